@@ -16,10 +16,9 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// anthropicClient speaks Anthropic's messages API
-// (https://docs.anthropic.com/en/docs/build-with-claude/streaming). Bodies are written and
-// events joined here and not by the official SDK, so that blocks of any type go back as
-// they came.
+// anthropicClient speaks Anthropic's messages API (https://docs.anthropic.com/en/docs/build-with-claude/streaming).
+// Bodies are written and events joined here and not by the official SDK, so that blocks of any type go back as they
+// came.
 type anthropicClient struct {
 	*endpoint
 	// most is how many tokens the model's answer may have, zero where that is not known.
@@ -33,8 +32,7 @@ const (
 	anthropicToken = "ANTHROPIC_AUTH_TOKEN"
 	// defaultAnthropicModel is the one that its maker names for tools and agents at a fair price.
 	defaultAnthropicModel = "claude-sonnet-5-5"
-	// anthropicVersion is the revision of the API that toolx speaks
-	// (https://docs.anthropic.com/en/api/versioning).
+	// anthropicVersion is the revision of the API that toolx speaks (https://docs.anthropic.com/en/api/versioning).
 	anthropicVersion = "2023-06-01"
 	// anthropicMaxTokens bounds an answer, which the API wants to be told.
 	anthropicMaxTokens = 16384
@@ -100,8 +98,8 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	return answer.finish(), nil
 }
 
-// mostTokens reads the refusal of a model that cannot answer at such length ("max_tokens:
-// 16384 > 4096, which is the maximum …"); zero where err is another.
+// mostTokens reads the refusal of a model that cannot answer at such length ("max_tokens: 16384 > 4096, which is the
+// maximum …"); zero where err is another.
 func mostTokens(err error) int64 {
 	var failure *Failure
 	if !errors.As(err, &failure) || failure.Reason != BadRequest {
@@ -160,8 +158,7 @@ type anthropicAnswer struct {
 	reason string
 }
 
-// anthropicBlock is a content block. The input of a tool comes as pieces of JSON
-// text.
+// anthropicBlock is a content block. The input of a tool comes as pieces of JSON text.
 type anthropicBlock struct {
 	fragment
 	number int // which the events call its index
@@ -193,8 +190,8 @@ func (a *anthropicAnswer) takeWhole(whole []byte) error {
 	return nil
 }
 
-// take reads one event. What an event is stands in its data too; gateways forget the name in front of it, and some forget
-// message_stop. A member that has another type than expected is left out.
+// take reads one event. What an event is stands in its data too; gateways forget the name in front of it, and some
+// forget message_stop. A member that has another type than expected is left out.
 func (a *anthropicAnswer) take(raw []byte) (done bool, err error) {
 	switch {
 	case string(raw) == "[DONE]":
@@ -235,8 +232,7 @@ func (a *anthropicAnswer) begin(index int, content json.RawMessage) {
 	a.tell(content)
 }
 
-// block is the last block that began under an index; nil where none did. Gateways do not
-// always count from zero.
+// block is the last block that began under an index; nil where none did. Gateways do not always count from zero.
 func (a *anthropicAnswer) block(index int) *anthropicBlock {
 	for _, block := range slices.Backward(a.blocks) {
 		if block.number == index {
@@ -261,8 +257,8 @@ func (a *anthropicAnswer) tell(piece json.RawMessage) {
 	}
 }
 
-// add joins a delta to the block: its members are those of the block, but for a
-// tool's input and a citation, which is one of several.
+// add joins a delta to the block: its members are those of the block, but for a tool's input and a citation, which is
+// one of several.
 func (b *anthropicBlock) add(delta json.RawMessage) {
 	for member := range rawjson.Each(delta) {
 		switch member.Name {
@@ -277,14 +273,13 @@ func (b *anthropicBlock) add(delta json.RawMessage) {
 	}
 }
 
-// isMute reports whether the next request must not repeat the block: a text without text is
-// refused.
+// isMute reports whether the next request must not repeat the block: a text without text is refused.
 func (b *anthropicBlock) isMute() bool {
 	return string(b.get("type")) == `"text"` && b.isEmpty("text")
 }
 
-// content is the block as the next request repeats it, and as the model wrote it. They
-// differ where the input of a tool is no JSON object, which the API refuses.
+// content is the block as the next request repeats it, and as the model wrote it. They differ where the input of a tool
+// is no JSON object, which the API refuses.
 func (b *anthropicBlock) content() (repeated, written json.RawMessage) {
 	switch input := b.input.Bytes(); {
 	case len(input) == 0:

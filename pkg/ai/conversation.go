@@ -24,33 +24,29 @@ const (
 	DefaultMaxHistory = 128 << 10 // some 32,000 tokens
 )
 
-// Conversation is a talk with a model that may call tools. Its fields are set
-// before the first question and not changed after. Questions are asked one at a
-// time; what was said before is part of each.
+// Conversation is a talk with a model that may call tools. Its fields are set before the first question and not changed
+// after. Questions are asked one at a time; what was said before is part of each.
 type Conversation struct {
 	Provider Provider
 	Executor *exec.Executor
-	// Tools gives the tools that the model may call; it is asked at every turn, and
-	// nil means none. No other tool runs, whatever the model says.
+	// Tools gives the tools that the model may call; it is asked at every turn, and nil means none. No other tool runs,
+	// whatever the model says.
 	Tools func() []*exec.Tool
 	// System are instructions to the model; may be empty.
 	System string
 	// MaxTokens is the most that each turn of the model may have; see Request.
 	MaxTokens int64
-	// MaxTurns is how often the model is asked for one answer, MaxResult the size in
-	// bytes at which a result is cut for it, MaxHistory the size up to which earlier
-	// questions are part of a new one; the oldest are forgotten first, and more of
-	// them where the provider says that it is too long. Zero means the defaults; less
-	// than zero means no limit.
+	// MaxTurns is how often the model is asked for one answer, MaxResult the size in bytes at which a result is cut for
+	// it, MaxHistory the size up to which earlier questions are part of a new one; the oldest are forgotten first, and
+	// more of them where the provider says that it is too long. Zero means the defaults; less than zero means no limit.
 	MaxTurns   int
 	MaxResult  int
 	MaxHistory int
-	// Confirm is asked before a tool runs that says of itself that it is destructive
-	// (see Destructive); nil refuses. The reason of a refusal is told to the model.
+	// Confirm is asked before a tool runs that says of itself that it is destructive (see Destructive); nil refuses.
+	// The reason of a refusal is told to the model.
 	Confirm func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) (refusal error)
-	// Ready is asked before a tool runs, and gives the tool as it is then: its server
-	// may have ended, and has to be started anew. nil means that tools are ready. An
-	// error is told to the model.
+	// Ready is asked before a tool runs, and gives the tool as it is then: its server may have ended, and has to be
+	// started anew. nil means that tools are ready. An error is told to the model.
 	Ready func(ctx context.Context, tool *exec.Tool) (*exec.Tool, error)
 	// On gets the events; may be nil. It must not ask this conversation.
 	On func(Event)
@@ -64,12 +60,11 @@ type Conversation struct {
 	unnamed int  // calls whose provider gave no id, see CallStarted
 }
 
-// Ask asks the model and lets it call tools until it has an answer. The error is
-// an *exec.InterruptedError when ctx ends, else a *Failure or what the conversion
-// says.
+// Ask asks the model and lets it call tools until it has an answer. The error is an *exec.InterruptedError when ctx
+// ends, else a *Failure or what the conversion says.
 //
-// After an error the conversation can go on. What the model did is kept, so that it
-// knows of it, unless the provider refused it: it would be refused again.
+// After an error the conversation can go on. What the model did is kept, so that it knows of it, unless the provider
+// refused it: it would be refused again.
 func (c *Conversation) Ask(ctx context.Context, question string) (*Answer, error) {
 	return c.answer(ctx, []json.RawMessage{textMessage("user", question)})
 }
@@ -109,8 +104,8 @@ func reasonOf(err error) Reason {
 	return ""
 }
 
-// forgetBeyond drops the oldest questions, with all that belongs to them, until no
-// more than so many bytes are left; less than zero keeps all.
+// forgetBeyond drops the oldest questions, with all that belongs to them, until no more than so many bytes are left;
+// less than zero keeps all.
 func (c *Conversation) forgetBeyond(limit int) {
 	size := 0
 	for i := len(c.history) - 1; i >= 0; i-- {
@@ -138,9 +133,8 @@ func (c *Conversation) Request(question string) json.RawMessage {
 	return c.Provider.Body(c.request([]json.RawMessage{textMessage("user", question)}, c.offer()))
 }
 
-// loop asks until the model wants no more tools. The exchange, which begins with
-// the question, is returned as far as every call in it has its result, also with an
-// error.
+// loop asks until the model wants no more tools. The exchange, which begins with the question, is returned as far as
+// every call in it has its result, also with an error.
 func (c *Conversation) loop(ctx context.Context, exchange []json.RawMessage, answer *Answer) ([]json.RawMessage, error) {
 	limit := cmp.Or(c.MaxTurns, DefaultMaxTurns)
 	for limit < 0 || answer.Turns < limit {
@@ -187,8 +181,7 @@ func (c *Conversation) results(ctx context.Context, offer *offer, calls []conver
 	return messagesOf(written), nil
 }
 
-// messagesOf cuts results into messages: some formats have one for each, some one
-// for all.
+// messagesOf cuts results into messages: some formats have one for each, some one for all.
 func messagesOf(written []byte) []json.RawMessage {
 	if messages, is := rawjson.Elements(written); is {
 		return messages
@@ -196,9 +189,8 @@ func messagesOf(written []byte) []json.RawMessage {
 	return []json.RawMessage{written}
 }
 
-// request is the conversation so far, with the exchange that is going on. Where the
-// provider would cut it without a word, the oldest questions are forgotten; what is
-// still too much then is told.
+// request is the conversation so far, with the exchange that is going on. Where the provider would cut it without a
+// word, the oldest questions are forgotten; what is still too much then is told.
 func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request {
 	for {
 		messages := slices.Concat(slices.Concat(c.history...), exchange)
@@ -217,8 +209,8 @@ func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request
 	}
 }
 
-// size is how many tokens a request takes, and of how many the provider will cut it;
-// zero where it refuses what is too long instead, as most do.
+// size is how many tokens a request takes, and of how many the provider will cut it; zero where it refuses what is too
+// long instead, as most do.
 func (c *Conversation) size(request Request) (tokens, context int) {
 	if cutter, is := c.Provider.(interface {
 		size(Request) (tokens, context int)
@@ -277,9 +269,8 @@ const (
 	longestPause = time.Minute
 )
 
-// attempts sends a request until it is answered. It is sent again only while
-// nothing of an answer was passed on, and not where the server wants to be left
-// alone for longer than anyone would wait.
+// attempts sends a request until it is answered. It is sent again only while nothing of an answer was passed on, and
+// not where the server wants to be left alone for longer than anyone would wait.
 func (c *Conversation) attempts(ctx context.Context, request Request) (*Turn, error) {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {

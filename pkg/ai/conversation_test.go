@@ -21,10 +21,9 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The recordings in testdata follow what the providers document of their streams:
-// https://docs.ollama.com/api/chat and /capabilities/tool-calling,
-// https://docs.anthropic.com/en/docs/build-with-claude/streaming and
-// /extended-thinking, https://platform.openai.com/docs/api-reference/chat-streaming.
+// The recordings in testdata follow what the providers document of their streams: https://docs.ollama.com/api/chat and
+// /capabilities/tool-calling, https://docs.anthropic.com/en/docs/build-with-claude/streaming and /extended-thinking,
+// https://platform.openai.com/docs/api-reference/chat-streaming.
 
 // tools is an implementation that notes what it is asked.
 type tools struct {
@@ -153,10 +152,9 @@ func (r *rig) messages(t *testing.T, request int) []string {
 	return messages
 }
 
-// TestLoop proves AI-1 and AI-2 for each provider: tools in its own format, every
-// call through the Executor with the model's arguments, results and errors back to
-// it, and all of its message echoed byte for byte. The tools are converted for what
-// is sent, and stay as they are (CONV-5).
+// TestLoop proves AI-1 and AI-2 for each provider: tools in its own format, every call through the Executor with the
+// model's arguments, results and errors back to it, and all of its message echoed byte for byte. The tools are
+// converted for what is sent, and stay as they are (CONV-5).
 func TestLoop(t *testing.T) {
 	for provider, want := range map[string]struct {
 		echoed, results, tools, path string
@@ -286,8 +284,8 @@ func TestCallsRunSideBySide(t *testing.T) {
 	}
 }
 
-// TestIncompleteCalls gives calls of a lax server what it forgot, in the message that
-// goes back and in the result alike; ids stay unique over turns.
+// TestIncompleteCalls gives calls of a lax server what it forgot, in the message that goes back and in the result
+// alike; ids stay unique over turns.
 func TestIncompleteCalls(t *testing.T) {
 	calls := `data: {"choices":[{"index":0,"delta":{"tool_calls":[` +
 		`{"index":0,"function":{"name":"control","arguments":"{\"deviceName\":\"x\"}"}},` +
@@ -319,9 +317,8 @@ func ollamaCalls(name string) string {
 
 const ollamaSays = `{"message":{"role":"assistant","content":"well"},"done":true,"done_reason":"stop"}`
 
-// TestTextCalls runs the calls that Ollama passes on as text, shows neither them nor
-// the thoughts around them, and runs none that the answer quotes. What goes back is
-// the message as it was.
+// TestTextCalls runs the calls that Ollama passes on as text, shows neither them nor the thoughts around them, and runs
+// none that the answer quotes. What goes back is the message as it was.
 func TestTextCalls(t *testing.T) {
 	const call = `<tool_call>\n{\"name\":\"control\",\"arguments\":{\"deviceName\":\"x\"}}\n</tool_call>`
 	line := func(content, rest string) string {
@@ -361,8 +358,7 @@ func TestTextCalls(t *testing.T) {
 	}
 }
 
-// TestNamesOfModels maps what models write back to tools, and runs none that was not
-// offered.
+// TestNamesOfModels maps what models write back to tools, and runs none that was not offered.
 func TestNamesOfModels(t *testing.T) {
 	for _, test := range []struct{ name, result string }{
 		{"zwave__control", "done"},
@@ -384,8 +380,7 @@ func TestNamesOfModels(t *testing.T) {
 	}
 }
 
-// TestDestructive asks before a destructive tool runs, and tells the model of a
-// refusal.
+// TestDestructive asks before a destructive tool runs, and tells the model of a refusal.
 func TestDestructive(t *testing.T) {
 	for _, test := range []struct {
 		confirm func(context.Context, *exec.Tool, json.RawMessage) error
@@ -409,8 +404,7 @@ func TestDestructive(t *testing.T) {
 	}
 }
 
-// TestResultIsCut holds a result for the model to the limit, at a character's
-// border, and says so.
+// TestResultIsCut holds a result for the model to the limit, at a character's border, and says so.
 func TestResultIsCut(t *testing.T) {
 	r := newRig(t, ai.Anthropic, "anthropic-call.txt", "anthropic-answer.txt")
 	r.MaxResult = 8
@@ -427,8 +421,8 @@ func TestResultIsCut(t *testing.T) {
 	}
 }
 
-// TestTurnsEnd gives up on a model that calls for ever, and can go on after that:
-// every question in the history has an answer.
+// TestTurnsEnd gives up on a model that calls for ever, and can go on after that: every question in the history has an
+// answer.
 func TestTurnsEnd(t *testing.T) {
 	r := newRig(t, ai.Ollama, ollamaCalls("control"), ollamaCalls("control"), ollamaSays)
 	r.MaxTurns = 2
@@ -477,8 +471,8 @@ func TestConversationGoesOn(t *testing.T) {
 	}
 }
 
-// TestLongConversation forgets the oldest questions first: beyond its own limit, and
-// where the provider says that it is too long; no tool runs twice for that.
+// TestLongConversation forgets the oldest questions first: beyond its own limit, and where the provider says that it is
+// too long; no tool runs twice for that.
 func TestLongConversation(t *testing.T) {
 	const tooLong = "HTTP/1.1 400 Bad Request\n\n{\"error\":\"the prompt exceeds the context length\"}"
 	r := newRig(t, ai.Ollama, ollamaSays, ollamaSays, ollamaSays, ollamaCalls("control"), tooLong, ollamaSays, tooLong, tooLong)
@@ -501,8 +495,8 @@ func TestLongConversation(t *testing.T) {
 	wantFailure(t, err, ai.TooLong, fault.KindUsage)
 }
 
-// TestTooMuch tells before a request is sent that it will be refused for its number of
-// tools (OpenAI), or cut without a word (Ollama): once, not at every turn.
+// TestTooMuch tells before a request is sent that it will be refused for its number of tools (OpenAI), or cut without a
+// word (Ollama): once, not at every turn.
 func TestTooMuch(t *testing.T) {
 	told := func(r *rig) (limits, full int) {
 		for _, event := range r.events {

@@ -20,16 +20,15 @@ import (
 	"toolx/pkg/sse"
 )
 
-// defaultIdle is how long a server may be silent. A large model takes minutes to
-// be loaded, and as long again to read a long prompt on a slow machine.
+// defaultIdle is how long a server may be silent. A large model takes minutes to be loaded, and as long again to read a
+// long prompt on a slow machine.
 const defaultIdle = 10 * time.Minute
 
-// shortestKey is the length from which a key is a secret, as for mask. Servers of one's
-// own get "x" or "-", which is part of many words.
+// shortestKey is the length from which a key is a secret, as for mask. Servers of one's own get "x" or "-", which is
+// part of many words.
 const shortestKey = 4
 
-// endpoint is the server that a provider's requests go to. Its methods make
-// Failures of whatever goes wrong there.
+// endpoint is the server that a provider's requests go to. Its methods make Failures of whatever goes wrong there.
 type endpoint struct {
 	provider, model string
 	base            string // without a slash at its end, and without the query
@@ -65,15 +64,14 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 		agent:    options.UserAgent,
 		client: &http.Client{
 			Transport: &idleTransport{idle: cmp.Or(options.Idle, defaultIdle)},
-			// A redirected POST would lose its body, and a key has no business with
-			// another host.
+			// A redirected POST would lose its body, and a key has no business with another host.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
 }
 
-// keyIn is the key in a variable of the environment, empty where there is none. No
-// header can carry a line break, such as that of a file with more than the key in it.
+// keyIn is the key in a variable of the environment, empty where there is none. No header can carry a line break, such
+// as that of a file with more than the key in it.
 func keyIn(options Options, variable string) (string, error) {
 	key := strings.TrimSpace(options.Getenv(variable))
 	if strings.ContainsFunc(key, unicode.IsControl) {
@@ -102,8 +100,7 @@ func (e *endpoint) Model() string { return e.model }
 // shown is the address for people.
 func (e *endpoint) shown() string { return withoutUser(e.base) }
 
-// local reports whether the server is on this machine, or in a network of one's own:
-// there, keys are rare.
+// local reports whether the server is on this machine, or in a network of one's own: there, keys are rare.
 func (e *endpoint) local() bool {
 	address, err := url.Parse(e.base)
 	if err != nil {
@@ -116,8 +113,7 @@ func (e *endpoint) local() bool {
 	return host == "localhost" || !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal")
 }
 
-// post sends a body and gives the response whose stream is to be read. Whatever is
-// not a 200 is a Failure.
+// post sends a body and gives the response whose stream is to be read. Whatever is not a 200 is a Failure.
 func (e *endpoint) post(ctx context.Context, path string, body []byte, header func(http.Header)) (*http.Response, error) {
 	address := e.base + path
 	if len(e.query) > 0 {
@@ -202,8 +198,8 @@ func (e *endpoint) failure(reason Reason, detail string, err error) *Failure {
 	}
 }
 
-// refused says what the answer to a request means that is not 200. Ollama and the
-// others explain themselves in the body; a page of a proxy does not.
+// refused says what the answer to a request means that is not 200. Ollama and the others explain themselves in the
+// body; a page of a proxy does not.
 func (e *endpoint) refused(status int, header http.Header, body []byte) *Failure {
 	code, message := saidError(body)
 	if !json.Valid(body) && strings.HasPrefix(strings.TrimSpace(string(body)), "<") {
@@ -260,9 +256,8 @@ func (e *endpoint) cutShort(err error) *Failure {
 	return e.broken("", err)
 }
 
-// inStream is the failure of an error that came in the middle of a stream. It means
-// what it would mean as an answer, where it says so; else the stream broke, since the
-// request itself had been accepted.
+// inStream is the failure of an error that came in the middle of a stream. It means what it would mean as an answer,
+// where it says so; else the stream broke, since the request itself had been accepted.
 func (e *endpoint) inStream(body []byte) *Failure {
 	code, message := saidError(body)
 	status := statusIn(code)
@@ -279,8 +274,8 @@ func (e *endpoint) inStream(body []byte) *Failure {
 	return failure
 }
 
-// noAnswer is the failure of a response that holds no part of an answer: some servers
-// say what is wrong, and call it a success.
+// noAnswer is the failure of a response that holds no part of an answer: some servers say what is wrong, and call it a
+// success.
 func (e *endpoint) noAnswer(body []byte) *Failure {
 	message := ""
 	if json.Valid(body) {
@@ -295,8 +290,8 @@ func mediaType(header http.Header) string {
 	return kind
 }
 
-// cause is the end of a context where that is in err, so that fault.KindOf finds
-// it; the errors of net/http are dropped, since they quote the URL.
+// cause is the end of a context where that is in err, so that fault.KindOf finds it; the errors of net/http are
+// dropped, since they quote the URL.
 func cause(err error) error {
 	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, end) {
@@ -318,8 +313,7 @@ func rootCause(err error) string {
 	return err.Error()
 }
 
-// isTLS reports whether the two sides could not agree on a safe connection, which no
-// other attempt will change.
+// isTLS reports whether the two sides could not agree on a safe connection, which no other attempt will change.
 func isTLS(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") || strings.Contains(text, "HTTP response to HTTPS")
@@ -328,8 +322,7 @@ func isTLS(err error) bool {
 // errIdle says that a server was silent for too long.
 var errIdle = errors.New("nothing came for too long")
 
-// idleTransport gives a request up when nothing comes for so long: no response, or
-// no further bytes of its stream.
+// idleTransport gives a request up when nothing comes for so long: no response, or no further bytes of its stream.
 type idleTransport struct{ idle time.Duration }
 
 // RoundTrip implements http.RoundTripper.
@@ -344,8 +337,7 @@ func (t *idleTransport) RoundTrip(request *http.Request) (*http.Response, error)
 		return nil, err
 	}
 	if response.StatusCode < http.StatusOK {
-		// A 101 hands the connection over: its body is the connection itself, whose reads
-		// no context ends.
+		// A 101 hands the connection over: its body is the connection itself, whose reads no context ends.
 		_ = response.Body.Close()
 		response.Body = http.NoBody
 	}

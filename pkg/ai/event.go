@@ -8,31 +8,27 @@ import (
 	"toolx/pkg/exec"
 )
 
-// Event is something that happened in a conversation. Events are values, come one
-// at a time and in order, and never change.
+// Event is something that happened in a conversation. Events are values, come one at a time and in order, and never
+// change.
 type Event interface{ event() }
 
-// Offered says which tools the model is given from now on: at the first turn, and
-// again when they have changed.
+// Offered says which tools the model is given from now on: at the first turn, and again when they have changed.
 type Offered struct {
 	Format convert.Format
 	Names  []string       // as the model calls them
 	Losses []convert.Loss // what the format could not hold, skipped tools included
-	// Limits is why the provider may refuse the tools together, such as their number;
-	// they are among the Losses.
+	// Limits is why the provider may refuse the tools together, such as their number; they are among the Losses.
 	Limits []convert.Loss
 }
 
-// Overfull says that a request may not fit the context that it asks for, and that the
-// provider will cut off what does not, without a word. It comes once, and again when
-// the conversation has fitted in between.
+// Overfull says that a request may not fit the context that it asks for, and that the provider will cut off what does
+// not, without a word. It comes once, and again when the conversation has fitted in between.
 type Overfull struct {
 	Tokens  int // of tools and conversation, estimated
 	Context int // what is asked for, in tokens
 }
 
-// Forgotten says that the oldest questions are no longer part of the conversation:
-// it had become too long.
+// Forgotten says that the oldest questions are no longer part of the conversation: it had become too long.
 type Forgotten struct{ Questions int }
 
 // TurnStarted says that the model is being asked.
@@ -68,14 +64,12 @@ type CallStarted struct {
 	Arguments json.RawMessage
 }
 
-// CallFinished says how a call ended; one that was not run comes without
-// CallStarted.
+// CallFinished says how a call ended; one that was not run comes without CallStarted.
 type CallFinished struct {
 	ID     string
 	Name   string
 	Result *exec.Result // with its duration
-	// Shown is the size in bytes of the result that the model gets, Total what it
-	// was before it was cut.
+	// Shown is the size in bytes of the result that the model gets, Total what it was before it was cut.
 	Shown, Total int
 }
 

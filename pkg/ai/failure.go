@@ -47,8 +47,7 @@ type Failure struct {
 	Variable string
 	Status   int    // of HTTP; zero where there was no answer
 	Detail   string // what the server said, or what else is known
-	// RetryAfter is how long the server wants to be left alone; zero where it did
-	// not say.
+	// RetryAfter is how long the server wants to be left alone; zero where it did not say.
 	RetryAfter time.Duration
 	// Attempts is how often it was tried.
 	Attempts int
@@ -233,13 +232,11 @@ func after(attempts int) string {
 // statusOverloaded is Anthropic's own HTTP status for being too busy.
 const statusOverloaded = 529
 
-// maxMessage is the length in bytes at which a provider's message is cut: some quote the
-// whole request.
+// maxMessage is the length in bytes at which a provider's message is cut: some quote the whole request.
 const maxMessage = 500
 
-// judge says what a refusal means. Providers agree on few codes, so the words of
-// the message count as well; code is the provider's own, such as
-// "context_length_exceeded", and may be empty.
+// judge says what a refusal means. Providers agree on few codes, so the words of the message count as well; code is the
+// provider's own, such as "context_length_exceeded", and may be empty.
 func judge(status int, code, message string) Reason {
 	text := strings.ToLower(code + " " + message)
 	says := func(phrases ...string) bool {
@@ -269,8 +266,7 @@ func judge(status int, code, message string) Reason {
 	return BadRequest
 }
 
-// statusIn is the HTTP status that a provider's own code holds ("server_error 503"),
-// zero where there is none.
+// statusIn is the HTTP status that a provider's own code holds ("server_error 503"), zero where there is none.
 func statusIn(code string) int {
 	for word := range strings.FieldsSeq(code) {
 		if status, err := strconv.Atoi(word); err == nil && status >= http.StatusBadRequest && status < 600 {
@@ -280,8 +276,8 @@ func statusIn(code string) int {
 	return 0
 }
 
-// saidError takes the code and the message from the body of a refusal, or from an
-// error in the middle of a stream. Every provider has its own form:
+// saidError takes the code and the message from the body of a refusal, or from an error in the middle of a stream.
+// Every provider has its own form:
 //
 //	{"error": "model 'x' not found"}                                 Ollama
 //	{"type": "error", "error": {"type": "overloaded_error", "message": "…"}}    Anthropic
@@ -340,8 +336,8 @@ func placeOf(steps json.RawMessage) string {
 	return strings.Join(path, ".") + ": "
 }
 
-// retryAfter reads how long a server wants to be left alone: in seconds or as a
-// date (RFC 9110, 10.2.3), or in milliseconds, as OpenAI and Anthropic have it.
+// retryAfter reads how long a server wants to be left alone: in seconds or as a date (RFC 9110, 10.2.3), or in
+// milliseconds, as OpenAI and Anthropic have it.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(ms * float64(time.Millisecond))

@@ -16,8 +16,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// TestFailures holds what providers answer when they refuse to the reason that it
-// has, its words, and its hint.
+// TestFailures holds what providers answer when they refuse to the reason that it has, its words, and its hint.
 func TestFailures(t *testing.T) {
 	const (
 		unknownOllama    = "HTTP/1.1 404 Not Found\n\n{\"error\":\"model 'm' not found\"}"
@@ -78,8 +77,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestBrokenStreams ends streams in every wrong way. What had come is in the
-// failure, and none of it is sent for again.
+// TestBrokenStreams ends streams in every wrong way. What had come is in the failure, and none of it is sent for again.
 func TestBrokenStreams(t *testing.T) {
 	const begunOpenAI = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"half"}}]}` + "\n\n"
 	begunAnthropic := strings.Join([]string{
@@ -121,9 +119,9 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
-// TestErrorsInStreams has one rule for errors that providers send in the middle of an
-// answer: one that says that the provider failed is the provider's failure, as its
-// status would have been, and the rest of the answer is not sent for again.
+// TestErrorsInStreams has one rule for errors that providers send in the middle of an answer: one that says that the
+// provider failed is the provider's failure, as its status would have been, and the rest of the answer is not sent for
+// again.
 func TestErrorsInStreams(t *testing.T) {
 	const begunOpenAI = `data: {"choices":[{"index":0,"delta":{"content":"half"}}]}` + "\n\n"
 	const begunAnthropic = "event: content_block_start\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"half"}}` + "\n\n"
@@ -147,8 +145,8 @@ func TestErrorsInStreams(t *testing.T) {
 	}
 }
 
-// TestRetries sends a request again while the provider is busy, after the pauses
-// that it asks for, or doubling ones; and gives up in the end.
+// TestRetries sends a request again while the provider is busy, after the pauses that it asks for, or doubling ones;
+// and gives up in the end.
 func TestRetries(t *testing.T) {
 	const (
 		overloaded = "HTTP/1.1 529 \n\n{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"
@@ -210,8 +208,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestStops makes failures of answers that are none, and an answer of one that is
-// only short.
+// TestStops makes failures of answers that are none, and an answer of one that is only short.
 func TestStops(t *testing.T) {
 	anthropicStop := func(reason string) string {
 		return "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\n" +
@@ -328,8 +325,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// TestQueryOfTheAddress stays behind the path, and out of messages: it may hold a
-// secret.
+// TestQueryOfTheAddress stays behind the path, and out of messages: it may hold a secret.
 func TestQueryOfTheAddress(t *testing.T) {
 	for provider, path := range map[string]string{
 		ai.Ollama: "/x/api/chat", ai.Anthropic: "/x/v1/messages", ai.OpenAI: "/x/v1/chat/completions",

@@ -10,10 +10,9 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// fragment is a JSON value that arrives in pieces and is joined without knowing
-// what its members mean: a provider's message may hold anything, and all of it has
-// to be echoed. Text is joined as it is written, escapes and all, which also heals
-// a surrogate pair that was cut in two.
+// fragment is a JSON value that arrives in pieces and is joined without knowing what its members mean: a provider's
+// message may hold anything, and all of it has to be echoed. Text is joined as it is written, escapes and all, which
+// also heals a surrogate pair that was cut in two.
 //
 //   - Text grows, but for names of things (see grow), which come whole.
 //   - Objects are joined member by member.
@@ -75,8 +74,7 @@ func (f *fragment) merge(name string, value json.RawMessage) {
 	}
 }
 
-// toParts makes content that began as text a list of parts: some servers change
-// between the two in one answer.
+// toParts makes content that began as text a list of parts: some servers change between the two in one answer.
 func (f *fragment) toParts() {
 	if f.kind != '"' {
 		return
@@ -94,8 +92,8 @@ func textPart(quoted json.RawMessage) json.RawMessage {
 	return object("type", "text", "text", quoted)
 }
 
-// grow adds to text. An id, a type or a role comes whole, and some servers repeat
-// it in every piece; so do some with a function's name.
+// grow adds to text. An id, a type or a role comes whole, and some servers repeat it in every piece; so do some with a
+// function's name.
 func (f *fragment) grow(name string, text []byte) {
 	switch name {
 	case "id", "type", "role":
@@ -110,10 +108,9 @@ func (f *fragment) grow(name string, text []byte) {
 	f.text = append(f.text, text...)
 }
 
-// mergeElements joins elements with those that have the same index. Among tool
-// calls, one without an index, an id or a name goes on with the last; and one with
-// the index of a call, but another id or name, begins another call: some servers
-// give all calls the same index.
+// mergeElements joins elements with those that have the same index. Among tool calls, one without an index, an id or a
+// name goes on with the last; and one with the index of a call, but another id or name, begins another call: some
+// servers give all calls the same index.
 func (f *fragment) mergeElements(name string, value json.RawMessage) {
 	elements, _ := rawjson.Elements(value)
 	for _, element := range elements {
@@ -138,8 +135,7 @@ func (f *fragment) mergeElements(name string, value json.RawMessage) {
 	}
 }
 
-// lastAt is the place of the last element with an index, less than zero where there
-// is none.
+// lastAt is the place of the last element with an index, less than zero where there is none.
 func (f *fragment) lastAt(index string) int {
 	for at, element := range slices.Backward(f.elements) {
 		if element.index == index {
@@ -149,8 +145,7 @@ func (f *fragment) lastAt(index string) int {
 	return -1
 }
 
-// isOther reports whether a piece is of another tool call than f: it has another id, or,
-// without an id, another name.
+// isOther reports whether a piece is of another tool call than f: it has another id, or, without an id, another name.
 func (f *fragment) isOther(piece json.RawMessage) bool {
 	after := identify(piece)
 	if after.id != "" && !f.isEmpty("id") {
@@ -261,9 +256,9 @@ type talk struct {
 	filter *convert.TextFilter
 }
 
-// take passes on the text and the thoughts in a piece of a message. Where thoughts
-// stand differs: Ollama says thinking, DeepSeek, Qwen and vLLM reasoning_content,
-// OpenRouter and newer vLLM reasoning; Mistral has them among the parts of content.
+// take passes on the text and the thoughts in a piece of a message. Where thoughts stand differs: Ollama says thinking,
+// DeepSeek, Qwen and vLLM reasoning_content, OpenRouter and newer vLLM reasoning; Mistral has them among the parts of
+// content.
 func (t *talk) take(piece json.RawMessage, emit func(Event)) {
 	thoughts := ""
 	for member := range rawjson.Each(piece) {

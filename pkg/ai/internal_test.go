@@ -170,8 +170,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestOllamaContext asks for a larger context only where tools would be cut off, in
-// steps, and with room for an answer.
+// TestOllamaContext asks for a larger context only where tools would be cut off, in steps, and with room for an answer.
 func TestOllamaContext(t *testing.T) {
 	for tokens, want := range map[int]int{0: 0, 2500: 0, 2501: 8192, 4000: 8192, 4300: 16384, 1 << 30: 1 << 15} {
 		if got := ollamaContext(tokens); got != want {

@@ -23,8 +23,8 @@ const (
 // datas are events without names.
 func datas(events ...string) string { return "data: " + strings.Join(events, "\n\ndata: ") + "\n\n" }
 
-// TestLaxAnthropic understands gateways in front of other models: events without
-// names, an end that is missing or OpenAI's, and answers that were not streamed.
+// TestLaxAnthropic understands gateways in front of other models: events without names, an end that is missing or
+// OpenAI's, and answers that were not streamed.
 func TestLaxAnthropic(t *testing.T) {
 	whole := func(body string) string { return "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" + body }
 	for name, answer := range map[string]string{
@@ -71,8 +71,7 @@ func TestLaxAnthropic(t *testing.T) {
 	}
 }
 
-// TestNoAnswer tells of successes that hold no answer, in their own words where they
-// have some.
+// TestNoAnswer tells of successes that hold no answer, in their own words where they have some.
 func TestNoAnswer(t *testing.T) {
 	for _, provider := range []string{ai.Anthropic, ai.OpenAI} {
 		for body, want := range map[string]string{
@@ -89,8 +88,8 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestSmallerAnswers asks a model that cannot answer at such length for what it can, from
-// then on, and gives up where that is refused as well.
+// TestSmallerAnswers asks a model that cannot answer at such length for what it can, from then on, and gives up where
+// that is refused as well.
 func TestSmallerAnswers(t *testing.T) {
 	const refusal = "HTTP/1.1 400 Bad Request\n\n" + `{"type":"error","error":{"type":"invalid_request_error",` +
 		`"message":"max_tokens: 16384 > 4096, which is the maximum allowed number of output tokens for m"}}`
@@ -109,9 +108,8 @@ func TestSmallerAnswers(t *testing.T) {
 	wantFailure(t, err, ai.BadRequest, fault.KindUsage)
 }
 
-// TestBrokenArguments proves that arguments which are no JSON are an error for the
-// model, or mended, and that what goes back to the provider is always JSON: most
-// refuse a conversation that holds anything else.
+// TestBrokenArguments proves that arguments which are no JSON are an error for the model, or mended, and that what goes
+// back to the provider is always JSON: most refuse a conversation that holds anything else.
 func TestBrokenArguments(t *testing.T) {
 	openAICall := func(arguments string) string {
 		return datas(`{"choices":[{"index":0,"delta":{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"c","type":"function","function":`+
@@ -154,8 +152,8 @@ func TestBrokenArguments(t *testing.T) {
 	}
 }
 
-// TestCallEvents wants calls to be told in their order, and each with an id by which
-// its result is found, also where the provider gives none.
+// TestCallEvents wants calls to be told in their order, and each with an id by which its result is found, also where
+// the provider gives none.
 func TestCallEvents(t *testing.T) {
 	const calls = `{"message":{"role":"assistant","content":"","tool_calls":[` +
 		`{"function":{"name":"control","arguments":{"deviceName":"a"}}},{"function":{"name":"control","arguments":{"deviceName":"b"}}},` +
@@ -241,8 +239,7 @@ func TestOddKeys(t *testing.T) {
 	}
 }
 
-// TestShortKeys leaves messages alone where the key is a stand-in, such as servers of
-// one's own are given.
+// TestShortKeys leaves messages alone where the key is a stand-in, such as servers of one's own are given.
 func TestShortKeys(t *testing.T) {
 	server := httptest.NewServer(&fake.Player{Answers: []string{"HTTP/1.1 400 Bad Request\n\n{\"error\":{\"message\":\"no box exists\"}}"}})
 	defer server.Close()

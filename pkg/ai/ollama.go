@@ -24,11 +24,9 @@ import (
 // defaultOllamaModel is small enough for any machine, and can call tools.
 const defaultOllamaModel = "qwen3:0.6b"
 
-// ollama speaks to Ollama's /api/chat
-// (https://docs.ollama.com/api/chat, .../capabilities/tool-calling). Tools are in
-// Qwen's form, fitted to what Ollama passes on to the model (AI-2). Requests are
-// posted as toolx writes them: Ollama's own Go types know only a part of JSON
-// Schema, and would drop the rest without a word.
+// ollama speaks to Ollama's /api/chat (https://docs.ollama.com/api/chat, .../capabilities/tool-calling). Tools are in
+// Qwen's form, fitted to what Ollama passes on to the model (AI-2). Requests are posted as toolx writes them: Ollama's
+// own Go types know only a part of JSON Schema, and would drop the rest without a word.
 type ollama struct{ *endpoint }
 
 func newOllama(options Options) (*ollama, error) {
@@ -76,12 +74,11 @@ func (o *ollama) size(request Request) (tokens, context int) {
 	return tokens, ollamaContext(tokens)
 }
 
-// ollamaContext is the context to ask for with a prompt of so many tokens; zero
-// leaves it to Ollama. What does not fit its default, 4096 tokens on small machines,
-// is cut off at the beginning without a word: the tools. So a prompt that may fill
-// most of that asks for twice its size, in powers of two, since each other size makes
-// Ollama load the model again. The most is what a small machine can bear: each token
-// of context takes a tenth of a megabyte even with a small model.
+// ollamaContext is the context to ask for with a prompt of so many tokens; zero leaves it to Ollama. What does not fit
+// its default, 4096 tokens on small machines, is cut off at the beginning without a word: the tools. So a prompt that
+// may fill most of that asks for twice its size, in powers of two, since each other size makes Ollama load the model
+// again. The most is what a small machine can bear: each token of context takes a tenth of a megabyte even with a small
+// model.
 func ollamaContext(tokens int) int {
 	const (
 		enough = 2500 // tokens that leave 4096 room for an answer
@@ -102,8 +99,8 @@ func (o *ollama) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	return o.read(response.Body, emit)
 }
 
-// permanent takes the hope out of a refusal that another attempt cannot change:
-// Ollama says 500 as well where it cannot load a model at all.
+// permanent takes the hope out of a refusal that another attempt cannot change: Ollama says 500 as well where it cannot
+// load a model at all.
 func (o *ollama) permanent(err error) error {
 	var failure *Failure
 	if errors.As(err, &failure) && failure.Status == http.StatusInternalServerError && cannotLoad(failure.Detail) {
@@ -112,8 +109,8 @@ func (o *ollama) permanent(err error) error {
 	return err
 }
 
-// cannotLoad reports whether the message of a refusal is about the model itself: it needs
-// more memory than there is, or its file is not one that this Ollama can run.
+// cannotLoad reports whether the message of a refusal is about the model itself: it needs more memory than there is, or
+// its file is not one that this Ollama can run.
 func cannotLoad(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc([]string{
@@ -132,8 +129,8 @@ type ollamaChunk struct {
 	Output     int             `json:"eval_count"`
 }
 
-// read joins the lines of a stream. Tool calls come whole. Of models whose template it
-// does not know, Ollama passes on thoughts and calls as text.
+// read joins the lines of a stream. Tool calls come whole. Of models whose template it does not know, Ollama passes on
+// thoughts and calls as text.
 func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 	said := &talk{}
 	said.filter = convert.NewTextFilter(
@@ -171,8 +168,7 @@ func (o *ollama) readLines(lines *bufio.Reader, said *talk, emit func(Event)) (*
 	}
 }
 
-// badLine is the failure of a line that is no JSON: the stream was cut inside it,
-// or it is not Ollama that answers.
+// badLine is the failure of a line that is no JSON: the stream was cut inside it, or it is not Ollama that answers.
 func (o *ollama) badLine(line []byte, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return o.broken("", err)
@@ -210,11 +206,10 @@ func cmpRaw(value json.RawMessage, text string) json.RawMessage {
 	return value
 }
 
-// ollamaURL makes an address of what OLLAMA_HOST may hold: nothing, a host, an IP
-// address of either kind, a port (":8080"), each with or without a scheme, a port
-// and a path. The default port follows the scheme, as it does for Ollama itself.
-// A query stays at the end, and a user and a password, which a proxy in front of it
-// may want, before the host. An address that a server listens on ("0.0.0.0") is called on this machine.
+// ollamaURL makes an address of what OLLAMA_HOST may hold: nothing, a host, an IP address of either kind, a port
+// (":8080"), each with or without a scheme, a port and a path. The default port follows the scheme, as it does for
+// Ollama itself. A query stays at the end, and a user and a password, which a proxy in front of it may want, before the
+// host. An address that a server listens on ("0.0.0.0") is called on this machine.
 func ollamaURL(text string) (string, error) {
 	text = strings.TrimSpace(strings.Trim(strings.TrimSpace(text), `"'`))
 	text, _, _ = strings.Cut(text, "#") // a fragment is for browsers

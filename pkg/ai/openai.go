@@ -15,15 +15,12 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// openAI speaks OpenAI's chat completions
-// (https://platform.openai.com/docs/api-reference/chat-streaming), as do vLLM, LM
-// Studio, llama.cpp, Mistral and many others. Each of them adds members of its own
-// to answers, and some want them back; OpenAI's SDK would drop them, and is larger
-// than all the rest of toolx.
+// openAI speaks OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat-streaming), as do vLLM,
+// LM Studio, llama.cpp, Mistral and many others. Each of them adds members of its own to answers, and some want them
+// back; OpenAI's SDK would drop them, and is larger than all the rest of toolx.
 type openAI struct {
 	*endpoint
-	// named counts the calls that came without an id and were given one: ids must not
-	// come twice in a conversation.
+	// named counts the calls that came without an id and were given one: ids must not come twice in a conversation.
 	named atomic.Int64
 }
 
@@ -76,8 +73,8 @@ func (o *openAI) Body(request Request) json.RawMessage {
 		"stream", true, "stream_options", usage, o.limitName(), limit)
 }
 
-// limitName is the member that bounds an answer. OpenAI's models that think refuse the
-// older name, which is the one that all others know.
+// limitName is the member that bounds an answer. OpenAI's models that think refuse the older name, which is the one
+// that all others know.
 func (o *openAI) limitName() string {
 	if strings.Contains(o.base, "api.openai.com") {
 		return "max_completion_tokens"
@@ -199,8 +196,8 @@ func (a *openAIAnswer) calls() []*fragment {
 	return slices.DeleteFunc(slices.Clone(calls.elements), func(call *fragment) bool { return call.kind != '{' })
 }
 
-// mendCalls makes JSON of arguments that are none. vLLM and llama.cpp read them again
-// when they come back, and refuse the request.
+// mendCalls makes JSON of arguments that are none. vLLM and llama.cpp read them again when they come back, and refuse
+// the request.
 func (a *openAIAnswer) mendCalls() {
 	for _, call := range a.calls() {
 		function := call.lookup("function")
@@ -215,8 +212,8 @@ func (a *openAIAnswer) mendCalls() {
 	}
 }
 
-// completeCalls gives the calls an id and a type where the server forgot them. The
-// message goes back, and without an id no result can be told to belong to its call.
+// completeCalls gives the calls an id and a type where the server forgot them. The message goes back, and without an id
+// no result can be told to belong to its call.
 func (a *openAIAnswer) completeCalls() {
 	for _, call := range a.calls() {
 		if call.isEmpty("id") {

@@ -14,8 +14,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Provider is where a model lives. It knows how a turn is asked for and how its
-// stream is read, and nothing of tools, loops or retries.
+// Provider is where a model lives. It knows how a turn is asked for and how its stream is read, and nothing of tools,
+// loops or retries.
 type Provider interface {
 	// Name is the provider's name, as users type it.
 	Name() string
@@ -23,14 +23,13 @@ type Provider interface {
 	Model() string
 	// Format is the form of its tools, calls and results.
 	Format() convert.Format
-	// Check says what keeps requests from being sent at all: no key, no model. It
-	// asks nobody. The error is a *Failure or an *exec.UsageError.
+	// Check says what keeps requests from being sent at all: no key, no model. It asks nobody. The error is a *Failure
+	// or an *exec.UsageError.
 	Check() error
 	// Body is the request as Turn sends it. It holds no key.
 	Body(request Request) json.RawMessage
-	// Turn sends one request and reads the answer to its end. emit gets each
-	// TextDelta and ThinkingDelta as it comes, on the caller's goroutine. The error
-	// is a *Failure; when ctx ends it wraps the context's.
+	// Turn sends one request and reads the answer to its end. emit gets each TextDelta and ThinkingDelta as it comes,
+	// on the caller's goroutine. The error is a *Failure; when ctx ends it wraps the context's.
 	Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error)
 }
 
@@ -41,18 +40,16 @@ type Request struct {
 	Messages []json.RawMessage
 	// Tools is the provider's list of tools; nil where there is none.
 	Tools json.RawMessage
-	// MaxTokens is the most that the answer may have, what the model thinks included;
-	// zero leaves it to the provider.
+	// MaxTokens is the most that the answer may have, what the model thinks included; zero leaves it to the provider.
 	MaxTokens int64
 }
 
 // Turn is one answer of a model.
 type Turn struct {
-	// Message is the assistant's message as the next request has to repeat it; nil
-	// where there is nothing to repeat.
+	// Message is the assistant's message as the next request has to repeat it; nil where there is nothing to repeat.
 	Message json.RawMessage
-	// Calls is what the calls are to be read from where that is not Message: a message
-	// with those that the model wrote as text, or with arguments that cannot be repeated.
+	// Calls is what the calls are to be read from where that is not Message: a message with those that the model wrote
+	// as text, or with arguments that cannot be repeated.
 	Calls json.RawMessage
 	Text  string
 	Stop  Stop
@@ -96,20 +93,17 @@ func Providers() []string { return []string{Ollama, Anthropic, OpenAI} }
 type Options struct {
 	Provider string // one of Providers; empty means Ollama
 	Model    string // empty means the provider's default, where it has one
-	// BaseURL wins over the environment; empty means what that says, or the
-	// provider's own address.
+	// BaseURL wins over the environment; empty means what that says, or the provider's own address.
 	BaseURL string
 	// Getenv gives a variable of the environment, empty where it is not set.
 	Getenv func(string) string
-	// Idle is how long a stream may be silent, zero for ten minutes: a model may
-	// have to be loaded first.
+	// Idle is how long a stream may be silent, zero for ten minutes: a model may have to be loaded first.
 	Idle time.Duration
 	// UserAgent names the client to the server; may be empty.
 	UserAgent string
 }
 
-// New makes a provider. It asks nobody: a missing key is for Check to tell. The
-// error is an *exec.UsageError.
+// New makes a provider. It asks nobody: a missing key is for Check to tell. The error is an *exec.UsageError.
 func New(options Options) (Provider, error) {
 	switch cmp.Or(options.Provider, Ollama) {
 	case Ollama:
@@ -125,8 +119,7 @@ func New(options Options) (Provider, error) {
 	}
 }
 
-// Secrets are the keys that the environment holds for any provider, for whoever
-// hides secrets in logs.
+// Secrets are the keys that the environment holds for any provider, for whoever hides secrets in logs.
 func Secrets(getenv func(string) string) []string {
 	var secrets []string
 	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"} {
@@ -137,9 +130,8 @@ func Secrets(getenv func(string) string) []string {
 	return secrets
 }
 
-// argumentsOf are the arguments of one call as they can be repeated: those that the
-// Executor gets, mended where that is possible, or none. Most servers refuse a
-// conversation in which some are no JSON.
+// argumentsOf are the arguments of one call as they can be repeated: those that the Executor gets, mended where that is
+// possible, or none. Most servers refuse a conversation in which some are no JSON.
 func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 	message, err := convert.ReadCalls(call, format)
 	if err != nil || len(message.Calls) != 1 {
@@ -153,8 +145,8 @@ func textMessage(role, text string) json.RawMessage {
 	return object("role", role, "content", text)
 }
 
-// object is a JSON object of names and values, each of which follows its name: a string, a number, or JSON. JSON that is
-// nil is left out with its name.
+// object is a JSON object of names and values, each of which follows its name: a string, a number, or JSON. JSON that
+// is nil is left out with its name.
 func object(pairs ...any) json.RawMessage {
 	var members []rawjson.Member
 	for i := 0; i < len(pairs); i += 2 {
@@ -174,8 +166,7 @@ func object(pairs ...any) json.RawMessage {
 	return rawjson.Object(members)
 }
 
-// withSystem puts the instructions in front of the messages, where a provider has
-// no other place for them.
+// withSystem puts the instructions in front of the messages, where a provider has no other place for them.
 func withSystem(request Request) json.RawMessage {
 	messages := request.Messages
 	if request.System != "" {

@@ -20,22 +20,19 @@ import (
 // parallelCalls is how many calls of one turn run side by side.
 const parallelCalls = 16
 
-// maxBinary is the size in bytes up to which content with images goes to a model;
-// providers refuse more.
+// maxBinary is the size in bytes up to which content with images goes to a model; providers refuse more.
 const maxBinary = 5 << 20
 
-// Destructive reports whether a tool wants to be confirmed before a model runs it: it
-// says of itself that it may destroy something. MCP's default for a tool that says
-// nothing is the same, but nearly no server speaks of its tools at all, and a
-// question that comes every time is answered without being read; --tools keeps what
-// a model should not have away from it.
+// Destructive reports whether a tool wants to be confirmed before a model runs it: it says of itself that it may
+// destroy something. MCP's default for a tool that says nothing is the same, but nearly no server speaks of its tools
+// at all, and a question that comes every time is answered without being read; --tools keeps what a model should not
+// have away from it.
 func Destructive(tool *exec.Tool) bool {
 	says := func(hint *bool) bool { return hint != nil && *hint }
 	return says(tool.Annotations.DestructiveHint) && !says(tool.Annotations.ReadOnlyHint)
 }
 
-// DeclinedError says that a destructive tool was not confirmed. Its text is for the
-// model.
+// DeclinedError says that a destructive tool was not confirmed. Its text is for the model.
 type DeclinedError struct {
 	Tool string
 	Why  string // may be empty
@@ -61,9 +58,8 @@ type planned struct {
 	err   error // why it will not run
 }
 
-// run runs the calls of one turn through the Executor, side by side, and gives
-// their results in the order of the calls. A call that cannot run has a result that
-// says why (AI-1). Questions to the user come first, one after the other.
+// run runs the calls of one turn through the Executor, side by side, and gives their results in the order of the calls.
+// A call that cannot run has a result that says why (AI-1). Questions to the user come first, one after the other.
 func (c *Conversation) run(ctx context.Context, offer *offer, calls []convert.ToolCall) []convert.ToolResult {
 	plan := make([]planned, len(calls))
 	for i, call := range calls {
@@ -134,9 +130,8 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 	return written
 }
 
-// resultOf is a result as the model gets it: its string form (EXEC-16), cut where
-// it is too long; and where it is not, its content and structure, for formats that
-// can hold them.
+// resultOf is a result as the model gets it: its string form (EXEC-16), cut where it is too long; and where it is not,
+// its content and structure, for formats that can hold them.
 func (c *Conversation) resultOf(call convert.ToolCall, result *exec.Result) (written convert.ToolResult, shown, total int) {
 	text := result.String()
 	total = len(text)
@@ -155,9 +150,8 @@ func (c *Conversation) resultOf(call convert.ToolCall, result *exec.Result) (wri
 	return written, total, total
 }
 
-// offer is what a model is given to call: tools in its provider's form, and the way
-// back from the names in it. It is made for one request and then forgotten: tools
-// are kept in their own form alone (CONV-5).
+// offer is what a model is given to call: tools in its provider's form, and the way back from the names in it. It is
+// made for one request and then forgotten: tools are kept in their own form alone (CONV-5).
 type offer struct {
 	document json.RawMessage // nil where there is no tool
 	names    []string
@@ -197,9 +191,8 @@ func (c *Conversation) offer() *offer {
 	return made
 }
 
-// find gives the tool that a model means. Models drop prefixes and write names as
-// another format would have them; that is understood where only one tool can be
-// meant. What was not offered is not found, even where toolx has it.
+// find gives the tool that a model means. Models drop prefixes and write names as another format would have them; that
+// is understood where only one tool can be meant. What was not offered is not found, even where toolx has it.
 func (o *offer) find(name string) (*exec.Tool, error) {
 	if tool := o.byName[name]; tool != nil {
 		return tool, nil

@@ -18,9 +18,8 @@ type Said struct {
 	Blocks []exec.Block
 }
 
-// Continue asks the model what comes next in a conversation. It is Ask with more than a
-// question; where the provider cannot take what was said, such as audio, nobody is
-// asked, and the error says what.
+// Continue asks the model what comes next in a conversation. It is Ask with more than a question; where the provider
+// cannot take what was said, such as audio, nobody is asked, and the error says what.
 func (c *Conversation) Continue(ctx context.Context, said []Said) (*Answer, error) {
 	exchange := make([]json.RawMessage, len(said))
 	for i, one := range said {
@@ -32,8 +31,7 @@ func (c *Conversation) Continue(ctx context.Context, said []Said) (*Answer, erro
 	return c.answer(ctx, exchange)
 }
 
-// message is what was said in the form of a provider. Text alone has one form
-// everywhere.
+// message is what was said in the form of a provider. Text alone has one form everywhere.
 func (s Said) message(provider string) (json.RawMessage, error) {
 	if s.Role != "user" && s.Role != "assistant" {
 		return nil, fmt.Errorf("the role %q is unknown", s.Role)
@@ -92,8 +90,7 @@ func (s Said) ollama() (json.RawMessage, error) {
 	return object("role", s.Role, "content", s.text(), "images", rawjson.Array(images)), nil
 }
 
-// anthropicPart is a block of the messages API, which takes four types of images; nil
-// for what it does not take.
+// anthropicPart is a block of the messages API, which takes four types of images; nil for what it does not take.
 func anthropicPart(block exec.Block) json.RawMessage {
 	switch {
 	case block.Type == "text":
@@ -105,8 +102,8 @@ func anthropicPart(block exec.Block) json.RawMessage {
 	return nil
 }
 
-// openAIPart is a part of chat completions' content: text, an image, or audio of two
-// formats; nil for what it does not take.
+// openAIPart is a part of chat completions' content: text, an image, or audio of two formats; nil for what it does not
+// take.
 func openAIPart(block exec.Block) json.RawMessage {
 	sound := map[string]string{"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 	switch {

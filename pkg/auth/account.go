@@ -28,8 +28,7 @@ type Status struct {
 	Keyring bool `json:"keyring"`
 }
 
-// Usable reports whether a request can be sent with it: it has not expired, or can be
-// renewed.
+// Usable reports whether a request can be sent with it: it has not expired, or can be renewed.
 func (s *Status) Usable() bool {
 	return s.Renewable || s.Expires.IsZero() || time.Now().Before(s.Expires)
 }
@@ -44,8 +43,8 @@ func (g *Grant) status() *Status {
 // ErrOpen reports that a server requires no login.
 var ErrOpen = errors.New("the server asks for no login")
 
-// Login gets a new grant, whatever is kept, and keeps it. The error is ErrOpen where the
-// server neither refuses a request nor says where to log in.
+// Login gets a new grant, whatever is kept, and keeps it. The error is ErrOpen where the server neither refuses a
+// request nor says where to log in.
 func Login(ctx context.Context, base http.RoundTripper, options Options) (*Status, error) {
 	c, err := newClient(base, options)
 	if err != nil {
@@ -76,8 +75,8 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	return c.kept(ctx)
 }
 
-// try refuses a grant that is of no use: one that has ended already, and one whose token the
-// server refuses. A server that cannot be reached now says nothing about it.
+// try refuses a grant that is of no use: one that has ended already, and one whose token the server refuses. A server
+// that cannot be reached now says nothing about it.
 func (c *client) try(ctx context.Context, grant *Grant) error {
 	if !grant.status().Usable() {
 		return c.fail(ctx, nil, "", "the authorization server %s gives a token that has ended already", grant.Issuer)
@@ -93,8 +92,8 @@ func (c *client) try(ctx context.Context, grant *Grant) error {
 	return nil
 }
 
-// whatIsAsked is what the server asks for. Some let everyone in and refuse single tools: then
-// their metadata says where to log in. The error is ErrOpen where nothing does.
+// whatIsAsked is what the server asks for. Some let everyone in and refuse single tools: then their metadata says where
+// to log in. The error is ErrOpen where nothing does.
 func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
 	status, asked, err := c.probe(ctx)
 	if err != nil || asked != nil {
@@ -155,9 +154,8 @@ var errSilent = errors.New("no answer")
 // probe is a ping without a token.
 func (c *client) probe(ctx context.Context) (int, *challenge, error) { return c.ping(ctx, nil) }
 
-// ping sends a request with the token of a grant, without one where it is nil, and returns the
-// answer's status and what the server asks for, nil where it asks for nothing. A ping is what
-// every server knows and nothing comes of.
+// ping sends a request with the token of a grant, without one where it is nil, and returns the answer's status and what
+// the server asks for, nil where it asks for nothing. A ping is what every server knows and nothing comes of.
 func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	ctx, cancel := context.WithTimeoutCause(ctx, c.exchangeTimeout, errSilent)
@@ -186,8 +184,8 @@ func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error
 	return resp.StatusCode, readChallenge(resp), nil
 }
 
-// Logout ends the logins of a server: the authorization server is told (RFC 7009), where it
-// can be, and what is kept is removed. It returns how many there were.
+// Logout ends the logins of a server: the authorization server is told (RFC 7009), where it can be, and what is kept is
+// removed. It returns how many there were.
 func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, error) {
 	c, err := newClient(base, options)
 	if err != nil {
@@ -231,8 +229,7 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 // revokeTime bounds how long an authorization server may take to end a login.
 const revokeTime = 10 * time.Second
 
-// revoke tells the authorization server that a login has ended. The refresh token takes the
-// access tokens with it.
+// revoke tells the authorization server that a login has ended. The refresh token takes the access tokens with it.
 func (c *client) revoke(ctx context.Context, grant *Grant) error {
 	if grant.RevocationEndpoint == "" {
 		return nil

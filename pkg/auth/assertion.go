@@ -36,9 +36,8 @@ func (c *client) signs(grant *Grant) bool {
 	return c.options.Auth.Signs() && c.options.Auth.ClientID == grant.ClientID
 }
 
-// assert adds to a form of an authorization server's endpoint what shows who the client is
-// (private_key_jwt: OpenID Connect Core 9, RFC 7523 3). Each is for one use. The error is an
-// *Error of kind usage: the key is of no use.
+// assert adds to a form of an authorization server's endpoint what shows who the client is (private_key_jwt: OpenID
+// Connect Core 9, RFC 7523 3). Each is for one use. The error is an *Error of kind usage: the key is of no use.
 func (c *client) assert(grant *Grant, form url.Values) error {
 	key, err := c.privateKey()
 	if err != nil {
@@ -49,8 +48,8 @@ func (c *client) assert(grant *Grant, form url.Values) error {
 		return c.misconfigured("the authorization server %s %v", grant.Issuer, err)
 	}
 	now := time.Now()
-	// The audience is one text and not a list: with the issuer alone in it, no other
-	// authorization server can make use of the assertion.
+	// The audience is one text and not a list: with the issuer alone in it, no other authorization server can make use
+	// of the assertion.
 	token := jwt.NewWithClaims(method, jwt.MapClaims{
 		"iss": grant.ClientID, "sub": grant.ClientID,
 		"aud": cmp.Or(c.options.Auth.AssertionAudience, grant.Issuer),
@@ -69,8 +68,7 @@ func (c *client) assert(grant *Grant, form url.Values) error {
 	return nil
 }
 
-// privateKey reads the key of the config. The error is an *Error of kind usage, which quotes
-// nothing of it.
+// privateKey reads the key of the config. The error is an *Error of kind usage, which quotes nothing of it.
 func (c *client) privateKey() (crypto.Signer, error) {
 	auth := c.options.Auth
 	text, place := []byte(auth.PrivateKey), "auth.privateKey"
@@ -88,8 +86,8 @@ func (c *client) privateKey() (crypto.Signer, error) {
 	return key, nil
 }
 
-// identityToken is the token by which the machine vouches for toolx. The error is an *Error
-// of kind usage, which quotes nothing of it.
+// identityToken is the token by which the machine vouches for toolx. The error is an *Error of kind usage, which quotes
+// nothing of it.
 func (c *client) identityToken() (string, error) {
 	auth := c.options.Auth
 	if auth.IdentityTokenFile == "" {
@@ -124,8 +122,8 @@ func (c *client) readSecret(what, path string) ([]byte, error) {
 	return text, nil
 }
 
-// parseKey takes the first private key of a text in PEM form: PKCS #8, PKCS #1 or SEC 1.
-// Variables of an environment often have \n in the place of line ends.
+// parseKey takes the first private key of a text in PEM form: PKCS #8, PKCS #1 or SEC 1. Variables of an environment
+// often have \n in the place of line ends.
 func parseKey(text []byte) (crypto.Signer, error) {
 	if !strings.Contains(string(text), "\n") {
 		text = []byte(strings.ReplaceAll(string(text), `\n`, "\n"))
@@ -164,9 +162,9 @@ func parseBlock(block *pem.Block) (crypto.Signer, error) {
 	return signer, nil
 }
 
-// signingMethod is how to sign with a key: in the first of the ways which its kind has (RFC
-// 7518 3.1, RFC 8037 3.1) that the authorization server takes; any will do where it names
-// none. The error is for what follows the server's name.
+// signingMethod is how to sign with a key: in the first of the ways which its kind has (RFC 7518 3.1, RFC 8037 3.1)
+// that the authorization server takes; any will do where it names none. The error is for what follows the server's
+// name.
 func signingMethod(key crypto.Signer, taken []string) (jwt.SigningMethod, error) {
 	var ways []string
 	switch key := key.(type) {
@@ -189,9 +187,9 @@ func signingMethod(key crypto.Signer, taken []string) (jwt.SigningMethod, error)
 		strings.Join(taken, ", "), cmp.Or(strings.Join(ways, ", "), "none that are known"))
 }
 
-// vouchedBy lets the identity provider of the config make of an identity token one that is
-// for the authorization server of grant alone (RFC 8693, MCP's extension for
-// enterprise-managed authorization). So the enterprise decides who may use which server.
+// vouchedBy lets the identity provider of the config make of an identity token one that is for the authorization server
+// of grant alone (RFC 8693, MCP's extension for enterprise-managed authorization). So the enterprise decides who may
+// use which server.
 //
 // The error is an *Error, or ctx's; either way the authorization server was not asked.
 func (c *client) vouchedBy(ctx context.Context, grant *Grant, identity string) (string, error) {
@@ -224,8 +222,8 @@ func (c *client) vouchedBy(ctx context.Context, grant *Grant, identity string) (
 	return got.AccessToken, nil
 }
 
-// providerEndpoint finds where an identity provider gives tokens. Its metadata is not that of
-// an authorization server for MCP: it need not know PKCE.
+// providerEndpoint finds where an identity provider gives tokens. Its metadata is not that of an authorization server
+// for MCP: it need not know PKCE.
 func (c *client) providerEndpoint(ctx context.Context, issuer string) (string, error) {
 	var wrong error
 	for _, place := range serverMetadataPlaces(issuer) {

@@ -56,8 +56,8 @@ func rsaKey(t *testing.T) *rsa.PrivateKey {
 	return key
 }
 
-// A client with a key signs who it is, in the way of its key that the authorization server
-// takes: for each token, and for the end of the login.
+// A client with a key signs who it is, in the way of its key that the authorization server takes: for each token, and
+// for the end of the login.
 func TestPrivateKey(t *testing.T) {
 	p256, p384, long := ellipticKey(t, elliptic.P256()), ellipticKey(t, elliptic.P384()), rsaKey(t)
 	_, edwards, err := ed25519.GenerateKey(rand.Reader)
@@ -106,8 +106,7 @@ func TestPrivateKey(t *testing.T) {
 	}
 }
 
-// machine are the options of a client that no person stands behind, and that keeps what it
-// gets.
+// machine are the options of a client that no person stands behind, and that keeps what it gets.
 func (w *world) machine(auth *config.Auth) Options {
 	options := w.options()
 	options.Visit, options.Store = nil, NewStore(w.t.TempDir(), false)
@@ -116,8 +115,8 @@ func (w *world) machine(auth *config.Auth) Options {
 	return options
 }
 
-// Some authorization servers want to be called by another name than their issuer. Without
-// that name the assertion is for the issuer alone.
+// Some authorization servers want to be called by another name than their issuer. Without that name the assertion is
+// for the issuer alone.
 func TestAudienceOfAssertions(t *testing.T) {
 	w := newWorld(t)
 	key := ellipticKey(t, elliptic.P256())
@@ -146,8 +145,7 @@ func TestLoginOfAClientWithAKey(t *testing.T) {
 	}
 }
 
-// A key that is of no use is the config's fault, said before anything is sent, and nothing
-// of it is quoted.
+// A key that is of no use is the config's fault, said before anything is sent, and nothing of it is quoted.
 func TestPrivateKeyThatIsOfNoUse(t *testing.T) {
 	dir := t.TempDir()
 	damaged := pemOf(t, "PRIVATE KEY", []byte(sentinel), nil)
@@ -192,8 +190,8 @@ func TestPrivateKeyThatIsOfNoUse(t *testing.T) {
 	}
 }
 
-// A machine vouches for toolx by a token in a file, which it replaces from time to time.
-// Nobody needs to be registered for that.
+// A machine vouches for toolx by a token in a file, which it replaces from time to time. Nobody needs to be registered
+// for that.
 func TestIdentityToken(t *testing.T) {
 	w := newWorld(t)
 	w.secrets[""] = ""

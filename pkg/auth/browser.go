@@ -16,14 +16,13 @@ import (
 	"toolx/pkg/config"
 )
 
-// browserTime is how long a browser has to fail. What opens addresses for a desktop ends
-// at once, whether it could or not; a browser itself runs on.
+// browserTime is how long a browser has to fail. What opens addresses for a desktop ends at once, whether it could or
+// not; a browser itself runs on.
 const browserTime = 3 * time.Second
 
-// OpenBrowser starts the user's browser at an address: the program of $BROWSER, else the
-// system's. It waits until that program has ended, for a few seconds and while ctx lasts;
-// one that runs on is taken to have opened the page. An error means that there is none to
-// start, or that it failed.
+// OpenBrowser starts the user's browser at an address: the program of $BROWSER, else the system's. It waits until that
+// program has ended, for a few seconds and while ctx lasts; one that runs on is taken to have opened the page. An error
+// means that there is none to start, or that it failed.
 func OpenBrowser(ctx context.Context, address string) error {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" {

@@ -10,8 +10,8 @@ import (
 
 // challenge is what a server asks for when it refuses a request.
 type challenge struct {
-	// metadata is the address of the protected resource's metadata; empty where the
-	// server does not tell it (RFC 9728 5.1).
+	// metadata is the address of the protected resource's metadata; empty where the server does not tell it (RFC 9728
+	// 5.1).
 	metadata string
 	// scopes are those that the request needs.
 	scopes []string
@@ -33,8 +33,8 @@ func (a *challenge) because(problem string) string {
 	return problem + ": " + a.said
 }
 
-// readChallenge reads a response. It is nil where the response is no refusal, or one
-// that a token does not help against.
+// readChallenge reads a response. It is nil where the response is no refusal, or one that a token does not help
+// against.
 func readChallenge(resp *http.Response) *challenge {
 	if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 		return nil

@@ -34,8 +34,7 @@ type site struct {
 	server *oauthex.AuthServerMeta
 	// key is what the token is to be bound to; empty where the resource does not want that.
 	key string
-	// guessed says that no metadata was found anywhere: the endpoints are those that
-	// revision 2025-03-26 names.
+	// guessed says that no metadata was found anywhere: the endpoints are those that revision 2025-03-26 names.
 	guessed bool
 }
 
@@ -78,8 +77,8 @@ func (c *client) discover(ctx context.Context, asked *challenge) (*site, error) 
 	return found, nil
 }
 
-// chooseIssuer is the authorization server to go to: that of the config, which must be
-// among those of the resource, else their first.
+// chooseIssuer is the authorization server to go to: that of the config, which must be among those of the resource,
+// else their first.
 func (c *client) chooseIssuer(ctx context.Context, offered []string) (string, error) {
 	if len(offered) == 0 {
 		return "", c.fail(ctx, nil, "", "its metadata names no authorization server")
@@ -97,14 +96,12 @@ func (c *client) chooseIssuer(ctx context.Context, offered []string) (string, er
 		"it sends logins to %s, and the config trusts only %s", strings.Join(offered, ", "), wanted)
 }
 
-// sameIssuer compares issuers but for a slash at their end, which many leave out in
-// one of two places.
+// sameIssuer compares issuers but for a slash at their end, which many leave out in one of two places.
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
-// resourceMetadata reads the protected resource's metadata: at the address of the
-// challenge, else at the well-known ones (RFC 9728 3.1). It is nil where there is none.
-// A document that is there and wrong is an error: to go on without it could mean to
-// hand a login to whoever broke it.
+// resourceMetadata reads the protected resource's metadata: at the address of the challenge, else at the well-known
+// ones (RFC 9728 3.1). It is nil where there is none. A document that is there and wrong is an error: to go on without
+// it could mean to hand a login to whoever broke it.
 func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauthex.ProtectedResourceMetadata, error) {
 	places := c.resourceMetadataPlaces()
 	if asked.metadata != "" {
@@ -122,8 +119,8 @@ func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauth
 	return nil, nil
 }
 
-// resourceMetadataPlaces are the well-known addresses of the server's metadata, that of
-// its path before that of its host.
+// resourceMetadataPlaces are the well-known addresses of the server's metadata, that of its path before that of its
+// host.
 func (c *client) resourceMetadataPlaces() []string {
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	host := origin(c.address)
@@ -153,9 +150,9 @@ func (c *client) readResource(ctx context.Context, place string) (*oauthex.Prote
 	return &read, nil
 }
 
-// covers reports whether a resource's identifier is that of the server, or of a place
-// above it on the same host. RFC 9728 3.3 wants the very same; in practice one document
-// often speaks for a whole host, and that gives a token to nobody else.
+// covers reports whether a resource's identifier is that of the server, or of a place above it on the same host. RFC
+// 9728 3.3 wants the very same; in practice one document often speaks for a whole host, and that gives a token to
+// nobody else.
 func (c *client) covers(resource string) bool {
 	parsed, err := url.Parse(resource)
 	if err != nil || origin(parsed) != origin(c.address) {
@@ -166,8 +163,8 @@ func (c *client) covers(resource string) bool {
 	return within && (rest == "" || rest[0] == '/')
 }
 
-// serverMetadata reads an authorization server's metadata, in either form (RFC 8414 3,
-// OpenID Connect Discovery 4). It is nil where no place has it.
+// serverMetadata reads an authorization server's metadata, in either form (RFC 8414 3, OpenID Connect Discovery 4). It
+// is nil where no place has it.
 func (c *client) serverMetadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
 	// oauthex tells what went wrong as text only: what the network did is kept here.
 	network := &lastError{base: c.outward}
@@ -193,8 +190,7 @@ func (c *client) serverMetadata(ctx context.Context, issuer string) (*oauthex.Au
 	return nil, nil
 }
 
-// checkEndpoints refuses metadata that sends codes and secrets to where they are not
-// safe.
+// checkEndpoints refuses metadata that sends codes and secrets to where they are not safe.
 func (c *client) checkEndpoints(ctx context.Context, issuer string, read *oauthex.AuthServerMeta) error {
 	for _, endpoint := range []string{
 		read.AuthorizationEndpoint, read.TokenEndpoint, read.RegistrationEndpoint, read.RevocationEndpoint,
@@ -221,8 +217,8 @@ func (l *lastError) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// serverMetadataPlaces are the addresses at which an issuer's metadata may be, in the
-// order of MCP's chapter on authorization.
+// serverMetadataPlaces are the addresses at which an issuer's metadata may be, in the order of MCP's chapter on
+// authorization.
 func serverMetadataPlaces(issuer string) []string {
 	parsed, err := url.Parse(issuer)
 	if err != nil {
@@ -239,8 +235,7 @@ func serverMetadataPlaces(issuer string) []string {
 	return places
 }
 
-// getJSON reads a document into to. Where the server has none, missing says what it
-// answered instead.
+// getJSON reads a document into to. Where the server has none, missing says what it answered instead.
 func (c *client) getJSON(ctx context.Context, address string, to any) (missing string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -294,8 +289,8 @@ func (c *client) metadataClient() *http.Client {
 	}
 }
 
-// trusted refuses an address that a server may not send toolx to: one without TLS, and
-// one inside of the user's own machine or network, unless the server is there itself.
+// trusted refuses an address that a server may not send toolx to: one without TLS, and one inside of the user's own
+// machine or network, unless the server is there itself.
 func (c *client) trusted(address string) error {
 	parsed, err := url.Parse(address)
 	switch {
@@ -320,8 +315,7 @@ func loopback(address *url.URL) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// private reports whether an address is an IP address that only this machine or its
-// network can reach.
+// private reports whether an address is an IP address that only this machine or its network can reach.
 func private(address *url.URL) bool {
 	ip, err := netip.ParseAddr(address.Hostname())
 	if err != nil {

@@ -19,9 +19,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// A token can be bound to a key (DPoP, RFC 9449): then it is worth nothing to whoever reads
-// it, since each request has to be signed as well. toolx does so where the server asks for
-// it, and makes a key for each grant.
+// A token can be bound to a key (DPoP, RFC 9449): then it is worth nothing to whoever reads it, since each request has
+// to be signed as well. toolx does so where the server asks for it, and makes a key for each grant.
 
 // nonceHeader is how both servers tell a value that the next proof must have.
 const nonceHeader = "DPoP-Nonce"
@@ -54,8 +53,8 @@ func readBindingKey(text string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// prove adds the proof that whoever sends req has the key (RFC 9449 4.2). token is what the
-// request uses, empty at a token endpoint; nonce is what the server wants in it, if anything.
+// prove adds the proof that whoever sends req has the key (RFC 9449 4.2). token is what the request uses, empty at a
+// token endpoint; nonce is what the server wants in it, if anything.
 func prove(req *http.Request, keyText, token, nonce string) error {
 	key, err := readBindingKey(keyText)
 	if err != nil {
@@ -112,8 +111,8 @@ func (p *prover) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.base.RoundTrip(req)
 }
 
-// wantedNonce is what a token endpoint wants the proof to have, which it refuses for the lack
-// of it (RFC 9449 8); empty where that is not why.
+// wantedNonce is what a token endpoint wants the proof to have, which it refuses for the lack of it (RFC 9449 8); empty
+// where that is not why.
 func wantedNonce(err error) string {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) || refused.ErrorCode != "use_dpop_nonce" || refused.Response == nil {
@@ -122,8 +121,8 @@ func wantedNonce(err error) string {
 	return refused.Response.Header.Get(nonceHeader)
 }
 
-// sendBound sends a request with a token that is bound to a key, once more where the server
-// wants another nonce (RFC 9449 9).
+// sendBound sends a request with a token that is bound to a key, once more where the server wants another nonce (RFC
+// 9449 9).
 func (c *client) sendBound(copies func() *http.Request, grant *Grant) (*http.Response, error) {
 	for again := false; ; again = true {
 		req := copies()

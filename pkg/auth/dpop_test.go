@@ -9,8 +9,8 @@ import (
 	"toolx/pkg/config"
 )
 
-// A server that wants it gets tokens that are bound to a key, and a proof with each request,
-// of this process and of the next.
+// A server that wants it gets tokens that are bound to a key, and a proof with each request, of this process and of the
+// next.
 func TestBoundTokens(t *testing.T) {
 	for name, set := range map[string]func(w *world){
 		"the refusal says so":  func(w *world) { w.bound = true },

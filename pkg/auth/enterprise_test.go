@@ -55,8 +55,8 @@ func (w *world) employee(provider string) Options {
 	return options
 }
 
-// The provider makes a token for one authorization server and one resource, and no other;
-// that is what access tokens are got and renewed with.
+// The provider makes a token for one authorization server and one resource, and no other; that is what access tokens
+// are got and renewed with.
 func TestEnterprise(t *testing.T) {
 	w := newWorld(t)
 	e := newEnterprise(t, w)

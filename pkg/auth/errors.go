@@ -12,8 +12,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Error says why there is no access to a server. It never quotes a token, a code or
-// a secret.
+// Error says why there is no access to a server. It never quotes a token, a code or a secret.
 type Error struct {
 	// Server is the name of the server's entry.
 	Server string
@@ -21,8 +20,7 @@ type Error struct {
 	Problem string
 	// Fix is what to type next; it may be empty.
 	Fix string
-	// Unreached says that an authorization server could not be reached: nothing was
-	// refused.
+	// Unreached says that an authorization server could not be reached: nothing was refused.
 	Unreached bool
 	// Misconfigured says that the config names what cannot be used.
 	Misconfigured bool
@@ -59,8 +57,8 @@ func (e *interruptedError) Unwrap() error { return e.cause }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *interruptedError) Kind() fault.Kind { return fault.KindInterrupted }
 
-// interrupted is the error where the user gave up; nil where something else ended ctx,
-// or nothing did. what names what was given up.
+// interrupted is the error where the user gave up; nil where something else ended ctx, or nothing did. what names what
+// was given up.
 func (c *client) interrupted(ctx context.Context, what string) error {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, context.Canceled) {
@@ -69,8 +67,8 @@ func (c *client) interrupted(ctx context.Context, what string) error {
 	return &interruptedError{text: fmt.Sprintf("server '%s': %s was interrupted", c.options.Server, what), cause: cause}
 }
 
-// fail makes an Error of this client's server. A context that has ended is passed on
-// as such: then the user gave up, or a clock ran out.
+// fail makes an Error of this client's server. A context that has ended is passed on as such: then the user gave up, or
+// a clock ran out.
 func (c *client) fail(ctx context.Context, cause error, fix, format string, args ...any) error {
 	problem := fmt.Sprintf(format, args...)
 	if given := c.interrupted(ctx, "authorization"); given != nil {
@@ -88,8 +86,8 @@ func (c *client) fail(ctx context.Context, cause error, fix, format string, args
 	}
 }
 
-// unreached reports whether err is the network's. An address that cannot be read is no
-// matter of the network, although url.Parse has the same error for it.
+// unreached reports whether err is the network's. An address that cannot be read is no matter of the network, although
+// url.Parse has the same error for it.
 func unreached(err error) bool {
 	var network *url.Error
 	return errors.As(err, &network) && network.Op != "parse" && !errors.Is(err, errRedirect)
@@ -129,9 +127,8 @@ func (c *client) needLogin(why string, scopes []string) error {
 // ownToken is what helps where no login does.
 const ownToken = "give a token yourself: -H 'Authorization: Bearer …', or headers: in the config"
 
-// reason says what an endpoint of an authorization server answered, in the words of
-// RFC 6749 5.2 where it used them. The answer's body is never quoted: it may hold what
-// was sent.
+// reason says what an endpoint of an authorization server answered, in the words of RFC 6749 5.2 where it used them.
+// The answer's body is never quoted: it may hold what was sent.
 func reason(err error) string {
 	var refused *oauth2.RetrieveError
 	var network *url.Error
@@ -159,8 +156,7 @@ func worded(code, description string) string {
 	return code + " (" + description + ")"
 }
 
-// ended reports whether the authorization server has refused for good what a token is
-// renewed with.
+// ended reports whether the authorization server has refused for good what a token is renewed with.
 func ended(err error) bool {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) {

@@ -591,8 +591,7 @@ func TestClientCredentials(t *testing.T) {
 	w.wantError(Transport(http.DefaultTransport, options), "", "gives no token, for this reason: invalid_client (told so)", "clientSecret")
 }
 
-// An expired token is renewed: before it is sent where its end is known, and after a
-// refusal where it is not.
+// An expired token is renewed: before it is sent where its end is known, and after a refusal where it is not.
 func TestRefresh(t *testing.T) {
 	for _, rotates := range []bool{true, false} {
 		w := newWorld(t)
@@ -820,8 +819,8 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A folder for state that is of no use stops nobody who needs it not: servers that let
-// everyone in, and clients that have a secret.
+// A folder for state that is of no use stops nobody who needs it not: servers that let everyone in, and clients that
+// have a secret.
 func TestFolderOfNoUse(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, w *world) *Store{
 		"a file above it": func(t *testing.T, _ *world) *Store {
@@ -857,8 +856,7 @@ func TestFolderOfNoUse(t *testing.T) {
 	}
 }
 
-// A server that refuses every token is not asked for ever: a kept one is renewed once, and
-// one new one is got.
+// A server that refuses every token is not asked for ever: a kept one is renewed once, and one new one is got.
 func TestTokensThatAreRefusedForEver(t *testing.T) {
 	w := newWorld(t)
 	options := w.options()
@@ -927,8 +925,7 @@ func TestRefreshThatCouldNotBeKept(t *testing.T) {
 	}
 }
 
-// A token that no header can hold is refused with its reason, which quotes nothing of it, and so
-// is one in a file.
+// A token that no header can hold is refused with its reason, which quotes nothing of it, and so is one in a file.
 func TestTokensWithControlCharacters(t *testing.T) {
 	for _, test := range []struct{ spoilt, want string }{
 		{"\r\nX-Admin: 1", "the access token has the character 0x0d at byte "},
@@ -986,8 +983,8 @@ func TestLoginForNothing(t *testing.T) {
 	}
 }
 
-// What a process has left that was killed while it wrote tokens is gone after a logout, also
-// where its login was the first one.
+// What a process has left that was killed while it wrote tokens is gone after a logout, also where its login was the
+// first one.
 func TestLogoutOfALeftover(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()

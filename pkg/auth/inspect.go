@@ -12,8 +12,7 @@ import (
 	"toolx/pkg/config"
 )
 
-// Fault is something wrong with the documents by which clients find out where and how to
-// log in to a server.
+// Fault is something wrong with the documents by which clients find out where and how to log in to a server.
 type Fault struct {
 	// URL is the document's address: the first of its places, where it has none.
 	URL string
@@ -21,11 +20,11 @@ type Fault struct {
 	Field string
 	// Problem is what is wrong, in words that may quote what the document says.
 	Problem string
-	// Unsaid says that there is no document, and that nothing promises one: a server whose
-	// tokens are given out by hand needs none.
+	// Unsaid says that there is no document, and that nothing promises one: a server whose tokens are given out by hand
+	// needs none.
 	Unsaid bool
-	// ByHand says that only a client which somebody has registered can log in: nothing is
-	// wrong with that, but clients that have no setting for its id stay out.
+	// ByHand says that only a client which somebody has registered can log in: nothing is wrong with that, but clients
+	// that have no setting for its id stay out.
 	ByHand bool
 }
 
@@ -35,14 +34,13 @@ const inspectTime = 3 * time.Second
 // maxInspected is how many authorization servers of one resource are looked at.
 const maxInspected = 4
 
-// Inspect reads the metadata of a server that has refused a request, as a client without
-// a token does, and returns all that is wrong with it: the protected resource's document
-// (RFC 9728), and that of each authorization server that it names, in either form (RFC
-// 8414, OpenID Connect Discovery), by the rules of MCP's chapter on authorization. header
-// is that of the refusal. Nothing is sent but requests for these documents.
+// Inspect reads the metadata of a server that has refused a request, as a client without a token does, and returns all
+// that is wrong with it: the protected resource's document (RFC 9728), and that of each authorization server that it
+// names, in either form (RFC 8414, OpenID Connect Discovery), by the rules of MCP's chapter on authorization. header is
+// that of the refusal. Nothing is sent but requests for these documents.
 //
-// It returns nil where nothing is wrong, where the server asks for another way to log in
-// than a bearer token, and where ctx ends before all is read.
+// It returns nil where nothing is wrong, where the server asks for another way to log in than a bearer token, and where
+// ctx ends before all is read.
 func Inspect(ctx context.Context, base http.RoundTripper, options Options, header http.Header) []Fault {
 	asked := readChallenge(&http.Response{StatusCode: http.StatusUnauthorized, Header: header})
 	c, err := newClient(base, options)
@@ -86,8 +84,8 @@ func (i *inspection) all(ctx context.Context, asked *challenge) {
 // document is a document as it was read: a field of a wrong type must not hide others.
 type document map[string]json.RawMessage
 
-// resourceDocument reads the resource's document. One that the server itself names must be
-// there; where it is not, the well-known places may still have it.
+// resourceDocument reads the resource's document. One that the server itself names must be there; where it is not, the
+// well-known places may still have it.
 func (i *inspection) resourceDocument(ctx context.Context, asked *challenge) (place string, read document, missing string) {
 	if asked.metadata != "" {
 		read, missing = i.read(ctx, asked.metadata)
@@ -99,8 +97,8 @@ func (i *inspection) resourceDocument(ctx context.Context, asked *challenge) (pl
 	return i.first(ctx, i.resourceMetadataPlaces())
 }
 
-// withoutResource looks at a server without a document of its own: until revision
-// 2025-03-26 it was its own authorization server.
+// withoutResource looks at a server without a document of its own: until revision 2025-03-26 it was its own
+// authorization server.
 func (i *inspection) withoutResource(ctx context.Context, asked *challenge, place, missing string) {
 	own := origin(i.address)
 	at, server, _ := i.first(ctx, serverMetadataPlaces(own))
@@ -134,8 +132,7 @@ func (i *inspection) resourceFields(place string, read document) {
 	}
 }
 
-// issuersIn are the authorization servers that a resource's document names, the first of
-// them.
+// issuersIn are the authorization servers that a resource's document names, the first of them.
 func issuersIn(read document) []string {
 	issuers, _ := listIn(read, "authorization_servers")
 	return issuers[:min(len(issuers), maxInspected)]
@@ -151,8 +148,8 @@ func (i *inspection) issuer(ctx context.Context, issuer string) {
 	i.issuerFields(issuer, place, read)
 }
 
-// issuerFields looks at what every client needs of an authorization server (RFC 8414 2
-// and 3.3; MCP wants PKCE with S256, and that it is said).
+// issuerFields looks at what every client needs of an authorization server (RFC 8414 2 and 3.3; MCP wants PKCE with
+// S256, and that it is said).
 func (i *inspection) issuerFields(issuer, place string, read document) {
 	switch said, ok := textIn(read, "issuer"); {
 	case !ok:
@@ -188,8 +185,8 @@ func (i *inspection) issuerFields(issuer, place string, read document) {
 	}
 }
 
-// registration looks at how clients become known (MCP 2025-11-25, Client Registration
-// Approaches): a client that has no id, as most, takes one of these two ways.
+// registration looks at how clients become known (MCP 2025-11-25, Client Registration Approaches): a client that has no
+// id, as most, takes one of these two ways.
 func (i *inspection) registration(place string, read document) {
 	var documents bool
 	_ = json.Unmarshal(read["client_id_metadata_document_supported"], &documents) // else false
@@ -203,8 +200,8 @@ func (i *inspection) registration(place string, read document) {
 	})
 }
 
-// first reads a document at the first of its places that has it. Where none has, place is
-// the first of them, and missing says what each answered.
+// first reads a document at the first of its places that has it. Where none has, place is the first of them, and
+// missing says what each answered.
 func (i *inspection) first(ctx context.Context, places []string) (place string, read document, missing string) {
 	var answers []string
 	for _, place := range places {

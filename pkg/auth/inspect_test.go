@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// TestInspect has all that is wrong with the metadata of a server listed, and nothing of
-// a server that is well.
+// TestInspect has all that is wrong with the metadata of a server listed, and nothing of a server that is well.
 func TestInspect(t *testing.T) {
 	for _, test := range []struct {
 		what string
@@ -68,8 +67,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// A promise that is not kept is a fault, also where the document is elsewhere; and a
-// server of 2025-03-26, which is its own authorization server, is told what is new.
+// A promise that is not kept is a fault, also where the document is elsewhere; and a server of 2025-03-26, which is its
+// own authorization server, is told what is new.
 func TestInspectPromises(t *testing.T) {
 	w := newWorld(t)
 	header := http.Header{"Www-Authenticate": {`Bearer resource_metadata="` + w.resource.URL + `/nothing"`}}

@@ -75,8 +75,7 @@ func (c *client) login(ctx context.Context, found *site, scopes []string) (*Gran
 	return grant, nil
 }
 
-// ask sends a person to the authorization server and waits for what comes back: to the
-// callback, or by hand.
+// ask sends a person to the authorization server and waits for what comes back: to the callback, or by hand.
 func (c *client) ask(ctx context.Context, back *callback, address string) (answer, error) {
 	waiting, cancel := context.WithTimeout(ctx, c.options.LoginTime)
 	defer cancel()
@@ -109,8 +108,7 @@ type pasted struct {
 	err error
 }
 
-// pasted waits for an answer by hand, with the state of this login; without Paste none
-// comes.
+// pasted waits for an answer by hand, with the state of this login; without Paste none comes.
 func (c *client) pasted(ctx context.Context, state string) <-chan pasted {
 	if c.options.Paste == nil {
 		return nil
@@ -125,8 +123,8 @@ func (c *client) pasted(ctx context.Context, state string) <-chan pasted {
 	return answers
 }
 
-// maxPastes is how often somebody is asked for the address. To give up at the first wrong
-// one would send the next, and the code in it, to the shell and its history.
+// maxPastes is how often somebody is asked for the address. To give up at the first wrong one would send the next, and
+// the code in it, to the shell and its history.
 const maxPastes = 5
 
 // askPaste asks until what is pasted is an answer to this login.
@@ -145,8 +143,7 @@ func (c *client) askPaste(ctx context.Context, state string) (answer, error) {
 	return answer{}, wrong
 }
 
-// readPasted takes the address that a browser ended at, or its query alone. The error does
-// not quote it.
+// readPasted takes the address that a browser ended at, or its query alone. The error does not quote it.
 func readPasted(text, state string) (answer, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -168,8 +165,7 @@ func readPasted(text, state string) (answer, error) {
 	return got, nil
 }
 
-// checkAnswer refuses an answer of another authorization server (RFC 9207 2.4), and one
-// that is a refusal.
+// checkAnswer refuses an answer of another authorization server (RFC 9207 2.4), and one that is a refusal.
 func (c *client) checkAnswer(ctx context.Context, found *site, got answer) error {
 	c.secret(got.code)
 	issuer := found.server.Issuer
@@ -187,8 +183,7 @@ func (c *client) checkAnswer(ctx context.Context, found *site, got answer) error
 	return nil
 }
 
-// callback is where the browser comes back to: a server on the loopback address alone
-// (RFC 8252 7.3), for one answer.
+// callback is where the browser comes back to: a server on the loopback address alone (RFC 8252 7.3), for one answer.
 type callback struct {
 	// address is the redirect URI.
 	address string
@@ -218,8 +213,8 @@ func listen(port int, state string) (*callback, error) {
 	return back, nil
 }
 
-// take reads an answer. Anyone on the machine, and any page in the browser, can send one:
-// without the state it is turned away, and the true one is waited for.
+// take reads an answer. Anyone on the machine, and any page in the browser, can send one: without the state it is
+// turned away, and the true one is waited for.
 func (b *callback) take(w http.ResponseWriter, req *http.Request) {
 	got := readAnswer(req.URL.Query())
 	if !got.has(b.state) {

@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	fmt.Println(resp.Status)
 }
 
-// Processes that find the same expired token renew it once: the authorization server of the
-// world ends a login whose refresh token is used twice.
+// Processes that find the same expired token renew it once: the authorization server of the world ends a login whose
+// refresh token is used twice.
 func TestProcessesThatRefreshAtOnce(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()

@@ -26,8 +26,7 @@ func (c *client) preregistered(found *site) *registered {
 	return known
 }
 
-// secretStyle is how a client's secret is sent. Where the metadata says nothing it is
-// client_secret_basic (RFC 8414 2).
+// secretStyle is how a client's secret is sent. Where the metadata says nothing it is client_secret_basic (RFC 8414 2).
 func secretStyle(supported []string) oauth2.AuthStyle {
 	if slices.Contains(supported, methodPost) && !slices.Contains(supported, methodBasic) {
 		return oauth2.AuthStyleInParams
@@ -42,9 +41,8 @@ const (
 	methodBasic = "client_secret_basic"
 )
 
-// register makes toolx known to the authorization server, in the order of MCP's chapter on
-// authorization: as the client that the config names, by the address of a Client ID
-// Metadata Document, or by registering dynamically (RFC 7591).
+// register makes toolx known to the authorization server, in the order of MCP's chapter on authorization: as the client
+// that the config names, by the address of a Client ID Metadata Document, or by registering dynamically (RFC 7591).
 func (c *client) register(ctx context.Context, found *site, redirect string) (*registered, error) {
 	auth := c.options.Auth
 	switch {
@@ -85,8 +83,7 @@ func (c *client) registerDynamically(ctx context.Context, found *site, redirect 
 	return known, nil
 }
 
-// registrationMethod asks to be a public client, which a program that anyone can copy is,
-// unless the server has none.
+// registrationMethod asks to be a public client, which a program that anyone can copy is, unless the server has none.
 func registrationMethod(supported []string) string {
 	for _, method := range []string{methodNone, methodBasic, methodPost} {
 		if slices.Contains(supported, method) {

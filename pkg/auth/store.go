@@ -22,19 +22,18 @@ import (
 	"toolx/pkg/state"
 )
 
-// Store keeps grants, by the server's address and the authorization server's issuer. A
-// file for each server, which only the user can read, says what there is; the secrets are
-// in the system's keyring where it has one, else in the file.
+// Store keeps grants, by the server's address and the authorization server's issuer. A file for each server, which only
+// the user can read, says what there is; the secrets are in the system's keyring where it has one, else in the file.
 //
-// Without a file for a server nothing else is looked at, so that a server without
-// authorization costs nothing. A Store is safe for concurrent use, also by processes.
+// Without a file for a server nothing else is looked at, so that a server without authorization costs nothing. A Store
+// is safe for concurrent use, also by processes.
 type Store struct {
 	dir  string
 	ring keyring
 }
 
-// NewStore makes a Store in a folder, which is made when it is needed. inKeyring says
-// whether the system's keyring is used where there is one.
+// NewStore makes a Store in a folder, which is made when it is needed. inKeyring says whether the system's keyring is
+// used where there is one.
 func NewStore(dir string, inKeyring bool) *Store {
 	return &Store{dir: dir, ring: keyring{off: !inKeyring}}
 }
@@ -53,8 +52,8 @@ type kept struct {
 	Secrets *secrets `json:"secrets,omitempty"`
 }
 
-// load returns the grant of a server: that of an issuer, or the last where issuer is
-// empty. It is nil where there is none.
+// load returns the grant of a server: that of an issuer, or the last where issuer is empty. It is nil where there is
+// none.
 func (s *Store) load(ctx context.Context, server, issuer string) (*Grant, error) {
 	read, err := s.read(server)
 	if err != nil || read == nil {
@@ -111,8 +110,8 @@ func (s *Store) save(ctx context.Context, server string, grant *Grant) error {
 	}
 	copied := *grant
 	one := &kept{Grant: &copied}
-	// The keyring comes first: a reader between the two has a token that is newer than
-	// what the file says of it, which does no harm.
+	// The keyring comes first: a reader between the two has a token that is newer than what the file says of it, which
+	// does no harm.
 	copied.Keyring = s.ring.set(ctx, account(server, grant.Issuer), string(text)) == nil
 	if !copied.Keyring {
 		one.Secrets = &copied.secrets
@@ -141,8 +140,8 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	return nil
 }
 
-// Servers are the addresses of the servers that something is kept for, in order, and what
-// is wrong with the files that cannot be read: nobody knows whose logins they hold.
+// Servers are the addresses of the servers that something is kept for, in order, and what is wrong with the files that
+// cannot be read: nobody knows whose logins they hold.
 func (s *Store) Servers() (addresses []string, damaged []*DamagedError) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -249,14 +248,12 @@ func (s *Store) path(server string) string {
 // account is the name of a grant's secrets in the keyring.
 func account(server, issuer string) string { return server + " " + issuer }
 
-// keyring is the system's store for secrets: Keychain, Credential Manager, or the Secret
-// Service of a Linux desktop.
+// keyring is the system's store for secrets: Keychain, Credential Manager, or the Secret Service of a Linux desktop.
 type keyring struct{ off bool }
 
 const keyringService = "toolx"
 
-// keyringTime bounds one request: a keyring that is locked asks a person to open it, and
-// there may be none.
+// keyringTime bounds one request: a keyring that is locked asks a person to open it, and there may be none.
 const keyringTime = 15 * time.Second
 
 var (
@@ -285,8 +282,7 @@ func (k keyring) delete(ctx context.Context, account string) error {
 	return k.do(ctx, func() error { return system.Delete(keyringService, account) })
 }
 
-// do bounds a request to the keyring, whose client knows no context. What does not answer
-// is left behind.
+// do bounds a request to the keyring, whose client knows no context. What does not answer is left behind.
 func (k keyring) do(ctx context.Context, request func() error) error {
 	if k.off || !hasKeyring() {
 		return errNoRing
@@ -308,8 +304,8 @@ func (k keyring) do(ctx context.Context, request func() error) error {
 	}
 }
 
-// hasKeyring reports whether asking for a keyring makes sense. On Linux that takes a session
-// bus: without one the client would start a bus of its own, with nothing on it.
+// hasKeyring reports whether asking for a keyring makes sense. On Linux that takes a session bus: without one the
+// client would start a bus of its own, with nothing on it.
 func hasKeyring() bool {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return true

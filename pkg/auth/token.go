@@ -39,8 +39,8 @@ type Grant struct {
 	TokenEndpoint      string           `json:"token_endpoint"`
 	RevocationEndpoint string           `json:"revocation_endpoint,omitempty"`
 	AuthStyle          oauth2.AuthStyle `json:"auth_style"`
-	// Signing names the signatures that the authorization server takes from a client with
-	// a key; empty where it does not say.
+	// Signing names the signatures that the authorization server takes from a client with a key; empty where it does
+	// not say.
 	Signing []string `json:"signing,omitempty"`
 
 	// unsaved says that the Store could not take it: it is in this process only.
@@ -61,8 +61,8 @@ type secrets struct {
 	Key string `json:"key,omitempty"`
 }
 
-// check refuses tokens with characters that no token has (RFC 6749 A.12, A.17) and no header
-// can hold. The error quotes nothing of them.
+// check refuses tokens with characters that no token has (RFC 6749 A.12, A.17) and no header can hold. The error quotes
+// nothing of them.
 func (s *secrets) check() error {
 	for _, token := range [][2]string{{"access token", s.Access}, {"refresh token", s.Refresh}} {
 		for i, char := range []byte(token[1]) {
@@ -105,8 +105,7 @@ func (c *client) load(ctx context.Context) (*Grant, error) {
 	return grant, nil
 }
 
-// save keeps a grant for other processes. Where that fails, it lives as long as this
-// one does.
+// save keeps a grant for other processes. Where that fails, it lives as long as this one does.
 func (c *client) save(ctx context.Context, grant *Grant) {
 	if c.options.Store == nil {
 		return
@@ -117,12 +116,11 @@ func (c *client) save(ctx context.Context, grant *Grant) {
 	}
 }
 
-// renew makes a grant good again without a person: another process may have done so, the
-// authorization server takes the refresh token (RFC 6749 6), or the client's secret. It
-// is nil where the server must be asked anew.
+// renew makes a grant good again without a person: another process may have done so, the authorization server takes the
+// refresh token (RFC 6749 6), or the client's secret. It is nil where the server must be asked anew.
 //
-// One process does so at a time. A refresh token is often good for one use, and a second
-// use ends the login: who waited for the lock reads what is kept now.
+// One process does so at a time. A refresh token is often good for one use, and a second use ends the login: who waited
+// for the lock reads what is kept now.
 func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	unlock, err := c.lock(ctx)
 	if err != nil && old.Type != config.GrantAuthorizationCode && ctx.Err() == nil {
@@ -149,8 +147,8 @@ func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	return c.renewAlone(ctx, now)
 }
 
-// renewAlone makes a grant good again while no other process does, or where it does no harm
-// if one does: what a machine gets tokens with is good for many uses.
+// renewAlone makes a grant good again while no other process does, or where it does no harm if one does: what a machine
+// gets tokens with is good for many uses.
 func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	renewed, err := c.refresh(ctx, now)
 	switch {
@@ -227,8 +225,8 @@ func (c *client) proof() string {
 	return "clientId, clientSecret"
 }
 
-// requestAlone asks for a token with the client's own secret or key (RFC 6749 4.4), or with
-// the identity token of the machine (RFC 7523 2.1).
+// requestAlone asks for a token with the client's own secret or key (RFC 6749 4.4), or with the identity token of the
+// machine (RFC 7523 2.1).
 func (c *client) requestAlone(ctx context.Context, grant *Grant) (*Grant, error) {
 	params := url.Values{"grant_type": {"client_credentials"}}
 	if grant.Type == config.GrantJWTBearer {
@@ -249,8 +247,8 @@ func (c *client) requestAlone(ctx context.Context, grant *Grant) (*Grant, error)
 	return c.request(ctx, grant, params)
 }
 
-// blank is a grant before there is a token. The scopes are those that are asked for:
-// a token that says nothing of its scopes has them (RFC 6749 5.1).
+// blank is a grant before there is a token. The scopes are those that are asked for: a token that says nothing of its
+// scopes has them (RFC 6749 5.1).
 func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
 	return &Grant{
 		Issuer: found.server.Issuer, Type: c.grantType(), Resource: found.resource, Scopes: scopes,
@@ -261,8 +259,7 @@ func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
 	}
 }
 
-// request asks the token endpoint of a grant, and returns the grant with what came of
-// it. The error is for reason.
+// request asks the token endpoint of a grant, and returns the grant with what came of it. The error is for reason.
 func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (*Grant, error) {
 	got, err := c.requestOnce(ctx, grant, params, "")
 	if nonce := wantedNonce(err); nonce != "" {
@@ -273,8 +270,8 @@ func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (
 
 // requestOnce is request, with a nonce in the proof of a key, where there is one.
 //
-// clientcredentials is x/oauth2's plain request to a token endpoint: it lets any grant
-// type be given, which its other two do not, and so every request carries the resource.
+// clientcredentials is x/oauth2's plain request to a token endpoint: it lets any grant type be given, which its other
+// two do not, and so every request carries the resource.
 func (c *client) requestOnce(ctx context.Context, grant *Grant, params url.Values, nonce string) (*Grant, error) {
 	params.Set("resource", grant.Resource)
 	style := grant.AuthStyle
@@ -322,8 +319,7 @@ func (c *client) requestOnce(ctx context.Context, grant *Grant, params url.Value
 	return &got, nil
 }
 
-// clientSecret is the secret of a grant's client: the config's, else the one that it was
-// registered with.
+// clientSecret is the secret of a grant's client: the config's, else the one that it was registered with.
 func (c *client) clientSecret(grant *Grant) string {
 	if c.options.Auth.ClientID != "" && c.options.Auth.ClientID == grant.ClientID {
 		return c.options.Auth.ClientSecret

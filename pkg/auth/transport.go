@@ -26,12 +26,11 @@ const exchangeTime = 30 * time.Second
 
 // Options say whose tokens are got, how, and where they are kept.
 type Options struct {
-	// Server is the name of the server's entry; Login is what to write behind "toolx auth
-	// login" to log in to it, empty where that is its name.
+	// Server is the name of the server's entry; Login is what to write behind "toolx auth login" to log in to it, empty
+	// where that is its name.
 	Server string
 	Login  string
-	// URL is the server's address, with its variables expanded. Tokens go to its origin
-	// only.
+	// URL is the server's address, with its variables expanded. Tokens go to its origin only.
 	URL string
 	// Headers are those of the entry; Login asks the server with them.
 	Headers map[string]string
@@ -45,15 +44,14 @@ type Options struct {
 	// Outward carries requests to authorization servers; nil means that below.
 	Outward http.RoundTripper
 
-	// Visit brings a person to an address, in a browser or by telling it. Where it is nil
-	// nobody is there: a server that wants a person gives an error at once.
+	// Visit brings a person to an address, in a browser or by telling it. Where it is nil nobody is there: a server
+	// that wants a person gives an error at once.
 	Visit func(ctx context.Context, address string) error
-	// Paste waits for the address that the browser was sent to at the end, for browsers
-	// that cannot reach this machine; wrong says what is wrong with the one before, nil for
-	// the first. Where Paste is nil, the browser alone is waited for.
+	// Paste waits for the address that the browser was sent to at the end, for browsers that cannot reach this machine;
+	// wrong says what is wrong with the one before, nil for the first. Where Paste is nil, the browser alone is waited
+	// for.
 	Paste func(ctx context.Context, wrong error) (string, error)
-	// LoginTime is how long that may take; zero means DefaultLoginTime, less than zero that
-	// there is no limit.
+	// LoginTime is how long that may take; zero means DefaultLoginTime, less than zero that there is no limit.
 	LoginTime time.Duration
 
 	// Version is toolx's own, told to authorization servers.
@@ -64,12 +62,11 @@ type Options struct {
 	Notice func(level slog.Level, text string)
 }
 
-// Transport puts access tokens on requests to the server, and gets new ones where the
-// server asks for them. A request that has an Authorization header is left alone, and
-// so is one to another origin.
+// Transport puts access tokens on requests to the server, and gets new ones where the server asks for them. A request
+// that has an Authorization header is left alone, and so is one to another origin.
 //
-// The error of a request that cannot be authorized is an *Error (fault.KindAuth, or
-// fault.KindConnect where the authorization server was not reached).
+// The error of a request that cannot be authorized is an *Error (fault.KindAuth, or fault.KindConnect where the
+// authorization server was not reached).
 func Transport(base http.RoundTripper, options Options) http.RoundTripper {
 	c, err := newClient(base, options)
 	if err != nil {
@@ -95,12 +92,12 @@ type client struct {
 	options Options
 	address *url.URL
 
-	// exchangeTimeout bounds each exchange with an authorization server: it is short, and the
-	// clocks of a call may stand.
+	// exchangeTimeout bounds each exchange with an authorization server: it is short, and the clocks of a call may
+	// stand.
 	exchangeTimeout time.Duration
 
-	// busy holds one value while tokens are got or renewed, so that requests that are
-	// refused at the same time share what comes of it.
+	// busy holds one value while tokens are got or renewed, so that requests that are refused at the same time share
+	// what comes of it.
 	busy chan struct{}
 
 	mu    sync.Mutex
@@ -163,9 +160,8 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 	return c, nil
 }
 
-// maxRefusals is how often a request is sent again: after renewing a token, and after
-// getting a new one. To get another where the new one is refused would help nobody, unless
-// the server asks for more scopes than it did before.
+// maxRefusals is how often a request is sent again: after renewing a token, and after getting a new one. To get another
+// where the new one is refused would help nobody, unless the server asks for more scopes than it did before.
 const maxRefusals = 2
 
 // RoundTrip implements http.RoundTripper.
@@ -248,9 +244,8 @@ func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 	return c.needLogin(asked.because("it refuses the token that was just issued"), nil)
 }
 
-// held is the grant to begin with, renewed where it has expired; nil where there is
-// none, so that the server can say what it wants. Where what is kept cannot be read, the
-// server is asked all the same: it may let everyone in.
+// held is the grant to begin with, renewed where it has expired; nil where there is none, so that the server can say
+// what it wants. Where what is kept cannot be read, the server is asked all the same: it may let everyone in.
 func (c *client) held(ctx context.Context) (*Grant, error) {
 	known := c.now()
 	grant := known.grant
@@ -276,8 +271,8 @@ func (c *client) held(ctx context.Context) (*Grant, error) {
 	return c.renew(ctx, grant)
 }
 
-// obtain gets a grant that answers a challenge. used is what was sent, nil for nothing;
-// fresh says that it was got for this very request, so that renewing cannot help.
+// obtain gets a grant that answers a challenge. used is what was sent, nil for nothing; fresh says that it was got for
+// this very request, so that renewing cannot help.
 func (c *client) obtain(ctx context.Context, used *Grant, asked *challenge, fresh bool) (*Grant, error) {
 	release, err := c.exclusive(ctx)
 	if err != nil {
@@ -376,8 +371,8 @@ func (c *client) nobodyThere(used *Grant, asked *challenge) error {
 	return c.needLogin(asked.because("it asks for a login"), nil)
 }
 
-// scopes are those to ask for: what the config says, else what the server asks for, else
-// what its metadata names; and on a step-up what was granted before as well.
+// scopes are those to ask for: what the config says, else what the server asks for, else what its metadata names; and
+// on a step-up what was granted before as well.
 func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
 	chosen := union(c.options.Auth.Scopes, c.options.Scopes)
 	switch {
@@ -400,9 +395,8 @@ func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
 // offlineAccess is the scope that asks OpenID providers for a refresh token.
 const offlineAccess = "offline_access"
 
-// notGranted are the scopes that were asked for and not granted. Many providers leave
-// offline_access out of what they name: nobody misses it where the refresh token came, or
-// where only toolx asked for it.
+// notGranted are the scopes that were asked for and not granted. Many providers leave offline_access out of what they
+// name: nobody misses it where the refresh token came, or where only toolx asked for it.
 func (c *client) notGranted(scopes []string, grant *Grant, asked *challenge) []string {
 	missing := without(scopes, grant.Scopes)
 	wanted := union(c.options.Auth.Scopes, c.options.Scopes, asked.scopes)
@@ -416,8 +410,7 @@ func (c *client) grantType() string {
 	return cmp.Or(c.options.Auth.Grant, config.GrantAuthorizationCode)
 }
 
-// resource is the server's identifier where its metadata gives none: its address
-// without fragment (RFC 8707 2).
+// resource is the server's identifier where its metadata gives none: its address without fragment (RFC 8707 2).
 func (c *client) resource() string {
 	plain := *c.address
 	plain.Fragment, plain.RawFragment, plain.User = "", "", nil

@@ -27,12 +27,11 @@ import (
 	"toolx/pkg/fault"
 )
 
-// sentinel is in every token, code and secret of a world: nothing that toolx writes may
-// hold it.
+// sentinel is in every token, code and secret of a world: nothing that toolx writes may hold it.
 const sentinel = "s3ntinel"
 
-// world is an MCP server and an authorization server that watch how they are used. Its
-// fields are set before the first request.
+// world is an MCP server and an authorization server that watch how they are used. Its fields are set before the first
+// request.
 type world struct {
 	t         *testing.T
 	authority *httptest.Server
@@ -325,8 +324,8 @@ func (w *world) token(out http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// proven checks a proof as RFC 9449 4.3 wants it, takes it once, and returns the key and the
-// nonce in it; no key where it is not good.
+// proven checks a proof as RFC 9449 4.3 wants it, takes it once, and returns the key and the nonce in it; no key where
+// it is not good.
 func (w *world) proven(req *http.Request, address, token string) (key, nonce string) {
 	proof, err := jwt.Parse(req.Header.Get("DPoP"), func(proof *jwt.Token) (any, error) {
 		point := []byte{4}
@@ -537,8 +536,7 @@ func (w *world) wantFailure(got any, err error, want, hint string) {
 	w.hear(failure.Error() + "\n" + failure.Hint())
 }
 
-// checkSilence wants that nothing that was said holds a secret, and that toolx told of
-// every one that it was given.
+// checkSilence wants that nothing that was said holds a secret, and that toolx told of every one that it was given.
 func (w *world) checkSilence() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,11 +1,10 @@
-// Package builtin makes the tools that toolx itself runs: handlers compiled in
-// (echo, math_eval, datetime, search, volume), canned responses from the config
-// (mocks), and toolx's own services (list_tools, list_servers, describe_tool).
+// Package builtin makes the tools that toolx itself runs: handlers compiled in (echo, math_eval, datetime, search,
+// volume), canned responses from the config (mocks), and toolx's own services (list_tools, list_servers,
+// describe_tool).
 //
-// Every tool answers with an MCP CallToolResult, as a server's tool does, so that
-// what calls it cannot tell the difference. Finding, validating, timing and
-// logging a call is pkg/exec's work; reading the config is pkg/config's. Nothing
-// here needs a server or a network (IMPL-5).
+// Every tool answers with an MCP CallToolResult, as a server's tool does, so that what calls it cannot tell the
+// difference. Finding, validating, timing and logging a call is pkg/exec's work; reading the config is pkg/config's.
+// Nothing here needs a server or a network (IMPL-5).
 package builtin
 
 import (
@@ -25,24 +24,23 @@ import (
 	"toolx/pkg/words"
 )
 
-// Services are what the tools need of their surroundings. Each field may be left
-// out; the tools that need it then do without, or say what is missing.
+// Services are what the tools need of their surroundings. Each field may be left out; the tools that need it then do
+// without, or say what is missing.
 type Services struct {
 	// Registry is what list_tools looks into.
 	Registry *exec.Registry
 	// Find gives the tool that a name means, for describe_tool; it may open servers.
 	Find func(ctx context.Context, name string) (*exec.Tool, error)
-	// Open fills Registry with the tools of the named server, or of every server
-	// where the name is empty, before they are listed. An error is shown beside
-	// the tools that are there.
+	// Open fills Registry with the tools of the named server, or of every server where the name is empty, before they
+	// are listed. An error is shown beside the tools that are there.
 	Open func(ctx context.Context, server string) error
 	// Servers gives the configured servers as they are now. It starts none.
 	Servers func() []Server
-	// Stage is the process that the faults of mocks play on: set under serve, nil
-	// for a plain call, where faults are told instead of done.
+	// Stage is the process that the faults of mocks play on: set under serve, nil for a plain call, where faults are
+	// told instead of done.
 	Stage Stage
-	// Roots are the absolute folders that search looks into for a caller who is no person
-	// at the keyboard (exec.Request.Confined); nil means the working folder.
+	// Roots are the absolute folders that search looks into for a caller who is no person at the keyboard
+	// (exec.Request.Confined); nil means the working folder.
 	Roots []string
 	// Notice takes remarks for the log.
 	Notice func(level slog.Level, text string)
@@ -60,8 +58,8 @@ type Stage interface {
 	Exit(code int)
 }
 
-// Server is what list_servers tells of one server. Values that may hold secrets
-// (command line, URL, environment) have no place here.
+// Server is what list_servers tells of one server. Values that may hold secrets (command line, URL, environment) have
+// no place here.
 type Server struct {
 	Name      string `json:"name"`
 	Status    string `json:"status,omitempty"`    // such as "ready", "failed", "not started", "disabled"
@@ -71,8 +69,8 @@ type Server struct {
 	Hint      string `json:"hint,omitempty"`      // the config's hint
 }
 
-// Tools returns the tools that exist without any config, in the order in which
-// they are listed: the builtin ones, then the internal ones.
+// Tools returns the tools that exist without any config, in the order in which they are listed: the builtin ones, then
+// the internal ones.
 func Tools(services Services) []*exec.Tool {
 	var tools []*exec.Tool
 	for _, h := range services.handlers() {
@@ -83,15 +81,12 @@ func Tools(services Services) []*exec.Tool {
 	return tools
 }
 
-// FromConfig makes the tool that an entry of the config describes (IMPL-1 to
-// IMPL-4). What the entry leaves out, such as the description or the parameters,
-// is taken from its handler.
+// FromConfig makes the tool that an entry of the config describes (IMPL-1 to IMPL-4). What the entry leaves out, such
+// as the description or the parameters, is taken from its handler.
 //
-// A handler that does not exist is no error here: the tool is listed, the log has
-// a warning, and calling the tool fails with "Builtin handler '<name>' not found"
-// or "Internal handler '<name>' not found" and the nearest names as a hint. So is an
-// entry that is wrong (config.Tool.Err): it is listed, takes any arguments, and every
-// call fails and says why.
+// A handler that does not exist is no error here: the tool is listed, the log has a warning, and calling the tool fails
+// with "Builtin handler '<name>' not found" or "Internal handler '<name>' not found" and the nearest names as a hint.
+// So is an entry that is wrong (config.Tool.Err): it is listed, takes any arguments, and every call fails and says why.
 func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 	tool, err := services.fromConfig(entry)
 	if err != nil {
@@ -100,8 +95,7 @@ func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 	return tool
 }
 
-// brokenTool is the tool of an entry that is wrong: every call fails with err, which is
-// the user's to mend.
+// brokenTool is the tool of an entry that is wrong: every call fails with err, which is the user's to mend.
 func brokenTool(entry *config.Tool, err error) *exec.Tool {
 	wrong := &fault.UsageError{Message: err.Error(), Fix: fault.HintOf(err)}
 	definition := rawjson.Object([]rawjson.Member{
@@ -154,9 +148,8 @@ func (s Services) fromConfig(entry *config.Tool) (*exec.Tool, error) {
 	return tool, nil
 }
 
-// implementation is the handler that an entry names, by default by its own name,
-// with the tool that it is without config; where there is none, it is one that
-// says so, and model is nil.
+// implementation is the handler that an entry names, by default by its own name, with the tool that it is without
+// config; where there is none, it is one that says so, and model is nil.
 func (s Services) implementation(entry *config.Tool, kind exec.Type) (run exec.Implementation, model *exec.Tool) {
 	name := cmp.Or(entry.Implementation.Handler, entry.Name)
 	if model = s.handlerTool(kind, name); model != nil {
@@ -167,8 +160,8 @@ func (s Services) implementation(entry *config.Tool, kind exec.Type) (run exec.I
 	return answer(func(context.Context, exec.Request) (any, error) { return nil, missing }), nil
 }
 
-// define writes the MCP tool object of a config entry, with what model (which may
-// be nil) says where the entry says nothing.
+// define writes the MCP tool object of a config entry, with what model (which may be nil) says where the entry says
+// nothing.
 func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
 	definition := struct {
 		Name         string          `json:"name"`
@@ -221,8 +214,8 @@ func (h handler) tool() *exec.Tool {
 	return tool
 }
 
-// handlers returns every handler, bound to s. It is a function and not a table,
-// so that starting toolx pays for it only where tools are listed or called.
+// handlers returns every handler, bound to s. It is a function and not a table, so that starting toolx pays for it only
+// where tools are listed or called.
 func (s Services) handlers() []handler {
 	return []handler{
 		{"echo", exec.TypeBuiltin, echoDefinition, echo},
@@ -236,8 +229,7 @@ func (s Services) handlers() []handler {
 	}
 }
 
-// handlerTool returns the built-in tool behind a handler, nil where there is none
-// of that kind and name.
+// handlerTool returns the built-in tool behind a handler, nil where there is none of that kind and name.
 func (s Services) handlerTool(kind exec.Type, name string) *exec.Tool {
 	for _, h := range s.handlers() {
 		if h.kind == kind && h.name == name {
@@ -279,9 +271,8 @@ func (s Services) now() time.Time {
 	return time.Now()
 }
 
-// An answer is a handler's work: it returns any value that marshals to JSON. An
-// error means that the tool failed, and becomes a result with isError, as a
-// server's would; the end of ctx, and an error that has a Kind of its own, stay
+// An answer is a handler's work: it returns any value that marshals to JSON. An error means that the tool failed, and
+// becomes a result with isError, as a server's would; the end of ctx, and an error that has a Kind of its own, stay
 // errors.
 type answer func(ctx context.Context, request exec.Request) (any, error)
 
@@ -335,8 +326,8 @@ func replyWith(text string, answer reply) (json.RawMessage, error) {
 	return rawjson.Marshal(answer)
 }
 
-// decode reads a call's arguments. They fit the handler's own schema already; a
-// schema in the config that says otherwise is found out here.
+// decode reads a call's arguments. They fit the handler's own schema already; a schema in the config that says
+// otherwise is found out here.
 func decode(request exec.Request, into any) error {
 	if err := json.Unmarshal(request.Arguments, into); err != nil {
 		var mismatch *json.UnmarshalTypeError
@@ -356,9 +347,8 @@ const echoDefinition = `{
 	"annotations": {"title": "Echo", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
 
-// echo gives the arguments back (IMPL-3). They are never parsed, so digits, key
-// order and repeated keys come back as they went in; only white space between
-// values is lost, for a frame of the protocol is one line.
+// echo gives the arguments back (IMPL-3). They are never parsed, so digits, key order and repeated keys come back as
+// they went in; only white space between values is lost, for a frame of the protocol is one line.
 func echo(_ context.Context, request exec.Request) (any, error) {
 	return struct {
 		Echo json.RawMessage `json:"echo"`

@@ -173,8 +173,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// IMPL-2 and IMPL-4: an unknown handler leaves the tool in the list, and calling it
-// fails with a fixed text and the nearest names.
+// IMPL-2 and IMPL-4: an unknown handler leaves the tool in the list, and calling it fails with a fixed text and the
+// nearest names.
 func TestUnknownHandler(t *testing.T) {
 	tests := []struct {
 		kind, handler, message, hint string
@@ -317,8 +317,8 @@ func TestListTools(t *testing.T) {
 	}
 }
 
-// IMPL-4: describe_tool looks a name up as every call does, which may open its server, and
-// gives the definition byte for byte.
+// IMPL-4: describe_tool looks a name up as every call does, which may open its server, and gives the definition byte
+// for byte.
 func TestDescribeTool(t *testing.T) {
 	registry := exec.NewRegistry(nil)
 	services := builtin.Services{

@@ -50,8 +50,8 @@ type moment struct {
 	Difference   *difference `json:"difference,omitempty"`
 }
 
-// difference is the elapsed time from one moment to another; a day is 24 hours
-// of it. All parts are negative where the other moment is earlier.
+// difference is the elapsed time from one moment to another; a day is 24 hours of it. All parts are negative where the
+// other moment is earlier.
 type difference struct {
 	Seconds float64 `json:"seconds"`
 	Days    float64 `json:"days"`
@@ -145,8 +145,7 @@ func tell(t time.Time) moment {
 	}
 }
 
-// measure is the time that passes from one moment to another. It does without
-// time.Duration, which ends at 292 years.
+// measure is the time that passes from one moment to another. It does without time.Duration, which ends at 292 years.
 func measure(from, to time.Time) *difference {
 	seconds := to.Unix() - from.Unix()
 	nanoseconds := int64(to.Nanosecond() - from.Nanosecond())

@@ -177,8 +177,7 @@ func TestDatetimeRefuses(t *testing.T) {
 	}
 }
 
-// Without arguments the zone is the local one, and its name is told where the
-// system tells it.
+// Without arguments the zone is the local one, and its name is told where the system tells it.
 func TestDatetimeLocal(t *testing.T) {
 	t.Setenv("TZ", "Asia/Kolkata")
 	var moment struct{ Timezone, Offset string }

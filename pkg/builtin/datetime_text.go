@@ -19,8 +19,7 @@ type clock struct {
 	format string // strptime pattern or Go layout; empty means the usual forms
 }
 
-// read gives the time that a JSON string or number means, in the clock's zone;
-// nothing means now.
+// read gives the time that a JSON string or number means, in the clock's zone; nothing means now.
 func (c clock) read(raw json.RawMessage) (time.Time, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return c.now.In(c.zone), nil
@@ -87,8 +86,8 @@ func (c clock) readWord(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// readUnix reads a number of seconds since 1970, or of milliseconds where it is
-// too large for seconds. ok says that text is a number.
+// readUnix reads a number of seconds since 1970, or of milliseconds where it is too large for seconds. ok says that
+// text is a number.
 func readUnix(text string) (t time.Time, ok bool, err error) {
 	const (
 		firstMillis   = 100_000_000_000 // as seconds, this is the year 5138
@@ -169,8 +168,7 @@ type span struct {
 	exact  time.Duration
 }
 
-// addTo moves t by s, calendar units first: a month from 31 January is the last
-// day of February, not a day of March.
+// addTo moves t by s, calendar units first: a month from 31 January is the last day of February, not a day of March.
 func (s span) addTo(t time.Time, sign int) time.Time {
 	n := int64(sign)
 	first := time.Date(t.Year(), t.Month()+time.Month(n*s.months), 1,
@@ -193,8 +191,8 @@ var (
 	errSpanRange = errors.New("it is longer than the calendar")
 )
 
-// parseSpan reads a duration: numbers with units, with or without spaces, or ISO
-// 8601. A sign in front holds for all of it.
+// parseSpan reads a duration: numbers with units, with or without spaces, or ISO 8601. A sign in front holds for all of
+// it.
 func parseSpan(text string) (span, error) {
 	rest, sign := strings.TrimSpace(text), int64(1)
 	switch {
@@ -271,8 +269,8 @@ func cutQuantity(text string) (value, unit, rest string, ok bool) {
 	return value, unit, rest, value != "" && unit != ""
 }
 
-// add adds so many of a unit. Months and years are whole numbers, for a part of
-// one has no length; parts of days and weeks are counted in hours.
+// add adds so many of a unit. Months and years are whole numbers, for a part of one has no length; parts of days and
+// weeks are counted in hours.
 func (s *span) add(value, unit string, sign int64) error {
 	count, err := strconv.ParseFloat(value, 64)
 	if err != nil {

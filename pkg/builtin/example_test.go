@@ -25,8 +25,8 @@ func loadExample(t *testing.T, path ...string) *config.Config {
 	return loaded
 }
 
-// The Z-Wave server that the example starts: every tool takes camelCase parameters
-// and answers with its response as it is (IMPL-1).
+// The Z-Wave server that the example starts: every tool takes camelCase parameters and answers with its response as it
+// is (IMPL-1).
 func TestZwaveExample(t *testing.T) {
 	loaded := loadExample(t, "testdata", "zwave.yaml")
 	registry := exec.NewRegistry(nil)

@@ -62,8 +62,8 @@ func (f filesBelow) name(path string) (string, error) {
 	return name, nil
 }
 
-// OutsideError says that a path leads out of the folders that a caller may see who is no
-// person at the keyboard: a model, or a client of toolx serve.
+// OutsideError says that a path leads out of the folders that a caller may see who is no person at the keyboard: a
+// model, or a client of toolx serve.
 type OutsideError struct {
 	Path    string
 	Folders []string
@@ -76,9 +76,8 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s may not be searched: only what is below %s may (roots in the config)", e.Path, strings.Join(e.Folders, ", "))
 }
 
-// confine opens the one of the allowed folders that path is below. Nil stands for the
-// working folder. A relative path begins at the first folder. What it opens must be
-// closed.
+// confine opens the one of the allowed folders that path is below. Nil stands for the working folder. A relative path
+// begins at the first folder. What it opens must be closed.
 func confine(folders []string, path string) (absolute string, below filesBelow, err error) {
 	if folders == nil {
 		working, err := os.Getwd()
@@ -109,8 +108,8 @@ func confine(folders []string, path string) (absolute string, below filesBelow, 
 	return "", below, &OutsideError{Path: path, Folders: folders}
 }
 
-// readUpTo reads a whole file of at most limit bytes. It refuses what is no plain file,
-// and what passes for one and does not come to its end, as /proc/kmsg does not.
+// readUpTo reads a whole file of at most limit bytes. It refuses what is no plain file, and what passes for one and
+// does not come to its end, as /proc/kmsg does not.
 func readUpTo(from files, path string, limit int64) ([]byte, error) {
 	const readTime = time.Second // of what can be waited for; a disk takes what it takes
 	regular := func(info fs.FileInfo, err error) error {

@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// ignoreScope holds the rules of one ignore file, and below it those of the
-// folders further up. A nil scope ignores nothing.
+// ignoreScope holds the rules of one ignore file, and below it those of the folders further up. A nil scope ignores
+// nothing.
 //
-// No library is used: the best kept one that can be had, go-git's, matches with
-// path/filepath, so that [!a], escapes on Windows and stars beside ** come out
-// wrong, and it brings a git implementation along. A test holds these rules to
+// No library is used: the best kept one that can be had, go-git's, matches with path/filepath, so that [!a], escapes on
+// Windows and stars beside ** come out wrong, and it brings a git implementation along. A test holds these rules to
 // what git itself says.
 type ignoreScope struct {
 	parent *ignoreScope
@@ -30,9 +29,8 @@ type ignoreRule struct {
 	anchored    bool // holds a slash: matches the path below the file, not the name
 }
 
-// outerScope is what holds in folder before its own .gitignore is read: the
-// repository's info/exclude, and the .gitignore files above. Outside of a
-// repository it is nil.
+// outerScope is what holds in folder before its own .gitignore is read: the repository's info/exclude, and the
+// .gitignore files above. Outside of a repository it is nil.
 func outerScope(from files, folder string) *ignoreScope {
 	root, git := repository(from, folder)
 	if root == "" {
@@ -51,8 +49,8 @@ func outerScope(from files, folder string) *ignoreScope {
 	return scope
 }
 
-// with returns scope with the rules of one more file, which hold below folder. A
-// file that is not there, or cannot be read, has none.
+// with returns scope with the rules of one more file, which hold below folder. A file that is not there, or cannot be
+// read, has none.
 func (s *ignoreScope) with(from files, folder, file string) *ignoreScope {
 	const limit = 1 << 20 // bytes
 	data, err := readUpTo(from, file, limit)
@@ -66,9 +64,8 @@ func (s *ignoreScope) with(from files, folder, file string) *ignoreScope {
 	return &ignoreScope{parent: s, folder: folder, rules: rules}
 }
 
-// ignores reports whether the entry of that absolute path is ignored by a rule of
-// its own; the folders that it is in have been asked before. The nearest file
-// decides, and in it the last rule that matches.
+// ignores reports whether the entry of that absolute path is ignored by a rule of its own; the folders that it is in
+// have been asked before. The nearest file decides, and in it the last rule that matches.
 func (s *ignoreScope) ignores(path string, isFolder bool) bool {
 	name := filepath.Base(path)
 	for ; s != nil; s = s.parent {
@@ -90,8 +87,8 @@ func (s *ignoreScope) ignores(path string, isFolder bool) bool {
 	return false
 }
 
-// parseIgnore reads the lines of an ignore file, as gitignore(5) describes them.
-// Lines that git cannot match are left out.
+// parseIgnore reads the lines of an ignore file, as gitignore(5) describes them. Lines that git cannot match are left
+// out.
 func parseIgnore(text string) []ignoreRule {
 	var rules []ignoreRule
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
@@ -128,8 +125,7 @@ func parseIgnoreLine(line string) (rule ignoreRule, ok bool) {
 	return rule, true
 }
 
-// trimIgnoreSpace takes the spaces off the end of a line, up to one that a
-// backslash keeps.
+// trimIgnoreSpace takes the spaces off the end of a line, up to one that a backslash keeps.
 func trimIgnoreSpace(line string) string {
 	end := len(line)
 	for end > 0 && line[end-1] == ' ' {
@@ -145,8 +141,7 @@ func trimIgnoreSpace(line string) string {
 	return line[:end]
 }
 
-// repository returns the work tree that holds folder, and its git folder; both
-// are empty where there is none.
+// repository returns the work tree that holds folder, and its git folder; both are empty where there is none.
 func repository(from files, folder string) (root, git string) {
 	for {
 		git := filepath.Join(folder, ".git")
@@ -164,8 +159,7 @@ func repository(from files, folder string) (root, git string) {
 	}
 }
 
-// linkedGit follows the .git file of a worktree or submodule to the folder that
-// holds info/exclude.
+// linkedGit follows the .git file of a worktree or submodule to the folder that holds info/exclude.
 func linkedGit(from files, folder, file string) string {
 	const limit = 1 << 16 // bytes
 	resolve := func(base, path string) string {
@@ -190,10 +184,9 @@ func linkedGit(from files, folder, file string) string {
 	return git
 }
 
-// globRegexp is a glob of gitignore(5) as a regular expression: * and ? stop at
-// slashes, [a-z], [!a-z] and [[:digit:]] are classes, a backslash takes the next
-// character literally, and ** between slashes spans any number of folders. Being
-// RE2 it takes linear time, whatever a stranger's repository holds.
+// globRegexp is a glob of gitignore(5) as a regular expression: * and ? stop at slashes, [a-z], [!a-z] and [[:digit:]]
+// are classes, a backslash takes the next character literally, and ** between slashes spans any number of folders.
+// Being RE2 it takes linear time, whatever a stranger's repository holds.
 //
 // It fails for a glob that git never matches, such as an unclosed class.
 func globRegexp(glob string) (*regexp.Regexp, error) {
@@ -211,8 +204,7 @@ func globRegexp(glob string) (*regexp.Regexp, error) {
 	return regexp.Compile(out.String())
 }
 
-// translateGlob writes the element of a glob that begins at i and returns its
-// width.
+// translateGlob writes the element of a glob that begins at i and returns its width.
 func translateGlob(out *strings.Builder, glob []rune, i int) (int, error) {
 	switch glob[i] {
 	case '*':
@@ -233,8 +225,8 @@ func translateGlob(out *strings.Builder, glob []rune, i int) (int, error) {
 	return 1, nil
 }
 
-// translateStars writes a run of stars. Two or more that fill the space between
-// slashes mean folders; every other run is one star.
+// translateStars writes a run of stars. Two or more that fill the space between slashes mean folders; every other run
+// is one star.
 func translateStars(out *strings.Builder, glob []rune, i int) int {
 	width := 1
 	for i+width < len(glob) && glob[i+width] == '*' {
@@ -294,8 +286,8 @@ func translateClass(out *strings.Builder, glob []rune, start int) (int, error) {
 	}
 }
 
-// classNameAt is the width of a name such as [:digit:] at the front of glob, zero
-// where there is none and the [ stands for itself.
+// classNameAt is the width of a name such as [:digit:] at the front of glob, zero where there is none and the [ stands
+// for itself.
 func classNameAt(glob []rune) int {
 	const open = len("[:")
 	if len(glob) <= open || glob[0] != '[' || glob[1] != ':' {
@@ -352,8 +344,7 @@ func translateRange(class *strings.Builder, glob []rune, start int) (int, error)
 	return i - start, nil
 }
 
-// classRune reads one character of a class, escaped or not, and says where the
-// next begins.
+// classRune reads one character of a class, escaped or not, and says where the next begins.
 func classRune(glob []rune, i int) (r rune, next int, err error) {
 	if glob[i] != '\\' {
 		return glob[i], i + 1, nil
@@ -364,8 +355,8 @@ func classRune(glob []rune, i int) (r rune, next int, err error) {
 	return glob[i+1], i + 2, nil
 }
 
-// expandBraces writes {a,b} out: "*.{ts,tsx}" is "*.ts" and "*.tsx". It stops at
-// a bound, so that braces within braces cannot grow without end.
+// expandBraces writes {a,b} out: "*.{ts,tsx}" is "*.ts" and "*.tsx". It stops at a bound, so that braces within braces
+// cannot grow without end.
 func expandBraces(glob string) ([]string, error) {
 	const most = 100
 	globs := []string{glob}

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// ignoreCase is a work tree: the ignore files in it, its other files, and which of
-// those git does not ignore.
+// ignoreCase is a work tree: the ignore files in it, its other files, and which of those git does not ignore.
 type ignoreCase struct {
 	name    string
 	ignores map[string]string
@@ -53,8 +52,8 @@ func ignoreCases() []ignoreCase {
 	}
 }
 
-// The rules for ignoring are those of git: the table was made with git, and where
-// git is installed, the test asks it again.
+// The rules for ignoring are those of git: the table was made with git, and where git is installed, the test asks it
+// again.
 func TestIgnoreRules(t *testing.T) {
 	git, gitErr := osexec.LookPath("git")
 	for _, test := range ignoreCases() {
@@ -115,8 +114,8 @@ func withoutIgnoreFiles(names []string) []string {
 	return left
 }
 
-// A search below a repository's root knows the rules further up, and those of a
-// worktree are in the repository that it belongs to.
+// A search below a repository's root knows the rules further up, and those of a worktree are in the repository that it
+// belongs to.
 func TestIgnoreRulesFromAbove(t *testing.T) {
 	root := t.TempDir()
 	writeFile(t, filepath.Join(root, "main", ".git", "info", "exclude"), "*.x\n")

@@ -69,8 +69,8 @@ func entryOf(tool *exec.Tool, whole bool) toolEntry {
 	return entry
 }
 
-// listTools answers with the tools of the Registry (IMPL-4). A server that cannot
-// be opened costs its own tools only, and is told.
+// listTools answers with the tools of the Registry (IMPL-4). A server that cannot be opened costs its own tools only,
+// and is told.
 func (s Services) listTools(ctx context.Context, request exec.Request) (any, error) {
 	var arguments struct {
 		Server      string `json:"server"`

@@ -40,8 +40,8 @@ const mathDefinition = `{
 	"annotations": {"title": "Calculator", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
 
-// The bounds of an expression. They bound its time and memory too: nothing in it
-// loops, and every number has a largest size (see number).
+// The bounds of an expression. They bound its time and memory too: nothing in it loops, and every number has a largest
+// size (see number).
 const (
 	maxExpression = 1000 // characters
 	maxNodes      = 1000 // of the syntax tree
@@ -319,8 +319,8 @@ func nodeKind(n ast.Node) string {
 	return "this"
 }
 
-// pointOut words an error of the library's, or of ours, for people: what is
-// wrong, at which character, and the expression with a mark below it.
+// pointOut words an error of the library's, or of ours, for people: what is wrong, at which character, and the
+// expression with a mark below it.
 func pointOut(expression string, err error) error {
 	var placed *file.Error
 	if !errors.As(err, &placed) {
@@ -348,8 +348,7 @@ func pointOut(expression string, err error) error {
 	return fmt.Errorf("%s, at character %d:\n  %s\n  %s^", message, place+1, shown, strings.Repeat(" ", indent))
 }
 
-// plainMessage takes the parser's vocabulary out of a message and adds what to
-// write instead where that is known.
+// plainMessage takes the parser's vocabulary out of a message and adds what to write instead where that is known.
 func plainMessage(err *file.Error) string {
 	message := err.Message
 	switch {

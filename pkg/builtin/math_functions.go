@@ -10,8 +10,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// function is one that an expression may call; operators are functions with a
-// space in their name, which no expression can write.
+// function is one that an expression may call; operators are functions with a space in their name, which no expression
+// can write.
 type function struct {
 	least, most int // number of arguments
 	apply       func(arguments []any) (any, error)
@@ -248,8 +248,8 @@ func root(a, n number) (number, error) {
 	return fromFloat(value, fmt.Sprintf("root(%v, %v)", a, n))
 }
 
-// logarithm is the natural one, or that of a base; whole where it comes out even,
-// which the quotient of two logarithms does not: log(1000, 10) is 3.
+// logarithm is the natural one, or that of a base; whole where it comes out even, which the quotient of two logarithms
+// does not: log(1000, 10) is 3.
 func logarithm(values []number) (number, error) {
 	x := values[0]
 	if x.sign() <= 0 {
@@ -326,9 +326,8 @@ func toWhole(f func(float64) float64) func(number) (number, error) {
 	}
 }
 
-// round rounds half away from zero, to whole numbers or to so many decimal
-// digits. It rounds the number as it is written: round(2.675, 2) is 2.68, though
-// the double behind it is a little less.
+// round rounds half away from zero, to whole numbers or to so many decimal digits. It rounds the number as it is
+// written: round(2.675, 2) is 2.68, though the double behind it is a little less.
 func round(values []number) (number, error) {
 	digits := 0
 	if len(values) == 2 {

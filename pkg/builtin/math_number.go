@@ -9,12 +9,11 @@ import (
 	"math/big"
 )
 
-// maxBits is the size of the largest whole number: what a double can still hold,
-// so that every JSON reader can read every result.
+// maxBits is the size of the largest whole number: what a double can still hold, so that every JSON reader can read
+// every result.
 const maxBits = 1024
 
-// errTooLarge stands for every overflow: found before the memory is taken, not
-// after.
+// errTooLarge stands for every overflow: found before the memory is taken, not after.
 var errTooLarge = errors.New("the result is too large (over 1.8e308)")
 
 // number is an exact whole number, or a finite double where whole is nil.
@@ -32,8 +31,7 @@ func fromWhole(n *big.Int) (number, error) {
 	return number{whole: n}, nil
 }
 
-// fromFloat refuses what is no number and what is infinite; what says which
-// operation gave it.
+// fromFloat refuses what is no number and what is infinite; what says which operation gave it.
 func fromFloat(x float64, what string) (number, error) {
 	switch {
 	case math.IsNaN(x):
@@ -145,8 +143,8 @@ func modulo(a, b number) (number, error) {
 	return add(rest, b)
 }
 
-// power is exact for whole numbers and exponents from 0 on. Its size is known
-// before it is computed: 9^9^9 fails at once.
+// power is exact for whole numbers and exponents from 0 on. Its size is known before it is computed: 9^9^9 fails at
+// once.
 func power(a, b number) (number, error) {
 	if a.sign() == 0 && b.sign() < 0 {
 		return number{}, errors.New("division by zero")

@@ -12,9 +12,8 @@ import (
 	"github.com/expr-lang/expr/parser/lexer"
 )
 
-// mathSource is an expression in the parser's own language: typographic operators are
-// ASCII, products without a sign have one, "5!" is a call of factorial, and whole numbers
-// that are too large for the parser are names.
+// mathSource is an expression in the parser's own language: typographic operators are ASCII, products without a sign
+// have one, "5!" is a call of factorial, and whole numbers that are too large for the parser are names.
 type mathSource struct {
 	text   []rune
 	places []int               // where each character of text stands in the expression
@@ -24,8 +23,7 @@ type mathSource struct {
 // placed is err with the place in the expression, where it has one in the source.
 func (s *mathSource) placed(err error) error { return moved(err, s.places) }
 
-// moved gives an error of the parser's another place. One behind the last character is
-// told at that.
+// moved gives an error of the parser's another place. One behind the last character is told at that.
 func moved(err error, places []int) error {
 	var at *file.Error
 	if !errors.As(err, &at) || len(places) == 0 {
@@ -36,8 +34,7 @@ func moved(err error, places []int) error {
 	return &told
 }
 
-// readMath writes expression as the parser reads it. Errors carry their place in the
-// expression as a *file.Error.
+// readMath writes expression as the parser reads it. Errors carry their place in the expression as a *file.Error.
 func readMath(expression string) (*mathSource, error) {
 	spaced, places := spaceNumbers(plainOperators(expression))
 	for i := range len(spaced) - 1 { // the library takes what follows for a comment
@@ -91,9 +88,8 @@ func plainOperators(expression string) []rune {
 	}, expression))
 }
 
-// spaceNumbers parts a number from the name behind it, "2pi", which the lexer refuses. It
-// returns where each character stood. An exponent is a part of its number, and so is what
-// follows 0x, 0b and 0o.
+// spaceNumbers parts a number from the name behind it, "2pi", which the lexer refuses. It returns where each character
+// stood. An exponent is a part of its number, and so is what follows 0x, 0b and 0o.
 func spaceNumbers(text []rune) (spaced []rune, places []int) {
 	isWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for at := 0; at < len(text); {
@@ -158,14 +154,12 @@ type mathReader struct {
 	pieces []piece
 	wholes map[string]*big.Int
 	last   int // the piece that begins the operand which ended last; nowhere after an operator
-	// divided says that a division stands before, in the same product: "1 / 2 pi" is read
-	// in two ways.
+	// divided says that a division stands before, in the same product: "1 / 2 pi" is read in two ways.
 	divided bool
 	open    []bracket
 }
 
-// bracket is an open one: where the operand begins that it is a part of, and divided of
-// what is around it.
+// bracket is an open one: where the operand begins that it is a part of, and divided of what is around it.
 type bracket struct {
 	begin   int
 	divided bool
@@ -263,8 +257,7 @@ func (r *mathReader) large(token lexer.Token, written string) string {
 	return name
 }
 
-// isName reports whether a piece is a name, as it was written: those of large numbers begin
-// with no letter.
+// isName reports whether a piece is a name, as it was written: those of large numbers begin with no letter.
 func isName(p piece) bool { return !p.made && unicode.IsLetter([]rune(p.text)[0]) }
 
 func isConstant(name string) bool {
@@ -272,8 +265,8 @@ func isConstant(name string) bool {
 	return ok
 }
 
-// unsupported is the end of a message about an unknown name behind a number. One or two
-// letters are rather a unit than a typo.
+// unsupported is the end of a message about an unknown name behind a number. One or two letters are rather a unit than
+// a typo.
 func unsupported(name string) string {
 	if near := suggestion(name, mathNames()); near != "" && len(name) > 2 {
 		return near

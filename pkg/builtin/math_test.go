@@ -325,8 +325,8 @@ func mathTool(t testing.TB) *exec.Tool {
 	return nil
 }
 
-// Any text gives a result or a message, in bounded size; and a result is a JSON
-// number that is finite, or a truth value.
+// Any text gives a result or a message, in bounded size; and a result is a JSON number that is finite, or a truth
+// value.
 func FuzzMathEval(f *testing.F) {
 	for _, seed := range []string{
 		"2+2", "-2^2", "9^9^9", "1/0", "round(2.675, 2)", "log(1000, 10)", "123456789012345678901234567890", "0x10", "1 < 2 < 3 ? pi : e",

@@ -17,19 +17,16 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxMockFile is the size in bytes of the largest file that a mock's content
-// block may name.
+// maxMockFile is the size in bytes of the largest file that a mock's content block may name.
 const maxMockFile = 32 << 20
 
-// mock answers with what the config says (IMPL-1). The arguments are not used;
-// the executor has logged them.
+// mock answers with what the config says (IMPL-1). The arguments are not used; the executor has logged them.
 type mock struct {
 	entry    *config.Tool
 	services Services
 }
 
-// CallTool implements exec.Implementation: faults and delay first, then the
-// error, the content blocks or the response.
+// CallTool implements exec.Implementation: faults and delay first, then the error, the content blocks or the response.
 func (m *mock) CallTool(ctx context.Context, _ exec.Request) (json.RawMessage, error) {
 	does := m.entry.Implementation
 	if err := m.play(ctx); err != nil {
@@ -49,8 +46,8 @@ func (m *mock) CallTool(ctx context.Context, _ exec.Request) (json.RawMessage, e
 	return asItIs(does.MockResponse)
 }
 
-// play prints the lines that the config asks for, around and in the middle of
-// the delay. It returns ctx's error where ctx ends first.
+// play prints the lines that the config asks for, around and in the middle of the delay. It returns ctx's error where
+// ctx ends first.
 func (m *mock) play(ctx context.Context) error {
 	does := m.entry.Implementation
 	if does.Faults.Stderr != "" {
@@ -69,8 +66,7 @@ func (m *mock) play(ctx context.Context) error {
 	return wait(ctx, does.Delay-half)
 }
 
-// print puts a line on the stage. Without one, stdout is the answer's alone, and
-// the log says what would have happened.
+// print puts a line on the stage. Without one, stdout is the answer's alone, and the log says what would have happened.
 func (m *mock) print(put func(Stage, string), stream, line string) {
 	if m.services.Stage != nil {
 		put(m.services.Stage, line)
@@ -92,8 +88,7 @@ func (m *mock) crash(ctx context.Context, code int) (json.RawMessage, error) {
 	return nil, ctx.Err()
 }
 
-// blocks answers with the config's content blocks, and with the response as
-// structured content where it is an object.
+// blocks answers with the config's content blocks, and with the response as structured content where it is an object.
 func (m *mock) blocks() (json.RawMessage, error) {
 	does := m.entry.Implementation
 	answer := reply{Content: make([]json.RawMessage, len(does.Content))}
@@ -113,8 +108,8 @@ func (m *mock) blocks() (json.RawMessage, error) {
 	return rawjson.Marshal(answer)
 }
 
-// load replaces the "path" of an image or audio block by the file's bytes, read
-// at the time of the call. Every other block is returned untouched.
+// load replaces the "path" of an image or audio block by the file's bytes, read at the time of the call. Every other
+// block is returned untouched.
 func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
 	file, err := m.entry.BlockFile(block)
 	if file == nil || err != nil {
@@ -148,8 +143,8 @@ func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
 	return rawjson.Marshal(fields)
 }
 
-// asItIs makes value the result: a string as text, any other JSON value as
-// structured content with all its digits. No value at all is empty content.
+// asItIs makes value the result: a string as text, any other JSON value as structured content with all its digits. No
+// value at all is empty content.
 func asItIs(value json.RawMessage) (json.RawMessage, error) {
 	if len(value) == 0 {
 		return rawjson.Marshal(reply{Content: []json.RawMessage{}})

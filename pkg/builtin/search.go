@@ -198,8 +198,7 @@ func (s *searcher) outer() *ignoreScope {
 	return outerScope(s.files, s.root)
 }
 
-// folder searches a folder, entry by entry in the order of names. shown is its
-// path as the answer writes it.
+// folder searches a folder, entry by entry in the order of names. shown is its path as the answer writes it.
 func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignoreScope) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -228,8 +227,7 @@ func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignore
 	return nil
 }
 
-// entry searches what one entry of a folder is. Links are not followed: they
-// lead out of the folder, or in circles.
+// entry searches what one entry of a folder is. Links are not followed: they lead out of the folder, or in circles.
 func (s *searcher) entry(ctx context.Context, entry fs.DirEntry, path, shown string, scope *ignoreScope) error {
 	switch {
 	case entry.IsDir():
@@ -290,8 +288,8 @@ func (s *searcher) report() {
 
 // lines searches text line by line.
 func (s *searcher) lines(ctx context.Context, text, shown string) error {
-	// Most files do not match, and one look at the whole is much faster than many
-	// at lines. A regular expression may be tied to a line's beginning or end.
+	// Most files do not match, and one look at the whole is much faster than many at lines. A regular expression may be
+	// tied to a line's beginning or end.
 	if !s.arguments.Regex && !s.pattern.MatchString(text) {
 		return nil
 	}
@@ -341,8 +339,8 @@ func (s *searcher) stop(why string) error {
 	return errSearchDone
 }
 
-// cutLine shortens a long line to what is around a byte, with … where text is
-// missing, and takes the carriage return off its end.
+// cutLine shortens a long line to what is around a byte, with … where text is missing, and takes the carriage return
+// off its end.
 func cutLine(line string, around int) string {
 	const before, most = 100, 300 // characters
 	line = strings.TrimSuffix(line, "\r")
@@ -394,8 +392,8 @@ func compileGlobs(globs []string) ([]fileGlob, error) {
 	return compiled, nil
 }
 
-// wants reports whether the globs let a file through: no excluding one matches it,
-// and one of the others does, where there are any.
+// wants reports whether the globs let a file through: no excluding one matches it, and one of the others does, where
+// there are any.
 func (s *searcher) wants(path string) bool {
 	below, err := filepath.Rel(s.root, path)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// searchAs runs a search for a caller who is confined, or not, and returns the files with
-// matches, or the error's text.
+// searchAs runs a search for a caller who is confined, or not, and returns the files with matches, or the error's text.
 func searchAs(t *testing.T, services builtin.Services, confined bool, path string) (files []string, failure string) {
 	t.Helper()
 	registry := exec.NewRegistry(nil)
@@ -36,8 +35,7 @@ func searchAs(t *testing.T, services builtin.Services, confined bool, path strin
 	return files, ""
 }
 
-// IMPL-3: who is no person at the keyboard searches below the roots alone, also by links; a person
-// searches anywhere.
+// IMPL-3: who is no person at the keyboard searches below the roots alone, also by links; a person searches anywhere.
 func TestSearchConfined(t *testing.T) {
 	private := tree(t, map[string]string{"id_rsa": "needle"})
 	first := tree(t, map[string]string{"a.txt": "needle", "sub/b.txt": "needle", ".gitignore": "/ignored\n", "ignored": "needle"})

@@ -17,8 +17,8 @@ import (
 	"toolx/pkg/exec"
 )
 
-// The programs below answer as the real ones do, and keep the volume in a file.
-// They use nothing but the shell's own commands, for PATH holds only them.
+// The programs below answer as the real ones do, and keep the volume in a file. They use nothing but the shell's own
+// commands, for PATH holds only them.
 const (
 	shellHead = "#!/bin/sh\nstate=${0%/*}/state\nread level muted < \"$state\"\nlog() { echo \"$*\" >> \"${0%/*}/log\"; }\n" +
 		"save() { echo \"$level $muted\" > \"$state\"; }\n[ \"$LC_ALL\" = C ] || exit 9\n"
@@ -229,8 +229,7 @@ func TestVolumeTool(t *testing.T) {
 	}
 }
 
-// A repository may hold a pipe where an ignore file is looked for; to open it
-// would wait for ever.
+// A repository may hold a pipe where an ignore file is looked for; to open it would wait for ever.
 func TestIgnoreFileThatIsAPipe(t *testing.T) {
 	root := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(root, ".gitignore"), 0o600); err != nil {

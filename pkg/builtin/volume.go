@@ -70,8 +70,7 @@ func volume(ctx context.Context, request exec.Request) (any, error) {
 	return setVolume(ctx, mixers(runtime.GOOS), wanted)
 }
 
-// setVolume does what is wanted through the first mixer that works, and returns
-// what that mixer says afterwards.
+// setVolume does what is wanted through the first mixer that works, and returns what that mixer says afterwards.
 func setVolume(ctx context.Context, mixers []mixer, wanted volumeArguments) (sound, error) {
 	mixer, run, now, err := findMixer(ctx, mixers)
 	if err != nil {
@@ -98,8 +97,8 @@ func setVolume(ctx context.Context, mixers []mixer, wanted volumeArguments) (sou
 	return readMixer(ctx, mixer, run)
 }
 
-// findMixer returns the first mixer that is installed and answers, with what it
-// answered. The error says what to install, or why those that are there failed.
+// findMixer returns the first mixer that is installed and answers, with what it answered. The error says what to
+// install, or why those that are there failed.
 func findMixer(ctx context.Context, mixers []mixer) (mixer, runner, sound, error) {
 	if len(mixers) == 0 {
 		return mixer{}, nil, sound{}, errors.New(
@@ -145,8 +144,7 @@ func readMixer(ctx context.Context, m mixer, run runner) (sound, error) {
 	return now, nil
 }
 
-// programRunner runs the program at path. No shell is involved: each argument
-// reaches the program as it is.
+// programRunner runs the program at path. No shell is involved: each argument reaches the program as it is.
 func programRunner(path string) runner {
 	const limit, grace = 10 * time.Second, 2 * time.Second
 	return func(ctx context.Context, arguments ...string) (string, error) {
@@ -254,8 +252,7 @@ func parseWpctl(out string) (sound, error) {
 	return sound{Level: int(volume*100 + half), Muted: strings.Contains(out, "[MUTED]")}, nil
 }
 
-// parsePactl reads "Volume: front-left: 26214 /  40% / -23.88 dB, …" and
-// "Mute: no". The channels' mean is the level.
+// parsePactl reads "Volume: front-left: 26214 / 40% / -23.88 dB, …" and "Mute: no". The channels' mean is the level.
 func parsePactl(volume, mute string) (sound, error) {
 	level, ok := meanPercent(volume)
 	_, muted, found := strings.Cut(strings.TrimSpace(mute), "Mute: ")
@@ -265,8 +262,7 @@ func parsePactl(volume, mute string) (sound, error) {
 	return sound{Level: level, Muted: muted == "yes"}, nil
 }
 
-// parseAmixer reads lines such as "Front Left: Playback 26214 [40%] [on]"; a
-// control without a switch is never muted.
+// parseAmixer reads lines such as "Front Left: Playback 26214 [40%] [on]"; a control without a switch is never muted.
 func parseAmixer(out string) (sound, error) {
 	var playback []string
 	for line := range strings.SplitSeq(out, "\n") {
@@ -283,9 +279,8 @@ func parseAmixer(out string) (sound, error) {
 	return sound{Level: level, Muted: muted}, nil
 }
 
-// parseOsascript reads "output volume:40, input volume:75, alert volume:100,
-// output muted:false". An output without a volume of its own, such as a display,
-// says "missing value".
+// parseOsascript reads "output volume:40, input volume:75, alert volume:100, output muted:false". An output without a
+// volume of its own, such as a display, says "missing value".
 func parseOsascript(out string) (sound, error) {
 	settings := make(map[string]string)
 	for part := range strings.SplitSeq(strings.TrimSpace(out), ",") {
@@ -303,8 +298,7 @@ func parseOsascript(out string) (sound, error) {
 	return sound{Level: level, Muted: settings["output muted"] == "true"}, nil
 }
 
-// meanPercent is the mean of all percentages in text; ok is false where there is
-// none.
+// meanPercent is the mean of all percentages in text; ok is false where there is none.
 func meanPercent(text string) (mean int, ok bool) {
 	sum, count := 0, 0
 	for _, match := range regexp.MustCompile(`(\d+)%`).FindAllStringSubmatch(text, -1) {

@@ -16,15 +16,13 @@ import (
 	"toolx/pkg/words"
 )
 
-// zoneNames are the names of the IANA database, one on each line. Go's own copy
-// of the database cannot be listed.
+// zoneNames are the names of the IANA database, one on each line. Go's own copy of the database cannot be listed.
 //
 //go:embed zones.txt
 var zoneNames string
 
-// loadZone gives the zone of that name: an IANA name in any case, "UTC", "local"
-// or nothing (the local one), or an offset such as +02:00 or UTC-5. The error
-// names the nearest zones.
+// loadZone gives the zone of that name: an IANA name in any case, "UTC", "local" or nothing (the local one), or an
+// offset such as +02:00 or UTC-5. The error names the nearest zones.
 func loadZone(name string) (*time.Location, error) {
 	name = strings.TrimSpace(name)
 	switch strings.ToLower(name) {
@@ -105,8 +103,7 @@ func offsetZone(name string) (*time.Location, bool) {
 	return time.FixedZone(fmt.Sprintf("UTC%s%02d:%02d", match[1], hours, minutes), seconds), true
 }
 
-// zoneName is the IANA name of a zone, of the local one too where the system
-// tells it; else "Local".
+// zoneName is the IANA name of a zone, of the local one too where the system tells it; else "Local".
 func zoneName(zone *time.Location) string {
 	if zone != time.Local {
 		return zone.String()

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Every name in the list is a zone that toolx can load, so that no suggestion
-// leads nowhere.
+// Every name in the list is a zone that toolx can load, so that no suggestion leads nowhere.
 func TestZoneNamesLoad(t *testing.T) {
 	names := strings.Fields(zoneNames)
 	if len(names) < 500 || !slices.IsSorted(names) {

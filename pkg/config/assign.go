@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// assign gives each problem to the entry that it breaks, and keeps the others, whose
-// values it takes out: flaws are what the parser found, problems what was found later.
+// assign gives each problem to the entry that it breaks, and keeps the others, whose values it takes out: flaws are
+// what the parser found, problems what was found later.
 func (l *loaded) assign(file string, flaws []Problem, problems []placed) {
 	owners := map[string]*[]Problem{}
 	for _, e := range l.servers.list {
@@ -36,8 +36,8 @@ func (l *loaded) assign(file string, flaws []Problem, problems []placed) {
 	l.leaveOut(wrong)
 }
 
-// assignFlaws gives what the parser found to the entries that hold it, also through an
-// alias, and returns what no entry holds.
+// assignFlaws gives what the parser found to the entries that hold it, also through an alias, and returns what no entry
+// holds.
 func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 	owned := map[Problem]bool{}
 	give := func(m member, to *[]Problem) {
@@ -63,8 +63,8 @@ func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 	return slices.DeleteFunc(slices.Clone(flaws), func(flaw Problem) bool { return owned[flaw] })
 }
 
-// ownerOf is the path of the entry that a path leads into: "servers.a" of
-// "servers.a.env.TOKEN". It is empty where the path leads into none.
+// ownerOf is the path of the entry that a path leads into: "servers.a" of "servers.a.env.TOKEN". It is empty where the
+// path leads into none.
 func ownerOf(path string) string {
 	end := strings.IndexAny(path, ".[")
 	if end < 0 {
@@ -99,8 +99,8 @@ func (l *loaded) consequence(path string) string {
 	return ""
 }
 
-// leaveOut takes wrong values out of what is laid over other files. A log that nobody
-// can tell whether it is wanted is not kept: it would hold what was to be private.
+// leaveOut takes wrong values out of what is laid over other files. A log that nobody can tell whether it is wanted is
+// not kept: it would hold what was to be private.
 func (l *loaded) leaveOut(wrong map[string]bool) {
 	l.defaults = l.defaults.without("defaults", wrong)
 	l.doctor = l.doctor.without("doctor", wrong)

@@ -72,8 +72,7 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// A file that cannot be parsed leaves what the others say, and a default that is wrong
-// leaves that of the file before.
+// A file that cannot be parsed leaves what the others say, and a default that is wrong leaves that of the file before.
 func TestWhatIsLeft(t *testing.T) {
 	dir := write(t, map[string]string{
 		"user.yaml":    "servers: {a: {command: x}}\ndefaults: {slow: 3s, log: true}\nroots: [/srv]\n",

@@ -9,41 +9,38 @@ const (
 	GrantJWTBearer         = "jwt_bearer"         // the machine that toolx runs on vouches for it
 )
 
-// Auth says how toolx gets access tokens for a server (OAuth 2.1). Everything in it
-// is optional: most servers say what they want by themselves.
+// Auth says how toolx gets access tokens for a server (OAuth 2.1). Everything in it is optional: most servers say what
+// they want by themselves.
 type Auth struct {
 	// Grant is one of the Grant constants; empty means GrantAuthorizationCode.
 	Grant string
 	// ClientID and ClientSecret are those of a client that is registered already.
 	ClientID     string
 	ClientSecret string
-	// PrivateKey is the client's key in PEM form, and PrivateKeyFile a file with it. One of
-	// them takes the place of a secret: the client signs who it is (RFC 7523 2.2).
+	// PrivateKey is the client's key in PEM form, and PrivateKeyFile a file with it. One of them takes the place of a
+	// secret: the client signs who it is (RFC 7523 2.2).
 	PrivateKey     string
 	PrivateKeyFile string
-	// KeyID says to the authorization server which of the client's keys that is; it may be
-	// empty.
+	// KeyID says to the authorization server which of the client's keys that is; it may be empty.
 	KeyID string
-	// AssertionAudience is whom the client signs for; empty means the authorization
-	// server's issuer.
+	// AssertionAudience is whom the client signs for; empty means the authorization server's issuer.
 	AssertionAudience string
-	// IdentityToken is the signed token by which a machine vouches for what runs on it, and
-	// IdentityTokenFile a file with it, which is read anew for each access token.
+	// IdentityToken is the signed token by which a machine vouches for what runs on it, and IdentityTokenFile a file
+	// with it, which is read anew for each access token.
 	IdentityToken     string
 	IdentityTokenFile string
-	// Provider is an enterprise's identity provider, which makes of the identity token one
-	// that the authorization server takes; nil where that takes the identity token itself.
+	// Provider is an enterprise's identity provider, which makes of the identity token one that the authorization
+	// server takes; nil where that takes the identity token itself.
 	Provider *Provider
-	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the
-	// client's id, where the authorization server knows such documents.
+	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the client's id, where the
+	// authorization server knows such documents.
 	ClientMetadataURL string
 	// Scopes are asked for instead of those that the server names.
 	Scopes []string
-	// Issuer is the only authorization server that is trusted; empty means the first
-	// that the server names.
+	// Issuer is the only authorization server that is trusted; empty means the first that the server names.
 	Issuer string
-	// RedirectPort is the port of the callback on 127.0.0.1, for authorization servers
-	// that want to know it beforehand; zero means any free one.
+	// RedirectPort is the port of the callback on 127.0.0.1, for authorization servers that want to know it beforehand;
+	// zero means any free one.
 	RedirectPort int
 }
 
@@ -96,8 +93,7 @@ func (d *decoder) auth(v value, s *Server) {
 	}
 }
 
-// flaw says what an Auth lacks, or has too much of, and what mends it; both are empty
-// where it can get tokens.
+// flaw says what an Auth lacks, or has too much of, and what mends it; both are empty where it can get tokens.
 func (a *Auth) flaw() (problem, fix string) {
 	switch {
 	case a.PrivateKey != "" && a.PrivateKeyFile != "":
@@ -157,8 +153,8 @@ func (e *expander) auth() *Auth {
 	return &auth
 }
 
-// secrets are the values of an Auth that are to be masked: a key line by line too, since
-// JSON and logs write its line ends in other ways.
+// secrets are the values of an Auth that are to be masked: a key line by line too, since JSON and logs write its line
+// ends in other ways.
 func (a *Auth) secrets() []string {
 	if a == nil {
 		return nil

@@ -48,8 +48,7 @@ func TestAuthIsReadExpandedAndMasked(t *testing.T) {
 	}
 }
 
-// A private key is a secret in all the ways in which it can be written, and its file is
-// found beside the config.
+// A private key is a secret in all the ways in which it can be written, and its file is found beside the config.
 func TestAuthWithAPrivateKey(t *testing.T) {
 	loaded, err := loadText(t, "toolx.yaml", `servers:
   remote: {url: "https://a", auth: {grant: client_credentials, clientId: a, privateKey: "${KEY}", keyId: "k-${N}", assertionAudience: "https://${N}"}}

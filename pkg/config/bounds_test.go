@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExpansionIsBounded proves that a few bytes of a config cannot become gigabytes: what
-// the variables of an entry become is bounded, and so is what is said of it (CFG-3).
+// TestExpansionIsBounded proves that a few bytes of a config cannot become gigabytes: what the variables of an entry
+// become is bounded, and so is what is said of it (CFG-3).
 func TestExpansionIsBounded(t *testing.T) {
 	environ := []string{"BIG=" + strings.Repeat("x", 100_000)}
 	for _, test := range []struct {

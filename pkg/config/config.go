@@ -1,6 +1,5 @@
-// Package config says which servers and tools exist: it finds the files, reads
-// their formats (YAML, JSON, JSONC; toolx's own keys and other clients'
-// mcpServers), validates them, and keeps where every value came from. It starts
+// Package config says which servers and tools exist: it finds the files, reads their formats (YAML, JSON, JSONC;
+// toolx's own keys and other clients' mcpServers), validates them, and keeps where every value came from. It starts
 // nothing and expands nothing until asked.
 package config
 
@@ -15,18 +14,17 @@ type Config struct {
 	Tools    []*Tool
 	Defaults Defaults
 	Doctor   Doctor
-	// Roots are where servers may work: absolute folders, and file:// URIs. Nil says
-	// nothing of that, an empty list that there are none. See TrustedRoots.
+	// Roots are where servers may work: absolute folders, and file:// URIs. Nil says nothing of that, an empty list
+	// that there are none. See TrustedRoots.
 	Roots []string
 	// Files are the files that were read, in order.
 	Files []string
 	// Warnings are remarks that do not stop anything, such as unknown keys.
 	Warnings []Warning
-	// Projects are those of the files that nobody named; their servers resolve only with
-	// the user's consent.
+	// Projects are those of the files that nobody named; their servers resolve only with the user's consent.
 	Projects []*Project
-	// Problems are what is wrong outside of the entries of servers and tools: the value
-	// in question is left out. What is wrong in an entry is in its Err.
+	// Problems are what is wrong outside of the entries of servers and tools: the value in question is left out. What
+	// is wrong in an entry is in its Err.
 	Problems []Problem
 	// Shadowed are the servers and tools of earlier files whose names later files took.
 	Shadowed []Shadowed
@@ -47,34 +45,31 @@ const (
 // Server is one MCP server, as written: variables are not expanded (see Resolve).
 type Server struct {
 	Name string
-	// Transport is how the server is reached, where the file says so: one of the
-	// Transport constants, or empty.
+	// Transport is how the server is reached, where the file says so: one of the Transport constants, or empty.
 	Transport string
 	Command   string
 	Args      []string
 	Env       map[string]string
 	EnvFile   string
-	// InheritEnv says what the process gets of toolx's environment: InheritAll, or
-	// InheritMinimal and what InheritNames has; empty means all but toolx's own secrets.
+	// InheritEnv says what the process gets of toolx's environment: InheritAll, or InheritMinimal and what InheritNames
+	// has; empty means all but toolx's own secrets.
 	InheritEnv   string
 	InheritNames []string
 	Cwd          string
 	URL          string
 	Headers      map[string]string
-	// HeadersCommand is a program that prints headers, with its arguments; they are
-	// laid over Headers.
+	// HeadersCommand is a program that prints headers, with its arguments; they are laid over Headers.
 	HeadersCommand []string
-	// CACert is a PEM file of authorities that are trusted besides the system's;
-	// ClientCert and ClientKey are what toolx shows a server that wants to know it. A
-	// ClientCert without a ClientKey holds both.
+	// CACert is a PEM file of authorities that are trusted besides the system's; ClientCert and ClientKey are what
+	// toolx shows a server that wants to know it. A ClientCert without a ClientKey holds both.
 	CACert     string
 	ClientCert string
 	ClientKey  string
 	// Auth says how access tokens are got; nil means as the server asks.
 	Auth *Auth
 
-	// Timeout is the idle timeout of its calls (Unlimited: none), StartTimeout the
-	// limit of one attempt to connect; zero means the default.
+	// Timeout is the idle timeout of its calls (Unlimited: none), StartTimeout the limit of one attempt to connect;
+	// zero means the default.
 	Timeout      time.Duration
 	StartTimeout time.Duration
 	Retry        Retry
@@ -82,17 +77,15 @@ type Server struct {
 	Hint string
 	// Protocol is "auto", "legacy" or a revision; empty means auto.
 	Protocol string
-	// Normalize maps, per plain tool name, parameter names to the tool's own
-	// (NORM-2). KeepNames (normalize: false) switches normalization off.
+	// Normalize maps, per plain tool name, parameter names to the tool's own (NORM-2). KeepNames (normalize: false)
+	// switches normalization off.
 	Normalize map[string]map[string]string
 	KeepNames bool
-	// MaxMessage is the size in bytes of the largest message that is accepted;
-	// zero means the default.
+	// MaxMessage is the size in bytes of the largest message that is accepted; zero means the default.
 	MaxMessage int64
 	Disabled   bool
 
-	// Flags are those of toolx's command line that reach the server again, for a command
-	// to paste; no file has them.
+	// Flags are those of toolx's command line that reach the server again, for a command to paste; no file has them.
 	Flags []string
 
 	// Origin is where the entry begins.
@@ -105,12 +98,11 @@ type Server struct {
 	problems []Problem
 }
 
-// Err is nil, or an *Error with what is wrong with the entry: the server exists, and
-// cannot be started (see Resolve).
+// Err is nil, or an *Error with what is wrong with the entry: the server exists, and cannot be started (see Resolve).
 func (s *Server) Err() error { return errorOf(s.problems) }
 
-// DisabledBy is the setting that switches the entry off, as a YAML file has it, and where it
-// stands; empty for an entry that is not disabled.
+// DisabledBy is the setting that switches the entry off, as a YAML file has it, and where it stands; empty for an entry
+// that is not disabled.
 func (s *Server) DisabledBy() (setting string, origin Origin) {
 	if !s.Disabled {
 		return "", Origin{}
@@ -132,8 +124,7 @@ type Retry struct {
 // Tool is one tool that the config itself defines.
 type Tool struct {
 	Name string
-	// Aliases are further names that find the tool: those of aliases, and LangChain's
-	// lc_name (REG-4).
+	// Aliases are further names that find the tool: those of aliases, and LangChain's lc_name (REG-4).
 	Aliases     []string
 	Title       string
 	Description string
@@ -149,8 +140,7 @@ type Tool struct {
 	problems []Problem
 }
 
-// Err is nil, or an *Error with what is wrong with the entry: the tool exists, and
-// cannot be called.
+// Err is nil, or an *Error with what is wrong with the entry: the tool exists, and cannot be called.
 func (t *Tool) Err() error { return errorOf(t.problems) }
 
 // Implementation says what a config tool does (IMPL-1 to IMPL-4).
@@ -176,8 +166,8 @@ type Faults struct {
 	Silent bool   // no answer ever comes
 }
 
-// Defaults apply to every call where nothing nearer says otherwise. Zero means
-// unset; Timeout, MaxTime and Slow are Unlimited where the file says "none".
+// Defaults apply to every call where nothing nearer says otherwise. Zero means unset; Timeout, MaxTime and Slow are
+// Unlimited where the file says "none".
 type Defaults struct {
 	Timeout    time.Duration
 	MaxTime    time.Duration
@@ -196,13 +186,11 @@ type Log struct {
 
 // Doctor is what the file says about toolx doctor.
 type Doctor struct {
-	// Severity says by a check's id how much its findings matter: "error",
-	// "warning" or "info".
+	// Severity says by a check's id how much its findings matter: "error", "warning" or "info".
 	Severity map[string]string
 }
 
-// Origin is a place in a file: Line and Column count from 1; File is empty for
-// what no file says.
+// Origin is a place in a file: Line and Column count from 1; File is empty for what no file says.
 type Origin struct {
 	File   string
 	Line   int
@@ -233,10 +221,9 @@ type Warning struct {
 // AdHocName is the name of the server that stands on the command line.
 const AdHocName = "server"
 
-// AdHoc makes the entry of a server that is given on the command line: either a
-// command with its arguments, or a URL with headers. Its values are taken
-// literally, since the shell has expanded them already, and its paths count from
-// the current folder.
+// AdHoc makes the entry of a server that is given on the command line: either a command with its arguments, or a URL
+// with headers. Its values are taken literally, since the shell has expanded them already, and its paths count from the
+// current folder.
 func AdHoc(command []string, url string, headers map[string]string) *Server {
 	server := &Server{Name: AdHocName, URL: url, Headers: headers, literal: true}
 	if len(command) > 0 {

@@ -17,9 +17,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// field is one key that a mapping may have. The tables of fields below are all
-// that Load knows; a test holds them to the published schema, which describes
-// the same keys to editors and decides on the shape of their values.
+// field is one key that a mapping may have. The tables of fields below are all that Load knows; a test holds them to
+// the published schema, which describes the same keys to editors and decides on the shape of their values.
 type field[T any] struct {
 	name string
 	// aka are the names that other programs use for the same.
@@ -85,8 +84,7 @@ func serverFields() []field[Server] {
 	}
 }
 
-// command reads the program to start; some clients write it in one list with its
-// arguments.
+// command reads the program to start; some clients write it in one list with its arguments.
 func (d *decoder) command(v value, s *Server) {
 	parts := v.texts()
 	if len(parts) == 0 {
@@ -96,8 +94,7 @@ func (d *decoder) command(v value, s *Server) {
 	s.Command, s.Args = parts[0], append(parts[1:], s.Args...)
 }
 
-// unrestricted warns where an entry says which of a server's tools another client uses:
-// toolx uses them all.
+// unrestricted warns where an entry says which of a server's tools another client uses: toolx uses them all.
 func unrestricted(d *decoder, v value, _ *Server) {
 	if len(v.items) == 1 && v.items[0].text == "*" {
 		return
@@ -198,8 +195,8 @@ type document struct {
 	roots    []string // nil where the file says nothing of them
 }
 
-// roots are folders, relative to the file, and URIs. Where none of what the file gives
-// can be read, there are none: a server is not told of more than the file means.
+// roots are folders, relative to the file, and URIs. Where none of what the file gives can be read, there are none: a
+// server is not told of more than the file means.
 func (d *decoder) roots(v value) []string {
 	roots := []string{}
 	for _, item := range v.items {
@@ -249,9 +246,8 @@ func (e *entries[T]) put(added entry[T]) {
 	e.list = append(e.list, added)
 }
 
-// decoder turns a file's nodes into the types of this package. The schema has
-// the say on shapes: what has a wrong one is passed over here without a word. The
-// decoder speaks where the schema cannot, or has only poor words.
+// decoder turns a file's nodes into the types of this package. The schema has the say on shapes: what has a wrong one
+// is passed over here without a word. The decoder speaks where the schema cannot, or has only poor words.
 type decoder struct {
 	dir      string // of the file, absolute
 	problems []placed
@@ -259,8 +255,7 @@ type decoder struct {
 	unsaid   int // warnings beyond those that anyone reads
 }
 
-// mostRemarks is how many problems of an entry, and how many problems or warnings of a
-// file, are told.
+// mostRemarks is how many problems of an entry, and how many problems or warnings of a file, are told.
 const mostRemarks = 50
 
 // placed is a problem with the path of the value that has it.
@@ -304,8 +299,7 @@ func decode[T any](d *decoder, v value, fields []field[T], to *T) {
 	}
 }
 
-// agree reports whether two values of one field come to the same, as those of keys that
-// have no effect do.
+// agree reports whether two values of one field come to the same, as those of keys that have no effect do.
 func agree[T any](d *decoder, f field[T], a, b value) bool {
 	var read [2]T
 	for i, v := range []value{a, b} {
@@ -368,8 +362,7 @@ func (d *decoder) servers(v value, to *document) {
 	}
 }
 
-// checkServer judges what the schema can only hint at: one way to reach the
-// server, and no more.
+// checkServer judges what the schema can only hint at: one way to reach the server, and no more.
 func (d *decoder) checkServer(v value, s *Server) {
 	if v.kind != kindMap {
 		return
@@ -391,16 +384,16 @@ func (d *decoder) checkServer(v value, s *Server) {
 	}
 }
 
-// checkName refuses a name with characters that cannot be seen: it could pass for another one,
-// and shells write it to the terminal as it is when they complete it.
+// checkName refuses a name with characters that cannot be seen: it could pass for another one, and shells write it to
+// the terminal as it is when they complete it.
 func (d *decoder) checkName(v value, name string) {
 	if strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
 		d.problem(v, "give it a name of letters, digits and signs", "the name %q has characters that cannot be seen", name)
 	}
 }
 
-// misspelt is what to do about a server that cannot be reached: correct the key that may
-// be meant for one of the two, else add one.
+// misspelt is what to do about a server that cannot be reached: correct the key that may be meant for one of the two,
+// else add one.
 func misspelt(v value) string {
 	for _, m := range v.members {
 		if near := words.Nearest(m.key, []string{"command", "url"}); near != "" {
@@ -493,8 +486,7 @@ func (d *decoder) limit(v value) time.Duration {
 	return d.duration(v)
 }
 
-// timeout reads the limit of a call: a time, a number as other clients write it, or
-// "none".
+// timeout reads the limit of a call: a time, a number as other clients write it, or "none".
 func (d *decoder) timeout(v value) time.Duration {
 	if v.kind == kindText && v.text == "none" {
 		return Unlimited
@@ -502,8 +494,8 @@ func (d *decoder) timeout(v value) time.Duration {
 	return d.startTimeout(v)
 }
 
-// startTimeout reads a time, or a number as other clients write it: some count seconds,
-// and some milliseconds. Nobody means a quarter of an hour, nor a second.
+// startTimeout reads a time, or a number as other clients write it: some count seconds, and some milliseconds. Nobody
+// means a quarter of an hour, nor a second.
 func (d *decoder) startTimeout(v value) time.Duration {
 	if v.kind != kindNumber && (v.kind != kindText || !allDigits(v.text)) {
 		return d.duration(v)
@@ -520,8 +512,7 @@ func (d *decoder) startTimeout(v value) time.Duration {
 	return duration
 }
 
-// unitText is a duration as a config file has it, without what Go adds to it: "1m0s"
-// is "1m".
+// unitText is a duration as a config file has it, without what Go adds to it: "1m0s" is "1m".
 func unitText(duration time.Duration) string {
 	text := duration.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -533,8 +524,7 @@ func unitText(duration time.Duration) string {
 	return text
 }
 
-// counted reads a number of units. It has to be above zero: to some clients zero is no
-// limit, to others no time.
+// counted reads a number of units. It has to be above zero: to some clients zero is no limit, to others no time.
 func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 	if v.kind != kindNumber && v.kind != kindText {
 		return 0 // the schema says so
@@ -592,8 +582,8 @@ func (v value) texts() []string {
 	return texts
 }
 
-// words are a command line: a list as it stands, or text that is parted at blanks. Whoever
-// writes quotes into the text expects a shell, and would get words that make no sense.
+// words are a command line: a list as it stands, or text that is parted at blanks. Whoever writes quotes into the text
+// expects a shell, and would get words that make no sense.
 func (d *decoder) words(v value) []string {
 	if v.kind != kindText {
 		return v.texts()

@@ -26,8 +26,7 @@ type Problem struct {
 	Text string
 	// Fix says what to write instead; it may be empty.
 	Fix string
-	// Source is the line in question with a mark below, where seeing it helps;
-	// it may be empty.
+	// Source is the line in question with a mark below, where seeing it helps; it may be empty.
 	Source string
 	// Duplicate says that the problem is a name given twice.
 	Duplicate bool
@@ -36,8 +35,7 @@ type Problem struct {
 	first Origin
 }
 
-// String gives the problem as a line, with what to write instead:
-// "file:line:column: text; fix".
+// String gives the problem as a line, with what to write instead: "file:line:column: text; fix".
 func (p Problem) String() string {
 	text := p.Origin.String() + ": " + p.Text
 	if p.Fix != "" {
@@ -54,8 +52,7 @@ func errorOf(problems []Problem) error {
 	return &Error{Problems: problems}
 }
 
-// said is what is wrong at a path. Behind a colon it would be masked as a value where the path
-// is the name of a secret.
+// said is what is wrong at a path. Behind a colon it would be masked as a value where the path is the name of a secret.
 func said(path, text string) string {
 	if mask.Name(path) {
 		return path + " (" + text + ")"
@@ -63,9 +60,8 @@ func said(path, text string) string {
 	return path + ": " + text
 }
 
-// Error says what is wrong with the config files, or with one entry of them: all that
-// was found, in the order of the files and their lines. It is the user's to mend (a
-// usage error).
+// Error says what is wrong with the config files, or with one entry of them: all that was found, in the order of the
+// files and their lines. It is the user's to mend (a usage error).
 type Error struct {
 	Problems []Problem
 }
@@ -82,8 +78,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Hint says how to mend the problems, each on a line; with more than one
-// problem, each line begins with the place.
+// Hint says how to mend the problems, each on a line; with more than one problem, each line begins with the place.
 func (e *Error) Hint() string {
 	var lines []string
 	for _, problem := range e.Problems {
@@ -101,8 +96,8 @@ func (e *Error) Hint() string {
 // String gives the warning as a line: "file:line:column: text".
 func (w Warning) String() string { return w.Origin.String() + ": " + w.Text }
 
-// sourceLine shows a line of a file with a mark below the column, both counted
-// from 1. It is empty where there is no such line.
+// sourceLine shows a line of a file with a mark below the column, both counted from 1. It is empty where there is no
+// such line.
 func sourceLine(data []byte, line, column int) string {
 	text, ok := lineOf(data, line)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// expander replaces variables in the values of one server. It goes on past what
-// it cannot expand, so that all of it is reported at once.
+// expander replaces variables in the values of one server. It goes on past what it cannot expand, so that all of it is
+// reported at once.
 type expander struct {
 	server *Server
 	lookup func(string) (string, bool)
@@ -21,18 +21,16 @@ type expander struct {
 	written int
 }
 
-// maxExpanded is how many bytes the variables of one entry may become. No system starts a
-// program with more than a few megabytes of arguments and environment.
+// maxExpanded is how many bytes the variables of one entry may become. No system starts a program with more than a few
+// megabytes of arguments and environment.
 const maxExpanded = 4 << 20
 
 // maxDefaults is how deep defaults may hold variables with defaults.
 const maxDefaults = 10
 
-// expand returns text with its variables replaced; key is where text stands, for
-// the messages. The forms are ${NAME}, ${NAME:-default} (for unset and empty) and
-// ${env:NAME}; a default may hold variables. "$${" is a literal "${", and every
-// other "$" is itself: passwords hold dollars, and files of other clients know no
-// way to escape them.
+// expand returns text with its variables replaced; key is where text stands, for the messages. The forms are ${NAME},
+// ${NAME:-default} (for unset and empty) and ${env:NAME}; a default may hold variables. "$${" is a literal "${", and
+// every other "$" is itself: passwords hold dollars, and files of other clients know no way to escape them.
 //
 // What stands on the command line is literal: the shell has expanded it.
 func (e *expander) expand(text, key string) string {
@@ -67,8 +65,7 @@ func (e *expander) within(text, key string, depth int) string {
 	}
 }
 
-// closing returns the length of the ${…} at the start of text, counting those
-// inside of it, or -1 where it has no end.
+// closing returns the length of the ${…} at the start of text, counting those inside of it, or -1 where it has no end.
 func closing(text string) int {
 	open := 0
 	for i := range len(text) {
@@ -132,8 +129,8 @@ func (e *expander) problem(key, text, fix string) {
 	})
 }
 
-// withoutDefault is a reference without what it gives in the place of an unset variable,
-// which may be a secret: "${TOKEN:=…}".
+// withoutDefault is a reference without what it gives in the place of an unset variable, which may be a secret:
+// "${TOKEN:=…}".
 func withoutDefault(reference string) string {
 	at := strings.IndexByte(reference, ':')
 	if at < 0 || at+1 == len(reference) || strings.IndexByte("-=?+", reference[at+1]) < 0 {
@@ -142,8 +139,8 @@ func withoutDefault(reference string) string {
 	return reference[:at+2] + "…}"
 }
 
-// ReferenceFix says what to write in the place of a ${…} that is no variable. Other
-// clients have forms of their own, such as VS Code's ${input:ID}.
+// ReferenceFix says what to write in the place of a ${…} that is no variable. Other clients have forms of their own,
+// such as VS Code's ${input:ID}.
 func ReferenceFix(reference string) string {
 	form, name, found := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(reference, "${"), "}"), ":")
 	switch {
@@ -156,8 +153,7 @@ func ReferenceFix(reference string) string {
 	return "write ${NAME}, ${NAME:-default}, or $${ for the characters themselves"
 }
 
-// variableFor makes the name of an environment variable of any text: "api-key" becomes
-// API_KEY.
+// variableFor makes the name of an environment variable of any text: "api-key" becomes API_KEY.
 func variableFor(text string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && VariableName("_"+string(r)) {

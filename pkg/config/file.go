@@ -29,8 +29,8 @@ type loaded struct {
 	problems []Problem // outside of entries
 }
 
-// readFile reads and checks one file; project says that nobody named it. The problems are those of a file that cannot be
-// read at all.
+// readFile reads and checks one file; project says that nobody named it. The problems are those of a file that cannot
+// be read at all.
 func readFile(file File, project bool) (loaded, []Problem) {
 	data, err := readBounded(file.Path, project)
 	if err != nil {
@@ -41,13 +41,12 @@ func readFile(file File, project bool) (loaded, []Problem) {
 	return result, problems
 }
 
-// readTime bounds the reading of a file that nobody named. Some files of the system are
-// regular ones, and their reader waits all the same.
+// readTime bounds the reading of a file that nobody named. Some files of the system are regular ones, and their reader
+// waits all the same.
 const readTime = time.Second
 
-// readBounded reads the file up to one byte more than is allowed: a device or a
-// pipe has no size to ask for. Where regular is true, neither is opened, and nothing is
-// waited for: whoever brings a folder along decides what lies in it.
+// readBounded reads the file up to one byte more than is allowed: a device or a pipe has no size to ask for. Where
+// regular is true, neither is opened, and nothing is waited for: whoever brings a folder along decides what lies in it.
 func readBounded(path string, regular bool) ([]byte, error) {
 	open := os.Open
 	if regular {
@@ -64,9 +63,8 @@ func readBounded(path string, regular bool) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
-// parseFile turns a file's bytes into what it says. What is wrong with an entry is kept
-// with it, in the order of the lines, and what is wrong elsewhere in the result. The
-// problems are those of a file that cannot be parsed.
+// parseFile turns a file's bytes into what it says. What is wrong with an entry is kept with it, in the order of the
+// lines, and what is wrong elsewhere in the result. The problems are those of a file that cannot be parsed.
 func parseFile(file File, data []byte) (loaded, []Problem) {
 	text, problem := decodeText(file.Name, data)
 	if problem != nil {
@@ -98,8 +96,8 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 	decoder := &decoder{dir: filepath.Dir(file.Path)}
 	var result loaded
 	decode(decoder, value{node: root, at: root.origin}, rootFields(), &result.document)
-	// The defaults of all files, and what they say of the doctor, are read over each other; here only for what is
-	// wrong with them.
+	// The defaults of all files, and what they say of the doctor, are read over each other; here only for what is wrong
+	// with them.
 	if result.defaults != nil {
 		decode(decoder, value{node: result.defaults, path: "defaults"}, defaultsFields(), &Defaults{})
 	}
@@ -116,8 +114,8 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 	return result, nil
 }
 
-// together joins the problems of the schema and of the decoder. Where both speak
-// of one value, the decoder has the better words.
+// together joins the problems of the schema and of the decoder. Where both speak of one value, the decoder has the
+// better words.
 func together(shape, meaning []placed) []placed {
 	problems := slices.Clone(meaning)
 	said := map[string]bool{}
@@ -132,8 +130,7 @@ func together(shape, meaning []placed) []placed {
 	return problems
 }
 
-// inOrder sorts a file's problems by their places and keeps as many as anyone
-// reads.
+// inOrder sorts a file's problems by their places and keeps as many as anyone reads.
 func inOrder(file string, problems []Problem) []Problem {
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Origin.compare(b.Origin) })
 	if more := len(problems) - mostRemarks; more > 0 {

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzLoad: whatever a file holds, reading it ends, without a panic, in a config
-// or in problems that have words; what it read is well-formed and can be asked
-// for its origin.
+// FuzzLoad: whatever a file holds, reading it ends, without a panic, in a config or in problems that have words; what
+// it read is well-formed and can be asked for its origin.
 func FuzzLoad(f *testing.F) {
 	for _, name := range []string{"example.yaml", "all.yaml", "all.jsonc"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "config", name))

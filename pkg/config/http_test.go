@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRemoteServer proves what an entry says of a server that is reached by HTTP:
-// files and programs count from the config's folder, and arguments are expanded.
+// TestRemoteServer proves what an entry says of a server that is reached by HTTP: files and programs count from the
+// config's folder, and arguments are expanded.
 func TestRemoteServer(t *testing.T) {
 	loaded, err := loadText(t, "toolx.yaml", `servers:
   remote:

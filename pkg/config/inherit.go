@@ -16,21 +16,21 @@ const (
 // tokenVariable is what clients of toolx serve must know: no other process has a use for it.
 const tokenVariable = "TOOLX_SERVE_TOKEN"
 
-// ownSecrets are the variables that toolx reads secrets of its own from: its token, and the
-// keys of providers of models. What toolx starts gets none that it is not given.
+// ownSecrets are the variables that toolx reads secrets of its own from: its token, and the keys of providers of
+// models. What toolx starts gets none that it is not given.
 func ownSecrets() []string {
 	return []string{tokenVariable, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
 }
 
-// Environ is the environment for programs that toolx starts for itself (an editor, a browser):
-// its own without its secrets.
+// Environ is the environment for programs that toolx starts for itself (an editor, a browser): its own without its
+// secrets.
 func Environ() []string {
 	return withoutNames(os.Environ(), func(name string) bool { return slices.Contains(ownSecrets(), name) })
 }
 
-// inherited is what of toolx's environment the entry's process gets, before envFile and env
-// are laid over it, and the names of what was withheld as toolx's own. What stands on the
-// command line keeps the keys of providers: there the shell would have passed them on.
+// inherited is what of toolx's environment the entry's process gets, before envFile and env are laid over it, and the
+// names of what was withheld as toolx's own. What stands on the command line keeps the keys of providers: there the
+// shell would have passed them on.
 func (s *Server) inherited(environ []string) (passed, withheld []string) {
 	passed = withoutNames(environ, func(name string) bool {
 		switch {
@@ -47,8 +47,7 @@ func (s *Server) inherited(environ []string) (passed, withheld []string) {
 	return passed, withheld
 }
 
-// withoutNames is an environment without the variables that drop drops; it is asked for
-// canonical names.
+// withoutNames is an environment without the variables that drop drops; it is asked for canonical names.
 func withoutNames(environ []string, drop func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		if pair == "" {
@@ -75,8 +74,7 @@ func isMinimal(name string) bool {
 	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 }
 
-// narrowsEnv reports whether inheritEnv, where the entry has it, passes on less than there is
-// without it.
+// narrowsEnv reports whether inheritEnv, where the entry has it, passes on less than there is without it.
 func (s *Server) narrowsEnv() bool {
 	return s.InheritEnv != InheritAll && !slices.ContainsFunc(s.InheritNames, func(named string) bool {
 		return slices.Contains(ownSecrets(), canonical(named))

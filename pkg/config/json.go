@@ -12,8 +12,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxDepth is how deep values may be nested. Both parsers recurse, and a stack
-// that overflows cannot be recovered from.
+// maxDepth is how deep values may be nested. Both parsers recurse, and a stack that overflows cannot be recovered from.
 const maxDepth = 200
 
 // parseJSON reads JSON, or JSON with comments and trailing commas.
@@ -36,8 +35,8 @@ func tooDeep(origin Origin) Problem {
 	return Problem{Origin: origin, Text: fmt.Sprintf("values are nested more than %d deep", maxDepth)}
 }
 
-// tooDeepJSON returns the offset of the bracket that opens one level too many,
-// or -1. It only counts: what is not JSON is the parser's to refuse.
+// tooDeepJSON returns the offset of the bracket that opens one level too many, or -1. It only counts: what is not JSON
+// is the parser's to refuse.
 func tooDeepJSON(data []byte) int {
 	depth := 0
 	for i := 0; i < len(data); i++ {
@@ -57,8 +56,7 @@ func tooDeepJSON(data []byte) int {
 	return -1
 }
 
-// skipComment returns the offset of the last byte of the comment at i, or i
-// where none is.
+// skipComment returns the offset of the last byte of the comment at i, or i where none is.
 func skipComment(data []byte, i int) int {
 	begin, end := data[i:], "\n"
 	switch {
@@ -75,8 +73,7 @@ func skipComment(data []byte, i int) int {
 	return i + 2 + length + len(end) - 1
 }
 
-// jsonProblem turns hujson's error, which holds its position only in words, into
-// a problem.
+// jsonProblem turns hujson's error, which holds its position only in words, into a problem.
 func jsonProblem(file string, data []byte, err error) Problem {
 	var line, column int
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr != nil {
@@ -151,8 +148,8 @@ func (r *jsonReader) members(object *hujson.Object) []member {
 	return members.list
 }
 
-// keyed collects the members of a mapping and refuses a key that comes twice:
-// parsers disagree on which one counts, so neither is silently lost.
+// keyed collects the members of a mapping and refuses a key that comes twice: parsers disagree on which one counts, so
+// neither is silently lost.
 type keyed struct {
 	list  []member
 	index map[string]int
@@ -175,8 +172,7 @@ func (k *keyed) add(m member) (Problem, bool) {
 	return Problem{}, true
 }
 
-// cursor turns offsets into lines and columns. It is asked for growing offsets
-// and so passes over the data once.
+// cursor turns offsets into lines and columns. It is asked for growing offsets and so passes over the data once.
 type cursor struct {
 	data   []byte
 	offset int
@@ -184,8 +180,7 @@ type cursor struct {
 	column int // characters on the line before offset
 }
 
-// origin is the place of offset. An offset that lies before the last one begins
-// again at the start.
+// origin is the place of offset. An offset that lies before the last one begins again at the start.
 func (c *cursor) origin(file string, offset int) Origin {
 	if offset < c.offset {
 		*c = cursor{data: c.data}

@@ -12,16 +12,14 @@ import (
 
 // Options say where Load looks. The zero value looks where a user expects.
 type Options struct {
-	// Files are the files of --config, later ones winning. Where there is one,
-	// nothing else is looked for.
+	// Files are the files of --config, later ones winning. Where there is one, nothing else is looked for.
 	Files []string
 	// Dir is the working directory; empty means the process's.
 	Dir string
-	// Getenv looks a variable up; nil means os.LookupEnv. Only $TOOLX_CONFIG, and
-	// the home folder for a ~ in it, are asked for: servers are expanded by Resolve.
+	// Getenv looks a variable up; nil means os.LookupEnv. Only $TOOLX_CONFIG, and the home folder for a ~ in it, are
+	// asked for: servers are expanded by Resolve.
 	Getenv func(string) (string, bool)
-	// UserDir is the folder that holds the user's toolx/config.yaml; empty means
-	// the XDG config folder.
+	// UserDir is the folder that holds the user's toolx/config.yaml; empty means the XDG config folder.
 	UserDir string
 	// Distrust makes a Project of every file, the user's own and those of Files too.
 	Distrust bool
@@ -30,13 +28,12 @@ type Options struct {
 // EnvFiles is the variable that lists config files, separated as in PATH.
 const EnvFiles = "TOOLX_CONFIG"
 
-// Load finds the config files, reads and checks each, and lays the later over
-// the earlier. No file at all is an empty Config.
+// Load finds the config files, reads and checks each, and lays the later over the earlier. No file at all is an empty
+// Config.
 //
-// An error is an *Error with the files that cannot be read or parsed; the Config then
-// has what the other files say, and is never nil. What is wrong with an entry breaks
-// that entry alone (Server.Err, Tool.Err); what is wrong elsewhere is in
-// Config.Problems. Unknown keys and other remarks are in Config.Warnings.
+// An error is an *Error with the files that cannot be read or parsed; the Config then has what the other files say, and
+// is never nil. What is wrong with an entry breaks that entry alone (Server.Err, Tool.Err); what is wrong elsewhere is
+// in Config.Problems. Unknown keys and other remarks are in Config.Warnings.
 func Load(options Options) (*Config, error) {
 	options = options.withDefaults()
 	files, warnings, problems := Find(options)
@@ -86,17 +83,14 @@ type File struct {
 	Project bool
 }
 
-// fileNames are what a project's config may be called, the first that exists in
-// a folder being the one.
+// fileNames are what a project's config may be called, the first that exists in a folder being the one.
 func fileNames() []string {
 	return []string{"toolx.yaml", "toolx.yml", "toolx.json", ".toolx.yaml", ".mcp.json"}
 }
 
-// Find returns the files that Load reads, in the order in which later ones win:
-// those of options.Files; else those of $TOOLX_CONFIG; else the user's, then the
-// nearest from the working directory upwards. Files that were named and are not
-// there are problems; files on the way upwards that others can write are passed
-// over with a warning.
+// Find returns the files that Load reads, in the order in which later ones win: those of options.Files; else those of
+// $TOOLX_CONFIG; else the user's, then the nearest from the working directory upwards. Files that were named and are
+// not there are problems; files on the way upwards that others can write are passed over with a warning.
 func Find(options Options) ([]File, []Warning, []Problem) {
 	options = options.withDefaults()
 	if len(options.Files) > 0 {
@@ -149,8 +143,7 @@ func named(options Options, names []string, fix string) (files []File, problems 
 	return files, problems
 }
 
-// splitList splits $TOOLX_CONFIG. No shell expands a ~ after its separator, so it
-// is done here.
+// splitList splits $TOOLX_CONFIG. No shell expands a ~ after its separator, so it is done here.
 func splitList(list string, getenv func(string) (string, bool)) []string {
 	var names []string
 	for _, name := range filepath.SplitList(list) {
@@ -165,9 +158,8 @@ func splitList(list string, getenv func(string) (string, bool)) []string {
 	return names
 }
 
-// nearestFile looks for a config file in the working folder and those above it, up to the
-// root of a repository or the home folder. What somebody else can write is passed over: in
-// a shared folder anyone could leave a file there.
+// nearestFile looks for a config file in the working folder and those above it, up to the root of a repository or the
+// home folder. What somebody else can write is passed over: in a shared folder anyone could leave a file there.
 func nearestFile(options Options) (path string, warnings []Warning) {
 	home, _ := homeFolder(options.Getenv)
 	for dir := options.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
@@ -190,8 +182,8 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 	return "", warnings
 }
 
-// Refused returns why a file that nobody names is not read since somebody else decides what it
-// says; empty where nobody does, or where it cannot be looked at.
+// Refused returns why a file that nobody names is not read since somebody else decides what it says; empty where nobody
+// does, or where it cannot be looked at.
 func Refused(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -210,8 +202,7 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// reason is what the system says of a file, without the path that stands before
-// it anyway.
+// reason is what the system says of a file, without the path that stands before it anyway.
 func reason(err error) string { return withoutPath(err).Error() }
 
 // withoutPath is the system's error without the path that it is about.
@@ -223,8 +214,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// merge lays files over each other: a server or a tool replaces the earlier one
-// of its name, whole and in its place; defaults are laid over key by key.
+// merge lays files over each other: a server or a tool replaces the earlier one of its name, whole and in its place;
+// defaults are laid over key by key.
 type merge struct {
 	servers  entries[*Server]
 	tools    entries[*Tool]
@@ -233,8 +224,7 @@ type merge struct {
 	shadowed []Shadowed
 	aliases  map[string]Origin // of tools
 	roots    []string
-	// tree is the defaults of all files, doctorTree what they say of the doctor, for
-	// Config.Origin.
+	// tree is the defaults of all files, doctorTree what they say of the doctor, for Config.Origin.
 	tree, doctorTree node
 }
 
@@ -302,8 +292,8 @@ func (m *merge) into(config *Config) {
 	}}
 }
 
-// layOver lays the members of from over those of to, mapping by mapping. Nodes
-// of files are shared and stay as they are: what changes is copied.
+// layOver lays the members of from over those of to, mapping by mapping. Nodes of files are shared and stay as they
+// are: what changes is copied.
 func layOver(to, from *node) {
 	to.kind = kindMap
 	for _, m := range from.members {

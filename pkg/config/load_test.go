@@ -37,8 +37,7 @@ func optionsIn(dir string, files ...string) Options {
 	}
 }
 
-// loadText loads one file of that name and content. The error has all that is wrong with
-// it, in entries and elsewhere.
+// loadText loads one file of that name and content. The error has all that is wrong with it, in entries and elsewhere.
 func loadText(t *testing.T, name, content string) (*Config, error) {
 	t.Helper()
 	config, err := Load(optionsIn(write(t, map[string]string{name: content}), name))

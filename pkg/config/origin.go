@@ -5,12 +5,10 @@ import (
 	"strings"
 )
 
-// Origin says where the value at path was written: the last file that gave it.
-// Paths are those of messages: "servers.zwave.args[0]", "defaults.timeout",
-// `servers["my server"].env.TOKEN`; a tool is found by its number in Config.Tools
-// or its name ("tools[0]", "tools.weather.timeout"). Scalars have the place of
-// the value, mappings and lists that of their key. It is false where no file
-// gives a value at path.
+// Origin says where the value at path was written: the last file that gave it. Paths are those of messages:
+// "servers.zwave.args[0]", "defaults.timeout", `servers["my server"].env.TOKEN`; a tool is found by its number in
+// Config.Tools or its name ("tools[0]", "tools.weather.timeout"). Scalars have the place of the value, mappings and
+// lists that of their key. It is false where no file gives a value at path.
 func (c *Config) Origin(path string) (Origin, bool) {
 	return originAt(c.root, path)
 }
@@ -89,10 +87,9 @@ func bracketed(path string) (key, rest string, ok bool) {
 	return strings.Cut(path, "]")
 }
 
-// Place says where a value of the entry stands: its path as messages write it, and
-// its origin, that of the entry where nothing nearer is known. Steps lead from the
-// entry to the value: keys as string, indexes as int. An entry from the command
-// line has no file, and paths of its own ("args[0]").
+// Place says where a value of the entry stands: its path as messages write it, and its origin, that of the entry where
+// nothing nearer is known. Steps lead from the entry to the value: keys as string, indexes as int. An entry from the
+// command line has no file, and paths of its own ("args[0]").
 func (s *Server) Place(steps ...any) (path string, origin Origin) {
 	for _, step := range steps {
 		switch step := step.(type) {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// writableByOthers returns why somebody other than the user or root decides what the file
-// says, empty where nobody does. Under sudo, the user is the one who called it.
+// writableByOthers returns why somebody other than the user or root decides what the file says, empty where nobody
+// does. Under sudo, the user is the one who called it.
 func writableByOthers(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o002 != 0 {
 		return fmt.Sprintf("everyone can write it (mode %04o)", info.Mode().Perm())
@@ -33,8 +33,8 @@ func writableByOthers(info fs.FileInfo) string {
 	}
 }
 
-// ownGroup reports whether a group is root's or the user's primary one: many systems give each
-// user a group of its own, and make files that it can write.
+// ownGroup reports whether a group is root's or the user's primary one: many systems give each user a group of its own,
+// and make files that it can write.
 func ownGroup(group int) bool {
 	return group == 0 || group == os.Getegid() || os.Geteuid() == 0 && os.Getenv("SUDO_GID") == strconv.Itoa(group)
 }

@@ -18,20 +18,20 @@ import (
 	"unicode"
 )
 
-// EnvTrust is the variable that says which projects' files are trusted: TrustAll, TrustNone,
-// or digests of files with commas between them.
+// EnvTrust is the variable that says which projects' files are trusted: TrustAll, TrustNone, or digests of files with
+// commas between them.
 const (
 	EnvTrust  = "TOOLX_TRUST"
 	TrustAll  = "all"
 	TrustNone = "none"
 )
 
-// Project is a config file that Find came upon in the working folder or above it. Nobody
-// named it, so a repository can bring it along: its servers resolve only after Allow.
+// Project is a config file that Find came upon in the working folder or above it. Nobody named it, so a repository can
+// bring it along: its servers resolve only after Allow.
 type Project struct {
 	File File
-	// SHA256 is the hex digest of the file; where servers name envFiles, it is the digest
-	// of the file's digest and theirs.
+	// SHA256 is the hex digest of the file; where servers name envFiles, it is the digest of the file's digest and
+	// theirs.
 	SHA256 string
 
 	servers  []*Server
@@ -73,9 +73,9 @@ type envFile struct {
 	data  []byte // nil where it was not read
 }
 
-// lookAt looks at an envFile. Only a regular file below the folder is read without consent:
-// to open another, such as a pipe, a device or a share of a foreign host, can do something.
-// Variables in the name are not expanded, so that it can hold none of their values.
+// lookAt looks at an envFile. Only a regular file below the folder is read without consent: to open another, such as a
+// pipe, a device or a share of a foreign host, can do something. Variables in the name are not expanded, so that it can
+// hold none of their values.
 func (p *Project) lookAt(name string) envFile {
 	if !filepath.IsLocal(name) || strings.Contains(name, "${") || strings.HasPrefix(name, "~") {
 		return envFile{shown: name}
@@ -109,8 +109,7 @@ func (p *Project) lookAt(name string) envFile {
 // folder is where the file lies.
 func (p *Project) folder() string { return filepath.Dir(p.File.Path) }
 
-// outside returns the roots that lie outside the file's own folder, by their names or since
-// a link leads there.
+// outside returns the roots that lie outside the file's own folder, by their names or since a link leads there.
 func (p *Project) outside() []string {
 	return slices.DeleteFunc(slices.Clone(p.roots), func(root string) bool {
 		inside, err := filepath.Rel(p.folder(), root)
@@ -136,14 +135,14 @@ func (p *Project) outside() []string {
 // BlockFile is a file that a content block of a mock names.
 type BlockFile struct {
 	Path string // absolute, or relative to the working folder
-	// Within is the folder that the file may not leave, also by a link; empty where the user
-	// named the config, or consented to a path that leads out of its folder.
+	// Within is the folder that the file may not leave, also by a link; empty where the user named the config, or
+	// consented to a path that leads out of its folder.
 	Within string
 }
 
-// BlockFile returns the file that a content block of the tool names: the path of an image or
-// of audio. It returns nil for every other block. The error is an *UntrustedError where the
-// path leads out of the folder of a project's file without the user's consent.
+// BlockFile returns the file that a content block of the tool names: the path of an image or of audio. It returns nil
+// for every other block. The error is an *UntrustedError where the path leads out of the folder of a project's file
+// without the user's consent.
 func (t *Tool) BlockFile(block json.RawMessage) (*BlockFile, error) {
 	path, found := blockPath(block)
 	if !found {
@@ -190,8 +189,8 @@ func (t *Tool) filesOutside() []string {
 	return outside
 }
 
-// TrustedRoots returns Roots without those that a project's file gives outside its own
-// folder and that the user has not consented to; these are returned as well.
+// TrustedRoots returns Roots without those that a project's file gives outside its own folder and that the user has not
+// consented to; these are returned as well.
 func (c *Config) TrustedRoots() (roots, untrusted []string) {
 	if c.rootsOf == nil || c.rootsOf.Allowed() {
 		return c.Roots, nil
@@ -200,8 +199,8 @@ func (c *Config) TrustedRoots() (roots, untrusted []string) {
 	return slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool { return slices.Contains(untrusted, root) }), untrusted
 }
 
-// restrict takes out of a project's file what it may not decide, and returns a warning for
-// each: the execution log is the user's own record of what was called.
+// restrict takes out of a project's file what it may not decide, and returns a warning for each: the execution log is
+// the user's own record of what was called.
 func (d *document) restrict() []Warning {
 	if d.defaults == nil {
 		return nil
@@ -231,13 +230,13 @@ func (p *Project) NeedsConsent() bool {
 		slices.ContainsFunc(p.servers, func(s *Server) bool { return !s.needsNone() })
 }
 
-// needsNone reports whether the entry can be used without consent: it is broken, so that it
-// does nothing at all, or it plays a file of the same folder.
+// needsNone reports whether the entry can be used without consent: it is broken, so that it does nothing at all, or it
+// plays a file of the same folder.
 func (s *Server) needsNone() bool { return s.Err() != nil || s.playsOwnFile() }
 
-// Effects returns, in the order of the file, what its servers would do: a line for each
-// program and address, and one for each other key that matters, as written; then what its
-// tools read, and its roots. Variables are not expanded. The text is the file's own, so whoever shows it makes it safe.
+// Effects returns, in the order of the file, what its servers would do: a line for each program and address, and one
+// for each other key that matters, as written; then what its tools read, and its roots. Variables are not expanded. The
+// text is the file's own, so whoever shows it makes it safe.
 func (p *Project) Effects() []string {
 	var lines []string
 	for _, server := range p.servers {
@@ -280,8 +279,8 @@ func (s *Server) effects() []string {
 	return lines
 }
 
-// otherKeys returns the keys of the entry that could do harm, but for the program, the
-// address and the envFile. A key that is not known to be harmless is one of them.
+// otherKeys returns the keys of the entry that could do harm, but for the program, the address and the envFile. A key
+// that is not known to be harmless is one of them.
 func (s *Server) otherKeys() []member {
 	if s.node == nil {
 		return nil
@@ -319,9 +318,9 @@ func word(text string) string {
 // OwnCommand is the command that stands for toolx itself, whatever PATH says.
 const OwnCommand = "toolx"
 
-// playsOwnFile reports whether the entry can start nothing but toolx itself, serving a file
-// of the config's own folder. That process trusts nothing in its turn (see Resolve), so the
-// entry needs no consent. A flag, or any other key, could do more and is not allowed.
+// playsOwnFile reports whether the entry can start nothing but toolx itself, serving a file of the config's own folder.
+// That process trusts nothing in its turn (see Resolve), so the entry needs no consent. A flag, or any other key, could
+// do more and is not allowed.
 func (s *Server) playsOwnFile() bool {
 	return s.Command == OwnCommand && len(s.Args) == 2 && s.Args[0] == "serve" &&
 		filepath.IsLocal(s.Args[1]) && !strings.HasPrefix(s.Args[1], "-") && !strings.Contains(s.Args[1], "${") &&
@@ -340,8 +339,7 @@ func staysIn(folder, name string) bool {
 	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
-// Project returns the project's file that the entry stands in, nil where the user named
-// the file or the command.
+// Project returns the project's file that the entry stands in, nil where the user named the file or the command.
 func (s *Server) Project() *Project { return s.project }
 
 // CheckConsent returns an *UntrustedError where the entry may not be used yet.
@@ -352,9 +350,8 @@ func (s *Server) CheckConsent() error {
 	return &UntrustedError{Servers: []string{s.Name}, File: s.project.File.Name, SHA256: s.project.SHA256}
 }
 
-// UntrustedError says that servers stand in a project's file that the user has not
-// consented to, so that they were not started, and nothing was sent; or that a tool stands
-// there which answers with a file from elsewhere.
+// UntrustedError says that servers stand in a project's file that the user has not consented to, so that they were not
+// started, and nothing was sent; or that a tool stands there which answers with a file from elsewhere.
 type UntrustedError struct {
 	Servers []string
 	// Tool is the tool, and Path the file that it would read, where there are no Servers.

@@ -31,8 +31,7 @@ func writeAt(t *testing.T, path, text string) {
 	}
 }
 
-// TestConsent holds back every entry of a project's file but one that plays a file of the
-// same folder.
+// TestConsent holds back every entry of a project's file but one that plays a file of the same folder.
 func TestConsent(t *testing.T) {
 	for entry, free := range map[string]bool{
 		`{command: toolx, args: [serve, a.yaml], cwd: .}`:                               true,
@@ -142,8 +141,8 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// TestNothingIsReadBeforeConsent opens no envFile that is not a plain file of the folder, and
-// puts no value of a variable into what is shown and kept.
+// TestNothingIsReadBeforeConsent opens no envFile that is not a plain file of the folder, and puts no value of a
+// variable into what is shown and kept.
 func TestNothingIsReadBeforeConsent(t *testing.T) {
 	t.Setenv("A_SECRET", "s3cr3t-value")
 	outside := filepath.Join(t.TempDir(), "outside.env")
@@ -194,8 +193,7 @@ func TestNothingIsReadBeforeConsent(t *testing.T) {
 	}
 }
 
-// TestEffectsAreTold shows every word so that none can pass for another one, and leaves out
-// what is broken.
+// TestEffectsAreTold shows every word so that none can pass for another one, and leaves out what is broken.
 func TestEffectsAreTold(t *testing.T) {
 	_, p := project(t, `servers:
   "ok connects to https://a": {command: sh, args: ['"-c', 'x"', "a\\b", ""]}

@@ -20,8 +20,8 @@ import (
 type Resolved struct {
 	Command string
 	Args    []string
-	// Env is the whole environment of the process, as os/exec takes it; Withheld names the
-	// variables that it lacks since they are secrets of toolx's own.
+	// Env is the whole environment of the process, as os/exec takes it; Withheld names the variables that it lacks
+	// since they are secrets of toolx's own.
 	Env, Withheld []string
 	// Cwd is absolute, or empty for the current folder.
 	Cwd     string
@@ -32,10 +32,9 @@ type Resolved struct {
 	CACert, ClientCert, ClientKey string
 	// Auth is nil where the entry has none.
 	Auth *Auth
-	// Secrets are the values to mask wherever toolx writes, longest first: those
-	// that came from variables or envFile, and those of arguments, variables (inherited
-	// ones too), headers and parts of the URL whose names say so. None is shorter than
-	// four bytes.
+	// Secrets are the values to mask wherever toolx writes, longest first: those that came from variables or envFile,
+	// and those of arguments, variables (inherited ones too), headers and parts of the URL whose names say so. None is
+	// shorter than four bytes.
 	Secrets []string
 }
 
@@ -46,8 +45,8 @@ type Missing struct {
 	Origin   Origin
 }
 
-// UnsetError says which variables a server's entry uses that are not set and
-// have no default. Only this server cannot be started.
+// UnsetError says which variables a server's entry uses that are not set and have no default. Only this server cannot
+// be started.
 type UnsetError struct {
 	Server  string
 	Missing []Missing // in the order of the file
@@ -81,8 +80,7 @@ func (e *UnsetError) Hint() string {
 	return fmt.Sprintf("export %s or set a default: ${%s:-…}", strings.Join(exports, " "), e.Missing[0].Variable)
 }
 
-// clientVariable is what a shell writes for a variable that VS Code sets by itself,
-// empty for all others.
+// clientVariable is what a shell writes for a variable that VS Code sets by itself, empty for all others.
 func clientVariable(name string) string {
 	switch name {
 	case "workspaceFolder", "workspaceRoot", "cwd":
@@ -93,16 +91,15 @@ func clientVariable(name string) string {
 	return ""
 }
 
-// Resolve expands the entry's variables and makes its paths absolute. environ
-// is the environment to start from, as os.Environ gives it; of it the process inherits
-// what InheritEnv says. envFile is laid over that, and env over both. Variables are looked up in environ and envFile, so the
-// entry's own env cannot refer to itself.
+// Resolve expands the entry's variables and makes its paths absolute. environ is the environment to start from, as
+// os.Environ gives it; of it the process inherits what InheritEnv says. envFile is laid over that, and env over both.
+// Variables are looked up in environ and envFile, so the entry's own env cannot refer to itself.
 //
 // A command that is OwnCommand becomes the path of the running program.
 //
-// The error is an *Error where the entry is wrong (Err), an *UntrustedError where the user's
-// consent is missing, an *UnsetError where variables are not set, or an *Error where a value
-// is malformed or envFile cannot be read. Only this server fails by it.
+// The error is an *Error where the entry is wrong (Err), an *UntrustedError where the user's consent is missing, an
+// *UnsetError where variables are not set, or an *Error where a value is malformed or envFile cannot be read. Only this
+// server fails by it.
 func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	if err := s.Err(); err != nil {
 		return nil, err
@@ -177,8 +174,7 @@ func (e *expander) expandMap(texts map[string]string, key string) map[string]str
 	return expanded
 }
 
-// readEnvFile reads the variables of envFile. What they hold is secret: that is why it is
-// not in the config.
+// readEnvFile reads the variables of envFile. What they hold is secret: that is why it is not in the config.
 func (e *expander) readEnvFile() (map[string]string, error) {
 	if e.server.EnvFile == "" {
 		return nil, nil
@@ -222,8 +218,8 @@ func envFileFix(err error) string {
 	return "write one NAME=value on each line of it, or remove envFile"
 }
 
-// parseEnvFile reads the variables of a file; data is what it holds, nil where it has not
-// been read. That of a project's file must be a regular one.
+// parseEnvFile reads the variables of a file; data is what it holds, nil where it has not been read. That of a
+// project's file must be a regular one.
 func parseEnvFile(path string, data []byte, regular bool) (map[string]string, error) {
 	if data == nil {
 		var err error
@@ -293,8 +289,8 @@ func (e *expander) path(key, text string) string {
 // file expands a path, which counts from the folder of the config file; empty if there is none.
 func (e *expander) file(key, text string) string { return absolute(e.path(key, text), e.server.dir) }
 
-// absolute makes path absolute, counting from folder where there is one: an entry
-// from the command line has none, and its paths count from the current folder.
+// absolute makes path absolute, counting from folder where there is one: an entry from the command line has none, and
+// its paths count from the current folder.
 func absolute(path, folder string) string {
 	if path == "" || folder == "" || filepath.IsAbs(path) {
 		return path
@@ -314,8 +310,7 @@ func homeVariable() string {
 	return "HOME"
 }
 
-// origin says where a value of the entry was written; the entry itself where
-// nothing more is known.
+// origin says where a value of the entry was written; the entry itself where nothing more is known.
 func (s *Server) origin(key string) Origin {
 	if s.node != nil {
 		if origin, found := originAt(s.node, key); found {

@@ -213,8 +213,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// What a flag's name gives away is masked, wherever it stands on the command line
-// (EXEC-11); what only speaks of secrets is not.
+// What a flag's name gives away is masked, wherever it stands on the command line (EXEC-11); what only speaks of
+// secrets is not.
 func TestSecretsInArguments(t *testing.T) {
 	for _, test := range []struct {
 		args string

@@ -16,8 +16,7 @@ type published struct {
 	Definitions map[string]json.RawMessage `json:"definitions"`
 }
 
-// The published schema and the tables of the decoder know the same keys, so that
-// an editor and toolx agree.
+// The published schema and the tables of the decoder know the same keys, so that an editor and toolx agree.
 func TestSchemaKnowsWhatLoadKnows(t *testing.T) {
 	var root published
 	if err := json.Unmarshal([]byte(schema.Config()), &root); err != nil {

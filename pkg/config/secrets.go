@@ -10,13 +10,12 @@ import (
 	"toolx/pkg/mask"
 )
 
-// minSecret is the length in bytes of the shortest secret: to mask what is
-// shorter would make text unreadable and hide nothing.
+// minSecret is the length in bytes of the shortest secret: to mask what is shorter would make text unreadable and hide
+// nothing.
 const minSecret = 4
 
-// secretsOf returns what is to be masked, longest first, so that a secret that
-// holds another is masked whole: the values that variables stood for, and what
-// the names in args, env, headers and address give away.
+// secretsOf returns what is to be masked, longest first, so that a secret that holds another is masked whole: the
+// values that variables stood for, and what the names in args, env, headers and address give away.
 func secretsOf(args []string, env, headers map[string]string, address string, values []string) []string {
 	found := append(slices.Clone(values), argumentSecrets(args)...)
 	for key, content := range env {
@@ -37,9 +36,8 @@ func secretsOf(args []string, env, headers map[string]string, address string, va
 	return slices.Compact(found)
 }
 
-// inheritedSecrets are the values of a process's variables that are secret by their names: a
-// server can repeat what it was never given by its entry. Paths and addresses are none, and
-// shorter values are found in texts by chance.
+// inheritedSecrets are the values of a process's variables that are secret by their names: a server can repeat what it
+// was never given by its entry. Paths and addresses are none, and shorter values are found in texts by chance.
 func inheritedSecrets(environ []string) []string {
 	const shortest = 8
 	var found []string
@@ -52,8 +50,8 @@ func inheritedSecrets(environ []string) []string {
 	return found
 }
 
-// Secrets are the values to mask of a server that cannot be resolved: those that stand
-// in its entry as they are, longest first. Resolved.Secrets has them, and more.
+// Secrets are the values to mask of a server that cannot be resolved: those that stand in its entry as they are,
+// longest first. Resolved.Secrets has them, and more.
 func (s *Server) Secrets() []string {
 	written := secretsOf(s.Args, s.Env, s.Headers, s.URL, s.Auth.secrets())
 	if s.literal {
@@ -63,8 +61,7 @@ func (s *Server) Secrets() []string {
 	return slices.DeleteFunc(written, func(secret string) bool { return strings.Contains(secret, "${") })
 }
 
-// headerSecrets are a header's content, and its part that also stands alone
-// elsewhere: the token of "Bearer token".
+// headerSecrets are a header's content, and its part that also stands alone elsewhere: the token of "Bearer token".
 func headerSecrets(content string) []string {
 	found := []string{content}
 	if _, token, ok := strings.Cut(content, " "); ok {
@@ -73,10 +70,9 @@ func headerSecrets(content string) []string {
 	return found
 }
 
-// argumentSecrets are the values on a command line that the words before them give
-// away: "--api-key V", "--api-key=V", "API_KEY=V" (docker run -e), "X-Api-Key: V"
-// (mcp-remote --header), "-k V" where V looks like a secret, and the secrets of a URL;
-// in the words of a script (sh -c "… --api-key V …") as well.
+// argumentSecrets are the values on a command line that the words before them give away: "--api-key V", "--api-key=V",
+// "API_KEY=V" (docker run -e), "X-Api-Key: V" (mcp-remote --header), "-k V" where V looks like a secret, and the
+// secrets of a URL; in the words of a script (sh -c "… --api-key V …") as well.
 func argumentSecrets(args []string) []string {
 	var found []string
 	for i, arg := range args {
@@ -105,8 +101,8 @@ func givesSecret(flag, value string) bool {
 	return strings.HasPrefix(flag, "-") && secretFlag(flag) || mask.ShortFlag(flag) && mask.Value(value)
 }
 
-// scriptWords are the words of a script, as far as they can be told without a shell:
-// without quotes and what ends a command, and without those that only a shell knows.
+// scriptWords are the words of a script, as far as they can be told without a shell: without quotes and what ends a
+// command, and without those that only a shell knows.
 func scriptWords(script string) []string {
 	var quote rune
 	words := strings.FieldsFunc(script, func(r rune) bool {
@@ -124,9 +120,9 @@ func scriptWords(script string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" || word[0] == '$' || word[0] == '`' })
 }
 
-// secretFlag reports whether a flag, or what else names a value on a command line, is
-// of a secret. It asks for more than secretKey does, since many flags only speak of
-// secrets: --max-tokens and --token-file hold none, and --no-password has no value.
+// secretFlag reports whether a flag, or what else names a value on a command line, is of a secret. It asks for more
+// than secretKey does, since many flags only speak of secrets: --max-tokens and --token-file hold none, and
+// --no-password has no value.
 func secretFlag(name string) bool {
 	name = strings.ToLower(strings.TrimLeft(name, "-"))
 	if len(name) > 64 || strings.HasPrefix(name, "no-") || strings.ContainsAny(name, " \t\n") {
@@ -162,8 +158,7 @@ func urlSecrets(address string) []string {
 	return found
 }
 
-// secretKey reports whether a variable, header or parameter of this name holds a
-// secret, as far as a name can tell.
+// secretKey reports whether a variable, header or parameter of this name holds a secret, as far as a name can tell.
 func secretKey(key string) bool {
 	bare := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
 	for _, telling := range []string{
@@ -177,8 +172,8 @@ func secretKey(key string) bool {
 	return false
 }
 
-// ordinary reports whether a variable of this name tells about the machine and not
-// about its owner: to mask it would hide every path in every message.
+// ordinary reports whether a variable of this name tells about the machine and not about its owner: to mask it would
+// hide every path in every message.
 func ordinary(name string) bool {
 	switch name {
 	case "HOME", "USERPROFILE", "USER", "LOGNAME", "USERNAME", "PATH", "PWD", "SHELL", "LANG", "TERM",

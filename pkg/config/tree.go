@@ -26,14 +26,12 @@ func (k kind) String() string {
 	return [...]string{"nothing", "a boolean", "a number", "text", "a list", "a mapping"}[k]
 }
 
-// node is one value of a file, whatever its format. Both formats are read into
-// this one form, so that order, digits and positions survive to the end, and all
-// that follows is written once. Nodes never change once they are made: an alias
+// node is one value of a file, whatever its format. Both formats are read into this one form, so that order, digits and
+// positions survive to the end, and all that follows is written once. Nodes never change once they are made: an alias
 // in YAML shares the node of its anchor.
 type node struct {
 	kind kind
-	// text is the content of a text, the literal of a number in JSON's grammar, and
-	// "true" or "false" of a boolean.
+	// text is the content of a text, the literal of a number in JSON's grammar, and "true" or "false" of a boolean.
 	text string
 	// written is how a scalar stands in the file, without quotes.
 	written string
@@ -43,13 +41,12 @@ type node struct {
 	origin Origin
 	// weight is about how many bytes the value costs with all aliases expanded.
 	weight int
-	// flaws are what the parser found wrong while it read the value, without what was
-	// found at the anchors of its aliases.
+	// flaws are what the parser found wrong while it read the value, without what was found at the anchors of its
+	// aliases.
 	flaws []Problem
 }
 
-// eachFlaw tells what the parser found wrong with the value, aliases included. Some
-// things are told twice.
+// eachFlaw tells what the parser found wrong with the value, aliases included. Some things are told twice.
 func (n *node) eachFlaw(tell func(Problem)) {
 	for _, flaw := range n.flaws {
 		tell(flaw)
@@ -97,8 +94,8 @@ func (n *node) indexOf(key string) int {
 	return slices.IndexFunc(n.members, func(m member) bool { return m.key == key })
 }
 
-// place is where a reader looks for the member: at the value where it is a
-// scalar or opens on the key's line, else at the key.
+// place is where a reader looks for the member: at the value where it is a scalar or opens on the key's line, else at
+// the key.
 func (m member) place() Origin {
 	switch m.value.kind {
 	case kindNull, kindList, kindMap:
@@ -161,9 +158,8 @@ func (n *node) plain() any {
 	return nil
 }
 
-// plainNumber is a number for the validator, which computes with exact
-// fractions: 1e999999999 would cost it a gigabyte. A number with a large
-// exponent is replaced by one that is as whole and as far from every limit.
+// plainNumber is a number for the validator, which computes with exact fractions: 1e999999999 would cost it a gigabyte.
+// A number with a large exponent is replaced by one that is as whole and as far from every limit.
 func plainNumber(text string) json.Number {
 	_, exponent, found := strings.Cut(strings.ToLower(text), "e")
 	if !found {
@@ -182,8 +178,7 @@ func plainNumber(text string) json.Number {
 	return json.Number(sign + "1e100")
 }
 
-// joinKey is the path of a mapping's member: "servers.zwave", or
-// `servers["my server"]` where the key is no plain word.
+// joinKey is the path of a mapping's member: "servers.zwave", or `servers["my server"]` where the key is no plain word.
 func joinKey(path, key string) string {
 	if !plainKey(key) {
 		return path + "[" + strconv.Quote(key) + "]"

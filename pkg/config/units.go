@@ -22,9 +22,8 @@ func (e *UnitError) Error() string { return e.Text }
 // Hint says what to write instead.
 func (e *UnitError) Hint() string { return e.Fix }
 
-// ParseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is
-// refused, since nobody can tell its unit; so are negative times. The error is a
-// *UnitError.
+// ParseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, since nobody can tell its
+// unit; so are negative times. The error is a *UnitError.
 func ParseDuration(text string) (time.Duration, error) {
 	duration, err := time.ParseDuration(text)
 	switch {
@@ -39,8 +38,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return 0, &UnitError{fmt.Sprintf("'%s' is not a time", text), "write for example 30s, 500ms or 1m30s"}
 }
 
-// ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000),
-// "1.5 GiB". Letters may be of either case. The error is a *UnitError.
+// ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000), "1.5 GiB". Letters may be of either case.
+// The error is a *UnitError.
 func ParseSize(text string) (int64, error) {
 	letters := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	number, unit := text, ""

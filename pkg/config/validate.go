@@ -12,16 +12,16 @@ import (
 	"toolx/schema"
 )
 
-// compiledSchema is the published schema, compiled when the first file needs it.
-// It is trusted: gojsonschema must never see a schema from elsewhere.
+// compiledSchema is the published schema, compiled when the first file needs it. It is trusted: gojsonschema must never
+// see a schema from elsewhere.
 var compiledSchema = sync.OnceValues(compileSchema)
 
 func compileSchema() (*gojsonschema.Schema, error) {
 	return gojsonschema.NewSchema(gojsonschema.NewStringLoader(schema.Config()))
 }
 
-// validate holds a file's value against the published schema and says, in
-// toolx's words and at their places, where it does not fit.
+// validate holds a file's value against the published schema and says, in toolx's words and at their places, where it
+// does not fit.
 func validate(root *node, file string) []placed {
 	compiled, err := compiledSchema()
 	if err == nil {
@@ -73,8 +73,8 @@ func locate(root *node, context *gojsonschema.JsonContext) value {
 	return at
 }
 
-// shapeWords says what result means and what to do about it; nothing for what is
-// no error here, or what the decoder says better.
+// shapeWords says what result means and what to do about it; nothing for what is no error here, or what the decoder
+// says better.
 func shapeWords(v value, result gojsonschema.ResultError) (text, fix string) {
 	details := result.Details()
 	switch result.Type() {

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// maxTokens bounds the work on a YAML file: the parser takes a time that grows
-	// with the square of a mapping's length.
+	// maxTokens bounds the work on a YAML file: the parser takes a time that grows with the square of a mapping's
+	// length.
 	maxTokens = 100_000
-	// maxExpansion is how much, in node weights, the aliases of a file may add: a
-	// few lines of aliases to aliases would otherwise fill the memory.
+	// maxExpansion is how much, in node weights, the aliases of a file may add: a few lines of aliases to aliases would
+	// otherwise fill the memory.
 	maxExpansion = 8 << 20
 )
 
-// parseYAML reads one YAML 1.2 document with the core schema. It returns nil and
-// no problem where the file holds no value.
+// parseYAML reads one YAML 1.2 document with the core schema. It returns nil and no problem where the file holds no
+// value.
 func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	defer func() {
 		// The parser is known to panic on some malformed input.
@@ -49,9 +49,8 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	return root, append(problems, reader.problems...)
 }
 
-// checkTokens refuses what the parser would take too long for or nest too deep.
-// Indentation bounds the depth of blocks by the file's size; brackets, and
-// dashes on one line, do not.
+// checkTokens refuses what the parser would take too long for or nest too deep. Indentation bounds the depth of blocks
+// by the file's size; brackets, and dashes on one line, do not.
 func checkTokens(file string, tokens token.Tokens) (Problem, bool) {
 	depth, dashes, line := 0, 0, 0
 	for _, t := range tokens {
@@ -105,8 +104,7 @@ func originOf(file string, t *token.Token) Origin {
 	return Origin{File: file, Line: max(1, t.Position.Line), Column: max(1, t.Position.Column)}
 }
 
-// onlyDocument returns the value of the one document that a config file is; nil
-// where there is none.
+// onlyDocument returns the value of the one document that a config file is; nil where there is none.
 func onlyDocument(file string, parsed *ast.File) (ast.Node, []Problem) {
 	var body ast.Node
 	for _, document := range parsed.Docs {
@@ -330,8 +328,8 @@ func tagKinds(tag string) (kinds []kind, known bool) {
 	return nil, false
 }
 
-// scalar reads a plain or quoted scalar. Plain ones are resolved here and not by
-// the parser: it takes 1e3 for text and loses the digits of large numbers.
+// scalar reads a plain or quoted scalar. Plain ones are resolved here and not by the parser: it takes 1e3 for text and
+// loses the digits of large numbers.
 func (r *yamlReader) scalar(n *node, value ast.Node) {
 	t := value.GetToken()
 	n.kind = kindText
@@ -350,9 +348,8 @@ func (r *yamlReader) scalar(n *node, value ast.Node) {
 	}
 }
 
-// resolvePlain applies YAML 1.2's core schema (section 10.3.2) to a plain scalar.
-// The text of a number follows JSON's grammar; ok is false for infinity and
-// not-a-number, which JSON lacks.
+// resolvePlain applies YAML 1.2's core schema (section 10.3.2) to a plain scalar. The text of a number follows JSON's
+// grammar; ok is false for infinity and not-a-number, which JSON lacks.
 func resolvePlain(text string) (k kind, canonical string, ok bool) {
 	switch text {
 	case "", "~", "null", "Null", "NULL":
@@ -396,8 +393,7 @@ func prefixedNumber(text string) (string, bool) {
 	return whole.String(), true
 }
 
-// jsonNumber writes an unsigned decimal number of YAML as JSON does: "012" is
-// 12, ".5" is 0.5, "1." is 1.
+// jsonNumber writes an unsigned decimal number of YAML as JSON does: "012" is 12, ".5" is 0.5, "1." is 1.
 func jsonNumber(text string) (string, bool) {
 	mantissa, exponent := text, ""
 	if i := strings.IndexAny(text, "eE"); i >= 0 {

@@ -17,43 +17,37 @@ type ToolCall struct {
 	ID        string          // the provider's; empty where the message had none
 	Name      string          // as the model wrote it
 	Arguments json.RawMessage // a JSON object
-	// Untyped says that the arguments came as text (Qwen3-Coder): every value is a
-	// JSON string, which the tool's schema has to type.
+	// Untyped says that the arguments came as text (Qwen3-Coder): every value is a JSON string, which the tool's schema
+	// has to type.
 	Untyped bool
 	// Err is why the arguments could not be read, or nil; it goes to the model as the call's result.
 	Err error
-	// custom says that the call is one of OpenAI's custom tools, whose results are
-	// of a type of their own.
+	// custom says that the call is one of OpenAI's custom tools, whose results are of a type of their own.
 	custom bool
 }
 
 // Message holds the tool calls of a model's answer.
 type Message struct {
-	// Format is the one that results are to be written in; empty where there are no
-	// calls and no format was named.
+	// Format is the one that results are to be written in; empty where there are no calls and no format was named.
 	Format Format
 	Calls  []ToolCall
-	// Seen says in a few words what was read, for whoever misses the calls in it:
-	// "an object with role, content".
+	// Seen says in a few words what was read, for whoever misses the calls in it: "an object with role, content".
 	Seen string
 }
 
-// ReadCalls takes the tool calls from a provider's tool call, an array of them, or
-// a whole assistant message or response; of a conversation from its last assistant
-// message, but for those that have their results behind them. An empty from means that
-// the format is recognised. A message without calls is no error; text that is no message
-// of any kind, or of another format than from, is one. A call that cannot be read, or
-// that is none of a function (OpenAI's custom tools), has an error of its own.
+// ReadCalls takes the tool calls from a provider's tool call, an array of them, or a whole assistant message or
+// response; of a conversation from its last assistant message, but for those that have their results behind them. An
+// empty from means that the format is recognised. A message without calls is no error; text that is no message of any
+// kind, or of another format than from, is one. A call that cannot be read, or that is none of a function (OpenAI's
+// custom tools), has an error of its own.
 //
-// Calls of OpenAI, Mistral and Cohere look alike, and only their results differ.
-// They count as OpenAI's, unless every id has the 9 letters and digits of Mistral's,
-// or the message has Cohere's tool_plan.
+// Calls of OpenAI, Mistral and Cohere look alike, and only their results differ. They count as OpenAI's, unless every
+// id has the 9 letters and digits of Mistral's, or the message has Cohere's tool_plan.
 //
-// Calls in text (Hermes, Qwen3-Coder) are looked for where the whole input is text,
-// and in the content of a chat message that has no tool_calls, which is where a
-// server that cannot read them leaves them; there not where from is a provider
-// whose own calls are never text. What stands in <think> is no call, nor what text
-// quotes as code, in backticks or a fence.
+// Calls in text (Hermes, Qwen3-Coder) are looked for where the whole input is text, and in the content of a chat
+// message that has no tool_calls, which is where a server that cannot read them leaves them; there not where from is a
+// provider whose own calls are never text. What stands in <think> is no call, nor what text quotes as code, in
+// backticks or a fence.
 func ReadCalls(data []byte, from Format) (*Message, error) {
 	reader := callReader{from: from}
 	if err := reader.document(data); err != nil {
@@ -148,8 +142,8 @@ func describeSeen(value []byte) string {
 	return "an object with " + strings.Join(names, ", ")
 }
 
-// maxCallDepth bounds how deep messages are looked for inside of others: a message in
-// its serialized form, in a conversation, in a request.
+// maxCallDepth bounds how deep messages are looked for inside of others: a message in its serialized form, in a
+// conversation, in a request.
 const maxCallDepth = 4
 
 // value reads calls from a response, a message, a conversation, a call or several.
@@ -198,8 +192,8 @@ func (r *callReader) list(elements []json.RawMessage) {
 	r.dropAnswered(before, answers)
 }
 
-// messageRole says who wrote a message: "assistant" whatever the provider calls it,
-// another word for others, nothing where the object is no message.
+// messageRole says who wrote a message: "assistant" whatever the provider calls it, another word for others, nothing
+// where the object is no message.
 func messageRole(message members) string {
 	if role := message.text("role"); role != "" {
 		if role == "model" {
@@ -297,8 +291,8 @@ func (r *callReader) noteWrapper(response, message members) {
 	}
 }
 
-// content reads the calls of an assistant's message, or those among its parts. What
-// the parts hold is not looked into: it may be what a tool of the provider answered.
+// content reads the calls of an assistant's message, or those among its parts. What the parts hold is not looked into:
+// it may be what a tool of the provider answered.
 func (r *callReader) content(message members) {
 	if role := messageRole(message); role != "" && role != "assistant" {
 		return
@@ -324,8 +318,8 @@ func (r *callReader) content(message members) {
 	}
 }
 
-// listed reads the calls that a message lists apart from its content. Each of them has
-// a result to come, even where it cannot be read.
+// listed reads the calls that a message lists apart from its content. Each of them has a result to come, even where it
+// cannot be read.
 func (r *callReader) listed(message members) {
 	for _, name := range []string{"tool_calls", "invalid_tool_calls"} { // LangChain: both
 		for _, part := range message.list(name) {
@@ -421,8 +415,8 @@ func sameCalls(a, b Format) bool {
 	return class(a) == class(b)
 }
 
-// answer is a result that stands in a conversation already. Of providers without ids,
-// the id is empty, and the name says which call it belongs to.
+// answer is a result that stands in a conversation already. Of providers without ids, the id is empty, and the name
+// says which call it belongs to.
 type answer struct{ id, name string }
 
 // to reports whether it is the answer to a call.
@@ -483,8 +477,7 @@ const maxEncoded = 4
 
 var errNoToolName = errors.New("the tool call names no tool")
 
-// newCall makes a call of its parts. Arguments that cannot be read, and a missing
-// name, are the call's own error.
+// newCall makes a call of its parts. Arguments that cannot be read, and a missing name, are the call's own error.
 func newCall(id, name string, arguments json.RawMessage) ToolCall {
 	object, err := readArguments(arguments)
 	if name == "" {
@@ -493,9 +486,8 @@ func newCall(id, name string, arguments json.RawMessage) ToolCall {
 	return ToolCall{ID: id, Name: name, Arguments: object, Err: err}
 }
 
-// readArguments makes one JSON object of what a model gave: an object, a string
-// that holds one (encoded once or more), nothing. The object is byte for byte the
-// model's, unless it had to be mended. With an error it is empty.
+// readArguments makes one JSON object of what a model gave: an object, a string that holds one (encoded once or more),
+// nothing. The object is byte for byte the model's, unless it had to be mended. With an error it is empty.
 func readArguments(given json.RawMessage) (json.RawMessage, error) {
 	none := json.RawMessage("{}")
 	for range maxEncoded {
@@ -521,8 +513,7 @@ func readArguments(given json.RawMessage) (json.RawMessage, error) {
 	return none, errors.New("the arguments are JSON that was encoded as a string too many times")
 }
 
-// withoutFence takes a value out of the code fence of Markdown that a model put around
-// it.
+// withoutFence takes a value out of the code fence of Markdown that a model put around it.
 func withoutFence(text []byte) []byte {
 	const fence = "```"
 	inner, opened := bytes.CutPrefix(text, []byte(fence))

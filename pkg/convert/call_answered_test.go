@@ -2,8 +2,8 @@ package convert
 
 import "testing"
 
-// TestReadUnreadableCalls holds that a model gets a result for every call of its
-// message, also for those that are no calls of functions.
+// TestReadUnreadableCalls holds that a model gets a result for every call of its message, also for those that are no
+// calls of functions.
 func TestReadUnreadableCalls(t *testing.T) {
 	good := `{"id":"call_9","type":"function","function":{"name":"f","arguments":"{}"}}`
 	for _, test := range []struct {
@@ -64,8 +64,7 @@ func TestWriteCustomResult(t *testing.T) {
 	}
 }
 
-// TestReadAnsweredCalls holds that calls whose results stand behind them in a
-// conversation are not made again.
+// TestReadAnsweredCalls holds that calls whose results stand behind them in a conversation are not made again.
 func TestReadAnsweredCalls(t *testing.T) {
 	chat := func(calls string) string {
 		return `[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[` + calls + `]}`

@@ -10,11 +10,10 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// mendJSON reads a value that is nearly JSON, and writes it as JSON. It knows what
-// small models get wrong and what can have one meaning only: a comma behind the
-// last element, line breaks inside of strings, names without quotes, and Python's
-// spelling ('text', True, None). ok is false for anything else, text that ends too early above all. end is
-// the offset behind the value.
+// mendJSON reads a value that is nearly JSON, and writes it as JSON. It knows what small models get wrong and what can
+// have one meaning only: a comma behind the last element, line breaks inside of strings, names without quotes, and
+// Python's spelling ('text', True, None). ok is false for anything else, text that ends too early above all. end is the
+// offset behind the value.
 func mendJSON(text string) (value json.RawMessage, end int, ok bool) {
 	m := mender{text: text}
 	if !m.value(0) {
@@ -94,8 +93,7 @@ func (m *mender) member(depth int) bool {
 	return m.value(depth)
 }
 
-// memberName reads the name of a member, which may lack its quotes where it is a name
-// in any programming language.
+// memberName reads the name of a member, which may lack its quotes where it is a name in any programming language.
 func (m *mender) memberName() bool {
 	if m.at < len(m.text) && (m.text[m.at] == '"' || m.text[m.at] == '\'') {
 		return m.quoted()
@@ -183,8 +181,8 @@ func isAlphanumeric(char byte) bool {
 	return char < utf8.RuneSelf && (char >= '0' && char <= '9' || char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z')
 }
 
-// namedIn finds the name of a call whose JSON is broken, so that its error can
-// reach the model under it; empty where it is not to be found.
+// namedIn finds the name of a call whose JSON is broken, so that its error can reach the model under it; empty where it
+// is not to be found.
 func namedIn(text string) string {
 	_, rest, ok := strings.Cut(text, `"name"`)
 	if !ok {

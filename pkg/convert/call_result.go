@@ -292,8 +292,7 @@ func fitID(to Format, id string, place int) string {
 	return id
 }
 
-// mistralIDLength is the length of Mistral's ids, which are of letters and digits
-// alone.
+// mistralIDLength is the length of Mistral's ids, which are of letters and digits alone.
 const mistralIDLength = 9
 
 func isMistralID(id string) bool {

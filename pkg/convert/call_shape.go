@@ -107,7 +107,8 @@ func readCustomCall(fields members) (ToolCall, Format) {
 	return call, Responses
 }
 
-// isChatCall recognises {"id", "type": "function", "function": {"name", "arguments"}}, unless it is a tool's definition.
+// isChatCall recognises {"id", "type": "function", "function": {"name", "arguments"}}, unless it is a tool's
+// definition.
 func isChatCall(fields members) bool {
 	function, ok := fields.object("function")
 	return ok && !function.has("parameters") && !function.has("description")
@@ -160,8 +161,8 @@ func isLangChainCall(fields members) bool {
 	return fields.text("name") != "" && (fields.text("type") == "tool_call" || fields.has("args"))
 }
 
-// readInvalidLangChainCall reads what LangChain keeps of a call that it could not read: {"name", "args": "<text>", "id",
-// "error", "type": "invalid_tool_call"}.
+// readInvalidLangChainCall reads what LangChain keeps of a call that it could not read: {"name", "args": "<text>",
+// "id", "error", "type": "invalid_tool_call"}.
 func readInvalidLangChainCall(fields members) (ToolCall, Format) {
 	why := cmp.Or(fields.text("error"), "they are not valid JSON")
 	return failedCall(fields.text("id"), fields.text("name"),

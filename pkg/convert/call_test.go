@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// said writes calls as a test's table shows them: "id name arguments", and "!" and
-// the error where there is one.
+// said writes calls as a test's table shows them: "id name arguments", and "!" and the error where there is one.
 func said(calls []ToolCall) string {
 	lines := make([]string, len(calls))
 	for i, call := range calls {
@@ -22,8 +21,7 @@ func said(calls []ToolCall) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestReadCalls reads every provider's calls, alone, in messages, in responses and
-// in conversations.
+// TestReadCalls reads every provider's calls, alone, in messages, in responses and in conversations.
 func TestReadCalls(t *testing.T) {
 	for _, test := range []struct {
 		name, data string
@@ -265,8 +263,7 @@ func TestReadCalls(t *testing.T) {
 	}
 }
 
-// TestReadCallsOfANamedFormat holds a message against the format that it is said to
-// have.
+// TestReadCallsOfANamedFormat holds a message against the format that it is said to have.
 func TestReadCallsOfANamedFormat(t *testing.T) {
 	const chat = `{"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}`
 	const text = `{"role":"assistant","content":"<tool_call>{\"name\":\"f\"}</tool_call>"}`
@@ -328,8 +325,8 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// FuzzReadCalls proves that no message makes the reader panic, that arguments are
-// always one JSON object, and that results can be written for whatever was read.
+// FuzzReadCalls proves that no message makes the reader panic, that arguments are always one JSON object, and that
+// results can be written for whatever was read.
 func FuzzReadCalls(f *testing.F) {
 	for _, seed := range []string{
 		`{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1,}"}}]}`,

@@ -77,8 +77,7 @@ func (f *TextFilter) End() {
 	f.flush()
 }
 
-// flush passes the answer on as far as it is known: in one piece, not in as many as
-// there were decisions.
+// flush passes the answer on as far as it is known: in one piece, not in as many as there were decisions.
 func (f *TextFilter) flush() {
 	if f.out.Len() > 0 {
 		f.say(f.out.String())
@@ -86,8 +85,8 @@ func (f *TextFilter) flush() {
 	}
 }
 
-// step decides about the beginning of what is pending; false means that it cannot,
-// or that nothing is pending. last says that no more will come.
+// step decides about the beginning of what is pending; false means that it cannot, or that nothing is pending. last
+// says that no more will come.
 func (f *TextFilter) step(last bool) bool {
 	if len(f.pending) == 0 {
 		return false
@@ -123,8 +122,7 @@ func (f *TextFilter) take(n int) string {
 	return text
 }
 
-// tell adds n bytes to the answer. Space around a block in front of it is not
-// part of it.
+// tell adds n bytes to the answer. Space around a block in front of it is not part of it.
 func (f *TextFilter) tell(n int) {
 	text := f.take(n)
 	f.lead = f.lead && strings.Trim(text, " \t>-*+.)0123456789") == ""
@@ -301,8 +299,8 @@ func partOf(text []byte, mark string) int {
 	return 0
 }
 
-// stepJSON looks for the end of a call in JSON. A mark in one of its strings is none;
-// the beginning of another call ends it as well.
+// stepJSON looks for the end of a call in JSON. A mark in one of its strings is none; the beginning of another call
+// ends it as well.
 func (f *TextFilter) stepJSON(last bool) bool {
 	for ; f.looked < len(f.pending); f.looked++ {
 		switch c := f.pending[f.looked]; {
@@ -396,8 +394,8 @@ func (r *callReader) text(text string) {
 	}
 }
 
-// cutAtMark parts text at the first of some marks, all of which begin with "<";
-// mark and rest are empty where there is none.
+// cutAtMark parts text at the first of some marks, all of which begin with "<"; mark and rest are empty where there is
+// none.
 func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	for at := 0; ; at++ {
 		next := strings.IndexByte(text[at:], '<')
@@ -413,8 +411,8 @@ func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	}
 }
 
-// textCall reads what stands behind <tool_call>: JSON, or Qwen3-Coder's XML. The
-// block may lack its end. Anything else is prose that speaks of the mark.
+// textCall reads what stands behind <tool_call>: JSON, or Qwen3-Coder's XML. The block may lack its end. Anything else
+// is prose that speaks of the mark.
 func (r *callReader) textCall(text string) (rest string) {
 	body := strings.TrimLeft(text, " \t\r\n")
 	switch {
@@ -426,8 +424,7 @@ func (r *callReader) textCall(text string) (rest string) {
 	return text
 }
 
-// hermesCalls reads JSON values up to the end of their block: one, as models are
-// taught, or several.
+// hermesCalls reads JSON values up to the end of their block: one, as models are taught, or several.
 func (r *callReader) hermesCalls(text string) (rest string) {
 	for {
 		value, end, err := jsonPrefix(text)
@@ -448,8 +445,7 @@ func (r *callReader) hermesCalls(text string) (rest string) {
 	}
 }
 
-// jsonPrefix reads the JSON value that text begins with, mended where that is
-// certain.
+// jsonPrefix reads the JSON value that text begins with, mended where that is certain.
 func jsonPrefix(text string) (value json.RawMessage, end int, err error) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	if err = decoder.Decode(&value); err == nil {
@@ -461,8 +457,7 @@ func jsonPrefix(text string) (value json.RawMessage, end int, err error) {
 	return nil, 0, err
 }
 
-// hermesObject reads {"name", "arguments"}; some models say "parameters", and some
-// write the call as OpenAI's API does.
+// hermesObject reads {"name", "arguments"}; some models say "parameters", and some write the call as OpenAI's API does.
 func (r *callReader) hermesObject(value json.RawMessage) {
 	fields := membersOf(value)
 	if function, ok := fields.object("function"); ok && !fields.has("name") {
@@ -515,8 +510,8 @@ var errCutCall = errors.New("the tool call ends before its " + functionClose)
 //	</parameter>
 //	</function>
 //
-// Values are text without any escaping, so that nothing but the place of a closing
-// mark tells it from the value (see parameterEnd).
+// Values are text without any escaping, so that nothing but the place of a closing mark tells it from the value (see
+// parameterEnd).
 func (r *callReader) qwenCoderCall(text string) (rest string) {
 	name, rest, ok := strings.Cut(text, ">")
 	if !ok || strings.ContainsAny(name, "<\n") {
@@ -567,8 +562,8 @@ func qwenCoderParameters(text string) (given []rawjson.Member, rest string, err 
 	}
 }
 
-// qwenCoderParameter reads one parameter, from behind "<parameter=" on. The line
-// breaks next to its marks are not part of the value.
+// qwenCoderParameter reads one parameter, from behind "<parameter=" on. The line breaks next to its marks are not part
+// of the value.
 func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 	name, body, ok := strings.Cut(text, ">")
 	if !ok {
@@ -582,10 +577,9 @@ func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 	return strings.TrimSpace(name), value, body[end+size:], true
 }
 
-// parameterEnd finds where a value ends, and the length of the mark there: at the
-// first </parameter> behind which another parameter or the function's end follows,
-// since the value may hold one itself; where the model forgot it, at what should
-// follow it. It is negative where the value does not end.
+// parameterEnd finds where a value ends, and the length of the mark there: at the first </parameter> behind which
+// another parameter or the function's end follows, since the value may hold one itself; where the model forgot it, at
+// what should follow it. It is negative where the value does not end.
 func parameterEnd(body string) (end, size int) {
 	for at := 0; ; {
 		i := strings.Index(body[at:], parameterClose)

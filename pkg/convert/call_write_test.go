@@ -9,8 +9,7 @@ import (
 // pixel is a GIF of one pixel.
 const pixel = "R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="
 
-// turn is the results of one turn: text, a structured value, an image among text,
-// a failure.
+// turn is the results of one turn: text, a structured value, an image among text, a failure.
 func turn() []ToolResult {
 	image := json.RawMessage(`{"type":"image","data":"` + pixel + `","mimeType":"image/gif"}`)
 	text := json.RawMessage(`{"type":"text","text":"look"}`)
@@ -22,8 +21,8 @@ func turn() []ToolResult {
 	}
 }
 
-// TestWriteResults writes a turn's results for every provider (EXEC-16): in the
-// calls' order, under their ids, failures marked as each does.
+// TestWriteResults writes a turn's results for every provider (EXEC-16): in the calls' order, under their ids, failures
+// marked as each does.
 func TestWriteResults(t *testing.T) {
 	const n, seen = `{\"n\":12345678901234567890}`, `look\n[image image/gif 34 B 1×1]`
 	for format, want := range map[Format]string{
@@ -98,8 +97,7 @@ func TestWriteResultsAsText(t *testing.T) {
 	}
 }
 
-// TestFormatsShareResults holds the profiles of a provider together: they differ in
-// tools, not in results.
+// TestFormatsShareResults holds the profiles of a provider together: they differ in tools, not in results.
 func TestFormatsShareResults(t *testing.T) {
 	for a, b := range map[Format]Format{OpenAIStrict: OpenAI, GeminiJSON: Gemini} {
 		left, errLeft := WriteResults(a, turn())
@@ -188,8 +186,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestWriteHalvesOfCharacters keeps halves of characters in structured results away
-// from providers, which refuse a conversation that holds one.
+// TestWriteHalvesOfCharacters keeps halves of characters in structured results away from providers, which refuse a
+// conversation that holds one.
 func TestWriteHalvesOfCharacters(t *testing.T) {
 	structured := `{"a":"\ud83d"}`
 	result := ToolResult{Call: ToolCall{ID: "id", Name: "f"}, Text: structured, Structured: json.RawMessage(structured)}

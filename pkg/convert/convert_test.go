@@ -87,8 +87,7 @@ func TestLangChainToQwen(t *testing.T) {
 	}
 }
 
-// TestMixedArray proves CONV-2: MCP and custom tools in one array, the input
-// unchanged, everything in its order.
+// TestMixedArray proves CONV-2: MCP and custom tools in one array, the input unchanged, everything in its order.
 func TestMixedArray(t *testing.T) {
 	document := []byte(`[
 	  {"name":"a","description":"A","inputSchema":` + city + `},
@@ -132,8 +131,7 @@ func TestMixedArray(t *testing.T) {
 	}
 }
 
-// TestNothing proves CONV-2: nothing, or an empty array, gives an empty list and no
-// error.
+// TestNothing proves CONV-2: nothing, or an empty array, gives an empty list and no error.
 func TestNothing(t *testing.T) {
 	for _, document := range []string{
 		"", " \n", "\ufeff", "null", "[]", "[null]", `{"tools":[]}`, `{"tools":null}`, `{"result":{"tools":[]}}`,
@@ -187,8 +185,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestNoEmptyDescription holds that Bedrock gets no description that it refuses, and
-// Ollama none that it drops.
+// TestNoEmptyDescription holds that Bedrock gets no description that it refuses, and Ollama none that it drops.
 func TestNoEmptyDescription(t *testing.T) {
 	for _, format := range []convert.Format{convert.Bedrock, convert.Ollama} {
 		for _, description := range []string{``, `"description":"",`} {
@@ -208,8 +205,7 @@ func TestNoParametersOfGemini(t *testing.T) {
 	}
 }
 
-// TestBadToolTakesNoOtherDown holds that a tool which cannot be expressed is
-// reported, in its place among the losses.
+// TestBadToolTakesNoOtherDown holds that a tool which cannot be expressed is reported, in its place among the losses.
 func TestBadToolTakesNoOtherDown(t *testing.T) {
 	tools := []convert.Tool{
 		{Server: "s", Definition: json.RawMessage(`{"name":"a","title":"A","inputSchema":` + city + `}`)},
@@ -265,8 +261,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestExtrasAreReported holds that what another format cannot say is told, and that
-// the rest of an MCP definition is no loss to who calls the tool.
+// TestExtrasAreReported holds that what another format cannot say is told, and that the rest of an MCP definition is no
+// loss to who calls the tool.
 func TestExtrasAreReported(t *testing.T) {
 	source := `{"type":"custom","name":"w","description":"W","input_schema":` + city +
 		`,"cache_control":{"type":"ephemeral"},"strict":true,"defer_loading":false}`
@@ -284,8 +280,8 @@ func TestExtrasAreReported(t *testing.T) {
 	}
 }
 
-// TestServersHaveNoSay holds that a server's definition cannot ask a provider for
-// anything: what documents keep in _meta counts for documents.
+// TestServersHaveNoSay holds that a server's definition cannot ask a provider for anything: what documents keep in
+// _meta counts for documents.
 func TestServersHaveNoSay(t *testing.T) {
 	definition := json.RawMessage(`{"name":"w","inputSchema":` + city +
 		`,"_meta":{"toolx/anthropic":{"name":null,"input_schema":null,"type":"bash_20250124"}}}`)

@@ -10,8 +10,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// AmbiguousError says that a tool can be read in several formats, which come to
-// different tools.
+// AmbiguousError says that a tool can be read in several formats, which come to different tools.
 type AmbiguousError struct {
 	Tool       string // its name; "#2" for the second, where it has none
 	Candidates []Format
@@ -87,8 +86,8 @@ func readAs(list members, format Format) (json.RawMessage, error) {
 	return source.layout.read(list, format)
 }
 
-// recognise reads an element in the one format whose marks it has. With marks of
-// several formats, it counts whether the readings differ.
+// recognise reads an element in the one format whose marks it has. With marks of several formats, it counts whether the
+// readings differ.
 func recognise(list members) (json.RawMessage, Format, error) {
 	var (
 		candidates []Format

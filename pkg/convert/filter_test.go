@@ -24,8 +24,7 @@ func filtered(text string, size int) (said, thought, calls string) {
 	return said, thought, filter.Calls()
 }
 
-// TestTextFilter parts answers from thoughts and calls, and leaves quoted ones to the
-// answer, however the text is cut.
+// TestTextFilter parts answers from thoughts and calls, and leaves quoted ones to the answer, however the text is cut.
 func TestTextFilter(t *testing.T) {
 	for _, test := range []struct{ name, text, said, thought, calls string }{
 		{"prose", "One.\n\n two < three", "One.\n\n two < three", nothing, nothing},
@@ -65,8 +64,7 @@ func TestTextFilter(t *testing.T) {
 	}
 }
 
-// FuzzTextFilter holds that pieces make no difference, and that text without a mark
-// comes as it is.
+// FuzzTextFilter holds that pieces make no difference, and that text without a mark comes as it is.
 func FuzzTextFilter(f *testing.F) {
 	for _, text := range []string{aCall, "<think>" + coder + "</think>" + coder, fenced, "`<tool_call>` " + unclosed} {
 		f.Add(text, 3)

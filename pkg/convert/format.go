@@ -30,8 +30,7 @@ const (
 	Hermes       Format = "hermes" // the <tools> text of a prompt; only written
 )
 
-// QwenCoder is the format of Qwen3-Coder's tool calls, which are XML; its tools
-// are those of Qwen.
+// QwenCoder is the format of Qwen3-Coder's tool calls, which are XML; its tools are those of Qwen.
 const QwenCoder Format = "qwen-coder"
 
 // Formats returns the formats of tool definitions, in the order in which they are told.
@@ -64,9 +63,8 @@ func Join(formats []Format) string {
 	return strings.Join(names, ", ")
 }
 
-// Custom is the shape of tools in toolx's own config: name, description, parameters
-// and how they are run, which no conversion carries. It is recognised and read, and
-// nothing is written in it.
+// Custom is the shape of tools in toolx's own config: name, description, parameters and how they are run, which no
+// conversion carries. It is recognised and read, and nothing is written in it.
 const Custom Format = "custom"
 
 // Label returns the format's name in a sentence: "LangChain".
@@ -132,8 +130,8 @@ func dialectOf(format Format) (found dialect, ok bool) {
 		}
 		return qwen, true
 	case Ollama:
-		// /api/chat takes what Qwen takes, and any name, but passes on less of a schema (see fit). Ollama drops an empty
-		// description, so that there is none.
+		// /api/chat takes what Qwen takes, and any name, but passes on less of a schema (see fit). Ollama drops an
+		// empty description, so that there is none.
 		ollama := dialect{label: "Ollama", layout: functionLayout(), exact: true, prepare: wrapFunction}
 		ollama.layout.wordy = true
 		return ollama, true
@@ -166,8 +164,8 @@ func dialectOf(format Format) (found dialect, ok bool) {
 			marks: func(element members) bool { return element.has("input_schema") },
 		}, true
 	case Gemini:
-		// Parameters are a subset of OpenAPI's schemas with types in capitals. The schema of an object without properties
-		// is refused, so a tool without parameters has none.
+		// Parameters are a subset of OpenAPI's schemas with types in capitals. The schema of an object without
+		// properties is refused, so a tool without parameters has none.
 		declaration := flat("parameters")
 		declaration.bare = true
 		return dialect{

@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/fault"
 )
 
-// TestFormats holds that every format can be typed, has a label of its own for the
-// log (CONV-3), and that another name is the user's mistake.
+// TestFormats holds that every format can be typed, has a label of its own for the log (CONV-3), and that another name
+// is the user's mistake.
 func TestFormats(t *testing.T) {
 	labels := map[string]convert.Format{}
 	for _, format := range append(convert.Formats(), convert.Custom) {

@@ -17,8 +17,8 @@ func geminiNames() nameRule {
 	return nameRule{longest: longestName, signs: "_.-", notFirst: "0123456789.-"}
 }
 
-// geminiDocument wraps the declarations as a request has them. An empty list of
-// declarations is refused, so there is none.
+// geminiDocument wraps the declarations as a request has them. An empty list of declarations is refused, so there is
+// none.
 func geminiDocument(tools []json.RawMessage) []byte {
 	if len(tools) == 0 {
 		return []byte("[]")
@@ -65,8 +65,7 @@ func hasGeminiTypes(schema json.RawMessage) bool {
 	return slices.ContainsFunc(alternatives, hasGeminiTypes) || list.has("items") && hasGeminiTypes(list.get("items"))
 }
 
-// plainSchema makes JSON Schema of one of Gemini's: types in small letters,
-// nullable as one of them, counts as numbers.
+// plainSchema makes JSON Schema of one of Gemini's: types in small letters, nullable as one of them, counts as numbers.
 func plainSchema(schema json.RawMessage) json.RawMessage {
 	list := membersOf(schema)
 	if list == nil {

@@ -10,8 +10,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// pythonSchema is where LangChain's Python library keeps a tool's schema, which its
-// JavaScript library calls schema.
+// pythonSchema is where LangChain's Python library keeps a tool's schema, which its JavaScript library calls schema.
 const pythonSchema = "args_schema"
 
 func looksLikeLangChain(element members) bool {
@@ -22,9 +21,8 @@ func looksLikeLangChain(element members) bool {
 // isLangChains recognises the members in which LangChain keeps its own affairs.
 func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(name, "lc_") }
 
-// unwrapLangChain finds the name, description and schema (CONV-1): lc_name wins
-// over name, and what is missing is taken from lc_kwargs. Of the rest, what says
-// something stays; LangChain's own affairs go.
+// unwrapLangChain finds the name, description and schema (CONV-1): lc_name wins over name, and what is missing is taken
+// from lc_kwargs. Of the rest, what says something stays; LangChain's own affairs go.
 func unwrapLangChain(element members) (members, error) {
 	if element.has("lc") {
 		var err error
@@ -59,9 +57,8 @@ func inJavaScript(element members) members {
 	return element
 }
 
-// constructed takes the arguments of a serialized LangChain object:
-// {"lc":1,"type":"constructor","kwargs":{…}}. Most tools cannot be serialized, and
-// say so in type.
+// constructed takes the arguments of a serialized LangChain object: {"lc":1,"type":"constructor","kwargs":{…}}. Most
+// tools cannot be serialized, and say so in type.
 func constructed(element members) (members, error) {
 	if element.text("type") == "constructor" && element.isObject("kwargs") {
 		return membersOf(element.get("kwargs")), nil
@@ -73,8 +70,7 @@ func constructed(element members) (members, error) {
 		"export name, description and schema of the tool instead, the schema with z.toJSONSchema")
 }
 
-// fallback chooses the second value where the first is missing, or is a zod schema
-// and the second is not.
+// fallback chooses the second value where the first is missing, or is a zod schema and the second is not.
 func fallback(first, second json.RawMessage) json.RawMessage {
 	if first == nil || (second != nil && isZod(membersOf(first)) && !isZod(membersOf(second))) {
 		return second
@@ -82,8 +78,7 @@ func fallback(first, second json.RawMessage) json.RawMessage {
 	return first
 }
 
-// saysMore leaves out the essence, functions and the settings that are at rest: a
-// tool object is full of them.
+// saysMore leaves out the essence, functions and the settings that are at rest: a tool object is full of them.
 func saysMore(member rawjson.Member) bool {
 	switch member.Name {
 	case nameMember, descriptionMember, "schema", "invoke", "func":
@@ -94,8 +89,7 @@ func saysMore(member rawjson.Member) bool {
 	return !isAtRest(member.Value)
 }
 
-// writeLangChain says the name as lc_name too, so that the rule that reads it gives
-// the same tool back.
+// writeLangChain says the name as lc_name too, so that the rule that reads it gives the same tool back.
 func writeLangChain(e essence, definition members) json.RawMessage {
 	plain := flat("schema").fill(nil, e)
 	whole := flat("schema").fill(formFor(LangChain, definition), e)

@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// layout says how a format writes an element of its list of tools, and where in it
-// the essence stands.
+// layout says how a format writes an element of its list of tools, and where in it the essence stands.
 type layout struct {
 	// skeleton is the element with null in the three places.
 	skeleton string
@@ -57,9 +56,8 @@ func (l layout) read(list members, format Format) (json.RawMessage, error) {
 	return found.definition(format, l.form(element)), nil
 }
 
-// essence takes the essence from an element. One that has its schema where another
-// format keeps it is no element of this one: without its schema it would be another
-// tool.
+// essence takes the essence from an element. One that has its schema where another format keeps it is no element of
+// this one: without its schema it would be another tool.
 func (l layout) essence(element json.RawMessage) (essence, error) {
 	name := valueAt(element, l.name)
 	if !rawjson.IsString(name) {
@@ -164,9 +162,8 @@ func isObjectText(text json.RawMessage) bool {
 	return ok
 }
 
-// A form is what an element of a document says beyond its essence, kept in the
-// definition's _meta: the element itself, with null in the three places. Written in
-// the same format again, it is the element's layout.
+// A form is what an element of a document says beyond its essence, kept in the definition's _meta: the element itself,
+// with null in the three places. Written in the same format again, it is the element's layout.
 
 // formFor returns the form of a definition that was read in a format; nil where there is none.
 func formFor(format Format, definition members) json.RawMessage {
@@ -177,9 +174,8 @@ func formFor(format Format, definition members) json.RawMessage {
 	return form
 }
 
-// trusted takes the forms out of the definition of a server's tool: they would let
-// the server choose what a provider is asked for, for example a tool of the provider
-// itself. Documents are the user's own.
+// trusted takes the forms out of the definition of a server's tool: they would let the server choose what a provider is
+// asked for, for example a tool of the provider itself. Documents are the user's own.
 func trusted(tool Tool) members {
 	definition := membersOf(tool.Definition)
 	meta := membersOf(definition.get(metaMember))
@@ -201,8 +197,8 @@ func trusted(tool Tool) members {
 	return definition.with(metaMember, rawjson.Object(clean))
 }
 
-// leftBehind reports what a definition says and an element in the target does not;
-// strict says that the element says so of its schema.
+// leftBehind reports what a definition says and an element in the target does not; strict says that the element says so
+// of its schema.
 func leftBehind(definition members, to Format, strict bool) []Loss {
 	if to == MCP {
 		return nil
@@ -240,8 +236,7 @@ func leftOfMeta(meta members, to Format, strict bool) []Loss {
 	return losses
 }
 
-// leftOfForm reports the members of another format that the target does not say
-// itself.
+// leftOfForm reports the members of another format that the target does not say itself.
 func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 	source, ok := dialectOf(from)
 	if !ok {

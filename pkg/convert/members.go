@@ -137,8 +137,7 @@ func isNull(text json.RawMessage) bool {
 	return len(text) == 0 || bytes.Equal(bytes.TrimSpace(text), []byte("null"))
 }
 
-// object is a JSON object under change. One that is not changed gives its source
-// back, byte for byte.
+// object is a JSON object under change. One that is not changed gives its source back, byte for byte.
 type object struct {
 	members
 	source  json.RawMessage
@@ -147,8 +146,8 @@ type object struct {
 	hints []string
 }
 
-// parseObject cuts an object into its members. Of a name that is there twice the
-// last one counts, as nearly all parsers have it.
+// parseObject cuts an object into its members. Of a name that is there twice the last one counts, as nearly all parsers
+// have it.
 func parseObject(text json.RawMessage) (*object, bool) {
 	members, ok := rawjson.Members(text)
 	if !ok {

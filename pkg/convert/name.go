@@ -86,9 +86,8 @@ type ModelTool struct {
 	Server, Plain string
 }
 
-// FindName finds the tools that a model may mean by a name: those with that fitted
-// name in any format, else those whose qualified or own name it is. None, or several,
-// is for the caller to tell.
+// FindName finds the tools that a model may mean by a name: those with that fitted name in any format, else those whose
+// qualified or own name it is. None, or several, is for the caller to tell.
 func FindName(name string, tools []ModelTool) []ModelTool {
 	rules := nameRules()
 	return firstMatch(tools,

@@ -53,8 +53,8 @@ func TestFitName(t *testing.T) {
 	}
 }
 
-// TestFitNameHolds is the property: a fitted name keeps the format's rule, says the
-// same every time, belongs to one tool only, and is found back.
+// TestFitNameHolds is the property: a fitted name keeps the format's rule, says the same every time, belongs to one
+// tool only, and is found back.
 func TestFitNameHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var tools []convert.ModelTool
@@ -135,8 +135,8 @@ func TestFindName(t *testing.T) {
 	}
 }
 
-// TestCollision holds that two tools never have one name, that a server's tool keeps
-// its own, since the registry means it by that, and that both are found back.
+// TestCollision holds that two tools never have one name, that a server's tool keeps its own, since the registry means
+// it by that, and that both are found back.
 func TestCollision(t *testing.T) {
 	document := `{"servers":[{"name":"","tools":[{"name":"s__w","definition":{"name":"s__w","inputSchema":{}}}]},{"name":"s","tools":[` + mcpTool + `]}]}`
 	source, err := convert.Read([]byte(document), "")

@@ -44,8 +44,7 @@ func TestOddDescription(t *testing.T) {
 	}
 }
 
-// TestOddBytes holds that bytes which are no text never reach a provider: the whole
-// request would be no JSON.
+// TestOddBytes holds that bytes which are no text never reach a provider: the whole request would be no JSON.
 func TestOddBytes(t *testing.T) {
 	document := `{"name":"w","description":"caf` + "\xe9" + `","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"` + "\xff" + `"}}}}`
 	for _, format := range convert.Formats() {
@@ -59,8 +58,8 @@ func TestOddBytes(t *testing.T) {
 	}
 }
 
-// TestHalvesOfCharacters holds that an emoji which was cut in two never reaches a
-// provider, and that a whole one, and what only looks like an escape, stay as written.
+// TestHalvesOfCharacters holds that an emoji which was cut in two never reaches a provider, and that a whole one, and
+// what only looks like an escape, stay as written.
 func TestHalvesOfCharacters(t *testing.T) {
 	for _, test := range []struct{ given, want string }{
 		{`a\ud83d`, `a\ufffd`},

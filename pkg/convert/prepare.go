@@ -33,16 +33,14 @@ func writeMCP(e essence, definition members) json.RawMessage {
 	return rawjson.Object(changed.with(schemaMember, e.schema))
 }
 
-// openaiMost is how many tools OpenAI takes in a request ("array too long …
-// maximum length 128"); openaiLongest is the length of descriptions that its
-// documentation once gave.
+// openaiMost is how many tools OpenAI takes in a request ("array too long … maximum length 128"); openaiLongest is the
+// length of descriptions that its documentation once gave.
 const (
 	openaiMost    = 128
 	openaiLongest = 1024
 )
 
-// wrapFunction takes a function without its wrapping as well, as the old
-// "functions" of a request hold it.
+// wrapFunction takes a function without its wrapping as well, as the old "functions" of a request hold it.
 func wrapFunction(element members) (members, error) {
 	if element.isObject("function") || !element.has(nameMember) {
 		return element, nil
@@ -89,8 +87,8 @@ func wrapToolSpec(element members) (members, error) {
 	return members{rawjson.NewMember("toolSpec", rawjson.Object(element))}, nil
 }
 
-// looksCustom recognises a config's tool by its implementation, else by having
-// parameters, or no schema at all, and nothing of another format.
+// looksCustom recognises a config's tool by its implementation, else by having parameters, or no schema at all, and
+// nothing of another format.
 func looksCustom(element members) bool {
 	switch {
 	case !element.has(nameMember) || element.text("type") != "" || element.has("function"):
@@ -103,9 +101,8 @@ func looksCustom(element members) bool {
 	return !hasSchema(element) && !looksLikeMCP(element) && !looksLikeLangChain(element)
 }
 
-// readCustom renames the schema and keeps what MCP knows as well. How the tool is
-// run is left behind: a definition is what callers see. What is none of these is
-// what OpenAI has beside a function's parameters.
+// readCustom renames the schema and keeps what MCP knows as well. How the tool is run is left behind: a definition is
+// what callers see. What is none of these is what OpenAI has beside a function's parameters.
 func readCustom(element members) (json.RawMessage, error) {
 	for _, name := range []string{schemaMember, "schema"} { // a config takes these as well
 		element = element.rename(name, "parameters")

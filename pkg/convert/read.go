@@ -18,12 +18,10 @@ import (
 type Source struct {
 	// Format is that of the first tool; empty where there is none.
 	Format Format
-	// Formats are those of all tools, each once: a document may mix them. Without them,
-	// all tools are of Format.
+	// Formats are those of all tools, each once: a document may mix them. Without them, all tools are of Format.
 	Formats []Format
 	Tools   []Tool
-	// Skipped are tools that could not be read, each Fatal, and nulls among tools, which
-	// are Info.
+	// Skipped are tools that could not be read, each Fatal, and nulls among tools, which are Info.
 	Skipped []Loss
 }
 
@@ -71,14 +69,12 @@ func (e *UnreadableError) Error() string {
 // Kind says that the input is the user's to mend.
 func (e *UnreadableError) Kind() fault.Kind { return fault.KindUsage }
 
-// Read takes tools from a document: one tool, an array, an object with the array in
-// "tools" (a request's body, say), a JSON-RPC answer to tools/list, Gemini's
-// functionDeclarations, Bedrock's toolConfig, what toolx list --json prints, or
-// several of these one after another. Nothing at all (no bytes, null, an empty
-// array) gives no tools and no error (CONV-2). An empty from means that the format
-// of each tool is recognised; the error is an *AmbiguousError where several fit, a
-// *SyntaxError where the document is not JSON, an *UnreadableError where none of
-// what it holds can be read.
+// Read takes tools from a document: one tool, an array, an object with the array in "tools" (a request's body, say), a
+// JSON-RPC answer to tools/list, Gemini's functionDeclarations, Bedrock's toolConfig, what toolx list --json prints, or
+// several of these one after another. Nothing at all (no bytes, null, an empty array) gives no tools and no error
+// (CONV-2). An empty from means that the format of each tool is recognised; the error is an *AmbiguousError where
+// several fit, a *SyntaxError where the document is not JSON, an *UnreadableError where none of what it holds can be
+// read.
 func Read(data []byte, from Format) (*Source, error) {
 	if from == QwenCoder {
 		from = Qwen
@@ -119,8 +115,7 @@ func readAll(elements []element) (*Source, error) {
 	return source, nil
 }
 
-// add reads one element. What cannot be read is skipped; what can be read in several
-// ways is an error.
+// add reads one element. What cannot be read is skipped; what can be read in several ways is an error.
 func (s *Source) add(index int, found element) error {
 	if isNull(found.text) {
 		s.Skipped = append(s.Skipped, Loss{Format: found.format, Tool: nth(index), Severity: Info, Kind: Skipped, Detail: "it is null"})
@@ -158,8 +153,7 @@ func nameIn(list members) string {
 	return name
 }
 
-// splitValues cuts a document into the JSON values that stand in it one after
-// another.
+// splitValues cuts a document into the JSON values that stand in it one after another.
 func splitValues(data []byte) ([]json.RawMessage, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -238,8 +232,7 @@ func gatherEach(list []json.RawMessage, around element) ([]element, error) {
 	return all, nil
 }
 
-// unwrap takes one wrapping off: what is in it, and what it says of that. A tool is
-// no wrapping.
+// unwrap takes one wrapping off: what is in it, and what it says of that. A tool is no wrapping.
 func unwrap(list members, around element) (inner json.RawMessage, within element, ok bool) {
 	within = around
 	if list.isObject("definition") {

@@ -71,8 +71,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestServersOfListing holds that a listing's tools keep their servers, so that
-// calls find back.
+// TestServersOfListing holds that a listing's tools keep their servers, so that calls find back.
 func TestServersOfListing(t *testing.T) {
 	source, err := convert.Read([]byte(`{"servers":[
 		{"name":"s","tools":[{"name":"s__w","server":"s","definition":`+mcpTool+`}]},
@@ -91,8 +90,8 @@ func TestServersOfListing(t *testing.T) {
 	}
 }
 
-// TestAmbiguous holds that a tool which reads differently in several formats is the
-// user's to decide, and that --from decides.
+// TestAmbiguous holds that a tool which reads differently in several formats is the user's to decide, and that --from
+// decides.
 func TestAmbiguous(t *testing.T) {
 	for document, candidates := range map[string]string{
 		`{"name":"w","schema":{"type":"object"},"inputSchema":` + city + `}`:                                          "mcp, langchain",
@@ -212,8 +211,8 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-// TestCustomTools holds what is kept of a tool without a provider's wrapping: what
-// MCP knows, and what OpenAI has beside a function's parameters.
+// TestCustomTools holds what is kept of a tool without a provider's wrapping: what MCP knows, and what OpenAI has
+// beside a function's parameters.
 func TestCustomTools(t *testing.T) {
 	for document, want := range map[string]string{
 		`{"name":"w","title":"T","schema":` + city + `,"annotations":{"readOnlyHint":true},"outputSchema":{},"implementation":{"type":"mock"},"timeout":"1s","_meta":{"a":1}}`: `{"name":"w","inputSchema":` + city + `,"title":"T","annotations":{"readOnlyHint":true},"outputSchema":{},"_meta":{"a":1}}`,

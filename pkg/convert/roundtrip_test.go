@@ -80,8 +80,8 @@ func wrapped(format convert.Format, elements ...string) string {
 	return list
 }
 
-// TestRoundTrips proves CONV-6 and the promise of the package: from a format to MCP
-// and back is the identity, also when the MCP document is written and read between.
+// TestRoundTrips proves CONV-6 and the promise of the package: from a format to MCP and back is the identity, also when
+// the MCP document is written and read between.
 func TestRoundTrips(t *testing.T) {
 	for format, elements := range identities() {
 		for i, element := range elements {
@@ -110,8 +110,7 @@ func isRecognised(format convert.Format) bool {
 	return format != convert.OpenAIStrict && format != convert.Mistral
 }
 
-// TestQwenByItself is the round trip of documents that nobody names a format for
-// (CONV-4).
+// TestQwenByItself is the round trip of documents that nobody names a format for (CONV-4).
 func TestQwenByItself(t *testing.T) {
 	document := wrapped(convert.Qwen, identities()[convert.Qwen]...)
 	mcp, _ := rewrite(t, document, "", convert.MCP)
@@ -185,8 +184,8 @@ func randomSchema(random *rand.Rand, depth int) string {
 	return `{"type":"string"}`
 }
 
-// FuzzConvert holds that no document makes a conversion panic, that what comes out
-// is JSON, and is read and written again as it is, and that the input stays.
+// FuzzConvert holds that no document makes a conversion panic, that what comes out is JSON, and is read and written
+// again as it is, and that the input stays.
 func FuzzConvert(f *testing.F) {
 	formats := append(convert.Formats(), convert.Custom)
 	for format, elements := range identities() {

@@ -15,8 +15,8 @@ import (
 const (
 	// maxOpen is how often a definition may stand inside itself before it is cut.
 	maxOpen = 2
-	// maxNodes is how many schemas may be walked before further refs are cut: refs
-	// that double at each step grow exponentially.
+	// maxNodes is how many schemas may be walked before further refs are cut: refs that double at each step grow
+	// exponentially.
 	maxNodes = 4000
 	// maxBytes bounds what refs bring in, as a single definition may be large.
 	maxBytes = 1 << 21
@@ -29,15 +29,15 @@ const (
 // fitted is an input schema made to fit a target.
 type fitted struct {
 	schema json.RawMessage
-	// hint says in words what the root lost, for the tool's description, to which
-	// it is added behind a space; empty where nothing was.
+	// hint says in words what the root lost, for the tool's description, to which it is added behind a space; empty
+	// where nothing was.
 	hint string
 	// losses lack the format and the tool, which the caller knows.
 	losses []Loss
 }
 
-// fit makes an input schema fit a format. A missing schema is that of a tool
-// without parameters. The error says why the format cannot express it.
+// fit makes an input schema fit a format. A missing schema is that of a tool without parameters. The error says why the
+// format cannot express it.
 //
 // A schema that needs no change comes out byte for byte.
 func fit(schema json.RawMessage, to Format) (fitted, error) {
@@ -60,8 +60,8 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	return fitted{schema: out, hint: parenthesis(f.hints), losses: f.losses}, nil
 }
 
-// settle walks a schema until a walk changes nothing. One walk is enough for all but
-// schemas that contradict themselves, where one mend may ask for another.
+// settle walks a schema until a walk changes nothing. One walk is enough for all but schemas that contradict
+// themselves, where one mend may ask for another.
 func (f *fitter) settle(document *jsonschema.Document, p *profile) json.RawMessage {
 	for range maxWalks {
 		f.document = document
@@ -195,8 +195,8 @@ func (f *fitter) node(text json.RawMessage, at place) json.RawMessage {
 	return o.raw()
 }
 
-// passes change one schema, in this order, once all that it refers to is in it. Each
-// leaves alone what the profile keeps.
+// passes change one schema, in this order, once all that it refers to is in it. Each leaves alone what the profile
+// keeps.
 func (f *fitter) passes() []func(*object, place) {
 	return []func(*object, place){
 		f.constants,
@@ -212,8 +212,8 @@ func (f *fitter) passes() []func(*object, place) {
 	}
 }
 
-// flat reads a schema and brings in what it refers to: its refs, where they do not
-// stay, and its allOf. It gives nil for the schema that admits nothing.
+// flat reads a schema and brings in what it refers to: its refs, where they do not stay, and its allOf. It gives nil
+// for the schema that admits nothing.
 func (f *fitter) flat(text json.RawMessage, at *place) *object {
 	o, ok := parseObject(text)
 	switch {

@@ -13,9 +13,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// FuzzFit holds what is true of every fitted schema: it is valid, fitting it again
-// changes nothing, it has no keyword and no ref that the target does not know, and
-// Ollama's types keep all of it.
+// FuzzFit holds what is true of every fitted schema: it is valid, fitting it again changes nothing, it has no keyword
+// and no ref that the target does not know, and Ollama's types keep all of it.
 func FuzzFit(f *testing.F) {
 	for _, seed := range fuzzSeeds() {
 		f.Add([]byte(seed))
@@ -123,8 +122,8 @@ func foreignMember(document json.RawMessage, o *object, m rawjson.Member, p *pro
 	return ""
 }
 
-// ollamaParameters and ollamaProperty mirror ToolFunctionParameters and ToolProperty
-// of Ollama 0.17.4 (api/types.go), through which it reads every request.
+// ollamaParameters and ollamaProperty mirror ToolFunctionParameters and ToolProperty of Ollama 0.17.4 (api/types.go),
+// through which it reads every request.
 type ollamaParameters struct {
 	Type       string                     `json:"type"`
 	Defs       any                        `json:"$defs,omitempty"`
@@ -179,8 +178,7 @@ func holdsOllama(t *testing.T, schema json.RawMessage) {
 	}
 }
 
-// TestFitAdversarial holds that schemas made to explode come to an end, and to a
-// size that a request can carry.
+// TestFitAdversarial holds that schemas made to explode come to an end, and to a size that a request can carry.
 func TestFitAdversarial(t *testing.T) {
 	for name, schema := range adversarial() {
 		for _, to := range everyTarget() {

@@ -14,8 +14,7 @@ const longestHint = 200
 // longestSchema is the same for schemas that must be read as a whole.
 const longestSchema = 500
 
-// filter takes out what the target does not know, and says it in words where that
-// helps the model.
+// filter takes out what the target does not know, and says it in words where that helps the model.
 func (f *fitter) filter(o *object, at place) {
 	p := at.profile
 	if p.refs == inlineRefs {
@@ -52,8 +51,7 @@ func (f *fitter) filterEnum(o *object, at place) {
 	f.explain(o, rawjson.NewMember("enum", o.drop("enum")), at)
 }
 
-// losesDigits says that a number does not survive a float64, which Ollama reads it
-// into.
+// losesDigits says that a number does not survive a float64, which Ollama reads it into.
 func losesDigits(value json.RawMessage) bool {
 	const safe = 15
 	kind := literal(value)
@@ -94,8 +92,8 @@ func isConditional(keyword string) bool {
 	return keyword == "if" || keyword == "then" || keyword == "else"
 }
 
-// explainCondition reports if, then and else, which were taken out, and keeps what they
-// say together as one hint: each alone would say something else.
+// explainCondition reports if, then and else, which were taken out, and keeps what they say together as one hint: each
+// alone would say something else.
 func (f *fitter) explainCondition(o, taken *object, at place) {
 	switch {
 	case !taken.has("if", "then", "else"):
@@ -113,9 +111,8 @@ func (f *fitter) explainCondition(o, taken *object, at place) {
 	f.moved(o, at, "if, then and else", short(strings.Join(words, " "), longestSchema), true)
 }
 
-// saysNothing says that a keyword is of no use to the one who fills in arguments.
-// That an object takes no other properties is among them: a model fills in those
-// that it is shown.
+// saysNothing says that a keyword is of no use to the one who fills in arguments. That an object takes no other
+// properties is among them: a model fills in those that it is shown.
 func saysNothing(m rawjson.Member) bool {
 	switch m.Name {
 	case "default", "examples", "example":
@@ -130,8 +127,8 @@ func saysNothing(m rawjson.Member) bool {
 	return isAnnotation(m.Name) || !isRestriction(m.Name)
 }
 
-// moved keeps a hint, and reports the keyword that it stands for: as said in another
-// way where the model only reads the schema, or where the keyword restricts nothing.
+// moved keeps a hint, and reports the keyword that it stands for: as said in another way where the model only reads the
+// schema, or where the keyword restricts nothing.
 func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool) {
 	if hint == "" {
 		f.tell(at, Lossy, "dropped", keyword)
@@ -147,8 +144,7 @@ func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool
 	f.tell(at, Info, "moved", keyword+" to the description")
 }
 
-// explainMap says what the values of a map are: all of it, unless that would be too
-// long, else at least their type.
+// explainMap says what the values of a map are: all of it, unless that would be too long, else at least their type.
 func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
 	where, readable := at.below("{}"), profileOf(Qwen) // which refers to nothing, and refuses nothing
 	where.profile = &readable
@@ -204,8 +200,7 @@ func listed(text json.RawMessage) string {
 	return strings.Join(words, ", ")
 }
 
-// worded writes a value for a sentence: a string without quotes, unless its ends
-// would not be seen.
+// worded writes a value for a sentence: a string without quotes, unless its ends would not be seen.
 func worded(value json.RawMessage) string {
 	if text := rawjson.Unquote(value); rawjson.IsString(value) && text != "" && text == strings.TrimSpace(text) {
 		return text

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFitConditions holds that if, then and else are told together or as lost, and
-// that no property is lost which only they name.
+// TestFitConditions holds that if, then and else are told together or as lost, and that no property is lost which only
+// they name.
 func TestFitConditions(t *testing.T) {
 	condition := `"if":{"properties":{"a":{"const":"x"}},"required":["a"]},"then":{"required":["b"]}`
 	hint := `(if {"properties":{"a":{"const":"x"}},"required":["a"]} then {"required":["b"]})`

@@ -23,8 +23,7 @@ func isAnnotation(keyword string) bool {
 	return false
 }
 
-// isRestriction says that a keyword of JSON Schema restricts values. All other
-// words say nothing to a validator.
+// isRestriction says that a keyword of JSON Schema restricts values. All other words say nothing to a validator.
 func isRestriction(keyword string) bool {
 	_, typed := typeOfKeyword(keyword)
 	return typed || slices.Contains([]string{

@@ -9,8 +9,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// mergeAllOf makes the branches of allOf part of the schema. Where that cannot be
-// said without allOf, it stays if the target knows it.
+// mergeAllOf makes the branches of allOf part of the schema. Where that cannot be said without allOf, it stays if the
+// target knows it.
 func (f *fitter) mergeAllOf(o *object, at *place) {
 	must := at.root && at.profile.noRootUnions
 	if !o.has("allOf") || !at.profile.mergeAll && !must {
@@ -39,8 +39,8 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 	at.open = where.open
 }
 
-// mergeTold merges what is named elsewhere, and reports what could not be held. A
-// target that knows allOf gets that instead.
+// mergeTold merges what is named elsewhere, and reports what could not be held. A target that knows allOf gets that
+// instead.
 func (f *fitter) mergeTold(o, other *object, at place) {
 	merged := o.clone()
 	lost := merge(merged, other)
@@ -58,8 +58,8 @@ func (f *fitter) tellConflicts(at place, keywords []string) {
 	}
 }
 
-// merge adds to a schema what another says of the same value. It gives the keywords
-// of which only the first could be kept.
+// merge adds to a schema what another says of the same value. It gives the keywords of which only the first could be
+// kept.
 func merge(o, other *object) (lost []string) {
 	o.hints = append(o.hints, other.hints...)
 	lost = tangled(o, other)

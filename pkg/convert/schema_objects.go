@@ -39,8 +39,7 @@ func (f *fitter) dropNever(o *object, at place) {
 	o.set("properties", properties.raw())
 }
 
-// declareRequired takes names out of required that are no properties: Gemini refuses
-// the whole request for one.
+// declareRequired takes names out of required that are no properties: Gemini refuses the whole request for one.
 func (f *fitter) declareRequired(o *object, at place) {
 	if !o.has("required") {
 		return
@@ -63,8 +62,8 @@ func (f *fitter) declareRequired(o *object, at place) {
 	}
 }
 
-// keys holds the names of properties against the target's rule. They cannot be
-// renamed: arguments go to the server as the model writes them.
+// keys holds the names of properties against the target's rule. They cannot be renamed: arguments go to the server as
+// the model writes them.
 func (f *fitter) keys(o *object, at place) {
 	p := at.profile
 	if p.key == nil || p.keyRoot && !at.root {
@@ -77,8 +76,8 @@ func (f *fitter) keys(o *object, at place) {
 	}
 }
 
-// conditionals makes properties that only if, then, else and dependentSchemas declare
-// known to a target that has none of these.
+// conditionals makes properties that only if, then, else and dependentSchemas declare known to a target that has none
+// of these.
 func (f *fitter) conditionals(o *object, at *place) {
 	if at.profile.keeps("if", at.root) || !o.has("if", "then", "else", "dependentSchemas") {
 		return
@@ -103,8 +102,7 @@ func (f *fitter) conditionals(o *object, at *place) {
 	}
 }
 
-// branch reads a schema that holds under a condition; nil where it says nothing of
-// properties.
+// branch reads a schema that holds under a condition; nil where it says nothing of properties.
 func (f *fitter) branch(text json.RawMessage, at *place) *object {
 	if literal(text) != "object" {
 		return nil
@@ -118,8 +116,7 @@ func (f *fitter) branch(text json.RawMessage, at *place) *object {
 	return branch
 }
 
-// adopt adds the properties that a schema lacks, as optional ones: each is what any of
-// the branches makes of it.
+// adopt adds the properties that a schema lacks, as optional ones: each is what any of the branches makes of it.
 func (f *fitter) adopt(properties *object, branches []*object, at place) {
 	for _, name := range propertyNames(branches) {
 		if properties.has(name) {
@@ -130,8 +127,8 @@ func (f *fitter) adopt(properties *object, branches []*object, at place) {
 	}
 }
 
-// adoptCondition adds the properties that only a condition names. It restricts none of
-// them, so that nothing but their types is known.
+// adoptCondition adds the properties that only a condition names. It restricts none of them, so that nothing but their
+// types is known.
 func (f *fitter) adoptCondition(properties, condition *object, at place) {
 	for m := range rawjson.Each(condition.value("properties")) {
 		if properties.has(m.Name) {
@@ -187,8 +184,8 @@ func (f *fitter) children(o *object, at place) {
 
 func isDefinitions(keyword string) bool { return keyword == "$defs" || keyword == "definitions" }
 
-// definitions fits the definitions of the root, after all refs of the rest are known.
-// Where every schema must pass the target's rules, only those that a ref needs stay.
+// definitions fits the definitions of the root, after all refs of the rest are known. Where every schema must pass the
+// target's rules, only those that a ref needs stay.
 func (f *fitter) definitions(o *object, at place) {
 	if !o.has("$defs", "definitions") {
 		return

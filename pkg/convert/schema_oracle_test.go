@@ -11,9 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestFitMeansTheSame holds, by a validator's judgement, that a fitted schema admits
-// all arguments that the tool's own schema admits, and no others where no loss is
-// reported.
+// TestFitMeansTheSame holds, by a validator's judgement, that a fitted schema admits all arguments that the tool's own
+// schema admits, and no others where no loss is reported.
 func TestFitMeansTheSame(t *testing.T) {
 	samples := sampleArguments()
 	compared := 0
@@ -51,9 +50,8 @@ func TestFitMeansTheSame(t *testing.T) {
 	}
 }
 
-// folded says that alternatives became one object. A property of one alternative has
-// its schema there, even where another alternative would take anything under its
-// name: no tool means that.
+// folded says that alternatives became one object. A property of one alternative has its schema there, even where
+// another alternative would take anything under its name: no tool means that.
 func folded(losses []Loss) bool {
 	return slices.ContainsFunc(losses, func(l Loss) bool { return strings.Contains(l.Detail, "at the root to optional properties") })
 }
@@ -74,8 +72,7 @@ func compileSchema(text json.RawMessage) *jsonschema.Schema {
 	return compiled
 }
 
-// sampleArguments are objects, as arguments always are, around the words and values
-// of schemaMaker.
+// sampleArguments are objects, as arguments always are, around the words and values of schemaMaker.
 func sampleArguments() []any {
 	values := []string{
 		`"x"`, `"z"`, "1", "2", "3.5", "null", "true", "[]", "[1]", `["x","y",1,2]`, "{}", `{"a":"x"}`, `{"a":1,"b":2}`, `{"type":[]}`, `{"a":{"a":{}}}`,

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// profile is what a target's schemas may hold. Its zero value keeps a schema as it
-// is; every field that is set takes something away, or adds what the target wants.
+// profile is what a target's schemas may hold. Its zero value keeps a schema as it is; every field that is set takes
+// something away, or adds what the target wants.
 type profile struct {
 	// untouched says that the target takes any JSON Schema.
 	untouched bool
@@ -20,11 +20,11 @@ type profile struct {
 	keywords []string
 	// rootKeywords are those of the root, where they are others.
 	rootKeywords []string
-	// formats are the values of format that the target knows; nil for all. They
-	// matter only where keywords are restricted.
+	// formats are the values of format that the target knows; nil for all. They matter only where keywords are
+	// restricted.
 	formats []string
-	// prompt says that the schema is only read by the model, so that a hint in a
-	// description says what a keyword says. Elsewhere it steers what can be sampled.
+	// prompt says that the schema is only read by the model, so that a hint in a description says what a keyword says.
+	// Elsewhere it steers what can be sampled.
 	prompt bool
 
 	refs      refMode
@@ -48,8 +48,7 @@ type profile struct {
 	propertiesNeeded bool
 	// noRootUnions says that the root's arguments cannot be alternatives.
 	noRootUnions bool
-	// key is what the names of properties must match; keyRoot says that those below
-	// the root are free.
+	// key is what the names of properties must match; keyRoot says that those below the root are free.
 	key     func() *regexp.Regexp
 	keyRoot bool
 
@@ -121,8 +120,8 @@ func profileOf(format Format) profile {
 			propertiesNeeded: true,
 		}
 	case Ollama:
-		// What Ollama's api.Tool keeps (v0.17.4, api/types.go): below items everything, elsewhere six keywords, which it
-		// writes in this order.
+		// What Ollama's api.Tool keeps (v0.17.4, api/types.go): below items everything, elsewhere six keywords, which
+		// it writes in this order.
 		elements := profileOf(Qwen)
 		return profile{
 			keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestFitRandom holds what FuzzFit holds for schemas made of JSON Schema's own
-// words, which mutated bytes rarely are.
+// TestFitRandom holds what FuzzFit holds for schemas made of JSON Schema's own words, which mutated bytes rarely are.
 func TestFitRandom(t *testing.T) {
 	for seed := range uint64(150) {
 		maker := schemaMaker{rand.New(rand.NewPCG(seed, 1))}

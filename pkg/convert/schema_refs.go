@@ -11,8 +11,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// deref replaces a schema's ref by what it names, and merges what stands beside it
-// (JSON Schema 2020-12, 8.2.3.1: both count). A ref that the target knows stays.
+// deref replaces a schema's ref by what it names, and merges what stands beside it (JSON Schema 2020-12, 8.2.3.1: both
+// count). A ref that the target knows stays.
 func (f *fitter) deref(o *object, at *place) {
 	for {
 		keyword, ref, ok := refOf(o)
@@ -37,8 +37,8 @@ func (f *fitter) use(ref string) {
 	f.used[strings.ReplaceAll(strings.ReplaceAll(ref, "~1", "/"), "~0", "~")] = true
 }
 
-// refOf finds the keyword that refers to another schema. The dynamic ones of newer
-// and the recursive ones of older drafts name the same places in a single document.
+// refOf finds the keyword that refers to another schema. The dynamic ones of newer and the recursive ones of older
+// drafts name the same places in a single document.
 func refOf(o *object) (keyword, ref string, ok bool) {
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 		if o.has(keyword) {
@@ -62,16 +62,15 @@ func (f *fitter) keepsRef(ref string, at place) bool {
 	return ref == "#"
 }
 
-// needsMerging says that a ref which must stand alone has company that restricts more
-// than a type does, which the definition names as well.
+// needsMerging says that a ref which must stand alone has company that restricts more than a type does, which the
+// definition names as well.
 func needsMerging(o *object, at place) bool {
 	return at.profile.refs == aloneRefs && slices.ContainsFunc(o.members, func(m rawjson.Member) bool {
 		return isRestriction(m.Name) && !slices.Contains([]string{"$ref", "type", "nullable"}, m.Name)
 	})
 }
 
-// expand merges what a ref names into the schema that had it, unless that would
-// never end.
+// expand merges what a ref names into the schema that had it, unless that would never end.
 func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage, found bool) {
 	if !found {
 		f.tell(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
@@ -119,8 +118,7 @@ func opened(open []string, ref string) int {
 	return count
 }
 
-// cut ends an expansion: what is left of the definition is its type and its
-// description.
+// cut ends an expansion: what is left of the definition is its type and its description.
 func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
 	f.tell(at, Lossy, "cut", why)
 	named, ok := parseObject(target)
@@ -140,8 +138,7 @@ func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
 	}
 }
 
-// resolve finds what a ref names in the document. A ref to another document is not
-// found.
+// resolve finds what a ref names in the document. A ref to another document is not found.
 func (f *fitter) resolve(ref string) (json.RawMessage, bool) {
 	target := f.document.Resolve(ref).Raw()
 	kind := literal(target)

@@ -8,8 +8,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// root makes the root what every provider wants it to be: one object with named
-// properties.
+// root makes the root what every provider wants it to be: one object with named properties.
 func (f *fitter) root(o *object, at *place) {
 	if !at.root {
 		return
@@ -45,8 +44,8 @@ func (f *fitter) dropRootLimits(o *object, at place) {
 	}
 }
 
-// foldUnions makes the alternatives of the root one object: it has the properties of
-// all of them, and requires what all of them require.
+// foldUnions makes the alternatives of the root one object: it has the properties of all of them, and requires what all
+// of them require.
 func (f *fitter) foldUnions(o *object, at *place) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		branches := o.list(keyword)

@@ -10,8 +10,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The limits of structured outputs (OpenAI, "Structured model outputs", supported
-// schemas).
+// The limits of structured outputs (OpenAI, "Structured model outputs", supported schemas).
 const (
 	strictProperties = 5000
 	strictDepth      = 10
@@ -19,8 +18,8 @@ const (
 	strictRunes      = 120_000
 )
 
-// strict makes objects list and require all of their properties: what was optional
-// may be null. What cannot be listed cannot be expressed.
+// strict makes objects list and require all of their properties: what was optional may be null. What cannot be listed
+// cannot be expressed.
 func (f *fitter) strict(o *object, at place) {
 	if !at.profile.closed {
 		return
@@ -37,8 +36,8 @@ func (f *fitter) strict(o *object, at place) {
 	}
 }
 
-// standAlone puts a ref that has company into a union of one, beside which the rest
-// may stand. What restricts was merged with the definition before, but for a type.
+// standAlone puts a ref that has company into a union of one, beside which the rest may stand. What restricts was
+// merged with the definition before, but for a type.
 func (f *fitter) standAlone(o *object, at place) {
 	if !o.has("$ref") || len(o.members) == 1 {
 		return

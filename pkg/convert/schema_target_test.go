@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFitUnchanged holds that a schema which needs no change comes out byte for byte,
-// spaces, digits and the order of members included (CONV-5).
+// TestFitUnchanged holds that a schema which needs no change comes out byte for byte, spaces, digits and the order of
+// members included (CONV-5).
 func TestFitUnchanged(t *testing.T) {
 	schema := `{ "type": "object", "properties": {
 	  "zeta": {"type": "string", "description": "<b> & é \u00e9", "minLength": 1},
@@ -41,9 +41,8 @@ func TestFitWithoutSchema(t *testing.T) {
 	fitCase{to: Qwen, schema: `{"type":"string"}`, err: "takes string, and arguments are always an object"}.run(t)
 }
 
-// TestFitPropertyNames holds that a property is a property, whatever its name.
-// LangChain's google-genai deletes properties named strict, $schema and
-// additionalProperties; gemini-cli reads a property named $ref as a ref.
+// TestFitPropertyNames holds that a property is a property, whatever its name. LangChain's google-genai deletes
+// properties named strict, $schema and additionalProperties; gemini-cli reads a property named $ref as a ref.
 func TestFitPropertyNames(t *testing.T) {
 	names := []string{
 		"items", "type", "strict", "$schema", "$ref", "additionalProperties", "enum", "required", "properties",
@@ -216,9 +215,8 @@ func TestFitOpenAI(t *testing.T) {
 	}
 }
 
-// TestFitRootAlternatives holds that alternatives at the root stay alternatives. The
-// LangChain adapter merges them so that the last const wins, and "circle" becomes
-// impossible (langchainjs, pizza-bot#56).
+// TestFitRootAlternatives holds that alternatives at the root stay alternatives. The LangChain adapter merges them so
+// that the last const wins, and "circle" becomes impossible (langchainjs, pizza-bot#56).
 func TestFitRootAlternatives(t *testing.T) {
 	schema := `{"anyOf":[` +
 		`{"type":"object","properties":{"kind":{"const":"circle"},"r":{"type":"number"}},"required":["kind","r"]},` +
@@ -300,8 +298,8 @@ func TestFitStrictLimits(t *testing.T) {
 	})
 }
 
-// TestFitMetaSchema holds what providers check against the meta-schema of JSON Schema:
-// one word that breaks it takes the whole request down.
+// TestFitMetaSchema holds what providers check against the meta-schema of JSON Schema: one word that breaks it takes
+// the whole request down.
 func TestFitMetaSchema(t *testing.T) {
 	runFitCases(t, []fitCase{
 		{
@@ -442,8 +440,8 @@ func TestFitGemini(t *testing.T) {
 	})
 }
 
-// TestFitRefs holds that refs are found by any local pointer, and that none is left
-// dangling: Moonshot refuses the whole session for one (command-code#566).
+// TestFitRefs holds that refs are found by any local pointer, and that none is left dangling: Moonshot refuses the
+// whole session for one (command-code#566).
 func TestFitRefs(t *testing.T) {
 	document := func(ref string) string {
 		return `{"type":"object","properties":{"headers":{"type":"object","properties":{"a/b":{"type":"boolean"}}},"x":{"$ref":"` + ref + `"}},` +

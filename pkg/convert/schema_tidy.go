@@ -8,8 +8,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// tidy mends what is no JSON Schema, or one of a draft so old that providers refuse
-// it.
+// tidy mends what is no JSON Schema, or one of a draft so old that providers refuse it.
 func (f *fitter) tidy(o *object, at place) {
 	f.dropMalformed(o, at)
 	f.dropRepeated(o, at)
@@ -35,9 +34,8 @@ func (f *fitter) dropMalformed(o *object, at place) {
 	}
 }
 
-// dropRepeated takes out of lists what stands in them twice. OpenAI refuses such a
-// schema ("has non-unique elements"), and so does whoever holds it against the
-// meta-schema.
+// dropRepeated takes out of lists what stands in them twice. OpenAI refuses such a schema ("has non-unique elements"),
+// and so does whoever holds it against the meta-schema.
 func (f *fitter) dropRepeated(o *object, at place) {
 	for _, name := range []string{"required", "enum", "type"} {
 		list := o.list(name)
@@ -48,8 +46,8 @@ func (f *fitter) dropRepeated(o *object, at place) {
 	}
 }
 
-// exclusiveBounds says the bounds of draft 4, where exclusiveMinimum is a boolean
-// that belongs to minimum, as all later drafts do.
+// exclusiveBounds says the bounds of draft 4, where exclusiveMinimum is a boolean that belongs to minimum, as all later
+// drafts do.
 func (f *fitter) exclusiveBounds(o *object, at place) {
 	for _, bound := range []string{"minimum", "maximum"} {
 		exclusive := "exclusive" + strings.ToUpper(bound[:1]) + bound[1:]
@@ -65,8 +63,8 @@ func (f *fitter) exclusiveBounds(o *object, at place) {
 	}
 }
 
-// mendTypes says types as JSON Schema does where a program's own words stand for them,
-// and refuses others for providers that would refuse the whole request.
+// mendTypes says types as JSON Schema does where a program's own words stand for them, and refuses others for providers
+// that would refuse the whole request.
 func (f *fitter) mendTypes(o *object, at place) {
 	var mended []string
 	changed := false

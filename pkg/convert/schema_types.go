@@ -59,8 +59,7 @@ func (f *fitter) constants(o *object, at place) {
 	f.tell(at, Info, "changed", "const to enum")
 }
 
-// types gives a schema the types that it lacks but surely has, and fits lists of
-// them to the target.
+// types gives a schema the types that it lacks but surely has, and fits lists of them to the target.
 func (f *fitter) types(o *object, at place) {
 	p := at.profile
 	if p.keywords == nil {
@@ -197,8 +196,7 @@ func (f *fitter) nullType(o *object, at place) {
 	f.tell(at, Info, "changed", "null to nullable")
 }
 
-// splitTypes says a list of types as anyOf, each with the keywords that speak about
-// it.
+// splitTypes says a list of types as anyOf, each with the keywords that speak about it.
 func (f *fitter) splitTypes(o *object, at place) {
 	types := typesOf(o)
 	if len(types) < 2 {

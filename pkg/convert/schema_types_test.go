@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFitForeignTypes holds that the types of other languages are said as JSON Schema
-// does, for a single unknown one takes a whole request down.
+// TestFitForeignTypes holds that the types of other languages are said as JSON Schema does, for a single unknown one
+// takes a whole request down.
 func TestFitForeignTypes(t *testing.T) {
 	schema := json.RawMessage(`{"type":"dict","properties":{"a":{"type":"int"},"b":{"type":"float"},"c":{"type":"dict"},"d":{"type":"list"},` +
 		`"e":{"type":"str"},"f":{"type":"bool"},"g":{"type":"any","description":"x"},"h":{"type":["int","Integer","None"]},"i":{"type":["str","any"]}}}`)
@@ -34,8 +34,7 @@ func TestFitForeignTypes(t *testing.T) {
 	}
 }
 
-// TestFitUnknownTypes holds that a type which means nothing takes down its own tool
-// alone, where it would the request.
+// TestFitUnknownTypes holds that a type which means nothing takes down its own tool alone, where it would the request.
 func TestFitUnknownTypes(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"y":{"type":"file"}}}`)
 	for _, to := range append(everyTarget(), MCP, LangChain) {

@@ -31,8 +31,7 @@ func (f *fitter) unions(o *object, at *place) {
 	}
 }
 
-// oneOfToAnyOf says oneOf as anyOf. Nothing is lost where no value can fit two of
-// the branches.
+// oneOfToAnyOf says oneOf as anyOf. Nothing is lost where no value can fit two of the branches.
 func (f *fitter) oneOfToAnyOf(o *object, at place) {
 	if !o.has("oneOf") {
 		return
@@ -55,8 +54,8 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 	f.tell(at, severity, "changed", "oneOf to anyOf")
 }
 
-// disjoint says that no value fits two of the branches, as far as their types and
-// the constants of their properties tell.
+// disjoint says that no value fits two of the branches, as far as their types and the constants of their properties
+// tell.
 func (f *fitter) disjoint(branches []json.RawMessage) bool {
 	const most = 64 // the comparison is quadratic
 	if len(branches) > most {
@@ -139,8 +138,7 @@ func valuesOf(o *object) []json.RawMessage {
 	return o.list("enum")
 }
 
-// pruneBranches takes out branches that admit nothing, and those that are there
-// twice.
+// pruneBranches takes out branches that admit nothing, and those that are there twice.
 func (f *fitter) pruneBranches(o *object, at place) {
 	branches := o.list("anyOf")
 	kept := slices.DeleteFunc(distinct(branches), isFalse)
@@ -155,8 +153,8 @@ func (f *fitter) pruneBranches(o *object, at place) {
 	o.set("anyOf", rawjson.Array(kept))
 }
 
-// constBranches says a union of constants as one enum. Where the constants are
-// described, the branches stay: each says what its constant means.
+// constBranches says a union of constants as one enum. Where the constants are described, the branches stay: each says
+// what its constant means.
 func (f *fitter) constBranches(o *object, at place) {
 	if at.profile.consts != constToEnum || o.has("enum", "const") {
 		return
@@ -182,8 +180,8 @@ func hasBeyond(o *object, names ...string) bool {
 	return slices.ContainsFunc(o.members, func(m rawjson.Member) bool { return !slices.Contains(names, m.Name) })
 }
 
-// bareBranches takes out a union whose branches only require properties, which a
-// target that reads types can make nothing of.
+// bareBranches takes out a union whose branches only require properties, which a target that reads types can make
+// nothing of.
 func (f *fitter) bareBranches(o *object, at place) {
 	var needs []string
 	for _, text := range o.list("anyOf") {
@@ -253,14 +251,12 @@ func (f *fitter) unwrap(o *object, at *place) {
 	}
 }
 
-// wrapsRef says that a union of one is there so that something may stand beside a
-// ref that stands alone.
+// wrapsRef says that a union of one is there so that something may stand beside a ref that stands alone.
 func (f *fitter) wrapsRef(branch *object, at place) bool {
 	return at.profile.refs == aloneRefs && branch.has("$ref") && f.keepsRef(branch.text("$ref"), at)
 }
 
-// distribute makes each branch of a union complete, where nothing that restricts may
-// stand beside anyOf.
+// distribute makes each branch of a union complete, where nothing that restricts may stand beside anyOf.
 func (f *fitter) distribute(o *object, at *place) {
 	branches := o.list("anyOf")
 	if len(branches) == 0 {

@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/convert"
 )
 
-// TestStrictIsCarried holds that a strict tool stays one where the target has a word for
-// it and takes the schema, is reported as dropped elsewhere, and comes back.
+// TestStrictIsCarried holds that a strict tool stays one where the target has a word for it and takes the schema, is
+// reported as dropped elsewhere, and comes back.
 func TestStrictIsCarried(t *testing.T) {
 	closed := strings.TrimSuffix(city, "}") + `,"additionalProperties":false}`
 	bounded := `{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"],"additionalProperties":false}`
@@ -61,8 +61,7 @@ func TestStrictIsCarried(t *testing.T) {
 	}
 }
 
-// TestAlwaysStrict holds that openai-strict says strict: true, also of what it read
-// itself and what did not say so.
+// TestAlwaysStrict holds that openai-strict says strict: true, also of what it read itself and what did not say so.
 func TestAlwaysStrict(t *testing.T) {
 	const want = `[{"type":"function","function":{"name":"w","strict":true,"parameters":{"type":"object","properties":{},"additionalProperties":false}}}]`
 	for _, document := range []string{

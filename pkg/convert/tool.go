@@ -9,19 +9,16 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Tool is a tool definition between two formats: an MCP tool object, whose members
-// keep their order, and the server that the tool lives on.
+// Tool is a tool definition between two formats: an MCP tool object, whose members keep their order, and the server
+// that the tool lives on.
 //
-// What a document's format says beyond name, description and schema stands in the
-// definition's _meta, under "toolx/" and the format's name: it comes back when the
-// tool is written in that format again, and is reported as dropped otherwise. It
-// counts for tools of documents only: a server has no say in what a provider is
-// asked to do (see form).
+// What a document's format says beyond name, description and schema stands in the definition's _meta, under "toolx/"
+// and the format's name: it comes back when the tool is written in that format again, and is reported as dropped
+// otherwise. It counts for tools of documents only: a server has no say in what a provider is asked to do (see form).
 type Tool struct {
 	// Server is empty where the tool belongs to none, or none is known.
 	Server string
-	// Definition is {"name", "title"?, "description"?, "inputSchema", …}
-	// (MCP 2025-11-25, server/tools).
+	// Definition is {"name", "title"?, "description"?, "inputSchema", …} (MCP 2025-11-25, server/tools).
 	Definition json.RawMessage
 }
 
@@ -52,8 +49,7 @@ func essenceOf(definition members) (essence, error) {
 	return newEssence(definition.get(nameMember), definition.get(descriptionMember), definition.get(schemaMember))
 }
 
-// newEssence checks what was found at a tool's three places; nil is for what was
-// not there.
+// newEssence checks what was found at a tool's three places; nil is for what was not there.
 func newEssence(name, description, schema json.RawMessage) (essence, error) {
 	if !rawjson.IsString(name) || rawjson.Unquote(name) == "" {
 		return essence{}, errors.New("it has no name")
@@ -76,8 +72,8 @@ func newEssence(name, description, schema json.RawMessage) (essence, error) {
 	return found, nil
 }
 
-// isZod recognises what is left of a zod schema that was written as JSON. The
-// marks mean nothing in JSON Schema, so whatever has a keyword of it is none.
+// isZod recognises what is left of a zod schema that was written as JSON. The marks mean nothing in JSON Schema, so
+// whatever has a keyword of it is none.
 func isZod(schema members) bool {
 	if schema.has("properties") || schema.has("$schema") || schema.has("$ref") {
 		return false
@@ -89,8 +85,8 @@ func isZod(schema members) bool {
 	return ok && members(def).has("type")
 }
 
-// definition writes the essence as an MCP tool object, with what is to come back
-// in the form's format; a nil form adds nothing.
+// definition writes the essence as an MCP tool object, with what is to come back in the form's format; a nil form adds
+// nothing.
 func (e essence) definition(of Format, form json.RawMessage) json.RawMessage {
 	list := members{rawjson.NewMember(nameMember, rawjson.Quote(e.name))}
 	if e.description != nil {

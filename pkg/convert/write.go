@@ -27,8 +27,7 @@ type Conversion struct {
 	Format  Format
 	Tools   []Converted
 	Skipped []Loss // tools that cannot be expressed; each is Fatal
-	// Limits is what concerns the list as a whole: more tools than the provider
-	// takes.
+	// Limits is what concerns the list as a whole: more tools than the provider takes.
 	Limits []Loss
 
 	// losses are those of all tools, in their order.
@@ -74,10 +73,9 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	}, nil
 }
 
-// inUTF8 replaces what a definition holds that is no character: bytes that are not
-// UTF-8, which all JSON must be (RFC 8259, 8.1), and halves of surrogate pairs, which
-// JavaScript leaves where it cuts a text in the middle of an emoji. Providers refuse the
-// whole request for one of them.
+// inUTF8 replaces what a definition holds that is no character: bytes that are not UTF-8, which all JSON must be (RFC
+// 8259, 8.1), and halves of surrogate pairs, which JavaScript leaves where it cuts a text in the middle of an emoji.
+// Providers refuse the whole request for one of them.
 func inUTF8(tool Tool) (Tool, []Loss) {
 	var losses []Loss
 	if !utf8.Valid(tool.Definition) {
@@ -126,11 +124,9 @@ func withHint(description json.RawMessage, hint string) json.RawMessage {
 	return rawjson.Quote(rawjson.Unquote(description) + " " + hint)
 }
 
-// ConvertAll writes tools in a format. One that cannot be expressed is left out and
-// reported, and takes no other down. Where two tools would have the same name, one
-// gets that with the hash (see FitName): a tool without a server, whose own name looks
-// like that of a server's tool, else the later one. The same tool twice is left out the
-// second time.
+// ConvertAll writes tools in a format. One that cannot be expressed is left out and reported, and takes no other down.
+// Where two tools would have the same name, one gets that with the hash (see FitName): a tool without a server, whose
+// own name looks like that of a server's tool, else the later one. The same tool twice is left out the second time.
 func ConvertAll(tools []Tool, to Format) *Conversion {
 	all := &Conversion{Format: to}
 	reserved := reservedNames(tools)
@@ -213,9 +209,8 @@ func (c *Conversion) Losses() []Loss { return slices.Concat(c.losses, c.Limits) 
 // escapeLength is that of an escape with four hex digits, such as \ud83d.
 const escapeLength = 6
 
-// withoutHalves writes U+FFFD for each escape that is one half of a surrogate pair and
-// stands without the other (RFC 8259, 8.2). Text without any comes back as it is; text
-// has to be valid JSON.
+// withoutHalves writes U+FFFD for each escape that is one half of a surrogate pair and stands without the other (RFC
+// 8259, 8.2). Text without any comes back as it is; text has to be valid JSON.
 func withoutHalves(text json.RawMessage) json.RawMessage {
 	copied := false
 	for at := 0; ; {
@@ -256,9 +251,8 @@ func escapedUnit(text []byte) (unit rune, ok bool) {
 	return rune(value), err == nil
 }
 
-// EstimateTokens says about how many tokens of a model's window a tool (or a list
-// of them) takes, rounded up. It is an estimate, from the length of the JSON
-// without spaces: Qwen3's tokenizer makes one token of 4.0 to 4.2 bytes, in every
+// EstimateTokens says about how many tokens of a model's window a tool (or a list of them) takes, rounded up. It is an
+// estimate, from the length of the JSON without spaces: Qwen3's tokenizer makes one token of 4.0 to 4.2 bytes, in every
 // format, and every model cuts text in its own way.
 func EstimateTokens(tool []byte) int {
 	const tenths = 41 // bytes for ten tokens

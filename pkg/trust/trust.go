@@ -1,6 +1,6 @@
-// Package trust keeps which projects' config files the user has consented to: one file in
-// toolx's state folder, which only the user can read. It knows paths, digests and the lines
-// that the user was shown, and nothing of configs or terminals.
+// Package trust keeps which projects' config files the user has consented to: one file in toolx's state folder, which
+// only the user can read. It knows paths, digests and the lines that the user was shown, and nothing of configs or
+// terminals.
 package trust
 
 import (
@@ -27,13 +27,11 @@ type Grant struct {
 
 // Store is the file with all grants. It is safe for concurrent use, also by processes.
 type Store struct {
-	// Path is the file; empty where there is no folder to keep it in, so that nothing is
-	// granted and nothing can be.
+	// Path is the file; empty where there is no folder to keep it in, so that nothing is granted and nothing can be.
 	Path string
 }
 
-// Find returns the grant of a file, nil where there is none. The error says that the store
-// cannot be read.
+// Find returns the grant of a file, nil where there is none. The error says that the store cannot be read.
 func (s Store) Find(path string) (*Grant, error) {
 	grants, err := s.List()
 	if err != nil {
@@ -84,8 +82,7 @@ func without(grants []Grant, path string) []Grant {
 // maxStore is the size in bytes of the largest store that is read.
 const maxStore = 16 << 20
 
-// change replaces the grants under a lock that all processes share, and reports whether
-// their number changed.
+// change replaces the grants under a lock that all processes share, and reports whether their number changed.
 func (s Store) change(ctx context.Context, edit func([]Grant) []Grant) (changed bool, err error) {
 	if s.Path == "" {
 		return false, errors.New("there is no folder to keep it in: set HOME or XDG_STATE_HOME")
@@ -109,8 +106,8 @@ func (s Store) change(ctx context.Context, edit func([]Grant) []Grant) (changed 
 	return len(grants) != before, state.Replace(s.Path, append(text, '\n'))
 }
 
-// Diff returns the lines of now with a mark before each: "+ " where it is new, "  " where it
-// stood in before; then the lines of before that are gone, behind "- ".
+// Diff returns the lines of now with a mark before each: "+ " where it is new, " " where it stood in before; then the
+// lines of before that are gone, behind "- ".
 func Diff(before, now []string) []string {
 	var lines []string
 	for _, line := range now {

@@ -1,9 +1,8 @@
-// Package fake plays recorded answers of model providers over HTTP, for tests: no
-// model, no network. It knows no provider: an answer is bytes.
+// Package fake plays recorded answers of model providers over HTTP, for tests: no model, no network. It knows no
+// provider: an answer is bytes.
 //
-// An answer is text. Without more it is a body, sent with 200 and the type of
-// stream that it looks like. It may begin with a status and headers, as HTTP has
-// them, and end with a line that says what becomes of the connection:
+// An answer is text. Without more it is a body, sent with 200 and the type of stream that it looks like. It may begin
+// with a status and headers, as HTTP has them, and end with a line that says what becomes of the connection:
 //
 //	HTTP/1.1 429 Too Many Requests
 //	Retry-After: 2
@@ -30,15 +29,14 @@ type Request struct {
 	Body   json.RawMessage `json:"body"`
 }
 
-// Player answers each request with the next answer, and with 418 when there is none
-// left. It is safe for concurrent use.
+// Player answers each request with the next answer, and with 418 when there is none left. It is safe for concurrent
+// use.
 type Player struct {
 	// Answers are not changed after the first request.
 	Answers []string
 	// Asked, where it is not nil, gets each request before it is answered.
 	Asked func(Request)
-	// Hanging, where it is not nil, is called when an answer hangs: all that came
-	// before has been sent.
+	// Hanging, where it is not nil, is called when an answer hangs: all that came before has been sent.
 	Hanging func()
 
 	mu   sync.Mutex
