@@ -135,7 +135,9 @@ func (c *Conversation) Request(question string) json.RawMessage {
 
 // loop asks until the model wants no more tools. The exchange, which begins with the question, is returned as far as
 // every call in it has its result, also with an error.
-func (c *Conversation) loop(ctx context.Context, exchange []json.RawMessage, answer *Answer) ([]json.RawMessage, error) {
+func (c *Conversation) loop(
+	ctx context.Context, exchange []json.RawMessage, answer *Answer,
+) ([]json.RawMessage, error) {
 	limit := cmp.Or(c.MaxTurns, DefaultMaxTurns)
 	for limit < 0 || answer.Turns < limit {
 		offer := c.offer() // converted at the moment of sending (CONV-5)
@@ -162,7 +164,8 @@ func (c *Conversation) loop(ctx context.Context, exchange []json.RawMessage, ans
 		exchange = append(exchange, results...)
 		answer.Calls += len(calls)
 	}
-	return exchange, &Failure{Provider: c.Provider.Name(), Model: c.Provider.Model(), Reason: TooManyTurns, Turns: limit}
+	return exchange, &Failure{Provider: c.Provider.Name(), Model: c.Provider.Model(), Reason: TooManyTurns,
+		Turns: limit}
 }
 
 // results are what the calls of a turn came to, as messages.

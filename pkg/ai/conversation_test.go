@@ -398,7 +398,8 @@ func TestDestructive(t *testing.T) {
 		if _, err := r.Ask(t.Context(), "?"); err != nil {
 			t.Fatal(err)
 		}
-		if got := r.messages(t, 1)[2]; !strings.Contains(got, `"content":"`+test.result+`"`) || len(r.tools.asked) != test.runs {
+		if got := r.messages(t, 1)[2]; !strings.Contains(got, `"content":"`+test.result+`"`) ||
+			len(r.tools.asked) != test.runs {
 			t.Errorf("the model gets %s after %d runs, want %s", got, len(r.tools.asked), test.result)
 		}
 	}
@@ -465,7 +466,8 @@ func TestConversationGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{`{"role":"user","content":"first"}`, `{"role":"assistant","content":"Switch One is on \ud83d\ude00."}`, `{"role":"user","content":"second"}`}
+	want := []string{`{"role":"user","content":"first"}`,
+		`{"role":"assistant","content":"Switch One is on \ud83d\ude00."}`, `{"role":"user","content":"second"}`}
 	if got := r.messages(t, 1); !slices.Equal(got, want) {
 		t.Errorf("messages %q, want %q", got, want)
 	}
@@ -475,7 +477,8 @@ func TestConversationGoesOn(t *testing.T) {
 // too long; no tool runs twice for that.
 func TestLongConversation(t *testing.T) {
 	const tooLong = "HTTP/1.1 400 Bad Request\n\n{\"error\":\"the prompt exceeds the context length\"}"
-	r := newRig(t, ai.Ollama, ollamaSays, ollamaSays, ollamaSays, ollamaCalls("control"), tooLong, ollamaSays, tooLong, tooLong)
+	r := newRig(t, ai.Ollama, ollamaSays, ollamaSays, ollamaSays, ollamaCalls("control"), tooLong, ollamaSays, tooLong,
+		tooLong)
 	r.MaxHistory = 200
 	for _, question := range []string{"first", "second", "third", "fourth"} {
 		if _, err := r.Ask(t.Context(), question); err != nil {
@@ -485,7 +488,8 @@ func TestLongConversation(t *testing.T) {
 	if got := strings.Join(r.messages(t, 3), ""); strings.Contains(got, "first") || !strings.Contains(got, "second") {
 		t.Errorf("the fourth question comes with %s", got)
 	}
-	if got := strings.Join(r.messages(t, 5), ""); strings.Contains(got, "second") || !strings.Contains(got, "third") || !strings.Contains(got, `"tool_name"`) {
+	if got := strings.Join(r.messages(t, 5), ""); strings.Contains(got, "second") || !strings.Contains(got, "third") ||
+		!strings.Contains(got, `"tool_name"`) {
 		t.Errorf("after a refusal it comes with %s", got)
 	}
 	if len(r.tools.asked) != 1 {
@@ -540,7 +544,8 @@ func TestTooMuch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if limits, full := told(r); limits != test.limits || full != test.full {
-			t.Errorf("%s with %d tools: %d limits and %d contexts told, want %d and %d", test.provider, test.tools, limits, full, test.limits, test.full)
+			t.Errorf("%s with %d tools: %d limits and %d contexts told, want %d and %d", test.provider, test.tools,
+				limits, full, test.limits, test.full)
 		}
 	}
 }

@@ -110,11 +110,14 @@ func (e *endpoint) local() bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsUnspecified()
 	}
-	return host == "localhost" || !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal")
+	return host == "localhost" || !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") ||
+		strings.HasSuffix(host, ".internal")
 }
 
 // post sends a body and gives the response whose stream is to be read. Whatever is not a 200 is a Failure.
-func (e *endpoint) post(ctx context.Context, path string, body []byte, header func(http.Header)) (*http.Response, error) {
+func (e *endpoint) post(
+	ctx context.Context, path string, body []byte, header func(http.Header),
+) (*http.Response, error) {
 	address := e.base + path
 	if len(e.query) > 0 {
 		address += "?" + e.query.Encode()
@@ -316,7 +319,8 @@ func rootCause(err error) string {
 // isTLS reports whether the two sides could not agree on a safe connection, which no other attempt will change.
 func isTLS(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") || strings.Contains(text, "HTTP response to HTTPS")
+	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") ||
+		strings.Contains(text, "HTTP response to HTTPS")
 }
 
 // errIdle says that a server was silent for too long.

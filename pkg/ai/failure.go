@@ -245,15 +245,18 @@ func judge(status int, code, message string) Reason {
 	switch {
 	case status == http.StatusPaymentRequired, says("insufficient_quota", "credit balance", "billing_error"):
 		return NoCredit
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, says("authentication_error", "permission_error", "api key not valid"):
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		says("authentication_error", "permission_error", "api key not valid"):
 		return KeyRefused
 	case says("does not support tools", "does not support tool", "enable-auto-tool-choice", "support tool use",
 		"tool use is not supported", "does not support function", "tools are not supported"):
 		return NoTools
 	case status == http.StatusRequestEntityTooLarge,
-		says("context_length_exceeded", "context length", "context window", "context size", "prompt is too long", "input is too long"):
+		says("context_length_exceeded", "context length", "context window", "context size", "prompt is too long",
+			"input is too long"):
 		return TooLong
-	case says("model") && says("model_not_found", "not found", "not_found", "does not exist", "no such model", "unknown model", "invalid model"):
+	case says("model") && says("model_not_found", "not found", "not_found", "does not exist", "no such model",
+		"unknown model", "invalid model"):
 		return UnknownModel
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status >= 300 && status < 400:
 		return BadAddress

@@ -29,9 +29,10 @@ func TestFailures(t *testing.T) {
 		noToolsVLLM      = "HTTP/1.1 400 Bad Request\n\n{\"object\":\"error\",\"message\":\"\\\"auto\\\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set\",\"type\":\"BadRequestError\",\"code\":400}"
 		longLlama        = "HTTP/1.1 400 Bad Request\n\n{\"error\":{\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"exceed_context_size_error\"}}"
 		quotaOpenAI      = "HTTP/1.1 429 Too Many Requests\n\n{\"error\":{\"message\":\"You exceeded your current quota.\",\"type\":\"insufficient_quota\",\"code\":\"insufficient_quota\"}}"
-		keyOpenAI        = "HTTP/1.1 401 Unauthorized\n\n{\"error\":{\"message\":\"Incorrect API key provided: " + testKey + ".\",\"code\":\"invalid_api_key\"}}"
-		page             = "HTTP/1.1 404 Not Found\nContent-Type: text/html\n\n<html>nginx</html>"
-		moved            = "HTTP/1.1 307 Temporary Redirect\nLocation: https://elsewhere.example/v1\n\n"
+		keyOpenAI        = "HTTP/1.1 401 Unauthorized\n\n{\"error\":{\"message\":\"Incorrect API key provided: " +
+			testKey + ".\",\"code\":\"invalid_api_key\"}}"
+		page  = "HTTP/1.1 404 Not Found\nContent-Type: text/html\n\n<html>nginx</html>"
+		moved = "HTTP/1.1 307 Temporary Redirect\nLocation: https://elsewhere.example/v1\n\n"
 	)
 	for _, test := range []struct {
 		name, provider, answer string
@@ -124,7 +125,8 @@ func TestBrokenStreams(t *testing.T) {
 // again.
 func TestErrorsInStreams(t *testing.T) {
 	const begunOpenAI = `data: {"choices":[{"index":0,"delta":{"content":"half"}}]}` + "\n\n"
-	const begunAnthropic = "event: content_block_start\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"half"}}` + "\n\n"
+	const begunAnthropic = "event: content_block_start\n" +
+		`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"half"}}` + "\n\n"
 	const begunOllama = `{"message":{"content":"half"}}` + "\n"
 	for _, test := range []struct{ provider, answer string }{
 		{ai.OpenAI, begunOpenAI + `data: {"error":{"message":"it exploded","type":"server_error"}}`},
@@ -218,7 +220,8 @@ func TestStops(t *testing.T) {
 			"event: message_stop\ndata: {\"type\":\"message_stop\"}"
 	}
 	openAIStop := func(delta, reason string) string {
-		return `data: {"choices":[{"index":0,"delta":` + delta + `,"finish_reason":"` + reason + `"}]}` + "\n\ndata: [DONE]"
+		return `data: {"choices":[{"index":0,"delta":` + delta + `,"finish_reason":"` + reason + `"}]}` +
+			"\n\ndata: [DONE]"
 	}
 	const halfCall = `{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"fails","arguments":"{\"a"}}]}`
 	for _, test := range []struct {
@@ -250,7 +253,8 @@ func TestStops(t *testing.T) {
 func TestSilence(t *testing.T) {
 	for _, provider := range ai.Providers() {
 		server := httptest.NewServer(&fake.Player{Answers: []string{"!hang"}})
-		where, err := ai.New(ai.Options{Provider: provider, Model: "m", BaseURL: server.URL, Getenv: environment(keys()), Idle: time.Millisecond})
+		where, err := ai.New(ai.Options{Provider: provider, Model: "m", BaseURL: server.URL,
+			Getenv: environment(keys()), Idle: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +281,8 @@ func TestUnreachable(t *testing.T) {
 		r := (&rig{tools: &tools{}}).at(t, provider, "http://"+address)
 		_, err := r.Ask(t.Context(), "?")
 		wantFailure(t, err, ai.Unreachable, fault.KindConnect)
-		if want := provider + " does not answer at http://" + address; !strings.HasPrefix(err.Error(), want) || len(r.pauses) > 0 {
+		if want := provider + " does not answer at http://" + address; !strings.HasPrefix(err.Error(), want) ||
+			len(r.pauses) > 0 {
 			t.Errorf("%q after pauses %v, want %q", err, r.pauses, want)
 		}
 		if hint := fault.HintOf(err); provider == ai.Ollama && !strings.HasPrefix(hint, "start it: ollama serve") {
@@ -353,7 +358,8 @@ func TestMaxTokens(t *testing.T) {
 			r := newRig(t, provider)
 			r.MaxTokens = limit
 			body := r.Request("hello")
-			if !strings.Contains(string(body), want) || want == "" && (strings.Contains(string(body), "max_") || strings.Contains(string(body), "num_predict")) {
+			if !strings.Contains(string(body), want) || want == "" &&
+				(strings.Contains(string(body), "max_") || strings.Contains(string(body), "num_predict")) {
 				t.Errorf("%s, %d: %s, want %s", provider, limit, body, want)
 			}
 		}
@@ -373,7 +379,8 @@ func TestBodyHoldsNoKey(t *testing.T) {
 		r := newRig(t, provider)
 		r.System = "be brief"
 		body := r.Request("hello <you>")
-		if !strings.Contains(string(body), `"hello <you>"`) || !strings.Contains(string(body), `"be brief"`) || strings.Contains(string(body), testKey) {
+		if !strings.Contains(string(body), `"hello <you>"`) || !strings.Contains(string(body), `"be brief"`) ||
+			strings.Contains(string(body), testKey) {
 			t.Errorf("%s: %s", provider, body)
 		}
 	}

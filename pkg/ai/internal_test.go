@@ -99,7 +99,8 @@ func TestFragments(t *testing.T) {
 		{
 			"other elements keep theirs",
 			`{"reasoning_details":[{"index":0,"text":"ab"}]}`,
-			[]string{`{"reasoning_details":[{"index":0,"text":"a"}]}`, `{"reasoning_details":[{"index":0,"text":"b"}]}`},
+			[]string{`{"reasoning_details":[{"index":0,"text":"a"}]}`,
+				`{"reasoning_details":[{"index":0,"text":"b"}]}`},
 		},
 		{
 			"content in parts",
@@ -181,7 +182,8 @@ func TestOllamaContext(t *testing.T) {
 
 // TestEventTooLarge proves that an event over the limit is told as that.
 func TestEventTooLarge(t *testing.T) {
-	if failure := (&endpoint{provider: OpenAI}).cutShort(sse.ErrTooLarge); failure.Reason != Broken || failure.Detail != "an event of it is larger than 64 MiB" {
+	if failure := (&endpoint{provider: OpenAI}).cutShort(sse.ErrTooLarge); failure.Reason != Broken ||
+		failure.Detail != "an event of it is larger than 64 MiB" {
 		t.Errorf("%+v", failure)
 	}
 }

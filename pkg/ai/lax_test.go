@@ -79,7 +79,8 @@ func TestNoAnswer(t *testing.T) {
 			`{"choices":[]}`:                 "there is no answer in it",
 			`{"detail":"Not authenticated"}`: "Not authenticated",
 		} {
-			_, err := newRig(t, provider, "HTTP/1.1 200 OK\nContent-Type: application/json\n\n"+body).Ask(t.Context(), "?")
+			_, err := newRig(t, provider, "HTTP/1.1 200 OK\nContent-Type: application/json\n\n"+body).Ask(t.Context(),
+				"?")
 			wantFailure(t, err, ai.Broken, fault.KindProtocol)
 			if !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%s: %s: %v, want %s", provider, body, err, want)
@@ -217,7 +218,8 @@ func TestUserOfTheAddress(t *testing.T) {
 	r := (&rig{tools: &tools{}}).at(t, ai.Ollama, strings.Replace(server.URL, "://", "://ada:secret@", 1))
 	_, err := r.Ask(t.Context(), "?")
 	wantFailure(t, err, ai.BadRequest, fault.KindUsage)
-	if got := asked.Header.Get("Authorization"); got != "Basic YWRhOnNlY3JldA==" || strings.Contains(err.Error(), "secret") {
+	if got := asked.Header.Get("Authorization"); got != "Basic YWRhOnNlY3JldA==" ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("Authorization %q, %v", got, err)
 	}
 }
@@ -227,9 +229,11 @@ func TestOddKeys(t *testing.T) {
 	for variable, provider := range map[string]string{
 		"ANTHROPIC_API_KEY": ai.Anthropic, "ANTHROPIC_AUTH_TOKEN": ai.Anthropic, "OPENAI_API_KEY": ai.OpenAI,
 	} {
-		options := ai.Options{Provider: provider, Model: "m", Getenv: environment(map[string]string{variable: testKey + "\r\nmore"})}
+		options := ai.Options{Provider: provider, Model: "m",
+			Getenv: environment(map[string]string{variable: testKey + "\r\nmore"})}
 		_, err := ai.New(options)
-		if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), variable) || strings.Contains(err.Error(), testKey) {
+		if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), variable) ||
+			strings.Contains(err.Error(), testKey) {
 			t.Errorf("%s: %v", variable, err)
 		}
 		options.Getenv = environment(map[string]string{variable: " " + testKey + "\r\n"})
@@ -243,7 +247,8 @@ func TestOddKeys(t *testing.T) {
 func TestShortKeys(t *testing.T) {
 	server := httptest.NewServer(&fake.Player{Answers: []string{"HTTP/1.1 400 Bad Request\n\n{\"error\":{\"message\":\"no box exists\"}}"}})
 	defer server.Close()
-	provider, err := ai.New(ai.Options{Provider: ai.OpenAI, Model: "m", BaseURL: server.URL, Getenv: environment(map[string]string{"OPENAI_API_KEY": "x"})})
+	provider, err := ai.New(ai.Options{Provider: ai.OpenAI, Model: "m", BaseURL: server.URL,
+		Getenv: environment(map[string]string{"OPENAI_API_KEY": "x"})})
 	if err != nil {
 		t.Fatal(err)
 	}

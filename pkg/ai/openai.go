@@ -183,7 +183,8 @@ func (a *openAIAnswer) finish() *Turn {
 		stop = StopRefused
 	}
 	return &Turn{
-		Message: a.message.json(), Calls: calls, Text: a.said.text.String(), Stop: stop, Reason: a.ending, Usage: a.usage,
+		Message: a.message.json(), Calls: calls, Text: a.said.text.String(), Stop: stop, Reason: a.ending,
+		Usage: a.usage,
 	}
 }
 

@@ -132,7 +132,9 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 
 // resultOf is a result as the model gets it: its string form (EXEC-16), cut where it is too long; and where it is not,
 // its content and structure, for formats that can hold them.
-func (c *Conversation) resultOf(call convert.ToolCall, result *exec.Result) (written convert.ToolResult, shown, total int) {
+func (c *Conversation) resultOf(
+	call convert.ToolCall, result *exec.Result,
+) (written convert.ToolResult, shown, total int) {
 	text := result.String()
 	total = len(text)
 	short := words.Head(text, cmp.Or(c.MaxResult, DefaultMaxResult))

@@ -175,10 +175,12 @@ func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error
 	}
 	resp, err := c.send(copies, grant)
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
-		return 0, nil, &Error{Server: c.options.Server, Problem: fmt.Sprintf("it does not answer within %s", c.exchangeTimeout), Unreached: true}
+		return 0, nil, &Error{Server: c.options.Server,
+			Problem: fmt.Sprintf("it does not answer within %s", c.exchangeTimeout), Unreached: true}
 	}
 	if err != nil {
-		return 0, nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v", err)
+		return 0, nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v",
+			err)
 	}
 	defer resp.Body.Close()
 	return resp.StatusCode, readChallenge(resp), nil
@@ -195,7 +197,8 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 		return 0, nil
 	}
 	if err := options.Store.sweep(); err != nil {
-		return 0, c.fail(ctx, nil, options.Store.fix(), "tokens that a killed toolx has left cannot be removed: %v", err)
+		return 0, c.fail(ctx, nil, options.Store.fix(), "tokens that a killed toolx has left cannot be removed: %v",
+			err)
 	}
 	kept, unread := options.Store.read(options.URL)
 	if kept == nil && unread == nil {
@@ -248,7 +251,8 @@ func (c *client) revoke(ctx context.Context, grant *Grant) error {
 			return err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, grant.RevocationEndpoint, bytes.NewBufferString(params.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, grant.RevocationEndpoint,
+		bytes.NewBufferString(params.Encode()))
 	if err != nil {
 		return errors.New("its address cannot be read")
 	}

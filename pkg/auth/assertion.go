@@ -217,7 +217,8 @@ func (c *client) vouchedBy(ctx context.Context, grant *Grant, identity string) (
 	}
 	c.secret(got.AccessToken)
 	if kind, _ := got.Extra("issued_token_type").(string); kind != oauthex.TokenTypeIDJAG {
-		return "", c.fail(ctx, nil, "", "the identity provider %s gives a token of another type than was asked for", provider.Issuer)
+		return "", c.fail(ctx, nil, "", "the identity provider %s gives a token of another type than was asked for",
+			provider.Issuer)
 	}
 	return got.AccessToken, nil
 }

@@ -123,7 +123,8 @@ func TestAudienceOfAssertions(t *testing.T) {
 	w.keys["machine"], w.audience = key.Public(), w.authority.URL+"/token"
 	w.wantError(Transport(http.DefaultTransport, w.machine(&config.Auth{PrivateKey: pkcs8(t, key)})), "",
 		"gives no token, for this reason: invalid_client (told so)", "the private key")
-	w.wantServed(Transport(http.DefaultTransport, w.machine(&config.Auth{PrivateKey: pkcs8(t, key), AssertionAudience: w.audience})), "")
+	w.wantServed(Transport(http.DefaultTransport, w.machine(&config.Auth{PrivateKey: pkcs8(t, key),
+		AssertionAudience: w.audience})), "")
 	if claims := w.assertions[0].Claims.(jwt.MapClaims); claims["aud"] != w.audience {
 		t.Errorf("the audience is %v, and not one text", claims["aud"])
 	}
@@ -180,7 +181,8 @@ func TestPrivateKeyThatIsOfNoUse(t *testing.T) {
 			options := w.machine(&test.auth)
 			_, err := w.call(Transport(http.DefaultTransport, options), "")
 			var failure *Error
-			if !errors.As(err, &failure) || failure.Kind() != fault.KindUsage || !strings.Contains(failure.Error(), test.want) {
+			if !errors.As(err, &failure) || failure.Kind() != fault.KindUsage ||
+				!strings.Contains(failure.Error(), test.want) {
 				t.Fatalf("error %v, want one of kind usage: %s", err, test.want)
 			}
 			if len(w.tokens) > 0 {
@@ -209,7 +211,8 @@ func TestIdentityToken(t *testing.T) {
 	w.vouched = sentinel + "-first"
 	put(w.vouched)
 	w.wantServed(transport, "")
-	if asked := last(t, w.tokens); asked.Has("client_id") || asked.Get("resource") != w.url() || asked.Get("scope") != "read" {
+	if asked := last(t, w.tokens); asked.Has("client_id") || asked.Get("resource") != w.url() ||
+		asked.Get("scope") != "read" {
 		t.Errorf("asked with %v", asked)
 	}
 	w.vouched = sentinel + "-second"
@@ -218,9 +221,11 @@ func TestIdentityToken(t *testing.T) {
 	w.wantServed(transport, "")
 	put(sentinel + "-stale")
 	w.expire()
-	w.wantError(transport, "", "gives no token, for this reason: invalid_grant (told so)", "check the identity token and scopes")
+	w.wantError(transport, "", "gives no token, for this reason: invalid_grant (told so)",
+		"check the identity token and scopes")
 	put("")
-	if _, err := Kept(t.Context(), options); fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), "the file is empty") {
+	if _, err := Kept(t.Context(), options); fault.KindOf(err) != fault.KindUsage ||
+		!strings.Contains(err.Error(), "the file is empty") {
 		t.Errorf("an empty file: %v", err)
 	}
 	options.Store, options.Auth = nil, &config.Auth{Grant: config.GrantJWTBearer, IdentityToken: w.vouched}
@@ -234,7 +239,8 @@ func TestStatusOfAPrivateKey(t *testing.T) {
 	if fault.KindOf(err) != fault.KindUsage {
 		t.Errorf("error %v", err)
 	}
-	if status, err := Kept(t.Context(), w.machine(&config.Auth{PrivateKey: pkcs8(t, rsaKey(t))})); status != nil || err != nil {
+	if status, err := Kept(t.Context(), w.machine(&config.Auth{PrivateKey: pkcs8(t, rsaKey(t))})); status != nil ||
+		err != nil {
 		t.Errorf("%v, %v", status, err)
 	}
 }

@@ -65,7 +65,8 @@ func (c *client) discover(ctx context.Context, asked *challenge) (*site, error) 
 		return found, err
 	}
 	if resource != nil || c.options.Auth.Issuer != "" {
-		return nil, c.fail(ctx, nil, "", "the authorization server %s has no metadata (neither oauth-authorization-server nor openid-configuration)", issuer)
+		return nil, c.fail(ctx, nil, "", "the authorization server %s has no metadata "+
+			"(neither oauth-authorization-server nor openid-configuration)", issuer)
 	}
 	found.guessed = true
 	found.server = &oauthex.AuthServerMeta{

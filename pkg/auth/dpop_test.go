@@ -94,5 +94,6 @@ func TestDamagedBindingKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	options.Visit = nil
-	w.wantError(Transport(http.DefaultTransport, options), "", "the key that the token is bound to is damaged", "toolx auth login remote")
+	w.wantError(Transport(http.DefaultTransport, options), "", "the key that the token is bound to is damaged",
+		"toolx auth login remote")
 }

@@ -32,11 +32,13 @@ func newEnterprise(t *testing.T, w *world) *enterprise {
 	routes.HandleFunc("POST /token", func(out http.ResponseWriter, req *http.Request) {
 		_ = req.ParseForm()
 		e.asked = append(e.asked, req.PostForm)
-		if e.refuse || req.PostForm.Get("subject_token") != sentinel+"-person" || req.PostForm.Get("client_secret") != sentinel+"-desk" {
+		if e.refuse || req.PostForm.Get("subject_token") != sentinel+"-person" ||
+			req.PostForm.Get("client_secret") != sentinel+"-desk" {
 			refuse(out, http.StatusBadRequest, "invalid_grant")
 			return
 		}
-		writeJSON(out, http.StatusOK, map[string]any{"access_token": w.vouched, "issued_token_type": e.kind, "token_type": "N_A"})
+		writeJSON(out, http.StatusOK, map[string]any{"access_token": w.vouched, "issued_token_type": e.kind,
+			"token_type": "N_A"})
 	})
 	e.Server = httptest.NewServer(routes)
 	t.Cleanup(e.Close)
@@ -49,7 +51,8 @@ func (w *world) employee(provider string) Options {
 	options.Visit, options.Store = nil, NewStore(w.t.TempDir(), false)
 	w.secrets["toolx"], w.vouched = sentinel+"-client", sentinel+"-vouched"
 	options.Auth = &config.Auth{
-		Grant: config.GrantJWTBearer, ClientID: "toolx", ClientSecret: w.secrets["toolx"], IdentityToken: sentinel + "-person",
+		Grant: config.GrantJWTBearer, ClientID: "toolx", ClientSecret: w.secrets["toolx"], IdentityToken: sentinel +
+			"-person",
 		Provider: &config.Provider{Issuer: provider, ClientID: "desk", ClientSecret: sentinel + "-desk"},
 	}
 	return options

@@ -163,7 +163,8 @@ func ended(err error) bool {
 		return false
 	}
 	switch refused.ErrorCode {
-	case "invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target":
+	case "invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+		"invalid_target":
 		return true
 	}
 	return false

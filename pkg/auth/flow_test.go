@@ -287,9 +287,11 @@ func TestReasonOfARefusal(t *testing.T) {
 	w.why = "the account is locked"
 	options := w.options()
 	options.Visit = nil
-	w.wantError(Transport(http.DefaultTransport, options), "", "it asks for a login: the account is locked", "toolx auth login remote")
+	w.wantError(Transport(http.DefaultTransport, options), "", "it asks for a login: the account is locked",
+		"toolx auth login remote")
 	w.closed = true
-	w.wantError(Transport(http.DefaultTransport, w.options()), "", "it refuses the token that was just issued: the account is locked", "")
+	w.wantError(Transport(http.DefaultTransport, w.options()), "",
+		"it refuses the token that was just issued: the account is locked", "")
 }
 
 // Where a login finds no way in, to log in is no advice.
@@ -298,7 +300,8 @@ func TestNoWayIn(t *testing.T) {
 	w.noMetadata, w.bare = true, true
 	w.register = func(out http.ResponseWriter, _ map[string]any) { out.WriteHeader(http.StatusNotFound) }
 	_, err := w.call(Transport(http.DefaultTransport, w.options()), "")
-	if hint := fault.HintOf(err); strings.Contains(hint, "auth login") || !strings.Contains(hint, "Authorization: Bearer") {
+	if hint := fault.HintOf(err); strings.Contains(hint, "auth login") ||
+		!strings.Contains(hint, "Authorization: Bearer") {
 		t.Errorf("%v: hint %q", err, hint)
 	}
 }
@@ -353,7 +356,8 @@ func TestNobodyThereToStepUp(t *testing.T) {
 	options.Visit = nil
 	transport := Transport(http.DefaultTransport, options)
 	w.wantServed(transport, "")
-	w.wantError(transport, "write", "it asks for the scope 'write', which the login has not", "toolx auth login remote --scope write")
+	w.wantError(transport, "write", "it asks for the scope 'write', which the login has not",
+		"toolx auth login remote --scope write")
 }
 
 func TestExplicitHeaderWins(t *testing.T) {
@@ -472,7 +476,10 @@ func TestCallbackThatNeverComes(t *testing.T) {
 	options := w.options()
 	options.LoginTime = time.Millisecond
 	visit := options.Visit
-	options.Visit = func(ctx context.Context, address string) error { return visit(context.WithoutCancel(ctx), address) }
+	options.Visit = func(ctx context.Context, address string) error {
+		return visit(context.WithoutCancel(ctx),
+			address)
+	}
 	w.wantError(Transport(http.DefaultTransport, options), "",
 		"nobody logged in within 1ms; an answer with another state came, and was not taken", "toolx auth login remote")
 
@@ -484,7 +491,8 @@ func TestCallbackThatNeverComes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	options.Visit = func(context.Context, string) error { cancel(); return nil }
 	_, err := w.callContext(ctx, Transport(http.DefaultTransport, options), "")
-	if fault.KindOf(err) != fault.KindInterrupted || !strings.Contains(err.Error(), "server 'remote': the login was interrupted") {
+	if fault.KindOf(err) != fault.KindInterrupted || !strings.Contains(err.Error(),
+		"server 'remote': the login was interrupted") {
 		t.Errorf("error %v of kind %s", err, fault.KindOf(err))
 	}
 }
@@ -495,7 +503,10 @@ func TestPaste(t *testing.T) {
 		options := w.options()
 		arrived := make(chan string, 1)
 		options.Visit = func(ctx context.Context, address string) error {
-			noRedirect := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			noRedirect := &http.Client{CheckRedirect: func(*http.Request,
+				[]*http.Request) error {
+				return http.ErrUseLastResponse
+			}}
 			resp, err := noRedirect.Get(address)
 			if err == nil {
 				resp.Body.Close()
@@ -509,7 +520,8 @@ func TestPaste(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.wantServed(Transport(http.DefaultTransport, paste(w, func(s string) string { return " " + s + "\r\n" })), "")
-	w.wantServed(Transport(http.DefaultTransport, paste(w, func(s string) string { return s[strings.Index(s, "?")+1:] })), "")
+	w.wantServed(Transport(http.DefaultTransport, paste(w,
+		func(s string) string { return s[strings.Index(s, "?")+1:] })), "")
 	for text, want := range map[string]string{
 		"http://127.0.0.1:1/callback?code=" + sentinel + "&state=forged": "belongs to another login",
 		"http://127.0.0.1:1/" + sentinel:                                 "is not the address that the browser ended at",
@@ -555,7 +567,8 @@ func TestPasteAgain(t *testing.T) {
 	}
 	asked := 0
 	options.Paste = func(context.Context, error) (string, error) { asked++; return "wrong", nil }
-	w.wantError(Transport(http.DefaultTransport, options), "", "is not the address that the browser ended at", "--no-browser")
+	w.wantError(Transport(http.DefaultTransport, options), "", "is not the address that the browser ended at",
+		"--no-browser")
 	if asked != maxPastes {
 		t.Errorf("asked %d times", asked)
 	}
@@ -567,7 +580,8 @@ func TestClientCredentials(t *testing.T) {
 	w.challenged = "read"
 	options := w.options()
 	options.Visit, options.Store = nil, NewStore(t.TempDir(), false)
-	options.Auth = &config.Auth{Grant: config.GrantClientCredentials, ClientID: "machine", ClientSecret: sentinel + "-machine"}
+	options.Auth = &config.Auth{Grant: config.GrantClientCredentials, ClientID: "machine", ClientSecret: sentinel +
+		"-machine"}
 	transport := Transport(http.DefaultTransport, options)
 	w.wantServed(transport, "")
 	asked := last(t, w.tokens)
@@ -588,7 +602,8 @@ func TestClientCredentials(t *testing.T) {
 		t.Error("the kept token was not used")
 	}
 	options.Auth.ClientSecret, options.Store = sentinel+"-wrong", nil
-	w.wantError(Transport(http.DefaultTransport, options), "", "gives no token, for this reason: invalid_client (told so)", "clientSecret")
+	w.wantError(Transport(http.DefaultTransport, options), "",
+		"gives no token, for this reason: invalid_client (told so)", "clientSecret")
 }
 
 // An expired token is renewed: before it is sent where its end is known, and after a refusal where it is not.
@@ -625,7 +640,8 @@ func TestRefreshThatIsRefused(t *testing.T) {
 	transport := Transport(http.DefaultTransport, alone)
 	w.wantError(transport, "", "its login has ended: invalid_grant (told so)", "toolx auth login remote")
 	before := len(w.tokens)
-	w.wantError(Transport(http.DefaultTransport, alone), "", "its login has ended: the token cannot be renewed", "toolx auth login remote")
+	w.wantError(Transport(http.DefaultTransport, alone), "", "its login has ended: the token cannot be renewed",
+		"toolx auth login remote")
 	if len(w.tokens) != before {
 		t.Error("a dead refresh token was tried again")
 	}
@@ -709,7 +725,8 @@ func TestLoginStatusLogout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status.Issuer != w.issuer() || status.ClientID != "dynamic" || !slices.Equal(status.Scopes, []string{"read"}) || !status.Usable() || status.Keyring {
+	if status.Issuer != w.issuer() || status.ClientID != "dynamic" || !slices.Equal(status.Scopes, []string{"read"}) ||
+		!status.Usable() || status.Keyring {
 		t.Errorf("status %+v", status)
 	}
 	refresh := ""
@@ -738,7 +755,8 @@ func TestLoginStatusLogout(t *testing.T) {
 	}
 	lost := options
 	lost.URL = w.resource.URL + "/elsewhere"
-	if _, err := Login(t.Context(), http.DefaultTransport, lost); fault.KindOf(err) != fault.KindConnect || !strings.Contains(err.Error(), "HTTP 404 Not Found") {
+	if _, err := Login(t.Context(), http.DefaultTransport, lost); fault.KindOf(err) != fault.KindConnect ||
+		!strings.Contains(err.Error(), "HTTP 404 Not Found") {
 		t.Errorf("login to an address that is none: %v", err)
 	}
 	w.noMetadata = false // open at the door, and not behind it
@@ -847,7 +865,8 @@ func TestFolderOfNoUse(t *testing.T) {
 			w.open = false
 			w.wantError(Transport(http.DefaultTransport, options), "", "login", "toolx auth login remote")
 			w.secrets["machine"], w.lifetime = sentinel+"-machine", 1 // expired at once
-			options.Auth = &config.Auth{Grant: config.GrantClientCredentials, ClientID: "machine", ClientSecret: sentinel + "-machine"}
+			options.Auth = &config.Auth{Grant: config.GrantClientCredentials, ClientID: "machine",
+				ClientSecret: sentinel + "-machine"}
 			transport := Transport(http.DefaultTransport, options)
 			for range 3 {
 				w.wantServed(transport, "")
@@ -872,7 +891,8 @@ func TestTokensThatAreRefusedForEver(t *testing.T) {
 	}
 	w.secrets["machine"] = sentinel + "-machine"
 	before := len(w.tokens)
-	w.wantError(Transport(http.DefaultTransport, w.machine(&config.Auth{ClientSecret: sentinel + "-machine"})), "", again, "")
+	w.wantError(Transport(http.DefaultTransport, w.machine(&config.Auth{ClientSecret: sentinel + "-machine"})), "",
+		again, "")
 	if got := len(w.tokens) - before; got != 1 {
 		t.Errorf("a machine got %d tokens", got)
 	}
@@ -937,7 +957,8 @@ func TestTokensWithControlCharacters(t *testing.T) {
 		options := w.options()
 		options.Store = NewStore(t.TempDir(), false)
 		_, err := Login(t.Context(), http.DefaultTransport, options)
-		w.wantFailure(nil, err, "the authorization server AS gives no token, for this reason: "+test.want, "toolx auth login remote")
+		w.wantFailure(nil, err, "the authorization server AS gives no token, for this reason: "+test.want,
+			"toolx auth login remote")
 		if kept, err := Kept(t.Context(), options); kept != nil || err != nil {
 			t.Errorf("kept %+v, %v", kept, err)
 		}
@@ -954,7 +975,8 @@ func TestTokensWithControlCharacters(t *testing.T) {
 			t.Fatal(err)
 		}
 		var damaged *DamagedError
-		if _, err := Kept(t.Context(), options); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "the access token has the character 0x0d at byte 1") {
+		if _, err := Kept(t.Context(), options); !errors.As(err, &damaged) ||
+			!strings.Contains(err.Error(), "the access token has the character 0x0d at byte 1") {
 			t.Errorf("a spoilt token in a file: %v", err)
 		}
 	}
@@ -1050,7 +1072,8 @@ func TestLoginStopsTheClock(t *testing.T) {
 		}
 		return w.visit(waiting, address)
 	}
-	if got, err := w.callContext(ctx, Transport(http.DefaultTransport, options), ""); err != nil || got != "200 served body" {
+	if got, err := w.callContext(ctx, Transport(http.DefaultTransport, options), ""); err != nil ||
+		got != "200 served body" {
 		t.Errorf("served %q, %v", got, err)
 	}
 }
@@ -1068,11 +1091,13 @@ func TestSilence(t *testing.T) {
 	}
 	c.exchangeTimeout = 400 * time.Millisecond
 	w.logins = []string{silent.URL}
-	if _, err := w.call(c, ""); fault.KindOf(err) != fault.KindConnect || !strings.Contains(err.Error(), silent.URL+" cannot be reached") {
+	if _, err := w.call(c, ""); fault.KindOf(err) != fault.KindConnect ||
+		!strings.Contains(err.Error(), silent.URL+" cannot be reached") {
 		t.Errorf("a silent authorization server: %v (%s)", err, fault.KindOf(err))
 	}
 	c.options.URL = silent.URL
-	if _, err := c.whatIsAsked(t.Context()); fault.KindOf(err) != fault.KindConnect || !strings.Contains(err.Error(), "does not answer within 400ms") {
+	if _, err := c.whatIsAsked(t.Context()); fault.KindOf(err) != fault.KindConnect ||
+		!strings.Contains(err.Error(), "does not answer within 400ms") {
 		t.Errorf("a silent server: %v (%s)", err, fault.KindOf(err))
 	}
 }

@@ -86,7 +86,9 @@ type document map[string]json.RawMessage
 
 // resourceDocument reads the resource's document. One that the server itself names must be there; where it is not, the
 // well-known places may still have it.
-func (i *inspection) resourceDocument(ctx context.Context, asked *challenge) (place string, read document, missing string) {
+func (i *inspection) resourceDocument(
+	ctx context.Context, asked *challenge,
+) (place string, read document, missing string) {
 	if asked.metadata != "" {
 		read, missing = i.read(ctx, asked.metadata)
 		if read != nil {
@@ -167,7 +169,8 @@ func (i *inspection) issuerFields(issuer, place string, read document) {
 		i.found(place, "response_types_supported", "is missing, or no list of texts")
 	}
 	required := []string{"token_endpoint"}
-	if grants, ok := listIn(read, "grant_types_supported"); !ok || slices.Contains(grants, config.GrantAuthorizationCode) {
+	grants, ok := listIn(read, "grant_types_supported")
+	if !ok || slices.Contains(grants, config.GrantAuthorizationCode) {
 		required = append(required, "authorization_endpoint")
 		i.registration(place, read)
 	}
@@ -176,7 +179,9 @@ func (i *inspection) issuerFields(issuer, place string, read document) {
 			i.found(place, field, "is missing, or no text")
 		}
 	}
-	for _, field := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"} {
+	for _, field := range []string{
+		"authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint",
+	} {
 		if endpoint, ok := textIn(read, field); ok {
 			if err := i.trusted(endpoint); err != nil {
 				i.found(place, field, "%v", err)
@@ -196,7 +201,8 @@ func (i *inspection) registration(place string, read document) {
 	}
 	i.faults = append(i.faults, Fault{
 		URL: place, Field: "registration_endpoint", ByHand: true,
-		Problem: "is missing, and client_id_metadata_document_supported is not true: each client must be registered by hand",
+		Problem: "is missing, and client_id_metadata_document_supported is not true: " +
+			"each client must be registered by hand",
 	})
 }
 

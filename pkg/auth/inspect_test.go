@@ -72,7 +72,8 @@ func TestInspect(t *testing.T) {
 func TestInspectPromises(t *testing.T) {
 	w := newWorld(t)
 	header := http.Header{"Www-Authenticate": {`Bearer resource_metadata="` + w.resource.URL + `/nothing"`}}
-	if got := Inspect(t.Context(), http.DefaultTransport, w.options(), header); len(got) != 1 || !strings.Contains(got[0].Problem, "HTTP 404") {
+	if got := Inspect(t.Context(), http.DefaultTransport, w.options(), header); len(got) != 1 ||
+		!strings.Contains(got[0].Problem, "HTTP 404") {
 		t.Errorf("found %+v", got)
 	}
 	old := newWorld(t)

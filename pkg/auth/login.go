@@ -80,7 +80,8 @@ func (c *client) ask(ctx context.Context, back *callback, address string) (answe
 	waiting, cancel := context.WithTimeout(ctx, c.options.LoginTime)
 	defer cancel()
 	if err := c.options.Visit(waiting, address); err != nil && waiting.Err() == nil {
-		return answer{}, c.fail(ctx, nil, "toolx auth login --no-browser "+c.options.Login, "the login cannot begin: %v", err)
+		return answer{}, c.fail(ctx, nil, "toolx auth login --no-browser "+c.options.Login,
+			"the login cannot begin: %v", err)
 	}
 	select {
 	case got := <-back.answers:
@@ -98,7 +99,8 @@ func (c *client) ask(ctx context.Context, back *callback, address string) (answe
 		if back.strangers.Load() > 0 {
 			why = "; an answer with another state came, and was not taken"
 		}
-		return answer{}, c.fail(ctx, nil, "toolx auth login "+c.options.Login, "nobody logged in within %s%s", c.options.LoginTime, why)
+		return answer{}, c.fail(ctx, nil, "toolx auth login "+c.options.Login, "nobody logged in within %s%s",
+			c.options.LoginTime, why)
 	}
 }
 
@@ -156,7 +158,8 @@ func readPasted(text, state string) (answer, error) {
 	query, _, _ = strings.Cut(query, "#")
 	values, err := url.ParseQuery(query)
 	if err != nil || !values.Has("code") && !values.Has("error") {
-		return answer{}, errors.New("what was pasted is not the address that the browser ended at (http://127.0.0.1:…/callback?code=…)")
+		return answer{}, errors.New("what was pasted is not the address that the browser ended at " +
+			"(http://127.0.0.1:…/callback?code=…)")
 	}
 	got := readAnswer(values)
 	if !got.has(state) {
@@ -173,7 +176,8 @@ func (c *client) checkAnswer(ctx context.Context, found *site, got answer) error
 	case got.issuer != "" && got.issuer != issuer:
 		return c.fail(ctx, nil, "", "the answer is of the authorization server %s, and not of %s", got.issuer, issuer)
 	case got.issuer == "" && found.server.AuthorizationResponseIssParameterSupported:
-		return c.fail(ctx, nil, "", "the answer does not say that it is of the authorization server %s, which always says so", issuer)
+		return c.fail(ctx, nil, "",
+			"the answer does not say that it is of the authorization server %s, which always says so", issuer)
 	case got.failure != "":
 		return c.fail(ctx, nil, "toolx auth login "+c.options.Login,
 			"the authorization server %s refuses: %s", issuer, worded(got.failure, got.description))

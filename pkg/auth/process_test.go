@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 	transport := Transport(http.DefaultTransport, Options{
 		Server: "remote", URL: os.Getenv("AUTH_TEST_URL"), Store: NewStore(os.Getenv("AUTH_TEST_DIR"), false),
 	})
-	resp, err := (&http.Client{Transport: transport}).Post(os.Getenv("AUTH_TEST_URL"), "text/plain", strings.NewReader("body"))
+	resp, err := (&http.Client{Transport: transport}).Post(os.Getenv("AUTH_TEST_URL"), "text/plain",
+		strings.NewReader("body"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -57,7 +57,8 @@ func (c *client) register(ctx context.Context, found *site, redirect string) (*r
 		"the authorization server %s registers no clients by itself", found.server.Issuer)
 }
 
-const registerFix = "register toolx there (redirect: http://127.0.0.1/callback), and write its id into the entry: auth: {clientId: …}"
+const registerFix = "register toolx there (redirect: http://127.0.0.1/callback), " +
+	"and write its id into the entry: auth: {clientId: …}"
 
 func (c *client) registerDynamically(ctx context.Context, found *site, redirect string) (*registered, error) {
 	wanted := &oauthex.ClientRegistrationMetadata{
@@ -104,5 +105,6 @@ func (c *client) registrationFailure(ctx context.Context, found *site, err error
 	if errors.As(err, &refused) {
 		why = worded(refused.ErrorCode, refused.ErrorDescription)
 	}
-	return c.fail(ctx, err, registerFix, "the authorization server %s does not register toolx: %s", found.server.Issuer, why)
+	return c.fail(ctx, err, registerFix, "the authorization server %s does not register toolx: %s", found.server.Issuer,
+		why)
 }

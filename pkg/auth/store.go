@@ -128,7 +128,8 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	if read, _ := s.read(server); read != nil {
 		for issuer, one := range read.Grants {
 			if one.Keyring {
-				if wrong := s.ring.delete(ctx, account(server, issuer)); wrong != nil && !errors.Is(wrong, errNotThere) {
+				wrong := s.ring.delete(ctx, account(server, issuer))
+				if wrong != nil && !errors.Is(wrong, errNotThere) {
 					return wrong
 				}
 			}

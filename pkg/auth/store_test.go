@@ -182,7 +182,8 @@ func TestOpenBrowserRefuses(t *testing.T) {
 		t.Error("a program that is not there was started")
 	}
 	t.Setenv("BROWSER", os.Args[0]+" -no-such-flag")
-	if err := OpenBrowser(context.Background(), "https://example.com"); err == nil || !strings.Contains(err.Error(), "failed: exit status 2") {
+	if err := OpenBrowser(context.Background(), "https://example.com"); err == nil ||
+		!strings.Contains(err.Error(), "failed: exit status 2") {
 		t.Errorf("a program that failed: %v", err)
 	}
 }

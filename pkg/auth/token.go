@@ -96,7 +96,8 @@ func (c *client) load(ctx context.Context) (*Grant, error) {
 	}
 	grant, err := c.options.Store.load(ctx, c.options.URL, c.options.Auth.Issuer)
 	if err != nil {
-		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login+" replaces it, where it can be written", "its login cannot be read: %v", err)
+		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login+" replaces it, where it can be written",
+			"its login cannot be read: %v", err)
 	}
 	if grant == nil || !c.usable(grant) {
 		return nil, nil
@@ -158,7 +159,8 @@ func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	case fault.KindOf(err) == fault.KindUsage:
 		return nil, err // there is nothing to ask with
 	case err != nil:
-		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login, "its token cannot be renewed: %s", reason(err))
+		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login, "its token cannot be renewed: %s",
+			reason(err))
 	}
 	c.keep(renewed)
 	c.save(ctx, renewed)
@@ -200,7 +202,8 @@ func (c *client) lock(ctx context.Context) (unlock func(), err error) {
 	}
 	unlock, err = c.options.Store.lock(ctx, c.options.URL)
 	if err != nil {
-		return nil, c.fail(ctx, nil, c.options.Store.fix(), "its login cannot be renewed, since what is new could not be kept: %v", err)
+		return nil, c.fail(ctx, nil, c.options.Store.fix(),
+			"its login cannot be renewed, since what is new could not be kept: %v", err)
 	}
 	return unlock, nil
 }

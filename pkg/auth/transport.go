@@ -236,7 +236,8 @@ func drain(resp *http.Response) {
 // stillRefused is the error where a token that was just issued does not help.
 func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 	if missing := without(asked.scopes, grant.Scopes); asked.stepUp && len(missing) > 0 {
-		return c.needLogin(fmt.Sprintf("the authorization server does not grant the scope %s, which the server asks for", quoted(missing)), nil)
+		why := "the authorization server does not grant the scope " + quoted(missing) + ", which the server asks for"
+		return c.needLogin(why, nil)
 	}
 	if asked.stepUp {
 		return c.needLogin(asked.because("it asks for a scope that the token has"), nil)
@@ -337,7 +338,8 @@ func (c *client) newGrant(ctx context.Context, used *Grant, asked *challenge) (*
 		return nil, err
 	}
 	if missing := c.notGranted(scopes, grant, asked); len(missing) > 0 {
-		c.notice(slog.LevelWarn, fmt.Sprintf("the authorization server %s did not grant the scope %s", grant.Issuer, quoted(missing)))
+		c.notice(slog.LevelWarn, fmt.Sprintf("the authorization server %s did not grant the scope %s", grant.Issuer,
+			quoted(missing)))
 	}
 	grant.issued = true
 	return grant, nil
@@ -362,7 +364,8 @@ func (c *client) nobodyThere(used *Grant, asked *challenge) error {
 	case known.ended != "":
 		return c.needLogin("its login has ended: "+known.ended, nil)
 	case asked.stepUp:
-		return c.needLogin(asked.because("it asks for the scope "+quoted(asked.scopes)+", which the login has not"), without(asked.scopes, c.options.Auth.Scopes))
+		return c.needLogin(asked.because("it asks for the scope "+quoted(asked.scopes)+", which the login has not"),
+			without(asked.scopes, c.options.Auth.Scopes))
 	case used != nil:
 		return c.needLogin(asked.because("its login has ended"), nil)
 	case asked.bare:

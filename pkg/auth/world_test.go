@@ -97,7 +97,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{
-		t: t, secrets: map[string]string{}, keys: map[string]crypto.PublicKey{}, bindings: map[string]string{}, codes: map[string]url.Values{}, access: map[string][]string{},
+		t: t, secrets: map[string]string{}, keys: map[string]crypto.PublicKey{}, bindings: map[string]string{},
+		codes: map[string]url.Values{}, access: map[string][]string{},
 		refresh: map[string]url.Values{}, spent: map[string]bool{}, metadata: map[string]any{},
 		place: "/.well-known/oauth-authorization-server",
 	}
@@ -129,7 +130,8 @@ func (w *world) serveResource(out http.ResponseWriter, req *http.Request) {
 		if w.logins != nil {
 			logins = w.logins
 		}
-		writeJSON(out, http.StatusOK, map[string]any{"resource": speaks, "authorization_servers": logins, "scopes_supported": w.scopes, "dpop_bound_access_tokens_required": w.required})
+		writeJSON(out, http.StatusOK, map[string]any{"resource": speaks, "authorization_servers": logins,
+			"scopes_supported": w.scopes, "dpop_bound_access_tokens_required": w.required})
 		return
 	}
 	if req.URL.Path == "/mcp" && w.tenant != "" && req.Header.Get("X-Tenant") != w.tenant {
@@ -230,7 +232,8 @@ func (w *world) serveOAuth(out http.ResponseWriter, req *http.Request) {
 		w.registerClient(out, req)
 	case "/revoke":
 		_ = req.ParseForm()
-		if key := w.keys[req.Form.Get("client_id")]; key != nil && !w.verified(req.Form, req.Form.Get("client_id"), key) {
+		if key := w.keys[req.Form.Get("client_id")]; key != nil &&
+			!w.verified(req.Form, req.Form.Get("client_id"), key) {
 			refuse(out, http.StatusUnauthorized, "invalid_client")
 			return
 		}
@@ -269,7 +272,8 @@ func (w *world) registerClient(out http.ResponseWriter, req *http.Request) {
 		w.register(out, wanted)
 		return
 	}
-	answer := map[string]any{"client_id": "dynamic", "redirect_uris": wanted["redirect_uris"], "token_endpoint_auth_method": "none"}
+	answer := map[string]any{"client_id": "dynamic", "redirect_uris": wanted["redirect_uris"],
+		"token_endpoint_auth_method": "none"}
 	w.secrets["dynamic"] = ""
 	if w.method != "" {
 		w.secrets["dynamic"] = w.fresh("secret")
@@ -333,7 +337,8 @@ func (w *world) proven(req *http.Request, address, token string) (key, nonce str
 		for _, name := range []string{"x", "y"} {
 			text, _ := jwk[name].(string)
 			half, err := base64.RawURLEncoding.DecodeString(text)
-			if err != nil || jwk["kty"] != "EC" || jwk["crv"] != "P-256" || jwk["d"] != nil || proof.Header["typ"] != "dpop+jwt" {
+			if err != nil || jwk["kty"] != "EC" || jwk["crv"] != "P-256" || jwk["d"] != nil ||
+				proof.Header["typ"] != "dpop+jwt" {
 				return nil, errors.New("not the key of a proof")
 			}
 			point = append(point, half...)
@@ -352,7 +357,8 @@ func (w *world) proven(req *http.Request, address, token string) (key, nonce str
 		hash := sha256.Sum256([]byte(token))
 		sum = base64.RawURLEncoding.EncodeToString(hash[:])
 	}
-	if unique == "" || w.spent[unique] || claims["htm"] != req.Method || claims["htu"] != address || claims["ath"] != sum {
+	if unique == "" || w.spent[unique] || claims["htm"] != req.Method || claims["htu"] != address ||
+		claims["ath"] != sum {
 		return "", ""
 	}
 	w.spent[unique] = true
@@ -420,7 +426,8 @@ func (w *world) issue(out http.ResponseWriter, form url.Values, renewable bool) 
 	if w.prover != "" {
 		w.bindings[token], kind = w.prover, "DPoP"
 	}
-	answer := map[string]any{"access_token": token, "token_type": kind, "expires_in": lifetime, "scope": strings.Join(scopes, " ")}
+	answer := map[string]any{"access_token": token, "token_type": kind, "expires_in": lifetime,
+		"scope": strings.Join(scopes, " ")}
 	if renewable && !w.noRefresh {
 		again := w.fresh("refresh")
 		w.refresh[again] = url.Values{"scope": {strings.Join(scopes, " ")}}

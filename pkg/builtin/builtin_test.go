@@ -137,7 +137,8 @@ func TestNamesAreKept(t *testing.T) {
 		Parameters:     json.RawMessage(`{"type":"object","properties":{"deviceName":{"type":"string"}}}`),
 		Implementation: config.Implementation{Type: "builtin", Handler: "echo"},
 	}
-	got := value(t, call(t, builtin.Services{}, "repeat", `{"device_name":"a"}`, fromConfig(t, entry, builtin.Services{})))
+	got := value(t, call(t, builtin.Services{}, "repeat", `{"device_name":"a"}`,
+		fromConfig(t, entry, builtin.Services{})))
 	if want := `{"echo":{"device_name":"a"}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -189,7 +190,10 @@ func TestUnknownHandler(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.kind+" "+test.handler, func(t *testing.T) {
 			var notices []string
-			services := builtin.Services{Notice: func(level slog.Level, text string) { notices = append(notices, level.String()+" "+text) }}
+			services := builtin.Services{Notice: func(level slog.Level,
+				text string) {
+				notices = append(notices, level.String()+" "+text)
+			}}
 			tool := fromConfig(t, &config.Tool{
 				Name:           "mine",
 				Implementation: config.Implementation{Type: test.kind, Handler: test.handler},
@@ -212,7 +216,8 @@ func TestUnknownHandler(t *testing.T) {
 }
 
 func TestConfigToolTakesAfterItsHandler(t *testing.T) {
-	plain := fromConfig(t, &config.Tool{Name: "math_eval", Implementation: config.Implementation{Type: "builtin"}}, builtin.Services{})
+	plain := fromConfig(t, &config.Tool{Name: "math_eval", Implementation: config.Implementation{Type: "builtin"}},
+		builtin.Services{})
 	for _, part := range []string{plain.Description, string(plain.InputSchema)} {
 		if !strings.Contains(part, "expression") {
 			t.Errorf("not the handler's: %s", part)
@@ -237,9 +242,11 @@ func TestConfigToolTakesAfterItsHandler(t *testing.T) {
 }
 
 func TestBadConfigEntries(t *testing.T) {
-	tool := builtin.FromConfig(&config.Tool{Name: "x", Implementation: config.Implementation{Type: "lambda"}}, builtin.Services{})
+	tool := builtin.FromConfig(&config.Tool{Name: "x", Implementation: config.Implementation{Type: "lambda"}},
+		builtin.Services{})
 	_, err := tool.Implementation.CallTool(context.Background(), exec.Request{Name: "x"})
-	if err == nil || err.Error() != `tool x: implementation type "lambda" is unknown` || fault.KindOf(err) != fault.KindUsage {
+	if err == nil || err.Error() != `tool x: implementation type "lambda" is unknown` ||
+		fault.KindOf(err) != fault.KindUsage {
 		t.Errorf("got %v", err)
 	}
 	if !errors.Is(err, tool.Broken) || string(tool.Definition) != `{"name":"x","description":"","inputSchema":{"type":"object"}}` {
@@ -329,13 +336,15 @@ func TestDescribeTool(t *testing.T) {
 	}
 	registry.Register(builtin.Tools(services)...)
 	executor := &exec.Executor{Registry: registry}
-	result := executor.Call(t.Context(), exec.Call{Tool: "describe_tool", Arguments: json.RawMessage(`{"name":"zwave__get_device"}`)})
+	result := executor.Call(t.Context(), exec.Call{Tool: "describe_tool",
+		Arguments: json.RawMessage(`{"name":"zwave__get_device"}`)})
 	want := `{"name":"zwave__get_device","server":"zwave","type":"mcp","description":"a <b>","definition":{"name":"get_device","description":"a <b>","inputSchema":{}}}`
 	if got := value(t, result); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	result = executor.Call(t.Context(), exec.Call{Tool: "describe_tool", Arguments: json.RawMessage(`{"name":"ech"}`)})
-	if result.Success || result.Err.Error() != "Tool 'ech' not found" || !strings.Contains(fault.HintOf(result.Err), "echo") {
+	if result.Success || result.Err.Error() != "Tool 'ech' not found" ||
+		!strings.Contains(fault.HintOf(result.Err), "echo") {
 		t.Errorf("got %v, hint %q", result.Err, fault.HintOf(result.Err))
 	}
 }
@@ -345,7 +354,8 @@ func TestListServers(t *testing.T) {
 	registry := exec.NewRegistry(nil)
 	registry.Register(serverTool(t, "zwave", "get_device"))
 	services := builtin.Services{Registry: registry, Servers: func() []builtin.Server {
-		return []builtin.Server{{Name: "zwave", Status: "ready", Transport: "stdio"}, {Name: "other", Status: "failed", Error: "no such file"}}
+		return []builtin.Server{{Name: "zwave", Status: "ready", Transport: "stdio"},
+			{Name: "other", Status: "failed", Error: "no such file"}}
 	}}
 	got := value(t, call(t, services, "list_servers", `{}`))
 	want := `{"servers":[{"name":"zwave","status":"ready","transport":"stdio","tools":1},{"name":"other","status":"failed","error":"no such file","tools":0}]}`

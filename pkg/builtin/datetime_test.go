@@ -104,7 +104,8 @@ func TestDatetimeFormats(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.format, func(t *testing.T) {
-			arguments, err := json.Marshal(map[string]string{"timezone": "Europe/Berlin", "time": "2026-03-01 09:05:07", "format": test.format})
+			arguments, err := json.Marshal(map[string]string{"timezone": "Europe/Berlin", "time": "2026-03-01 09:05:07",
+				"format": test.format})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +130,8 @@ func TestDatetimeMeasures(t *testing.T) {
 	}
 	for _, test := range tests {
 		var moment struct{ Difference struct{ Text string } }
-		raw := value(t, call(t, fixedClock(), "datetime", `{"timezone":"UTC","time":"`+test.from+`","until":"`+test.until+`"}`))
+		raw := value(t, call(t, fixedClock(), "datetime",
+			`{"timezone":"UTC","time":"`+test.from+`","until":"`+test.until+`"}`))
 		if err := json.Unmarshal([]byte(raw), &moment); err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +202,8 @@ func FuzzDatetimeAdd(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, duration string) {
-		arguments, err := json.Marshal(map[string]string{"timezone": "Europe/Berlin", "add": duration, "subtract": duration})
+		arguments, err := json.Marshal(map[string]string{"timezone": "Europe/Berlin", "add": duration,
+			"subtract": duration})
 		if err != nil {
 			t.Fatal(err)
 		}

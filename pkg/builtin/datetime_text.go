@@ -47,7 +47,8 @@ func (c clock) read(raw json.RawMessage) (time.Time, error) {
 		return t.In(c.zone), err
 	}
 	return time.Time{}, fmt.Errorf(
-		"cannot read the time %q: write it as 2026-03-01T12:00:00Z, 2026-03-01 or 2026-03-01 12:00, or say how to read it with input_format", text)
+		"cannot read the time %q: write it as 2026-03-01T12:00:00Z, 2026-03-01 or 2026-03-01 12:00, "+
+			"or say how to read it with input_format", text)
 }
 
 // readAs reads text by the format that the caller gave.
@@ -115,8 +116,9 @@ func readUnix(text string) (t time.Time, ok bool, err error) {
 func usualLayouts() []string {
 	return []string{
 		time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04",
-		"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999 -0700", "2006-01-02 15:04:05.999999999 MST",
-		"2006-01-02 15:04:05.999999999", "2006-01-02 15:04", time.DateOnly, "2006-01", "2006", "20060102", "20060102T150405Z0700", "20060102T150405",
+		"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999 -0700",
+		"2006-01-02 15:04:05.999999999 MST", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04", time.DateOnly,
+		"2006-01", "2006", "20060102", "20060102T150405Z0700", "20060102T150405",
 		time.RFC1123Z, time.RFC1123, time.RFC850, time.ANSIC, time.UnixDate, time.RubyDate, time.RFC822Z, time.RFC822,
 	}
 }
@@ -133,7 +135,8 @@ func formatTime(t time.Time, format string) (string, error) {
 	text := t.Format(format)
 	other := t.AddDate(1, 1, 1).Add(time.Hour + time.Minute + time.Second + time.Millisecond)
 	if text == format && other.Format(format) == format {
-		return "", fmt.Errorf("the format %q holds no part of a time: use a name (rfc3339, rfc1123, unix, date, time, iso_week, …), a strftime pattern (%%Y-%%m-%%d) or a Go layout (2006-01-02)", format)
+		return "", fmt.Errorf("the format %q holds no part of a time: use a name (rfc3339, rfc1123, unix, date, time, "+
+			"iso_week, …), a strftime pattern (%%Y-%%m-%%d) or a Go layout (2006-01-02)", format)
 	}
 	return text, nil
 }

@@ -73,7 +73,8 @@ func (e *OutsideError) Error() string {
 	if len(e.Folders) == 0 {
 		return e.Path + " may not be searched: no folder may (roots in the config)"
 	}
-	return fmt.Sprintf("%s may not be searched: only what is below %s may (roots in the config)", e.Path, strings.Join(e.Folders, ", "))
+	return fmt.Sprintf("%s may not be searched: only what is below %s may (roots in the config)", e.Path,
+		strings.Join(e.Folders, ", "))
 }
 
 // confine opens the one of the allowed folders that path is below. Nil stands for the working folder. A relative path

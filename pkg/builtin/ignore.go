@@ -303,7 +303,8 @@ func classNameAt(glob []rune) int {
 // namedClass is a named class as RE2 writes it within brackets, without the slash.
 func namedClass(name string) (set string, ok bool) {
 	switch name {
-	case "[:alnum:]", "[:alpha:]", "[:blank:]", "[:cntrl:]", "[:digit:]", "[:lower:]", "[:space:]", "[:upper:]", "[:xdigit:]":
+	case "[:alnum:]", "[:alpha:]", "[:blank:]", "[:cntrl:]", "[:digit:]", "[:lower:]", "[:space:]", "[:upper:]",
+		"[:xdigit:]":
 		return name, true
 	case "[:graph:]":
 		return `!-.0-~`, true

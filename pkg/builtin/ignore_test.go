@@ -73,7 +73,8 @@ func TestIgnoreRules(t *testing.T) {
 			}
 			want := strings.Fields(test.kept)
 			if gitErr == nil {
-				listed := run(t, root, git, "-c", "core.excludesFile=", "-c", "core.quotePath=false", "ls-files", "-z", "--others", "--exclude-standard")
+				listed := run(t, root, git, "-c", "core.excludesFile=", "-c", "core.quotePath=false", "ls-files", "-z",
+					"--others", "--exclude-standard")
 				if fromGit := withoutIgnoreFiles(strings.Split(strings.TrimSuffix(listed, "\x00"), "\x00")); !slices.Equal(fromGit, want) {
 					t.Errorf("git keeps %q, the table %q", fromGit, want)
 				}

@@ -335,7 +335,8 @@ func pointOut(expression string, err error) error {
 		message = strings.TrimSuffix(message, multiply) + " (% is the remainder of a division; 10 percent are 10/100)"
 	}
 	const around = 30 // characters shown on either side
-	runes := []rune(strings.Join(strings.FieldsFunc(expression, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " "))
+	runes := []rune(strings.Join(strings.FieldsFunc(expression,
+		func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " "))
 	place := min(placed.From, len(runes))
 	from, to := max(0, place-around), min(len(runes), place+around)
 	shown, indent := string(runes[from:to]), place-from

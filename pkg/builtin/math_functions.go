@@ -79,8 +79,8 @@ var mathFunctions = sync.OnceValue(func() map[string]function {
 		"pow":       ofTwo(power),
 		"mod":       ofTwo(modulo),
 		"root":      ofTwo(root),
-		"atan2":     ofTwo(func(a, b number) (number, error) { return fromFloat(math.Atan2(a.double(), b.double()), "atan2") }),
-		"hypot":     ofTwo(func(a, b number) (number, error) { return fromFloat(math.Hypot(a.double(), b.double()), "hypot") }),
+		"atan2":     ofDoubles("atan2", math.Atan2),
+		"hypot":     ofDoubles("hypot", math.Hypot),
 
 		"unary -": ofOne(negate),
 		"unary +": ofOne(func(a number) (number, error) { return a, nil }),
@@ -124,6 +124,10 @@ func realFunctions() map[string]func(float64) float64 {
 
 func ofOne(f func(a number) (number, error)) function {
 	return function{1, 1, numbers(func(a []number) (number, error) { return f(a[0]) })}
+}
+
+func ofDoubles(name string, f func(x, y float64) float64) function {
+	return ofTwo(func(a, b number) (number, error) { return fromFloat(f(a.double(), b.double()), name) })
 }
 
 func ofTwo(f func(a, b number) (number, error)) function {
@@ -334,7 +338,8 @@ func round(values []number) (number, error) {
 		const most = 300
 		n, ok := values[1].integer()
 		if !ok || n.CmpAbs(big.NewInt(most)) > 0 {
-			return number{}, fmt.Errorf("round needs a whole number of digits from -%d to %d, not %v", most, most, values[1])
+			return number{}, fmt.Errorf("round needs a whole number of digits from -%d to %d, not %v", most, most,
+				values[1])
 		}
 		digits = int(n.Int64())
 	}

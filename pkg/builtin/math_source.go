@@ -39,7 +39,8 @@ func readMath(expression string) (*mathSource, error) {
 	spaced, places := spaceNumbers(plainOperators(expression))
 	for i := range len(spaced) - 1 { // the library takes what follows for a comment
 		if pair := string(spaced[i : i+2]); pair == "//" || pair == "/*" {
-			wrong := &file.Error{Message: "unexpected \"" + pair + "\" (write / to divide, floor(7/2) for whole numbers)"}
+			message := `unexpected "` + pair + `" (write / to divide, floor(7/2) for whole numbers)`
+			wrong := &file.Error{Message: message}
 			wrong.From, wrong.To = i, i+2
 			return nil, moved(wrong, places)
 		}
@@ -235,7 +236,8 @@ func (r *mathReader) operator(token lexer.Token) {
 // multiply puts a sign between two operands that have none.
 func (r *mathReader) multiply(token lexer.Token, refuse func(string, ...any) error) error {
 	if r.divided {
-		return refuse("a product without * after a division can be read in two ways: write *, and brackets where they are meant")
+		return refuse("a product without * after a division can be read in two ways: " +
+			"write *, and brackets where they are meant")
 	}
 	r.pieces = append(r.pieces, piece{"*", token.From, true})
 	return nil

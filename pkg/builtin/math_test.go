@@ -282,7 +282,8 @@ func TestMathEvalRefuses(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.expression, func(t *testing.T) {
 			tool := mathTool(t)
-			raw, err := tool.Implementation.CallTool(t.Context(), exec.Request{Arguments: json.RawMessage(mathArguments(t, test.expression))})
+			raw, err := tool.Implementation.CallTool(t.Context(),
+				exec.Request{Arguments: json.RawMessage(mathArguments(t, test.expression))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -337,7 +338,8 @@ func FuzzMathEval(f *testing.F) {
 	}
 	tool := mathTool(f)
 	f.Fuzz(func(t *testing.T, expression string) {
-		raw, err := tool.Implementation.CallTool(t.Context(), exec.Request{Arguments: json.RawMessage(mathArguments(t, expression))})
+		raw, err := tool.Implementation.CallTool(t.Context(),
+			exec.Request{Arguments: json.RawMessage(mathArguments(t, expression))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +356,8 @@ func FuzzMathEval(f *testing.F) {
 			t.Fatal(err)
 		}
 		if reply.IsError {
-			if text := reply.Content[0].Text; text == "" || strings.Contains(text, "runtime error") || strings.Contains(text, "builtin.") {
+			if text := reply.Content[0].Text; text == "" || strings.Contains(text, "runtime error") ||
+				strings.Contains(text, "builtin.") {
 				t.Errorf("message %q for %q", text, expression)
 			}
 			return

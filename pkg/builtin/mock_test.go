@@ -83,9 +83,10 @@ func TestMockContent(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			tool := fromConfig(t, &config.Tool{
-				Name:           "mocked",
-				Implementation: config.Implementation{Type: "mock", Content: test.content, MockResponse: json.RawMessage(test.response)},
-				Origin:         config.Origin{File: filepath.Join(folder, "toolx.yaml")},
+				Name: "mocked",
+				Implementation: config.Implementation{Type: "mock", Content: test.content,
+					MockResponse: json.RawMessage(test.response)},
+				Origin: config.Origin{File: filepath.Join(folder, "toolx.yaml")},
 			}, builtin.Services{})
 			result := call(t, builtin.Services{}, "mocked", "", tool)
 			if string(result.Raw) != test.want {
@@ -99,13 +100,15 @@ func TestMockContent(t *testing.T) {
 		Origin:         config.Origin{File: filepath.Join(folder, "toolx.yaml")},
 	}, builtin.Services{})
 	result := call(t, builtin.Services{}, "mocked", "", missing)
-	if result.Success || fault.KindOf(result.Err) != fault.KindUsage || !strings.Contains(result.Err.Error(), "content block 1 of the mock mocked: ") {
+	if result.Success || fault.KindOf(result.Err) != fault.KindUsage ||
+		!strings.Contains(result.Err.Error(), "content block 1 of the mock mocked: ") {
 		t.Errorf("got %v", result.Err)
 	}
 }
 
 func TestMockError(t *testing.T) {
-	tool := mocked(t, config.Implementation{Error: "device <4> is asleep", MockResponse: json.RawMessage(`1`)}, builtin.Services{})
+	tool := mocked(t, config.Implementation{Error: "device <4> is asleep", MockResponse: json.RawMessage(`1`)},
+		builtin.Services{})
 	if got := failure(t, call(t, builtin.Services{}, "mocked", "", tool)); got != "device <4> is asleep" {
 		t.Errorf("got %q", got)
 	}
@@ -151,7 +154,8 @@ func TestMockCrashAndSilenceOnStage(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			answered := make(chan error)
 			go func() {
-				_, err := tool.Implementation.CallTool(ctx, exec.Request{Name: "mocked", Arguments: json.RawMessage(`{}`)})
+				_, err := tool.Implementation.CallTool(ctx,
+					exec.Request{Name: "mocked", Arguments: json.RawMessage(`{}`)})
 				answered <- err
 			}()
 			if did := <-stage.done; did != "stdout last words" {

@@ -217,7 +217,8 @@ func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignore
 	for _, entry := range entries {
 		name := entry.Name()
 		below, shownBelow := filepath.Join(path, name), filepath.Join(shown, name)
-		if name == ".git" || (!s.arguments.Hidden && strings.HasPrefix(name, ".")) || scope.ignores(below, entry.IsDir()) {
+		if name == ".git" || (!s.arguments.Hidden && strings.HasPrefix(name, ".")) ||
+			scope.ignores(below, entry.IsDir()) {
 			continue
 		}
 		if err := s.entry(ctx, entry, below, shownBelow, scope); err != nil {

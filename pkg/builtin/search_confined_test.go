@@ -38,7 +38,8 @@ func searchAs(t *testing.T, services builtin.Services, confined bool, path strin
 // IMPL-3: who is no person at the keyboard searches below the roots alone, also by links; a person searches anywhere.
 func TestSearchConfined(t *testing.T) {
 	private := tree(t, map[string]string{"id_rsa": "needle"})
-	first := tree(t, map[string]string{"a.txt": "needle", "sub/b.txt": "needle", ".gitignore": "/ignored\n", "ignored": "needle"})
+	first := tree(t, map[string]string{"a.txt": "needle", "sub/b.txt": "needle", ".gitignore": "/ignored\n",
+		"ignored": "needle"})
 	second := tree(t, map[string]string{"c.txt": "needle"})
 	for link, to := range map[string]string{
 		"out": private, "key": filepath.Join(private, "id_rsa"), "up": "../..", "self": ".", "inside": "sub",
@@ -67,7 +68,8 @@ func TestSearchConfined(t *testing.T) {
 		{first + "-not", "may not be searched"},
 	} {
 		files, failure := searchAs(t, services, true, test.path)
-		if got := strings.Join(files, " ") + failure; failure == "" && got != test.want || !strings.Contains(got, test.want) {
+		if got := strings.Join(files, " ") + failure; failure == "" && got != test.want ||
+			!strings.Contains(got, test.want) {
 			t.Errorf("%s: %s\nwant %s", test.path, got, test.want)
 		}
 	}

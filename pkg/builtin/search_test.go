@@ -173,7 +173,8 @@ func TestSearchIsBounded(t *testing.T) {
 		t.Errorf("got %+v", answer)
 	}
 	exact := tree(t, map[string]string{"a": "needle\nneedle\n"})
-	if answer := searchIn(t, exact, `{"query":"needle","max_results":2}`); len(answer.Matches) != 2 || answer.Truncated {
+	if answer := searchIn(t, exact, `{"query":"needle","max_results":2}`); len(answer.Matches) != 2 ||
+		answer.Truncated {
 		t.Errorf("got %+v", answer)
 	}
 }
@@ -227,7 +228,8 @@ func toolNamed(t *testing.T, name, arguments string) string {
 		if tool.Name != name {
 			continue
 		}
-		raw, err := tool.Implementation.CallTool(t.Context(), exec.Request{Name: name, Arguments: json.RawMessage(arguments)})
+		raw, err := tool.Implementation.CallTool(t.Context(),
+			exec.Request{Name: name, Arguments: json.RawMessage(arguments)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +252,8 @@ func TestSearchEndsWithItsCall(t *testing.T) {
 	cancel()
 	for _, tool := range builtin.Tools(builtin.Services{}) {
 		if tool.Name == "search" {
-			_, err := tool.Implementation.CallTool(ctx, exec.Request{Arguments: json.RawMessage(`{"query":"a"}`), Progress: func(exec.Progress) {}})
+			_, err := tool.Implementation.CallTool(ctx,
+				exec.Request{Arguments: json.RawMessage(`{"query":"a"}`), Progress: func(exec.Progress) {}})
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}

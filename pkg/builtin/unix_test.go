@@ -127,7 +127,8 @@ func TestVolume(t *testing.T) {
 					t.Errorf("%s: got %+v, %v, want %+v", step.arguments, got, err, want)
 				}
 			}
-			if log, err := os.ReadFile(filepath.Join(folder, "log")); err != nil || strings.Contains(string(log), "-30") {
+			if log, err := os.ReadFile(filepath.Join(folder, "log")); err != nil ||
+				strings.Contains(string(log), "-30") {
 				t.Errorf("log %q: %v", log, err)
 			}
 		})

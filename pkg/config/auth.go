@@ -103,13 +103,15 @@ func (a *Auth) flaw() (problem, fix string) {
 	case a.Grant == GrantClientCredentials && a.ClientID == "":
 		return "the grant client_credentials needs a clientId", "add clientId: …"
 	case a.Grant == GrantClientCredentials && a.ClientSecret == "" && !a.Signs():
-		return "the grant client_credentials needs a clientSecret, or a privateKeyFile", "add clientSecret: ${CLIENT_SECRET}"
+		return "the grant client_credentials needs a clientSecret, or a privateKeyFile",
+			"add clientSecret: ${CLIENT_SECRET}"
 	case a.Grant == GrantJWTBearer && (a.IdentityToken == "") == (a.IdentityTokenFile == ""):
 		return "the grant jwt_bearer needs either an identityTokenFile or an identityToken", "keep or add one of them"
 	case a.Grant != GrantJWTBearer && (a.Provider != nil || a.IdentityToken+a.IdentityTokenFile != ""):
 		return "an identity token and its provider are for another grant", "add grant: jwt_bearer"
 	case a.Provider != nil && (a.Provider.Issuer == "" || a.Provider.ClientID == ""):
-		return "an identityProvider needs an issuer and a clientId", "add identityProvider: {issuer: https://…, clientId: …}"
+		return "an identityProvider needs an issuer and a clientId",
+			"add identityProvider: {issuer: https://…, clientId: …}"
 	case a.ClientSecret != "" && a.ClientID == "":
 		return "a clientSecret needs a clientId", "add clientId: …"
 	case a.Signs() && a.ClientID == "":

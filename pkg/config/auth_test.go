@@ -64,7 +64,8 @@ func TestAuthWithAPrivateKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if auth := resolved.Auth; auth.PrivateKey != key || auth.KeyID != "k-7" || auth.AssertionAudience != "https://7" {
+		if auth := resolved.Auth; auth.PrivateKey != key || auth.KeyID != "k-7" ||
+			auth.AssertionAudience != "https://7" {
 			t.Errorf("auth is %+v", auth)
 		}
 		for _, secret := range []string{key, "first/line", "second+line"} {
@@ -80,11 +81,13 @@ func TestAuthWithAPrivateKey(t *testing.T) {
 	if path := resolved.Auth.PrivateKeyFile; !filepath.IsAbs(path) || filepath.Base(path) != "7.pem" {
 		t.Errorf("the key is in %s", path)
 	}
-	if resolved, err = loaded.Servers[2].Resolve([]string{"VOUCHED=e30.e30.x"}); err != nil || !slices.Contains(resolved.Secrets, "e30.e30.x") ||
+	if resolved, err = loaded.Servers[2].Resolve([]string{"VOUCHED=e30.e30.x"}); err != nil ||
+		!slices.Contains(resolved.Secrets, "e30.e30.x") ||
 		!slices.Contains(resolved.Secrets, "hush-hush") || resolved.Auth.Provider.Issuer != "https://e30.e30.x" {
 		t.Errorf("the identity token is not masked, or its provider lost: %+v, %v", resolved.Auth.Provider, err)
 	}
-	if resolved, err = loaded.Servers[3].Resolve([]string{"N=7"}); err != nil || !filepath.IsAbs(resolved.Auth.IdentityTokenFile) {
+	if resolved, err = loaded.Servers[3].Resolve([]string{"N=7"}); err != nil ||
+		!filepath.IsAbs(resolved.Auth.IdentityTokenFile) {
 		t.Errorf("the identity token is in %q, %v", resolved.Auth.IdentityTokenFile, err)
 	}
 }
@@ -123,7 +126,8 @@ func TestAuthWithAnUnsetVariable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loaded.Servers[0].Resolve(nil); err == nil || !strings.Contains(err.Error(), "NOT_SET (auth.clientSecret") {
+	if _, err := loaded.Servers[0].Resolve(nil); err == nil ||
+		!strings.Contains(err.Error(), "NOT_SET (auth.clientSecret") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -108,7 +108,8 @@ func (s *Server) DisabledBy() (setting string, origin Origin) {
 		return "", Origin{}
 	}
 	if s.node != nil {
-		if enabled, found := s.node.get("enabled"); found && enabled.value.kind == kindBool && enabled.value.text == "false" {
+		enabled, found := s.node.get("enabled")
+		if found && enabled.value.kind == kindBool && enabled.value.text == "false" {
 			return "enabled: false", s.origin("enabled")
 		}
 	}

@@ -345,7 +345,8 @@ func (d *decoder) servers(v value, to *document) {
 		}
 		if first, found := to.servers.find(m.key); found {
 			// Nobody can tell which is meant, so that neither is started.
-			d.problem(child, "remove one of the two", "a server of this name is given already, at %s", first.node.origin)
+			d.problem(child, "remove one of the two", "a server of this name is given already, at %s",
+				first.node.origin)
 			said := &d.problems[len(d.problems)-1]
 			said.Duplicate, said.path = true, first.path
 			continue
@@ -388,7 +389,8 @@ func (d *decoder) checkServer(v value, s *Server) {
 // the terminal as it is when they complete it.
 func (d *decoder) checkName(v value, name string) {
 	if strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
-		d.problem(v, "give it a name of letters, digits and signs", "the name %q has characters that cannot be seen", name)
+		d.problem(v, "give it a name of letters, digits and signs", "the name %q has characters that cannot be seen",
+			name)
 	}
 }
 
@@ -535,7 +537,8 @@ func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 	case err != nil || exact > longest:
 		d.problem(v, "write for example 30s, 500ms or 1m30s", "%s is not a time", v.shown())
 	case exact < 1:
-		d.problem(v, "write a time such as 30s, none for no limit, or remove the key", "%s is no time to wait", v.shown())
+		d.problem(v, "write a time such as 30s, none for no limit, or remove the key", "%s is no time to wait",
+			v.shown())
 	default:
 		return time.Duration(exact)
 	}

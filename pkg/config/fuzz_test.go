@@ -70,7 +70,8 @@ func FuzzEnvFile(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if variables, err := parseEnvFile(path, nil, true); err == nil && bytes.TrimSpace(data) == nil && len(variables) > 0 {
+		if variables, err := parseEnvFile(path, nil, true); err == nil && bytes.TrimSpace(data) == nil &&
+			len(variables) > 0 {
 			t.Errorf("variables %v from nothing", variables)
 		}
 	})

@@ -32,7 +32,8 @@ func TestRemoteServer(t *testing.T) {
 	if want := []string{filepath.Join(folder, "token.sh"), "--api-key", "hush-hush"}; !reflect.DeepEqual(got.HeadersCommand, want) {
 		t.Errorf("headersCommand %q, want %q", got.HeadersCommand, want)
 	}
-	if got.CACert != filepath.Join(folder, "ca.pem") || got.ClientCert != "/etc/client.pem" || got.ClientKey != filepath.Join(folder, "client.key") {
+	if got.CACert != filepath.Join(folder, "ca.pem") || got.ClientCert != "/etc/client.pem" ||
+		got.ClientKey != filepath.Join(folder, "client.key") {
 		t.Errorf("files %q %q %q", got.CACert, got.ClientCert, got.ClientKey)
 	}
 	if !slices.Contains(got.Secrets, "hush-hush") || got.Headers["X-Team"] != "blue-team" {

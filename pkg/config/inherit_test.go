@@ -45,14 +45,16 @@ func TestInheritEnv(t *testing.T) {
 	}
 	// What stands behind -- is started as the shell would, but for toolx's own token.
 	resolved, err := AdHoc([]string{"a"}, "", nil).Resolve(environ)
-	if err != nil || len(resolved.Env) != len(environ)-1 || !slices.Equal(resolved.Withheld, []string{"TOOLX_SERVE_TOKEN"}) {
+	if err != nil || len(resolved.Env) != len(environ)-1 ||
+		!slices.Equal(resolved.Withheld, []string{"TOOLX_SERVE_TOKEN"}) {
 		t.Errorf("%q, %q, %v", resolved.Env, resolved.Withheld, err)
 	}
 	// A word that means nothing is refused with the entry.
 	path := filepath.Join(t.TempDir(), "toolx.yaml")
 	writeAt(t, path, "servers:\n  one: {command: a, inheritEnv: none}\n")
 	loaded, err := Load(Options{Files: []string{path}})
-	if err != nil || loaded.Servers[0].Err() == nil || !strings.Contains(loaded.Servers[0].Err().Error(), "inheritEnv knows no") {
+	if err != nil || loaded.Servers[0].Err() == nil ||
+		!strings.Contains(loaded.Servers[0].Err().Error(), "inheritEnv knows no") {
 		t.Errorf("%v", err)
 	}
 }

@@ -132,7 +132,8 @@ func named(options Options, names []string, fix string) (files []File, problems 
 		case err != nil:
 			text = reason(err)
 		case info.IsDir():
-			text, advice = "is a folder, not a config file", "name a file in it, for example "+filepath.Join(name, "toolx.yaml")
+			text, advice = "is a folder, not a config file",
+				"name a file in it, for example "+filepath.Join(name, "toolx.yaml")
 		}
 		if text != "" {
 			problems = append(problems, Problem{Origin: Origin{File: name}, Text: text, Fix: advice})
@@ -170,7 +171,8 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 				continue
 			}
 			if reason := writableByOthers(info); reason != "" {
-				warnings = append(warnings, Warning{Origin: Origin{File: path}, Text: "not read: " + reason + "; --config " + path + " reads it all the same"})
+				warnings = append(warnings, Warning{Origin: Origin{File: path}, Text: "not read: " + reason +
+					"; --config " + path + " reads it all the same"})
 				continue
 			}
 			return path, warnings

@@ -96,10 +96,11 @@ func TestLoadExample(t *testing.T) {
 		Name: "zwave", Command: "node", Args: []string{"zwave-mcp-server.js"},
 		Env: map[string]string{"MQTT_URL": "${MQTT_URL:-mqtt://localhost}"},
 		Cwd: ".", Timeout: 30 * time.Second, StartTimeout: time.Minute,
-		Retry:     Retry{Attempts: 3, BaseDelay: 2 * time.Second},
-		Hint:      "MQTT broker running, zwave-mcp-server installed",
-		Normalize: map[string]map[string]string{"control_zwave_device": {"device_name": "deviceName", "command": "action"}}, // NORM-2
-		Origin:    Origin{path, 3, 3},
+		Retry: Retry{Attempts: 3, BaseDelay: 2 * time.Second},
+		Hint:  "MQTT broker running, zwave-mcp-server installed",
+		Normalize: map[string]map[string]string{"control_zwave_device": {"device_name": "deviceName",
+			"command": "action"}}, // NORM-2
+		Origin: Origin{path, 3, 3},
 	}
 	if !reflect.DeepEqual(server, want) {
 		t.Errorf("server\n%+v, want\n%+v", server, want)
@@ -136,8 +137,9 @@ func TestLoadAllKeys(t *testing.T) {
 func checkAllServers(t *testing.T, config *Config) {
 	t.Helper()
 	want := []Server{{
-		Name: "local", Transport: TransportStdio, Command: "./server.py", Args: []string{"--port", "8080", "012", "true"},
-		Env: map[string]string{"DEBUG": "1", "MODE": "on"}, EnvFile: ".env", Cwd: "sub",
+		Name: "local", Transport: TransportStdio, Command: "./server.py",
+		Args: []string{"--port", "8080", "012", "true"},
+		Env:  map[string]string{"DEBUG": "1", "MODE": "on"}, EnvFile: ".env", Cwd: "sub",
 		Timeout: Unlimited, StartTimeout: 500 * time.Millisecond, Retry: Retry{1, time.Second}, Hint: "install it",
 		Protocol: "legacy", KeepNames: true, MaxMessage: 1_000_000, Disabled: true,
 	}, {
@@ -317,7 +319,8 @@ func TestNamedFileMissing(t *testing.T) {
 	dir := write(t, map[string]string{"folder/x": ""})
 	_, err := Load(optionsIn(dir, "folder", "none.yaml"))
 	wantProblems(t, err, "folder: is a folder, not a config file", "none.yaml: no such file")
-	wantHint(t, err, "folder: name a file in it, for example "+filepath.Join("folder", "toolx.yaml")+"\nnone.yaml: check --config")
+	wantHint(t, err, "folder: name a file in it, for example "+filepath.Join("folder",
+		"toolx.yaml")+"\nnone.yaml: check --config")
 
 	options := optionsIn(dir)
 	options.Getenv = func(name string) (string, bool) { return filepath.Join(dir, "gone.yaml"), name == EnvFiles }

@@ -17,14 +17,16 @@ func TestFilesOfOthers(t *testing.T) {
 	writeAt(t, filepath.Join(top, "toolx.yaml"), "{}")
 	writeAt(t, filepath.Join(dir, ".mcp.json"), "{}")
 	find := func() ([]File, []Warning) {
-		files, warnings, _ := Find(Options{Dir: dir, UserDir: "-", Getenv: func(string) (string, bool) { return "", false }})
+		files, warnings, _ := Find(Options{Dir: dir, UserDir: "-",
+			Getenv: func(string) (string, bool) { return "", false }})
 		return files, warnings
 	}
 	if err := os.Chmod(filepath.Join(dir, ".mcp.json"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	files, warnings := find()
-	if len(files) != 1 || filepath.Base(files[0].Path) != "toolx.yaml" || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "everyone can write it") {
+	if len(files) != 1 || filepath.Base(files[0].Path) != "toolx.yaml" || len(warnings) != 1 ||
+		!strings.Contains(warnings[0].Text, "everyone can write it") {
 		t.Errorf("%v, %v", files, warnings)
 	}
 	if os.Geteuid() != 0 {
@@ -34,7 +36,8 @@ func TestFilesOfOthers(t *testing.T) {
 	if err := errors.Join(os.Chmod(grouped, 0o664), os.Chown(grouped, -1, 4711)); err != nil {
 		t.Fatal(err)
 	}
-	if files, warnings = find(); len(files) != 1 || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "its group can write it (gid 4711, mode 0664)") {
+	if files, warnings = find(); len(files) != 1 || len(warnings) != 1 ||
+		!strings.Contains(warnings[0].Text, "its group can write it (gid 4711, mode 0664)") {
 		t.Errorf("%v, %v", files, warnings)
 	}
 	if err := os.Chown(grouped, -1, os.Getegid()); err != nil {
@@ -49,7 +52,8 @@ func TestFilesOfOthers(t *testing.T) {
 	if err := os.Chown(filepath.Join(top, "toolx.yaml"), 4711, 4711); err != nil {
 		t.Fatal(err)
 	}
-	if files, warnings = find(); len(files) != 0 || len(warnings) != 2 || !strings.Contains(warnings[1].Text, "another user (uid 4711)") {
+	if files, warnings = find(); len(files) != 0 || len(warnings) != 2 ||
+		!strings.Contains(warnings[1].Text, "another user (uid 4711)") {
 		t.Errorf("%v, %v", files, warnings)
 	}
 	t.Setenv("SUDO_UID", "4711")

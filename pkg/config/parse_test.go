@@ -134,7 +134,8 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	_, problems := parseJSON("c.json", []byte("{\"é\": 1, \"x\": {\n\"é\": 1,\t\"é\": 2}}"))
-	if len(problems) != 1 || problems[0].Origin.String() != "c.json:2:9" || problems[0].Text != "the key 'é' is given twice, first at c.json:2:1" {
+	if len(problems) != 1 || problems[0].Origin.String() != "c.json:2:9" ||
+		problems[0].Text != "the key 'é' is given twice, first at c.json:2:1" {
 		t.Errorf("problems %+v", problems)
 	}
 }

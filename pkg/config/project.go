@@ -196,7 +196,8 @@ func (c *Config) TrustedRoots() (roots, untrusted []string) {
 		return c.Roots, nil
 	}
 	untrusted = c.rootsOf.outside()
-	return slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool { return slices.Contains(untrusted, root) }), untrusted
+	return slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool { return slices.Contains(untrusted, root) }),
+		untrusted
 }
 
 // restrict takes out of a project's file what it may not decide, and returns a warning for each: the execution log is
@@ -215,7 +216,10 @@ func (d *document) restrict() []Warning {
 	if log.value.kind == kindBool && log.value.text == "true" {
 		return nil
 	}
-	return []Warning{{Origin: log.place(), Text: "defaults.log is ignored: a file that came with the folder cannot switch the log off"}}
+	return []Warning{{
+		Origin: log.place(),
+		Text:   "defaults.log is ignored: a file that came with the folder cannot switch the log off",
+	}}
 }
 
 // Allow records that the user consents to what the file's servers do.
@@ -226,7 +230,8 @@ func (p *Project) Allowed() bool { return p.allowed.Load() }
 
 // NeedsConsent reports whether anything in the file waits for Allow.
 func (p *Project) NeedsConsent() bool {
-	return len(p.outside()) > 0 || slices.ContainsFunc(p.tools, func(t *Tool) bool { return len(t.filesOutside()) > 0 }) ||
+	return len(p.outside()) > 0 || slices.ContainsFunc(p.tools,
+		func(t *Tool) bool { return len(t.filesOutside()) > 0 }) ||
 		slices.ContainsFunc(p.servers, func(s *Server) bool { return !s.needsNone() })
 }
 
@@ -291,7 +296,8 @@ func (s *Server) otherKeys() []member {
 			return true
 		case "headersCommand", "headersHelper": // as well
 			return len(s.HeadersCommand) > 0
-		case "type", "transport", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "disabled", "protocol":
+		case "type", "transport", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "disabled",
+			"protocol":
 			return true
 		}
 		return m.key == "inheritEnv" && s.narrowsEnv()
@@ -309,7 +315,8 @@ func commandLine(words []string) string {
 
 // word quotes a text in which the end of one word could be hidden.
 func word(text string) string {
-	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'\\", r) }) {
+	hides := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'\\", r) }
+	if text == "" || strings.ContainsFunc(text, hides) {
 		return strconv.Quote(text)
 	}
 	return text
@@ -324,7 +331,8 @@ const OwnCommand = "toolx"
 func (s *Server) playsOwnFile() bool {
 	return s.Command == OwnCommand && len(s.Args) == 2 && s.Args[0] == "serve" &&
 		filepath.IsLocal(s.Args[1]) && !strings.HasPrefix(s.Args[1], "-") && !strings.Contains(s.Args[1], "${") &&
-		s.URL == "" && s.EnvFile == "" && len(s.HeadersCommand) == 0 && s.Cwd == "." && len(s.otherKeys()) == 1 && // cwd
+		s.URL == "" && s.EnvFile == "" && len(s.HeadersCommand) == 0 &&
+		s.Cwd == "." && len(s.otherKeys()) == 1 && // cwd
 		staysIn(s.dir, s.Args[1])
 }
 
@@ -365,7 +373,8 @@ type UntrustedError struct {
 // Error names the servers, as many as are read, and the file.
 func (e *UntrustedError) Error() string {
 	if e.Tool != "" {
-		return fmt.Sprintf("%s is outside the folder of %s, which came with this folder and is not trusted", e.Path, e.File)
+		return fmt.Sprintf("%s is outside the folder of %s, which came with this folder and is not trusted", e.Path,
+			e.File)
 	}
 	const most = 5
 	names := []string{}
@@ -387,7 +396,8 @@ func (e *UntrustedError) Error() string {
 
 // Hint says how to look at the file and consent.
 func (e *UntrustedError) Hint() string {
-	return fmt.Sprintf("toolx trust %s shows what it would run, and asks; in CI: TOOLX_TRUST=%s", shellName(e.File), e.SHA256)
+	return fmt.Sprintf("toolx trust %s shows what it would run, and asks; in CI: TOOLX_TRUST=%s", shellName(e.File),
+		e.SHA256)
 }
 
 // shellName is a path for a line to paste: the folders of an archive may be called anything.

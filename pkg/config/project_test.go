@@ -61,13 +61,15 @@ func TestConsent(t *testing.T) {
 		resolved, err := server.Resolve(nil)
 		if free {
 			own, _ := os.Executable()
-			if err != nil || p.NeedsConsent() || resolved.Command != own || !slices.Contains(resolved.Env, "TOOLX_TRUST=none") {
+			if err != nil || p.NeedsConsent() || resolved.Command != own ||
+				!slices.Contains(resolved.Env, "TOOLX_TRUST=none") {
 				t.Errorf("%s: %+v, %v; want it free, and nothing trusted in its turn", entry, resolved, err)
 			}
 			continue
 		}
 		var waiting *UntrustedError
-		if !errors.As(err, &waiting) || !p.NeedsConsent() || waiting.SHA256 != p.SHA256 || !strings.Contains(waiting.Hint(), "toolx trust ") {
+		if !errors.As(err, &waiting) || !p.NeedsConsent() || waiting.SHA256 != p.SHA256 ||
+			!strings.Contains(waiting.Hint(), "toolx trust ") {
 			t.Errorf("%s: %v, want it to wait for consent", entry, err)
 		}
 		p.Allow()
@@ -105,7 +107,8 @@ func TestProjectDecidesLittle(t *testing.T) {
 	}
 	folder := filepath.Dir(p.File.Path)
 	roots, untrusted := loaded.TrustedRoots()
-	if !slices.Equal(roots, []string{folder, filepath.Join(folder, "sub")}) || len(untrusted) != 1 || !p.NeedsConsent() {
+	if !slices.Equal(roots, []string{folder, filepath.Join(folder, "sub")}) || len(untrusted) != 1 ||
+		!p.NeedsConsent() {
 		t.Errorf("%v, %v", roots, untrusted)
 	}
 	p.Allow()
@@ -213,7 +216,8 @@ func TestEffectsAreTold(t *testing.T) {
 	if got := p.Effects(); !slices.Equal(got, want) {
 		t.Errorf("%q,\nwant %q", got, want)
 	}
-	if _, p := project(t, "servers:\n  broken: {command: sh, url: 'https://a'}\n"); p.NeedsConsent() || p.Effects() != nil {
+	if _, p := project(t, "servers:\n  broken: {command: sh, url: 'https://a'}\n"); p.NeedsConsent() ||
+		p.Effects() != nil {
 		t.Errorf("a file whose servers are broken wants consent: %q", p.Effects())
 	}
 	one := &UntrustedError{Servers: []string{"a", "b", "c", "d", "e", "f", "g"}, File: "/tmp/a b;$(id)'/.mcp.json"}
@@ -239,7 +243,8 @@ func TestRootThatIsALink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if roots, untrusted := loaded.TrustedRoots(); len(roots) != 2 || len(untrusted) != 1 || filepath.Base(untrusted[0]) != "outside" {
+	if roots, untrusted := loaded.TrustedRoots(); len(roots) != 2 || len(untrusted) != 1 ||
+		filepath.Base(untrusted[0]) != "outside" {
 		t.Errorf("%q, %q", roots, untrusted)
 	}
 }

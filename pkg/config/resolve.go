@@ -145,8 +145,12 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		passed.set(EnvTrust, TrustNone)
 	}
 	resolved.Env = passed.list()
-	resolved.Withheld = slices.DeleteFunc(withheld, func(name string) bool { _, given := passed.get(name); return given })
-	resolved.Secrets = secretsOf(slices.Concat(resolved.Args, resolved.HeadersCommand), own, resolved.Headers, resolved.URL, slices.Concat(e.values, resolved.Auth.secrets(), inheritedSecrets(resolved.Env)))
+	resolved.Withheld = slices.DeleteFunc(withheld, func(name string) bool {
+		_, given := passed.get(name)
+		return given
+	})
+	resolved.Secrets = secretsOf(slices.Concat(resolved.Args, resolved.HeadersCommand), own, resolved.Headers,
+		resolved.URL, slices.Concat(e.values, resolved.Auth.secrets(), inheritedSecrets(resolved.Env)))
 	return resolved, nil
 }
 
@@ -187,7 +191,8 @@ func (e *expander) readEnvFile() (map[string]string, error) {
 	if p := e.server.project; p != nil {
 		now := p.lookAt(e.server.EnvFile)
 		if now.sum != p.envFiles[e.server.EnvFile].sum {
-			return nil, &UntrustedError{Servers: []string{e.server.Name}, File: p.File.Name, SHA256: p.SHA256, Changed: e.server.EnvFile}
+			return nil, &UntrustedError{Servers: []string{e.server.Name}, File: p.File.Name, SHA256: p.SHA256,
+				Changed: e.server.EnvFile}
 		}
 		known = now.data
 	}

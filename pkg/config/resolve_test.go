@@ -148,7 +148,8 @@ func TestBadEnvFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = config.Servers[0].Resolve(nil)
-	wantProblems(t, err, "c.yaml:2:31: servers.gone.envFile: "+filepath.Join(dir, "none.env")+": no such file or directory")
+	wantProblems(t, err, "c.yaml:2:31: servers.gone.envFile: "+filepath.Join(dir,
+		"none.env")+": no such file or directory")
 	_, err = config.Servers[1].Resolve(nil)
 	wantProblems(t, err, "c.yaml:3:30: servers.bad.envFile: "+filepath.Join(dir, "bad.env")+": not a .env file")
 }
@@ -195,7 +196,8 @@ func TestNoHome(t *testing.T) {
 	config := mustLoad(t, "c.yaml", `servers: {a: {command: ~/x, args: ["~", ~/y]}}`)
 	_, err := config.Servers[0].Resolve(nil)
 	var unset *UnsetError
-	if !errors.As(err, &unset) || len(unset.Missing) != 1 || unset.Missing[0].Variable != homeVariable() || unset.Missing[0].Key != "command" {
+	if !errors.As(err, &unset) || len(unset.Missing) != 1 || unset.Missing[0].Variable != homeVariable() ||
+		unset.Missing[0].Key != "command" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -251,7 +253,8 @@ func TestSecretsInArguments(t *testing.T) {
 	if want := []string{"hunter22", "S3cr3t"}; !slices.Equal(inScript.Secrets, want) {
 		t.Errorf("secrets of a script %q, want %q", inScript.Secrets, want)
 	}
-	resolved, err := AdHoc([]string{"npx", "mcp-remote", "--header", "Authorization: Bearer abcdef"}, "", nil).Resolve(nil)
+	resolved, err := AdHoc([]string{"npx", "mcp-remote", "--header", "Authorization: Bearer abcdef"}, "",
+		nil).Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,8 @@ func wrongType(v value, expected string) (text, fix string) {
 	}
 	text = fmt.Sprintf("expected %s, found %s", strings.Join(wanted, " or "), v.described())
 	switch {
-	case expected == gojsonschema.TYPE_BOOLEAN, strings.Contains(expected, gojsonschema.TYPE_BOOLEAN) && v.kind == kindText:
+	case expected == gojsonschema.TYPE_BOOLEAN, strings.Contains(expected, gojsonschema.TYPE_BOOLEAN) &&
+		v.kind == kindText:
 		fix = "write true or false, without quotes"
 	case strings.Contains(expected, gojsonschema.TYPE_STRING) && (v.kind == kindNumber || v.kind == kindBool):
 		fix = "quote it"

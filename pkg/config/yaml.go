@@ -28,7 +28,8 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	defer func() {
 		// The parser is known to panic on some malformed input.
 		if cause := recover(); cause != nil {
-			root, problems = nil, []Problem{{Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up", Fix: "quote what is unusual, or write it as JSON"}}
+			root, problems = nil, []Problem{{Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up",
+				Fix: "quote what is unusual, or write it as JSON"}}
 		}
 	}()
 	// Without a newline at its end, the lexer does not fold a last folded text.
@@ -270,7 +271,8 @@ func (r *yamlReader) alias(v *ast.AliasNode) *node {
 	target, found := r.anchors[name]
 	switch {
 	case !found:
-		r.problem(v.GetToken(), fmt.Sprintf("put &%s before the value that is meant", name), "the alias *%s has no anchor before it", name)
+		r.problem(v.GetToken(), fmt.Sprintf("put &%s before the value that is meant", name),
+			"the alias *%s has no anchor before it", name)
 	case target == nil:
 		r.problem(v.GetToken(), "", "the alias *%s stands inside of the value that it names", name)
 	default:

@@ -464,7 +464,8 @@ func partAnswers(message members) []answer {
 			}
 			for _, member := range []string{"toolResult", "functionResponse", "function_response"} {
 				if result, ok := fields.object(member); ok {
-					answers = append(answers, answer{cmp.Or(result.text("toolUseId"), result.text("id")), result.text("name")})
+					answers = append(answers, answer{cmp.Or(result.text("toolUseId"), result.text("id")),
+						result.text("name")})
 				}
 			}
 		}

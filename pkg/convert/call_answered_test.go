@@ -59,7 +59,8 @@ func TestWriteCustomResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := WriteResults(message.Format, []ToolResult{{Call: message.Calls[0], Text: "no", IsError: true}})
-	if want := `[{"type":"custom_tool_call_output","call_id":"call_1","output":"Error: no"}]`; err != nil || string(got) != want {
+	if want := `[{"type":"custom_tool_call_output","call_id":"call_1","output":"Error: no"}]`; err != nil ||
+		string(got) != want {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -69,7 +70,8 @@ func TestReadAnsweredCalls(t *testing.T) {
 	chat := func(calls string) string {
 		return `[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[` + calls + `]}`
 	}
-	one, two := `{"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}`, `{"id":"call_2","type":"function","function":{"name":"f","arguments":"{}"}}`
+	one, two := `{"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}`,
+		`{"id":"call_2","type":"function","function":{"name":"f","arguments":"{}"}}`
 	for name, test := range map[string]struct{ data, want string }{
 		"all":  {chat(one) + `,{"role":"tool","tool_call_id":"call_1","content":"1"}]`, ""},
 		"one":  {chat(one+","+two) + `,{"role":"tool","tool_call_id":"call_1","content":"1"}]`, "call_2 f {}"},

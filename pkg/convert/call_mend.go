@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
 )
@@ -178,7 +177,7 @@ func (m *mender) word() bool {
 }
 
 func isAlphanumeric(char byte) bool {
-	return char < utf8.RuneSelf && (char >= '0' && char <= '9' || char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z')
+	return char >= '0' && char <= '9' || char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z'
 }
 
 // namedIn finds the name of a call whose JSON is broken, so that its error can reach the model under it; empty where it

@@ -296,7 +296,8 @@ func fitID(to Format, id string, place int) string {
 const mistralIDLength = 9
 
 func isMistralID(id string) bool {
-	return len(id) == mistralIDLength && strings.IndexFunc(id, func(r rune) bool { return r > 'z' || !isAlphanumeric(byte(r)) }) < 0
+	return len(id) == mistralIDLength && strings.IndexFunc(id,
+		func(r rune) bool { return r > 'z' || !isAlphanumeric(byte(r)) }) < 0
 }
 
 // isPlainID reports whether Anthropic and Bedrock take an id: letters, digits, "_" and "-", 64 at most.

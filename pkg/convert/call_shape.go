@@ -140,7 +140,8 @@ func isOllamaCall(call, function members) bool {
 
 // isEmptyCall recognises a call whose function is missing.
 func isEmptyCall(fields members) bool {
-	return fields.text("type") == "function" && fields.text("id") != "" && !fields.isObject("function") && !hasSchema(fields)
+	return fields.text("type") == "function" && fields.text("id") != "" && !fields.isObject("function") &&
+		!hasSchema(fields)
 }
 
 // unreadableCall stands for an entry among the calls of a model's message that is a call in no format: the model waits

@@ -300,7 +300,8 @@ func TestReadCallsRefuses(t *testing.T) {
 		{`{"type":"tool_use","name":"f","input":{}}`, OpenAI, "not of the format openai: they look like anthropic"},
 		{`[{"type":"tool_use","name":"f"},{"toolUse":{"name":"g"}}]`, "", "different formats in one message: anthropic and bedrock"},
 	} {
-		if message, err := ReadCalls([]byte(test.data), test.from); err == nil || !strings.Contains(err.Error(), test.want) {
+		if message, err := ReadCalls([]byte(test.data), test.from); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %+v, %v; want %q", test.data, message, err, test.want)
 		}
 	}

@@ -245,7 +245,8 @@ func (f *TextFilter) begin(mark string, last bool) bool {
 	case callOpen:
 		body := bytes.TrimLeft(f.pending[len(mark):], " \t\r\n")
 		switch {
-		case !last && strings.HasPrefix(functionOpen, string(body[:min(len(body), len(functionOpen))])) && len(body) < len(functionOpen):
+		case !last && strings.HasPrefix(functionOpen, string(body[:min(len(body), len(functionOpen))])) &&
+			len(body) < len(functionOpen):
 			return false
 		case bytes.HasPrefix(body, []byte(functionOpen)):
 			f.enter(xmlCall, 0)

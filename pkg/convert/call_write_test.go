@@ -131,7 +131,8 @@ func TestWriteResultsWithLimits(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	cut, err := WriteResults(MCP, []ToolResult{result})
-	if want := `[{"content":[{"type":"text","text":"lo\n[output cut: 2 of 34 bytes shown]"}]}]`; err != nil || string(cut) != want {
+	if want := `[{"content":[{"type":"text","text":"lo\n[output cut: 2 of 34 bytes shown]"}]}]`; err != nil ||
+		string(cut) != want {
 		t.Errorf("%s (%v)\nwant\n%s", cut, err, want)
 	}
 	structured := turn()[1]

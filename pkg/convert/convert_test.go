@@ -29,7 +29,8 @@ const city = `{"type":"object","properties":{"city":{"type":"string"}},"required
 // TestLangChainToQwen holds CONV-1 and CONV-4 to the letter.
 func TestLangChainToQwen(t *testing.T) {
 	qwen := func(name, description string) string {
-		return `[{"type":"function","function":{"name":"` + name + `","description":"` + description + `","parameters":` + city + `}}]`
+		return `[{"type":"function","function":{"name":"` + name + `","description":"` + description +
+			`","parameters":` + city + `}}]`
 	}
 	for name, test := range map[string]struct{ in, want string }{
 		"CONV-1 lc_name wins": {
@@ -158,18 +159,21 @@ func TestNothing(t *testing.T) {
 func TestWritten(t *testing.T) {
 	const function = `{"type":"function","function":{"name":"w","description":"W","parameters":` + city + `}}`
 	for format, want := range map[convert.Format]string{
-		convert.MCP:        `[{"name":"w","description":"W","inputSchema":` + city + `}]`,
-		convert.LangChain:  `[{"name":"w","description":"W","schema":` + city + `,"lc_name":"w","lc_kwargs":{"name":"w","description":"W","schema":` + city + `}}]`,
-		convert.Qwen:       "[" + function + "]",
-		convert.Ollama:     `[{"type":"function","function":{"name":"w","description":"W","parameters":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}}]`,
-		convert.OpenAI:     "[" + function + "]",
-		convert.Responses:  `[{"type":"function","name":"w","description":"W","parameters":` + city + `,"strict":false}]`,
-		convert.Anthropic:  `[{"name":"w","description":"W","input_schema":` + city + `}]`,
-		convert.Gemini:     `[{"functionDeclarations":[{"name":"w","description":"W","parameters":{"type":"OBJECT","properties":{"city":{"type":"STRING"}},"required":["city"]}}]}]`,
-		convert.GeminiJSON: `[{"functionDeclarations":[{"name":"w","description":"W","parametersJsonSchema":` + city + `}]}]`,
-		convert.Bedrock:    `[{"toolSpec":{"name":"w","description":"W","inputSchema":{"json":` + city + `}}}]`,
-		convert.Mistral:    "[" + function + "]",
-		convert.Cohere:     "[" + function + "]",
+		convert.MCP: `[{"name":"w","description":"W","inputSchema":` + city + `}]`,
+		convert.LangChain: `[{"name":"w","description":"W","schema":` + city +
+			`,"lc_name":"w","lc_kwargs":{"name":"w","description":"W","schema":` + city + `}}]`,
+		convert.Qwen:   "[" + function + "]",
+		convert.Ollama: `[{"type":"function","function":{"name":"w","description":"W","parameters":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}}]`,
+		convert.OpenAI: "[" + function + "]",
+		convert.Responses: `[{"type":"function","name":"w","description":"W","parameters":` + city +
+			`,"strict":false}]`,
+		convert.Anthropic: `[{"name":"w","description":"W","input_schema":` + city + `}]`,
+		convert.Gemini:    `[{"functionDeclarations":[{"name":"w","description":"W","parameters":{"type":"OBJECT","properties":{"city":{"type":"STRING"}},"required":["city"]}}]}]`,
+		convert.GeminiJSON: `[{"functionDeclarations":[{"name":"w","description":"W","parametersJsonSchema":` + city +
+			`}]}]`,
+		convert.Bedrock: `[{"toolSpec":{"name":"w","description":"W","inputSchema":{"json":` + city + `}}}]`,
+		convert.Mistral: "[" + function + "]",
+		convert.Cohere:  "[" + function + "]",
 		convert.OpenAIStrict: `[{"type":"function","function":{"name":"w","description":"W","parameters":` +
 			strings.TrimSuffix(city, "}") + `,"additionalProperties":false},"strict":true}}]`,
 	} {
@@ -241,7 +245,8 @@ func TestLimits(t *testing.T) {
 	var tools []convert.Tool
 	for i := range 129 {
 		name := "t" + strings.Repeat("x", i%60) + string(rune('a'+i/60))
-		definition := `{"name":"` + name + `","description":"` + strings.Repeat("d", 1025) + `","inputSchema":` + city + `}`
+		definition := `{"name":"` + name + `","description":"` + strings.Repeat("d", 1025) + `","inputSchema":` + city +
+			`}`
 		tools = append(tools, convert.Tool{Definition: json.RawMessage(definition)})
 	}
 	converted := convert.ConvertAll(tools, convert.OpenAI)

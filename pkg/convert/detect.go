@@ -150,7 +150,8 @@ func errUnknown(list members) error {
 	case list.has("_def") || list.has("~standard"):
 		return errors.New("it is a zod object, not a tool: export name, description and z.toJSONSchema(schema)")
 	case list.get(pythonSchema) != nil:
-		return errors.New("its " + pythonSchema + " is not an object: export tool." + pythonSchema + ".model_json_schema()")
+		return errors.New("its " + pythonSchema + " is not an object: export tool." + pythonSchema +
+			".model_json_schema()")
 	case !list.has(nameMember):
 		return errors.New("it has no name")
 	}

@@ -76,7 +76,8 @@ func FuzzTextFilter(f *testing.F) {
 		said, thought, calls := filtered(text, max(1, len(text)))
 		said2, thought2, calls2 := filtered(text, size)
 		if said != said2 || thought != thought2 || calls != calls2 {
-			t.Errorf("%q in pieces of %d: %q, %q, %q; whole: %q, %q, %q", text, size, said2, thought2, calls2, said, thought, calls)
+			t.Errorf("%q in pieces of %d: %q, %q, %q; whole: %q, %q, %q", text, size, said2, thought2, calls2, said,
+				thought, calls)
 		}
 		if !strings.Contains(text, "<") && strings.TrimSpace(text) != "" && said != text {
 			t.Errorf("%q is said as %q", text, said)

@@ -138,8 +138,9 @@ func dialectOf(format Format) (found dialect, ok bool) {
 	case OpenAI:
 		// What reads the same (Qwen, Ollama, Mistral, Cohere) is recognised as this one.
 		return dialect{
-			label: "OpenAI", names: portable, most: openaiMost, longest: openaiLongest, layout: chat, prepare: wrapFunction,
-			marks: func(element members) bool { return element.isObject("function") },
+			label: "OpenAI", names: portable, most: openaiMost, longest: openaiLongest, layout: chat,
+			prepare: wrapFunction,
+			marks:   func(element members) bool { return element.isObject("function") },
 		}, true
 	case OpenAIStrict:
 		// Chat completions with strict: true, where the model's arguments always fit the schema.
@@ -175,8 +176,7 @@ func dialectOf(format Format) (found dialect, ok bool) {
 	case GeminiJSON:
 		return dialect{
 			label: "Gemini JSON", names: geminiNames(), most: geminiMost, layout: flat("parametersJsonSchema"),
-			marks:   func(element members) bool { return element.has("parametersJsonSchema", "parameters_json_schema") },
-			prepare: fromGeminiJSON, document: geminiDocument,
+			marks: looksLikeGeminiJSON, prepare: fromGeminiJSON, document: geminiDocument,
 		}, true
 	case Bedrock:
 		return dialect{

@@ -26,6 +26,10 @@ func geminiDocument(tools []json.RawMessage) []byte {
 	return slices.Concat([]byte(`[{"functionDeclarations":`), rawjson.Array(tools), []byte(`}]`))
 }
 
+func looksLikeGeminiJSON(element members) bool {
+	return element.has("parametersJsonSchema", "parameters_json_schema")
+}
+
 func looksLikeGemini(element members) bool {
 	return element.has(nameMember) && hasGeminiTypes(element.get("parameters"))
 }

@@ -21,8 +21,9 @@ type Loss struct {
 	Tool     string   `json:"tool"`   // by its qualified name: server__tool; "#2" for the second, where it has no name
 	Path     string   `json:"path"`   // of the property, such as "filter.items[].size"; empty for the tool itself
 	Severity Severity `json:"severity"`
-	Kind     string   `json:"kind"`   // what was done: "dropped", "changed", "moved", "cut", "renamed", "skipped", or "kept" in spite of a limit
-	Detail   string   `json:"detail"` // to what: a keyword, or a short clause
+	// Kind is what was done: "dropped", "changed", "moved", "cut", "renamed", "skipped", or "kept" in spite of a limit.
+	Kind   string `json:"kind"`
+	Detail string `json:"detail"` // to what: a keyword, or a short clause
 }
 
 // The kinds of losses that matter although nothing may be lost: what a provider may refuse was kept, or what is no tool

@@ -46,13 +46,15 @@ func TestOddDescription(t *testing.T) {
 
 // TestOddBytes holds that bytes which are no text never reach a provider: the whole request would be no JSON.
 func TestOddBytes(t *testing.T) {
-	document := `{"name":"w","description":"caf` + "\xe9" + `","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"` + "\xff" + `"}}}}`
+	document := `{"name":"w","description":"caf` + "\xe9" +
+		`","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"` + "\xff" + `"}}}}`
 	for _, format := range convert.Formats() {
 		got, converted := rewrite(t, document, "", format)
 		if !utf8.ValidString(got) || !strings.Contains(got, "caf\ufffd") {
 			t.Errorf("%s: %q", format, got)
 		}
-		if losses := converted.Losses(); len(losses) == 0 || losses[0].String() != string(format)+": changed bytes that are not UTF-8 to \ufffd at w" {
+		if losses := converted.Losses(); len(losses) == 0 ||
+			losses[0].String() != string(format)+": changed bytes that are not UTF-8 to \ufffd at w" {
 			t.Errorf("%s: %v", format, losses)
 		}
 	}
@@ -69,12 +71,14 @@ func TestHalvesOfCharacters(t *testing.T) {
 		{`\ud83d\n`, `\ufffd\n`},
 		{`\ud83d\ude00 \u00e4 \\ud83d \\\"`, `\ud83d\ude00 \u00e4 \\ud83d \\\"`},
 	} {
-		document := `{"name":"w","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"` + test.given + `"}}}}`
+		document := `{"name":"w","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"` +
+			test.given + `"}}}}`
 		got, converted := rewrite(t, document, "", convert.Anthropic)
 		if !strings.Contains(got, `"description":"`+test.want+`"`) {
 			t.Errorf("%s: %s, want %s", test.given, got, test.want)
 		}
-		told := slices.ContainsFunc(converted.Losses(), func(loss convert.Loss) bool { return loss.Detail == "halves of characters to \ufffd" })
+		told := slices.ContainsFunc(converted.Losses(),
+			func(loss convert.Loss) bool { return loss.Detail == "halves of characters to \ufffd" })
 		if told != (test.given != test.want) {
 			t.Errorf("%s: told %v", test.given, converted.Losses())
 		}

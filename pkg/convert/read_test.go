@@ -153,7 +153,8 @@ func TestUnreadable(t *testing.T) {
 
 // TestUnreadableAmongOthers holds that what cannot be read takes no other tool down.
 func TestUnreadableAmongOthers(t *testing.T) {
-	source, err := convert.Read([]byte(`[{"googleSearch":{}},`+declarations+`,{"lc":1,"type":"not_implemented"},"x"]`), "")
+	source, err := convert.Read([]byte(`[{"googleSearch":{}},`+declarations+`,{"lc":1,"type":"not_implemented"},"x"]`),
+		"")
 	if err != nil {
 		t.Fatal(err)
 	}

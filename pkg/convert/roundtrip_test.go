@@ -17,7 +17,8 @@ func identities() map[convert.Format][]string {
 	const rich = `{"type":"object","properties":{"items":{"type":"string","enum":["a","b"]},` +
 		`"type":{"type":"array","items":{"type":"integer"}},"strict":{"type":"boolean","description":"<b> & \"q\" é"}},"required":["type","items"]}`
 	function := func(inside, outside string) string {
-		return `{"type":"function","function":{"name":"w","description":"W","parameters":` + rich + inside + `}` + outside + `}`
+		return `{"type":"function","function":{"name":"w","description":"W","parameters":` + rich + inside + `}` +
+			outside + `}`
 	}
 	gemini := `{"type":"OBJECT","properties":{"items":{"type":"STRING","enum":["a","b"]},` +
 		`"type":{"type":"ARRAY","items":{"type":"INTEGER"},"nullable":true}},"required":["type","items"]}`
@@ -217,7 +218,8 @@ func checkAll(t *testing.T, tools []convert.Tool) {
 	for _, format := range convert.Formats() {
 		converted := convert.ConvertAll(tools, format)
 		if len(converted.Tools)+len(converted.Skipped) != len(tools) {
-			t.Fatalf("%s: %d tools became %d and %d skipped", format, len(tools), len(converted.Tools), len(converted.Skipped))
+			t.Fatalf("%s: %d tools became %d and %d skipped", format, len(tools), len(converted.Tools),
+				len(converted.Skipped))
 		}
 		if format == convert.Hermes {
 			continue

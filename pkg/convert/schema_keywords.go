@@ -56,7 +56,8 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 	case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions":
 		return kind == "object"
 	case "dependentRequired":
-		return kind == "object" && !slices.ContainsFunc(membersOf(value), func(m rawjson.Member) bool { return !isStringList(m.Value) })
+		return kind == "object" && !slices.ContainsFunc(membersOf(value),
+			func(m rawjson.Member) bool { return !isStringList(m.Value) })
 	case "required":
 		return isStringList(value)
 	case "examples":
@@ -64,7 +65,8 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 	case "enum", "anyOf", "oneOf", "allOf", "prefixItems":
 		list, ok := rawjson.Elements(value)
 		return ok && len(list) > 0
-	case "description", "title", "pattern", "format", "$ref", "$schema", "$comment", "contentEncoding", "contentMediaType":
+	case "description", "title", "pattern", "format", "$ref", "$schema", "$comment", "contentEncoding",
+		"contentMediaType":
 		return kind == "string"
 	case "$id": // a fragment makes an anchor of it, which later drafts refuse
 		return kind == "string" && !strings.Contains(strings.TrimSuffix(rawjson.Unquote(value), "#"), "#")
@@ -79,7 +81,8 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 	case "multipleOf":
 		number, ok := numberOf(value)
 		return ok && number > 0
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains",
+		"maxContains":
 		return isCount(value)
 	case "exclusiveMinimum", "exclusiveMaximum":
 		return kind == "integer" || kind == "number" || kind == "boolean"

@@ -242,7 +242,7 @@ func combineEnums(a, b json.RawMessage) (json.RawMessage, bool) {
 	mine, _ := rawjson.Elements(a)
 	theirs, _ := rawjson.Elements(b)
 	shared := setOf(theirs)
-	both := slices.DeleteFunc(slices.Clone(mine), func(value json.RawMessage) bool { return !shared[string(rawjson.Compact(value))] })
+	both := slices.DeleteFunc(mine, func(value json.RawMessage) bool { return !shared[string(rawjson.Compact(value))] })
 	if len(both) == 0 {
 		return a, false
 	}

@@ -21,7 +21,8 @@ func TestFitMeansTheSame(t *testing.T) {
 		// The root is made an object, which a ref to it then takes as well.
 		schema := json.RawMessage(strings.ReplaceAll(maker.root(), `"#"`, `"#/$defs/A"`))
 		// What grows under these makes the whole shrink.
-		negates := bytes.Contains(schema, []byte(`"not"`)) || bytes.Contains(schema, []byte(`"if"`)) || bytes.Contains(schema, []byte(`"oneOf"`))
+		negates := bytes.Contains(schema, []byte(`"not"`)) || bytes.Contains(schema, []byte(`"if"`)) ||
+			bytes.Contains(schema, []byte(`"oneOf"`))
 		before := compileSchema(schema)
 		if before == nil {
 			continue
@@ -40,7 +41,8 @@ func TestFitMeansTheSame(t *testing.T) {
 				compared++
 				was, is := before.Validate(sample) == nil, after.Validate(sample) == nil
 				if was && !is && (lossless || !negates) || is && !was && lossless {
-					t.Fatalf("%s: %v was valid: %t, is valid: %t\n%s\n%s\n%+v", to, sample, was, is, schema, got.schema, got.losses)
+					t.Fatalf("%s: %v was valid: %t, is valid: %t\n%s\n%s\n%+v", to, sample, was, is, schema, got.schema,
+						got.losses)
 				}
 			}
 		}
@@ -53,7 +55,10 @@ func TestFitMeansTheSame(t *testing.T) {
 // folded says that alternatives became one object. A property of one alternative has its schema there, even where
 // another alternative would take anything under its name: no tool means that.
 func folded(losses []Loss) bool {
-	return slices.ContainsFunc(losses, func(l Loss) bool { return strings.Contains(l.Detail, "at the root to optional properties") })
+	return slices.ContainsFunc(losses, func(l Loss) bool {
+		return strings.Contains(l.Detail,
+			"at the root to optional properties")
+	})
 }
 
 func compileSchema(text json.RawMessage) *jsonschema.Schema {
@@ -79,7 +84,8 @@ func sampleArguments() []any {
 	}
 	texts := []string{"{}", `{"z":1}`}
 	for _, value := range values {
-		texts = append(texts, `{"a":`+value+`}`, `{"b":`+value+`}`, `{"a":"x","b":`+value+`}`, `{"a":`+value+`,"type":`+value+`}`)
+		texts = append(texts, `{"a":`+value+`}`, `{"b":`+value+`}`, `{"a":"x","b":`+value+`}`,
+			`{"a":`+value+`,"type":`+value+`}`)
 	}
 	samples := make([]any, len(texts))
 	for i, text := range texts {

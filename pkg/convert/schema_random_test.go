@@ -49,7 +49,8 @@ func (m schemaMaker) members(depth int) string {
 		made[keyword] = m.value(keyword, depth)
 	}
 	if m.IntN(3) > 0 {
-		made["type"] = m.one(`"string"`, `"object"`, `"array"`, `"integer"`, `["string","null"]`, `["integer","object"]`, `"null"`)
+		made["type"] = m.one(`"string"`, `"object"`, `"array"`, `"integer"`, `["string","null"]`,
+			`["integer","object"]`, `"null"`)
 	}
 	var members []string
 	for _, keyword := range slices.Sorted(maps.Keys(made)) {
@@ -67,14 +68,16 @@ func (m schemaMaker) keyword(depth int) string {
 	if depth == 0 {
 		return m.one(flat...)
 	}
-	return m.one(append(flat, "properties", "properties", "properties", "items", "anyOf", "anyOf", "oneOf", "allOf", "not",
+	return m.one(append(flat, "properties", "properties", "properties", "items", "anyOf", "anyOf", "oneOf", "allOf",
+		"not",
 		"prefixItems", "patternProperties", "if", "then", "else", "dependentSchemas")...)
 }
 
 func (m schemaMaker) value(keyword string, depth int) string {
 	switch keyword {
 	case "$ref":
-		return m.one(`"#/$defs/A"`, `"#/$defs/B"`, `"#"`, `"#/properties/a"`, `"other.json#/x"`, `"#/$defs/A/properties/a"`)
+		return m.one(`"#/$defs/A"`, `"#/$defs/B"`, `"#"`, `"#/properties/a"`, `"other.json#/x"`,
+			`"#/$defs/A/properties/a"`)
 	case "const", "default":
 		return m.one(`"x"`, "1", "null", "true", `{"$ref":"#"}`)
 	case "enum":
@@ -94,7 +97,8 @@ func (m schemaMaker) value(keyword string, depth int) string {
 	case "properties", "patternProperties", "dependentSchemas":
 		return fmt.Sprintf(`{"a":%s,"b":%s,"type":%s}`, m.schema(depth-1), m.schema(depth-1), m.schema(depth-1))
 	case "anyOf", "oneOf", "allOf", "prefixItems":
-		return "[" + strings.Join([]string{m.schema(depth - 1), m.schema(depth - 1), `{"type":"null"}`}[m.IntN(2):m.IntN(2)+2], ",") + "]"
+		return "[" + strings.Join([]string{m.schema(depth - 1), m.schema(depth - 1),
+			`{"type":"null"}`}[m.IntN(2):m.IntN(2)+2], ",") + "]"
 	case "items", "not", "if", "then", "else":
 		return m.schema(depth - 1)
 	}

@@ -101,7 +101,9 @@ func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage
 
 // dropIdentity takes from a definition what makes sense in one place only.
 func (f *fitter) dropIdentity(named *object) {
-	for _, keyword := range []string{"$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"} {
+	for _, keyword := range []string{
+		"$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema",
+	} {
 		if keyword != "id" || rawjson.IsString(named.value("id")) {
 			named.drop(keyword)
 		}

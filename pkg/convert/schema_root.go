@@ -106,8 +106,8 @@ func fold(o *object, alternatives []*object) {
 	if required := requiredByAll(alternatives); len(required) > 0 {
 		o.set("required", quoteList(union(o.stringsOf("required"), required)))
 	}
-	closed := !slices.ContainsFunc(alternatives, func(a *object) bool { return !isFalse(a.value("additionalProperties")) })
-	if closed && !o.has("additionalProperties") {
+	open := func(a *object) bool { return !isFalse(a.value("additionalProperties")) }
+	if !slices.ContainsFunc(alternatives, open) && !o.has("additionalProperties") {
 		o.set("additionalProperties", json.RawMessage("false"))
 	}
 }
@@ -142,7 +142,9 @@ func propertyNames(alternatives []*object) []string {
 
 func requiredByAll(alternatives []*object) []string {
 	return slices.DeleteFunc(alternatives[0].stringsOf("required"), func(name string) bool {
-		return slices.ContainsFunc(alternatives, func(a *object) bool { return !slices.Contains(a.stringsOf("required"), name) })
+		return slices.ContainsFunc(alternatives, func(a *object) bool {
+			return !slices.Contains(a.stringsOf("required"), name)
+		})
 	})
 }
 

@@ -122,7 +122,8 @@ func checkStrictLimits(text json.RawMessage) error {
 	case count.enums > strictEnums:
 		return fmt.Errorf("its input schema has %d values of enum, and strict takes %d", count.enums, strictEnums)
 	case count.runes > strictRunes:
-		return fmt.Errorf("the names and values of its input schema have %d characters, and strict takes %d", count.runes, strictRunes)
+		return fmt.Errorf("the names and values of its input schema have %d characters, and strict takes %d",
+			count.runes, strictRunes)
 	}
 	return nil
 }
@@ -232,7 +233,8 @@ func closedKeyword(name, value string) bool {
 		return value == "0" || value == "1"
 	case "format":
 		return slices.Contains([]string{
-			`"date-time"`, `"time"`, `"date"`, `"duration"`, `"email"`, `"hostname"`, `"uri"`, `"ipv4"`, `"ipv6"`, `"uuid"`,
+			`"date-time"`, `"time"`, `"date"`, `"duration"`, `"email"`, `"hostname"`, `"uri"`, `"ipv4"`, `"ipv6"`,
+			`"uuid"`,
 		}, value)
 	}
 	return false

@@ -26,7 +26,8 @@ func (f *fitter) dropMalformed(o *object, at place) {
 		}
 		severity := Lossy
 		describes := isAnnotation(m.Name) && m.Name != "description" // which restricts nothing
-		if describes || m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"}, string(rawjson.Compact(m.Value))) {
+		if describes || m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"},
+			string(rawjson.Compact(m.Value))) {
 			severity = Info
 		}
 		o.drop(m.Name)

@@ -186,7 +186,8 @@ func (f *fitter) nullType(o *object, at place) {
 		o.set("type", quoteTypes(others))
 	}
 	if len(values) > 1 && containsJSON(values, null) {
-		o.set("enum", rawjson.Array(slices.DeleteFunc(values, func(value json.RawMessage) bool { return rawjson.Same(value, null) })))
+		o.set("enum", rawjson.Array(slices.DeleteFunc(values,
+			func(value json.RawMessage) bool { return rawjson.Same(value, null) })))
 		found = found || !o.has("nullable")
 	}
 	if !found || at.root {

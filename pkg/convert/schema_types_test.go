@@ -28,7 +28,8 @@ func TestFitForeignTypes(t *testing.T) {
 				t.Errorf("%s: %v\ngot  %s\nwant %s", to, err, got.schema, want)
 			}
 		}
-		if err == nil && !slices.ContainsFunc(got.losses, func(l Loss) bool { return l.Path == "a" && l.Detail == "type int to integer" }) {
+		if err == nil && !slices.ContainsFunc(got.losses,
+			func(l Loss) bool { return l.Path == "a" && l.Detail == "type int to integer" }) {
 			t.Errorf("%s: %+v", to, got.losses)
 		}
 	}

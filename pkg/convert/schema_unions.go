@@ -162,7 +162,8 @@ func (f *fitter) constBranches(o *object, at place) {
 	var values []json.RawMessage
 	for _, text := range o.list("anyOf") {
 		branch, ok := parseObject(text)
-		if !ok || len(valuesOf(branch)) == 0 || branch.has("description") || hasBeyond(branch, "const", "enum", "type", "title") {
+		if !ok || len(valuesOf(branch)) == 0 || branch.has("description") ||
+			hasBeyond(branch, "const", "enum", "type", "title") {
 			return
 		}
 		values = append(values, valuesOf(branch)...)

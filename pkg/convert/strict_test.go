@@ -15,7 +15,8 @@ func TestStrictIsCarried(t *testing.T) {
 	nested := `{"type":"object","properties":{"n":{"$ref":"#/$defs/N"}},"required":["n"],"additionalProperties":false,"$defs":{"N":` +
 		`{"type":"object","properties":{"n":{"anyOf":[{"$ref":"#/$defs/N"},{"type":"null"}]}},"required":["n"],"additionalProperties":false}}}`
 	openai := func(schema string) string {
-		return `[{"type":"function","function":{"name":"w","description":"W","parameters":` + schema + `,"strict":true}}]`
+		return `[{"type":"function","function":{"name":"w","description":"W","parameters":` + schema +
+			`,"strict":true}}]`
 	}
 	for _, test := range []struct {
 		schema string

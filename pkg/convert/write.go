@@ -60,7 +60,8 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	found.schema = made.schema
 	found.description = withHint(found.description, made.hint)
 	found.strict = carriesStrict(definition, to, made.schema)
-	losses := slices.Concat(mended, target.remarks(tool.Server, plain, found), made.losses, leftBehind(definition, to, found.strict))
+	losses := slices.Concat(mended, target.remarks(tool.Server, plain, found), made.losses,
+		leftBehind(definition, to, found.strict))
 	for i := range losses {
 		losses[i].Format, losses[i].Tool = to, qualified(tool.Server, plain)
 	}

@@ -26,7 +26,8 @@ func TestStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	grants, err := store.List()
-	if err != nil || len(grants) != 2 || grants[0].Path != "/a" || grants[1].SHA256 != "2" || grants[1].Effects[0] != "runs <b>" {
+	if err != nil || len(grants) != 2 || grants[0].Path != "/a" || grants[1].SHA256 != "2" ||
+		grants[1].Effects[0] != "runs <b>" {
 		t.Fatalf("%+v, %v", grants, err)
 	}
 	if info, err := os.Stat(store.Path); err != nil || info.Mode().Perm() != 0o600 && os.PathSeparator == '/' {
