@@ -164,8 +164,10 @@ func (c *Conversation) loop(
 		exchange = append(exchange, results...)
 		answer.Calls += len(calls)
 	}
-	return exchange, &Failure{Provider: c.Provider.Name(), Model: c.Provider.Model(), Reason: TooManyTurns,
-		Turns: limit}
+	return exchange, &Failure{
+		Provider: c.Provider.Name(), Model: c.Provider.Model(), Reason: TooManyTurns,
+		Turns: limit,
+	}
 }
 
 // results are what the calls of a turn came to, as messages.
@@ -181,15 +183,10 @@ func (c *Conversation) results(ctx context.Context, offer *offer, calls []conver
 	if err != nil {
 		return nil, fmt.Errorf("the results of the tools cannot be written for %s: %w", c.Provider.Name(), err)
 	}
-	return messagesOf(written), nil
-}
-
-// messagesOf cuts results into messages: some formats have one for each, some one for all.
-func messagesOf(written []byte) []json.RawMessage {
 	if messages, is := rawjson.Elements(written); is {
-		return messages
+		return messages, nil
 	}
-	return []json.RawMessage{written}
+	return []json.RawMessage{written}, nil // some formats have one message for all
 }
 
 // request is the conversation so far, with the exchange that is going on. Where the provider would cut it without a

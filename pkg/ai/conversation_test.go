@@ -466,8 +466,10 @@ func TestConversationGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{`{"role":"user","content":"first"}`,
-		`{"role":"assistant","content":"Switch One is on \ud83d\ude00."}`, `{"role":"user","content":"second"}`}
+	want := []string{
+		`{"role":"user","content":"first"}`,
+		`{"role":"assistant","content":"Switch One is on \ud83d\ude00."}`, `{"role":"user","content":"second"}`,
+	}
 	if got := r.messages(t, 1); !slices.Equal(got, want) {
 		t.Errorf("messages %q, want %q", got, want)
 	}

@@ -253,8 +253,10 @@ func TestStops(t *testing.T) {
 func TestSilence(t *testing.T) {
 	for _, provider := range ai.Providers() {
 		server := httptest.NewServer(&fake.Player{Answers: []string{"!hang"}})
-		where, err := ai.New(ai.Options{Provider: provider, Model: "m", BaseURL: server.URL,
-			Getenv: environment(keys()), Idle: time.Millisecond})
+		where, err := ai.New(ai.Options{
+			Provider: provider, Model: "m", BaseURL: server.URL,
+			Getenv: environment(keys()), Idle: time.Millisecond,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

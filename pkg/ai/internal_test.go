@@ -99,8 +99,10 @@ func TestFragments(t *testing.T) {
 		{
 			"other elements keep theirs",
 			`{"reasoning_details":[{"index":0,"text":"ab"}]}`,
-			[]string{`{"reasoning_details":[{"index":0,"text":"a"}]}`,
-				`{"reasoning_details":[{"index":0,"text":"b"}]}`},
+			[]string{
+				`{"reasoning_details":[{"index":0,"text":"a"}]}`,
+				`{"reasoning_details":[{"index":0,"text":"b"}]}`,
+			},
 		},
 		{
 			"content in parts",

@@ -229,8 +229,10 @@ func TestOddKeys(t *testing.T) {
 	for variable, provider := range map[string]string{
 		"ANTHROPIC_API_KEY": ai.Anthropic, "ANTHROPIC_AUTH_TOKEN": ai.Anthropic, "OPENAI_API_KEY": ai.OpenAI,
 	} {
-		options := ai.Options{Provider: provider, Model: "m",
-			Getenv: environment(map[string]string{variable: testKey + "\r\nmore"})}
+		options := ai.Options{
+			Provider: provider, Model: "m",
+			Getenv: environment(map[string]string{variable: testKey + "\r\nmore"}),
+		}
 		_, err := ai.New(options)
 		if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), variable) ||
 			strings.Contains(err.Error(), testKey) {
@@ -247,8 +249,10 @@ func TestOddKeys(t *testing.T) {
 func TestShortKeys(t *testing.T) {
 	server := httptest.NewServer(&fake.Player{Answers: []string{"HTTP/1.1 400 Bad Request\n\n{\"error\":{\"message\":\"no box exists\"}}"}})
 	defer server.Close()
-	provider, err := ai.New(ai.Options{Provider: ai.OpenAI, Model: "m", BaseURL: server.URL,
-		Getenv: environment(map[string]string{"OPENAI_API_KEY": "x"})})
+	provider, err := ai.New(ai.Options{
+		Provider: ai.OpenAI, Model: "m", BaseURL: server.URL,
+		Getenv: environment(map[string]string{"OPENAI_API_KEY": "x"}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

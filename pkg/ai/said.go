@@ -106,8 +106,10 @@ func anthropicPart(block exec.Block) json.RawMessage {
 // openAIPart is a part of chat completions' content: text, an image, or audio of two formats; nil for what it does not
 // take.
 func openAIPart(block exec.Block) json.RawMessage {
-	sound := map[string]string{"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3",
-		"audio/mp3": "mp3"}
+	sound := map[string]string{
+		"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3",
+		"audio/mp3": "mp3",
+	}
 	switch {
 	case block.Type == "text":
 		return textPart(rawjson.Quote(block.Text))

@@ -34,8 +34,10 @@ func TestContinue(t *testing.T) {
 			`{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}`,
 	} {
 		r := newRig(t, provider, provider+"-answer.txt")
-		answer, err := r.Continue(t.Context(), []ai.Said{said("user", hello), said("assistant", hello, hello),
-			said("user", hello, dot)})
+		answer, err := r.Continue(t.Context(), []ai.Said{
+			said("user", hello), said("assistant", hello, hello),
+			said("user", hello, dot),
+		})
 		if err != nil || answer.Text == "" {
 			t.Fatalf("%s: %v, %v", provider, answer, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"toolx/pkg/config"
+	"toolx/pkg/state"
 )
 
 // Status is what is kept of a login.
@@ -58,7 +59,7 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 		return nil, err
 	}
 	// Nobody is sent to a browser for what is lost afterwards.
-	if err := options.Store.writable(); err != nil {
+	if err := state.Writable(options.Store.dir); err != nil {
 		return nil, c.fail(ctx, nil, options.Store.fix(), "a login could not be kept: %v", err)
 	}
 	grant, err := c.newGrant(ctx, nil, asked)
@@ -95,7 +96,7 @@ func (c *client) try(ctx context.Context, grant *Grant) error {
 // whatIsAsked is what the server asks for. Some let everyone in and refuse single tools: then their metadata says where
 // to log in. The error is ErrOpen where nothing does.
 func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
-	status, asked, err := c.probe(ctx)
+	status, asked, err := c.ping(ctx, nil)
 	if err != nil || asked != nil {
 		return asked, err
 	}
@@ -151,9 +152,6 @@ func (c *client) kept(ctx context.Context) (*Status, error) {
 
 var errSilent = errors.New("no answer")
 
-// probe is a ping without a token.
-func (c *client) probe(ctx context.Context) (int, *challenge, error) { return c.ping(ctx, nil) }
-
 // ping sends a request with the token of a grant, without one where it is nil, and returns the answer's status and what
 // the server asks for, nil where it asks for nothing. A ping is what every server knows and nothing comes of.
 func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error) {
@@ -175,8 +173,10 @@ func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error
 	}
 	resp, err := c.send(copies, grant)
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
-		return 0, nil, &Error{Server: c.options.Server,
-			Problem: fmt.Sprintf("it does not answer within %s", c.exchangeTimeout), Unreached: true}
+		return 0, nil, &Error{
+			Server:  c.options.Server,
+			Problem: fmt.Sprintf("it does not answer within %s", c.exchangeTimeout), Unreached: true,
+		}
 	}
 	if err != nil {
 		return 0, nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v",
@@ -196,7 +196,7 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 	if options.Store == nil {
 		return 0, nil
 	}
-	if err := options.Store.sweep(); err != nil {
+	if err := state.Sweep(options.Store.dir); err != nil {
 		return 0, c.fail(ctx, nil, options.Store.fix(), "tokens that a killed toolx has left cannot be removed: %v",
 			err)
 	}

@@ -123,8 +123,10 @@ func TestAudienceOfAssertions(t *testing.T) {
 	w.keys["machine"], w.audience = key.Public(), w.authority.URL+"/token"
 	w.wantError(Transport(http.DefaultTransport, w.machine(&config.Auth{PrivateKey: pkcs8(t, key)})), "",
 		"gives no token, for this reason: invalid_client (told so)", "the private key")
-	w.wantServed(Transport(http.DefaultTransport, w.machine(&config.Auth{PrivateKey: pkcs8(t, key),
-		AssertionAudience: w.audience})), "")
+	w.wantServed(Transport(http.DefaultTransport, w.machine(&config.Auth{
+		PrivateKey:        pkcs8(t, key),
+		AssertionAudience: w.audience,
+	})), "")
 	if claims := w.assertions[0].Claims.(jwt.MapClaims); claims["aud"] != w.audience {
 		t.Errorf("the audience is %v, and not one text", claims["aud"])
 	}

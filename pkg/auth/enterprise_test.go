@@ -37,8 +37,10 @@ func newEnterprise(t *testing.T, w *world) *enterprise {
 			refuse(out, http.StatusBadRequest, "invalid_grant")
 			return
 		}
-		writeJSON(out, http.StatusOK, map[string]any{"access_token": w.vouched, "issued_token_type": e.kind,
-			"token_type": "N_A"})
+		writeJSON(out, http.StatusOK, map[string]any{
+			"access_token": w.vouched, "issued_token_type": e.kind,
+			"token_type": "N_A",
+		})
 	})
 	e.Server = httptest.NewServer(routes)
 	t.Cleanup(e.Close)

@@ -504,7 +504,8 @@ func TestPaste(t *testing.T) {
 		arrived := make(chan string, 1)
 		options.Visit = func(ctx context.Context, address string) error {
 			noRedirect := &http.Client{CheckRedirect: func(*http.Request,
-				[]*http.Request) error {
+				[]*http.Request,
+			) error {
 				return http.ErrUseLastResponse
 			}}
 			resp, err := noRedirect.Get(address)
@@ -865,8 +866,10 @@ func TestFolderOfNoUse(t *testing.T) {
 			w.open = false
 			w.wantError(Transport(http.DefaultTransport, options), "", "login", "toolx auth login remote")
 			w.secrets["machine"], w.lifetime = sentinel+"-machine", 1 // expired at once
-			options.Auth = &config.Auth{Grant: config.GrantClientCredentials, ClientID: "machine",
-				ClientSecret: sentinel + "-machine"}
+			options.Auth = &config.Auth{
+				Grant: config.GrantClientCredentials, ClientID: "machine",
+				ClientSecret: sentinel + "-machine",
+			}
 			transport := Transport(http.DefaultTransport, options)
 			for range 3 {
 				w.wantServed(transport, "")

@@ -224,12 +224,6 @@ func (s *Store) write(server string, content *record) error {
 	return state.Replace(s.path(server), append(text, '\n'))
 }
 
-// writable says why nothing can be kept; nil where something can.
-func (s *Store) writable() error { return state.Writable(s.dir) }
-
-// sweep removes tokens that a process which was killed has left in no server's file.
-func (s *Store) sweep() error { return state.Sweep(s.dir) }
-
 // fix is what to do where the folder is of no use.
 func (s *Store) fix() string {
 	return "see that files can be written in " + s.dir + ", or set XDG_STATE_HOME to another folder"

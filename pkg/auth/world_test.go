@@ -130,8 +130,10 @@ func (w *world) serveResource(out http.ResponseWriter, req *http.Request) {
 		if w.logins != nil {
 			logins = w.logins
 		}
-		writeJSON(out, http.StatusOK, map[string]any{"resource": speaks, "authorization_servers": logins,
-			"scopes_supported": w.scopes, "dpop_bound_access_tokens_required": w.required})
+		writeJSON(out, http.StatusOK, map[string]any{
+			"resource": speaks, "authorization_servers": logins,
+			"scopes_supported": w.scopes, "dpop_bound_access_tokens_required": w.required,
+		})
 		return
 	}
 	if req.URL.Path == "/mcp" && w.tenant != "" && req.Header.Get("X-Tenant") != w.tenant {
@@ -272,8 +274,10 @@ func (w *world) registerClient(out http.ResponseWriter, req *http.Request) {
 		w.register(out, wanted)
 		return
 	}
-	answer := map[string]any{"client_id": "dynamic", "redirect_uris": wanted["redirect_uris"],
-		"token_endpoint_auth_method": "none"}
+	answer := map[string]any{
+		"client_id": "dynamic", "redirect_uris": wanted["redirect_uris"],
+		"token_endpoint_auth_method": "none",
+	}
 	w.secrets["dynamic"] = ""
 	if w.method != "" {
 		w.secrets["dynamic"] = w.fresh("secret")
@@ -426,8 +430,10 @@ func (w *world) issue(out http.ResponseWriter, form url.Values, renewable bool) 
 	if w.prover != "" {
 		w.bindings[token], kind = w.prover, "DPoP"
 	}
-	answer := map[string]any{"access_token": token, "token_type": kind, "expires_in": lifetime,
-		"scope": strings.Join(scopes, " ")}
+	answer := map[string]any{
+		"access_token": token, "token_type": kind, "expires_in": lifetime,
+		"scope": strings.Join(scopes, " "),
+	}
 	if renewable && !w.noRefresh {
 		again := w.fresh("refresh")
 		w.refresh[again] = url.Values{"scope": {strings.Join(scopes, " ")}}

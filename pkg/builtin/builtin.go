@@ -309,9 +309,6 @@ func structuredReply(value json.RawMessage) (json.RawMessage, error) {
 	return replyWith(string(value), reply{StructuredContent: value})
 }
 
-// textReply answers with text alone.
-func textReply(text string) (json.RawMessage, error) { return replyWith(text, reply{}) }
-
 // failureReply answers that the tool ran and failed.
 func failureReply(message string) (json.RawMessage, error) {
 	return replyWith(message, reply{IsError: true})

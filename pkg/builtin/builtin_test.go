@@ -191,7 +191,8 @@ func TestUnknownHandler(t *testing.T) {
 		t.Run(test.kind+" "+test.handler, func(t *testing.T) {
 			var notices []string
 			services := builtin.Services{Notice: func(level slog.Level,
-				text string) {
+				text string,
+			) {
 				notices = append(notices, level.String()+" "+text)
 			}}
 			tool := fromConfig(t, &config.Tool{
@@ -336,8 +337,10 @@ func TestDescribeTool(t *testing.T) {
 	}
 	registry.Register(builtin.Tools(services)...)
 	executor := &exec.Executor{Registry: registry}
-	result := executor.Call(t.Context(), exec.Call{Tool: "describe_tool",
-		Arguments: json.RawMessage(`{"name":"zwave__get_device"}`)})
+	result := executor.Call(t.Context(), exec.Call{
+		Tool:      "describe_tool",
+		Arguments: json.RawMessage(`{"name":"zwave__get_device"}`),
+	})
 	want := `{"name":"zwave__get_device","server":"zwave","type":"mcp","description":"a <b>","definition":{"name":"get_device","description":"a <b>","inputSchema":{}}}`
 	if got := value(t, result); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
@@ -354,8 +357,10 @@ func TestListServers(t *testing.T) {
 	registry := exec.NewRegistry(nil)
 	registry.Register(serverTool(t, "zwave", "get_device"))
 	services := builtin.Services{Registry: registry, Servers: func() []builtin.Server {
-		return []builtin.Server{{Name: "zwave", Status: "ready", Transport: "stdio"},
-			{Name: "other", Status: "failed", Error: "no such file"}}
+		return []builtin.Server{
+			{Name: "zwave", Status: "ready", Transport: "stdio"},
+			{Name: "other", Status: "failed", Error: "no such file"},
+		}
 	}}
 	got := value(t, call(t, services, "list_servers", `{}`))
 	want := `{"servers":[{"name":"zwave","status":"ready","transport":"stdio","tools":1},{"name":"other","status":"failed","error":"no such file","tools":0}]}`

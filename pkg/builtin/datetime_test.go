@@ -104,8 +104,10 @@ func TestDatetimeFormats(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.format, func(t *testing.T) {
-			arguments, err := json.Marshal(map[string]string{"timezone": "Europe/Berlin", "time": "2026-03-01 09:05:07",
-				"format": test.format})
+			arguments, err := json.Marshal(map[string]string{
+				"timezone": "Europe/Berlin", "time": "2026-03-01 09:05:07",
+				"format": test.format,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,8 +204,10 @@ func FuzzDatetimeAdd(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, duration string) {
-		arguments, err := json.Marshal(map[string]string{"timezone": "Europe/Berlin", "add": duration,
-			"subtract": duration})
+		arguments, err := json.Marshal(map[string]string{
+			"timezone": "Europe/Berlin", "add": duration,
+			"subtract": duration,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

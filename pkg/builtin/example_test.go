@@ -51,8 +51,10 @@ func TestZwaveExample(t *testing.T) {
 		t.Errorf("%d tools", len(loaded.Tools))
 	}
 	for _, arguments := range []string{`{}`, `{"deviceName":"Switch One","action":"explode"}`, `{"deviceName":"Switch One","action":"dim","level":100}`} {
-		result := executor.Call(t.Context(), exec.Call{Tool: "control_zwave_device",
-			Arguments: json.RawMessage(arguments)})
+		result := executor.Call(t.Context(), exec.Call{
+			Tool:      "control_zwave_device",
+			Arguments: json.RawMessage(arguments),
+		})
 		if kind := fault.KindOf(result.Err); result.Success || kind != fault.KindInvalidArguments {
 			t.Errorf("%s: got %v", arguments, result.Err)
 		}

@@ -151,7 +151,7 @@ func asItIs(value json.RawMessage) (json.RawMessage, error) {
 	}
 	var text string
 	if value[0] == '"' && json.Unmarshal(value, &text) == nil {
-		return textReply(text)
+		return replyWith(text, reply{})
 	}
 	return structuredReply(value)
 }

@@ -84,8 +84,10 @@ func TestMockContent(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			tool := fromConfig(t, &config.Tool{
 				Name: "mocked",
-				Implementation: config.Implementation{Type: "mock", Content: test.content,
-					MockResponse: json.RawMessage(test.response)},
+				Implementation: config.Implementation{
+					Type: "mock", Content: test.content,
+					MockResponse: json.RawMessage(test.response),
+				},
 				Origin: config.Origin{File: filepath.Join(folder, "toolx.yaml")},
 			}, builtin.Services{})
 			result := call(t, builtin.Services{}, "mocked", "", tool)

@@ -146,7 +146,11 @@ func (s *searcher) run(ctx context.Context, shown string) (any, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot search: %w", err)
 	case info.IsDir():
-		err = s.folder(ctx, s.root, shown, s.outer())
+		var scope *ignoreScope
+		if !s.arguments.Ignored {
+			scope = outerScope(s.files, s.root)
+		}
+		err = s.folder(ctx, s.root, shown, scope)
 	default:
 		err = s.file(ctx, s.root, shown, info)
 	}
@@ -188,14 +192,6 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 		arguments: arguments, pattern: pattern, globs: globs, files: anyFile{},
 		answer: searchAnswer{Matches: []searchMatch{}, Skipped: make(map[string]int)},
 	}, nil
-}
-
-// outer is the scope of ignore files above the root.
-func (s *searcher) outer() *ignoreScope {
-	if s.arguments.Ignored {
-		return nil
-	}
-	return outerScope(s.files, s.root)
 }
 
 // folder searches a folder, entry by entry in the order of names. shown is its path as the answer writes it.

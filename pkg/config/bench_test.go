@@ -8,8 +8,10 @@ import (
 
 // BenchmarkLoad measures what every start of toolx pays for a small config file.
 func BenchmarkLoad(b *testing.B) {
-	options := Options{Files: []string{filepath.Join("..", "..", "testdata", "config", "example.yaml")},
-		UserDir: b.TempDir()}
+	options := Options{
+		Files:   []string{filepath.Join("..", "..", "testdata", "config", "example.yaml")},
+		UserDir: b.TempDir(),
+	}
 	for b.Loop() {
 		if _, err := Load(options); err != nil {
 			b.Fatal(err)

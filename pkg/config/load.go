@@ -83,11 +83,6 @@ type File struct {
 	Project bool
 }
 
-// fileNames are what a project's config may be called, the first that exists in a folder being the one.
-func fileNames() []string {
-	return []string{"toolx.yaml", "toolx.yml", "toolx.json", ".toolx.yaml", ".mcp.json"}
-}
-
 // Find returns the files that Load reads, in the order in which later ones win: those of options.Files; else those of
 // $TOOLX_CONFIG; else the user's, then the nearest from the working directory upwards. Files that were named and are
 // not there are problems; files on the way upwards that others can write are passed over with a warning.
@@ -164,7 +159,7 @@ func splitList(list string, getenv func(string) (string, bool)) []string {
 func nearestFile(options Options) (path string, warnings []Warning) {
 	home, _ := homeFolder(options.Getenv)
 	for dir := options.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
-		for _, name := range fileNames() {
+		for _, name := range []string{"toolx.yaml", "toolx.yml", "toolx.json", ".toolx.yaml", ".mcp.json"} {
 			path := filepath.Join(dir, name)
 			info, err := os.Stat(path)
 			if err != nil || info.IsDir() {

@@ -98,8 +98,10 @@ func TestLoadExample(t *testing.T) {
 		Cwd: ".", Timeout: 30 * time.Second, StartTimeout: time.Minute,
 		Retry: Retry{Attempts: 3, BaseDelay: 2 * time.Second},
 		Hint:  "MQTT broker running, zwave-mcp-server installed",
-		Normalize: map[string]map[string]string{"control_zwave_device": {"device_name": "deviceName",
-			"command": "action"}}, // NORM-2
+		Normalize: map[string]map[string]string{"control_zwave_device": {
+			"device_name": "deviceName",
+			"command":     "action",
+		}}, // NORM-2
 		Origin: Origin{path, 3, 3},
 	}
 	if !reflect.DeepEqual(server, want) {

@@ -17,8 +17,10 @@ func TestFilesOfOthers(t *testing.T) {
 	writeAt(t, filepath.Join(top, "toolx.yaml"), "{}")
 	writeAt(t, filepath.Join(dir, ".mcp.json"), "{}")
 	find := func() ([]File, []Warning) {
-		files, warnings, _ := Find(Options{Dir: dir, UserDir: "-",
-			Getenv: func(string) (string, bool) { return "", false }})
+		files, warnings, _ := Find(Options{
+			Dir: dir, UserDir: "-",
+			Getenv: func(string) (string, bool) { return "", false },
+		})
 		return files, warnings
 	}
 	if err := os.Chmod(filepath.Join(dir, ".mcp.json"), 0o666); err != nil {

@@ -191,8 +191,10 @@ func (e *expander) readEnvFile() (map[string]string, error) {
 	if p := e.server.project; p != nil {
 		now := p.lookAt(e.server.EnvFile)
 		if now.sum != p.envFiles[e.server.EnvFile].sum {
-			return nil, &UntrustedError{Servers: []string{e.server.Name}, File: p.File.Name, SHA256: p.SHA256,
-				Changed: e.server.EnvFile}
+			return nil, &UntrustedError{
+				Servers: []string{e.server.Name}, File: p.File.Name, SHA256: p.SHA256,
+				Changed: e.server.EnvFile,
+			}
 		}
 		known = now.data
 	}

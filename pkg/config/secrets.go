@@ -85,8 +85,10 @@ func argumentSecrets(args []string) []string {
 		at := strings.IndexAny(arg, "=:")
 		switch {
 		case at < 0:
-			// A flag behind the name means that this one is a switch without a value.
-			if i+1 < len(args) && givesSecret(arg, args[i+1]) && !strings.HasPrefix(args[i+1], "--") {
+			if i+1 == len(args) || strings.HasPrefix(args[i+1], "--") { // a switch without a value
+				continue
+			}
+			if strings.HasPrefix(arg, "-") && secretFlag(arg) || mask.ShortFlag(arg) && mask.Value(args[i+1]) {
 				found = append(found, args[i+1])
 			}
 		case secretFlag(arg[:at]), mask.ShortFlag(arg[:at]) && mask.Value(arg[at+1:]):
@@ -94,11 +96,6 @@ func argumentSecrets(args []string) []string {
 		}
 	}
 	return found
-}
-
-// givesSecret reports whether a flag gives away that the value behind it is a secret.
-func givesSecret(flag, value string) bool {
-	return strings.HasPrefix(flag, "-") && secretFlag(flag) || mask.ShortFlag(flag) && mask.Value(value)
 }
 
 // scriptWords are the words of a script, as far as they can be told without a shell: without quotes and what ends a

@@ -28,8 +28,10 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	defer func() {
 		// The parser is known to panic on some malformed input.
 		if cause := recover(); cause != nil {
-			root, problems = nil, []Problem{{Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up",
-				Fix: "quote what is unusual, or write it as JSON"}}
+			root, problems = nil, []Problem{{
+				Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up",
+				Fix: "quote what is unusual, or write it as JSON",
+			}}
 		}
 	}()
 	// Without a newline at its end, the lexer does not fold a last folded text.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // ToolCall is a model's request to call a tool.
@@ -88,7 +89,7 @@ func (r *callReader) document(data []byte) error {
 			r.value(rawjson.Array(values))
 			return nil
 		}
-		if !holdsTextCalls(string(data)) {
+		if text := string(data); !strings.Contains(text, callOpen) && !strings.Contains(text, functionOpen) {
 			return fmt.Errorf("no tool call: %w", notJSON(data))
 		}
 	}
@@ -313,7 +314,8 @@ func (r *callReader) content(message members) {
 			return
 		}
 	}
-	if messageRole(message) == "assistant" && r.callsMayBeText() {
+	callsMayBeText := slices.Contains([]Format{"", Ollama, Qwen, Hermes, QwenCoder}, r.from)
+	if messageRole(message) == "assistant" && callsMayBeText {
 		r.text(message.text("content"))
 	}
 }
@@ -335,11 +337,6 @@ func (r *callReader) listed(message members) {
 			}
 		}
 	}
-}
-
-// callsMayBeText reports whether the text of a chat message is searched for calls.
-func (r *callReader) callsMayBeText() bool {
-	return slices.Contains([]Format{"", Ollama, Qwen, Hermes, QwenCoder}, r.from)
 }
 
 // message returns what was gathered.
@@ -371,7 +368,12 @@ func (r *callReader) format() (Format, error) {
 		case found == "":
 			found = shape
 		case isChat(shape) && isChat(found):
-			found = commonChat(found, shape)
+			// An id can have nine letters by chance; an argument object has no other reason.
+			if found != Ollama && shape != Ollama {
+				found = OpenAI
+			} else {
+				found = Ollama
+			}
 		case !sameCalls(shape, found):
 			return "", fmt.Errorf("tool calls of different formats in one message: %s and %s", found, shape)
 		}
@@ -385,15 +387,6 @@ func (r *callReader) format() (Format, error) {
 // isChat reports whether a format's calls are those of OpenAI's chat completions, or look like them.
 func isChat(format Format) bool {
 	return slices.Contains([]Format{OpenAI, OpenAIStrict, Mistral, Cohere, Ollama}, format)
-}
-
-// commonChat returns the format of a message whose calls look like different ones. An id can have nine letters by
-// chance; an argument object has no other reason.
-func commonChat(a, b Format) Format {
-	if a == Ollama || b == Ollama {
-		return Ollama
-	}
-	return OpenAI
 }
 
 func isTextFormat(format Format) bool {
@@ -464,8 +457,10 @@ func partAnswers(message members) []answer {
 			}
 			for _, member := range []string{"toolResult", "functionResponse", "function_response"} {
 				if result, ok := fields.object(member); ok {
-					answers = append(answers, answer{cmp.Or(result.text("toolUseId"), result.text("id")),
-						result.text("name")})
+					answers = append(answers, answer{
+						cmp.Or(result.text("toolUseId"), result.text("id")),
+						result.text("name"),
+					})
 				}
 			}
 		}
@@ -507,7 +502,7 @@ func readArguments(given json.RawMessage) (json.RawMessage, error) {
 		case given[0] == '{':
 			return given, nil
 		case !rawjson.IsString(given):
-			return none, fmt.Errorf("the arguments must be a JSON object, not %s", cutText(string(given)))
+			return none, fmt.Errorf("the arguments must be a JSON object, not %s", words.Shorten(string(given), words.MaxGiven))
 		}
 		given = json.RawMessage(rawjson.Unquote(given))
 	}
@@ -524,14 +519,4 @@ func withoutFence(text []byte) []byte {
 		return text
 	}
 	return bytes.TrimSpace(code)
-}
-
-// cutText shows the beginning of a text that may be long.
-func cutText(text string) string {
-	const most = 60
-	runes := []rune(text[:min(len(text), most*4)])
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most-1]) + "…"
 }

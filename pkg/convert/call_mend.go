@@ -98,7 +98,7 @@ func (m *mender) memberName() bool {
 		return m.quoted()
 	}
 	start := m.at
-	for m.at < len(m.text) && (isAlphanumeric(m.text[m.at]) || m.text[m.at] == '_') {
+	for m.at < len(m.text) && strings.IndexByte(alphanumeric+"_", m.text[m.at]) >= 0 {
 		m.at++
 	}
 	name := m.text[start:m.at]
@@ -161,7 +161,7 @@ func (m *mender) escape(said *strings.Builder) bool {
 // word reads a number, or a name for a value.
 func (m *mender) word() bool {
 	end := m.at
-	for end < len(m.text) && (isAlphanumeric(m.text[end]) || strings.IndexByte("+-.", m.text[end]) >= 0) {
+	for end < len(m.text) && strings.IndexByte(alphanumeric+"+-.", m.text[end]) >= 0 {
 		end++
 	}
 	word := m.text[m.at:end]
@@ -174,10 +174,6 @@ func (m *mender) word() bool {
 	}
 	m.out.WriteString(word)
 	return json.Valid([]byte(word))
-}
-
-func isAlphanumeric(char byte) bool {
-	return char >= '0' && char <= '9' || char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z'
 }
 
 // namedIn finds the name of a call whose JSON is broken, so that its error can reach the model under it; empty where it

@@ -296,17 +296,11 @@ func fitID(to Format, id string, place int) string {
 const mistralIDLength = 9
 
 func isMistralID(id string) bool {
-	return len(id) == mistralIDLength && strings.IndexFunc(id,
-		func(r rune) bool { return r > 'z' || !isAlphanumeric(byte(r)) }) < 0
+	return len(id) == mistralIDLength && strings.Trim(id, alphanumeric) == ""
 }
 
 // isPlainID reports whether Anthropic and Bedrock take an id: letters, digits, "_" and "-", 64 at most.
-func isPlainID(id string) bool {
-	const most = 64
-	return len(id) <= most && strings.IndexFunc(id, func(r rune) bool {
-		return r > 'z' || !isAlphanumeric(byte(r)) && r != '_' && r != '-'
-	}) < 0
-}
+func isPlainID(id string) bool { return len(id) <= 64 && strings.Trim(id, alphanumeric+"_-") == "" }
 
 // hashedID returns an id as Mistral demands it, made of another one.
 func hashedID(id string) string {

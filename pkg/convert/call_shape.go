@@ -24,8 +24,9 @@ func callShapes() []callShape {
 		// Tools that Anthropic runs itself are server_tool_use, and do not count.
 		{ofType("tool_use"), shapedAs(Anthropic, "id", "input")},
 		{ofType("function_call"), readResponsesCall},
-		{isGeminiCall, readGeminiCall},
-		{func(fields members) bool { return fields.isObject("toolUse") }, readBedrockCall},
+		{holds("functionCall"), within("functionCall", shapedAs(Gemini, "id", "args"))},
+		{isPythonGeminiCall, within("function_call", shapedAs(Gemini, "id", "args"))},
+		{holds("toolUse"), within("toolUse", shapedAs(Bedrock, "toolUseId", "input"))},
 		{isCustomCall, readCustomCall},
 		{isChatCall, readChatCall},
 		{isEmptyCall, func(fields members) (ToolCall, Format) { return unreadableCall(fields), OpenAI }},
@@ -37,6 +38,18 @@ func callShapes() []callShape {
 
 func ofType(name string) func(members) bool {
 	return func(fields members) bool { return fields.text("type") == name }
+}
+
+func holds(member string) func(members) bool {
+	return func(fields members) bool { return fields.isObject(member) }
+}
+
+// within reads a call that stands in a member.
+func within(member string, read func(members) (ToolCall, Format)) func(members) (ToolCall, Format) {
+	return func(fields members) (ToolCall, Format) {
+		call, _ := fields.object(member)
+		return read(call)
+	}
 }
 
 // shapedAs reads a call whose name is called so, and whose id and arguments stand in these members.
@@ -57,28 +70,11 @@ func readResponsesCall(fields members) (ToolCall, Format) {
 	return newCall(cmp.Or(fields.text("call_id"), fields.text("id")), fields.text("name"), arguments), Responses
 }
 
-// isGeminiCall recognises {"functionCall": {"id"?, "name", "args"}}, and the same as Gemini's Python library spells it.
-func isGeminiCall(fields members) bool {
-	_, ok := geminiCall(fields)
-	return ok
-}
-
-func geminiCall(fields members) (members, bool) {
-	if call, ok := fields.object("functionCall"); ok {
-		return call, true
-	}
+// isPythonGeminiCall recognises Gemini's call as its Python library spells it, unless it is a function_call of OpenAI,
+// which had one once.
+func isPythonGeminiCall(fields members) bool {
 	call, ok := fields.object("function_call")
-	return call, ok && !call.has("arguments") // which OpenAI had once
-}
-
-func readGeminiCall(fields members) (ToolCall, Format) {
-	call, _ := geminiCall(fields)
-	return shapedAs(Gemini, "id", "args")(call)
-}
-
-func readBedrockCall(fields members) (ToolCall, Format) {
-	use, _ := fields.object("toolUse")
-	return shapedAs(Bedrock, "toolUseId", "input")(use)
+	return ok && !call.has("arguments")
 }
 
 // isCustomCall recognises a call of a custom tool, whose input is text: {"id", "type": "custom", "custom": {"name",

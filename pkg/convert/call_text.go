@@ -373,11 +373,6 @@ const (
 	functionClose = "</function>"
 )
 
-// holdsTextCalls reports whether text may hold calls.
-func holdsTextCalls(text string) bool {
-	return strings.Contains(text, callOpen) || strings.Contains(text, functionOpen)
-}
-
 // text reads the calls in a model's text (see TextFilter). Calls that are quoted do not count, nor those in the model's
 // thinking, which is what stands in <think>, and what stands before a </think> whose beginning was part of the prompt.
 func (r *callReader) text(text string) {

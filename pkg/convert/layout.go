@@ -101,7 +101,7 @@ func (l layout) form(element json.RawMessage) json.RawMessage {
 	if l.bare && !hasAt(form, l.schema) {
 		same = removeAt(same, l.schema)
 	}
-	if sameMembers(form, same) {
+	if len(extras(form, same)) == 0 && len(extras(same, form)) == 0 {
 		return nil
 	}
 	return rawjson.Compact(form)
@@ -131,10 +131,6 @@ func (l layout) fill(form json.RawMessage, e essence) json.RawMessage {
 }
 
 // extras returns the members of a form that the skeleton has not, or has with another value, by their last name.
-func (l layout) extras(form json.RawMessage) []rawjson.Member {
-	return extras(form, json.RawMessage(l.skeleton))
-}
-
 func extras(form, skeleton json.RawMessage) []rawjson.Member {
 	var found []rawjson.Member
 	known := membersOf(skeleton)
@@ -150,11 +146,6 @@ func extras(form, skeleton json.RawMessage) []rawjson.Member {
 		}
 	}
 	return found
-}
-
-// sameMembers compares objects whatever the order of their members.
-func sameMembers(a, b json.RawMessage) bool {
-	return len(extras(a, b)) == 0 && len(extras(b, a)) == 0
 }
 
 func isObjectText(text json.RawMessage) bool {
@@ -244,8 +235,8 @@ func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 	}
 	target, _ := dialectOf(to)
 	var losses []Loss
-	for _, extra := range source.layout.extras(form) {
-		if extra.Name == "type" || target.layout.says(extra) || extra.Name == "strict" && strict {
+	for _, extra := range extras(form, json.RawMessage(source.layout.skeleton)) {
+		if extra.Name == "type" || says(json.RawMessage(target.layout.skeleton), extra) || extra.Name == "strict" && strict {
 			continue // "type" says what kind of list element it is: each format has its own
 		}
 		severity := Lossy
@@ -266,14 +257,10 @@ func isAtRest(value json.RawMessage) bool {
 	return false
 }
 
-// says finds a member, with the same value, anywhere in the skeleton.
-func (l layout) says(extra rawjson.Member) bool {
-	return saysIn(json.RawMessage(l.skeleton), extra)
-}
-
-func saysIn(text json.RawMessage, extra rawjson.Member) bool {
+// says reports whether an object has a member with the same value, however deep.
+func says(text json.RawMessage, extra rawjson.Member) bool {
 	for member := range rawjson.Each(text) {
-		if member.Name == extra.Name && rawjson.Same(member.Value, extra.Value) || saysIn(member.Value, extra) {
+		if member.Name == extra.Name && rawjson.Same(member.Value, extra.Value) || says(member.Value, extra) {
 			return true
 		}
 	}

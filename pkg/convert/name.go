@@ -39,12 +39,8 @@ func (r nameRule) fit(server, tool string) string {
 // keeps reports whether a tool's name stays as it is.
 func (r nameRule) keeps(server, tool string) bool {
 	joined := qualified(server, tool)
-	return cutsOneWay(joined, server) && (r.longest == 0 || r.admits(joined))
-}
-
-// cutsOneWay reports whether a joined name can be cut in one way only.
-func cutsOneWay(joined, server string) bool {
-	return server == "" || strings.Index(joined, "__") == len(server)
+	cutsOneWay := server == "" || strings.Index(joined, "__") == len(server)
+	return cutsOneWay && (r.longest == 0 || r.admits(joined))
 }
 
 func (r nameRule) admits(name string) bool {
@@ -54,13 +50,9 @@ func (r nameRule) admits(name string) bool {
 	return strings.IndexFunc(name, func(sign rune) bool { return !r.allows(sign) }) < 0
 }
 
-func (r nameRule) allows(sign rune) bool {
-	switch {
-	case 'a' <= sign && sign <= 'z', 'A' <= sign && sign <= 'Z', '0' <= sign && sign <= '9':
-		return true
-	}
-	return strings.ContainsRune(r.signs, sign)
-}
+const alphanumeric = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+func (r nameRule) allows(sign rune) bool { return strings.ContainsRune(alphanumeric+r.signs, sign) }
 
 // hashed returns the changed name of a tool. The hash keeps the two names apart, which joined they are not.
 func (r nameRule) hashed(server, tool string) string {

@@ -118,8 +118,10 @@ func readAll(elements []element) (*Source, error) {
 // add reads one element. What cannot be read is skipped; what can be read in several ways is an error.
 func (s *Source) add(index int, found element) error {
 	if isNull(found.text) {
-		s.Skipped = append(s.Skipped, Loss{Format: found.format, Tool: nth(index), Severity: Info, Kind: Skipped,
-			Detail: "it is null"})
+		s.Skipped = append(s.Skipped, Loss{
+			Format: found.format, Tool: nth(index), Severity: Info, Kind: Skipped,
+			Detail: "it is null",
+		})
 		return nil
 	}
 	list := membersOf(found.text)

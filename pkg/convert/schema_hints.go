@@ -29,7 +29,7 @@ func (f *fitter) filter(o *object, at place) {
 	dropped := o.keepOnly(func(name string) bool { return p.keeps(name, at.root) })
 	f.explainCondition(o, newObject(dropped...), at)
 	for _, m := range dropped {
-		if !isConditional(m.Name) {
+		if !slices.Contains([]string{"if", "then", "else"}, m.Name) {
 			f.explain(o, m, at)
 		}
 	}
@@ -86,10 +86,6 @@ func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 		return
 	}
 	f.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
-}
-
-func isConditional(keyword string) bool {
-	return keyword == "if" || keyword == "then" || keyword == "else"
 }
 
 // explainCondition reports if, then and else, which were taken out, and keeps what they say together as one hint: each

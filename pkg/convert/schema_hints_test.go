@@ -17,8 +17,10 @@ func TestFitConditions(t *testing.T) {
 			schema: `{"type":"object","properties":{"b":{"type":"string"}},` + condition + `}`,
 			want:   `{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"}}}`,
 			hint:   hint,
-			losses: []string{"info: a: changed property of a condition to an optional one",
-				"info: : moved if, then and else to the description"},
+			losses: []string{
+				"info: a: changed property of a condition to an optional one",
+				"info: : moved if, then and else to the description",
+			},
 		},
 		{
 			name: "lossy where the provider holds the model to the schema", to: Gemini,
@@ -32,16 +34,20 @@ func TestFitConditions(t *testing.T) {
 			schema: `{"type":"object","properties":{"b":{"type":"string"}},"if":{"properties":{"a":{"minLength":1}}},"then":{"required":["b"]}}`,
 			want:   `{"type":"object","properties":{"b":{"type":"string"}}}`,
 			hint:   `(if {"properties":{"a":{"minLength":1}}} then {"required":["b"]})`,
-			losses: []string{"lossy: a: dropped property that only a condition names",
-				"info: : moved if, then and else to the description"},
+			losses: []string{
+				"lossy: a: dropped property that only a condition names",
+				"info: : moved if, then and else to the description",
+			},
 		},
 		{
 			name: "one property in both branches", to: Ollama,
 			schema: `{"type":"object","properties":{"k":{"type":"string"}},"if":{"required":["k"]},"then":{"properties":{"u":{"enum":["C"]}}},"else":{"properties":{"u":{"enum":["F"]}}}}`,
 			want:   `{"type":"object","properties":{"k":{"type":"string"},"u":{"type":"string","enum":["C","F"]}}}`,
 			hint:   `(if {"required":["k"]} then {"properties":{"u":{"enum":["C"]}}} else {"properties":{"u":{"enum":["F"]}}})`,
-			losses: []string{"info: u: changed conditional property to an optional one",
-				"info: : moved if, then and else to the description"},
+			losses: []string{
+				"info: u: changed conditional property to an optional one",
+				"info: : moved if, then and else to the description",
+			},
 		},
 		{
 			name: "too long to be read", to: Ollama,
@@ -54,8 +60,10 @@ func TestFitConditions(t *testing.T) {
 			name: "half a condition says nothing", to: Ollama,
 			schema: `{"type":"object","properties":{"a":{"type":"string"}},"then":{"required":["a"]},"propertyOrdering":["a"]}`,
 			want:   `{"type":"object","properties":{"a":{"type":"string"}}}`,
-			losses: []string{"info: : dropped if, then and else, of which one is missing",
-				"info: : dropped propertyOrdering"},
+			losses: []string{
+				"info: : dropped if, then and else, of which one is missing",
+				"info: : dropped propertyOrdering",
+			},
 		},
 	})
 }
@@ -80,8 +88,10 @@ func TestFitMaps(t *testing.T) {
 			name: "values that are referred to", to: Ollama,
 			schema: `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"$ref":"#/$defs/V"}}},"$defs":{"V":{"type":"object","properties":{"n":{"type":"integer"}}}}}`,
 			want:   `{"type":"object","properties":{"m":{"type":"object","description":"(values: {\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}})"}}}`,
-			losses: []string{"info: m{}: changed $ref to what it names",
-				"info: m: moved additionalProperties to the description"},
+			losses: []string{
+				"info: m{}: changed $ref to what it names",
+				"info: m: moved additionalProperties to the description",
+			},
 		},
 		{
 			name: "values that take too many words", to: Ollama,
@@ -117,8 +127,10 @@ func TestFitDescriptions(t *testing.T) {
 			name: "alternatives at the root with constants that are described", to: Ollama,
 			schema: `{"oneOf":[{"properties":{"k":{"const":"a","description":"A"}},"required":["k"]},{"properties":{"k":{"const":"b","description":"B"}},"required":["k"]}]}`,
 			want:   `{"type":"object","required":["k"],"properties":{"k":{"anyOf":[{"type":"string","description":"A","enum":["a"]},{"type":"string","description":"B","enum":["b"]}]}}}`,
-			losses: []string{"lossy: : changed oneOf at the root to optional properties",
-				"info: k|1: changed const to enum", "info: k|2: changed const to enum"},
+			losses: []string{
+				"lossy: : changed oneOf at the root to optional properties",
+				"info: k|1: changed const to enum", "info: k|2: changed const to enum",
+			},
 		},
 	})
 }

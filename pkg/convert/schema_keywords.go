@@ -83,7 +83,8 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 		return ok && number > 0
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains",
 		"maxContains":
-		return isCount(value)
+		number, ok := numberOf(value)
+		return ok && number >= 0 && number == math.Trunc(number) // which 2.0 is too
 	case "exclusiveMinimum", "exclusiveMaximum":
 		return kind == "integer" || kind == "number" || kind == "boolean"
 	case "items":
@@ -93,12 +94,6 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 		return kind == "object" || kind == "boolean"
 	}
 	return true
-}
-
-// isCount reports whether value is a whole number that is not negative, which 2.0 is too.
-func isCount(value json.RawMessage) bool {
-	number, ok := numberOf(value)
-	return ok && number >= 0 && number == math.Trunc(number)
 }
 
 // numberOf returns a number's value, as near as a float64 comes to it.

@@ -159,8 +159,10 @@ func profileOf(format Format) profile {
 				"$ref", "$defs", "definitions", "pattern", "format", "multipleOf", "minimum", "maximum",
 				"exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
 			},
-			formats: []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6",
-				"uuid"},
+			formats: []string{
+				"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6",
+				"uuid",
+			},
 			refs:             aloneRefs,
 			mergeAll:         true,
 			anyOfOnly:        true,

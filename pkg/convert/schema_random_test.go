@@ -97,8 +97,10 @@ func (m schemaMaker) value(keyword string, depth int) string {
 	case "properties", "patternProperties", "dependentSchemas":
 		return fmt.Sprintf(`{"a":%s,"b":%s,"type":%s}`, m.schema(depth-1), m.schema(depth-1), m.schema(depth-1))
 	case "anyOf", "oneOf", "allOf", "prefixItems":
-		return "[" + strings.Join([]string{m.schema(depth - 1), m.schema(depth - 1),
-			`{"type":"null"}`}[m.IntN(2):m.IntN(2)+2], ",") + "]"
+		return "[" + strings.Join([]string{
+			m.schema(depth - 1), m.schema(depth - 1),
+			`{"type":"null"}`,
+		}[m.IntN(2):m.IntN(2)+2], ",") + "]"
 	case "items", "not", "if", "then", "else":
 		return m.schema(depth - 1)
 	}

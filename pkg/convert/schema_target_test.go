@@ -264,8 +264,10 @@ func TestFitOpenAIStrict(t *testing.T) {
 			name: "what it does not know is a hint", to: OpenAIStrict,
 			schema: `{"type":"object","properties":{"a":{"type":"string","format":"uri","default":"x","minLength":1}},"required":["a"],"additionalProperties":false}`,
 			want:   `{"type":"object","properties":{"a":{"type":"string","description":"(format: uri; default: x; minLength: 1)"}},"required":["a"],"additionalProperties":false}`,
-			losses: []string{"lossy: a: dropped format", "info: a: moved default to the description",
-				"lossy: a: dropped minLength"},
+			losses: []string{
+				"lossy: a: dropped format", "info: a: moved default to the description",
+				"lossy: a: dropped minLength",
+			},
 		},
 		{
 			name: "definitions that nothing needs cannot stand in the way", to: OpenAIStrict,
@@ -317,15 +319,19 @@ func TestFitMetaSchema(t *testing.T) {
 			name: "what stands twice", to: Gemini,
 			schema: `{"type":"object","properties":{"a":{"type":"string","enum":["x","x"]}},"required":["a","a"]}`,
 			want:   `{"type":"OBJECT","properties":{"a":{"type":"STRING","enum":["x"]}},"required":["a"]}`,
-			losses: []string{"info: : dropped what stands twice in required",
-				"info: a: dropped what stands twice in enum"},
+			losses: []string{
+				"info: : dropped what stands twice in required",
+				"info: a: dropped what stands twice in enum",
+			},
 		},
 		{
 			name: "numbers that cannot be", to: OpenAI,
 			schema: `{"type":"object","properties":{"a":{"type":"string","minLength":-1,"maxLength":1.5},"b":{"type":"integer","multipleOf":0},"c":{"type":"string","maxLength":2.0}}}`,
 			want:   `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"type":"string","maxLength":2.0}}}`,
-			losses: []string{"lossy: a: dropped malformed minLength", "lossy: a: dropped malformed maxLength",
-				"lossy: b: dropped malformed multipleOf"},
+			losses: []string{
+				"lossy: a: dropped malformed minLength", "lossy: a: dropped malformed maxLength",
+				"lossy: b: dropped malformed multipleOf",
+			},
 		},
 		{
 			name: "words of the wrong kind", to: OpenAI,
@@ -427,8 +433,10 @@ func TestFitGemini(t *testing.T) {
 			schema: `{"type":"object","properties":{"a":{"type":"string"}},"if":{"required":["a"]},"then":{"properties":{"b":{"type":"string"}}}}`,
 			want:   `{"type":"OBJECT","properties":{"a":{"type":"STRING"},"b":{"type":"STRING"}}}`,
 			hint:   `(if {"required":["a"]} then {"properties":{"b":{"type":"string"}}})`,
-			losses: []string{"info: b: changed conditional property to an optional one",
-				"lossy: : dropped if, then and else"},
+			losses: []string{
+				"info: b: changed conditional property to an optional one",
+				"lossy: : dropped if, then and else",
+			},
 		},
 		{
 			name: "alternatives that only require", to: Gemini,
@@ -494,8 +502,10 @@ func TestFitRefs(t *testing.T) {
 			name: "the document itself", to: Qwen,
 			schema: `{"type":"object","properties":{"x":{"$ref":"#"}}}`,
 			want:   `{"type":"object","properties":{"x":{"type":"object","properties":{"x":{"type":"object","properties":{"x":{"type":"object"}}}}}}}`,
-			losses: []string{"info: x: changed $ref to what it names", "info: x.x: changed $ref to what it names",
-				"lossy: x.x.x: cut recursion"},
+			losses: []string{
+				"info: x: changed $ref to what it names", "info: x.x: changed $ref to what it names",
+				"lossy: x.x.x: cut recursion",
+			},
 		},
 	})
 }
@@ -519,8 +529,10 @@ func TestFitAllOf(t *testing.T) {
 			name: "contradictions are told", to: Gemini,
 			schema: `{"type":"object","properties":{"a":{"allOf":[{"type":"string"},{"type":"integer"}]}}}`,
 			want:   `{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`,
-			losses: []string{"info: a: changed allOf to one schema",
-				"lossy: a: dropped type that conflicts with another"},
+			losses: []string{
+				"info: a: changed allOf to one schema",
+				"lossy: a: dropped type that conflicts with another",
+			},
 		},
 		{
 			name: "a property of both must be both", to: Gemini,

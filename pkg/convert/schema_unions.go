@@ -242,7 +242,10 @@ func (f *fitter) unwrap(o *object, at *place) {
 		if len(branches) != 1 {
 			return
 		}
-		if only, ok := parseObject(branches[0]); !ok || f.wrapsRef(only, *at) {
+		only, ok := parseObject(branches[0])
+		// A union of one lets something stand beside a ref that must stand alone.
+		wrapsRef := ok && at.profile.refs == aloneRefs && only.has("$ref") && f.keepsRef(only.text("$ref"), *at)
+		if !ok || wrapsRef {
 			return
 		}
 		branch := f.flat(branches[0], at)
@@ -250,11 +253,6 @@ func (f *fitter) unwrap(o *object, at *place) {
 		o.drop("anyOf")
 		f.mergeTold(o, branch, *at)
 	}
-}
-
-// wrapsRef says that a union of one is there so that something may stand beside a ref that stands alone.
-func (f *fitter) wrapsRef(branch *object, at place) bool {
-	return at.profile.refs == aloneRefs && branch.has("$ref") && f.keepsRef(branch.text("$ref"), at)
 }
 
 // distribute makes each branch of a union complete, where nothing that restricts may stand beside anyOf.

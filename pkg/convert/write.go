@@ -135,7 +135,8 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 	for i, tool := range tools {
 		converted, err := convert(tool, to, names, reserved)
 		if err != nil {
-			all.skip(Loss{Format: to, Tool: toolName(tool, i), Severity: Fatal, Kind: Skipped, Detail: err.Error()})
+			loss := Loss{Format: to, Tool: toolName(tool, i), Severity: Fatal, Kind: Skipped, Detail: err.Error()}
+			all.Skipped, all.losses = append(all.Skipped, loss), append(all.losses, loss)
 			continue
 		}
 		names[converted.Name] = ModelTool{converted.Server, converted.Plain}
@@ -183,11 +184,6 @@ func toolName(tool Tool, index int) string {
 		return qualified(tool.Server, name)
 	}
 	return nth(index)
-}
-
-func (c *Conversion) skip(loss Loss) {
-	c.Skipped = append(c.Skipped, loss)
-	c.losses = append(c.losses, loss)
 }
 
 // Document returns what a request's list of tools holds: a JSON array ("[]" where there is no tool), for Hermes the
