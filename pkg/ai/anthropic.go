@@ -16,12 +16,11 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// anthropicClient speaks Anthropic's messages API (https://docs.anthropic.com/en/docs/build-with-claude/streaming).
-// Bodies are written and events joined here and not by the official SDK, so that blocks of any type go back as they
-// came.
+// anthropicClient speaks Anthropic's messages API (https://docs.anthropic.com/en/docs/build-with-claude/streaming). It
+// does not use the official SDK, so that blocks of any type go back as they came.
 type anthropicClient struct {
 	*endpoint
-	// most is how many tokens the model's answer may have, zero where that is not known.
+	// most is how many tokens the model's answer may have, zero if that is not known.
 	most atomic.Int64
 }
 
@@ -30,7 +29,7 @@ const (
 	anthropicURL = "https://api.anthropic.com"
 	// anthropicToken is the variable of a key that is shown as a bearer's.
 	anthropicToken = "ANTHROPIC_AUTH_TOKEN"
-	// defaultAnthropicModel is the one that its maker names for tools and agents at a fair price.
+	// defaultAnthropicModel is the one that Anthropic recommends for tools and agents.
 	defaultAnthropicModel = "claude-sonnet-5-5"
 	// anthropicVersion is the revision of the API that toolx speaks (https://docs.anthropic.com/en/api/versioning).
 	anthropicVersion = "2023-06-01"
@@ -99,7 +98,7 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 }
 
 // mostTokens reads the refusal of a model that cannot answer at such length ("max_tokens: 16384 > 4096, which is the
-// maximum …"); zero where err is another.
+// maximum …"); zero if err is another.
 func mostTokens(err error) int64 {
 	var failure *Failure
 	if !errors.As(err, &failure) || failure.Reason != BadRequest {
@@ -232,7 +231,7 @@ func (a *anthropicAnswer) begin(index int, content json.RawMessage) {
 	a.tell(content)
 }
 
-// block is the last block that began under an index; nil where none did. Gateways do not always count from zero.
+// block returns the last block that began under an index; nil if none did. Gateways do not always count from zero.
 func (a *anthropicAnswer) block(index int) *anthropicBlock {
 	for _, block := range slices.Backward(a.blocks) {
 		if block.number == index {
@@ -257,8 +256,8 @@ func (a *anthropicAnswer) tell(piece json.RawMessage) {
 	}
 }
 
-// add joins a delta to the block: its members are those of the block, but for a tool's input and a citation, which is
-// one of several.
+// add joins a delta to the block: its members are those of the block, except for a tool's input and a citation, which
+// is one of several.
 func (b *anthropicBlock) add(delta json.RawMessage) {
 	for member := range rawjson.Each(delta) {
 		switch member.Name {
@@ -273,13 +272,13 @@ func (b *anthropicBlock) add(delta json.RawMessage) {
 	}
 }
 
-// isMute reports whether the next request must not repeat the block: a text without text is refused.
+// isMute reports whether the block is empty text, which the API refuses in the next request.
 func (b *anthropicBlock) isMute() bool {
 	return string(b.get("type")) == `"text"` && b.isEmpty("text")
 }
 
-// content is the block as the next request repeats it, and as the model wrote it. They differ where the input of a tool
-// is no JSON object, which the API refuses.
+// content returns the block as the next request repeats it, and as the model wrote it. They differ where the input of a
+// tool is not a JSON object, which the API refuses.
 func (b *anthropicBlock) content() (repeated, written json.RawMessage) {
 	switch input := b.input.Bytes(); {
 	case len(input) == 0:
@@ -294,7 +293,7 @@ func (b *anthropicBlock) content() (repeated, written json.RawMessage) {
 	return b.json(), b.json()
 }
 
-// finish is the answer, once all of it has come.
+// finish returns the answer, once all of it has come.
 func (a *anthropicAnswer) finish() *Turn {
 	turn := &Turn{Text: a.said.text.String(), Stop: anthropicStop(a.reason), Reason: a.reason, Usage: a.usage}
 	var repeated, written []json.RawMessage
@@ -310,7 +309,7 @@ func (a *anthropicAnswer) finish() *Turn {
 	return turn
 }
 
-// assistantMessage is what the model said, as the history has it.
+// assistantMessage returns what the model said, as the history has it.
 func assistantMessage(content []json.RawMessage) json.RawMessage {
 	return object("role", "assistant", "content", rawjson.Array(content))
 }

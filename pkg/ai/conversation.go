@@ -95,7 +95,7 @@ func lasting(err error) bool {
 	return reasonOf(err) == TooManyTurns
 }
 
-// reasonOf is the reason of a Failure, empty for other errors.
+// reasonOf returns the reason of a Failure, empty for other errors.
 func reasonOf(err error) Reason {
 	var failure *Failure
 	if errors.As(err, &failure) {
@@ -104,8 +104,8 @@ func reasonOf(err error) Reason {
 	return ""
 }
 
-// forgetBeyond drops the oldest questions, with all that belongs to them, until no more than so many bytes are left;
-// less than zero keeps all.
+// forgetBeyond drops the oldest questions, with their answers, until at most limit bytes are left; a negative limit
+// keeps all.
 func (c *Conversation) forgetBeyond(limit int) {
 	size := 0
 	for i := len(c.history) - 1; i >= 0; i-- {
@@ -128,7 +128,7 @@ func (c *Conversation) forget(n int) {
 // forgetHalf drops the older half of the questions, one at least.
 func (c *Conversation) forgetHalf() { c.forget((len(c.history) + 1) / 2) }
 
-// Request is the body that asking this question would send (--dry-run).
+// Request returns the body that asking this question would send (--dry-run).
 func (c *Conversation) Request(question string) json.RawMessage {
 	return c.Provider.Body(c.request([]json.RawMessage{textMessage("user", question)}, c.offer()))
 }
@@ -170,7 +170,7 @@ func (c *Conversation) loop(
 	}
 }
 
-// results are what the calls of a turn came to, as messages.
+// results returns what the calls of a turn came to, as messages.
 func (c *Conversation) results(ctx context.Context, offer *offer, calls []convert.ToolCall) ([]json.RawMessage, error) {
 	if len(calls) == 0 {
 		return nil, nil
@@ -189,8 +189,8 @@ func (c *Conversation) results(ctx context.Context, offer *offer, calls []conver
 	return []json.RawMessage{written}, nil // some formats have one message for all
 }
 
-// request is the conversation so far, with the exchange that is going on. Where the provider would cut it without a
-// word, the oldest questions are forgotten; what is still too much then is told.
+// request returns the conversation so far, with the current exchange. If the provider would cut it silently, the oldest
+// questions are forgotten; what is still too much is reported.
 func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request {
 	for {
 		messages := slices.Concat(slices.Concat(c.history...), exchange)
@@ -209,8 +209,8 @@ func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request
 	}
 }
 
-// size is how many tokens a request takes, and of how many the provider will cut it; zero where it refuses what is too
-// long instead, as most do.
+// size returns how many tokens a request takes, and the size at which the provider cuts it; zero if it refuses a long
+// request, as most do.
 func (c *Conversation) size(request Request) (tokens, context int) {
 	if cutter, is := c.Provider.(interface {
 		size(Request) (tokens, context int)
@@ -269,8 +269,8 @@ const (
 	longestPause = time.Minute
 )
 
-// attempts sends a request until it is answered. It is sent again only while nothing of an answer was passed on, and
-// not where the server wants to be left alone for longer than anyone would wait.
+// attempts sends a request until it is answered. It does not retry after a part of the answer was passed on, or if the
+// server asks for a very long pause.
 func (c *Conversation) attempts(ctx context.Context, request Request) (*Turn, error) {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {

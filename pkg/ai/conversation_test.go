@@ -67,7 +67,7 @@ type rig struct {
 	pauses   []time.Duration
 }
 
-// environment is what the providers see of it.
+// environment returns what the providers see of it.
 func environment(values map[string]string) func(string) string {
 	return func(name string) string { return values[name] }
 }
@@ -215,7 +215,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// definitions are all tools as they are stored.
+// definitions returns all tools as they are stored.
 func definitions(r *rig) string {
 	var all strings.Builder
 	for _, tool := range r.Executor.Registry.All() {
@@ -309,7 +309,7 @@ func TestIncompleteCalls(t *testing.T) {
 	}
 }
 
-// ollamaCalls is a turn of Ollama that calls one tool.
+// ollamaCalls returns a turn of Ollama that calls one tool.
 func ollamaCalls(name string) string {
 	return `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"` + name + `","arguments":{"deviceName":"x"}}}]},"done":false}
 {"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`

@@ -70,8 +70,8 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 	}, nil
 }
 
-// keyIn is the key in a variable of the environment, empty where there is none. No header can carry a line break, such
-// as that of a file with more than the key in it.
+// keyIn returns the key in a variable of the environment, empty if there is none. No header can carry a line break,
+// such as that of a file with more than the key in it.
 func keyIn(options Options, variable string) (string, error) {
 	key := strings.TrimSpace(options.Getenv(variable))
 	if strings.ContainsFunc(key, unicode.IsControl) {
@@ -83,7 +83,7 @@ func keyIn(options Options, variable string) (string, error) {
 	return key, nil
 }
 
-// withoutUser takes a user and a password out of what may be a URL.
+// withoutUser removes user and password from what may be a URL.
 func withoutUser(text string) string {
 	if at := strings.LastIndexByte(text, '@'); at >= 0 {
 		return "…" + text[at:]
@@ -97,7 +97,7 @@ func (e *endpoint) Name() string { return e.provider }
 // Model implements Provider.
 func (e *endpoint) Model() string { return e.model }
 
-// shown is the address for people.
+// shown returns the address for people.
 func (e *endpoint) shown() string { return withoutUser(e.base) }
 
 // local reports whether the server is on this machine, or in a network of one's own: there, keys are rare.
@@ -190,7 +190,7 @@ func (e *endpoint) receive(response *http.Response, answer answer) error {
 	}
 }
 
-// failure is a Failure of this server.
+// failure returns a Failure of this server.
 func (e *endpoint) failure(reason Reason, detail string, err error) *Failure {
 	if len(e.key) >= shortestKey {
 		detail = strings.ReplaceAll(detail, e.key, "***")
@@ -240,7 +240,7 @@ func (e *endpoint) unreachable(err error) *Failure {
 	return failure
 }
 
-// broken says that a stream did not end as it should.
+// broken returns the failure of a stream that broke off.
 func (e *endpoint) broken(detail string, err error) *Failure {
 	if errors.Is(err, errIdle) {
 		return e.failure(Stalled, "", err)
@@ -251,7 +251,7 @@ func (e *endpoint) broken(detail string, err error) *Failure {
 	return e.failure(Broken, detail, cause(err))
 }
 
-// cutShort is the failure of a stream that err ended before the answer was whole.
+// cutShort returns the failure of a stream that err ended before the answer was whole.
 func (e *endpoint) cutShort(err error) *Failure {
 	if errors.Is(err, sse.ErrTooLarge) {
 		return e.broken(fmt.Sprintf("an event of it is larger than %d MiB", maxWhole>>20), nil)
@@ -259,8 +259,8 @@ func (e *endpoint) cutShort(err error) *Failure {
 	return e.broken("", err)
 }
 
-// inStream is the failure of an error that came in the middle of a stream. It means what it would mean as an answer,
-// where it says so; else the stream broke, since the request itself had been accepted.
+// inStream returns the failure of an error that came in the middle of a stream. It means what it would mean as an
+// answer, where it says so; else the stream broke, since the request itself had been accepted.
 func (e *endpoint) inStream(body []byte) *Failure {
 	code, message := saidError(body)
 	status := statusIn(code)
@@ -277,8 +277,8 @@ func (e *endpoint) inStream(body []byte) *Failure {
 	return failure
 }
 
-// noAnswer is the failure of a response that holds no part of an answer: some servers say what is wrong, and call it a
-// success.
+// noAnswer returns the failure of a response that holds no part of an answer: some servers say what is wrong, and call
+// it a success.
 func (e *endpoint) noAnswer(body []byte) *Failure {
 	message := ""
 	if json.Valid(body) {
@@ -287,14 +287,14 @@ func (e *endpoint) noAnswer(body []byte) *Failure {
 	return e.broken(cmp.Or(message, "there is no answer in it"), nil)
 }
 
-// mediaType is the type of a response's body.
+// mediaType returns the type of a response's body.
 func mediaType(header http.Header) string {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	return kind
 }
 
-// cause is the end of a context where that is in err, so that fault.KindOf finds it; the errors of net/http are
-// dropped, since they quote the URL.
+// cause returns the end of a context if err wraps it, so that fault.KindOf finds it; the errors of net/http are
+// dropped, because they quote the URL.
 func cause(err error) error {
 	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, end) {
@@ -304,7 +304,7 @@ func cause(err error) error {
 	return nil
 }
 
-// rootCause is what went wrong, without the URL that net/http puts before it.
+// rootCause returns what went wrong, without the URL that net/http puts before it.
 func rootCause(err error) string {
 	var address *url.Error
 	if errors.As(err, &address) {
@@ -323,7 +323,7 @@ func isTLS(err error) bool {
 		strings.Contains(text, "HTTP response to HTTPS")
 }
 
-// errIdle says that a server was silent for too long.
+// errIdle is the cause of a context that ended because the server was silent for too long.
 var errIdle = errors.New("nothing came for too long")
 
 // idleTransport gives a request up when nothing comes for so long: no response, or no further bytes of its stream.

@@ -47,7 +47,7 @@ type Failure struct {
 	Variable string
 	Status   int    // of HTTP; zero where there was no answer
 	Detail   string // what the server said, or what else is known
-	// RetryAfter is how long the server wants to be left alone; zero where it did not say.
+	// RetryAfter is how long the server wants to be left alone; zero if it did not say.
 	RetryAfter time.Duration
 	// Attempts is how often it was tried.
 	Attempts int
@@ -211,7 +211,7 @@ func (f *Failure) toolsHint() string {
 	return "choose a model that can: --model"
 }
 
-// status is an HTTP status in words.
+// status returns an HTTP status in words.
 func status(code int) string {
 	if code == 0 {
 		return "an error"
@@ -269,7 +269,7 @@ func judge(status int, code, message string) Reason {
 	return BadRequest
 }
 
-// statusIn is the HTTP status that a provider's own code holds ("server_error 503"), zero where there is none.
+// statusIn returns the HTTP status that a provider's own code holds ("server_error 503"), zero if there is none.
 func statusIn(code string) int {
 	for word := range strings.FieldsSeq(code) {
 		if status, err := strconv.Atoi(word); err == nil && status >= http.StatusBadRequest && status < 600 {
@@ -290,7 +290,7 @@ func statusIn(code string) int {
 //	{"message": {"detail": […]}}                                     Mistral
 //	[{"error": {"message": "…"}}]                                    Google
 //
-// Text that is no JSON is the message itself, as far as a line of it goes.
+// Text that is not JSON is the message itself, as far as a line of it goes.
 func saidError(body []byte) (code, message string) {
 	if !json.Valid(body) {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
@@ -327,7 +327,7 @@ func saidError(body []byte) (code, message string) {
 	return code, words.Clip(message, maxMessage)
 }
 
-// placeOf is what FastAPI finds wrong in a request: "body.tools.0: ".
+// placeOf returns what FastAPI finds wrong in a request: "body.tools.0: ".
 func placeOf(steps json.RawMessage) string {
 	var path []string
 	for step := range rawjson.EachElement(steps) {

@@ -135,7 +135,7 @@ func (f *fragment) mergeElements(name string, value json.RawMessage) {
 	}
 }
 
-// lastAt is the place of the last element with an index, less than zero where there is none.
+// lastAt returns the place of the last element with an index, less than zero if there is none.
 func (f *fragment) lastAt(index string) int {
 	for at, element := range slices.Backward(f.elements) {
 		if element.index == index {
@@ -179,7 +179,7 @@ func indexOf(element json.RawMessage) (index string, rest []rawjson.Member) {
 	return index, rest
 }
 
-// member is the member of that name, made where there is none.
+// member returns the member of that name, made if there is none.
 func (f *fragment) member(name string, key json.RawMessage) *fragment {
 	if known := f.lookup(name); known != nil {
 		return known
@@ -194,7 +194,7 @@ func (f *fragment) has(name string) bool {
 	return f.lookup(name) != nil
 }
 
-// lookup is a member, nil where there is none.
+// lookup returns a member, nil if there is none.
 func (f *fragment) lookup(name string) *fragment {
 	for _, known := range f.members {
 		if known.name == name {
@@ -204,7 +204,7 @@ func (f *fragment) lookup(name string) *fragment {
 	return nil
 }
 
-// get is a member as it is, nil where there is none.
+// get returns a member as it is, nil if there is none.
 func (f *fragment) get(name string) json.RawMessage {
 	if member := f.lookup(name); member != nil {
 		return member.json()
@@ -224,7 +224,7 @@ func (f *fragment) isEmpty(name string) bool {
 	return value == "" || value == "null" || value == `""`
 }
 
-// json is the value as far as it has come.
+// json returns the value as far as it has come.
 func (f *fragment) json() json.RawMessage {
 	switch f.kind {
 	case '{':

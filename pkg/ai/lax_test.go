@@ -109,8 +109,8 @@ func TestSmallerAnswers(t *testing.T) {
 	wantFailure(t, err, ai.BadRequest, fault.KindUsage)
 }
 
-// TestBrokenArguments proves that arguments which are no JSON are an error for the model, or mended, and that what goes
-// back to the provider is always JSON: most refuse a conversation that holds anything else.
+// TestBrokenArguments proves that arguments which are not JSON are an error for the model, or mended, and that what
+// goes back to the provider is always JSON: most refuse a conversation that holds anything else.
 func TestBrokenArguments(t *testing.T) {
 	openAICall := func(arguments string) string {
 		return datas(`{"choices":[{"index":0,"delta":{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"c","type":"function","function":`+

@@ -62,7 +62,7 @@ func (o *ollama) Body(request Request) json.RawMessage {
 		"options", options)
 }
 
-// size is how many tokens a request takes, and the context that it asks for.
+// size returns how many tokens a request takes, and the context that it asks for.
 func (o *ollama) size(request Request) (tokens, context int) {
 	const bytesPerToken = 3 // 4.1 in English, less in other languages
 	size := len(request.Tools) + len(request.System)
@@ -74,11 +74,10 @@ func (o *ollama) size(request Request) (tokens, context int) {
 	return tokens, ollamaContext(tokens)
 }
 
-// ollamaContext is the context to ask for with a prompt of so many tokens; zero leaves it to Ollama. What does not fit
-// its default, 4096 tokens on small machines, is cut off at the beginning without a word: the tools. So a prompt that
-// may fill most of that asks for twice its size, in powers of two, since each other size makes Ollama load the model
-// again. The most is what a small machine can bear: each token of context takes a tenth of a megabyte even with a small
-// model.
+// ollamaContext returns the context to ask for with a prompt of so many tokens; zero leaves it to Ollama. Ollama
+// silently cuts what exceeds its default (4096 tokens on small machines) at the beginning, where the tools are. So a
+// large prompt asks for twice its size, in powers of two, because each change makes Ollama load the model again. The
+// maximum fits a small machine: each token takes a tenth of a megabyte even with a small model.
 func ollamaContext(tokens int) int {
 	const (
 		enough = 2500 // tokens that leave 4096 room for an answer
@@ -99,8 +98,7 @@ func (o *ollama) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	return o.read(response.Body, emit)
 }
 
-// permanent takes the hope out of a refusal that another attempt cannot change: Ollama says 500 as well where it cannot
-// load a model at all.
+// permanent marks a refusal as final if Ollama cannot load the model: it answers 500 then, too.
 func (o *ollama) permanent(err error) error {
 	var failure *Failure
 	if errors.As(err, &failure) && failure.Status == http.StatusInternalServerError && cannotLoad(failure.Detail) {
@@ -168,7 +166,8 @@ func (o *ollama) readLines(lines *bufio.Reader, said *talk, emit func(Event)) (*
 	}
 }
 
-// badLine is the failure of a line that is no JSON: the stream was cut inside it, or it is not Ollama that answers.
+// badLine returns the failure of a line that is not JSON: the stream was cut inside it, or it is not Ollama that
+// answers.
 func (o *ollama) badLine(line []byte, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return o.broken("", err)

@@ -37,7 +37,7 @@ func newOpenAI(options Options) (*openAI, error) {
 	return &openAI{endpoint: end}, nil
 }
 
-// Format is Mistral's own where that is who answers: its results carry a name.
+// Format returns Mistral's own if Mistral answers: its results carry a name.
 func (o *openAI) Format() convert.Format {
 	if o.isMistral() {
 		return convert.Mistral
@@ -73,8 +73,8 @@ func (o *openAI) Body(request Request) json.RawMessage {
 		"stream", true, "stream_options", usage, o.limitName(), limit)
 }
 
-// limitName is the member that bounds an answer. OpenAI's models that think refuse the older name, which is the one
-// that all others know.
+// limitName returns the member that bounds an answer. OpenAI's models that think refuse the older name, which is the
+// one that all others know.
 func (o *openAI) limitName() string {
 	if strings.Contains(o.base, "api.openai.com") {
 		return "max_completion_tokens"
@@ -164,7 +164,7 @@ func (a *openAIAnswer) take(data []byte) (done bool, err error) {
 	return false, nil
 }
 
-// finish is the answer as far as it has come.
+// finish returns the answer as far as it has come.
 func (a *openAIAnswer) finish() *Turn {
 	if !a.message.has("role") {
 		a.message.set("role", rawjson.Quote("assistant"))
@@ -188,7 +188,7 @@ func (a *openAIAnswer) finish() *Turn {
 	}
 }
 
-// calls are the tool calls of the answer that are objects.
+// calls returns the tool calls of the answer that are objects.
 func (a *openAIAnswer) calls() []*fragment {
 	calls := a.message.lookup("tool_calls")
 	if calls == nil {

@@ -38,7 +38,7 @@ type Request struct {
 	System string // instructions; may be empty
 	// Messages are the conversation, in the provider's form.
 	Messages []json.RawMessage
-	// Tools is the provider's list of tools; nil where there is none.
+	// Tools is the provider's list of tools; nil if there is none.
 	Tools json.RawMessage
 	// MaxTokens is the most that the answer may have, what the model thinks included; zero leaves it to the provider.
 	MaxTokens int64
@@ -46,7 +46,7 @@ type Request struct {
 
 // Turn is one answer of a model.
 type Turn struct {
-	// Message is the assistant's message as the next request has to repeat it; nil where there is nothing to repeat.
+	// Message is the assistant's message as the next request has to repeat it; nil if there is nothing to repeat.
 	Message json.RawMessage
 	// Calls is what the calls are to be read from where that is not Message: a message with those that the model wrote
 	// as text, or with arguments that cannot be repeated.
@@ -69,7 +69,7 @@ const (
 	StopPause   Stop = "pause"   // the provider wants the same again, with this message added
 )
 
-// Usage counts tokens as the provider does; zero where it did not say.
+// Usage counts tokens as the provider does; zero if it did not say.
 type Usage struct {
 	Input  int `json:"input_tokens"`
 	Output int `json:"output_tokens"`
@@ -86,7 +86,7 @@ const (
 	OpenAI    = "openai"
 )
 
-// Providers are the names that New knows, the default first.
+// Providers returns the names that New knows, the default first.
 func Providers() []string { return []string{Ollama, Anthropic, OpenAI} }
 
 // Options say which model is asked and where.
@@ -95,7 +95,7 @@ type Options struct {
 	Model    string // empty means the provider's default, where it has one
 	// BaseURL wins over the environment; empty means what that says, or the provider's own address.
 	BaseURL string
-	// Getenv gives a variable of the environment, empty where it is not set.
+	// Getenv gives a variable of the environment, empty if it is not set.
 	Getenv func(string) string
 	// Idle is how long a stream may be silent, zero for ten minutes: a model may have to be loaded first.
 	Idle time.Duration
@@ -119,7 +119,7 @@ func New(options Options) (Provider, error) {
 	}
 }
 
-// Secrets are the keys that the environment holds for any provider, for whoever hides secrets in logs.
+// Secrets returns the keys that the environment holds for any provider, for whoever hides secrets in logs.
 func Secrets(getenv func(string) string) []string {
 	var secrets []string
 	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"} {
@@ -130,8 +130,8 @@ func Secrets(getenv func(string) string) []string {
 	return secrets
 }
 
-// argumentsOf are the arguments of one call as they can be repeated: those that the Executor gets, mended where that is
-// possible, or none. Most servers refuse a conversation in which some are no JSON.
+// argumentsOf returns the arguments of one call as they can be repeated: those that the Executor gets, mended where
+// that is possible, or none. Most servers refuse a conversation in which some are not JSON.
 func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 	message, err := convert.ReadCalls(call, format)
 	if err != nil || len(message.Calls) != 1 {
@@ -140,13 +140,13 @@ func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 	return message.Calls[0].Arguments
 }
 
-// textMessage is a message of a role in the form that all providers take.
+// textMessage returns a message of a role in the form that all providers take.
 func textMessage(role, text string) json.RawMessage {
 	return object("role", role, "content", text)
 }
 
-// object is a JSON object of names and values, each of which follows its name: a string, a number, or JSON. JSON that
-// is nil is left out with its name.
+// object returns a JSON object of names and values, each of which follows its name: a string, a number, or JSON. JSON
+// that is nil is left out with its name.
 func object(pairs ...any) json.RawMessage {
 	var members []rawjson.Member
 	for i := 0; i < len(pairs); i += 2 {
@@ -175,7 +175,7 @@ func withSystem(request Request) json.RawMessage {
 	return rawjson.Array(messages)
 }
 
-// bearer sets the header that carries a key, where there is one.
+// bearer sets the header that carries a key, if there is one.
 func bearer(key string) func(http.Header) {
 	return func(header http.Header) {
 		if key != "" {

@@ -23,10 +23,9 @@ const parallelCalls = 16
 // maxBinary is the size in bytes up to which content with images goes to a model; providers refuse more.
 const maxBinary = 5 << 20
 
-// Destructive reports whether a tool wants to be confirmed before a model runs it: it says of itself that it may
-// destroy something. MCP's default for a tool that says nothing is the same, but nearly no server speaks of its tools
-// at all, and a question that comes every time is answered without being read; --tools keeps what a model should not
-// have away from it.
+// Destructive reports whether a tool must be confirmed before a model runs it: it says that it may destroy something.
+// MCP's default is the same for a tool that does not say, but few servers do, and nobody reads a question that comes
+// every time; --tools keeps a tool away from the model.
 func Destructive(tool *exec.Tool) bool {
 	says := func(hint *bool) bool { return hint != nil && *hint }
 	return says(tool.Annotations.DestructiveHint) && !says(tool.Annotations.ReadOnlyHint)
@@ -130,8 +129,8 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 	return written
 }
 
-// resultOf is a result as the model gets it: its string form (EXEC-16), cut where it is too long; and where it is not,
-// its content and structure, for formats that can hold them.
+// resultOf returns a result as the model gets it: its string form (EXEC-16), cut where it is too long; and where it is
+// not, its content and structure, for formats that can hold them.
 func (c *Conversation) resultOf(
 	call convert.ToolCall, result *exec.Result,
 ) (written convert.ToolResult, shown, total int) {
@@ -193,8 +192,8 @@ func (c *Conversation) offer() *offer {
 	return made
 }
 
-// find gives the tool that a model means. Models drop prefixes and write names as another format would have them; that
-// is understood where only one tool can be meant. What was not offered is not found, even where toolx has it.
+// find returns the tool that a model means. Models drop prefixes and write names as another format would have them;
+// that is understood where only one tool can be meant. What was not offered is not found, even where toolx has it.
 func (o *offer) find(name string) (*exec.Tool, error) {
 	if tool := o.byName[name]; tool != nil {
 		return tool, nil

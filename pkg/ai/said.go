@@ -31,7 +31,7 @@ func (c *Conversation) Continue(ctx context.Context, said []Said) (*Answer, erro
 	return c.answer(ctx, exchange)
 }
 
-// message is what was said in the form of a provider. Text alone has one form everywhere.
+// message returns what was said in the form of a provider. Text alone has one form everywhere.
 func (s Said) message(provider string) (json.RawMessage, error) {
 	if s.Role != "user" && s.Role != "assistant" {
 		return nil, fmt.Errorf("the role %q is unknown", s.Role)
@@ -55,7 +55,7 @@ func (s Said) message(provider string) (json.RawMessage, error) {
 	return object("role", s.Role, "content", rawjson.Array(parts)), nil
 }
 
-// text are the texts of it, a line each.
+// text returns the texts of it, a line each.
 func (s Said) text() string {
 	var texts []string
 	for _, block := range s.Blocks {
@@ -90,7 +90,7 @@ func (s Said) ollama() (json.RawMessage, error) {
 	return object("role", s.Role, "content", s.text(), "images", rawjson.Array(images)), nil
 }
 
-// anthropicPart is a block of the messages API, which takes four types of images; nil for what it does not take.
+// anthropicPart returns a block of the messages API, which takes four types of images; nil for what it does not take.
 func anthropicPart(block exec.Block) json.RawMessage {
 	switch {
 	case block.Type == "text":
@@ -103,8 +103,8 @@ func anthropicPart(block exec.Block) json.RawMessage {
 	return nil
 }
 
-// openAIPart is a part of chat completions' content: text, an image, or audio of two formats; nil for what it does not
-// take.
+// openAIPart returns a part of chat completions' content: text, an image, or audio of two formats; nil for what it does
+// not take.
 func openAIPart(block exec.Block) json.RawMessage {
 	sound := map[string]string{
 		"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3",

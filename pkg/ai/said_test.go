@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// said is a message with content blocks.
+// said returns a message with content blocks.
 func said(role string, blocks ...string) ai.Said {
 	one := ai.Said{Role: role}
 	for _, block := range blocks {

@@ -44,8 +44,8 @@ func (g *Grant) status() *Status {
 // ErrOpen reports that a server requires no login.
 var ErrOpen = errors.New("the server asks for no login")
 
-// Login gets a new grant, whatever is kept, and keeps it. The error is ErrOpen where the server neither refuses a
-// request nor says where to log in.
+// Login gets a new grant, whatever is kept, and keeps it. The error is ErrOpen if the server neither refuses a request
+// nor says where to log in.
 func Login(ctx context.Context, base http.RoundTripper, options Options) (*Status, error) {
 	c, err := newClient(base, options)
 	if err != nil {
@@ -76,8 +76,8 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	return c.kept(ctx)
 }
 
-// try refuses a grant that is of no use: one that has ended already, and one whose token the server refuses. A server
-// that cannot be reached now says nothing about it.
+// try refuses a grant that has ended already, or whose token the server refuses. It accepts the grant if the server
+// cannot be reached.
 func (c *client) try(ctx context.Context, grant *Grant) error {
 	if !grant.status().Usable() {
 		return c.fail(ctx, nil, "", "the authorization server %s gives a token that has ended already", grant.Issuer)
@@ -93,8 +93,8 @@ func (c *client) try(ctx context.Context, grant *Grant) error {
 	return nil
 }
 
-// whatIsAsked is what the server asks for. Some let everyone in and refuse single tools: then their metadata says where
-// to log in. The error is ErrOpen where nothing does.
+// whatIsAsked returns what the server asks for. Some let everyone in and refuse single tools: then their metadata says
+// where to log in. The error is ErrOpen if nothing does.
 func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
 	status, asked, err := c.ping(ctx, nil)
 	if err != nil || asked != nil {
@@ -115,7 +115,7 @@ func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
 	return nil, ErrOpen
 }
 
-// Kept is the status of what is kept for a server; nil where nothing is.
+// Kept returns the status of what is kept for a server; nil if nothing is.
 func Kept(ctx context.Context, options Options) (*Status, error) {
 	c, err := newClient(nil, options)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *client) kept(ctx context.Context) (*Status, error) {
 var errSilent = errors.New("no answer")
 
 // ping sends a request with the token of a grant, without one where it is nil, and returns the answer's status and what
-// the server asks for, nil where it asks for nothing. A ping is what every server knows and nothing comes of.
+// the server asks for, nil if it asks for nothing. A ping is what every server knows and nothing comes of.
 func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	ctx, cancel := context.WithTimeoutCause(ctx, c.exchangeTimeout, errSilent)
@@ -238,7 +238,7 @@ func (c *client) revoke(ctx context.Context, grant *Grant) error {
 		return nil
 	}
 	c.secret(grant.secrets.Access, grant.secrets.Refresh)
-	c.confessClient(grant)
+	c.maskClient(grant)
 	ctx, cancel := context.WithTimeout(ctx, revokeTime)
 	defer cancel()
 	params := url.Values{"token": {grant.secrets.Access}, "token_type_hint": {"access_token"}}

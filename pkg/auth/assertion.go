@@ -86,8 +86,8 @@ func (c *client) privateKey() (crypto.Signer, error) {
 	return key, nil
 }
 
-// identityToken is the token by which the machine vouches for toolx. The error is an *Error of kind usage, which quotes
-// nothing of it.
+// identityToken returns the token by which the machine vouches for toolx. The error is an *Error of kind usage, which
+// quotes nothing of it.
 func (c *client) identityToken() (string, error) {
 	auth := c.options.Auth
 	if auth.IdentityTokenFile == "" {
@@ -123,7 +123,7 @@ func (c *client) readSecret(what, path string) ([]byte, error) {
 }
 
 // parseKey takes the first private key of a text in PEM form: PKCS #8, PKCS #1 or SEC 1. Variables of an environment
-// often have \n in the place of line ends.
+// often have \n instead of line ends.
 func parseKey(text []byte) (crypto.Signer, error) {
 	if !strings.Contains(string(text), "\n") {
 		text = []byte(strings.ReplaceAll(string(text), `\n`, "\n"))
@@ -162,8 +162,8 @@ func parseBlock(block *pem.Block) (crypto.Signer, error) {
 	return signer, nil
 }
 
-// signingMethod is how to sign with a key: in the first of the ways which its kind has (RFC 7518 3.1, RFC 8037 3.1)
-// that the authorization server takes; any will do where it names none. The error is for what follows the server's
+// signingMethod returns how to sign with a key: in the first of the ways which its kind has (RFC 7518 3.1, RFC 8037
+// 3.1) that the authorization server takes; any will do where it names none. The error is for what follows the server's
 // name.
 func signingMethod(key crypto.Signer, taken []string) (jwt.SigningMethod, error) {
 	var ways []string

@@ -23,7 +23,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// pemOf is a key of a kind in one of the forms that keys come in.
+// pemOf returns a key of a kind in one of the forms that keys come in.
 func pemOf(t *testing.T, kind string, bytes []byte, err error) string {
 	t.Helper()
 	if err != nil {
@@ -106,7 +106,7 @@ func TestPrivateKey(t *testing.T) {
 	}
 }
 
-// machine are the options of a client that no person stands behind, and that keeps what it gets.
+// machine returns the options of a client that no person stands behind, and that keeps what it gets.
 func (w *world) machine(auth *config.Auth) Options {
 	options := w.options()
 	options.Visit, options.Store = nil, NewStore(w.t.TempDir(), false)

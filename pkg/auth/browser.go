@@ -53,7 +53,7 @@ func OpenBrowser(ctx context.Context, address string) error {
 	return nil
 }
 
-// withAddress puts an address into a command line: in the place of %s, else at its end.
+// withAddress puts an address into a command line, for %s or at its end.
 func withAddress(words []string, address string) []string {
 	words = slices.Clone(words)
 	for i := range words[1:] {
@@ -65,7 +65,7 @@ func withAddress(words []string, address string) []string {
 	return append(words, address)
 }
 
-// opener is the system's program that opens addresses.
+// opener returns the system's program that opens addresses.
 func opener(system string) []string {
 	switch system {
 	case "darwin":

@@ -10,7 +10,7 @@ import (
 
 // challenge is what a server asks for when it refuses a request.
 type challenge struct {
-	// metadata is the address of the protected resource's metadata; empty where the server does not tell it (RFC 9728
+	// metadata is the address of the protected resource's metadata; empty if the server does not tell it (RFC 9728
 	// 5.1).
 	metadata string
 	// scopes are those that the request needs.
@@ -21,11 +21,11 @@ type challenge struct {
 	bound bool
 	// bare says that the server refused without a word about how to get in.
 	bare bool
-	// said is the reason in the server's own words; empty where it gave none (RFC 6750 3).
+	// said is the reason in the server's own words; empty if it gave none (RFC 6750 3).
 	said string
 }
 
-// because is a problem with the server's own reason behind it, where it gave one.
+// because returns a problem with the server's own reason behind it, where it gave one.
 func (a *challenge) because(problem string) string {
 	if a.said == "" {
 		return problem
@@ -33,8 +33,7 @@ func (a *challenge) because(problem string) string {
 	return problem + ": " + a.said
 }
 
-// readChallenge reads a response. It is nil where the response is no refusal, or one that a token does not help
-// against.
+// readChallenge reads a response. It is nil if the response is no refusal, or one that a token does not help against.
 func readChallenge(resp *http.Response) *challenge {
 	if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 		return nil
@@ -64,7 +63,7 @@ func readChallenge(resp *http.Response) *challenge {
 	return asked
 }
 
-// union is the scopes of all lists, each once, in their order.
+// union returns the scopes of all lists, each once, in their order.
 func union(lists ...[]string) []string {
 	var all []string
 	for _, list := range lists {
@@ -77,7 +76,7 @@ func union(lists ...[]string) []string {
 	return all
 }
 
-// without is the scopes of list that are not among the others.
+// without returns the scopes of list that are not among the others.
 func without(list, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(scope string) bool { return slices.Contains(others, scope) })
 }

@@ -32,7 +32,7 @@ type site struct {
 	// scopes are those that the resource has.
 	scopes []string
 	server *oauthex.AuthServerMeta
-	// key is what the token is to be bound to; empty where the resource does not want that.
+	// key is what the token is to be bound to; empty if the resource does not want that.
 	key string
 	// guessed says that no metadata was found anywhere: the endpoints are those that revision 2025-03-26 names.
 	guessed bool
@@ -78,8 +78,8 @@ func (c *client) discover(ctx context.Context, asked *challenge) (*site, error) 
 	return found, nil
 }
 
-// chooseIssuer is the authorization server to go to: that of the config, which must be among those of the resource,
-// else their first.
+// chooseIssuer returns the authorization server to go to: that of the config, which must be among those of the
+// resource, else their first.
 func (c *client) chooseIssuer(ctx context.Context, offered []string) (string, error) {
 	if len(offered) == 0 {
 		return "", c.fail(ctx, nil, "", "its metadata names no authorization server")
@@ -97,12 +97,12 @@ func (c *client) chooseIssuer(ctx context.Context, offered []string) (string, er
 		"it sends logins to %s, and the config trusts only %s", strings.Join(offered, ", "), wanted)
 }
 
-// sameIssuer compares issuers but for a slash at their end, which many leave out in one of two places.
+// sameIssuer compares issuers except for a slash at their end, which many leave out in one of two places.
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
 // resourceMetadata reads the protected resource's metadata: at the address of the challenge, else at the well-known
-// ones (RFC 9728 3.1). It is nil where there is none. A document that is there and wrong is an error: to go on without
-// it could mean to hand a login to whoever broke it.
+// ones (RFC 9728 3.1). It is nil if there is none. A document that is there and wrong is an error: to go on without it
+// could mean to hand a login to whoever broke it.
 func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauthex.ProtectedResourceMetadata, error) {
 	places := c.resourceMetadataPlaces()
 	if asked.metadata != "" {
@@ -120,7 +120,7 @@ func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauth
 	return nil, nil
 }
 
-// resourceMetadataPlaces are the well-known addresses of the server's metadata, that of its path before that of its
+// resourceMetadataPlaces returns the well-known addresses of the server's metadata, that of its path before that of its
 // host.
 func (c *client) resourceMetadataPlaces() []string {
 	const wellKnown = "/.well-known/oauth-protected-resource"
@@ -131,7 +131,7 @@ func (c *client) resourceMetadataPlaces() []string {
 	return []string{host + wellKnown}
 }
 
-// readResource reads one document; it is nil where there is none.
+// readResource reads one document; it is nil if there is none.
 func (c *client) readResource(ctx context.Context, place string) (*oauthex.ProtectedResourceMetadata, error) {
 	if err := c.trusted(place); err != nil {
 		return nil, err
@@ -151,9 +151,8 @@ func (c *client) readResource(ctx context.Context, place string) (*oauthex.Prote
 	return &read, nil
 }
 
-// covers reports whether a resource's identifier is that of the server, or of a place above it on the same host. RFC
-// 9728 3.3 wants the very same; in practice one document often speaks for a whole host, and that gives a token to
-// nobody else.
+// covers reports whether a resource's identifier is that of the server, or of a path above it on the same host. RFC
+// 9728 3.3 wants equality; in practice one document often covers a host, and no other host gets a token.
 func (c *client) covers(resource string) bool {
 	parsed, err := url.Parse(resource)
 	if err != nil || origin(parsed) != origin(c.address) {
@@ -165,7 +164,7 @@ func (c *client) covers(resource string) bool {
 }
 
 // serverMetadata reads an authorization server's metadata, in either form (RFC 8414 3, OpenID Connect Discovery 4). It
-// is nil where no place has it.
+// is nil if no place has it.
 func (c *client) serverMetadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
 	// oauthex tells what went wrong as text only: what the network did is kept here.
 	network := &lastError{base: c.outward}
@@ -218,7 +217,7 @@ func (l *lastError) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// serverMetadataPlaces are the addresses at which an issuer's metadata may be, in the order of MCP's chapter on
+// serverMetadataPlaces returns the addresses at which an issuer's metadata may be, in the order of MCP's chapter on
 // authorization.
 func serverMetadataPlaces(issuer string) []string {
 	parsed, err := url.Parse(issuer)
@@ -236,7 +235,7 @@ func serverMetadataPlaces(issuer string) []string {
 	return places
 }
 
-// getJSON reads a document into to. Where the server has none, missing says what it answered instead.
+// getJSON reads a document into to. If the server has none, missing says what it answered instead.
 func (c *client) getJSON(ctx context.Context, address string, to any) (missing string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// A token can be bound to a key (DPoP, RFC 9449): then it is worth nothing to whoever reads it, since each request has
-// to be signed as well. toolx does so where the server asks for it, and makes a key for each grant.
+// A token can be bound to a key (DPoP, RFC 9449), so that a stolen token is useless: each request must be signed as
+// well. toolx does so if the server asks for it, with a key for each grant.
 
 // nonceHeader is how both servers tell a value that the next proof must have.
 const nonceHeader = "DPoP-Nonce"
@@ -88,7 +88,7 @@ func prove(req *http.Request, keyText, token, nonce string) error {
 	return nil
 }
 
-// target is the address that a proof is for: without query and fragment.
+// target returns the address that a proof is for: without query and fragment.
 func target(address *url.URL) string {
 	plain := *address
 	plain.RawQuery, plain.Fragment, plain.RawFragment, plain.User, plain.ForceQuery = "", "", "", nil, false
@@ -111,8 +111,8 @@ func (p *prover) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.base.RoundTrip(req)
 }
 
-// wantedNonce is what a token endpoint wants the proof to have, which it refuses for the lack of it (RFC 9449 8); empty
-// where that is not why.
+// wantedNonce returns what a token endpoint wants the proof to have, which it refuses for the lack of it (RFC 9449 8);
+// empty if that is not why.
 func wantedNonce(err error) string {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) || refused.ErrorCode != "use_dpop_nonce" || refused.Response == nil {

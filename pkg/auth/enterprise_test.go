@@ -47,7 +47,7 @@ func newEnterprise(t *testing.T, w *world) *enterprise {
 	return e
 }
 
-// employee are the options of a client whose identity an enterprise vouches for.
+// employee returns the options of a client whose identity an enterprise vouches for.
 func (w *world) employee(provider string) Options {
 	options := w.options()
 	options.Visit, options.Store = nil, NewStore(w.t.TempDir(), false)
@@ -61,7 +61,7 @@ func (w *world) employee(provider string) Options {
 }
 
 // The provider makes a token for one authorization server and one resource, and no other; that is what access tokens
-// are got and renewed with.
+// are obtained and renewed with.
 func TestEnterprise(t *testing.T) {
 	w := newWorld(t)
 	e := newEnterprise(t, w)

@@ -31,7 +31,7 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("server '%s': %s", e.Server, e.Problem) }
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Hint is what to type next.
+// Hint returns what to type next.
 func (e *Error) Hint() string { return e.Fix }
 
 // Kind implements the interface that fault.KindOf looks for.
@@ -57,7 +57,7 @@ func (e *interruptedError) Unwrap() error { return e.cause }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *interruptedError) Kind() fault.Kind { return fault.KindInterrupted }
 
-// interrupted is the error where the user gave up; nil where something else ended ctx, or nothing did. what names what
+// interrupted returns the error of a user who gave up; nil if something else ended ctx, or nothing did. what names what
 // was given up.
 func (c *client) interrupted(ctx context.Context, what string) error {
 	cause := context.Cause(ctx)
@@ -93,7 +93,7 @@ func unreached(err error) bool {
 	return errors.As(err, &network) && network.Op != "parse" && !errors.Is(err, errRedirect)
 }
 
-// misconfigured is the error where a key or a token of the config is of no use.
+// misconfigured returns the error of a key or a token in the config that cannot be used.
 func (c *client) misconfigured(format string, args ...any) error {
 	return &Error{
 		Server: c.options.Server, Problem: fmt.Sprintf(format, args...),
@@ -101,7 +101,7 @@ func (c *client) misconfigured(format string, args ...any) error {
 	}
 }
 
-// noToken is the error where an authorization server gave no token.
+// noToken returns the error of an authorization server that gave no token.
 func (c *client) noToken(ctx context.Context, issuer string, err error, fix string) error {
 	var own *Error
 	if errors.As(err, &own) {
@@ -111,7 +111,7 @@ func (c *client) noToken(ctx context.Context, issuer string, err error, fix stri
 	return c.fail(ctx, err, fix, "the authorization server %s gives no token, for this reason: %s", issuer, reason(err))
 }
 
-// needLogin is the error where a person would have to log in and none is there.
+// needLogin returns the error if a person must log in and nobody is there.
 func (c *client) needLogin(why string, scopes []string) error {
 	login := "toolx auth login " + c.options.Login
 	for _, scope := range scopes {

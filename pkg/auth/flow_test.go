@@ -294,7 +294,7 @@ func TestReasonOfARefusal(t *testing.T) {
 		"it refuses the token that was just issued: the account is locked", "")
 }
 
-// Where a login finds no way in, to log in is no advice.
+// If a login finds no way in, to log in is no advice.
 func TestNoWayIn(t *testing.T) {
 	w := newWorld(t)
 	w.noMetadata, w.bare = true, true
@@ -878,7 +878,7 @@ func TestFolderOfNoUse(t *testing.T) {
 	}
 }
 
-// A server that refuses every token is not asked for ever: a kept one is renewed once, and one new one is got.
+// A server that refuses every token is not asked for ever: a kept one is renewed once, and one new one is obtained.
 func TestTokensThatAreRefusedForEver(t *testing.T) {
 	w := newWorld(t)
 	options := w.options()

@@ -16,7 +16,7 @@ import (
 type Fault struct {
 	// URL is the document's address: the first of its places, where it has none.
 	URL string
-	// Field is the member of the document, empty where the document as a whole is meant.
+	// Field is the member of the document, empty if the document as a whole is meant.
 	Field string
 	// Problem is what is wrong, in words that may quote what the document says.
 	Problem string
@@ -39,7 +39,7 @@ const maxInspected = 4
 // names, in either form (RFC 8414, OpenID Connect Discovery), by the rules of MCP's chapter on authorization. header is
 // that of the refusal. Nothing is sent but requests for these documents.
 //
-// It returns nil where nothing is wrong, where the server asks for another way to log in than a bearer token, and where
+// It returns nil if nothing is wrong, where the server asks for another way to log in than a bearer token, and where
 // ctx ends before all is read.
 func Inspect(ctx context.Context, base http.RoundTripper, options Options, header http.Header) []Fault {
 	asked := readChallenge(&http.Response{StatusCode: http.StatusUnauthorized, Header: header})
@@ -134,7 +134,7 @@ func (i *inspection) resourceFields(place string, read document) {
 	}
 }
 
-// issuersIn are the authorization servers that a resource's document names, the first of them.
+// issuersIn returns the authorization servers that a resource's document names, the first of them.
 func issuersIn(read document) []string {
 	issuers, _ := listIn(read, "authorization_servers")
 	return issuers[:min(len(issuers), maxInspected)]
@@ -206,8 +206,8 @@ func (i *inspection) registration(place string, read document) {
 	})
 }
 
-// first reads a document at the first of its places that has it. Where none has, place is the first of them, and
-// missing says what each answered.
+// first reads a document at the first of its places that has it. If none has, place is the first of them, and missing
+// says what each answered.
 func (i *inspection) first(ctx context.Context, places []string) (place string, read document, missing string) {
 	var answers []string
 	for _, place := range places {
@@ -226,7 +226,7 @@ func (i *inspection) first(ctx context.Context, places []string) (place string, 
 	return places[0], nil, strings.Join(answers, "; ")
 }
 
-// read reads one document; where there is none, missing says why.
+// read reads one document; if there is none, missing says why.
 func (i *inspection) read(ctx context.Context, place string) (read document, missing string) {
 	if err := i.trusted(place); err != nil {
 		return nil, err.Error()
@@ -241,12 +241,12 @@ func (i *inspection) read(ctx context.Context, place string) (read document, mis
 	return read, missing
 }
 
-// textIn is a member that is a text and not empty.
+// textIn returns a member that is a text and not empty.
 func textIn(read document, name string) (text string, ok bool) {
 	return text, json.Unmarshal(read[name], &text) == nil && text != ""
 }
 
-// listIn is a member that is a list of texts.
+// listIn returns a member that is a list of texts.
 func listIn(read document, name string) (list []string, ok bool) {
 	return list, json.Unmarshal(read[name], &list) == nil && list != nil
 }

@@ -96,7 +96,7 @@ func TestInspectGivenUp(t *testing.T) {
 	}
 }
 
-// refusal is the header with which the server refuses a request without a token.
+// refusal returns the header with which the server refuses a request without a token.
 func (w *world) refusal() http.Header {
 	w.t.Helper()
 	resp, err := http.Get(w.url())

@@ -125,8 +125,8 @@ func (c *client) pasted(ctx context.Context, state string) <-chan pasted {
 	return answers
 }
 
-// maxPastes is how often somebody is asked for the address. To give up at the first wrong one would send the next, and
-// the code in it, to the shell and its history.
+// maxPastes is how often the user is asked for the address. After giving up at the first wrong one, the next, with its
+// code, would go to the shell and its history.
 const maxPastes = 5
 
 // askPaste asks until what is pasted is an answer to this login.

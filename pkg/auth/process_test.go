@@ -68,7 +68,7 @@ func TestProcessesThatRefreshAtOnce(t *testing.T) {
 	w.confessed = nil // the other processes knew their tokens themselves
 }
 
-// another is a process that calls when it is given a line.
+// another returns a process that calls when it is given a line.
 func another(t *testing.T, url, dir string) (io.WriteCloser, *bufio.Reader) {
 	t.Helper()
 	process := exec.Command(os.Args[0])

@@ -17,7 +17,7 @@ type registered struct {
 	issued string
 }
 
-// preregistered is the client of the config.
+// preregistered returns the client of the config.
 func (c *client) preregistered(found *site) *registered {
 	known := &registered{id: c.options.Auth.ClientID, style: oauth2.AuthStyleInParams}
 	if c.options.Auth.ClientSecret != "" {
@@ -26,7 +26,8 @@ func (c *client) preregistered(found *site) *registered {
 	return known
 }
 
-// secretStyle is how a client's secret is sent. Where the metadata says nothing it is client_secret_basic (RFC 8414 2).
+// secretStyle returns how a client's secret is sent. If the metadata says nothing it is client_secret_basic (RFC 8414
+// 2).
 func secretStyle(supported []string) oauth2.AuthStyle {
 	if slices.Contains(supported, methodPost) && !slices.Contains(supported, methodBasic) {
 		return oauth2.AuthStyleInParams

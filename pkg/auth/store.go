@@ -32,8 +32,8 @@ type Store struct {
 	ring keyring
 }
 
-// NewStore makes a Store in a folder, which is made when it is needed. inKeyring says whether the system's keyring is
-// used where there is one.
+// NewStore returns a Store in a folder, which is created when needed. With inKeyring, secrets go to the system's
+// keyring if there is one.
 func NewStore(dir string, inKeyring bool) *Store {
 	return &Store{dir: dir, ring: keyring{off: !inKeyring}}
 }
@@ -46,14 +46,13 @@ type record struct {
 	Grants  map[string]*kept `json:"grants"`
 }
 
-// kept is a grant in a file. Secrets is nil where they are in the keyring.
+// kept is a grant in a file. Secrets is nil if they are in the keyring.
 type kept struct {
 	*Grant
 	Secrets *secrets `json:"secrets,omitempty"`
 }
 
-// load returns the grant of a server: that of an issuer, or the last where issuer is empty. It is nil where there is
-// none.
+// load returns the grant of a server: that of an issuer, or the last where issuer is empty. It is nil if there is none.
 func (s *Store) load(ctx context.Context, server, issuer string) (*Grant, error) {
 	read, err := s.read(server)
 	if err != nil || read == nil {
@@ -84,7 +83,7 @@ func (s *Store) load(ctx context.Context, server, issuer string) (*Grant, error)
 	return grant, nil
 }
 
-// find is the grant of an issuer; the last where issuer is empty.
+// find returns the grant of an issuer; the last where issuer is empty.
 func (r *record) find(issuer string) *kept {
 	if issuer == "" {
 		return r.Grants[r.Current]
@@ -141,8 +140,8 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	return nil
 }
 
-// Servers are the addresses of the servers that something is kept for, in order, and what is wrong with the files that
-// cannot be read: nobody knows whose logins they hold.
+// Servers returns the addresses of the servers that something is kept for, in order, and what is wrong with the files
+// that cannot be read: nobody knows whose logins they hold.
 func (s *Store) Servers() (addresses []string, damaged []*DamagedError) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -187,13 +186,13 @@ func (s *Store) issuers(server string) []string {
 	return slices.Sorted(maps.Keys(read.Grants))
 }
 
-// read reads a server's file; nil where there is none.
+// read reads a server's file; nil if there is none.
 func (s *Store) read(server string) (*record, error) { return readRecord(s.path(server)) }
 
 // maxRecord is the size in bytes of the largest file of a server that is read.
 const maxRecord = 1 << 20
 
-// readRecord reads a file; nil where there is none. The error is a *DamagedError.
+// readRecord reads a file; nil if there is none. The error is a *DamagedError.
 func readRecord(file string) (*record, error) {
 	text, err := state.Read(file, maxRecord)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -224,7 +223,7 @@ func (s *Store) write(server string, content *record) error {
 	return state.Replace(s.path(server), append(text, '\n'))
 }
 
-// fix is what to do where the folder is of no use.
+// fix returns what to do where the folder is of no use.
 func (s *Store) fix() string {
 	return "see that files can be written in " + s.dir + ", or set XDG_STATE_HOME to another folder"
 }
@@ -234,13 +233,13 @@ func (s *Store) lock(ctx context.Context, server string) (unlock func(), err err
 	return state.Lock(ctx, strings.TrimSuffix(s.path(server), ".json")+".lock")
 }
 
-// path is a server's file. Addresses can hold what a file's name cannot, and secrets.
+// path returns a server's file. Addresses can hold what a file's name cannot, and secrets.
 func (s *Store) path(server string) string {
 	sum := sha256.Sum256([]byte(server))
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-// account is the name of a grant's secrets in the keyring.
+// account returns the name of a grant's secrets in the keyring.
 func account(server, issuer string) string { return server + " " + issuer }
 
 // keyring is the system's store for secrets: Keychain, Credential Manager, or the Secret Service of a Linux desktop.

@@ -27,7 +27,7 @@ type Grant struct {
 	Resource string   `json:"resource"`
 	Scopes   []string `json:"scopes,omitempty"`
 	ClientID string   `json:"client_id"`
-	// Expiry is when the access token ends; zero where nobody said.
+	// Expiry is when the access token ends; zero if nobody said.
 	Expiry time.Time `json:"expiry,omitzero"`
 	// Bound says that the access token is good only with a key (RFC 9449).
 	Bound bool `json:"bound,omitempty"`
@@ -39,8 +39,8 @@ type Grant struct {
 	TokenEndpoint      string           `json:"token_endpoint"`
 	RevocationEndpoint string           `json:"revocation_endpoint,omitempty"`
 	AuthStyle          oauth2.AuthStyle `json:"auth_style"`
-	// Signing names the signatures that the authorization server takes from a client with a key; empty where it does
-	// not say.
+	// Signing names the signatures that the authorization server takes from a client with a key; empty if it does not
+	// say.
 	Signing []string `json:"signing,omitempty"`
 
 	// unsaved says that the Store could not take it: it is in this process only.
@@ -57,7 +57,7 @@ type secrets struct {
 	Refresh string `json:"refresh_token,omitempty"`
 	// Client is the secret of a client that was registered on the way.
 	Client string `json:"client_secret,omitempty"`
-	// Key is what the tokens are bound to; empty where they are not.
+	// Key is what the tokens are bound to; empty if they are not.
 	Key string `json:"key,omitempty"`
 }
 
@@ -89,7 +89,7 @@ func (c *client) usable(grant *Grant) bool {
 		(auth.Issuer == "" || sameIssuer(auth.Issuer, grant.Issuer))
 }
 
-// load reads the kept grant; nil where there is none that can be used.
+// load reads the kept grant; nil if there is none that can be used.
 func (c *client) load(ctx context.Context) (*Grant, error) {
 	if c.options.Store == nil {
 		return nil, nil
@@ -106,7 +106,7 @@ func (c *client) load(ctx context.Context) (*Grant, error) {
 	return grant, nil
 }
 
-// save keeps a grant for other processes. Where that fails, it lives as long as this one does.
+// save keeps a grant for other processes. If that fails, it lives as long as this one does.
 func (c *client) save(ctx context.Context, grant *Grant) {
 	if c.options.Store == nil {
 		return
@@ -117,11 +117,11 @@ func (c *client) save(ctx context.Context, grant *Grant) {
 	}
 }
 
-// renew makes a grant good again without a person: another process may have done so, the authorization server takes the
-// refresh token (RFC 6749 6), or the client's secret. It is nil where the server must be asked anew.
+// renew renews a grant without a person: by what another process has stored, the refresh token (RFC 6749 6) or the
+// client's secret. It returns nil if the server must be asked again.
 //
-// One process does so at a time. A refresh token is often good for one use, and a second use ends the login: who waited
-// for the lock reads what is kept now.
+// One process does so at a time, because a second use of a refresh token often ends the login. After the wait for the
+// lock, it reads what is stored now.
 func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	unlock, err := c.lock(ctx)
 	if err != nil && old.Type != config.GrantAuthorizationCode && ctx.Err() == nil {
@@ -148,8 +148,7 @@ func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	return c.renewAlone(ctx, now)
 }
 
-// renewAlone makes a grant good again while no other process does, or where it does no harm if one does: what a machine
-// gets tokens with is good for many uses.
+// renewAlone renews a grant under the lock, or without it if the credential may be used many times.
 func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	renewed, err := c.refresh(ctx, now)
 	switch {
@@ -167,7 +166,7 @@ func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	return renewed, nil
 }
 
-// end notes that a grant is of no use any more, so that nobody tries to renew it again.
+// end notes that a grant is no longer of use, so that nobody tries to renew it again.
 func (c *client) end(ctx context.Context, grant *Grant, why string) {
 	c.notice(slog.LevelInfo, "the login has ended: "+why)
 	c.keep(nil)
@@ -195,7 +194,7 @@ func (c *client) refresh(ctx context.Context, old *Grant) (*Grant, error) {
 	return nil, errNoRefresh
 }
 
-// lock is the store's; without a store there is nothing to share.
+// lock takes the store's lock; without a store there is nothing to share.
 func (c *client) lock(ctx context.Context) (unlock func(), err error) {
 	if c.options.Store == nil {
 		return func() {}, nil
@@ -250,8 +249,8 @@ func (c *client) requestAlone(ctx context.Context, grant *Grant) (*Grant, error)
 	return c.request(ctx, grant, params)
 }
 
-// blank is a grant before there is a token. The scopes are those that are asked for: a token that says nothing of its
-// scopes has them (RFC 6749 5.1).
+// blank returns a grant before there is a token. The scopes are those that are asked for: a token that says nothing of
+// its scopes has them (RFC 6749 5.1).
 func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
 	return &Grant{
 		Issuer: found.server.Issuer, Type: c.grantType(), Resource: found.resource, Scopes: scopes,
@@ -271,7 +270,7 @@ func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (
 	return got, err
 }
 
-// requestOnce is request, with a nonce in the proof of a key, where there is one.
+// requestOnce is request, with a nonce in the proof of a key, if there is one.
 //
 // clientcredentials is x/oauth2's plain request to a token endpoint: it lets any grant type be given, which its other
 // two do not, and so every request carries the resource.
@@ -289,7 +288,7 @@ func (c *client) requestOnce(ctx context.Context, grant *Grant, params url.Value
 		TokenURL: grant.TokenEndpoint, AuthStyle: style, EndpointParams: params,
 	}
 	c.secret(params.Get("code"), params.Get("code_verifier"), params.Get("refresh_token"))
-	c.confessClient(grant)
+	c.maskClient(grant)
 	through := c.endpointClient()
 	if grant.secrets.Key != "" {
 		c.secret(grant.secrets.Key)
@@ -322,7 +321,7 @@ func (c *client) requestOnce(ctx context.Context, grant *Grant, params url.Value
 	return &got, nil
 }
 
-// clientSecret is the secret of a grant's client: the config's, else the one that it was registered with.
+// clientSecret returns the secret of a grant's client: the config's, else the one that it was registered with.
 func (c *client) clientSecret(grant *Grant) string {
 	if c.options.Auth.ClientID != "" && c.options.Auth.ClientID == grant.ClientID {
 		return c.options.Auth.ClientSecret
@@ -330,8 +329,8 @@ func (c *client) clientSecret(grant *Grant) string {
 	return grant.secrets.Client
 }
 
-// confessClient tells of a client's secret, and of the form in which it is sent in a header.
-func (c *client) confessClient(grant *Grant) {
+// maskClient masks a client's secret, and the form in which a header sends it.
+func (c *client) maskClient(grant *Grant) {
 	if secret := c.clientSecret(grant); secret != "" {
 		pair := url.QueryEscape(grant.ClientID) + ":" + url.QueryEscape(secret)
 		c.secret(secret, base64.StdEncoding.EncodeToString([]byte(pair)))

@@ -24,17 +24,17 @@ const DefaultLoginTime = 5 * time.Minute
 // exchangeTime is how long an authorization server may take to answer.
 const exchangeTime = 30 * time.Second
 
-// Options say whose tokens are got, how, and where they are kept.
+// Options say whose tokens are obtained, how, and where they are kept.
 type Options struct {
 	// Server is the name of the server's entry; Login is what to write behind "toolx auth login" to log in to it, empty
-	// where that is its name.
+	// if that is its name.
 	Server string
 	Login  string
 	// URL is the server's address, with its variables expanded. Tokens go to its origin only.
 	URL string
 	// Headers are those of the entry; Login asks the server with them.
 	Headers map[string]string
-	// Auth is what the entry says; nil where it says nothing.
+	// Auth is what the entry says; nil if it says nothing.
 	Auth *config.Auth
 	// Scopes are asked for beside those of Auth.
 	Scopes []string
@@ -44,8 +44,8 @@ type Options struct {
 	// Outward carries requests to authorization servers; nil means that below.
 	Outward http.RoundTripper
 
-	// Visit brings a person to an address, in a browser or by telling it. Where it is nil nobody is there: a server
-	// that wants a person gives an error at once.
+	// Visit brings a person to an address, in a browser or by telling it. If it is nil nobody is there: a server that
+	// wants a person gives an error at once.
 	Visit func(ctx context.Context, address string) error
 	// Paste waits for the address that the browser was sent to at the end, for browsers that cannot reach this machine;
 	// wrong says what is wrong with the one before, nil for the first. Where Paste is nil, the browser alone is waited
@@ -96,8 +96,8 @@ type client struct {
 	// stand.
 	exchangeTimeout time.Duration
 
-	// busy holds one value while tokens are got or renewed, so that requests that are refused at the same time share
-	// what comes of it.
+	// busy holds one value while tokens are obtained or renewed, so that requests that are refused at the same time
+	// share what comes of it.
 	busy chan struct{}
 
 	mu    sync.Mutex
@@ -160,8 +160,8 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 	return c, nil
 }
 
-// maxRefusals is how often a request is sent again: after renewing a token, and after getting a new one. To get another
-// where the new one is refused would help nobody, unless the server asks for more scopes than it did before.
+// maxRefusals is how often a request is sent again: after renewing a token, and after getting a new one. A third try
+// only helps if the server asks for more scopes than before.
 const maxRefusals = 2
 
 // RoundTrip implements http.RoundTripper.
@@ -233,7 +233,7 @@ func drain(resp *http.Response) {
 	resp.Body.Close()
 }
 
-// stillRefused is the error where a token that was just issued does not help.
+// stillRefused returns the error if a new token does not help.
 func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 	if missing := without(asked.scopes, grant.Scopes); asked.stepUp && len(missing) > 0 {
 		why := "the authorization server does not grant the scope " + quoted(missing) + ", which the server asks for"
@@ -245,8 +245,8 @@ func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 	return c.needLogin(asked.because("it refuses the token that was just issued"), nil)
 }
 
-// held is the grant to begin with, renewed where it has expired; nil where there is none, so that the server can say
-// what it wants. Where what is kept cannot be read, the server is asked all the same: it may let everyone in.
+// held returns the stored grant, renewed if it has expired; nil if there is none, so that the server says what it
+// wants. If the store cannot be read, the server is asked without a token.
 func (c *client) held(ctx context.Context) (*Grant, error) {
 	known := c.now()
 	grant := known.grant
@@ -356,7 +356,7 @@ func (c *client) loginOnce(ctx context.Context, found *site, scopes []string) (*
 	return grant, err
 }
 
-// nobodyThere is the error where a person is needed and none is there.
+// nobodyThere returns the error if a person is needed and nobody is there.
 func (c *client) nobodyThere(used *Grant, asked *challenge) error {
 	switch known := c.now(); {
 	case known.unread != nil:
@@ -398,8 +398,8 @@ func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
 // offlineAccess is the scope that asks OpenID providers for a refresh token.
 const offlineAccess = "offline_access"
 
-// notGranted are the scopes that were asked for and not granted. Many providers leave offline_access out of what they
-// name: nobody misses it where the refresh token came, or where only toolx asked for it.
+// notGranted returns the scopes that were asked for and not granted. Many providers leave offline_access out of what
+// they name: nobody misses it where the refresh token came, or where only toolx asked for it.
 func (c *client) notGranted(scopes []string, grant *Grant, asked *challenge) []string {
 	missing := without(scopes, grant.Scopes)
 	wanted := union(c.options.Auth.Scopes, c.options.Scopes, asked.scopes)
@@ -413,7 +413,7 @@ func (c *client) grantType() string {
 	return cmp.Or(c.options.Auth.Grant, config.GrantAuthorizationCode)
 }
 
-// resource is the server's identifier where its metadata gives none: its address without fragment (RFC 8707 2).
+// resource returns the server's identifier where its metadata gives none: its address without fragment (RFC 8707 2).
 func (c *client) resource() string {
 	plain := *c.address
 	plain.Fragment, plain.RawFragment, plain.User = "", "", nil

@@ -565,7 +565,7 @@ func (w *world) checkSilence() {
 	}
 }
 
-// last is the last of a list of forms.
+// last returns the last of a list of forms.
 func last(t *testing.T, forms []url.Values) url.Values {
 	t.Helper()
 	if len(forms) == 0 {

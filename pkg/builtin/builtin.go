@@ -39,8 +39,8 @@ type Services struct {
 	// Stage is the process that the faults of mocks play on: set under serve, nil for a plain call, where faults are
 	// told instead of done.
 	Stage Stage
-	// Roots are the absolute folders that search looks into for a caller who is no person at the keyboard
-	// (exec.Request.Confined); nil means the working folder.
+	// Roots are the absolute folders that search is confined to for models and clients (exec.Request.Confined); nil
+	// means the working folder.
 	Roots []string
 	// Notice takes remarks for the log.
 	Notice func(level slog.Level, text string)
@@ -84,9 +84,10 @@ func Tools(services Services) []*exec.Tool {
 // FromConfig makes the tool that an entry of the config describes (IMPL-1 to IMPL-4). What the entry leaves out, such
 // as the description or the parameters, is taken from its handler.
 //
-// A handler that does not exist is no error here: the tool is listed, the log has a warning, and calling the tool fails
-// with "Builtin handler '<name>' not found" or "Internal handler '<name>' not found" and the nearest names as a hint.
-// So is an entry that is wrong (config.Tool.Err): it is listed, takes any arguments, and every call fails and says why.
+// A handler that does not exist is not an error here: the tool is listed, the log has a warning, and calling the tool
+// fails with "Builtin handler '<name>' not found" or "Internal handler '<name>' not found" and the nearest names as a
+// hint. So is an entry that is wrong (config.Tool.Err): it is listed, takes any arguments, and every call fails and
+// says why.
 func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 	tool, err := services.fromConfig(entry)
 	if err != nil {
@@ -95,7 +96,7 @@ func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 	return tool
 }
 
-// brokenTool is the tool of an entry that is wrong: every call fails with err, which is the user's to mend.
+// brokenTool returns the tool of an entry that is wrong: every call fails with err, which is the user's to mend.
 func brokenTool(entry *config.Tool, err error) *exec.Tool {
 	wrong := &fault.UsageError{Message: err.Error(), Fix: fault.HintOf(err)}
 	definition := rawjson.Object([]rawjson.Member{
@@ -148,8 +149,8 @@ func (s Services) fromConfig(entry *config.Tool) (*exec.Tool, error) {
 	return tool, nil
 }
 
-// implementation is the handler that an entry names, by default by its own name, with the tool that it is without
-// config; where there is none, it is one that says so, and model is nil.
+// implementation returns the handler that an entry names, by default by its own name, with the tool that it is without
+// config; if there is none, it is one that says so, and model is nil.
 func (s Services) implementation(entry *config.Tool, kind exec.Type) (run exec.Implementation, model *exec.Tool) {
 	name := cmp.Or(entry.Implementation.Handler, entry.Name)
 	if model = s.handlerTool(kind, name); model != nil {
@@ -203,7 +204,7 @@ type handler struct {
 	answer     answer
 }
 
-// tool is the tool that h is without any config.
+// tool returns the tool that h is without any config.
 func (h handler) tool() *exec.Tool {
 	tool, err := exec.NewTool(rawjson.Compact(json.RawMessage(h.definition))) // sent on one line
 	if err != nil {
@@ -214,8 +215,8 @@ func (h handler) tool() *exec.Tool {
 	return tool
 }
 
-// handlers returns every handler, bound to s. It is a function and not a table, so that starting toolx pays for it only
-// where tools are listed or called.
+// handlers returns every handler, bound to s. It is a function and not a table, so that only commands that list or call
+// tools pay for it.
 func (s Services) handlers() []handler {
 	return []handler{
 		{"echo", exec.TypeBuiltin, echoDefinition, echo},
@@ -229,7 +230,7 @@ func (s Services) handlers() []handler {
 	}
 }
 
-// handlerTool returns the built-in tool behind a handler, nil where there is none of that kind and name.
+// handlerTool returns the built-in tool behind a handler, nil if there is none of that kind and name.
 func (s Services) handlerTool(kind exec.Type, name string) *exec.Tool {
 	for _, h := range s.handlers() {
 		if h.kind == kind && h.name == name {
@@ -239,7 +240,7 @@ func (s Services) handlerTool(kind exec.Type, name string) *exec.Tool {
 	return nil
 }
 
-// missingHandler is the error of IMPL-2 and IMPL-4; the texts are fixed there.
+// missingHandler returns the error of IMPL-2 and IMPL-4; the texts are fixed there.
 func (s Services) missingHandler(kind exec.Type, name string) error {
 	var names []string
 	for _, h := range s.handlers() {
@@ -344,8 +345,8 @@ const echoDefinition = `{
 	"annotations": {"title": "Echo", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
 
-// echo gives the arguments back (IMPL-3). They are never parsed, so digits, key order and repeated keys come back as
-// they went in; only white space between values is lost, for a frame of the protocol is one line.
+// echo returns the arguments (IMPL-3). They are never parsed, so digits, key order and repeated keys come back as they
+// went in; only white space between values is lost, for a frame of the protocol is one line.
 func echo(_ context.Context, request exec.Request) (any, error) {
 	return struct {
 		Echo json.RawMessage `json:"echo"`

@@ -28,7 +28,7 @@ func call(t *testing.T, services builtin.Services, name, arguments string, more 
 	return executor.Call(t.Context(), exec.Call{Tool: name, Arguments: json.RawMessage(arguments)})
 }
 
-// value is the result of a call that must succeed.
+// value returns the result of a call that must succeed.
 func value(t *testing.T, result *exec.Result) string {
 	t.Helper()
 	if !result.Success {
@@ -37,7 +37,7 @@ func value(t *testing.T, result *exec.Result) string {
 	return string(result.Value)
 }
 
-// failure is the message of a call whose tool must fail.
+// failure returns the message of a call whose tool must fail.
 func failure(t *testing.T, result *exec.Result) string {
 	t.Helper()
 	if result.Success {

@@ -50,7 +50,7 @@ type moment struct {
 	Difference   *difference `json:"difference,omitempty"`
 }
 
-// difference is the elapsed time from one moment to another; a day is 24 hours of it. All parts are negative where the
+// difference is the elapsed time from one moment to another; a day is 24 hours of it. All parts are negative if the
 // other moment is earlier.
 type difference struct {
 	Seconds float64 `json:"seconds"`
@@ -145,7 +145,8 @@ func tell(t time.Time) moment {
 	}
 }
 
-// measure is the time that passes from one moment to another. It does without time.Duration, which ends at 292 years.
+// measure returns the time that passes from one moment to another. It does without time.Duration, which ends at 292
+// years.
 func measure(from, to time.Time) *difference {
 	seconds := to.Unix() - from.Unix()
 	nanoseconds := int64(to.Nanosecond() - from.Nanosecond())
@@ -153,7 +154,7 @@ func measure(from, to time.Time) *difference {
 	return &difference{Seconds: total, Days: total / (24 * 60 * 60), Text: spanText(seconds)}
 }
 
-// spanText words seconds, two units at the most: "1 day 2 hours".
+// spanText words seconds, two units at most: "1 day 2 hours".
 func spanText(seconds int64) string {
 	sign := ""
 	if seconds < 0 {

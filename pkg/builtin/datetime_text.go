@@ -19,7 +19,7 @@ type clock struct {
 	format string // strptime pattern or Go layout; empty means the usual forms
 }
 
-// read gives the time that a JSON string or number means, in the clock's zone; nothing means now.
+// read returns the time that a JSON string or number means, in the clock's zone; nothing means now.
 func (c clock) read(raw json.RawMessage) (time.Time, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return c.now.In(c.zone), nil
@@ -112,7 +112,7 @@ func readUnix(text string) (t time.Time, ok bool, err error) {
 	return time.UnixMicro(int64(value * 1e6)), true, nil
 }
 
-// usualLayouts are the forms of time that are read without being named.
+// usualLayouts returns the forms of time that are read without being named.
 func usualLayouts() []string {
 	return []string{
 		time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04",
@@ -309,7 +309,7 @@ func (s *span) add(value, unit string, sign int64) error {
 	return nil
 }
 
-// unitLength is what one unit is: some months, some days, or an exact time.
+// unitLength returns what one unit is: some months, some days, or an exact time.
 func unitLength(unit string) (months, days int64, exact time.Duration) {
 	switch unit {
 	case "y", "yr", "yrs", "year", "years":

@@ -53,7 +53,7 @@ func (f filesBelow) open(path string) (*os.File, error) {
 	return f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// name is the path of a file as the folder has it.
+// name returns the path of a file as the folder has it.
 func (f filesBelow) name(path string) (string, error) {
 	name, err := filepath.Rel(f.folder, path)
 	if err != nil || !filepath.IsLocal(name) {
@@ -62,8 +62,7 @@ func (f filesBelow) name(path string) (string, error) {
 	return name, nil
 }
 
-// OutsideError says that a path leads out of the folders that a caller may see who is no person at the keyboard: a
-// model, or a client of toolx serve.
+// OutsideError says that a path leads out of the folders that a model, or a client of toolx serve, may see.
 type OutsideError struct {
 	Path    string
 	Folders []string
@@ -109,8 +108,8 @@ func confine(folders []string, path string) (absolute string, below filesBelow, 
 	return "", below, &OutsideError{Path: path, Folders: folders}
 }
 
-// readUpTo reads a whole file of at most limit bytes. It refuses what is no plain file, and what passes for one and
-// does not come to its end, as /proc/kmsg does not.
+// readUpTo reads a file of at most limit bytes. It refuses what is not a regular file, and files that do not end, such
+// as /proc/kmsg.
 func readUpTo(from files, path string, limit int64) ([]byte, error) {
 	const readTime = time.Second // of what can be waited for; a disk takes what it takes
 	regular := func(info fs.FileInfo, err error) error {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ignoreScope holds the rules of one ignore file, and below it those of the folders further up. A nil scope ignores
+// ignoreScope holds the rules of one ignore file, and its parents those of the folders above. A nil scope ignores
 // nothing.
 //
 // No library is used: the best kept one that can be had, go-git's, matches with path/filepath, so that [!a], escapes on
@@ -29,7 +29,7 @@ type ignoreRule struct {
 	anchored    bool // holds a slash: matches the path below the file, not the name
 }
 
-// outerScope is what holds in folder before its own .gitignore is read: the repository's info/exclude, and the
+// outerScope returns what holds in folder before its own .gitignore is read: the repository's info/exclude, and the
 // .gitignore files above. Outside of a repository it is nil.
 func outerScope(from files, folder string) *ignoreScope {
 	root, git := repository(from, folder)
@@ -141,7 +141,7 @@ func trimIgnoreSpace(line string) string {
 	return line[:end]
 }
 
-// repository returns the work tree that holds folder, and its git folder; both are empty where there is none.
+// repository returns the work tree that holds folder, and its git folder; both are empty if there is none.
 func repository(from files, folder string) (root, git string) {
 	for {
 		git := filepath.Join(folder, ".git")
@@ -184,9 +184,9 @@ func linkedGit(from files, folder, file string) string {
 	return git
 }
 
-// globRegexp is a glob of gitignore(5) as a regular expression: * and ? stop at slashes, [a-z], [!a-z] and [[:digit:]]
-// are classes, a backslash takes the next character literally, and ** between slashes spans any number of folders.
-// Being RE2 it takes linear time, whatever a stranger's repository holds.
+// globRegexp returns a glob of gitignore(5) as a regular expression: * and ? stop at slashes, [a-z], [!a-z] and
+// [[:digit:]] are classes, a backslash takes the next character literally, and ** between slashes spans any number of
+// folders. Being RE2 it takes linear time, whatever a stranger's repository holds.
 //
 // It fails for a glob that git never matches, such as an unclosed class.
 func globRegexp(glob string) (*regexp.Regexp, error) {
@@ -286,8 +286,8 @@ func translateClass(out *strings.Builder, glob []rune, start int) (int, error) {
 	}
 }
 
-// classNameAt is the width of a name such as [:digit:] at the front of glob, zero where there is none and the [ stands
-// for itself.
+// classNameAt returns the width of a name such as [:digit:] at the front of glob, zero if there is none and the [
+// stands for itself.
 func classNameAt(glob []rune) int {
 	const open = len("[:")
 	if len(glob) <= open || glob[0] != '[' || glob[1] != ':' {
@@ -300,7 +300,7 @@ func classNameAt(glob []rune) int {
 	return open + end + 1
 }
 
-// namedClass is a named class as RE2 writes it within brackets, without the slash.
+// namedClass returns a named class as RE2 writes it within brackets, without the slash.
 func namedClass(name string) (set string, ok bool) {
 	switch name {
 	case "[:alnum:]", "[:alpha:]", "[:blank:]", "[:cntrl:]", "[:digit:]", "[:lower:]", "[:space:]", "[:upper:]",

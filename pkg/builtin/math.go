@@ -117,7 +117,7 @@ type translator struct {
 	wholes map[string]*big.Int // names that stand for large whole numbers
 }
 
-// node translates one node and all below it, or says why it is no arithmetic.
+// node translates one node and all below it, or says why it is not arithmetic.
 func (t translator) node(n ast.Node) (evaluation, error) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
@@ -144,7 +144,7 @@ func (t translator) node(n ast.Node) (evaluation, error) {
 	return nil, at(n, "%s is not arithmetic", nodeKind(n))
 }
 
-// name is a constant such as pi.
+// name translates a constant such as pi.
 func (t translator) name(n *ast.IdentifierNode) (evaluation, error) {
 	if whole := t.wholes[n.Value]; whole != nil {
 		value, err := fromWhole(whole)
@@ -162,7 +162,7 @@ func (t translator) name(n *ast.IdentifierNode) (evaluation, error) {
 	return nil, at(n, "unknown name %q%s", n.Value, suggestion(n.Value, mathNames()))
 }
 
-// binary is an operator: the logical ones keep their short circuit.
+// binary translates an operator: the logical ones keep their short circuit.
 func (t translator) binary(n *ast.BinaryNode) (evaluation, error) {
 	switch n.Operator {
 	case "and", "&&", "or", "||":
@@ -213,7 +213,7 @@ func (t translator) condition(n *ast.ConditionalNode) (evaluation, error) {
 	}, nil
 }
 
-// function is a call that the expression itself writes.
+// function translates a call that the expression itself writes.
 func (t translator) function(n *ast.CallNode) (evaluation, error) {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
@@ -238,7 +238,7 @@ func (t translator) function(n *ast.CallNode) (evaluation, error) {
 	return t.call(n, callee.Value, arguments...)
 }
 
-// call is a call of one of mathFunctions; its error is placed where n is.
+// call translates a call of one of mathFunctions; its error is placed where n is.
 func (t translator) call(n ast.Node, name string, arguments ...ast.Node) (evaluation, error) {
 	translated := make([]evaluation, len(arguments))
 	for i, argument := range arguments {
@@ -268,7 +268,7 @@ func constant(value any) evaluation {
 	return func() (any, error) { return value, nil }
 }
 
-// at is an error about a node.
+// at returns an error about a node.
 func at(n ast.Node, format string, arguments ...any) error {
 	return &file.Error{Location: n.Location(), Message: fmt.Sprintf(format, arguments...)}
 }
@@ -277,7 +277,7 @@ func unknownFunction(n ast.Node, name string) error {
 	return at(n, "unknown function %q%s", name, suggestion(name, mathNames()))
 }
 
-// suggestion is the end of a message about an unknown name.
+// suggestion returns the end of a message about an unknown name.
 func suggestion(name string, names []string) string {
 	names = slices.DeleteFunc(names, func(known string) bool { return known == name }) // a constant, called
 	if near := words.Nearest(name, names); near != "" {
@@ -286,7 +286,7 @@ func suggestion(name string, names []string) string {
 	return ""
 }
 
-// mathNames are all the names that an expression may use, sorted.
+// mathNames returns all the names that an expression may use, sorted.
 func mathNames() []string {
 	names := []string{"pi", "e", "tau", "phi"}
 	for name := range mathFunctions() {
@@ -319,8 +319,7 @@ func nodeKind(n ast.Node) string {
 	return "this"
 }
 
-// pointOut words an error of the library's, or of ours, for people: what is wrong, at which character, and the
-// expression with a mark below it.
+// pointOut writes an error for people: what is wrong, at which character, and the expression with a mark below it.
 func pointOut(expression string, err error) error {
 	var placed *file.Error
 	if !errors.As(err, &placed) {
@@ -349,7 +348,7 @@ func pointOut(expression string, err error) error {
 	return fmt.Errorf("%s, at character %d:\n  %s\n  %s^", message, place+1, shown, strings.Repeat(" ", indent))
 }
 
-// plainMessage takes the parser's vocabulary out of a message and adds what to write instead where that is known.
+// plainMessage removes the parser's vocabulary from a message and adds what to write instead where that is known.
 func plainMessage(err *file.Error) string {
 	message := err.Message
 	switch {

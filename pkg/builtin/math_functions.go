@@ -17,7 +17,7 @@ type function struct {
 	apply       func(arguments []any) (any, error)
 }
 
-// arity says how many arguments f takes.
+// arity returns how many arguments f takes, in words.
 func (f function) arity() string {
 	switch {
 	case f.least == f.most:
@@ -28,7 +28,7 @@ func (f function) arity() string {
 	return fmt.Sprintf("%d to %s", f.least, words.Count(f.most, "argument"))
 }
 
-// mathConstant gives the constants that an expression may name.
+// mathConstant returns the constants that an expression may name.
 func mathConstant(name string) (value float64, ok bool) {
 	switch name {
 	case "pi", "PI", "π":
@@ -149,7 +149,7 @@ func numbers(f func([]number) (number, error)) func([]any) (any, error) {
 	}
 }
 
-// logical is a function of one truth value; a number is none.
+// logical returns a function of one truth value; a number is none.
 func logical(f func(bool) bool) function {
 	return function{1, 1, func(arguments []any) (any, error) {
 		value, ok := arguments[0].(bool)
@@ -186,7 +186,7 @@ func equal(a, b any) (bool, error) {
 	return false, fmt.Errorf("cannot compare %v with %v", a, b)
 }
 
-// extreme is the smallest (-1) or the largest (+1) of its arguments.
+// extreme returns the smallest (-1) or the largest (+1) of its arguments.
 func extreme(order int) func([]number) (number, error) {
 	return func(values []number) (number, error) {
 		best := values[0]
@@ -228,7 +228,7 @@ func squareRoot(a number) (number, error) {
 	return fromFloat(math.Sqrt(a.double()), fmt.Sprintf("sqrt(%v)", a))
 }
 
-// root is the n-th root of a; an odd root of a negative number is real.
+// root returns the n-th root of a; an odd root of a negative number is real.
 func root(a, n number) (number, error) {
 	if n.sign() == 0 {
 		return number{}, errors.New("the 0th root is not a number")
@@ -252,8 +252,8 @@ func root(a, n number) (number, error) {
 	return fromFloat(value, fmt.Sprintf("root(%v, %v)", a, n))
 }
 
-// logarithm is the natural one, or that of a base; whole where it comes out even, which the quotient of two logarithms
-// does not: log(1000, 10) is 3.
+// logarithm returns the natural one, or that of a base; whole where it comes out even, which the quotient of two
+// logarithms does not: log(1000, 10) is 3.
 func logarithm(values []number) (number, error) {
 	x := values[0]
 	if x.sign() <= 0 {
@@ -360,7 +360,7 @@ func round(values []number) (number, error) {
 	return fromFloat(float, "the rounded number")
 }
 
-// halfAway is the whole number nearest to value; a half goes away from zero.
+// halfAway returns the whole number nearest to value; a half goes away from zero.
 func halfAway(value *big.Rat) *big.Int {
 	doubled := new(big.Int).Mul(new(big.Int).Abs(value.Num()), big.NewInt(2))
 	rounded := new(big.Int).Add(doubled, value.Denom())

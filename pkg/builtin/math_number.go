@@ -31,7 +31,7 @@ func fromWhole(n *big.Int) (number, error) {
 	return number{whole: n}, nil
 }
 
-// fromFloat refuses what is no number and what is infinite; what says which operation gave it.
+// fromFloat refuses what is not a number and what is infinite; what says which operation gave it.
 func fromFloat(x float64, what string) (number, error) {
 	switch {
 	case math.IsNaN(x):
@@ -42,7 +42,7 @@ func fromFloat(x float64, what string) (number, error) {
 	return number{float: x}, nil
 }
 
-// double is the nearest double to n.
+// double returns the nearest double to n.
 func (n number) double() float64 {
 	if n.whole == nil {
 		return n.float
@@ -51,7 +51,7 @@ func (n number) double() float64 {
 	return value
 }
 
-// String is the number as an error message shows it.
+// String returns the number as an error message shows it.
 func (n number) String() string {
 	raw, err := writeNumber(n)
 	if err != nil {
@@ -170,7 +170,7 @@ func wholePower(base, exponent *big.Int) (number, error) {
 	return fromWhole(new(big.Int).Exp(base, exponent, nil))
 }
 
-// writeNumber is a value of the evaluation as JSON.
+// writeNumber returns a value of the evaluation as JSON.
 func writeNumber(value any) (json.RawMessage, error) {
 	switch value := value.(type) {
 	case bool:

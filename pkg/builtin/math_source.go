@@ -23,7 +23,7 @@ type mathSource struct {
 // placed is err with the place in the expression, where it has one in the source.
 func (s *mathSource) placed(err error) error { return moved(err, s.places) }
 
-// moved gives an error of the parser's another place. One behind the last character is told at that.
+// moved gives an error of the parser another place, at most that of the last character.
 func moved(err error, places []int) error {
 	var at *file.Error
 	if !errors.As(err, &at) || len(places) == 0 {
@@ -267,8 +267,8 @@ func isConstant(name string) bool {
 	return ok
 }
 
-// unsupported is the end of a message about an unknown name behind a number. One or two letters are rather a unit than
-// a typo.
+// unsupported returns the end of a message about an unknown name behind a number. One or two letters are rather a unit
+// than a typo.
 func unsupported(name string) string {
 	if near := suggestion(name, mathNames()); near != "" && len(name) > 2 {
 		return near

@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// mathArguments is a call's arguments for an expression.
+// mathArguments returns a call's arguments for an expression.
 func mathArguments(t testing.TB, expression string) string {
 	t.Helper()
 	raw, err := json.Marshal(map[string]string{"expression": expression})

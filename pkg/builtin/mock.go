@@ -46,8 +46,8 @@ func (m *mock) CallTool(ctx context.Context, _ exec.Request) (json.RawMessage, e
 	return asItIs(does.MockResponse)
 }
 
-// play prints the lines that the config asks for, around and in the middle of the delay. It returns ctx's error where
-// ctx ends first.
+// play prints the lines that the config asks for, before and during the delay. It returns ctx's error if ctx ends
+// first.
 func (m *mock) play(ctx context.Context) error {
 	does := m.entry.Implementation
 	if does.Faults.Stderr != "" {

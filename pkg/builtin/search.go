@@ -271,7 +271,7 @@ func (s *searcher) file(ctx context.Context, path, shown string, info fs.FileInf
 	return s.lines(ctx, string(data), filepath.ToSlash(shown))
 }
 
-// report counts a file, and tells the caller now and then that the search lives.
+// report counts a file, and reports progress now and then.
 func (s *searcher) report() {
 	const every = 200
 	s.answer.FilesSearched++
@@ -357,7 +357,7 @@ func cutLine(line string, around int) string {
 	return short
 }
 
-// binary reports whether data is no text, by the rule of git: a NUL near the start.
+// binary reports whether data is not text, by the rule of git: a NUL near the start.
 func binary(data []byte) bool {
 	const head = 8000
 	return bytes.IndexByte(data[:min(head, len(data))], 0) >= 0
@@ -389,8 +389,8 @@ func compileGlobs(globs []string) ([]fileGlob, error) {
 	return compiled, nil
 }
 
-// wants reports whether the globs let a file through: no excluding one matches it, and one of the others does, where
-// there are any.
+// wants reports whether the globs let a file through: no excluding one matches it, and one of the others does, if there
+// are any.
 func (s *searcher) wants(path string) bool {
 	below, err := filepath.Rel(s.root, path)
 	if err != nil {

@@ -170,7 +170,7 @@ func programRunner(path string) runner {
 	}
 }
 
-// mixers are the programs that are tried on an operating system, best first.
+// mixers returns the programs that are tried on an operating system, best first.
 func mixers(system string) []mixer {
 	switch system {
 	case "windows":
@@ -298,7 +298,7 @@ func parseOsascript(out string) (sound, error) {
 	return sound{Level: level, Muted: settings["output muted"] == "true"}, nil
 }
 
-// meanPercent is the mean of all percentages in text; ok is false where there is none.
+// meanPercent returns the mean of all percentages in text; ok is false if there is none.
 func meanPercent(text string) (mean int, ok bool) {
 	sum, count := 0, 0
 	for _, match := range regexp.MustCompile(`(\d+)%`).FindAllStringSubmatch(text, -1) {

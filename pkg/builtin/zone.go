@@ -21,7 +21,7 @@ import (
 //go:embed zones.txt
 var zoneNames string
 
-// loadZone gives the zone of that name: an IANA name in any case, "UTC", "local" or nothing (the local one), or an
+// loadZone returns the zone of that name: an IANA name in any case, "UTC", "local" or nothing (the local one), or an
 // offset such as +02:00 or UTC-5. The error names the nearest zones.
 func loadZone(name string) (*time.Location, error) {
 	name = strings.TrimSpace(name)
@@ -85,7 +85,7 @@ var offsetPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?i:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$`)
 })
 
-// offsetZone reads a fixed offset; ok is false where name is none.
+// offsetZone reads a fixed offset; ok is false if name is none.
 func offsetZone(name string) (*time.Location, bool) {
 	match := offsetPattern().FindStringSubmatch(name)
 	if match == nil {
@@ -104,7 +104,7 @@ func offsetZone(name string) (*time.Location, bool) {
 	return time.FixedZone(fmt.Sprintf("UTC%s%02d:%02d", match[1], hours, minutes), seconds), true
 }
 
-// zoneName is the IANA name of a zone, of the local one too where the system tells it; else "Local".
+// zoneName returns the IANA name of a zone, of the local one too where the system tells it; else "Local".
 func zoneName(zone *time.Location) string {
 	if zone != time.Local {
 		return zone.String()

@@ -36,8 +36,8 @@ func (l *loaded) assign(file string, flaws []Problem, problems []placed) {
 	l.leaveOut(wrong)
 }
 
-// assignFlaws gives what the parser found to the entries that hold it, also through an alias, and returns what no entry
-// holds.
+// assignFlaws gives the parser's findings to the entries that hold them, also through an alias, and returns what no
+// entry holds.
 func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 	owned := map[Problem]bool{}
 	give := func(m member, to *[]Problem) {
@@ -63,8 +63,8 @@ func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 	return slices.DeleteFunc(slices.Clone(flaws), func(flaw Problem) bool { return owned[flaw] })
 }
 
-// ownerOf is the path of the entry that a path leads into: "servers.a" of "servers.a.env.TOKEN". It is empty where the
-// path leads into none.
+// ownerOf returns the path of the entry that a path leads into: "servers.a" of "servers.a.env.TOKEN". It is empty if
+// the path leads into none.
 func ownerOf(path string) string {
 	end := strings.IndexAny(path, ".[")
 	if end < 0 {
@@ -99,8 +99,8 @@ func (l *loaded) consequence(path string) string {
 	return ""
 }
 
-// leaveOut takes wrong values out of what is laid over other files. A log that nobody can tell whether it is wanted is
-// not kept: it would hold what was to be private.
+// leaveOut removes wrong values from what is laid over other files. If the setting of the log is wrong, no log is kept,
+// because it could hold what was to be private.
 func (l *loaded) leaveOut(wrong map[string]bool) {
 	l.defaults = l.defaults.without("defaults", wrong)
 	l.doctor = l.doctor.without("doctor", wrong)
@@ -118,7 +118,7 @@ func (l *loaded) leaveOut(wrong map[string]bool) {
 	}
 }
 
-// without is the node without the values at wrong paths; nil where its own is one.
+// without returns the node without the values at wrong paths; nil if its own is one.
 func (n *node) without(path string, wrong map[string]bool) *node {
 	if n == nil || wrong[path] {
 		return nil

@@ -30,7 +30,7 @@ type Auth struct {
 	IdentityToken     string
 	IdentityTokenFile string
 	// Provider is an enterprise's identity provider, which makes of the identity token one that the authorization
-	// server takes; nil where that takes the identity token itself.
+	// server takes; nil if that takes the identity token itself.
 	Provider *Provider
 	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the client's id, where the
 	// authorization server knows such documents.
@@ -93,7 +93,7 @@ func (d *decoder) auth(v value, s *Server) {
 	}
 }
 
-// flaw says what an Auth lacks, or has too much of, and what mends it; both are empty where it can get tokens.
+// flaw says what an Auth lacks, or has too much of, and what mends it; both are empty if it can get tokens.
 func (a *Auth) flaw() (problem, fix string) {
 	switch {
 	case a.PrivateKey != "" && a.PrivateKeyFile != "":
@@ -125,7 +125,7 @@ func (a *Auth) flaw() (problem, fix string) {
 // Signs reports whether the client shows who it is by a key, and not by a secret.
 func (a *Auth) Signs() bool { return a.PrivateKey != "" || a.PrivateKeyFile != "" }
 
-// auth is the server's Auth with every variable expanded, nil where it has none.
+// auth returns the server's Auth with every variable expanded, nil if it has none.
 func (e *expander) auth() *Auth {
 	if e.server.Auth == nil {
 		return nil
@@ -155,8 +155,8 @@ func (e *expander) auth() *Auth {
 	return &auth
 }
 
-// secrets are the values of an Auth that are to be masked: a key line by line too, since JSON and logs write its line
-// ends in other ways.
+// secrets returns the values of an Auth that are to be masked: a key line by line too, because JSON and logs write its
+// line ends in other ways.
 func (a *Auth) secrets() []string {
 	if a == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestPipesOfAFolder proves that a pipe which a folder brings along in the place of a config file or an envFile is
-// never waited for, and that the same pipe works where the user names it.
+// TestPipesOfAFolder proves that a pipe which a folder brings along instead of a config file or an envFile is never
+// waited for, and that the same pipe works where the user names it.
 func TestPipesOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

@@ -31,7 +31,7 @@ type Config struct {
 
 	// root is everything that was read, merged, for Origin.
 	root *node
-	// rootsOf is the project's file that Roots come from, nil where the user named it.
+	// rootsOf is the project's file that Roots come from, nil if the user named it.
 	rootsOf *Project
 }
 
@@ -65,7 +65,7 @@ type Server struct {
 	CACert     string
 	ClientCert string
 	ClientKey  string
-	// Auth says how access tokens are got; nil means as the server asks.
+	// Auth says how access tokens are obtained; nil means as the server asks.
 	Auth *Auth
 
 	// Timeout is the idle timeout of its calls (Unlimited: none), StartTimeout the limit of one attempt to connect;
@@ -101,8 +101,8 @@ type Server struct {
 // Err is nil, or an *Error with what is wrong with the entry: the server exists, and cannot be started (see Resolve).
 func (s *Server) Err() error { return errorOf(s.problems) }
 
-// DisabledBy is the setting that switches the entry off, as a YAML file has it, and where it stands; empty for an entry
-// that is not disabled.
+// DisabledBy returns the setting that switches the entry off, as a YAML file has it, and where it stands; empty for an
+// entry that is not disabled.
 func (s *Server) DisabledBy() (setting string, origin Origin) {
 	if !s.Disabled {
 		return "", Origin{}
@@ -116,7 +116,7 @@ func (s *Server) DisabledBy() (setting string, origin Origin) {
 	return "disabled: true", s.origin("disabled")
 }
 
-// Retry says how often and how patiently connecting is tried (MCP-3).
+// Retry says how often connecting is tried, and with which pauses (MCP-3).
 type Retry struct {
 	Attempts  int           // zero means 3
 	BaseDelay time.Duration // before the second attempt; doubles; zero means 2 s
@@ -215,7 +215,7 @@ func (s Shadowed) Consented() bool { return s.project == nil || s.project.Allowe
 type Warning struct {
 	Origin Origin
 	Text   string
-	// Server is the server whose entry it is about, empty where it is about none.
+	// Server is the server whose entry it is about, empty if it is about none.
 	Server string
 }
 
@@ -223,8 +223,8 @@ type Warning struct {
 const AdHocName = "server"
 
 // AdHoc makes the entry of a server that is given on the command line: either a command with its arguments, or a URL
-// with headers. Its values are taken literally, since the shell has expanded them already, and its paths count from the
-// current folder.
+// with headers. Its values are taken literally, because the shell has expanded them already, and its paths count from
+// the current folder.
 func AdHoc(command []string, url string, headers map[string]string) *Server {
 	server := &Server{Name: AdHocName, URL: url, Headers: headers, literal: true}
 	if len(command) > 0 {

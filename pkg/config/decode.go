@@ -26,7 +26,7 @@ type field[T any] struct {
 	read func(d *decoder, v value, to *T)
 }
 
-// value is a node with what is needed to speak about it.
+// value is a node with its place, for messages.
 type value struct {
 	*node
 	at   Origin
@@ -195,8 +195,8 @@ type document struct {
 	roots    []string // nil where the file says nothing of them
 }
 
-// roots are folders, relative to the file, and URIs. Where none of what the file gives can be read, there are none: a
-// server is not told of more than the file means.
+// roots returns folders, relative to the file, and URIs. If none of them can be read, the list is empty, so that
+// servers are not told of more than the file means.
 func (d *decoder) roots(v value) []string {
 	roots := []string{}
 	for _, item := range v.items {
@@ -246,8 +246,8 @@ func (e *entries[T]) put(added entry[T]) {
 	e.list = append(e.list, added)
 }
 
-// decoder turns a file's nodes into the types of this package. The schema has the say on shapes: what has a wrong one
-// is passed over here without a word. The decoder speaks where the schema cannot, or has only poor words.
+// decoder turns a file's nodes into the types of this package. The schema reports values of a wrong shape, which are
+// ignored here. The decoder reports what the schema cannot, or cannot say well.
 type decoder struct {
 	dir      string // of the file, absolute
 	problems []placed
@@ -255,7 +255,7 @@ type decoder struct {
 	unsaid   int // warnings beyond those that anyone reads
 }
 
-// mostRemarks is how many problems of an entry, and how many problems or warnings of a file, are told.
+// mostRemarks is how many problems of an entry, and how many problems or warnings of a file, are reported.
 const mostRemarks = 50
 
 // placed is a problem with the path of the value that has it.
@@ -311,7 +311,7 @@ func agree[T any](d *decoder, f field[T], a, b value) bool {
 	return reflect.DeepEqual(read[0], read[1])
 }
 
-// fieldNames are all keys that the table knows.
+// fieldNames returns all keys that the table knows.
 func fieldNames[T any](fields []field[T]) []string {
 	var names []string
 	for _, f := range fields {
@@ -363,7 +363,7 @@ func (d *decoder) servers(v value, to *document) {
 	}
 }
 
-// checkServer judges what the schema can only hint at: one way to reach the server, and no more.
+// checkServer checks that there is exactly one way to reach the server.
 func (d *decoder) checkServer(v value, s *Server) {
 	if v.kind != kindMap {
 		return
@@ -385,8 +385,8 @@ func (d *decoder) checkServer(v value, s *Server) {
 	}
 }
 
-// checkName refuses a name with characters that cannot be seen: it could pass for another one, and shells write it to
-// the terminal as it is when they complete it.
+// checkName refuses a name with invisible characters: it could pass for another one, and shells write it to the
+// terminal unchanged when they complete it.
 func (d *decoder) checkName(v value, name string) {
 	if strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
 		d.problem(v, "give it a name of letters, digits and signs", "the name %q has characters that cannot be seen",
@@ -394,7 +394,7 @@ func (d *decoder) checkName(v value, name string) {
 	}
 }
 
-// misspelt is what to do about a server that cannot be reached: correct the key that may be meant for one of the two,
+// misspelt returns the fix for a server without command and url: correct the key that may be meant for one of them,
 // else add one.
 func misspelt(v value) string {
 	for _, m := range v.members {
@@ -496,8 +496,8 @@ func (d *decoder) timeout(v value) time.Duration {
 	return d.startTimeout(v)
 }
 
-// startTimeout reads a time, or a number as other clients write it: some count seconds, and some milliseconds. Nobody
-// means a quarter of an hour, nor a second.
+// startTimeout reads a time, or a number as other clients write it: small numbers count as seconds, large ones as
+// milliseconds.
 func (d *decoder) startTimeout(v value) time.Duration {
 	if v.kind != kindNumber && (v.kind != kindText || !allDigits(v.text)) {
 		return d.duration(v)
@@ -514,7 +514,7 @@ func (d *decoder) startTimeout(v value) time.Duration {
 	return duration
 }
 
-// unitText is a duration as a config file has it, without what Go adds to it: "1m0s" is "1m".
+// unitText returns a duration as a config file has it, without what Go adds to it: "1m0s" is "1m".
 func unitText(duration time.Duration) string {
 	text := duration.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -576,7 +576,7 @@ func (v value) string() string {
 
 func (v value) bool() bool { return v.kind == kindBool && v.text == "true" }
 
-// texts are the items as they are written: an argument 012 is the text "012".
+// texts returns the items as they are written: an argument 012 is the text "012".
 func (v value) texts() []string {
 	var texts []string
 	for _, item := range v.items {
@@ -585,8 +585,8 @@ func (v value) texts() []string {
 	return texts
 }
 
-// words are a command line: a list as it stands, or text that is parted at blanks. Whoever writes quotes into the text
-// expects a shell, and would get words that make no sense.
+// words returns a command line: a list as it is, or text split at spaces. Quotes in text are refused, because no shell
+// reads them.
 func (d *decoder) words(v value) []string {
 	if v.kind != kindText {
 		return v.texts()

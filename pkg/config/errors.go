@@ -7,7 +7,7 @@ import (
 	"toolx/pkg/mask"
 )
 
-// String gives the place as compilers and editors write it: "toolx.yaml:3:5".
+// String returns the place as compilers and editors write it: "toolx.yaml:3:5".
 func (o Origin) String() string {
 	switch {
 	case o.File == "":
@@ -35,7 +35,7 @@ type Problem struct {
 	first Origin
 }
 
-// String gives the problem as a line, with what to write instead: "file:line:column: text; fix".
+// String returns the problem as a line, with what to write instead: "file:line:column: text; fix".
 func (p Problem) String() string {
 	text := p.Origin.String() + ": " + p.Text
 	if p.Fix != "" {
@@ -44,7 +44,7 @@ func (p Problem) String() string {
 	return text
 }
 
-// errorOf is an *Error with the problems, or nil where there are none.
+// errorOf returns an *Error with the problems, or nil if there are none.
 func errorOf(problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
@@ -52,7 +52,8 @@ func errorOf(problems []Problem) error {
 	return &Error{Problems: problems}
 }
 
-// said is what is wrong at a path. Behind a colon it would be masked as a value where the path is the name of a secret.
+// said returns what is wrong at a path. Behind a colon it would be masked as a value where the path is the name of a
+// secret.
 func said(path, text string) string {
 	if mask.Name(path) {
 		return path + " (" + text + ")"
@@ -93,11 +94,11 @@ func (e *Error) Hint() string {
 	return strings.Join(lines, "\n")
 }
 
-// String gives the warning as a line: "file:line:column: text".
+// String returns the warning as a line: "file:line:column: text".
 func (w Warning) String() string { return w.Origin.String() + ": " + w.Text }
 
-// sourceLine shows a line of a file with a mark below the column, both counted from 1. It is empty where there is no
-// such line.
+// sourceLine shows a line of a file with a mark below the column, both counted from 1. It is empty if there is no such
+// line.
 func sourceLine(data []byte, line, column int) string {
 	text, ok := lineOf(data, line)
 	if !ok {

@@ -129,7 +129,7 @@ func (e *expander) problem(key, text, fix string) {
 	})
 }
 
-// withoutDefault is a reference without what it gives in the place of an unset variable, which may be a secret:
+// withoutDefault returns a reference without what it gives instead of an unset variable, which may be a secret:
 // "${TOKEN:=…}".
 func withoutDefault(reference string) string {
 	at := strings.IndexByte(reference, ':')
@@ -139,8 +139,8 @@ func withoutDefault(reference string) string {
 	return reference[:at+2] + "…}"
 }
 
-// ReferenceFix says what to write in the place of a ${…} that is no variable. Other clients have forms of their own,
-// such as VS Code's ${input:ID}.
+// ReferenceFix says what to write instead of a ${…} that is no variable. Other clients have forms of their own, such as
+// VS Code's ${input:ID}.
 func ReferenceFix(reference string) string {
 	form, name, found := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(reference, "${"), "}"), ":")
 	switch {

@@ -45,8 +45,8 @@ func readFile(file File, project bool) (loaded, []Problem) {
 // waits all the same.
 const readTime = time.Second
 
-// readBounded reads the file up to one byte more than is allowed: a device or a pipe has no size to ask for. Where
-// regular is true, neither is opened, and nothing is waited for: whoever brings a folder along decides what lies in it.
+// readBounded reads the file up to one byte more than is allowed, because devices and pipes have no size. If regular is
+// true it opens regular files only and does not wait: the file may come from a stranger.
 func readBounded(path string, regular bool) ([]byte, error) {
 	open := os.Open
 	if regular {

@@ -16,20 +16,20 @@ const (
 // tokenVariable is what clients of toolx serve must know: no other process has a use for it.
 const tokenVariable = "TOOLX_SERVE_TOKEN"
 
-// ownSecrets are the variables that toolx reads secrets of its own from: its token, and the keys of providers of
+// ownSecrets returns the variables that toolx reads secrets of its own from: its token, and the keys of providers of
 // models. What toolx starts gets none that it is not given.
 func ownSecrets() []string {
 	return []string{tokenVariable, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
 }
 
-// Environ is the environment for programs that toolx starts for itself (an editor, a browser): its own without its
+// Environ returns the environment for programs that toolx starts for itself (an editor, a browser): its own without its
 // secrets.
 func Environ() []string {
 	return withoutNames(os.Environ(), func(name string) bool { return slices.Contains(ownSecrets(), name) })
 }
 
-// inherited is what of toolx's environment the entry's process gets, before envFile and env are laid over it, and the
-// names of what was withheld as toolx's own. What stands on the command line keeps the keys of providers: there the
+// inherited returns what of toolx's environment the entry's process gets, before envFile and env are laid over it, and
+// the names of what was withheld as toolx's own. What stands on the command line keeps the keys of providers: there the
 // shell would have passed them on.
 func (s *Server) inherited(environ []string) (passed, withheld []string) {
 	passed = withoutNames(environ, func(name string) bool {
@@ -47,7 +47,7 @@ func (s *Server) inherited(environ []string) (passed, withheld []string) {
 	return passed, withheld
 }
 
-// withoutNames is an environment without the variables that drop drops; it is asked for canonical names.
+// withoutNames returns an environment without the variables that drop drops; it is asked for canonical names.
 func withoutNames(environ []string, drop func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		if pair == "" {
@@ -58,7 +58,7 @@ func withoutNames(environ []string, drop func(name string) bool) []string {
 	})
 }
 
-// isMinimal reports whether hardly a program works without a variable, or works strangely.
+// isMinimal reports whether most programs need a variable.
 func isMinimal(name string) bool {
 	switch name {
 	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TMPDIR", "TZ":

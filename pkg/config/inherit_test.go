@@ -43,7 +43,7 @@ func TestInheritEnv(t *testing.T) {
 			t.Errorf("%s gets %q, want %q", entry, got, want)
 		}
 	}
-	// What stands behind -- is started as the shell would, but for toolx's own token.
+	// What stands behind -- is started as the shell would, except for toolx's own token.
 	resolved, err := AdHoc([]string{"a"}, "", nil).Resolve(environ)
 	if err != nil || len(resolved.Env) != len(environ)-1 ||
 		!slices.Equal(resolved.Withheld, []string{"TOOLX_SERVE_TOKEN"}) {

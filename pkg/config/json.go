@@ -30,7 +30,7 @@ func parseJSON(file string, data []byte) (*node, []Problem) {
 	return reader.node(&value), reader.problems
 }
 
-// tooDeep is the problem of a file that nests more than anyone means to.
+// tooDeep returns the problem of a file that nests more than anyone means to.
 func tooDeep(origin Origin) Problem {
 	return Problem{Origin: origin, Text: fmt.Sprintf("values are nested more than %d deep", maxDepth)}
 }
@@ -180,7 +180,7 @@ type cursor struct {
 	column int // characters on the line before offset
 }
 
-// origin is the place of offset. An offset that lies before the last one begins again at the start.
+// origin returns the place of offset. An offset that lies before the last one begins again at the start.
 func (c *cursor) origin(file string, offset int) Origin {
 	if offset < c.offset {
 		*c = cursor{data: c.data}

@@ -12,7 +12,7 @@ import (
 
 // Options say where Load looks. The zero value looks where a user expects.
 type Options struct {
-	// Files are the files of --config, later ones winning. Where there is one, nothing else is looked for.
+	// Files are the files of --config, later ones winning. If there is one, nothing else is looked for.
 	Files []string
 	// Dir is the working directory; empty means the process's.
 	Dir string
@@ -155,7 +155,7 @@ func splitList(list string, getenv func(string) (string, bool)) []string {
 }
 
 // nearestFile looks for a config file in the working folder and those above it, up to the root of a repository or the
-// home folder. What somebody else can write is passed over: in a shared folder anyone could leave a file there.
+// home folder. It ignores files that others can write, as anyone could leave one in a shared folder.
 func nearestFile(options Options) (path string, warnings []Warning) {
 	home, _ := homeFolder(options.Getenv)
 	for dir := options.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
@@ -179,7 +179,7 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 	return "", warnings
 }
 
-// Refused returns why a file that nobody names is not read since somebody else decides what it says; empty where nobody
+// Refused returns why a file that nobody names is not read because somebody else decides what it says; empty if nobody
 // does, or where it cannot be looked at.
 func Refused(path string) string {
 	info, err := os.Stat(path)
@@ -199,10 +199,10 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// reason is what the system says of a file, without the path that stands before it anyway.
+// reason returns what the system says of a file, without the path that stands before it anyway.
 func reason(err error) string { return withoutPath(err).Error() }
 
-// withoutPath is the system's error without the path that it is about.
+// withoutPath returns the system's error without the path that it is about.
 func withoutPath(err error) error {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {

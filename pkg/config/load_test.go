@@ -44,7 +44,7 @@ func loadText(t *testing.T, name, content string) (*Config, error) {
 	return config, allWrong(config, err)
 }
 
-// allWrong is an *Error with everything that Load found wrong, line by line.
+// allWrong returns an *Error with everything that Load found wrong, line by line.
 func allWrong(config *Config, err error) error {
 	var problems []Problem
 	take := func(err error) {

@@ -8,7 +8,7 @@ import (
 // Origin says where the value at path was written: the last file that gave it. Paths are those of messages:
 // "servers.zwave.args[0]", "defaults.timeout", `servers["my server"].env.TOKEN`; a tool is found by its number in
 // Config.Tools or its name ("tools[0]", "tools.weather.timeout"). Scalars have the place of the value, mappings and
-// lists that of their key. It is false where no file gives a value at path.
+// lists that of their key. It is false if no file gives a value at path.
 func (c *Config) Origin(path string) (Origin, bool) {
 	return originAt(c.root, path)
 }
@@ -57,7 +57,7 @@ func step(n *node, path string) (origin Origin, child *node, rest string, found 
 	return best.place(), best.value, path[len(best.key):], true
 }
 
-// children are the members of a mapping, or the items of a list by their names.
+// children returns the members of a mapping, or the items of a list by their names.
 func children(n *node) []member {
 	if n.kind != kindList {
 		return n.members

@@ -73,9 +73,9 @@ type envFile struct {
 	data  []byte // nil where it was not read
 }
 
-// lookAt looks at an envFile. Only a regular file below the folder is read without consent: to open another, such as a
-// pipe, a device or a share of a foreign host, can do something. Variables in the name are not expanded, so that it can
-// hold none of their values.
+// lookAt looks at an envFile. Without consent only a regular file below the folder is read, because opening a pipe, a
+// device or a share of another host has effects. Variables in the name are not expanded, so that it cannot hold their
+// values.
 func (p *Project) lookAt(name string) envFile {
 	if !filepath.IsLocal(name) || strings.Contains(name, "${") || strings.HasPrefix(name, "~") {
 		return envFile{shown: name}
@@ -135,7 +135,7 @@ func (p *Project) outside() []string {
 // BlockFile is a file that a content block of a mock names.
 type BlockFile struct {
 	Path string // absolute, or relative to the working folder
-	// Within is the folder that the file may not leave, also by a link; empty where the user named the config, or
+	// Within is the folder that the file may not leave, also by a link; empty if the user named the config, or
 	// consented to a path that leads out of its folder.
 	Within string
 }
@@ -200,8 +200,8 @@ func (c *Config) TrustedRoots() (roots, untrusted []string) {
 		untrusted
 }
 
-// restrict takes out of a project's file what it may not decide, and returns a warning for each: the execution log is
-// the user's own record of what was called.
+// restrict removes what a project's file may not decide, and returns a warning for each: the execution log is the
+// user's own record of what was called.
 func (d *document) restrict() []Warning {
 	if d.defaults == nil {
 		return nil
@@ -284,8 +284,8 @@ func (s *Server) effects() []string {
 	return lines
 }
 
-// otherKeys returns the keys of the entry that could do harm, but for the program, the address and the envFile. A key
-// that is not known to be harmless is one of them.
+// otherKeys returns the keys of the entry that could do harm, except for the program, the address and the envFile. A
+// key that is not known to be harmless is one of them.
 func (s *Server) otherKeys() []member {
 	if s.node == nil {
 		return nil
@@ -347,7 +347,7 @@ func staysIn(folder, name string) bool {
 	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
-// Project returns the project's file that the entry stands in, nil where the user named the file or the command.
+// Project returns the project's file that the entry stands in, nil if the user named the file or the command.
 func (s *Server) Project() *Project { return s.project }
 
 // CheckConsent returns an *UntrustedError where the entry may not be used yet.
@@ -362,7 +362,7 @@ func (s *Server) CheckConsent() error {
 // started, and nothing was sent; or that a tool stands there which answers with a file from elsewhere.
 type UntrustedError struct {
 	Servers []string
-	// Tool is the tool, and Path the file that it would read, where there are no Servers.
+	// Tool is the tool, and Path the file that it would read, if there are no Servers.
 	Tool, Path string
 	File       string // as messages show it
 	SHA256     string
@@ -400,7 +400,7 @@ func (e *UntrustedError) Hint() string {
 		e.SHA256)
 }
 
-// shellName is a path for a line to paste: the folders of an archive may be called anything.
+// shellName returns a path for a line to paste: the folders of an archive may be called anything.
 func shellName(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/\\:._-+~@", r)

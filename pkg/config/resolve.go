@@ -21,7 +21,7 @@ type Resolved struct {
 	Command string
 	Args    []string
 	// Env is the whole environment of the process, as os/exec takes it; Withheld names the variables that it lacks
-	// since they are secrets of toolx's own.
+	// because they are secrets of toolx's own.
 	Env, Withheld []string
 	// Cwd is absolute, or empty for the current folder.
 	Cwd     string
@@ -30,7 +30,7 @@ type Resolved struct {
 	// HeadersCommand is a program with its arguments; the files are absolute.
 	HeadersCommand                []string
 	CACert, ClientCert, ClientKey string
-	// Auth is nil where the entry has none.
+	// Auth is nil if the entry has none.
 	Auth *Auth
 	// Secrets are the values to mask wherever toolx writes, longest first: those that came from variables or envFile,
 	// and those of arguments, variables (inherited ones too), headers and parts of the URL whose names say so. None is
@@ -80,7 +80,7 @@ func (e *UnsetError) Hint() string {
 	return fmt.Sprintf("export %s or set a default: ${%s:-…}", strings.Join(exports, " "), e.Missing[0].Variable)
 }
 
-// clientVariable is what a shell writes for a variable that VS Code sets by itself, empty for all others.
+// clientVariable returns what a shell writes for a variable that VS Code sets by itself, empty for all others.
 func clientVariable(name string) string {
 	switch name {
 	case "workspaceFolder", "workspaceRoot", "cwd":
@@ -154,7 +154,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	return resolved, nil
 }
 
-// failure is why the server cannot be started, if anything is.
+// failure returns why the server cannot be started, if anything is.
 func (e *expander) failure() error {
 	switch {
 	case len(e.malformed) > 0:
@@ -225,8 +225,8 @@ func envFileFix(err error) string {
 	return "write one NAME=value on each line of it, or remove envFile"
 }
 
-// parseEnvFile reads the variables of a file; data is what it holds, nil where it has not been read. That of a
-// project's file must be a regular one.
+// parseEnvFile reads the variables of a file; data is what it holds, nil if it has not been read. That of a project's
+// file must be a regular one.
 func parseEnvFile(path string, data []byte, regular bool) (map[string]string, error) {
 	if data == nil {
 		var err error
@@ -245,7 +245,7 @@ func parseEnvFile(path string, data []byte, regular bool) (map[string]string, er
 	return variables, nil
 }
 
-// headersCommand is the program that prints headers, with its arguments.
+// headersCommand returns the program that prints headers, with its arguments.
 func (e *expander) headersCommand(cwd string) []string {
 	var words []string
 	for i, word := range e.server.HeadersCommand {
@@ -259,7 +259,7 @@ func (e *expander) headersCommand(cwd string) []string {
 	return words
 }
 
-// command is a program to start. A bare name is left to be looked up in PATH.
+// command returns a program to start. A bare name is left to be looked up in PATH.
 func (e *expander) command(key, text, cwd string) string {
 	command := e.path(key, text)
 	if command == OwnCommand && !e.server.literal {
@@ -296,8 +296,8 @@ func (e *expander) path(key, text string) string {
 // file expands a path, which counts from the folder of the config file; empty if there is none.
 func (e *expander) file(key, text string) string { return absolute(e.path(key, text), e.server.dir) }
 
-// absolute makes path absolute, counting from folder where there is one: an entry from the command line has none, and
-// its paths count from the current folder.
+// absolute makes path absolute, counting from folder if there is one: an entry from the command line has none, and its
+// paths count from the current folder.
 func absolute(path, folder string) string {
 	if path == "" || folder == "" || filepath.IsAbs(path) {
 		return path
@@ -356,7 +356,7 @@ func (e *environment) set(name, content string) {
 	e.values[canonical(name)] = content
 }
 
-// list is the environment as os/exec takes it.
+// list returns the environment as os/exec takes it.
 func (e *environment) list() []string {
 	pairs := make([]string, len(e.names))
 	for i, name := range e.names {
@@ -365,7 +365,7 @@ func (e *environment) list() []string {
 	return pairs
 }
 
-// canonical is the name by which the system knows a variable.
+// canonical returns the name by which the system knows a variable.
 func canonical(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToUpper(name)

@@ -36,8 +36,8 @@ func secretsOf(args []string, env, headers map[string]string, address string, va
 	return slices.Compact(found)
 }
 
-// inheritedSecrets are the values of a process's variables that are secret by their names: a server can repeat what it
-// was never given by its entry. Paths and addresses are none, and shorter values are found in texts by chance.
+// inheritedSecrets returns the values of a process's variables with secret names, because a server can repeat what it
+// inherits. Paths, addresses and short values, which occur in text by chance, are left out.
 func inheritedSecrets(environ []string) []string {
 	const shortest = 8
 	var found []string
@@ -50,7 +50,7 @@ func inheritedSecrets(environ []string) []string {
 	return found
 }
 
-// Secrets are the values to mask of a server that cannot be resolved: those that stand in its entry as they are,
+// Secrets returns the values to mask of a server that cannot be resolved: those that stand in its entry as they are,
 // longest first. Resolved.Secrets has them, and more.
 func (s *Server) Secrets() []string {
 	written := secretsOf(s.Args, s.Env, s.Headers, s.URL, s.Auth.secrets())
@@ -61,7 +61,7 @@ func (s *Server) Secrets() []string {
 	return slices.DeleteFunc(written, func(secret string) bool { return strings.Contains(secret, "${") })
 }
 
-// headerSecrets are a header's content, and its part that also stands alone elsewhere: the token of "Bearer token".
+// headerSecrets returns a header's content, and its part that also stands alone elsewhere: the token of "Bearer token".
 func headerSecrets(content string) []string {
 	found := []string{content}
 	if _, token, ok := strings.Cut(content, " "); ok {
@@ -70,9 +70,9 @@ func headerSecrets(content string) []string {
 	return found
 }
 
-// argumentSecrets are the values on a command line that the words before them give away: "--api-key V", "--api-key=V",
-// "API_KEY=V" (docker run -e), "X-Api-Key: V" (mcp-remote --header), "-k V" where V looks like a secret, and the
-// secrets of a URL; in the words of a script (sh -c "… --api-key V …") as well.
+// argumentSecrets returns the values on a command line that the words before them give away: "--api-key V",
+// "--api-key=V", "API_KEY=V" (docker run -e), "X-Api-Key: V" (mcp-remote --header), "-k V" where V looks like a secret,
+// and the secrets of a URL; in the words of a script (sh -c "… --api-key V …") as well.
 func argumentSecrets(args []string) []string {
 	var found []string
 	for i, arg := range args {
@@ -98,8 +98,7 @@ func argumentSecrets(args []string) []string {
 	return found
 }
 
-// scriptWords are the words of a script, as far as they can be told without a shell: without quotes and what ends a
-// command, and without those that only a shell knows.
+// scriptWords returns the words of a script without quotes, ends of commands and what only a shell can expand.
 func scriptWords(script string) []string {
 	var quote rune
 	words := strings.FieldsFunc(script, func(r rune) bool {

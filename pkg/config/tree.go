@@ -133,7 +133,7 @@ func (n *node) json() json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// plain is the node as gojsonschema takes it.
+// plain returns the node as gojsonschema takes it.
 func (n *node) plain() any {
 	switch n.kind {
 	case kindBool:
@@ -158,8 +158,8 @@ func (n *node) plain() any {
 	return nil
 }
 
-// plainNumber is a number for the validator, which computes with exact fractions: 1e999999999 would cost it a gigabyte.
-// A number with a large exponent is replaced by one that is as whole and as far from every limit.
+// plainNumber returns a number for the validator, whose exact fractions would take a gigabyte for 1e999999999. A number
+// with a large exponent is replaced by one that is as whole and as far from every limit.
 func plainNumber(text string) json.Number {
 	_, exponent, found := strings.Cut(strings.ToLower(text), "e")
 	if !found {
@@ -178,7 +178,8 @@ func plainNumber(text string) json.Number {
 	return json.Number(sign + "1e100")
 }
 
-// joinKey is the path of a mapping's member: "servers.zwave", or `servers["my server"]` where the key is no plain word.
+// joinKey returns the path of a mapping's member: "servers.zwave", or `servers["my server"]` where the key is not a
+// plain word.
 func joinKey(path, key string) string {
 	if !plainKey(key) {
 		return path + "[" + strconv.Quote(key) + "]"
@@ -189,7 +190,7 @@ func joinKey(path, key string) string {
 	return path + "." + key
 }
 
-// joinIndex is the path of a list's item, counted from 0.
+// joinIndex returns the path of a list's item, counted from 0.
 func joinIndex(path string, index int) string {
 	return path + "[" + strconv.Itoa(index) + "]"
 }

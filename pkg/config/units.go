@@ -22,7 +22,7 @@ func (e *UnitError) Error() string { return e.Text }
 // Hint says what to write instead.
 func (e *UnitError) Hint() string { return e.Fix }
 
-// ParseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, since nobody can tell its
+// ParseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, because nobody can tell its
 // unit; so are negative times. The error is a *UnitError.
 func ParseDuration(text string) (time.Duration, error) {
 	duration, err := time.ParseDuration(text)

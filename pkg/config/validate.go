@@ -73,7 +73,7 @@ func locate(root *node, context *gojsonschema.JsonContext) value {
 	return at
 }
 
-// shapeWords says what result means and what to do about it; nothing for what is no error here, or what the decoder
+// shapeWords says what result means and what to do about it; nothing for what is not an error here, or what the decoder
 // says better.
 func shapeWords(v value, result gojsonschema.ResultError) (text, fix string) {
 	details := result.Details()
@@ -159,7 +159,7 @@ func typeWords(name string) string {
 	return "a " + name
 }
 
-// shown is a scalar as a message quotes it; what stands under the name of a secret is not.
+// shown returns a scalar as a message quotes it; what stands under the name of a secret is not.
 func (v value) shown() string {
 	if mask.Name(v.path) {
 		return mask.Mask
@@ -175,7 +175,7 @@ func (v value) shown() string {
 	return "'" + string(text) + "'"
 }
 
-// described is the kind of v, with the value of a scalar.
+// described returns the kind of v, with the value of a scalar.
 func (v value) described() string {
 	switch v.kind {
 	case kindBool, kindNumber, kindText:

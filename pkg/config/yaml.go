@@ -107,7 +107,7 @@ func originOf(file string, t *token.Token) Origin {
 	return Origin{File: file, Line: max(1, t.Position.Line), Column: max(1, t.Position.Column)}
 }
 
-// onlyDocument returns the value of the one document that a config file is; nil where there is none.
+// onlyDocument returns the value of the one document that a config file is; nil if there is none.
 func onlyDocument(file string, parsed *ast.File) (ast.Node, []Problem) {
 	var body ast.Node
 	for _, document := range parsed.Docs {
@@ -313,7 +313,7 @@ func (r *yamlReader) tagged(v *ast.TagNode) *node {
 	return n
 }
 
-// tagKinds are the kinds of value that a tag of YAML's core schema may stand at.
+// tagKinds returns the kinds of value that a tag of YAML's core schema may stand at.
 func tagKinds(tag string) (kinds []kind, known bool) {
 	switch tag {
 	case "!!str":

@@ -18,8 +18,8 @@ type ToolCall struct {
 	ID        string          // the provider's; empty where the message had none
 	Name      string          // as the model wrote it
 	Arguments json.RawMessage // a JSON object
-	// Untyped says that the arguments came as text (Qwen3-Coder): every value is a JSON string, which the tool's schema
-	// has to type.
+	// Untyped reports that the arguments came as text (Qwen3-Coder): each value is a string that the tool's schema
+	// types.
 	Untyped bool
 	// Err is why the arguments could not be read, or nil; it goes to the model as the call's result.
 	Err error
@@ -29,26 +29,24 @@ type ToolCall struct {
 
 // Message holds the tool calls of a model's answer.
 type Message struct {
-	// Format is the one that results are to be written in; empty where there are no calls and no format was named.
+	// Format is the one that results are to be written in; empty if there are no calls and no format was named.
 	Format Format
 	Calls  []ToolCall
-	// Seen says in a few words what was read, for whoever misses the calls in it: "an object with role, content".
+	// Seen describes what was read, for a message that no calls were found: "an object with role, content".
 	Seen string
 }
 
-// ReadCalls takes the tool calls from a provider's tool call, an array of them, or a whole assistant message or
-// response; of a conversation from its last assistant message, but for those that have their results behind them. An
-// empty from means that the format is recognised. A message without calls is no error; text that is no message of any
-// kind, or of another format than from, is one. A call that cannot be read, or that is none of a function (OpenAI's
-// custom tools), has an error of its own.
+// ReadCalls reads the tool calls of a provider's call, an array of calls, an assistant message or a response. Of a
+// conversation it reads the last assistant message, without the calls that already have results. If from is empty, the
+// format is recognised. A message without calls is not an error; text that is not a message, or has another format than
+// from, is. A call that cannot be read or is not of a function (OpenAI's custom tools) has its own error.
 //
 // Calls of OpenAI, Mistral and Cohere look alike, and only their results differ. They count as OpenAI's, unless every
 // id has the 9 letters and digits of Mistral's, or the message has Cohere's tool_plan.
 //
-// Calls in text (Hermes, Qwen3-Coder) are looked for where the whole input is text, and in the content of a chat
-// message that has no tool_calls, which is where a server that cannot read them leaves them; there not where from is a
-// provider whose own calls are never text. What stands in <think> is no call, nor what text quotes as code, in
-// backticks or a fence.
+// Calls in text (Hermes, Qwen3-Coder) are read from input that is all text, and from the content of a chat message
+// without tool_calls, unless from is a provider whose calls are never text. Text in <think>, and text that is quoted as
+// code, holds no calls.
 func ReadCalls(data []byte, from Format) (*Message, error) {
 	reader := callReader{from: from}
 	if err := reader.document(data); err != nil {
@@ -109,7 +107,7 @@ func notJSON(text []byte) error {
 	return errors.New("not JSON")
 }
 
-// describeText names text for whoever looks for calls in it.
+// describeText describes text in which no calls were found.
 func describeText(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "data:") || strings.HasPrefix(text, "event:") { // server-sent events
@@ -118,7 +116,7 @@ func describeText(text string) string {
 	return "text without a <tool_call>"
 }
 
-// describeSeen names a JSON value for whoever looks for calls in it.
+// describeSeen describes a JSON value in which no calls were found.
 func describeSeen(value []byte) string {
 	if elements, ok := rawjson.Elements(value); ok {
 		return fmt.Sprintf("an array of %d elements", len(elements))
@@ -143,8 +141,7 @@ func describeSeen(value []byte) string {
 	return "an object with " + strings.Join(names, ", ")
 }
 
-// maxCallDepth bounds how deep messages are looked for inside of others: a message in its serialized form, in a
-// conversation, in a request.
+// maxCallDepth bounds how deep messages may nest: a serialized message in a conversation in a request.
 const maxCallDepth = 4
 
 // value reads calls from a response, a message, a conversation, a call or several.
@@ -193,8 +190,8 @@ func (r *callReader) list(elements []json.RawMessage) {
 	r.dropAnswered(before, answers)
 }
 
-// messageRole says who wrote a message: "assistant" whatever the provider calls it, another word for others, nothing
-// where the object is no message.
+// messageRole returns who wrote a message: "assistant" whatever the provider calls it, or another word; empty if the
+// object is not a message.
 func messageRole(message members) string {
 	if role := message.text("role"); role != "" {
 		if role == "model" {
@@ -359,7 +356,7 @@ func (r *callReader) message() (*Message, error) {
 	return message, nil
 }
 
-// format returns the one that all calls have in common. A call that is but a name may be of any: alone, it is MCP's.
+// format returns the format that all calls share. A call with only a name fits all formats; alone, it counts as MCP's.
 func (r *callReader) format() (Format, error) {
 	var found Format
 	for _, shape := range r.shapes {
@@ -393,8 +390,8 @@ func isTextFormat(format Format) bool {
 	return format == Hermes || format == Qwen || format == QwenCoder
 }
 
-// sameCalls reports whether calls of one format may be read as those of the other. Text is what a chat server gives
-// that does not know the model's calls.
+// sameCalls reports whether calls of one format may be read as those of the other. A chat server that does not know the
+// model's calls returns them as text.
 func sameCalls(a, b Format) bool {
 	class := func(format Format) Format {
 		switch {
@@ -408,8 +405,7 @@ func sameCalls(a, b Format) bool {
 	return class(a) == class(b)
 }
 
-// answer is a result that stands in a conversation already. Of providers without ids, the id is empty, and the name
-// says which call it belongs to.
+// answer is a result that the conversation already has. If the provider has no ids, the name identifies the call.
 type answer struct{ id, name string }
 
 // to reports whether it is the answer to a call.
@@ -509,7 +505,7 @@ func readArguments(given json.RawMessage) (json.RawMessage, error) {
 	return none, errors.New("the arguments are JSON that was encoded as a string too many times")
 }
 
-// withoutFence takes a value out of the code fence of Markdown that a model put around it.
+// withoutFence removes a value from the code fence of Markdown that a model put around it.
 func withoutFence(text []byte) []byte {
 	const fence = "```"
 	inner, opened := bytes.CutPrefix(text, []byte(fence))

@@ -9,10 +9,10 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// mendJSON reads a value that is nearly JSON, and writes it as JSON. It knows what small models get wrong and what can
-// have one meaning only: a comma behind the last element, line breaks inside of strings, names without quotes, and
-// Python's spelling ('text', True, None). ok is false for anything else, text that ends too early above all. end is the
-// offset behind the value.
+// mendJSON reads a value that is nearly JSON, and writes it as JSON. It mends mistakes of small models that have only
+// one meaning: a comma after the last element, line breaks in strings, names without quotes, and Python's spelling
+// ('text', True, None). ok is false for anything else, such as text that ends too early. end is the offset after the
+// value.
 func mendJSON(text string) (value json.RawMessage, end int, ok bool) {
 	m := mender{text: text}
 	if !m.value(0) {
@@ -176,8 +176,7 @@ func (m *mender) word() bool {
 	return json.Valid([]byte(word))
 }
 
-// namedIn finds the name of a call whose JSON is broken, so that its error can reach the model under it; empty where it
-// is not to be found.
+// namedIn returns the name of a call whose JSON is broken, for its error; empty if there is none.
 func namedIn(text string) string {
 	_, rest, ok := strings.Cut(text, `"name"`)
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// said writes calls as a test's table shows them: "id name arguments", and "!" and the error where there is one.
+// said writes calls as a test's table shows them: "id name arguments", and "!" and the error if there is one.
 func said(calls []ToolCall) string {
 	lines := make([]string, len(calls))
 	for i, call := range calls {

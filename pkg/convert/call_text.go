@@ -290,7 +290,7 @@ func (f *TextFilter) thought(n int) {
 	}
 }
 
-// partOf is how many bytes at the end of text may be the beginning of mark.
+// partOf returns how many bytes at the end of text may be the beginning of mark.
 func partOf(text []byte, mark string) int {
 	for n := min(len(text), len(mark)-1); n > 0; n-- {
 		if bytes.HasSuffix(text, []byte(mark[:n])) {
@@ -390,7 +390,7 @@ func (r *callReader) text(text string) {
 	}
 }
 
-// cutAtMark parts text at the first of some marks, all of which begin with "<"; mark and rest are empty where there is
+// cutAtMark parts text at the first of some marks, all of which begin with "<"; mark and rest are empty if there is
 // none.
 func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	for at := 0; ; at++ {
@@ -575,7 +575,7 @@ func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 
 // parameterEnd finds where a value ends, and the length of the mark there: at the first </parameter> behind which
 // another parameter or the function's end follows, since the value may hold one itself; where the model forgot it, at
-// what should follow it. It is negative where the value does not end.
+// what should follow it. It is negative if the value does not end.
 func parameterEnd(body string) (end, size int) {
 	for at := 0; ; {
 		i := strings.Index(body[at:], parameterClose)

@@ -9,7 +9,7 @@ import (
 // pixel is a GIF of one pixel.
 const pixel = "R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="
 
-// turn is the results of one turn: text, a structured value, an image among text, a failure.
+// turn returns the results of one turn: text, a structured value, an image among text, a failure.
 func turn() []ToolResult {
 	image := json.RawMessage(`{"type":"image","data":"` + pixel + `","mimeType":"image/gif"}`)
 	text := json.RawMessage(`{"type":"text","text":"look"}`)

@@ -13,7 +13,7 @@ const (
 	unclosed = `<tool_call>{"name":"f"}`
 )
 
-// filtered is a text in pieces of a size, parted.
+// filtered returns a text in pieces of a size, parted.
 func filtered(text string, size int) (said, thought, calls string) {
 	filter := NewTextFilter(func(s string) { said += s }, func(s string) { thought += s })
 	for ; len(text) > size; text = text[size:] {

@@ -84,7 +84,7 @@ type dialect struct {
 	// longest is the documented limit of a description in characters; 0 if there is none.
 	longest int
 	layout  layout
-	// exact says that elements hold what the layout has and nothing else, wherever the tool came from.
+	// exact reports that elements have the members of the layout and no others.
 	exact bool
 	// marks reports whether an element looks like this format's; nil for a format that is never recognised, because
 	// another one reads the same.

@@ -7,7 +7,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; nothing where there is no tool.
+// hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; nothing if there is no tool.
 func hermesPrompt(tools []json.RawMessage) []byte {
 	if len(tools) == 0 {
 		return nil

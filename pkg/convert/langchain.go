@@ -18,11 +18,11 @@ func looksLikeLangChain(element members) bool {
 		slices.ContainsFunc(element, func(member rawjson.Member) bool { return isLangChains(member.Name) })
 }
 
-// isLangChains recognises the members in which LangChain keeps its own affairs.
+// isLangChains recognises LangChain's internal members.
 func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(name, "lc_") }
 
-// unwrapLangChain finds the name, description and schema (CONV-1): lc_name wins over name, and what is missing is taken
-// from lc_kwargs. Of the rest, what says something stays; LangChain's own affairs go.
+// unwrapLangChain finds the name, description and schema (CONV-1): lc_name wins over name, and missing ones come from
+// lc_kwargs. Other members stay, except LangChain's internal ones.
 func unwrapLangChain(element members) (members, error) {
 	if element.has("lc") {
 		var err error
@@ -78,7 +78,7 @@ func fallback(first, second json.RawMessage) json.RawMessage {
 	return first
 }
 
-// saysMore leaves out the essence, functions and the settings that are at rest: a tool object is full of them.
+// saysMore reports whether a member is worth keeping: not part of the essence, a function or a setting that is off.
 func saysMore(member rawjson.Member) bool {
 	switch member.Name {
 	case nameMember, descriptionMember, "schema", "invoke", "func":

@@ -15,14 +15,13 @@ type layout struct {
 	skeleton string
 	// The paths of the three places.
 	name, description, schema []string
-	// strict is where the element reports whether arguments must fit the schema; nil where the format has no word for
-	// it.
+	// strict is the path of the member for strict arguments; nil if the format has none.
 	strict []string
-	// described says that there is always a description, if an empty one.
+	// described reports that there is always a description, even an empty one.
 	described bool
-	// wordy says that a description is left out where it would be empty.
+	// wordy reports that an empty description is left out.
 	wordy bool
-	// bare says that a tool without parameters has no schema.
+	// bare reports that a tool without parameters has no schema.
 	bare bool
 }
 
@@ -56,8 +55,8 @@ func (l layout) read(list members, format Format) (json.RawMessage, error) {
 	return found.definition(format, l.form(element)), nil
 }
 
-// essence takes the essence from an element. One that has its schema where another format keeps it is no element of
-// this one: without its schema it would be another tool.
+// essence reads the essence of an element. An element with its schema where another format keeps it is refused, because
+// it would lose the schema.
 func (l layout) essence(element json.RawMessage) (essence, error) {
 	name := valueAt(element, l.name)
 	if !rawjson.IsString(name) {
@@ -73,7 +72,7 @@ func (l layout) essence(element json.RawMessage) (essence, error) {
 	return found, nil
 }
 
-// foreignSchema returns the member in which an element has another format's schema; empty where there is none.
+// foreignSchema returns the member in which an element has another format's schema; empty if there is none.
 func (l layout) foreignSchema(element json.RawMessage) string {
 	beside := len(l.name) - 1
 	around := membersOf(valueAt(element, l.name[:beside]))
@@ -88,7 +87,7 @@ func (l layout) foreignSchema(element json.RawMessage) string {
 	return ""
 }
 
-// form returns an element with null for its essence; nil where it says no more than any element of the format.
+// form returns an element with null for its essence; nil if it says no more than any element of the format.
 func (l layout) form(element json.RawMessage) json.RawMessage {
 	form := setAt(element, l.name, json.RawMessage("null"))
 	if text := valueAt(element, l.description); text == nil || rawjson.IsString(text) {
@@ -107,7 +106,7 @@ func (l layout) form(element json.RawMessage) json.RawMessage {
 	return rawjson.Compact(form)
 }
 
-// fill writes an element from a form, or from the skeleton where there is none.
+// fill writes an element from a form, or from the skeleton if there is none.
 func (l layout) fill(form json.RawMessage, e essence) json.RawMessage {
 	if form == nil {
 		form = json.RawMessage(l.skeleton)
@@ -156,7 +155,7 @@ func isObjectText(text json.RawMessage) bool {
 // A form is what an element of a document says beyond its essence, kept in the definition's _meta: the element itself,
 // with null in the three places. Written in the same format again, it is the element's layout.
 
-// formFor returns the form of a definition that was read in a format; nil where there is none.
+// formFor returns the form of a definition that was read in a format; nil if there is none.
 func formFor(format Format, definition members) json.RawMessage {
 	form := membersOf(definition.get(metaMember)).get(formPrefix + string(format))
 	if !isObjectText(form) {
@@ -165,8 +164,8 @@ func formFor(format Format, definition members) json.RawMessage {
 	return form
 }
 
-// trusted takes the forms out of the definition of a server's tool: they would let the server choose what a provider is
-// asked for, for example a tool of the provider itself. Documents are the user's own.
+// trusted removes the forms from the definition of a server's tool: with them, the server could ask the provider for
+// something else, such as one of the provider's own tools. Documents are the user's own.
 func trusted(tool Tool) members {
 	definition := membersOf(tool.Definition)
 	meta := membersOf(definition.get(metaMember))
@@ -188,8 +187,8 @@ func trusted(tool Tool) members {
 	return definition.with(metaMember, rawjson.Object(clean))
 }
 
-// leftBehind reports what a definition says and an element in the target does not; strict says that the element says so
-// of its schema.
+// leftBehind returns what a definition says and an element in the target does not; strict reports that the element is
+// strict.
 func leftBehind(definition members, to Format, strict bool) []Loss {
 	if to == MCP {
 		return nil
@@ -248,7 +247,7 @@ func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 	return losses
 }
 
-// isAtRest reports whether a value is null, false or empty: a setting that asks for nothing.
+// isAtRest reports whether a value is null, false or empty, as a setting that is off.
 func isAtRest(value json.RawMessage) bool {
 	switch string(rawjson.Compact(value)) {
 	case "null", "false", "[]", "{}", `""`:

@@ -26,8 +26,8 @@ type Loss struct {
 	Detail string `json:"detail"` // to what: a keyword, or a short clause
 }
 
-// The kinds of losses that matter although nothing may be lost: what a provider may refuse was kept, or what is no tool
-// was left out.
+// The kinds of losses that matter even if nothing is lost: a provider may refuse what was kept, or an entry that is not
+// a tool was left out.
 const (
 	Kept    = "kept"
 	Skipped = "skipped"

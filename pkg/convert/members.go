@@ -17,8 +17,7 @@ func membersOf(text json.RawMessage) members {
 	return list
 }
 
-// index returns the place of a member, of the last one where a name stands twice, as JSON parsers have it; -1 if there
-// is none.
+// index returns the place of a member, the last one of that name as in JSON parsers; -1 if there is none.
 func (o members) index(name string) int {
 	for i, member := range slices.Backward(o) {
 		if member.Name == name {
@@ -101,7 +100,7 @@ func (o members) rename(from, to string) members {
 	return changed
 }
 
-// valueAt follows a path of names; nil where it leads nowhere, or to null.
+// valueAt follows a path of names; nil if it leads nowhere, or to null.
 func valueAt(text json.RawMessage, path []string) json.RawMessage {
 	for _, name := range path {
 		text = membersOf(text).get(name)
@@ -109,7 +108,7 @@ func valueAt(text json.RawMessage, path []string) json.RawMessage {
 	return text
 }
 
-// hasAt reports whether a path of names leads to a value, be it null.
+// hasAt reports whether a path of names leads to a value, even if it is null.
 func hasAt(text json.RawMessage, path []string) bool {
 	last := len(path) - 1
 	return membersOf(valueAt(text, path[:last])).has(path[last])
@@ -124,7 +123,7 @@ func setAt(text json.RawMessage, path []string, value json.RawMessage) json.RawM
 	return rawjson.Object(list.with(path[0], setAt(list.get(path[0]), path[1:], value)))
 }
 
-// removeAt takes the member at the end of a path away.
+// removeAt removes the member at the end of a path.
 func removeAt(text json.RawMessage, path []string) json.RawMessage {
 	if !hasAt(text, path) {
 		return text
@@ -137,7 +136,7 @@ func isNull(text json.RawMessage) bool {
 	return len(text) == 0 || bytes.Equal(bytes.TrimSpace(text), []byte("null"))
 }
 
-// object is a JSON object under change. One that is not changed gives its source back, byte for byte.
+// object is a JSON object that may be changed. An unchanged one is written byte for byte as it was read.
 type object struct {
 	members
 	source  json.RawMessage
@@ -146,8 +145,7 @@ type object struct {
 	hints []string
 }
 
-// parseObject cuts an object into its members. Of a name that is there twice the last one counts, as nearly all parsers
-// have it.
+// parseObject splits an object into its members. If a name occurs twice the last one counts, as in nearly all parsers.
 func parseObject(text json.RawMessage) (*object, bool) {
 	members, ok := rawjson.Members(text)
 	if !ok {
@@ -204,7 +202,7 @@ func (o *object) put(i int, value json.RawMessage) {
 	}
 }
 
-// setType says a schema's types in their place, or at the beginning.
+// setType sets a schema's types, in their place or at the beginning.
 func (o *object) setType(types ...string) {
 	if o.has("type") {
 		o.set("type", quoteTypes(types))
@@ -214,7 +212,7 @@ func (o *object) setType(types ...string) {
 	o.changed = true
 }
 
-// drop removes a member and gives its value, nil where there was none.
+// drop removes a member and gives its value, nil if there was none.
 func (o *object) drop(name string) json.RawMessage {
 	i := o.index(name)
 	if i < 0 {
@@ -250,7 +248,7 @@ func (o *object) keepOnly(keep func(name string) bool) (dropped []rawjson.Member
 	return dropped
 }
 
-// objectOf returns a member that is an object; nil where it is none.
+// objectOf returns a member that is an object; nil if it is none.
 func (o *object) objectOf(name string) *object {
 	inner, _ := parseObject(o.value(name))
 	return inner

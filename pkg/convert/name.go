@@ -54,7 +54,7 @@ const alphanumeric = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV
 
 func (r nameRule) allows(sign rune) bool { return strings.ContainsRune(alphanumeric+r.signs, sign) }
 
-// hashed returns the changed name of a tool. The hash keeps the two names apart, which joined they are not.
+// hashed returns the changed name of a tool. The hash tells apart pairs whose joined names are equal.
 func (r nameRule) hashed(server, tool string) string {
 	sum := sha256.Sum256([]byte(server + "\x00" + tool))
 	suffix := "_" + hex.EncodeToString(sum[:4])
@@ -78,8 +78,8 @@ type ModelTool struct {
 	Server, Plain string
 }
 
-// FindName finds the tools that a model may mean by a name: those with that fitted name in any format, else those whose
-// qualified or own name it is. None, or several, is for the caller to tell.
+// FindName returns the tools that a model may mean by a name: those with that fitted name in any format, else those
+// with that qualified or own name. It may return none or several.
 func FindName(name string, tools []ModelTool) []ModelTool {
 	rules := nameRules()
 	return firstMatch(tools,
@@ -95,7 +95,7 @@ func FindName(name string, tools []ModelTool) []ModelTool {
 	)
 }
 
-// firstMatch gives the tools that pass the first test that any passes.
+// firstMatch returns the tools that pass the first test that any passes.
 func firstMatch(tools []ModelTool, tests ...func(ModelTool) bool) []ModelTool {
 	for _, test := range tests {
 		var found []ModelTool
@@ -130,8 +130,8 @@ func (r nameRule) made(name string, tool ModelTool) bool {
 	return r.hashedTo(name, tool)
 }
 
-// hashedTo reports whether a name is a tool's changed one. It looks at the name first, as a hash for each of ten
-// thousand tools takes its time.
+// hashedTo reports whether a name is a tool's changed one. It checks the form first, because hashing thousands of tools
+// takes time.
 func (r nameRule) hashedTo(name string, tool ModelTool) bool {
 	end := len(name) - suffixLength
 	return end >= 0 && name[end] == '_' && strings.Trim(name[end+1:], "0123456789abcdef") == "" &&

@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/convert"
 )
 
-// nameRules is what each provider takes; formats that are not here take any name.
+// nameRules returns what each provider takes; formats that are not here take any name.
 func nameRules() map[convert.Format]*regexp.Regexp {
 	portable := regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	gemini := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)

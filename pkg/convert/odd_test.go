@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/convert"
 )
 
-// TestOddDocuments holds that what is no tool, or no text, is told.
+// TestOddDocuments holds that what is not a tool, or not text, is reported.
 func TestOddDocuments(t *testing.T) {
 	source, err := convert.Read([]byte(`[null,{"name":"w","inputSchema":`+city+`},null]`), "")
 	if err != nil || len(source.Tools) != 1 {

@@ -101,8 +101,8 @@ func looksCustom(element members) bool {
 	return !hasSchema(element) && !looksLikeMCP(element) && !looksLikeLangChain(element)
 }
 
-// readCustom renames the schema and keeps what MCP knows as well. How the tool is run is left behind: a definition is
-// what callers see. What is none of these is what OpenAI has beside a function's parameters.
+// readCustom renames the schema and keeps members that MCP knows. It drops how the tool is run. Other members are kept
+// as OpenAI's.
 func readCustom(element members) (json.RawMessage, error) {
 	for _, name := range []string{schemaMember, "schema"} { // a config takes these as well
 		element = element.rename(name, "parameters")
@@ -126,7 +126,7 @@ func readCustom(element members) (json.RawMessage, error) {
 	return rawjson.Object(definition), nil
 }
 
-// functionForm returns the form of a function without its wrapping; nil where it is its essence alone.
+// functionForm returns the form of a function without its wrapping; nil if it is its essence alone.
 func functionForm(function members) json.RawMessage {
 	if len(function.without(nameMember, descriptionMember, "parameters")) == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 
 // Source is what was read from a document.
 type Source struct {
-	// Format is that of the first tool; empty where there is none.
+	// Format is that of the first tool; empty if there is none.
 	Format Format
 	// Formats are those of all tools, each once: a document may mix them. Without them, all tools are of Format.
 	Formats []Format
@@ -156,7 +156,7 @@ func nameIn(list members) string {
 	return name
 }
 
-// splitValues cuts a document into the JSON values that stand in it one after another.
+// splitValues splits a document into the JSON values that stand in it one after another.
 func splitValues(data []byte) ([]json.RawMessage, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -272,7 +272,7 @@ func unwrap(list members, around element) (inner json.RawMessage, within element
 	return nil, within, false
 }
 
-// namedServers has each server of a listing name itself to its tools.
+// namedServers adds the server's name to the tools of each server in a listing.
 func namedServers(servers []json.RawMessage) json.RawMessage {
 	named := slices.Clone(servers)
 	for i, server := range servers {

@@ -72,7 +72,7 @@ func identities() map[convert.Format][]string {
 	}
 }
 
-// wrapped is a document of the elements as the format's list has them.
+// wrapped returns a document of the elements as the format's list has them.
 func wrapped(format convert.Format, elements ...string) string {
 	list := "[" + strings.Join(elements, ",") + "]"
 	if format == convert.Gemini || format == convert.GeminiJSON {

@@ -55,7 +55,7 @@ func runFitCases(t *testing.T, cases []fitCase) {
 	}
 }
 
-// everyTarget are the targets that change schemas, one of those that want the same.
+// everyTarget returns the targets that change schemas, one of those that want the same.
 func everyTarget() []Format {
 	return []Format{Qwen, Ollama, OpenAI, OpenAIStrict, Anthropic, Gemini, GeminiJSON, Bedrock, Cohere}
 }

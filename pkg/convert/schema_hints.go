@@ -14,7 +14,7 @@ const longestHint = 200
 // longestSchema is the same for schemas that must be read as a whole.
 const longestSchema = 500
 
-// filter takes out what the target does not know, and says it in words where that helps the model.
+// filter removes what the target does not know, and says it in words where that helps the model.
 func (f *fitter) filter(o *object, at place) {
 	p := at.profile
 	if p.refs == inlineRefs {
@@ -35,7 +35,7 @@ func (f *fitter) filter(o *object, at place) {
 	}
 }
 
-// filterEnum takes out values that the target cannot hold.
+// filterEnum removes values that the target cannot hold.
 func (f *fitter) filterEnum(o *object, at place) {
 	values := o.list("enum")
 	switch {
@@ -51,7 +51,7 @@ func (f *fitter) filterEnum(o *object, at place) {
 	f.explain(o, rawjson.NewMember("enum", o.drop("enum")), at)
 }
 
-// losesDigits says that a number does not survive a float64, which Ollama reads it into.
+// losesDigits reports whether a number loses digits in a float64, which Ollama reads it into.
 func losesDigits(value json.RawMessage) bool {
 	const safe = 15
 	kind := literal(value)
@@ -107,8 +107,8 @@ func (f *fitter) explainCondition(o, taken *object, at place) {
 	f.moved(o, at, "if, then and else", short(strings.Join(words, " "), longestSchema), true)
 }
 
-// saysNothing says that a keyword is of no use to the one who fills in arguments. That an object takes no other
-// properties is among them: a model fills in those that it is shown.
+// saysNothing reports whether a keyword does not help a model to fill in arguments. Forbidding other properties is such
+// a keyword: a model only fills in those that it is shown.
 func saysNothing(m rawjson.Member) bool {
 	switch m.Name {
 	case "default", "examples", "example":
@@ -140,7 +140,7 @@ func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool
 	f.tell(at, Info, "moved", keyword+" to the description")
 }
 
-// explainMap says what the values of a map are: all of it, unless that would be too long, else at least their type.
+// explainMap describes the values of a map: their schema, or only its type if the schema is long.
 func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
 	where, readable := at.below("{}"), profileOf(Qwen) // which refers to nothing, and refuses nothing
 	where.profile = &readable
@@ -157,8 +157,7 @@ func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
 	f.tell(at, Lossy, "dropped", "additionalProperties but for the type")
 }
 
-// short returns a hint that may be repeated in words; empty where it is too long, or refers to what is not there to be
-// read.
+// short returns a hint; empty if it is too long or has references, which the reader cannot follow.
 func short(hint string, most int) string {
 	if len(hint) > most || strings.Contains(hint, `"$ref"`) {
 		return ""
@@ -166,7 +165,7 @@ func short(hint string, most int) string {
 	return hint
 }
 
-// hintFor says a keyword in words; empty where it would be too long.
+// hintFor says a keyword in words; empty if it would be too long.
 func hintFor(m rawjson.Member) string {
 	var value string
 	switch m.Name {
@@ -196,7 +195,7 @@ func listed(text json.RawMessage) string {
 	return strings.Join(words, ", ")
 }
 
-// worded writes a value for a sentence: a string without quotes, unless its ends would not be seen.
+// worded writes a value for a sentence: a string without quotes, unless it begins or ends with space.
 func worded(value json.RawMessage) string {
 	if text := rawjson.Unquote(value); rawjson.IsString(value) && text != "" && text == strings.TrimSpace(text) {
 		return text

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// isAnnotation says that a keyword describes, and restricts nothing.
+// isAnnotation reports whether a keyword describes and does not restrict.
 func isAnnotation(keyword string) bool {
 	switch keyword {
 	case "title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly",
@@ -23,7 +23,7 @@ func isAnnotation(keyword string) bool {
 	return false
 }
 
-// isRestriction says that a keyword of JSON Schema restricts values. All other words say nothing to a validator.
+// isRestriction reports whether a keyword of JSON Schema restricts values. Validators ignore all others.
 func isRestriction(keyword string) bool {
 	_, typed := typeOfKeyword(keyword)
 	return typed || slices.Contains([]string{
@@ -48,8 +48,8 @@ func typeOfKeyword(keyword string) (string, bool) {
 	return "", false
 }
 
-// wellFormed reports whether a keyword's value is of the kind that JSON Schema wants. Servers send "required": null and
-// "properties": null, and one such word takes a whole request down (ollama#18051).
+// wellFormed reports whether a keyword's value has the kind that JSON Schema wants. Servers send "required": null and
+// "properties": null, which make providers refuse the whole request (ollama#18051).
 func wellFormed(keyword string, value json.RawMessage) bool {
 	kind := literal(value)
 	switch keyword {

@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// mergeAllOf makes the branches of allOf part of the schema. Where that cannot be said without allOf, it stays if the
+// mergeAllOf makes the branches of allOf part of the schema. If that cannot be said without allOf, it stays if the
 // target knows it.
 func (f *fitter) mergeAllOf(o *object, at *place) {
 	must := at.root && at.profile.noRootUnions
@@ -58,7 +58,7 @@ func (f *fitter) tellConflicts(at place, keywords []string) {
 	}
 }
 
-// merge adds to a schema what another says of the same value. It gives the keywords of which only the first could be
+// merge adds to a schema what another says of the same value. It returns the keywords for which only the first could be
 // kept.
 func merge(o, other *object) (lost []string) {
 	o.hints = append(o.hints, other.hints...)
@@ -86,8 +86,8 @@ func merge(o, other *object) (lost []string) {
 	return lost
 }
 
-// tangled returns the keywords of a second schema that would mean something else beside those of the first: they speak
-// of each other.
+// tangled returns the keywords of a second schema that would change their meaning beside those of the first, because
+// keywords refer to each other.
 func tangled(o, other *object) (names []string) {
 	names = append(names, grouped(o, other, "if", "then", "else")...)
 	names = append(names, grouped(o, other, "contains", "minContains", "maxContains")...)
@@ -107,8 +107,7 @@ func tangled(o, other *object) (names []string) {
 
 func restricts(m rawjson.Member) bool { return isRestriction(m.Name) }
 
-// grouped returns the words of a group that the second schema has, where the first has some of the group too, and says
-// something else.
+// grouped returns the keywords of a group that the second schema has, if the first has some of them with other values.
 func grouped(o, other *object, group ...string) (names []string) {
 	same := true
 	for _, name := range group {
@@ -123,12 +122,12 @@ func grouped(o, other *object, group ...string) (names []string) {
 	return names
 }
 
-// limitsRest says that a schema restricts the properties that it does not name.
+// limitsRest reports whether a schema restricts properties that it does not name.
 func limitsRest(o *object) bool {
 	return o.has("additionalProperties") && !isTrue(o.value("additionalProperties"))
 }
 
-// strays says that the first schema names properties that the second does not.
+// strays reports whether the first schema names properties that the second does not.
 func strays(o, other *object) bool {
 	for _, keyword := range []string{"properties", "patternProperties"} {
 		theirs := other.objectOfOrEmpty(keyword)
@@ -141,7 +140,7 @@ func strays(o, other *object) bool {
 	return false
 }
 
-// combine returns what one keyword says where two schemas must both hold; ok is false where no value says it.
+// combine returns what one keyword says where two schemas must both hold; ok is false if no value says it.
 func combine(keyword string, a, b json.RawMessage) (json.RawMessage, bool) {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":

@@ -23,7 +23,7 @@ func (f *fitter) objects(o *object, at place) {
 	}
 }
 
-// dropNever takes out properties that admit nothing, where that cannot be said.
+// dropNever removes properties that admit nothing, where that cannot be said.
 func (f *fitter) dropNever(o *object, at place) {
 	properties := o.objectOf("properties")
 	if properties == nil || at.profile.booleans {
@@ -39,7 +39,7 @@ func (f *fitter) dropNever(o *object, at place) {
 	o.set("properties", properties.raw())
 }
 
-// declareRequired takes names out of required that are no properties: Gemini refuses the whole request for one.
+// declareRequired removes names from required that are not properties: Gemini refuses the whole request for one.
 func (f *fitter) declareRequired(o *object, at place) {
 	if !o.has("required") {
 		return
@@ -102,7 +102,7 @@ func (f *fitter) conditionals(o *object, at *place) {
 	}
 }
 
-// branch reads a schema that holds under a condition; nil where it says nothing of properties.
+// branch reads a schema that holds under a condition; nil if it says nothing of properties.
 func (f *fitter) branch(text json.RawMessage, at *place) *object {
 	if literal(text) != "object" {
 		return nil

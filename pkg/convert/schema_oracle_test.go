@@ -52,7 +52,7 @@ func TestFitMeansTheSame(t *testing.T) {
 	}
 }
 
-// folded says that alternatives became one object. A property of one alternative has its schema there, even where
+// folded reports whether alternatives became one object. A property of one alternative has its schema there, even where
 // another alternative would take anything under its name: no tool means that.
 func folded(losses []Loss) bool {
 	return slices.ContainsFunc(losses, func(l Loss) bool {

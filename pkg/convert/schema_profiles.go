@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// profile is what a target's schemas may hold. Its zero value keeps a schema as it is; every field that is set takes
-// something away, or adds what the target wants.
+// profile is what a target's schemas may hold. Its zero value keeps a schema as it is; every field that is set removes
+// something, or adds what the target wants.
 type profile struct {
 	// untouched says that the target takes any JSON Schema.
 	untouched bool
@@ -16,7 +16,7 @@ type profile struct {
 	looseTypes bool
 	// booleans says that true and false are schemas.
 	booleans bool
-	// keywords are all that the target knows; nil where it knows, or passes on, all.
+	// keywords are all that the target knows; nil if it knows, or passes on, all.
 	keywords []string
 	// rootKeywords are those of the root, where they are others.
 	rootKeywords []string
@@ -139,7 +139,7 @@ func profileOf(format Format) profile {
 			elements:         &elements,
 		}
 	case OpenAI, Responses, Mistral, Cohere:
-		// Any JSON Schema but for combinators at the root and arrays without items.
+		// Any JSON Schema except for combinators at the root and arrays without items.
 		open := profile{
 			booleans:         true,
 			refs:             keepRefs,

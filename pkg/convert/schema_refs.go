@@ -62,8 +62,8 @@ func (f *fitter) keepsRef(ref string, at place) bool {
 	return ref == "#"
 }
 
-// needsMerging says that a ref which must stand alone has company that restricts more than a type does, which the
-// definition names as well.
+// needsMerging reports whether a ref that must stand alone has keywords beside it that restrict more than a type, which
+// the definition has as well.
 func needsMerging(o *object, at place) bool {
 	return at.profile.refs == aloneRefs && slices.ContainsFunc(o.members, func(m rawjson.Member) bool {
 		return isRestriction(m.Name) && !slices.Contains([]string{"$ref", "type", "nullable"}, m.Name)

@@ -35,7 +35,7 @@ func (f *fitter) rootType(o *object, at place) {
 	}
 }
 
-// dropRootLimits takes out what providers refuse at the root.
+// dropRootLimits removes what providers refuse at the root.
 func (f *fitter) dropRootLimits(o *object, at place) {
 	for _, keyword := range []string{"enum", "const", "not"} {
 		if o.has(keyword) {
@@ -44,8 +44,8 @@ func (f *fitter) dropRootLimits(o *object, at place) {
 	}
 }
 
-// foldUnions makes the alternatives of the root one object: it has the properties of all of them, and requires what all
-// of them require.
+// foldUnions joins the alternatives of the root to one object with the properties of all, which requires what all
+// require.
 func (f *fitter) foldUnions(o *object, at *place) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		branches := o.list(keyword)

@@ -36,8 +36,8 @@ func (f *fitter) strict(o *object, at place) {
 	}
 }
 
-// standAlone puts a ref that has company into a union of one, beside which the rest may stand. What restricts was
-// merged with the definition before, but for a type.
+// standAlone puts a ref with keywords beside it into a union of one. All restrictions but a type were merged with the
+// definition before.
 func (f *fitter) standAlone(o *object, at place) {
 	if !o.has("$ref") || len(o.members) == 1 {
 		return
@@ -74,7 +74,7 @@ func (f *fitter) closeObject(o *object, at place) {
 	o.set("additionalProperties", json.RawMessage("false"))
 }
 
-// admitsNull says that null is among a schema's types, values or branches.
+// admitsNull reports whether null is among a schema's types, values or branches.
 func admitsNull(o *object) bool {
 	if values := valuesOf(o); len(values) > 0 {
 		return containsJSON(values, json.RawMessage("null"))
@@ -161,9 +161,9 @@ func (c *strictCount) addMember(m rawjson.Member, depth int) {
 	}
 }
 
-// carriesStrict reports whether a tool is written as a strict one: always as openai-strict; elsewhere where a document
-// of another format calls it so, and the target has a word for it and would take the schema. A strict tool whose schema
-// does not obey its rules takes the whole request down; among formats with the same rules, that is as it was.
+// carriesStrict reports whether a tool is written as strict: always in openai-strict, else if a document of another
+// format says so and the target has strict tools and would take the schema. A strict tool with a schema that breaks the
+// rules makes the provider refuse the whole request. Formats with the same rules keep the setting.
 func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
 	target, _ := dialectOf(to)
 	switch {

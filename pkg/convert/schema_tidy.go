@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// tidy mends what is no JSON Schema, or one of a draft so old that providers refuse it.
+// tidy corrects what is not JSON Schema, or is of a draft so old that providers refuse it.
 func (f *fitter) tidy(o *object, at place) {
 	f.dropMalformed(o, at)
 	f.dropRepeated(o, at)
@@ -35,8 +35,8 @@ func (f *fitter) dropMalformed(o *object, at place) {
 	}
 }
 
-// dropRepeated takes out of lists what stands in them twice. OpenAI refuses such a schema ("has non-unique elements"),
-// and so does whoever holds it against the meta-schema.
+// dropRepeated removes repeated elements of lists, which the meta-schema forbids and OpenAI refuses ("has non-unique
+// elements").
 func (f *fitter) dropRepeated(o *object, at place) {
 	for _, name := range []string{"required", "enum", "type"} {
 		list := o.list(name)
@@ -47,8 +47,8 @@ func (f *fitter) dropRepeated(o *object, at place) {
 	}
 }
 
-// exclusiveBounds says the bounds of draft 4, where exclusiveMinimum is a boolean that belongs to minimum, as all later
-// drafts do.
+// exclusiveBounds rewrites the bounds of draft 4, where exclusiveMinimum is a boolean beside minimum, as in later
+// drafts.
 func (f *fitter) exclusiveBounds(o *object, at place) {
 	for _, bound := range []string{"minimum", "maximum"} {
 		exclusive := "exclusive" + strings.ToUpper(bound[:1]) + bound[1:]
@@ -64,8 +64,8 @@ func (f *fitter) exclusiveBounds(o *object, at place) {
 	}
 }
 
-// mendTypes says types as JSON Schema does where a program's own words stand for them, and refuses others for providers
-// that would refuse the whole request.
+// mendTypes replaces the type names of programming languages by JSON Schema's, and refuses others for providers that
+// would refuse the whole request.
 func (f *fitter) mendTypes(o *object, at place) {
 	var mended []string
 	changed := false
@@ -93,7 +93,7 @@ func (f *fitter) mendTypes(o *object, at place) {
 	}
 }
 
-// typeMeant returns the type of JSON Schema that a name stands for: empty where it stands for any value.
+// typeMeant returns the type of JSON Schema that a name stands for: empty if it stands for any value.
 func typeMeant(name string) (kind string, known bool) {
 	if isType(name) {
 		return name, true
@@ -119,7 +119,7 @@ func typeMeant(name string) (kind string, known bool) {
 	return "", false
 }
 
-// smallTypes says types in small letters, as all but Google's API do.
+// smallTypes writes types in lower case, as all but Google's API do.
 func (f *fitter) smallTypes(o *object, at place) {
 	value := o.value("type")
 	types := typesOf(o)
@@ -133,7 +133,7 @@ func (f *fitter) smallTypes(o *object, at place) {
 	}
 }
 
-// dropEmpty takes out members that say nothing, which Ollama's encoder leaves out.
+// dropEmpty removes members that say nothing, which Ollama's encoder leaves out.
 func dropEmpty(o *object) {
 	for _, name := range []string{"description", "enum", "required"} {
 		if value := string(rawjson.Compact(o.value(name))); value == `""` || value == "[]" {

@@ -36,13 +36,13 @@ func quoteTypes(types []string) json.RawMessage {
 	return quoteList(types)
 }
 
-// isOne says that a schema's only type is that one.
+// isOne reports whether kind is a schema's only type.
 func isOne(o *object, kind string) bool {
 	types := typesOf(o)
 	return len(types) == 1 && types[0] == kind
 }
 
-// constants says const as the target knows it.
+// constants writes const as the target knows it.
 func (f *fitter) constants(o *object, at place) {
 	value := o.value("const")
 	if value == nil || at.profile.consts == keepConst {
@@ -59,7 +59,7 @@ func (f *fitter) constants(o *object, at place) {
 	f.tell(at, Info, "changed", "const to enum")
 }
 
-// types gives a schema the types that it lacks but surely has, and fits lists of them to the target.
+// types adds the types that a schema lacks but surely has, and fits lists of them to the target.
 func (f *fitter) types(o *object, at place) {
 	p := at.profile
 	if p.keywords == nil {
@@ -80,7 +80,7 @@ func (f *fitter) types(o *object, at place) {
 	f.dropIdle(o, at)
 }
 
-// dropIdle takes out keywords that speak of other types than the schema's own.
+// dropIdle removes keywords about other types than the schema's own.
 func (f *fitter) dropIdle(o *object, at place) {
 	types := typesOf(o)
 	if len(types) == 0 {
@@ -141,7 +141,7 @@ func typesOfValues(values []json.RawMessage) []string {
 	return types
 }
 
-// openAPINull says OpenAPI's nullable as a type, where the target does not know it.
+// openAPINull rewrites OpenAPI's nullable as a type, unless the target knows it.
 func (f *fitter) openAPINull(o *object, at place) {
 	if at.profile.nullable || !o.has("nullable") || at.root {
 		return
@@ -176,7 +176,7 @@ func addNull(o *object) {
 	}
 }
 
-// nullType says null among a schema's types and values as nullable.
+// nullType rewrites null among a schema's types and values as nullable.
 func (f *fitter) nullType(o *object, at place) {
 	null := json.RawMessage("null")
 	types, values := typesOf(o), o.list("enum")
@@ -197,7 +197,7 @@ func (f *fitter) nullType(o *object, at place) {
 	f.tell(at, Info, "changed", "null to nullable")
 }
 
-// splitTypes says a list of types as anyOf, each with the keywords that speak about it.
+// splitTypes rewrites a list of types as anyOf, each with its own keywords.
 func (f *fitter) splitTypes(o *object, at place) {
 	types := typesOf(o)
 	if len(types) < 2 {
@@ -233,7 +233,7 @@ func branchOf(o *object, kind string) *object {
 	return branch
 }
 
-// anyValue says what any value is, where every schema needs a type.
+// anyValue lists all types if the target wants a type in every schema.
 func (f *fitter) anyValue(o *object, at place) {
 	if o.has("type", "anyOf") || at.root {
 		return
@@ -282,7 +282,7 @@ func (f *fitter) arrays(o *object, at place) {
 	}
 }
 
-// prefixItems says the tuples of older drafts, an array under items, as 2020-12 does.
+// prefixItems rewrites the tuples of older drafts, an array under items, as in 2020-12.
 func (f *fitter) prefixItems(o *object, at place) {
 	if literal(o.value("items")) != "array" {
 		return
@@ -299,7 +299,7 @@ func (f *fitter) prefixItems(o *object, at place) {
 	f.tell(at, Info, "changed", "array of items to prefixItems")
 }
 
-// tupleToList says a tuple as a list of what any of its places takes.
+// tupleToList rewrites a tuple as a list of what any of its places takes.
 func (f *fitter) tupleToList(o *object, at place) {
 	tuple := distinct(o.list("prefixItems"))
 	if isFalse(o.value("items")) {

@@ -31,7 +31,7 @@ func (f *fitter) unions(o *object, at *place) {
 	}
 }
 
-// oneOfToAnyOf says oneOf as anyOf. Nothing is lost where no value can fit two of the branches.
+// oneOfToAnyOf rewrites oneOf as anyOf. Nothing is lost if no value fits two of the branches.
 func (f *fitter) oneOfToAnyOf(o *object, at place) {
 	if !o.has("oneOf") {
 		return
@@ -54,8 +54,7 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 	f.tell(at, severity, "changed", "oneOf to anyOf")
 }
 
-// disjoint says that no value fits two of the branches, as far as their types and the constants of their properties
-// tell.
+// disjoint reports whether no value fits two of the branches, judged by their types and constant properties.
 func (f *fitter) disjoint(branches []json.RawMessage) bool {
 	const most = 64 // the comparison is quadratic
 	if len(branches) > most {
@@ -120,7 +119,7 @@ func typesApart(a, b *object) bool {
 	return !both
 }
 
-// valuesApart says that both have enum or const, and share no value.
+// valuesApart reports whether both have enum or const and share no value.
 func valuesApart(a, b *object) bool {
 	mine, theirs := valuesOf(a), valuesOf(b)
 	if len(mine) == 0 || len(theirs) == 0 {
@@ -130,7 +129,7 @@ func valuesApart(a, b *object) bool {
 	return !slices.ContainsFunc(mine, func(value json.RawMessage) bool { return set[string(rawjson.Compact(value))] })
 }
 
-// valuesOf returns the only values that a schema admits, nil where it names none.
+// valuesOf returns the only values that a schema admits, nil if it names none.
 func valuesOf(o *object) []json.RawMessage {
 	if value := o.value("const"); value != nil {
 		return []json.RawMessage{value}
@@ -138,7 +137,7 @@ func valuesOf(o *object) []json.RawMessage {
 	return o.list("enum")
 }
 
-// pruneBranches takes out branches that admit nothing, and those that are there twice.
+// pruneBranches removes branches that admit nothing, and those that are there twice.
 func (f *fitter) pruneBranches(o *object, at place) {
 	branches := o.list("anyOf")
 	kept := slices.DeleteFunc(distinct(branches), isFalse)
@@ -153,8 +152,8 @@ func (f *fitter) pruneBranches(o *object, at place) {
 	o.set("anyOf", rawjson.Array(kept))
 }
 
-// constBranches says a union of constants as one enum. Where the constants are described, the branches stay: each says
-// what its constant means.
+// constBranches rewrites a union of constants as one enum. Branches with descriptions stay, because each explains its
+// constant.
 func (f *fitter) constBranches(o *object, at place) {
 	if at.profile.consts != constToEnum || o.has("enum", "const") {
 		return
@@ -176,13 +175,13 @@ func (f *fitter) constBranches(o *object, at place) {
 	f.tell(at, Info, "changed", "anyOf of constants to enum")
 }
 
-// hasBeyond says that a schema has other members than those.
+// hasBeyond reports whether a schema has members that are not among names.
 func hasBeyond(o *object, names ...string) bool {
 	return slices.ContainsFunc(o.members, func(m rawjson.Member) bool { return !slices.Contains(names, m.Name) })
 }
 
-// bareBranches takes out a union whose branches only require properties, which a target that reads types can make
-// nothing of.
+// bareBranches removes a union whose branches only require properties, which a target that reads types can make nothing
+// of.
 func (f *fitter) bareBranches(o *object, at place) {
 	var needs []string
 	for _, text := range o.list("anyOf") {
@@ -204,7 +203,7 @@ func (f *fitter) bareBranches(o *object, at place) {
 	f.moved(o, at, "anyOf of required", hint, true)
 }
 
-// nullBranch says the null among the branches with the target's own word for it.
+// nullBranch replaces the null among the branches by the target's own keyword.
 func (f *fitter) nullBranch(o *object, at place) {
 	if !at.profile.nullable {
 		return
@@ -224,7 +223,7 @@ func (f *fitter) nullBranch(o *object, at place) {
 	f.tell(at, Info, "changed", "null to nullable")
 }
 
-// isNullSchema says that a schema admits null alone.
+// isNullSchema reports whether a schema admits only null.
 func isNullSchema(text json.RawMessage) bool {
 	o, ok := parseObject(text)
 	return ok && admitsOnlyNull(o)

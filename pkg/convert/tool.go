@@ -16,7 +16,7 @@ import (
 // and the format's name: it comes back when the tool is written in that format again, and is reported as dropped
 // otherwise. It counts for tools of documents only: a server has no say in what a provider is asked to do (see form).
 type Tool struct {
-	// Server is empty where the tool belongs to none, or none is known.
+	// Server is empty if the tool belongs to none, or none is known.
 	Server string
 	// Definition is {"name", "title"?, "description"?, "inputSchema", …} (MCP 2025-11-25, server/tools).
 	Definition json.RawMessage
@@ -72,8 +72,7 @@ func newEssence(name, description, schema json.RawMessage) (essence, error) {
 	return found, nil
 }
 
-// isZod recognises what is left of a zod schema that was written as JSON. The marks mean nothing in JSON Schema, so
-// whatever has a keyword of it is none.
+// isZod recognises a zod schema that was written as JSON: it has zod's members and no keyword of JSON Schema.
 func isZod(schema members) bool {
 	if schema.has("properties") || schema.has("$schema") || schema.has("$ref") {
 		return false

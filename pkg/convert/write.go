@@ -74,9 +74,8 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	}, nil
 }
 
-// inUTF8 replaces what a definition holds that is no character: bytes that are not UTF-8, which all JSON must be (RFC
-// 8259, 8.1), and halves of surrogate pairs, which JavaScript leaves where it cuts a text in the middle of an emoji.
-// Providers refuse the whole request for one of them.
+// inUTF8 replaces bytes that are not UTF-8 (RFC 8259, 8.1), and halves of surrogate pairs, which JavaScript leaves when
+// it cuts an emoji in two. Providers refuse the whole request for one of them.
 func inUTF8(tool Tool) (Tool, []Loss) {
 	var losses []Loss
 	if !utf8.Valid(tool.Definition) {
@@ -125,9 +124,9 @@ func withHint(description json.RawMessage, hint string) json.RawMessage {
 	return rawjson.Quote(rawjson.Unquote(description) + " " + hint)
 }
 
-// ConvertAll writes tools in a format. One that cannot be expressed is left out and reported, and takes no other down.
-// Where two tools would have the same name, one gets that with the hash (see FitName): a tool without a server, whose
-// own name looks like that of a server's tool, else the later one. The same tool twice is left out the second time.
+// ConvertAll writes tools in a format. A tool that cannot be expressed is left out and reported. If two tools would
+// have the same name, one gets the name with the hash (see FitName): a tool without a server whose own name looks like
+// that of a server's tool, else the later one. A repeated tool is left out.
 func ConvertAll(tools []Tool, to Format) *Conversion {
 	all := &Conversion{Format: to}
 	reserved := reservedNames(tools)
@@ -186,8 +185,8 @@ func toolName(tool Tool, index int) string {
 	return nth(index)
 }
 
-// Document returns what a request's list of tools holds: a JSON array ("[]" where there is no tool), for Hermes the
-// text of the prompt (none where there is no tool).
+// Document returns what a request's list of tools holds: a JSON array ("[]" if there is no tool), for Hermes the text
+// of the prompt (none if there is no tool).
 func (c *Conversion) Document() []byte {
 	elements := make([]json.RawMessage, len(c.Tools))
 	for i, tool := range c.Tools {
@@ -233,7 +232,7 @@ func withoutHalves(text json.RawMessage) json.RawMessage {
 	}
 }
 
-// isPair says that first, and the escape that rest begins with, are one character.
+// isPair reports whether first and the escape that rest begins with are one character.
 func isPair(first rune, rest []byte) bool {
 	second, is := escapedUnit(rest)
 	return is && utf16.DecodeRune(first, second) != '\ufffd'
@@ -248,9 +247,8 @@ func escapedUnit(text []byte) (unit rune, ok bool) {
 	return rune(value), err == nil
 }
 
-// EstimateTokens says about how many tokens of a model's window a tool (or a list of them) takes, rounded up. It is an
-// estimate, from the length of the JSON without spaces: Qwen3's tokenizer makes one token of 4.0 to 4.2 bytes, in every
-// format, and every model cuts text in its own way.
+// EstimateTokens estimates how many tokens of a model's window a tool or a list of tools takes, rounded up, from the
+// length of the JSON without spaces: Qwen3's tokenizer makes one token of 4.0 to 4.2 bytes, and other models differ.
 func EstimateTokens(tool []byte) int {
 	const tenths = 41 // bytes for ten tokens
 	return (10*len(rawjson.Compact(tool)) + tenths - 1) / tenths

@@ -27,11 +27,11 @@ type Grant struct {
 
 // Store is the file with all grants. It is safe for concurrent use, also by processes.
 type Store struct {
-	// Path is the file; empty where there is no folder to keep it in, so that nothing is granted and nothing can be.
+	// Path is the file; empty if there is no folder to keep it in, so that nothing is granted and nothing can be.
 	Path string
 }
 
-// Find returns the grant of a file, nil where there is none. The error says that the store cannot be read.
+// Find returns the grant of a file, nil if there is none. The error says that the store cannot be read.
 func (s Store) Find(path string) (*Grant, error) {
 	grants, err := s.List()
 	if err != nil {
@@ -62,7 +62,7 @@ func (s Store) List() ([]Grant, error) {
 	return grants, nil
 }
 
-// Add keeps a grant in the place of an earlier one of its path.
+// Add keeps a grant, and replaces an earlier one of its path.
 func (s Store) Add(ctx context.Context, grant Grant) error {
 	_, err := s.change(ctx, func(grants []Grant) []Grant {
 		return append(without(grants, grant.Path), grant)
