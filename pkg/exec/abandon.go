@@ -15,8 +15,7 @@ const (
 	maxAbandoned = 100
 )
 
-// abandonedError says that a call did not end with its context. It runs on, and what it
-// returns is dropped.
+// abandonedError says that a call did not end with its context. It runs on, and what it returns is dropped.
 type abandonedError struct{ cause error }
 
 func (e *abandonedError) Error() string { return e.cause.Error() + " (" + e.Detail() + ")" }

@@ -20,8 +20,7 @@ import (
 
 // Input is what a user gave as arguments, not yet typed.
 type Input struct {
-	// Args are single arguments in the order given: "k=v", "k:=JSON", "k=@FILE",
-	// "k=@-", "a.b=v".
+	// Args are single arguments in the order given: "k=v", "k:=JSON", "k=@FILE", "k=@-", "a.b=v".
 	Args []string
 	// Object is the whole object: JSON, "@FILE" or "-"; empty means none.
 	Object string
@@ -199,8 +198,7 @@ func (p *argParser) argument(arg string) (argument, error) {
 	return given, nil
 }
 
-// withFileFix adds to an error that a file cannot be read how a text that begins with @
-// is written.
+// withFileFix adds to an error that a file cannot be read how a text that begins with @ is written.
 func withFileFix(err error, key, name string) error {
 	var usage *fault.UsageError
 	if errors.As(err, &usage) && usage.Fix == "" {
@@ -324,9 +322,8 @@ func placesOf(list []rawjson.Member) map[string]int {
 	return places
 }
 
-// set puts value at path into an object, whose members places finds. Objects on the
-// way are made where they are missing; problem says where something else is in the
-// way.
+// set puts value at path into an object, whose members places finds. Objects on the way are made where they are
+// missing; problem says where something else is in the way.
 func set(list []rawjson.Member, places map[string]int, path []string, value json.RawMessage) (result []rawjson.Member, problem string) {
 	at, ok := places[path[0]]
 	if !ok {
@@ -359,8 +356,7 @@ type source struct {
 	used  bool
 }
 
-// read returns the content of a file, or of standard input where name is "-",
-// and what to call it in messages.
+// read returns the content of a file, or of standard input where name is "-", and what to call it in messages.
 func (s *source) read(name string) (text []byte, origin string, err error) {
 	if name == "-" {
 		text, err = s.readStdin()

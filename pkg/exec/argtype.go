@@ -84,11 +84,9 @@ func orValue(origin string) string {
 	return origin
 }
 
-// asUnion reads JSON where the text is some of a kind that the schema allows, and
-// takes it as text else. So nothing that was meant as text is lost, and the
-// spelling k:=JSON is there for text that looks like something else. An object or
-// array that no two programs read alike (a name twice) is refused, as k:=JSON does:
-// it was not meant as text.
+// asUnion reads JSON where the text is some of a kind that the schema allows, and takes it as text else. So nothing
+// that was meant as text is lost, and the spelling k:=JSON is there for text that looks like something else. An object
+// or array that no two programs read alike (a name twice) is refused, as k:=JSON does: it was not meant as text.
 func (p *argParser) asUnion(s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
 	text := json.RawMessage(a.text)
 	if !a.literal {
@@ -215,8 +213,7 @@ func (p *argParser) refuse(s *setting, a argument, schema *jsonschema.Node, deta
 	return nil, false
 }
 
-// expected names the kinds that a schema allows; booleans by their spelling,
-// since yes and 1 are refused.
+// expected names the kinds that a schema allows; booleans by their spelling, since yes and 1 are refused.
 func (p *argParser) expected(schema *jsonschema.Node) string {
 	if schema.Kinds() == jsonschema.Boolean {
 		return "true or false"

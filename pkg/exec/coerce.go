@@ -14,11 +14,10 @@ import (
 	"toolx/pkg/words"
 )
 
-// Models know what a parameter means better than how JSON writes it: small ones
-// send "3" for an integer, some send null for what they leave out, and the calls of
-// some hold nothing but text. For calls that come from a model (Call.FromModel),
-// and for no others, a value that the schema refuses is written as a kind that the
-// schema wants, where that says the same:
+// Models know what a parameter means better than how JSON writes it: small ones send "3" for an integer, some send null
+// for what they leave out, and the calls of some hold nothing but text. For calls that come from a model
+// (Call.FromModel), and for no others, a value that the schema refuses is written as a kind that the schema wants,
+// where that says the same:
 //
 //   - text that is a number, true or false, an array or an object becomes it;
 //   - a number becomes its text where only text will do;
@@ -31,8 +30,7 @@ import (
 type Coercion struct {
 	// Path leads to the value, as in Problem.
 	Path string
-	// From and To are the value as JSON, cut at 60 characters. To is empty where a
-	// null was taken out.
+	// From and To are the value as JSON, cut at 60 characters. To is empty where a null was taken out.
 	From, To string
 }
 
@@ -44,8 +42,7 @@ func (c Coercion) String() string {
 	return c.Path + " from " + c.From + " to " + c.To
 }
 
-// ArgumentsCoerced says which values of a call that is about to run were written as
-// another kind.
+// ArgumentsCoerced says which values of a call that is about to run were written as another kind.
 type ArgumentsCoerced struct {
 	Time
 	Tool    string
@@ -104,9 +101,8 @@ type coercer struct {
 	guesses bool
 }
 
-// typed gives the parameters of an untyped call their kinds where text is one of
-// several that the schema allows: JSON where it is some of a kind that fits, else
-// text, as for arguments on the command line.
+// typed gives the parameters of an untyped call their kinds where text is one of several that the schema allows: JSON
+// where it is some of a kind that fits, else text, as for arguments on the command line.
 func (c *coercer) typed(arguments json.RawMessage) json.RawMessage {
 	members, ok := rawjson.Members(arguments)
 	if !ok {

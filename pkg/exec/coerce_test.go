@@ -32,8 +32,7 @@ func coerceExecutor(schema string) (*Executor, *recorder) {
 	return &Executor{Registry: registry, Bus: bus}, events
 }
 
-// TestModelValuesAreCoerced writes what a model sent as the kind that the schema
-// wants, where nothing is lost (VAL-1).
+// TestModelValuesAreCoerced writes what a model sent as the kind that the schema wants, where nothing is lost (VAL-1).
 func TestModelValuesAreCoerced(t *testing.T) {
 	for _, test := range []struct{ given, want, change string }{
 		{`{"count":"3","must":"x"}`, `{"count":3,"must":"x"}`, `count from "3" to 3`},
@@ -86,8 +85,7 @@ func coercions(events *recorder) []string {
 	return texts
 }
 
-// TestLossyValuesAreNotCoerced leaves to validation what has no other form that
-// says the same (EXEC-3).
+// TestLossyValuesAreNotCoerced leaves to validation what has no other form that says the same (EXEC-3).
 func TestLossyValuesAreNotCoerced(t *testing.T) {
 	for given, want := range map[string]string{
 		`{"count":"3.5","must":"x"}`:                           `'count' must be integer; got "3.5"`,
@@ -119,8 +117,7 @@ func TestLossyValuesAreNotCoerced(t *testing.T) {
 	}
 }
 
-// TestOnlyModelsAreCoerced keeps every other caller to the letter of the schema
-// (ROUTE-3).
+// TestOnlyModelsAreCoerced keeps every other caller to the letter of the schema (ROUTE-3).
 func TestOnlyModelsAreCoerced(t *testing.T) {
 	executor, _ := coerceExecutor(coerceSchema)
 	for _, given := range []string{
@@ -170,8 +167,7 @@ func TestCoercionsAreTold(t *testing.T) {
 	}
 }
 
-// FuzzCoerce proves that coercion ends, makes JSON of JSON, and changes nothing that is
-// valid.
+// FuzzCoerce proves that coercion ends, makes JSON of JSON, and changes nothing that is valid.
 func FuzzCoerce(f *testing.F) {
 	f.Add(coerceSchema, `{"count":"3","must":4,"list":"[1]","options":"{}","rate":null}`)
 	f.Add(`{"anyOf":[{"properties":{"a":{"type":"integer"}}},{}]}`, `{"a":"3"}`)

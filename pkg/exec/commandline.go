@@ -137,8 +137,7 @@ func (p *argParser) spell(m rawjson.Member) (words []string, ok bool) {
 	return []string{shellQuote(m.Name) + ":=" + shellQuote(visible(rawjson.Compact(m.Value)))}, true
 }
 
-// maxRepeated is how many elements of an array a repeated key gives in a command line;
-// more are easier to read as JSON.
+// maxRepeated is how many elements of an array a repeated key gives in a command line; more are easier to read as JSON.
 const maxRepeated = 4
 
 // argumentText returns a value as k=v would have it: text without its quotes.
@@ -184,8 +183,7 @@ func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(char rune) bool { return !unicode.IsPrint(char) || char == unicode.ReplacementChar })
 }
 
-// visible escapes what is not printable in valid JSON, where that can only stand
-// inside strings.
+// visible escapes what is not printable in valid JSON, where that can only stand inside strings.
 func visible(text json.RawMessage) string {
 	if printable(string(text)) {
 		return string(text)
@@ -217,10 +215,9 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// pasteQuote quotes a word as shellQuote does, and as $'…' where it holds what a
-// terminal acts on or does not show: typed or pasted, such characters would not
-// reach the shell. bash, zsh, ksh and POSIX.1-2024 read that form; the bytes are in
-// octal, since hexadecimal escapes have no common end.
+// pasteQuote quotes a word as shellQuote does, and as $'…' where it holds what a terminal acts on or does not show:
+// typed or pasted, such characters would not reach the shell. bash, zsh, ksh and POSIX.1-2024 read that form; the bytes
+// are in octal, since hexadecimal escapes have no common end.
 func pasteQuote(word string) string {
 	if printable(word) {
 		return shellQuote(word)

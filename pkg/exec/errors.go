@@ -27,8 +27,7 @@ type NotFoundError struct {
 	// UnknownServer is the prefix of Name that looks like a server's name but is not one; Servers are the known ones.
 	UnknownServer string
 	Servers       []string
-	// Launch are the words that a command needs to find the tools that there are (see
-	// LaunchWords).
+	// Launch are the words that a command needs to find the tools that there are (see LaunchWords).
 	Launch []string
 	// NoTools says that the server on the command line lists none.
 	NoTools bool
@@ -76,8 +75,7 @@ func (e *NotFoundError) line(words ...string) string {
 	return PasteLine(slices.Concat([]string{"toolx"}, words, e.Launch)...)
 }
 
-// InvalidArgumentsError says that a call's arguments do not fit the tool's
-// schema. The tool was not run.
+// InvalidArgumentsError says that a call's arguments do not fit the tool's schema. The tool was not run.
 type InvalidArgumentsError struct {
 	Tool     *Tool
 	Problems []jsonschema.Problem
@@ -187,8 +185,7 @@ func (e *ToolError) Error() string { return e.Message }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *ToolError) Kind() fault.Kind { return fault.KindTool }
 
-// Hint names the service behind the tool that could not be reached, where the failure
-// tells of one (EXEC-9).
+// Hint names the service behind the tool that could not be reached, where the failure tells of one (EXEC-9).
 func (e *ToolError) Hint() string { return NetworkHint(e.Message) }
 
 // InterruptedError says that the user gave up; Tool is set where that was a call.

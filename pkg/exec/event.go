@@ -27,9 +27,8 @@ type subscriber struct {
 	on func(Event)
 }
 
-// Subscribe calls on for every event from now on, until the returned function is
-// called. on runs on the goroutine that emits, so it must be quick, must not
-// block and must not emit.
+// Subscribe calls on for every event from now on, until the returned function is called. on runs on the goroutine that
+// emits, so it must be quick, must not block and must not emit.
 func (b *Bus) Subscribe(on func(Event)) (cancel func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,8 +70,7 @@ func (t Time) When() time.Time { return t.At }
 // Now returns the Time of an event that happens now.
 func Now() Time { return Time{At: time.Now()} }
 
-// CallStarted says that a call's tool was found and its arguments are about to
-// be checked and run.
+// CallStarted says that a call's tool was found and its arguments are about to be checked and run.
 type CallStarted struct {
 	Time
 	ID        string // unique in this process

@@ -83,8 +83,7 @@ func rerun(t testing.TB, tool *Tool, words []string) json.RawMessage {
 	return got
 }
 
-// A command line that toolx prints gives the same arguments when it is pasted
-// into a shell.
+// A command line that toolx prints gives the same arguments when it is pasted into a shell.
 func TestCommandLineRoundTrip(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a POSIX shell")

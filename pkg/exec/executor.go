@@ -24,8 +24,7 @@ type Executor struct {
 	Registry *Registry
 	Bus      *Bus // may be nil
 	Defaults Defaults
-	// Masked hides the secrets that the error of a call quotes, for every Result; nil shows
-	// them.
+	// Masked hides the secrets that the error of a call quotes, for every Result; nil shows them.
 	Masked func(error) error
 
 	calls     atomic.Int64
@@ -34,14 +33,12 @@ type Executor struct {
 
 // Defaults apply where neither the call nor the tool says otherwise.
 type Defaults struct {
-	// Timeout is the idle timeout: progress restarts it. Zero means 30 s
-	// (EXEC-10), less than zero none.
+	// Timeout is the idle timeout: progress restarts it. Zero means 30 s (EXEC-10), less than zero none.
 	Timeout time.Duration
 	// MaxTime is the absolute limit of a call. Zero means 10 minutes, or the idle
 	// timeout where that is longer (EXEC-10); less than zero means none.
 	MaxTime time.Duration
-	// Slow is how long a call takes before a warning is logged (EXEC-13). Zero
-	// means 1 s, less than zero never.
+	// Slow is how long a call takes before a warning is logged (EXEC-13). Zero means 1 s, less than zero never.
 	Slow time.Duration
 	// MaxOutput is the size in bytes at which output is cut; zero means never.
 	MaxOutput int64
@@ -72,8 +69,7 @@ type Call struct {
 	ID string
 	// Arguments is a JSON object; nil means an empty one.
 	Arguments json.RawMessage
-	// Timeout and MaxTime win over the tool's and the defaults where they are not
-	// zero; less than zero means none.
+	// Timeout and MaxTime win over the tool's and the defaults where they are not zero; less than zero means none.
 	Timeout time.Duration
 	MaxTime time.Duration
 	// FromModel reports that a model wrote the arguments. Where the schema refuses a value, and a value of another type
@@ -83,8 +79,7 @@ type Call struct {
 	Untyped bool
 }
 
-// Prepared is a call that may be run: its tool exists, and its arguments are
-// normalized and valid.
+// Prepared is a call that may be run: its tool exists, and its arguments are normalized and valid.
 type Prepared struct {
 	Tool      *Tool
 	Arguments json.RawMessage
@@ -171,9 +166,8 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 	return prepared, nil
 }
 
-// Complete adds to an *InvalidArgumentsError of ParseArgs what else is wrong with the
-// arguments, so that all problems come at once (VAL-1). Any other error is returned as it
-// is.
+// Complete adds to an *InvalidArgumentsError of ParseArgs what else is wrong with the arguments, so that all problems
+// come at once (VAL-1). Any other error is returned as it is.
 func (e *Executor) Complete(ctx context.Context, err error) error {
 	var parsed, judged *InvalidArgumentsError
 	if !errors.As(err, &parsed) || parsed.Tool == nil || parsed.Arguments == nil {
@@ -238,10 +232,9 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	return e.finish(CallFinished{ID: id, Arguments: sent, Result: result}, started, err)
 }
 
-// Reject records a call that failed before it could be made, because its server
-// could not be reached or its arguments could not be read, and gives its Result.
-// given is what the user gave, for the log. A name that no tool has is better left
-// to Call.
+// Reject records a call that failed before it could be made, because its server could not be reached or its arguments
+// could not be read, and gives its Result. given is what the user gave, for the log. A name that no tool has is better
+// left to Call.
 func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, err error) *Result {
 	id := strconv.FormatInt(e.calls.Add(1), 10)
 	result := &Result{ToolName: tool}
@@ -251,8 +244,7 @@ func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, e
 	return e.finish(CallFinished{ID: id, Arguments: given, Result: result}, began, err)
 }
 
-// finish completes the result of a call that ends with err, or without, and tells of
-// it.
+// finish completes the result of a call that ends with err, or without, and tells of it.
 func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result {
 	result := end.Result
 	if err != nil {
@@ -302,9 +294,8 @@ func (e *Executor) progress(ctx context.Context, limits *limits, id, tool string
 	}
 }
 
-// callError says why a call has no result: the cause of ctx's end where that is
-// what ended it, the network where that is (EXEC-9), else the implementation's own
-// error.
+// callError says why a call has no result: the cause of ctx's end where that is what ended it, the network where that
+// is (EXEC-9), else the implementation's own error.
 func callError(ctx context.Context, called *Tool, err error) error {
 	tool := called.Name
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {

@@ -19,8 +19,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// handler makes a tool of a function: what runs a tool is a function's business
-// in every implementation type.
+// handler makes a tool of a function: what runs a tool is a function's business in every implementation type.
 type handler func(ctx context.Context, request Request) (json.RawMessage, error)
 
 func (h handler) CallTool(ctx context.Context, request Request) (json.RawMessage, error) {
@@ -72,8 +71,7 @@ func lightExecutor(run handler) (*Executor, *recorder) {
 
 const lightArguments = `{"deviceName":"Switch One","action":"on"}`
 
-// EXEC-2, EXEC-4, REG-4: the tool is found, run with its arguments, and its
-// result returned in the envelope.
+// EXEC-2, EXEC-4, REG-4: the tool is found, run with its arguments, and its result returned in the envelope.
 func TestCallSucceeds(t *testing.T) {
 	executor, _ := lightExecutor(func(_ context.Context, request Request) (json.RawMessage, error) {
 		if request.Name != "light" || string(request.Arguments) != lightArguments {
@@ -220,8 +218,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// EXEC-10: progress restarts the idle timeout; the absolute limit stays, and there is
-// one unless the user wants none.
+// EXEC-10: progress restarts the idle timeout; the absolute limit stays, and there is one unless the user wants none.
 func TestProgressRestartsTheIdleTimeout(t *testing.T) {
 	const never = -1
 	tests := []struct {
@@ -438,8 +435,7 @@ func TestUnknownParameterIsPassedOn(t *testing.T) {
 	}
 }
 
-// VAL-3: a broken schema is a warning, and the server judges; what is not an
-// object is still refused.
+// VAL-3: a broken schema is a warning, and the server judges; what is not an object is still refused.
 func TestBrokenSchemaDoesNotBlock(t *testing.T) {
 	for _, schema := range []string{`[]`, `{"type":"strnig"}`, `{"$ref":"https://example.com/x"}`, `{"$ref":"#"}`, doubling("allOf", "{}", 60)} {
 		registry := NewRegistry(nil)

@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxHint is the length in bytes beyond which a hint leaves out what was given:
-// nobody pastes a file's content.
+// maxHint is the length in bytes beyond which a hint leaves out what was given: nobody pastes a file's content.
 const maxHint = 2000
 
 // Hint returns a command that works: the arguments that are right as they were given, and examples for those that are

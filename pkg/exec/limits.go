@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// limits are the two clocks of a call (EXEC-10): one that progress restarts, and
-// one that nothing does.
+// limits are the two clocks of a call (EXEC-10): one that progress restarts, and one that nothing does.
 type limits struct {
 	idle time.Duration
 	max  time.Duration
@@ -26,13 +25,11 @@ type limits struct {
 	outer *limits // of what this is a part of; nil where it is none
 }
 
-// newLimits returns clocks that have not started; a duration that is not
-// positive means no limit.
+// newLimits returns clocks that have not started; a duration that is not positive means no limit.
 func newLimits(idle, absolute time.Duration) *limits { return &limits{idle: idle, max: absolute} }
 
-// limits returns the clocks of a call; idle and absolute win where they are not zero.
-// However much progress a server tells of, a call has an end unless the user wants none
-// (MCP, Lifecycle: "Timeouts").
+// limits returns the clocks of a call; idle and absolute win where they are not zero. However much progress a server
+// tells of, a call has an end unless the user wants none (MCP, Lifecycle: "Timeouts").
 func (d Defaults) limits(idle, absolute time.Duration) *limits {
 	idle = cmp.Or(idle, d.Timeout, DefaultTimeout)
 	return newLimits(idle, cmp.Or(absolute, d.MaxTime, max(DefaultMaxTime, idle)))
@@ -70,15 +67,13 @@ func (l *limits) start(ctx context.Context, subject TimeoutError) (context.Conte
 	}
 }
 
-// WithLimit returns a context that ends after d, unless a Pause stops that clock, with
-// a *TimeoutError as its cause; d that is not positive means no limit. stop must be
-// called at the end.
+// WithLimit returns a context that ends after d, unless a Pause stops that clock, with a *TimeoutError as its cause; d
+// that is not positive means no limit. stop must be called at the end.
 func WithLimit(ctx context.Context, d time.Duration) (bounded context.Context, stop func()) {
 	return WithMaxTime(ctx, d, TimeoutError{})
 }
 
-// WithMaxTime is WithLimit for what the user knows by a name: the cause says what subject
-// says, and after how long.
+// WithMaxTime is WithLimit for what the user knows by a name: the cause says what subject says, and after how long.
 func WithMaxTime(ctx context.Context, d time.Duration, subject TimeoutError) (bounded context.Context, stop func()) {
 	return newLimits(0, d).start(ctx, subject)
 }

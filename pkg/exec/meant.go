@@ -16,9 +16,8 @@ import (
 // What a person probably meant by arguments that are refused: for the command of a hint
 // alone. Nothing of it is ever sent before the person has run that command.
 
-// attempt makes arguments of those that were given: the right ones, the wrong ones as
-// they were probably meant, as far as anyone can tell, where keep is set, and examples for
-// what is missing.
+// attempt makes arguments of those that were given: the right ones, the wrong ones as they were probably meant, as far
+// as anyone can tell, where keep is set, and examples for what is missing.
 func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) json.RawMessage {
 	given, _ := rawjson.Members(e.Arguments)
 	wrong := e.wrong(placesOf(given))

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// maxNetworkText is how many bytes of a tool's failure are searched for the words of a
-// network.
+// maxNetworkText is how many bytes of a tool's failure are searched for the words of a network.
 const maxNetworkText = 16 << 10
 
 // networkFault is one way in which a network fails, as runtimes and libraries write it.
@@ -72,9 +71,8 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 	return list
 })
 
-// NetworkHint reads the text of a failure. Where it tells of a network that failed, it
-// returns a sentence that names the address, if the text does, and the cause, and says
-// what to do; else nothing (EXEC-9).
+// NetworkHint reads the text of a failure. Where it tells of a network that failed, it returns a sentence that names
+// the address, if the text does, and the cause, and says what to do; else nothing (EXEC-9).
 func NetworkHint(text string) string {
 	text = text[:min(len(text), maxNetworkText)]
 	for i, expression := range compiledFaults() {

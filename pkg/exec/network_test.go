@@ -7,8 +7,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// A tool's own failure that tells of a network gets a hint that names the address and
-// the cause (EXEC-9).
+// A tool's own failure that tells of a network gets a hint that names the address and the cause (EXEC-9).
 func TestNetworkHint(t *testing.T) {
 	tests := []struct{ text, subject, cause string }{
 		{"connect ECONNREFUSED 127.0.0.1:1883", "127.0.0.1:1883", "nothing accepts connections"},

@@ -11,14 +11,12 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Normalization exists because callers that are not programs, above all language
-// models, write parameter names in the style of their own training: device_name
-// for a tool that says deviceName. The call would fail over spelling alone.
+// Normalization exists because callers that are not programs, above all language models, write parameter names in the
+// style of their own training: device_name for a tool that says deviceName. The call would fail over spelling alone.
 //
-// It applies to tools of MCP servers only (NORM-4), since toolx's own tools can
-// be spelled as toolx likes, and to top-level names only: below them begin the
-// values, and the keys of a nested object are often data (headers, environment
-// variables, column names) whose spelling nobody may touch. Its order is
+// It applies to tools of MCP servers only (NORM-4), since toolx's own tools can be spelled as toolx likes, and to
+// top-level names only: below them begin the values, and the keys of a nested object are often data (headers,
+// environment variables, column names) whose spelling nobody may touch. Its order is
 //
 //  1. the names that the user mapped for this tool (NORM-2),
 //  2. names that the schema knows, which never change (NORM-1),
@@ -38,9 +36,8 @@ type Rename struct{ From, To string }
 // String returns the change as the log shows it (NORM-5): "{device_name: …} → {deviceName: …}".
 func (r Rename) String() string { return "{" + r.From + ": …} → {" + r.To + ": …}" }
 
-// Normalize changes parameter names in arguments, a JSON object, to those that
-// the tool's schema knows (NORM-1 to NORM-4), and says which. What is not an
-// object is returned as it is, for validation to report.
+// Normalize changes parameter names in arguments, a JSON object, to those that the tool's schema knows (NORM-1 to
+// NORM-4), and says which. What is not an object is returned as it is, for validation to report.
 //
 // The error is an *InvalidArgumentsError where two given names would become one:
 // there is no telling which value is meant, and none may be lost.
@@ -118,8 +115,7 @@ func newNaming(tool *Tool) *naming {
 	return names
 }
 
-// target returns the tool's name for a given one; the same where nothing is to
-// be changed.
+// target returns the tool's name for a given one; the same where nothing is to be changed.
 func (n *naming) target(name string) string {
 	if n.tool.Type != TypeMCP {
 		return name
@@ -141,8 +137,7 @@ func (n *naming) target(name string) string {
 	return name
 }
 
-// spelling finds the one known name that differs from name in underscores and
-// capitals only: deviceID for device_id.
+// spelling finds the one known name that differs from name in underscores and capitals only: deviceID for device_id.
 func (n *naming) spelling(name string) (string, bool) {
 	camel := camelCase(name)
 	if n.known[camel] {

@@ -26,12 +26,10 @@ type Operation struct {
 	Method string
 	// Arguments are what is asked for, as a JSON object, for the log.
 	Arguments json.RawMessage
-	// Timeout and MaxTime win over the defaults where they are not zero; less than
-	// zero means none.
+	// Timeout and MaxTime win over the defaults where they are not zero; less than zero means none.
 	Timeout time.Duration
 	MaxTime time.Duration
-	// Run sends the request and returns the server's reply, byte for byte. It fails
-	// as Implementation.CallTool does.
+	// Run sends the request and returns the server's reply, byte for byte. It fails as Implementation.CallTool does.
 	Run func(ctx context.Context, progress func(Progress)) (json.RawMessage, error)
 	// Read cuts the reply; nil means that all of it is the value.
 	Read func(reply json.RawMessage) (Parts, error)
@@ -62,9 +60,8 @@ func (e *Executor) Do(ctx context.Context, operation Operation) *Result {
 	return e.finish(CallFinished{ID: id, Method: operation.Method, Arguments: operation.Arguments, Result: result}, started, err)
 }
 
-// RejectOperation records an operation that could not be begun, because its server
-// could not be reached, and gives its Result, as Reject does for calls. began is when
-// it was asked for.
+// RejectOperation records an operation that could not be begun, because its server could not be reached, and gives its
+// Result, as Reject does for calls. began is when it was asked for.
 func (e *Executor) RejectOperation(operation Operation, began time.Time, err error) *Result {
 	id := cmp.Or(operation.ID, strconv.FormatInt(e.calls.Add(1), 10))
 	result := &Result{ToolName: operation.Name, Server: operation.Server}

@@ -15,9 +15,8 @@ import (
 // Separator stands between a server's name and a tool's in a qualified name.
 const Separator = "__"
 
-// Own stands in the place of a server's name before the names of toolx's own tools:
-// toolx__echo is the built-in echo, whatever tools servers have. A server of that name
-// takes it.
+// Own stands in the place of a server's name before the names of toolx's own tools: toolx__echo is the built-in echo,
+// whatever tools servers have. A server of that name takes it.
 const Own = "toolx"
 
 // Registry is the one ordered collection of tools (REG-1). The zero value is
@@ -25,9 +24,8 @@ const Own = "toolx"
 type Registry struct {
 	mu    sync.RWMutex
 	tools []*Tool
-	// byName holds the tools of each name: one, but where two servers' names and
-	// their tools' join alike (a and b__c, a__b and c). byPlain holds the tools of
-	// every server that share a plain name.
+	// byName holds the tools of each name: one, but where two servers' names and their tools' join alike (a and b__c,
+	// a__b and c). byPlain holds the tools of every server that share a plain name.
 	byName  map[string][]*Tool
 	byAlias map[string]*Tool
 	byPlain map[string][]*Tool
@@ -38,8 +36,7 @@ type Registry struct {
 	bus       *Bus
 }
 
-// NewRegistry returns an empty Registry that announces replaced tools on bus,
-// which may be nil.
+// NewRegistry returns an empty Registry that announces replaced tools on bus, which may be nil.
 func NewRegistry(bus *Bus) *Registry { return &Registry{bus: bus} }
 
 // Prefer leaves only the named server's tools: the rule for a server given on the
@@ -89,9 +86,8 @@ func (r *Registry) Register(tools ...*Tool) {
 	r.registerAll(tools)
 }
 
-// ReplaceServer registers tools in the place of all that a server had, as when it is
-// listed anew; it only drops those where none are given. Nobody finds the server without
-// tools in between.
+// ReplaceServer registers tools in the place of all that a server had, as when it is listed anew; it only drops those
+// where none are given. Nobody finds the server without tools in between.
 func (r *Registry) ReplaceServer(server string, tools ...*Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,9 +196,8 @@ func (r *Registry) All() []*Tool {
 	return slices.Clone(r.tools)
 }
 
-// Offered returns the tools that are found by their own names, in the order of
-// registration: those of the preferred server alone, where there is one; and never a
-// built-in one whose name another tool takes.
+// Offered returns the tools that are found by their own names, in the order of registration: those of the preferred
+// server alone, where there is one; and never a built-in one whose name another tool takes.
 func (r *Registry) Offered() []*Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -215,8 +210,7 @@ func (r *Registry) hidden(tool *Tool) bool {
 	return tool.Server == "" && (r.preferred != "" || taken)
 }
 
-// NameOf returns a name by which Find returns the tool: its own, or that behind Own;
-// empty where there is none.
+// NameOf returns a name by which Find returns the tool: its own, or that behind Own; empty where there is none.
 func (r *Registry) NameOf(tool *Tool) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -240,11 +234,10 @@ func (r *Registry) behindOwn(tool *Tool) string {
 	return name
 }
 
-// Find returns the tool of that name (REG-4): its qualified name, the name or an alias
-// of a tool of the config, its plain name where only one server has it, or the name of
-// a built-in tool. Of tools whose qualified names are the same, that of the server with
-// the longest name is meant, whichever was registered first. It never guesses: anything
-// else is a *NotFoundError with the nearest names.
+// Find returns the tool of that name (REG-4): its qualified name, the name or an alias of a tool of the config, its
+// plain name where only one server has it, or the name of a built-in tool. Of tools whose qualified names are the same,
+// that of the server with the longest name is meant, whichever was registered first. It never guesses: anything else is
+// a *NotFoundError with the nearest names.
 func (r *Registry) Find(name string) (*Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -329,8 +322,7 @@ func (r *Registry) Settled(name string) *Tool {
 	return r.own(name)
 }
 
-// Shadowed returns the built-in tool whose name a server's tool takes, nil where it takes
-// none.
+// Shadowed returns the built-in tool whose name a server's tool takes, nil where it takes none.
 func (r *Registry) Shadowed(tool *Tool) *Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

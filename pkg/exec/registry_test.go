@@ -6,9 +6,8 @@ import (
 	"toolx/pkg/fault"
 )
 
-// REG-2, REG-3, REG-4: two servers' names and their tools' can join alike. Both tools
-// are kept, and the joined name means that of the longest server's name, whichever was
-// registered first.
+// REG-2, REG-3, REG-4: two servers' names and their tools' can join alike. Both tools are kept, and the joined name
+// means that of the longest server's name, whichever was registered first.
 func TestRegisterJoinedAlike(t *testing.T) {
 	short := &Tool{Name: "a__b__c", Server: "a", Plain: "b__c", Type: TypeMCP}
 	long := &Tool{Name: "a__b__c", Server: "a__b", Plain: "c", Type: TypeMCP}

@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxContents is how many contents of a resource are read: what toolx keeps of one can be
-// many times its text.
+// maxContents is how many contents of a resource are read: what toolx keeps of one can be many times its text.
 const maxContents = 100_000
 
 // ReadContents makes content blocks of a ReadResourceResult (MCP 2025-11-25,

@@ -32,8 +32,7 @@ func TestNewToolCopiesNoSchema(t *testing.T) {
 	}
 }
 
-// Structured content of very many members is not cut into all of them, only to see whether
-// it has one.
+// Structured content of very many members is not cut into all of them, only to see whether it has one.
 func TestWrapsLooksAtTwoMembers(t *testing.T) {
 	structured := json.RawMessage(`{"a":1` + strings.Repeat(`,"b":2`, 10_000) + `}`)
 	allocated := testing.AllocsPerRun(10, func() { wraps(structured, json.RawMessage(`"1"`)) })

@@ -18,12 +18,10 @@ import (
 // Result is the outcome of a call. It marshals to the envelope of EXEC-4 and EXEC-5.
 type Result struct {
 	Success bool
-	// Value is the answer as JSON: structuredContent where there is one, else the
-	// text (blocks joined by a newline) where all content is text, else the
-	// content array. It is nil where the call failed.
+	// Value is the answer as JSON: structuredContent where there is one, else the text (blocks joined by a newline)
+	// where all content is text, else the content array. It is nil where the call failed.
 	Value json.RawMessage
-	// Err is why the call failed, nil on success. Its text is the envelope's
-	// "error", KindOf(Err) its "kind".
+	// Err is why the call failed, nil on success. Its text is the envelope's "error", KindOf(Err) its "kind".
 	Err error
 
 	ToolName string
@@ -53,8 +51,7 @@ type Result struct {
 	valueHasContent bool
 }
 
-// ValueIsContent says that Value is the content array itself: the answer was
-// neither structured nor text alone.
+// ValueIsContent says that Value is the content array itself: the answer was neither structured nor text alone.
 func (r *Result) ValueIsContent() bool { return r.valueIsContent }
 
 // Timing splits the time of a call, in milliseconds.
@@ -190,8 +187,7 @@ func blocksText(content []json.RawMessage) string {
 	return strings.Join(lines, "\n")
 }
 
-// shaped is a CallToolResult, read as far as shaping needs it; all of it is cut from
-// the reply, nothing copied.
+// shaped is a CallToolResult, read as far as shaping needs it; all of it is cut from the reply, nothing copied.
 type shaped struct {
 	content    []json.RawMessage
 	structured json.RawMessage // nil where there is none
@@ -285,9 +281,8 @@ func wraps(structured, text json.RawMessage) bool {
 	return string(value) == rawjson.Unquote(text) && !bytes.ContainsAny(value[:1], "{[")
 }
 
-// allText joins text blocks by newlines into one JSON string; ok is false where any
-// block is not text. One block is taken as it stands in the reply: text can be tens
-// of megabytes, and each copy would be as large.
+// allText joins text blocks by newlines into one JSON string; ok is false where any block is not text. One block is
+// taken as it stands in the reply: text can be tens of megabytes, and each copy would be as large.
 func allText(content []json.RawMessage) (text json.RawMessage, ok bool) {
 	texts := make([]json.RawMessage, len(content))
 	for i, block := range content {
@@ -345,8 +340,7 @@ func (r *Result) cut(limit int64) {
 	r.Value, r.onlyText, r.valueIsContent = rawjson.Quote(r.shorten(text, limit)), nil, false
 }
 
-// cutFailure shortens what a failed tool said, as cut does. It returns every other error
-// as it is.
+// cutFailure shortens what a failed tool said, as cut does. It returns every other error as it is.
 func (r *Result) cutFailure(err error, limit int64) error {
 	if limit <= 0 || err == nil || fault.KindOf(err) != fault.KindTool || int64(len(err.Error())) <= limit {
 		return err

@@ -25,8 +25,7 @@ const (
 
 // Tool is one callable tool, whatever runs it. Tools are created once and then only read.
 type Tool struct {
-	// Name is unique in a Registry: "server__tool" for an MCP tool, the tool's
-	// own name for the others.
+	// Name is unique in a Registry: "server__tool" for an MCP tool, the tool's own name for the others.
 	Name string
 	// Aliases are further names that find the tool, such as LangChain's lc_name.
 	Aliases []string
@@ -36,12 +35,10 @@ type Tool struct {
 	Plain string
 	// Type is the kind of implementation behind a tool.
 	Type Type
-	// BuiltIn says that toolx has the tool without any config. A server's tool takes its
-	// name (see Registry.Find).
+	// BuiltIn says that toolx has the tool without any config. A server's tool takes its name (see Registry.Find).
 	BuiltIn bool
-	// Launch is the command line of the tool's server where that was given on
-	// toolx's own command line, Address its url where that was; a command that calls
-	// the tool must repeat it.
+	// Launch is the command line of the tool's server where that was given on toolx's own command line, Address its url
+	// where that was; a command that calls the tool must repeat it.
 	Launch  []string
 	Address string
 	// Flags are the flags of toolx's own command line that such a command must repeat to
@@ -54,26 +51,22 @@ type Tool struct {
 
 	// Definition is the whole MCP tool object, byte for byte as its owner sent it.
 	Definition json.RawMessage
-	// InputSchema and OutputSchema are cut from Definition, untouched; nil where
-	// there is none.
+	// InputSchema and OutputSchema are cut from Definition, untouched; nil where there is none.
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage
 
-	// Timeout is the idle timeout of this tool's calls; zero means that the
-	// Executor's default applies.
+	// Timeout is the idle timeout of this tool's calls; zero means that the Executor's default applies.
 	Timeout time.Duration
 
 	// Rename maps parameter names to what the tool calls them (NORM-2).
 	Rename map[string]string
-	// KeepNames switches the heuristic normalization of parameter names off
-	// (NORM-4, NORM-7).
+	// KeepNames switches the heuristic normalization of parameter names off (NORM-4, NORM-7).
 	KeepNames bool
 
 	// Implementation runs the tool.
 	Implementation Implementation
 
-	// Broken is why no call can succeed: the config's entry is wrong. It is nil for
-	// every other tool.
+	// Broken is why no call can succeed: the config's entry is wrong. It is nil for every other tool.
 	Broken error
 
 	input, output parsedSchema
@@ -92,9 +85,8 @@ func (p *parsedSchema) of(text json.RawMessage) *jsonschema.Document {
 
 // Implementation runs tools: an MCP session, or a handler of toolx's own.
 type Implementation interface {
-	// CallTool runs one tool with arguments that are already normalized and
-	// valid. It returns the MCP CallToolResult as JSON, byte for byte where a
-	// server sent it; a result with isError is not an error here.
+	// CallTool runs one tool with arguments that are already normalized and valid. It returns the MCP CallToolResult as
+	// JSON, byte for byte where a server sent it; a result with isError is not an error here.
 	//
 	// An error means that there is no result. It may carry a Kind (see KindOf);
 	// when ctx ends first the error is, or wraps, the context's.
@@ -122,9 +114,8 @@ type Progress struct {
 	Message  string
 }
 
-// NewTool makes a Tool from the JSON of an MCP tool object, which it keeps byte
-// for byte. Name and Plain are both the object's name; the caller qualifies.
-// It fails where the object is not one or has no name.
+// NewTool makes a Tool from the JSON of an MCP tool object, which it keeps byte for byte. Name and Plain are both the
+// object's name; the caller qualifies. It fails where the object is not one or has no name.
 func NewTool(definition json.RawMessage) (*Tool, error) {
 	if !json.Valid(definition) {
 		return nil, errNoJSON

@@ -20,8 +20,7 @@ func combination(parts []*Node) (at int, keyword string) {
 	return -1, ""
 }
 
-// listAlternatives returns the alternatives of one combination, without null and what
-// can never be.
+// listAlternatives returns the alternatives of one combination, without null and what can never be.
 func listAlternatives(parts []*Node, at int, keyword string) (list []Alternative, null bool) {
 	base := TypesOf(parts)
 	for _, entry := range parts[at].Get(keyword).Elements() {

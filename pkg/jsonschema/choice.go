@@ -8,9 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// choose explains why no alternative of an anyOf or oneOf fits: by what they
-// all want where that can be said in one breath, else by the alternative that
-// comes nearest.
+// choose explains why no alternative of an anyOf or oneOf fits: by what they all want where that can be said in one
+// breath, else by the alternative that comes nearest.
 func (r *report) choose(err *jsonschema.ValidationError) {
 	here := r.path(err.InstanceLocation)
 	var tried []*report
@@ -65,9 +64,8 @@ func (r *report) remark(text string) {
 	}
 }
 
-// distance weighs how far the arguments are from an alternative. Another kind of
-// value is farthest; then another value where the alternative names one, which
-// is how alternatives are told apart.
+// distance weighs how far the arguments are from an alternative. Another kind of value is farthest; then another value
+// where the alternative names one, which is how alternatives are told apart.
 func (r *report) distance(here string) int {
 	const kindWeight, valueWeight, missingWeight, unknownWeight = 1000, 100, 10, 5
 	sum := unknownWeight * len(r.unknown)
@@ -97,9 +95,8 @@ func (r *report) wrongValue() bool {
 	return slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Reason == ReasonEnum })
 }
 
-// sameKind makes one problem of alternatives that each want one kind or one of
-// some values in the same place: "must be one of "on", "off"", "must be string
-// or integer".
+// sameKind makes one problem of alternatives that each want one kind or one of some values in the same place: "must be
+// one of "on", "off"", "must be string or integer".
 func sameKind(tried []*report, here string) (Problem, bool) {
 	var expected, options []string
 	merged := tried[0].problems
@@ -148,8 +145,7 @@ func oneMissing(tried []*report) (Problem, bool) {
 	return problem, true
 }
 
-// alternativesOf says which alternatives there were, for the remark on the
-// nearest; nothing where only one was meant.
+// alternativesOf says which alternatives there were, for the remark on the nearest; nothing where only one was meant.
 func (r *report) alternativesOf(err *jsonschema.ValidationError, tried []*report, best *report) string {
 	here := r.path(err.InstanceLocation)
 	var names []string
@@ -189,8 +185,7 @@ func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []*N
 	return list
 }
 
-// alternativeName names one alternative: by its title, the value that sets it
-// apart, or what it requires.
+// alternativeName names one alternative: by its title, the value that sets it apart, or what it requires.
 func alternativeName(schema *Node) string {
 	if title := First(schema.Facets(), "title").Text(); title != "" {
 		return title

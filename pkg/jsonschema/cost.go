@@ -8,14 +8,12 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// ErrTooLarge says that a schema would take unreasonably long to compile. It
-// may be valid all the same.
+// ErrTooLarge says that a schema would take unreasonably long to compile. It may be valid all the same.
 var ErrTooLarge = errors.New("it is too large to be compiled")
 
-// checkCompileWork refuses a schema that would take unreasonably long to
-// compile. The compiler cannot be stopped, and some of its steps are quadratic:
-// it finds each schema in a list of all, copies the way to each of them, and
-// copies its whole index for a reference to a place where it expects no schema.
+// checkCompileWork refuses a schema that would take unreasonably long to compile. The compiler cannot be stopped, and
+// some of its steps are quadratic: it finds each schema in a list of all, copies the way to each of them, and copies
+// its whole index for a reference to a place where it expects no schema.
 func checkCompileWork(doc any) error {
 	cost := schemaCost{oddRefs: make(map[string]bool)}
 	cost.modern = true
@@ -100,8 +98,7 @@ func (c *schemaCost) usual(pointer string) bool {
 	return (place == "definitions" || place == "$defs" && c.modern) && !strings.Contains(rest, "/")
 }
 
-// escapePointer encodes a name for a JSON pointer in a URL's fragment (RFC 6901,
-// section 6).
+// escapePointer encodes a name for a JSON pointer in a URL's fragment (RFC 6901, section 6).
 func escapePointer(name string) string {
 	return url.PathEscape(rawjson.Pointer(name)[1:])
 }

@@ -1,8 +1,7 @@
-// Package jsonschema reads JSON Schemas that strangers wrote. A Document is one schema,
-// parsed once. Its Nodes answer what toolx asks of it: where a reference leads, which
-// names and kinds of value a place allows, what a form shows there (Shape), which
-// arguments would fit (Example). A Schema is the same document compiled: it says what is
-// wrong with a value (Problem).
+// Package jsonschema reads JSON Schemas that strangers wrote. A Document is one schema, parsed once. Its Nodes answer
+// what toolx asks of it: where a reference leads, which names and kinds of value a place allows, what a form shows
+// there (Shape), which arguments would fit (Example). A Schema is the same document compiled: it says what is wrong
+// with a value (Problem).
 //
 // Schemas come from servers. They may be broken, which leaves questions with useful
 // answers, and they may be hostile, so that every question has a bound.
@@ -91,9 +90,8 @@ func (d *Document) Schema(ctx context.Context) *Schema {
 	return schema
 }
 
-// Resolve follows a reference within the document (RFC 6901, as a URI fragment); nil
-// where it leads out of it or nowhere. References by other names than pointers are
-// pointers already (see LocalReferences).
+// Resolve follows a reference within the document (RFC 6901, as a URI fragment); nil where it leads out of it or
+// nowhere. References by other names than pointers are pointers already (see LocalReferences).
 func (d *Document) Resolve(reference string) *Node {
 	pointer, local := strings.CutPrefix(reference, "#")
 	if text, err := url.PathUnescape(pointer); err == nil {

@@ -18,9 +18,8 @@ import (
 // errNoExample says that no example was found that the schema accepts.
 var errNoExample = errors.New("no example could be made that fits the schema")
 
-// Example makes an arguments object that the schema accepts: the required
-// parameters, with values from examples, default, const and enum where the
-// schema has them, else ones made to fit. It is the basis of commands to paste.
+// Example makes an arguments object that the schema accepts: the required parameters, with values from examples,
+// default, const and enum where the schema has them, else ones made to fit. It is the basis of commands to paste.
 //
 // The example has been validated, unless the schema is broken and cannot judge.
 // Where nothing fits, the error says so and the best try is returned with it.
@@ -31,8 +30,7 @@ func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
 	_, broken := d.Compile(ctx)
 	budget := newBudget(ctx, maxExampleSteps)
 	var first json.RawMessage
-	// Each try takes other alternatives; the second also leaves the author's own
-	// examples, which need not be right.
+	// Each try takes other alternatives; the second also leaves the author's own examples, which need not be right.
 	const tries = 10
 	for try := range tries {
 		maker := newExampleMaker(d, max(0, try-1), budget)
@@ -64,8 +62,7 @@ type exampleMaker struct {
 	effort   *effort
 }
 
-// effort is what is left for making one example. A schema can ask for any number of
-// elements, each of any length.
+// effort is what is left for making one example. A schema can ask for any number of elements, each of any length.
 type effort struct {
 	schemas int // still to be looked at
 	bytes   int // of text still to be made
@@ -131,8 +128,7 @@ func impliesObject(parts []*Node) bool {
 	return First(parts, "properties").present()
 }
 
-// parts returns the schema's facets, with one alternative taken of each anyOf
-// and oneOf in it, and that one's facets.
+// parts returns the schema's facets, with one alternative taken of each anyOf and oneOf in it, and that one's facets.
 func (m *exampleMaker) parts(schema *Node) []*Node {
 	return collect(schema, func(part *Node) []*Node {
 		next := conjuncts(part)
@@ -209,8 +205,7 @@ func (m *exampleMaker) fill(made map[string]any, parts []*Node, whole *Node, lea
 	}
 }
 
-// memberName makes the i-th name of an object that lists none, by what the parts say
-// of names.
+// memberName makes the i-th name of an object that lists none, by what the parts say of names.
 func (m *exampleMaker) memberName(parts []*Node, i int) string {
 	if names := First(parts, "propertyNames"); names != nil {
 		about := m.parts(names)
@@ -238,8 +233,7 @@ func (m *exampleMaker) addProperty(made map[string]any, object *Node, name strin
 	made[name] = m.make(schema, depth+1)
 }
 
-// array makes as many elements as must be there; at least one where that is
-// allowed, since an empty list shows nothing.
+// array makes as many elements as must be there; at least one where that is allowed, since an empty list shows nothing.
 func (m *exampleMaker) array(schema *Node, parts []*Node, depth int) any {
 	least, most, distinct := 1, branchLimit, false
 	for _, part := range parts {
@@ -275,8 +269,7 @@ func wholeNumber(value *Node) (int, bool) {
 	return int(min(n, maxSteps)), err == nil && n >= 0
 }
 
-// exampleNumber makes a number within the bounds of all parts, the variant-th where
-// several fit.
+// exampleNumber makes a number within the bounds of all parts, the variant-th where several fit.
 func exampleNumber(parts []*Node, fraction bool, variant int) any {
 	var low, high, step *big.Rat
 	one := big.NewRat(1, 1)
@@ -365,8 +358,7 @@ func rational(value *Node) *big.Rat {
 	return parsed
 }
 
-// larger returns the larger of two numbers where sign is 1, the smaller where it
-// is -1; a may be nil.
+// larger returns the larger of two numbers where sign is 1, the smaller where it is -1; a may be nil.
 func larger(a, b *big.Rat, sign int) *big.Rat {
 	if a == nil || b.Cmp(a)*sign > 0 {
 		return b

@@ -27,10 +27,9 @@ func (s *Schema) Mend(ctx context.Context, arguments json.RawMessage) json.RawMe
 	return result
 }
 
-// settle changes an object until the schema accepts it, by what the schema says is
-// wrong: so it meets conditions (if, then, dependentRequired) that no single part of
-// the schema shows. Members are written in order, what else there is behind them.
-// valid is false where no further change helps; raw is then the last try.
+// settle changes an object until the schema accepts it, by what the schema says is wrong: so it meets conditions (if,
+// then, dependentRequired) that no single part of the schema shows. Members are written in order, what else there is
+// behind them. valid is false where no further change helps; raw is then the last try.
 func (m *exampleMaker) settle(schema *Schema, object map[string]any, order []string) (raw json.RawMessage, valid bool) {
 	const rounds = 6
 	for range rounds {

@@ -82,10 +82,9 @@ func formatSample(format string) string {
 	return ""
 }
 
-// matchingText makes a text that a pattern matches, at least so long, or returns
-// the fallback where the pattern is beyond it. Look-ahead says what a text must hold
-// besides: such a pattern is matched by its other half, with samples of the first
-// before or behind it, where it can be.
+// matchingText makes a text that a pattern matches, at least so long, or returns the fallback where the pattern is
+// beyond it. Look-ahead says what a text must hold besides: such a pattern is matched by its other half, with samples
+// of the first before or behind it, where it can be.
 func (e *effort) matchingText(pattern string, least, variant int, fallback string) string {
 	if len(pattern) > maxPattern {
 		return fallback
@@ -241,8 +240,7 @@ func (t *patternText) repeat(node *syntax.Regexp, least, most int) {
 	}
 }
 
-// readable picks a character of a class, given as pairs of bounds: a letter or a
-// digit where it has one.
+// readable picks a character of a class, given as pairs of bounds: a letter or a digit where it has one.
 func readable(bounds []rune) rune {
 	for _, wanted := range "a1A0f_-. " {
 		for i := 0; i+1 < len(bounds); i += 2 {

@@ -14,9 +14,8 @@ const (
 	HoldsNone Holding = 0
 )
 
-// Holds says in which forms a keyword of any draft holds schemas. It is asked about
-// keywords only: a property that is called "items" stands under "properties", and is a
-// name.
+// Holds says in which forms a keyword of any draft holds schemas. It is asked about keywords only: a property that is
+// called "items" stands under "properties", and is a name.
 func Holds(keyword string) Holding {
 	switch keyword {
 	case "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not",

@@ -144,8 +144,7 @@ func DescribeKind(value any) string {
 // kindBudget bounds how many parts of a schema one question about kinds looks at.
 const kindBudget = 5000
 
-// Kinds returns the kinds of value that the schema allows; AnyKind where it says
-// nothing, or contradicts itself.
+// Kinds returns the kinds of value that the schema allows; AnyKind where it says nothing, or contradicts itself.
 func (n *Node) Kinds() Kinds {
 	budget := kindBudget
 	allowed := n.allowed(&budget)
@@ -184,8 +183,7 @@ func (n *Node) allowed(budget *int) Kinds {
 // combinations returns the keywords that list alternatives.
 func combinations() []string { return []string{"oneOf", "anyOf"} }
 
-// typeKinds returns the kinds that a schema's own type allows. A type that JSON Schema
-// does not know says nothing.
+// typeKinds returns the kinds that a schema's own type allows. A type that JSON Schema does not know says nothing.
 func typeKinds(part *Node) Kinds {
 	keyword := part.Get("type")
 	allowed := kindNamed(keyword.Text())

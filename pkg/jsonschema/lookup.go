@@ -14,9 +14,8 @@ const branchLimit = 2000
 // refers to, and its allOf, all the way down, each once.
 func (n *Node) Facets() []*Node { return collect(n, conjuncts) }
 
-// Branches returns the facets of n and those of all its alternatives: anyOf, oneOf,
-// then, else, and what depends on a property. A name that any of them knows is a name
-// that the tool knows.
+// Branches returns the facets of n and those of all its alternatives: anyOf, oneOf, then, else, and what depends on a
+// property. A name that any of them knows is a name that the tool knows.
 func (n *Node) Branches() []*Node {
 	return collect(n, func(part *Node) []*Node { return append(conjuncts(part), alternatives(part)...) })
 }
@@ -193,8 +192,7 @@ func matchesPattern(parts []*Node, name string) bool {
 // long to find out.
 func (n *Node) HasPattern(name string) bool { return matchesPattern(n.Branches(), name) }
 
-// Welcomes reports whether any branch of the schema takes properties that it does not
-// name, by its own word.
+// Welcomes reports whether any branch of the schema takes properties that it does not name, by its own word.
 func (n *Node) Welcomes() bool {
 	return slices.ContainsFunc(n.Branches(), func(part *Node) bool { return welcomes(part, "additionalProperties") })
 }

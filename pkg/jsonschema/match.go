@@ -8,8 +8,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Alternative returns the alternative of a variant that a value fits best, -1 where it fits
-// none.
+// Alternative returns the alternative of a variant that a value fits best, -1 where it fits none.
 func (s *Shape) Alternative(raw json.RawMessage) int {
 	best, choice := 0, -1
 	for i, a := range s.Alternatives {

@@ -11,9 +11,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Node is one value in a schema. It is cut into its parts when somebody asks for
-// them, and each part exists once, so that a node can be told from another. The methods
-// of a nil Node answer as one that is not there.
+// Node is one value in a schema. It is cut into its parts when somebody asks for them, and each part exists once, so
+// that a node can be told from another. The methods of a nil Node answer as one that is not there.
 type Node struct {
 	doc      *Document
 	raw      json.RawMessage // nil where the node was made of others
@@ -36,8 +35,7 @@ func newNode(text string) *Node { return &Node{raw: json.RawMessage(text)} }
 // manyMembers is from how many on a name is looked up in a map.
 const manyMembers = 8
 
-// open cuts the node into its parts. Of two members of one name the last counts, as in
-// encoding/json.
+// open cuts the node into its parts. Of two members of one name the last counts, as in encoding/json.
 func (n *Node) open() {
 	if n.raw == nil {
 		return
@@ -230,8 +228,7 @@ func First(parts []*Node, keyword string) *Node {
 	return nil
 }
 
-// Reference returns the reference that a schema has, by whichever keyword; empty where it
-// has none.
+// Reference returns the reference that a schema has, by whichever keyword; empty where it has none.
 func (n *Node) Reference() string {
 	for _, keyword := range referenceKeywords() {
 		if text := n.Get(keyword).Text(); text != "" {
@@ -241,8 +238,7 @@ func (n *Node) Reference() string {
 	return ""
 }
 
-// Target follows the reference of a schema; nil where it has none, and where that leads
-// out of the document or nowhere.
+// Target follows the reference of a schema; nil where it has none, and where that leads out of the document or nowhere.
 func (n *Node) Target() *Node {
 	reference := n.Reference()
 	if reference == "" {

@@ -20,14 +20,12 @@ const (
 	workPerStep  = 5000                   // of that
 )
 
-// patterns compiles the regular expressions of one schema. JSON Schema means
-// ECMAScript's; Go's engine reads most of them, in linear time, and decides
-// where it can. Only what it lacks (look-around, back references, \u escapes)
-// goes to a backtracking engine, under a timeout.
+// patterns compiles the regular expressions of one schema. JSON Schema means ECMAScript's; Go's engine reads most of
+// them, in linear time, and decides where it can. Only what it lacks (look-around, back references, \u escapes) goes to
+// a backtracking engine, under a timeout.
 //
-// A pattern that neither engine reads is the schema author's slip. It is left
-// out and remembered, rather than turned into a broken schema: everything else
-// that the schema says is still worth checking.
+// A pattern that neither engine reads is the schema author's slip. It is left out and remembered, rather than turned
+// into a broken schema: everything else that the schema says is still worth checking.
 type patterns struct {
 	meter   *meter
 	ignored []string // patterns that are not checked, in order
@@ -83,9 +81,8 @@ func (p *linearPattern) MatchString(text string) bool {
 	return p.re.MatchString(text)
 }
 
-// programSize returns how many instructions a pattern has at most, without writing them: repetitions
-// are written out, so that ten bytes can become a thousand instructions. It is 0 for a pattern
-// that Go's engine does not read.
+// programSize returns how many instructions a pattern has at most, without writing them: repetitions are written out,
+// so that ten bytes can become a thousand instructions. It is 0 for a pattern that Go's engine does not read.
 func programSize(pattern string) int {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

@@ -9,17 +9,14 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// LocalReferences returns a schema whose references to places in the same document are
-// JSON pointers from its root (RFC 6901, "#/$defs/level"), however the schema writes
-// them: by $anchor, by $id, counted from an embedded schema with an $id of its own, by
-// $dynamicRef or $recursiveRef (JSON Schema 2020-12, sections 8.2 and 9.2). A dynamic
-// reference leads where it does for who starts at the root. References that lead
-// elsewhere stay as they are, and so does every other byte; those to an anchor that is
-// missing count from the root ("#missing"). What is no
-// schema, or too large for one, is returned as it is.
+// LocalReferences returns a schema whose references to places in the same document are JSON pointers from its root (RFC
+// 6901, "#/$defs/level"), however the schema writes them: by $anchor, by $id, counted from an embedded schema with an
+// $id of its own, by $dynamicRef or $recursiveRef (JSON Schema 2020-12, sections 8.2 and 9.2). A dynamic reference
+// leads where it does for who starts at the root. References that lead elsewhere stay as they are, and so does every
+// other byte; those to an anchor that is missing count from the root ("#missing"). What is no schema, or too large for
+// one, is returned as it is.
 //
-// Every Document begins with it, so that its references come to the same places as
-// validation does.
+// Every Document begins with it, so that its references come to the same places as validation does.
 func LocalReferences(schema json.RawMessage) json.RawMessage {
 	text := string(schema)
 	if len(schema) > MaxSize || !strings.Contains(text, `ef"`) ||
@@ -175,8 +172,7 @@ func (r *references) pointer(one reference) (string, bool) {
 	return "#" + start.pointer() + fragment, true
 }
 
-// anchor finds the schema of an anchor. A dynamic one is that of the outermost schema,
-// where that has one of the name.
+// anchor finds the schema of an anchor. A dynamic one is that of the outermost schema, where that has one of the name.
 func (r *references) anchor(keyword, document, fragment string) *schemaPlace {
 	if name, err := url.PathUnescape(fragment); err == nil {
 		fragment = name

@@ -166,11 +166,10 @@ func (r *report) addMissing(location, names []string, because string) {
 	}
 }
 
-// addOutside takes a parameter that a closed schema (additionalProperties: false)
-// does not admit. One that the schema names nowhere is unknown, not a problem
-// (VAL-2). One that it names in another alternative does not go with the rest.
-// One that it names in another part of an allOf is the well-known mistake of two
-// closed schemas that exclude each other's parameters; servers never mean it.
+// addOutside takes a parameter that a closed schema (additionalProperties: false) does not admit. One that the schema
+// names nowhere is unknown, not a problem (VAL-2). One that it names in another alternative does not go with the rest.
+// One that it names in another part of an allOf is the well-known mistake of two closed schemas that exclude each
+// other's parameters; servers never mean it.
 func (r *report) addOutside(location []string) {
 	last := len(location) - 1
 	known := r.namesIn(location[:last])
@@ -226,8 +225,7 @@ func (p *place) describe() *place {
 	return p
 }
 
-// suggest finds the nearest names of the first unknown parameters: those that
-// messages name.
+// suggest finds the nearest names of the first unknown parameters: those that messages name.
 func (r *report) suggest(budget *budget) {
 	for i := range r.unknown[:min(len(r.unknown), words.MaxNamed)] {
 		if budget.spend(comparing(r.unknown[i].Known)) != nil {
@@ -287,9 +285,8 @@ func SortProblems(problems []Problem) {
 
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
 
-// path writes a location in the arguments as a person would: options.mode, items[2].
-// A name that is the whole location may have dots and spaces: that is how it is
-// given on the command line too.
+// path writes a location in the arguments as a person would: options.mode, items[2]. A name that is the whole location
+// may have dots and spaces: that is how it is given on the command line too.
 func (r *report) path(location []string) string {
 	if len(location) == 1 && location[0] != "" && !strings.ContainsAny(location[0], "[]\"'") {
 		return location[0]
@@ -395,8 +392,7 @@ func problemOf(err *jsonschema.ValidationError, given string) Problem { //nolint
 	return problem
 }
 
-// findCycle looks for a schema that refers to itself without end: what else the
-// validator says then is worth nothing.
+// findCycle looks for a schema that refers to itself without end: what else the validator says then is worth nothing.
 func findCycle(err *jsonschema.ValidationError) error {
 	switch k := err.ErrorKind.(type) {
 	case *kind.RefCycle:

@@ -267,8 +267,7 @@ func doubling(keyword, leaf string, n int) string {
 	return out.String()
 }
 
-// chain returns a schema in which n references follow each other before the next
-// level of the arguments is reached.
+// chain returns a schema in which n references follow each other before the next level of the arguments is reached.
 func chain(n int) string {
 	var out strings.Builder
 	out.WriteString(`{"$defs":{"c0":{"properties":{"a":{"$ref":"#"}}}`)
@@ -279,8 +278,7 @@ func chain(n int) string {
 	return out.String()
 }
 
-// VAL-3: schemas without end do not block a call, and end no process: the check
-// gives up and says so.
+// VAL-3: schemas without end do not block a call, and end no process: the check gives up and says so.
 func TestEndlessSchemas(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 400) + "{}" + strings.Repeat("}", 400)
 	tests := []struct{ name, schema, arguments, want string }{
@@ -304,8 +302,7 @@ func TestEndlessSchemas(t *testing.T) {
 	}
 }
 
-// The validator's dynamic references reach schemas that no other way leads to;
-// their steps count too.
+// The validator's dynamic references reach schemas that no other way leads to; their steps count too.
 func TestDynamicReferencesAreBounded(t *testing.T) {
 	schema := strings.Replace(doubling("anyOf", `{"minProperties":1}`, 60), `"$ref":"#/$defs/d59"`,
 		`"properties":{"a":{"$ref":"inner"}}`, 1)

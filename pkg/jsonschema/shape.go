@@ -126,9 +126,8 @@ func (d *Document) Arguments() (*Shape, *Node) {
 // typeNode returns a schema that names one type.
 func typeNode(name string) *Node { return newNode(`{"type":"` + name + `"}`) }
 
-// ShapeOf makes the shape of schemas that apply together. It merges what can
-// be merged: nullable wrappers, lists of constants, alternatives that only add
-// conditions. What is left of alternatives is a variant.
+// ShapeOf makes the shape of schemas that apply together. It merges what can be merged: nullable wrappers, lists of
+// constants, alternatives that only add conditions. What is left of alternatives is a variant.
 func ShapeOf(parts []*Node) *Shape {
 	nullable := false
 	var aside []*Node
@@ -236,8 +235,7 @@ func (s *Shape) typed(name string) {
 	}
 }
 
-// array: rows of one shape. A tuple gives each place its own, which no list of rows
-// can show.
+// array: rows of one shape. A tuple gives each place its own, which no list of rows can show.
 func (s *Shape) array() {
 	s.Kind, s.Items = ShapeArray, First(s.Parts, "items")
 	if s.Items.IsArray() || len(First(s.Parts, "prefixItems").Elements()) > 0 {

@@ -85,9 +85,8 @@ func (s *nameShape) property(schema *Node, name string) (*Node, bool) {
 	return schema.Property(name)
 }
 
-// judge reports a name that shape does not know. Where a schema lists names and
-// welcomes others too, only what looks like a misspelling is worth a warning;
-// where it lists none, nothing is.
+// judge reports a name that shape does not know. Where a schema lists names and welcomes others too, only what looks
+// like a misspelling is worth a warning; where it lists none, nothing is.
 func (w *unknownWalker) judge(shape *nameShape, name string, path []string) {
 	if !shape.plain || shape.names.set[name] || matchesPattern(shape.parts, name) {
 		return

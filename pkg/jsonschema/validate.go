@@ -39,8 +39,7 @@ const MaxPath = 200
 // Problem is one way in which arguments do not fit a schema. Its texts from the
 // schema are the server's own, not made safe for a terminal.
 type Problem struct {
-	// Path leads to the value: "level", "options.mode", "items[2].name". It is
-	// empty for the arguments as a whole.
+	// Path leads to the value: "level", "options.mode", "items[2].name". It is empty for the arguments as a whole.
 	Path string `json:"path"`
 	// Reason sorts the problem.
 	Reason Reason `json:"reason"`
@@ -52,16 +51,14 @@ type Problem struct {
 	Description string `json:"description,omitempty"`
 	// Options are the valid values of an enum as JSON, all of them.
 	Options []string `json:"options,omitempty"`
-	// Detail is a remark behind the rest: the nearest alternative, where JSON ends
-	// being JSON.
+	// Detail is a remark behind the rest: the nearest alternative, where JSON ends being JSON.
 	Detail string `json:"detail,omitempty"`
 
 	// Location is Path in its parts: names of members and numbers of elements.
 	Location []string `json:"-"`
 }
 
-// Expect says what a schema expects in the problem's place, where it lists values, and
-// what it says of that place.
+// Expect says what a schema expects in the problem's place, where it lists values, and what it says of that place.
 func (p *Problem) Expect(schema *Node) {
 	p.Description = schema.Description()
 	if values, ok := schema.Options(); ok {
@@ -95,8 +92,7 @@ func (p Problem) sentence() string {
 	return text
 }
 
-// verb fits the expectation: one is a kind or a value, or has a size, or does
-// something.
+// verb fits the expectation: one is a kind or a value, or has a size, or does something.
 func (p Problem) verb() string {
 	switch p.Reason {
 	case ReasonType, ReasonEnum, ReasonRange, ReasonSyntax:
@@ -114,8 +110,7 @@ func (p Problem) subject() string {
 	return "'" + words.Shorten(p.Path, MaxPath) + "'"
 }
 
-// about puts a missing parameter's type and the first sentence about it in
-// parentheses.
+// about puts a missing parameter's type and the first sentence about it in parentheses.
 func (p Problem) about() string {
 	sentence := words.FirstSentence(p.Description)
 	switch {
@@ -159,24 +154,20 @@ func (u UnknownParameter) Problem() Problem {
 	return problem
 }
 
-// Remarks says what of the schema is not checked, one line each: patterns that
-// no engine can read.
+// Remarks says what of the schema is not checked, one line each: patterns that no engine can read.
 func (s *Schema) Remarks() []string { return slices.Clone(s.remarks) }
 
-// Validate is Check for callers to whom a schema that cannot judge is one that
-// finds nothing wrong.
+// Validate is Check for callers to whom a schema that cannot judge is one that finds nothing wrong.
 func (s *Schema) Validate(ctx context.Context, arguments json.RawMessage) ([]Problem, []UnknownParameter) {
 	problems, unknown, _ := s.Check(ctx, arguments)
 	return problems, unknown
 }
 
-// Check holds arguments, a JSON object, against the schema and reports all
-// problems at once (VAL-1), and apart from them the parameters that the schema
-// does not name (VAL-2), also where it forbids them.
+// Check holds arguments, a JSON object, against the schema and reports all problems at once (VAL-1), and apart from
+// them the parameters that the schema does not name (VAL-2), also where it forbids them.
 //
-// An error means that the schema could not judge (VAL-3): it goes round in
-// circles, or takes more steps than any honest schema. The arguments are then
-// neither valid nor invalid. The error is that of ctx if that has ended.
+// An error means that the schema could not judge (VAL-3): it goes round in circles, or takes more steps than any honest
+// schema. The arguments are then neither valid nor invalid. The error is that of ctx if that has ended.
 func (s *Schema) Check(ctx context.Context, arguments json.RawMessage) (problems []Problem, unknown []UnknownParameter, err error) {
 	found, err := s.Judge(ctx, arguments)
 	return found.Problems, found.Unknown, err
@@ -238,9 +229,8 @@ func unmatchedRemarks(patterns []string) []string {
 	return remarks
 }
 
-// CheckValue holds any JSON value against the schema, such as structuredContent
-// against an outputSchema, and reports all problems at once. An error means that the
-// schema could not judge, as for Check.
+// CheckValue holds any JSON value against the schema, such as structuredContent against an outputSchema, and reports
+// all problems at once. An error means that the schema could not judge, as for Check.
 func (s *Schema) CheckValue(ctx context.Context, raw json.RawMessage) ([]Problem, error) {
 	if err := rawjson.Check(raw); err != nil {
 		return []Problem{{Reason: ReasonSyntax, Expected: "JSON", Given: GivenText(raw), Detail: err.Error()}}, nil
@@ -268,9 +258,8 @@ func (s *Schema) CheckValue(ctx context.Context, raw json.RawMessage) ([]Problem
 // stack outgrows 1 GB, and nothing can recover from that. One level takes 2 kB.
 const frames = 50_000
 
-// applyFairly runs the validator and says which patterns it gave up. Those count as
-// matched; below a "not" that would refuse the value for what nobody knows, so a
-// refusal holds only where it stands with the other answer too.
+// applyFairly runs the validator and says which patterns it gave up. Those count as matched; below a "not" that would
+// refuse the value for what nobody knows, so a refusal holds only where it stands with the other answer too.
 func (s *Schema) applyFairly(whole *budget, value any) (failure *jsonschema.ValidationError, unmatched []string, err error) {
 	failure, err = s.apply(whole, value)
 	if err != nil || s.meter == nil || len(s.meter.unmatched) == 0 {

@@ -172,8 +172,7 @@ func Same(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || bytes.Equal(Compact(a), Compact(b))
 }
 
-// IsNumber reports whether text is a JSON number: no plus sign, no leading zeros or spaces, no
-// hexadecimal, no NaN.
+// IsNumber reports whether text is a JSON number: no plus sign, no leading zeros or spaces, no hexadecimal, no NaN.
 func IsNumber(text string) bool {
 	if text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
 		return false
@@ -182,8 +181,7 @@ func IsNumber(text string) bool {
 	return last >= '0' && last <= '9' && json.Valid([]byte(text))
 }
 
-// IsWhole reports whether a JSON number is whole: 3, 3.0, 1e3 (JSON Schema 2020-12,
-// validation 6.1.1).
+// IsWhole reports whether a JSON number is whole: 3, 3.0, 1e3 (JSON Schema 2020-12, validation 6.1.1).
 func IsWhole(number string) bool {
 	if !strings.ContainsAny(number, ".eE") {
 		return true

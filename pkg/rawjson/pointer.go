@@ -77,8 +77,7 @@ func Tokens(pointer string) []string {
 	return tokens
 }
 
-// indexOf reads a token as the index of an array's element: digits without leading zeros (RFC 6901,
-// section 4).
+// indexOf reads a token as the index of an array's element: digits without leading zeros (RFC 6901, section 4).
 func indexOf(token string, length int) (int, bool) {
 	index, err := strconv.Atoi(token)
 	return index, err == nil && index >= 0 && index < length && strconv.Itoa(index) == token

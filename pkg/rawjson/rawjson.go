@@ -1,6 +1,5 @@
-// Package rawjson splits JSON text into its parts and joins parts, byte for byte: no digit, no order
-// of members and no escape is lost, and nothing is copied. The meaning of the text (schemas, JSON-RPC,
-// MCP) is up to other packages.
+// Package rawjson splits JSON text into its parts and joins parts, byte for byte: no digit, no order of members and no
+// escape is lost, and nothing is copied. The meaning of the text (schemas, JSON-RPC, MCP) is up to other packages.
 //
 // Functions that read take text that is known to be valid JSON. On other text they return what they
 // have read so far, and never panic.
@@ -147,8 +146,7 @@ func Array(list []json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
-// Marshal is json.Marshal without the escaping of <, > and &, which is for HTML and makes other text
-// hard to read.
+// Marshal is json.Marshal without the escaping of <, > and &, which is for HTML and makes other text hard to read.
 func Marshal(value any) (json.RawMessage, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -10,8 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote decodes a string, with U+FFFD for bytes that are not UTF-8. It returns text that is not a
-// string as it is.
+// Unquote decodes a string, with U+FFFD for bytes that are not UTF-8. It returns text that is not a string as it is.
 func Unquote(text json.RawMessage) string {
 	if len(text) >= 2 && text[0] == '"' && bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return string(text[1 : len(text)-1])

@@ -54,8 +54,7 @@ func (a Answers) capabilities() mcp.ClientCapabilities {
 	return c
 }
 
-// codeDeclined is the code of a sampling request that was declined (MCP,
-// client/sampling, error handling).
+// codeDeclined is the code of a sampling request that was declined (MCP, client/sampling, error handling).
 const codeDeclined = -1
 
 // inbox answers the requests of one server.
@@ -205,8 +204,7 @@ func (p *peer) respond(m message, result json.RawMessage, err error) {
 		return
 	}
 	if !p.post(frame{bytes: encoded, id: string(m.id)}) {
-		// The queue is full because the server does not read; waiting here would
-		// stop reading from it as well.
+		// The queue is full because the server does not read; waiting here would stop reading from it as well.
 		p.bus.Emit(exec.Notice{Time: exec.Now(), Server: p.server, Text: fmt.Sprintf(
 			"server %q asked %s and does not take the answer", p.server, m.method)})
 	}

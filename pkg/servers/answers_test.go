@@ -74,8 +74,7 @@ func (s *stage) wantStderr(want string) {
 	s.t.Errorf("stderr has no line %q:\n%s", want, strings.Join(all, "\n"))
 }
 
-// TestElicitations are read with what they ask for; defaults are filled in, in the
-// order of the form.
+// TestElicitations are read with what they ask for; defaults are filled in, in the order of the form.
 func TestElicitations(t *testing.T) {
 	answers := willing()
 	var asked []*Elicitation
@@ -112,8 +111,7 @@ func TestElicitations(t *testing.T) {
 	}
 }
 
-// TestPageThatComesFirst asks again when the user has visited it, and leaves the error
-// where not.
+// TestPageThatComesFirst asks again when the user has visited it, and leaves the error where not.
 func TestPageThatComesFirst(t *testing.T) {
 	for _, action := range []Action{Accept, Decline} {
 		s := answering(t, Answers{Elicit: func(_ context.Context, asked *Elicitation) (*Elicited, error) {
@@ -144,8 +142,7 @@ func TestMalformedElicitations(t *testing.T) {
 	}
 }
 
-// TestInputRequired proves the same for 2026-07-28, whose servers ask in the place of
-// a result, and again.
+// TestInputRequired proves the same for 2026-07-28, whose servers ask in the place of a result, and again.
 func TestInputRequired(t *testing.T) {
 	s := answering(t, willing(), "--count", "3", "input-required")
 	result := s.call("fake__echo", `{"message":"hi"}`)

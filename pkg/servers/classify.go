@@ -315,8 +315,7 @@ func (c *classifier) release() {
 	}
 }
 
-// salvageGlued finds messages inside a line that is not JSON as a whole. Each run
-// of foreign bytes is one finding.
+// salvageGlued finds messages inside a line that is not JSON as a whole. Each run of foreign bytes is one finding.
 //
 // After text, only answers are taken, and those are doubtful: a log may quote what anybody wrote, and a request or a
 // notification in it would act in the server's name.

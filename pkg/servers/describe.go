@@ -63,8 +63,7 @@ const maxArguments = 10_000
 
 // PromptSchema returns a JSON Schema of a prompt's arguments, all of them strings (MCP 2025-11-25, server/prompts). It
 // includes the names in more even where the prompt does not declare them. Without a definition, any argument is allowed
-// and is a string. At most maxArguments
-// arguments of the definition are read.
+// and is a string. At most maxArguments arguments of the definition are read.
 func PromptSchema(definition json.RawMessage, more ...string) json.RawMessage {
 	var properties []rawjson.Member
 	var required []string

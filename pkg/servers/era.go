@@ -76,9 +76,8 @@ func (h *handshake) legacy(ctx context.Context, version string) error {
 	return nil
 }
 
-// initializeAt performs the handshake of the older era once: initialize, and the
-// notification that it is complete. The requests to come name the revision that the server
-// has chosen, where they go over HTTP.
+// initializeAt performs the handshake of the older era once: initialize, and the notification that it is complete. The
+// requests to come name the revision that the server has chosen, where they go over HTTP.
 func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.InitializeResult, error) {
 	reply, err := s.ask(ctx, string(mcp.MethodInitialize), struct {
 		ProtocolVersion string                 `json:"protocolVersion"`
@@ -107,9 +106,8 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 	return &result, nil
 }
 
-// modern agrees on a revision by server/discover, which the server has to answer
-// within limit; zero means the context's. The error is a *notModernError where the
-// server is of the older era.
+// modern agrees on a revision by server/discover, which the server has to answer within limit; zero means the
+// context's. The error is a *notModernError where the server is of the older era.
 func (h *handshake) modern(ctx context.Context, version string, limit time.Duration) error {
 	h.offered = version
 	h.speak(version) // every request names it, this one too
@@ -130,9 +128,8 @@ func (h *handshake) modern(ctx context.Context, version string, limit time.Durat
 	return nil
 }
 
-// discover asks server/discover, and once more by the revision that a server offers which
-// refuses the one that it was asked by. The error is a *notModernError where the server is of the older
-// era, or as that of demand.
+// discover asks server/discover, and once more by the revision that a server offers which refuses the one that it was
+// asked by. The error is a *notModernError where the server is of the older era, or as that of demand.
 func (h *handshake) discover(ctx context.Context, limit time.Duration) (*mcp.DiscoverResult, error) {
 	var refused error
 	for range 2 {
@@ -208,8 +205,7 @@ func unpinned(err error) error {
 	return &told
 }
 
-// notModernError says that a server is not of the era of 2026-07-28, and by which
-// answer that is known.
+// notModernError says that a server is not of the era of 2026-07-28, and by which answer that is known.
 type notModernError struct{ reason error }
 
 func (e *notModernError) Error() string { return "not of the modern era: " + e.reason.Error() }
@@ -217,9 +213,8 @@ func (e *notModernError) Error() string { return "not of the modern era: " + e.r
 // Unwrap returns the answer.
 func (e *notModernError) Unwrap() error { return e.reason }
 
-// judgeDiscovery says what the answer to server/discover means: nil where the server
-// is modern, a *notModernError where it is not. Of a stranger nothing is known: one that
-// hangs up may have stumbled over what it does not know.
+// judgeDiscovery says what the answer to server/discover means: nil where the server is modern, a *notModernError where
+// it is not. Of a stranger nothing is known: one that hangs up may have stumbled over what it does not know.
 func judgeDiscovery(ctx context.Context, answer *Answer, err error, stranger bool) error {
 	var abandoned *abandonedError
 	switch {
@@ -284,8 +279,7 @@ func modernError(code int) bool {
 	return code == mcp.HEADER_MISMATCH || code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.UNSUPPORTED_PROTOCOL_VERSION
 }
 
-// judgeDiscoveryResult wants a DiscoverResult: servers that answer anything with an
-// empty result are not modern.
+// judgeDiscoveryResult wants a DiscoverResult: servers that answer anything with an empty result are not modern.
 func judgeDiscoveryResult(result json.RawMessage) error {
 	var discovered struct {
 		Supported []string `json:"supportedVersions"`
@@ -340,11 +334,9 @@ func (h *handshake) goWay(ctx context.Context, to way) error {
 	return h.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
 }
 
-// findWay performs the handshake over HTTP: server/discover, then initialize, then
-// initialize over the older HTTP with SSE, each where the one before shows that the
-// server is older than it (MCP 2026-07-28, basic/versioning, and streamable HTTP,
-// "Backwards Compatibility"). The first has to be answered within limit; zero means the
-// context's.
+// findWay performs the handshake over HTTP: server/discover, then initialize, then initialize over the older HTTP with
+// SSE, each where the one before shows that the server is older than it (MCP 2026-07-28, basic/versioning, and
+// streamable HTTP, "Backwards Compatibility"). The first has to be answered within limit; zero means the context's.
 func (h *handshake) findWay(ctx context.Context, limit time.Duration) (way, error) {
 	if h.dial.server.Transport == config.TransportSSE {
 		return wayOld, h.initializeOld(ctx, nil)

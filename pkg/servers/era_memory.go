@@ -27,8 +27,7 @@ type eraMemory struct {
 	path string // empty: nothing is remembered
 }
 
-// remembered is what the file holds of an address. Addresses may hold secrets, so
-// their hashes stand for them.
+// remembered is what the file holds of an address. Addresses may hold secrets, so their hashes stand for them.
 type remembered struct {
 	Way way       `json:"way"`
 	At  time.Time `json:"at"`

@@ -58,8 +58,7 @@ type Failure struct {
 	// How is the exit status or the signal, empty where there is none.
 	How   string
 	Lived time.Duration
-	// Waiting is the method of the oldest request without an answer, empty where
-	// none was under way.
+	// Waiting is the method of the oldest request without an answer, empty where none was under way.
 	Waiting string
 	// Stderr holds the most telling of StderrLines lines: the last ones, and the one that names the error, without
 	// stack frames where there are too many. StderrTail holds the last lines unchanged; StderrPath is the file with all

@@ -151,8 +151,7 @@ type PollutedLine struct {
 	Phase  Phase
 	// Since is the time since the process was started.
 	Since time.Duration
-	// Text is the foreign text, at most maxEvidence bytes of Size (maxForeign where
-	// it comes from a Proxy).
+	// Text is the foreign text, at most maxEvidence bytes of Size (maxForeign where it comes from a Proxy).
 	Text []byte
 	Size int64
 	// Near holds the bytes around the first bad byte of a text that is nearly a message, from byte NearAt of the text
@@ -213,8 +212,7 @@ type ConnectFailed struct {
 	Err    error
 }
 
-// LogMessage is a log message that a server sent through the protocol
-// (notifications/message).
+// LogMessage is a log message that a server sent through the protocol (notifications/message).
 type LogMessage struct {
 	exec.Time
 	Server string

@@ -24,10 +24,9 @@ type line struct {
 // cut to its size when the line is whole.
 const largeLine = 1 << 20
 
-// framer cuts a stream of bytes into lines, whatever the chunks it comes in. It is neither
-// a bufio.Scanner, which ends at a long line, nor a json.Decoder, which reads
-// "2026-06-04 …" as the number 2026. The zero value with max and emit set is ready. emit
-// owns line.bytes.
+// framer cuts a stream of bytes into lines, whatever the chunks it comes in. It is neither a bufio.Scanner, which ends
+// at a long line, nor a json.Decoder, which reads "2026-06-04 …" as the number 2026. The zero value with max and emit
+// set is ready. emit owns line.bytes.
 type framer struct {
 	max  int64
 	emit func(line)

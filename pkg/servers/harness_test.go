@@ -17,8 +17,7 @@ import (
 	"toolx/pkg/servers/fake"
 )
 
-// asFake makes the test binary the fake server: a real process, without building
-// another program.
+// asFake makes the test binary the fake server: a real process, without building another program.
 const asFake = "TOOLX_TEST_AS_FAKE"
 
 func TestMain(m *testing.M) {
@@ -111,8 +110,7 @@ type stage struct {
 	session  *Session
 }
 
-// newStage prepares a fake server in the given modes; limit bounds both its start
-// and each call.
+// newStage prepares a fake server in the given modes; limit bounds both its start and each call.
 func newStage(t *testing.T, limit time.Duration, args ...string) *stage {
 	t.Helper()
 	bus := &exec.Bus{}
@@ -130,8 +128,7 @@ func newStage(t *testing.T, limit time.Duration, args ...string) *stage {
 	return s
 }
 
-// open starts the server; the session is closed when the test ends, and nothing
-// of it is left.
+// open starts the server; the session is closed when the test ends, and nothing of it is left.
 func (s *stage) open() error {
 	session, err := s.dial.open(context.Background())
 	if err != nil {

@@ -24,12 +24,10 @@ import (
 const (
 	// postLimit bounds sending messages that nobody waits for: answers, cancellations.
 	postLimit = 5 * time.Second
-	// deleteGrace is how long closing waits for such messages, and for the server to
-	// be told that the session is over.
+	// deleteGrace is how long closing waits for such messages, and for the server to be told that the session is over.
 	deleteGrace = time.Second
-	// lingerTime is how long a stream may take to end after its reply. A connection
-	// whose answer is not read to its end cannot be used again; lingerWait of it is
-	// waited for, since the end mostly follows at once.
+	// lingerTime is how long a stream may take to end after its reply. A connection whose answer is not read to its end
+	// cannot be used again; lingerWait of it is waited for, since the end mostly follows at once.
 	lingerTime = time.Second
 	lingerWait = 5 * time.Millisecond
 )
@@ -219,9 +217,8 @@ func (t *remote) within(ctx context.Context) (context.Context, context.CancelFun
 	}
 }
 
-// withFreshHeaders repeats what the server refused because of its headers (401), where
-// the program that prints them prints others now: a token that has ended. The server
-// has not looked at it, so this is safe for any request.
+// withFreshHeaders repeats what the server refused because of its headers (401), where the program that prints them
+// prints others now: a token that has ended. The server has not looked at it, so this is safe for any request.
 func (t *remote) withFreshHeaders(ctx context.Context, run func() error) error {
 	sent := t.next.headers.Load()
 	err := run()

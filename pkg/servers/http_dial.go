@@ -30,11 +30,10 @@ type HTTPOptions struct {
 	// (--cacert), Insecure trusts every certificate (--insecure).
 	CACert   string
 	Insecure bool
-	// Authorize may wrap what sends a server's requests, to add access tokens and to
-	// deal with 401 and 403; it may be nil. The requests that it gets have the
-	// configured headers already, an Authorization of the user's own among them. Every
-	// exchange that it makes through base is told on the bus. Where it asks a person, it
-	// stops the clocks by exec.Pause with the request's context.
+	// Authorize may wrap what sends a server's requests, to add access tokens and to deal with 401 and 403; it may be
+	// nil. The requests that it gets have the configured headers already, an Authorization of the user's own among
+	// them. Every exchange that it makes through base is told on the bus. Where it asks a person, it stops the clocks
+	// by exec.Pause with the request's context.
 	Authorize func(server *config.Server, base http.RoundTripper) http.RoundTripper
 	// Address is the host and port to connect to, whatever the url names and without a proxy; empty for the url's own.
 	// The doctor uses it to find other addresses of a server.
@@ -45,8 +44,7 @@ type HTTPOptions struct {
 	Warn func(text string)
 }
 
-// The limits of HTTP. None bounds a call: that is for the caller's context, and a
-// stream may live for hours.
+// The limits of HTTP. None bounds a call: that is for the caller's context, and a stream may live for hours.
 const (
 	handshakeLimit   = 15 * time.Second // for TLS
 	idleConnections  = 90 * time.Second
@@ -56,8 +54,7 @@ const (
 // HTTPBase sends requests to servers. It handles proxies and certificates, and reuses connections. It is safe for
 // concurrent use.
 type HTTPBase struct {
-	// Certificates take milliseconds to read: what speaks TLS is made when the first
-	// address wants it.
+	// Certificates take milliseconds to read: what speaks TLS is made when the first address wants it.
 	plain  *http.Transport
 	secure func() (*http.Transport, error)
 	made   atomic.Pointer[http.Transport] // by secure
@@ -84,8 +81,7 @@ func NewHTTPBase(launch *config.Resolved, options HTTPOptions) (*HTTPBase, error
 	return base, nil
 }
 
-// RoundTrip implements http.RoundTripper. The body of every answer ends with the context
-// of its request.
+// RoundTrip implements http.RoundTripper. The body of every answer ends with the context of its request.
 func (b *HTTPBase) RoundTrip(request *http.Request) (*http.Response, error) {
 	return unpacked(request, func(request *http.Request) (*http.Response, error) {
 		response, err := b.send(request)
@@ -223,8 +219,7 @@ func authorities(named, configured string, warn func(text string)) (*x509.CertPo
 	return pool, addAuthorities(pool, "the CA certificate", configured, state.Read)
 }
 
-// addAuthorities adds the certificates of a PEM file; what names it in the error. No
-// path is no file.
+// addAuthorities adds the certificates of a PEM file; what names it in the error. No path is no file.
 func addAuthorities(pool *x509.CertPool, what, path string, read func(string, int64) ([]byte, error)) error {
 	if path == "" {
 		return nil

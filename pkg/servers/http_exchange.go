@@ -21,8 +21,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// wire sends one request and tells of the exchange. It stands below everything that
-// may send a request of its own.
+// wire sends one request and tells of the exchange. It stands below everything that may send a request of its own.
 type wire struct {
 	server string
 	bus    *exec.Bus
@@ -52,8 +51,7 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// exchange posts a message and waits for what it is due: its reply, or that it was
-// taken. header may be nil.
+// exchange posts a message and waits for what it is due: its reply, or that it was taken. header may be nil.
 func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) error {
 	own, release := t.detached(ctx)
 	own = httptrace.WithClientTrace(context.WithValue(own, postedKey{}, out), &httptrace.ClientTrace{
@@ -119,8 +117,7 @@ func (t *remote) detached(ctx context.Context) (own context.Context, release fun
 	}
 }
 
-// takeAnswer takes what came back for a message. The error is an *HTTPError, an
-// *exec.MalformedError, or the context's.
+// takeAnswer takes what came back for a message. The error is an *HTTPError, an *exec.MalformedError, or the context's.
 func (t *remote) takeAnswer(request *http.Request, response *http.Response, out *posted, release func(time.Duration)) error {
 	if response.StatusCode >= 300 || response.StatusCode < 200 {
 		defer release(0)
@@ -135,8 +132,7 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case out.waiting == nil:
-		// Whatever stands there, nothing is due; a little of it is read so that the
-		// connection can be used again.
+		// Whatever stands there, nothing is due; a little of it is read so that the connection can be used again.
 		_, _ = io.CopyN(io.Discard, response.Body, maxErrorBody)
 		_ = response.Body.Close()
 		release(0)
@@ -226,8 +222,7 @@ func (o *posted) begins() bool {
 	return o.waiting != nil && o.waiting.method == string(mcp.MethodInitialize)
 }
 
-// settled collects the reply; that there is none is an error, since no other answer
-// will come.
+// settled collects the reply; that there is none is an error, since no other answer will come.
 func (t *remote) settled(out *posted) error {
 	if out.collect() {
 		return nil

@@ -17,8 +17,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// TestHeadersCommand proves what a program may print as headers, and that its output
-// is secret.
+// TestHeadersCommand proves what a program may print as headers, and that its output is secret.
 func TestHeadersCommand(t *testing.T) {
 	for _, test := range []struct {
 		name, script string

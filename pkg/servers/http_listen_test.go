@@ -263,9 +263,8 @@ func TestNoStandingStream(t *testing.T) {
 	}
 }
 
-// TestStreamOfSubscriptionsIsAskedForAgain proves the same of 2026-07-28, where the stream
-// is the answer to a request: one that is cut off is asked for again, and a server that is
-// gone ends it.
+// TestStreamOfSubscriptionsIsAskedForAgain proves the same of 2026-07-28, where the stream is the answer to a request:
+// one that is cut off is asked for again, and a server that is gone ends it.
 func TestStreamOfSubscriptionsIsAskedForAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		cuts int // of the stream, before it is answered

@@ -69,8 +69,7 @@ func raw(w http.ResponseWriter, text string) {
 
 const page = "<html><head><title>Bad gateway</title></head><body>nginx</body></html>"
 
-// remoteMisbehaviours is the table of servers over HTTP that misbehave, as
-// misbehaviours is for stdio.
+// remoteMisbehaviours is the table of servers over HTTP that misbehave, as misbehaviours is for stdio.
 func remoteMisbehaviours() map[string]remoteBehaviour {
 	call := func(f func(w http.ResponseWriter, r *http.Request)) func(*site) {
 		return onCall(func(w http.ResponseWriter, r *http.Request, _ siteMessage) { f(w, r) })
@@ -386,8 +385,7 @@ func checkEnding(t *testing.T, err error, ending Ending, text string) {
 	}
 }
 
-// TestUnreachable proves that a failure of the network names the service and says why
-// (EXEC-9), and what to do.
+// TestUnreachable proves that a failure of the network names the service and says why (EXEC-9), and what to do.
 func TestUnreachable(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"toolx/pkg/mask"
 )
 
-// TestProxyThatIsNone proves that a variable which names no proxy is an error for what it
-// would be used for, and for nothing else. What Go reads by itself it reads once in a
-// process: TestRemoteProcess proves that.
+// TestProxyThatIsNone proves that a variable which names no proxy is an error for what it would be used for, and for
+// nothing else. What Go reads by itself it reads once in a process: TestRemoteProcess proves that.
 func TestProxyThatIsNone(t *testing.T) {
 	for _, test := range []struct {
 		noProxy, host string

@@ -297,8 +297,7 @@ func closedLines() chan string {
 	return lines
 }
 
-// TestConnectionsAreUsedAgain proves that a session's requests share a connection,
-// whichever way the server answers.
+// TestConnectionsAreUsedAgain proves that a session's requests share a connection, whichever way the server answers.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	for _, events := range []bool{false, true} {
 		site := newSite(t, func(s *site) {
@@ -414,9 +413,8 @@ func (*refusal) Error() string    { return "no token" }
 func (*refusal) Kind() fault.Kind { return fault.KindAuth }
 func (*refusal) Hint() string     { return "log in" }
 
-// TestCertificates proves whose certificates are trusted: those of an authority that
-// is given in any of the ways, and that a server is shown one which asks. SSL_CERT_FILE
-// is read once in a process: TestRemoteProcess proves it.
+// TestCertificates proves whose certificates are trusted: those of an authority that is given in any of the ways, and
+// that a server is shown one which asks. SSL_CERT_FILE is read once in a process: TestRemoteProcess proves it.
 func TestCertificates(t *testing.T) {
 	folder := t.TempDir()
 	authority, client := newPair(t, folder, "toolx test authority", time.Now().Add(time.Hour))
@@ -458,8 +456,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestCertificatesOfOthers proves what is said of a certificate that is not valid, or is
-// for another host.
+// TestCertificatesOfOthers proves what is said of a certificate that is not valid, or is for another host.
 func TestCertificatesOfOthers(t *testing.T) {
 	now := time.Now()
 	for _, test := range []struct {

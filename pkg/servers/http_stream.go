@@ -14,8 +14,7 @@ import (
 	"toolx/pkg/sse"
 )
 
-// The times and limits of resuming a stream (MCP up to 2025-11-25, streamable HTTP,
-// "Resumability and Redelivery").
+// The times and limits of resuming a stream (MCP up to 2025-11-25, streamable HTTP, "Resumability and Redelivery").
 const (
 	resumeDelay  = time.Second // unless the server asks for another (retry:)
 	resumeLeast  = 10 * time.Millisecond

@@ -15,8 +15,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The limits on a server that asks for input again and again (MCP 2026-07-28,
-// multi round-trip requests).
+// The limits on a server that asks for input again and again (MCP 2026-07-28, multi round-trip requests).
 const (
 	maxInputRounds = 20
 	// maxEmptyRounds is how often a server may ask for nothing, which means that it is busy. emptyRoundDelay is the

@@ -84,9 +84,8 @@ func (m message) kind() messageKind {
 // versioned reports whether the message carries "jsonrpc": "2.0".
 func (m message) versioned() bool { return string(m.version) == `"2.0"` }
 
-// requestID reads a reply's id as the number that toolx sent. exact is false
-// where it came back as another JSON type ("1", 1.0); ok is false where it is no
-// such number at all.
+// requestID reads a reply's id as the number that toolx sent. exact is false where it came back as another JSON type
+// ("1", 1.0); ok is false where it is no such number at all.
 func requestID(raw json.RawMessage) (id int64, exact, ok bool) {
 	if id, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		return id, true, true

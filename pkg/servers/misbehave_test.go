@@ -167,9 +167,8 @@ func isSpecial(mode string) bool {
 	return mode == "hold" || mode == "stdin-closed-later" || strings.HasPrefix(mode, "term-") || mode == "prompt-inject"
 }
 
-// TestMisbehaviour starts the fake server in each of its modes and proves what
-// toolx does (MCP-1, MCP-2, EXEC-5): it never hangs, loses no message that can be
-// had, names what is wrong, and leaves no process behind.
+// TestMisbehaviour starts the fake server in each of its modes and proves what toolx does (MCP-1, MCP-2, EXEC-5): it
+// never hangs, loses no message that can be had, names what is wrong, and leaves no process behind.
 func TestMisbehaviour(t *testing.T) {
 	table := misbehaviours()
 	for _, mode := range fake.Modes() {
@@ -434,9 +433,8 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// TestHostileSchemas calls a tool behind each bad schema: it is validated where it
-// can be, and the call is made with a warning where it cannot (VAL-3). Nothing
-// hangs, crashes, or fetches what a $ref names.
+// TestHostileSchemas calls a tool behind each bad schema: it is validated where it can be, and the call is made with a
+// warning where it cannot (VAL-3). Nothing hangs, crashes, or fetches what a $ref names.
 func TestHostileSchemas(t *testing.T) {
 	// These can judge, and {"value":"x"} does not fit them.
 	refused := map[string]bool{

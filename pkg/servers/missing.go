@@ -151,8 +151,7 @@ func lowerASCII(text string) string {
 	return string(lower)
 }
 
-// hasValue reports whether an environment gives a variable a value; the last setting wins,
-// as in os/exec.
+// hasValue reports whether an environment gives a variable a value; the last setting wins, as in os/exec.
 func hasValue(environ []string, name string) bool {
 	value := ""
 	for _, pair := range environ {

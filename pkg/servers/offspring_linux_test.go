@@ -92,8 +92,7 @@ func TestHeadersCommandLeavesNothing(t *testing.T) {
 	}
 }
 
-// While a server runs, the orphans of it that end are reaped, and what os/exec waits for is
-// left to it.
+// While a server runs, the orphans of it that end are reaped, and what os/exec waits for is left to it.
 func TestOrphansAreReaped(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	server := exec.Command("sh", "-c", `(setsid sh -c 'echo $$ > "$0"' "$0" &); exec sleep 1000`, file)

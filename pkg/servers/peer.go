@@ -197,8 +197,7 @@ func (p *peer) phase() Phase {
 	return PhaseIdle
 }
 
-// fail ends the session: every pending request gets the failure. Only the first
-// call counts.
+// fail ends the session: every pending request gets the failure. Only the first call counts.
 func (p *peer) fail(failure *Failure) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -370,8 +370,7 @@ func namesNoServer(err error) bool {
 	return errors.As(err, &missing) && missing.UnknownServer != ""
 }
 
-// findOnAny opens the servers that a qualified name may name, the longest first,
-// until one has the tool.
+// findOnAny opens the servers that a qualified name may name, the longest first, until one has the tool.
 func (p *Pool) findOnAny(ctx context.Context, named []string, name string) (tool *exec.Tool, err error) {
 	for _, server := range named {
 		if tool, err = p.findOn(ctx, server, name); err == nil || !unknown(err) {

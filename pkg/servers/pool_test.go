@@ -14,8 +14,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// fakePool is a pool of fake servers in one mode, by their names, and what it tells. It is
-// for the test to close.
+// fakePool is a pool of fake servers in one mode, by their names, and what it tells. It is for the test to close.
 func fakePool(t *testing.T, answers Answers, mode string, names ...string) (*Pool, *events) {
 	t.Helper()
 	program, err := os.Executable()
@@ -56,8 +55,7 @@ func TestRootsOfAPool(t *testing.T) {
 	}
 }
 
-// A server that was stopped is another process when it is opened again; stopping one
-// that does not run does nothing.
+// A server that was stopped is another process when it is opened again; stopping one that does not run does nothing.
 func TestStopAndOpenAgain(t *testing.T) {
 	pool, seen := fakePool(t, Answers{}, "good", "fake")
 	defer pool.Close(t.Context())

@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// groupAlive reports whether any process of the group is left that is more than an
-// entry waiting to be reaped.
+// groupAlive reports whether any process of the group is left that is more than an entry waiting to be reaped.
 func groupAlive(id int) bool {
 	if syscall.Kill(-id, 0) != nil {
 		return false

@@ -11,15 +11,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a Job Object that ends its processes when its last handle is closed,
-// also when toolx is killed.
+// group is a Job Object that ends its processes when its last handle is closed, also when toolx is killed.
 type group struct {
 	job windows.Handle
 	pid uint32
 }
 
-// startGroup starts a program in a group of its own, which keeps Ctrl-C from it and lets
-// terminate address it.
+// startGroup starts a program in a group of its own, which keeps Ctrl-C from it and lets terminate address it.
 func startGroup(cmd *exec.Cmd) (group, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 	if err := cmd.Start(); err != nil {
@@ -31,9 +29,8 @@ func startGroup(cmd *exec.Cmd) (group, error) {
 // waited has nothing to note.
 func (g group) waited() {}
 
-// newGroup puts the process into a job. What it starts before that is outside:
-// os/exec cannot start a process suspended. Without a job only the process
-// itself can be ended.
+// newGroup puts the process into a job. What it starts before that is outside: os/exec cannot start a process
+// suspended. Without a job only the process itself can be ended.
 func newGroup(leader *os.Process) group {
 	g := group{pid: uint32(leader.Pid)}
 	job, err := windows.CreateJobObject(nil, nil)

@@ -24,8 +24,7 @@ type ProxyOptions struct {
 	// closes its stdout, where it is an io.Closer.
 	In  io.Reader
 	Out io.Writer
-	// Err takes the server's stderr; an *os.File becomes the server's own. It must
-	// not be nil.
+	// Err takes the server's stderr; an *os.File becomes the server's own. It must not be nil.
 	Err io.Writer
 	// Signals are passed on to the server's processes; it may be nil.
 	Signals <-chan os.Signal
@@ -41,22 +40,18 @@ type ProxyOptions struct {
 	Secret func(values ...string)
 }
 
-// maxForeign is how many bytes of foreign text Proxy's events keep: it stands in for
-// a stdout that nobody else sees.
+// maxForeign is how many bytes of foreign text Proxy's events keep: it stands in for a stdout that nobody else sees.
 const maxForeign = 64 << 10
 
-// Proxy runs a server and stands between it and a client, which only messages reach:
-// MCP allows nothing else on a server's stdout (basic/transports, stdio). It adds
-// none of its own. A message's bytes stay as they are, unless they are no line
-// of valid JSON; messages come one a line and as soon as they are complete. What the
-// client says goes to the server as it comes.
+// Proxy runs a server and stands between it and a client, which only messages reach: MCP allows nothing else on a
+// server's stdout (basic/transports, stdio). It adds none of its own. A message's bytes stay as they are, unless they
+// are no line of valid JSON; messages come one a line and as soon as they are complete. What the client says goes to
+// the server as it comes.
 //
-// It returns when the server has ended, and nothing that it started is left. code is
-// the server's exit status, or 128 and the number of the signal that ended it. When
-// In ends, so does the server's stdin; when the server is then silent for stdinGrace,
-// or the client no longer reads, it is ended as a session's server is. err is a
-// *ConnectError where the server could not be started, else what writing to the
-// client failed with. A read of In that blocks is left behind.
+// It returns when the server has ended, and nothing that it started is left. code is the server's exit status, or 128
+// and the number of the signal that ended it. When In ends, so does the server's stdin; when the server is then silent
+// for stdinGrace, or the client no longer reads, it is ended as a session's server is. err is a *ConnectError where the
+// server could not be started, else what writing to the client failed with. A read of In that blocks is left behind.
 func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 	launch, err := resolve(server)
 	if err != nil {
@@ -123,8 +118,7 @@ func newProxy(server string, options ProxyOptions) *proxy {
 	return p
 }
 
-// listen passes the server's messages on, to the end of its stdout, which the
-// client sees as the end of its own.
+// listen passes the server's messages on, to the end of its stdout, which the client sees as the end of its own.
 func (p *proxy) listen() {
 	defer close(p.stdoutEnded)
 	p.stdout.read(&lastReader{file: p.process.stdout, exited: p.process.exited, left: maxPipe})
@@ -133,9 +127,8 @@ func (p *proxy) listen() {
 	}
 }
 
-// takeMessage passes a message on. An object that only looks like one, such as a
-// log record with a "method", is none; an answer is, whatever it lacks, since some
-// clients take it.
+// takeMessage passes a message on. An object that only looks like one, such as a log record with a "method", is none;
+// an answer is, whatever it lacks, since some clients take it.
 func (p *proxy) takeMessage(m message, number int) {
 	if m.version == nil && m.kind() != kindReply {
 		p.takeFinding(finding{class: ClassNotRPC, number: number, text: m.raw[:min(len(m.raw), maxForeign)], size: int64(len(m.raw))})
@@ -226,8 +219,7 @@ func (w framerWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tellNotReading tells of a server that no longer reads, unless it is ending, which says
-// more.
+// tellNotReading tells of a server that no longer reads, unless it is ending, which says more.
 func (p *proxy) tellNotReading(err error) {
 	if p.closing.Load() || p.process.ended(drainTime) {
 		return
@@ -358,18 +350,16 @@ func (c *clientPipe) failure() error {
 // maxPipe is how many bytes a pipe can hold, at the most (Linux, pipe-max-size).
 const maxPipe = 1 << 20
 
-// lastReader reads a process's stdout to its end. When the process has ended, it
-// reads what that left in the pipe and no more: what it started may hold the pipe
-// open for ever.
+// lastReader reads a process's stdout to its end. When the process has ended, it reads what that left in the pipe and
+// no more: what it started may hold the pipe open for ever.
 type lastReader struct {
 	file   *os.File
 	exited <-chan struct{}
 	left   int // bytes that may be read after the end
 }
 
-// Read implements io.Reader. deliver ends a read that blocks at the process's end:
-// then it is made again, and waits for drainTime. (Windows has no deadlines for
-// pipes; there the Job Object ends all who hold one.)
+// Read implements io.Reader. deliver ends a read that blocks at the process's end: then it is made again, and waits for
+// drainTime. (Windows has no deadlines for pipes; there the Job Object ends all who hold one.)
 func (r *lastReader) Read(b []byte) (int, error) {
 	for again := false; ; again = true {
 		late := closed(r.exited)

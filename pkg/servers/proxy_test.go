@@ -50,8 +50,7 @@ type proxied struct {
 	err   error
 }
 
-// newProxied starts a Proxy; change may change its options. It has ended when the
-// test ends.
+// newProxied starts a Proxy; change may change its options. It has ended when the test ends.
 func newProxied(t *testing.T, server *config.Server, change func(*ProxyOptions)) *proxied {
 	t.Helper()
 	p := &proxied{t: t, events: &events{}, stderr: filepath.Join(t.TempDir(), "stderr"), ended: make(chan struct{})}
@@ -129,8 +128,7 @@ func (p *proxied) send(line string) {
 	}
 }
 
-// request sends a request and reads up to its answer. What the server asks
-// meanwhile is refused.
+// request sends a request and reads up to its answer. What the server asks meanwhile is refused.
 func (p *proxied) request(method, params string) envelope {
 	p.t.Helper()
 	p.id++
@@ -206,8 +204,7 @@ func TestProxyCleansStdout(t *testing.T) {
 		}
 	}
 	for mode, want := range table {
-		// Sessions fail in some modes, with good reason; others break JSON-RPC
-		// itself, which no pass-through can mend.
+		// Sessions fail in some modes, with good reason; others break JSON-RPC itself, which no pass-through can mend.
 		if want.open != "" || want.call != "" || (want.seen == "") != (mode == "good") || strings.Contains(want.seen, "id-") || want.seen == "no-version" || want.seen == "bad-shape" {
 			continue
 		}
@@ -333,8 +330,7 @@ func (h *heldOpen) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// passed is what a client reads of a stdout that comes in chunks of the given size,
-// and what is told of the rest.
+// passed is what a client reads of a stdout that comes in chunks of the given size, and what is told of the rest.
 func passed(stdout []byte, size int) (out string, told []PollutedLine) {
 	var buffer bytes.Buffer
 	bus := &exec.Bus{}
@@ -475,8 +471,7 @@ func TestProxyPassesTheEndsOn(t *testing.T) {
 	p.end(0)
 }
 
-// TestProxyEndsTheServer proves that no server outlives its client: it gets its time
-// after stdin's end, then signals.
+// TestProxyEndsTheServer proves that no server outlives its client: it gets its time after stdin's end, then signals.
 func TestProxyEndsTheServer(t *testing.T) {
 	for _, test := range []struct {
 		args   []string
@@ -503,8 +498,7 @@ func TestProxyEndsTheServer(t *testing.T) {
 	}
 }
 
-// gone waits until no process of a group is left: a killed one closes its pipes a
-// moment before it is gone.
+// gone waits until no process of a group is left: a killed one closes its pipes a moment before it is gone.
 func gone(t *testing.T, group int) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); groupAlive(group); {
@@ -549,8 +543,7 @@ func TestProxyWaitsForTheClient(t *testing.T) {
 	}
 }
 
-// TestProxyWaitsForTheServer proves that a server which does not read holds its
-// client up: nothing is kept in between.
+// TestProxyWaitsForTheServer proves that a server which does not read holds its client up: nothing is kept in between.
 func TestProxyWaitsForTheServer(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t, fakeEntry(t, "stdin-stalled"), nil)
@@ -578,8 +571,7 @@ func TestProxyHasNoLimitToTheServer(t *testing.T) {
 	}
 }
 
-// TestProxyDropsWhatIsTooLong proves that a message over the limit is told of, and
-// that what follows it passes.
+// TestProxyDropsWhatIsTooLong proves that a message over the limit is told of, and that what follows it passes.
 func TestProxyDropsWhatIsTooLong(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t, fakeEntry(t, "--bytes", "2000000", "huge-line"), func(o *ProxyOptions) { o.MaxMessage = 1 << 20 })

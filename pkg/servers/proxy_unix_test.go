@@ -48,8 +48,7 @@ func TestProxyPassesSignalsOn(t *testing.T) {
 	}
 }
 
-// TestProxyLeavesSignalsToTheServer proves that a server which ignores a signal
-// lives on, as it would without a proxy.
+// TestProxyLeavesSignalsToTheServer proves that a server which ignores a signal lives on, as it would without a proxy.
 func TestProxyLeavesSignalsToTheServer(t *testing.T) {
 	t.Parallel()
 	signals := make(chan os.Signal) // it is taken when it is sent
@@ -100,9 +99,8 @@ func TestProxyLetsTheServerFinish(t *testing.T) {
 	p.end(4)
 }
 
-// TestProxyPassesALineAtOnce proves that a message waits neither for what follows it
-// nor, where it is whole, for its newline: the server writes on when the client has
-// answered.
+// TestProxyPassesALineAtOnce proves that a message waits neither for what follows it nor, where it is whole, for its
+// newline: the server writes on when the client has answered.
 func TestProxyPassesALineAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t, shell(`printf '%s\n{"json' '`+ping+`'; read answer; printf 'rpc":"2.0","id":2,"method":"ping"}'; read answer; echo`), nil)

@@ -212,8 +212,7 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 	}
 }
 
-// Ping asks the server for a sign of life: ping, or server/discover where the agreed
-// revision has no ping.
+// Ping asks the server for a sign of life: ping, or server/discover where the agreed revision has no ping.
 func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
 	if mcp.IsModernProtocol(s.Protocol) {
 		return s.ask(ctx, string(mcp.MethodServerDiscover), map[string]any{})

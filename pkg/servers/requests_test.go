@@ -11,8 +11,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// eras are the two generations of the protocol, by the modes of a server that speaks
-// them.
+// eras are the two generations of the protocol, by the modes of a server that speaks them.
 func eras() map[string][]string {
 	return map[string][]string{"legacy": {"features"}, "modern": {"stateless-only", "features"}}
 }
@@ -246,8 +245,7 @@ func TestShownRequestIsTheSentOne(t *testing.T) {
 	}
 }
 
-// TestRelistWithoutTools proves that a server whose list has become null or has gone
-// keeps none of its tools.
+// TestRelistWithoutTools proves that a server whose list has become null or has gone keeps none of its tools.
 func TestRelistWithoutTools(t *testing.T) {
 	s := opened(t, "tools-null")
 	s.session.tools = opened(t, "good").session.Tools()

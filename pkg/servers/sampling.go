@@ -38,8 +38,7 @@ func (m SamplingMessage) String() string {
 	return strings.Join(texts, "\n")
 }
 
-// ReadSampling reads the params of sampling/createMessage, leniently: only a request
-// without messages is an error.
+// ReadSampling reads the params of sampling/createMessage, leniently: only a request without messages is an error.
 func ReadSampling(params json.RawMessage) (*Sampling, error) {
 	asked := &Sampling{System: rawjson.GetText(params, "systemPrompt")}
 	messages, _ := rawjson.Elements(rawjson.Get(params, "messages"))

@@ -56,8 +56,7 @@ func (e *FolderError) Hint() string {
 	return "create the folder, or correct cwd (in a config, a relative path counts from the config file's folder)"
 }
 
-// folderError reports why a folder cannot be started in, nil where it can or where
-// none is named.
+// folderError reports why a folder cannot be started in, nil where it can or where none is named.
 func folderError(path string) error {
 	if path == "" {
 		return nil

@@ -25,9 +25,8 @@ const (
 	stderrFiles     = 20 // per server
 )
 
-// stderrLog keeps a server's stderr: the last lines in memory, everything (to a
-// limit) in a file that is made with the first byte (MCP-2). Only memory is waited for:
-// the file is written from a goroutine of its own.
+// stderrLog keeps a server's stderr: the last lines in memory, everything (to a limit) in a file that is made with the
+// first byte (MCP-2). Only memory is waited for: the file is written from a goroutine of its own.
 type stderrLog struct {
 	onLine func(string)
 	file   *logFile // nil: none
@@ -111,8 +110,7 @@ func (l *stderrLog) finish() {
 	}
 }
 
-// close waits until the file has everything, or ctx ends, and closes it. read has
-// returned before.
+// close waits until the file has everything, or ctx ends, and closes it. read has returned before.
 func (l *stderrLog) close(ctx context.Context) {
 	if l.file == nil {
 		return
@@ -166,8 +164,7 @@ func (f *logFile) save(chunk []byte) {
 	}
 }
 
-// Write makes the file with the first chunk and appends to it. It is called on the
-// goroutine of the queue.
+// Write makes the file with the first chunk and appends to it. It is called on the goroutine of the queue.
 func (f *logFile) Write(chunk []byte) (int, error) {
 	if f.file == nil {
 		if err := f.open(); err != nil {

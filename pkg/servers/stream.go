@@ -32,8 +32,8 @@ func newStream(limit int64, onMessage func(m message, number int), onFinding fun
 
 // An answer that follows text on its line waits for the same answer on a line of its own, which wins: the text may be a
 // log that quotes what anybody wrote. The wait is idleTime for a server that is known to write text and messages on one
-// line, doubtTime for one that has not answered on a line of its own yet, else longDoubtTime, or until the request's own
-// limit passes (see takeDoubtful).
+// line, doubtTime for one that has not answered on a line of its own yet, else longDoubtTime, or until the request's
+// own limit passes (see takeDoubtful).
 const (
 	doubtTime     = 2 * time.Second
 	longDoubtTime = 10 * time.Second
@@ -81,9 +81,8 @@ func (s *stream) take(chunk []byte, last bool) (waiting bool) {
 	return waiting
 }
 
-// idle runs when stdout has been quiet for idleTime with something unfinished on
-// it: a whole message without newline is taken, and lines that were held back in
-// case more came are let go.
+// idle runs when stdout has been quiet for idleTime with something unfinished on it: a whole message without newline is
+// taken, and lines that were held back in case more came are let go.
 func (s *stream) idle() {
 	s.reading.Lock()
 	defer s.reading.Unlock()

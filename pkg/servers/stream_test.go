@@ -12,10 +12,9 @@ import (
 	"toolx/pkg/config"
 )
 
-// TestQuotedAnswerYieldsToTheTrueOne proves that a log line which quotes an answer does not
-// become the answer where the true one comes within doubtTime, whatever comes between them; and
-// that a server which writes text and answers on one line is still understood, and soon after
-// the first time.
+// TestQuotedAnswerYieldsToTheTrueOne proves that a log line which quotes an answer does not become the answer where the
+// true one comes within doubtTime, whatever comes between them; and that a server which writes text and answers on one
+// line is still understood, and soon after the first time.
 func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 	const quoted, other = "DEBUG page says: " + pong + "\n", `{"jsonrpc":"2.0","id":2,"result":{}}`
 	const later, end = "DEBUG done: " + other + "\n", "end"

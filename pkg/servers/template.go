@@ -22,9 +22,8 @@ type variable struct {
 // named reports whether the variable's name stands before its value in the URI.
 func (v variable) named() bool { return v.operator == '?' || v.operator == '&' || v.operator == ';' }
 
-// cutTemplate cuts a template into its literal parts and the variables of the
-// expressions between them: literals has one more element than expressions. ok is
-// false where a brace is not closed.
+// cutTemplate cuts a template into its literal parts and the variables of the expressions between them: literals has
+// one more element than expressions. ok is false where a brace is not closed.
 func cutTemplate(template string) (literals []string, expressions [][]variable, ok bool) {
 	for {
 		before, after, found := strings.Cut(template, "{")
@@ -125,9 +124,8 @@ func objectSchema(properties []rawjson.Member, required []string, more ...rawjso
 	return rawjson.Object(append(schema, more...))
 }
 
-// ExpandTemplate puts values into a URI template (RFC 6570): an object of texts, lists
-// of texts and objects of texts, by the names of variables. What it does not have is
-// left out. The error says that the template is broken.
+// ExpandTemplate puts values into a URI template (RFC 6570): an object of texts, lists of texts and objects of texts,
+// by the names of variables. What it does not have is left out. The error says that the template is broken.
 func ExpandTemplate(template string, values json.RawMessage) (string, error) {
 	literals, expressions, ok := cutTemplate(template)
 	if !ok {

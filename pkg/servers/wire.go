@@ -55,10 +55,9 @@ type Answer struct {
 	Took   time.Duration
 }
 
-// Request sends a request with params (anything that marshals; nil leaves them out)
-// and waits for the answer. The error is ctx's, a *Failure where the server ended,
-// or an *exec.MalformedError where the answer is broken; an answer with an error
-// is an Answer.
+// Request sends a request with params (anything that marshals; nil leaves them out) and waits for the answer. The error
+// is ctx's, a *Failure where the server ended, or an *exec.MalformedError where the answer is broken; an answer with an
+// error is an Answer.
 func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer, error) {
 	began := time.Now()
 	encoded, err := encodeParams(method, params)
@@ -146,8 +145,7 @@ func (w *Wire) State() *os.ProcessState {
 	return w.program.process.state
 }
 
-// Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on
-// Windows), its stdin being open.
+// Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on Windows), its stdin being open.
 func (w *Wire) Terminate() { w.program.process.group.terminate() }
 
 // Pending returns the bytes of stdout that wait for their newline.

@@ -65,8 +65,7 @@ type offering struct{ *Writer }
 
 func (o offering) Write(p []byte) (int, error) { return o.Offer(p) }
 
-// push queues p after the note about what was dropped before it, and starts the writing goroutine
-// unless it is running.
+// push queues p after the note about what was dropped before it, and starts the writing goroutine unless it is running.
 func (w *Writer) push(p []byte) {
 	w.tellDropped()
 	w.queue, w.size = append(w.queue, p), w.size+len(p)
@@ -113,8 +112,7 @@ func (w *Writer) Behind() bool {
 	return w.drained != nil
 }
 
-// Flush waits until everything is written or ctx ends. The error is ctx's, or the first one of
-// writing.
+// Flush waits until everything is written or ctx ends. The error is ctx's, or the first one of writing.
 func (w *Writer) Flush(ctx context.Context) error {
 	w.mu.Lock()
 	drained := w.drained

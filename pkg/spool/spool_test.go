@@ -75,8 +75,7 @@ func TestDropsAreToldAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestErrorEndsIt proves that nothing is written after an error, which later writes and
-// Flush return.
+// TestErrorEndsIt proves that nothing is written after an error, which later writes and Flush return.
 func TestErrorEndsIt(t *testing.T) {
 	out := newGate()
 	out.err = errors.New("no space")

@@ -76,8 +76,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// TestLineEndsWaitForNothing proves that an event whose lines end in CR alone is there
-// before anything follows it.
+// TestLineEndsWaitForNothing proves that an event whose lines end in CR alone is there before anything follows it.
 func TestLineEndsWaitForNothing(t *testing.T) {
 	from, to := io.Pipe()
 	defer func() { _ = from.Close() }()

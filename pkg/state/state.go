@@ -75,10 +75,9 @@ func Read(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// Replace writes a file that only the user can read, and creates its folder if that is missing. A
-// reader sees the old text or the new one, even after a crash. It waits while another process replaces
-// a file in the same folder (lockTime at most), and removes what processes that died while they did so
-// have left there.
+// Replace writes a file that only the user can read, and creates its folder if that is missing. A reader sees the old
+// text or the new one, even after a crash. It waits while another process replaces a file in the same folder (lockTime
+// at most), and removes what processes that died while they did so have left there.
 func Replace(path string, text []byte) error {
 	unlock, err := lockFolder(filepath.Dir(path))
 	if err != nil {
@@ -111,8 +110,7 @@ func Writable(folder string) error {
 	return os.Remove(name)
 }
 
-// Sweep removes what processes that died in Replace have left in a folder. If there is nothing, it
-// writes nothing.
+// Sweep removes what processes that died in Replace have left in a folder. If there is nothing, it writes nothing.
 func Sweep(folder string) error {
 	if len(leftovers(folder)) == 0 {
 		return nil
@@ -128,8 +126,7 @@ func Sweep(folder string) error {
 // newPrefix begins the name of a file that has not been renamed into place yet.
 const newPrefix = "new-"
 
-// leftovers returns the files of a folder that were not renamed into place. A folder that cannot be
-// read has none.
+// leftovers returns the files of a folder that were not renamed into place. A folder that cannot be read has none.
 func leftovers(folder string) []string {
 	entries, _ := os.ReadDir(folder)
 	var found []string
@@ -141,8 +138,7 @@ func leftovers(folder string) []string {
 	return found
 }
 
-// clean removes the leftovers of a folder. The caller holds the folder's lock, so no running process
-// owns them.
+// clean removes the leftovers of a folder. The caller holds the folder's lock, so no running process owns them.
 func clean(folder string) (err error) {
 	for _, path := range leftovers(folder) {
 		err = errors.Join(err, os.Remove(path))
@@ -193,9 +189,8 @@ func rename(from, to string) error {
 // lockPoll is how often Lock tries a lock that another process holds.
 const lockPoll = 20 * time.Millisecond
 
-// Lock waits until no other process holds the lock of a file. It creates the file if it is missing,
-// and its folder. The system releases the lock when a process ends, however it ends, whatever the
-// clock says.
+// Lock waits until no other process holds the lock of a file. It creates the file if it is missing, and its folder. The
+// system releases the lock when a process ends, however it ends, whatever the clock says.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	file, err := lockFile(path)
 	if err != nil {
@@ -219,8 +214,7 @@ func TryLock(path string) (unlock func(), ok bool, err error) {
 	return release(file), true, nil
 }
 
-// lockFile returns the lock of a file. It refuses anything but a regular file, because opening a pipe
-// would block.
+// lockFile returns the lock of a file. It refuses anything but a regular file, because opening a pipe would block.
 func lockFile(path string) (*flock.Flock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

@@ -79,8 +79,7 @@ func AndMore(count int, what string) []string {
 // maxSentence is the length in characters at which a description is cut.
 const maxSentence = 120
 
-// FirstSentence returns the beginning of a description, on one line, without its
-// full stop.
+// FirstSentence returns the beginning of a description, on one line, without its full stop.
 func FirstSentence(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 	text = strings.Join(strings.Fields(text), " ")
@@ -141,8 +140,7 @@ func swapped(a, b string) bool {
 	return false
 }
 
-// abbreviates reports whether short is long with letters left out, from its first
-// letter on.
+// abbreviates reports whether short is long with letters left out, from its first letter on.
 func abbreviates(short, long string) bool {
 	if long == "" || short[0] != long[0] {
 		return false

@@ -9,8 +9,7 @@ import (
 // ask is a request of the server to its client.
 type ask struct{ method, params string }
 
-// clientRequests are one of each kind that a legacy server may send, and one that
-// no client knows.
+// clientRequests are one of each kind that a legacy server may send, and one that no client knows.
 func clientRequests() []ask {
 	return []ask{
 		{"ping", ""},
@@ -21,9 +20,8 @@ func clientRequests() []ask {
 	}
 }
 
-// askAll sends each request and waits for its answer before the next; what came
-// is reported on stderr as "asked METHOD: ANSWER". It is false when the call was
-// given up first.
+// askAll sends each request and waits for its answer before the next; what came is reported on stderr as "asked METHOD:
+// ANSWER". It is false when the call was given up first.
 func (s *server) askAll(ctx context.Context, m *message) bool {
 	for i, one := range s.asks {
 		id := fmt.Sprintf(`"fake-%d"`, i+1)

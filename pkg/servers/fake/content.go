@@ -2,8 +2,7 @@ package fake
 
 import "context"
 
-// The smallest real files of their kinds, in base64: a PNG of one red pixel and a
-// WAV of eight samples.
+// The smallest real files of their kinds, in base64: a PNG of one red pixel and a WAV of eight samples.
 const (
 	pngPixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
 	wavBlip  = "UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACAoMDgwKCAYA=="

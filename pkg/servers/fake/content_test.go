@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestBinariesAreReal keeps the faults where they are meant: the samples of the
-// good server are valid files.
+// TestBinariesAreReal keeps the faults where they are meant: the samples of the good server are valid files.
 func TestBinariesAreReal(t *testing.T) {
 	t.Parallel()
 	decode := func(text string) []byte {

@@ -2,13 +2,11 @@
 // the ways that its modes name. Tests run it as a real process, because what they
 // prove (pipes, signals, exit codes, bytes that are no frames) has no stand-in.
 //
-// It imports the standard library only, so that it starts in about a millisecond,
-// and shares no code with what it tests. Nothing in it is random, and it reads no
-// clock except in modes that are about time.
+// It imports the standard library only, so that it starts in about a millisecond, and shares no code with what it
+// tests. Nothing in it is random, and it reads no clock except in modes that are about time.
 //
-// The program lives in cmd/fakeserver; a test binary can also serve as one by
-// calling Main. The names of modes and flags are stable: tests and the doctor's
-// catalogue use them.
+// The program lives in cmd/fakeserver; a test binary can also serve as one by calling Main. The names of modes and
+// flags are stable: tests and the doctor's catalogue use them.
 package fake
 
 import (

@@ -44,8 +44,7 @@ func TestFeatures(t *testing.T) {
 	l.close()
 }
 
-// TestFeaturesListen holds the stream of 2026-07-28: confirmed, served, ended by a
-// cancellation.
+// TestFeaturesListen holds the stream of 2026-07-28: confirmed, served, ended by a cancellation.
 func TestFeaturesListen(t *testing.T) {
 	t.Parallel()
 	l := begin(t, "dual-era", "features")

@@ -142,8 +142,7 @@ func listModes() []mode {
 	}
 }
 
-// addTools puts tools behind those that are there; they are made once, when they
-// are first asked for.
+// addTools puts tools behind those that are there; they are made once, when they are first asked for.
 func (s *server) addTools(more func() []tool) {
 	old := s.tools
 	s.tools = sync.OnceValue(func() []tool { return append(old(), more()...) })
@@ -179,8 +178,7 @@ func manyTools(count int) func(*server) {
 	}
 }
 
-// schemaModes add one tool, named as its mode, whose inputSchema is wrong or hard.
-// It answers with its arguments.
+// schemaModes add one tool, named as its mode, whose inputSchema is wrong or hard. It answers with its arguments.
 func schemaModes() []mode {
 	var modes []mode
 	for _, one := range []struct{ name, help, schema string }{
@@ -223,8 +221,7 @@ func deepSchema(depth int) string {
 	return strings.Repeat(open, depth) + `{"type":"string"}` + strings.Repeat(shut, depth)
 }
 
-// doublingSchema is small to write and exponential to evaluate: each level holds
-// the next one twice.
+// doublingSchema is small to write and exponential to evaluate: each level holds the next one twice.
 func doublingSchema(levels int) string {
 	var defs strings.Builder
 	for i := range levels {

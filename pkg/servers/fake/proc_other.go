@@ -4,8 +4,7 @@ package fake
 
 import "os/exec"
 
-// exitCrashed stands for a death by a signal where there are none: 128 and the
-// number of SIGSEGV, as shells count.
+// exitCrashed stands for a death by a signal where there are none: 128 and the number of SIGSEGV, as shells count.
 const exitCrashed = 139
 
 func (s *server) dieBy(string) { s.die(exitCrashed) }

@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// dieBy ends the process by a signal, named without its SIG. The runtime turns
-// faults such as SIGSEGV into an exit, so a shell takes the process over first:
-// exec gives every signal its default action back, and keeps the process id.
+// dieBy ends the process by a signal, named without its SIG. The runtime turns faults such as SIGSEGV into an exit, so
+// a shell takes the process over first: exec gives every signal its default action back, and keeps the process id.
 func (s *server) dieBy(signal string) {
 	script := "ulimit -c 0; kill -" + strings.TrimPrefix(signal, "SIG") + " $$"
 	err := syscall.Exec("/bin/sh", []string{"sh", "-c", script}, os.Environ())

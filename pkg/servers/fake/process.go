@@ -55,8 +55,7 @@ func exitInstead(code int) func(*server, *message) {
 	}
 }
 
-// flakyStart counts starts by the bytes in the state file: one process at a time
-// appends to it.
+// flakyStart counts starts by the bytes in the state file: one process at a time appends to it.
 func flakyStart(s *server) {
 	file, err := os.OpenFile(s.state, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -156,8 +156,7 @@ func (s *server) initialize(params json.RawMessage) []byte {
 		quote(asked.ProtocolVersion), s.capabilities, s.identity, instructions)
 }
 
-// meta is what a modern request says about itself, and the progress token that
-// every revision has.
+// meta is what a modern request says about itself, and the progress token that every revision has.
 type meta struct {
 	Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities  json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
@@ -216,8 +215,7 @@ func cacheable(method string) bool {
 	return false
 }
 
-// modernize lays the members over a result that 2026-07-28 requires; cacheable
-// results carry hints as well.
+// modernize lays the members over a result that 2026-07-28 requires; cacheable results carry hints as well.
 func (s *server) modernize(result []byte, cacheable bool) []byte {
 	head := `{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":` + s.identity + `}`
 	if cacheable {
@@ -253,8 +251,7 @@ func (s *server) list(params json.RawMessage) []byte {
 	return []byte(`{"tools":[` + strings.Join(tools, ",") + `]` + next + `}`)
 }
 
-// quote is text as a JSON string. Only what JSON demands is escaped: <, > and &
-// stay, so that bytes can be compared.
+// quote is text as a JSON string. Only what JSON demands is escaped: <, > and & stay, so that bytes can be compared.
 func quote(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

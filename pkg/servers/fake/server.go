@@ -12,8 +12,7 @@ import (
 	"sync"
 )
 
-// server is one running fake. It is a correct MCP server whose hooks are empty;
-// modes fill them.
+// server is one running fake. It is a correct MCP server whose hooks are empty; modes fill them.
 type server struct {
 	*options
 	scope string // of the mode that is being applied
@@ -257,8 +256,7 @@ func notification(method, params string) []byte {
 	return []byte(`{"jsonrpc":"2.0","method":` + quote(method) + params + "}\n")
 }
 
-// write puts bytes on stdout in one piece. A server that nobody listens to has
-// no more to do.
+// write puts bytes on stdout in one piece. A server that nobody listens to has no more to do.
 func (s *server) write(data []byte) {
 	s.outMu.Lock()
 	_, err := os.Stdout.Write(data)

@@ -17,8 +17,7 @@ const (
 	jsonText  = `{"level":"info","msg":"fake: ready"}`
 )
 
-// pollutionModes put lines that are no frames between the frames: three kinds of
-// text in four places.
+// pollutionModes put lines that are no frames between the frames: three kinds of text in four places.
 func pollutionModes() []mode {
 	var modes []mode
 	for _, kind := range []struct{ suffix, name, text string }{

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// tool is one tool: its whole definition as raw JSON, so that it can be broken,
-// and what it does.
+// tool is one tool: its whole definition as raw JSON, so that it can be broken, and what it does.
 type tool struct {
 	name       string
 	definition string
@@ -29,8 +28,7 @@ type call struct {
 	meta      meta
 }
 
-// read decodes the arguments into target; what does not fit is an error in the
-// server's own words.
+// read decodes the arguments into target; what does not fit is an error in the server's own words.
 func (c *call) read(target any) error {
 	if len(c.arguments) == 0 {
 		return nil
@@ -127,8 +125,7 @@ func (s *server) goodTools() []tool {
 	}, append(timeTools(), contentTools()...)...)
 }
 
-// timeTools run while reading goes on, so that they can be cancelled, and so that
-// a crash comes with a request pending.
+// timeTools run while reading goes on, so that they can be cancelled, and so that a crash comes with a request pending.
 func timeTools() []tool {
 	return []tool{
 		{
@@ -331,8 +328,7 @@ func crash(_ context.Context, c *call) ([]byte, error) {
 	return nil, nil
 }
 
-// givenTools makes tools of definitions that the test wrote; each answers with
-// its arguments as they arrived.
+// givenTools makes tools of definitions that the test wrote; each answers with its arguments as they arrived.
 func givenTools(from string) ([]tool, error) {
 	data := []byte(from)
 	if !strings.HasPrefix(from, "[") {
