@@ -35,21 +35,18 @@ func featureModes() []mode {
 				return known(ctx, m)
 			}
 		}},
-		{"elicit", "asks the user for a form before it answers a call", methodCall, func(s *server) {
-			s.asks, s.askOn = []ask{{methodElicit, formRequest}}, methodCall
-		}},
-		{"elicit-url", "asks the user to visit a page before it answers a call", methodCall, func(s *server) {
-			s.asks, s.askOn = []ask{{methodElicit, urlRequest}}, methodCall
-		}},
+		{"elicit", "asks the user for a form before it answers a call", methodCall, asking(methodCall, ask{methodElicit, formRequest})},
+		{"elicit-url", "asks the user to visit a page before it answers a call", methodCall, asking(methodCall, ask{methodElicit, urlRequest})},
 		{"elicit-flood", "asks the user for 20,000 forms before it answers a call, and waits for none (--count)", methodCall, before(func(s *server, _ *reply) {
 			s.askUnanswered(s.countOr(20_000), formRequest)
 		})},
 		{"elicit-huge", "asks the user for 50 forms of 2 MB before it answers a call, and waits for none (--count)", methodCall, before(func(s *server, _ *reply) {
 			s.askUnanswered(s.countOr(50), hugeForm())
 		})},
-		{"sample", "asks a model about a picture before it answers a call", methodCall, func(s *server) {
-			s.asks, s.askOn = []ask{{"sampling/createMessage", pictureParams}}, methodCall
-		}},
+		{
+			"sample", "asks a model about a picture before it answers a call", methodCall,
+			asking(methodCall, ask{"sampling/createMessage", pictureParams}),
+		},
 		{"elicit-first", "refuses the first call until the user has visited a page", methodCall, visitFirst},
 		{"input-required", "speaks 2026-07-28 and answers each call first with what it wants to know (--count: how often)", methodCall, func(s *server) {
 			s.era, s.inputRounds = modern, s.countOr(1)

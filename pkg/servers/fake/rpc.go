@@ -71,6 +71,11 @@ func idModes() []mode {
 	}
 }
 
+// asking asks the client before the server answers a method.
+func asking(method string, asks ...ask) func(*server) {
+	return func(s *server) { s.asks, s.askOn = asks, method }
+}
+
 // lateReply keeps the answer to a call back until the client sends anything else,
 // of which a cancellation is the usual case.
 func lateReply(s *server) {
@@ -91,12 +96,14 @@ func lateReply(s *server) {
 // clientModes turn to the client.
 func clientModes() []mode {
 	return []mode{
-		{"server-requests", "asks the client five things and waits for each answer before it answers a call", methodCall, func(s *server) {
-			s.asks, s.askOn = clientRequests(), methodCall
-		}},
-		{"server-requests-early", "the same before it answers initialize", methodInitialize, func(s *server) {
-			s.asks, s.askOn = clientRequests(), methodInitialize
-		}},
+		{
+			"server-requests", "asks the client five things and waits for each answer before it answers a call", methodCall,
+			asking(methodCall, clientRequests()...),
+		},
+		{
+			"server-requests-early", "the same before it answers initialize", methodInitialize,
+			asking(methodInitialize, clientRequests()...),
+		},
 		{"server-requests-burst", "1,000 pings at once before it answers a call, waiting for none (--count)", methodCall, before(func(s *server, _ *reply) {
 			for i := range s.countOr(1000) {
 				s.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"burst-%d","method":"ping"}`+"\n", i+1))

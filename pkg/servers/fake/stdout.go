@@ -92,60 +92,48 @@ func glueModes() []mode {
 		{"inline-suffix", "text glued behind each frame", scopeAll, encode(func(s *server, line []byte) []byte {
 			return append(trimNewline(line), s.textOr(" INFO done")+"\n"...)
 		})},
-		{"two-on-line", "a notification and a reply on one line", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return append(trimNewline(logNotification("glued")), line...)
-		})},
-		{"no-newline", "frames without a newline at the end; stays alive", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return trimNewline(line)
-		})},
-		{"no-newline-call", "the answer to a call has no newline at its end; stays alive", methodCall, encode(func(_ *server, line []byte) []byte {
-			return trimNewline(line)
-		})},
+		{"two-on-line", "a notification and a reply on one line", scopeAll, framed(logNotification("glued") + "%s\n")},
+		{"no-newline", "frames without a newline at the end; stays alive", scopeAll, framed("%s")},
+		{"no-newline-call", "the answer to a call has no newline at its end; stays alive", methodCall, framed("%s")},
 		{
 			"no-newline-exit", "the answer to a call has no newline at its end; then exits", methodCall,
 			both(
-				encode(func(_ *server, line []byte) []byte { return trimNewline(line) }),
+				framed("%s"),
 				after(func(s *server, _ *reply) { s.die(s.codeOr(0)) }),
 			),
 		},
 		{"coalesced", "log messages and the reply in one write, logging undeclared", scopeAll, both(
 			func(s *server) { s.capabilities = `{"tools":{}}` },
-			encode(func(_ *server, line []byte) []byte {
-				return append(append(logNotification("one"), logNotification("two")...), line...)
-			}),
+			framed(logNotification("one")+"\n"+logNotification("two")+"\n%s\n"),
 		)},
 	}
 }
 
 func trimNewline(line []byte) []byte { return bytes.TrimSuffix(line, []byte("\n")) }
 
-func logNotification(text string) []byte {
-	return notification("notifications/message", `{"level":"info","logger":"fake","data":`+quote(text)+`}`)
+// framed writes each frame by a format, without the newline of its own.
+func framed(format string) func(*server) {
+	return encode(func(_ *server, line []byte) []byte { return fmt.Appendf(nil, format, trimNewline(line)) })
+}
+
+// logNotification is a log message as a frame without its newline.
+func logNotification(text string) string {
+	return string(trimNewline(notification("notifications/message", `{"level":"info","logger":"fake","data":`+quote(text)+`}`)))
 }
 
 // framingModes delimit frames in another way than by a newline.
 func framingModes() []mode {
 	return []mode{
-		{"crlf", "CR LF ends each line", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return append(trimNewline(line), "\r\n"...)
-		})},
-		{"cr-only", "CR ends each line", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return append(trimNewline(line), '\r')
-		})},
-		{"blank-lines", "blank lines around each frame", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return fmt.Appendf(nil, "\n \n%s\r\n\n", line)
-		})},
+		{"crlf", "CR LF ends each line", scopeAll, framed("%s\r\n")},
+		{"cr-only", "CR ends each line", scopeAll, framed("%s\r")},
+		{"blank-lines", "blank lines around each frame", scopeAll, framed("\n \n%s\n\r\n\n")},
 		{"pretty", "frames that are indented over several lines", scopeAll, encode(pretty)},
 		{"content-length", "frames as the Language Server Protocol has them", scopeAll, encode(func(_ *server, line []byte) []byte {
 			body := trimNewline(line)
 			return fmt.Appendf(nil, "Content-Length: %d\r\n\r\n%s", len(body), body)
 		})},
-		{"sse-framing", "frames as server-sent events", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return fmt.Appendf(nil, "event: message\ndata: %s\n", line)
-		})},
-		{"batch", "each reply in an array of one", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return fmt.Appendf(nil, "[%s]\n", trimNewline(line))
-		})},
+		{"sse-framing", "frames as server-sent events", scopeAll, framed("event: message\ndata: %s\n\n")},
+		{"batch", "each reply in an array of one", scopeAll, framed("[%s]\n")},
 	}
 }
 
@@ -163,18 +151,10 @@ func encodingModes() []mode {
 		{"bom", "a byte order mark before the first frame", scopeAll, first(func(line []byte) []byte {
 			return append([]byte("\xef\xbb\xbf"), line...)
 		})},
-		{"bom-each", "a byte order mark before each frame", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return append([]byte("\xef\xbb\xbf"), line...)
-		})},
-		{"invalid-utf8", "bytes that are no UTF-8 inside a string", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return intoString(line, "\xff\xfe")
-		})},
-		{"raw-control", "an escape character inside a string, not escaped", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return intoString(line, "\x1b[31m")
-		})},
-		{"nul-bytes", "NUL bytes before each frame", scopeAll, encode(func(_ *server, line []byte) []byte {
-			return append([]byte{0, 0}, line...)
-		})},
+		{"bom-each", "a byte order mark before each frame", scopeAll, framed("\xef\xbb\xbf%s\n")},
+		{"invalid-utf8", "bytes that are no UTF-8 inside a string", scopeAll, inString("\xff\xfe")},
+		{"raw-control", "an escape character inside a string, not escaped", scopeAll, inString("\x1b[31m")},
+		{"nul-bytes", "NUL bytes before each frame", scopeAll, framed("\x00\x00%s\n")},
 		{
 			"utf16", "UTF-16 with a byte order mark", scopeAll,
 			both(
@@ -199,14 +179,16 @@ func first(do func([]byte) []byte) func(*server) {
 	}
 }
 
-// intoString lays bytes into the last string that is a member's value.
-func intoString(line []byte, raw string) []byte {
-	at := bytes.LastIndex(line, []byte(`":"`))
-	if at < 0 {
-		return line
-	}
-	at += len(`":"`)
-	return fmt.Appendf(nil, "%s%s%s", line[:at], raw, line[at:])
+// inString lays bytes into the last string that is a member's value.
+func inString(raw string) func(*server) {
+	return encode(func(_ *server, line []byte) []byte {
+		at := bytes.LastIndex(line, []byte(`":"`))
+		if at < 0 {
+			return line
+		}
+		at += len(`":"`)
+		return fmt.Appendf(nil, "%s%s%s", line[:at], raw, line[at:])
+	})
 }
 
 func littleEndian(text string) []byte {
@@ -261,7 +243,7 @@ func volumeModes() []mode {
 		})},
 		{"notification-flood", "10,000 log messages before the answer to a call (--count)", methodCall, before(func(s *server, _ *reply) {
 			for i := range s.countOr(10_000) {
-				s.write(logNotification(fmt.Sprintf("message %d", i+1)))
+				s.write([]byte(logNotification(fmt.Sprintf("message %d", i+1)) + "\n"))
 			}
 		})},
 	}

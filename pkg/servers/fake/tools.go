@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,11 +15,13 @@ import (
 type tool struct {
 	name       string
 	definition string
-	// run gives the result of tools/call as raw JSON, or an rpcError.
-	run func(ctx context.Context, c *call) ([]byte, error)
+	run        runner
 	// takesTime says that reading stdin goes on while it runs.
 	takesTime bool
 }
+
+// runner returns the result of tools/call as raw JSON, or an rpcError.
+type runner func(ctx context.Context, c *call) ([]byte, error)
 
 // call is one tools/call request.
 type call struct {
@@ -26,17 +29,6 @@ type call struct {
 	id        json.RawMessage
 	arguments json.RawMessage
 	meta      meta
-}
-
-// read decodes the arguments into target; what does not fit is an error in the server's own words.
-func (c *call) read(target any) error {
-	if len(c.arguments) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(c.arguments, target); err != nil {
-		return rpcError{code: codeParams, message: "Invalid arguments: " + err.Error()}
-	}
-	return nil
 }
 
 func definitions(tools []tool) []string {
@@ -49,36 +41,34 @@ func definitions(tools []tool) []string {
 
 // call runs a tool by name.
 func (s *server) call(ctx context.Context, m *message) ([]byte, error) {
-	name, arguments := callParams(m)
-	for _, t := range s.tools() {
-		if t.name == name {
-			return t.run(ctx, &call{server: s, id: m.ID, arguments: arguments, meta: metaOf(m.Params)})
-		}
+	called, name, arguments := s.called(m)
+	if called.run == nil {
+		return nil, rpcError{code: codeParams, message: "Unknown tool: " + name}
 	}
-	return nil, rpcError{code: codeParams, message: "Unknown tool: " + name}
+	return called.run(ctx, &call{server: s, id: m.ID, arguments: arguments, meta: metaOf(m.Params)})
 }
 
-// callParams cuts the arguments out byte for byte.
-func callParams(m *message) (name string, arguments json.RawMessage) {
+// called returns the tool that a request calls, which does not run if there is none, and cuts out the arguments byte
+// for byte.
+func (s *server) called(m *message) (called tool, name string, arguments json.RawMessage) {
 	var params struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
 	_ = json.Unmarshal(m.Params, &params)
-	return params.Name, params.Arguments
+	tools := s.tools()
+	if at := slices.IndexFunc(tools, func(t tool) bool { return t.name == params.Name }); at >= 0 {
+		called = tools[at]
+	}
+	return called, params.Name, params.Arguments
 }
 
 func (s *server) takesTime(m *message) bool {
 	if m.Method != methodCall {
 		return m.Method == methodListen
 	}
-	name, _ := callParams(m)
-	for _, t := range s.tools() {
-		if t.name == name {
-			return t.takesTime
-		}
-	}
-	return false
+	called, _, _ := s.called(m)
+	return called.takesTime
 }
 
 // define writes a definition; properties and required are raw JSON.
@@ -90,97 +80,79 @@ func define(name, description, properties, required string) string {
 // goodTools are the tools of every mode that says nothing else.
 func (s *server) goodTools() []tool {
 	return append([]tool{
-		s.echo(),
-		addTool(),
+		newTool("echo", s.poison+"Returns its message.", `"message":{"type":"string","description":"the text to return"}`, `"message"`, with(nil, echo)),
+		{
+			name: "add",
+			definition: `{"name":"add","title":"Sum","description":"Adds two whole numbers.",` +
+				`"inputSchema":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"]},` +
+				`"outputSchema":{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"]},` +
+				`"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`,
+			run: with(nil, add),
+		},
 		{
 			name:       "args",
 			definition: `{"name":"args","description":"Returns its arguments as they arrived, byte for byte.","inputSchema":{"type":"object"}}`,
 			run:        rawArguments,
 		},
-		{
-			name:       "big",
-			definition: define("big", "Returns a text of so many bytes.", `"bytes":{"type":"integer","minimum":0}`, `"bytes"`),
-			run:        big,
-		},
-		{
-			name:       "env",
-			definition: define("env", "Returns the server's name, folder, arguments and environment, or one variable.", `"name":{"type":"string"}`, ``),
-			run:        environment,
-		},
-		{
-			name:       "fail",
-			definition: define("fail", "Fails as a tool does: with isError.", `"message":{"type":"string"}`, ``),
-			run:        fail,
-		},
-		{
-			name:       "rpcerror",
-			definition: define("rpcerror", "Fails as the protocol does: with a JSON-RPC error.", `"code":{"type":"integer"},"message":{"type":"string"}`, ``),
-			run:        failRPC,
-		},
-		{
-			name:       "log",
-			definition: define("log", "Sends a log message, then answers.", `"level":{"type":"string","enum":["debug","info","warning","error"]},"message":{"type":"string"}`, `"message"`),
-			run:        logMessage,
-		},
+		newTool("big", "Returns a text of so many bytes.", `"bytes":{"type":"integer","minimum":0}`, `"bytes"`, with(nil, big)),
+		newTool("env", "Returns the server's name, folder, arguments and environment, or one variable.",
+			`"name":{"type":"string"}`, ``, with(nil, environment)),
+		newTool("fail", "Fails as a tool does: with isError.", `"message":{"type":"string"}`, ``,
+			with(&failArguments{"the tool failed, as asked"}, fail)),
+		newTool("rpcerror", "Fails as the protocol does: with a JSON-RPC error.",
+			`"code":{"type":"integer"},"message":{"type":"string"}`, ``,
+			with(&errorArguments{-32050, "the server refuses, as asked"}, failRPC)),
+		newTool("log", "Sends a log message, then answers.",
+			`"level":{"type":"string","enum":["debug","info","warning","error"]},"message":{"type":"string"}`, `"message"`,
+			with(&logArguments{Level: "info"}, logMessage)),
 	}, append(timeTools(), contentTools()...)...)
 }
 
 // timeTools run while reading goes on, so that they can be cancelled, and so that a crash comes with a request pending.
 func timeTools() []tool {
-	return []tool{
-		{
-			name:       "slow",
-			definition: define("slow", "Reports progress in steps, then answers.", `"ms":{"type":"integer","description":"time of the whole"},"steps":{"type":"integer"}`, ``),
-			run:        slow, takesTime: true,
-		},
-		{
-			name:       "sleep",
-			definition: define("sleep", "Answers after a time.", `"ms":{"type":"integer"}`, `"ms"`),
-			run:        sleep, takesTime: true,
-		},
-		{
-			name:       "crash",
-			definition: define("crash", "Ends the process in mid-call.", `"code":{"type":"integer"},"signal":{"type":"string","description":"such as KILL or SEGV"}`, ``),
-			run:        crash,
-		},
+	tools := []tool{
+		newTool("slow", "Reports progress in steps, then answers.",
+			`"ms":{"type":"integer","description":"time of the whole"},"steps":{"type":"integer"}`, ``, with(&slowArguments{100, 4}, slow)),
+		newTool("sleep", "Answers after a time.", `"ms":{"type":"integer"}`, `"ms"`, with(nil, sleep)),
+		newTool("crash", "Ends the process in mid-call.",
+			`"code":{"type":"integer"},"signal":{"type":"string","description":"such as KILL or SEGV"}`, ``, with(nil, crash)),
+	}
+	tools[0].takesTime, tools[1].takesTime = true, true
+	return tools
+}
+
+// newTool makes a tool; properties and required are raw JSON.
+func newTool(name, description, properties, required string, run runner) tool {
+	return tool{name: name, definition: define(name, description, properties, required), run: run}
+}
+
+// with makes a runner of a function that takes its arguments decoded, over the defaults where there are some. What does
+// not fit is an error in the server's own words.
+func with[T any](defaults *T, run func(ctx context.Context, c *call, arguments T) ([]byte, error)) runner {
+	return func(ctx context.Context, c *call) ([]byte, error) {
+		var arguments T
+		if defaults != nil {
+			arguments = *defaults
+		}
+		if len(c.arguments) > 0 {
+			if err := json.Unmarshal(c.arguments, &arguments); err != nil {
+				return nil, rpcError{code: codeParams, message: "Invalid arguments: " + err.Error()}
+			}
+		}
+		return run(ctx, c, arguments)
 	}
 }
 
-func (s *server) echo() tool {
-	return tool{
-		name:       "echo",
-		definition: define("echo", s.poison+"Returns its message.", `"message":{"type":"string","description":"the text to return"}`, `"message"`),
-		run: func(_ context.Context, c *call) ([]byte, error) {
-			var arguments struct {
-				Message *string `json:"message"`
-			}
-			if err := c.read(&arguments); err != nil {
-				return nil, err
-			}
-			if arguments.Message == nil {
-				return nil, rpcError{code: codeParams, message: "Invalid arguments: message is required"}
-			}
-			return textResult(s.poison + *arguments.Message), nil
-		},
+func echo(_ context.Context, c *call, arguments struct{ Message *string }) ([]byte, error) {
+	if arguments.Message == nil {
+		return nil, rpcError{code: codeParams, message: "Invalid arguments: message is required"}
 	}
+	return textResult(c.server.poison + *arguments.Message), nil
 }
 
-func addTool() tool {
-	return tool{
-		name: "add",
-		definition: `{"name":"add","title":"Sum","description":"Adds two whole numbers.",` +
-			`"inputSchema":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"]},` +
-			`"outputSchema":{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"]},` +
-			`"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`,
-		run: func(_ context.Context, c *call) ([]byte, error) {
-			var arguments struct{ A, B int64 }
-			if err := c.read(&arguments); err != nil {
-				return nil, err
-			}
-			structured := fmt.Sprintf(`{"sum":%d}`, arguments.A+arguments.B)
-			return []byte(`{"content":[{"type":"text","text":` + quote(structured) + `}],"structuredContent":` + structured + `}`), nil
-		},
-	}
+func add(_ context.Context, _ *call, arguments struct{ A, B int64 }) ([]byte, error) {
+	structured := fmt.Sprintf(`{"sum":%d}`, arguments.A+arguments.B)
+	return []byte(`{"content":[{"type":"text","text":` + quote(structured) + `}],"structuredContent":` + structured + `}`), nil
 }
 
 func textResult(text string) []byte {
@@ -195,11 +167,7 @@ func rawArguments(_ context.Context, c *call) ([]byte, error) {
 // so its length is its length on the wire.
 const filler = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
-func big(_ context.Context, c *call) ([]byte, error) {
-	var arguments struct{ Bytes int }
-	if err := c.read(&arguments); err != nil {
-		return nil, err
-	}
+func big(_ context.Context, _ *call, arguments struct{ Bytes int }) ([]byte, error) {
 	if arguments.Bytes < 0 {
 		return nil, rpcError{code: codeParams, message: "Invalid arguments: bytes is negative"}
 	}
@@ -212,11 +180,7 @@ func big(_ context.Context, c *call) ([]byte, error) {
 	return append(result[:len(head)+arguments.Bytes], tail...), nil
 }
 
-func environment(_ context.Context, c *call) ([]byte, error) {
-	var arguments struct{ Name string }
-	if err := c.read(&arguments); err != nil {
-		return nil, err
-	}
+func environment(_ context.Context, c *call, arguments struct{ Name string }) ([]byte, error) {
 	if arguments.Name != "" {
 		return textResult(os.Getenv(arguments.Name)), nil
 	}
@@ -238,31 +202,25 @@ func environment(_ context.Context, c *call) ([]byte, error) {
 	return textResult(string(text)), nil
 }
 
-func fail(_ context.Context, c *call) ([]byte, error) {
-	arguments := struct{ Message string }{"the tool failed, as asked"}
-	if err := c.read(&arguments); err != nil {
-		return nil, err
-	}
+type failArguments struct{ Message string }
+
+func fail(_ context.Context, c *call, arguments failArguments) ([]byte, error) {
 	text := quote(c.server.poison + arguments.Message)
 	return []byte(`{"content":[{"type":"text","text":` + text + `}],"isError":true}`), nil
 }
 
-func failRPC(_ context.Context, c *call) ([]byte, error) {
-	arguments := struct {
-		Code    int
-		Message string
-	}{-32050, "the server refuses, as asked"}
-	if err := c.read(&arguments); err != nil {
-		return nil, err
-	}
+type errorArguments struct {
+	Code    int
+	Message string
+}
+
+func failRPC(_ context.Context, c *call, arguments errorArguments) ([]byte, error) {
 	return nil, rpcError{code: arguments.Code, message: c.server.poison + arguments.Message, data: `{"detail":"fake"}`}
 }
 
-func logMessage(_ context.Context, c *call) ([]byte, error) {
-	arguments := struct{ Level, Message string }{Level: "info"}
-	if err := c.read(&arguments); err != nil {
-		return nil, err
-	}
+type logArguments struct{ Level, Message string }
+
+func logMessage(_ context.Context, c *call, arguments logArguments) ([]byte, error) {
 	// In 2026-07-28 a log message needs the request's logLevel; before, it needs none.
 	if c.meta.Version == "" || c.meta.LogLevel != "" {
 		c.server.notify("notifications/message", `{"level":`+quote(arguments.Level)+`,"logger":"fake","data":`+quote(arguments.Message)+`}`)
@@ -282,11 +240,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func slow(ctx context.Context, c *call) ([]byte, error) {
-	arguments := struct{ Ms, Steps int }{100, 4}
-	if err := c.read(&arguments); err != nil {
-		return nil, err
-	}
+type slowArguments struct{ Ms, Steps int }
+
+func slow(ctx context.Context, c *call, arguments slowArguments) ([]byte, error) {
 	steps := max(arguments.Steps, 1)
 	step := time.Duration(arguments.Ms) * time.Millisecond / time.Duration(steps)
 	for i := 1; i <= steps; i++ {
@@ -301,25 +257,19 @@ func slow(ctx context.Context, c *call) ([]byte, error) {
 	return textResult(fmt.Sprintf("%d steps done", steps)), nil
 }
 
-func sleep(ctx context.Context, c *call) ([]byte, error) {
-	var arguments struct{ Ms int }
-	if err := c.read(&arguments); err != nil {
-		return nil, err
-	}
+func sleep(ctx context.Context, _ *call, arguments struct{ Ms int }) ([]byte, error) {
 	if err := pause(ctx, time.Duration(arguments.Ms)*time.Millisecond); err != nil {
 		return nil, err
 	}
 	return textResult(fmt.Sprintf("slept %d ms", arguments.Ms)), nil
 }
 
-func crash(_ context.Context, c *call) ([]byte, error) {
-	var arguments struct {
-		Code   int
-		Signal string
-	}
-	if err := c.read(&arguments); err != nil {
-		return nil, err
-	}
+type crashArguments struct {
+	Code   int
+	Signal string
+}
+
+func crash(_ context.Context, c *call, arguments crashArguments) ([]byte, error) {
 	c.server.say("fake: crashing, as asked")
 	if arguments.Signal != "" {
 		c.server.dieBy(arguments.Signal)
