@@ -119,7 +119,7 @@ func (r *Registry) register(tool *Tool) {
 	}
 	if builtIn := r.builtIn(tool.Name); builtIn != nil && tool.Server == "" && !tool.BuiltIn {
 		text := fmt.Sprintf("tool %q is that of the config", tool.Name)
-		if own := r.behindOwn(builtIn); own != "" {
+		if own := r.reservedName(builtIn); own != "" {
 			text += "; toolx's own is " + own
 		}
 		r.bus.Emit(Notice{Time: Now(), Level: slog.LevelWarn, Text: text})
@@ -219,14 +219,14 @@ func (r *Registry) NameOf(tool *Tool) string {
 
 func (r *Registry) nameOf(tool *Tool) string {
 	if r.hidden(tool) {
-		return r.behindOwn(tool)
+		return r.reservedName(tool)
 	}
 	return tool.Name
 }
 
-// behindOwn returns the name behind Own of a tool of toolx's own; empty for other tools, and where a server's name
+// reservedName returns the name behind Own of a tool of toolx's own; empty for other tools, and where a server's name
 // stands in the way.
-func (r *Registry) behindOwn(tool *Tool) string {
+func (r *Registry) reservedName(tool *Tool) string {
 	name := Own + Separator + tool.Name
 	if tool.Server != "" || ServerOf(name, r.servers) != "" {
 		return ""
@@ -241,7 +241,7 @@ func (r *Registry) behindOwn(tool *Tool) string {
 func (r *Registry) Find(name string) (*Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if tool := r.own(name); tool != nil && tool.BuiltIn {
+	if tool := r.reserved(name); tool != nil && tool.BuiltIn {
 		return tool, nil // whatever tools of the config are called
 	}
 	plain, named := r.byPlain[name], r.named(name)
@@ -264,7 +264,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	case named != nil:
 		return named, nil
 	}
-	if tool := r.own(name); tool != nil {
+	if tool := r.reserved(name); tool != nil {
 		return tool, nil
 	}
 	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers)}
@@ -283,15 +283,15 @@ func (r *Registry) ambiguous(name string, plain []*Tool, builtIn *Tool) *NotFoun
 		missing.Candidates = append(missing.Candidates, tool.Name)
 	}
 	slices.Sort(missing.Candidates)
-	if builtIn != nil && r.behindOwn(builtIn) != "" {
-		missing.Candidates = append(missing.Candidates, r.behindOwn(builtIn))
+	if builtIn != nil && r.reservedName(builtIn) != "" {
+		missing.Candidates = append(missing.Candidates, r.reservedName(builtIn))
 	}
 	return missing
 }
 
-// own returns the tool that a name with Own before it means: the built-in one of that name, else
+// reserved returns the tool that a name with Own before it means: the built-in one of that name, else
 // that of the config; nil where it means none.
-func (r *Registry) own(name string) *Tool {
+func (r *Registry) reserved(name string) *Tool {
 	rest, ok := strings.CutPrefix(name, Own+Separator)
 	if !ok || ServerOf(name, r.servers) != "" {
 		return nil
@@ -313,13 +313,13 @@ func (r *Registry) own(name string) *Tool {
 func (r *Registry) Settled(name string) *Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if tool := r.own(name); tool != nil && tool.BuiltIn {
+	if tool := r.reserved(name); tool != nil && tool.BuiltIn {
 		return tool
 	}
 	if tool := r.named(name); r.preferred == "" && tool != nil && tool.Server == "" && !tool.BuiltIn {
 		return tool
 	}
-	return r.own(name)
+	return r.reserved(name)
 }
 
 // Shadowed returns the built-in tool whose name a server's tool takes, nil where it takes none.
@@ -385,7 +385,7 @@ func (r *Registry) near(name string) []string {
 		if shown == "" {
 			continue
 		}
-		if behind := r.behindOwn(tool); behind != "" && strings.HasPrefix(wanted, Own+Separator) {
+		if behind := r.reservedName(tool); behind != "" && strings.HasPrefix(wanted, Own+Separator) {
 			shown = behind
 		}
 		distance := math.MaxInt

@@ -144,14 +144,7 @@ func (b *inbox) take(p *peer, m message) bool {
 		return true
 	}
 	go func() {
-		select {
-		case <-p.closing:
-		case <-p.done:
-		case <-ctx.Done():
-		}
-		cancel()
-	}()
-	go func() {
+		defer p.endWith(cancel)()
 		defer cancel()
 		result, err := answer(ctx, m.params)
 		b.mu.Lock()

@@ -47,7 +47,7 @@ type classifier struct {
 	keep int
 
 	held   heldLines
-	doubts []doubt
+	doubts []doubtfulLine
 	// taken holds the ids of answers that were taken from a line of text, the newest last. glues reports that none of
 	// them came again on a line of its own, so the server writes text and messages on one line.
 	taken []json.RawMessage
@@ -330,7 +330,7 @@ func (c *classifier) salvageGlued(current line, content []byte) bool {
 	case len(found) == 0:
 		return false
 	case quoted:
-		c.doubts = append(c.doubts, doubt{line: current, content: content, found: found})
+		c.doubts = append(c.doubts, doubtfulLine{line: current, content: content, found: found})
 		if len(c.doubts) > maxDoubts {
 			c.settle(c.doubts[:1])
 			c.doubts = c.doubts[1:]
@@ -368,10 +368,10 @@ func fromClient(found located) bool {
 	return true
 }
 
-// doubt is a line of text followed by messages: they were written without a newline between them, or the line is a log
-// that quotes an answer. What comes next decides: if the same answer comes on a line of its own, the text is a log.
-// Otherwise the messages are taken when the time for that is up.
-type doubt struct {
+// doubtfulLine is a line of text followed by messages: they were written without a newline between them, or the line is
+// a log that quotes an answer. What comes next decides: if the same answer comes on a line of its own, the text is a
+// log. Otherwise the messages are taken when the time for that is up.
+type doubtfulLine struct {
 	line    line
 	content []byte
 	found   []located
@@ -397,7 +397,7 @@ func (c *classifier) settleDoubts() (left bool) {
 }
 
 // settle takes the messages of lines.
-func (c *classifier) settle(doubts []doubt) {
+func (c *classifier) settle(doubts []doubtfulLine) {
 	for _, d := range doubts {
 		for _, f := range d.found {
 			if f.message.quoted {
@@ -419,7 +419,7 @@ func (c *classifier) overrule(m message) {
 	if slices.ContainsFunc(c.taken, func(id json.RawMessage) bool { return bytes.Equal(id, m.id) }) {
 		c.glues = false
 	}
-	c.doubts = slices.DeleteFunc(c.doubts, func(d doubt) bool {
+	c.doubts = slices.DeleteFunc(c.doubts, func(d doubtfulLine) bool {
 		quoted := slices.ContainsFunc(d.found, func(f located) bool { return bytes.Equal(f.message.id, m.id) })
 		if quoted {
 			c.report(d.line, ClassText, 0, d.content, 0)

@@ -233,13 +233,13 @@ func (f *Failure) Curable() bool {
 	return true
 }
 
-// atOnce bounds how long a server lives that fails over what it was started with.
-const atOnce = 10 * time.Second
+// startupTime bounds how long a server lives that fails over what it was started with.
+const startupTime = 10 * time.Second
 
 // repeats reports whether a start failed the same way as the one before, so that another attempt would too: the program
 // ended at once, with the same status and the same last words. A failure of the network is worth another attempt.
 func (f *Failure) repeats(before *Failure) bool {
-	if before == nil || f.Ending != EndingExited || before.Ending != EndingExited || max(f.Lived, before.Lived) > atOnce {
+	if before == nil || f.Ending != EndingExited || before.Ending != EndingExited || max(f.Lived, before.Lived) > startupTime {
 		return false
 	}
 	words := f.lastWords()
@@ -249,7 +249,7 @@ func (f *Failure) repeats(before *Failure) bool {
 // lacksVariable reports whether the program ended at once because an environment variable was missing, according to its
 // last words; environ is the environment that it was given.
 func (f *Failure) lacksVariable(environ []string) bool {
-	if f.Ending != EndingExited || f.Lived > atOnce {
+	if f.Ending != EndingExited || f.Lived > startupTime {
 		return false
 	}
 	words := f.lastWords()

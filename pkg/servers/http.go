@@ -78,7 +78,7 @@ type remote struct {
 	ping func(ctx context.Context) error
 	// standing is the standing stream of the session, nil before it is asked for; noStream is
 	// closed by markNoStream, when the server turns out to have none.
-	standing     atomic.Pointer[standing]
+	standing     atomic.Pointer[standingStream]
 	noStream     chan struct{}
 	markNoStream func()
 	// asked reports that toolx has advertised that the server may send requests.

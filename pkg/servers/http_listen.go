@@ -20,18 +20,18 @@ import (
 // off idle streams.
 const standsLong = 5 * time.Second
 
-// standing is the standing stream of one session, on which a server sends messages that belong to no request (MCP up to
-// 2025-11-25, streamable HTTP, "Listening for Messages from the Server"). It is opened again whenever it ends, for as
-// long as the session lasts.
-type standing struct {
+// standingStream is the standing stream of one session, on which a server sends messages that belong to no request (MCP
+// up to 2025-11-25, streamable HTTP, "Listening for Messages from the Server"). It is opened again whenever it ends,
+// for as long as the session lasts.
+type standingStream struct {
 	*remote
-	session  string
-	heard    chan struct{} // closed by answered, when the first attempt has an answer
-	answered func()
-	lastID   string
-	opened   bool          // once at least
-	failures int           // attempts in a row that did not open it
-	delay    time.Duration // before the next attempt
+	session   string
+	attempted chan struct{} // closed by answered, when the first attempt has an answer
+	answered  func()
+	lastID    string
+	opened    bool          // once at least
+	failures  int           // attempts in a row that did not open it
+	delay     time.Duration // before the next attempt
 }
 
 // listen opens the standing stream of a legacy session. Servers need not have one.
@@ -39,13 +39,13 @@ func (t *remote) listen() {
 	if t.modern() || t.oldStream() != nil {
 		return
 	}
-	s := &standing{remote: t, session: t.sessionID(), heard: make(chan struct{})}
-	s.answered = sync.OnceFunc(func() { close(s.heard) })
+	s := &standingStream{remote: t, session: t.sessionID(), attempted: make(chan struct{})}
+	s.answered = sync.OnceFunc(func() { close(s.attempted) })
 	if !t.standing.CompareAndSwap(nil, s) {
 		return
 	}
 	t.start(func() {
-		for s.hear() && waited(t.life, s.delay) && t.sessionID() == s.session {
+		for s.receive() && waited(t.life, s.delay) && t.sessionID() == s.session {
 		}
 	})
 }
@@ -69,13 +69,13 @@ func (t *remote) awaitStream(ctx context.Context, method string) {
 	bounded, stop := exec.WithLimit(ctx, streamWait)
 	defer stop()
 	select {
-	case <-s.heard:
+	case <-s.attempted:
 	case <-bounded.Done():
 	}
 }
 
-// hear opens the stream, takes the messages on it until it ends, and reports whether to open it again.
-func (s *standing) hear() (again bool) {
+// receive opens the stream, takes the messages on it until it ends, and reports whether to open it again.
+func (s *standingStream) receive() (again bool) {
 	response, err := s.get(s.life, s.lastID)
 	s.answered()
 	switch {
@@ -110,14 +110,14 @@ func (s *standing) hear() (again bool) {
 }
 
 // slowDown makes the next delay longer.
-func (s *standing) slowDown(least time.Duration) { s.delay = longer(s.delay, least) }
+func (s *standingStream) slowDown(least time.Duration) { s.delay = longer(s.delay, least) }
 
 // longer returns twice a delay, but at least least and at most resumeMost.
 func longer(delay, least time.Duration) time.Duration { return min(max(2*delay, least), resumeMost) }
 
 // refused handles an attempt that failed, and reports whether to try again. A server that gives no stream is pinged to
 // see whether it is still there.
-func (s *standing) refused(err error) (again bool) {
+func (s *standingStream) refused(err error) (again bool) {
 	if s.failures++; s.failures == 1 {
 		s.delay = 0 // from here on it is as that of connecting
 	}
@@ -130,7 +130,7 @@ func (s *standing) refused(err error) (again bool) {
 		s.slowDown(s.retryPolicy.delay)
 		s.tell(slog.LevelInfo, "does not open the standing stream: %v; toolx tries again in %s", err, rounded(s.delay))
 		return true
-	case !s.there():
+	case !s.answersPing():
 		return false
 	case no || !s.opened:
 		s.giveUpStream(err)
@@ -156,16 +156,16 @@ func refusesListening(err error) bool {
 }
 
 // busy reports whether a request waits for its answer. If so, that request will show the state of the server.
-func (s *standing) busy() bool {
+func (s *standingStream) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.pending) > 0
 }
 
-// there pings the server, and reports whether the stream may be opened again. A server that does not answer has ended
-// the session. A server that has forgotten the session gets a new one, with a standing stream of its own, which ends
-// this one.
-func (s *standing) there() bool {
+// answersPing pings the server, and reports whether the stream may be opened again. A server that does not answer has
+// ended the session. A server that has forgotten the session gets a new one, with a standing stream of its own, which
+// ends this one.
+func (s *standingStream) answersPing() bool {
 	ctx, stop := exec.WithLimit(s.life, s.longest)
 	defer stop()
 	err := s.ping(ctx)
@@ -189,7 +189,7 @@ func (s *standing) there() bool {
 
 // giveUpStream reports that the server has no standing stream, or no longer has one, and so no way to send messages
 // that belong to no request.
-func (s *standing) giveUpStream(err error) {
+func (s *standingStream) giveUpStream(err error) {
 	if s.opened {
 		s.tell(slog.LevelWarn, "gives the standing stream no more, so it tells nothing between requests: %v", err)
 		return

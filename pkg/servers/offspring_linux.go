@@ -117,13 +117,13 @@ func (f *family) reap() {
 	}
 }
 
-// looks is how often in a row a search must find nothing to be believed: the kernel's list of children leaves some out
-// where others end while it is read (proc(5)).
-const looks = 3
+// attempts is how often in a row a search must find nothing to be believed: the kernel's list of children leaves some
+// out where others end while it is read (proc(5)).
+const attempts = 3
 
 // find returns the living descendants of a program, without the program itself.
 func (f *family) find(mark string, program int) (found []int) {
-	for range looks {
+	for range attempts {
 		if found = f.look(mark, program); len(found) > 0 {
 			break
 		}
@@ -154,7 +154,7 @@ func (f *family) look(mark string, program int) []int {
 // kill kills a program's descendants without waiting for them to end. It searches several times: a process can change
 // its parent during a search.
 func (f *family) kill(mark string, program int) {
-	for range looks {
+	for range attempts {
 		for _, pid := range f.find(mark, program) {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}

@@ -217,6 +217,21 @@ func (p *peer) failed(method string) *Failure {
 	return &failure
 }
 
+// endWith calls cancel when the session is being closed or has ended, unless stop is called before.
+func (p *peer) endWith(cancel func()) (stop func()) {
+	stopped := make(chan struct{})
+	go func() {
+		select {
+		case <-p.closing:
+		case <-p.done:
+		case <-stopped:
+			return
+		}
+		cancel()
+	}()
+	return func() { close(stopped) }
+}
+
 // errorDetails reads a reply's error, which some servers send as a bare string.
 func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 	var details mcp.JSONRPCErrorDetails

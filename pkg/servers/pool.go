@@ -432,7 +432,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		session, err := d.open(ctx)
 		if err == nil {
 			p.options.Registry.ReplaceServer(server.Name, session.Tools()...)
-			session.follow(server, p.options.Registry)
+			session.relist.follow(session, server, p.options.Registry)
 			p.options.Bus.Emit(Connected{
 				Time: exec.Now(), Server: server.Name, Attempt: attempt,
 				Protocol: session.Protocol, Timing: session.Timing,
@@ -602,14 +602,8 @@ func (p *Pool) Kill() {
 
 // waited waits for d and reports whether ctx lasted as long.
 func waited(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	waitFor(ctx, nil, d)
+	return ctx.Err() == nil
 }
 
 // Status returns the state of a server: "not started", "starting", "ready" with the agreed protocol, "failed" or

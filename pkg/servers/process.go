@@ -93,16 +93,7 @@ func (p *process) release(ctx context.Context, bus *exec.Bus, server string) {
 }
 
 // ended reports whether the program has ended within d.
-func (p *process) ended(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-p.exited:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
+func (p *process) ended(d time.Duration) bool { return waitFor(context.Background(), p.exited, d) }
 
 // pipeFacts holds what is known of the other side of a pipe without reading it.
 type pipeFacts struct {

@@ -149,12 +149,7 @@ func (p *proxy) takeFinding(f finding) {
 	case !p.answered.Load():
 		phase = PhaseStart
 	}
-	p.Bus.Emit(PollutedLine{
-		Time: exec.Now(), Server: p.server, Class: f.class,
-		Line: f.number, Offset: f.offset, Column: f.column, Phase: phase,
-		Since: time.Since(p.process.started), Text: f.text, Size: f.size, Near: f.near, NearAt: f.nearAt, Salvaged: f.salvaged,
-		Unended: f.end == endIdle || f.end == endEOF,
-	})
+	p.Bus.Emit(f.event(p.server, phase, p.process))
 }
 
 // speak passes on what the client says, at the pace at which the server reads, and

@@ -21,10 +21,11 @@ type ToolsChanged struct {
 	Tools  int
 }
 
-// relister lists a session's tools anew when the server says that they have changed:
-// once for however many such notifications come meanwhile.
+// relister lists a session's tools anew when the server says that they have changed: once for however many such
+// notifications come meanwhile.
 type relister struct {
-	server *config.Server
+	session *Session
+	server  *config.Server
 	// changed takes the tools; nil where nobody wants them.
 	changed func([]*exec.Tool)
 
@@ -33,46 +34,43 @@ type relister struct {
 	again   bool
 }
 
-// toolsChanged takes the notification; it runs on the goroutine that reads. Before
-// anybody wants the tools there is nothing to do: the first list is still to come.
-func (s *Session) toolsChanged() {
-	r := &s.relist
+// follow gives the session's tools to the Registry whenever they change.
+func (r *relister) follow(session *Session, server *config.Server, registry *exec.Registry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.session, r.server = session, server
+	r.changed = func(tools []*exec.Tool) { registry.ReplaceServer(server.Name, tools...) }
+}
+
+// notified takes the notification; it runs on the goroutine that reads. Before follow there is nothing to do: the first
+// list is still to come.
+func (r *relister) notified() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.again = r.running; r.changed == nil || r.running {
 		return
 	}
 	r.running = true
-	go s.listAnew(r.changed)
+	go r.run()
 }
 
-// listAnew lists until no notification has come meanwhile. It ends with the session.
-func (s *Session) listAnew(changed func([]*exec.Tool)) {
+// run lists until no notification has come meanwhile. It ends with the session.
+func (r *relister) run() {
 	ctx, cancel := context.WithTimeout(context.Background(), DefaultStartTimeout)
 	defer cancel()
-	peer := s.link.rpc()
-	go func() {
-		select {
-		case <-peer.closing:
-		case <-peer.done:
-		case <-ctx.Done():
-		}
-		cancel()
-	}()
-	for {
-		s.listOnceMore(ctx, changed)
-		s.relist.mu.Lock()
-		if !s.relist.again || ctx.Err() != nil {
-			s.relist.running = false
-			s.relist.mu.Unlock()
-			return
-		}
-		s.relist.again = false
-		s.relist.mu.Unlock()
+	defer r.session.link.rpc().endWith(cancel)()
+	for goesOn := true; goesOn; {
+		r.list(ctx)
+		r.mu.Lock()
+		goesOn = r.again && ctx.Err() == nil
+		r.running, r.again = goesOn, false
+		r.mu.Unlock()
 	}
 }
 
-func (s *Session) listOnceMore(ctx context.Context, changed func([]*exec.Tool)) {
+// list lists the tools once.
+func (r *relister) list(ctx context.Context) {
+	s := r.session
 	definitions, err := s.pages(ctx, string(mcp.MethodToolsList), "tools")
 	if err != nil {
 		var failure *Failure
@@ -81,20 +79,10 @@ func (s *Session) listOnceMore(ctx context.Context, changed func([]*exec.Tool)) 
 		}
 		return
 	}
-	tools := s.makeTools(s.relist.server, definitions)
+	tools := s.makeTools(r.server, definitions)
 	s.mu.Lock()
 	s.tools = tools
 	s.mu.Unlock()
-	changed(tools)
+	r.changed(tools)
 	s.bus.Emit(ToolsChanged{Time: exec.Now(), Server: s.Name, Tools: len(tools)})
-}
-
-// follow gives the session's tools to the Registry whenever they change.
-func (s *Session) follow(server *config.Server, registry *exec.Registry) {
-	s.relist.mu.Lock()
-	defer s.relist.mu.Unlock()
-	s.relist.server = server
-	s.relist.changed = func(tools []*exec.Tool) {
-		registry.ReplaceServer(server.Name, tools...)
-	}
 }

@@ -28,7 +28,7 @@ func (s *Session) Request(
 	var token int64
 	if progress != nil {
 		var forget func()
-		token, forget = s.expectProgress(progress)
+		token, forget = s.progress.expect(progress)
 		defer forget()
 	}
 	dressed := s.dressed(params, token)
@@ -51,7 +51,7 @@ func (s *Session) Request(
 // NextRequest returns the JSON-RPC request that Request would send next with a progress token, or after so many others,
 // byte for byte: with its id, and with _meta where the agreed revision is 2026-07-28. It sends nothing.
 func (s *Session) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
-	return encodeRequest(s.link.rpc().upcomingID()+int64(after), method, s.dressed(params, s.tokens.Load()+1+int64(after)))
+	return encodeRequest(s.link.rpc().upcomingID()+int64(after), method, s.dressed(params, s.progress.last.Load()+1+int64(after)))
 }
 
 // dressed returns params in the form in which they are sent: with the _meta of the agreed revision and, where token is
@@ -232,18 +232,4 @@ func (s *Session) SetLevel(ctx context.Context, level string) error {
 	defer s.mu.Unlock()
 	s.logLevel = level
 	return nil
-}
-
-// expectProgress passes progress reports for a new token to on, until forget is called.
-func (s *Session) expectProgress(on func(exec.Progress)) (token int64, forget func()) {
-	token = s.tokens.Add(1)
-	key := strconv.FormatInt(token, 10)
-	s.mu.Lock()
-	s.progress[key] = on
-	s.mu.Unlock()
-	return token, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.progress, key)
-	}
 }

@@ -133,7 +133,7 @@ func TestListen(t *testing.T) {
 // that those which are no longer there are gone.
 func TestChangedToolsAreListedAnew(t *testing.T) {
 	s := opened(t, "tools-change")
-	s.session.follow(s.dial.server, s.registry)
+	s.session.relist.follow(s.session, s.dial.server, s.registry)
 	changed := make(chan ToolsChanged, 10)
 	s.dial.bus.Subscribe(func(event exec.Event) {
 		if e, ok := event.(ToolsChanged); ok {
@@ -250,8 +250,9 @@ func TestRelistWithoutTools(t *testing.T) {
 	s := opened(t, "tools-null")
 	s.session.tools = opened(t, "good").session.Tools()
 	told := -1
-	s.session.follow(s.dial.server, s.registry)
-	s.session.listOnceMore(t.Context(), func(tools []*exec.Tool) { told = len(tools) })
+	s.session.relist.follow(s.session, s.dial.server, s.registry)
+	s.session.relist.changed = func(tools []*exec.Tool) { told = len(tools) }
+	s.session.relist.list(t.Context())
 	if told != 0 || len(s.session.Tools()) != 0 {
 		t.Errorf("%d tools told, %d kept", told, len(s.session.Tools()))
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,10 +51,9 @@ type Session struct {
 	// renewing is held while a new session replaces one that has expired.
 	renewing sync.Mutex
 
-	tokens   atomic.Int64
+	progress progressTokens
 	mu       sync.Mutex // guards what follows
 	tools    []*exec.Tool
-	progress map[string]func(exec.Progress)
 	logLevel string        // that 2026-07-28's requests ask for; of the older era, what the server was told
 	renewals chan struct{} // closed and made anew with each session that takes the place of another
 }
@@ -83,7 +83,7 @@ type dial struct {
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure, or ctx's where that ended first;
 // either way nothing is left running.
 func (d dial) open(ctx context.Context) (*Session, error) {
-	s := &Session{Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, progress: make(map[string]func(exec.Progress)), renewals: make(chan struct{})}
+	s := &Session{Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, renewals: make(chan struct{})}
 	began := time.Now()
 	if err := s.start(ctx, d); err != nil {
 		return nil, err
@@ -287,7 +287,9 @@ func CallParams(name string, arguments json.RawMessage) json.RawMessage {
 func (s *Session) notified(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
-		s.progressed(params)
+		if !s.progress.report(params) {
+			s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
+		}
 	case "notifications/message":
 		var message struct {
 			Level  string          `json:"level"`
@@ -302,14 +304,29 @@ func (s *Session) notified(method string, params json.RawMessage) {
 		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
 	case mcp.MethodNotificationToolsListChanged:
 		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
-		s.toolsChanged()
+		s.relist.notified()
 	default:
 		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
 	}
 }
 
-// progressed passes a report to the call that its token names. The token may come back as a string.
-func (s *Session) progressed(params json.RawMessage) {
+// progressTokens are the tokens of the requests that want to know of their progress. The zero value is ready.
+type progressTokens struct {
+	last atomic.Int64
+	on   sync.Map // func(exec.Progress) by token, as text
+}
+
+// expect passes progress reports for a new token to on, until forget is called.
+func (p *progressTokens) expect(on func(exec.Progress)) (token int64, forget func()) {
+	token = p.last.Add(1)
+	key := strconv.FormatInt(token, 10)
+	p.on.Store(key, on)
+	return token, func() { p.on.Delete(key) }
+}
+
+// report passes a report to the call that its token names, and reports whether there is one. The token may come back as
+// a string.
+func (p *progressTokens) report(params json.RawMessage) bool {
 	var report struct {
 		Token    json.RawMessage `json:"progressToken"`
 		Progress float64         `json:"progress"`
@@ -317,14 +334,13 @@ func (s *Session) progressed(params json.RawMessage) {
 		Message  string          `json:"message"`
 	}
 	_ = json.Unmarshal(params, &report)
-	s.mu.Lock()
-	on := s.progress[strings.Trim(string(bytes.TrimSpace(report.Token)), `"`)]
-	s.mu.Unlock()
-	if on == nil {
-		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: "notifications/progress", Params: params})
-		return
+	on, known := p.on.Load(strings.Trim(string(bytes.TrimSpace(report.Token)), `"`))
+	if known {
+		on.(func(exec.Progress))(exec.Progress{
+			Progress: report.Progress, Total: report.Total, Message: cutWords(report.Message, maxProgress),
+		})
 	}
-	on(exec.Progress{Progress: report.Progress, Total: report.Total, Message: cutWords(report.Message, maxProgress)})
+	return known
 }
 
 // Done returns a channel that is closed when the server has ended or can no longer be talked to.
