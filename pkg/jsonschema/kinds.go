@@ -30,22 +30,26 @@ const (
 // Has reports whether the sets have a kind in common.
 func (k Kinds) Has(other Kinds) bool { return k&other != 0 }
 
+// kindNames are the names that schemas have for kinds; a number that need not be whole has both of its kinds.
+var kindNames = [...]struct {
+	kinds Kinds
+	name  string
+}{
+	{String, "string"},
+	{Integer, "integer"},
+	{AnyNumber, "number"},
+	{Boolean, "boolean"},
+	{Array, "array"},
+	{Object, "object"},
+	{Null, "null"},
+}
+
 // Names lists the kinds as schemas name them; a number that may be whole is one.
 func (k Kinds) Names() []string {
 	var names []string
-	for _, kind := range []struct {
-		bit  Kinds
-		name string
-	}{
-		{String, "string"},
-		{Integer, "integer"},
-		{Fraction, "number"},
-		{Boolean, "boolean"},
-		{Array, "array"},
-		{Object, "object"},
-		{Null, "null"},
-	} {
-		if k.Has(kind.bit) && (kind.bit != Integer || !k.Has(Fraction)) {
+	for _, kind := range kindNames {
+		named := k & kind.kinds
+		if named != 0 && (kind.kinds != Integer || !k.Has(Fraction)) && (kind.kinds != AnyNumber || named.Has(Fraction)) {
 			names = append(names, kind.name)
 		}
 	}
@@ -55,23 +59,12 @@ func (k Kinds) Names() []string {
 // String lists the kinds for people: "integer or null".
 func (k Kinds) String() string { return strings.Join(k.Names(), " or ") }
 
-// kindNamed returns the kinds that a schema's type allows.
+// kindNamed returns the kinds that a schema's type allows; none for a type that JSON Schema does not know.
 func kindNamed(name string) Kinds {
-	switch name {
-	case "null":
-		return Null
-	case "boolean":
-		return Boolean
-	case "integer":
-		return Integer
-	case "number":
-		return AnyNumber
-	case "string":
-		return String
-	case "array":
-		return Array
-	case "object":
-		return Object
+	for _, kind := range kindNames {
+		if kind.name == name {
+			return kind.kinds
+		}
 	}
 	return NoKinds
 }

@@ -1,16 +1,15 @@
 package jsonschema
 
 // mentioned returns the members of an object that its schema speaks of without declaring them: what must be there in
-// some case, and what a condition looks at. Of parts it looks at the conditions alone, of what stands aside at
-// everything.
+// some case, and what a condition looks at. It looks at the conditions of parts, and at all of the alternatives in aside.
 func mentioned(parts, aside []*Node) []Member {
 	m := &mentions{seen: make(map[*Node]bool)}
 	for _, part := range parts {
-		m.depend(part)
-		m.conditions(part)
+		m.takeDependencies(part)
+		m.takeConditions(part)
 	}
 	for _, alternative := range aside {
-		m.look(alternative, false)
+		m.take(alternative, false)
 	}
 	return m.found
 }
@@ -21,53 +20,44 @@ type mentions struct {
 	found []Member
 }
 
-// look takes what a schema says, and what it refers to. Of a test only the names are of
-// use: what it asks of a value is no demand.
-func (m *mentions) look(n *Node, test bool) {
-	if n == nil || m.seen[n] || len(m.seen) >= maxMentioning {
-		return
-	}
-	m.seen[n] = true
-	for _, p := range n.Get("properties").Members() {
-		if test {
-			p.Node = &Node{}
+// take takes what a schema says, and what applies together with it. Of a test it takes only the names: what a test asks
+// of a value is no demand.
+func (m *mentions) take(schema *Node, test bool) {
+	for _, part := range schema.Branches() {
+		if m.seen[part] || len(m.seen) >= maxMentioning {
+			continue
 		}
-		m.found = append(m.found, p)
-	}
-	m.found = append(m.found, namesIn(n.Get("required"))...)
-	m.depend(n)
-	for _, keyword := range referenceKeywords() {
-		if reference := n.Get(keyword); reference != nil {
-			m.look(n.doc.Resolve(reference.Text()), test)
+		m.seen[part] = true
+		for _, p := range part.Get("properties").Members() {
+			if test {
+				p.Node = &Node{}
+			}
+			m.found = append(m.found, p)
 		}
+		m.found = append(m.found, namesIn(part.Get("required"))...)
+		m.takeDependencies(part)
+		m.take(part.Get("if"), true)
 	}
-	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		for _, entry := range n.Get(keyword).Elements() {
-			m.look(entry, test)
-		}
-	}
-	m.conditions(n)
 }
 
-// conditions takes what applies in some cases only.
-func (m *mentions) conditions(n *Node) {
-	for _, condition := range conditions(n) {
-		m.look(condition, false)
+// takeConditions takes what applies in some cases only.
+func (m *mentions) takeConditions(part *Node) {
+	for _, condition := range conditions(part) {
+		m.take(condition, false)
 	}
-	m.look(n.Get("if"), true)
+	m.take(part.Get("if"), true)
 }
 
-// depend takes the members that need others, and those that are needed.
-func (m *mentions) depend(n *Node) {
+// takeDependencies takes the members that need others, and those that are needed.
+func (m *mentions) takeDependencies(part *Node) {
 	for _, keyword := range []string{"dependentRequired", "dependentSchemas", "dependencies"} {
-		for _, p := range n.Get(keyword).Members() {
-			m.found = append(m.found, Member{p.Name, p.Key, &Node{}})
-			m.found = append(m.found, namesIn(p.Node)...)
+		for _, p := range part.Get(keyword).Members() {
+			m.found = append(append(m.found, Member{p.Name, p.Key, &Node{}}), namesIn(p.Node)...)
 		}
 	}
 }
 
-// namesIn are members of any value, by a list of their names.
+// namesIn returns members of any value, by a list of their names.
 func namesIn(list *Node) []Member {
 	var found []Member
 	for _, entry := range list.Elements() {
