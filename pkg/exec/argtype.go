@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -26,10 +27,7 @@ func (p *argParser) value(s *setting) (value json.RawMessage, ok bool) {
 // each. Where the schema has no array there, one value would be lost.
 func (p *argParser) repeated(s *setting) (json.RawMessage, bool) {
 	if !s.schema.Kinds().Has(jsonschema.Array) {
-		values := make([]string, len(s.given))
-		for i, a := range s.given {
-			values[i] = jsonschema.GivenText(a.text)
-		}
+		values := words.Texts(s.given, func(a argument) string { return jsonschema.GivenText(a.text) })
 		p.problem(jsonschema.Problem{
 			Path: s.key, Reason: jsonschema.ReasonConflict, Expected: "be given once",
 			Given: words.Shorten(strings.Join(values, " and "), words.MaxGiven), Description: s.schema.Description(),
@@ -54,7 +52,7 @@ func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json
 		p.problem(jsonschema.Problem{
 			Path: s.key, Reason: jsonschema.ReasonSyntax, Expected: "text in UTF-8",
 			Detail: fmt.Sprintf("%s has another encoding, or bytes, at %d; bytes are sent as base64 where the tool takes that",
-				orValue(a.origin), at+1),
+				cmp.Or(a.origin, "the value"), at+1),
 		})
 		return nil, false
 	}
@@ -75,13 +73,6 @@ func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json
 	default:
 		return p.asKind(s, a, schema, allowed)
 	}
-}
-
-func orValue(origin string) string {
-	if origin == "" {
-		return "the value"
-	}
-	return origin
 }
 
 // asUnion reads JSON where the text is some of a kind that the schema allows, and takes it as text else. So nothing

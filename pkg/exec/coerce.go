@@ -51,12 +51,7 @@ type ArgumentsCoerced struct {
 
 // String returns the event as the log shows it: "coerced parameters of t: count from "3" to 3".
 func (e ArgumentsCoerced) String() string {
-	texts := make([]string, 0, words.MaxNamed+1)
-	for _, change := range e.Changes[:min(len(e.Changes), words.MaxNamed)] {
-		texts = append(texts, change.String())
-	}
-	texts = append(texts, words.AndMore(len(e.Changes), "values")...)
-	return "coerced parameters of " + e.Tool + ": " + strings.Join(texts, ", ")
+	return "coerced parameters of " + e.Tool + ": " + strings.Join(words.FirstTexts(e.Changes, "values", Coercion.String), ", ")
 }
 
 // coerce makes a model's arguments fit the schema of the prepared call's tool.

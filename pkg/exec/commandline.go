@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // CommandLine returns the toolx command that calls tool with arguments, a JSON object, quoted to be pasted into a shell
@@ -36,11 +37,8 @@ func PromptLine(prompt *Tool, arguments json.RawMessage) string {
 
 // withLaunch puts the flags that find a tool, and the command line of its server or its
 // address, behind a command that needs them.
-func withLaunch(tool *Tool, words ...string) []string {
-	for _, word := range LaunchWords(tool.Flags, tool.Address, tool.Launch) {
-		words = append(words, pasteQuote(word))
-	}
-	return words
+func withLaunch(tool *Tool, parts ...string) []string {
+	return append(parts, words.Texts(LaunchWords(tool.Flags, tool.Address, tool.Launch), pasteQuote)...)
 }
 
 // LaunchWords returns the words to append to a command so that it reaches a server of the command line again: flags,
@@ -57,22 +55,14 @@ func LaunchWords(flags []string, address string, command []string) []string {
 }
 
 // PasteLine joins words to a line for a person to paste into a shell (see pasteQuote).
-func PasteLine(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = pasteQuote(word)
-	}
-	return strings.Join(quoted, " ")
+func PasteLine(parts ...string) string {
+	return strings.Join(words.Texts(parts, pasteQuote), " ")
 }
 
 // ShellLine joins words to a line that any POSIX shell splits into the same words, for a script: control characters
 // stay as they are.
-func ShellLine(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = shellQuote(word)
-	}
-	return strings.Join(quoted, " ")
+func ShellLine(parts ...string) string {
+	return strings.Join(words.Texts(parts, shellQuote), " ")
 }
 
 // callWords returns the words of the call itself.

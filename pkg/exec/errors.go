@@ -88,12 +88,7 @@ type InvalidArgumentsError struct {
 }
 
 func (e *InvalidArgumentsError) Error() string {
-	var texts []string
-	for _, problem := range e.Problems[:min(len(e.Problems), words.MaxNamed)] {
-		texts = append(texts, problem.String())
-	}
-	texts = append(texts, words.AndMore(len(e.Problems), "problems")...)
-	texts = append(texts, jsonschema.UnknownTexts(e.Unknown)...)
+	texts := append(words.FirstTexts(e.Problems, "problems", jsonschema.Problem.String), jsonschema.UnknownTexts(e.Unknown)...)
 	return "Invalid parameters: " + strings.Join(texts, "; ")
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/fault"
 	"toolx/pkg/jsonschema"
+	"toolx/pkg/words"
 )
 
 // Executor runs every tool call of toolx (EXEC-1). Its fields are set before the first call and do not change after
@@ -98,11 +99,7 @@ func (e *Executor) Prepare(ctx context.Context, call Call) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := e.prepare(ctx, tool, call)
-	if err != nil {
-		return nil, err
-	}
-	return prepared, nil
+	return e.prepare(ctx, tool, call)
 }
 
 // target returns the tool that a call is for.
@@ -328,10 +325,7 @@ func (e *Executor) announceRenames(prepared *Prepared) {
 	if len(prepared.Renamed) == 0 {
 		return
 	}
-	changes := make([]string, len(prepared.Renamed))
-	for i, rename := range prepared.Renamed {
-		changes[i] = rename.String()
-	}
+	changes := words.Texts(prepared.Renamed, Rename.String)
 	e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
 }
 

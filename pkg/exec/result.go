@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Result is the outcome of a call. It marshals to the envelope of EXEC-4 and EXEC-5.
@@ -180,11 +181,7 @@ func (r *Result) Answer() json.RawMessage {
 
 // blocksText returns a content array as text, a block on a line or more.
 func blocksText(content []json.RawMessage) string {
-	lines := make([]string, len(content))
-	for i, block := range content {
-		lines[i] = ParseBlock(block).String()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(words.Texts(content, func(block json.RawMessage) string { return ParseBlock(block).String() }), "\n")
 }
 
 // shaped is a CallToolResult, read as far as shaping needs it; all of it is cut from the reply, nothing copied.

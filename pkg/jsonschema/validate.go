@@ -222,11 +222,9 @@ func (s *Schema) judge(whole *budget, arguments json.RawMessage) (Verdict, error
 func wrongAsWhole(problem Problem) Verdict { return Verdict{Problems: []Problem{problem}} }
 
 func unmatchedRemarks(patterns []string) []string {
-	remarks := make([]string, len(patterns))
-	for i, pattern := range patterns {
-		remarks[i] = fmt.Sprintf("the pattern %s takes too long on an argument and was not checked", pattern)
-	}
-	return remarks
+	return words.Texts(patterns, func(pattern string) string {
+		return fmt.Sprintf("the pattern %s takes too long on an argument and was not checked", pattern)
+	})
 }
 
 // CheckValue holds any JSON value against the schema, such as structuredContent against an outputSchema, and reports
@@ -329,9 +327,5 @@ func measure(value any) (count, depth int) {
 
 // UnknownTexts returns the warnings of unknown parameters, of the first and of how many more there are.
 func UnknownTexts(unknown []UnknownParameter) []string {
-	var texts []string
-	for _, parameter := range unknown[:min(len(unknown), words.MaxNamed)] {
-		texts = append(texts, parameter.String())
-	}
-	return append(texts, words.AndMore(len(unknown), "unknown parameters")...)
+	return words.FirstTexts(unknown, "unknown parameters", UnknownParameter.String)
 }

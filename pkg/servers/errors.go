@@ -369,10 +369,7 @@ func (e *UnreachedError) Error() string {
 	if e.Alone {
 		return fmt.Sprintf("Tool '%s' not found: %v", e.Missing.Name, e.Failed[0].Err)
 	}
-	names := make([]string, len(e.Failed))
-	for i, failed := range e.Failed {
-		names[i] = failed.Server
-	}
+	names := words.Texts(e.Failed, func(failed Opened) string { return failed.Server })
 	return fmt.Sprintf("%v; %s not reached", e.Missing, wereNames(names))
 }
 

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -227,12 +228,7 @@ func (t *remote) settled(out *posted) error {
 	if out.collect() {
 		return nil
 	}
-	t.mu.Lock()
-	detail := out.waiting.detail
-	t.mu.Unlock()
-	if detail == "" {
-		detail = "the answer has other messages, and not the reply"
-	}
+	detail := cmp.Or(t.detailOf(out.waiting), "the answer has other messages, and not the reply")
 	return malformed(out.waiting.method, errors.New(detail)).err
 }
 

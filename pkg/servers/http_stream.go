@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,17 +185,11 @@ func (t *remote) brokenStream(request *http.Request, out *posted, err error) err
 		return malformed(out.waiting.method, fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
 			exec.Bytes(t.max))).err
 	}
-	t.mu.Lock()
-	detail := out.waiting.detail
-	t.mu.Unlock()
-	reason := &cutOffError{"the server ended the stream before it"}
-	switch {
-	case detail != "":
-		reason.words = detail
-	case !errors.Is(err, io.EOF):
-		reason.words = "the stream broke before it: " + networkWords(err, request.URL)
+	reason := "the server ended the stream before it"
+	if !errors.Is(err, io.EOF) {
+		reason = "the stream broke before it: " + networkWords(err, request.URL)
 	}
-	return malformed(out.waiting.method, reason).err
+	return malformed(out.waiting.method, &cutOffError{cmp.Or(t.detailOf(out.waiting), reason)}).err
 }
 
 // cutOffError says that a stream ended before the reply that it was opened for.

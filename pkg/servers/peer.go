@@ -85,6 +85,13 @@ type pending struct {
 	detail string     // what is known should it never be answered; guarded by peer.mu
 }
 
+// detailOf returns what is known should a request never be answered.
+func (p *peer) detailOf(waiting *pending) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return waiting.detail
+}
+
 // frame returns the request as it is sent.
 func (p *pending) frame() frame {
 	return frame{p.bytes, strconv.FormatInt(p.id, 10), p.method}

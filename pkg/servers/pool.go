@@ -559,11 +559,16 @@ func (p *Pool) Stop(ctx context.Context, name string) {
 	}
 }
 
+// last returns what was opened last, nil if that is nothing.
+func (e *entry) last() *opening {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.opening
+}
+
 // stop ends the session that was opened last, if there is one.
 func (e *entry) stop(ctx context.Context) {
-	e.mu.Lock()
-	o := e.opening
-	e.mu.Unlock()
+	o := e.last()
 	if o == nil {
 		return
 	}
@@ -587,9 +592,7 @@ func (p *Pool) Close(ctx context.Context) {
 // Kill ends the processes of all open sessions at once and does not wait.
 func (p *Pool) Kill() {
 	for _, e := range p.entries {
-		e.mu.Lock()
-		o := e.opening
-		e.mu.Unlock()
+		o := e.last()
 		if o == nil {
 			continue
 		}
@@ -613,9 +616,7 @@ func (p *Pool) Status(name string) (status, protocol, reason string) {
 	if e == nil {
 		return "disabled", "", ""
 	}
-	e.mu.Lock()
-	o := e.opening
-	e.mu.Unlock()
+	o := e.last()
 	switch {
 	case o == nil:
 		return "not started", "", ""
@@ -644,10 +645,8 @@ func (p *Pool) Session(name string) *Session {
 	if e == nil {
 		return nil
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.opening == nil || !closed(e.opening.done) {
-		return nil
+	if o := e.last(); o != nil && closed(o.done) {
+		return o.session
 	}
-	return e.opening.session
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Sampling is a server's request to a model (MCP, client/sampling, CreateMessageRequest). All texts are the server's
@@ -31,11 +32,7 @@ type SamplingMessage struct {
 
 // String returns the message as text; content that is not text is named.
 func (m SamplingMessage) String() string {
-	texts := make([]string, len(m.Blocks))
-	for i, block := range m.Blocks {
-		texts[i] = block.String()
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(words.Texts(m.Blocks, exec.Block.String), "\n")
 }
 
 // ReadSampling reads the params of sampling/createMessage, leniently: only a request without messages is an error.

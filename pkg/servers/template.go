@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // variable is one variable in an expression of a URI template (RFC 6570).
@@ -185,11 +186,7 @@ func (v variable) parts(value json.RawMessage) []string {
 		return v.joined(pairs, false)
 	}
 	if elements, ok := rawjson.Elements(value); ok {
-		texts := make([]string, len(elements))
-		for i, element := range elements {
-			texts[i] = v.escape(rawjson.Unquote(element))
-		}
-		return v.joined(texts, true)
+		return v.joined(words.Texts(elements, func(element json.RawMessage) string { return v.escape(rawjson.Unquote(element)) }), true)
 	}
 	if value == nil || string(value) == "null" {
 		return nil

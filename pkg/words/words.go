@@ -163,3 +163,17 @@ func Fold(name string) string {
 		return unicode.ToLower(char)
 	}, name)
 }
+
+// Texts returns the text of each element of a list.
+func Texts[T any](list []T, text func(T) string) []string {
+	texts := make([]string, len(list))
+	for i, element := range list {
+		texts[i] = text(element)
+	}
+	return texts
+}
+
+// FirstTexts returns the texts of the first MaxNamed elements of a list, and how many more there are (see AndMore).
+func FirstTexts[T any](list []T, nouns string, text func(T) string) []string {
+	return append(Texts(list[:min(len(list), MaxNamed)], text), AndMore(len(list), nouns)...)
+}
