@@ -80,11 +80,11 @@ func (t *typer) typeOf(n *jsonschema.Node, depth int) string {
 	case len(enum) > 0:
 		return options(enum)
 	case len(anyOf) > 0:
-		return t.union(anyOf, depth)
+		return alternatives(t.each(anyOf, depth))
 	case len(oneOf) > 0:
-		return t.union(oneOf, depth)
+		return alternatives(t.each(oneOf, depth))
 	case len(allOf) > 0 && n.Get("type") == nil && n.Get("properties") == nil:
-		return t.join(allOf, "&", depth)
+		return strings.Join(unique(t.each(allOf, depth)), "&")
 	}
 	return t.named(n, depth)
 }
@@ -161,10 +161,6 @@ func (t *typer) array(n *jsonschema.Node, depth int) string {
 	return element + "[]"
 }
 
-func (t *typer) union(schemas []*jsonschema.Node, depth int) string {
-	return alternatives(t.each(schemas, depth))
-}
-
 // each returns the types of several schemas.
 func (t *typer) each(schemas []*jsonschema.Node, depth int) []string {
 	written := make([]string, len(schemas))
@@ -172,10 +168,6 @@ func (t *typer) each(schemas []*jsonschema.Node, depth int) []string {
 		written[i] = t.typeOf(one, depth)
 	}
 	return written
-}
-
-func (t *typer) join(parts []*jsonschema.Node, sign string, depth int) string {
-	return strings.Join(unique(t.each(parts, depth)), sign)
 }
 
 // alternatives joins types, each once.

@@ -87,12 +87,8 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 
 // clickTab goes to the pane of a tab, on a screen that shows one pane at a time.
 func (m *model) clickTab(x int) {
-	left := 0
-	for a := range areas {
-		if left += ansi.StringWidth(a.tab()); x < left {
-			m.setFocus(a)
-			return
-		}
+	if at := pane.At(pane.Spans(m.tabs(), ""), x); at >= 0 {
+		m.setFocus(area(at))
 	}
 }
 

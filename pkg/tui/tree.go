@@ -338,13 +338,10 @@ func (t *tree) line(i, width int) string {
 	default:
 		text = t.groupLine(r.group, width)
 	}
-	switch {
-	case i != t.list.Cursor:
-		return text
-	case t.focus:
-		return t.theme.Paint(pane.Selected, t.theme.Fit(ansi.Strip(text), width))
+	if i == t.list.Cursor {
+		return t.theme.UnderCursor(text, t.focus, width)
 	}
-	return t.theme.Paint(pane.Marked, ansi.Strip(text))
+	return text
 }
 
 // groupLine draws "▾ zwave ✓ 85 ms !3 stray (4)": the name, the state, the polluted lines, and the

@@ -60,7 +60,7 @@ func (m *model) compose(l layout) string {
 		}
 	}
 	if !l.tabs.empty() {
-		place(l.tabs, m.renderTabs(l.tabs.w))
+		place(l.tabs, m.theme.Fit(strings.Join(m.tabs(), ""), l.tabs.w))
 	}
 	for _, a := range []area{areaTree, areaPage, areaResult, areaWatch} { // from left to right
 		if r := l.panes[a]; !r.empty() {
@@ -110,11 +110,8 @@ func (m *model) foot(width int) []string {
 	return append(lines, m.theme.Cut(m.page.callLine(), width))
 }
 
-// tab returns the label of a pane on a screen that shows one at a time.
-func (a area) tab() string { return fmt.Sprintf(" %d %s ", a+1, a) }
-
-// renderTabs draws the tabs of the panes on a screen that shows one at a time.
-func (m *model) renderTabs(width int) string {
+// tabs returns the tabs of the panes on a screen that shows one at a time.
+func (m *model) tabs() []string {
 	var tabs []string
 	for a := range areas {
 		role := pane.Plain
@@ -124,9 +121,9 @@ func (m *model) renderTabs(width int) string {
 		case m.hidden(a) != "":
 			role = pane.Dim
 		}
-		tabs = append(tabs, m.theme.Paint(role, a.tab()))
+		tabs = append(tabs, m.theme.Paint(role, fmt.Sprintf(" %d %s ", a+1, a)))
 	}
-	return m.theme.Fit(strings.Join(tabs, ""), width)
+	return tabs
 }
 
 // renderStatus draws the status line: the last message, or the most useful keys.

@@ -53,20 +53,14 @@ func typeHint(s *jsonschema.Shape) string {
 			return "integer"
 		}
 	case jsonschema.ShapeEnum:
-		return optionHint(s)
+		all := fmt.Sprintf("... %d in all", len(s.Options))
+		return joined(s.Options, 5, all, func(o jsonschema.Option) string { return shownText([]byte(optionText(o))) })
 	case jsonschema.ShapeObject:
 		if s.IsMap && len(s.Properties) == 0 {
 			return "map"
 		}
 	case jsonschema.ShapeVariant:
-		labels := make([]string, 0, len(s.Alternatives))
-		for _, a := range s.Alternatives[:min(len(s.Alternatives), 4)] {
-			labels = append(labels, safe(a.Label, maxHinted))
-		}
-		if len(s.Alternatives) > len(labels) {
-			labels = append(labels, "...")
-		}
-		return strings.Join(labels, " | ")
+		return joined(s.Alternatives, 4, "...", func(a jsonschema.Alternative) string { return safe(a.Label, maxHinted) })
 	case jsonschema.ShapeJSON:
 		if s.Why == jsonschema.AnyValue {
 			return "any value, JSON or words"
@@ -76,14 +70,14 @@ func typeHint(s *jsonschema.Shape) string {
 	return s.Kind.String()
 }
 
-func optionHint(s *jsonschema.Shape) string {
-	const most = 5
-	labels := make([]string, 0, most+1)
-	for _, o := range s.Options[:min(len(s.Options), most)] {
-		labels = append(labels, shownText([]byte(optionText(o))))
+// joined returns the labels of the first of all, and more if there are others.
+func joined[T any](all []T, most int, more string, label func(T) string) string {
+	var labels []string
+	for _, one := range all[:min(len(all), most)] {
+		labels = append(labels, label(one))
 	}
-	if len(s.Options) > most {
-		labels = append(labels, fmt.Sprintf("... %d in all", len(s.Options)))
+	if len(all) > most {
+		labels = append(labels, more)
 	}
 	return strings.Join(labels, " | ")
 }

@@ -61,7 +61,9 @@ func (f *Form) toFields() {
 		}
 		path := f.cursor.field.path()
 		f.fill(json.RawMessage(bytes.TrimSpace([]byte(text))))
-		f.find(path)
+		if place := f.find(path, false); place >= 0 {
+			f.cursor, f.onKey = f.visible()[place], false
+		}
 	}
 	f.json, f.editor = nil, nil
 	f.changed()

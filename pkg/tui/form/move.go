@@ -1,10 +1,6 @@
 package form
 
-import (
-	"slices"
-
-	"toolx/pkg/jsonschema"
-)
+import "toolx/pkg/jsonschema"
 
 // to puts the cursor on a row by its place.
 func (f *Form) to(place int) {
@@ -92,9 +88,7 @@ func (f *Form) Resume(old *Form) {
 	if f.json != nil || old.json != nil {
 		return
 	}
-	place := slices.IndexFunc(f.visible(), func(r row) bool {
-		return r.add == old.cursor.add && r.field.path() == old.cursor.field.path()
-	})
+	place := f.find(old.cursor.field.path(), old.cursor.add)
 	if place < 0 {
 		f.leave()
 		return

@@ -227,13 +227,10 @@ func (t *Tree) line(i, width int) string {
 	} else {
 		text = t.theme.Paint(pane.Text, text)
 	}
-	switch {
-	case i != t.list.Cursor:
-		return text
-	case t.focus:
-		return t.theme.Paint(pane.Selected, t.theme.Fit(ansi.Strip(text), width))
+	if i == t.list.Cursor {
+		return t.theme.UnderCursor(text, t.focus, width)
 	}
-	return t.theme.Paint(pane.Marked, ansi.Strip(text))
+	return text
 }
 
 // nodeLine draws "▾ name: value".

@@ -69,6 +69,15 @@ func apart(line string) string {
 	return out.String()
 }
 
+// UnderCursor draws the row under the cursor of a pane, which has the focus or not.
+func (t *Theme) UnderCursor(row string, focus bool, width int) string {
+	row = ansi.Strip(row)
+	if !focus {
+		return t.Paint(Marked, row)
+	}
+	return t.Paint(Selected, t.Fit(row, width))
+}
+
 // Block makes lines fill a rectangle exactly: each line is fitted to the width, and the list is cut or
 // padded with empty lines to the height.
 func (t *Theme) Block(lines []string, width, height int) string {

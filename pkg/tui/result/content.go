@@ -3,6 +3,7 @@ package result
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"toolx/pkg/exec"
@@ -231,4 +232,105 @@ func (c *content) textLines(b block, width int) []string {
 		lines = append(lines, c.Theme.Paragraph(pane.Warn, cutRemark(len(b.text), b.total), width)...)
 	}
 	return lines
+}
+
+// messagesOf returns the messages of a prompt's result, or nil. Only a prompt's value is the whole
+// reply (see exec.ReadPrompt) and has such a member.
+func messagesOf(result *exec.Result) []exec.Message {
+	if result.Err != nil || len(result.Raw) == 0 || len(result.Value) != len(result.Raw) {
+		return nil
+	}
+	messages, err := exec.ReadMessages(result.Raw)
+	if err != nil {
+		return nil
+	}
+	return messages
+}
+
+// messagesTab shows the messages of a prompt, each below its role; nil if there are none.
+func messagesTab(messages []exec.Message) *tab {
+	if len(messages) == 0 {
+		return nil
+	}
+	return &tab{
+		name:      "messages",
+		extension: ".txt",
+		open:      func(theme *pane.Theme) pane.Pane { return newMessages(theme, messages...) },
+		write: func(out io.Writer, safe bool) error {
+			return render.Messages(out, messages, render.Screen{TTY: safe})
+		},
+	}
+}
+
+// messageBlocks returns the blocks of all messages that are shown; the first block of each message has
+// its role. rest counts the others.
+func messageBlocks(messages []exec.Message) (blocks []block, rest int) {
+	left := maxText
+	for _, message := range messages {
+		if len(blocks) >= maxBlocks {
+			rest += max(1, len(message.Blocks))
+			continue
+		}
+		if len(message.Blocks) == 0 {
+			blocks = append(blocks, block{role: message.Role})
+		}
+		for i, raw := range message.Blocks {
+			if len(blocks) >= maxBlocks {
+				rest += len(message.Blocks) - i
+				break
+			}
+			b := blockOf(raw, left)
+			left = max(0, left-len(b.text))
+			if i == 0 {
+				b.role = message.Role
+			}
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks, rest
+}
+
+// The bounds of what is read at once, in bytes. The pager and saved files have all of it.
+const (
+	maxText    = 1 << 20  // of text that is shown
+	maxTree    = 16 << 20 // of JSON that is shown as a tree or a table
+	maxChecked = 2 << 20  // of JSON that is held against a schema
+	maxCell    = 512      // of a cell of a table
+)
+
+// maxBlocks is how many content blocks are shown.
+const maxBlocks = 10_000
+
+// sizeOf returns how many bytes a JSON string holds when decoded.
+func sizeOf(quoted json.RawMessage) int {
+	var n counter
+	_ = rawjson.WriteText(&n, quoted) // counting does not fail
+	return int(n)
+}
+
+// counter counts the bytes that are written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// WriteString saves io.WriteString a copy for every escape.
+func (c *counter) WriteString(s string) (int, error) {
+	*c += counter(len(s))
+	return len(s), nil
+}
+
+// firstPart returns the beginning of a text, with a note if some of it is missing.
+func firstPart(whole string) string {
+	if len(whole) <= maxText {
+		return whole
+	}
+	return strings.ToValidUTF8(whole[:maxText], "") + "\n\n" + cutRemark(maxText, len(whole))
+}
+
+// cutRemark says how many bytes of something are shown.
+func cutRemark(shown, total int) string {
+	return fmt.Sprintf("[the first %s of %s are shown; o opens all in the pager, S saves it]", exec.Bytes(int64(shown)), exec.Bytes(int64(total)))
 }

@@ -280,13 +280,10 @@ func (t *table) row(at int, shown []column, width int) string {
 		cells[i] = t.align(values[c.name], c)
 	}
 	line := strings.Join(cells, strings.Repeat(" ", columnGap))
-	switch {
-	case at != t.list.Cursor:
-		return t.search.Mark(t.theme, line, at == t.search.Row)
-	case t.focus:
-		return t.theme.Paint(pane.Selected, t.theme.Fit(line, width))
+	if at == t.list.Cursor {
+		return t.theme.UnderCursor(line, t.focus, width)
 	}
-	return t.theme.Paint(pane.Marked, line)
+	return t.search.Mark(t.theme, line, at == t.search.Row)
 }
 
 // align pads a cell to the width of its column; numbers are right-aligned.
