@@ -86,7 +86,7 @@ func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 	up := make(chan time.Time, 1)
 	run := func() *exec.Result {
 		defer close(up)
-		return c.connectAndRun(withCall(ctx, c.id), cs.options, func() { up <- cs.now() })
+		return c.connectAndRun(context.WithValue(ctx, callKey{}, c.id), cs.options, func() { up <- cs.now() })
 	}
 	ended := func(result *exec.Result) tea.Cmd {
 		c.result, c.ended = result, cs.now()

@@ -131,11 +131,6 @@ func (m *model) restartKey() pane.Binding {
 	}
 }
 
-// serverActions returns what can be done with the server on the page.
-func (m *model) serverActions() []pane.Binding {
-	return append([]pane.Binding{m.restartKey()}, m.serverKeys()...)
-}
-
 // serverKeys returns the keys of the server on the page. The page of one of its lists has none, so
 // that nobody stops the server when they mean a resource.
 func (m *model) serverKeys() []pane.Binding {

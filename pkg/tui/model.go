@@ -76,7 +76,8 @@ func newModel(ctx context.Context, options Options) *model {
 		watch: watch.New(s.theme, watch.Options{History: options.History, Hide: options.Hide, Now: options.Now}),
 	}
 	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}
-	m.page = &page{shared: s, forms: make(map[itemKey]filled), actions: m.serverActions}
+	m.page = &page{shared: s, forms: make(map[itemKey]filled)}
+	m.page.actions = func() []pane.Binding { return append([]pane.Binding{m.restartKey()}, m.serverKeys()...) }
 	m.page.group = func() *group { return m.tree.groupOf(m.page.server.name) }
 	m.calls = &calls{shared: s, view: result.New(s.theme), server: m.servers.server}
 	m.typist = &typist{shared: s, editing: func() bool { return m.focused().editing() }}

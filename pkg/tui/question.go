@@ -153,10 +153,6 @@ func answerOf(content json.RawMessage) string {
 // that call's result (MCP 2026-07-28) to the call.
 type callKey struct{}
 
-func withCall(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, callKey{}, id)
-}
-
 // questions are the requests of servers to the user that are not answered yet.
 type questions struct {
 	*shared
@@ -282,12 +278,6 @@ func (qs *questions) cancel(q *question) tea.Cmd {
 	qs.ask("cancel?", "What was filled in is lost.", []string{"y", "enter"}, "cancel the question", do)
 	qs.dialog.about = q
 	return nil
-}
-
-// cancelCall cancels the call that a question belongs to, and with it the question.
-func (qs *questions) cancelCall(q *question) tea.Cmd {
-	q.running()[0].cancelRunning()
-	return qs.answer(q, servers.Cancel, nil)
 }
 
 // running returns the calls of the question that have not ended.

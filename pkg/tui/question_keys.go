@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
 )
 
@@ -27,7 +28,10 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 	if q.editing() {
 		return keys
 	}
-	cancel := func() tea.Cmd { return qs.cancelCall(q) }
+	cancel := func() tea.Cmd {
+		q.running()[0].cancelRunning()
+		return qs.answer(q, servers.Cancel, nil) // the question goes with its call
+	}
 	return append(
 		keys,
 		pane.Binding{Keys: []string{"x"}, Help: "cancel the call", Off: q.noCall(), Do: cancel},

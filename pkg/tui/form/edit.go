@@ -32,7 +32,8 @@ func (f *Form) paste(text string) {
 
 // takesText reports whether text can be typed at the cursor right away.
 func (f *Form) takesText() bool {
-	return !f.cursor.add && (f.onKey || f.cursor.field.written())
+	at := f.cursor.field
+	return !f.cursor.add && (f.onKey || !at.group() && !at.switches())
 }
 
 // startEditing opens the text under the cursor if typing is on, else closes the open one.

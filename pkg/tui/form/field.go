@@ -97,9 +97,6 @@ func (f *field) switches() bool {
 	return f.kind == jsonschema.ShapeBool || f.kind == jsonschema.ShapeEnum || f.kind == jsonschema.ShapeVariant
 }
 
-// written reports whether the field's value is typed.
-func (f *field) written() bool { return !f.group() && !f.switches() }
-
 // row reports whether the field is a row that can be added and removed.
 func (f *field) row() bool {
 	return f.extra || f.parent != nil && f.parent.kind == jsonschema.ShapeArray

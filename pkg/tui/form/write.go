@@ -50,18 +50,12 @@ func writeLines(f *field) string {
 }
 
 func (w *writer) write(f *field) *writer {
-	if f.emptyRoot() {
-		w.add("{}")
+	if f.parent == nil && f.kind == jsonschema.ShapeVariant && !f.present() {
+		w.add("{}") // nothing is chosen
 	} else {
 		w.value(f)
 	}
 	return w
-}
-
-// emptyRoot reports whether the field is the whole arguments and a variant with nothing chosen, which is
-// sent as an empty object.
-func (f *field) emptyRoot() bool {
-	return f.parent == nil && f.kind == jsonschema.ShapeVariant && !f.present()
 }
 
 func (w *writer) value(f *field) {

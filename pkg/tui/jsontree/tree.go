@@ -76,7 +76,7 @@ func (t *Tree) Bindings() []pane.Binding {
 		{Keys: []string{"enter", "space"}, Help: "open or close", Off: none, Do: do(t.toggle)},
 		{Keys: []string{"right", "l"}, Help: "open", Off: none, Do: do(func() { t.setOpen(true) })},
 		{Keys: []string{"left", "h"}, Help: "close, or go to the parent", Off: none, Do: do(t.closeOrLeave)},
-		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: do(t.openBelow)},
+		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: do(func() { t.current().unfold(maxDepth); t.layout() })},
 		{Keys: []string{"-"}, Help: "close everything", Off: none, Do: do(t.foldAll)},
 		{Keys: []string{"/"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
 		{Keys: []string{"n"}, Help: "next match", Off: none, Do: do(func() { t.find(1) })},
@@ -148,11 +148,6 @@ func (t *Tree) closeOrLeave() {
 		return
 	}
 	t.setOpen(false)
-}
-
-func (t *Tree) openBelow() {
-	t.current().unfold(maxDepth)
-	t.layout()
 }
 
 func (t *Tree) foldAll() {

@@ -42,8 +42,8 @@ func blockOf(raw json.RawMessage, most int) block {
 		label := labelOf("link", members, "title", "name", "mimeType", "uri")
 		return block{label: label, text: description, total: len(description)}
 	}
-	if holdsBytes(kind, members) {
-		b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: holdsImage(kind, members)}
+	if bytes, image := carries(kind, members); bytes {
+		b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: image}
 		if kind == "resource" {
 			_, resource := membersOf(members["resource"])
 			b.label = labelOf(b.label, resource, "uri")
@@ -60,23 +60,15 @@ func textBlock(quoted json.RawMessage, most int) block {
 	return block{text: rawjson.UnquoteHead(quoted, most), total: sizeOf(quoted), cut: len(quoted) > most}
 }
 
-// holdsBytes reports whether a block carries bytes.
-func holdsBytes(kind string, members map[string]json.RawMessage) bool {
-	switch kind {
-	case "image", "audio":
-		return rawjson.IsString(members["data"])
-	case "resource":
-		return rawjson.IsString(rawjson.Get(members["resource"], "blob"))
+// carries reports whether a block carries bytes, and whether they are an image.
+func carries(kind string, members map[string]json.RawMessage) (bytes, image bool) {
+	if kind == "resource" {
+		resource := members["resource"]
+		bytes = rawjson.IsString(rawjson.Get(resource, "blob"))
+		return bytes, bytes && strings.HasPrefix(rawjson.Unquote(rawjson.Get(resource, "mimeType")), "image/")
 	}
-	return false
-}
-
-// holdsImage reports whether the bytes of a block are an image.
-func holdsImage(kind string, members map[string]json.RawMessage) bool {
-	if kind == "resource" && holdsBytes(kind, members) {
-		return strings.HasPrefix(rawjson.Unquote(rawjson.Get(members["resource"], "mimeType")), "image/")
-	}
-	return kind == "image"
+	bytes = (kind == "image" || kind == "audio") && rawjson.IsString(members["data"])
+	return bytes, kind == "image"
 }
 
 // membersOf returns a block's type and its members.

@@ -43,7 +43,7 @@ func (v *View) showPictures() tea.Cmd {
 func (v *View) gallery() *gallery {
 	g := &gallery{protocol: protocolOf(v.getenv)}
 	for i, raw := range v.result.Content {
-		if kind, members := membersOf(raw); holdsImage(kind, members) {
+		if _, image := carries(membersOf(raw)); image {
 			g.blocks = append(g.blocks, numbered{i + 1, raw})
 		}
 	}

@@ -119,10 +119,8 @@ func (l *tab) saveAs(path string) error {
 // bytesIn reports whether content has binary blocks, and images among them.
 func bytesIn(content []json.RawMessage) (binary, images bool) {
 	for _, raw := range content {
-		kind, members := membersOf(raw)
-		has := holdsBytes(kind, members)
-		images = images || has && holdsImage(kind, members)
-		binary = binary || has
+		bytes, image := carries(membersOf(raw))
+		binary, images = binary || bytes, images || bytes && image
 	}
 	return binary, images
 }

@@ -48,16 +48,36 @@ type column struct {
 // a list; nil for anything else.
 func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	rows, caption := listIn(value)
-	names := namesOf(rows)
-	if len(names) == 0 {
+	t := &table{theme: theme, rows: rows, caption: caption, flat: true, search: pane.NewSearch("/")}
+	places := make(map[string]int) // of the columns, which are in the order in which names first appear
+	for i, row := range rows {
+		for member := range rawjson.Each(row) {
+			at, known := places[member.Name]
+			if !known && len(t.columns) == maxColumns {
+				return nil
+			}
+			if !known {
+				at = len(t.columns)
+				places[member.Name] = at
+				width := theme.Width(render.Safe(member.Name))
+				t.columns = append(t.columns, column{name: member.Name, width: width, number: true})
+			}
+			t.flat = t.flat && scalar(member.Value)
+			if i < maxSampled {
+				t.columns[at].measure(theme, t.cell(member.Value), member.Value[0])
+			}
+		}
+	}
+	if len(t.columns) == 0 {
 		return nil
 	}
-	t := &table{theme: theme, rows: rows, caption: caption, flat: true, search: pane.NewSearch("/")}
-	for _, name := range names {
-		t.columns = append(t.columns, column{name: name, width: theme.Width(render.Safe(name)), number: true})
-	}
-	t.measure()
 	return t
+}
+
+// measure widens the column for a cell whose value begins with a byte.
+func (c *column) measure(theme *pane.Theme, cell string, first byte) {
+	c.width = max(c.width, theme.Width(cell))
+	c.number = c.number && (first == '-' || '0' <= first && first <= '9')
 }
 
 // listIn returns the list, and a caption with the members beside it.
@@ -96,25 +116,6 @@ func listOf(value json.RawMessage) (rows []json.RawMessage) {
 	return rows
 }
 
-// namesOf returns the names in all rows, in the order in which they first appear; none if there are
-// too many.
-func namesOf(rows []json.RawMessage) []string {
-	var names []string
-	known := make(map[string]bool)
-	for _, row := range rows {
-		for member := range rawjson.Each(row) {
-			if known[member.Name] {
-				continue
-			}
-			known[member.Name] = true
-			if names = append(names, member.Name); len(names) > maxColumns {
-				return nil
-			}
-		}
-	}
-	return names
-}
-
 func scalar(value json.RawMessage) bool {
 	return len(value) > 0 && value[0] != '{' && value[0] != '['
 }
@@ -137,26 +138,6 @@ func (t *table) cell(value json.RawMessage) string {
 		mark = t.theme.Glyphs.More
 	}
 	return string(value[:1]) + mark + string(value[last:])
-}
-
-// measure computes the widths of the columns, and whether the table is flat.
-func (t *table) measure() {
-	at := make(map[string]*column)
-	for i := range t.columns {
-		at[t.columns[i].name] = &t.columns[i]
-	}
-	for i, row := range t.rows {
-		for member := range rawjson.Each(row) {
-			t.flat = t.flat && scalar(member.Value)
-			if i >= maxSampled {
-				continue
-			}
-			c := at[member.Name]
-			c.width = max(c.width, t.theme.Width(t.cell(member.Value)))
-			first := member.Value[0]
-			c.number = c.number && (first == '-' || '0' <= first && first <= '9')
-		}
-	}
 }
 
 // Focus sets whether the table has the focus.

@@ -54,7 +54,11 @@ func (t *logTab) take(event exec.Event) {
 	case servers.ConnectFailed:
 		t.add(e.At, e.Server, "error", "toolx", fmt.Sprintf("given up: %v", e.Err))
 	case servers.ProcessExited:
-		t.add(e.At, e.Server, exitLevel(e), "toolx", exited(e))
+		level := "error"
+		if e.Asked {
+			level = "info"
+		}
+		t.add(e.At, e.Server, level, "toolx", exited(e))
 	case servers.SessionLost:
 		t.add(e.At, e.Server, "error", "toolx", e.Why.Error())
 	}
@@ -103,13 +107,6 @@ func levelName(level slog.Level) string {
 		return "info"
 	}
 	return "debug"
-}
-
-func exitLevel(e servers.ProcessExited) string {
-	if e.Asked {
-		return "info"
-	}
-	return "error"
 }
 
 // levelRole returns the role of a level (RFC 5424, as in MCP).

@@ -40,7 +40,9 @@ func (p *peer) pair(f *frame) {
 		p.ask(f)
 	case f.head.answer:
 		if request := p.take(!f.sent, f.head.id); request != nil {
-			request.settle(f)
+			request.state = stateAnswered
+			request.latency = max(0, f.at.Sub(request.at))
+			f.latency, f.of = request.latency, request.head.what()
 		}
 	case f.head.cancels != "":
 		if request := p.take(f.sent, f.head.cancels); request != nil {
@@ -68,13 +70,6 @@ func (p *peer) take(sent bool, id string) *frame {
 	request := requests[id]
 	delete(requests, id)
 	return request
-}
-
-// settle ends a request by its answer.
-func (f *frame) settle(answer *frame) {
-	f.state = stateAnswered
-	f.latency = max(0, answer.at.Sub(f.at))
-	answer.latency, answer.of = f.latency, f.head.what()
 }
 
 // mark changes the state of all waiting requests.

@@ -159,14 +159,11 @@ func (t *timingTab) Render(width, height int) string {
 // head returns one tool's numbers and the chart; the slow calls follow.
 func (t *timingTab) head(s *stats, width, height int) []string {
 	lines := []string{t.theme.Paint(pane.Strong, t.safe(s.tool, width))}
-	lines = append(lines, pane.Wrap(s.summary(), max(1, width))...)
+	summary := fmt.Sprintf("calls %d, min %s, median %s, p95 %s, max %s, slow %d", len(s.calls),
+		pane.Duration(s.least), pane.Duration(s.median), pane.Duration(s.p95), pane.Duration(s.most), len(s.slow))
+	lines = append(lines, pane.Wrap(summary, max(1, width))...)
 	tall := max(1, min(4, height-len(lines)-2))
 	return append(lines, t.chart(s, width, tall)...)
-}
-
-func (s *stats) summary() string {
-	return fmt.Sprintf("calls %d, min %s, median %s, p95 %s, max %s, slow %d",
-		len(s.calls), pane.Duration(s.least), pane.Duration(s.median), pane.Duration(s.p95), pane.Duration(s.most), len(s.slow))
 }
 
 func (t *timingTab) slowLine(r *record, width int) string {
