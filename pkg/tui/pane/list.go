@@ -23,6 +23,12 @@ func (l *List) Set(row, n int) {
 	l.loose = l.loose && l.Cursor == before
 }
 
+// Drop forgets rows at the beginning of a list, which has n rows left.
+func (l *List) Drop(rows, n int) {
+	l.top -= rows
+	l.Set(l.Cursor-rows, n)
+}
+
 // Scroll scrolls by rows, as a wheel does; the cursor stays where it is.
 func (l *List) Scroll(by int) { l.top, l.loose = max(0, l.top+by), true }
 

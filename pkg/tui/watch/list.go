@@ -73,8 +73,7 @@ func (t *list[T]) refresh() {
 
 func (t *list[T]) count() int {
 	t.refresh()
-	first, end := t.view.bounds()
-	return end - first
+	return t.view.count()
 }
 
 // Bindings returns what the keys do now. While text is typed, no binding may take a letter, even to say
@@ -92,11 +91,10 @@ func (t *list[T]) Bindings() []pane.Binding {
 		}
 	}
 	t.refresh()
-	first, end := t.view.bounds()
-	none, noServer := pane.Off(first == end, "there are no rows"), pane.Off(!t.selected, "no server is selected")
+	none, noServer := pane.Off(t.view.count() == 0, "there are no rows"), pane.Off(!t.selected, "no server is selected")
 	noSearch := pane.Off(t.search.Query == "", "nothing is searched for; s starts")
 	bindings := append(pane.Moves(t.view.move, max(1, t.height))[:4], []pane.Binding{
-		{Keys: []string{"home", "g"}, Help: "oldest", Do: pane.Do(func() { t.view.set(0) })},
+		{Keys: []string{"home", "g"}, Help: "oldest", Do: pane.Do(func() { t.view.move(-t.view.count()) })},
 		{Keys: []string{"end", "G"}, Help: "newest, and follow", Do: pane.Do(func() { t.view.stopped = false })},
 		{Keys: []string{"f"}, Help: "follow, or stop", Do: pane.Do(func() { t.view.stopped = !t.view.stopped })},
 		{Keys: []string{"enter", "space"}, Help: "open the row", Off: none, Do: pane.Do(t.openRow)},
@@ -118,15 +116,13 @@ func (t *list[T]) Bindings() []pane.Binding {
 // the cursor first if here is set, else last.
 func (t *list[T]) find(by int, here bool) {
 	t.refresh()
-	t.view.clamp()
-	first, end := t.view.bounds()
-	from := t.view.cursor - first
+	n, from := t.view.count(), t.view.list.Cursor
 	if here {
 		from -= by
 	}
-	holds := func(i int) bool { return t.view.row(first + i).contains(t.search.Query) }
-	if i, ok := t.search.Find(end-first, from, by, holds); ok {
-		t.view.set(first + i)
+	holds := func(i int) bool { return t.view.row(i).contains(t.search.Query) }
+	if i, ok := t.search.Find(n, from, by, holds); ok {
+		t.view.move(i - t.view.list.Cursor)
 	}
 }
 
@@ -173,14 +169,13 @@ func (t *list[T]) Update(msg tea.Msg) tea.Cmd {
 
 // click moves to a row; a second click there opens it.
 func (t *list[T]) click(y int) {
-	at := t.view.top + y
-	_, end := t.view.bounds()
+	at := t.view.list.Top() + y
 	switch {
-	case y < 0 || y >= t.height || at >= end:
-	case at == t.view.cursor && t.view.stopped:
+	case y < 0 || y >= t.height || at >= t.view.count():
+	case at == t.view.list.Cursor && t.view.stopped:
 		t.openRow()
 	default:
-		t.view.set(at)
+		t.view.move(at - t.view.list.Cursor)
 		t.view.stopped = true
 	}
 }
@@ -209,7 +204,7 @@ func (t *list[T]) Render(width, height int) string {
 
 func (t *list[T]) drawRow(at, width int) string {
 	line := t.draw(t.view.row(at), width)
-	if at == t.view.cursor && t.focus {
+	if at == t.view.list.Cursor && t.focus {
 		return t.theme.Paint(pane.Selected, t.theme.Fit(ansi.Strip(line), width))
 	}
 	return t.search.Mark(t.theme, line, false)
@@ -256,9 +251,9 @@ func (t *list[T]) lastLine(width int) string {
 		note := t.note()
 		add(note != "", note)
 	}
-	first, end := t.view.bounds()
+	n := t.view.count()
 	add(!t.view.stopped, "following")
-	add(t.view.stopped, fmt.Sprintf("row %d of %d", min(t.view.cursor-first+1, end-first), end-first))
+	add(t.view.stopped, fmt.Sprintf("row %d of %d", min(t.view.list.Cursor+1, n), n))
 	add(t.filter.Query != "", `filter "`+t.safe(t.filter.Query, width)+`"`)
 	add(t.ofAll(), "all servers")
 	add(!t.ofAll() && t.server == "", "toolx's own tools")
