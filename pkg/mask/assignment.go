@@ -82,7 +82,8 @@ func names(before string, sign byte) bool {
 func isFile(word string) bool {
 	at := strings.LastIndexByte(word, '.')
 	return at >= 0 && slices.Contains([]string{
-		"yaml", "yml", "json", "jsonc", "json5", "toml", "env", "js", "mjs", "cjs", "ts", "py", "rb", "go", "sh", "md", "txt", "log",
+		"yaml", "yml", "json", "jsonc", "json5", "toml", "env", "js", "mjs", "cjs", "ts",
+		"py", "rb", "go", "sh", "md", "txt", "log",
 	}, word[at+1:])
 }
 
@@ -93,9 +94,8 @@ func isQuotedThing(text string, start, end int) bool {
 	if start == 0 || end == len(text) || text[start-1] != text[end] || strings.IndexByte("\"'`", text[end]) < 0 {
 		return false
 	}
-	return slices.ContainsFunc([]string{"server ", "Server ", "tool ", "Tool ", "prompt ", "resource ", "variable ", "key "}, func(noun string) bool {
-		return strings.HasSuffix(text[:start-1], noun)
-	})
+	nouns := []string{"server ", "Server ", "tool ", "Tool ", "prompt ", "resource ", "variable ", "key "}
+	return slices.ContainsFunc(nouns, func(noun string) bool { return strings.HasSuffix(text[:start-1], noun) })
 }
 
 // valueBehind returns the bounds of the value after a sign; from is the first byte after it.

@@ -133,7 +133,9 @@ func (f *finder) cutOff(text string) string {
 		before, behind := text[:from+at], text[from+at+len(cut):]
 		begun, ended := 0, 0
 		for _, value := range f.values {
-			begun = longest(begun, min(len(value)-1, len(before)), func(n int) bool { return strings.HasSuffix(before, value[:n]) })
+			begun = longest(begun, min(len(value)-1, len(before)), func(n int) bool {
+				return strings.HasSuffix(before, value[:n])
+			})
 			ended = longest(ended, min(len(value)-1, len(behind)), func(n int) bool {
 				return strings.HasPrefix(behind, value[len(value)-n:])
 			})

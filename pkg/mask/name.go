@@ -59,7 +59,8 @@ func isSecretWord(word string) bool {
 func isSecretPair(previous, word string) bool {
 	switch word {
 	case "key", "keys":
-		return slices.Contains([]string{"api", "private", "secret", "access", "signing", "encryption", "auth", "master"}, previous)
+		kinds := []string{"api", "private", "secret", "access", "signing", "encryption", "auth", "master"}
+		return slices.Contains(kinds, previous)
 	case "pass":
 		return slices.Contains([]string{"db", "user", "smtp", "mysql", "pg", "admin", "root", "proxy", "mqtt"}, previous)
 	}
@@ -68,7 +69,8 @@ func isSecretPair(previous, word string) bool {
 
 // isHarmlessToken reports whether a token of this kind only counts or points.
 func isHarmlessToken(previous string) bool {
-	return slices.Contains([]string{"progress", "page", "next", "continuation", "max", "min", "num", "per", "cancellation"}, previous)
+	kinds := []string{"progress", "page", "next", "continuation", "max", "min", "num", "per", "cancellation"}
+	return slices.Contains(kinds, previous)
 }
 
 // isMeasure reports whether a name that ends in word is about a secret but holds something else.

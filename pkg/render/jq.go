@@ -68,7 +68,8 @@ func (e *JQError) Unwrap() error { return e.Err }
 
 // Hint says that the call succeeded, and how to see its result.
 func (e *JQError) Hint() string {
-	return "the call itself succeeded; without --jq its result is printed, and --jq . shows what the expression works on"
+	return "the call itself succeeded; " +
+		"without --jq its result is printed, and --jq . shows what the expression works on"
 }
 
 // JQInput returns what --jq works on: the result's value. If that is a text which holds an object or an

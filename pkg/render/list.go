@@ -98,8 +98,8 @@ func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 	if group.Folded {
 		return
 	}
-	tools := slices.SortedStableFunc(slices.Values(group.Tools), func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
-	for _, tool := range tools {
+	byName := func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) }
+	for _, tool := range slices.SortedStableFunc(slices.Values(group.Tools), byName) {
 		writeSummary(out, tool, screen)
 	}
 }

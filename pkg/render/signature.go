@@ -69,7 +69,8 @@ func (t *typer) typeOf(n *jsonschema.Node, depth int) string {
 	if t.steps--; t.steps < 0 {
 		return "…"
 	}
-	enum, anyOf, oneOf, allOf := n.Get("enum").Elements(), n.Get("anyOf").Elements(), n.Get("oneOf").Elements(), n.Get("allOf").Elements()
+	enum, allOf := n.Get("enum").Elements(), n.Get("allOf").Elements()
+	anyOf, oneOf := n.Get("anyOf").Elements(), n.Get("oneOf").Elements()
 	switch constant := n.Get("const"); {
 	case n.Is("false"):
 		return "never"

@@ -66,8 +66,8 @@ type Stray struct {
 //
 //	09:15:02.481 zwave stderr connecting to mqtt://localhost
 func TraceStray(out io.Writer, stray Stray, screen Screen) error {
-	_, err := fmt.Fprintf(out, "%s %s %s %s\n",
-		screen.Paint(RoleMuted, stray.At.Format("15:04:05.000")), Safe(stray.Server), screen.Paint(RoleMuted, stray.On), Safe(stray.Text))
+	at, on := screen.Paint(RoleMuted, stray.At.Format("15:04:05.000")), screen.Paint(RoleMuted, stray.On)
+	_, err := fmt.Fprintf(out, "%s %s %s %s\n", at, Safe(stray.Server), on, Safe(stray.Text))
 	return err
 }
 

@@ -198,7 +198,7 @@ func plainYAML(text string) bool {
 	}
 	for i := range len(text) {
 		b := text[i]
-		word := b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b == '.' || b == '/'
+		word := b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || strings.IndexByte("_-./", b) >= 0
 		if !word && (b != ' ' || i == len(text)-1) {
 			return false
 		}

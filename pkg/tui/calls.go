@@ -310,7 +310,8 @@ func (cs *calls) phases(c *call) string {
 	if s == nil || s.status != statusReady {
 		return "start " + pane.Duration(start)
 	}
-	return fmt.Sprintf("start %.0f · initialize %.0f · list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS)
+	t := s.timing
+	return fmt.Sprintf("start %.0f · initialize %.0f · list %.0f ms", t.StartMS, t.InitializeMS, t.ListMS)
 }
 
 // runningLines returns what the result pane shows of a running call.
@@ -338,5 +339,6 @@ func (cs *calls) progressBar(p exec.Progress, width int) string {
 	room := max(4, min(40, width-len(label)))
 	filled := int(share * float64(room))
 	glyphs := cs.theme.Glyphs
-	return cs.theme.Paint(pane.Accent, strings.Repeat(glyphs.Filled, filled)) + strings.Repeat(glyphs.Hollow, room-filled) + label
+	done := cs.theme.Paint(pane.Accent, strings.Repeat(glyphs.Filled, filled))
+	return done + strings.Repeat(glyphs.Hollow, room-filled) + label
 }

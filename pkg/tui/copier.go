@@ -51,7 +51,8 @@ func commandLine(one item, arguments json.RawMessage) string {
 		return exec.PromptLine(one.Tool, arguments)
 	default:
 		return exec.ReadLine(&exec.Tool{
-			Name: one.Server + exec.Separator + uriOf(arguments), Launch: one.Launch, Address: one.Address, Flags: one.Flags,
+			Name:   one.Server + exec.Separator + uriOf(arguments),
+			Launch: one.Launch, Address: one.Address, Flags: one.Flags,
 		})
 	}
 }

@@ -60,7 +60,8 @@ func (p *page) serverFacts(width int) []string {
 	}
 	p.addDiagnosis(&facts, &s.diagnosis)
 	fact("url", p.safe(s.config.URL))
-	fact("headers", render.Safe(strings.Join(slices.Sorted(maps.Keys(s.config.Headers)), ", "))) // their values are secrets
+	headers := slices.Sorted(maps.Keys(s.config.Headers)) // their values are secrets
+	fact("headers", render.Safe(strings.Join(headers, ", ")))
 	fact("command", p.safe(strings.Join(s.commandLine(), " ")))
 	session := p.options.Pool.Session(s.name)
 	if session != nil && s.status == statusReady {
@@ -68,8 +69,8 @@ func (p *page) serverFacts(width int) []string {
 		fact("server", render.Safe(strings.TrimSpace(session.Info.Name+" "+session.Info.Version)))
 		fact("capabilities", capabilities(session.Capabilities))
 		fact("lists", p.group().counts())
-		timing := s.timing
-		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", timing.StartMS, timing.InitializeMS, timing.ListMS))
+		t := s.timing
+		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", t.StartMS, t.InitializeMS, t.ListMS))
 		fact("up", pane.Duration(now.Sub(s.since)))
 	}
 	if s.pid != 0 {

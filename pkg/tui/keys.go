@@ -28,8 +28,9 @@ func (m *model) always() []pane.Binding {
 		{Keys: []string{"f1"}, Help: "help", Do: m.help},
 	}
 	if len(m.suggested.values) > 0 { // else it is the form's own, for examples
-		take := pane.Binding{Keys: []string{"ctrl+o"}, Help: "next suggestion of the server", Do: pane.Do(m.suggested.take)}
-		bindings = append(bindings, take)
+		bindings = append(bindings, pane.Binding{
+			Keys: []string{"ctrl+o"}, Help: "next suggestion of the server", Do: pane.Do(m.suggested.take),
+		})
 	}
 	return bindings
 }
@@ -57,8 +58,9 @@ func (m *model) common() []pane.Binding {
 		noSubject = m.noItem()
 	}
 	add("/", "filter", "", m.startFilter)
-	add("x", "cancel the call", pane.Off(shown == nil || !shown.running(), "no call runs"), pane.Do(func() { shown.cancelRunning() }))
-	off, do := turn(-1)
+	off, do := pane.Off(shown == nil || !shown.running(), "no call runs"), pane.Do(func() { shown.cancelRunning() })
+	add("x", "cancel the call", off, do)
+	off, do = turn(-1)
 	add("<", "the call before", off, do)
 	off, do = turn(1)
 	add(">", "the call after", off, do)

@@ -72,8 +72,11 @@ func newModel(ctx context.Context, options Options) *model {
 	}
 	s := &shared{ctx: ctx, options: options, now: options.Now, theme: pane.NewTheme(options.Color, true, options.ASCII)}
 	m := &model{
-		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, wanted: options.Start, tree: newTree(s),
-		watch: watch.New(s.theme, watch.Options{History: options.History, Hide: options.Hide, Now: options.Now}),
+		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, wanted: options.Start,
+		tree: newTree(s),
+		watch: watch.New(s.theme, watch.Options{
+			History: options.History, Hide: options.Hide, Now: options.Now,
+		}),
 	}
 	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}
 	m.page = &page{shared: s, forms: make(map[itemKey]filled)}
@@ -87,7 +90,7 @@ func newModel(ctx context.Context, options Options) *model {
 	m.copy = &copier{shared: s, calls: m.calls, page: m.page, ofResult: m.ofResult}
 	m.tree.calling, m.tree.subscribed = m.calls.isRunning, m.subscriptions.has
 	m.parts = [areas]part{
-		areaTree:   {m.treeKeys, m.updateTree, func() bool { return m.tree.typing }, func(on bool) { m.tree.focus = on }},
+		areaTree:   {m.treeKeys, m.updateTree, m.tree.editing, m.tree.setFocus},
 		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
 		areaResult: partOf(m.calls.view),
 		areaWatch:  partOf(m.watch),
@@ -110,7 +113,8 @@ func (m *model) focused() part { return m.parts[m.focus] }
 // Init starts all servers.
 func (m *model) Init() tea.Cmd {
 	return tea.Batch(
-		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.questions.wait(), m.servers.openAll(),
+		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.questions.wait(),
+		m.servers.openAll(),
 	)
 }
 
@@ -151,7 +155,8 @@ func (m *model) relist() {
 	for _, g := range m.tree.groups {
 		for _, s := range g.sections() {
 			if m.page.renew(s.items) {
-				m.tell("the server has changed what "+render.Safe(m.page.item.Name)+" takes; what was filled in is kept", true)
+				name := render.Safe(m.page.item.Name)
+				m.tell("the server has changed what "+name+" takes; what was filled in is kept", true)
 			}
 		}
 	}

@@ -112,7 +112,8 @@ type given struct {
 }
 
 func newQuestion(ctx context.Context, server string) *question {
-	return &question{ctx: ctx, server: server, reply: make(chan given, 1), answered: make(chan struct{}), button: noButton}
+	reply, answered := make(chan given, 1), make(chan struct{})
+	return &question{ctx: ctx, server: server, reply: reply, answered: answered, button: noButton}
 }
 
 // open makes the form of a question, filled in with the defaults of its schema. A question with a
@@ -244,8 +245,9 @@ func (qs *questions) answer(q *question, action servers.Action, content json.Raw
 	q.reply <- given{action, content}
 	close(q.answered)
 	qs.drop(q)
-	said := map[servers.Action]string{servers.Accept: "answered", servers.Decline: "declined", servers.Cancel: "cancelled"}[action]
-	qs.tell("server "+q.server+": "+said, false)
+	qs.tell("server "+q.server+": "+map[servers.Action]string{
+		servers.Accept: "answered", servers.Decline: "declined", servers.Cancel: "cancelled",
+	}[action], false)
 	return nil
 }
 
@@ -325,7 +327,8 @@ func (qs *questions) visited(notification servers.Notification) {
 	_ = json.Unmarshal(notification.Params, &page) // what cannot be read is about no page
 	for _, q := range qs.list {
 		asked := q.elicitation
-		if page.ID != "" && asked != nil && asked.First && q.shown && q.server == notification.Server && asked.ID == page.ID {
+		same := asked != nil && asked.First && q.server == notification.Server && asked.ID == page.ID
+		if page.ID != "" && q.shown && same {
 			qs.answer(q, servers.Accept, nil)
 			return
 		}
@@ -334,7 +337,8 @@ func (qs *questions) visited(notification servers.Notification) {
 
 // answers returns the ways to answer, which are also the buttons.
 func (qs *questions) answers(q *question) []pane.Binding {
-	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: func() tea.Cmd { return qs.answer(q, servers.Decline, nil) }}
+	no := func() tea.Cmd { return qs.answer(q, servers.Decline, nil) }
+	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: no}
 	cancel := pane.Binding{Keys: []string{"esc"}, Help: "cancel", Do: func() tea.Cmd { return qs.cancel(q) }}
 	send := pane.Binding{
 		Keys: []string{"ctrl+s"}, Help: "send", Off: q.cannotSend(), Mend: q.toProblem,

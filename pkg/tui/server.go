@@ -135,7 +135,8 @@ func (s *server) summary(now time.Time) string {
 		wait := max(0, s.retry.Delay-now.Sub(s.since))
 		return fmt.Sprintf("attempt %d of %d in %s", s.retry.Attempt+1, s.retry.Of, pane.Duration(wait))
 	case statusReady:
-		return pane.Duration(time.Duration((s.timing.StartMS + s.timing.InitializeMS + s.timing.ListMS) * float64(time.Millisecond)))
+		ms := s.timing.StartMS + s.timing.InitializeMS + s.timing.ListMS
+		return pane.Duration(time.Duration(ms * float64(time.Millisecond)))
 	case statusFailed:
 		return "failed"
 	case statusEnded:

@@ -23,7 +23,9 @@ type serverList struct {
 
 // newServerLists returns the lists that a server may have, closed.
 func newServerLists() []*serverList {
-	return []*serverList{{kind: kindResource, closed: true}, {kind: kindTemplate, closed: true}, {kind: kindPrompt, closed: true}}
+	return []*serverList{
+		{kind: kindResource, closed: true}, {kind: kindTemplate, closed: true}, {kind: kindPrompt, closed: true},
+	}
 }
 
 // shown reports whether the list is shown in the tree. Templates have no capability of their own, and

@@ -235,6 +235,10 @@ func (t *tree) update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
+func (t *tree) editing() bool { return t.typing }
+
+func (t *tree) setFocus(on bool) { t.focus = on }
+
 func (t *tree) startTyping() tea.Cmd {
 	t.typing = true
 	t.filter.Reset()
@@ -349,7 +353,8 @@ func (t *tree) line(i, width int) string {
 func (t *tree) groupLine(g *group, width int) string {
 	fold := t.fold(g.closed)
 	if g.server == nil {
-		return t.theme.Cut(fold+" "+t.theme.Paint(pane.Strong, "toolx")+" "+t.theme.Paint(pane.Dim, count(len(g.tools))), width)
+		line := fold + " " + t.theme.Paint(pane.Strong, "toolx") + " " + t.theme.Paint(pane.Dim, count(len(g.tools)))
+		return t.theme.Cut(line, width)
 	}
 	line := fold + " " + t.theme.Paint(pane.Strong, render.Safe(g.server.name)) + " " + t.state(g.server)
 	parts := []string{t.stray(g.server)}

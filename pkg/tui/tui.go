@@ -75,8 +75,9 @@ func Run(ctx context.Context, options Options) error {
 	stop := options.Bus.Subscribe(g.model.feed.take)
 	defer stop()
 	program := tea.NewProgram(g,
-		tea.WithContext(inside), tea.WithInput(options.In), tea.WithOutput(options.Out), tea.WithEnvironment(os.Environ()),
-		tea.WithColorProfile(profile), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
+		tea.WithContext(inside), tea.WithInput(options.In), tea.WithOutput(options.Out),
+		tea.WithEnvironment(os.Environ()), tea.WithColorProfile(profile),
+		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
 	)
 	_, err := program.Run()
 	crash := g.crash.Load()

@@ -61,7 +61,8 @@ func (p *page) definition() []string {
 	text.Truncate(min(text.Len(), maxDefinition))
 	lines := strings.Split(render.SafeBlock(text.String()), "\n")
 	if cut > 0 {
-		lines = append(lines, p.theme.Paint(pane.Warn, fmt.Sprintf("%s %s more that are not shown", p.theme.Glyphs.Warn, exec.Bytes(int64(cut)))))
+		more := fmt.Sprintf("%s %s more that are not shown", p.theme.Glyphs.Warn, exec.Bytes(int64(cut)))
+		lines = append(lines, p.theme.Paint(pane.Warn, more))
 	}
 	return lines
 }

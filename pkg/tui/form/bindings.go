@@ -133,7 +133,8 @@ func (f *Form) spaceHelp() string {
 // stateBindings returns the keys that make the field unset, null or an example.
 func (f *Form) stateBindings() []pane.Binding {
 	at := f.cursor.field
-	null, unset, example := bind("null", f.setNull, "ctrl+n"), bind("unset", f.unset, "ctrl+u"), bind("next example", f.offer, "ctrl+o")
+	null, unset := bind("null", f.setNull, "ctrl+n"), bind("unset", f.unset, "ctrl+u")
+	example := bind("next example", f.offer, "ctrl+o")
 	switch {
 	case f.cursor.add || f.onKey:
 		null.Off, unset.Off, example.Off = "this is no value", "this is no value", "this is no value"
@@ -178,7 +179,8 @@ func (f *Form) jsonBindings() []pane.Binding {
 	list := []pane.Binding{bind("back to the fields", f.toFields, "f2")}
 	if f.editor == nil {
 		return append(list,
-			bind("type", f.edit, "enter"), bind("a line down", lines(1), "down", "j"), bind("a line up", lines(-1), "up", "k"))
+			bind("type", f.edit, "enter"),
+			bind("a line down", lines(1), "down", "j"), bind("a line up", lines(-1), "up", "k"))
 	}
 	page := f.screen.page()
 	return append(list,

@@ -202,7 +202,8 @@ func (f *field) begin() {
 func (f *field) setConstants() {
 	f.grow()
 	for _, child := range f.children {
-		if child.required && child.state == unset && child.kind == jsonschema.ShapeEnum && len(child.shape.Options) == 1 {
+		one := child.kind == jsonschema.ShapeEnum && len(child.shape.Options) == 1
+		if child.required && child.state == unset && one {
 			child.state, child.raw = valued, child.shape.Options[0].Raw
 		}
 	}

@@ -75,7 +75,8 @@ func newRoot(schema *jsonschema.Document) *field {
 // openRequired opens required objects that have few fields.
 func (f *field) openRequired() {
 	for _, child := range f.children {
-		if child.required && child.kind == jsonschema.ShapeObject && f.depth < 2 && len(child.shape.Properties) <= maxOpen/2 {
+		few := child.kind == jsonschema.ShapeObject && len(child.shape.Properties) <= maxOpen/2
+		if child.required && few && f.depth < 2 {
 			child.open = true
 			child.grow()
 			child.openRequired()

@@ -60,7 +60,8 @@ func typeHint(s *jsonschema.Shape) string {
 			return "map"
 		}
 	case jsonschema.ShapeVariant:
-		return joined(s.Alternatives, 4, "...", func(a jsonschema.Alternative) string { return safe(a.Label, maxHinted) })
+		label := func(a jsonschema.Alternative) string { return safe(a.Label, maxHinted) }
+		return joined(s.Alternatives, 4, "...", label)
 	case jsonschema.ShapeJSON:
 		if s.Why == jsonschema.AnyValue {
 			return "any value, JSON or words"
@@ -87,9 +88,9 @@ func bounds(s *jsonschema.Shape) []string {
 	switch s.Kind {
 	case jsonschema.ShapeNumber:
 		list := between(s, "minimum", "maximum", "")
-		for _, open := range []struct{ keyword, word string }{{"exclusiveMinimum", "above "}, {"exclusiveMaximum", "below "}} {
-			if n := jsonschema.First(s.Parts, open.keyword); n != nil && !n.Is("true") && !n.Is("false") {
-				list = append(list, open.word+shown(n))
+		for _, open := range [][2]string{{"exclusiveMinimum", "above "}, {"exclusiveMaximum", "below "}} {
+			if n := jsonschema.First(s.Parts, open[0]); n != nil && !n.Is("true") && !n.Is("false") {
+				list = append(list, open[1]+shown(n))
 			}
 		}
 		if n := jsonschema.First(s.Parts, "multipleOf"); n != nil {

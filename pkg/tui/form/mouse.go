@@ -3,7 +3,6 @@ package form
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/jsonschema"
 	"toolx/pkg/tui/pane"
 )
 
@@ -27,7 +26,7 @@ func (f *Form) click(x, y int) {
 	f.screen.loose = false
 	f.cursor, f.onKey, f.typing = at, at.field.extra && !at.add && x < f.screen.valueLeft, true
 	f.place()
-	switched := x >= f.screen.valueLeft && (at.field.kind == jsonschema.ShapeBool || at.field.kind == jsonschema.ShapeEnum)
+	switched := x >= f.screen.valueLeft && at.field.switches() // a variant is a group
 	if back {
 		f.sideways(-1)
 		return

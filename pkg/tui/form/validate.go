@@ -96,7 +96,9 @@ func (v *verdict) judgeFields(f *Form) {
 }
 
 // judge runs the validator of a tool.
-func (v *verdict) judge(tool *exec.Tool, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
+func (v *verdict) judge(
+	tool *exec.Tool, arguments json.RawMessage,
+) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
 	schema, err := tool.Schema(context.Background())
 	if err != nil {
 		v.warn("the schema is broken, nothing is checked: " + err.Error())

@@ -71,12 +71,13 @@ func (t *Tree) Bindings() []pane.Binding {
 		return func() tea.Cmd { return Copied(of(t.current()), what) }
 	}
 	none := pane.Off(t.current() == nil, "there is no JSON")
+	openBelow := do(func() { t.current().unfold(maxDepth); t.layout() })
 	moves := pane.Moves(func(by int) { t.search.Missed = false; t.list.Move(by, len(t.rows)) }, t.list.Page())
 	return append(moves, []pane.Binding{
 		{Keys: []string{"enter", "space"}, Help: "open or close", Off: none, Do: do(t.toggle)},
 		{Keys: []string{"right", "l"}, Help: "open", Off: none, Do: do(func() { t.setOpen(true) })},
 		{Keys: []string{"left", "h"}, Help: "close, or go to the parent", Off: none, Do: do(t.closeOrLeave)},
-		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: do(func() { t.current().unfold(maxDepth); t.layout() })},
+		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: openBelow},
 		{Keys: []string{"-"}, Help: "close everything", Off: none, Do: do(t.foldAll)},
 		{Keys: []string{"/"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
 		{Keys: []string{"n"}, Help: "next match", Off: none, Do: do(func() { t.find(1) })},
@@ -190,7 +191,8 @@ func (t *Tree) add(n *node, depth int) {
 		t.add(child, depth+1)
 	}
 	if n.rest > 0 {
-		t.rows = append(t.rows, row{n, fmt.Sprintf("%s%s %d more", strings.Repeat("  ", depth+1), t.theme.Glyphs.More, n.rest)})
+		more := fmt.Sprintf("%s%s %d more", strings.Repeat("  ", depth+1), t.theme.Glyphs.More, n.rest)
+		t.rows = append(t.rows, row{n, more})
 	}
 }
 

@@ -32,7 +32,8 @@ const MaxShown = 256 << 10
 func Render(source string, width int, theme *pane.Theme) []string {
 	if cut := len(source) - MaxShown; cut > 0 {
 		remark := fmt.Sprintf("%s %s more that are not shown", theme.Glyphs.Warn, exec.Bytes(int64(cut)))
-		return append(Render(strings.ToValidUTF8(source[:MaxShown], ""), width, theme), theme.Paint(pane.Warn, theme.Cut(remark, width)))
+		lines := Render(strings.ToValidUTF8(source[:MaxShown], ""), width, theme)
+		return append(lines, theme.Paint(pane.Warn, theme.Cut(remark, width)))
 	}
 	clean := []byte(render.SafeBlock(source))
 	if len(source) > MaxSource {

@@ -53,7 +53,7 @@ const joiner, textSelector, emojiSelector = "\u200d", "\ufe0e", "\ufe0f"
 // any case, but some terminals reserve too few cells for them, which shifts the rest of the row.
 // Joiners inside words stay, because scripts need them.
 func apart(line string) string {
-	if !strings.Contains(line, joiner) && !strings.Contains(line, textSelector) && !strings.Contains(line, emojiSelector) {
+	if !strings.ContainsAny(line, joiner+textSelector+emojiSelector) {
 		return line
 	}
 	line = strings.NewReplacer(textSelector, "", emojiSelector, "").Replace(line)
@@ -155,6 +155,6 @@ func (t *Theme) Box(title, block string, width, height int, focus bool) string {
 	for _, line := range strings.Split(block, "\n") {
 		rows = append(rows, side+line+side)
 	}
-	rows = append(rows, t.Paint(role, glyphs.Corners[2]+strings.Repeat(glyphs.Horizontal, max(0, width-2))+glyphs.Corners[3]))
-	return strings.Join(rows, "\n")
+	bottom := glyphs.Corners[2] + strings.Repeat(glyphs.Horizontal, max(0, width-2)) + glyphs.Corners[3]
+	return strings.Join(append(rows, t.Paint(role, bottom)), "\n")
 }

@@ -324,5 +324,6 @@ func firstPart(whole string) string {
 
 // cutRemark says how many bytes of something are shown.
 func cutRemark(shown, total int) string {
-	return fmt.Sprintf("[the first %s of %s are shown; o opens all in the pager, S saves it]", exec.Bytes(int64(shown)), exec.Bytes(int64(total)))
+	return fmt.Sprintf("[the first %s of %s are shown; o opens all in the pager, S saves it]",
+		exec.Bytes(int64(shown)), exec.Bytes(int64(total)))
 }

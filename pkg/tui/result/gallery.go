@@ -130,8 +130,8 @@ func (g *gallery) show(at int) error {
 	s := screenOf(g.out)
 	block := exec.ParseBlock(g.blocks[at].raw)
 	caption := fmt.Sprintf("%d  %s", g.blocks[at].number, render.Safe(block.String()))
-	err := g.say(g.protocol.clear + ansi.EraseEntireScreen + ansi.CursorHomePosition + ansi.Truncate(caption, s.columns, "") + "\r\n\r\n")
-	if err != nil {
+	erase := g.protocol.clear + ansi.EraseEntireScreen + ansi.CursorHomePosition
+	if err := g.say(erase + ansi.Truncate(caption, s.columns, "") + "\r\n\r\n"); err != nil {
 		return err
 	}
 	if err := g.draw(block.Data, s); err != nil {

@@ -66,8 +66,9 @@ func writeITerm(out io.Writer, picture image.Image) error {
 	if err := png.Encode(&file, picture); err != nil {
 		return err
 	}
-	encoded := base64.StdEncoding.EncodeToString(file.Bytes())
-	_, err := io.WriteString(out, ansi.ITerm2(iterm2.File{Inline: true, DoNotMoveCursor: true, Size: int64(file.Len()), Content: []byte(encoded)}))
+	encoded := []byte(base64.StdEncoding.EncodeToString(file.Bytes()))
+	inline := iterm2.File{Inline: true, DoNotMoveCursor: true, Size: int64(file.Len()), Content: encoded}
+	_, err := io.WriteString(out, ansi.ITerm2(inline))
 	return err
 }
 

@@ -47,7 +47,8 @@ const maxRemarks = 10
 func remarksOn(result *exec.Result, tool *exec.Tool) []remark {
 	var remarks []remark
 	if cut := result.Truncated; cut != nil {
-		remarks = append(remarks, remark{pane.Warn, fmt.Sprintf("output cut: %s of %s are here", exec.Bytes(cut.ShownBytes), exec.Bytes(cut.TotalBytes))})
+		text := fmt.Sprintf("output cut: %s of %s are here", exec.Bytes(cut.ShownBytes), exec.Bytes(cut.TotalBytes))
+		remarks = append(remarks, remark{pane.Warn, text})
 	}
 	remarks = append(remarks, verdict(result, tool)...)
 	return append(remarks, first(result.Warnings, pane.Warn, "warning", func(text string) string { return text })...)
@@ -78,7 +79,8 @@ func verdict(result *exec.Result, tool *exec.Tool) []remark {
 	case structured == nil:
 		return []remark{{pane.Bad, "the tool has an output schema, but gave no structuredContent"}}
 	case len(structured) > maxChecked:
-		return []remark{{pane.Warn, "structuredContent is too large to be checked: " + exec.Bytes(int64(len(structured)))}}
+		size := exec.Bytes(int64(len(structured)))
+		return []remark{{pane.Warn, "structuredContent is too large to be checked: " + size}}
 	}
 	return judge(structured, tool.Output())
 }

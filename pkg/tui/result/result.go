@@ -61,7 +61,8 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	v.remarks = remarksOn(result, tool)
 	again := before.result != nil && before.result.ToolName == result.ToolName
 	if again && before.result.Success && result.Success {
-		v.current = max(0, slices.IndexFunc(v.tabs, func(l *tab) bool { return l.name == before.tabs[before.current].name }))
+		name := before.tabs[before.current].name
+		v.current = max(0, slices.IndexFunc(v.tabs, func(l *tab) bool { return l.name == name }))
 	}
 }
 
@@ -110,8 +111,9 @@ func (v *View) Bindings() []pane.Binding {
 
 // ownKeys returns the keys that do not depend on the tab.
 func (v *View) ownKeys() []pane.Binding {
+	one := pane.Off(len(v.tabs) < 2, "there is one view only")
 	own := []pane.Binding{
-		{Keys: []string{"v"}, Help: "next view of the result", Off: pane.Off(len(v.tabs) < 2, "there is one view only"), Do: pane.Do(v.turn)},
+		{Keys: []string{"v"}, Help: "next view of the result", Off: one, Do: pane.Do(v.turn)},
 		{Keys: []string{"o"}, Help: "open in $PAGER", Do: v.openPager},
 		{Keys: []string{"s"}, Help: "save to a file", Do: v.save},
 		{Keys: []string{"S"}, Help: "save what is shown to a file", Do: v.saveText},

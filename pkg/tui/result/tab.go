@@ -155,8 +155,10 @@ func textTab(name string, quoted json.RawMessage) *tab {
 	return &tab{
 		name:      name,
 		extension: ".txt",
-		open:      func(theme *pane.Theme) pane.Pane { return newContent(theme, []block{textBlock(quoted, maxText)}, 0) },
-		write:     func(out io.Writer, safe bool) error { return writeQuoted(out, quoted, safe) },
+		open: func(theme *pane.Theme) pane.Pane {
+			return newContent(theme, []block{textBlock(quoted, maxText)}, 0)
+		},
+		write: func(out io.Writer, safe bool) error { return writeQuoted(out, quoted, safe) },
 	}
 }
 
@@ -165,8 +167,10 @@ func contentTab(result *exec.Result) *tab {
 	return &tab{
 		name:      "content",
 		extension: ".txt",
-		open:      func(theme *pane.Theme) pane.Pane { return newMessages(theme, exec.Message{Blocks: result.Content}) },
-		write:     func(out io.Writer, safe bool) error { return writeContent(out, result.Content, safe) },
+		open: func(theme *pane.Theme) pane.Pane {
+			return newMessages(theme, exec.Message{Blocks: result.Content})
+		},
+		write: func(out io.Writer, safe bool) error { return writeContent(out, result.Content, safe) },
 	}
 }
 

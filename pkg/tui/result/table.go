@@ -162,7 +162,8 @@ func (t *table) Bindings() []pane.Binding {
 	turn := func(by int) func() tea.Cmd {
 		return pane.Do(func() { t.first = max(0, min(t.first+by, len(t.columns)-1)) })
 	}
-	noRight, noLeft := pane.Off(t.first == len(t.columns)-1, "this is the last column"), pane.Off(t.first == 0, "this is the first column")
+	noRight := pane.Off(t.first == len(t.columns)-1, "this is the last column")
+	noLeft := pane.Off(t.first == 0, "this is the first column")
 	moves := pane.Moves(func(by int) { t.list.Move(by, len(t.rows)) }, t.list.Page(), "space")
 	return slices.Concat(moves, []pane.Binding{
 		{Keys: []string{"right", "l"}, Help: "columns to the right", Off: noRight, Do: turn(1)},

@@ -95,8 +95,8 @@ func readHistory(path string, begun time.Time) tea.Cmd {
 
 func recordOfEntry(entry history.Entry) *record {
 	return &record{
-		at: entry.Time, server: entry.Server, tool: entry.Tool, method: entry.Method, arguments: string(entry.Arguments),
-		success: entry.Success, kind: entry.Kind, failure: entry.Error,
+		at: entry.Time, server: entry.Server, tool: entry.Tool, method: entry.Method,
+		arguments: string(entry.Arguments), success: entry.Success, kind: entry.Kind, failure: entry.Error,
 		took:   time.Duration(entry.ExecutionTimeMS * float64(time.Millisecond)),
 		cut:    !isObject(entry.Arguments),
 		hidden: bytes.Contains(entry.Arguments, []byte(mask.Mask)),
@@ -106,7 +106,8 @@ func recordOfEntry(entry history.Entry) *record {
 func recordOfCall(e exec.CallFinished) *record {
 	const maxFailure = 4 << 10
 	r := &record{
-		at: e.At, server: e.Result.Server, tool: e.Result.ToolName, method: e.Method, success: e.Result.Success, took: e.Result.Duration,
+		at: e.At, server: e.Result.Server, tool: e.Result.ToolName, method: e.Method,
+		success: e.Result.Success, took: e.Result.Duration,
 		arguments: cutText(string(e.Arguments), maxText),
 		cut:       len(e.Arguments) > maxText || len(e.Arguments) > 0 && !isObject(e.Arguments),
 	}
@@ -240,7 +241,8 @@ func withoutMasked(value json.RawMessage) json.RawMessage {
 	if members, ok := rawjson.Members(value); ok {
 		kept := members[:0]
 		for _, member := range members {
-			if member.Value = withoutMasked(member.Value); len(member.Value) > 0 && !strings.Contains(member.Name, mask.Mask) {
+			member.Value = withoutMasked(member.Value)
+			if len(member.Value) > 0 && !strings.Contains(member.Name, mask.Mask) {
 				kept = append(kept, member)
 			}
 		}

@@ -92,6 +92,7 @@ func (t *list[T]) Bindings() []pane.Binding {
 	}
 	t.refresh()
 	none, noServer := pane.Off(t.view.count() == 0, "there are no rows"), pane.Off(!t.selected, "no server is selected")
+	turn := pane.Do(func() { t.everything = !t.everything })
 	noSearch := pane.Off(t.search.Query == "", "nothing is searched for; s starts")
 	bindings := append(pane.Moves(t.view.move, max(1, t.height))[:4], []pane.Binding{
 		{Keys: []string{"home", "g"}, Help: "oldest", Do: pane.Do(func() { t.view.move(-t.view.count()) })},
@@ -102,7 +103,7 @@ func (t *list[T]) Bindings() []pane.Binding {
 		{Keys: []string{"s", "ctrl+f"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
 		{Keys: []string{"n"}, Help: "next match", Off: noSearch, Do: pane.Do(func() { t.find(1, false) })},
 		{Keys: []string{"N"}, Help: "previous match", Off: noSearch, Do: pane.Do(func() { t.find(-1, false) })},
-		{Keys: []string{"a"}, Help: "this server, or all", Off: noServer, Do: pane.Do(func() { t.everything = !t.everything })},
+		{Keys: []string{"a"}, Help: "this server, or all", Off: noServer, Do: turn},
 		{Keys: []string{"v"}, Help: "copy the row", Off: none, Do: t.copyRow},
 	}...)
 	if t.filter.Query != "" || t.search.Query != "" {

@@ -47,7 +47,8 @@ func (t *logTab) take(event exec.Event) {
 	case exec.Notice:
 		t.add(e.At, "", levelName(e.Level), "toolx", noticeText(e))
 	case servers.Retry:
-		text := fmt.Sprintf("attempt %d of %d failed, the next comes in %s: %v", e.Attempt, e.Of, pane.Duration(e.Delay), e.Err)
+		wait := pane.Duration(e.Delay)
+		text := fmt.Sprintf("attempt %d of %d failed, the next comes in %s: %v", e.Attempt, e.Of, wait, e.Err)
 		t.add(e.At, e.Server, "warning", "toolx", text)
 	case servers.Connected:
 		t.add(e.At, e.Server, "info", "toolx", "connected, protocol "+e.Protocol)

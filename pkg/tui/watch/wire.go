@@ -60,7 +60,8 @@ func (t *wireTab) take(event exec.Event) {
 	case servers.FrameReceived:
 		t.message(&frame{line: keep(e.At, e.Server, e.Bytes), place: e.Line}, e.ID, e.Method, e.Bytes)
 	case servers.PollutedLine:
-		f := &frame{line: keep(e.At, e.Server, e.Text), kind: kindForeign, class: e.Class, place: e.Line, salvaged: e.Salvaged}
+		f := &frame{line: keep(e.At, e.Server, e.Text), kind: kindForeign, class: e.Class, place: e.Line}
+		f.salvaged = e.Salvaged
 		f.size = max(int(e.Size), len(e.Text))
 		t.add(f)
 	case servers.OddFrame:
