@@ -3,9 +3,13 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"time"
 )
 
 // coldCallHTTP is one whole call over HTTP on loopback, on toolx serve, in both eras. The server runs all the while.
@@ -64,4 +68,92 @@ tools:
 		return "", nil, fmt.Errorf("toolx serve: %q, %w", line, err)
 	}
 	return url, stop, nil
+}
+
+// The pings of one round, and the rounds; each round goes through both servers.
+const (
+	pingsPerRound = 500
+	pingRounds    = 8
+)
+
+// proxy measures what toolx proxy adds to a message and its answer: pings, one after
+// the other, to a server behind it, and to the same server without it.
+func (b *bencher) proxy() error {
+	direct, err := b.startPinger(b.faker, "good")
+	if err != nil {
+		return err
+	}
+	defer direct.stop()
+	behind, err := b.startPinger(b.toolx, "proxy", "--", b.faker, "good")
+	if err != nil {
+		return err
+	}
+	defer behind.stop()
+	for round := range pingRounds + 1 {
+		for _, p := range []*pinger{direct, behind} {
+			if err := p.ping(pingsPerRound); err != nil {
+				return err
+			}
+			if round == 0 { // it warms up
+				p.took = p.took[:0]
+			}
+		}
+	}
+	for _, p := range []*pinger{direct, behind} {
+		slices.Sort(p.took)
+	}
+	const line = "%-20s median %7.1f µs   99%% %7.1f µs\n"
+	fmt.Printf(line, "ping, direct", direct.percentile(50), direct.percentile(99))
+	fmt.Printf(line, "ping, toolx proxy", behind.percentile(50), behind.percentile(99))
+	added := behind.percentile(50) - direct.percentile(50)
+	fmt.Printf("  added  %5.1f µs to a ping and its answer, %.1f µs a message: %.2f times direct   "+
+		"(bound: 100 µs a message)\n", added, added/2, behind.percentile(50)/direct.percentile(50))
+	return nil
+}
+
+// pinger is a server that is pinged, and what each ping took.
+type pinger struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	took   []time.Duration
+}
+
+func (b *bencher) startPinger(args ...string) (*pinger, error) {
+	p := &pinger{cmd: b.command(args)}
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.stdout = bufio.NewReader(stdout)
+	return p, p.cmd.Start()
+}
+
+// ping makes so many round trips, each begun when the last has ended.
+func (p *pinger) ping(times int) error {
+	for range times {
+		begin := time.Now()
+		if _, err := io.WriteString(p.stdin, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"); err != nil {
+			return err
+		}
+		if _, err := p.stdout.ReadSlice('\n'); err != nil {
+			return err
+		}
+		p.took = append(p.took, time.Since(begin))
+	}
+	return nil
+}
+
+// percentile is that of the times, which are sorted, in µs.
+func (p *pinger) percentile(n int) float64 {
+	return float64(p.took[len(p.took)*n/100]) / float64(time.Microsecond)
+}
+
+func (p *pinger) stop() {
+	_ = p.stdin.Close()
+	_ = p.cmd.Wait() // it was the times that were asked for
 }

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -154,12 +155,7 @@ func (b *bencher) inits() ([]initTime, error) {
 			inits = append(inits, one)
 		}
 	}
-	slices.SortFunc(inits, func(a, b initTime) int {
-		if a.ms > b.ms {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(inits, func(a, b initTime) int { return cmp.Compare(b.ms, a.ms) })
 	return inits, nil
 }
 

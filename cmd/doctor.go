@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"path"
 	"slices"
@@ -49,7 +48,6 @@ const doctorTime = 2 * time.Minute
 
 func newDoctorCommand(app *App, run runFunc[doctorOptions]) *cobra.Command {
 	var o doctorOptions
-	formats := map[report.Format]*bool{}
 	cmd := &cobra.Command{
 		Use:   "doctor [SERVER…] [-- COMMAND…]",
 		Short: "Find out what is wrong with servers and the config",
@@ -76,10 +74,10 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 	}
 	flags := cmd.Flags()
 	for _, form := range reportFlags {
-		formats[form.format] = flags.Bool(string(form.format), false, form.usage)
+		flags.Bool(string(form.format), false, form.usage)
 	}
 	o.declare(flags)
-	cmd.RunE = runs(app, &o, run, func() error { return o.check(flags, formats) })
+	cmd.RunE = runs(app, &o, run, func() error { return o.check(flags) })
 	return cmd
 }
 
@@ -89,9 +87,9 @@ var reportFlags = []struct {
 	usage  string
 }{
 	{report.JSON, "print the report as JSON"},
-	{report.SARIF, "print it as SARIF 2.1.0, for code scanning"},
 	{report.JUnit, "print it as JUnit XML, for continuous integration"},
 	{report.Markdown, "print it as Markdown, for an issue"},
+	{report.SARIF, "print it as SARIF 2.1.0, for code scanning"},
 }
 
 // declare declares the flags that have one value each.
@@ -115,13 +113,13 @@ func (o *doctorOptions) declare(flags *pflag.FlagSet) {
 }
 
 // check refuses values that cannot be meant, and takes the one form of output.
-func (o *doctorOptions) check(flags *pflag.FlagSet, formats map[report.Format]*bool) error {
+func (o *doctorOptions) check(flags *pflag.FlagSet) error {
 	o.format = report.Text
 	var asked []string
-	for _, format := range slices.Sorted(maps.Keys(formats)) {
-		if *formats[format] {
-			o.format = format
-			asked = append(asked, "--"+string(format))
+	for _, form := range reportFlags {
+		if on, _ := flags.GetBool(string(form.format)); on {
+			o.format = form.format
+			asked = append(asked, "--"+string(form.format))
 		}
 	}
 	if o.repro {

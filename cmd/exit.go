@@ -40,23 +40,18 @@ func exitCode(err error) int {
 	if errors.As(err, &status) {
 		return status.code
 	}
-	switch fault.KindOf(err) {
-	case fault.KindUsage, fault.KindInvalidArguments, fault.KindNotFound:
-		return exitUsage
-	case fault.KindAuth:
-		return exitAuth
-	case fault.KindConnect:
-		return exitConnect
-	case fault.KindTool:
-		return exitTool
-	case fault.KindProtocol:
-		return exitProtocol
-	case fault.KindTimeout:
-		return exitTimeout
-	case fault.KindInterrupted:
-		return exitInterrupted
+	codes := map[fault.Kind]int{
+		fault.KindUsage:            exitUsage,
+		fault.KindInvalidArguments: exitUsage,
+		fault.KindNotFound:         exitUsage,
+		fault.KindAuth:             exitAuth,
+		fault.KindConnect:          exitConnect,
+		fault.KindTool:             exitTool,
+		fault.KindProtocol:         exitProtocol,
+		fault.KindTimeout:          exitTimeout,
+		fault.KindInterrupted:      exitInterrupted,
 	}
-	return exitUnforeseen
+	return cmp.Or(codes[fault.KindOf(err)], exitUnforeseen)
 }
 
 // failure gives an error a kind, and a hint where hint is not empty.

@@ -210,3 +210,36 @@ func (b *toolbox) tellRest(opened []servers.Opened) {
 	}
 	b.log.Warn("continuing with local tools only: " + strings.Join(left, ", "))
 }
+
+// bounded limits ctx to the time that a whole call may take, connecting included (--max-time, maxTime of the config).
+// subject names the call in the error. The clock stops while a person is asked.
+func (b *toolbox) bounded(ctx context.Context, subject exec.TimeoutError) (context.Context, func()) {
+	return exec.WithMaxTime(ctx, b.executor.Defaults.MaxTime, subject)
+}
+
+// gaveUp returns why a call whose server is not open yet has ended: its time was up, or the user gave up. It is nil
+// where ctx has not ended; tool and server may be empty.
+func gaveUp(ctx context.Context, tool, server string) error {
+	if server != "" {
+		return ended(ctx, tool, fmt.Sprintf("server %q was not ready for it by then", server))
+	}
+	return ended(ctx, tool, "no server was ready for it by then")
+}
+
+// ended returns why ctx has ended before a call of the tool could be made, or nil while it has not. detail says what
+// took the time.
+func ended(ctx context.Context, tool, detail string) error {
+	var timeout *exec.TimeoutError
+	switch {
+	case ctx.Err() == nil:
+		return nil
+	case errors.As(context.Cause(ctx), &timeout):
+		told := *timeout
+		told.Detail = detail
+		return &told
+	}
+	return &exec.InterruptedError{Tool: tool}
+}
+
+// slowSchema is the detail of a limit that passes while toolx works on a tool's schema.
+const slowSchema = "its schema takes that long to work with"
