@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// arrows says which packages of toolx a package may import; cmd may import all,
-// and what is not listed none.
+// arrows says which packages of toolx a package may import; cmd may import all, and what is not listed none.
 func arrows() map[string][]string {
 	table := map[string][]string{
 		".":           {"cmd", "pkg/console"},
@@ -64,8 +63,7 @@ func arrows() map[string][]string {
 	return table
 }
 
-// owners says who alone may use what; programs for tests and measurements end and
-// start processes as they like.
+// owners says who alone may use what; programs for tests and measurements end and start processes as they like.
 func owners() map[string][]string {
 	return map[string][]string{
 		"os.Exit":                               {"."},
@@ -83,8 +81,7 @@ func owners() map[string][]string {
 	}
 }
 
-// TestArrows holds the table of design: the arrows between packages run one way,
-// and some things have one owner.
+// TestArrows holds the table of design: the arrows between packages run one way, and some things have one owner.
 func TestArrows(t *testing.T) {
 	table, alone := arrows(), owners()
 	for path, file := range sources(t) {
@@ -110,8 +107,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestOnePathToTools proves EXEC-1: nothing but the Executor asks an implementation
-// to run a tool.
+// TestOnePathToTools proves EXEC-1: nothing but the Executor asks an implementation to run a tool.
 func TestOnePathToTools(t *testing.T) {
 	callers := []string{}
 	for path, file := range sources(t) {
@@ -128,8 +124,7 @@ func TestOnePathToTools(t *testing.T) {
 	}
 }
 
-// sources are the Go files of the project that are no tests, for every system, by
-// their paths from its root.
+// sources are the Go files of the project that are no tests, for every system, by their paths from its root.
 func sources(t *testing.T) map[string]*ast.File {
 	t.Helper()
 	files := map[string]*ast.File{}

@@ -95,8 +95,7 @@ func TestTextStream(t *testing.T) {
 	}
 }
 
-// TestQueue reads on while nobody takes what was read (AI-4), and gives everything
-// that came before the end, in order.
+// TestQueue reads on while nobody takes what was read (AI-4), and gives everything that came before the end, in order.
 func TestQueue(t *testing.T) {
 	waiting := make(chan string, maxWaiting)
 	readLines(strings.NewReader(strings.Repeat("x\n\n y \r\n", 500)+"last"), waiting)

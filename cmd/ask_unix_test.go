@@ -12,8 +12,7 @@ import (
 	"toolx/pkg/ai/fake"
 )
 
-// TestConfirmOnTerminal asks a person before a destructive tool runs, and takes
-// nothing but a yes for one.
+// TestConfirmOnTerminal asks a person before a destructive tool runs, and takes nothing but a yes for one.
 func TestConfirmOnTerminal(t *testing.T) {
 	t.Parallel()
 	const (

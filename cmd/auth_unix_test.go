@@ -33,8 +33,7 @@ const sentinel = "s3ntinel"
 // byHand is a token that works, from elsewhere.
 const byHand = sentinel + "-by-hand"
 
-// authWorld is an MCP server that wants a login, its authorization server, and a user's
-// home and config.
+// authWorld is an MCP server that wants a login, its authorization server, and a user's home and config.
 type authWorld struct {
 	t      *testing.T
 	server *httptest.Server
@@ -193,8 +192,7 @@ func (w *authWorld) wantSilence(written string) {
 	}
 }
 
-// wantSilentHome wants that no file but the store of tokens holds a secret, and that one for
-// the user alone.
+// wantSilentHome wants that no file but the store of tokens holds a secret, and that one for the user alone.
 func (w *authWorld) wantSilentHome() {
 	w.t.Helper()
 	found := 0

@@ -339,7 +339,7 @@ func (o *output) printModelResults(
 	return o.printDocument(document, options.output)
 }
 
-// modelResult returns a result as a model is told of it (EXEC-16).
+// modelResult returns a result in the form for a model (EXEC-16).
 func modelResult(asked convert.ToolCall, result *exec.Result) convert.ToolResult {
 	told := convert.ToolResult{Call: asked, Text: result.String(), Content: result.Content, IsError: !result.Success}
 	if !result.Success {

@@ -13,8 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite completions/")
 
-// TestCompletions fails when completions/ is not what toolx prints; make
-// completions rewrites it.
+// TestCompletions fails when completions/ is not what toolx prints; make completions rewrites it.
 func TestCompletions(t *testing.T) {
 	for shell, name := range map[string]string{
 		"bash": "toolx.bash", "zsh": "_toolx", "fish": "toolx.fish", "powershell": "toolx.ps1",

@@ -22,15 +22,15 @@ import (
 // conformanceServer is the name of the suite's server in the config that is made for it.
 const conformanceServer = "conformance"
 
-// conformanceOptions are what the official conformance suite of MCP tells the client
-// that it tests: the address behind the command line, the rest in the environment.
+// conformanceOptions are what MCP's conformance suite tells the client that it tests: the address behind the command
+// line, the rest in the environment.
 type conformanceOptions struct {
 	url      string
 	scenario string // MCP_CONFORMANCE_SCENARIO
 	context  string // MCP_CONFORMANCE_CONTEXT: JSON, empty where there is none
 }
 
-// conformanceContext is the part of the suite's context that toolx has use for.
+// conformanceContext is the part of the suite's context that toolx uses.
 type conformanceContext struct {
 	ClientID     string `json:"client_id"`
 	ClientSecret string `json:"client_secret"`
@@ -66,9 +66,8 @@ func newConformanceCommand(app *App, run runFunc[conformanceOptions]) *cobra.Com
 	}
 }
 
-// runConformance does what a user would with a server that is new: it writes an entry
-// into a config, lets toolx connect, log in and list, and uses everything that the
-// server has once. The error is the first that came; some scenarios want one.
+// runConformance does what a user would do with a new server: it writes an entry into a config, lets toolx connect, log
+// in and list, and uses everything that the server has once. It returns the first error; some scenarios want one.
 func runConformance(ctx context.Context, app *App, o conformanceOptions) error {
 	var given conformanceContext
 	if o.context != "" {
@@ -125,8 +124,8 @@ func awaitStream(ctx context.Context, bus *exec.Bus) func(*servers.Session) {
 	}
 }
 
-// config is the config with the suite's server. A client that is registered already comes with the context; without an
-// id, toolx makes itself known in whatever way the authorization server has.
+// config returns a config with the suite's server. The context has a client that is already registered; without a
+// client id, toolx registers in whatever way the authorization server offers.
 func (o conformanceOptions) config(given conformanceContext) []byte {
 	auth := map[string]any{}
 	set := func(key, value string) {
@@ -182,7 +181,7 @@ func (o conformanceOptions) callAll(
 		arguments, err := tool.Input().Example(ctx)
 		switch {
 		case o.scenario == "json-schema-2020-12-preservation" && tool != tools[0]:
-			// This tool is to be told what the schema of the other one has come to.
+			// This tool takes what the schema of the other one has become.
 			arguments = rawjson.Object([]rawjson.Member{rawjson.NewMember("schema", tools[0].InputSchema)})
 		case err != nil:
 			continue // nobody could call it

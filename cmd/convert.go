@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// convertOptions say what is converted, into what, and how it is told.
+// convertOptions say what is converted, into what, and how losses are reported.
 type convertOptions struct {
 	format   string
 	from     string

@@ -125,8 +125,7 @@ func wantFlag(t *testing.T, path, page string, flag *pflag.Flag) {
 	}
 }
 
-// wantTarget asks that a relative link leads to a file, and its fragment to a
-// heading there.
+// wantTarget asks that a relative link leads to a file, and its fragment to a heading there.
 func wantTarget(t *testing.T, from string, target *url.URL) {
 	t.Helper()
 	to := from

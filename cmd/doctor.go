@@ -21,7 +21,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// doctorOptions say what is examined, how it is judged, and how that is told.
+// doctorOptions say what is examined, how it is judged, and how that is reported.
 type doctorOptions struct {
 	servers []string // names from the config; none means all of them and the config
 	command []string // a command line behind --

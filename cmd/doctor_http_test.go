@@ -13,8 +13,7 @@ import (
 	"toolx/pkg/doctor"
 )
 
-// TestDoctorOverHTTP runs toolx doctor --url: each exit code, and one document of JSON
-// with every one of them.
+// TestDoctorOverHTTP runs toolx doctor --url: each exit code, and one document of JSON with every one of them.
 func TestDoctorOverHTTP(t *testing.T) {
 	for _, test := range []struct {
 		what   string

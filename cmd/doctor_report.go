@@ -57,7 +57,7 @@ func (v *visit) readReports() error {
 	return nil
 }
 
-// writeReports writes the report, whose secrets are masked, into each file in place of what stood there.
+// writeReports replaces the content of each file by the report, whose secrets are masked.
 func (v *visit) writeReports(judged *doctor.Report) error {
 	var errs []error
 	for _, one := range v.reports {

@@ -84,9 +84,8 @@ func leftBehind(t *testing.T, file string) []int {
 // maxDoctorMemory bounds each visit here.
 const maxDoctorMemory = 256 << 20
 
-// TestDoctorSurvivesEveryServer visits a fake server in each of its modes: the doctor
-// ends by itself with one valid document, no check crashes, its memory is bounded and
-// no process is left.
+// TestDoctorSurvivesEveryServer visits a fake server in each of its modes: the doctor ends by itself with one valid
+// document, no check crashes, its memory is bounded and no process is left.
 func TestDoctorSurvivesEveryServer(t *testing.T) {
 	t.Parallel()
 	toolx := buildToolx(t)
@@ -167,9 +166,8 @@ func TestDoctorInterrupted(t *testing.T) {
 	}
 }
 
-// TestDoctorOnATerminal watches the line that says what is being done, and the report
-// below it: no sequence of a server's text, no line beyond the width but what is for
-// pasting.
+// TestDoctorOnATerminal watches the line that says what is being done, and the report below it: no sequence of a
+// server's text, no line beyond the width but what is for pasting.
 func TestDoctorOnATerminal(t *testing.T) {
 	t.Parallel()
 	term := onTerminal(t, nil, "doctor", "--", "fakeserver", "banner-ansi")

@@ -24,7 +24,7 @@ type elicitForm struct {
 	opens bool
 }
 
-// The commands of a form. No value needs to begin like them: // stands for a slash.
+// The commands of a form. A value that begins with a slash is typed with two.
 const (
 	formDecline = "/decline"
 	formCancel  = "/cancel"

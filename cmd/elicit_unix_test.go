@@ -35,8 +35,7 @@ func asked(t *testing.T, mode ...string) *terminal {
 	return onTerminal(t, []string{"NO_COLOR=1"}, args...)
 }
 
-// TestFormOnTerminal fills in a form: every field is checked, and what is sent is
-// shown first.
+// TestFormOnTerminal fills in a form: every field is checked, and what is sent is shown first.
 func TestFormOnTerminal(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"elicit", "input-required"} {

@@ -14,15 +14,13 @@ import (
 	"toolx/pkg/ai/fake"
 )
 
-// fakeProvider runs a program with a model's provider at its side, and ends as the
-// program does:
+// fakeProvider runs a program with a model's provider at its side, and ends as the program does:
 //
 //	fakeprovider [-log FILE] ANSWER… -- PROGRAM ARG…
 //
-// ANSWER is a file in the form of the package fake; each request gets the next. The
-// program finds the provider where its environment says, whichever it asks. -log
-// writes all requests into a file, as one JSON array. An answer that hangs
-// interrupts the program.
+// ANSWER is a file in the form of the package fake; each request gets the next. The program finds the provider where
+// its environment says, whichever it asks. -log writes all requests into a file, as one JSON array. An answer that
+// hangs interrupts the program.
 func fakeProvider(args []string) int {
 	flags := flag.NewFlagSet("fakeprovider", flag.ContinueOnError)
 	log := flags.String("log", "", "write requests to `FILE`")

@@ -28,8 +28,7 @@ func TestListsStaySmall(t *testing.T) {
 	}
 }
 
-// TestListOfWideToolsStaysSmall lists tools whose schemas together are 64 MiB: what is parsed
-// of one is not kept.
+// TestListOfWideToolsStaysSmall lists tools whose schemas together are 64 MiB: what is parsed of one is not kept.
 func TestListOfWideToolsStaysSmall(t *testing.T) {
 	t.Parallel()
 	peak := filepath.Join(t.TempDir(), "peak")

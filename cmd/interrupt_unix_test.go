@@ -163,8 +163,7 @@ func TestInterruptedRead(t *testing.T) {
 	}
 }
 
-// TestInterruptedPing sends Ctrl-C while one server does not come up: what is known of
-// the others is printed.
+// TestInterruptedPing sends Ctrl-C while one server does not come up: what is known of the others is printed.
 func TestInterruptedPing(t *testing.T) {
 	t.Parallel()
 	config, pids := filepath.Join(t.TempDir(), "toolx.yaml"), filepath.Join(t.TempDir(), "pids")
@@ -190,8 +189,7 @@ func TestInterruptedPing(t *testing.T) {
 	}
 }
 
-// TestInterruptedTwice sends a second Ctrl-C while a server ignores that it shall
-// end: it is killed.
+// TestInterruptedTwice sends a second Ctrl-C while a server ignores that it shall end: it is killed.
 func TestInterruptedTwice(t *testing.T) {
 	t.Parallel()
 	r := start(t, "call", "slow", "ms=600000", "steps=60000", "-v", "--trace", "--",

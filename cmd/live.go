@@ -16,23 +16,21 @@ import (
 // maxBehind is how many bytes of the log may wait for a stderr that is not read.
 const maxBehind = 8 << 20
 
-// liveLine is stderr with one line at its bottom that is drawn over: the progress
-// of a call. Whatever else is written to stderr goes through it, so that the line
-// moves out of the way. Where stderr is no terminal the line is never drawn.
+// liveLine is stderr with one line at its bottom that is redrawn: the progress of a call. All output to stderr goes
+// through it, so that the line moves out of the way. The line is drawn only on a terminal.
 //
-// Nobody waits for stderr: who reads a server must not, and a call does not take longer
+// Writing does not wait for stderr: the goroutine that reads a server must not wait, and a call does not take longer
 // because a terminal is stopped. Flush waits.
 type liveLine struct {
-	mu     sync.Mutex
-	out    *spool.Writer
-	moves  bool
-	line   string
-	frozen bool
-	muted  bool
-	held   int // how many keep the line away for a while
+	mu    sync.Mutex
+	out   *spool.Writer
+	moves bool
+	line  string
+	muted bool
+	held  int // how many callers of Hold keep the line away
 }
 
-// newLiveLine makes the line; note tells of lines of the log that were dropped.
+// newLiveLine returns a line on the console's stderr. note returns the text that replaces dropped lines of the log.
 func newLiveLine(c *console.Console, note func(lines int) string) *liveLine {
 	return &liveLine{out: spool.New(c.Err, maxBehind, note), moves: c.Motion}
 }
@@ -43,7 +41,8 @@ const clearLine = "\r\x1b[K"
 // Write writes whole lines above the live one. They are never dropped.
 func (l *liveLine) Write(p []byte) (int, error) { return l.write(p, l.out.Write) }
 
-// log is for what a server may cause any amount of: lines are dropped, and counted, where stderr is not read for long.
+// log returns a writer for output that a server can cause any amount of: where stderr is not read for long, it drops
+// and counts lines.
 func (l *liveLine) log() io.Writer { return logLines{l} }
 
 type logLines struct{ *liveLine }
@@ -67,7 +66,7 @@ func (l *liveLine) write(p []byte, to func([]byte) (int, error)) (int, error) {
 func (l *liveLine) Show(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.moves || l.frozen || l.muted || l.held > 0 || l.out.Behind() {
+	if !l.moves || l.muted || l.held > 0 || l.out.Behind() {
 		return
 	}
 	l.line = line
@@ -99,12 +98,7 @@ func (l *liveLine) Clear() {
 }
 
 // Stop takes the live line away for good.
-func (l *liveLine) Stop() {
-	l.Clear()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.frozen = true
-}
+func (l *liveLine) Stop() { l.Hold() }
 
 // Hold keeps the live line away until the returned function is called: a person is typing where it would be drawn.
 func (l *liveLine) Hold() (release func()) {
@@ -123,14 +117,13 @@ func (l *liveLine) Hold() (release func()) {
 func (l *liveLine) Mute() (unmute func()) {
 	l.Clear()
 	l.Flush(context.Background())
-	l.mute(true)
-	return func() { l.mute(false) }
-}
-
-func (l *liveLine) mute(muted bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.muted = muted
+	mute := func(muted bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.muted = muted
+	}
+	mute(true)
+	return func() { mute(false) }
 }
 
 // The pace of the live line: it appears when a wait becomes noticeable.
@@ -139,7 +132,7 @@ const (
 	progressPace  = 100 * time.Millisecond
 )
 
-// progressLine is what a terminal shows of a call that takes a while: one line on stderr that is drawn over.
+// progressLine shows a call that takes a while: one line on stderr that is redrawn.
 type progressLine struct {
 	out   *output
 	began time.Time
@@ -181,7 +174,7 @@ func (o *output) newProgress(subject string) *progressLine {
 	return &progressLine{out: o, began: time.Now(), state: render.Progress{Tool: subject, Message: "starting"}}
 }
 
-// say replaces what stands behind the time.
+// say replaces the text behind the time.
 func (p *progressLine) say(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -185,7 +185,7 @@ func (l *eventLog) take(event exec.Event) {
 	}
 }
 
-// notice logs a remark. What a server can cause any number of is told once.
+// notice logs a remark. It merges warnings that a server can cause any number of.
 func (l *eventLog) notice(e exec.Notice) {
 	if e.Server != "" && e.Level >= slog.LevelWarn {
 		l.repeats.warn(e.Level, e.Server, e.Text, e.Attrs...)
@@ -201,7 +201,7 @@ func (l *eventLog) arguments(arguments []byte) string {
 	return string(l.mask.JSON(arguments))
 }
 
-// coerced tells of a model's values that were written as another kind; secrets are known by their parameters' names.
+// coerced logs values of a model that were written as another kind. It knows secrets by their parameters' names.
 func (l *eventLog) coerced(e exec.ArgumentsCoerced) {
 	e.Changes = slices.Clone(e.Changes)
 	for i, change := range e.Changes {
@@ -212,7 +212,7 @@ func (l *eventLog) coerced(e exec.ArgumentsCoerced) {
 	l.log.Info(e.String())
 }
 
-// begun notes what a server is asked, which may be why it writes what it should not.
+// begun notes what a server is asked, which may be why it pollutes its stdout.
 func (l *eventLog) begun(e exec.CallStarted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

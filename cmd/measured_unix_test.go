@@ -13,10 +13,9 @@ import (
 	"testing"
 )
 
-// measured runs a program, writes into a file how much memory it took at its largest,
-// in bytes, and returns its exit code. It stands between a test and the program: on
-// Linux the peak of a process begins with that of whoever started it, and this package
-// grows while it is tested.
+// measured runs a program, writes into a file how much memory it took at its largest, in bytes, and returns its exit
+// code. It stands between a test and the program: on Linux the peak of a process begins with that of whoever started
+// it, and this package grows while it is tested.
 func measured(file string, command []string) int {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

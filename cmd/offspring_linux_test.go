@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// leavingServer is a command that leaves processes in every way before it becomes the fake
-// server: in its group, in a session of their own, by a double fork, by one that ignores
-// SIGTERM. Each writes its number before the server begins.
+// leavingServer is a command that leaves processes in every way before it becomes the fake server: in its group, in a
+// session of their own, by a double fork, by one that ignores SIGTERM. Each writes its number before the server begins.
 func leavingServer(pids string, mode ...string) []string {
 	const script = `
 stay='echo $$ >> "$0"; exec sleep 1000'

@@ -23,8 +23,7 @@ type revision struct {
 	methods  map[string]string // the definition of each method's message
 }
 
-// publishedRevisions reads the schemas that lie beside the project; they are not
-// part of it.
+// publishedRevisions reads the schemas that lie beside the project; they are not part of it.
 func publishedRevisions(t *testing.T) map[string]*revision {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "shared", "mcp-schema", "*.json"))
@@ -80,8 +79,7 @@ func readRevision(t *testing.T, file string) *revision {
 	return r
 }
 
-// check holds JSON against one of several definitions: the first that the revision
-// has, for names changed over time.
+// check holds JSON against one of several definitions: the first that the revision has, for names changed over time.
 func (r *revision) check(value []byte, definitions ...string) error {
 	at := slices.IndexFunc(definitions, func(name string) bool { return r.names[name] })
 	if at < 0 {
@@ -278,8 +276,7 @@ func TestFramesSent(t *testing.T) {
 	}
 }
 
-// TestFramesServed holds every kind of answer of toolx serve against the schema of
-// each revision.
+// TestFramesServed holds every kind of answer of toolx serve against the schema of each revision.
 func TestFramesServed(t *testing.T) {
 	for name, r := range publishedRevisions(t) {
 		t.Run(name, func(t *testing.T) {
@@ -358,8 +355,7 @@ tools:
 	return path
 }
 
-// servedRequests are one of each kind, in the form of a revision, and a line that
-// is no request.
+// servedRequests are one of each kind, in the form of a revision, and a line that is no request.
 func servedRequests(revision string) []string {
 	var lines []string
 	meta := ""

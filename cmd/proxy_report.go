@@ -70,7 +70,7 @@ func (r *proxyReport) take(event exec.Event) {
 	}
 }
 
-// polluted shows foreign text, and tells of messages that had to be repaired.
+// polluted shows text that is not a message, and logs messages that had to be repaired.
 func (r *proxyReport) polluted(e servers.PollutedLine) {
 	switch e.Class {
 	case servers.ClassTooLong:

@@ -7,8 +7,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-// TestProxyReportOnATerminal proves that foreign text cannot act on a terminal, and
-// stays as it is elsewhere.
+// TestProxyReportOnATerminal proves that foreign text cannot act on a terminal, and stays as it is elsewhere.
 func TestProxyReportOnATerminal(t *testing.T) {
 	for tty, want := range map[bool]string{
 		true:  "toolx proxy: \\x1b[2Jone\ntoolx proxy: two\ntoolx proxy: … and 2 B more\n",

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestProxyBeforeTheOfficialClient lets the official TypeScript client talk to
-// servers that pollute their stdout, behind toolx proxy: it sees what it sees of a
-// good one (MCP-1).
+// TestProxyBeforeTheOfficialClient lets the official TypeScript client talk to servers that pollute their stdout,
+// behind toolx proxy: it sees what it sees of a good one (MCP-1).
 func TestProxyBeforeTheOfficialClient(t *testing.T) {
 	folder := serversFolder(t)
 	want := officialClient(t, folder, "fakeserver", "good")

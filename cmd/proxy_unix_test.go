@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// proxyProcess is toolx proxy as a process of its own, before a fake server that has
-// come up. Its client says nothing.
+// proxyProcess is toolx proxy as a process of its own, before a fake server that has come up. Its client says nothing.
 func proxyProcess(t *testing.T, modes ...string) (cmd *exec.Cmd, pids string) {
 	t.Helper()
 	pids = filepath.Join(t.TempDir(), "pids")
@@ -44,8 +43,7 @@ func proxyProcess(t *testing.T, modes ...string) (cmd *exec.Cmd, pids string) {
 	return cmd, pids
 }
 
-// TestProxySignals sends signals to toolx proxy: the server gets them, and its end is
-// the proxy's.
+// TestProxySignals sends signals to toolx proxy: the server gets them, and its end is the proxy's.
 func TestProxySignals(t *testing.T) {
 	t.Parallel()
 	obeyHangUp()
@@ -62,8 +60,7 @@ func TestProxySignals(t *testing.T) {
 	}
 }
 
-// wantGone waits until the processes of which a file has the ids are gone: killed
-// ones take a moment.
+// wantGone waits until the processes of which a file has the ids are gone: killed ones take a moment.
 func wantGone(t *testing.T, pids string) {
 	t.Helper()
 	text, err := os.ReadFile(pids)
@@ -83,8 +80,7 @@ func wantGone(t *testing.T, pids string) {
 	}
 }
 
-// alive reports whether a process is left that is more than an entry waiting to be
-// reaped.
+// alive reports whether a process is left that is more than an entry waiting to be reaped.
 func alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false

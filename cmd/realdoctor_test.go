@@ -13,8 +13,7 @@ import (
 	"toolx/pkg/doctor/check"
 )
 
-// diagnosis is what the doctor must say of a published server: every finding that
-// is more than a note, by its id.
+// diagnosis is what the doctor must say of a published server: every finding that is more than a note, by its id.
 type diagnosis struct {
 	program  string // in node_modules/.bin
 	args     []string

@@ -4,10 +4,9 @@ package cmd_test
 
 import "testing"
 
-// TestDoctorOnRealServersOverHTTP examines a published server by both transports over
-// HTTP. It takes requests of any web page, and of the whole network; a session that it
-// does not know it refuses with 400. Nothing holds its streams back, which a call shows
-// that tells its progress.
+// TestDoctorOnRealServersOverHTTP examines a published server by both transports over HTTP. It takes requests of any
+// web page, and of the whole network; a session that it does not know it refuses with 400. Nothing holds its streams
+// back, which a call shows that tells its progress.
 func TestDoctorOnRealServersOverHTTP(t *testing.T) {
 	folder := serversFolder(t)
 	toolx := buildToolx(t)

@@ -24,8 +24,7 @@ func TestRealServerFeatures(t *testing.T) {
 	}
 }
 
-// checkFeatures wants every feature of a server-everything, which the end of the command
-// line names.
+// checkFeatures wants every feature of a server-everything, which the end of the command line names.
 func checkFeatures(t *testing.T, server ...string) {
 	t.Helper()
 	folder := t.TempDir()

@@ -4,8 +4,7 @@ package cmd_test
 
 import "testing"
 
-// TestRealServerFeaturesOverHTTP uses the same over both transports of HTTP, where a
-// server asks back on a stream.
+// TestRealServerFeaturesOverHTTP uses the same over both transports of HTTP, where a server asks back on a stream.
 func TestRealServerFeaturesOverHTTP(t *testing.T) {
 	for transport, path := range map[string]string{"streamableHttp": "/mcp", "sse": "/sse"} {
 		t.Run(transport, func(t *testing.T) {

@@ -17,8 +17,7 @@ import (
 	"testing"
 )
 
-// realServer is an entry of testdata/servers/cases.json. ${DIR} in any text of it
-// stands for an empty folder.
+// realServer is an entry of testdata/servers/cases.json. ${DIR} in any text of it stands for an empty folder.
 type realServer struct {
 	Server  string            `json:"server"`
 	Command []string          `json:"command"`
@@ -45,9 +44,8 @@ type reference struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// TestRealServers calls every tool of published servers through the toolx
-// program, and compares with what the official TypeScript client gets (EXEC-2,
-// ROUTE-3, MCP-1).
+// TestRealServers calls every tool of published servers through the toolx program, and compares with what the official
+// TypeScript client gets (EXEC-2, ROUTE-3, MCP-1).
 func TestRealServers(t *testing.T) {
 	t.Parallel()
 	folder := serversFolder(t)
@@ -93,9 +91,8 @@ var builtPrograms = sync.OnceValues(func() (string, error) {
 // buildToolx makes the program, once for all tests.
 func buildToolx(t *testing.T) string { return program(t, "toolx") }
 
-// buildFake makes the fake server, once for all tests. The one on the path is the test
-// binary: under the race detector it takes several times the memory, and what a program
-// waits for counts as its own (getrusage(2), RUSAGE_BOTH).
+// buildFake makes the fake server, once for all tests. The one on the path is the test binary: under the race detector
+// it takes several times the memory, and what a program waits for counts as its own (getrusage(2), RUSAGE_BOTH).
 func buildFake(t *testing.T) string { return program(t, "fakeserver") }
 
 func program(t *testing.T, name string) string {

@@ -100,8 +100,7 @@ func awaitText(t *testing.T, r io.Reader, want *regexp.Regexp) {
 	go func() { _, _ = io.Copy(io.Discard, r) }()
 }
 
-// TestMCPGoServerOverHTTP proves both eras with the server of another SDK, which
-// speaks them at one address.
+// TestMCPGoServerOverHTTP proves both eras with the server of another SDK, which speaks them at one address.
 func TestMCPGoServerOverHTTP(t *testing.T) {
 	sdk := server.NewMCPServer("sdk", "1", server.WithToolCapabilities(true))
 	sdk.AddTool(mcp.NewTool("greet", mcp.WithString("name", mcp.Required())),
@@ -119,9 +118,8 @@ func TestMCPGoServerOverHTTP(t *testing.T) {
 	}
 }
 
-// TestTypeScriptServerInBothEras proves tools, resources and prompts with a server of the
-// TypeScript SDK that knows revision 2026-07-28: over HTTP beside the older era and without
-// it, and on stdio.
+// TestTypeScriptServerInBothEras proves tools, resources and prompts with a server of the TypeScript SDK that knows
+// revision 2026-07-28: over HTTP beside the older era and without it, and on stdio.
 func TestTypeScriptServerInBothEras(t *testing.T) {
 	t.Parallel()
 	folder := serversFolder(t)
@@ -211,8 +209,7 @@ func (w *remoteWorld) file(name, text string) string {
 	return path
 }
 
-// remoteSite is a stateless server with one tool, which answers only who has the
-// key, and keeps what it was sent.
+// remoteSite is a stateless server with one tool, which answers only who has the key, and keeps what it was sent.
 func remoteSite(key string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {

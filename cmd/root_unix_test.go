@@ -15,8 +15,7 @@ import (
 	"toolx/pkg/console"
 )
 
-// TestInterruptible proves that the first signal asks for an orderly end and the
-// second for a quick one.
+// TestInterruptible proves that the first signal asks for an orderly end and the second for a quick one.
 func TestInterruptible(t *testing.T) {
 	ctx, hurry, stop := interruptible()
 	defer stop()
@@ -62,8 +61,7 @@ func TestMainLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestInterruptedBeforeTheVerb proves that a signal which comes before a verb has begun ends
-// it as a late one does.
+// TestInterruptedBeforeTheVerb proves that a signal which comes before a verb has begun ends it as a late one does.
 func TestInterruptedBeforeTheVerb(t *testing.T) {
 	t.Cleanup(xdg.Reload) // after the variables have their values back
 	t.Setenv("TOOLX_CONFIG", os.DevNull)

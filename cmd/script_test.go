@@ -104,9 +104,8 @@ func emptyFolder(t *testing.T) string {
 	return folder
 }
 
-// homeVariables keep toolx away from the user's own files, and let it start what a test
-// has written into its working folder. The last one takes a second off the end of every
-// process under the race detector.
+// homeVariables keep toolx away from the user's own files, and let it start what a test has written into its working
+// folder. The last one takes a second off the end of every process under the race detector.
 func homeVariables(home string) []string {
 	return []string{
 		"HOME=" + home,
@@ -163,8 +162,7 @@ func jq(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// appendText makes files that a script cannot hold: huge ones, and bytes that are
-// no text.
+// appendText makes files that a script cannot hold: huge ones, and bytes that are no text.
 func appendText(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: append FILE TEXT [N]")

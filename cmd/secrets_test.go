@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/config"
 )
 
-// TestOwnSecretsStay holds what pkg/config keeps from other programs against what toolx reads
-// secrets from.
+// TestOwnSecretsStay holds what pkg/config keeps from other programs against what toolx reads secrets from.
 func TestOwnSecretsStay(t *testing.T) {
 	names := []string{"TOOLX_SERVE_TOKEN"}
 	ai.Secrets(func(name string) string { names = append(names, name); return "" })

@@ -28,8 +28,7 @@ type site struct {
 	lines *bufio.Reader // stderr, after the line with the URL
 }
 
-// serveSite serves a config on a free port. What stands in env is laid over the
-// environment.
+// serveSite serves a config on a free port. What stands in env is laid over the environment.
 func serveSite(t *testing.T, config string, env []string, args ...string) *site {
 	t.Helper()
 	// A server that hangs is killed, so that the test fails and does not hang too.
@@ -212,8 +211,7 @@ func TestServeHTTPCancel(t *testing.T) {
 	s.want(200, "Tool 'silent' interrupted", <-answered)
 }
 
-// TestServeHTTPModern asks in the stateless revision, which has rules of its own for
-// headers and statuses.
+// TestServeHTTPModern asks in the stateless revision, which has rules of its own for headers and statuses.
 func TestServeHTTPModern(t *testing.T) {
 	t.Parallel()
 	s := serveSite(t, httpConfig(t), nil)
@@ -361,8 +359,7 @@ func TestServeHTTPCalledByToolx(t *testing.T) {
 	}
 }
 
-// TestServeHTTPSeveralClients has clients that use the same ids at once: each gets
-// the answers to its own questions.
+// TestServeHTTPSeveralClients has clients that use the same ids at once: each gets the answers to its own questions.
 func TestServeHTTPSeveralClients(t *testing.T) {
 	t.Parallel()
 	const clients, calls = 20, 10

@@ -148,9 +148,8 @@ tools:
 	}
 }
 
-// TestServeManyOpenCalls opens as many silent calls as may be: other messages are
-// answered all the while, one more call is refused, and what is cancelled makes
-// room and is never answered. The end of standard input ends all.
+// TestServeManyOpenCalls opens as many silent calls as may be: other messages are answered all the while, one more call
+// is refused, and what is cancelled makes room and is never answered. The end of standard input ends all.
 func TestServeManyOpenCalls(t *testing.T) {
 	t.Parallel()
 	const most = 1000

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// TestStderrThatNobodyReads proves that a server's last words reach the error and the log
-// although toolx's own stderr is full (MCP-2): the answer is there before anybody reads
-// stderr, and then nothing of that is missing.
+// TestStderrThatNobodyReads proves that a server's last words reach the error and the log although toolx's own stderr
+// is full (MCP-2): the answer is there before anybody reads stderr, and then nothing of that is missing.
 func TestStderrThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	const flood = 5000 // lines, more than two pipes hold

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestStyle holds what docs/style.md says and a program can check of Go comments: a function that returns a bool reports
-// whether, and comments refer only to pages of this repository.
+// TestStyle holds what docs/style.md says and a program can check of Go comments: a function that returns a bool
+// reports whether, and comments refer only to pages of this repository.
 func TestStyle(t *testing.T) {
 	page := regexp.MustCompile(`[\w./-]+\.md\b`)
 	for path, file := range sources(t) {
@@ -32,8 +32,8 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// wordings are constructions that comments and texts of toolx do not have. A folder under except still has some; take it
-// off when it has none left.
+// wordings are constructions that comments and texts of toolx do not have. A folder under except still has some; take
+// it off when it has none left.
 var wordings = []struct {
 	wrong  *regexp.Regexp
 	better string
@@ -154,7 +154,6 @@ var longLines = struct{ sources, tests []string }{
 		"pkg/jsonschema",
 		"pkg/mask",
 		"pkg/render",
-		"pkg/serve",
 		"pkg/servers",
 		"pkg/servers/fake",
 		"pkg/sse",

@@ -18,8 +18,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// terminal is a toolx that runs on a terminal of 80 columns, and all that it has
-// written there.
+// terminal is a toolx that runs on a terminal of 80 columns, and all that it has written there.
 type terminal struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -27,8 +26,7 @@ type terminal struct {
 	seen   strings.Builder
 }
 
-// onTerminal starts toolx in an empty folder; env is laid over an environment without
-// NO_COLOR.
+// onTerminal starts toolx in an empty folder; env is laid over an environment without NO_COLOR.
 func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
 	return onTerminalIn(t, emptyFolder(t), env, args...)
@@ -122,8 +120,7 @@ func cutLast(text, mark string) (before, after string, found bool) {
 	return text[:at], text[at+len(mark):], true
 }
 
-// TestProgressLine watches the live line of a call appear and vanish: the server
-// starts when the line has been seen.
+// TestProgressLine watches the live line of a call appear and vanish: the server starts when the line has been seen.
 func TestProgressLine(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -138,8 +135,7 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-// TestProgressReports watches what the server reports, and presses Ctrl-C: the line
-// gives way to the error.
+// TestProgressReports watches what the server reports, and presses Ctrl-C: the line gives way to the error.
 func TestProgressReports(t *testing.T) {
 	t.Parallel()
 	term := onTerminal(t, []string{"NO_COLOR=1"}, "call", "slow", "ms=600000", "steps=60000", "--", "fakeserver", "good")
@@ -209,8 +205,7 @@ func unsafe(text string) string {
 	return ""
 }
 
-// TestColour proves that there is colour on a terminal, and none where NO_COLOR or
-// --no-color is set.
+// TestColour proves that there is colour on a terminal, and none where NO_COLOR or --no-color is set.
 func TestColour(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -24,9 +24,9 @@ import (
 type tuiOptions struct {
 	names  []string   // servers of the config; none: all
 	start  *tui.Start // the tool to begin with, nil for none
-	of     string     // a tool's name, which may tell the only server to show
+	of     string     // a tool's name, which may name the only server to show
 	server []string   // a command line behind --
-	// answers say how servers are answered that ask something back; what they leave open the user is asked in dialogs.
+	// answers say how servers that ask something back are answered; dialogs ask the user the rest.
 	answers answerOptions
 }
 
@@ -118,9 +118,8 @@ func (o callOptions) form() tuiOptions {
 	return tuiOptions{server: o.server, answers: o.answers, of: o.tool, start: &tui.Start{Tool: o.tool, Fill: o.fill}}
 }
 
-// fill gives the form of a tool the arguments of the command line. Where the error
-// says that some are wrong, the others are there all the same, and the wrong ones as
-// the text that they are, wherever the tool's parameters leave a place for it.
+// fill returns the arguments of the command line for the form of a tool. Where the error says that some are wrong, the
+// result has the others, and the wrong ones as text, as far as the tool's parameters take text.
 func (o callOptions) fill(tool *exec.Tool) (json.RawMessage, error) {
 	parse := func(object string, args []string) (json.RawMessage, error) {
 		return exec.ParseArgs(tool, exec.Input{Args: args, Object: object, Stdin: strings.NewReader("")})

@@ -49,8 +49,7 @@ func TestFillKeepsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// The doctor of the terminal interface reaches servers as toolx doctor does, here by
-// --insecure.
+// The doctor of the terminal interface reaches servers as toolx doctor does, here by --insecure.
 func TestExamineOneOverHTTP(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

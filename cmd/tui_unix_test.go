@@ -36,8 +36,7 @@ type window struct {
 	titles []string
 }
 
-// openWindow starts toolx in an emulator; PIDS in the arguments is the file for the
-// processes of the fake server.
+// openWindow starts toolx in an emulator; PIDS in the arguments is the file for the processes of the fake server.
 func openWindow(t *testing.T, columns, rows int, args ...string) *window {
 	t.Helper()
 	return openProgram(t, columns, rows, "toolx", args...)
@@ -149,8 +148,7 @@ func (w *window) press(keys ...string) {
 	}
 }
 
-// end waits for toolx's end; it wants an exit code, the terminal as it was, and no
-// process of a server.
+// end waits for toolx's end; it wants an exit code, the terminal as it was, and no process of a server.
 func (w *window) end(code int) {
 	w.t.Helper()
 	<-w.ended
@@ -302,8 +300,7 @@ func TestTUIShowsADeath(t *testing.T) {
 	w.end(0)
 }
 
-// click writes what a terminal sends for a click on a text (SGR mouse reports count
-// cells from 1).
+// click writes what a terminal sends for a click on a text (SGR mouse reports count cells from 1).
 func (w *window) click(text string) {
 	w.t.Helper()
 	for y, line := range strings.Split(w.text(), "\n") {

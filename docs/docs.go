@@ -1,40 +1,31 @@
-// Package docs holds the pages that toolx shows: those of "toolx help" beside the verbs'
-// own help, and those of the doctor's checks.
+// Package docs holds the pages that toolx shows: those of "toolx help" beside the help of verbs, and those of the doctor's
+// checks.
 package docs
 
-import "embed"
+import (
+	"embed"
+	"slices"
+)
 
-//go:embed config.md
-var config string
+//go:embed config.md output.md exit-codes.md checks/*.md
+var pages embed.FS
 
-//go:embed output.md
-var output string
-
-//go:embed exit-codes.md
-var exitCodes string
-
-// Topics are the names of the pages, in the order in which they are offered.
+// Topics returns the names of the pages of "toolx help", in the order in which they are offered.
 func Topics() []string { return []string{"config", "output", "exit-codes"} }
 
-// Page is the page of a topic as Markdown, empty where there is none.
+// Page returns the page of a topic as Markdown, or an empty text for an unknown topic.
 func Page(topic string) string {
-	switch topic {
-	case "config":
-		return config
-	case "output":
-		return output
-	case "exit-codes":
-		return exitCodes
+	if !slices.Contains(Topics(), topic) {
+		return ""
 	}
-	return ""
+	return read(topic + ".md")
 }
 
-//go:embed checks/*.md
-var checks embed.FS
+// CheckPage returns the page of a check of the doctor as Markdown, or an empty text for an unknown check.
+func CheckPage(id string) string { return read("checks/" + id + ".md") }
 
-// CheckPage is the page of a check of the doctor as Markdown, empty where there is none.
-func CheckPage(id string) string {
-	page, err := checks.ReadFile("checks/" + id + ".md")
+func read(name string) string {
+	page, err := pages.ReadFile(name)
 	if err != nil {
 		return ""
 	}

@@ -25,8 +25,7 @@ func TestMendAnswer(t *testing.T) {
 	}
 }
 
-// A call over the limit is refused, one that has ended makes room, and what fails
-// inside is answered.
+// A call over the limit is refused, one that has ended makes room, and what fails inside is answered.
 func TestExchangeRoom(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
 	x := &exchange{
@@ -44,7 +43,8 @@ func TestExchangeRoom(t *testing.T) {
 	}
 	ask := func(method string) *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()
-		x.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"`+method+`"}`)))
+		body := strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"` + method + `"}`)
+		x.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/mcp", body))
 		return recorder
 	}
 	answered := make(chan *httptest.ResponseRecorder)
@@ -71,7 +71,10 @@ func TestExchangeRoom(t *testing.T) {
 
 // What is no exchange of MCP is refused by its own name.
 func TestExchangeRefusals(t *testing.T) {
-	x := &exchange{sdk: http.NotFoundHandler(), sessions: newHTTPSessions(sessionTime), limit: 1000, bodies: newBodies(1000), room: make(chan struct{}, 1), warn: func(string) {}}
+	x := &exchange{
+		sdk: http.NotFoundHandler(), sessions: newHTTPSessions(sessionTime), limit: 1000, bodies: newBodies(1000),
+		room: make(chan struct{}, 1), warn: func(string) {},
+	}
 	for _, test := range []struct {
 		method, body string
 		code         int
@@ -85,7 +88,8 @@ func TestExchangeRefusals(t *testing.T) {
 		if answer.Code != test.code || !strings.Contains(answer.Body.String(), test.want) {
 			t.Errorf("%s %s: %d %s", test.method, test.body, answer.Code, answer.Body)
 		}
-		if allow := answer.Header().Get("Allow"); (allow == "GET, POST, DELETE") != (test.code == http.StatusMethodNotAllowed) {
+		allow := answer.Header().Get("Allow")
+		if (allow == "GET, POST, DELETE") != (test.code == http.StatusMethodNotAllowed) {
 			t.Errorf("%s: Allow: %q", test.method, allow)
 		}
 	}

@@ -13,13 +13,16 @@ import (
 // Headers are read before the token is asked for, so they are bounded for everybody.
 func TestHeadersAreBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	endpoint, err := New(ctx, "test", &exec.Executor{}, nil).Listen(HTTPOptions{Address: "0"}, 1<<20, slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	endpoint, err := New(ctx, "test", &exec.Executor{}, nil).Listen(HTTPOptions{Address: "0"}, 1<<20, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- endpoint.Serve(ctx) }()
-	for size, want := range map[int]int{maxHeader / 2: http.StatusUnauthorized, 2 * maxHeader: http.StatusRequestHeaderFieldsTooLarge} {
+	for size, want := range map[int]int{
+		maxHeader / 2: http.StatusUnauthorized, 2 * maxHeader: http.StatusRequestHeaderFieldsTooLarge,
+	} {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.URL(), strings.NewReader("{}"))
 		if err != nil {
 			t.Fatal(err)

@@ -70,7 +70,8 @@ func TestIDOfLongRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if string(got.id) != want || got.tooLong != int64(len(line)) {
-				t.Errorf("%.60q… with limit %d: id %.60q of %d bytes, want %q of %d", line, limit, got.id, got.tooLong, want, len(line))
+				t.Errorf("%.60q… with limit %d: id %.60q of %d bytes, want %q of %d",
+					line, limit, got.id, got.tooLong, want, len(line))
 			}
 		}
 	}

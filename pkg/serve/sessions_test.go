@@ -59,7 +59,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	s.sweep()
-	if want := []string{ids[1], ids[2], fourth}; len(ended) != 3 || !slices.Contains(ended, fourth) || !slices.Contains(ended, ids[2]) {
+	want := []string{ids[1], ids[2], fourth}
+	if len(ended) != 3 || !slices.Contains(ended, fourth) || !slices.Contains(ended, ids[2]) {
 		t.Errorf("%q have ended, want %q", ended, want)
 	}
 	leave()
@@ -76,7 +77,8 @@ func TestBodiesAreBounded(t *testing.T) {
 		const limit = 4 << 20
 		b := newBodies(limit)
 		take := func(size int) (done func(), err error) {
-			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(strings.Repeat("x", size)))
+			content := strings.NewReader(strings.Repeat("x", size))
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", content)
 			body, done, err := b.read(httptest.NewRecorder(), request, limit)
 			if err == nil && len(body) != size {
 				t.Errorf("%d bytes are read, want %d", len(body), size)
