@@ -1,5 +1,5 @@
-// Package docs holds the pages that toolx shows: those of "toolx help" beside the help of verbs, and those of the doctor's
-// checks.
+// Package docs holds the pages that toolx shows: those of "toolx help" beside the help of verbs, and those of the
+// doctor's checks.
 package docs
 
 import (
