@@ -295,7 +295,11 @@ func (b *anthropicBlock) content() (repeated, written json.RawMessage) {
 
 // finish returns the answer, once all of it has come.
 func (a *anthropicAnswer) finish() *Turn {
-	turn := &Turn{Text: a.said.text.String(), Stop: anthropicStop(a.reason), Reason: a.reason, Usage: a.usage}
+	stops := map[string]Stop{
+		"max_tokens": StopLength, "model_context_window_exceeded": StopLength, "refusal": StopRefused,
+		"pause_turn": StopPause,
+	}
+	turn := &Turn{Text: a.said.text.String(), Stop: cmp.Or(stops[a.reason], StopEnd), Reason: a.reason, Usage: a.usage}
 	var repeated, written []json.RawMessage
 	for _, block := range a.blocks {
 		if !block.isMute() {
@@ -312,16 +316,4 @@ func (a *anthropicAnswer) finish() *Turn {
 // assistantMessage returns what the model said, as the history has it.
 func assistantMessage(content []json.RawMessage) json.RawMessage {
 	return object("role", "assistant", "content", rawjson.Array(content))
-}
-
-func anthropicStop(reason string) Stop {
-	switch reason {
-	case "max_tokens", "model_context_window_exceeded":
-		return StopLength
-	case "refusal":
-		return StopRefused
-	case "pause_turn":
-		return StopPause
-	}
-	return StopEnd
 }

@@ -88,11 +88,8 @@ func (c *Conversation) answer(ctx context.Context, asked []json.RawMessage) (*An
 
 // lasting reports whether an exchange is worth keeping after err: it was not the reason.
 func lasting(err error) bool {
-	switch fault.KindOf(err) {
-	case fault.KindConnect, fault.KindProtocol, fault.KindTimeout, fault.KindInterrupted:
-		return true
-	}
-	return reasonOf(err) == TooManyTurns
+	kinds := []fault.Kind{fault.KindConnect, fault.KindProtocol, fault.KindTimeout, fault.KindInterrupted}
+	return slices.Contains(kinds, fault.KindOf(err)) || reasonOf(err) == TooManyTurns
 }
 
 // reasonOf returns the reason of a Failure, empty for other errors.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/oauth2"
@@ -159,13 +160,8 @@ func worded(code, description string) string {
 // ended reports whether the authorization server has refused for good what a token is renewed with.
 func ended(err error) bool {
 	var refused *oauth2.RetrieveError
-	if !errors.As(err, &refused) {
-		return false
-	}
-	switch refused.ErrorCode {
-	case "invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
-		"invalid_target":
-		return true
-	}
-	return false
+	return errors.As(err, &refused) && slices.Contains([]string{
+		"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+		"invalid_target",
+	}, refused.ErrorCode)
 }

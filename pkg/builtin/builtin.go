@@ -73,7 +73,7 @@ type Server struct {
 // the internal ones.
 func Tools(services Services) []*exec.Tool {
 	var tools []*exec.Tool
-	for _, h := range services.handlers() {
+	for _, h := range services.complete().handlers() {
 		tool := h.tool()
 		tool.BuiltIn = true
 		tools = append(tools, tool)
@@ -89,7 +89,7 @@ func Tools(services Services) []*exec.Tool {
 // hint. So is an entry that is wrong (config.Tool.Err): it is listed, takes any arguments, and every call fails and
 // says why.
 func FromConfig(entry *config.Tool, services Services) *exec.Tool {
-	tool, err := services.fromConfig(entry)
+	tool, err := services.complete().fromConfig(entry)
 	if err != nil {
 		return brokenTool(entry, err)
 	}
@@ -157,7 +157,7 @@ func (s Services) implementation(entry *config.Tool, kind exec.Type) (run exec.I
 		return model.Implementation, model
 	}
 	missing := s.missingHandler(kind, name)
-	s.notice(slog.LevelWarn, fmt.Sprintf("tool %s: %v", entry.Name, missing))
+	s.Notice(slog.LevelWarn, fmt.Sprintf("tool %s: %v", entry.Name, missing))
 	return answer(func(context.Context, exec.Request) (any, error) { return nil, missing }), nil
 }
 
@@ -259,17 +259,21 @@ func (s Services) missingHandler(kind exec.Type, name string) error {
 	return &fault.UsageError{Message: fmt.Sprintf("%s handler '%s' not found", title, name), Fix: fix}
 }
 
-func (s Services) notice(level slog.Level, text string) {
-	if s.Notice != nil {
-		s.Notice(level, text)
+// complete returns s with functions that do nothing in place of those that were left out.
+func (s Services) complete() Services {
+	if s.Open == nil {
+		s.Open = func(context.Context, string) error { return nil }
 	}
-}
-
-func (s Services) now() time.Time {
-	if s.Now != nil {
-		return s.Now()
+	if s.Servers == nil {
+		s.Servers = func() []Server { return nil }
 	}
-	return time.Now()
+	if s.Notice == nil {
+		s.Notice = func(slog.Level, string) {}
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	return s
 }
 
 // An answer is a handler's work: it returns any value that marshals to JSON. An error means that the tool failed, and

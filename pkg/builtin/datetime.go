@@ -79,7 +79,7 @@ func (s Services) datetime(_ context.Context, request exec.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	clock := clock{now: s.now(), zone: zone, format: arguments.InputFormat}
+	clock := clock{now: s.Now(), zone: zone, format: arguments.InputFormat}
 	at, err := clock.read(arguments.Time)
 	if err != nil {
 		return nil, err

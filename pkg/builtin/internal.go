@@ -91,7 +91,7 @@ func (s Services) listTools(ctx context.Context, request exec.Request) (any, err
 		Tools    []toolEntry `json:"tools"`
 		Problems string      `json:"problems,omitempty"`
 	}{Tools: []toolEntry{}}
-	if err := s.open(ctx, arguments.Server); err != nil {
+	if err := s.Open(ctx, arguments.Server); err != nil {
 		if arguments.Server != "" || ctx.Err() != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (s Services) listServers(context.Context, exec.Request) (any, error) {
 	for _, tool := range s.all() {
 		counts[tool.Server]++
 	}
-	for _, server := range s.servers() {
+	for _, server := range s.Servers() {
 		entries = append(entries, entry{server, counts[server.Name]})
 	}
 	return struct {
@@ -160,7 +160,7 @@ func (s Services) knows(server string) error {
 		return nil
 	}
 	var names []string
-	for _, known := range s.servers() {
+	for _, known := range s.Servers() {
 		if known.Name == server {
 			return nil
 		}
@@ -172,23 +172,9 @@ func (s Services) knows(server string) error {
 	return fmt.Errorf("no server is named %q: known servers are %s", server, strings.Join(names, ", "))
 }
 
-func (s Services) open(ctx context.Context, server string) error {
-	if s.Open == nil {
-		return nil
-	}
-	return s.Open(ctx, server)
-}
-
 func (s Services) all() []*exec.Tool {
 	if s.Registry == nil {
 		return nil
 	}
 	return s.Registry.Offered()
-}
-
-func (s Services) servers() []Server {
-	if s.Servers == nil {
-		return nil
-	}
-	return s.Servers()
 }

@@ -30,17 +30,11 @@ func (f function) arity() string {
 
 // mathConstant returns the constants that an expression may name.
 func mathConstant(name string) (value float64, ok bool) {
-	switch name {
-	case "pi", "PI", "π":
-		return math.Pi, true
-	case "e", "E":
-		return math.E, true
-	case "tau", "τ":
-		return 2 * math.Pi, true
-	case "phi", "φ":
-		return math.Phi, true
-	}
-	return 0, false
+	value, ok = map[string]float64{
+		"pi": math.Pi, "PI": math.Pi, "π": math.Pi, "e": math.E, "E": math.E,
+		"tau": 2 * math.Pi, "τ": 2 * math.Pi, "phi": math.Phi, "φ": math.Phi,
+	}[name]
+	return value, ok
 }
 
 // mathFunctions is the table of functions and operators, made at the first evaluation.

@@ -72,7 +72,7 @@ func (m *mock) print(put func(Stage, string), stream, line string) {
 		put(m.services.Stage, line)
 		return
 	}
-	m.services.notice(slog.LevelInfo,
+	m.services.Notice(slog.LevelInfo,
 		fmt.Sprintf("under toolx serve, the mock %s prints on %s here: %q", m.entry.Name, stream, line))
 }
 

@@ -82,13 +82,9 @@ func (e *UnsetError) Hint() string {
 
 // clientVariable returns what a shell writes for a variable that VS Code sets by itself, empty for all others.
 func clientVariable(name string) string {
-	switch name {
-	case "workspaceFolder", "workspaceRoot", "cwd":
-		return `"$PWD"`
-	case "userHome":
-		return `"$HOME"`
-	}
-	return ""
+	return map[string]string{
+		"workspaceFolder": `"$PWD"`, "workspaceRoot": `"$PWD"`, "cwd": `"$PWD"`, "userHome": `"$HOME"`,
+	}[name]
 }
 
 // Resolve expands the entry's variables and makes its paths absolute. environ is the environment to start from, as

@@ -157,15 +157,9 @@ func urlSecrets(address string) []string {
 // secretKey reports whether a variable, header or parameter of this name holds a secret, as far as a name can tell.
 func secretKey(key string) bool {
 	bare := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
-	for _, telling := range []string{
-		"token", "secret", "password", "passwd", "apikey", "accesskey",
-		"authorization", "credential", "private", "cookie",
-	} {
-		if strings.Contains(bare, telling) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{
+		"token", "secret", "password", "passwd", "apikey", "accesskey", "authorization", "credential", "private", "cookie",
+	}, func(telling string) bool { return strings.Contains(bare, telling) })
 }
 
 // ordinary reports whether a variable of this name tells about the machine and not about its owner: to mask it would
@@ -181,9 +175,5 @@ func ordinary(name string) bool {
 
 // commonWord reports whether text is too common a value to be a secret.
 func commonWord(text string) bool {
-	switch strings.ToLower(text) {
-	case "true", "false", "null", "none":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"true", "false", "null", "none"}, strings.ToLower(text))
 }

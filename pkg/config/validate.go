@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -144,19 +145,13 @@ func wrongType(v value, expected string) (text, fix string) {
 }
 
 func typeWords(name string) string {
-	switch name {
-	case gojsonschema.TYPE_STRING:
-		return "text"
-	case gojsonschema.TYPE_ARRAY:
-		return "a list"
-	case gojsonschema.TYPE_OBJECT:
-		return "a mapping"
-	case gojsonschema.TYPE_BOOLEAN:
-		return "true or false"
-	case gojsonschema.TYPE_INTEGER:
-		return "a whole number"
-	}
-	return "a " + name
+	return cmp.Or(map[string]string{
+		gojsonschema.TYPE_STRING:  "text",
+		gojsonschema.TYPE_ARRAY:   "a list",
+		gojsonschema.TYPE_OBJECT:  "a mapping",
+		gojsonschema.TYPE_BOOLEAN: "true or false",
+		gojsonschema.TYPE_INTEGER: "a whole number",
+	}[name], "a "+name)
 }
 
 // shown returns a scalar as a message quotes it; what stands under the name of a secret is not.

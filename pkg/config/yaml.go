@@ -315,21 +315,12 @@ func (r *yamlReader) tagged(v *ast.TagNode) *node {
 
 // tagKinds returns the kinds of value that a tag of YAML's core schema may stand at.
 func tagKinds(tag string) (kinds []kind, known bool) {
-	switch tag {
-	case "!!str":
-		return []kind{kindText, kindNumber, kindBool, kindNull}, true
-	case "!!int", "!!float":
-		return []kind{kindNumber}, true
-	case "!!bool":
-		return []kind{kindBool}, true
-	case "!!null":
-		return []kind{kindNull}, true
-	case "!!map":
-		return []kind{kindMap}, true
-	case "!!seq":
-		return []kind{kindList}, true
-	}
-	return nil, false
+	kinds, known = map[string][]kind{
+		"!!str": {kindText, kindNumber, kindBool, kindNull},
+		"!!int": {kindNumber}, "!!float": {kindNumber},
+		"!!bool": {kindBool}, "!!null": {kindNull}, "!!map": {kindMap}, "!!seq": {kindList},
+	}[tag]
+	return kinds, known
 }
 
 // scalar reads a plain or quoted scalar. Plain ones are resolved here and not by the parser: it takes 1e3 for text and

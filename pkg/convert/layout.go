@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolx/pkg/rawjson"
@@ -249,11 +250,7 @@ func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 
 // isAtRest reports whether a value is null, false or empty, as a setting that is off.
 func isAtRest(value json.RawMessage) bool {
-	switch string(rawjson.Compact(value)) {
-	case "null", "false", "[]", "{}", `""`:
-		return true
-	}
-	return false
+	return slices.Contains([]string{"null", "false", "[]", "{}", `""`}, string(rawjson.Compact(value)))
 }
 
 // says reports whether an object has a member with the same value, however deep.

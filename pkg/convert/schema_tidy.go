@@ -98,25 +98,11 @@ func typeMeant(name string) (kind string, known bool) {
 	if isType(name) {
 		return name, true
 	}
-	switch strings.ToLower(name) {
-	case "int", "long":
-		return "integer", true
-	case "float", "double":
-		return "number", true
-	case "dict", "map":
-		return "object", true
-	case "list", "tuple":
-		return "array", true
-	case "str":
-		return "string", true
-	case "bool":
-		return "boolean", true
-	case "none":
-		return "null", true
-	case "any":
-		return "", true
-	}
-	return "", false
+	kind, known = map[string]string{
+		"int": "integer", "long": "integer", "float": "number", "double": "number", "str": "string", "bool": "boolean",
+		"dict": "object", "map": "object", "list": "array", "tuple": "array", "none": "null", "any": "",
+	}[strings.ToLower(name)]
+	return kind, known
 }
 
 // smallTypes writes types in lower case, as all but Google's API do.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
-	"strconv"
-	"unicode/utf16"
+	"sync"
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
@@ -202,49 +202,24 @@ func (c *Conversion) Document() []byte {
 // whole list comes last.
 func (c *Conversion) Losses() []Loss { return slices.Concat(c.losses, c.Limits) }
 
-// escapeLength is that of an escape with four hex digits, such as \ud83d.
-const escapeLength = 6
+// escapes matches an escape of JSON: a pair of surrogates, one half of a pair as its first group, or any other.
+var escapes = sync.OnceValue(func() *regexp.Regexp {
+	const high, low = `\\u[dD][89abAB][[:xdigit:]]{2}`, `\\u[dD][c-fC-F][[:xdigit:]]{2}`
+	return regexp.MustCompile(high + low + `|(` + high + `|` + low + `)|\\.`)
+})
 
-// withoutHalves writes U+FFFD for each escape that is one half of a surrogate pair and stands without the other (RFC
-// 8259, 8.2). Text without any comes back as it is; text has to be valid JSON.
+// withoutHalves writes U+FFFD for each escape that is one half of a surrogate pair without the other (RFC 8259, 8.2).
+// Text without any comes back as it is; text has to be valid JSON.
 func withoutHalves(text json.RawMessage) json.RawMessage {
-	copied := false
-	for at := 0; ; {
-		next := bytes.IndexByte(text[at:], '\\')
-		if next < 0 {
-			return text
-		}
-		at += next
-		first, is := escapedUnit(text[at:])
-		switch {
-		case !is:
-			at += len(`\n`)
-		case !utf16.IsSurrogate(first):
-			at += escapeLength
-		case isPair(first, text[at+escapeLength:]):
-			at += 2 * escapeLength
-		default:
-			if !copied {
-				text, copied = slices.Clone(text), true
-			}
-			at += copy(text[at:], `\ufffd`)
-		}
+	if !bytes.Contains(text, []byte(`\u`)) {
+		return text
 	}
-}
-
-// isPair reports whether first and the escape that rest begins with are one character.
-func isPair(first rune, rest []byte) bool {
-	second, is := escapedUnit(rest)
-	return is && utf16.DecodeRune(first, second) != '\ufffd'
-}
-
-// escapedUnit reads the escape that text begins with, where it has four hex digits.
-func escapedUnit(text []byte) (unit rune, ok bool) {
-	if len(text) < escapeLength || text[0] != '\\' || text[1] != 'u' {
-		return 0, false
-	}
-	value, err := strconv.ParseUint(string(text[2:escapeLength]), 16, 16)
-	return rune(value), err == nil
+	return escapes().ReplaceAllFunc(text, func(escape []byte) []byte {
+		if escapes().FindSubmatch(escape)[1] != nil {
+			return []byte(`\ufffd`)
+		}
+		return escape
+	})
 }
 
 // EstimateTokens estimates how many tokens of a model's window a tool or a list of tools takes, rounded up, from the
