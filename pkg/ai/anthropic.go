@@ -77,7 +77,7 @@ func (a *anthropicClient) Body(request Request) json.RawMessage {
 	if request.System != "" {
 		system = rawjson.Quote(request.System)
 	}
-	return object("model", a.model, "max_tokens", limit, "system", system,
+	return rawjson.Build("model", a.model, "max_tokens", limit, "system", system,
 		"messages", rawjson.Array(request.Messages), "tools", request.Tools, "stream", true)
 }
 
@@ -315,5 +315,5 @@ func (a *anthropicAnswer) finish() *Turn {
 
 // assistantMessage returns what the model said, as the history has it.
 func assistantMessage(content []json.RawMessage) json.RawMessage {
-	return object("role", "assistant", "content", rawjson.Array(content))
+	return rawjson.Build("role", "assistant", "content", rawjson.Array(content))
 }

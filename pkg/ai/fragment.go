@@ -89,7 +89,7 @@ func (f *fragment) toParts() {
 }
 
 func textPart(quoted json.RawMessage) json.RawMessage {
-	return object("type", "text", "text", quoted)
+	return rawjson.Build("type", "text", "text", quoted)
 }
 
 // grow adds to text. An id, a type or a role comes whole, and some servers repeat it in every piece; so do some with a

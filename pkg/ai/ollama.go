@@ -56,9 +56,9 @@ func (o *ollama) Body(request Request) json.RawMessage {
 		limit = json.RawMessage(fmt.Sprint(request.MaxTokens))
 	}
 	if context != nil || limit != nil {
-		options = object("num_ctx", context, "num_predict", limit)
+		options = rawjson.Build("num_ctx", context, "num_predict", limit)
 	}
-	return object("model", o.model, "messages", withSystem(request), "stream", true, "tools", request.Tools,
+	return rawjson.Build("model", o.model, "messages", withSystem(request), "stream", true, "tools", request.Tools,
 		"options", options)
 }
 

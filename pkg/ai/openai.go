@@ -68,7 +68,7 @@ func (o *openAI) Body(request Request) json.RawMessage {
 	if request.MaxTokens > 0 {
 		limit = json.RawMessage(fmt.Sprint(request.MaxTokens))
 	}
-	return object("model", o.model, "messages", withSystem(request),
+	return rawjson.Build("model", o.model, "messages", withSystem(request),
 		"tools", request.Tools, // an empty list is refused
 		"stream", true, "stream_options", usage, o.limitName(), limit)
 }

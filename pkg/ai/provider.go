@@ -142,28 +142,7 @@ func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 
 // textMessage returns a message of a role in the form that all providers take.
 func textMessage(role, text string) json.RawMessage {
-	return object("role", role, "content", text)
-}
-
-// object returns a JSON object of names and values, each of which follows its name: a string, a number, or JSON. JSON
-// that is nil is left out with its name.
-func object(pairs ...any) json.RawMessage {
-	var members []rawjson.Member
-	for i := 0; i < len(pairs); i += 2 {
-		var value json.RawMessage
-		switch given := pairs[i+1].(type) {
-		case json.RawMessage:
-			value = given
-		case string:
-			value = rawjson.Quote(given)
-		default:
-			value = json.RawMessage(fmt.Sprint(given))
-		}
-		if value != nil {
-			members = append(members, rawjson.NewMember(pairs[i].(string), value))
-		}
-	}
-	return rawjson.Object(members)
+	return rawjson.Build("role", role, "content", text)
 }
 
 // withSystem puts the instructions in front of the messages, where a provider has no other place for them.

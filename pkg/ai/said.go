@@ -52,7 +52,7 @@ func (s Said) message(provider string) (json.RawMessage, error) {
 			return nil, s.refusal(provider, block)
 		}
 	}
-	return object("role", s.Role, "content", rawjson.Array(parts)), nil
+	return rawjson.Build("role", s.Role, "content", rawjson.Array(parts)), nil
 }
 
 // text returns the texts of it, a line each.
@@ -87,7 +87,7 @@ func (s Said) ollama() (json.RawMessage, error) {
 			return nil, s.refusal(Ollama, block)
 		}
 	}
-	return object("role", s.Role, "content", s.text(), "images", rawjson.Array(images)), nil
+	return rawjson.Build("role", s.Role, "content", s.text(), "images", rawjson.Array(images)), nil
 }
 
 // anthropicPart returns a block of the messages API, which takes four types of images; nil for what it does not take.
@@ -97,8 +97,8 @@ func anthropicPart(block exec.Block) json.RawMessage {
 		return textPart(rawjson.Quote(block.Text))
 	case isImage(block) && slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"},
 		block.MIMEType):
-		source := object("type", "base64", "media_type", block.MIMEType, "data", encoded(block.Data))
-		return object("type", "image", "source", source)
+		source := rawjson.Build("type", "base64", "media_type", block.MIMEType, "data", encoded(block.Data))
+		return rawjson.Build("type", "image", "source", source)
 	}
 	return nil
 }
@@ -115,10 +115,10 @@ func openAIPart(block exec.Block) json.RawMessage {
 		return textPart(rawjson.Quote(block.Text))
 	case isImage(block):
 		url := "data:" + block.MIMEType + ";base64," + encoded(block.Data)
-		return object("type", "image_url", "image_url", object("url", url))
+		return rawjson.Build("type", "image_url", "image_url", rawjson.Build("url", url))
 	case block.Type == "audio" && len(block.Data) > 0 && sound[block.MIMEType] != "":
-		return object("type", "input_audio", "input_audio",
-			object("data", encoded(block.Data), "format", sound[block.MIMEType]))
+		return rawjson.Build("type", "input_audio", "input_audio",
+			rawjson.Build("data", encoded(block.Data), "format", sound[block.MIMEType]))
 	}
 	return nil
 }

@@ -99,11 +99,8 @@ func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 // brokenTool returns the tool of an entry that is wrong: every call fails with err, which is the user's to mend.
 func brokenTool(entry *config.Tool, err error) *exec.Tool {
 	wrong := &fault.UsageError{Message: err.Error(), Fix: fault.HintOf(err)}
-	definition := rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("name", rawjson.Quote(entry.Name)),
-		rawjson.NewMember("description", rawjson.Quote(entry.Description)),
-		rawjson.NewMember("inputSchema", json.RawMessage(anyArguments)),
-	})
+	definition := rawjson.Build("name", entry.Name, "description", entry.Description,
+		"inputSchema", json.RawMessage(anyArguments))
 	return &exec.Tool{
 		Name: entry.Name, Plain: entry.Name, Title: entry.Title, Description: entry.Description,
 		Type: exec.Type(entry.Implementation.Type), KeepNames: true, Broken: wrong,
@@ -321,10 +318,7 @@ func failureReply(message string) (json.RawMessage, error) {
 
 // replyWith writes a reply with one block of text.
 func replyWith(text string, answer reply) (json.RawMessage, error) {
-	answer.Content = []json.RawMessage{rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("type", json.RawMessage(`"text"`)),
-		rawjson.NewMember("text", rawjson.Quote(text)),
-	})}
+	answer.Content = []json.RawMessage{rawjson.Build("type", "text", "text", text)}
 	return rawjson.Marshal(answer)
 }
 

@@ -105,10 +105,7 @@ func WriteResults(to Format, results []ToolResult) ([]byte, error) {
 	}
 	written := rawjson.Array(list)
 	if form.turn != "" {
-		written = rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("role", json.RawMessage(`"user"`)),
-			rawjson.NewMember(form.turn, written),
-		})
+		written = rawjson.Build("role", "user", form.turn, written)
 	}
 	return rawjson.Marshal(written)
 }
@@ -246,9 +243,7 @@ func mcpContent(result ToolResult) (content, structured json.RawMessage) {
 	if len(result.Content) > 0 && (isStructured || result.Text == contentText(result.Content)) {
 		return rawjson.Array(result.Content), structured
 	}
-	text := fillForm(json.RawMessage(`[{"type":"text","text":"$text"}]`),
-		map[string]json.RawMessage{"$text": rawjson.Quote(result.Text)})
-	return text, structured
+	return rawjson.Array([]json.RawMessage{rawjson.Build("type", "text", "text", result.Text)}), structured
 }
 
 // errorMark begins the text of a failure if a provider has no other mark for it.

@@ -50,10 +50,7 @@ func wrapFunction(element members) (members, error) {
 
 // wrapped returns an element of a function.
 func wrapped(function members) members {
-	return members{
-		rawjson.NewMember("type", json.RawMessage(`"function"`)),
-		rawjson.NewMember("function", rawjson.Object(function)),
-	}
+	return membersOf(rawjson.Build("type", "function", "function", rawjson.Object(function)))
 }
 
 // bedrockLayout returns the layout of Bedrock's Converse API. It wants a description of one character at least, so an

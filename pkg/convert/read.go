@@ -277,10 +277,7 @@ func namedServers(servers []json.RawMessage) json.RawMessage {
 	named := slices.Clone(servers)
 	for i, server := range servers {
 		if list := membersOf(server); list.has("tools") {
-			named[i] = rawjson.Object(members{
-				rawjson.NewMember("server", rawjson.Quote(list.text(nameMember))),
-				rawjson.NewMember("tools", list.value("tools")),
-			})
+			named[i] = rawjson.Build("server", list.text(nameMember), "tools", list.value("tools"))
 		}
 	}
 	return rawjson.Array(named)

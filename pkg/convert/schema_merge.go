@@ -215,7 +215,7 @@ func combined(keyword string, branches ...json.RawMessage) json.RawMessage {
 	if len(branches) == 1 {
 		return branches[0]
 	}
-	return rawjson.Object([]rawjson.Member{rawjson.NewMember(keyword, rawjson.Array(branches))})
+	return rawjson.Build(keyword, rawjson.Array(branches))
 }
 
 func combineTypes(a, b json.RawMessage) (json.RawMessage, bool) {

@@ -139,7 +139,7 @@ func (f *fitter) adoptCondition(properties, condition *object, at place) {
 			f.tell(at.property(m.Name), Lossy, "dropped", "property that only a condition names")
 			continue
 		}
-		properties.set(m.Name, newObject(rawjson.NewMember("type", quoteTypes(types))).raw())
+		properties.set(m.Name, rawjson.Build("type", quoteTypes(types)))
 		f.tell(at.property(m.Name), Info, "changed", "property of a condition to an optional one")
 	}
 }

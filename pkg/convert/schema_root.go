@@ -188,12 +188,10 @@ func anyOfThese(list []json.RawMessage) json.RawMessage {
 		return combined("anyOf", list...)
 	}
 	values = distinct(values)
-	one := newObject(
-		rawjson.NewMember("type", quoteTypes(typesOfValues(values))),
-		rawjson.NewMember("enum", rawjson.Array(values)),
-	)
+	var description json.RawMessage
 	if len(said) == 1 {
-		one.set("description", rawjson.Quote(said[0]))
+		description = rawjson.Quote(said[0])
 	}
-	return one.raw()
+	return rawjson.Build("type", quoteTypes(typesOfValues(values)), "enum", rawjson.Array(values),
+		"description", description)
 }

@@ -48,8 +48,7 @@ func (f *fitter) standAlone(o *object, at place) {
 	if len(o.members) == 1 {
 		return
 	}
-	ref := newObject(rawjson.NewMember("$ref", o.drop("$ref")))
-	o.set("anyOf", rawjson.Array([]json.RawMessage{ref.raw()}))
+	o.set("anyOf", rawjson.Array([]json.RawMessage{rawjson.Build("$ref", o.drop("$ref"))}))
 }
 
 func (f *fitter) closeObject(o *object, at place) {

@@ -156,8 +156,7 @@ func (f *fitter) openAPINull(o *object, at place) {
 func addNull(o *object) {
 	null := json.RawMessage("null")
 	if ref := o.drop("$ref"); ref != nil {
-		branch := newObject(rawjson.NewMember("$ref", ref))
-		o.set("anyOf", rawjson.Array([]json.RawMessage{branch.raw()}))
+		o.set("anyOf", rawjson.Array([]json.RawMessage{rawjson.Build("$ref", ref)}))
 	}
 	switch types := typesOf(o); {
 	case o.has("anyOf"):

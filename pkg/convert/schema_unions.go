@@ -39,8 +39,7 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 	if o.has("anyOf") {
 		branches := o.drop("oneOf")
 		if at.profile.keeps("allOf", at.root) {
-			second := newObject(rawjson.NewMember("oneOf", branches))
-			o.set("allOf", rawjson.Array(append(o.list("allOf"), second.raw())))
+			o.set("allOf", rawjson.Array(append(o.list("allOf"), rawjson.Build("oneOf", branches))))
 			return
 		}
 		f.tell(at, Lossy, "dropped", "oneOf beside anyOf")

@@ -87,20 +87,15 @@ func isZod(schema members) bool {
 // definition writes the essence as an MCP tool object, with what is to come back in the form's format; a nil form adds
 // nothing.
 func (e essence) definition(of Format, form json.RawMessage) json.RawMessage {
-	list := members{rawjson.NewMember(nameMember, rawjson.Quote(e.name))}
-	if e.description != nil {
-		list = append(list, rawjson.NewMember(descriptionMember, e.description))
-	}
 	schema := e.schema
 	if schema == nil {
 		schema = json.RawMessage(emptySchema)
 	}
-	list = append(list, rawjson.NewMember(schemaMember, schema))
+	var meta json.RawMessage
 	if form != nil {
-		meta := members{rawjson.NewMember(formPrefix+string(of), form)}
-		list = append(list, rawjson.NewMember(metaMember, rawjson.Object(meta)))
+		meta = rawjson.Build(formPrefix+string(of), form)
 	}
-	return rawjson.Object(list)
+	return rawjson.Build(nameMember, e.name, descriptionMember, e.description, schemaMember, schema, metaMember, meta)
 }
 
 // same reports whether two readings of a tool come to the same.

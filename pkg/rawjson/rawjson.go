@@ -8,6 +8,7 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 )
@@ -125,6 +126,27 @@ func Object(list []Member) json.RawMessage {
 	}
 	out.WriteByte('}')
 	return out.Bytes()
+}
+
+// Build writes an object of names and values, each of which follows its name: a string, a number or a boolean, or JSON.
+// JSON that is nil is left out with its name.
+func Build(pairs ...any) json.RawMessage {
+	var members []Member
+	for i := 0; i < len(pairs); i += 2 {
+		var value json.RawMessage
+		switch given := pairs[i+1].(type) {
+		case json.RawMessage:
+			value = given
+		case string:
+			value = Quote(given)
+		default:
+			value = json.RawMessage(fmt.Sprint(given))
+		}
+		if value != nil {
+			members = append(members, NewMember(pairs[i].(string), value))
+		}
+	}
+	return Object(members)
 }
 
 // Array writes elements as one array.

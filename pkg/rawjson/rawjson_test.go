@@ -167,3 +167,10 @@ func TestGet(t *testing.T) {
 		}
 	}
 }
+
+func TestBuild(t *testing.T) {
+	got := Build("text", "a<b\"", "number", 12, "yes", true, "json", json.RawMessage(`{"x":1.0}`), "none", json.RawMessage(nil))
+	if want := `{"text":"a<b\"","number":12,"yes":true,"json":{"x":1.0}}`; string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
