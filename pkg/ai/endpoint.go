@@ -46,7 +46,7 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 	address, err := url.Parse(base)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return nil, &fault.UsageError{
-			Message: fmt.Sprintf("the address %q of %s is no URL", withoutUser(base), provider),
+			Message: fmt.Sprintf("the address %q of %s is not a URL", withoutUser(base), provider),
 			Fix:     "--base-url " + textsOf(provider).address,
 		}
 	}
@@ -284,7 +284,7 @@ func (e *endpoint) noAnswer(body []byte) *Failure {
 	if json.Valid(body) {
 		_, message = saidError(body)
 	}
-	return e.broken(cmp.Or(message, "there is no answer in it"), nil)
+	return e.broken(cmp.Or(message, "the response has no answer"), nil)
 }
 
 // mediaType returns the type of a response's body.

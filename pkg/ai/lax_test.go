@@ -75,8 +75,8 @@ func TestLaxAnthropic(t *testing.T) {
 func TestNoAnswer(t *testing.T) {
 	for _, provider := range []string{ai.Anthropic, ai.OpenAI} {
 		for body, want := range map[string]string{
-			`{"status":"ok"}`:                "there is no answer in it",
-			`{"choices":[]}`:                 "there is no answer in it",
+			`{"status":"ok"}`:                "the response has no answer",
+			`{"choices":[]}`:                 "the response has no answer",
 			`{"detail":"Not authenticated"}`: "Not authenticated",
 		} {
 			_, err := newRig(t, provider, "HTTP/1.1 200 OK\nContent-Type: application/json\n\n"+body).Ask(t.Context(),

@@ -160,7 +160,7 @@ func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.options.URL, strings.NewReader(ping))
 	if err != nil {
-		return 0, nil, c.fail(ctx, nil, "", "its url is no address")
+		return 0, nil, c.fail(ctx, nil, "", "its url is not an address")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")

@@ -239,7 +239,7 @@ func serverMetadataPlaces(issuer string) []string {
 func (c *client) getJSON(ctx context.Context, address string, to any) (missing string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return "", errors.New("it is no address")
+		return "", errors.New("it is not an address")
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.metadataClient().Do(req)
@@ -295,7 +295,7 @@ func (c *client) trusted(address string) error {
 	parsed, err := url.Parse(address)
 	switch {
 	case err != nil || parsed.Host == "":
-		return errors.New("it is no address")
+		return errors.New("it is not an address")
 	case loopback(parsed) && loopback(c.address):
 		return nil
 	case parsed.Scheme != "https":

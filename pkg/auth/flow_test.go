@@ -120,7 +120,7 @@ func TestDiscoveryThatIsRefused(t *testing.T) {
 		{"a revocation endpoint without TLS", "http://evil.example/revoke is not https", "", func(w *world, _ *Options) {
 			w.metadata["revocation_endpoint"] = "http://evil.example/revoke"
 		}},
-		{"an authorization endpoint that is no address", "authorization_endpoint", "", func(w *world, _ *Options) {
+		{"an authorization endpoint that is not an address", "authorization_endpoint", "", func(w *world, _ *Options) {
 			w.metadata["authorization_endpoint"] = "https://evil.example/\x01"
 		}},
 		{"metadata missing", "has no metadata", "", func(w *world, _ *Options) { w.place = "/nowhere" }},

@@ -221,7 +221,7 @@ func (i *inspection) first(ctx context.Context, places []string) (place string, 
 		answers = append(answers, missing)
 	}
 	if len(places) == 0 {
-		return "", nil, "it is no address"
+		return "", nil, "it is not an address"
 	}
 	return places[0], nil, strings.Join(answers, "; ")
 }

@@ -135,7 +135,7 @@ func (c *client) note(change func(*clientState)) {
 func newClient(base http.RoundTripper, options Options) (*client, error) {
 	address, err := url.Parse(options.URL)
 	if err != nil || address.Host == "" {
-		return nil, &Error{Server: options.Server, Problem: "its url is no address"}
+		return nil, &Error{Server: options.Server, Problem: "its url is not an address"}
 	}
 	if options.Auth == nil {
 		options.Auth = &config.Auth{}

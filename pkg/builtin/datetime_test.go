@@ -165,7 +165,7 @@ func TestDatetimeRefuses(t *testing.T) {
 		{`{"add":"P1H"}`, "write it as"},
 		{`{"add":"1.2.3h"}`, "write it as"},
 		{`{"add":"-"}`, "write it as"},
-		{`{"add":"3 fortnights"}`, `"fortnights" is no unit`},
+		{`{"add":"3 fortnights"}`, `"fortnights" is not a unit`},
 		{`{"add":"1.5 months"}`, "no fixed length"},
 		{`{"add":"9000 years"}`, "the year would be"},
 		{`{"add":"99999999999 years"}`, "longer than the calendar"},

@@ -304,7 +304,7 @@ func (s *span) add(value, unit string, sign int64) error {
 		}
 		s.exact += time.Duration(float64(sign) * count * float64(exact))
 	default:
-		return fmt.Errorf("%q is no unit: use years, months, weeks, days, h, m, s, ms, us or ns", unit)
+		return fmt.Errorf("%q is not a unit: use years, months, weeks, days, h, m, s, ms, us or ns", unit)
 	}
 	return nil
 }

@@ -259,7 +259,7 @@ func logarithm(values []number) (number, error) {
 	}
 	base := values[1]
 	if base.sign() <= 0 || compare(base, whole(1)) == 0 {
-		return number{}, fmt.Errorf("%v is no base of logarithms: it must be positive and not 1", base)
+		return number{}, fmt.Errorf("%v is not a base of logarithms: it must be positive and not 1", base)
 	}
 	value := natural / math.Log(base.double())
 	near := math.Round(value)

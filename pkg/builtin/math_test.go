@@ -213,7 +213,7 @@ func TestMathEvalRefuses(t *testing.T) {
 		{"(-8)^(1/3)", "is not a real number"},
 		{"asin(2)", "asin(2) is not a real number"},
 		{"log(0)", "the logarithm of 0 is not a real number"},
-		{"log(2, 1)", "1 is no base"},
+		{"log(2, 1)", "1 is not a base"},
 		{"root(-2, 2)", "root(-2, 2) is not a real number"},
 		{"root(2, 0)", "0th root"},
 		// Size is known before memory and time are spent.

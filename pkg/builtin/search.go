@@ -182,7 +182,7 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 	}
 	pattern, err := regexp.Compile(expression)
 	if err != nil {
-		return nil, fmt.Errorf("the query is no regular expression in RE2 syntax: %w", err)
+		return nil, fmt.Errorf("the query is not a regular expression in RE2 syntax: %w", err)
 	}
 	globs, err := compileGlobs(arguments.Glob)
 	if err != nil {

@@ -206,8 +206,8 @@ func TestSearchRefuses(t *testing.T) {
 	tests := []struct{ arguments, want string }{
 		{`{"query":""}`, "the query is empty"},
 		{`{"query":"a\nb"}`, "the query spans lines"},
-		{`{"query":"(","regex":true}`, "no regular expression in RE2 syntax"},
-		{`{"query":"(?=x)","regex":true}`, "no regular expression in RE2 syntax"},
+		{`{"query":"(","regex":true}`, "not a regular expression in RE2 syntax"},
+		{`{"query":"(?=x)","regex":true}`, "not a regular expression in RE2 syntax"},
 		{`{"query":"a","path":` + quoted("none") + `}`, "cannot search"},
 		{`{"query":"a","glob":"[a"}`, "is malformed: a [ is not closed"},
 		{`{"query":"a","glob":"{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}"}`, "stands for more than 100 globs"},

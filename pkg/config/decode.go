@@ -537,7 +537,7 @@ func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 	case err != nil || exact > longest:
 		d.problem(v, "write for example 30s, 500ms or 1m30s", "%s is not a time", v.shown())
 	case exact < 1:
-		d.problem(v, "write a time such as 30s, none for no limit, or remove the key", "%s is no time to wait",
+		d.problem(v, "write a time such as 30s, none for no limit, or remove the key", "%s is not a time to wait",
 			v.shown())
 	default:
 		return time.Duration(exact)

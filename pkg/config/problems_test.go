@@ -32,7 +32,7 @@ func TestProblems(t *testing.T) {
 		{"nothing for a name", "servers: {'': {command: x}}", []string{"1:1: servers: holds an empty name"}},
 		{"text for a boolean", "servers: {a: {command: x, disabled: yes}}", []string{"1:37: servers.a.disabled: expected true or false, found text 'yes'"}},
 		{"no unit", "servers: {a: {command: x, retry: {baseDelay: 30}}}", []string{"1:46: servers.a.retry.baseDelay: 30 has no unit"}},
-		{"no time to wait", "servers: {a: {command: x, timeout: 0}}", []string{"1:36: servers.a.timeout: 0 is no time to wait"}},
+		{"no time to wait", "servers: {a: {command: x, timeout: 0}}", []string{"1:36: servers.a.timeout: 0 is not a time to wait"}},
 		{"another way", "servers: {a: {command: x, type: ws}}", []string{"1:33: servers.a.type: toolx cannot reach a server by 'ws'"}},
 		{"unclear whether a log is wanted", "defaults: {log: no}", []string{"1:17: defaults.log: expected true or false or a mapping, found text 'no', and counts as false"}},
 		{"roots", "roots: .", []string{"1:8: roots: expected a list, found text '.', and is ignored"}},
@@ -69,7 +69,7 @@ func TestProblems(t *testing.T) {
 		{"mapping in normalize", "servers: {a: {command: x, normalize: {t: {a: 1}}}}", []string{"1:46: servers.a.normalize.t.a: expected text, found a number 1"}},
 		{"all at once", "servers:\n  a: {timeout: -3}\n  b: {command: x, disabled: 1, protocol: x}\ntools: 3\n", []string{
 			"2:3: servers.a: the server has neither command nor url",
-			"2:16: servers.a.timeout: -3 is no time to wait",
+			"2:16: servers.a.timeout: -3 is not a time to wait",
 			"3:29: servers.b.disabled: expected true or false, found a number 1",
 			"3:42: servers.b.protocol: unknown value 'x', expected one of auto, legacy, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28",
 			"4:8: tools: expected a list, found a number 3",

@@ -126,7 +126,7 @@ func describeSeen(value []byte) string {
 	case rawjson.IsString(value):
 		return describeText(rawjson.Unquote(value))
 	case !ok:
-		return "a JSON value that is no object"
+		return "a JSON value that is not an object"
 	case len(fields) == 0:
 		return "an empty object"
 	}

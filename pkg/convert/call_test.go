@@ -316,7 +316,7 @@ func TestSeen(t *testing.T) {
 		"event: message_start\ndata: {}\n":       "the events of a stream, and not the message that they make",
 		"data: {\"choices\":[]}\n\ndata: [DONE]": "the events of a stream, and not the message that they make",
 		`{}`:                                     "an empty object",
-		`17`:                                     "a JSON value that is no object",
+		`17`:                                     "a JSON value that is not an object",
 		`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}`: "an object with a, b, c, d, e, f, g, h, …",
 	} {
 		message, err := ReadCalls([]byte(data), "")

@@ -98,7 +98,7 @@ func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 			return empty, nil
 		}
 	}
-	return nil, fmt.Errorf("its input schema is no object but %s", words.Shorten(string(schema), words.MaxGiven))
+	return nil, fmt.Errorf("its input schema is not an object but %s", words.Shorten(string(schema), words.MaxGiven))
 }
 
 // fitter is one run of fit.
