@@ -136,11 +136,7 @@ func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 		func(text string) { said.think(text, emit) },
 	)
 	defer said.filter.End() // also of an answer that breaks off
-	return o.readLines(bufio.NewReader(stream), said, emit)
-}
-
-func (o *ollama) readLines(lines *bufio.Reader, said *talk, emit func(Event)) (*Turn, error) {
-	message := &fragment{kind: '{'}
+	lines, message := bufio.NewReader(stream), &fragment{kind: '{'}
 	for {
 		line, err := lines.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {

@@ -3,6 +3,7 @@ package builtin
 import (
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,6 +28,14 @@ type ignoreRule struct {
 	negated     bool // begins with !: what it matches is not ignored
 	foldersOnly bool // ends in a slash
 	anchored    bool // holds a slash: matches the path below the file, not the name
+}
+
+// matches reports whether the rule is about a path below its folder, which is written with slashes.
+func (r ignoreRule) matches(below string) bool {
+	if !r.anchored {
+		below = path.Base(below)
+	}
+	return r.pattern.MatchString(below)
 }
 
 // outerScope returns what holds in folder before its own .gitignore is read: the repository's info/exclude, and the
@@ -67,7 +76,6 @@ func (s *ignoreScope) with(from files, folder, file string) *ignoreScope {
 // ignores reports whether the entry of that absolute path is ignored by a rule of its own; the folders that it is in
 // have been asked before. The nearest file decides, and in it the last rule that matches.
 func (s *ignoreScope) ignores(path string, isFolder bool) bool {
-	name := filepath.Base(path)
 	for ; s != nil; s = s.parent {
 		below, err := filepath.Rel(s.folder, path)
 		if err != nil {
@@ -75,11 +83,7 @@ func (s *ignoreScope) ignores(path string, isFolder bool) bool {
 		}
 		below = filepath.ToSlash(below)
 		for _, rule := range slices.Backward(s.rules) {
-			subject := name
-			if rule.anchored {
-				subject = below
-			}
-			if (isFolder || !rule.foldersOnly) && rule.pattern.MatchString(subject) {
+			if (isFolder || !rule.foldersOnly) && rule.matches(below) {
 				return !rule.negated
 			}
 		}

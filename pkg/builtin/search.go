@@ -103,7 +103,7 @@ var errSearchDone = errors.New("the search is over")
 type searcher struct {
 	arguments searchArguments
 	pattern   *regexp.Regexp
-	globs     []fileGlob
+	globs     []ignoreRule
 	root      string // absolute path of the folder
 	files     files
 	progress  func(exec.Progress)
@@ -363,15 +363,9 @@ func binary(data []byte) bool {
 	return bytes.IndexByte(data[:min(head, len(data))], 0) >= 0
 }
 
-// fileGlob is one glob for the files to search.
-type fileGlob struct {
-	pattern  *regexp.Regexp
-	excluded bool
-	anchored bool
-}
-
-func compileGlobs(globs []string) ([]fileGlob, error) {
-	var compiled []fileGlob
+// compileGlobs makes rules of globs for the files to search; one that begins with ! is negated.
+func compileGlobs(globs []string) ([]ignoreRule, error) {
+	var compiled []ignoreRule
 	for _, glob := range globs {
 		glob, excluded := strings.CutPrefix(glob, "!")
 		expanded, err := expandBraces(filepath.ToSlash(glob))
@@ -383,7 +377,7 @@ func compileGlobs(globs []string) ([]fileGlob, error) {
 			if err != nil {
 				return nil, err
 			}
-			compiled = append(compiled, fileGlob{pattern, excluded, strings.Contains(one, "/")})
+			compiled = append(compiled, ignoreRule{pattern: pattern, negated: excluded, anchored: strings.Contains(one, "/")})
 		}
 	}
 	return compiled, nil
@@ -399,15 +393,11 @@ func (s *searcher) wants(path string) bool {
 	below = filepath.ToSlash(below)
 	included, asked := false, false
 	for _, glob := range s.globs {
-		subject := below
-		if !glob.anchored {
-			subject = filepath.Base(path)
-		}
-		matched := glob.pattern.MatchString(subject)
+		matched := glob.matches(below)
 		switch {
-		case glob.excluded && matched:
+		case glob.negated && matched:
 			return false
-		case !glob.excluded:
+		case !glob.negated:
 			asked = true
 			included = included || matched
 		}

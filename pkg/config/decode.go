@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -611,4 +612,62 @@ func (v value) jsons() []json.RawMessage {
 		items = append(items, item.json())
 	}
 	return items
+}
+
+// Unlimited is the value of a timeout that the config sets to "none".
+const Unlimited time.Duration = -1
+
+// UnitError says that a text is not a time or not a size.
+type UnitError struct {
+	Text string // what is wrong
+	Fix  string // what to write instead; may be empty
+}
+
+// Error says what is wrong.
+func (e *UnitError) Error() string { return e.Text }
+
+// Hint says what to write instead.
+func (e *UnitError) Hint() string { return e.Fix }
+
+// ParseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, because nobody can tell its
+// unit; so are negative times. The error is a *UnitError.
+func ParseDuration(text string) (time.Duration, error) {
+	duration, err := time.ParseDuration(text)
+	switch {
+	case err == nil && duration >= 0 && !allDigits(text):
+		return duration, nil
+	case err == nil && duration < 0:
+		return 0, &UnitError{Text: fmt.Sprintf("'%s' is negative", text)}
+	}
+	if _, number := jsonNumber(text); number {
+		return 0, &UnitError{text + " has no unit", fmt.Sprintf("write %ss (or %sms, %sm)", text, text, text)}
+	}
+	return 0, &UnitError{fmt.Sprintf("'%s' is not a time", text), "write for example 30s, 500ms or 1m30s"}
+}
+
+// ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000), "1.5 GiB". Letters may be of either case.
+// The error is a *UnitError.
+func ParseSize(text string) (int64, error) {
+	letters := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	number, unit := text, ""
+	if letters >= 0 {
+		number, unit = text[:letters], strings.TrimPrefix(text[letters:], " ")
+	}
+	factor, known := map[string]int64{
+		"": 1, "b": 1,
+		"k": 1e3, "kb": 1e3, "ki": 1 << 10, "kib": 1 << 10,
+		"m": 1e6, "mb": 1e6, "mi": 1 << 20, "mib": 1 << 20,
+		"g": 1e9, "gb": 1e9, "gi": 1 << 30, "gib": 1 << 30,
+	}[strings.ToLower(unit)]
+	decimal, valid := jsonNumber(number)
+	if !known || !valid {
+		return 0, &UnitError{fmt.Sprintf("'%s' is not a size", text), "write for example 65536, 256KiB or 1MB"}
+	}
+	exact, _ := new(big.Rat).SetString(decimal)
+	exact.Mul(exact, new(big.Rat).SetInt64(factor))
+	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
+	if !whole.IsInt64() {
+		return 0, &UnitError{Text: fmt.Sprintf("'%s' is more than can be counted", text)}
+	}
+	return whole.Int64(), nil
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"toolx/pkg/words"
 )
 
 // expander replaces variables in the values of one server. It goes on past what it cannot expand, so that all of it is
@@ -111,11 +113,8 @@ func (e *expander) variable(reference, key string, depth int) string {
 
 // refuse notes a reference that is none.
 func (e *expander) refuse(reference, key string) {
-	const longest = 40
-	shown := []rune(reference)
-	if len(shown) > longest {
-		reference = string(shown[:longest]) + "…"
-	}
+	const longest = 41
+	reference = words.Shorten(reference, longest)
 	e.problem(key, fmt.Sprintf("'%s' is not a variable", withoutDefault(reference)), ReferenceFix(reference))
 }
 

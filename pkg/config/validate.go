@@ -10,6 +10,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 
 	"toolx/pkg/mask"
+	"toolx/pkg/words"
 	"toolx/schema"
 )
 
@@ -159,15 +160,12 @@ func (v value) shown() string {
 	if mask.Name(v.path) {
 		return mask.Mask
 	}
-	const longest = 60
-	text := []rune(v.written)
-	if len(text) > longest {
-		text = append(text[:longest], '…')
-	}
+	const longest = 61
+	text := words.Shorten(v.written, longest)
 	if v.kind == kindNumber || v.kind == kindBool {
-		return string(text)
+		return text
 	}
-	return "'" + string(text) + "'"
+	return "'" + text + "'"
 }
 
 // described returns the kind of v, with the value of a scalar.

@@ -1,8 +1,12 @@
 package convert
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 
 	"toolx/pkg/rawjson"
 )
@@ -129,4 +133,162 @@ func functionForm(function members) json.RawMessage {
 		return nil
 	}
 	return functionLayout().form(rawjson.Object(wrapped(function)))
+}
+
+// pythonSchema is where LangChain's Python library keeps a tool's schema, which its JavaScript library calls schema.
+const pythonSchema = "args_schema"
+
+func looksLikeLangChain(element members) bool {
+	return element.get("schema") != nil || element.isObject(pythonSchema) ||
+		slices.ContainsFunc(element, func(member rawjson.Member) bool { return isLangChains(member.Name) })
+}
+
+// isLangChains recognises LangChain's internal members.
+func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(name, "lc_") }
+
+// unwrapLangChain finds the name, description and schema (CONV-1): lc_name wins over name, and missing ones come from
+// lc_kwargs. Other members stay, except LangChain's internal ones.
+func unwrapLangChain(element members) (members, error) {
+	if element.has("lc") {
+		var err error
+		if element, err = constructed(element); err != nil {
+			return nil, err
+		}
+	}
+	element = inJavaScript(element)
+	arguments := inJavaScript(membersOf(element.get("lc_kwargs")))
+	found := members{}
+	if name := cmp.Or(element.text("lc_name"), element.text(nameMember), arguments.text(nameMember)); name != "" {
+		found = found.with(nameMember, rawjson.Quote(name))
+	}
+	for _, name := range []string{descriptionMember, "schema"} {
+		if value := fallback(element.get(name), arguments.get(name)); value != nil {
+			found = found.with(name, value)
+		}
+	}
+	for _, member := range element {
+		if !isLangChains(member.Name) && !found.has(member.Name) && saysMore(member) {
+			found = append(found, member)
+		}
+	}
+	return found, nil
+}
+
+// inJavaScript calls the schema of a tool that was written by Python as JavaScript does.
+func inJavaScript(element members) members {
+	if schema := element.get(pythonSchema); element.isObject(pythonSchema) && element.get("schema") == nil {
+		return element.without("schema", pythonSchema).with("schema", schema)
+	}
+	return element
+}
+
+// constructed takes the arguments of a serialized LangChain object: {"lc":1,"type":"constructor","kwargs":{…}}. Most
+// tools cannot be serialized, and say so in type.
+func constructed(element members) (members, error) {
+	if element.text("type") == "constructor" && element.isObject("kwargs") {
+		return membersOf(element.get("kwargs")), nil
+	}
+	if element.get("schema") != nil || element.isObject(pythonSchema) || element.isObject("lc_kwargs") {
+		return element.without("lc", "type", "id"), nil
+	}
+	return nil, errors.New("a stringified LangChain tool has lost its schema: " +
+		"export name, description and schema of the tool instead, the schema with z.toJSONSchema")
+}
+
+// fallback chooses the second value where the first is missing, or is a zod schema and the second is not.
+func fallback(first, second json.RawMessage) json.RawMessage {
+	if first == nil || (second != nil && isZod(membersOf(first)) && !isZod(membersOf(second))) {
+		return second
+	}
+	return first
+}
+
+// saysMore reports whether a member is worth keeping: not part of the essence, a function or a setting that is off.
+func saysMore(member rawjson.Member) bool {
+	switch member.Name {
+	case nameMember, descriptionMember, "schema", "invoke", "func":
+		return false
+	case "responseFormat":
+		return rawjson.Unquote(member.Value) != "content"
+	}
+	return !isAtRest(member.Value)
+}
+
+// writeLangChain says the name as lc_name too, so that the rule that reads it gives the same tool back.
+func writeLangChain(e essence, definition members) json.RawMessage {
+	plain := flat("schema").fill(nil, e)
+	whole := flat("schema").fill(formFor(LangChain, definition), e)
+	return rawjson.Object(membersOf(whole).
+		with("schema", e.schema).
+		with("lc_name", rawjson.Quote(e.name)).
+		with("lc_kwargs", plain))
+}
+
+// hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; nothing if there is no tool.
+func hermesPrompt(tools []json.RawMessage) []byte {
+	if len(tools) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	out.WriteString("# Tools\n\nYou may call one or more functions to assist with the user query.\n\n" +
+		"You are provided with function signatures within <tools></tools> XML tags:\n<tools>")
+	for _, tool := range tools {
+		out.WriteByte('\n')
+		writeSpaced(&out, tool)
+	}
+	out.WriteString("\n</tools>\n\n" +
+		"For each function call, return a json object with function name and arguments " +
+		"within <tool_call></tool_call> XML tags:\n<tool_call>\n" +
+		`{"name": <function-name>, "arguments": <args-json-object>}` + "\n</tool_call>")
+	return out.Bytes()
+}
+
+// writeSpaced writes JSON as the template's tojson does, which is Python's json.dumps with ensure_ascii off: a space
+// behind each comma and colon, and characters as they are.
+func writeSpaced(out *bytes.Buffer, text json.RawMessage) {
+	if members, ok := rawjson.Members(text); ok {
+		out.WriteByte('{')
+		for i, member := range members {
+			writeComma(out, i)
+			writePlainString(out, member.Name)
+			out.WriteString(": ")
+			writeSpaced(out, member.Value)
+		}
+		out.WriteByte('}')
+		return
+	}
+	if elements, ok := rawjson.Elements(text); ok {
+		out.WriteByte('[')
+		for i, element := range elements {
+			writeComma(out, i)
+			writeSpaced(out, element)
+		}
+		out.WriteByte(']')
+		return
+	}
+	if rawjson.IsString(text) {
+		writePlainString(out, rawjson.Unquote(text))
+		return
+	}
+	out.Write(text)
+}
+
+func writeComma(out *bytes.Buffer, index int) {
+	if index > 0 {
+		out.WriteString(", ")
+	}
+}
+
+// writePlainString escapes only what JSON demands: json.Marshal escapes two separators of lines as well.
+func writePlainString(out *bytes.Buffer, text string) {
+	out.WriteByte('"')
+	for _, r := range text {
+		if r >= ' ' && r != '"' && r != '\\' {
+			out.WriteRune(r)
+			continue
+		}
+		quoted := rawjson.Quote(string(r))
+		out.Write(quoted[1 : len(quoted)-1])
+	}
+	out.WriteByte('"')
 }

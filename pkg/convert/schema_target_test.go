@@ -35,7 +35,7 @@ func TestFitWithoutSchema(t *testing.T) {
 		}
 	}
 	for _, schema := range []string{"false", `"text"`, "[1]"} {
-		fitCase{to: Qwen, schema: schema, err: "no object but " + schema}.run(t)
+		fitCase{to: Qwen, schema: schema, err: "not an object but " + schema}.run(t)
 	}
 	fitCase{to: Qwen, schema: `{"a"`, err: "not valid JSON"}.run(t)
 	fitCase{to: Qwen, schema: `{"type":"string"}`, err: "takes string, and arguments are always an object"}.run(t)
