@@ -209,7 +209,7 @@ func (l *logins) status(ctx context.Context, site *authSite) authStatus {
 // printAuthStatuses prints a line for each server: aligned under a heading on a terminal, with tabs in a pipe.
 func printAuthStatuses(out *output, statuses []authStatus) error {
 	if len(statuses) == 0 {
-		out.say("no server of the config has an address, and there is no login to another")
+		out.say("no server of the config has an address, and no login was made to another")
 		return nil
 	}
 	if !out.Console.OutTTY {

@@ -152,7 +152,7 @@ func TestWrongOptions(t *testing.T) {
 		args []string
 	}{
 		{"name a tool", []string{"call"}},
-		{"there is no command after --", []string{"call", "t", "--"}},
+		{"the command after -- is missing", []string{"call", "t", "--"}},
 		{"--args is empty", []string{"call", "t", "--args", ""}},
 		{"--args is given twice", []string{"call", "t", "--args", "{}", "--args", "{}"}},
 		{"--save is empty", []string{"call", "t", "--save", ""}},
@@ -175,7 +175,7 @@ func TestWrongOptions(t *testing.T) {
 		{`no check is called "stdout-polution"`, []string{"doctor", "--skip", "stdout-polution"}},
 		{`the pattern "[" is malformed`, []string{"doctor", "--only", "["}},
 		{"name servers, or give a command behind --, not both", []string{"doctor", "a", "--", "node"}},
-		{"there is no command after --", []string{"doctor", "--"}},
+		{"the command after -- is missing", []string{"doctor", "--"}},
 		{"--timeout must not be negative", []string{"list", "--timeout", "-1s"}},
 		{"--retries must not be negative", []string{"list", "--retries", "-1"}},
 		{`--protocol "2030" is unknown`, []string{"list", "--protocol", "2030"}},

@@ -34,7 +34,7 @@ func withCommand(command *[]string, take func(args []string) error) cobra.Positi
 		switch dash := cmd.ArgsLenAtDash(); {
 		case dash < 0:
 		case dash == len(args):
-			return fault.Usage("there is no command after --",
+			return fault.Usage("the command after -- is missing",
 				cmd.CommandPath()+" … -- npx -y @modelcontextprotocol/server-everything")
 		default:
 			args, *command = args[:dash], args[dash:]

@@ -86,13 +86,13 @@ func (o *HTTPOptions) Check() error {
 func (o *HTTPOptions) checkNames() error {
 	for _, host := range o.Hosts {
 		if hostName(host) == "" || strings.ContainsAny(host, "/@ ") {
-			return fault.Usage("--allow-host "+strconv.Quote(host)+" is no host", "--allow-host tools.example")
+			return fault.Usage("--allow-host "+strconv.Quote(host)+" is not a host", "--allow-host tools.example")
 		}
 	}
 	for _, origin := range o.Origins {
 		page, err := url.Parse(strings.TrimSuffix(origin, "/"))
 		if origin != "null" && (err != nil || page.Host == "" || page.Scheme+"://"+page.Host != page.String()) {
-			return fault.Usage("--allow-origin "+strconv.Quote(origin)+" is no origin",
+			return fault.Usage("--allow-origin "+strconv.Quote(origin)+" is not an origin",
 				"--allow-origin https://app.example")
 		}
 	}
@@ -219,7 +219,7 @@ func readToken(given string) (string, error) {
 		}
 		token, source = strings.TrimSpace(string(data)), file
 		if token == "" {
-			return "", fault.Usage("there is no token in "+file, "write a long random text into it")
+			return "", fault.Usage("no token in "+file, "write a long random text into it")
 		}
 	case set && token == "": // "$(cat FILE)" without a FILE must not let everybody in
 		return "", fault.Usage(TokenVariable+" is empty", "set it to a long random text, or unset it")
