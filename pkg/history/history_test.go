@@ -391,6 +391,9 @@ func TestSeveralProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
+			if line == "\n" {
+				continue // isCut has seen another process in the middle of a write; readers skip it
+			}
 			entry, ok := parse([]byte(line))
 			if !ok {
 				t.Fatalf("a broken line in %s: %q", file, line)

@@ -65,7 +65,7 @@ func (f *Form) valueBindings() []pane.Binding {
 		}
 		return append(list, bind("new line", f.newLine, "ctrl+j", "alt+enter", "shift+enter"))
 	}
-	enter := bind(f.enterHelp(), f.activate, "enter")
+	enter := bind(f.cursor.enterHelp(f.onKey), f.activate, "enter")
 	enter.Off = f.cursor.noEnter()
 	list := []pane.Binding{enter}
 	if !f.cursor.add && (at.group() || at.switches()) {
@@ -74,7 +74,7 @@ func (f *Form) valueBindings() []pane.Binding {
 			right, left = "open", "close"
 		}
 		list = append(list,
-			bind(f.spaceHelp(), f.setEmpty, "space"),
+			bind(f.cursor.spaceHelp(), f.setEmpty, "space"),
 			bind(right, func() { f.sideways(1) }, "right"),
 			bind(left, func() { f.sideways(-1) }, "left"))
 	}
@@ -106,12 +106,12 @@ func (r row) noEnter() string {
 	return ""
 }
 
-func (f *Form) enterHelp() string {
-	at := f.cursor.field
+func (r row) enterHelp(onKey bool) string {
+	at := r.field
 	switch {
-	case f.cursor.add:
+	case r.add:
 		return "add a row"
-	case f.takesText():
+	case r.takesText(onKey):
 		return "type"
 	case at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions:
 		return "search the values"
@@ -123,11 +123,11 @@ func (f *Form) enterHelp() string {
 	return "open"
 }
 
-func (f *Form) spaceHelp() string {
-	if at := f.cursor.field; at.holdsFields() && at.state != valued {
+func (r row) spaceHelp() string {
+	if r.field.holdsFields() && r.field.state != valued {
 		return "set it, empty"
 	}
-	return f.enterHelp()
+	return r.enterHelp(false)
 }
 
 // stateBindings returns the keys that make the field unset, null or an example.

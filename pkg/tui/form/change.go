@@ -16,7 +16,7 @@ func (f *Form) activate() {
 	case f.cursor.noEnter() != "":
 	case f.cursor.add:
 		f.addRow()
-	case f.takesText(), at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions:
+	case f.cursor.takesText(f.onKey), at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions:
 		f.edit()
 	case at.switches() && (at.kind != jsonschema.ShapeVariant || at.choice < 0):
 		f.cycle(1)

@@ -30,10 +30,9 @@ func (f *Form) paste(text string) {
 	f.insert(text)
 }
 
-// takesText reports whether text can be typed at the cursor right away.
-func (f *Form) takesText() bool {
-	at := f.cursor.field
-	return !f.cursor.add && (f.onKey || !at.group() && !at.switches())
+// takesText reports whether text can be typed in the row right away: its value, or its key.
+func (r row) takesText(onKey bool) bool {
+	return !r.add && (onKey || !r.field.group() && !r.field.switches())
 }
 
 // startEditing opens the text under the cursor if typing is on, else closes the open one.
@@ -47,7 +46,7 @@ func (f *Form) startEditing() {
 		return
 	}
 	f.place()
-	if !f.takesText() {
+	if !f.cursor.takesText(f.onKey) {
 		return
 	}
 	text := f.cursor.field.text
