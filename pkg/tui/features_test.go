@@ -326,7 +326,7 @@ func TestSuggestions(t *testing.T) {
 	d.press("esc", "1", "/", "text:item by its number", "enter", "enter", "text:1")
 	suggests("1", "12")
 	d.press("esc", "1")
-	if d.shows("fake item"); d.m.suggested.of != (wish{}) {
+	if d.shows("fake item"); d.m.suggested.of != (completion{}) {
 		t.Errorf("without the form there are suggestions for %+v", d.m.suggested.of)
 	}
 }

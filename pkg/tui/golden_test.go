@@ -113,7 +113,7 @@ func library(t *testing.T) *driver {
 	c := &call{item: d.m.page.item, name: result.ToolName, result: result, started: noon(), sent: noon(), ended: noon().Add(12 * time.Millisecond)}
 	d.m.calls.list = append(d.m.calls.list, c)
 	d.m.calls.show(c)
-	wanted, _ := d.m.suggested.wish()
+	wanted, _ := d.m.suggested.wanted()
 	d.m.suggested.suggestions = suggestions{of: wanted, values: []string{"living room", "library", "lift"}}
 	return d
 }

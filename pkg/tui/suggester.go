@@ -17,23 +17,23 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// wish is a completion request: an argument of a prompt, or a variable of a template, as typed so far
+// completion is a completion request: an argument of a prompt, or a variable of a template, as typed so far
 // (MCP 2025-11-25, server/utilities/completion).
-type wish struct {
+type completion struct {
 	item         itemKey
 	field, typed string
 	known        string // the other arguments, a JSON object of texts
 }
 
 // beside reports whether other is for the same argument, with the same values of the other arguments.
-func (w wish) beside(other wish) bool {
+func (w completion) beside(other completion) bool {
 	other.typed = w.typed
 	return w == other
 }
 
 // suggestions are the server's completions for the argument under the cursor.
 type suggestions struct {
-	of     wish // the zero wish where nothing was asked for
+	of     completion // the zero value where nothing was asked for
 	values []string
 	more   bool   // the server has more of them
 	taken  string // the one that was put into the form last
@@ -58,7 +58,7 @@ type suggester struct {
 // text has changed; typing says that the form has the focus. Only one request runs at a time, so that a
 // slow server gets fewer of them.
 func (su *suggester) suggest(typing bool) tea.Cmd {
-	wanted, ok := su.wish()
+	wanted, ok := su.wanted()
 	if !ok || !typing {
 		su.suggestions = suggestions{}
 		return nil
@@ -76,19 +76,19 @@ func (su *suggester) suggest(typing bool) tea.Cmd {
 	return su.complete(su.page.item, wanted)
 }
 
-// wish returns what to complete now; ok is false if there is nothing.
-func (su *suggester) wish() (wanted wish, ok bool) {
+// wanted returns what to complete now; ok is false if there is nothing.
+func (su *suggester) wanted() (wanted completion, ok bool) {
 	one := su.page.item
 	if one.kind != kindPrompt && one.kind != kindTemplate || su.page.shown() != tabForm {
-		return wish{}, false
+		return completion{}, false
 	}
 	if s := su.server(one.Server); s == nil || !s.completes || s.status != statusReady {
-		return wish{}, false
+		return completion{}, false
 	}
 	field, typed, ok := su.page.form.Typed()
 	arguments, err := su.page.form.Arguments()
 	if !ok || err != nil {
-		return wish{}, false
+		return completion{}, false
 	}
 	var known []rawjson.Member
 	for member := range rawjson.Each(arguments) {
@@ -96,11 +96,11 @@ func (su *suggester) wish() (wanted wish, ok bool) {
 			known = append(known, member)
 		}
 	}
-	return wish{one.key(), field, typed, string(rawjson.Object(known))}, true
+	return completion{one.key(), field, typed, string(rawjson.Object(known))}, true
 }
 
 // complete returns the command that asks a server for suggestions.
-func (su *suggester) complete(one item, wanted wish) tea.Cmd {
+func (su *suggester) complete(one item, wanted completion) tea.Cmd {
 	session := su.options.Pool.Session(one.Server)
 	ref := servers.Reference{Prompt: one.Plain}
 	if one.kind == kindTemplate {
@@ -136,7 +136,7 @@ func (su *suggester) complete(one item, wanted wish) tea.Cmd {
 // suggested takes suggestions, unless other text is typed by now.
 func (su *suggester) suggested(found suggestions, err error) tea.Cmd {
 	su.completing = false
-	if wanted, ok := su.wish(); !ok || wanted != found.of {
+	if wanted, ok := su.wanted(); !ok || wanted != found.of {
 		return nil
 	}
 	su.suggestions = found
