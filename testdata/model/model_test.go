@@ -78,11 +78,11 @@ func TestForms(t *testing.T) {
 
 func convertTo(t *testing.T, tool convert.Tool, form convert.Format) string {
 	t.Helper()
-	converted, err := convert.Convert(tool, form)
-	if err != nil {
-		t.Fatal(err)
+	all := convert.ConvertAll([]convert.Tool{tool}, form)
+	if len(all.Tools) != 1 {
+		t.Fatal(all.Skipped)
 	}
-	return string(converted.Tool)
+	return string(all.Tools[0].Tool)
 }
 
 // call is a call of a tool: by the model, or as it reached the Z-Wave server.

@@ -91,11 +91,11 @@ func TestQwenCoderCalls(t *testing.T) {
 // single is one tool of the corpus, as Ollama gets it.
 func single(t *testing.T, name string) convert.Converted {
 	t.Helper()
-	tool, err := convert.Convert(named(t, name), convert.Ollama)
-	if err != nil {
-		t.Fatal(err)
+	all := convert.ConvertAll([]convert.Tool{named(t, name)}, convert.Ollama)
+	if len(all.Tools) != 1 {
+		t.Fatal(all.Skipped)
 	}
-	return *tool
+	return all.Tools[0]
 }
 
 // written is a call in the text of a model, by Ollama's hand.
@@ -153,7 +153,7 @@ func typed(t *testing.T, tool convert.Tool, call convert.ToolCall) []byte {
 	registry := exec.NewRegistry(bus)
 	registry.Register(&exec.Tool{Name: call.Name, Plain: call.Name, Type: exec.TypeMCP, InputSchema: schema})
 	executor := exec.Executor{Registry: registry, Bus: bus}
-	prepared, err := executor.Prepare(exec.Call{Tool: call.Name, Arguments: call.Arguments, Untyped: true})
+	prepared, err := executor.Prepare(t.Context(), exec.Call{Tool: call.Name, Arguments: call.Arguments, Untyped: true})
 	if err != nil {
 		t.Fatal(err)
 	}
