@@ -6,43 +6,27 @@ import (
 	"time"
 
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
-// The bounds of repeating a call that nobody asked to repeat: a tool that is fast is
-// called often within a short time, and one that is slow once.
-const (
-	measuredAlone    = 20
-	measuredTogether = 40
-	slowCall         = time.Second
-)
+// How often a call is repeated that nobody asked to repeat, if there is time.
+const measuredAlone, measuredTogether = 20, 40
 
-// mayRepeat reports whether a call that was made may be made again: where the user said
-// so (Repeat), or the tool says that it changes nothing, or nothing more by being
-// called again. A call that failed is not repeated, nor one that nobody named.
+// mayRepeat reports whether a call that was made may be made again: the user said so (Repeat), or the tool says that
+// another call changes nothing. A call that failed, is slow, or that nobody named is not repeated.
 func (o Options) mayRepeat(call *evidence.CallRun) bool {
+	const slow = time.Second
 	switch {
 	case !call.Result.Success:
 		return false
 	case o.Repeat > 0:
 		return true
 	}
-	return call.Repeatable && !call.Own && call.Result.Duration < slowCall
+	return call.Repeatable && !call.Own && call.Result.Duration < slow
 }
 
-// saysRepeatable reports whether a tool's annotations allow to call it again.
-func saysRepeatable(tool *exec.Tool) bool {
-	for _, hint := range []*bool{tool.Annotations.ReadOnlyHint, tool.Annotations.IdempotentHint} {
-		if hint != nil && *hint {
-			return true
-		}
-	}
-	return false
-}
-
-// measureCalls repeats the user's calls where that is allowed. As in measure, messages
-// are not recorded, and a server whose stdout is not clean is not measured.
+// measureCalls repeats the user's calls if that is allowed. As in measure, messages are not recorded, and a server
+// whose stdout is not clean is not measured.
 func (o Options) measureCalls(ctx context.Context, session *servers.Session, life *life, calls []*evidence.CallRun) {
 	if life.record.Polluted() > 0 {
 		return
@@ -59,8 +43,7 @@ func (o Options) measureCalls(ctx context.Context, session *servers.Session, lif
 	}
 }
 
-// repeatCall makes a call Repeat times alone and as often together; without Repeat as
-// often as there is time.
+// repeatCall makes a call Repeat times alone and as often together; without Repeat, as often as there is time.
 func (o Options) repeatCall(ctx context.Context, session *servers.Session, call *evidence.CallRun) *evidence.CallSpeed {
 	p := &prober{Options: o, modern: session.Protocol >= evidence.ModernRevision}
 	series := &callSeries{
@@ -80,18 +63,17 @@ func (o Options) repeatCall(ctx context.Context, session *servers.Session, call 
 	return speed
 }
 
-// callSeries makes the same call again and again.
+// callSeries repeats one call.
 type callSeries struct {
 	wire   *servers.Wire
 	params any
 	limit  time.Duration // of one call
-
 	mu     sync.Mutex
 	failed bool
 }
 
-// make makes n calls, so many at a time, and returns how long each took. It begins
-// none after a time, zero for no limit, and none after one that failed.
+// make makes n calls, so many at a time, and returns how long each took. It begins no more after a time (zero for no
+// limit), or after a call that failed.
 func (s *callSeries) make(ctx context.Context, atATime, n int, within time.Duration) []time.Duration {
 	var took []time.Duration
 	left, began := n, time.Now()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,13 +14,12 @@ import (
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
 
-// makeCalls makes the calls that are meant for a server. They have lives of their own,
-// so that nothing else that was asked is taken for what a call did, nor the other way
-// round. A call that ends the server or has no answer is the last one of its life.
+// makeCalls makes the calls that were asked for, and the safe ones, in runs of their own.
 func (o Options) makeCalls(ctx context.Context, e *evidence.Evidence) {
 	calls := o.callsFor(e.Server.Name)
 	if o.Safe {
@@ -31,31 +31,49 @@ func (o Options) makeCalls(ctx context.Context, e *evidence.Evidence) {
 	}
 }
 
-// callsFor are the calls that name a server, or none.
+// callsFor returns the calls that name a server, or none.
 func (o Options) callsFor(server string) []evidence.Call {
-	var calls []evidence.Call
-	for _, call := range o.Calls {
-		if call.Server == "" || call.Server == server {
-			calls = append(calls, call)
-		}
-	}
-	return calls
+	return slices.DeleteFunc(slices.Clone(o.Calls), func(call evidence.Call) bool {
+		return call.Server != "" && call.Server != server
+	})
 }
 
-// callingRun starts the server and makes calls, up to the first that ends it or has no
-// answer. It returns how many were made, or given up since the server did not start.
+// callingRun starts the server and makes calls, up to the first that ends it or is not answered. It returns how many
+// were made, or given up because the server did not start.
 func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []evidence.Call) (made int) {
 	life := o.newLife(evidence.CallsRun)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
+	var runs []*evidence.CallRun
+	var run *evidence.Run
 	if err != nil {
-		run := life.failed(ctx, e, err)
-		e.Calling = append(e.Calling, run)
+		run = life.failed(ctx, e, err)
 		for _, call := range calls {
 			result := &exec.Result{ToolName: call.Tool, Err: &evidence.UnmadeError{Err: err}}
-			e.Calls = append(e.Calls, &evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own, Run: run})
+			runs = append(runs,
+				&evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own})
 		}
-		return len(calls)
+	} else {
+		runs = o.callAll(ctx, session, life, calls)
+		ended := session.Wire().Failure()
+		session.Close(ctx)
+		run = life.end(ctx)
+		run.Protocol, run.Ended = session.Protocol, ended
 	}
+	e.Calling = append(e.Calling, run)
+	for _, call := range runs {
+		call.Run = run
+	}
+	e.Calls = append(e.Calls, runs...)
+	return len(runs)
+}
+
+// isTrue reports whether a hint is given and true.
+func isTrue(hint *bool) bool { return hint != nil && *hint }
+
+// callAll makes calls, up to the first that ends the server or is not answered, and repeats them if that is allowed.
+func (o Options) callAll(
+	ctx context.Context, session *servers.Session, life *life, calls []evidence.Call,
+) []*evidence.CallRun {
 	registry := exec.NewRegistry(life.bus)
 	registry.Register(session.Tools()...)
 	executor := &exec.Executor{Registry: registry, Bus: life.bus}
@@ -67,47 +85,38 @@ func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []e
 			break
 		}
 		if fault.KindOf(made.Result.Err) == fault.KindTimeout {
-			quiet(ctx, cmp.Or(o.idle, evidence.IdleWait)) // an answer may still come: cancel-ignored tells
+			quiet(ctx, cmp.Or(o.idle, evidence.IdleWait)) // for cancel-ignored, an answer may still come
 			break
 		}
 	}
 	o.measureCalls(ctx, session, life, runs)
-	ended := session.Wire().Failure()
-	session.Close(ctx)
-	run := life.end(ctx)
-	run.Protocol, run.Ended = session.Protocol, ended
-	e.Calling = append(e.Calling, run)
-	for _, call := range runs {
-		call.Run = run
-	}
-	e.Calls = append(e.Calls, runs...)
-	return len(runs)
+	return runs
 }
 
 // makeCall makes one call, through the one Executor.
-func (o Options) makeCall(ctx context.Context, session *servers.Session, executor *exec.Executor, call evidence.Call) *evidence.CallRun {
+func (o Options) makeCall(
+	ctx context.Context, session *servers.Session, executor *exec.Executor, call evidence.Call,
+) *evidence.CallRun {
 	asked := exec.Call{Tool: call.Tool, Arguments: call.Arguments, Timeout: o.CallTimeout}
 	result := o.besidePing(ctx, session, func() *exec.Result { return executor.Call(ctx, asked) })
 	run := &evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own}
 	if sent, err := executor.Prepare(ctx, asked); err == nil {
-		run.Sent, run.Repeatable = sent, saysRepeatable(sent.Tool)
+		hints := sent.Tool.Annotations
+		run.Sent, run.Repeatable = sent, isTrue(hints.ReadOnlyHint) || isTrue(hints.IdempotentHint)
 	}
 	return run
 }
 
-// besideAfter is how long a call runs before a ping is sent beside it.
-const besideAfter = 100 * time.Millisecond
-
-// besidePing makes a call and, where it takes time, a ping meanwhile: a server
-// should answer that at once.
+// besidePing makes a call and, if it takes time, a ping meanwhile: a server should answer that at once.
 func (o Options) besidePing(ctx context.Context, session *servers.Session, call func() *exec.Result) *exec.Result {
+	const after = 100 * time.Millisecond
 	if session.Protocol >= evidence.ModernRevision {
 		return call()
 	}
 	running, done := context.WithCancel(ctx)
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		quiet(running, besideAfter)
+		quiet(running, after)
 		if running.Err() == nil {
 			o.ask(ctx, session.Wire(), "ping", nil)
 		}
@@ -118,7 +127,7 @@ func (o Options) besidePing(ctx context.Context, session *servers.Session, call 
 	return result
 }
 
-// failed is the run of a life without a session.
+// failed returns the run of a life without a session.
 func (l *life) failed(ctx context.Context, e *evidence.Evidence, err error) *evidence.Run {
 	run := l.end(ctx)
 	if !errors.As(err, &run.Failure) {
@@ -130,8 +139,8 @@ func (l *life) failed(ctx context.Context, e *evidence.Evidence, err error) *evi
 	return run
 }
 
-// safeCalls are the calls that can be made without being asked for each: of tools that
-// say that they are read-only, with arguments that the server's author wrote.
+// safeCalls returns the calls that can be made without a request for each: of tools that say that they are read-only,
+// with arguments that the server's author wrote.
 func safeCalls(ctx context.Context, tools []*exec.Tool) []evidence.Call {
 	var calls []evidence.Call
 	for _, tool := range tools {
@@ -142,19 +151,18 @@ func safeCalls(ctx context.Context, tools []*exec.Tool) []evidence.Call {
 	return calls
 }
 
-// safeArguments are arguments with which a tool can be called without harm; safe is
-// false where there are none. The tool must say readOnlyHint, and neither destructiveHint
-// nor a name may contradict it. Nothing is invented: required parameters have the
-// values that the schema gives (examples, default, const, the first of an enum), others are
-// left out. A tool that reaches out into an open world (openWorldHint) is never called,
-// and one that does not report whether it does only without arguments.
+// safeArguments returns arguments with which a tool can be called without harm; safe is false if there are none.
+// The tool must say readOnlyHint, and neither destructiveHint nor its name may contradict that. Nothing is
+// invented: required parameters have the values that the schema gives (const, default, examples, the first of an
+// enum), others are left out. A tool that reaches into an open world (openWorldHint) is never called, and one that
+// does not say whether it does only without arguments.
 func safeArguments(ctx context.Context, tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 	hints := tool.Annotations
-	yes := func(hint *bool) bool { return hint != nil && *hint }
-	if !yes(hints.ReadOnlyHint) || yes(hints.DestructiveHint) || yes(hints.OpenWorldHint) || listing.ChangingWord(tool.Plain) != "" {
+	if !isTrue(hints.ReadOnlyHint) || isTrue(hints.DestructiveHint) || isTrue(hints.OpenWorldHint) ||
+		listing.ChangingWord(tool.Plain) != "" {
 		return nil, false
 	}
-	arguments, ok := writtenArguments(tool.InputSchema)
+	arguments, ok := writtenArguments(tool.Input().Root())
 	if !ok || hints.OpenWorldHint == nil && string(arguments) != "{}" {
 		return nil, false
 	}
@@ -166,50 +174,45 @@ func safeArguments(ctx context.Context, tool *exec.Tool) (arguments json.RawMess
 	return arguments, len(problems)+len(unknown) == 0
 }
 
-// writtenArguments makes arguments of what a schema itself gives as values; ok is false
-// where it gives none for a required parameter.
-func writtenArguments(schema json.RawMessage) (arguments json.RawMessage, ok bool) {
-	var required []string
-	if raw := evidence.MemberAt(schema, "required"); raw != nil && json.Unmarshal(raw, &required) != nil {
-		return nil, false
-	}
+// writtenArguments returns arguments of values that a schema gives: for each required parameter, or as a whole example.
+// ok is false if there are none.
+func writtenArguments(schema *jsonschema.Node) (arguments json.RawMessage, ok bool) {
 	var members []rawjson.Member
-	for _, name := range required {
-		value := writtenValue(evidence.MemberAt(schema, "properties", name))
+	for _, name := range schema.Required() {
+		property, _ := schema.Property(name)
+		value := writtenValue(property)
 		if value == nil {
-			return writtenExample(schema)
+			examples := schema.Get("examples").Elements()
+			if len(examples) == 0 || !examples[0].IsObject() {
+				return nil, false
+			}
+			return examples[0].Raw(), true
 		}
 		members = append(members, rawjson.NewMember(name, value))
 	}
 	return rawjson.Object(members), true
 }
 
-// writtenExample is the whole object that a schema gives as an example.
-func writtenExample(schema json.RawMessage) (arguments json.RawMessage, ok bool) {
-	examples, _ := rawjson.Elements(evidence.MemberAt(schema, "examples"))
-	if len(examples) == 0 || !evidence.IsObject(examples[0]) {
-		return nil, false
+// writtenValue returns the value that a parameter's schema gives, or nil.
+func writtenValue(schema *jsonschema.Node) json.RawMessage {
+	if schema == nil {
+		return nil
 	}
-	return examples[0], true
-}
-
-// writtenValue is the value that a parameter's schema gives, nil where it gives none.
-func writtenValue(schema json.RawMessage) json.RawMessage {
+	facets := schema.Facets()
 	for _, name := range []string{"const", "default"} {
-		if value := evidence.MemberAt(schema, name); value != nil {
-			return value
+		if value := jsonschema.First(facets, name); value != nil {
+			return value.Raw()
 		}
 	}
 	for _, name := range []string{"examples", "enum"} {
-		if values, _ := rawjson.Elements(evidence.MemberAt(schema, name)); len(values) > 0 {
-			return values[0]
+		if values := jsonschema.First(facets, name).Elements(); len(values) > 0 {
+			return values[0].Raw()
 		}
 	}
 	return nil
 }
 
-// calledByItself are the calls that the doctor chose, as --call takes them; nil where it
-// was not to choose any.
+// calledByItself returns the calls that the doctor chose, as --call takes them; nil if it was not to choose any.
 func calledByItself(e *evidence.Evidence) []string {
 	if !e.Safe {
 		return nil

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"runtime/debug"
@@ -99,33 +100,40 @@ const (
 
 // Judge asks every selected check about the evidence.
 func Judge(fleet *evidence.Fleet, selection Selection) *Report {
-	report := &Report{Schema: 1, Status: StatusHealthy, Findings: []check.Finding{}, Checks: []check.CheckResult{}, Servers: []ServerReport{}}
+	report := &Report{
+		Schema: 1, Status: StatusHealthy,
+		Findings: []check.Finding{}, Checks: []check.CheckResult{}, Servers: []ServerReport{},
+	}
 	checks := byCause(Checks())
-	for _, evidence := range fleet.Servers {
-		report.Servers = append(report.Servers, summary(evidence))
-		judge := &judge{report: report, selection: selection, server: evidence.Server.Name, found: make(map[string]bool)}
-		judge.mute = evidence.Clean != nil && len(wire.Messages(evidence)) == 0
-		evidence.Finds = finder(evidence)
+	for _, e := range fleet.Servers {
+		report.Servers = append(report.Servers, summary(e))
+		judge := &judge{report: report, selection: selection, server: e.Server.Name, found: make(map[string]bool)}
+		judge.mute = e.Clean != nil && len(wire.Messages(e)) == 0
+		e.Finds = finder(e)
 		for _, one := range checks {
-			if one.Ask != nil && (one.Need < check.NeedHTTP || evidence.OverHTTP()) {
-				judge.judge(one, missing(evidence, one), func() []check.Finding { return one.Ask(evidence) })
+			if one.Ask != nil && (one.Need < check.NeedHTTP || e.OverHTTP()) {
+				judge.judge(one, missing(e, one), func() []check.Finding { return one.Ask(e) })
 			}
 		}
 	}
 	all := &judge{report: report, selection: selection, found: make(map[string]bool)}
 	for _, one := range checks {
-		if one.AskAll != nil {
-			all.judge(one, missingOfAll(fleet, one.Need), func() []check.Finding { return one.AskAll(fleet) })
+		if one.AskAll == nil {
+			continue
 		}
+		missing := ""
+		if one.Need == check.NeedPins && fleet.Pinned == nil {
+			missing = "no tool definitions are pinned (--baseline)"
+		}
+		all.judge(one, missing, func() []check.Finding { return one.AskAll(fleet) })
 	}
-	sortFindings(report.Findings)
-	sortResults(report.Checks, places())
+	sortReport(report)
 	report.Status = statusOf(report, fleet)
 	return report
 }
 
-// finder asks checks for others that leave to them what they find, each once and only
-// where it matters.
+// finder returns a function that reports whether a check finds something, asked once and only if another check depends
+// on it.
 func finder(e *evidence.Evidence) func(id string) bool {
 	asked := make(map[string]bool)
 	return func(id string) bool {
@@ -148,15 +156,18 @@ type judge struct {
 	mute      bool // the server sent no message
 }
 
-// judge asks one check, unless something stands against it.
+// judge asks one check, unless its evidence is missing or another finding explains what it would see.
 func (j *judge) judge(one check.Check, missing string, ask func() []check.Finding) {
 	if !j.selection.Wants(one.ID) {
 		return
 	}
+	// Without messages, a check of messages proves nothing by finding nothing.
+	ofMessages := one.Need == check.NeedProcess && (one.Group == check.GroupRPC || one.Group == check.GroupHandshake)
 	result := check.CheckResult{ID: one.ID, Server: j.server, Outcome: check.Passed}
-	switch cause := j.cause(one); {
-	case cause != "":
-		result.Outcome, result.Because = check.Skipped, cause
+	explained := slices.IndexFunc(one.After, func(id string) bool { return j.found[id] })
+	switch {
+	case explained >= 0:
+		result.Outcome, result.Because = check.Skipped, one.After[explained]
 	case missing != "":
 		result.Outcome, result.Because = check.Skipped, missing
 	default:
@@ -166,63 +177,35 @@ func (j *judge) judge(one check.Check, missing string, ask func() []check.Findin
 			break
 		}
 		result.Outcome = j.take(one, findings)
-		if result.Outcome == check.Passed && j.mute && ofMessages(one) {
+		if result.Outcome == check.Passed && j.mute && ofMessages {
 			result.Outcome, result.Because = check.Skipped, "the server sent no message"
 		}
 	}
 	j.report.Checks = append(j.report.Checks, result)
 }
 
-// cause is the earlier finding that explains what the check would see.
-func (j *judge) cause(one check.Check) string {
-	for _, id := range one.After {
-		if j.found[id] {
-			return id
-		}
-	}
-	return ""
-}
-
 // take completes findings from the table and keeps them.
 func (j *judge) take(one check.Check, findings []check.Finding) check.Outcome {
-	outcome := check.Passed
-	for _, finding := range findings {
-		finding.ID = one.ID
-		if finding.Severity == "" {
-			finding.Severity = one.Severity
+	worst := -1
+	for _, f := range findings {
+		f.ID, f.Source = one.ID, one.Source
+		f.Severity = cmp.Or(j.selection.Severities[one.ID], f.Severity, one.Severity)
+		f.Server = cmp.Or(f.Server, j.server)
+		f.Title = cmp.Or(f.Title, one.Title)
+		if f.Fix == nil {
+			f.Fix = slices.Clone(one.Fix) // the table's own stays as it is
 		}
-		if severity, ok := j.selection.Severities[one.ID]; ok {
-			finding.Severity = severity
+		if f.Breaks == nil {
+			f.Breaks = slices.Clone(one.Breaks)
 		}
-		if finding.Server == "" {
-			finding.Server = j.server
-		}
-		if finding.Title == "" {
-			finding.Title = one.Title
-		}
-		if finding.Fix == nil {
-			finding.Fix = slices.Clone(one.Fix) // the table's own stays as it is
-		}
-		if finding.Breaks == nil {
-			finding.Breaks = slices.Clone(one.Breaks)
-		}
-		finding.Source = one.Source
-		j.report.Findings = append(j.report.Findings, finding)
+		j.report.Findings = append(j.report.Findings, f)
 		j.found[one.ID] = true
-		if next := check.OutcomeOf(finding.Severity); worse(next, outcome) {
-			outcome = next
-		}
+		worst = max(worst, f.Severity.Rank())
 	}
-	return outcome
+	return []check.Outcome{check.Passed, check.Noted, check.Warned, check.Failed}[worst+1]
 }
 
-func worse(a, b check.Outcome) bool {
-	order := []check.Outcome{check.Passed, check.Noted, check.Warned, check.Failed}
-	return slices.Index(order, a) > slices.Index(order, b)
-}
-
-// guarded asks, and turns a panic into an error: a check that crashes is a result
-// of its own and takes no other down.
+// guarded asks, and turns a panic into an error, so that a check that crashes takes no other down.
 func guarded(ask func() []check.Finding) (findings []check.Finding, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -232,7 +215,7 @@ func guarded(ask func() []check.Finding) (findings []check.Finding, err error) {
 	return ask(), nil
 }
 
-// missing says what of a check's need is not there, empty where all is.
+// missing says what evidence a check lacks; nothing if it has all.
 func missing(e *evidence.Evidence, one check.Check) string {
 	need := one.Need
 	_, listed := e.Tools()
@@ -278,26 +261,8 @@ func notCalled(e *evidence.Evidence) string {
 	return "no tool says that it is read-only and can be called without invented arguments"
 }
 
-// ofMessages reports whether a check that needs no handshake is about messages all the same:
-// where there are none, that it found nothing says nothing.
-func ofMessages(one check.Check) bool {
-	return one.Need == check.NeedProcess && (one.Group == check.GroupRPC || one.Group == check.GroupHandshake)
-}
-
-// ofProcesses reports whether a check is about a program that toolx starts, and about its
-// stdout and stderr.
+// ofProcesses reports whether a check is about a program that toolx starts, and about its stdout and stderr.
 func ofProcesses(one check.Check) bool {
-	switch one.Group {
-	case check.GroupLaunch, check.GroupProcess, check.GroupFraming:
-		return true
-	}
-	return one.Need == check.NeedSample
-}
-
-// missingOfAll says what a check of all servers lacks, empty where nothing.
-func missingOfAll(fleet *evidence.Fleet, need check.Need) string {
-	if need == check.NeedPins && fleet.Pinned == nil {
-		return "no tool definitions are pinned (--baseline)"
-	}
-	return ""
+	groups := []check.Group{check.GroupLaunch, check.GroupProcess, check.GroupFraming}
+	return slices.Contains(groups, one.Group) || one.Need == check.NeedSample
 }

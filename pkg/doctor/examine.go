@@ -73,7 +73,8 @@ func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, 
 
 func (o Options) examine(ctx context.Context, loaded *config.Config, server *config.Server) *evidence.Evidence {
 	began := time.Now()
-	e := &evidence.Evidence{Server: server, Config: loaded, CallsAsked: o.Safe || len(o.callsFor(server.Name)) > 0, Safe: o.Safe}
+	asked := o.Safe || len(o.callsFor(server.Name)) > 0
+	e := &evidence.Evidence{Server: server, Config: loaded, CallsAsked: asked, Safe: o.Safe}
 	defer func() { e.Duration, e.Cut = time.Since(began), ctx.Err() != nil }()
 	environ := o.Environ
 	if environ == nil {
@@ -156,15 +157,17 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.R
 // connecting says how the session of a life is opened.
 func (o Options) connecting(life *life) servers.Options {
 	return servers.Options{
-		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version, MaxMessage: evidence.MaxMessage,
-		Secret: o.Secret, HTTP: o.HTTP,
+		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version,
+		MaxMessage: evidence.MaxMessage, Secret: o.Secret, HTTP: o.HTTP,
 		FirstID: 1, // a report, and what reproduces it, is the same each time
 	}
 }
 
 // watchIdle measures a server's processes while nothing is asked of it. One that is
 // reached by HTTP has none here, and is not waited for.
-func (o Options) watchIdle(ctx context.Context, session *servers.Session, life *life) ([]evidence.Process, *evidence.ProcessSample) {
+func (o Options) watchIdle(
+	ctx context.Context, session *servers.Session, life *life,
+) ([]evidence.Process, *evidence.ProcessSample) {
 	if session.PID == 0 {
 		return nil, nil
 	}

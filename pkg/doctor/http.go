@@ -94,21 +94,34 @@ func (p *httpProber) probe(ctx context.Context) {
 // inSession asks what belongs to a session of the legacy revisions, and ends it.
 func (p *httpProber) inSession(ctx context.Context, first *evidence.HTTPReply) {
 	p.session = first.Header.Get(evidence.SessionHeader)
-	p.post(ctx, evidence.AskedInitialized, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}, p.within(nil))
-	p.post(ctx, evidence.AskedPing, request("ping", nil), p.within(nil))
-	p.post(ctx, evidence.AskedList, request("tools/list", nil), p.within(nil))
-	p.post(ctx, evidence.AskedTool, request("tools/call", map[string]any{"name": evidence.NoSuchTool, "arguments": map[string]any{}}), p.within(nil))
-	p.post(ctx, evidence.AskedVersion, request("ping", nil), p.within(map[string]string{evidence.VersionHeader: evidence.InventedRevision}))
+	post := func(name, method string, params map[string]any, header, content string) {
+		others := make(map[string]string)
+		if header != "" {
+			others[header] = content
+		}
+		p.post(ctx, name, request(method, params), p.within(others))
+	}
+	initialized := map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}
+	p.post(ctx, evidence.AskedInitialized, initialized, p.within(nil))
+	post(evidence.AskedPing, "ping", nil, "", "")
+	post(evidence.AskedList, "tools/list", nil, "", "")
+	post(evidence.AskedTool, "tools/call", noSuchCall(), "", "")
+	post(evidence.AskedVersion, "ping", nil, evidence.VersionHeader, evidence.InventedRevision)
 	for _, accept := range evidence.OtherAccepts() {
-		p.post(ctx, evidence.AskedAccept+accept, request("ping", nil), p.within(map[string]string{"Accept": accept}))
+		post(evidence.AskedAccept+accept, "ping", nil, "Accept", accept)
 	}
 	if p.session != "" {
 		without := p.within(nil)
 		delete(without, evidence.SessionHeader)
 		p.post(ctx, evidence.AskedNoSession, request("ping", nil), without)
-		p.post(ctx, evidence.AskedOtherID, request("ping", nil), p.within(map[string]string{evidence.SessionHeader: evidence.InventedSession}))
+		post(evidence.AskedOtherID, "ping", nil, evidence.SessionHeader, evidence.InventedSession)
 	}
 	p.listen(ctx)
+}
+
+// noSuchCall returns the params of a call of a tool that no server has.
+func noSuchCall() map[string]any {
+	return map[string]any{"name": evidence.NoSuchTool, "arguments": map[string]any{}}
 }
 
 // listen asks for the stream of the session, and ends the session. The head of a stream
@@ -171,19 +184,22 @@ func (p *httpProber) within(others map[string]string) map[string]string {
 
 // asModern asks what a server without a handshake must refuse.
 func (p *httpProber) asModern(ctx context.Context) {
-	ask := func(name, method string, params map[string]any, others map[string]string) {
+	ask := func(name, method string, params map[string]any, header, content string) {
 		headers := map[string]string{evidence.VersionHeader: evidence.ModernRevision, evidence.MethodHeader: method}
-		maps.Copy(headers, others)
+		if header != "" {
+			headers[header] = content
+		}
 		p.post(ctx, name, request(method, params), headers)
 	}
-	params := modernParams(p.Version, evidence.ModernRevision)
-	ask(evidence.AskedMismatch+evidence.MethodHeader, "server/discover", params, map[string]string{evidence.MethodHeader: "prompts/list"})
-	ask(evidence.AskedMismatch+evidence.VersionHeader, "server/discover", modernParams(p.Version, evidence.CommonRevision), nil)
+	const mismatch = evidence.AskedMismatch
+	params, older := modernParams(p.Version, evidence.ModernRevision), modernParams(p.Version, evidence.CommonRevision)
+	ask(mismatch+evidence.MethodHeader, "server/discover", params, evidence.MethodHeader, "prompts/list")
+	ask(mismatch+evidence.VersionHeader, "server/discover", older, "", "")
 	if tools, _ := p.evidence.Capability("tools"); tools != nil {
-		call := withMeta(p.Version, map[string]any{"name": evidence.NoSuchTool, "arguments": map[string]any{}})
-		ask(evidence.AskedMismatch+evidence.NameHeader, "tools/call", call, map[string]string{evidence.NameHeader: evidence.NoSuchTool + "_either"})
+		call := withMeta(p.Version, noSuchCall())
+		ask(mismatch+evidence.NameHeader, "tools/call", call, evidence.NameHeader, evidence.NoSuchTool+"_either")
 	}
-	ask(evidence.AskedUnknown, evidence.NoSuchMethod, params, nil)
+	ask(evidence.AskedUnknown, evidence.NoSuchMethod, params, "", "")
 }
 
 // asStranger asks as a web page from elsewhere would, in the server's own way.
@@ -240,7 +256,9 @@ func (p *httpProber) initialize() map[string]any {
 }
 
 // post posts a message and keeps the answer under a name.
-func (p *httpProber) post(ctx context.Context, name string, message map[string]any, headers map[string]string) *evidence.HTTPReply {
+func (p *httpProber) post(
+	ctx context.Context, name string, message map[string]any, headers map[string]string,
+) *evidence.HTTPReply {
 	body, err := json.Marshal(message)
 	if err != nil {
 		return nil
@@ -252,7 +270,9 @@ func (p *httpProber) post(ctx context.Context, name string, message map[string]a
 
 // ask makes one exchange and keeps what came of it under a name, unless that is empty.
 // It returns nil where no answer came.
-func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, headers map[string]string) *evidence.HTTPReply {
+func (p *httpProber) ask(
+	ctx context.Context, name, verb string, body []byte, headers map[string]string,
+) *evidence.HTTPReply {
 	if p.silent == 2 || ctx.Err() != nil {
 		return nil
 	}

@@ -150,7 +150,9 @@ func ownAddresses(here netip.AddrPort) []netip.AddrPort {
 
 // answersElsewhere says at which other address the same server answers, empty where none
 // is known. That something listens there proves nothing: it may be another program.
-func (o Options) answersElsewhere(ctx context.Context, e *evidence.Evidence, here netip.AddrPort, others []netip.AddrPort) string {
+func (o Options) answersElsewhere(
+	ctx context.Context, e *evidence.Evidence, here netip.AddrPort, others []netip.AddrPort,
+) string {
 	is := o.describedAt(ctx, e, here)
 	if is == "" {
 		return ""
@@ -226,7 +228,8 @@ type watched struct {
 
 func (w *watched) RoundTrip(request *http.Request) (*http.Response, error) {
 	event := servers.HTTPExchange{
-		Time: exec.Now(), Server: w.server, Verb: request.Method, URL: request.URL.Redacted(), Sent: request.Header.Clone(),
+		Time: exec.Now(), Server: w.server,
+		Verb: request.Method, URL: request.URL.Redacted(), Sent: request.Header.Clone(),
 	}
 	response, err := w.next.RoundTrip(request)
 	event.Took, event.Err = time.Since(event.At), err

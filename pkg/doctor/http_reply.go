@@ -13,7 +13,9 @@ import (
 )
 
 // exchange makes one exchange and reads the answer as far as it matters.
-func (p *httpProber) exchange(ctx context.Context, verb string, body []byte, headers map[string]string) (*evidence.HTTPReply, error) {
+func (p *httpProber) exchange(
+	ctx context.Context, verb string, body []byte, headers map[string]string,
+) (*evidence.HTTPReply, error) {
 	request, err := http.NewRequestWithContext(ctx, verb, p.address.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -36,19 +36,15 @@ func (o Options) newLife(name string) *life {
 // mark notes that the doctor does something now.
 func (l *life) mark(name string) { l.marks[name] = time.Now() }
 
-// stuckMargin is how long before the end of a time limit a process is looked at:
-// when the limit is over, it is being ended.
-const stuckMargin = 50 * time.Millisecond
-
-// lookBefore notes what the process is doing shortly before limit is over, unless
-// the returned function is called first. That function returns when nothing more
-// is noted.
+// lookBefore records what the process is doing shortly before limit is over, unless the returned function is called
+// first; when the limit is over, the process is being ended. The function returns when nothing more is recorded.
 func (l *life) lookBefore(limit time.Duration) (stop func()) {
+	const margin = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		quiet(ctx, limit-min(stuckMargin, limit/10))
+		quiet(ctx, limit-min(margin, limit/10))
 		if ctx.Err() == nil {
 			l.stuck = l.watch.state() // before what takes longer
 			l.watch.note()

@@ -32,7 +32,10 @@ func TestCausesAreJudgedBeforeTheirConsequences(t *testing.T) {
 }
 
 func TestNoCheckWaitsForItself(t *testing.T) {
-	place := positions(byCause(Checks()))
+	place := make(map[string]int)
+	for i, check := range byCause(Checks()) {
+		place[check.ID] = i
+	}
 	for _, check := range Checks() {
 		for _, id := range check.After {
 			if at, known := place[id]; known && at > place[check.ID] {
@@ -43,10 +46,15 @@ func TestNoCheckWaitsForItself(t *testing.T) {
 }
 
 func TestResultsKeepTheTablesOrder(t *testing.T) {
-	results := []check.CheckResult{{ID: "b", Server: "x"}, {ID: "a", Server: "x"}, {ID: "b", Server: "w"}, {ID: "a", Server: "w"}, {ID: "c"}}
-	sortResults(results, map[string]int{"a": 0, "b": 1, "c": 2})
-	want := []check.CheckResult{{ID: "a", Server: "x"}, {ID: "b", Server: "x"}, {ID: "a", Server: "w"}, {ID: "b", Server: "w"}, {ID: "c"}}
-	if !slices.Equal(results, want) {
-		t.Errorf("results are in the order %v, want %v", results, want)
+	a, b, c := Checks()[0].ID, Checks()[1].ID, Checks()[2].ID
+	report := &Report{Checks: []check.CheckResult{
+		{ID: b, Server: "x"}, {ID: a, Server: "x"}, {ID: b, Server: "w"}, {ID: a, Server: "w"}, {ID: c},
+	}}
+	sortReport(report)
+	want := []check.CheckResult{
+		{ID: a, Server: "x"}, {ID: b, Server: "x"}, {ID: a, Server: "w"}, {ID: b, Server: "w"}, {ID: c},
+	}
+	if !slices.Equal(report.Checks, want) {
+		t.Errorf("results are in the order %v, want %v", report.Checks, want)
 	}
 }

@@ -45,7 +45,10 @@ func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bo
 		errors.As(err, &run.Failure)
 		return run
 	}
-	p := &prober{Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= evidence.ModernRevision, patience: o.patience(e)}
+	p := &prober{
+		Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= evidence.ModernRevision,
+		patience: o.patience(e),
+	}
 	p.started, _ = evidence.StartTime(e)
 	p.probe(ctx, gentle)
 	ended, pending := wire.Failure(), wire.Pending()

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -21,59 +22,40 @@ import (
 func summary(e *evidence.Evidence) ServerReport {
 	tools, _ := e.Tools()
 	s := ServerReport{
-		Name: e.Server.Name, Status: "failed", Because: whyFailed(e),
-		DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools), Node: e.Node, Info: infoOf(e), Called: calledByItself(e), NotCalled: notCalled(e),
+		Name: e.Server.Name, Status: "failed", DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools),
+		Node: e.Node, Called: calledByItself(e), NotCalled: notCalled(e), URL: evidence.PlainURL(e.Server.URL),
 	}
 	if e.Server.Command != "" {
 		s.Command = append([]string{e.Server.Command}, e.Server.Args...)
 	}
-	s.URL = evidence.PlainURL(e.Server.URL)
 	if e.Server.Origin.File != "" {
 		s.Where = e.Server.Origin.String()
+	}
+	if x := e.Initialized(); x != nil {
+		// A serverInfo of a wrong type is a finding.
+		if json.Unmarshal(evidence.MemberAt(x.Result, "serverInfo"), &s.Info) != nil {
+			s.Info = nil
+		}
+	}
+	if e.Handshaken() {
+		s.Protocol = e.Clean.Protocol
 	}
 	switch {
 	case e.Cut:
 		s.Status, s.Because = "unfinished", "the examination was cut short"
 	case e.Handshaken():
-		s.Status, s.Because = "ready", ""
-	}
-	if s.Status == "failed" {
+		s.Status = "ready"
+	case e.LaunchErr != nil:
+		s.Because, s.Hint = e.LaunchErr.Error(), e.Server.Hint
+	case e.Clean != nil && e.Clean.Failure != nil:
+		s.Because, s.Hint = e.Clean.Failure.Error(), e.Server.Hint
+	default:
 		s.Hint = e.Server.Hint
-	}
-	if e.Handshaken() {
-		s.Protocol = e.Clean.Protocol
 	}
 	return s
 }
 
-// whyFailed says why a server has no session.
-func whyFailed(e *evidence.Evidence) string {
-	switch {
-	case e.LaunchErr != nil:
-		return e.LaunchErr.Error()
-	case e.Clean != nil && e.Clean.Failure != nil:
-		return e.Clean.Failure.Error()
-	}
-	return ""
-}
-
-// infoOf is the serverInfo of the handshake, nil where there is none.
-func infoOf(e *evidence.Evidence) *ServerInfo {
-	exchange := e.Clean.Exchange("initialize", 0)
-	if exchange == nil {
-		return nil
-	}
-	var result struct {
-		Info *ServerInfo `json:"serverInfo"`
-	}
-	// A serverInfo of a wrong type is a finding, and no info.
-	if json.Unmarshal(exchange.Result, &result) != nil {
-		return nil
-	}
-	return result.Info
-}
-
-// statusOf is what the whole comes to.
+// statusOf returns the status of the whole report.
 func statusOf(report *Report, fleet *evidence.Fleet) string {
 	ready := slices.ContainsFunc(report.Servers, func(s ServerReport) bool { return s.Status == "ready" })
 	switch {
@@ -81,24 +63,25 @@ func statusOf(report *Report, fleet *evidence.Fleet) string {
 		return StatusAuth
 	case len(report.Servers) > 0 && !ready:
 		return StatusUnreachable
-	case slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Severity.AtLeast(check.Warning) }):
+	case report.Fails(check.Warning):
 		return StatusProblems
 	}
 	return StatusHealthy
 }
 
-// authWords are how servers say, in answer to initialize, that they do not know the
-// user. MCP has no code for it on stdio.
+// authWords match how servers say, in answer to initialize, that they do not know the user.
 var authWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(unauthori[sz]ed|unauthenticated|not (authori[sz]ed|authenticated|logged in)|authentication (is )?(required|needed|failed))\b`)
+	return regexp.MustCompile(`(?i)\b(unauthori[sz]ed|unauthenticated|not (authori[sz]ed|authenticated|logged in)|` +
+		`authentication (is )?(required|needed|failed))\b`)
 })
 
-// refusedForAuth reports whether the handshake was refused in words of authentication.
+// refusedForAuth reports whether the handshake was refused in words of authentication. MCP has no code for that on
+// stdio.
 func refusedForAuth(e *evidence.Evidence) bool {
 	switch {
 	case e.Clean == nil || e.Clean.Failure == nil:
 		return false
-	case e.Clean.Failure.Kind() == fault.KindAuth: // as HTTP says it
+	case e.Clean.Failure.Kind() == fault.KindAuth: // the HTTP status says so
 		return true
 	case e.Clean.Failure.Ending != servers.EndingRefused:
 		return false
@@ -107,8 +90,8 @@ func refusedForAuth(e *evidence.Evidence) bool {
 	return errors.As(e.Clean.Failure.Reason, &refusal) && authWords().MatchString(refusal.Message)
 }
 
-// Fails reports whether the report has a finding at or above a severity, or a baseline
-// that is stale. An empty severity stands for none at all.
+// Fails reports whether the report has a finding at or above a severity, or a baseline that is stale. With an empty
+// severity nothing fails.
 func (r *Report) Fails(atLeast check.Severity) bool {
 	if atLeast == "" {
 		return false
@@ -117,9 +100,8 @@ func (r *Report) Fails(atLeast check.Severity) bool {
 		slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Severity.AtLeast(atLeast) })
 }
 
-// Mask hides secrets with the given function in every text of the report, whoever wrote
-// it: a report is made to be passed on. Fields with the tag mask:"-" hold words of toolx's
-// own, or names that the user gave.
+// Mask hides secrets in every text of the report, whoever wrote it: a report is made to be passed on. Fields with the
+// tag mask:"-" hold words of toolx's own, or names that the user gave.
 func (r *Report) Mask(hide func(string) string) {
 	reflect.ValueOf(r).Elem().Set(maskedValue(reflect.ValueOf(*r), hide))
 }
@@ -150,65 +132,50 @@ func maskedValue(value reflect.Value, hide func(string) string) reflect.Value {
 	return copied
 }
 
-// Uncut puts the whole line in the place of evidence that was cut, where the
-// finding names a line of stdout that was kept, or is the answer to a raw request (4 KiB
-// of each are).
+// Uncut replaces evidence that was cut by the whole line, if the finding names a line of stdout that was kept or is the
+// answer to a raw request (4 KiB of each are kept).
 func (r *Report) Uncut(fleet *evidence.Fleet) {
 	for i := range r.Findings {
-		finding := &r.Findings[i]
-		if finding.Where == nil || finding.Where.Line == 0 && finding.Where.Run != "raw" {
+		f := &r.Findings[i]
+		at := slices.IndexFunc(fleet.Servers, func(e *evidence.Evidence) bool { return e.Server.Name == f.Server })
+		if at < 0 || f.Where == nil || f.Where.Line == 0 && f.Where.Run != "raw" {
 			continue
 		}
-		at := slices.IndexFunc(fleet.Servers, func(e *evidence.Evidence) bool { return e.Server.Name == finding.Server })
-		if at < 0 {
-			continue
-		}
-		if whole, found := wholeLine(fleet.Servers[at], finding.Where, finding.Evidence); found {
-			finding.Evidence = whole
-		}
+		f.Evidence = wholeLine(fleet.Servers[at], f.Where, f.Evidence)
 	}
 }
 
-// wholeLine finds the text on a line of stdout that evidence is the beginning of.
-func wholeLine(e *evidence.Evidence, where *evidence.Where, evidence string) (string, bool) {
+// wholeLine returns the text that begins with evidence, on a line of stdout or in an answer over HTTP; evidence itself
+// if there is none.
+func wholeLine(e *evidence.Evidence, where *evidence.Where, evidence string) string {
 	beginning := strings.TrimSuffix(evidence, "…")
 	if where.Run == "raw" {
-		return wholeAnswer(e.HTTP, beginning)
+		for _, name := range slices.Sorted(maps.Keys(e.HTTP.Replies)) {
+			if words := e.HTTP.Replies[name].Words(4 << 10); len(words) > len(beginning) &&
+				strings.HasPrefix(words, beginning) {
+				return words
+			}
+		}
+		return evidence
 	}
 	for _, run := range e.Runs() {
 		if where.Run != "" && where.Run != run.Name {
 			continue
 		}
 		for _, event := range run.Events {
-			number, text := stdoutLine(event)
-			if number == where.Line && len(text) > len(evidence) && strings.HasPrefix(text, beginning) {
-				return text, true
+			number, text := 0, []byte(nil)
+			switch e := event.(type) {
+			case servers.PollutedLine:
+				number, text = e.Line, e.Text
+			case servers.OddFrame:
+				number, text = e.Line, e.Bytes
+			case servers.FrameReceived:
+				number, text = e.Line, e.Bytes
+			}
+			if number == where.Line && len(text) > len(evidence) && bytes.HasPrefix(text, []byte(beginning)) {
+				return string(text)
 			}
 		}
 	}
-	return "", false
-}
-
-// wholeAnswer finds the answer over HTTP that evidence is the beginning of.
-func wholeAnswer(h *evidence.HTTPEvidence, beginning string) (string, bool) {
-	const whole = 4 << 10
-	for _, name := range slices.Sorted(maps.Keys(h.Replies)) {
-		if words := h.Replies[name].Words(whole); len(words) > len(beginning) && strings.HasPrefix(words, beginning) {
-			return words, true
-		}
-	}
-	return "", false
-}
-
-// stdoutLine is the number and the text of a line of stdout.
-func stdoutLine(event exec.Event) (number int, text string) {
-	switch e := event.(type) {
-	case servers.PollutedLine:
-		return e.Line, string(e.Text)
-	case servers.OddFrame:
-		return e.Line, string(e.Bytes)
-	case servers.FrameReceived:
-		return e.Line, string(e.Bytes)
-	}
-	return 0, ""
+	return evidence
 }

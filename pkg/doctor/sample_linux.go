@@ -25,70 +25,57 @@ import (
 // architecture that Go runs on.
 const clockTick = 10 * time.Millisecond
 
-// sampleProcess measures the process and all that descend from it while they are
-// left alone for d. It is nil where the process was gone before d was over.
+// sampleProcess measures the process and all that descend from it while they are left alone for d; nil if the process
+// was gone before.
 func sampleProcess(ctx context.Context, pid int, d time.Duration) *evidence.ProcessSample {
+	used := func(tree []evidence.Process) (used time.Duration) {
+		for _, process := range tree {
+			stat, _ := readStat(process.PID)
+			used += stat.used
+		}
+		return used
+	}
 	began := time.Now()
-	first := cpuOf(processTree(pid))
+	first := used(processTree(pid))
 	quiet(ctx, d/2)
-	middle := cpuOf(processTree(pid))
+	middle := used(processTree(pid))
 	quiet(ctx, d-time.Since(began))
 	tree := processTree(pid)
 	if len(tree) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	last := cpuOf(tree)
-	s := &evidence.ProcessSample{
-		Over: time.Since(began), Processes: len(tree),
+	last := used(tree)
+	return &evidence.ProcessSample{
+		Over: time.Since(began), Processes: len(tree), RSS: memoryOf(tree),
 		CPU: max(0, last-first), Settled: max(0, last-middle), Listening: listening(tree),
 	}
+}
+
+// treeMemory returns how much memory a process and its descendants use; zero if they are gone.
+func treeMemory(pid int) (bytes int64) { return memoryOf(processTree(pid)) }
+
+// memoryOf returns how many bytes of memory the processes of a tree use.
+func memoryOf(tree []evidence.Process) (bytes int64) {
 	for _, process := range tree {
-		s.RSS += residentOf(process.PID)
-	}
-	return s
-}
-
-// residentOf is how much memory a process has in use, in bytes.
-func residentOf(pid int) int64 {
-	statm, _ := os.ReadFile(procPath(pid, "statm")) // gone: none
-	fields := strings.Fields(string(statm))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(fields[1], 10, 64)
-	return pages * int64(os.Getpagesize())
-}
-
-// treeMemory is how much memory a process and its descendants have in use; zero
-// where they are gone.
-func treeMemory(pid int) (bytes int64) {
-	for _, process := range processTree(pid) {
-		bytes += residentOf(process.PID)
+		statm, _ := os.ReadFile(procPath(process.PID, "statm")) // empty if it is gone
+		if fields := strings.Fields(string(statm)); len(fields) > 1 {
+			pages, _ := strconv.ParseInt(fields[1], 10, 64)
+			bytes += pages * int64(os.Getpagesize())
+		}
 	}
 	return bytes
 }
 
-// cpuOf is the processor time that the processes of a tree have used, and those of
-// their children that have ended.
-func cpuOf(tree []evidence.Process) (used time.Duration) {
-	for _, process := range tree {
-		if stat, ok := readStat(process.PID); ok {
-			used += stat.used
-		}
-	}
-	return used
-}
-
 // procStat is what toolx reads of /proc/PID/stat (man 5 proc).
 type procStat struct {
-	state   string
-	group   int
-	used    time.Duration
-	started uint64
+	state         string
+	parent, group int
+	used          time.Duration
+	started       uint64
 }
 
-// readStat reads a process's stat. The name in it is in parentheses and may hold
-// any character; fields are counted from behind it.
+// readStat reads a process's stat. The name in it is in parentheses and may hold any character; fields are counted from
+// its end.
 func readStat(pid int) (procStat, bool) {
 	text, err := os.ReadFile(procPath(pid, "stat"))
 	if err != nil {
@@ -99,6 +86,7 @@ func readStat(pid int) (procStat, bool) {
 		return procStat{}, false
 	}
 	stat := procStat{state: fields[0]}
+	stat.parent, _ = strconv.Atoi(fields[1])
 	stat.group, _ = strconv.Atoi(fields[2])
 	for _, field := range fields[11:15] { // utime, stime, cutime, cstime
 		ticks, _ := strconv.ParseInt(field, 10, 64)
@@ -150,16 +138,11 @@ func births(pid int) []birth {
 	return found
 }
 
-// groupMembers are the living processes of a process group.
+// groupMembers returns the living processes of a process group.
 func groupMembers(group int) []birth {
 	var members []birth
-	folders, _ := filepath.Glob("/proc/[0-9]*")
-	for _, folder := range folders {
-		pid, err := strconv.Atoi(filepath.Base(folder))
-		if err != nil {
-			continue
-		}
-		if stat, ok := readStat(pid); ok && stat.group == group && stat.state != "Z" {
+	for pid, stat := range allProcesses() {
+		if stat.group == group && stat.state != "Z" {
 			members = append(members, birth{pid, stat.started})
 		}
 	}
@@ -215,19 +198,14 @@ func holds(pid int, pipes map[string]string) []string {
 	return held
 }
 
-// holders are the processes, other than this one, that have one of pipes open.
+// holders returns the processes, other than this one, that have one of pipes open.
 func holders(pipes map[string]string) []birth {
 	if len(pipes) == 0 {
 		return nil
 	}
 	var found []birth
-	folders, _ := filepath.Glob("/proc/[0-9]*")
-	for _, folder := range folders {
-		pid, err := strconv.Atoi(filepath.Base(folder))
-		if err != nil || pid == os.Getpid() || len(holds(pid, pipes)) == 0 {
-			continue
-		}
-		if stat, ok := readStat(pid); ok {
+	for pid, stat := range allProcesses() {
+		if pid != os.Getpid() && len(holds(pid, pipes)) > 0 {
 			found = append(found, birth{pid, stat.started})
 		}
 	}
@@ -305,4 +283,17 @@ func listener(text string) (address netip.AddrPort, inode string, ok bool) {
 	}
 	ip, ok := netip.AddrFromSlice(raw)
 	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), fields[9], ok
+}
+
+// allProcesses yields the processes of the system, by their numbers.
+func allProcesses() iter.Seq2[int, procStat] {
+	return func(yield func(int, procStat) bool) {
+		folders, _ := filepath.Glob("/proc/[0-9]*")
+		for _, folder := range folders {
+			pid, _ := strconv.Atoi(filepath.Base(folder))
+			if stat, ok := readStat(pid); ok && !yield(pid, stat) {
+				return
+			}
+		}
+	}
 }

@@ -45,7 +45,9 @@ func (o Options) measure(ctx context.Context, session *servers.Session, life *li
 // times makes up to n requests within a time and returns how long each took, and
 // the size of the last answer. It stops at the first that is refused or not
 // answered.
-func times(ctx context.Context, wire *servers.Wire, method string, n int, within time.Duration) (took []time.Duration, size int) {
+func times(ctx context.Context, wire *servers.Wire, method string, n int, within time.Duration) (took []time.Duration,
+	size int,
+) {
 	bounded, cancel := context.WithTimeout(ctx, evidence.AnswerLimit)
 	defer cancel()
 	for began := time.Now(); len(took) < n && time.Since(began) < within; {

@@ -21,7 +21,7 @@ import (
 	"toolx/pkg/doctor/checks/tool"
 )
 
-// table is the doctor's whole table. It is made once, when it is first asked for.
+// table returns all checks, made when they are first needed.
 var table = sync.OnceValue(func() []check.Check {
 	all := slices.Concat(
 		config.Checks(), launch.Checks(), process.Checks(), framing.Checks(), rpc.Checks(),
@@ -33,12 +33,35 @@ var table = sync.OnceValue(func() []check.Check {
 	return all
 })
 
-// places are the checks' places in the table, by id.
-var places = sync.OnceValue(func() map[string]int { return positions(table()) })
+// places returns the checks' places in the table, by id.
+var places = sync.OnceValue(func() map[string]int {
+	index := make(map[string]int)
+	for i, check := range table() {
+		index[check.ID] = i
+	}
+	return index
+})
 
-// Checks is the whole table, in the order of judging. Ids are unique. Callers must not
-// change it.
+// Checks returns the whole table, in the order of judging. Callers must not change it.
 func Checks() []check.Check { return table() }
+
+// sortReport puts the root cause first: findings by severity, then in the order of the table; results in the order of
+// the table, server by server as they were judged.
+func sortReport(report *Report) {
+	order := places()
+	servers := make(map[string]int)
+	for _, result := range report.Checks {
+		if _, known := servers[result.Server]; !known {
+			servers[result.Server] = len(servers)
+		}
+	}
+	slices.SortStableFunc(report.Findings, func(a, b check.Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(order[a.ID], order[b.ID]))
+	})
+	slices.SortStableFunc(report.Checks, func(a, b check.CheckResult) int {
+		return cmp.Or(cmp.Compare(servers[a.Server], servers[b.Server]), cmp.Compare(order[a.ID], order[b.ID]))
+	})
+}
 
 // Find returns the check of that id.
 func Find(id string) (check.Check, bool) {
@@ -49,20 +72,7 @@ func Find(id string) (check.Check, bool) {
 	return table()[at], true
 }
 
-// sortFindings puts the root first: by the order of the checks, then by severity
-// within one check, keeping what a check says in its order.
-func sortFindings(findings []check.Finding) {
-	order := places()
-	slices.SortStableFunc(findings, func(a, b check.Finding) int {
-		return cmp.Or(
-			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
-			cmp.Compare(order[a.ID], order[b.ID]),
-		)
-	})
-}
-
-// Near returns the id of a check that a slip could have meant, empty where none is
-// near. A part of an id counts as a slip too.
+// Near returns the id of a check that a typo could have meant, or nothing. A part of an id counts as a typo too.
 func Near(id string) string {
 	best, least := "", max(2, len(id)/3)+1
 	for _, check := range Checks() {

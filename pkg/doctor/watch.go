@@ -11,10 +11,9 @@ import (
 	"toolx/pkg/servers"
 )
 
-// watcher keeps an eye on the processes of one run. What a server started is known
-// by its parents while they live, and afterwards by the server's process group and
-// by the server's pipes: a process that has left all three before note was called
-// is not seen. Outside Linux it sees nothing.
+// watcher watches the processes of one run. What a server started is known by its parents while they live, and later by
+// the server's process group and pipes: a process that has left all three before note was called is not seen. Outside
+// Linux it sees nothing.
 type watcher struct {
 	mu      sync.Mutex
 	pid     int
@@ -93,16 +92,13 @@ func (w *watcher) alive() []birth {
 	return left
 }
 
-// orphanGrace is how long the processes of a server that has ended may take to end
-// as well: a wrapper is often gone a moment before what it wraps.
-const orphanGrace = 300 * time.Millisecond
-
-// sweep returns what outlived the server, and ends it: the doctor leaves nothing
-// behind. The server's own process must have ended.
+// sweep returns what outlived the server, and ends it. The server's own process must have ended.
 func (w *watcher) sweep(ctx context.Context) []evidence.Orphan {
+	// A wrapper often ends a moment before what it wraps.
+	const grace = 300 * time.Millisecond
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	bounded, cancel := context.WithTimeout(ctx, orphanGrace)
+	bounded, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	for len(w.alive()) > 0 && bounded.Err() == nil {
 		quiet(bounded, 5*time.Millisecond)
@@ -111,7 +107,7 @@ func (w *watcher) sweep(ctx context.Context) []evidence.Orphan {
 	for _, one := range w.alive() {
 		one.kill()
 	}
-	gone, stop := context.WithTimeout(context.WithoutCancel(ctx), orphanGrace)
+	gone, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer stop()
 	for len(w.alive()) > 0 && gone.Err() == nil { // a busy machine ends them a moment later
 		quiet(gone, time.Millisecond)

@@ -69,13 +69,13 @@ const (
 
 // Check is one question. A family's table has its ID, Need and Ask or AskAll; its page has the rest.
 type Check struct {
-	ID   string // stable, public, kebab-case
-	Need Need
+	ID   string `json:"id"` // stable, public, kebab-case
+	Need Need   `json:"-"`
 	// Ask looks at one server's evidence and returns what it finds; nil is a pass.
 	// Exactly one of Ask and AskAll is set.
-	Ask func(*evidence.Evidence) []Finding
+	Ask func(*evidence.Evidence) []Finding `json:"-"`
 	// AskAll looks at all servers and the config together.
-	AskAll func(*evidence.Fleet) []Finding
+	AskAll func(*evidence.Fleet) []Finding `json:"-"`
 
 	Page
 }

@@ -10,20 +10,19 @@ import (
 
 // Page is a check's page, docs/checks/<id>.md: its front matter, then its sections.
 type Page struct {
-	Severity Severity
-	Group    Group
+	Severity Severity `json:"severity"`
+	Group    Group    `json:"group"`
+	// Title says in a few words what is wrong when the check finds something.
+	Title  string   `json:"title"`
+	Why    string   `json:"why"`              // who is hurt and how; plain sentences
+	Bad    string   `json:"bad,omitempty"`    // an example, a few lines
+	Good   string   `json:"good,omitempty"`   // the same, right
+	Fix    []string `json:"fix,omitempty"`    // what to do, the server's author first, then its user
+	Breaks []string `json:"breaks,omitempty"` // clients that fail on it
+	Source string   `json:"source,omitempty"` // the specification's clause and revision, or a report
 	// After are the checks whose finding would explain what this one sees: if one of them
 	// has found something, this one is skipped and says so.
-	After []string
-	// Title says in a few words what is wrong when the check finds something.
-	Title  string
-	Source string // the specification's clause and revision, or a report
-
-	Why    string   // who is hurt and how; plain sentences
-	Bad    string   // an example, a few lines
-	Good   string   // the same, right
-	Fix    []string // what to do, the server's author first, then its user
-	Breaks []string // clients that fail on it
+	After []string `json:"after,omitempty"`
 }
 
 // PageOf reads the page of a check; the zero Page if there is none.

@@ -21,7 +21,7 @@ func TestEnvLike(t *testing.T) {
 		{"minimal", "linux", "PATH=/home/me/.venv/bin:/home/me/.nvm/bin:/x/node_modules/.bin:/usr/bin"},
 	} {
 		before := slices.Clone(shell)
-		got, err := EnvLikeOn(test.name, shell, test.goos)
+		got, err := envLikeOn(test.name, shell, test.goos)
 		if err != nil || strings.Join(got, " ") != test.want {
 			t.Errorf("%s on %s: %v\n%q", test.name, test.goos, err, got)
 		}
@@ -35,11 +35,11 @@ func TestEnvLike(t *testing.T) {
 // program has.
 func TestEnvLikeWindows(t *testing.T) {
 	shell := []string{`Path=C:\node;C:\Windows`, "SystemRoot=C:\\Windows", "APPDATA=a", "TERM=x", "FUNC=()", "GITHUB_TOKEN=t"}
-	got, err := EnvLikeOn("claude-desktop", shell, "windows")
+	got, err := envLikeOn("claude-desktop", shell, "windows")
 	if want := shell[:3]; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v %q", err, got)
 	}
-	if got, _ := EnvLikeOn("minimal", shell, "windows"); !slices.Equal(got, shell[:2]) {
+	if got, _ := envLikeOn("minimal", shell, "windows"); !slices.Equal(got, shell[:2]) {
 		t.Errorf("minimal: %q", got)
 	}
 }

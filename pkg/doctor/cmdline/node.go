@@ -3,6 +3,7 @@ package cmdline
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 
 // NodePackage is the npm package that a server's code belongs to.
 type NodePackage struct {
-	Folder  string // that package.json is in
+	Folder  string // of package.json
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Engines struct {
@@ -25,10 +26,9 @@ type NodePackage struct {
 	} `json:"engines"`
 }
 
-// NodeScript is the file that node runs: its first argument, or the command itself
-// where that is a script for node.
+// NodeScript returns the file that node runs: its first argument, or the command itself if that is a script for node.
 func NodeScript(command string, args []string, launch *config.Resolved) string {
-	if name := BaseName(command); name == "node" || name == "nodejs" || name == "bun" || name == "tsx" {
+	if slices.Contains([]string{"node", "nodejs", "bun", "tsx"}, BaseName(command)) {
 		i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 		if i < 0 {
 			return ""
@@ -42,8 +42,7 @@ func NodeScript(command string, args []string, launch *config.Resolved) string {
 	return ""
 }
 
-// RealPath is a path with its links followed, counted from folder; empty where
-// nothing is there.
+// RealPath returns a path, relative to folder, with its links followed; nothing if it does not exist.
 func RealPath(path, folder string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(folder, path)
@@ -51,41 +50,43 @@ func RealPath(path, folder string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
 	}
-	followed, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
+	followed, _ := filepath.EvalSymlinks(path)
 	return followed
 }
 
-// PackageAbove reads the nearest package.json with a name, from a file upwards:
-// those without one only set the kind of modules below them.
+// PackageAbove reads the nearest package.json with a name, from a file upwards. One without a name only sets the
+// kind of modules below it.
 func PackageAbove(file string) (NodePackage, bool) {
-	for folder := filepath.Dir(file); ; folder = filepath.Dir(folder) {
+	for folder := range upwards(filepath.Dir(file)) {
 		if found, ok := readPackage(folder); ok && found.Name != "" {
 			return found, true
 		}
-		if folder == filepath.Dir(folder) {
-			return NodePackage{}, false
+	}
+	return NodePackage{}, false
+}
+
+// upwards yields a folder and all folders above it.
+func upwards(folder string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(folder) && folder != filepath.Dir(folder) {
+			folder = filepath.Dir(folder)
 		}
 	}
 }
 
 // readPackage reads the package.json of a folder.
 func readPackage(folder string) (NodePackage, bool) {
-	const largest = 1 << 20
 	found := NodePackage{Folder: folder}
-	text := FileBeginning(filepath.Join(folder, "package.json"), largest)
-	// A field of another type than npm's leaves the others.
-	if len(text) == 0 || !json.Valid(text) {
+	text := FileBeginning(filepath.Join(folder, "package.json"), 1<<20)
+	if !json.Valid(text) {
 		return NodePackage{}, false
 	}
-	_ = json.Unmarshal(text, &found)
+	_ = json.Unmarshal(text, &found) // a field of a type that npm does not use leaves the others
 	return found, true
 }
 
-// InstalledPackage finds what npx runs for a name: the package in a node_modules from
-// the server's folder upwards, else the newest one in npx's cache.
+// InstalledPackage finds what npx runs for a name: the package in a node_modules from the server's folder upwards, or
+// the newest one in npx's cache.
 func InstalledPackage(name string, launch *config.Resolved) (NodePackage, bool) {
 	if folder, err := filepath.Abs(launch.Cwd); err == nil {
 		if found, ok := Dependency(folder, name); ok {
@@ -111,22 +112,17 @@ func InstalledPackage(name string, launch *config.Resolved) (NodePackage, bool) 
 	return readPackage(newest)
 }
 
-// Dependency finds a package as node does: in the node_modules of folder and of those
-// above it.
+// Dependency finds a package as node does: in the node_modules of folder and of those above it.
 func Dependency(folder, name string) (NodePackage, bool) {
-	for {
-		if found, ok := readPackage(filepath.Join(folder, "node_modules", filepath.FromSlash(name))); ok {
+	for above := range upwards(folder) {
+		if found, ok := readPackage(filepath.Join(above, "node_modules", filepath.FromSlash(name))); ok {
 			return found, true
 		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			return NodePackage{}, false
-		}
-		folder = parent
 	}
+	return NodePackage{}, false
 }
 
-// NodeOf is the node that a command line comes to: itself, or what PATH has.
+// NodeOf returns the node that a command line ends in: itself, or the one in PATH.
 func NodeOf(launch *config.Resolved) string {
 	if command, _ := Unwrapped(launch.Command, launch.Args); BaseName(command) == "node" {
 		return command

@@ -3,6 +3,7 @@ package cmdline
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"io"
 	"os"
 	"strings"
@@ -11,38 +12,28 @@ import (
 // Shebang is the first line of a script, as the kernel and env(1) read it.
 type Shebang struct {
 	Line        string // "#!/usr/bin/env node", with what ends it but the newline
-	Interpreter string // the path behind "#!"
-	// Program is what env looks up in PATH, empty where another interpreter stands
-	// there.
+	Interpreter string // the path after "#!"
+	// Program is what env looks up in PATH, empty for another interpreter.
 	Program string
 	Crlf    bool
-	// Joined says that env gets several words as one, since only -S splits them.
+	// Joined is set if env gets several words as one, since only -S splits them.
 	Joined bool
 }
 
-// maxShebang is how many bytes of a script Linux reads for its first line
-// (BINPRM_BUF_SIZE).
-const maxShebang = 256
-
-// ReadShebang reads a script's first line; ok is false where the file is none.
-func ReadShebang(path string) (Shebang, bool) {
-	begin := FileBeginning(path, maxShebang)
-	if !bytes.HasPrefix(begin, []byte("#!")) {
+// ReadShebang reads a script's first line; ok is false if the file has none.
+func ReadShebang(path string) (s Shebang, ok bool) {
+	const most = 256 // bytes that Linux reads of the line (BINPRM_BUF_SIZE)
+	line, _, _ := strings.Cut(string(FileBeginning(path, most)), "\n")
+	if !strings.HasPrefix(line, "#!") {
 		return Shebang{}, false
 	}
-	line, _, _ := bytes.Cut(begin, []byte("\n"))
-	return parseShebang(string(line)), true
+	return parseShebang(line), true
 }
 
-// parseShebang takes the line apart: an interpreter, and all that follows as one
-// argument.
 func parseShebang(line string) Shebang {
 	s := Shebang{Line: line}
-	rest := strings.TrimPrefix(line, "#!")
-	if cut, found := strings.CutSuffix(rest, "\r"); found {
-		s.Crlf, rest = true, cut
-	}
-	interpreter, argument, _ := strings.Cut(strings.Trim(rest, " \t"), " ")
+	line, s.Crlf = strings.CutSuffix(strings.TrimPrefix(line, "#!"), "\r")
+	interpreter, argument, _ := strings.Cut(strings.Trim(line, " \t"), " ")
 	s.Interpreter = interpreter
 	if BaseName(interpreter) == "env" {
 		s.Program, s.Joined = envProgram(strings.TrimSpace(argument))
@@ -50,8 +41,7 @@ func parseShebang(line string) Shebang {
 	return s
 }
 
-// envProgram is the program that env runs. Without -S it gets the whole argument as
-// one word.
+// envProgram returns the program that env runs. Without -S it gets the whole argument as one word.
 func envProgram(argument string) (program string, joined bool) {
 	words, split := strings.CutPrefix(argument, "-S")
 	if !split {
@@ -73,7 +63,7 @@ func envProgram(argument string) (program string, joined bool) {
 	return "", false
 }
 
-// FileBeginning is the beginning of a file, empty where it cannot be read.
+// FileBeginning returns the beginning of a file, or nothing if it cannot be read.
 func FileBeginning(path string, most int64) []byte {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -88,27 +78,22 @@ func FileBeginning(path string, most int64) []byte {
 	return begin
 }
 
-// LoaderOf is the program that loads an ELF executable ("/lib/ld-musl-x86_64.so.1"),
-// empty for a static one and for other files.
+// LoaderOf returns the program that loads an ELF executable ("/lib/ld-musl-x86_64.so.1"); nothing for a static one and
+// for other files.
 func LoaderOf(path string) string {
 	if !bytes.HasPrefix(FileBeginning(path, 4), []byte(elf.ELFMAG)) {
 		return ""
 	}
-	opened, err := os.Open(path)
+	file, err := elf.Open(path)
 	if err != nil {
 		return ""
 	}
-	defer opened.Close()
-	file, err := elf.NewFile(opened)
-	if err != nil {
-		return ""
-	}
+	defer file.Close()
 	for _, segment := range file.Progs {
-		if segment.Type != elf.PT_INTERP {
-			continue
+		if segment.Type == elf.PT_INTERP {
+			name, _ := io.ReadAll(io.LimitReader(segment.Open(), 4096))
+			return string(bytes.TrimRight(name, "\x00"))
 		}
-		name, _ := io.ReadAll(io.LimitReader(segment.Open(), 4096))
-		return string(bytes.TrimRight(name, "\x00"))
 	}
 	return ""
 }
@@ -120,35 +105,27 @@ func FileKind(path string) string {
 	case len(begin) == 0:
 		return "an empty file"
 	case bytes.HasPrefix(begin, []byte(elf.ELFMAG)) && len(begin) >= 20:
-		return "an ELF executable for " + elfMachine(begin)
-	case bytes.HasPrefix(begin, []byte("MZ")):
-		return "a Windows executable"
-	case isMachO(begin):
-		return "a macOS executable"
-	case bytes.HasPrefix(begin, []byte("#!")):
-		return "a script"
-	case bytes.HasPrefix(begin, []byte("\xef\xbb\xbf#!")):
-		return "a script with a byte order mark before #!"
-	case bytes.IndexByte(begin, 0) < 0:
+		machine := binary.LittleEndian.Uint16(begin[18:])
+		if begin[elf.EI_DATA] == byte(elf.ELFDATA2MSB) {
+			machine = binary.BigEndian.Uint16(begin[18:])
+		}
+		return "an ELF executable for " + strings.ToLower(strings.TrimPrefix(elf.Machine(machine).String(), "EM_"))
+	}
+	for _, kind := range []struct{ magic, name string }{
+		{"MZ", "a Windows executable"},
+		{"\xcf\xfa\xed\xfe", "a macOS executable"},
+		{"\xce\xfa\xed\xfe", "a macOS executable"},
+		{"\xca\xfe\xba\xbe", "a macOS executable"},
+		{"\xfe\xed\xfa\xcf", "a macOS executable"},
+		{"#!", "a script"},
+		{"\xef\xbb\xbf#!", "a script with a byte order mark before #!"},
+	} {
+		if bytes.HasPrefix(begin, []byte(kind.magic)) {
+			return kind.name
+		}
+	}
+	if bytes.IndexByte(begin, 0) < 0 {
 		return "a text file without #! line"
 	}
 	return "of an unknown format"
-}
-
-// elfMachine names the architecture of an ELF header (e_machine).
-func elfMachine(header []byte) string {
-	machine := elf.Machine(header[18]) | elf.Machine(header[19])<<8
-	if header[elf.EI_DATA] == byte(elf.ELFDATA2MSB) {
-		machine = elf.Machine(header[19]) | elf.Machine(header[18])<<8
-	}
-	return strings.ToLower(strings.TrimPrefix(machine.String(), "EM_"))
-}
-
-func isMachO(begin []byte) bool {
-	for _, magic := range []string{"\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\xfe\xed\xfa\xcf"} {
-		if bytes.HasPrefix(begin, []byte(magic)) {
-			return true
-		}
-	}
-	return false
 }

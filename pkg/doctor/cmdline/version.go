@@ -1,7 +1,7 @@
 package cmdline
 
 import (
-	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,15 +12,14 @@ type Version struct {
 	before  string // "rc.1"; empty for a release
 }
 
-// ParseVersion reads a whole version such as "v1.2.3-rc.1+build"; ok is false where
-// a number is missing.
+// ParseVersion reads a whole version such as "v1.2.3-rc.1+build"; ok is false if a number is missing.
 func ParseVersion(text string) (v Version, ok bool) {
 	v, given := parsePartial(text)
 	return v, given == 3
 }
 
-// parsePartial reads as many numbers as a range gives: "18", "18.x" and "18.*" have
-// one, "*" and "" have none. given is -1 where text is no version.
+// parsePartial reads as many numbers as a range gives: "18", "18.x" and "18.*" have one, "*" and "" have none. given is
+// -1 if text is not a version.
 func parsePartial(text string) (v Version, given int) {
 	text = strings.TrimLeft(strings.TrimSpace(text), "v=")
 	text, _, _ = strings.Cut(text, "+")
@@ -39,17 +38,13 @@ func parsePartial(text string) (v Version, given int) {
 	return v, given
 }
 
-// compare orders versions; one before a release comes before it. Words of two such
-// versions are compared as text, which is near enough for what is asked here.
+// compare orders versions, pre-releases before their release. The words of pre-releases are compared as text, which is
+// close enough here.
 func (v Version) compare(other Version) int {
-	for i, number := range v.numbers {
-		if order := cmp.Compare(number, other.numbers[i]); order != 0 {
-			return order
-		}
-	}
+	order := slices.Compare(v.numbers[:], other.numbers[:])
 	switch {
-	case v.before == other.before:
-		return 0
+	case order != 0 || v.before == other.before:
+		return order
 	case v.before == "":
 		return 1
 	case other.before == "":
@@ -58,52 +53,32 @@ func (v Version) compare(other Version) int {
 	return strings.Compare(v.before, other.before)
 }
 
-// Within reports whether v satisfies a range as npm writes it (">=18 <21 || ^22.1"). It
-// is known only where the range can be read.
+// Within reports whether v satisfies a range as npm writes it (">=18 <21 || ^22.1"); known is false if the range cannot
+// be read.
 func (v Version) Within(text string) (inside, known bool) {
 	for alternative := range strings.SplitSeq(text, "||") {
-		all, readable := v.withinAll(alternative)
-		if !readable {
-			return false, false
+		if low, high, hyphen := strings.Cut(alternative, " - "); hyphen {
+			alternative = ">=" + strings.TrimSpace(low) + " <=" + strings.TrimSpace(high)
+		}
+		all, operator := true, "" // which may be separate from its version
+		for _, field := range strings.Fields(alternative) {
+			operator += field
+			if strings.Trim(field, "<>=~^") == "" {
+				continue
+			}
+			low, high, ok := bounds(operator)
+			if !ok {
+				return false, false
+			}
+			all = all && v.compare(low) >= 0 && (high == nil || v.compare(*high) < 0)
+			operator = ""
 		}
 		inside = inside || all
 	}
 	return inside, true
 }
 
-// withinAll reports whether v satisfies every comparator of one alternative.
-func (v Version) withinAll(text string) (inside, known bool) {
-	if low, high, hyphen := strings.Cut(text, " - "); hyphen {
-		text = ">=" + strings.TrimSpace(low) + " <=" + strings.TrimSpace(high)
-	}
-	inside = true
-	for _, comparator := range comparators(text) {
-		low, high, ok := bounds(comparator)
-		if !ok {
-			return false, false
-		}
-		inside = inside && v.compare(low) >= 0 && (high == nil || v.compare(*high) < 0)
-	}
-	return inside, true
-}
-
-// comparators cuts at spaces; an operator may stand apart from its version.
-func comparators(text string) []string {
-	var list []string
-	operator := ""
-	for _, field := range strings.Fields(text) {
-		if strings.Trim(field, "<>=~^") == "" {
-			operator += field
-			continue
-		}
-		list = append(list, operator+field)
-		operator = ""
-	}
-	return list
-}
-
-// bounds are what a comparator allows: from low on, and below high, where that is
-// not nil.
+// bounds returns what a comparator allows: from low on, and below high if that is not nil.
 func bounds(comparator string) (low Version, high *Version, ok bool) {
 	text := strings.TrimLeft(comparator, "<>=~^")
 	operator := comparator[:len(comparator)-len(text)]
@@ -111,54 +86,47 @@ func bounds(comparator string) (low Version, high *Version, ok bool) {
 	if given < 0 {
 		return low, nil, false
 	}
-	next := v.after(given - 1) // the first beyond what is written
+	place := given - 1 // of the number that the end of the range increases
 	switch operator {
 	case ">=":
 		return v, nil, true
 	case ">":
-		if given < 3 {
-			return next, nil, true
-		}
-		if v.before != "" {
+		switch {
+		case given < 3:
+			return v.after(place), nil, true
+		case v.before != "":
 			v.before += "\x00" // the next text
-		} else {
+		default:
 			v.numbers[2]++
 		}
 		return v, nil, true
 	case "<":
 		return low, &v, true
-	case "<=":
-		return low, bound(given, next), true
 	case "", "=":
-		return v, bound(given, next), true
+		low = v
+	case "<=":
 	case "~", "~>":
-		return v, bound(given, v.after(min(given-1, 1))), true
-	case "^":
-		return v, bound(given, v.after(leading(v, given))), true
-	}
-	return low, nil, false
-}
-
-// bound is the upper end of a range; "*" has none.
-func bound(given int, high Version) *Version {
-	if given == 0 {
-		return nil
-	}
-	return &high
-}
-
-// leading is the place that ^ keeps: the first number that is not zero.
-func leading(v Version, given int) int {
-	for i := range given - 1 {
-		if v.numbers[i] != 0 {
-			return i
+		low, place = v, min(place, 1)
+	case "^": // keeps the first number that is not zero
+		low = v
+		for i := range place {
+			if v.numbers[i] != 0 {
+				place = i
+				break
+			}
 		}
+	default:
+		return low, nil, false
 	}
-	return max(0, given-1)
+	if given == 0 { // "*" has no end
+		return low, nil, true
+	}
+	end := v.after(place)
+	return low, &end, true
 }
 
-// after is the first version whose number at place is one higher. A range's end
-// excludes what comes before that release, too.
+// after returns the first version whose number at place is one higher. It is a pre-release: the end of a range excludes
+// those too.
 func (v Version) after(place int) Version {
 	next := Version{before: "0"}
 	if place < 0 {

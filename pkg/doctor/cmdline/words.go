@@ -5,11 +5,27 @@ import (
 	"strings"
 )
 
-// Unwrapped is the command behind a shell or env that only starts it: `cmd /c npx …`
-// is npx. A script for a shell is taken apart only where it is plain words.
+// Unwrapped returns the command behind a shell or env that only starts it: `cmd /c npx …` is npx. A script for a shell
+// is taken apart only if it is plain words.
 func Unwrapped(command string, args []string) (string, []string) {
 	for range 3 {
-		inner := innerWords(command, args)
+		var inner []string
+		switch name := BaseName(command); {
+		case name == "cmd" && len(args) > 1 && strings.EqualFold(args[0], "/c"):
+			inner = args[1:]
+		case name == "env":
+			isProgram := func(arg string) bool { return !strings.Contains(arg, "=") && !strings.HasPrefix(arg, "-") }
+			if i := slices.IndexFunc(args, isProgram); i >= 0 {
+				inner = args[i:]
+			}
+		case IsShell(name):
+			if script, ok := ShellScript(args); ok && !strings.ContainsAny(script, "|&;<>()$`\\\"'*?#~\n") {
+				inner = strings.Fields(script)
+				if len(inner) > 0 && inner[0] == "exec" {
+					inner = inner[1:]
+				}
+			}
+		}
 		if len(inner) == 0 {
 			break
 		}
@@ -18,29 +34,7 @@ func Unwrapped(command string, args []string) (string, []string) {
 	return command, args
 }
 
-// innerWords are the words that a wrapper runs, nil where the command is none.
-func innerWords(command string, args []string) []string {
-	switch name := BaseName(command); {
-	case name == "cmd" && len(args) > 1 && strings.EqualFold(args[0], "/c"):
-		return args[1:]
-	case name == "env":
-		i := slices.IndexFunc(args, func(arg string) bool { return !strings.Contains(arg, "=") && !strings.HasPrefix(arg, "-") })
-		if i >= 0 {
-			return args[i:]
-		}
-	case IsShell(name):
-		if script, ok := ShellScript(args); ok && !strings.ContainsAny(script, "|&;<>()$`\\\"'*?#~\n") {
-			words := strings.Fields(script)
-			if len(words) > 0 && words[0] == "exec" {
-				words = words[1:]
-			}
-			return words
-		}
-	}
-	return nil
-}
-
-// IsShell reports whether a program of that name runs what stands in an argument.
+// IsShell reports whether a program of that name runs a script in an argument.
 func IsShell(name string) bool {
 	switch name {
 	case "sh", "bash", "zsh", "dash", "fish", "ksh", "ash", "pwsh", "powershell", "cmd":
@@ -49,7 +43,7 @@ func IsShell(name string) bool {
 	return false
 }
 
-// ShellScript is the script that a shell gets as an argument (-c, -lc, /c, -Command).
+// ShellScript returns the script that a shell gets as an argument (-c, -lc, /c, -Command).
 func ShellScript(args []string) (script string, ok bool) {
 	if at := ScriptArgument(args); at >= 0 {
 		return args[at], true
@@ -57,7 +51,7 @@ func ShellScript(args []string) (script string, ok bool) {
 	return "", false
 }
 
-// ScriptArgument is which argument of a shell is a script, -1 where none is.
+// ScriptArgument returns which argument of a shell is a script, or -1.
 func ScriptArgument(args []string) int {
 	for i, arg := range args[:max(0, len(args)-1)] {
 		short := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
@@ -71,132 +65,103 @@ func ScriptArgument(args []string) int {
 // Launcher is a program that fetches a package and runs it: npx, uvx and the like.
 type Launcher struct {
 	Name string // as it is typed: "npm exec"
-	NPM  bool   // the package is of npm's registry, else of PyPI
+	NPM  bool   // the package is from npm's registry, otherwise from PyPI
 	yes  bool   // -y is there
-	no   bool   // it was told never to install
-	Spec string // the package with its version, empty where none was found
+	no   bool   // it may not install anything
+	Spec string // the package with its version, empty if none was found
 	at   int    // which argument spec is
 }
 
-// ParseLauncher reads a command line as a launcher's; ok is false where it is none.
+// ParseLauncher reads the command line of a launcher; ok is false if it is not one.
 func ParseLauncher(command string, args []string) (l Launcher, ok bool) {
-	name, words := launcherWords(BaseName(command), args)
-	if name == "" {
+	program := append([]string{BaseName(command)}, args...)
+	names := []string{
+		"npx", "bunx", "uvx", "npm exec", "npm x", "bun x", "pnpm dlx", "yarn dlx", "uv tool run", "pipx run",
+	}
+	at := slices.IndexFunc(names, func(name string) bool {
+		words := strings.Fields(name)
+		return len(program) >= len(words) && slices.Equal(program[:len(words)], words)
+	})
+	if at < 0 {
 		return Launcher{}, false
 	}
-	l = Launcher{Name: name, NPM: !slices.Contains([]string{"uvx", "uv tool run", "pipx run"}, name), at: -1}
-	skipped := len(args) - len(words)
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		flag, value, inline := strings.Cut(word, "=")
+	l = Launcher{Name: names[at], NPM: !slices.Contains([]string{"uvx", "uv tool run", "pipx run"}, names[at]), at: -1}
+	switch l.Name {
+	case "npm x":
+		l.Name = "npm exec"
+	case "bun x":
+		l.Name = "bunx"
+	}
+	packages := []string{"--from", "--spec"} // flags whose value is the package
+	others := []string{
+		"--with", "-p", "--python", "-i", "--index-url", "--extra-index-url", "--index", "--default-index", "-f",
+		"--find-links", "--with-editable", "--with-requirements", "-c", "--constraints", "--overrides", "--directory",
+		"--project", "--env-file", "--cache-dir", "--config-file", "--color", "--pip-args",
+	}
+	if l.NPM {
+		packages = []string{"-p", "--package"}
+		others = []string{
+			"-c", "--call", "--registry", "--prefix", "--cache", "--userconfig", "--loglevel", "-w", "--workspace",
+		}
+	}
+	for i := strings.Count(names[at], " "); i < len(args); i++ {
+		flag, value, inline := strings.Cut(args[i], "=")
+		isPackage := slices.Contains(packages, flag)
 		switch {
-		case word == "--":
-		case !strings.HasPrefix(word, "-"):
+		case args[i] == "--":
+		case !strings.HasPrefix(flag, "-"):
 			if l.Spec == "" {
-				l.Spec, l.at = word, skipped+i
+				l.Spec, l.at = args[i], i
 			}
 			return l, true // what follows is the program's own
-		case word == "-y" || word == "--yes":
+		case args[i] == "-y" || args[i] == "--yes":
 			l.yes = true
-		case word == "--no" || word == "--no-install":
+		case args[i] == "--no" || args[i] == "--no-install":
 			l.no = true
-		case l.takesValue(flag):
-			at := i
-			if !inline && i+1 < len(words) {
+		case isPackage || slices.Contains(others, flag):
+			if !inline && i+1 < len(args) {
 				i++
-				value, at = words[i], i
+				value = args[i]
 			}
-			if l.namesPackage(flag) && l.Spec == "" {
-				l.Spec, l.at = value, skipped+at
+			if isPackage && l.Spec == "" {
+				l.Spec, l.at = value, i
 			}
 		}
 	}
 	return l, true
 }
 
-// launcherWords are the arguments of a launcher, behind the words that make its name.
-func launcherWords(program string, args []string) (name string, words []string) {
-	begins := func(heads ...string) bool {
-		return len(args) >= len(heads) && slices.Equal(args[:len(heads)], heads)
-	}
-	switch {
-	case program == "npx" || program == "bunx" || program == "uvx":
-		return program, args
-	case program == "npm" && (begins("exec") || begins("x")):
-		return "npm exec", args[1:]
-	case program == "bun" && begins("x"):
-		return "bunx", args[1:]
-	case (program == "pnpm" || program == "yarn") && begins("dlx"):
-		return program + " dlx", args[1:]
-	case program == "uv" && begins("tool", "run"):
-		return "uv tool run", args[2:]
-	case program == "pipx" && begins("run"):
-		return "pipx run", args[1:]
-	}
-	return "", nil
-}
-
-// takesValue reports whether a flag of the launcher has a value behind it.
-func (l Launcher) takesValue(flag string) bool {
-	if l.NPM {
-		return slices.Contains([]string{
-			"-p", "--package", "-c", "--call", "--registry", "--prefix", "--cache", "--userconfig", "--loglevel", "-w", "--workspace",
-		}, flag)
-	}
-	return slices.Contains([]string{
-		"--from", "--spec", "--with", "-p", "--python", "-i", "--index-url", "--extra-index-url", "--index", "--default-index",
-		"-f", "--find-links", "--with-editable", "--with-requirements", "-c", "--constraints", "--overrides", "--directory",
-		"--project", "--env-file", "--cache-dir", "--config-file", "--color", "--pip-args",
-	}, flag)
-}
-
-// namesPackage reports whether a flag's value is the package to run.
-func (l Launcher) namesPackage(flag string) bool {
-	if l.NPM {
-		return flag == "-p" || flag == "--package"
-	}
-	return flag == "--from" || flag == "--spec"
-}
-
 // Prompts reports whether the launcher asks before it installs.
 func (l Launcher) Prompts() bool { return (l.Name == "npx" || l.Name == "npm exec") && !l.yes && !l.no }
 
-// FromRegistry reports whether the package comes from a registry, and not from a
-// folder, an archive or a repository.
+// FromRegistry reports whether the package comes from a registry, not from a folder, an archive or a repository.
 func (l Launcher) FromRegistry() bool {
-	switch {
-	case l.Spec == "", strings.HasPrefix(l.Spec, "."), strings.HasPrefix(l.Spec, "/"), strings.HasPrefix(l.Spec, "~"):
-		return false
-	case strings.Contains(l.Spec, ":"), strings.Contains(l.Spec, `\`):
+	if l.Spec == "" || strings.ContainsAny(l.Spec[:1], "./~") || strings.ContainsAny(l.Spec, `:\`) {
 		return false
 	}
 	return strings.HasPrefix(l.Spec, "@") || !strings.Contains(l.Spec, "/")
 }
 
-// Split cuts the spec into the package's name and the version or tag asked for.
+// Split cuts the spec into the package's name and the requested version or tag. A Python requirement may have more:
+// "mcp[cli]>=1".
 func (l Launcher) Split() (name, version string) {
-	if !l.NPM {
-		if name, version, found := strings.Cut(l.Spec, "=="); found {
-			return withoutExtras(name), version
+	if l.NPM {
+		if at := strings.LastIndexByte(l.Spec, '@'); at > 0 {
+			return l.Spec[:at], l.Spec[at+1:]
 		}
-		name, version, _ := strings.Cut(l.Spec, "@")
-		return withoutExtras(name), version
+		return l.Spec, ""
 	}
-	if at := strings.LastIndexByte(l.Spec, '@'); at > 0 {
-		return l.Spec[:at], l.Spec[at+1:]
+	name, version, found := strings.Cut(l.Spec, "==")
+	if !found {
+		name, version, _ = strings.Cut(l.Spec, "@")
 	}
-	return l.Spec, ""
+	if end := strings.IndexAny(name, "[<>=~! "); end > 0 {
+		name = name[:end]
+	}
+	return name, version
 }
 
-// withoutExtras is the name in a Python requirement such as "mcp[cli]>=1".
-func withoutExtras(requirement string) string {
-	if end := strings.IndexAny(requirement, "[<>=~! "); end > 0 {
-		return requirement[:end]
-	}
-	return requirement
-}
-
-// Pinned reports whether the spec means one version for ever.
+// Pinned reports whether the spec always means the same version.
 func (l Launcher) Pinned() bool {
 	_, version := l.Split()
 	if !l.NPM {
@@ -206,7 +171,7 @@ func (l Launcher) Pinned() bool {
 	return exact
 }
 
-// DockerRun is what matters here of a `docker run`.
+// DockerRun is a `docker run` with the flags that matter here.
 type DockerRun struct {
 	Program                  string
 	at                       int // which argument "run" is
@@ -214,7 +179,7 @@ type DockerRun struct {
 	Detached                 bool
 }
 
-// ParseDocker reads a command line as docker's; ok is false where it runs no image.
+// ParseDocker reads a docker command line; ok is false if it does not run an image.
 func ParseDocker(command string, args []string) (run DockerRun, ok bool) {
 	run.Program = BaseName(command)
 	if !slices.Contains([]string{"docker", "podman", "nerdctl"}, run.Program) {
@@ -237,61 +202,34 @@ func ParseDocker(command string, args []string) (run DockerRun, ok bool) {
 
 // takes reads one flag and reports whether the next argument is its value.
 func (run *DockerRun) takes(arg string) (value bool) {
+	switches := map[string]*bool{
+		"interactive": &run.Interactive, "tty": &run.Tty, "rm": &run.Remove, "detach": &run.Detached,
+		"i": &run.Interactive, "t": &run.Tty, "d": &run.Detached,
+	}
+	for _, name := range []string{
+		"init", "privileged", "read-only", "publish-all", "no-healthcheck", "oom-kill-disable", "sig-proxy", "quiet",
+		"disable-content-trust", "help", "replace", "P", "q",
+	} {
+		switches[name] = new(bool)
+	}
 	if long, isLong := strings.CutPrefix(arg, "--"); isLong {
 		name, setting, inline := strings.Cut(long, "=")
-		if !isDockerSwitch(name) {
-			return !inline
+		on, isSwitch := switches[name]
+		if isSwitch && len(name) > 1 {
+			*on = setting != "false"
+			return false
 		}
-		run.set(name, setting != "false")
-		return false
+		return !inline
 	}
 	letters, setting, _ := strings.Cut(arg[1:], "=")
 	for i, letter := range letters {
-		name := dockerSwitch(letter)
-		if name == "" {
+		on, isSwitch := switches[string(letter)]
+		if !isSwitch {
 			return i == len(arg)-2 // the rest is the value, or the next argument is
 		}
-		run.set(name, setting != "false")
+		*on = setting != "false"
 	}
 	return false
-}
-
-func (run *DockerRun) set(name string, on bool) {
-	switch name {
-	case "interactive":
-		run.Interactive = on
-	case "tty":
-		run.Tty = on
-	case "rm":
-		run.Remove = on
-	case "detach":
-		run.Detached = on
-	}
-}
-
-// isDockerSwitch reports whether a long flag of `docker run` has no value.
-func isDockerSwitch(name string) bool {
-	return slices.Contains([]string{
-		"interactive", "tty", "rm", "detach", "init", "privileged", "read-only", "publish-all", "no-healthcheck",
-		"oom-kill-disable", "sig-proxy", "quiet", "disable-content-trust", "help", "replace",
-	}, name)
-}
-
-// dockerSwitch is the long name of a short flag without a value.
-func dockerSwitch(letter rune) string {
-	switch letter {
-	case 'i':
-		return "interactive"
-	case 't':
-		return "tty"
-	case 'd':
-		return "detach"
-	case 'P':
-		return "publish-all"
-	case 'q':
-		return "quiet"
-	}
-	return ""
 }
 
 // ShellName reports whether a shell can set a variable of this name.

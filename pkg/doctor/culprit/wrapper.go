@@ -11,21 +11,16 @@ import (
 	"toolx/pkg/doctor/cmdline"
 )
 
-// Wrapper is shell code that a command line starts, and that starts the server: a
-// script, or the argument of sh -c.
+// Wrapper is shell code that a command line starts and that starts the server: a script, or the argument of sh -c.
 type Wrapper struct {
 	place    string // as a person finds it: "start.sh", "the -c argument"
-	argument bool   // it stands in the command line itself
+	argument bool   // it is in the command line itself
 	commands []cmdline.ShellCommand
-	last     int // which of them it comes to in the end, -1 where that cannot be told
+	last     int // which of them it ends in, or -1 if that is unknown
 }
 
-// maxScript is how many bytes of a script are read.
-const maxScript = 64 << 10
-
-// WrappersOf follows a command line through the shell scripts that it starts, the
-// outermost first, to the command that it comes to in the end; argv is that command,
-// or the shell where it cannot be told.
+// WrappersOf follows a command line through the shell scripts that it starts, the outermost first. argv is the command
+// that they end in, or the shell if that is unknown.
 func WrappersOf(command []string, in cmdline.Lookup) (list []Wrapper, argv []string) {
 	argv = command
 	for range maxWrappers {
@@ -42,8 +37,7 @@ func WrappersOf(command []string, in cmdline.Lookup) (list []Wrapper, argv []str
 	return list, argv
 }
 
-// openWrapper reads the script that a command line starts, and what it is given; ok
-// is false where that is none.
+// openWrapper reads the script that a command line starts, and its arguments; ok is false if there is none.
 func openWrapper(argv []string, in cmdline.Lookup) (one Wrapper, args []string, ok bool) {
 	if len(argv) > 0 && cmdline.BaseName(argv[0]) == "cmd" {
 		one = Wrapper{place: "this server's args", argument: true, commands: cmdCommands(argv[1:])}
@@ -63,11 +57,12 @@ func openWrapper(argv []string, in cmdline.Lookup) (one Wrapper, args []string, 
 	return one, args, len(one.commands) > 0
 }
 
-// shellWrapper is what a shell runs: an argument, or a file.
+// shellWrapper returns what a shell runs: an argument, or a file.
 func shellWrapper(words []string, in cmdline.Lookup) (one Wrapper, args []string) {
 	if at := cmdline.ScriptArgument(words); at >= 0 {
-		one = Wrapper{place: fmt.Sprintf("the %s argument", words[at-1]), argument: true, commands: cmdline.ShellCommands(words[at])}
-		return one, words[min(at+2, len(words)):] // the first behind it is $0
+		place := fmt.Sprintf("the %s argument", words[at-1])
+		one = Wrapper{place: place, argument: true, commands: cmdline.ShellCommands(words[at])}
+		return one, words[min(at+2, len(words)):] // the first after it is $0
 	}
 	at := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
 	if at < 0 {
@@ -76,8 +71,8 @@ func shellWrapper(words []string, in cmdline.Lookup) (one Wrapper, args []string
 	return readWrapper(cmdline.RealPath(words[at], in.Folder)), words[at+1:]
 }
 
-// isShellScript reports whether a command is a script for a shell by its first line. Those
-// whose name tells the runtime (mvnw, pyenv's python) are left alone.
+// isShellScript reports whether a command is a script for a shell by its first line. Those whose name tells the runtime
+// (mvnw, pyenv's python) do not count.
 func isShellScript(argv []string, in cmdline.Lookup) bool {
 	if printer := PrinterOf(argv).Name; printer != "" && printer != "shell" {
 		return false
@@ -86,16 +81,16 @@ func isShellScript(argv []string, in cmdline.Lookup) bool {
 	return ok && cmdline.IsShell(cmp.Or(first.Program, cmdline.BaseName(first.Interpreter)))
 }
 
-// readWrapper reads a script; it has no commands where the file is none.
+// readWrapper reads the beginning of a script; it has no commands if the file is not one.
 func readWrapper(path string) Wrapper {
-	text := cmdline.FileBeginning(path, maxScript)
+	text := cmdline.FileBeginning(path, 64<<10)
 	if bytes.IndexByte(text, 0) >= 0 {
 		return Wrapper{}
 	}
 	return Wrapper{place: filepath.Base(path), commands: cmdline.ShellCommands(string(text))}
 }
 
-// cmdCommands are the words behind cmd /c, whose backslashes escape nothing.
+// cmdCommands returns the words after cmd /c, in which a backslash escapes nothing.
 func cmdCommands(args []string) []cmdline.ShellCommand {
 	at := slices.IndexFunc(args, func(arg string) bool { return strings.EqualFold(arg, "/c") })
 	if at < 0 {
@@ -112,20 +107,18 @@ func cmdCommands(args []string) []cmdline.ShellCommand {
 	return []cmdline.ShellCommand{one}
 }
 
-// end is which command the script comes to in the end: the last that does more than
-// the shell's own work, and can be told.
+// end returns which command the script ends in: the last known one that does more than the shell's own work.
 func (w Wrapper) end(args []string) int {
 	for i, c := range slices.Backward(w.commands) {
 		words := started(c.Words, args)
-		if len(words) > 0 && words[0] != string(cmdline.UnknownText) && !isShellWork(words[0]) && !isTalk(words[0]) {
+		if len(words) > 0 && words[0] != string(cmdline.UnknownText) && !isShellWork(words[0]) && !isPrint(words[0]) {
 			return i
 		}
 	}
 	return -1
 }
 
-// started are the words of the program that a command of a script runs, with the
-// script's arguments in their place.
+// started returns the words of the program that a command of a script runs, with the script's arguments in their place.
 func started(words, args []string) []string {
 	if at := slices.Index(words, cmdline.AllArgs); at >= 0 {
 		words = slices.Concat(words[:at], args, words[at+1:])
@@ -133,8 +126,30 @@ func started(words, args []string) []string {
 	return programWords(words)
 }
 
-// isShellWork reports whether a command does the shell's own work, or passes on what
-// others print.
+// isPrint reports whether a command of a script is there to print.
+func isPrint(word string) bool {
+	return slices.Contains([]string{"echo", "printf", "cat", "print"}, word)
+}
+
+// printingCommand returns the command with which the script itself may print before it starts the server; nothing if it
+// has none. A command that prints a known text does not count: says recognizes its lines.
+func (w Wrapper) printingCommand() string {
+	loud := []string{"git", "curl", "make", "pip", "pip3", "apt-get"}
+	for i, c := range w.commands {
+		words := programWords(c.Words)
+		if i == w.last || len(words) == 0 || c.Out != cmdline.StreamOut ||
+			c.Words[0] == "exec" { // which ends the script
+			continue
+		}
+		name := programName(words[0])
+		if isPrint(name) && !printsKnown(c) || programPrinter(name) != "" || slices.Contains(loud, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// isShellWork reports whether a command does the shell's own work, or passes on what others print.
 func isShellWork(word string) bool {
 	switch word {
 	case "cd", "export", "set", "unset", "local", "readonly", "declare", "shift", "trap", "umask", "ulimit", "alias", "eval",
@@ -147,35 +162,7 @@ func isShellWork(word string) bool {
 	return strings.Contains(word, "=")
 }
 
-// isTalk reports whether a command of a script is there to print.
-func isTalk(word string) bool {
-	return word == "echo" || word == "printf" || word == "cat" || word == "print"
-}
-
-// talker is the command with which the script itself may print, ahead of what it
-// comes to; empty where it has none. What prints a text that is known does not count:
-// says knows its lines, so that no other line is its.
-func (w Wrapper) talker() string {
-	for i, c := range w.commands {
-		words := programWords(c.Words)
-		if i == w.last || len(words) == 0 || c.Out != cmdline.StreamOut || c.Words[0] == "exec" { // which ends the script
-			continue
-		}
-		if name := programName(words[0]); isTalk(name) && !printsKnown(c) || isTalkative(name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// isTalkative reports whether a program that a script starts ahead of the server is known
-// to print.
-func isTalkative(name string) bool {
-	return programPrinters(name) != "" || slices.Contains([]string{"git", "curl", "make", "pip", "pip3", "apt-get"}, name)
-}
-
-// says finds the command that prints text; sure is false where only what surrounds
-// an expansion is the same.
+// says returns the command that prints text; sure is false if only the text around an expansion is the same.
 func (w Wrapper) says(text string) (found cmdline.ShellCommand, sure, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -194,8 +181,7 @@ func (w Wrapper) says(text string) (found cmdline.ShellCommand, sure, ok bool) {
 	return found, sure, ok
 }
 
-// prints are the lines that a command writes to the script's stdout, as far as they
-// can be told.
+// prints returns the lines that a command writes to the script's stdout, as far as they are known.
 func prints(c cmdline.ShellCommand) []string {
 	if c.Out != cmdline.StreamOut || len(c.Words) == 0 {
 		return nil
@@ -230,12 +216,11 @@ func printsKnown(c cmdline.ShellCommand) bool {
 	})
 }
 
-// minAlike is how many bytes of a text must be the same where a part is unknown.
-const minAlike = 6
-
-// likeText reports whether text can be what pattern comes to; exact, that it must be.
+// likeText reports whether pattern can result in text; exact, that it must.
 func likeText(pattern, text string) (exact, same bool) {
-	pieces := strings.Split(strings.ReplaceAll(pattern, cmdline.AllArgs, string(cmdline.UnknownText)), string(cmdline.UnknownText))
+	const fewest = 6 // bytes that must be the same if a part is unknown
+	unknown := string(cmdline.UnknownText)
+	pieces := strings.Split(strings.ReplaceAll(pattern, cmdline.AllArgs, unknown), unknown)
 	if len(pieces) == 1 {
 		return pattern == text, pattern == text
 	}
@@ -247,14 +232,14 @@ func likeText(pattern, text string) (exact, same bool) {
 		case at < 0, i == 0 && at > 0:
 			return false, false
 		case i == len(pieces)-1:
-			return false, known >= minAlike && strings.HasSuffix(text, piece)
+			return false, known >= fewest && strings.HasSuffix(text, piece)
 		}
 		text = text[at+len(piece):]
 	}
 	return false, false
 }
 
-// merges finds the command by which the server's stderr comes to stdout.
+// merges returns the command that redirects the server's stderr to stdout.
 func (w Wrapper) merges() (found cmdline.ShellCommand, ok bool) {
 	for i, c := range w.commands {
 		whole := len(c.Words) == 0 || slices.Equal(c.Words, []string{"exec"})
@@ -265,22 +250,21 @@ func (w Wrapper) merges() (found cmdline.ShellCommand, ok bool) {
 	return cmdline.ShellCommand{}, false
 }
 
+// culprit returns a likely culprit in the script. The server's author mends a script, its user the command line.
+func (w Wrapper) culprit(rule, name, fix string) Recognition {
+	found := Recognition{Culprit: Culprit{Name: name, Confidence: Likely}, Rule: rule}
+	if w.argument {
+		found.Outside = fix
+	} else {
+		found.InServer = fix
+	}
+	return found
+}
+
 // at names the place of a command.
 func (w Wrapper) at(c cmdline.ShellCommand) string {
 	if w.argument {
 		return w.place
 	}
 	return fmt.Sprintf("%s:%d", w.place, c.Line)
-}
-
-// mended is a likely culprit in the script, and how it is mended: by the server's
-// author, or in the command line by its user.
-func (w Wrapper) mended(rule, name, how string) Recognition {
-	found := Recognition{Culprit: Culprit{Name: name, Confidence: Likely}, Rule: rule}
-	if w.argument {
-		found.Outside = how
-		return found
-	}
-	found.InServer = how
-	return found
 }

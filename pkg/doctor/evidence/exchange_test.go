@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/servers"
 )
 
-// An answer with a null id may be that to a line of garbage: the session takes it for that to the only request which waits,
-// and the doctor does not.
+// An answer with a null id may be that to a line of garbage: the session takes it for that to the only request
+// which waits, and the doctor does not.
 func TestAnswerWithoutAnIDIsNobodys(t *testing.T) {
 	for frame, want := range map[string]bool{
 		`{"jsonrpc":"2.0","id":5,"result":{}}`:                                        true,

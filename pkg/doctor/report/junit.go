@@ -15,24 +15,22 @@ import (
 
 // The elements of JUnit's XML, as far as continuous integration reads them.
 type (
+	junitTotals struct {
+		Name     string `xml:"name,attr"`
+		Tests    int    `xml:"tests,attr"`
+		Failures int    `xml:"failures,attr"`
+		Errors   int    `xml:"errors,attr"`
+		Skipped  int    `xml:"skipped,attr"`
+		Time     string `xml:"time,attr"`
+	}
 	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Name     string       `xml:"name,attr"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Errors   int          `xml:"errors,attr"`
-		Skipped  int          `xml:"skipped,attr"`
-		Time     string       `xml:"time,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
+		XMLName xml.Name `xml:"testsuites"`
+		junitTotals
+		Suites []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Errors   int         `xml:"errors,attr"`
-		Skipped  int         `xml:"skipped,attr"`
-		Time     string      `xml:"time,attr"`
-		Cases    []junitCase `xml:"testcase"`
+		junitTotals
+		Cases []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
 		Class   string         `xml:"classname,attr"`
@@ -53,18 +51,24 @@ type (
 	}
 )
 
-// writeJUnit writes a test suite for each server and one for all together, a test
-// case for each check. A finding below FailOn does not fail its case; it stands in
-// its output.
+// writeJUnit writes a test suite for each server and one for all together, a test case for each check. A finding below
+// FailOn does not fail its case; it is in its output.
 func writeJUnit(out *bufio.Writer, report *doctor.Report, options Options) error {
-	all := junitSuites{Name: "toolx doctor", Time: junitSeconds(float64(report.Duration.Milliseconds()))}
+	all := junitSuites{junitTotals: junitTotals{
+		Name: "toolx doctor",
+		Time: junitSeconds(float64(report.Duration.Milliseconds())),
+	}}
 	for _, server := range report.Servers {
-		all.add(junitOf(report, server.Name, server.DurationMS, options.FailOn))
+		all.Suites = append(all.Suites, junitOf(report, server.Name, server.DurationMS, options.FailOn))
 	}
 	config := junitOf(report, "", 0, options.FailOn)
 	config.addStale(report.Baseline)
 	if config.Tests > 0 {
-		all.add(config)
+		all.Suites = append(all.Suites, config)
+	}
+	for _, suite := range all.Suites {
+		all.Tests, all.Failures = all.Tests+suite.Tests, all.Failures+suite.Failures
+		all.Errors, all.Skipped = all.Errors+suite.Errors, all.Skipped+suite.Skipped
 	}
 	out.WriteString(xml.Header) //nolint:errcheck // bufio remembers, Flush tells
 	encoder := xml.NewEncoder(out)
@@ -76,15 +80,9 @@ func writeJUnit(out *bufio.Writer, report *doctor.Report, options Options) error
 	return err
 }
 
-func (s *junitSuites) add(suite junitSuite) {
-	s.Tests, s.Failures = s.Tests+suite.Tests, s.Failures+suite.Failures
-	s.Errors, s.Skipped = s.Errors+suite.Errors, s.Skipped+suite.Skipped
-	s.Suites = append(s.Suites, suite)
-}
-
-// junitOf is the suite of one server, or with an empty name of all together.
+// junitOf returns the suite of one server, or with an empty name of all together.
 func junitOf(report *doctor.Report, server string, ms float64, failOn check.Severity) junitSuite {
-	suite := junitSuite{Name: cmp.Or(render.Safe(server), "config"), Time: junitSeconds(ms)}
+	suite := junitSuite{junitTotals: junitTotals{Name: cmp.Or(render.Safe(server), "config"), Time: junitSeconds(ms)}}
 	for _, check := range report.Checks {
 		if check.Server == server {
 			suite.add(junitCaseOf(report, check, suite.Name, failOn))
@@ -113,7 +111,10 @@ func junitCaseOf(report *doctor.Report, one check.CheckResult, class string, fai
 		c.Skipped = &junitOutcome{Message: render.Safe(one.Because)}
 		return c
 	case check.Broke:
-		c.Error = &junitOutcome{Message: render.Safe(words.FirstLine(one.Because)), Type: "crash", Text: render.SafeBlock(one.Because)}
+		c.Error = &junitOutcome{
+			Message: render.Safe(words.FirstLine(one.Because)), Type: "crash",
+			Text: render.SafeBlock(one.Because),
+		}
 		return c
 	}
 	var texts []string
@@ -145,7 +146,7 @@ func (s *junitSuite) addStale(baseline *doctor.BaselineReport) {
 	for _, known := range baseline.Stale {
 		s.add(junitCase{
 			Class: "baseline", Name: render.Safe(known.ID), Time: junitSeconds(0),
-			Failure: &junitOutcome{Message: "the baseline knows a finding that is gone", Type: "stale", Text: render.Safe(staleText(known))},
+			Failure: &junitOutcome{Message: staleTitle, Type: "stale", Text: render.Safe(staleText(known))},
 		})
 	}
 }

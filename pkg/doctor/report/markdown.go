@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,11 +12,12 @@ import (
 	"toolx/pkg/words"
 )
 
-// writeMarkdown writes the report as the body of an issue: what was run on what,
-// then each finding, then what was asked.
+// writeMarkdown writes the report as the body of an issue: what was run on what, then each finding, then what was
+// asked.
 func writeMarkdown(out *bufio.Writer, report *doctor.Report, options Options) {
 	counts := countOutcomes(report)
-	fmt.Fprintf(out, "## toolx doctor: %s\n\n", markdownHeadline(report, counts))
+	headline := cmp.Or(statusRemark(report), words.Count(counts.findings, "finding"))
+	fmt.Fprintf(out, "## toolx doctor: %s\n\n", headline)
 	fmt.Fprintf(out, "- toolx %s, %s\n", markdownText(options.Version), options.System)
 	for _, server := range report.Servers {
 		fmt.Fprintln(out, markdownServer(server))
@@ -27,7 +29,7 @@ func writeMarkdown(out *bufio.Writer, report *doctor.Report, options Options) {
 	}
 	if report.Baseline != nil {
 		for _, known := range report.Baseline.Stale {
-			fmt.Fprintf(out, "\n### ✗ the baseline knows a finding that is gone\n\n%s\n", markdownText(staleText(known)))
+			fmt.Fprintf(out, "\n### ✗ %s\n\n%s\n", staleTitle, markdownText(staleText(known)))
 		}
 	}
 	fmt.Fprintf(out, "\n%d checks passed, %d skipped", counts.passed, counts.skipped)
@@ -35,13 +37,6 @@ func writeMarkdown(out *bufio.Writer, report *doctor.Report, options Options) {
 		fmt.Fprintf(out, ", %s left out", words.Count(counts.notes, "note"))
 	}
 	fmt.Fprintf(out, "; %s.\n", seconds(float64(report.Duration.Milliseconds())))
-}
-
-func markdownHeadline(report *doctor.Report, counts outcomeCounts) string {
-	if remark := statusRemark(report); remark != "" {
-		return remark
-	}
-	return words.Count(counts.findings, "finding")
 }
 
 // markdownServer is a line about a server: what it calls itself, and what was

@@ -4,6 +4,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
@@ -44,8 +44,8 @@ type Options struct {
 	Screen          render.Screen
 }
 
-// Write writes a report, findings of one kind as one (doctor.Report.Gathered). Secrets
-// have been masked (doctor.Report.Mask).
+// Write writes a report with findings of one kind as one (doctor.Report.Gathered). Secrets must have been masked
+// (doctor.Report.Mask).
 func Write(out io.Writer, report *doctor.Report, options Options) error {
 	report = report.Gathered()
 	buffered := bufio.NewWriter(out)
@@ -66,14 +66,6 @@ func Write(out io.Writer, report *doctor.Report, options Options) error {
 		return err
 	}
 	return buffered.Flush()
-}
-
-func writeJSON(out *bufio.Writer, report *doctor.Report, screen render.Screen) error {
-	encoded, err := rawjson.Marshal(report)
-	if err != nil {
-		return err
-	}
-	return render.WriteJSONLine(out, encoded, screen)
 }
 
 // writer writes a report for people.
@@ -109,35 +101,50 @@ func (w *writer) write() {
 	if w.options.Verbose {
 		w.checks()
 	}
-	w.uncalled()
+	notAsked := func(server doctor.ServerReport) bool {
+		return server.NotCalled == doctor.CallsNotAsked && server.Status == "ready" && server.Tools > 0
+	}
+	if slices.ContainsFunc(servers, notAsked) {
+		w.marked(check.Info,
+			"no tool was called: --call safe calls those that say that they are read-only, --call 'TOOL {…}' any")
+	}
 	w.summary()
 	w.offerProxy()
 }
 
-// heading names one of several servers.
-func (w *writer) heading(server doctor.ServerReport) string {
-	remark := []string{server.Status}
-	if server.Status == "ready" {
-		remark = []string{"protocol " + render.Safe(server.Protocol), words.Count(server.Tools, "tool"), seconds(server.DurationMS)}
-	}
-	return w.screen.Paint(render.RoleHeading, render.Safe(server.Name)) + " " +
-		w.screen.Paint(render.RoleMuted, "("+strings.Join(remark, ", ")+")")
+// marked writes a paragraph after the mark of a severity.
+func (w *writer) marked(severity check.Severity, text string) {
+	w.wrapped(w.screen.Paint(roleOf(severity), markOf(severity))+" ", len(findingMargin), text)
 }
 
-// server shows what was found about one server; one that cannot be examined always
-// has something to show.
+// plain writes a paragraph behind the margin of a finding.
+func (w *writer) plain(text string) { w.wrapped(findingMargin, len(findingMargin), text) }
+
+// heading names one of several servers.
+func (w *writer) heading(server doctor.ServerReport) string {
+	remark := server.Status
+	if server.Status == "ready" {
+		remark = fmt.Sprintf("protocol %s, %s, %s",
+			render.Safe(server.Protocol), words.Count(server.Tools, "tool"), seconds(server.DurationMS))
+	}
+	return w.screen.Paint(render.RoleHeading, render.Safe(server.Name)) + " " +
+		w.screen.Paint(render.RoleMuted, "("+remark+")")
+}
+
+// server shows what was found about one server. A server that cannot be examined always has something to show.
 func (w *writer) server(server doctor.ServerReport) {
 	findings := w.findingsOf(server.Name)
+	isError := func(f check.Finding) bool { return f.Severity == check.Error }
 	if server.Status != "ready" && server.Because != "" && !slices.ContainsFunc(findings, isError) {
-		r, mark := render.RoleError, markOf(check.Error)
+		severity := check.Error
 		if server.Status != "failed" {
-			r, mark = render.RoleWarning, markOf(check.Warning)
+			severity = check.Warning
 		}
-		w.wrapped(w.screen.Paint(r, mark)+" ", len(findingMargin), render.SafeBlock("not examined: "+server.Because))
+		w.marked(severity, render.SafeBlock("not examined: "+server.Because))
 	}
 	w.findings(findings)
 	if text := calledText(server); text != "" {
-		w.wrapped(w.screen.Paint(render.RoleMuted, markOf(check.Info))+" ", len(findingMargin), text)
+		w.marked(check.Info, text)
 	}
 	if server.Hint != "" {
 		w.labelled("hint", server.Hint)
@@ -147,8 +154,7 @@ func (w *writer) server(server doctor.ServerReport) {
 	}
 }
 
-// calledText says on one line which tools the doctor called by itself, or why it called
-// none though it was asked to.
+// calledText says on one line which tools the doctor called itself, or why it called none though it was asked to.
 func calledText(server doctor.ServerReport) string {
 	switch {
 	case server.NotCalled != "" && server.NotCalled != doctor.CallsNotAsked && server.Status != "unfinished":
@@ -160,25 +166,12 @@ func calledText(server doctor.ServerReport) string {
 		words.Count(len(server.Called), "tool"), server.Tools, render.Safe(strings.Join(server.Called, ", ")))
 }
 
-// uncalled says that no tool was called, where nobody asked for it and there are some.
-func (w *writer) uncalled() {
-	if slices.ContainsFunc(w.report.Servers, func(server doctor.ServerReport) bool {
-		return server.NotCalled == doctor.CallsNotAsked && server.Status == "ready" && server.Tools > 0
-	}) {
-		w.wrapped(w.screen.Paint(render.RoleMuted, markOf(check.Info))+" ", len(findingMargin),
-			"no tool was called: --call safe calls those that say that they are read-only, --call 'TOOL {…}' any")
-	}
-}
-
 // config shows what was found about no single server.
 func (w *writer) config() {
 	findings := w.findingsOf("")
-	if len(findings) == 0 {
-		return
-	}
-	if len(w.report.Servers) > 1 {
+	if len(findings) > 0 && len(w.report.Servers) > 1 {
 		w.line("")
-		w.line(w.screen.Paint(render.RoleHeading, "all servers and the config"))
+		w.line(w.screen.Paint(render.RoleHeading, everything))
 	}
 	w.findings(findings)
 }
@@ -193,9 +186,7 @@ func (w *writer) findingsOf(server string) []check.Finding {
 	return findings
 }
 
-func isError(f check.Finding) bool { return f.Severity == check.Error }
-
-// findings shows findings in full, but for notes: those fill one line in all.
+// findings shows findings in full, except notes, which share one line.
 func (w *writer) findings(findings []check.Finding) {
 	var ids []string
 	count := make(map[string]int)
@@ -210,14 +201,13 @@ func (w *writer) findings(findings []check.Finding) {
 		}
 		count[finding.ID] += len(finding.AllPlaces())
 	}
-	if notes > 0 {
-		for i, id := range ids {
-			if count[id] > 1 {
-				ids[i] = fmt.Sprintf("%s (%d)", id, count[id])
-			}
+	for i, id := range ids {
+		if count[id] > 1 {
+			ids[i] = fmt.Sprintf("%s (%d)", id, count[id])
 		}
-		text := fmt.Sprintf("%s: %s (-v shows them)", words.Count(notes, "note"), strings.Join(ids, ", "))
-		w.wrapped(w.screen.Paint(render.RoleMuted, markOf(check.Info))+" ", len(findingMargin), text)
+	}
+	if notes > 0 {
+		w.marked(check.Info, fmt.Sprintf("%s: %s (-v shows them)", words.Count(notes, "note"), strings.Join(ids, ", ")))
 	}
 }
 
@@ -241,39 +231,37 @@ func (w *writer) finding(f check.Finding) {
 
 // place shows one place of a finding.
 func (w *writer) place(p check.Place) {
-	place := whereText(p.Where)
-	if place != "" && p.Evidence != "" {
-		place += ":"
-	}
-	if place != "" {
-		w.wrapped(findingMargin, len(findingMargin), place)
+	place, margin := whereText(p.Where), evidenceMargin
+	switch {
+	case place == "":
+		margin = findingMargin
+	case p.Evidence != "":
+		w.plain(place + ":")
+	default:
+		w.plain(place)
 	}
 	if p.Evidence != "" {
-		margin := evidenceMargin
-		if place == "" {
-			margin = findingMargin
-		}
 		w.wrapped(margin, len(margin), render.Safe(p.Evidence))
 	}
 	for _, note := range p.Notes {
-		w.wrapped(findingMargin, len(findingMargin), render.Safe(note))
+		w.plain(render.Safe(note))
 	}
 }
 
-// title shows a mark and a title with an id behind it, on a terminal at the right.
+// title shows a mark and a title with an id after it, on a terminal at the right.
 func (w *writer) title(severity check.Severity, title, id string) {
-	r := roleOf(severity)
-	mark := w.screen.Paint(r, markOf(severity)) + " "
+	const gap = "  "
+	mark := w.screen.Paint(roleOf(severity), markOf(severity)) + " "
 	width := w.screen.Columns()
 	if width == 0 {
-		w.line(mark + title + "  " + id)
+		w.line(mark + title + gap + id)
 		return
 	}
-	const gap = 2
-	room := max(width-len(findingMargin)-gap-ansi.StringWidth(id), 20)
+	room := max(width-len(findingMargin)-len(gap)-ansi.StringWidth(id), 20)
+	id = gap + w.screen.Paint(render.RoleMuted, id)
 	for i, text := range render.Wrap(title, room) {
 		if i == 0 {
-			w.line(mark + w.screen.Paint(render.RoleHeading, render.Pad(text, room)) + strings.Repeat(" ", gap) + w.screen.Paint(render.RoleMuted, id))
+			w.line(mark + w.screen.Paint(render.RoleHeading, render.Pad(text, room)) + id)
 			continue
 		}
 		w.line(findingMargin + w.screen.Paint(render.RoleHeading, text))
@@ -306,17 +294,20 @@ func (w *writer) wrapped(margin string, columns int, text string) {
 	}
 }
 
-// stale shows the entries of a baseline that nothing fits.
+// stale shows the entries of a baseline that no finding fits.
 func (w *writer) stale() {
 	if w.report.Baseline == nil {
 		return
 	}
 	for _, known := range w.report.Baseline.Stale {
-		w.title(check.Error, "the baseline knows a finding that is gone", render.Safe(known.ID))
-		w.wrapped(findingMargin, len(findingMargin), render.Safe(staleText(known)))
+		w.title(check.Error, staleTitle, render.Safe(known.ID))
+		w.plain(render.Safe(staleText(known)))
 		w.labelled("fix", "remove it from "+w.report.Baseline.File)
 	}
 }
+
+// staleTitle is the title of a stale entry of a baseline.
+const staleTitle = "the baseline knows a finding that is gone"
 
 // staleText describes an entry of a baseline.
 func staleText(known doctor.Known) string {
@@ -346,16 +337,15 @@ func (w *writer) checks() {
 	for _, check := range w.report.Checks {
 		if check.Server != server && len(w.report.Servers) > 1 {
 			server = check.Server
-			name := "all servers and the config"
-			if server != "" {
-				name = render.Safe(server)
-			}
-			w.line(w.screen.Paint(render.RoleHeading, name))
+			w.line(w.screen.Paint(render.RoleHeading, cmp.Or(render.Safe(server), everything)))
 		}
 		w.check(check, columns)
 	}
 	w.line("")
 }
+
+// everything is the heading of what is not about a single server.
+const everything = "all servers and the config"
 
 func (w *writer) check(one check.CheckResult, columns int) {
 	r, mark := outcomeMark(one.Outcome)
@@ -409,21 +399,15 @@ func (w *writer) summary() {
 	w.line(mark + text + "   " + w.screen.Paint(render.RoleMuted, explain))
 }
 
-// statusRemark says why a report is not the whole story.
+// statusRemark says why a report is incomplete.
 func statusRemark(report *doctor.Report) string {
-	switch report.Status {
-	case doctor.StatusTimeout:
-		return "the time was up: not everything was examined (--max-time gives more)"
-	case doctor.StatusInterrupted:
-		return "interrupted: not everything was examined"
-	case doctor.StatusAuth:
-		return "a server wants authentication: not everything could be examined"
-	case doctor.StatusUsage:
-		return "the config cannot be used: no server was examined"
-	case doctor.StatusUnreachable:
-		return "no server could be examined: most checks need one that answers"
-	}
-	return ""
+	return map[string]string{
+		doctor.StatusTimeout:     "the time was up: not everything was examined (--max-time gives more)",
+		doctor.StatusInterrupted: "interrupted: not everything was examined",
+		doctor.StatusAuth:        "a server requires authentication: not everything could be examined",
+		doctor.StatusUsage:       "the config cannot be used: no server was examined",
+		doctor.StatusUnreachable: "no server could be examined: most checks need one that answers",
+	}[report.Status]
 }
 
 // outcomeCounts are the figures of a summary.
@@ -454,8 +438,8 @@ func countOutcomes(report *doctor.Report) outcomeCounts {
 	return c
 }
 
-// offerProxy shows, once, the entries of a client's config that put toolx proxy
-// between it and a server whose stdout is dirty.
+// offerProxy shows, once, the entries of a client's config that put toolx proxy between it and a server whose stdout is
+// dirty.
 func (w *writer) offerProxy() {
 	var entries []string
 	for _, finding := range w.report.Findings {
@@ -465,11 +449,11 @@ func (w *writer) offerProxy() {
 			}
 		}
 	}
-	for i, entry := range entries {
-		if i == 0 {
-			w.line("")
-			w.line("Until that is mended, clients can start it through toolx proxy:")
-		}
+	if len(entries) > 0 {
+		w.line("")
+		w.line("Until that is mended, clients can start it through toolx proxy:")
+	}
+	for _, entry := range entries {
 		w.line(findingMargin + render.Safe(entry)) // never wrapped: it is for pasting
 	}
 }
@@ -480,7 +464,7 @@ func workAround(fix string) (entry string, is bool) {
 	return entry, is && strings.HasPrefix(entry, `"command"`)
 }
 
-// whereText says where something was found, in words.
+// whereText says where something was found.
 func whereText(where *evidence.Where) string {
 	if where == nil {
 		return ""
@@ -504,7 +488,8 @@ func whereText(where *evidence.Where) string {
 	if where.Byte != nil {
 		add(true, "byte %d", *where.Byte)
 	}
-	add(where.MS > 0, "%s after start", milliseconds(where.MS))
+	after := time.Duration(where.MS * float64(time.Millisecond))
+	add(where.MS > 0, "%s after start", evidence.Milliseconds(after))
 	add(phase != "", "%s", phase)
 	add(where.Run == "probing", "in the probing run")
 	return render.Safe(strings.Join(parts, ", "))
@@ -549,16 +534,3 @@ func outcomeMark(outcome check.Outcome) (render.Role, string) {
 
 // seconds shows a time of a run.
 func seconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }
-
-// milliseconds shows a time inside a run, three digits or so of it.
-func milliseconds(ms float64) string {
-	switch {
-	case ms >= float64(10*time.Second/time.Millisecond):
-		return fmt.Sprintf("%.0f s", ms/1000)
-	case ms >= float64(time.Second/time.Millisecond):
-		return fmt.Sprintf("%.1f s", ms/1000)
-	case ms < 10:
-		return fmt.Sprintf("%.1f ms", ms)
-	}
-	return fmt.Sprintf("%.0f ms", ms)
-}

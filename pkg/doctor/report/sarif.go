@@ -14,7 +14,6 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
 
@@ -102,8 +101,7 @@ type (
 	}
 )
 
-// writeSARIF writes the report as one run. Findings that a baseline knows are there
-// as well, suppressed, with their reasons.
+// writeSARIF writes the report as one run. Findings that a baseline knows are included, suppressed, with their reasons.
 func writeSARIF(out *bufio.Writer, report *doctor.Report, options Options) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "toolx doctor", Version: options.Version, Rules: []sarifRule{}}},
@@ -118,13 +116,9 @@ func writeSARIF(out *bufio.Writer, report *doctor.Report, options Options) error
 			run.add(report, known.Finding, known.Reason)
 		}
 	}
-	encoded, err := rawjson.Marshal(sarifLog{
+	return writeJSON(out, sarifLog{
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
-	})
-	if err != nil {
-		return err
-	}
-	return render.WriteJSONLine(out, encoded, options.Screen)
+	}, options.Screen)
 }
 
 // add adds a finding, and its check to the rules where it is not there yet.
@@ -147,9 +141,8 @@ func (r *sarifRun) add(report *doctor.Report, f check.Finding, accepted string) 
 	r.Results = append(r.Results, result)
 }
 
-// fingerprintOf tells a finding from others across runs: by what it is about, not by
-// what was seen, which differs from run to run. One with several places is the same
-// when some of them are mended.
+// fingerprintOf identifies a finding across runs by what it is about. What was seen differs from run to run, and a
+// finding with several places stays the same when some of them are mended.
 func fingerprintOf(f check.Finding) string {
 	parts := []string{f.ID, f.Server}
 	if len(f.Places) > 1 {
@@ -157,10 +150,7 @@ func fingerprintOf(f check.Finding) string {
 	} else if f.Where != nil {
 		parts = append(parts, f.Where.Tool, f.Where.Pointer, f.Where.Key)
 	}
-	encoded, err := json.Marshal(parts)
-	if err != nil {
-		return f.ID
-	}
+	encoded, _ := json.Marshal(parts) // strings always can
 	return string(encoded)
 }
 
@@ -203,8 +193,7 @@ func sarifLocationsOf(report *doctor.Report, f check.Finding) []sarifLocation {
 	return list
 }
 
-// sarifLocationOf is a place in the config, that of a finding or else that of its server,
-// and the name of what it is about.
+// sarifLocationOf returns a place in the config, that of a finding or of its server, and the name of what it is about.
 func sarifLocationOf(report *doctor.Report, name string, where *evidence.Where) sarifLocation {
 	var place string
 	logical := sarifLogical{Name: "config", Kind: "namespace"}
@@ -225,13 +214,9 @@ func sarifLocationOf(report *doctor.Report, name string, where *evidence.Where) 
 			logical = sarifLogical{Name: where.Key, Kind: "member"}
 		}
 	}
-	return sarifLocation{Physical: sarifPhysicalOf(place), Logical: []sarifLogical{logical}}
-}
-
-// sarifPhysicalOf reads "file:line:column"; nil where there is no file.
-func sarifPhysicalOf(place string) *sarifPhysical {
+	location := sarifLocation{Logical: []sarifLogical{logical}}
 	if place == "" {
-		return nil
+		return location
 	}
 	file, line, column := splitPlace(place)
 	uri := filepath.ToSlash(file)
@@ -241,11 +226,11 @@ func sarifPhysicalOf(place string) *sarifPhysical {
 	case filepath.IsAbs(file): // a drive of Windows
 		uri = "file:///" + uri
 	}
-	physical := &sarifPhysical{Artifact: sarifArtifact{strings.ReplaceAll(uri, " ", "%20")}}
+	location.Physical = &sarifPhysical{Artifact: sarifArtifact{strings.ReplaceAll(uri, " ", "%20")}}
 	if line > 0 {
-		physical.Region = &sarifRegion{line, column}
+		location.Physical.Region = &sarifRegion{line, column}
 	}
-	return physical
+	return location
 }
 
 // splitPlace cuts "file:line:column" apart; the file's name may hold colons.
@@ -289,7 +274,7 @@ func sarifInvocationOf(report *doctor.Report) sarifInvocation {
 	}
 	if report.Baseline != nil {
 		for _, known := range report.Baseline.Stale {
-			note("the baseline knows a finding that is gone: " + staleText(known))
+			note(staleTitle + ": " + staleText(known))
 		}
 	}
 	done := report.Status == doctor.StatusHealthy || report.Status == doctor.StatusProblems

@@ -18,17 +18,17 @@ import (
 	"toolx/pkg/servers"
 )
 
-// httpScript writes the script for a finding about a server over HTTP: curl asks what
-// the doctor asked, in a session of its own where that needs one, and sed shows what
-// came. The error is a *ReproError.
+// httpScript writes the script for a finding about a server over HTTP: curl asks what the doctor asked, in a session if
+// necessary, and sed shows what came. The error is a *ReproError.
 func (r *repro) httpScript() (string, error) {
-	switch group := r.group(); {
+	switch group := check.PageOf(r.finding.ID).Group; {
 	case group == check.GroupConfig || r.evidence.HTTP == nil:
 		return "", &ReproError{r.finding.ID, "it is about the config, not about what a server does"}
 	case group == check.GroupPerformance:
 		return "", &ReproError{r.finding.ID, "it is about time, which toolx doctor measures"}
 	}
-	r.headHTTP()
+	r.head("Asks the server as the finding was made, and shows what it answers.",
+		"curl, head, mktemp, sed, sleep, tr, wc", "stream", "kill")
 	r.settings()
 	switch r.finding.ID {
 	case "binds-all":
@@ -45,27 +45,6 @@ func (r *repro) httpScript() (string, error) {
 		}
 	}
 	return r.out.String(), nil
-}
-
-// group is the family of the finding's check.
-func (r *repro) group() check.Group {
-	return check.PageOf(r.finding.ID).Group
-}
-
-// headHTTP says what the script is for. Nothing in it comes from the server.
-func (r *repro) headHTTP() {
-	r.line("#!/bin/sh")
-	if title := check.PageOf(r.finding.ID).Title; title != "" {
-		r.line("# %s: %s", r.finding.ID, title)
-	}
-	r.line("# Asks the server as the finding was made, and shows what it answers.")
-	r.line("# Needs a POSIX shell, curl, head, mktemp, sed, sleep, tr, wc.")
-	r.line("set -u")
-	r.line(`dir=$(mktemp -d "${TMPDIR:-/tmp}/repro.XXXXXX") || exit 1`)
-	r.line(`stream=`)
-	r.line(`trap 'if [ -n "$stream" ]; then kill "$stream" 2>/dev/null; fi; rm -rf "$dir"' EXIT`)
-	r.line(`trap 'exit 130' INT TERM`)
-	r.line("")
 }
 
 // settings are the address, and what every request has: headers, and how TLS is spoken.
@@ -121,7 +100,8 @@ func (r *repro) header(name, raw, expanded string) {
 // asks for the token.
 func (r *repro) secretHeader(name, content string) {
 	scheme, variable := "", strings.ReplaceAll(strings.ToUpper(name), "-", "_")
-	if textproto.CanonicalMIMEHeaderKey(name) == "Authorization" && (content == "" || strings.HasPrefix(content, "Bearer ")) {
+	if textproto.CanonicalMIMEHeaderKey(name) == "Authorization" &&
+		(content == "" || strings.HasPrefix(content, "Bearer ")) {
 		scheme, variable = "Bearer ", "TOKEN"
 	}
 	if !cmdline.ShellName(variable) {
@@ -142,7 +122,8 @@ func (r *repro) addedHeaders() []string {
 	added := make(map[string]bool)
 	for _, x := range evidence.EventsOf[servers.HTTPExchange](r.evidence.Clean) {
 		for name := range x.Sent {
-			printed := len(r.evidence.Server.HeadersCommand) > 0 && !slices.Contains(usual, name) && !strings.HasPrefix(name, "Mcp-")
+			printed := len(r.evidence.Server.HeadersCommand) > 0 && !slices.Contains(usual, name) &&
+				!strings.HasPrefix(name, "Mcp-")
 			token := name == "Authorization" && !strings.Contains(r.options, loginOption)
 			if (printed || token) && !slices.Contains(known, name) {
 				added[name] = true
@@ -192,7 +173,8 @@ func (r *repro) showSockets() {
 
 // showConnection lets curl tell how it gets to the server.
 func (r *repro) showConnection() {
-	r.line(`curl -sv --max-time 10 %s -o "$dir/out" "$url" 2>&1 | tr -d '\r' | sed -n l | head -n %d`, r.options, shownOfHTTP)
+	r.line(`curl -sv --max-time 10 %s -o "$dir/out" "$url" 2>&1 | tr -d '\r' | sed -n l | head -n %d`, r.options,
+		shownOfHTTP)
 	if look := r.evidence.HTTP.TLS; look != nil {
 		r.line("echo '== with TLS 1.1 at the most'")
 		r.line(`curl -sv --max-time 10 --tlsv1.0 --tls-max 1.1 -k -o "$dir/out" "$url" 2>&1 | tr -d '\r' | sed -n l | head -n %d`, shownOfHTTP)
@@ -203,7 +185,8 @@ func (r *repro) showConnection() {
 func (r *repro) showDocuments() {
 	var shown []string
 	for _, fault := range r.evidence.HTTP.Login {
-		if parsed, err := url.Parse(fault.URL); err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || slices.Contains(shown, fault.URL) {
+		if parsed, err := url.Parse(fault.URL); err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" ||
+			slices.Contains(shown, fault.URL) {
 			continue
 		}
 		shown = append(shown, fault.URL)
@@ -293,12 +276,15 @@ func (r *repro) request(a asking, to string) {
 // stream asks for a stream, and shows how much of it is there before its session is
 // ended, and after.
 func (r *repro) stream(a asking) {
-	r.line(`curl -sS -N -i --max-time 20 %s -H @"$dir/headers" ${session:+-H} ${session:+"Mcp-Session-Id: $session"} \`, r.options)
-	r.line(`  -H 'Accept: text/event-stream' -H %s "$url" >"$dir/stream" 2>&1 &`, r.quote(evidence.VersionHeader+": "+a.headers[evidence.VersionHeader]))
+	r.line(`curl -sS -N -i --max-time 20 %s -H @"$dir/headers" ${session:+-H} ${session:+"Mcp-Session-Id: $session"} \`,
+		r.options)
+	r.line(`  -H 'Accept: text/event-stream' -H %s "$url" >"$dir/stream" 2>&1 &`,
+		r.quote(evidence.VersionHeader+": "+a.headers[evidence.VersionHeader]))
 	r.line("stream=$!")
 	r.line("sleep 3")
 	r.line(`echo "after 3 s: $(($(wc -c <"$dir/stream"))) bytes of the stream"`)
-	r.line(`ask 'the end of the session' -X DELETE -H %s`, r.quote(evidence.VersionHeader+": "+a.headers[evidence.VersionHeader]))
+	r.line(`ask 'the end of the session' -X DELETE -H %s`,
+		r.quote(evidence.VersionHeader+": "+a.headers[evidence.VersionHeader]))
 	r.line(`wait "$stream"`)
 	r.line("stream=")
 	r.line(`echo "after the end of the session: $(($(wc -c <"$dir/stream"))) bytes"`)
@@ -319,40 +305,39 @@ func (r *repro) askings() []asking {
 	return r.cleanAskings()
 }
 
-// questionNames are the raw questions whose answers the finding is about.
+// questionNames returns the raw questions whose answers the finding is about.
 func (r *repro) questionNames() []string {
 	if r.finding.Where == nil || r.finding.Where.Run != "raw" {
 		return nil
 	}
-	switch r.finding.ID {
-	case "version-header":
-		return []string{evidence.AskedVersion}
-	case "notification-status":
-		return []string{evidence.AskedInitialized}
-	case "header-mismatch":
-		return []string{evidence.AskedMismatch + evidence.MethodHeader, evidence.AskedMismatch + evidence.NameHeader, evidence.AskedMismatch + evidence.VersionHeader}
-	case "unknown-method-404":
-		return []string{evidence.AskedUnknown}
-	case "origin-not-checked":
-		return []string{evidence.AskedOrigin, evidence.AskedHost}
-	case "cors-reflects":
-		return []string{evidence.AskedOrigin}
-	case "auth-challenge":
-		return []string{evidence.AskedBare}
-	case "session-missing-400":
-		return []string{evidence.AskedNoSession}
-	case "session-unknown-404":
-		return []string{evidence.AskedOtherID}
-	case "legacy-sse", "sse-endpoint-offsite":
-		return []string{evidence.AskedInitialize, evidence.AskedOldStream}
-	case "accept-strict":
-		var names []string
-		for _, accept := range evidence.OtherAccepts() {
-			names = append(names, evidence.AskedAccept+accept)
-		}
-		return names
+	const mismatch = evidence.AskedMismatch
+	names := map[string][]string{
+		"version-header":      {evidence.AskedVersion},
+		"notification-status": {evidence.AskedInitialized},
+		"header-mismatch": {
+			mismatch + evidence.MethodHeader, mismatch + evidence.NameHeader,
+			mismatch + evidence.VersionHeader,
+		},
+		"unknown-method-404":   {evidence.AskedUnknown},
+		"origin-not-checked":   {evidence.AskedOrigin, evidence.AskedHost},
+		"cors-reflects":        {evidence.AskedOrigin},
+		"auth-challenge":       {evidence.AskedBare},
+		"session-missing-400":  {evidence.AskedNoSession},
+		"session-unknown-404":  {evidence.AskedOtherID},
+		"legacy-sse":           {evidence.AskedInitialize, evidence.AskedOldStream},
+		"sse-endpoint-offsite": {evidence.AskedInitialize, evidence.AskedOldStream},
+		"accept-strict":        nil,
 	}
-	return []string{r.finding.Where.Method}
+	list, known := names[r.finding.ID]
+	if !known {
+		return []string{r.finding.Where.Method}
+	}
+	if r.finding.ID == "accept-strict" {
+		for _, accept := range evidence.OtherAccepts() {
+			list = append(list, evidence.AskedAccept+accept)
+		}
+	}
+	return list
 }
 
 // cleanAskings is the request of the session of any client that the finding is about; its
@@ -366,7 +351,8 @@ func (r *repro) cleanAskings() []asking {
 		}
 	}
 	for _, x := range r.run.Exchanges {
-		if method != "" && x.Method != method || method == "tools/call" && r.finding.Where.Tool != "" && evidence.NameIn(x.Sent) != r.finding.Where.Tool {
+		if method != "" && x.Method != method ||
+			method == "tools/call" && r.finding.Where.Tool != "" && evidence.NameIn(x.Sent) != r.finding.Where.Tool {
 			continue
 		}
 		return []asking{{x.Method, http.MethodPost, r.headersOf(x), x.Sent}}

@@ -36,16 +36,15 @@ func (e *ReproError) Hint() string {
 	return "--only ID chooses another finding; toolx doctor shows all of them"
 }
 
-// Repro writes a POSIX shell script that shows a finding without toolx: it starts
-// the server, sends what the doctor sent, closes stdin, and prints what came; a server
-// that is reached by HTTP it asks by curl. It always ends by itself. Secrets are not in
-// it: hide masks them, and variables of the config are asked for.
+// Repro writes a POSIX shell script that shows a finding without toolx: it starts the server, sends what the doctor
+// sent, closes stdin, and prints what came; a server over HTTP it asks by curl. The script always ends. Secrets are not
+// in it: hide masks them, and it asks for variables of the config.
 //
-// The error is a *ReproError where the finding is not about what a server does, or is
-// no more than a note.
+// The error is a *ReproError if the finding is not about what a server does, or is only a note.
 func Repro(fleet *evidence.Fleet, finding check.Finding, hide func(string) string) (string, error) {
 	at := slices.IndexFunc(fleet.Servers, func(e *evidence.Evidence) bool { return e.Server.Name == finding.Server })
-	if at < 0 || fleet.Servers[at].Launch == nil || fleet.Servers[at].Launch.Command == "" && !fleet.Servers[at].OverHTTP() {
+	if at < 0 ||
+		fleet.Servers[at].Local() == nil && (fleet.Servers[at].Launch == nil || !fleet.Servers[at].OverHTTP()) {
 		return "", &ReproError{finding.ID, "it is about the config, not about what a server does"}
 	}
 	if finding.Severity == check.Info && check.PageOf(finding.ID).Group != check.GroupFraming {
@@ -63,7 +62,7 @@ func Repro(fleet *evidence.Fleet, finding check.Finding, hide func(string) strin
 	return r.script(), nil
 }
 
-// runOf is the run that a place is in: the clean one where it names none.
+// runOf returns the run that a place is in, or the clean one.
 func runOf(e *evidence.Evidence, where *evidence.Where) *evidence.Run {
 	if where == nil {
 		return e.Clean
@@ -73,10 +72,8 @@ func runOf(e *evidence.Evidence, where *evidence.Where) *evidence.Run {
 		if run.Name != where.Run {
 			continue
 		}
-		called := func(x *evidence.Exchange) bool {
-			return x.Method == "tools/call" && evidence.NameIn(x.Sent) == where.Tool
-		}
-		if where.Tool != "" && slices.ContainsFunc(run.Exchanges, called) {
+		called := func(x *evidence.Exchange) bool { return evidence.NameIn(x.Sent) == where.Tool }
+		if where.Tool != "" && slices.ContainsFunc(run.Asked("tools/call"), called) {
 			return run
 		}
 		named = cmp.Or(named, run)
@@ -102,7 +99,12 @@ func (r *repro) line(format string, args ...any) { fmt.Fprintf(&r.out, format+"\
 func (r *repro) quote(text string) string { return exec.ShellLine(r.hide(text)) }
 
 func (r *repro) script() string {
-	r.head()
+	tools := "head, printf, sed, sleep, tail, wc"
+	if r.aboutChildren() {
+		tools = "awk, head, printf, ps, sed, sleep, tail, wc"
+	}
+	r.head("Starts the server, sends it what a client sends, and shows what comes back.",
+		tools+", and the server itself", "server", "kill -KILL")
 	r.environment()
 	r.start()
 	r.await()
@@ -110,22 +112,19 @@ func (r *repro) script() string {
 	return r.out.String()
 }
 
-// head says what the script is for. Nothing in it comes from the server.
-func (r *repro) head() {
+// head says what the script is for, and cleans up after it: background is the variable with the process that the script
+// starts. Nothing in it comes from the server.
+func (r *repro) head(purpose, needs, background, kill string) {
 	r.line("#!/bin/sh")
 	if title := check.PageOf(r.finding.ID).Title; title != "" {
 		r.line("# %s: %s", r.finding.ID, title)
 	}
-	r.line("# Starts the server, sends it what a client sends, and shows what comes back.")
-	tools := "head, printf, sed, sleep, tail, wc"
-	if r.aboutChildren() {
-		tools = "awk, " + strings.Replace(tools, "sed", "ps, sed", 1)
-	}
-	r.line("# Needs a POSIX shell, %s, and the server itself.", tools)
+	r.line("# %s", purpose)
+	r.line("# Needs a POSIX shell, %s.", needs)
 	r.line("set -u")
 	r.line(`dir=$(mktemp -d "${TMPDIR:-/tmp}/repro.XXXXXX") || exit 1`)
-	r.line(`server=`)
-	r.line(`trap 'if [ -n "$server" ]; then kill -KILL "$server" 2>/dev/null; fi; rm -rf "$dir"' EXIT`)
+	r.line("%s=", background)
+	r.line(`trap 'if [ -n "$%s" ]; then %s "$%s" 2>/dev/null; fi; rm -rf "$dir"' EXIT`, background, kill, background)
 	r.line(`trap 'exit 130' INT TERM`)
 	r.line("")
 }
@@ -264,16 +263,13 @@ func (r *repro) input() []string {
 	return lines
 }
 
-// maxReproFrames bounds a script: what comes after shows nothing more.
-const maxReproFrames = 40
-
-// frames are the messages that were sent before the finding was seen; all of them
-// where it does not say when.
+// frames returns the messages that were sent before the finding was seen; all if it does not say when.
 func (r *repro) frames() [][]byte {
+	const most = 40 // further ones show nothing more
 	var frames [][]byte
 	for _, sent := range evidence.EventsOf[servers.FrameSent](r.run) {
 		late := r.finding.Where != nil && r.finding.Where.MS > 0 && r.run.Since(sent.At) > r.finding.Where.MS
-		if late && len(frames) > 0 || len(frames) == maxReproFrames || bytes.ContainsAny(sent.Bytes, "\x00\n") {
+		if late && len(frames) > 0 || len(frames) == most || bytes.ContainsAny(sent.Bytes, "\x00\n") {
 			break
 		}
 		frames = append(frames, sent.Bytes)
@@ -388,7 +384,8 @@ func (r *repro) show() {
 	r.line(`echo "lines of stdout that do not begin like a JSON object: $((count))"`)
 	r.line(`sed -n '/^[{]/!{=;l;}' "$dir/out" | head -n %d`, shownOfRest)
 	r.line("echo 'stderr, its last lines:'")
-	r.line(`tail -n %d "$dir/err" | sed -n l | head -n %d`, shownOfRest, 2*shownOfRest) // a stack has its message at the top
+	r.line(`tail -n %d "$dir/err" | sed -n l | head -n %d`, shownOfRest,
+		2*shownOfRest) // a stack has its message at the top
 }
 
 // shownLine is the line of stdout that a finding is about: its own, or that of the

@@ -186,7 +186,8 @@ func askUnknownKeyword(e *evidence.Evidence) []check.Finding {
 				for _, keyword := range slices.Sorted(maps.Keys(node.Object)) {
 					if foreignKeyword(keyword, node.Object[keyword]) && !seen[keyword] {
 						seen[keyword] = true // one place for each is enough
-						spots = append(spots, spot{d, node.Pointer() + rawjson.Pointer(keyword), evidence.Label(keyword)})
+						pointer := node.Pointer() + rawjson.Pointer(keyword)
+						spots = append(spots, spot{d, pointer, evidence.Label(keyword)})
 					}
 				}
 			}
@@ -244,7 +245,8 @@ func portability(is func(*listing.SchemaNode) bool) func(*evidence.Evidence) []c
 		for _, d := range listing.Read(e).Tools {
 			for _, node := range d.InputNodes() {
 				if is(node) {
-					spots = append(spots, spot{d, node.Pointer(), d.Label() + "." + evidence.Label(node.PropertyPath())})
+					name := d.Label() + "." + evidence.Label(node.PropertyPath())
+					spots = append(spots, spot{d, node.Pointer(), name})
 				}
 			}
 		}
