@@ -88,7 +88,7 @@ func LoaderOf(path string) string {
 	if err != nil {
 		return ""
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	for _, segment := range file.Progs {
 		if segment.Type == elf.PT_INTERP {
 			name, _ := io.ReadAll(io.LimitReader(segment.Open(), 4096))

@@ -131,15 +131,15 @@ func printerBehind(wrappers []Wrapper, command []string) Printer {
 			by.print = prints + " in " + w.place
 			return by
 		}
-		print := by.print
+		call := by.print
 		switch by.Name {
 		case "docker":
 		case "":
-			print = "a print in " + programOf(command)
+			call = "a print in " + programOf(command)
 		default:
-			print += " in " + programOf(command)
+			call += " in " + programOf(command)
 		}
-		by.print = fmt.Sprintf("%s in %s, or %s", prints, w.place, print)
+		by.print = fmt.Sprintf("%s in %s, or %s", prints, w.place, call)
 		by.inServer = fmt.Sprintf("%s … >&2 in %s; %s", prints, w.place, by.inServer)
 		by.either = true
 		return by
