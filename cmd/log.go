@@ -153,7 +153,9 @@ func (l *eventLog) take(event exec.Event) {
 		l.notice(e)
 	case exec.CallStarted:
 		l.begun(e)
-		l.log.Info("calling "+e.Tool, "arguments", l.arguments(e.Arguments))
+		if l.log.Enabled(context.Background(), slog.LevelInfo) { // to mask large arguments takes long
+			l.log.Info("calling "+e.Tool, "arguments", l.arguments(e.Arguments))
+		}
 	case exec.CallFinished:
 		l.finished(e)
 	case exec.ArgumentsCoerced:

@@ -140,11 +140,11 @@ func (l *Log) arguments(given json.RawMessage) (kept json.RawMessage, total int)
 	if len(bytes.TrimSpace(given)) == 0 {
 		return json.RawMessage("{}"), 0
 	}
-	masked := l.masker.JSON(given)
-	if len(masked) <= maxArguments && json.Valid(masked) {
+	masked := l.masker.JSON(beginningOf(given))
+	if len(given) <= maxMasked && len(masked) <= maxArguments && json.Valid(masked) {
 		return masked, 0
 	}
-	if len(masked) > maxArguments {
+	if len(masked) > maxArguments || len(given) > maxMasked {
 		total = len(given)
 	}
 	text, err := json.Marshal(words.Clip(string(masked), maxArguments))
@@ -152,6 +152,34 @@ func (l *Log) arguments(given json.RawMessage) (kept json.RawMessage, total int)
 		return json.RawMessage("null"), total
 	}
 	return text, total
+}
+
+// maxMasked is how many bytes of arguments are masked: to mask all would take a second for each 15 MB.
+const maxMasked = 16 * maxArguments
+
+// beginningOf returns the first members of large arguments, with large values cut. Names still tell which is secret.
+func beginningOf(given json.RawMessage) json.RawMessage {
+	if len(given) <= maxMasked {
+		return given
+	}
+	if given[0] != '{' {
+		return []byte(words.Clip(string(given[:maxMasked]), maxMasked/2))
+	}
+	var list []rawjson.Member
+	size := 0
+	for m := range rawjson.Each(given) {
+		if len(m.Name) > maxArguments {
+			break
+		}
+		if len(m.Value) > maxMasked/2 {
+			m.Value = rawjson.Quote(words.Clip(string(m.Value[:maxMasked/2]), maxMasked/4))
+		}
+		if size += len(m.Key) + len(m.Value) + len(":,"); size > maxMasked-len("{}") {
+			break
+		}
+		list = append(list, m)
+	}
+	return rawjson.Object(list)
 }
 
 // result masks and cuts as arguments does. Only the beginning of a long result is masked: masking all

@@ -430,3 +430,24 @@ func BenchmarkRecord(b *testing.B) {
 		log.Record(event)
 	}
 }
+
+// Of large arguments only the beginning is masked and kept, as whole members.
+func TestBeginningOfArguments(t *testing.T) {
+	var many strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&many, `,"k%d":1`, i)
+	}
+	long := strings.Repeat("x", 2*maxMasked)
+	for given, want := range map[string]string{
+		`{` + many.String()[1:] + `}`:            `{"k0":1,"k1":1,`,
+		`{"password":"` + long + `","a":1}`:      `{"password":"\"xxx`,
+		`"` + long + `"`:                         `"xxx`,
+		`{"` + long + `":1}`:                     `{}`,
+		`{"password":{"a":"` + long + `"},"b":2`: `{"password":"{\"a\":`,
+	} {
+		got := string(beginningOf(json.RawMessage(given)))
+		if len(got) > maxMasked || !strings.HasPrefix(got, want) || given[0] == '{' && !json.Valid([]byte(got)) {
+			t.Errorf("%d bytes, %.40s…, want %s", len(got), got, want)
+		}
+	}
+}
