@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"toolx/pkg/jsonschema"
@@ -21,9 +22,12 @@ func (e *InvalidArgumentsError) Hint() string {
 	}
 	ctx := context.Background() // the work on the schema is bounded by its steps
 	example, err := e.Tool.Input().Example(ctx)
-	if arguments, ok := e.corrected(ctx, example); ok {
-		if line := CommandLine(e.Tool, arguments); len(line) <= maxHint {
-			return "for example: " + line
+	// A search that took too many steps is not made again for each way to correct the arguments.
+	if !errors.Is(err, jsonschema.ErrSteps) {
+		if arguments, ok := e.corrected(ctx, example); ok {
+			if line := CommandLine(e.Tool, arguments); len(line) <= maxHint {
+				return "for example: " + line
+			}
 		}
 	}
 	if err == nil && accepts(ctx, e.Tool, example) {

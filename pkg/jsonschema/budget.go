@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// errBudget says that a piece of work would take too many steps.
-var errBudget = errors.New("the schema takes too many steps to check these arguments")
+// ErrSteps says that a piece of work would take too many steps.
+var ErrSteps = errors.New("the schema takes too many steps to check these arguments")
 
 // budget bounds a piece of work on a schema by a number of steps and by a context. A step is what takes a
 // few microseconds: one schema applied to one value, a few names compared. Steps, unlike a clock, give the same answer
@@ -16,7 +16,7 @@ type budget struct {
 	ctx   context.Context
 	left  int
 	whole *budget // spends what this one spends; nil for one that is no part
-	err   error   // why the work must end: errBudget, or the error of ctx
+	err   error   // why the work must end: ErrSteps, or the error of ctx
 }
 
 // lookEvery is how many steps are made between two looks at the context.
@@ -44,7 +44,7 @@ func (b *budget) spend(steps int) error {
 	b.left -= steps
 	switch {
 	case b.left < 0:
-		b.err = errBudget
+		b.err = ErrSteps
 	case b.whole != nil:
 		b.err = b.whole.spend(steps)
 	case b.left/lookEvery != before/lookEvery:

@@ -119,7 +119,7 @@ func TestWideStepsCount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := schema.CheckValue(t.Context(), json.RawMessage(test.value)); !errors.Is(err, errBudget) {
+			if _, err := schema.CheckValue(t.Context(), json.RawMessage(test.value)); !errors.Is(err, ErrSteps) {
 				t.Errorf("the error is %v", err)
 			}
 		})
@@ -172,5 +172,39 @@ func TestReportIsBounded(t *testing.T) {
 	problems, _, err := schema.Check(t.Context(), json.RawMessage(`{"a":"z"}`))
 	if err == nil && len(problems) == 0 {
 		t.Error("nothing is said to be wrong")
+	}
+}
+
+// manyRequired is a schema whose every parameter requires as many as the whole.
+func manyRequired() *Document {
+	var properties, required strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&properties, `,"p%d":{"$ref":"#"}`, i)
+		fmt.Fprintf(&required, `,"p%d"`, i)
+	}
+	return Parse(json.RawMessage(`{"type":"object","properties":{` + properties.String()[1:] + `},"required":[` + required.String()[1:] + `]}`))
+}
+
+// To say what is missing takes steps for each name, and more for what the schema says of it.
+func TestDescribingSpendsSteps(t *testing.T) {
+	t.Parallel()
+	schema, err := manyRequired().Compile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 1000
+	budget := newBudget(t.Context(), steps)
+	report := newReport(schema.document, map[string]any{}, budget)
+	report.addMissing(nil, schema.document.Root().Required(), "")
+	if !errors.Is(budget.err, ErrSteps) {
+		t.Errorf("%d names were described with %d steps", len(report.problems), steps)
+	}
+}
+
+// The search for an example of which each part requires as many others ends with its steps, and says so.
+func TestExampleOfManyRequired(t *testing.T) {
+	t.Parallel()
+	if got, err := manyRequired().Example(t.Context()); !errors.Is(err, ErrSteps) || len(got) > 4*maxExampleSize {
+		t.Errorf("the error is %v, the example has %d bytes", err, len(got))
 	}
 }

@@ -22,7 +22,8 @@ var errNoExample = errors.New("no example could be made that fits the schema")
 // default, const and enum where the schema has them, else ones made to fit. It is the basis of commands to paste.
 //
 // The example has been validated, unless the schema is broken and cannot judge.
-// Where nothing fits, the error says so and the best try is returned with it.
+// Where nothing fits, the error says so and the best try is returned with it. It wraps ErrSteps where the search
+// took too many steps.
 //
 // The error is that of ctx if that ends first.
 func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
@@ -51,7 +52,7 @@ func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
 			break
 		}
 	}
-	return first, cmp.Or(ctx.Err(), errNoExample)
+	return first, cmp.Or(ctx.Err(), errors.Join(errNoExample, budget.err))
 }
 
 // exampleMaker makes one example.
@@ -71,7 +72,7 @@ type effort struct {
 
 const (
 	// maxExampleSteps bounds the search for an example, with all that is validated for it.
-	maxExampleSteps = 3 * maxSteps
+	maxExampleSteps = maxSteps
 	// maxExampleSize is how many bytes of text one example has at most.
 	maxExampleSize = 64 << 10
 )

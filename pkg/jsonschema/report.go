@@ -139,8 +139,12 @@ func listedIn(err *jsonschema.ValidationError) int {
 	return 0
 }
 
-// maxDescribed bounds how many missing names of one object are described.
-const maxDescribed = 200
+const (
+	// maxDescribed bounds how many missing names of one object are described.
+	maxDescribed = 200
+	// stepsPerDescription is what it takes to find out what a schema says of a name.
+	stepsPerDescription = 20
+)
 
 // addMissing adds a problem for each name that an object lacks. because is the
 // parameter that makes them necessary, or empty.
@@ -152,7 +156,8 @@ func (r *report) addMissing(location, names []string, because string) {
 		}
 		below := append(slices.Clone(location), name)
 		problem := Problem{Path: r.path(below), Reason: ReasonMissing, Location: below}
-		if schema, ok := object.Property(name); ok && i < maxDescribed {
+		if i < maxDescribed && r.budget.spend(stepsPerDescription) == nil {
+			schema, _ := object.Property(name)
 			problem.Expected = schema.TypeName()
 			problem.Description = schema.Description()
 			if values, ok := schema.Options(); ok {

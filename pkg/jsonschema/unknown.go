@@ -58,6 +58,9 @@ func (w *unknownWalker) visit(schema *Node, value any, path []string) {
 			}
 			below := append(slices.Clone(path), name)
 			w.judge(shape, name, below)
+			if !KindOf(value[name]).Has(Object | Array) {
+				continue
+			}
 			if property, ok := shape.property(schema, name); ok {
 				w.visit(property, value[name], below)
 			}
