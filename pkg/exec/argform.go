@@ -99,8 +99,9 @@ func (p *argParser) checkParts(settings []*setting) error {
 			continue
 		}
 		return &fault.UsageError{
-			Message: fmt.Sprintf("'%s' is an array, and no argument gives a part of one: %s", name, words.Shorten(name+rest, words.MaxGiven)),
-			Fix:     "give it as a whole: " + p.wholeArray(name, settings),
+			Message: fmt.Sprintf("'%s' is an array, and no argument gives a part of one: %s", name,
+				words.Shorten(name+rest, words.MaxGiven)),
+			Fix: "give it as a whole: " + p.wholeArray(name, settings),
 		}
 	}
 	return nil
@@ -165,7 +166,8 @@ func (p *argParser) completed(name string, value json.RawMessage) json.RawMessag
 		return value
 	}
 	problems, _ := schema.Validate(context.Background(), arguments)
-	if !slices.ContainsFunc(problems, func(problem jsonschema.Problem) bool { return len(problem.Location) > 1 && problem.Location[0] == name }) {
+	if !slices.ContainsFunc(problems,
+		func(problem jsonschema.Problem) bool { return len(problem.Location) > 1 && problem.Location[0] == name }) {
 		return value
 	}
 	for m := range rawjson.Each(schema.Mend(context.Background(), arguments)) {

@@ -217,14 +217,16 @@ func shapeError(arg string) error {
 	case arg == "-":
 		fix = "standard input is given as --args -, which is the whole object, or as name=@-"
 	case isFile && file != "":
-		fix = fmt.Sprintf("a file with the whole object is given as --args %s, one with a single value as name=%s", shellQuote(arg), shellQuote(arg))
+		fix = fmt.Sprintf("a file with the whole object is given as --args %s, one with a single value as name=%s",
+			shellQuote(arg), shellQuote(arg))
 	case rawjson.IsNumber(arg):
 		fix = "every argument has a name, such as name=" + arg + "; toolx show TOOL tells the names"
 	case strings.Trim(arg, ":") != "" && !strings.ContainsAny(arg, "= "):
 		arg := strings.TrimRight(arg, ":")
 		fix = fmt.Sprintf("write %s=value, or %s:=JSON", arg, arg)
 	}
-	return &fault.UsageError{Message: fmt.Sprintf("argument %q is not of the form name=value", words.Shorten(arg, words.MaxGiven)), Fix: fix}
+	return &fault.UsageError{Message: fmt.Sprintf("argument %q is not of the form name=value",
+		words.Shorten(arg, words.MaxGiven)), Fix: fix}
 }
 
 func (p *argParser) newSetting(key string) *setting {
@@ -239,7 +241,9 @@ func (p *argParser) newSetting(key string) *setting {
 
 // nested splits a key at its dots where the schema has an object of the first name: a.b is b in a. For an object
 // without named properties, the rest is one key of it.
-func (p *argParser) nested(schema *jsonschema.Node, key string, top bool) (path []string, leaf *jsonschema.Node, ok bool) {
+func (p *argParser) nested(
+	schema *jsonschema.Node, key string, top bool,
+) (path []string, leaf *jsonschema.Node, ok bool) {
 	for at, char := range key {
 		if char != '.' || at == 0 || at == len(key)-1 {
 			continue
@@ -285,7 +289,9 @@ func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessa
 		if ok {
 			var problem string
 			if list, problem = set(list, places, s.path, value); problem != "" && len(p.problems) == before {
-				p.problem(jsonschema.Problem{Path: s.key, Reason: jsonschema.ReasonConflict, Expected: "not be given: " + problem})
+				p.problem(jsonschema.Problem{
+					Path: s.key, Reason: jsonschema.ReasonConflict, Expected: "not be given: " + problem,
+				})
 			}
 		}
 		for i := range p.problems[before:] {
@@ -324,7 +330,9 @@ func placesOf(list []rawjson.Member) map[string]int {
 
 // set puts value at path into an object, whose members places finds. Objects on the way are made where they are
 // missing; problem says where something else is in the way.
-func set(list []rawjson.Member, places map[string]int, path []string, value json.RawMessage) (result []rawjson.Member, problem string) {
+func set(
+	list []rawjson.Member, places map[string]int, path []string, value json.RawMessage,
+) (result []rawjson.Member, problem string) {
 	at, ok := places[path[0]]
 	if !ok {
 		at = -1

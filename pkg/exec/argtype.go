@@ -78,7 +78,9 @@ func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json
 // asUnion reads JSON where the text is some of a kind that the schema allows, and takes it as text else. So nothing
 // that was meant as text is lost, and the spelling k:=JSON is there for text that looks like something else. An object
 // or array that no two programs read alike (a name twice) is refused, as k:=JSON does: it was not meant as text.
-func (p *argParser) asUnion(s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
+func (p *argParser) asUnion(
+	s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds,
+) (json.RawMessage, bool) {
 	text := json.RawMessage(a.text)
 	if !a.literal {
 		text = bytes.TrimSpace(trimBOM(text))
@@ -108,7 +110,9 @@ func (p *argParser) asUnion(s *setting, a argument, schema *jsonschema.Node, all
 }
 
 // asKind reads a value of kinds that are not text.
-func (p *argParser) asKind(s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
+func (p *argParser) asKind(
+	s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds,
+) (json.RawMessage, bool) {
 	if !a.literal {
 		a.text = bytes.TrimSpace(trimBOM(a.text)) // a file ends in a newline
 	}
@@ -139,7 +143,9 @@ func (p *argParser) asKind(s *setting, a argument, schema *jsonschema.Node, allo
 }
 
 // asStructure reads an array or an object.
-func (p *argParser) asStructure(s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
+func (p *argParser) asStructure(
+	s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds,
+) (json.RawMessage, bool) {
 	if err := rawjson.Check(a.text); err != nil {
 		detail := err.Error()
 		if strippedQuotes(a.text) {
@@ -187,7 +193,8 @@ func (p *argParser) asJSON(s *setting, a argument, expected string) (json.RawMes
 		detail += fmt.Sprintf(`; if the shell took the quotes away, write \" for each or use %s:=@FILE`, s.key)
 	}
 	p.problem(jsonschema.Problem{
-		Path: s.key, Reason: jsonschema.ReasonSyntax, Expected: expected, Given: jsonschema.GivenText(a.text), Detail: detail,
+		Path: s.key, Reason: jsonschema.ReasonSyntax, Expected: expected, Given: jsonschema.GivenText(a.text),
+		Detail: detail,
 	})
 	return nil, false
 }
@@ -196,7 +203,8 @@ func (p *argParser) asJSON(s *setting, a argument, expected string) (json.RawMes
 func (p *argParser) refuse(s *setting, a argument, schema *jsonschema.Node, detail string) (json.RawMessage, bool) {
 	problem := jsonschema.Problem{
 		Path: s.key, Reason: jsonschema.ReasonType, Expected: p.expected(schema),
-		Given:  words.Shorten(string(rawjson.Quote(string(a.text[:min(len(a.text), words.MaxGiven*utf8.UTFMax)]))), words.MaxGiven),
+		Given: words.Shorten(string(rawjson.Quote(string(a.text[:min(len(a.text), words.MaxGiven*utf8.UTFMax)]))),
+			words.MaxGiven),
 		Detail: detail,
 	}
 	problem.Expect(schema)

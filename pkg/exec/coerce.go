@@ -51,7 +51,8 @@ type ArgumentsCoerced struct {
 
 // String returns the event as the log shows it: "coerced parameters of t: count from "3" to 3".
 func (e ArgumentsCoerced) String() string {
-	return "coerced parameters of " + e.Tool + ": " + strings.Join(words.FirstTexts(e.Changes, "values", Coercion.String), ", ")
+	return "coerced parameters of " + e.Tool + ": " +
+		strings.Join(words.FirstTexts(e.Changes, "values", Coercion.String), ", ")
 }
 
 // coerce makes a model's arguments fit the schema of the prepared call's tool.

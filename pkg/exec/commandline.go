@@ -170,7 +170,8 @@ func equalJSON(a, b json.RawMessage) bool {
 // printable reports whether text can stand on a command line as it is, without characters that a terminal acts on or
 // does not show.
 func printable(text string) bool {
-	return !strings.ContainsFunc(text, func(char rune) bool { return !unicode.IsPrint(char) || char == unicode.ReplacementChar })
+	return !strings.ContainsFunc(text,
+		func(char rune) bool { return !unicode.IsPrint(char) || char == unicode.ReplacementChar })
 }
 
 // visible escapes what is not printable in valid JSON, where that can only stand inside strings.

@@ -88,7 +88,8 @@ type InvalidArgumentsError struct {
 }
 
 func (e *InvalidArgumentsError) Error() string {
-	texts := append(words.FirstTexts(e.Problems, "problems", jsonschema.Problem.String), jsonschema.UnknownTexts(e.Unknown)...)
+	texts := append(words.FirstTexts(e.Problems, "problems", jsonschema.Problem.String),
+		jsonschema.UnknownTexts(e.Unknown)...)
 	return "Invalid parameters: " + strings.Join(texts, "; ")
 }
 

@@ -157,7 +157,9 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 		unknown = nil
 	}
 	if len(problems) > 0 {
-		return prepared, &InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: prepared.Arguments}
+		return prepared, &InvalidArgumentsError{
+			Tool: tool, Problems: problems, Unknown: unknown, Arguments: prepared.Arguments,
+		}
 	}
 	prepared.Warnings = append(prepared.Warnings, jsonschema.UnknownTexts(unknown)...)
 	return prepared, nil
@@ -260,7 +262,9 @@ func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result 
 }
 
 // run passes the call to the tool's implementation, under its limits, and shapes the reply.
-func (e *Executor) run(ctx context.Context, limits *limits, id string, call Call, prepared *Prepared, result *Result) error {
+func (e *Executor) run(
+	ctx context.Context, limits *limits, id string, call Call, prepared *Prepared, result *Result,
+) error {
 	tool := prepared.Tool
 	began := time.Now()
 	reply, err := await(ctx, e, tool.Name, func() (json.RawMessage, error) {
@@ -342,7 +346,8 @@ func (e *Executor) announce(prepared *Prepared) {
 // warnIfSlow warns of a call that took long (EXEC-13), but for the time that a person took
 // to answer. One that was given up says so itself, and so does one that reports progress.
 func (e *Executor) warnIfSlow(result *Result) {
-	if kind := fault.KindOf(result.Err); result.Err != nil && (kind == fault.KindTimeout || kind == fault.KindInterrupted) {
+	if kind := fault.KindOf(result.Err); result.Err != nil &&
+		(kind == fault.KindTimeout || kind == fault.KindInterrupted) {
 		return
 	}
 	slow := cmp.Or(e.Defaults.Slow, DefaultSlow)

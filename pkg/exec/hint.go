@@ -40,7 +40,9 @@ func (e *InvalidArgumentsError) Hint() string {
 
 // corrected returns the given arguments with what is wrong as it was probably meant, else with an example in its place,
 // else without it, and with what is missing; ok is false where they would be refused again.
-func (e *InvalidArgumentsError) corrected(ctx context.Context, example json.RawMessage) (arguments json.RawMessage, ok bool) {
+func (e *InvalidArgumentsError) corrected(
+	ctx context.Context, example json.RawMessage,
+) (arguments json.RawMessage, ok bool) {
 	given, _ := rawjson.Members(e.Arguments)
 	const least = len(" --arg a=1") // of one argument on the line
 	if len(given)*least > maxHint {

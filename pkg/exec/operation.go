@@ -54,10 +54,12 @@ func (e *Executor) Do(ctx context.Context, operation Operation) *Result {
 	id := cmp.Or(operation.ID, strconv.FormatInt(e.calls.Add(1), 10))
 	result := &Result{ToolName: operation.Name, Server: operation.Server}
 	e.Bus.Emit(CallStarted{
-		Time: Now(), ID: id, Tool: operation.Name, Server: operation.Server, Method: operation.Method, Arguments: operation.Arguments,
+		Time: Now(), ID: id, Tool: operation.Name, Server: operation.Server, Method: operation.Method,
+		Arguments: operation.Arguments,
 	})
 	err := e.operate(ctx, id, operation, result)
-	return e.finish(CallFinished{ID: id, Method: operation.Method, Arguments: operation.Arguments, Result: result}, started, err)
+	return e.finish(CallFinished{ID: id, Method: operation.Method, Arguments: operation.Arguments, Result: result},
+		started, err)
 }
 
 // RejectOperation records an operation that could not be begun, because its server could not be reached, and gives its
@@ -65,7 +67,8 @@ func (e *Executor) Do(ctx context.Context, operation Operation) *Result {
 func (e *Executor) RejectOperation(operation Operation, began time.Time, err error) *Result {
 	id := cmp.Or(operation.ID, strconv.FormatInt(e.calls.Add(1), 10))
 	result := &Result{ToolName: operation.Name, Server: operation.Server}
-	return e.finish(CallFinished{ID: id, Method: operation.Method, Arguments: operation.Arguments, Result: result}, began, err)
+	return e.finish(CallFinished{ID: id, Method: operation.Method, Arguments: operation.Arguments, Result: result},
+		began, err)
 }
 
 // Within bounds a request whose answer serves the user's next step and is none itself,

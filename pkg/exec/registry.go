@@ -206,7 +206,8 @@ func (r *Registry) Offered() []*Tool {
 
 // hidden reports whether a tool of toolx's own is found behind Own alone.
 func (r *Registry) hidden(tool *Tool) bool {
-	taken := tool.BuiltIn && (len(r.byPlain[tool.Name]) > 0 || r.byAlias[tool.Name] != nil || len(r.byName[tool.Name]) > 1)
+	taken := tool.BuiltIn &&
+		(len(r.byPlain[tool.Name]) > 0 || r.byAlias[tool.Name] != nil || len(r.byName[tool.Name]) > 1)
 	return tool.Server == "" && (r.preferred != "" || taken)
 }
 
@@ -272,7 +273,8 @@ func (r *Registry) Find(name string) (*Tool, error) {
 		missing.UnknownServer = prefix
 	}
 	missing.Near, missing.Launch = r.near(name), r.launch
-	missing.NoTools = r.preferred != "" && !slices.ContainsFunc(r.tools, func(tool *Tool) bool { return tool.Server == r.preferred })
+	missing.NoTools = r.preferred != "" &&
+		!slices.ContainsFunc(r.tools, func(tool *Tool) bool { return tool.Server == r.preferred })
 	return nil, missing
 }
 

@@ -181,7 +181,8 @@ func (r *Result) Answer() json.RawMessage {
 
 // blocksText returns a content array as text, a block on a line or more.
 func blocksText(content []json.RawMessage) string {
-	return strings.Join(words.Texts(content, func(block json.RawMessage) string { return ParseBlock(block).String() }), "\n")
+	return strings.Join(words.Texts(content, func(block json.RawMessage) string { return ParseBlock(block).String() }),
+		"\n")
 }
 
 // shaped is a CallToolResult, read as far as shaping needs it; all of it is cut from the reply, nothing copied.

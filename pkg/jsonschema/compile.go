@@ -175,7 +175,8 @@ func compileError(doc any, err error) error {
 				return fmt.Errorf("unknown dialect %q", dialect)
 			}
 		}
-		return fmt.Errorf("it refers to %s, and schemas are never fetched", strings.TrimPrefix(external.URL, "toolx:///"))
+		return fmt.Errorf("it refers to %s, and schemas are never fetched",
+			strings.TrimPrefix(external.URL, "toolx:///"))
 	}
 	var invalid *jsonschema.SchemaValidationError
 	if errors.As(err, &invalid) {
@@ -299,7 +300,8 @@ func (c *cost) of(value any) int {
 
 // partsInPlace returns the schemas that a schema applies to the very value that it is applied to.
 func partsInPlace(s *jsonschema.Schema) []*jsonschema.Schema {
-	parts := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else})
+	parts := slices.Concat(s.AllOf, s.AnyOf, s.OneOf,
+		[]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else})
 	if s.DynamicRef != nil {
 		parts = append(parts, s.DynamicRef.Ref)
 	}

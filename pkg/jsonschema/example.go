@@ -78,7 +78,8 @@ const (
 )
 
 func newExampleMaker(document *Document, branch int, budget *budget) *exampleMaker {
-	return &exampleMaker{document: document, branch: branch, effort: &effort{schemas: branchLimit, bytes: maxExampleSize, budget: budget}}
+	limits := &effort{schemas: branchLimit, bytes: maxExampleSize, budget: budget}
+	return &exampleMaker{document: document, branch: branch, effort: limits}
 }
 
 // spent reports whether the example must be left as it is.
@@ -218,7 +219,8 @@ func (m *exampleMaker) memberName(parts []*Node, i int) string {
 		return m.text(about, i-1)
 	}
 	for _, part := range parts {
-		if patterns := part.Get("patternProperties").names(); len(patterns) > 0 && part.Get("additionalProperties").Is("false") {
+		if patterns := part.Get("patternProperties").names(); len(patterns) > 0 &&
+			part.Get("additionalProperties").Is("false") {
 			about := newNode(`{"pattern":` + string(rawjson.Quote(patterns[0])) + `}`)
 			return m.text([]*Node{about}, i-1)
 		}

@@ -49,7 +49,8 @@ func (k Kinds) Names() []string {
 	var names []string
 	for _, kind := range kindNames {
 		named := k & kind.kinds
-		if named != 0 && (kind.kinds != Integer || !k.Has(Fraction)) && (kind.kinds != AnyNumber || named.Has(Fraction)) {
+		if named != 0 && (kind.kinds != Integer || !k.Has(Fraction)) &&
+			(kind.kinds != AnyNumber || named.Has(Fraction)) {
 			names = append(names, kind.name)
 		}
 	}

@@ -68,7 +68,8 @@ type reference struct {
 
 func newReferences(root *Node) *references {
 	r := &references{
-		idKeyword: "$id", ids: make(map[string]*schemaPlace), dynamic: make(map[string]bool), seen: make(map[*Node]bool),
+		idKeyword: "$id", ids: make(map[string]*schemaPlace), dynamic: make(map[string]bool),
+		seen: make(map[*Node]bool),
 		root: &schemaPlace{node: root, base: schemaURL},
 	}
 	if strings.Contains(root.Get("$schema").Text(), "draft-04") {

@@ -266,7 +266,8 @@ func firstLeaf(err *jsonschema.ValidationError) *jsonschema.ValidationError {
 func (r *report) sorted() []Problem {
 	SortProblems(r.problems)
 	slices.SortFunc(r.unknown, func(a, b UnknownParameter) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(r.problems, func(a, b Problem) bool { return a.Path == b.Path && a.String() == b.String() })
+	return slices.CompactFunc(r.problems,
+		func(a, b Problem) bool { return a.Path == b.Path && a.String() == b.String() })
 }
 
 // SortProblems puts problems into the order that Check reports them in.
@@ -322,7 +323,9 @@ func valueAt(value any, location []string) any {
 }
 
 // problemOf says what is wrong with one value; Path stays empty.
-func problemOf(err *jsonschema.ValidationError, given string) Problem { //nolint:funlen // one table of all kinds of error
+//
+//nolint:funlen // one table of all kinds of error
+func problemOf(err *jsonschema.ValidationError, given string) Problem {
 	problem := Problem{Given: given}
 	set := func(reason Reason, expected string) { problem.Reason, problem.Expected = reason, expected }
 	switch k := err.ErrorKind.(type) {

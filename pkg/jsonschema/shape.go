@@ -291,7 +291,8 @@ func (s *Shape) members() {
 	patterns := First(s.Parts, "patternProperties").Members()
 	closed := s.Additional.Is("false")
 	open := s.Additional != nil && !closed
-	wanted := open || len(patterns) > 0 || First(s.Parts, "propertyNames") != nil || First(s.Parts, "minProperties") != nil
+	wanted := open || len(patterns) > 0 || First(s.Parts, "propertyNames") != nil ||
+		First(s.Parts, "minProperties") != nil
 	s.Bare = len(s.Properties) == 0 && !wanted && !closed && !First(s.Parts, "maxProperties").Is("0")
 	s.IsMap = len(patterns) > 0 || wanted && !closed || s.Bare
 	switch {

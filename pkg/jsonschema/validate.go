@@ -168,7 +168,9 @@ func (s *Schema) Validate(ctx context.Context, arguments json.RawMessage) ([]Pro
 //
 // An error means that the schema could not judge (VAL-3): it goes round in circles, or takes more steps than any honest
 // schema. The arguments are then neither valid nor invalid. The error is that of ctx if that has ended.
-func (s *Schema) Check(ctx context.Context, arguments json.RawMessage) (problems []Problem, unknown []UnknownParameter, err error) {
+func (s *Schema) Check(
+	ctx context.Context, arguments json.RawMessage,
+) (problems []Problem, unknown []UnknownParameter, err error) {
 	found, err := s.Judge(ctx, arguments)
 	return found.Problems, found.Unknown, err
 }
@@ -188,7 +190,8 @@ func (s *Schema) Judge(ctx context.Context, arguments json.RawMessage) (Verdict,
 
 func (s *Schema) judge(whole *budget, arguments json.RawMessage) (Verdict, error) {
 	if err := rawjson.Check(arguments); err != nil {
-		return wrongAsWhole(Problem{Reason: ReasonSyntax, Expected: "a JSON object", Given: GivenText(arguments), Detail: err.Error()}), nil
+		return wrongAsWhole(Problem{Reason: ReasonSyntax, Expected: "a JSON object", Given: GivenText(arguments),
+			Detail: err.Error()}), nil
 	}
 	value, err := rawjson.Decode(arguments)
 	if err != nil {
@@ -258,7 +261,9 @@ const frames = 50_000
 
 // applyFairly runs the validator and says which patterns it gave up. Those count as matched; below a "not" that would
 // refuse the value for what nobody knows, so a refusal holds only where it stands with the other answer too.
-func (s *Schema) applyFairly(whole *budget, value any) (failure *jsonschema.ValidationError, unmatched []string, err error) {
+func (s *Schema) applyFairly(
+	whole *budget, value any,
+) (failure *jsonschema.ValidationError, unmatched []string, err error) {
 	failure, err = s.apply(whole, value)
 	if err != nil || s.meter == nil || len(s.meter.unmatched) == 0 {
 		return failure, nil, err

@@ -360,7 +360,8 @@ func logged(prefix []byte) bool {
 // fromClient reports whether only a client sends such a message.
 func fromClient(found located) bool {
 	switch method := found.message.method; {
-	case method == "", strings.HasPrefix(method, "sampling/"), strings.HasPrefix(method, "elicitation/"), method == "roots/list":
+	case method == "", strings.HasPrefix(method, "sampling/"), strings.HasPrefix(method, "elicitation/"),
+		method == "roots/list":
 		return false
 	case strings.HasPrefix(method, "notifications/"):
 		return method == "notifications/initialized" || method == "notifications/roots/list_changed"
@@ -432,7 +433,8 @@ func (c *classifier) overrule(m message) {
 func (c *classifier) deliverGlued(current line, content []byte, found []located) {
 	at := 0
 	for _, f := range append(found, located{start: len(content), end: len(content)}) {
-		if foreign := content[at:f.start]; len(bytes.TrimSpace(foreign)) > 0 || len(found) > 1 && f.start < len(content) && at > 0 {
+		if foreign := content[at:f.start]; len(bytes.TrimSpace(foreign)) > 0 || len(found) > 1 &&
+			f.start < len(content) && at > 0 {
 			c.report(current, ClassGlued, at, foreign, len(found))
 		}
 		at = f.end

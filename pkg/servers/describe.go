@@ -90,7 +90,8 @@ func PromptSchema(definition json.RawMessage, more ...string) json.RawMessage {
 		add(name, json.RawMessage(`{"type":"string"}`))
 	}
 	if definition == nil {
-		return objectSchema(properties, required, rawjson.NewMember("additionalProperties", json.RawMessage(`{"type":"string"}`)))
+		return objectSchema(properties, required,
+			rawjson.NewMember("additionalProperties", json.RawMessage(`{"type":"string"}`)))
 	}
 	return objectSchema(properties, required)
 }

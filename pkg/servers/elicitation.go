@@ -76,7 +76,8 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 		if _, ok := rawjson.Members(fields.RequestedSchema); !ok {
 			return nil, errors.New("requestedSchema is no object")
 		}
-		if properties, _ := rawjson.Members(rawjson.Get(fields.RequestedSchema, "properties")); len(properties) > maxFields {
+		if properties, _ := rawjson.Members(rawjson.Get(fields.RequestedSchema,
+			"properties")); len(properties) > maxFields {
 			return nil, fmt.Errorf("the form has %d fields, over the limit of %d", len(properties), maxFields)
 		}
 		asked.Schema = fields.RequestedSchema

@@ -246,7 +246,8 @@ func refusesMethod(err error) bool {
 // hangsUp reports whether a server took a request over HTTP and closed the connection.
 func hangsUp(err error) bool {
 	var failed *HTTPError
-	return errors.As(err, &failed) && failed.Status == 0 && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
+	return errors.As(err, &failed) && failed.Status == 0 &&
+		(errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
 }
 
 // judgeDiscoveryError judges a JSON-RPC error. Those of the modern era are never a
@@ -276,7 +277,8 @@ func offered(details *mcp.JSONRPCErrorDetails) string {
 
 // modernError reports whether an error's code is one of the modern era alone.
 func modernError(code int) bool {
-	return code == mcp.HEADER_MISMATCH || code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.UNSUPPORTED_PROTOCOL_VERSION
+	return code == mcp.HEADER_MISMATCH || code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY ||
+		code == mcp.UNSUPPORTED_PROTOCOL_VERSION
 }
 
 // judgeDiscoveryResult wants a DiscoverResult: servers that answer anything with an empty result are not modern.
@@ -307,7 +309,8 @@ func (h *handshake) initializeRemote(ctx context.Context) error {
 			h.because = "as it did before"
 		}
 		var failure *Failure
-		if err == nil || !errors.As(err, &failure) || failure.Ending != EndingRefused && failure.Ending != EndingMalformed {
+		if err == nil || !errors.As(err, &failure) || failure.Ending != EndingRefused &&
+			failure.Ending != EndingMalformed {
 			return err
 		}
 		h.dial.eras.remember(h.dial.launch.URL, wayUnknown)

@@ -93,7 +93,8 @@ func (f *Failure) Error() string {
 		return text + " in time: " + f.Reason.Error()
 	}
 	switch {
-	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired, f.Ending == EndingGone, f.Ending == EndingMisconfigured:
+	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired,
+		f.Ending == EndingGone, f.Ending == EndingMisconfigured:
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
 		text += " " + f.Waiting
 	default:
@@ -227,7 +228,8 @@ func (f *Failure) Curable() bool {
 		return failed.curable()
 	}
 	switch f.Ending {
-	case EndingNotFound, EndingNotStarted, EndingUnset, EndingUnusable, EndingMisconfigured, EndingNoHeaders, EndingRefused, EndingClosed:
+	case EndingNotFound, EndingNotStarted, EndingUnset, EndingUnusable, EndingMisconfigured, EndingNoHeaders,
+		EndingRefused, EndingClosed:
 		return false
 	}
 	return true
@@ -239,7 +241,8 @@ const startupTime = 10 * time.Second
 // repeats reports whether a start failed the same way as the one before, so that another attempt would too: the program
 // ended at once, with the same status and the same last words. A failure of the network is worth another attempt.
 func (f *Failure) repeats(before *Failure) bool {
-	if before == nil || f.Ending != EndingExited || before.Ending != EndingExited || max(f.Lived, before.Lived) > startupTime {
+	if before == nil || f.Ending != EndingExited || before.Ending != EndingExited ||
+		max(f.Lived, before.Lived) > startupTime {
 		return false
 	}
 	words := f.lastWords()
@@ -264,7 +267,8 @@ func (f *Failure) lacksVariable(environ []string) bool {
 func passing(words string) bool {
 	lower := strings.ToLower(words)
 	return toolxexec.NetworkHint(words) != "" || slices.ContainsFunc([]string{
-		"reachable", "unavailable", "timed out", "timeout", "refused", "busy", "locked", "in use", "try again", "retry", "temporar", "not ready", "starting up",
+		"reachable", "unavailable", "timed out", "timeout", "refused", "busy", "locked", "in use", "try again", "retry",
+		"temporar", "not ready", "starting up",
 	}, func(word string) bool { return strings.Contains(lower, word) })
 }
 
@@ -335,7 +339,8 @@ func (e *ConnectError) ownHint() string {
 	}
 	switch {
 	case failure.Ending == EndingSilent && fetches(failure.Command) && failure.Waiting == "initialize":
-		return failure.program() + " may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
+		return failure.program() +
+			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
 			"else the server may need an argument that makes it speak MCP on stdio"
 	case failure.Ending == EndingSilent:
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, --start-timeout gives it more time"

@@ -165,7 +165,9 @@ type postedKey struct{}
 
 // roundTrip sends a request and waits for its reply. Where the server no longer knows the session, it begins a new one,
 // once, and sends the request again if that is safe.
-func (t *remote) roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error) {
+func (t *remote) roundTrip(
+	ctx context.Context, method string, params json.RawMessage, header http.Header,
+) (message, error) {
 	session := t.sessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *Failure
@@ -181,7 +183,9 @@ func (t *remote) roundTrip(ctx context.Context, method string, params json.RawMe
 	return t.tripOnce(ctx, method, params, header)
 }
 
-func (t *remote) tripOnce(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error) {
+func (t *remote) tripOnce(
+	ctx context.Context, method string, params json.RawMessage, header http.Header,
+) (message, error) {
 	waiting, err := t.register(method, params)
 	if err != nil {
 		return message{}, err
@@ -314,7 +318,8 @@ func (t *remote) postLater(f frame) bool {
 
 // tell emits a notice about the server.
 func (t *remote) tell(level slog.Level, format string, values ...any) {
-	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.server) + fmt.Sprintf(format, values...), Server: t.server})
+	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.server) +
+		fmt.Sprintf(format, values...), Server: t.server})
 }
 
 // start runs f on a goroutine that shutdown waits for, unless that has begun.

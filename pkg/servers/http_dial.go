@@ -122,7 +122,8 @@ func newTransport(options HTTPOptions) *http.Transport {
 		MaxIdleConnsPerHost: connectionsAHost,
 		IdleConnTimeout:     idleConnections,
 		TLSHandshakeTimeout: handshakeLimit,
-		OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request, response *http.Response) error {
+		OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request,
+			response *http.Response) error {
 			if response.StatusCode == http.StatusOK {
 				return nil
 			}
@@ -268,7 +269,8 @@ func (e *redirectError) Error() string {
 // Hint says what to do about it.
 func (e *redirectError) Hint() string {
 	if e.reason == circle || e.to.String() == e.from.String() {
-		return "that leads round in a circle: see how the server, or a proxy before it, redirects " + cmp.Or(e.from.Path, "/")
+		return "that leads round in a circle: see how the server, or a proxy before it, redirects " +
+			cmp.Or(e.from.Path, "/")
 	}
 	return "if that is the right server, give its address as the url: " + e.to.Redacted()
 }

@@ -252,7 +252,8 @@ func (e *HTTPError) Hint() string {
 		return "HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY=" + e.URL.Hostname() + " does without it"
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
 		return "see whether the server runs, and listens on " + e.URL.Host
-	case speaksTLS(e.Err), e.Status == http.StatusBadRequest && bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
+	case speaksTLS(e.Err), e.Status == http.StatusBadRequest &&
+		bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
 		return "the server speaks TLS: its url begins with https://"
 	case e.Status == http.StatusUnauthorized:
 		return "-H 'NAME: CONTENT', or headers in the server's entry, send what it asks for"
@@ -260,7 +261,8 @@ func (e *HTTPError) Hint() string {
 		return "nothing was sent that says who asks: -H 'NAME: CONTENT', or headers in the server's entry, sends it"
 	case e.Status == http.StatusForbidden:
 		return "what was sent as authorization does not suffice"
-	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed, e.Status == http.StatusSwitchingProtocols:
+	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed,
+		e.Status == http.StatusSwitchingProtocols:
 		return "see whether the url is that of the MCP endpoint: its path is often /mcp, or /sse"
 	case e.Status == http.StatusProxyAuthRequired:
 		return proxyHint

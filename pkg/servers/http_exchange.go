@@ -119,7 +119,9 @@ func (t *remote) detached(ctx context.Context) (own context.Context, release fun
 }
 
 // takeAnswer takes what came back for a message. The error is an *HTTPError, an *exec.MalformedError, or the context's.
-func (t *remote) takeAnswer(request *http.Request, response *http.Response, out *posted, release func(time.Duration)) error {
+func (t *remote) takeAnswer(
+	request *http.Request, response *http.Response, out *posted, release func(time.Duration),
+) error {
 	if response.StatusCode >= 300 || response.StatusCode < 200 {
 		defer release(0)
 		defer response.Body.Close()
@@ -158,8 +160,9 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 	}
 	body, err := readCapped(response.Body, t.max)
 	if errors.Is(err, errTooLarge) {
-		return malformed(out.waiting.method, fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
-			exec.Bytes(t.max))).err
+		return malformed(out.waiting.method,
+			fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
+				exec.Bytes(t.max))).err
 	}
 	if err != nil {
 		broken := t.unusable(request, response, body)
@@ -198,7 +201,8 @@ func wrongWithJSON(body []byte) string {
 	var syntax *json.SyntaxError
 	if len(body) > largeLine { // of which a decoder would make copies
 		if err := json.Unmarshal(body, &struct{}{}); errors.As(err, &syntax) {
-			return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax, headline(body[:largeLine]))
+			return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax,
+				headline(body[:largeLine]))
 		}
 		return fmt.Sprintf("JSON that is no message of JSON-RPC: %q", shortened(string(body[:largeLine])))
 	}
@@ -274,7 +278,8 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
 	failed := t.unusable(request, response, body)
 	m, ok := parseMessage(bytes.TrimPrefix(body, []byte(utf8BOM)))
-	if !ok || m.err == nil || out.waiting == nil || !m.versioned() && string(m.id) != strconv.FormatInt(out.waiting.id, 10) {
+	if !ok || m.err == nil || out.waiting == nil || !m.versioned() &&
+		string(m.id) != strconv.FormatInt(out.waiting.id, 10) {
 		// An "error" alone is none of JSON-RPC: interfaces of all kinds say it so.
 		failed.Expired = expires(request, failed, -1, said(failed.Body))
 		return failed

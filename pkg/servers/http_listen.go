@@ -137,7 +137,8 @@ func (s *standingStream) refused(err error) (again bool) {
 		return false
 	}
 	s.slowDown(s.retryPolicy.delay)
-	s.tell(slog.LevelInfo, "is there, and does not open the standing stream: %v; toolx tries again in %s", err, rounded(s.delay))
+	s.tell(slog.LevelInfo, "is there, and does not open the standing stream: %v; toolx tries again in %s", err,
+		rounded(s.delay))
 	return true
 }
 
@@ -149,7 +150,8 @@ func refusesListening(err error) bool {
 		return false
 	}
 	switch failed.Status {
-	case 0, http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
+	case 0, http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly,
+		http.StatusTooManyRequests:
 		return false
 	}
 	return true
@@ -218,7 +220,9 @@ func (s *Session) keepListening(ctx context.Context, listen func() error) error 
 			return asGone(err)
 		}
 		delay = longer(delay, s.remote.retryPolicy.delay)
-		s.notice(slog.LevelInfo, fmt.Sprintf("server %q ended the stream of what it tells: %v; toolx asks for it again in %s", s.Name, err, rounded(delay)))
+		s.notice(slog.LevelInfo,
+			fmt.Sprintf("server %q ended the stream of what it tells: %v; toolx asks for it again in %s", s.Name, err,
+				rounded(delay)))
 		if !waited(ctx, delay) {
 			return ctx.Err()
 		}

@@ -12,7 +12,8 @@ import (
 // itself, but reports a response that is not gzip as one that broke off. A request that asks for an encoding itself
 // gets the response unchanged.
 func unpacked(request *http.Request, send func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-	if request.Header.Get("Accept-Encoding") != "" || request.Header.Get("Range") != "" || request.Method == http.MethodHead {
+	if request.Header.Get("Accept-Encoding") != "" || request.Header.Get("Range") != "" ||
+		request.Method == http.MethodHead {
 		return send(request)
 	}
 	request = request.Clone(request.Context())

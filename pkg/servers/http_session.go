@@ -66,7 +66,8 @@ func (s *Session) repeatable(method string, params json.RawMessage) bool {
 		return false
 	}
 	annotations := rawjson.Get(tool.Definition, "annotations")
-	return string(rawjson.Get(annotations, "readOnlyHint")) == "true" || string(rawjson.Get(annotations, "idempotentHint")) == "true"
+	return string(rawjson.Get(annotations, "readOnlyHint")) == "true" ||
+		string(rawjson.Get(annotations, "idempotentHint")) == "true"
 }
 
 // tool finds one of the server's tools by its own name.

@@ -132,7 +132,8 @@ func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser,
 	if !waited(ctx, pauseBefore(events)) {
 		return nil, ctx.Err()
 	}
-	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, behind event %q", shortened(events.LastID))
+	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, behind event %q",
+		shortened(events.LastID))
 	response, err := t.get(ctx, events.LastID)
 	if err != nil {
 		return nil, err
@@ -182,8 +183,9 @@ func (t *remote) brokenStream(request *http.Request, out *posted, err error) err
 		return request.Context().Err()
 	}
 	if errors.Is(err, sse.ErrTooLarge) {
-		return malformed(out.waiting.method, fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
-			exec.Bytes(t.max))).err
+		return malformed(out.waiting.method,
+			fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
+				exec.Bytes(t.max))).err
 	}
 	reason := "the server ended the stream before it"
 	if !errors.Is(err, io.EOF) {

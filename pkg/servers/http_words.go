@@ -65,7 +65,8 @@ func plainWords(err error) string {
 		err = wrapped.Err
 	}
 	text := err.Error()
-	for _, prefix := range []string{transportBroken, "readLoopPeekFailLocked: ", "net/http: ", "http: ", "http2: ", "tls: ", "x509: "} {
+	for _, prefix := range []string{transportBroken, "readLoopPeekFailLocked: ", "net/http: ", "http: ", "http2: ",
+		"tls: ", "x509: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return text
@@ -174,7 +175,8 @@ func tlsWords(err error, _ string, address *url.URL) string {
 		}
 		return fmt.Sprintf("the certificate of %s is signed by %s, which is not trusted", address.Host, signer)
 	case errors.As(err, &name):
-		return fmt.Sprintf("the certificate of %s is for another host: %s", address.Host, strings.Join(namesIn(name.Certificate), ", "))
+		return fmt.Sprintf("the certificate of %s is for another host: %s", address.Host,
+			strings.Join(namesIn(name.Certificate), ", "))
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Sprintf("the certificate of %s is valid from %s to %s only", address.Host,
 			invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly))

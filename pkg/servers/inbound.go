@@ -36,7 +36,8 @@ func (t *stdio) takeFinding(f finding) {
 // event returns the event of a finding on the stdout of a server's process.
 func (f finding) event(server string, phase Phase, p *process) PollutedLine {
 	return PollutedLine{
-		Time: exec.Now(), Server: server, Class: f.class, Line: f.number, Offset: f.offset, Column: f.column, Phase: phase,
+		Time: exec.Now(), Server: server, Class: f.class, Line: f.number, Offset: f.offset, Column: f.column,
+		Phase: phase,
 		Since: time.Since(p.started), Text: f.text, Size: f.size, Near: f.near, NearAt: f.nearAt, Salvaged: f.salvaged,
 		Unended: f.end == endIdle || f.end == endEOF,
 	}

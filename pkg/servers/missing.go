@@ -62,9 +62,12 @@ func (s span) distance(from, to int) int {
 func phrasePlaces(lower string) []span {
 	var places []span
 	for _, phrase := range [...]string{
-		"missing", "required", "requires", "not set", "is unset", "must be set", "must set", "must provide", "must be provided",
-		"please set", "please provide", "please define", "set the", "not provided", "not defined", "is undefined", "not configured",
-		"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "not found in env", "no value for",
+		"missing", "required", "requires", "not set", "is unset", "must be set", "must set", "must provide",
+		"must be provided",
+		"please set", "please provide", "please define", "set the", "not provided", "not defined", "is undefined",
+		"not configured",
+		"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "not found in env",
+		"no value for",
 	} {
 		for at := 0; ; {
 			found := strings.Index(lower[at:], phrase)
@@ -101,9 +104,10 @@ func capitals(text string) func(yield func(int, string) bool) {
 // saidToBeVariable reports whether the word in text[from:end] directly follows the words "environment variable", or
 // precedes them: next to them, any word in capitals is a name.
 func saidToBeVariable(lower string, from, end int) bool {
-	if end-from < 2 || lower[from] < 'a' || lower[from] > 'z' || strings.ContainsFunc(lower[from:end], func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-	}) {
+	if end-from < 2 || lower[from] < 'a' || lower[from] > 'z' ||
+		strings.ContainsFunc(lower[from:end], func(r rune) bool {
+			return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+		}) {
 		return false
 	}
 	before, behind := strings.TrimRight(lower[:from], " :'\"`"), strings.TrimLeft(lower[end:], " '\"`")
@@ -118,10 +122,12 @@ func saidToBeVariable(lower string, from, end int) bool {
 // isVariableName reports whether a word in capitals is a name such as API_KEY rather than an error code: it has an
 // underscore, or an ending that says what the variable holds.
 func isVariableName(name string) bool {
-	if len(name) < 4 || name[0] < 'A' || name[0] > 'Z' || strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {
+	if len(name) < 4 || name[0] < 'A' || name[0] > 'Z' ||
+		strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {
 		return false
 	}
-	for _, code := range []string{"ERR_", "MODULE_NOT_FOUND", "INVALID_", "NOT_FOUND", "UNABLE_TO_", "MISSING_", "UND_ERR", "SELF_SIGNED"} {
+	for _, code := range []string{"ERR_", "MODULE_NOT_FOUND", "INVALID_", "NOT_FOUND", "UNABLE_TO_", "MISSING_",
+		"UND_ERR", "SELF_SIGNED"} {
 		if strings.HasPrefix(name, code) {
 			return false
 		}

@@ -48,7 +48,8 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 	list, next := rawjson.Get(result, member), rawjson.Get(result, "nextCursor")
 	isArray := len(list) > 0 && list[0] == '['
 	if !isArray && list != nil && string(list) != "null" { // an empty list, as many servers write it
-		return nil, false, fmt.Errorf("%s is no array: %s", member, shortened(string(list[:min(len(list), maxQuotedList)])))
+		return nil, false, fmt.Errorf("%s is no array: %s", member,
+			shortened(string(list[:min(len(list), maxQuotedList)])))
 	}
 	elements, beyond := rawjson.FirstElements(list, maxElements-p.elements)
 	p.pages++
@@ -68,7 +69,8 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 	case p.seen[digest]:
 		p.stop("repeats the cursor %s of %s", shortened(string(next)), p.method)
 	case p.bytes >= limit:
-		p.stop("has pages of %s that are over the limit of %s for one list (maxMessage in the config raises it)", p.method, exec.Bytes(limit))
+		p.stop("has pages of %s that are over the limit of %s for one list (maxMessage in the config raises it)",
+			p.method, exec.Bytes(limit))
 	case p.elements >= maxElements:
 		p.stop("has more than %d elements in %s", maxElements, p.method)
 	case p.pages >= maxPages:

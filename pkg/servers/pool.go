@@ -313,7 +313,8 @@ func (p *Pool) chosen(name string, tool *exec.Tool, openings []*opening) *exec.T
 		return nil
 	}
 	if shadowed := p.options.Registry.Shadowed(tool); shadowed != nil {
-		p.note(fmt.Sprintf("%s is the tool of server '%s'; toolx's own is %s", name, tool.Server, p.options.Registry.NameOf(shadowed)))
+		p.note(fmt.Sprintf("%s is the tool of server '%s'; toolx's own is %s", name, tool.Server,
+			p.options.Registry.NameOf(shadowed)))
 	}
 	if !tool.BuiltIn {
 		return tool
@@ -447,13 +448,15 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 			return nil, ctx.Err()
 		}
 		var failure *Failure
-		if attempt >= attempts || errors.As(err, &failure) && (!failure.Curable() || failure.lacksVariable(d.launch.Env) || failure.repeats(before)) {
+		if attempt >= attempts || errors.As(err, &failure) &&
+			(!failure.Curable() || failure.lacksVariable(d.launch.Env) || failure.repeats(before)) {
 			return nil, p.giveUp(server, attempt, err)
 		}
 		before = failure
 		wait := max(delay, askedToWait(err, d.startTimeout))
 		p.options.Bus.Emit(Retry{
-			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: wait, Err: err, Searched: o.searched,
+			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: wait, Err: err,
+			Searched: o.searched,
 		})
 		tried()
 		if !waited(ctx, wait) {
@@ -493,7 +496,8 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 	}
 	if len(launch.Withheld) > 0 && launch.Command != "" {
 		p.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
-			"server %q does not get %s: its entry has to name what is toolx's own", server.Name, strings.Join(launch.Withheld, ", "))})
+			"server %q does not get %s: its entry has to name what is toolx's own", server.Name,
+			strings.Join(launch.Withheld, ", "))})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -71,7 +71,8 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 		return 0, &ConnectError{Server: server.Name, Last: startFailure(failure, err), Advice: server.Hint}
 	}
 	options.Bus.Emit(ProcessStarted{
-		Time: exec.Now(), Server: server.Name, PID: p.process.cmd.Process.Pid, Command: commandOf(launch), Cwd: launch.Cwd,
+		Time: exec.Now(), Server: server.Name, PID: p.process.cmd.Process.Pid, Command: commandOf(launch),
+		Cwd: launch.Cwd,
 	})
 	go p.listen()
 	go p.speak()
@@ -131,7 +132,8 @@ func (p *proxy) listen() {
 // an answer is, whatever it lacks, since some clients take it.
 func (p *proxy) takeMessage(m message, number int) {
 	if m.version == nil && m.kind() != kindReply {
-		p.takeFinding(finding{class: ClassNotRPC, number: number, text: m.raw[:min(len(m.raw), maxForeign)], size: int64(len(m.raw))})
+		p.takeFinding(finding{class: ClassNotRPC, number: number, text: m.raw[:min(len(m.raw), maxForeign)],
+			size: int64(len(m.raw))})
 		return
 	}
 	p.answered.Store(true)

@@ -75,7 +75,8 @@ func (r *relister) list(ctx context.Context) {
 	if err != nil {
 		var failure *Failure
 		if ctx.Err() == nil && !errors.As(err, &failure) { // else the end is told elsewhere
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q changed its tools, and they cannot be listed: %v", s.Name, err))
+			s.notice(slog.LevelWarn,
+				fmt.Sprintf("server %q changed its tools, and they cannot be listed: %v", s.Name, err))
 		}
 		return
 	}

@@ -51,7 +51,8 @@ func (s *Session) Request(
 // NextRequest returns the JSON-RPC request that Request would send next with a progress token, or after so many others,
 // byte for byte: with its id, and with _meta where the agreed revision is 2026-07-28. It sends nothing.
 func (s *Session) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
-	return encodeRequest(s.link.rpc().upcomingID()+int64(after), method, s.dressed(params, s.progress.last.Load()+1+int64(after)))
+	return encodeRequest(s.link.rpc().upcomingID()+int64(after), method,
+		s.dressed(params, s.progress.last.Load()+1+int64(after)))
 }
 
 // dressed returns params in the form in which they are sent: with the _meta of the agreed revision and, where token is

@@ -59,7 +59,8 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 			s.unsubscribe(ctx, interest.URIs)
 			return ctx.Err()
 		case <-noStream:
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q has no standing stream (GET): what it tells can only come with the answers to requests", s.Name))
+			s.notice(slog.LevelWarn,
+				fmt.Sprintf("server %q has no standing stream (GET): what it tells can only come with the answers to requests", s.Name))
 			noStream = nil
 		case <-renewed:
 			renewed = s.renewed()
@@ -110,7 +111,8 @@ func (s *Session) unsubscribe(ctx context.Context, uris []string) {
 func (s *Session) listenModern(ctx context.Context, interest Interest, ready func()) error {
 	filter := map[string]any{}
 	for name, wanted := range map[string]bool{
-		"toolsListChanged": interest.Tools, "promptsListChanged": interest.Prompts, "resourcesListChanged": interest.Resources,
+		"toolsListChanged": interest.Tools, "promptsListChanged": interest.Prompts,
+		"resourcesListChanged": interest.Resources,
 	} {
 		if wanted {
 			filter[name] = true

@@ -246,12 +246,14 @@ func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage
 			continue
 		}
 		if len(tool.Plain) > maxName {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool whose name has %s, over the limit of %s", s.Name,
-				exec.Bytes(int64(len(tool.Plain))), exec.Bytes(maxName)))
+			s.notice(slog.LevelWarn,
+				fmt.Sprintf("server %q lists a tool whose name has %s, over the limit of %s", s.Name,
+					exec.Bytes(int64(len(tool.Plain))), exec.Bytes(maxName)))
 			continue
 		}
 		if err := s.checkParamHeaders(definition); err != nil {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q: the tool '%s' is left out, as MCP 2026-07-28 demands: %v", s.Name, tool.Plain, err))
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q: the tool '%s' is left out, as MCP 2026-07-28 demands: %v",
+				s.Name, tool.Plain, err))
 			continue
 		}
 		qualify(tool, server)
@@ -298,7 +300,8 @@ func (s *Session) notified(method string, params json.RawMessage) {
 		}
 		// A malformed member does not affect the others.
 		_ = json.Unmarshal(params, &message)
-		s.bus.Emit(LogMessage{Time: exec.Now(), Server: s.Name, Level: message.Level, Logger: message.Logger, Data: message.Data})
+		s.bus.Emit(LogMessage{Time: exec.Now(), Server: s.Name, Level: message.Level, Logger: message.Logger,
+			Data: message.Data})
 	case "notifications/cancelled":
 		s.inbox.cancelled(params)
 		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})

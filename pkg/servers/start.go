@@ -129,7 +129,8 @@ func (f *Failure) startHint() string {
 	case errors.Is(f.Reason, fs.ErrPermission):
 		return "chmod +x " + toolxexec.ShellLine(f.program()) + throughInterpreter(f.Command)
 	case errors.Is(f.Reason, syscall.ENOEXEC):
-		return "a script needs a first line such as #!/usr/bin/env node, and a program must be built for this system" + throughInterpreter(f.Command)
+		return "a script needs a first line such as #!/usr/bin/env node, and a program must be built for this system" +
+			throughInterpreter(f.Command)
 	}
 	return ""
 }
@@ -142,7 +143,8 @@ func (f *Failure) withheldHint() string {
 	if at < 0 {
 		return ""
 	}
-	return fmt.Sprintf(`toolx keeps its own keys to itself: env: {%s: "${%[1]s}"} in the server's entry passes it on`, f.Withheld[at])
+	return fmt.Sprintf(`toolx keeps its own keys to itself: env: {%s: "${%[1]s}"} in the server's entry passes it on`,
+		f.Withheld[at])
 }
 
 // variableArgument matches NAME=value, which is no program.
@@ -166,7 +168,8 @@ func ProgramHint(command []string, cwd string) string {
 	address, err := url.Parse(program)
 	switch {
 	case err == nil && (address.Scheme == "http" || address.Scheme == "https"):
-		return fmt.Sprintf("it is an address, not a program: --url %s, or in a config url: in place of command:", toolxexec.ShellLine(program))
+		return fmt.Sprintf("it is an address, not a program: --url %s, or in a config url: in place of command:",
+			toolxexec.ShellLine(program))
 	case variableArgument().MatchString(program) && len(fields) > 1:
 		return "a variable is set by: -- env " + strings.Join(append(fields, command[1:]...), " ")
 	case variableArgument().MatchString(program):
@@ -175,7 +178,8 @@ func ProgramHint(command []string, cwd string) string {
 		return "flags of toolx stand before --; behind it comes the server's program, then its arguments"
 	case len(fields) > 1 && programName().MatchString(fields[0]):
 		return fmt.Sprintf("the program is %s, the rest are its arguments: -- %s, or in a config command: %s, args: [%s]",
-			fields[0], strings.Join(append(fields, command[1:]...), " "), fields[0], strings.Join(append(fields[1:], command[1:]...), ", "))
+			fields[0], strings.Join(append(fields, command[1:]...), " "), fields[0],
+			strings.Join(append(fields[1:], command[1:]...), ", "))
 	case npmPackage().MatchString(program):
 		return "to run a package of npm: " + toolxexec.ShellLine(append([]string{"npx", "-y"}, command...)...)
 	case strings.ContainsRune(program, '/') || strings.ContainsRune(program, filepath.Separator):
@@ -186,7 +190,8 @@ func ProgramHint(command []string, cwd string) string {
 	case slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, strings.ToLower(filepath.Ext(program))):
 		return "it is no program; a config is given by --config " + toolxexec.ShellLine(program)
 	case interpreterOf(program) != "":
-		return "run the script through its interpreter: " + toolxexec.ShellLine(append([]string{interpreterOf(program)}, command...)...)
+		return "run the script through its interpreter: " +
+			toolxexec.ShellLine(append([]string{interpreterOf(program)}, command...)...)
 	case !programName().MatchString(program):
 		return "it is no name of a program; a command is a program and then its arguments"
 	}
@@ -198,7 +203,8 @@ func throughInterpreter(command []string) string {
 	if len(command) == 0 || interpreterOf(command[0]) == "" {
 		return ""
 	}
-	return ", or run it through its interpreter: " + toolxexec.ShellLine(append([]string{interpreterOf(command[0])}, command...)...)
+	return ", or run it through its interpreter: " +
+		toolxexec.ShellLine(append([]string{interpreterOf(command[0])}, command...)...)
 }
 
 // interpreterOf returns the program that runs a script, by the end of its name; empty for what is no script.

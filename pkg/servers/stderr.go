@@ -156,7 +156,8 @@ func (f *logFile) save(chunk []byte) {
 		return
 	}
 	if f.saved == 0 {
-		f.setName(filepath.Join(f.dir, fmt.Sprintf("%s.%s.%d.log", fileName(f.server), time.Now().UTC().Format("20060102T150405.000"), os.Getpid())))
+		f.setName(filepath.Join(f.dir, fmt.Sprintf("%s.%s.%d.log", fileName(f.server),
+			time.Now().UTC().Format("20060102T150405.000"), os.Getpid())))
 	}
 	_, _ = f.queue.Write(chunk)
 	if f.saved += int64(len(chunk)); f.saved >= stderrFileBytes {

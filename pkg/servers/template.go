@@ -186,7 +186,8 @@ func (v variable) parts(value json.RawMessage) []string {
 		return v.joined(pairs, false)
 	}
 	if elements, ok := rawjson.Elements(value); ok {
-		return v.joined(words.Texts(elements, func(element json.RawMessage) string { return v.escape(rawjson.Unquote(element)) }), true)
+		return v.joined(words.Texts(elements,
+			func(element json.RawMessage) string { return v.escape(rawjson.Unquote(element)) }), true)
 	}
 	if value == nil || string(value) == "null" {
 		return nil
@@ -235,7 +236,8 @@ func escaped(text string, reserved bool) string {
 	var out strings.Builder
 	for i, char := range text {
 		switch {
-		case unreserved(char), reserved && strings.ContainsRune(":/?#[]@!$&'()*+,;=", char), reserved && encoded(text[i:]):
+		case unreserved(char), reserved && strings.ContainsRune(":/?#[]@!$&'()*+,;=", char), reserved &&
+			encoded(text[i:]):
 			out.WriteRune(char)
 		default:
 			for _, octet := range []byte(string(char)) {
@@ -254,5 +256,6 @@ func unreserved(char rune) bool {
 // encoded reports whether text begins with a percent-encoded byte.
 func encoded(text string) bool {
 	const hex = "0123456789abcdefABCDEF"
-	return len(text) >= 3 && text[0] == '%' && strings.IndexByte(hex, text[1]) >= 0 && strings.IndexByte(hex, text[2]) >= 0
+	return len(text) >= 3 && text[0] == '%' && strings.IndexByte(hex, text[1]) >= 0 &&
+		strings.IndexByte(hex, text[2]) >= 0
 }
