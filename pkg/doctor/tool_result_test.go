@@ -24,7 +24,7 @@ func resultCases() []resultCase {
 		{id: "structured-missing", output: sum, result: `{"content":[],"structuredContent":null}`, severity: check.Error},
 		{id: "structured-missing", output: sum, result: `{"content":[{"type":"text","text":"no"}],"isError":true}`},
 		{id: "structured-missing", result: `{"content":[]}`},
-		{id: "structured-mismatch", output: sum, result: `{"content":[],"structuredContent":{"sum":"3"}}`, severity: check.Error, pointer: "/structuredContent", evidence: "'sum' must be integer"},
+		{id: "structured-mismatch", output: sum, result: `{"content":[],"structuredContent":{"sum":"3"}}`, severity: check.Error, pointer: "/structuredContent", evidence: "'sum' must be an integer"},
 		{id: "structured-mismatch", output: sum, result: `{"content":[],"structuredContent":[3]}`, severity: check.Error, pointer: "/structuredContent", evidence: "object"},
 		{id: "structured-mismatch", output: sum, result: `{"content":[],"structuredContent":{"sum":3,"more":1}}`},
 		{id: "structured-mismatch", output: `{"type":"array","items":{"type":"integer"}}`, result: `{"content":[],"structuredContent":[1,2]}`},

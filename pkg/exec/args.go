@@ -390,7 +390,7 @@ func (s *source) readStdin() ([]byte, error) {
 	}
 	s.used = true
 	if s.stdin == nil {
-		return nil, &fault.UsageError{Message: "there is no standard input to read"}
+		return nil, &fault.UsageError{Message: "standard input cannot be read"}
 	}
 	return readAll(s.stdin, "standard input")
 }

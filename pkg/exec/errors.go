@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/words"
 )
 
-var errNoJSON = errors.New("the tool definition is no JSON")
+var errNoJSON = errors.New("the tool definition is not JSON")
 
 var errNoName = errors.New("the tool definition has no name")
 

@@ -106,7 +106,7 @@ func TestInvalidCallNeverRuns(t *testing.T) {
 		`{}`:                             "Invalid parameters: missing 'deviceName'",
 		`[]`:                             "Invalid parameters: the arguments must be an object",
 		`{"deviceName"`:                  "Invalid parameters: the arguments must be a JSON object",
-		`{"deviceName":1,"action":"on"}`: "Invalid parameters: 'deviceName' must be string; got 1",
+		`{"deviceName":1,"action":"on"}`: "Invalid parameters: 'deviceName' must be a string; got 1",
 		`{"device_name":"a","deviceName":"b","action":"on"}`: "Invalid parameters: 'device_name' must not be given together with 'deviceName'",
 	} {
 		result := executor.Call(t.Context(), Call{Tool: "zwave__light", Arguments: json.RawMessage(arguments)})

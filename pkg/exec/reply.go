@@ -18,7 +18,7 @@ const maxContents = 100_000
 func ReadContents(reply json.RawMessage) (Parts, error) {
 	list := rawjson.Get(reply, "contents")
 	if len(list) == 0 || list[0] != '[' {
-		return Parts{}, errors.New("contents is no array")
+		return Parts{}, errors.New("contents is not an array")
 	}
 	contents, more := rawjson.FirstElements(list, maxContents)
 	parts := Parts{Content: make([]json.RawMessage, 0, len(contents))}
@@ -53,7 +53,7 @@ type Message struct {
 func ReadMessages(reply json.RawMessage) ([]Message, error) {
 	elements, ok := rawjson.Elements(rawjson.Get(reply, "messages"))
 	if !ok {
-		return nil, errors.New("messages is no array")
+		return nil, errors.New("messages is not an array")
 	}
 	messages := make([]Message, len(elements))
 	for i, element := range elements {

@@ -219,7 +219,7 @@ func readReply(raw json.RawMessage) (reply shaped, err error) {
 
 // malformedReply says that a part of the reply is of the wrong kind.
 func malformedReply(part string, value json.RawMessage) error {
-	kind := "no JSON"
+	kind := "not JSON"
 	if decoded, err := rawjson.Decode(value); err == nil {
 		kind = jsonschema.DescribeKind(decoded)
 	}

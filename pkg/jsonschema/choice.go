@@ -96,7 +96,7 @@ func (r *report) wrongValue() bool {
 }
 
 // sameKind makes one problem of alternatives that each want one kind or one of some values in the same place: "must be
-// one of "on", "off"", "must be string or integer".
+// one of "on", "off"", "must be a string or an integer".
 func sameKind(tried []*report, here string) (Problem, bool) {
 	var expected, options []string
 	merged := tried[0].problems

@@ -74,12 +74,12 @@ func TestCheckProblems(t *testing.T) {
 		{"all at once", lightSchema, `{"action":"dim","level":"5"}`, []string{
 			"missing 'deviceName' (string: Name of the device)",
 			`'action' must be one of "on", "off"; got "dim"`,
-			`'level' must be integer; got "5"`,
+			`'level' must be an integer; got "5"`,
 		}},
 		{"another kind than an enum's", lightSchema, `{"deviceName":"a","action":1}`, []string{`'action' must be one of "on", "off"; got 1`}},
 		{"not an object", lightSchema, `[]`, []string{"the arguments must be an object; got []"}},
 		{"a whole number with a point", lightSchema, `{"deviceName":"a","action":"on","level":5.0}`, nil},
-		{"a fraction", lightSchema, `{"deviceName":"a","action":"on","level":5.5}`, []string{"'level' must be integer; got 5.5"}},
+		{"a fraction", lightSchema, `{"deviceName":"a","action":"on","level":5.5}`, []string{"'level' must be an integer; got 5.5"}},
 		{"range", lightSchema, `{"deviceName":"a","action":"on","level":-1}`, []string{"'level' must be at least 0; got -1"}},
 		{"huge integers are compared exactly", `{"properties":{"n":{"maximum":9007199254740993}}}`, `{"n":9007199254740994}`, []string{"'n' must be at most 9007199254740993; got 9007199254740994"}},
 		{"steps", `{"properties":{"n":{"multipleOf":0.1}}}`, `{"n":0.35}`, []string{"'n' must be a multiple of 0.1; got 0.35"}},
@@ -90,15 +90,15 @@ func TestCheckProblems(t *testing.T) {
 		{"array length", `{"properties":{"a":{"minItems":2}}}`, `{"a":[1]}`, []string{"'a' must have at least 2 items; got 1"}},
 		{"repeated items", `{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2,1]}`, []string{"'a' must not hold a value twice (items 0 and 2 are equal)"}},
 		{"nested paths", `{"properties":{"o":{"properties":{"m":{"type":"boolean"}},"required":["k"]},"items":{"items":{"properties":{"name":{"type":"string"}}}}}}`, `{"o":{"m":1},"items":[{},{},{"name":2}]}`, []string{
-			"missing 'o.k'", "'items[2].name' must be string; got 2", "'o.m' must be boolean; got 1",
+			"missing 'o.k'", "'items[2].name' must be a string; got 2", "'o.m' must be a boolean; got 1",
 		}},
 		{"odd names in paths", `{"properties":{"o":{"properties":{"a.b":{"type":"string"}}},"a.b":{"type":"string"}}}`, `{"o":{"a.b":1},"a.b":1}`, []string{
-			"'a.b' must be string; got 1", `'o["a.b"]' must be string; got 1`,
+			"'a.b' must be a string; got 1", `'o["a.b"]' must be a string; got 1`,
 		}},
 		{"references", `{"$defs":{"id":{"$anchor":"id","type":"string"}},"properties":{"a":{"$ref":"#/$defs/id"},"b":{"$ref":"#id"}}}`, `{"a":1,"b":2}`, []string{
-			"'a' must be string; got 1", "'b' must be string; got 2",
+			"'a' must be a string; got 1", "'b' must be a string; got 2",
 		}},
-		{"alternatives of kinds", `{"properties":{"v":{"anyOf":[{"type":"string"},{"type":"integer"}]}}}`, `{"v":true}`, []string{"'v' must be string or integer; got true"}},
+		{"alternatives of kinds", `{"properties":{"v":{"anyOf":[{"type":"string"},{"type":"integer"}]}}}`, `{"v":true}`, []string{"'v' must be a string or an integer; got true"}},
 		{"alternatives of values", `{"properties":{"v":{"oneOf":[{"const":"a"},{"const":"b"}]}}}`, `{"v":"c"}`, []string{`'v' must be one of "a", "b"; got "c"`}},
 		{"nullable keeps the real reason", `{"properties":{"v":{"anyOf":[{"type":"string","minLength":3},{"type":"null"}]}}}`, `{"v":"a"}`, []string{`'v' must have at least 3 characters; got "a"`}},
 		{"one of two names", `{"anyOf":[{"required":["x"]},{"required":["y"]}]}`, `{}`, []string{"missing 'x' (or 'y' instead)"}},
@@ -116,7 +116,7 @@ func TestCheckProblems(t *testing.T) {
 		{"needed by another", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []string{"missing 'b' (needed because 'a' is given)"}},
 		{"names", `{"propertyNames":{"pattern":"^[a-z]+$"}}`, `{"A":1}`, []string{"'A' is not a name that is allowed here (it must match the pattern ^[a-z]+$)"}},
 		{"excluded", `{"properties":{"v":{"not":{"const":1}}}}`, `{"v":1}`, []string{"'v' has a value that the schema excludes"}},
-		{"long values are cut", `{"properties":{"v":{"type":"integer"}}}`, `{"v":"` + strings.Repeat("x", 100) + `"}`, []string{`'v' must be integer; got "` + strings.Repeat("x", 58) + "…"}},
+		{"long values are cut", `{"properties":{"v":{"type":"integer"}}}`, `{"v":"` + strings.Repeat("x", 100) + `"}`, []string{`'v' must be an integer; got "` + strings.Repeat("x", 58) + "…"}},
 		{"formats are annotations", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"v":{"format":"email"}}}`, `{"v":"nobody"}`, nil},
 	}
 	for _, test := range tests {
@@ -253,7 +253,7 @@ func TestExternalReferencesAreNotFetched(t *testing.T) {
 func TestReferencesByIdentifier(t *testing.T) {
 	got, _ := texts(t, `{"$id":"https://example.com/tool.json","$defs":{"n":{"$id":"name.json","type":"string"}},
 		"properties":{"a":{"$ref":"name.json"},"b":{"$ref":"https://example.com/tool.json#/$defs/n"}}}`, `{"a":1,"b":2}`)
-	wantTexts(t, "problems", got, []string{"'a' must be string; got 1", "'b' must be string; got 2"})
+	wantTexts(t, "problems", got, []string{"'a' must be a string; got 1", "'b' must be a string; got 2"})
 }
 
 // doubling returns a schema of n levels, each of which applies the one below twice.
@@ -318,14 +318,14 @@ func TestDynamicReferencesAreBounded(t *testing.T) {
 // Recursive data is common and fine.
 func TestRecursiveSchema(t *testing.T) {
 	got, _ := texts(t, `{"properties":{"next":{"$ref":"#"},"v":{"type":"integer"}}}`, `{"next":{"next":{"v":"x"}}}`)
-	wantTexts(t, "problems", got, []string{`'next.next.v' must be integer; got "x"`})
+	wantTexts(t, "problems", got, []string{`'next.next.v' must be an integer; got "x"`})
 }
 
 // Large arguments take more steps than the smallest budget has.
 func TestLargeArguments(t *testing.T) {
 	arguments := `{"l":[` + strings.Repeat("1,", maxSteps) + `"x"]}`
 	got, _ := texts(t, `{"properties":{"l":{"items":{"type":"integer"}}}}`, arguments)
-	wantTexts(t, "problems", got, []string{fmt.Sprintf(`'l[%d]' must be integer; got "x"`, maxSteps)})
+	wantTexts(t, "problems", got, []string{fmt.Sprintf(`'l[%d]' must be an integer; got "x"`, maxSteps)})
 }
 
 // Arguments that two programs could read differently are never sent.

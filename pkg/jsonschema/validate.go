@@ -67,7 +67,7 @@ func (p *Problem) Expect(schema *Node) {
 }
 
 // String returns the problem as one line: "missing 'deviceName' (string: name of the device)", "'level' must be
-// integer; got "5"" (EXEC-7, VAL-1).
+// an integer; got "5"" (EXEC-7, VAL-1).
 func (p Problem) String() string {
 	text := p.sentence()
 	if p.Detail != "" {
@@ -85,11 +85,26 @@ func (p Problem) sentence() string {
 	case ReasonForbidden:
 		return p.subject() + " " + p.Expected
 	}
-	text := p.subject() + " must " + p.verb() + p.Expected
+	text := p.subject() + " must " + p.verb() + articled(p.Expected)
 	if p.Given != "" {
 		text += "; got " + p.Given
 	}
 	return text
+}
+
+// articled puts articles before the kinds of value that an expectation names: "a string or an array of integer".
+func articled(expected string) string {
+	alternatives := strings.Split(expected, " or ")
+	for i, alternative := range alternatives {
+		kind, _, _ := strings.Cut(alternative, " ")
+		switch named := kindNamed(kind); {
+		case named.Has(Integer | Array | Object) && named != AnyNumber:
+			alternatives[i] = "an " + alternative
+		case named != NoKinds && named != Null:
+			alternatives[i] = "a " + alternative
+		}
+	}
+	return strings.Join(alternatives, " or ")
 }
 
 // verb fits the expectation: one is a kind or a value, or has a size, or does something.

@@ -131,10 +131,10 @@ func TestPageThatComesFirst(t *testing.T) {
 func TestMalformedElicitations(t *testing.T) {
 	for params, want := range map[string]string{
 		`[]`:                               "it is an array",
-		`{"message":"x"}`:                  "requestedSchema is no object",
+		`{"message":"x"}`:                  "requestedSchema is not an object",
 		`{"mode":"dance"}`:                 `the mode "dance" is unknown`,
-		`{"mode":"url","url":"file:///x"}`: "url is no address on the web",
-		`{"mode":"url","url":"https://"}`:  "url is no address on the web",
+		`{"mode":"url","url":"file:///x"}`: "url is not a web address",
+		`{"mode":"url","url":"https://"}`:  "url is not a web address",
 	} {
 		if _, err := readElicitation("s", json.RawMessage(params)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %q", params, err, want)

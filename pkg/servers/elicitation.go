@@ -74,7 +74,7 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 	switch fields.Mode {
 	case "", "form":
 		if _, ok := rawjson.Members(fields.RequestedSchema); !ok {
-			return nil, errors.New("requestedSchema is no object")
+			return nil, errors.New("requestedSchema is not an object")
 		}
 		if properties, _ := rawjson.Members(rawjson.Get(fields.RequestedSchema,
 			"properties")); len(properties) > maxFields {
@@ -84,7 +84,7 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 	case "url":
 		parsed, err := url.Parse(fields.URL)
 		if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" {
-			return nil, errors.New("url is no address on the web")
+			return nil, errors.New("url is not a web address")
 		}
 		asked.URL, asked.ID = fields.URL, fields.ID
 	default:

@@ -204,7 +204,7 @@ func wrongWithJSON(body []byte) string {
 			return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax,
 				headline(body[:largeLine]))
 		}
-		return fmt.Sprintf("JSON that is no message of JSON-RPC: %q", shortened(string(body[:largeLine])))
+		return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", shortened(string(body[:largeLine])))
 	}
 	in := json.NewDecoder(bytes.NewReader(body))
 	var whole json.RawMessage
@@ -219,7 +219,7 @@ func wrongWithJSON(body []byte) string {
 		return fmt.Sprintf("more than JSON: the message ends at byte %d of %d, and behind it stands %q",
 			in.InputOffset(), len(body), shortened(string(body[in.InputOffset():])))
 	}
-	return fmt.Sprintf("JSON that is no message of JSON-RPC: %q", shortened(string(body)))
+	return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", shortened(string(body)))
 }
 
 // begins reports whether the message begins a session.

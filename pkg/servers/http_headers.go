@@ -112,7 +112,7 @@ func parseHeaders(text []byte) (map[string]string, error) {
 	if bytes.HasPrefix(text, []byte("{")) {
 		var headers map[string]string
 		if json.Unmarshal(text, &headers) != nil {
-			return nil, errors.New("what it prints is no JSON object of strings")
+			return nil, errors.New("its output is not a JSON object of strings")
 		}
 		return headers, checkHeaders(headers)
 	}
@@ -125,12 +125,12 @@ func parseHeaders(text []byte) (map[string]string, error) {
 		}
 		name, content, ok := strings.Cut(line, ":")
 		if !ok {
-			return nil, fmt.Errorf("line %d of what it prints is no header, such as 'Authorization: Bearer …'", number)
+			return nil, fmt.Errorf("line %d of its output is not a header such as 'Authorization: Bearer …'", number)
 		}
 		headers[textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))] = strings.TrimSpace(content)
 	}
 	if len(headers) == 0 {
-		return nil, errors.New("it prints no header")
+		return nil, errors.New("its output has no header")
 	}
 	return headers, checkHeaders(headers)
 }
@@ -139,7 +139,7 @@ func parseHeaders(text []byte) (map[string]string, error) {
 func checkHeaders(headers map[string]string) error {
 	for name, content := range headers {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == ':' }) {
-			return errors.New("it prints a header whose name is none")
+			return errors.New("its output has a header without a valid name")
 		}
 		if strings.ContainsFunc(content, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 			return fmt.Errorf("the content of the header %s has control characters", name)

@@ -86,10 +86,10 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"503":             {script: onOpen(plain(503, "text/plain", "starting")), open: EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
 		"503 as JSON-RPC": {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: EndingUnavailable, text: "not yet"},
 		"no HTTP":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: `does not speak HTTP: its answer begins with "SSH-2.0-OpenSSH"`},
-		"no status":       {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.1 fine\r\n\r\n") }), open: EndingUnavailable, text: `is no HTTP: malformed HTTP status code "fine"`},
+		"no status":       {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.1 fine\r\n\r\n") }), open: EndingUnavailable, text: `is not HTTP: malformed HTTP status code "fine"`},
 		"no length": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n")
-		}), open: EndingUnavailable, text: `is no HTTP: bad Content-Length "many"`},
+		}), open: EndingUnavailable, text: `is not HTTP: bad Content-Length "many"`},
 		"speaks TLS": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), open: EndingUnavailable, text: "speaks TLS, and not plain HTTP"},
 		"hangs up":   {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection without an answer"},
 		"hands over": {script: onOpen(switching), open: EndingRefused, text: "HTTP 101 Switching Protocols to POST"},
@@ -126,13 +126,13 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 			for r.Context().Err() == nil {
 				w.WriteHeader(http.StatusEarlyHints)
 			}
-		}), call: fault.KindConnect, text: "is no HTTP"},
+		}), call: fault.KindConnect, text: "is not HTTP"},
 		"headers, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			forever(w, "HTTP/1.1 200 OK\r\n", "X-More: "+strings.Repeat("x", 1000)+"\r\n")
-		}), call: fault.KindConnect, text: "is no HTTP"},
+		}), call: fault.KindConnect, text: "is not HTTP"},
 		"a header, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			forever(w, "HTTP/1.1 200 OK\r\nX-More: ", strings.Repeat("x", 1000))
-		}), call: fault.KindConnect, text: "is no HTTP"},
+		}), call: fault.KindConnect, text: "is not HTTP"},
 		"trailers, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			forever(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n2\r\n{}\r\n0\r\n",
 				"X-More: "+strings.Repeat("x", 1000)+"\r\n")
@@ -152,15 +152,15 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		}), call: fault.KindProtocol, text: "is not cut into chunks as its Transfer-Encoding says"},
 		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: fault.KindProtocol, text: "with JSON that is cut off after 22 bytes"},
 		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: fault.KindProtocol, text: "with what is not JSON, at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
-		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: fault.KindProtocol, text: `with JSON that is no message of JSON-RPC: "{\"ok\":true}"`},
+		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: fault.KindProtocol, text: `with JSON that is not a JSON-RPC message: "{\"ok\":true}"`},
 		"two messages": {
 			script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, hi(m)+"\n"+hi(m)) }),
 			call:   fault.KindProtocol, text: "with more than JSON: the message ends at byte 83 of 167",
 		},
 		"mark before it": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "\ufeff"+hi(m)) }), seen: "bom"},
 		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: fault.KindProtocol, text: `an answer that is packed as "br", which was not asked for`},
-		"no gzip":        {script: call(packed("gzip", `{"jsonrpc":"2.0","id":3,"result":{}}`)), call: fault.KindProtocol, text: "cannot be unpacked: it is no gzip, although its Content-Encoding says so"},
-		"short no gzip":  {script: call(packed("gzip", "{}")), call: fault.KindProtocol, text: "it is no gzip"},
+		"no gzip":        {script: call(packed("gzip", `{"jsonrpc":"2.0","id":3,"result":{}}`)), call: fault.KindProtocol, text: "cannot be unpacked: it is not gzip, although its Content-Encoding says so"},
+		"short no gzip":  {script: call(packed("gzip", "{}")), call: fault.KindProtocol, text: "it is not gzip"},
 		"damaged gzip":   {script: call(packed("gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x01")), call: fault.KindProtocol, text: "its gzip is damaged"},
 		"half a gzip": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 999\r\n\r\n\x1f\x8b\x08\x00\x00")

@@ -82,5 +82,5 @@ func (e *packedError) Error() string {
 	if e.begun {
 		return "its gzip is damaged"
 	}
-	return "it is no gzip, although its Content-Encoding says so"
+	return "it is not gzip, although its Content-Encoding says so"
 }

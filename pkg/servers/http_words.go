@@ -89,7 +89,7 @@ func brokenWords(err error, peer string, _ *url.URL) string {
 	case strings.Contains(text, "chunk"):
 		return "the answer of " + peer + " is not cut into chunks as its Transfer-Encoding says"
 	case strings.Contains(err.Error(), transportBroken):
-		return "the answer of " + peer + " is no HTTP: " + text
+		return "the answer of " + peer + " is not HTTP: " + text
 	case strings.HasPrefix(text, "stream error: "), strings.Contains(err.Error(), "http2: "):
 		return peer + " broke the exchange off (HTTP/2): " + text
 	case text == "TLS handshake timeout":

@@ -58,7 +58,7 @@ func TestWrongWithJSON(t *testing.T) {
 		"\ufeff[1,":    "JSON that is cut off after 3 bytes",
 		"<p>Hello</p>": `what is not JSON, at byte 1 (invalid character '<' looking for beginning of value): "Hello"`,
 		`{"a":1} x`:    `more than JSON: the message ends at byte 7 of 9, and behind it stands "x"`,
-		"[]":           `JSON that is no message of JSON-RPC: "[]"`,
+		"[]":           `JSON that is not a JSON-RPC message: "[]"`,
 	} {
 		if got := wrongWithJSON([]byte(body)); got != want {
 			t.Errorf("%q: %s, want %s", body, got, want)

@@ -147,7 +147,7 @@ func misbehaviours() map[string]behaviour {
 		"version-future":  {open: EndingMalformed, text: "2099-01-01"},
 		"init-error":      {open: EndingRefused, text: "not authenticated: set FAKE_API_KEY"},
 		"list-error":      {open: EndingRefused, text: "tools/list: database is locked"},
-		"tools-object":    {open: EndingMalformed, text: "tools is no array: {"},
+		"tools-object":    {open: EndingMalformed, text: "tools is not an array: {"},
 		"declared-absent": {call: fault.KindNotFound},
 		"tools-empty":     {call: fault.KindNotFound},
 		"tools-null":      {call: fault.KindNotFound},

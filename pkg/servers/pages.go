@@ -43,12 +43,12 @@ func (s *Session) newPager(method string) *pager {
 // warning. The error says what is wrong with the page.
 func (p *pager) take(result json.RawMessage, member string) (elements []json.RawMessage, more bool, err error) {
 	if _, isObject := rawjson.Members(result); !isObject {
-		return nil, false, errors.New("the result is no object")
+		return nil, false, errors.New("the result is not an object")
 	}
 	list, next := rawjson.Get(result, member), rawjson.Get(result, "nextCursor")
 	isArray := len(list) > 0 && list[0] == '['
 	if !isArray && list != nil && string(list) != "null" { // an empty list, as many servers write it
-		return nil, false, fmt.Errorf("%s is no array: %s", member,
+		return nil, false, fmt.Errorf("%s is not an array: %s", member,
 			shortened(string(list[:min(len(list), maxQuotedList)])))
 	}
 	elements, beyond := rawjson.FirstElements(list, maxElements-p.elements)

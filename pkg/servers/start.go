@@ -188,12 +188,12 @@ func ProgramHint(command []string, cwd string) string {
 		}
 		return "correct the path, which counts from " + cwd + ", or build the program that it names"
 	case slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, strings.ToLower(filepath.Ext(program))):
-		return "it is no program; a config is given by --config " + toolxexec.ShellLine(program)
+		return "it is not a program; a config is given by --config " + toolxexec.ShellLine(program)
 	case interpreterOf(program) != "":
 		return "run the script through its interpreter: " +
 			toolxexec.ShellLine(append([]string{interpreterOf(program)}, command...)...)
 	case !programName().MatchString(program):
-		return "it is no name of a program; a command is a program and then its arguments"
+		return "it is not a program's name; a command is a program and then its arguments"
 	}
 	return fmt.Sprintf("install %s, or give its full path as the command", program)
 }

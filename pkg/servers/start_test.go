@@ -22,8 +22,8 @@ func TestProgramHint(t *testing.T) {
 		{[]string{"--stdio", "node"}, "", "flags of toolx stand before --"},
 		{[]string{"server.js", "--a b"}, "", "run the script through its interpreter: node server.js '--a b'"},
 		{[]string{"@acme/server@1.2.0", "x"}, "", "to run a package of npm: npx -y @acme/server@1.2.0 x"},
-		{[]string{"toolx.yaml"}, "", "it is no program; a config is given by --config toolx.yaml"},
-		{[]string{`{"command":"x"}`}, "", "it is no name of a program"},
+		{[]string{"toolx.yaml"}, "", "it is not a program; a config is given by --config toolx.yaml"},
+		{[]string{`{"command":"x"}`}, "", "it is not a program's name"},
 		{nil, "", ""},
 	}
 	for _, test := range tests {

@@ -138,7 +138,7 @@ func ExpandTemplate(template string, values json.RawMessage) (string, error) {
 		var parts []string
 		for _, v := range list {
 			if !v.valid() {
-				return "", fmt.Errorf("the template %q is broken: %q is no name of a variable", template, v.name)
+				return "", fmt.Errorf("the template %q is broken: %q is not a variable name", template, v.name)
 			}
 			parts = append(parts, v.parts(rawjson.Get(values, v.name))...)
 		}

@@ -129,7 +129,7 @@ func TestEveryTab(t *testing.T) {
 		{"JSON in text", ofText(`{"a":{"b":[1]}}`), "", "[json] content reply raw  tree"},
 		{"structured", `{"content":[],"structuredContent":{"a":[1]}}`, "", "[structured] reply raw  tree"},
 		{"a schema that fits", `{"content":[],"structuredContent":{"a":1}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✓ structuredContent is valid against the output schema"},
-		{"a schema that does not fit", `{"content":[],"structuredContent":{"a":"x"}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✗ 'a' must be integer"},
+		{"a schema that does not fit", `{"content":[],"structuredContent":{"a":"x"}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✗ 'a' must be an integer"},
 		{"nothing for a schema", ofText("x"), `{"type":"object"}`, "✗ the tool has an output schema, but gave no structuredContent"},
 		{"a broken schema", `{"content":[],"structuredContent":{}}`, `{"type":7}`, "! the output schema is broken"},
 		{"an image", `{"content":[{"type":"image","mimeType":"image/png","data":"` + dot + `"}]}`, "", "1  image image/png 70 B 1×1  (i shows it)"},
