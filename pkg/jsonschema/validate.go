@@ -98,7 +98,7 @@ func articled(expected string) string {
 	for i, alternative := range alternatives {
 		kind, _, _ := strings.Cut(alternative, " ")
 		switch named := kindNamed(kind); {
-		case named.Has(Integer | Array | Object) && named != AnyNumber:
+		case named.Has(Integer|Array|Object) && named != AnyNumber:
 			alternatives[i] = "an " + alternative
 		case named != NoKinds && named != Null:
 			alternatives[i] = "a " + alternative
