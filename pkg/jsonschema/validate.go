@@ -205,8 +205,9 @@ func (s *Schema) Judge(ctx context.Context, arguments json.RawMessage) (Verdict,
 
 func (s *Schema) judge(whole *budget, arguments json.RawMessage) (Verdict, error) {
 	if err := rawjson.Check(arguments); err != nil {
-		return wrongAsWhole(Problem{Reason: ReasonSyntax, Expected: "a JSON object", Given: GivenText(arguments),
-			Detail: err.Error()}), nil
+		return wrongAsWhole(Problem{
+			Reason: ReasonSyntax, Expected: "a JSON object", Given: GivenText(arguments), Detail: err.Error(),
+		}), nil
 	}
 	value, err := rawjson.Decode(arguments)
 	if err != nil {

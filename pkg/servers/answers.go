@@ -139,9 +139,9 @@ func (b *inbox) take(p *peer, m message) bool {
 	b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: m.method, Answered: taken, Busy: !taken})
 	if !taken {
 		cancel()
-		p.respond(m, nil, &requestError{mcp.INTERNAL_ERROR,
-			fmt.Sprintf("too many requests wait for an answer: at most %d, of %s together",
-				maxOpen, exec.Bytes(maxOpenBytes))})
+		p.respond(m, nil, &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf(
+			"too many requests wait for an answer: at most %d, of %s together", maxOpen, exec.Bytes(maxOpenBytes),
+		)})
 		return true
 	}
 	go func() {

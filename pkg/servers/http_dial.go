@@ -122,8 +122,9 @@ func newTransport(options HTTPOptions) *http.Transport {
 		MaxIdleConnsPerHost: connectionsAHost,
 		IdleConnTimeout:     idleConnections,
 		TLSHandshakeTimeout: handshakeLimit,
-		OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request,
-			response *http.Response) error {
+		OnProxyConnectResponse: func(
+			_ context.Context, proxy *url.URL, _ *http.Request, response *http.Response,
+		) error {
 			if response.StatusCode == http.StatusOK {
 				return nil
 			}
