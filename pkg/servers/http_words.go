@@ -65,8 +65,10 @@ func plainWords(err error) string {
 		err = wrapped.Err
 	}
 	text := err.Error()
-	for _, prefix := range []string{transportBroken, "readLoopPeekFailLocked: ", "net/http: ", "http: ", "http2: ",
-		"tls: ", "x509: "} {
+	for _, prefix := range []string{
+		transportBroken, "readLoopPeekFailLocked: ", "net/http: ", "http: ", "http2: ",
+		"tls: ", "x509: ",
+	} {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return text

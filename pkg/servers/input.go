@@ -159,8 +159,10 @@ func repeated(params json.RawMessage, responses []rawjson.Member, state json.Raw
 // answerAll answers the requests of one round in parallel; one that cannot be answered fails the round.
 func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]rawjson.Member, error) {
 	if len(requests) > maxOpen {
-		return nil, &InputError{Server: b.server,
-			Err: fmt.Errorf("%d requests in one answer, over the limit of %d", len(requests), maxOpen)}
+		return nil, &InputError{
+			Server: b.server,
+			Err:    fmt.Errorf("%d requests in one answer, over the limit of %d", len(requests), maxOpen),
+		}
 	}
 	for _, request := range requests { // before the user is asked in vain
 		if method := methodOf(request.Value); b.handler(method) == nil {

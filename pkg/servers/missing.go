@@ -126,8 +126,10 @@ func isVariableName(name string) bool {
 		strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {
 		return false
 	}
-	for _, code := range []string{"ERR_", "MODULE_NOT_FOUND", "INVALID_", "NOT_FOUND", "UNABLE_TO_", "MISSING_",
-		"UND_ERR", "SELF_SIGNED"} {
+	for _, code := range []string{
+		"ERR_", "MODULE_NOT_FOUND", "INVALID_", "NOT_FOUND", "UNABLE_TO_", "MISSING_",
+		"UND_ERR", "SELF_SIGNED",
+	} {
 		if strings.HasPrefix(name, code) {
 			return false
 		}

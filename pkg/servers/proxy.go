@@ -132,8 +132,10 @@ func (p *proxy) listen() {
 // an answer is, whatever it lacks, since some clients take it.
 func (p *proxy) takeMessage(m message, number int) {
 	if m.version == nil && m.kind() != kindReply {
-		p.takeFinding(finding{class: ClassNotRPC, number: number, text: m.raw[:min(len(m.raw), maxForeign)],
-			size: int64(len(m.raw))})
+		p.takeFinding(finding{
+			class: ClassNotRPC, number: number, text: m.raw[:min(len(m.raw), maxForeign)],
+			size: int64(len(m.raw)),
+		})
 		return
 	}
 	p.answered.Store(true)

@@ -300,8 +300,10 @@ func (s *Session) notified(method string, params json.RawMessage) {
 		}
 		// A malformed member does not affect the others.
 		_ = json.Unmarshal(params, &message)
-		s.bus.Emit(LogMessage{Time: exec.Now(), Server: s.Name, Level: message.Level, Logger: message.Logger,
-			Data: message.Data})
+		s.bus.Emit(LogMessage{
+			Time: exec.Now(), Server: s.Name, Level: message.Level, Logger: message.Logger,
+			Data: message.Data,
+		})
 	case "notifications/cancelled":
 		s.inbox.cancelled(params)
 		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})

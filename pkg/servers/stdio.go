@@ -371,8 +371,10 @@ func (p *countedPipe) settled(ended <-chan struct{}) bool {
 
 // newFailure gathers what is known of the server now.
 func (t *stdio) newFailure(ending Ending) *Failure {
-	failure := &Failure{Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
-		Withheld: t.launch.Withheld}
+	failure := &Failure{
+		Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
+		Withheld: t.launch.Withheld,
+	}
 	if failure.Cwd == "" {
 		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
 	}
