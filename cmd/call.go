@@ -130,7 +130,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	result := box.executor.Call(bounded, prepared)
 	box.addStartTiming(result)
 	stop()
-	return app.printResult(ctx, result, o.replyOptions, jq)
+	return app.printResult(bounded, result, o.replyOptions, jq)
 }
 
 // given returns the arguments as they were typed, for the log of a call that was not made (EXEC-11).

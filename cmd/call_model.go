@@ -128,7 +128,7 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 		return &exec.InterruptedError{}
 	}
 	format := cmp.Or(convert.Format(o.model.format), message.Format)
-	if err := app.printModelResults(o, format, message.Calls, results); err != nil {
+	if err := app.printModelResults(ctx, o, format, message.Calls, results); err != nil {
 		return err
 	}
 	failed := 0
@@ -306,7 +306,7 @@ func (b *toolbox) printModelRequests(ctx context.Context, calls []modelCall) err
 // printModelResults prints the message that the model is to get; under -o json and yaml the envelopes of the calls
 // stand beside it.
 func (o *output) printModelResults(
-	options callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result,
+	ctx context.Context, options callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result,
 ) error {
 	written := make([]convert.ToolResult, len(results))
 	for i, result := range results {
@@ -320,7 +320,7 @@ func (o *output) printModelResults(
 		return err
 	}
 	if options.output == "text" {
-		return o.printDocument(message, "json")
+		return o.printDocument(ctx, message, "json")
 	}
 	if !json.Valid(message) {
 		message = rawjson.Quote(string(message))
@@ -336,7 +336,7 @@ func (o *output) printModelResults(
 	if options.output == "json" {
 		options.output = "jsonl"
 	}
-	return o.printDocument(document, options.output)
+	return o.printDocument(ctx, document, options.output)
 }
 
 // modelResult returns a result in the form for a model (EXEC-16).

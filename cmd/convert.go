@@ -149,12 +149,12 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 	}
 	switch {
 	case o.tokens:
-		return app.printTokens(conversion, o.output)
+		return app.printTokens(ctx, conversion, o.output)
 	case o.output != "jsonl":
-		return app.printDocument(conversion.Document(), o.output)
+		return app.printDocument(ctx, conversion.Document(), o.output)
 	}
 	for _, tool := range conversion.Tools {
-		if err := app.printDocument(tool.Tool, o.output); err != nil {
+		if err := app.printDocument(ctx, tool.Tool, o.output); err != nil {
 			return err
 		}
 	}
@@ -322,14 +322,14 @@ func costOf(conversion *convert.Conversion) tokenCost {
 
 // printTokens prints what each tool costs. In a pipe each tool is a line of two
 // fields with a tab between them, tokens and name.
-func (o *output) printTokens(conversion *convert.Conversion, form string) error {
+func (o *output) printTokens(ctx context.Context, conversion *convert.Conversion, form string) error {
 	cost := costOf(conversion)
 	if form != "" {
 		document, err := rawjson.Marshal(cost)
 		if err != nil {
 			return err
 		}
-		return o.printDocument(document, form)
+		return o.printDocument(ctx, document, form)
 	}
 	out := bufio.NewWriter(o.Console.Out)
 	for _, tool := range cost.Tools {

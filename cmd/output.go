@@ -132,11 +132,11 @@ func (o *output) printJSON(value any) error {
 	return render.JSONLine(o.Console.Out, text, o.outScreen())
 }
 
-// printDocument prints a JSON document in one of the forms json, jsonl and yaml.
-func (o *output) printDocument(document []byte, form string) error {
+// printDocument prints a JSON document in one of the forms json, jsonl and yaml. The end of ctx ends YAML.
+func (o *output) printDocument(ctx context.Context, document []byte, form string) error {
 	switch {
 	case form == "yaml" && json.Valid(document):
-		return render.YAML(o.Console.Out, document)
+		return render.YAML(ctx, o.Console.Out, document)
 	case form == "jsonl":
 		return render.JSONLine(o.Console.Out, document, o.outScreen())
 	}

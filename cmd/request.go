@@ -156,7 +156,7 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	result := box.request(bounded, r, began)
 	box.addStartTiming(result)
 	stop()
-	return a.printReply(ctx, result, o, r, jq)
+	return a.printReply(bounded, result, o, r, jq)
 }
 
 // request opens the server and asks it.

@@ -72,11 +72,14 @@ func (e *JQError) Hint() string {
 		"without --jq its result is printed, and --jq . shows what the expression works on"
 }
 
+// maxJQ is the size in bytes of the largest value that an expression gets. In memory it takes up to forty times that.
+const maxJQ = 8 << 20
+
 // JQInput returns what --jq works on: the result's value. If that is a text which holds an object or an
 // array in JSON, as servers without structured content answer, it returns that, and read is true. A text
 // that is only a number or a word stays a text, so that the type of the input does not depend on it.
 func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
-	if !rawjson.IsString(result.Value) {
+	if len(result.Value) > maxJQ || !rawjson.IsString(result.Value) {
 		return result.Value, false
 	}
 	text := json.RawMessage(strings.TrimSpace(rawjson.Unquote(result.Value)))
@@ -90,6 +93,10 @@ func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
 // anything else as JSON. Integers keep their digits; gojq sorts the keys of objects. The error is a
 // *JQError if the expression does not fit the value.
 func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage, screen Screen) error {
+	if len(value) > maxJQ {
+		return &JQError{j.expression, fmt.Errorf("the result is %s, and an expression gets at most %s",
+			exec.Bytes(int64(len(value))), exec.Bytes(maxJQ))}
+	}
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()
 	var input any
@@ -110,7 +117,7 @@ func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage
 				return nil
 			}
 			if ctx.Err() != nil {
-				return &exec.InterruptedError{}
+				return ended(ctx)
 			}
 			return &JQError{j.expression, err}
 		}

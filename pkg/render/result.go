@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -35,7 +36,7 @@ type ResultOptions struct {
 //
 // In a file or a pipe every byte is the tool's own, and text is written without a copy of it in memory.
 // On a terminal untrusted text is made safe, in JSON by \u escapes, and structured values are indented.
-// The error is that of writing, or of JQ; ctx's end stops an expression that does not end by itself.
+// The error is that of writing, or of JQ. ctx's end stops an expression, and YAML of a success.
 func Result(ctx context.Context, out io.Writer, result *exec.Result, options ResultOptions) error {
 	return buffered(out, func(out *bufio.Writer) error { return writeResult(ctx, out, result, options) })
 }
@@ -45,6 +46,9 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 		input, _ := JQInput(result)
 		return options.JQ.write(ctx, out, input, options.Screen)
 	}
+	if !result.Success {
+		ctx = context.WithoutCancel(ctx) // a failure is told also where it is that ctx has ended
+	}
 	switch options.Format {
 	case FormatJSON, FormatYAML:
 		envelope, err := result.MarshalJSON()
@@ -52,7 +56,7 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 		case err != nil:
 			return err
 		case options.Format == FormatYAML:
-			return YAML(out, envelope)
+			return YAML(ctx, out, envelope)
 		}
 		return WriteJSONLine(out, envelope, options.Screen)
 	case FormatRaw:
@@ -65,6 +69,17 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 		return nil
 	}
 	return writeText(out, result, options.Screen)
+}
+
+// ended returns why ctx ended while a result was being printed.
+func ended(ctx context.Context) error {
+	var timeout *exec.TimeoutError
+	if errors.As(context.Cause(ctx), &timeout) {
+		told := *timeout
+		told.Detail = "its result takes that long to print"
+		return &told
+	}
+	return &exec.InterruptedError{}
 }
 
 // writeText writes the answer for a person or a pipe.

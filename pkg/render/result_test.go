@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -196,7 +198,7 @@ func FuzzYAML(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if err := YAML(&out, json.RawMessage(in)); err != nil {
+		if err := YAML(t.Context(), &out, json.RawMessage(in)); err != nil {
 			t.Fatal(err)
 		}
 		if written := out.String(); SafeBlock(written) != written {
@@ -441,6 +443,51 @@ func TestFileName(t *testing.T) {
 	} {
 		if got := FileName(word); got != want {
 			t.Errorf("fileName(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+// What prints a result for as long as a server or an expression likes ends with ctx, and says why.
+func TestPrintingEndsWithItsContext(t *testing.T) {
+	endless, err := CompileJQ("def f: 1|f; f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithCancelCause(t.Context())
+	cancel(&exec.TimeoutError{Tool: "x", After: time.Second})
+	interrupted, cancel := context.WithCancelCause(t.Context())
+	cancel(nil)
+	success := called(t, `{"content":[],"structuredContent":{"a":"text"}}`)
+	for _, options := range []ResultOptions{{JQ: endless}, {Format: FormatYAML}} {
+		for ctx, want := range map[context.Context]fault.Kind{
+			late: fault.KindTimeout, interrupted: fault.KindInterrupted,
+		} {
+			if err := Result(ctx, io.Discard, success, options); fault.KindOf(err) != want {
+				t.Errorf("%+v ends with %v, want %s", options, err, want)
+			}
+		}
+	}
+	var out bytes.Buffer
+	failed := &exec.Result{Err: errors.New("no"), ToolName: "x"}
+	if err := Result(interrupted, &out, failed, ResultOptions{Format: FormatYAML}); err != nil || out.Len() == 0 {
+		t.Errorf("a failure after the end of ctx: %v, %q", err, &out)
+	}
+}
+
+// An expression gets a value of so many bytes and no more: in memory it is many times as large.
+func TestJQRefusesWhatIsTooLarge(t *testing.T) {
+	jq, err := CompileJQ(".a[0]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := `{"a":[` + strings.Repeat("1,", maxJQ/2) + `1]}`
+	for _, answer := range []string{
+		`{"content":[],"structuredContent":` + numbers + `}`,
+		`{"content":[{"type":"text","text":` + strconv.Quote(numbers) + `}]}`,
+	} {
+		err := Result(t.Context(), io.Discard, called(t, answer), ResultOptions{JQ: jq})
+		if err == nil || !strings.HasSuffix(err.Error(), "an expression gets at most 8.0 MiB") {
+			t.Errorf("the error is %v", err)
 		}
 	}
 }

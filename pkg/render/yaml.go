@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,8 +19,10 @@ import (
 // It converts the JSON text directly, because a library goes through Go values, which lose the order of
 // keys or the digits of numbers. Strings are quoted unless they are certainly plain, so that no reader of
 // YAML 1.1 or 1.2 takes "no", "012" or "1e3" for anything but text.
-func YAML(out io.Writer, text json.RawMessage) error {
-	w := &yamlWriter{out: bufio.NewWriter(out), decoder: json.NewDecoder(bytes.NewReader(text))}
+//
+// The end of ctx ends it.
+func YAML(ctx context.Context, out io.Writer, text json.RawMessage) error {
+	w := &yamlWriter{ctx: ctx, out: bufio.NewWriter(out), decoder: json.NewDecoder(bytes.NewReader(text))}
 	w.decoder.UseNumber()
 	if err := w.value(0, "", ""); err != nil {
 		return err
@@ -28,6 +31,7 @@ func YAML(out io.Writer, text json.RawMessage) error {
 }
 
 type yamlWriter struct {
+	ctx     context.Context //nolint:containedctx // it lives as long as one call of YAML
 	out     *bufio.Writer
 	decoder *json.Decoder
 }
@@ -36,6 +40,9 @@ type yamlWriter struct {
 // The entries of a collection stand at depth, the first of them on that line, after nested, unless
 // nested is "\n".
 func (w *yamlWriter) value(depth int, inline, nested string) error {
+	if w.ctx.Err() != nil {
+		return ended(w.ctx)
+	}
 	token, err := w.decoder.Token()
 	if err != nil {
 		return err
