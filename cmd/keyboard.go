@@ -34,10 +34,31 @@ func (k *keyboard) hold(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	show := k.live.Hold()
+	k.dropTyped()
 	return func() {
 		show()
 		k.mu.Unlock()
 	}, nil
+}
+
+// dropTyped drops lines that were typed before now, as no answer to a question that nobody has seen. The caller holds
+// the keyboard.
+func (k *keyboard) dropTyped() {
+	k.Console.DropTyped()
+	if !k.Console.InTTY {
+		return
+	}
+	if k.pending != nil {
+		select {
+		case <-k.pending:
+			k.pending = nil
+		default:
+			return // the reader waits, so it has nothing in its buffer
+		}
+	}
+	if k.lines != nil {
+		_, _ = k.lines.Discard(k.lines.Buffered()) // never more than there is
+	}
 }
 
 // line waits for the next line. The error is ctx's, or the end of the input. The caller holds the keyboard.
@@ -65,9 +86,11 @@ func (k *keyboard) line(ctx context.Context) (string, error) {
 	}
 }
 
-// choose asks for one of several words, of which the first letter is enough. The caller holds the keyboard.
+// choose asks for one of several words, of which the first letter is enough. It drops what was typed before
+// the question. The caller holds the keyboard.
 func (k *keyboard) choose(ctx context.Context, question string, words ...string) (string, error) {
 	for {
+		k.dropTyped()
 		fmt.Fprint(k.live, question)
 		typed, err := k.line(ctx)
 		if err != nil {

@@ -52,6 +52,28 @@ func TestTrustOnTerminal(t *testing.T) {
 	term.end(2)
 }
 
+// TestNothingTypedAheadConsents types a yes before the question can be read: it is no answer.
+func TestNothingTypedAheadConsents(t *testing.T) {
+	t.Parallel()
+	folder, home := t.TempDir(), t.TempDir()
+	text := `{"mcpServers": {"one": {"command": "fakeserver", "args": ["good"]}}}`
+	if err := os.WriteFile(filepath.Join(folder, ".mcp.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"toolx call one__echo message=hello", "toolx trust"} {
+		env := append(homeVariables(home), "TOOLX_TRUST=", "NO_COLOR=1")
+		// The shell takes the first line, and toolx begins with the others in its terminal's queue.
+		term := programOnTerminal(t, folder, env, "sh", "-c", "read -r first; exec "+line)
+		if _, err := term.master.WriteString("first\ny\ny\n"); err != nil {
+			t.Fatal(err)
+		}
+		term.typing(`trust this file\? \[y\]es, \[n\]o: $`, "n\n")
+		if seen := term.end(2); !strings.Contains(seen, "not trusted") {
+			t.Errorf("%s: after a yes typed ahead:\n%q", line, seen)
+		}
+	}
+}
+
 // TestTrustShowsWhatChanged has what is new stand first among more lines than are shown, and
 // says of all that is left out.
 func TestTrustShowsWhatChanged(t *testing.T) {

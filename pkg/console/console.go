@@ -126,5 +126,13 @@ func width(streams ...*os.File) int {
 	return DefaultWidth
 }
 
+// DropTyped drops what was typed at the terminal before now and was not read. It does nothing if In is no terminal, or
+// on a system that toolx is not built for.
+func (c *Console) DropTyped() {
+	if in, ok := c.In.(*os.File); ok && c.InTTY {
+		_ = dropInput(in)
+	}
+}
+
 // NoColor turns colour off on both streams, for --no-color.
 func (c *Console) NoColor() { c.Color, c.ErrColor = false, false }

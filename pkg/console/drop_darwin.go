@@ -1,0 +1,12 @@
+package console
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// dropInput flushes the queue for reading: TCIFLUSH has the value of FREAD, which TIOCFLUSH takes.
+func dropInput(f *os.File) error {
+	return unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, unix.TCIFLUSH)
+}

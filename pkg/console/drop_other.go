@@ -1,0 +1,10 @@
+//go:build !linux && !darwin && !windows
+
+package console
+
+import (
+	"errors"
+	"os"
+)
+
+func dropInput(*os.File) error { return errors.ErrUnsupported }
