@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
@@ -43,6 +42,8 @@ type classifier struct {
 	onMessage func(m message, number int)
 	// onFinding gets each finding, harmless ones included.
 	onFinding func(finding)
+	// onRefused gets requests that stood on a line with text and did not come on a line of their own; it may be nil.
+	onRefused func(message)
 	// keep is how many bytes of a finding's text are kept; zero means maxEvidence.
 	keep int
 
@@ -54,6 +55,10 @@ type classifier struct {
 	glues bool
 	// answersAlone reports that an answer has come on a line of its own.
 	answersAlone bool
+	// asked holds the ids of requests that came on lines of their own, the newest last.
+	asked []json.RawMessage
+	// opened reports that the last line was text that a JSON value may follow, as in a quote over several lines.
+	opened bool
 }
 
 // heldLines are lines that begin like a JSON value and do not end it.
@@ -133,6 +138,7 @@ func (c *classifier) whole(current line, content []byte) bool {
 
 // object takes a line that is one JSON object.
 func (c *classifier) object(current line, m message) {
+	quoted := c.inQuote()
 	if m.kind() == notMessage {
 		if m.versioned() {
 			c.report(current, ClassBadShape, 0, m.raw, 0)
@@ -146,6 +152,10 @@ func (c *classifier) object(current line, m message) {
 	}
 	if current.end != endNewline {
 		c.report(current, ClassNoNewline, len(current.bytes), nil, 1)
+	}
+	if quoted {
+		c.suspectOne(current, m)
+		return
 	}
 	c.overrule(m)
 	c.deliver(m, current.number)
@@ -185,7 +195,12 @@ func (c *classifier) batch(current line, array []byte) {
 		return
 	}
 	c.report(current, ClassBatch, 0, array, len(messages))
+	quoted := c.inQuote() || len(messages) < len(list)
 	for _, m := range messages {
+		if quoted {
+			c.suspectOne(current, m)
+			continue
+		}
 		c.deliver(m, current.number)
 	}
 }
@@ -237,6 +252,10 @@ func (c *classifier) salvageHeld(class Class, m message, text []byte) {
 	first := c.held.lines[0]
 	c.held = heldLines{}
 	c.report(first, class, 0, text, 1)
+	if c.inQuote() {
+		c.suspectOne(first, m)
+		return
+	}
 	c.deliver(m, first.number)
 }
 
@@ -245,6 +264,10 @@ func (c *classifier) salvageHeld(class Class, m message, text []byte) {
 func (c *classifier) foreign(current line, content []byte) {
 	if m, ok := parseMessage(escapeControls(content)); ok && m.kind() != notMessage {
 		c.report(current, ClassControl, 0, content, 1)
+		if c.inQuote() {
+			c.suspectOne(current, m)
+			return
+		}
 		c.deliver(m, current.number)
 		return
 	}
@@ -258,14 +281,23 @@ func (c *classifier) foreign(current line, content []byte) {
 	c.reportText(current, content)
 }
 
-// reportText reports a line that is not a message. A line that begins like a message is reported as broken, because an
-// answer is lost.
+// reportText reports a line that is not a message. A line that begins like a message and holds no whole one is reported
+// as broken, because an answer is lost.
 func (c *classifier) reportText(current line, content []byte) {
 	class := ClassText
-	if beginsMessage(content) {
+	if beginsMessage(content) && len(findMessages(content)) == 0 {
 		class = ClassBroken
 	}
+	text := bytes.TrimSpace(content)
+	c.opened = bytes.HasSuffix(text, []byte(`":`)) || bytes.ContainsAny(text[len(text)-1:], "{[,")
 	c.report(current, class, 0, content, 0)
+}
+
+// inQuote reports whether the message that follows may be part of a quote over several lines. It is asked once.
+func (c *classifier) inQuote() bool {
+	opened := c.opened
+	c.opened = false
+	return opened
 }
 
 // unfinished reports whether content would be JSON if more came.
@@ -317,44 +349,69 @@ func (c *classifier) release() {
 
 // salvageGlued finds messages inside a line that is not JSON as a whole. Each run of foreign bytes is one finding.
 //
-// After text, only answers are taken, and those are doubtful: a log may quote what anybody wrote, and a request or a
+// Beside text, only answers are taken, and those are doubtful: a log may quote what anybody wrote, and a request or a
 // notification in it would act in the server's name.
 func (c *classifier) salvageGlued(current line, content []byte) bool {
-	found := markQuoted(content, findMessages(content))
-	quoted := slices.ContainsFunc(found, func(f located) bool { return f.message.quoted })
-	if quoted && slices.ContainsFunc(found, fromClient) {
+	found := findMessages(content)
+	if len(found) == 0 {
+		return false
+	}
+	if !c.inQuote() && !hasText(content, found) {
+		c.deliverGlued(current, content, found)
+		return true
+	}
+	if slices.ContainsFunc(found, fromClient) {
 		return false // text that quotes what the server was sent
 	}
-	found = slices.DeleteFunc(found, func(f located) bool { return f.message.quoted && f.message.kind() != kindReply })
-	switch {
-	case len(found) == 0:
-		return false
-	case quoted:
-		c.doubts = append(c.doubts, doubtfulLine{line: current, content: content, found: found})
-		if len(c.doubts) > maxDoubts {
-			c.settle(c.doubts[:1])
-			c.doubts = c.doubts[1:]
-		}
-	default:
-		c.deliverGlued(current, content, found)
-	}
-	return true
+	return c.suspect(current, content, found)
 }
 
-// markQuoted marks the messages that follow text on the line.
-func markQuoted(content []byte, found []located) []located {
-	at, quoted := 0, false
-	for i, f := range found {
-		quoted = quoted || logged(content[at:f.start])
-		found[i].message.quoted = quoted
+// hasText reports whether a line has more than messages and blanks.
+func hasText(content []byte, found []located) bool {
+	at := 0
+	for _, f := range found {
+		if len(bytes.TrimSpace(content[at:f.start])) > 0 {
+			return true
+		}
 		at = f.end
 	}
-	return found
+	return len(bytes.TrimSpace(content[at:])) > 0
 }
 
-// logged reports whether the prefix of a message is text, as in a log that quotes messages, rather than stray bytes.
-func logged(prefix []byte) bool {
-	return bytes.ContainsFunc(prefix, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+// suspectOne holds back a message that is all of its line; what is not an answer is text.
+func (c *classifier) suspectOne(current line, m message) {
+	if !c.suspect(current, m.raw, []located{{m, 0, len(m.raw)}}) {
+		c.report(current, ClassText, 0, m.raw, 0)
+	}
+}
+
+// suspect holds back the messages of a line that has text, or is part of a quote. It reports whether there is an answer
+// among them.
+func (c *classifier) suspect(current line, content []byte, found []located) bool {
+	doubt := doubtfulLine{line: current, content: content}
+	for _, f := range found {
+		f.message.quoted = true
+		switch f.message.kind() {
+		case kindReply:
+			doubt.found = append(doubt.found, f)
+		case kindRequest:
+			if !hasID(c.asked, f.message.id) {
+				doubt.asked = append(doubt.asked, f.message)
+			}
+		}
+	}
+	if len(doubt.found)+len(doubt.asked) > 0 {
+		c.doubts = append(c.doubts, doubt)
+	}
+	if len(c.doubts) > maxDoubts {
+		c.settle(c.doubts[:1])
+		c.doubts = c.doubts[1:]
+	}
+	return len(doubt.found) > 0
+}
+
+func hasID(ids []json.RawMessage, id json.RawMessage) bool {
+	return slices.ContainsFunc(ids, func(known json.RawMessage) bool { return bytes.Equal(known, id) })
 }
 
 // fromClient reports whether only a client sends such a message.
@@ -369,14 +426,15 @@ func fromClient(found located) bool {
 	return true
 }
 
-// doubtfulLine is a line of text followed by messages: they were written without a newline between them, or the line is
-// a log that quotes an answer. What comes next decides: if the same answer comes on a line of its own, the text is a
-// log. Otherwise the messages are taken when the time for that is up.
+// doubtfulLine is a line of text and messages: they were written without a newline between them, or the line is a log
+// that quotes messages. What comes next decides: if the same message comes on a line of its own, the text is a log.
+// Otherwise the answers are taken, and the requests refused, when the time for that is up.
 type doubtfulLine struct {
 	line    line
 	content []byte
-	found   []located
-	waited  bool // since settleDoubts was called last
+	found   []located // answers
+	asked   []message // requests
+	waited  bool      // since settleDoubts was called last
 }
 
 // maxDoubts bounds how many doubts, and how many ids of answers taken from such lines, are kept.
@@ -400,10 +458,16 @@ func (c *classifier) settleDoubts() (left bool) {
 // settle takes the messages of lines.
 func (c *classifier) settle(doubts []doubtfulLine) {
 	for _, d := range doubts {
-		for _, f := range d.found {
-			if f.message.quoted {
-				c.taken = append(c.taken, f.message.id)
+		for _, m := range d.asked {
+			if c.onRefused != nil {
+				c.onRefused(m)
 			}
+		}
+		if len(d.found) == 0 {
+			continue // it was reported as text
+		}
+		for _, f := range d.found {
+			c.taken = append(c.taken, f.message.id)
 		}
 		c.taken = c.taken[max(0, len(c.taken)-maxDoubts):]
 		c.glues = true
@@ -411,13 +475,22 @@ func (c *classifier) settle(doubts []doubtfulLine) {
 	}
 }
 
-// overrule drops a doubtful line whose answer has come on a line of its own.
+// overrule drops a doubtful line whose answer has come on a line of its own, and doubtful requests that have.
 func (c *classifier) overrule(m message) {
+	if m.kind() == kindRequest {
+		c.asked = append(c.asked, m.id)
+		c.asked = c.asked[max(0, len(c.asked)-maxDoubts):]
+		for i := range c.doubts {
+			c.doubts[i].asked = slices.DeleteFunc(c.doubts[i].asked, func(asked message) bool {
+				return bytes.Equal(asked.id, m.id)
+			})
+		}
+	}
 	if m.kind() != kindReply {
 		return
 	}
 	c.answersAlone = true
-	if slices.ContainsFunc(c.taken, func(id json.RawMessage) bool { return bytes.Equal(id, m.id) }) {
+	if hasID(c.taken, m.id) {
 		c.glues = false
 	}
 	c.doubts = slices.DeleteFunc(c.doubts, func(d doubtfulLine) bool {
@@ -526,7 +599,9 @@ func (c *classifier) end() {
 		return
 	}
 	for _, d := range c.doubts {
-		c.report(d.line, ClassText, 0, d.content, 0)
+		if len(d.found) > 0 {
+			c.report(d.line, ClassText, 0, d.content, 0)
+		}
 	}
 	c.doubts = nil
 }

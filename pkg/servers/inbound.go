@@ -216,3 +216,8 @@ func (p *peer) answerRequest(m message) {
 	}
 	p.respond(m, nil, &requestError{mcp.METHOD_NOT_FOUND, "Method not found: " + m.method})
 }
+
+// refuse answers a request that is not acted on because of the text on its line.
+func (p *peer) refuse(m message) {
+	p.respond(m, nil, &requestError{mcp.INVALID_REQUEST, "Invalid request: other text stood on its line, so it was not acted on"})
+}

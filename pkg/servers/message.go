@@ -20,7 +20,7 @@ type message struct {
 	// nullError reports that there was an "error": null beside the result. It counts as no error: libraries that write
 	// every member of a reply send it.
 	nullError bool
-	// quoted reports that the message follows text on its line. The text may be a log that quotes what anybody wrote,
+	// quoted reports that the message shares its line with text. The text may be a log that quotes what anybody wrote,
 	// so such a message is trusted less.
 	quoted bool
 }

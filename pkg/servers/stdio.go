@@ -91,6 +91,7 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 		bus.Emit(StderrLine{Time: exec.Now(), Server: server, Text: text})
 	})
 	t.stdout = newStream(limit, t.takeMessage, t.takeFinding)
+	t.stdout.classify.onRefused = t.refuse
 	return t
 }
 

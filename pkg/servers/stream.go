@@ -30,7 +30,7 @@ func newStream(limit int64, onMessage func(m message, number int), onFinding fun
 	return s
 }
 
-// An answer that follows text on its line waits for the same answer on a line of its own, which wins: the text may be a
+// An answer that shares its line with text waits for the same answer on a line of its own, which wins: the text may be a
 // log that quotes what anybody wrote. The wait is idleTime for a server that is known to write text and messages on one
 // line, doubtTime for one that has not answered on a line of its own yet, else longDoubtTime, or until the request's
 // own limit passes (see takeDoubtful).
@@ -143,22 +143,14 @@ func (s *stream) takeComplete() {
 // chunks would be parsed many times.
 const maxEager = 64 << 10
 
-// takeAtOnce does the same while more may be coming. It does not take a message inside of another one whose end is
-// missing.
+// takeAtOnce does the same while more may be coming, unless the line has more than messages: that is text, a batch, or a
+// message around another one whose end is missing.
 func (s *stream) takeAtOnce() {
 	pending := s.framer.pending()
 	if len(pending) > maxEager {
 		return
 	}
-	found, end := s.complete()
-	at := 0
-	for _, f := range found {
-		if bytes.IndexByte(pending[at:f.start], '{') >= 0 {
-			return
-		}
-		at = f.end
-	}
-	if at == end && at > 0 {
+	if found, _ := s.complete(); len(found) > 0 && !hasText(pending, found) {
 		s.framer.flush(endIdle)
 	}
 }

@@ -23,6 +23,10 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 		want   string   // what was taken, with its time
 	}{
 		"then the true one":    {[]string{quoted, pong + "\n"}, "id 1 of line 2 at 400ms"},
+		"text after it":        {[]string{pong + " was the body\n", pong + "\n"}, "id 1 of line 2 at 400ms"},
+		"only text after it":   {[]string{pong + " was the body\n"}, "id 1 of line 1 at 2s"},
+		"byte order marks":     {[]string{utf8BOM + utf8BOM + pong + "\n", pong + "\n"}, "id 1 of line 2 at 400ms"},
+		"a quote over lines":   {[]string{"DEBUG {\n\"a\":\n" + pong + "\n}\n", pong + "\n"}, "id 1 of line 5 at 400ms"},
 		"noise between them":   {[]string{quoted + strings.Repeat("noise\n", 200), pong + "\n"}, "id 1 of line 202 at 400ms"},
 		"no true one":          {[]string{quoted}, "id 1 of line 1 at 2s"},
 		"a server that glues":  {[]string{quoted, "", "", "", "", "", later}, "id 1 of line 1 at 2s, id 2 of line 2 at 2.65s"},
@@ -92,4 +96,41 @@ func TestQuotedAnswerAtTheLimit(t *testing.T) {
 		_ = out.Close()
 		synctest.Wait()
 	})
+}
+
+// TestRequestBesideTextIsRefused proves that a request which shares its line with text is never acted on, and that the
+// server gets an error for it, unless the same request came on a line of its own before or comes within the time that
+// answers have.
+func TestRequestBesideTextIsRefused(t *testing.T) {
+	const asked = `{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage"}`
+	for name, test := range map[string]struct{ text, want string }{
+		"text before it":     {"DEBUG sent " + asked + "\n", "refused 7 at 2s"},
+		"text after it":      {asked + " sent\n", "refused 7 at 2s"},
+		"in a quote":         {"DEBUG [\n" + asked + "\n]\n", "refused 7 at 2s"},
+		"then the true one":  {asked + " sent\n" + asked + "\n", "taken 7 at 0s"},
+		"after the true one": {asked + "\nDEBUG sent " + asked + "\n", "taken 7 at 0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var got []string
+				began := time.Now()
+				tell := func(what string, m message) {
+					got = append(got, what+" "+string(m.id)+" at "+time.Since(began).String())
+				}
+				s := newStream(1<<20, func(m message, _ int) { tell("taken", m) }, func(finding) {})
+				s.classify.onRefused = func(m message) { tell("refused", m) }
+				in, out := io.Pipe()
+				go s.read(in)
+				if _, err := io.WriteString(out, test.text); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				_ = out.Close()
+				synctest.Wait()
+				if text := strings.Join(got, ", "); text != test.want {
+					t.Errorf("got %s, want %s", text, test.want)
+				}
+			})
+		})
+	}
 }
