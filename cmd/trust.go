@@ -131,7 +131,7 @@ func projectAt(out *output, file string) (*config.Project, error) {
 		file = files[at].Name
 	} else if reason := config.Refused(file); reason != "" {
 		return nil, fault.Usage(file+" is not read: "+reason,
-			"let nobody else write it: chmod go-w "+exec.ShellLine(file)+"; or name it with --config")
+			"make it a file that nobody else can write (chmod go-w "+exec.ShellLine(file)+"), or name it with --config")
 	}
 	loaded, err := config.Load(config.Options{Distrust: true, Files: []string{file}})
 	if err != nil {

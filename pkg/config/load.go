@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/adrg/xdg"
+
+	"toolx/pkg/state"
 )
 
 // Options say where Load looks. The zero value looks where a user expects.
@@ -155,7 +157,8 @@ func splitList(list string, getenv func(string) (string, bool)) []string {
 }
 
 // nearestFile looks for a config file in the working folder and those above it, up to the root of a repository or the
-// home folder. It ignores files that others can write, as anyone could leave one in a shared folder.
+// home folder. It ignores files that others can write, as anyone could leave one in a shared folder, and links out of
+// the folder, as they could lead to what only the user may read.
 func nearestFile(options Options) (path string, warnings []Warning) {
 	home, _ := homeFolder(options.Getenv)
 	for dir := options.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
@@ -165,7 +168,7 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 			if err != nil || info.IsDir() {
 				continue
 			}
-			if reason := writableByOthers(info); reason != "" {
+			if reason := refused(path, info); reason != "" {
 				warnings = append(warnings, Warning{Origin: Origin{File: path}, Text: "not read: " + reason +
 					"; --config " + path + " reads it all the same"})
 				continue
@@ -179,14 +182,22 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 	return "", warnings
 }
 
-// Refused returns why a file that nobody names is not read because somebody else decides what it says; empty if nobody
-// does, or where it cannot be looked at.
+// Refused returns why a file that nobody names is not read: somebody else decides what it says, or it is a link out of
+// its folder. It returns nothing for a file that cannot be looked at.
 func Refused(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
 		return ""
 	}
-	return writableByOthers(info)
+	return refused(path, info)
+}
+
+func refused(path string, info fs.FileInfo) string {
+	own, err := os.Lstat(path)
+	if err == nil && own.Mode()&fs.ModeSymlink != 0 && !staysIn(filepath.Dir(path), filepath.Base(path)) {
+		return "it is a link that leads out of its folder"
+	}
+	return state.WritableByOthers(info)
 }
 
 func exists(path string) bool {

@@ -63,3 +63,37 @@ func TestFilesOfOthers(t *testing.T) {
 		t.Errorf("%v under sudo", files)
 	}
 }
+
+// TestLinksOutOfTheFolder does not open what a config file that is a link leads to outside its folder.
+func TestLinksOutOfTheFolder(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "deep")
+	writeAt(t, filepath.Join(dir, "inside.json"), "{}")
+	writeAt(t, filepath.Join(top, "secret"), "{}")
+	for target, refused := range map[string]bool{
+		"/proc/self/environ": true, "../secret": true, filepath.Join(top, "secret"): true, "inside.json": false,
+	} {
+		link := filepath.Join(dir, ".mcp.json")
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		files, warnings, _ := Find(Options{
+			Dir: dir, UserDir: "-",
+			Getenv: func(string) (string, bool) { return "", false },
+		})
+		if _, err := os.Stat(link); err == nil && refused {
+			if len(files) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Text,
+				"not read: it is a link that leads out of its folder; --config "+link+" reads it all the same") {
+				t.Errorf("%s: %v, %v", target, files, warnings)
+			}
+			if Refused(link) == "" {
+				t.Errorf("%s is trusted when it is named", target)
+			}
+		} else if !refused && (len(files) != 1 || len(warnings) != 0 || Refused(link) != "") {
+			t.Errorf("%s: %v, %v", target, files, warnings)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

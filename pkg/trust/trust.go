@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -43,10 +44,19 @@ func (s Store) Find(path string) (*Grant, error) {
 	return nil, nil
 }
 
-// List returns all grants, by path.
+// List returns all grants, by path. It refuses a file that somebody else may have written.
 func (s Store) List() ([]Grant, error) {
 	if s.Path == "" {
 		return nil, nil
+	}
+	if info, err := os.Lstat(s.Path); err == nil {
+		reason := state.WritableByOthers(info)
+		if info.Mode()&fs.ModeSymlink != 0 {
+			reason = "it is a link"
+		}
+		if reason != "" {
+			return nil, fmt.Errorf("%s is not believed: %s; remove it, and consent again", s.Path, reason)
+		}
 	}
 	text, err := state.Read(s.Path, maxStore)
 	if errors.Is(err, fs.ErrNotExist) {

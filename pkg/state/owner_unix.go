@@ -1,6 +1,6 @@
 //go:build unix
 
-package config
+package state
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// writableByOthers returns why somebody other than the user or root decides what the file says, empty if nobody does.
+// WritableByOthers returns why somebody other than the user or root decides what the file says, empty if nobody does.
 // Under sudo, the user is the one who called it.
-func writableByOthers(info fs.FileInfo) string {
+func WritableByOthers(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o002 != 0 {
 		return fmt.Sprintf("everyone can write it (mode %04o)", info.Mode().Perm())
 	}
