@@ -14,6 +14,8 @@ import (
 type keyboard struct {
 	*output
 	in io.Reader
+	// over is closed when the command is interrupted: then nothing is asked any more. nil never is.
+	over <-chan struct{}
 
 	mu      sync.Mutex // held while a person is being asked: one form at a time
 	lines   *bufio.Reader
@@ -26,10 +28,17 @@ type typedLine struct {
 	err  error
 }
 
-// hold waits until no other form is open and keeps the live line away. The error is ctx's.
+// hold waits until no other form is open and keeps the live line away. The error is ctx's,
+// or context.Canceled after an interruption.
 func (k *keyboard) hold(ctx context.Context) (release func(), err error) {
 	k.mu.Lock()
-	if err := ctx.Err(); err != nil {
+	err = ctx.Err()
+	select {
+	case <-k.over:
+		err = context.Canceled
+	default:
+	}
+	if err != nil {
 		k.mu.Unlock()
 		return nil, err
 	}

@@ -36,6 +36,7 @@ func (a *App) run(args []string) int {
 	ctx, hurry, stop := interruptible()
 	defer stop()
 
+	a.keyboard.over = ctx.Done()
 	ended := make(chan int, 1)
 	go func() { ended <- a.main(ctx, hurry, args) }()
 	select {

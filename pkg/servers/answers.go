@@ -69,6 +69,7 @@ type inbox struct {
 	active  map[int64]*active
 	next    int64
 	waiting int // how many requests are with the user
+	elicits int // how many came since a request of ours began while no other was under way
 	open    openRequests
 }
 
@@ -77,6 +78,9 @@ const (
 	maxOpen      = 100      // requests
 	maxOpenBytes = 16 << 20 // of all of them; one alone may be larger
 )
+
+// maxElicits is how many questions to the user a server may ask during one call.
+const maxElicits = 100
 
 // openRequests counts the requests of a server that wait for their answers.
 type openRequests struct{ count, bytes int }
@@ -127,6 +131,9 @@ func (b *inbox) take(p *peer, m message) bool {
 	answer := b.handler(m.method)
 	if answer == nil {
 		return false
+	}
+	if closed(p.closing) {
+		return true // nobody waits for the answer
 	}
 	id := string(m.id)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -209,12 +216,31 @@ func (b *inbox) elicit(ctx context.Context, params json.RawMessage) (json.RawMes
 	if err != nil {
 		return nil, &requestError{mcp.INVALID_PARAMS, err.Error()}
 	}
+	if err := b.countElicit(); err != nil {
+		return nil, err
+	}
 	defer b.stopClocks()()
 	given, err := b.answers.Elicit(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
 	return given.result(asked)
+}
+
+// countElicit returns an error for a question over the limit, and tells of the first of these.
+func (b *inbox) countElicit() error {
+	b.mu.Lock()
+	b.elicits++
+	over := b.elicits - maxElicits
+	b.mu.Unlock()
+	if over <= 0 {
+		return nil
+	}
+	if over == 1 {
+		b.bus.Emit(exec.Notice{Time: exec.Now(), Server: b.server, Text: fmt.Sprintf(
+			"server %q asked the user %d questions during one call; more are refused", b.server, maxElicits)})
+	}
+	return &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf("too many questions during one call: at most %d", maxElicits)}
 }
 
 func (b *inbox) sample(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
@@ -251,6 +277,9 @@ func (b *inbox) setRoots(roots []Root) bool {
 func (b *inbox) enter(ctx context.Context) (leave func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if len(b.active) == 0 {
+		b.elicits = 0
+	}
 	b.next++
 	id, one := b.next, &active{ctx: ctx}
 	if b.waiting > 0 {

@@ -406,3 +406,44 @@ func TestShortWordsAreBounded(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestQuestionsOfOneCallAreCounted asks the user so often during one call and no more.
+func TestQuestionsOfOneCallAreCounted(t *testing.T) {
+	asked, told := 0, 0
+	bus := &exec.Bus{}
+	defer bus.Subscribe(func(event exec.Event) {
+		if _, notice := event.(exec.Notice); notice {
+			told++
+		}
+	})()
+	box := newInbox("s", bus, Answers{Elicit: func(context.Context, *Elicitation) (*Elicited, error) {
+		asked++
+		return &Elicited{Action: Cancel}, nil
+	}})
+	params := json.RawMessage(`{"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
+	for range 2 {
+		leave := box.enter(t.Context())
+		for n := range maxElicits + 3 {
+			if _, err := box.elicit(t.Context(), params); (err != nil) != (n >= maxElicits) {
+				t.Errorf("question %d: %v", n+1, err)
+			}
+		}
+		leave()
+	}
+	if asked != 2*maxElicits || told != 2 {
+		t.Errorf("asked %d times and told %d times in two calls", asked, told)
+	}
+}
+
+// TestNothingIsAskedAtTheEnd drops what a server asks while its session is being closed.
+func TestNothingIsAskedAtTheEnd(t *testing.T) {
+	box := newInbox("s", &exec.Bus{}, Answers{Elicit: func(context.Context, *Elicitation) (*Elicited, error) {
+		t.Error("the user was asked")
+		return &Elicited{Action: Cancel}, nil
+	}})
+	p := newPeer("s", &exec.Bus{})
+	close(p.closing)
+	if !box.take(p, message{method: "elicitation/create", id: json.RawMessage("1")}) || box.open.count != 0 {
+		t.Errorf("%d requests wait", box.open.count)
+	}
+}
