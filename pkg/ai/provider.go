@@ -24,7 +24,7 @@ type Provider interface {
 	// Format is the form of its tools, calls and results.
 	Format() convert.Format
 	// Check says what keeps requests from being sent at all: no key, no model. It asks nobody. The error is a *Failure
-	// or an *exec.UsageError.
+	// or an *fault.UsageError.
 	Check() error
 	// Body is the request as Turn sends it. It holds no key.
 	Body(request Request) json.RawMessage
@@ -103,7 +103,7 @@ type Options struct {
 	UserAgent string
 }
 
-// New makes a provider. It asks nobody: a missing key is for Check to tell. The error is an *exec.UsageError.
+// New makes a provider. It asks nobody: a missing key is for Check to tell. The error is an *fault.UsageError.
 func New(options Options) (Provider, error) {
 	switch cmp.Or(options.Provider, Ollama) {
 	case Ollama:

@@ -46,7 +46,7 @@ func (o Options) examineHTTP(ctx context.Context, e *evidence.Evidence) {
 		o.probeHTTP(ctx, e, address)
 		e.Starts = o.repeat(ctx, e)
 	}
-	o.lookAround(ctx, e, address)
+	o.inspectSurroundings(ctx, e, address)
 }
 
 // probeHTTP asks raw questions.
@@ -131,7 +131,7 @@ func (p *httpProber) listen(ctx context.Context) {
 	if p.silent == 2 || ctx.Err() != nil {
 		return
 	}
-	limit, headers := p.patience(), p.within(map[string]string{"Accept": "text/event-stream"})
+	limit, headers := p.answerTimeout(), p.within(map[string]string{"Accept": "text/event-stream"})
 	p.late = time.Now().Add(limit) // before the clock below begins, and so before it ends
 	bounded, cancel := context.WithTimeout(ctx, 2*limit)
 	defer cancel()
@@ -169,8 +169,8 @@ func (p *httpProber) end(ctx context.Context) {
 	}
 }
 
-// patience is how long an answer is waited for.
-func (p *httpProber) patience() time.Duration { return cmp.Or(p.answer, evidence.AnswerLimit) }
+// answerTimeout returns how long to wait for a response.
+func (p *httpProber) answerTimeout() time.Duration { return cmp.Or(p.answer, evidence.AnswerLimit) }
 
 // within are the headers of a request in the session, and others over them.
 func (p *httpProber) within(others map[string]string) map[string]string {
@@ -276,7 +276,7 @@ func (p *httpProber) ask(
 	if p.silent == 2 || ctx.Err() != nil {
 		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, p.patience())
+	bounded, cancel := context.WithTimeout(ctx, p.answerTimeout())
 	defer cancel()
 	if body != nil {
 		p.bus.Emit(servers.NewFrameSent(time.Now(), p.evidence.Server.Name, body))

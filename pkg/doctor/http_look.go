@@ -17,22 +17,21 @@ import (
 	"toolx/pkg/servers"
 )
 
-// The limits of looks at what stands around a server: its certificate and its socket, and
-// the documents about its login, of which each has a shorter one.
+// Time limits for inspecting TLS, sockets and login metadata. Each document about the login has a shorter limit.
 const (
 	lookLimit  = 10 * time.Second
 	loginLimit = 30 * time.Second
 )
 
-// lookAround learns what no request of MCP shows.
-func (o Options) lookAround(ctx context.Context, e *evidence.Evidence, address *url.URL) {
+// inspectSurroundings records TLS versions, network exposure and login metadata.
+func (o Options) inspectSurroundings(ctx context.Context, e *evidence.Evidence, address *url.URL) {
 	bounded, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	e.HTTP.TLS = lookTLS(bounded, address)
 	if e.Unreached() {
 		return
 	}
-	e.HTTP.Exposed = o.lookExposed(bounded, e, address)
+	e.HTTP.Exposed = o.exposedAddress(bounded, e, address)
 	login, end := context.WithTimeout(ctx, loginLimit)
 	defer end()
 	e.HTTP.Login = o.lookLogin(login, e)
@@ -74,17 +73,17 @@ func tlsHandshake(ctx context.Context, address *url.URL, most uint16) (tls.Conne
 		return tls.ConnectionState{}, err
 	}
 	_ = conn.Close()                               // nothing was sent
-	return conn.(*tls.Conn).ConnectionState(), nil // what a tls.Dialer dials is one
+	return conn.(*tls.Conn).ConnectionState(), nil // tls.Dialer always returns a *tls.Conn
 }
 
-// lookExposed says by which address other machines can reach a server whose url is of
-// this one alone: the socket that listens for it, or another address of this machine at
-// which it answers. It is empty where there is none, and where that cannot be known.
-func (o Options) lookExposed(ctx context.Context, e *evidence.Evidence, address *url.URL) string {
+// exposedAddress returns an address by which other machines reach a server whose URL is a loopback address: the socket
+// that listens for it, or another address of this machine at which it answers. It is empty if there is none or it is
+// not known.
+func (o Options) exposedAddress(ctx context.Context, e *evidence.Evidence, address *url.URL) string {
 	if !evidence.IsLoopback(address.Hostname()) {
 		return ""
 	}
-	here := leadsTo(ctx, address)
+	here := connectedAddr(ctx, address)
 	if !here.Addr().IsLoopback() {
 		return ""
 	}
@@ -97,9 +96,9 @@ func (o Options) lookExposed(ctx context.Context, e *evidence.Evidence, address 
 	return o.answersElsewhere(ctx, e, here, ownAddresses(here))
 }
 
-// leadsTo is the address that a connection is made to, the zero value where none is. A
-// name such as localhost may have several.
-func leadsTo(ctx context.Context, address *url.URL) netip.AddrPort {
+// connectedAddr returns the remote address of a connection to the URL; zero if it cannot connect. A name such as
+// localhost may have several addresses.
+func connectedAddr(ctx context.Context, address *url.URL) netip.AddrPort {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", evidence.HostPort(address))
 	if err != nil {
 		return netip.AddrPort{}
@@ -112,9 +111,9 @@ func leadsTo(ctx context.Context, address *url.URL) netip.AddrPort {
 	return netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
 }
 
-// serving finds among sockets that listen the one that takes connections to an address:
-// its own before one for all addresses. A socket of IPv6 for all takes IPv4 too.
-func serving(sockets []netip.AddrPort, here netip.AddrPort) (netip.AddrPort, bool) {
+// listenerOn returns the listening socket that accepts connections to here: an exact match before a wildcard. An IPv6
+// wildcard accepts IPv4 too.
+func listenerOn(sockets []netip.AddrPort, here netip.AddrPort) (netip.AddrPort, bool) {
 	any4, any6 := netip.IPv4Unspecified(), netip.IPv6Unspecified()
 	fitting := []netip.Addr{here.Addr(), any6}
 	if here.Addr().Is4() {
@@ -153,29 +152,29 @@ func ownAddresses(here netip.AddrPort) []netip.AddrPort {
 func (o Options) answersElsewhere(
 	ctx context.Context, e *evidence.Evidence, here netip.AddrPort, others []netip.AddrPort,
 ) string {
-	is := o.describedAt(ctx, e, here)
+	is := o.identityAt(ctx, e, here)
 	if is == "" {
 		return ""
 	}
 	for _, other := range others {
-		if o.describedAt(ctx, e, other) == is {
+		if o.identityAt(ctx, e, other) == is {
 			return "it answers at " + other.String() + " as well"
 		}
 	}
 	return ""
 }
 
-// describedAt is how what answers at an address describes itself to a client without a
-// token: its serverInfo, or what it asks for; empty where it does not.
-func (o Options) describedAt(ctx context.Context, e *evidence.Evidence, at netip.AddrPort) string {
+// identityAt returns the serverInfo, or the login challenge, of the server at addr, as a client without credentials
+// gets it; empty if there is neither.
+func (o Options) identityAt(ctx context.Context, e *evidence.Evidence, addr netip.AddrPort) string {
 	reach := o.HTTP
-	reach.Address = at.String()
+	reach.Address = addr.String()
 	base, err := servers.NewHTTPBase(e.Launch, reach)
 	if err != nil {
 		return ""
 	}
 	defer base.CloseIdleConnections()
-	asker := o.stranger(e, base)
+	asker := o.newUnauthenticatedProber(e, base)
 	reply := asker.post(ctx, "", asker.initialize(), nil)
 	if reply == nil {
 		return ""
@@ -187,8 +186,8 @@ func (o Options) describedAt(ctx context.Context, e *evidence.Evidence, at netip
 	return string(bytes.TrimSpace(evidence.MemberAt(reply.Result(), "serverInfo")))
 }
 
-// stranger asks without what the entry has to get in.
-func (o Options) stranger(e *evidence.Evidence, base http.RoundTripper) *httpProber {
+// newUnauthenticatedProber returns a prober that sends none of the entry's credentials.
+func (o Options) newUnauthenticatedProber(e *evidence.Evidence, base http.RoundTripper) *httpProber {
 	life := o.newLife("raw")
 	asker := &httpProber{Options: o, raw: base, address: &url.URL{}, evidence: e, bus: life.bus, record: life.record}
 	if address, err := url.Parse(e.Launch.URL); err == nil {
@@ -198,16 +197,16 @@ func (o Options) stranger(e *evidence.Evidence, base http.RoundTripper) *httpPro
 	return asker
 }
 
-// lookLogin reads the documents by which clients log in, where the server wants that. One
-// that the entry has a way into is asked what it says to those who have none.
+// lookLogin reads the documents by which clients log in, where the server wants that. If the entry's credentials were
+// accepted, it first sends initialize without them, to get the refusal.
 func (o Options) lookLogin(ctx context.Context, e *evidence.Evidence) []auth.Fault {
 	base, err := servers.NewHTTPBase(e.Launch, o.HTTP)
 	if err != nil {
-		return nil // as the clean run has said
+		return nil // the clean run reports this error
 	}
 	defer base.CloseIdleConnections()
 	if e.Refusal() == nil && e.HasCredentials() {
-		asker := o.stranger(e, base)
+		asker := o.newUnauthenticatedProber(e, base)
 		asker.forget(ctx, asker.post(ctx, evidence.AskedBare, asker.initialize(), nil))
 	}
 	refusal := e.Refusal()
@@ -215,18 +214,18 @@ func (o Options) lookLogin(ctx context.Context, e *evidence.Evidence) []auth.Fau
 		return nil
 	}
 	o.doing(e.Server, "reading how to log in")
-	told := &watched{next: base, server: e.Server.Name, watch: o.Watch}
-	return auth.Inspect(ctx, told, auth.Options{Server: e.Server.Name, URL: e.Launch.URL, Version: o.Version}, refusal)
+	traced := &tracingTransport{next: base, server: e.Server.Name, watch: o.Watch}
+	return auth.Inspect(ctx, traced, auth.Options{Server: e.Server.Name, URL: e.Launch.URL, Version: o.Version}, refusal)
 }
 
-// watched tells of requests that are none of the server's session.
-type watched struct {
+// tracingTransport emits an HTTPExchange for each request outside the session.
+type tracingTransport struct {
 	next   http.RoundTripper
 	server string
 	watch  func(exec.Event)
 }
 
-func (w *watched) RoundTrip(request *http.Request) (*http.Response, error) {
+func (w *tracingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	event := servers.HTTPExchange{
 		Time: exec.Now(), Server: w.server,
 		Verb: request.Method, URL: request.URL.Redacted(), Sent: request.Header.Clone(),

@@ -12,5 +12,5 @@ func listenerFor(here netip.AddrPort) (socket netip.AddrPort, known bool) {
 	for address := range listeners(os.Getpid()) {
 		sockets = append(sockets, address)
 	}
-	return serving(sockets, here)
+	return listenerOn(sockets, here)
 }

@@ -5,4 +5,6 @@ package doctor
 import "net/netip"
 
 // listenerFor knows nothing: only Linux tells without starting another program.
-func listenerFor(here netip.AddrPort) (socket netip.AddrPort, known bool) { return serving(nil, here) }
+func listenerFor(here netip.AddrPort) (socket netip.AddrPort, known bool) {
+	return listenerOn(nil, here)
+}

@@ -53,8 +53,8 @@ func TestBindsAll(t *testing.T) {
 	}
 }
 
-// TestServing finds the socket that takes a connection among others of the same port.
-func TestServing(t *testing.T) {
+// TestListenerOn finds the socket that takes a connection among others of the same port.
+func TestListenerOn(t *testing.T) {
 	for _, test := range []struct{ sockets, here, want string }{
 		{"127.0.0.1:80", "127.0.0.1:80", "127.0.0.1:80"},
 		{"0.0.0.0:80", "127.0.0.1:80", "0.0.0.0:80"},
@@ -70,7 +70,7 @@ func TestServing(t *testing.T) {
 		for _, socket := range strings.Fields(test.sockets) {
 			sockets = append(sockets, netip.MustParseAddrPort(socket))
 		}
-		got, known := serving(sockets, netip.MustParseAddrPort(test.here))
+		got, known := listenerOn(sockets, netip.MustParseAddrPort(test.here))
 		if known != (test.want != "") || known && got.String() != test.want {
 			t.Errorf("%s among %q: %v, %t", test.here, test.sockets, got, known)
 		}

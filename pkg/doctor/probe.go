@@ -19,22 +19,19 @@ type prober struct {
 	// modern says that the server has no handshake, so that each request needs
 	// metadata, and that there is no ping.
 	modern bool
-	// patience is how long the handshake may take, started how long the clean run's
-	// process took to start.
-	patience, started time.Duration
+	// restartTimeout bounds the handshake; started is how long the clean run's process took to start.
+	restartTimeout, started time.Duration
 }
 
-// patience is how long a server that has started before may take to start again:
-// much longer than it took, and no longer than it may.
-func (o Options) patience(e *evidence.Evidence) time.Duration {
+// restartTimeout bounds how long a restart may take: 8 times the first start, at least 10 s, at most the limit.
+func (o Options) restartTimeout(e *evidence.Evidence) time.Duration {
 	const atLeast, times = 10 * time.Second, 8
 	took, _ := evidence.StartTime(e)
 	return min(o.limit(), max(atLeast, times*took))
 }
 
-// probingRun is the server's life under a client that is not kind: the other era's
-// first message, requests out of turn, garbage, and a signal. A gentle one leaves
-// out what comes before the handshake.
+// probingRun starts the server again and sends invalid and out-of-order requests, then a signal; gentle skips those
+// before the handshake.
 func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bool) *evidence.Run {
 	life := o.newLife("probing")
 	wire, err := servers.Dial(e.Server, e.Launch, servers.WireOptions{
@@ -47,7 +44,7 @@ func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bo
 	}
 	p := &prober{
 		Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= evidence.ModernRevision,
-		patience: o.patience(e),
+		restartTimeout: o.restartTimeout(e),
 	}
 	p.started, _ = evidence.StartTime(e)
 	p.probe(ctx, gentle)
@@ -79,12 +76,12 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 	p.mark("garbage")
 	_ = p.wire.WriteLine(ctx, []byte("this line is not JSON-RPC"))
 	quiet(ctx, cmp.Or(p.quiet, evidence.ProbeWait))
-	p.alive(ctx)
+	p.ping(ctx)
 }
 
 // beforeHandshake asks what a client of the other era asks first, and what must
-// wait for the handshake. The first of it waits for the server's start too, which says
-// nothing about the question; where the clean run's took long, the machine may be busy.
+// wait for the handshake. The first timeout includes the server's start; where that took long in the clean run, the
+// machine may be busy.
 func (p *prober) beforeHandshake(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.answer, max(evidence.DiscoverLimit, 4*p.started)))
 	defer cancel()
@@ -103,8 +100,8 @@ func (p *prober) ask(ctx context.Context, method string, params any) (answered b
 	return p.Options.ask(ctx, p.wire, method, params)
 }
 
-// alive asks for the simplest answer that there is.
-func (p *prober) alive(ctx context.Context) {
+// ping sends ping, or server/discover where the revision has no ping.
+func (p *prober) ping(ctx context.Context) {
 	if p.modern {
 		p.ask(ctx, "server/discover", modernParams(p.Version, evidence.ModernRevision))
 		return
@@ -126,7 +123,7 @@ func (p *prober) params(params map[string]any) any {
 // shakeHands reports whether the server agreed to any revision: to the invented one, or
 // where it refused that, to the common one.
 func (p *prober) shakeHands(ctx context.Context) bool {
-	bounded, cancel := context.WithTimeout(ctx, p.patience)
+	bounded, cancel := context.WithTimeout(ctx, p.restartTimeout)
 	defer cancel()
 	for _, revision := range []string{evidence.InventedRevision, evidence.CommonRevision} {
 		answer, err := p.wire.Request(bounded, "initialize", map[string]any{
@@ -144,19 +141,18 @@ func (p *prober) shakeHands(ctx context.Context) bool {
 	return false
 }
 
-// burst asks for several signs of life at once.
+// burst sends several pings at once.
 func (p *prober) burst(ctx context.Context) {
 	p.mark("burst")
 	var wait sync.WaitGroup
 	for range evidence.BurstSize {
-		wait.Go(func() { p.alive(ctx) })
+		wait.Go(func() { p.ping(ctx) })
 	}
 	wait.Wait()
 	p.mark("burst-end")
 }
 
-// terminate sends the signal by which systems end programs, and sees what comes of
-// it.
+// terminate asks the process to terminate and records whether it exits in time.
 func (p *prober) terminate(ctx context.Context) {
 	p.mark("terminate")
 	p.wire.Terminate()

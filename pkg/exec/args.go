@@ -35,8 +35,8 @@ const maxInput = 256 << 20
 // look: for a string, 012, true and 1e5 stay text. Single arguments override the members of the whole object; the order
 // is that of the input. Names stay as given (see Normalize), but find their type under the tool's name for them.
 //
-// The error is a *UsageError where the input is malformed or cannot be read, else an *InvalidArgumentsError with every
-// value that does not fit its type; Executor.Complete adds what else is wrong.
+// The error is a *fault.UsageError where the input is malformed or cannot be read, else an *InvalidArgumentsError with
+// every value that does not fit its type; Executor.Complete adds what else is wrong.
 func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
 	parser := newArgParser(tool, &source{stdin: input.Stdin})
 	base, err := parser.base(input.Object)

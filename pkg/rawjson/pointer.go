@@ -1,7 +1,6 @@
 package rawjson
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -28,32 +27,6 @@ func At(value any, pointer string) (any, bool) {
 		}
 	}
 	return value, true
-}
-
-// Find follows a JSON pointer (RFC 6901) through text. The empty pointer is the text itself. Of two
-// members with one name the last counts, as in encoding/json.
-func Find(text json.RawMessage, pointer string) (found json.RawMessage, ok bool) {
-	for _, token := range Tokens(pointer) {
-		if elements, isArray := Elements(text); isArray {
-			index, ok := indexOf(token, len(elements))
-			if !ok {
-				return nil, false
-			}
-			text = elements[index]
-			continue
-		}
-		var member json.RawMessage
-		for one := range Each(text) {
-			if one.Name == token {
-				member = one.Value
-			}
-		}
-		if member == nil {
-			return nil, false
-		}
-		text = member
-	}
-	return text, true
 }
 
 // Pointer returns the JSON pointer (RFC 6901) with these tokens.

@@ -41,7 +41,7 @@ const (
 //     environments (venv, conda, direnv) are left out, with their folders in PATH.
 //   - minimal: PATH alone, and what Windows requires to start a program.
 //
-// Any other name is an *exec.UsageError.
+// Any other name is an *fault.UsageError.
 func EnvLike(name string, environ []string) ([]string, error) {
 	return envLikeOn(name, environ, runtime.GOOS)
 }

@@ -18,8 +18,8 @@ import (
 type Diagnosis struct {
 	// Title says in a few words what happened.
 	Title string `json:"title"`
-	// Stood is what was on the server's stdout, or what happened instead.
-	Stood string `json:"stood"`
+	// Observed is what was on the server's stdout, or what happened instead.
+	Observed string `json:"stood"`
 	// Culprit is who most likely did it, nil if the message does not tell.
 	Culprit *culprit.Culprit `json:"culprit,omitempty"`
 	// Fix is what to do, the surest first.
@@ -87,7 +87,7 @@ var entries = sync.OnceValue(func() []entry {
 			case "title":
 				one.Title = value
 			case "stood":
-				one.Stood = value
+				one.Observed = value
 			case "culprit":
 				confidence, name, _ := strings.Cut(value, " ")
 				one.Culprit = &culprit.Culprit{Name: name, Confidence: confidence}
@@ -121,7 +121,7 @@ func (e entry) diagnose(match []string) Diagnosis {
 		return explainers()[name](expand(argument))
 	}
 	d := e.Diagnosis
-	d.Stood, d.Fix, d.Checks = expand(d.Stood), slices.Clone(d.Fix), slices.Clone(d.Checks)
+	d.Observed, d.Fix, d.Checks = expand(d.Observed), slices.Clone(d.Fix), slices.Clone(d.Checks)
 	for i := range d.Fix {
 		d.Fix[i] = expand(d.Fix[i])
 	}

@@ -13,7 +13,7 @@ import (
 func TestDecode(t *testing.T) {
 	for _, test := range []struct {
 		message string
-		stood   string // part of Stood
+		stood   string // part of Observed
 		culprit string // part of the name, empty: none
 		fix     string // part of the fixes
 		check   string // among Checks
@@ -173,8 +173,8 @@ func TestDecode(t *testing.T) {
 			if !ok {
 				t.Fatal("not known")
 			}
-			if !strings.Contains(d.Stood+d.Title, test.stood) {
-				t.Errorf("stood %q (%s), want %q", d.Stood, d.Title, test.stood)
+			if !strings.Contains(d.Observed+d.Title, test.stood) {
+				t.Errorf("stood %q (%s), want %q", d.Observed, d.Title, test.stood)
 			}
 			switch {
 			case test.culprit == "" && d.Culprit != nil:
@@ -236,11 +236,11 @@ func FuzzDecode(f *testing.F) {
 		if !ok {
 			return
 		}
-		if d.Title == "" || d.Stood == "" || len(d.Fix) < 2 || len(d.Checks) == 0 {
+		if d.Title == "" || d.Observed == "" || len(d.Fix) < 2 || len(d.Checks) == 0 {
 			t.Errorf("%q: %+v", message, d)
 		}
-		if len(d.Stood) > 4*maxDecoded+1000 {
-			t.Errorf("%q: what stood has %d bytes", message, len(d.Stood))
+		if len(d.Observed) > 4*maxDecoded+1000 {
+			t.Errorf("%q: what stood has %d bytes", message, len(d.Observed))
 		}
 	})
 }

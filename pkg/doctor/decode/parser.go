@@ -66,11 +66,11 @@ func textLine(snippet string) Diagnosis {
 	}
 	d := named("letter", "")
 	if snippet == "" {
-		d.Stood = "a line that is not JSON"
+		d.Observed = "a line that is not JSON"
 		d.Fix = []string{"in the server: write everything that is not a message to stderr"}
 		return d
 	}
-	d.Stood = fmt.Sprintf("a line that begins with %q", snippet)
+	d.Observed = fmt.Sprintf("a line that begins with %q", snippet)
 	return d.by(recogniseCut(snippet))
 }
 
@@ -126,9 +126,9 @@ func escapeOf(character string) string {
 // so that it may precede the character.
 func plainLetter(r rune) Diagnosis {
 	d := named("letter", "")
-	d.Stood = fmt.Sprintf("a line that begins with %q, or with a bracket and then %q", string(r), string(r))
+	d.Observed = fmt.Sprintf("a line that begins with %q, or with a bracket and then %q", string(r), string(r))
 	if !unicode.IsPrint(r) {
-		d.Stood = fmt.Sprintf("a line that begins with the character %U", r)
+		d.Observed = fmt.Sprintf("a line that begins with the character %U", r)
 	}
 	sample, likely := typical(r)
 	if sample == "" {
@@ -136,7 +136,7 @@ func plainLetter(r rune) Diagnosis {
 		return d
 	}
 	d = d.by(culprit.Recognise([]byte(sample), culprit.Context{}))
-	d.Stood += fmt.Sprintf(": most often %q", sample)
+	d.Observed += fmt.Sprintf(": most often %q", sample)
 	d.Culprit.Confidence = likely
 	return d
 }
@@ -185,9 +185,9 @@ func endsAt(number string, shift int) Diagnosis {
 // refusedAt returns the diagnosis of a line whose beginning pydantic or serde refused.
 func refusedAt(number string) Diagnosis {
 	d := textLine("")
-	d.Stood = "a line that begins with a letter, an emoji, a colour or a byte order mark"
+	d.Observed = "a line that begins with a letter, an emoji, a colour or a byte order mark"
 	if number != "1" {
-		d.Stood = "a line that begins like JSON (a bracket, or a letter of null, true or false) and is wrong at character " +
+		d.Observed = "a line that begins like JSON (a bracket, or a letter of null, true or false) and is wrong at character " +
 			number + ": [dotenv@17…, [INFO], npm …"
 	}
 	d.Fix = append(d.Fix,
@@ -201,7 +201,7 @@ func programNotFound(program string) Diagnosis {
 	program = strings.TrimSuffix(program, ":")
 	d := named("program", program)
 	if program == "" {
-		d.Stood = "nothing: the client could not start the server"
+		d.Observed = "nothing: the client could not start the server"
 		d.Fix = []string{"give the program's full path as the command (which PROGRAM shows it)"}
 	}
 	if base := path.Base(strings.ReplaceAll(program, `\`, "/")); base == "npx" || base == "npm" {

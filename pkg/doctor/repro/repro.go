@@ -251,14 +251,14 @@ func (r *repro) input() []string {
 	for i, frame := range frames {
 		lines = append(lines, "printf '%s\\n' "+r.quote(string(frame)))
 		if i == 0 || i == len(frames)-1 {
-			lines = append(lines, fmt.Sprintf("sleep %d", r.patience(i)))
+			lines = append(lines, fmt.Sprintf("sleep %d", r.waitSeconds(i)))
 		}
 	}
 	if len(lines) == 0 {
-		lines = append(lines, fmt.Sprintf("sleep %d", r.patience(0)))
+		lines = append(lines, fmt.Sprintf("sleep %d", r.waitSeconds(0)))
 	}
 	if r.aboutSignal() { // stdin must not end before the signal has had its time
-		lines = append(lines, fmt.Sprintf("sleep %d", r.patience(0)+clientGrace))
+		lines = append(lines, fmt.Sprintf("sleep %d", r.waitSeconds(0)+clientGrace))
 	}
 	return lines
 }
@@ -277,9 +277,9 @@ func (r *repro) frames() [][]byte {
 	return frames
 }
 
-// patience is how many seconds to wait after a message: after the first, for the
-// server's start, as long as it took and a second more.
-func (r *repro) patience(message int) int {
+// waitSeconds returns how many seconds to wait after a message: 1, and after the first also as long as the server took
+// to start, at most 30.
+func (r *repro) waitSeconds(message int) int {
 	if message > 0 || len(r.run.Exchanges) == 0 {
 		return 1
 	}
@@ -300,10 +300,10 @@ const clientGrace = 3
 func (r *repro) await() {
 	seconds := clientGrace
 	if len(r.run.Exchanges) > 0 {
-		seconds += r.patience(0)
+		seconds += r.waitSeconds(0)
 	}
 	if r.aboutSignal() {
-		r.line("sleep %d", r.patience(0))
+		r.line("sleep %d", r.waitSeconds(0))
 		r.line(`kill -TERM "$server"`)
 		seconds = clientGrace
 	}
@@ -334,7 +334,7 @@ func (r *repro) aboutChildren() bool {
 
 // census notes all processes below the server's, while it lives.
 func (r *repro) census() {
-	r.line("sleep %d", r.patience(0))
+	r.line("sleep %d", r.waitSeconds(0))
 	r.line(`children=$(ps -A -o pid= -o ppid= | awk -v top="$server" '`)
 	r.line(`  { parent[$1] = $2 }`)
 	r.line(`  END {`)
