@@ -9,7 +9,7 @@ import (
 )
 
 // leavingServer is a command that leaves processes in every way before it becomes the fake server: in its group, in a
-// session of their own, by a double fork, by one that ignores SIGTERM. Each writes its number before the server begins.
+// session of their own, by a double fork, by one that ignores SIGTERM, and with a cleared environment. Each writes its number before the server begins.
 func leavingServer(pids string, mode ...string) []string {
 	const script = `
 stay='echo $$ >> "$0"; exec sleep 1000'
@@ -17,7 +17,9 @@ sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &
 setsid sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &
 (setsid sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &)
 (setsid sh -c 'trap "" TERM; echo $$ >> "$0"; sleep 1000; sleep 1000' "$0" < /dev/null > /dev/null 2>&1 &)
-until [ -e "$0" ] && [ "$(wc -l < "$0")" = 4 ]; do :; done
+env -i setsid sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &
+(env -i setsid sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &)
+until [ -e "$0" ] && [ "$(wc -l < "$0")" = 6 ]; do :; done
 exec "$@"`
 	return append([]string{"sh", "-c", script, pids, "fakeserver"}, mode...)
 }

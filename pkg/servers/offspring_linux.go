@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -21,7 +22,8 @@ import (
 // offspring tracks the descendants of the programs that toolx runs for servers. A process that leaves its group
 // (setsid) and whose parent ends (a double fork) has no known owner. While such programs run, toolx therefore asks the
 // kernel to make it the parent of orphans (PR_SET_CHILD_SUBREAPER), and an environment variable that they have
-// inherited tells which server they belong to.
+// inherited tells which server they belong to. One that has cleared its environment belongs to the last of the servers
+// that run at a time: toolx's other programs have the variable too.
 //
 // The kernel has one such setting for a process, so this is a package variable.
 //
@@ -31,9 +33,10 @@ var offspring family
 type family struct {
 	// mu is held while a program is started, so that reap knows of it before it can end.
 	mu      sync.Mutex
-	waited  map[int]bool // the programs that os/exec waits for
-	started int          // those that have not been released
-	stop    func()       // ends reaping
+	waited  map[int]bool    // the programs that os/exec waits for
+	started int             // those that have not been released
+	living  map[string]bool // the marks of those that have not been swept
+	stop    func()          // ends reaping
 }
 
 // markName is the variable that marks descendants. It holds the marks of this toolx and of the ones around it,
@@ -59,6 +62,7 @@ func (f *family) start(cmd *exec.Cmd) (mark string, err error) {
 		return "", err
 	}
 	f.waited[cmd.Process.Pid] = true
+	f.living[mark] = true
 	return mark, nil
 }
 
@@ -68,9 +72,10 @@ func (f *family) ended(pid int) {
 	delete(f.waited, pid)
 }
 
-func (f *family) release() {
+func (f *family) release(mark string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	delete(f.living, mark)
 	f.leave()
 }
 
@@ -78,7 +83,8 @@ func (f *family) release() {
 func (f *family) adopt() {
 	// An old kernel refuses: then orphans go to init, as usual.
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	f.waited = make(map[int]bool)
+	f.waited, f.living = make(map[int]bool), make(map[string]bool)
+	_ = os.Setenv(markName, cmp.Or(os.Getenv(markName), "toolx")) // the name is valid
 	children, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(children, syscall.SIGCHLD)
 	go func() {
@@ -133,18 +139,15 @@ func (f *family) find(mark string, program int) (found []int) {
 
 func (f *family) look(mark string, program int) []int {
 	f.reap()
-	f.mu.Lock()
-	waited := make(map[int]bool, len(f.waited))
-	for pid := range f.waited {
-		waited[pid] = true
-	}
-	f.mu.Unlock()
+	f.mu.Lock() // no program is started meanwhile
+	defer f.mu.Unlock()
+	last := len(f.living) == 0 || len(f.living) == 1 && f.living[mark]
 	var found []int
 	for _, child := range childrenOf(os.Getpid()) {
 		switch {
 		case child == program:
 			found = append(found, descendants(child)...)
-		case !waited[child] && marked(child, mark):
+		case !f.waited[child] && (marked(child, mark) || last && cleared(child)):
 			found = append(append(found, child), descendants(child)...)
 		}
 	}
@@ -172,6 +175,9 @@ const (
 // sweep ends the descendants of a program that has itself ended, at once where ctx has ended. It returns the names and
 // numbers of those that it found, and of those that cannot be ended.
 func (f *family) sweep(ctx context.Context, mark string, program int) (found, left []string) {
+	f.mu.Lock()
+	delete(f.living, mark)
+	f.mu.Unlock()
 	pids := f.find(mark, program)
 	if len(pids) == 0 {
 		return nil, nil
@@ -208,6 +214,13 @@ func namesOf(pids []int) []string {
 func marked(pid int, mark string) bool {
 	environ, _ := os.ReadFile(procFile(pid, "environ"))
 	return bytes.Contains(environ, []byte(mark))
+}
+
+// cleared reports whether a child of toolx has cleared its environment or does not show it. What toolx itself starts but
+// for servers is in its own group.
+func cleared(pid int) bool {
+	group, err := unix.Getpgid(pid)
+	return err == nil && group != unix.Getpgrp() && !marked(pid, markName)
 }
 
 // descendants returns all descendants of a process.

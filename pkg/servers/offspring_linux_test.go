@@ -59,6 +59,7 @@ func TestHeadersCommandLeavesNothing(t *testing.T) {
 		"in its group":         {`sh -c 'echo $$ > "$0"; exec sleep 1000' "$0" & wait`, true, false},
 		"in another session":   {`setsid sh -c 'echo $$ > "$0"; exec sleep 1000' "$0" & wait`, true, false},
 		"forked twice":         {`(setsid sh -c 'echo $$ > "$0"; exec sleep 1000' "$0" > /dev/null 2>&1 &); sleep 1000`, true, false},
+		"environment cleared":  {`env -i setsid sh -c 'echo $$ > "$0"; exec sleep 1000' "$0" & sleep 1000`, true, false},
 		"after a failure":      {`(setsid sh -c 'echo $$ > "$0"; exec sleep 1000' "$0" > /dev/null 2>&1 &); until [ -s "$0" ]; do :; done; exit 3`, false, false},
 		"a keeper of password": {`(setsid sh -c 'echo $$ > "$0"; exec sleep 1000' "$0" > /dev/null 2>&1 &); until [ -s "$0" ]; do :; done; echo 'A: b'`, false, true},
 	} {

@@ -17,7 +17,7 @@ func (family) start(cmd *exec.Cmd) (mark string, err error) { return "", cmd.Sta
 
 func (family) ended(int) {}
 
-func (family) release() {}
+func (family) release(string) {}
 
 func (family) kill(string, int) {}
 

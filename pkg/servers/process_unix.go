@@ -45,6 +45,7 @@ func (g group) signal(s os.Signal) {
 
 // kill kills every process of the group, and those that have left it.
 func (g group) kill() {
+	offspring.kill(g.mark, g.id) // while it is known whose children they are
 	_ = syscall.Kill(-g.id, syscall.SIGKILL)
 	offspring.kill(g.mark, g.id)
 }
@@ -52,12 +53,12 @@ func (g group) kill() {
 // release ends the processes that are left when the first one has ended, and gives up the group. It returns the names
 // of those that it found, and of those that cannot be ended.
 func (g group) release(ctx context.Context) (found, left []string) {
-	defer offspring.release()
+	defer offspring.release(g.mark)
 	return offspring.sweep(ctx, g.mark, g.id)
 }
 
 // leave gives up the group without ending the processes that are left of it.
-func (g group) leave() { offspring.release() }
+func (g group) leave() { offspring.release(g.mark) }
 
 // signalName names the signal that ended a process, empty where none did.
 func signalName(state *os.ProcessState) string {
