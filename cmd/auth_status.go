@@ -182,6 +182,11 @@ func (l *logins) status(ctx context.Context, site *authSite) authStatus {
 	}
 	login, err := auth.Kept(ctx, options)
 	var damaged *auth.DamagedError
+	if err == nil && options.Store != nil {
+		if wrong := options.Store.Check(); wrong != nil {
+			err = wrong
+		}
+	}
 	grant := ""
 	if site.resolved.Auth != nil {
 		grant = site.resolved.Auth.Grant

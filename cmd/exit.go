@@ -131,16 +131,29 @@ func (o *output) masked(err error) error {
 // maxDetail is how many bytes of each detail of an error, and of its hint, are shown.
 const maxDetail = 8 << 10
 
-// shortError cuts an error to limit bytes; a negative limit means none. The JSON of a failure has the whole message.
+// shortError cuts an error to what takes limit bytes on stderr; a negative limit means none. The JSON of a failure has
+// the whole message.
 func shortError(err error, limit int64) error {
 	return &editedError{
 		error: err,
 		message: func(text string) string {
-			if limit < 0 || int64(len(text)) <= limit {
+			if limit < 0 {
 				return text
 			}
-			return fmt.Sprintf("%s\n(%s of %s shown; --json prints all)",
-				words.Clip(text, int(limit)), exec.Bytes(limit), exec.Bytes(int64(len(text))))
+			shown := words.Head(text, int(limit))
+			for {
+				// Escapes and indented lines take more room than the text.
+				size := len(render.SafeBlock(shown)) + 2*strings.Count(shown, "\n")
+				if size <= int(limit) {
+					break
+				}
+				shown = words.Head(shown, int(int64(len(shown))*limit/int64(size)))
+			}
+			if len(shown) == len(text) {
+				return text
+			}
+			return fmt.Sprintf("%s…\n(%s of %s shown; --json prints all)",
+				shown, exec.Bytes(int64(len(shown))), exec.Bytes(int64(len(text))))
 		},
 		detail: func(text string) string { return words.Clip(text, maxDetail) },
 	}

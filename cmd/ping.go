@@ -123,7 +123,7 @@ func (b *toolbox) ping(ctx context.Context, name string) pong {
 		Name: "ping", Server: name, Method: "ping", Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
 		Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) { return session.Ping(ctx) },
 	})
-	p.Protocol, p.Name, p.Version = session.Protocol, session.Info.Name, session.Info.Version
+	p.Protocol, p.Name, p.Version = session.Protocol, b.mask.Text(session.Info.Name), b.mask.Text(session.Info.Version)
 	p.PingMS = result.Timing.CallMS
 	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
 	p.StartMS = math.Round(start*1000) / 1000

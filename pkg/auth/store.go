@@ -140,9 +140,20 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	return nil
 }
 
+// Check returns what is wrong with the Store as a whole, or nil. Calls go without it, as without logins.
+func (s *Store) Check() *DamagedError {
+	if info, err := os.Stat(s.dir); err == nil && !info.IsDir() {
+		return &DamagedError{s.dir, errors.New("it is not a folder")}
+	}
+	return nil
+}
+
 // Servers returns the addresses of the servers that something is kept for, in order, and what is wrong with the files
 // that cannot be read: nobody knows whose logins they hold.
 func (s *Store) Servers() (addresses []string, damaged []*DamagedError) {
+	if wrong := s.Check(); wrong != nil {
+		return nil, []*DamagedError{wrong}
+	}
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, nil // mostly since nothing was ever kept
@@ -196,7 +207,7 @@ const maxRecord = 1 << 20
 func readRecord(file string) (*record, error) {
 	text, err := state.Read(file, maxRecord)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil // ENOTDIR: what should be a folder is a file
+		return nil, nil // ENOTDIR: what should be a folder is a file; Check says so
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {

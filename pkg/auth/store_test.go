@@ -187,3 +187,18 @@ func TestOpenBrowserRefuses(t *testing.T) {
 		t.Errorf("a program that failed: %v", err)
 	}
 }
+
+// TestStoreThatIsNoFolder tells of a file in the place of the Store's folder.
+func TestStoreThatIsNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "auth")
+	if NewStore(file, false).Check() != nil {
+		t.Error("a folder that is not there is wrong")
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	addresses, damaged := NewStore(file, false).Servers()
+	if len(addresses) != 0 || len(damaged) != 1 || damaged[0].Error() != file+" is damaged: it is not a folder" {
+		t.Errorf("%v, %v", addresses, damaged)
+	}
+}

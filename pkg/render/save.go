@@ -101,7 +101,7 @@ func extension(mimeType string) string {
 	return ".bin"
 }
 
-// knownExtensions are types that tools return, and nothing that a system runs.
+// knownExtensions are types that tools return, and nothing that a system or a browser runs.
 //
 //nolint:gochecknoglobals // a static table costs nothing at the start
 var knownExtensions = [...]struct {
@@ -112,7 +112,6 @@ var knownExtensions = [...]struct {
 	{".jpg", []string{"image/jpeg", "image/jpg"}},
 	{".gif", []string{"image/gif"}},
 	{".webp", []string{"image/webp"}},
-	{".svg", []string{"image/svg+xml"}},
 	{".bmp", []string{"image/bmp", "image/x-ms-bmp"}},
 	{".ico", []string{"image/x-icon", "image/vnd.microsoft.icon"}},
 	{".tiff", []string{"image/tiff"}},
@@ -133,11 +132,10 @@ var knownExtensions = [...]struct {
 	{".webm", []string{"video/webm"}},
 	{".mov", []string{"video/quicktime"}},
 	{".mpeg", []string{"video/mpeg"}},
-	{".txt", []string{"text/plain"}},
+	// A browser would run the scripts of the others.
+	{".txt", []string{"text/plain", "text/html", "image/svg+xml", "text/xml", "application/xml"}},
 	{".md", []string{"text/markdown"}},
 	{".csv", []string{"text/csv"}},
-	{".html", []string{"text/html"}},
-	{".xml", []string{"text/xml", "application/xml"}},
 	{".json", []string{"application/json"}},
 	{".pdf", []string{"application/pdf"}},
 	{".zip", []string{"application/zip"}},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -237,7 +238,7 @@ func (b *inbox) countElicit() error {
 		return nil
 	}
 	if over == 1 {
-		b.bus.Emit(exec.Notice{Time: exec.Now(), Server: b.server, Text: fmt.Sprintf(
+		b.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: b.server, Text: fmt.Sprintf(
 			"server %q asked the user %d questions during one call; more are refused", b.server, maxElicits)})
 	}
 	return &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf("too many questions during one call: at most %d", maxElicits)}

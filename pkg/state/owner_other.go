@@ -4,5 +4,8 @@ package state
 
 import "io/fs"
 
+// noFollow is nothing here: Append looks for a link before it opens a file.
+const noFollow = 0
+
 // WritableByOthers returns nothing: the mode of a file does not say here who can write it.
 func WritableByOthers(fs.FileInfo) string { return "" }

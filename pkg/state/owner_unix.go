@@ -10,6 +10,9 @@ import (
 	"syscall"
 )
 
+// noFollow makes opening a link fail.
+const noFollow = syscall.O_NOFOLLOW
+
 // WritableByOthers returns why somebody other than the user or root decides what the file says, empty if nobody does.
 // Under sudo, the user is the one who called it.
 func WritableByOthers(info fs.FileInfo) string {

@@ -47,9 +47,12 @@ func Open(path string, flags int) (*os.File, error) {
 }
 
 // Append opens a regular file to write at its end and to read. It creates the file if it is missing,
-// and its folder, for the user alone. Its errors are those of Open.
+// and its folder, for the user alone. It follows no link. Its errors are those of Open.
 func Append(path string) (*os.File, error) {
-	const flags = os.O_APPEND | os.O_CREATE | os.O_RDWR
+	const flags = os.O_APPEND | os.O_CREATE | os.O_RDWR | noFollow
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrIrregular}
+	}
 	file, err := Open(path, flags)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return file, err

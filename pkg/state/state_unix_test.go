@@ -3,12 +3,25 @@
 package state
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 )
+
+// TestAppendFollowsNoLink writes to no file that a link in the place of its own leads to.
+func TestAppendFollowsNoLink(t *testing.T) {
+	victim := filepath.Join(t.TempDir(), "victim")
+	link := filepath.Join(t.TempDir(), "history.jsonl")
+	if err := errors.Join(os.WriteFile(victim, []byte("kept"), 0o600), os.Symlink(victim, link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Append(link); !errors.Is(err, ErrIrregular) {
+		t.Errorf("the link was followed: %v", err)
+	}
+}
 
 // irregular are paths of what is no regular file.
 func irregular(t *testing.T) map[string]string {
