@@ -46,6 +46,7 @@ const (
 	maxSearchFile    = 10 << 20 // bytes; larger files are skipped
 	maxSearchTotal   = 1 << 30  // bytes read before the search stops
 	maxSearchResults = 1000
+	maxQuery         = 16 << 10
 	maxSearchContext = 20
 	defaultResults   = 100
 )
@@ -171,6 +172,8 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 	switch {
 	case expression == "":
 		return nil, errors.New("the query is empty")
+	case len(expression) > maxQuery: // its program takes a hundred times as much memory
+		return nil, fmt.Errorf("the query is longer than %d bytes: give a part of it", maxQuery)
 	case strings.Contains(expression, "\n"):
 		return nil, errors.New("the query spans lines: give a part that is within one")
 	}

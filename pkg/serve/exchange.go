@@ -108,6 +108,10 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, text)
 		return
 	}
+	if id, excess := excessOf(body); excess != "" {
+		writeError(w, http.StatusBadRequest, id, mcp.INVALID_REQUEST, excess)
+		return
+	}
 	head := readHead(body)
 	answer := &httpAnswer{ResponseWriter: w, id: head.ID}
 	defer x.recovered(answer)
@@ -139,7 +143,7 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 		defer leave()
 		r = placed
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Body = io.NopCloser(&onceReader{bytes.NewReader(body)})
 	x.sdk.ServeHTTP(answer, r)
 }
 
@@ -293,6 +297,18 @@ func mendAnswer(message []byte, id json.RawMessage) []byte {
 	return bytes.Join([][]byte{[]byte(head + tail), id, rest}, nil)
 }
 
+// onceReader lets go of a message once it has been read: the SDK makes a copy of its own, and keeps the request.
+type onceReader struct{ *bytes.Reader }
+
+// Read implements io.Reader.
+func (r *onceReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil {
+		r.Reset(nil)
+	}
+	return n, err
+}
+
 // bodies bounds the memory of messages that are not answered yet. Each message waits for a slot of its size class
 // before it is read, so that large messages do not delay small ones.
 type bodies []*bodyLane
@@ -311,16 +327,17 @@ const slotTime = 30 * time.Second
 // errNoSlot says that no slot became free in time.
 var errNoSlot = errors.New("too many large messages are open: send this one again later")
 
-// newBodies returns the lanes for messages up to limit, in bytes: 176 MiB in all where that is 64 MiB. A call's
-// arguments are kept as long as it runs; small ones are bounded by the number of calls.
+// newBodies returns the lanes for messages up to limit, in bytes: 96 MiB in all where that is 64 MiB, since the SDK and
+// the tool copy what they read. A call's arguments are kept as long as it runs; small ones are bounded by the number of
+// calls.
 func newBodies(limit int64) bodies {
 	lane := func(size int64, slots int, d time.Duration, held bool) *bodyLane {
 		return &bodyLane{size: size, slots: make(chan struct{}, slots), time: d, held: held}
 	}
 	return bodies{
 		lane(64<<10, 256, 30*time.Second, false),
-		lane(1<<20, 32, time.Minute, true),
-		lane(limit, 2, bodyTime, true),
+		lane(1<<20, 16, time.Minute, true),
+		lane(limit, 1, bodyTime, true),
 	}
 }
 

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -72,7 +74,7 @@ func TestExchangeRoom(t *testing.T) {
 // What is no exchange of MCP is refused by its own name.
 func TestExchangeRefusals(t *testing.T) {
 	x := &exchange{
-		sdk: http.NotFoundHandler(), sessions: newHTTPSessions(sessionTime), limit: 1000, bodies: newBodies(1000),
+		sdk: http.NotFoundHandler(), sessions: newHTTPSessions(sessionTime), limit: 1 << 20, bodies: newBodies(1 << 20),
 		room: make(chan struct{}, 1), warn: func(string) {},
 	}
 	for _, test := range []struct {
@@ -82,6 +84,7 @@ func TestExchangeRefusals(t *testing.T) {
 	}{
 		{http.MethodPut, `{}`, http.StatusMethodNotAllowed, "MCP has no PUT\n"},
 		{http.MethodPost, " \n[]", http.StatusBadRequest, "batches are not served"},
+		{http.MethodPost, `{"id":7,"method":"` + strings.Repeat("x", 2*maxPart) + `"}`, http.StatusBadRequest, `"id":7,"error":{"code":-32600,`},
 	} {
 		answer := httptest.NewRecorder()
 		x.ServeHTTP(answer, httptest.NewRequest(test.method, "/mcp", strings.NewReader(test.body)))
@@ -92,5 +95,13 @@ func TestExchangeRefusals(t *testing.T) {
 		if (allow == "GET, POST, DELETE") != (test.code == http.StatusMethodNotAllowed) {
 			t.Errorf("%s: Allow: %q", test.method, allow)
 		}
+	}
+}
+
+// What the SDK has read of a message is not kept.
+func TestOnceReader(t *testing.T) {
+	r := &onceReader{bytes.NewReader([]byte("message"))}
+	if read, err := io.ReadAll(r); string(read) != "message" || err != nil || r.Size() != 0 {
+		t.Errorf("%s, %v; %d bytes are kept", read, err, r.Size())
 	}
 }

@@ -113,6 +113,10 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 		c.refuseTooLong(ctx, line)
 		return
 	}
+	if id, excess := excessOf(line.bytes); excess != "" {
+		c.post(ctx, errorAnswer(id, mcp.INVALID_REQUEST, excess))
+		return
+	}
 	head := readHead(line.bytes)
 	switch {
 	case head.Method == string(mcp.MethodNotificationCancelled):

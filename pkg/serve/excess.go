@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
+)
+
+// The limits of what the SDK copies several times, apart from the text in a call's arguments.
+const (
+	maxPart   = 128 << 10 // bytes of an id or a method, or of parameters without the arguments of a call
+	maxValues = 200_000   // values in a message: in memory, each takes a hundred bytes and more
+)
+
+// excessOf says what of a message is larger than any client needs it; excess is empty where nothing is. It reads the
+// message without copying it, before anything else does. id is nil where it is itself too long.
+func excessOf(message []byte) (id json.RawMessage, excess string) {
+	if !fewValues(message) {
+		excess = fmt.Sprintf("the message has more than %d values", maxValues)
+	}
+	for m := range rawjson.Each(message) {
+		size := len(m.Value)
+		switch {
+		case m.Name == "result" || m.Name == "error": // of an answer, which the SDK drops
+			continue
+		case m.Name == "params":
+			size -= argumentsSize(m.Value)
+		case m.Name == "id" && size <= maxPart:
+			id = m.Value
+		}
+		if size > maxPart {
+			excess = fmt.Sprintf("%s has more than %s", strconv.Quote(words.Clip(m.Name, maxErrorText)), exec.Bytes(maxPart))
+		}
+	}
+	return id, excess
+}
+
+// argumentsSize returns how many bytes of a request's parameters are the arguments of a call.
+func argumentsSize(params []byte) (size int) {
+	for m := range rawjson.Each(params) {
+		if m.Name == "arguments" {
+			size += len(m.Value)
+		}
+	}
+	return size
+}
+
+// fewValues reports whether a message has no more than maxValues values.
+func fewValues(message []byte) bool {
+	values := 0
+	for at := 0; at < len(message) && values <= maxValues; at++ {
+		switch message[at] {
+		case '"':
+			at = rawjson.StringEnd(message, at) - 1
+		case '{', '[', ',':
+			values++
+		}
+	}
+	return values <= maxValues
+}
