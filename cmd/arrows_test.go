@@ -23,7 +23,7 @@ func arrows() map[string][]string {
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/servers": {"pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/words"},
+		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/exec":    {"pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/config":  {"pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"}, // the published JSON Schema, embedded

@@ -33,7 +33,8 @@ func excessOf(message []byte) (id json.RawMessage, excess string) {
 			id = m.Value
 		}
 		if size > maxPart {
-			excess = fmt.Sprintf("%s has more than %s", strconv.Quote(words.Clip(m.Name, maxErrorText)), exec.Bytes(maxPart))
+			name := strconv.Quote(words.Clip(m.Name, maxErrorText))
+			excess = name + " has more than " + exec.Bytes(maxPart)
 		}
 	}
 	return id, excess
