@@ -134,3 +134,21 @@ func TestRequestBesideTextIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedRequestIsAnswered proves that the server of a refused request is told.
+func TestRefusedRequestIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		link := newStdio("s", &config.Resolved{}, 1<<20, nil, "")
+		link.process = &process{}
+		in, out := io.Pipe()
+		go link.stdout.read(in)
+		if _, err := io.WriteString(out, ping+" sent\n"); err != nil {
+			t.Fatal(err)
+		}
+		if answer := string((<-link.writes).bytes); !strings.Contains(answer, `"id":1`) || !strings.Contains(answer, "-32600") {
+			t.Errorf("the answer is %s", answer)
+		}
+		_ = out.Close()
+		synctest.Wait()
+	})
+}
