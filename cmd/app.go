@@ -148,7 +148,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if adHoc != nil {
 		loaded.Servers = []*config.Server{adHoc}
 	}
-	flags := a.flags.reaching()
+	flags := a.flags.connectionFlags()
 	for _, server := range loaded.Servers {
 		server.Flags = flags
 	}
@@ -161,7 +161,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	}
 	options.namesUnknown = options.namesUnknown && a.flags.logFormat == "text"
 	events := newEventLog(a.log, a.mask, options)
-	events.adHoc, events.reaching = adHoc != nil, exec.LaunchWords(flags, a.flags.url, options.server)
+	events.adHoc, events.launchWords = adHoc != nil, exec.LaunchWords(flags, a.flags.url, options.server)
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.end() }) // when the servers have ended
 
@@ -186,7 +186,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		},
 	})
 	a.pool.Store(box.pool)
-	box.registry.ReachedBy(events.reaching...)
+	box.registry.ReachedBy(events.launchWords...)
 	a.onClose(box.pool.Close)
 	if box.adHoc {
 		box.registry.Prefer(config.AdHocName)
@@ -349,7 +349,9 @@ func (a *App) notLogged(err error) {
 // overHTTP returns how servers that have an address are reached.
 func (a *App) overHTTP() servers.HTTPOptions {
 	if a.flags.insecure {
-		a.warnLoudly("--insecure: certificates are not checked, so anyone on the way can read and change what is sent")
+		const text = "--insecure: certificates are not checked, " +
+			"so anyone on the network path can read and change the traffic"
+		a.warnLoudly(text)
 	}
 	return servers.HTTPOptions{
 		CACert: a.flags.caCert, Insecure: a.flags.insecure, Authorize: a.logins.authorize, Warn: a.warnOnce,

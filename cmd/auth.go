@@ -24,7 +24,7 @@ type authLoginOptions struct {
 func newAuthCommand(app *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth login|logout|status [SERVER]",
-		Short: "Log in to servers that want it, and out again",
+		Short: "Log in to servers, and log out",
 		Long: `Log in to remote servers (OAuth 2.1), see what logins there are, and end them.
 
 SERVER is a server of the config, or an address (https://…), which --url gives as
@@ -39,13 +39,13 @@ missing, 4 the server or its authorization server was not reached, 130 interrupt
   toolx auth status --json
   toolx auth logout github`,
 		Args: func(_ *cobra.Command, args []string) error {
-			problem := "auth needs to know what to do"
+			problem := "auth needs a subcommand"
 			if len(args) > 0 {
-				problem = "auth does not know " + quote(args[0])
+				problem = "auth: unknown subcommand " + quote(args[0])
 			}
 			return fault.Usage(problem, "toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status")
 		},
-		RunE: func(*cobra.Command, []string) error { return nil }, // Args has refused
+		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(
 		newAuthLoginCommand(app, runAuthLogin),
@@ -73,7 +73,8 @@ login was refused, or needs a terminal; 4 not reached, 130 interrupted.`,
 		ValidArgsFunction: completeServers(app, 1),
 		RunE:              runs(app, &o, run),
 	}
-	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "print the page's address, and read where the browser ends")
+	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false,
+		"print the page's address, and read the redirect URL from the terminal")
 	cmd.Flags().StringArrayVar(&o.scopes, "scope", nil, "ask for `SCOPE` as well (repeatable)")
 	return cmd
 }
@@ -83,8 +84,8 @@ func newAuthLogoutCommand(app *App, run runFunc[string]) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout SERVER",
 		Short: "End the login to a server",
-		Long: `End the login to a server: toolx tells its authorization server, where that can be
-told, and removes the tokens.
+		Long: `End the login to a server: toolx revokes the tokens where the authorization server
+supports it, and removes them.
 
 Exit codes: 0 no login is left, 2 wrong usage or config, 130 interrupted.`,
 		Example:           `  toolx auth logout github`,
@@ -107,7 +108,7 @@ func oneServer(app *App, verb string, server *string) cobra.PositionalArgs {
 			return nil
 		}
 		if len(args) == 1 && args[0] != "" {
-			return fault.Usage("auth "+verb+" takes one server, and --url is another", "leave one of them out")
+			return fault.Usage("auth "+verb+" takes one server; SERVER and --url are two", "leave one of them out")
 		}
 		return fault.Usage("auth "+verb+" takes one server",
 			"toolx auth "+verb+" SERVER (toolx auth status lists them)")
@@ -142,7 +143,7 @@ func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
 	case err != nil:
 		return app.logins.failure(err, options)
 	}
-	kept := "in a file of yours"
+	kept := "in a file that only you can read"
 	if status.Keyring {
 		kept = "in the keyring"
 	}

@@ -240,7 +240,7 @@ func TestAuthLoginOnATerminal(t *testing.T) {
 	if !strings.Contains(string(text), "toolx has its answer") {
 		t.Errorf("the browser shows %q", text)
 	}
-	term.await(regexp.QuoteMeta("logged in to server 'remote' by " + w.server.URL + ", tokens in a file of yours"))
+	term.await(regexp.QuoteMeta("logged in to server 'remote' by " + w.server.URL + ", tokens in a file that only you can read"))
 	w.wantSilence(term.end(0))
 	w.wantSilentHome()
 

@@ -173,7 +173,7 @@ func (b *toolbox) explainInput(err error, o callOptions) error {
 	case !b.adHoc && slices.Contains(b.pool.Names(), o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "="):
 		words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
 		return fault.Usage("'"+o.tool+"' is a server, not a tool",
-			"did you mean: "+exec.PasteLine(append(words, b.flags.reaching()...)...))
+			"did you mean: "+exec.PasteLine(append(words, b.flags.connectionFlags()...)...))
 	}
 	return err
 }

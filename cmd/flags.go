@@ -61,11 +61,12 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.env, "env", nil, "set the variable `NAME=VALUE` for the server behind -- (repeatable)")
 	flags.StringVar(&f.cwd, "cwd", "", "start the server behind -- in `DIR`")
 	flags.StringVar(&f.caCert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
-	flags.BoolVar(&f.insecure, "insecure", false, "trust any certificate: anyone on the way can listen and lie")
+	flags.BoolVar(&f.insecure, "insecure", false,
+		"trust any certificate: anyone on the network path can read and change the traffic")
 	flags.Var(timeFlag{&f.timeout, true}, "timeout",
-		"give a call up after `D` without progress; none: never (default 30s)")
+		"abandon a call after `D` without progress; none: no limit (default 30s)")
 	flags.Var(timeFlag{&f.maxTime, true}, "max-time",
-		"give a call up after `D`, progress or not; none: never (default 10m)")
+		"abandon a call after `D`, progress or not; none: no limit (default 10m)")
 	flags.Var(timeFlag{&f.startTimeout, false}, "start-timeout", "give each attempt to connect `D` (default 30s)")
 	flags.IntVar(&f.retries, "retries", noRetries, "try to connect again `N` times; 0: one attempt")
 	flags.Lookup("retries").DefValue = "2" // what noRetries comes to where no config says otherwise
@@ -285,9 +286,9 @@ func isFolder(path string) error {
 	return err
 }
 
-// reaching returns the flags that say how servers are reached, for a command to paste. A mask stands for each secret,
-// for the user to replace.
-func (f *globalFlags) reaching() []string {
+// connectionFlags returns the flags that affect how servers are reached, for a command to paste. A mask stands for each
+// secret, for the user to replace.
+func (f *globalFlags) connectionFlags() []string {
 	var flags []string
 	add := func(flag string, values ...string) {
 		for _, value := range values {

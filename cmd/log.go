@@ -109,9 +109,10 @@ type eventLog struct {
 	failed slog.Level
 	// namesUnknown is toolboxOptions.namesUnknown.
 	namesUnknown bool
-	// adHoc says that a server was given on the command line; reaching are the words of that which reach servers.
-	adHoc    bool
-	reaching []string
+	// adHoc says that a server was given on the command line; launchWords repeat it, and the flags
+	// that affect how servers are reached.
+	adHoc       bool
+	launchWords []string
 
 	repeats *repeats
 
@@ -320,7 +321,7 @@ func (l *eventLog) showAgain(p *pollution) string {
 	case !doctorAsks(call.method):
 		return "-v shows each line when it comes"
 	}
-	if words = append(words, l.reaching...); !l.adHoc {
+	if words = append(words, l.launchWords...); !l.adHoc {
 		words = append(words, p.server)
 	}
 	return exec.ShellLine(words...)

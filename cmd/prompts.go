@@ -190,7 +190,7 @@ func (to target) promptArguments(
 	tool := &exec.Tool{
 		Name: to.session.Name + exec.Separator + to.plain, Plain: to.plain, Server: to.session.Name,
 		InputSchema: servers.PromptSchema(definition, names...),
-		Launch:      o.server, Address: to.flags.url, Flags: to.flags.reaching(),
+		Launch:      o.server, Address: to.flags.url, Flags: to.flags.connectionFlags(),
 	}
 	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: to.Console.In})
 	if err == nil {

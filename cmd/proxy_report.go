@@ -18,12 +18,12 @@ import (
 	"toolx/pkg/words"
 )
 
-// proxyReport writes to stderr, or to a file, what the proxy keeps from the client.
+// proxyReport writes to stderr, or to a file, what the proxy does not forward to the client.
 type proxyReport struct {
 	foreign io.Writer // takes foreign lines; nil for -q
 	mask    *mask.Masker
 	stamped bool // foreign is a file: each line gets its time
-	safe    bool // foreign is a terminal: what acts on it is made visible
+	safe    bool // stderr is a terminal: control characters are escaped
 	log     *slog.Logger
 	flush   func()        // writes to stderr what is queued
 	file    *os.File      // nil without --log
@@ -122,7 +122,7 @@ func (r *proxyReport) show(e servers.PollutedLine) {
 	r.fileFailed(err)
 }
 
-// fileFailed tells, once, that the file could not be written.
+// fileFailed reports, once, that the file could not be written.
 func (r *proxyReport) fileFailed(err error) {
 	if err != nil && r.file != nil && !r.failed {
 		r.failed = true
@@ -142,7 +142,7 @@ func (r *proxyReport) exited(e servers.ProcessExited) {
 func (r *proxyReport) close() {
 	if r.file != nil {
 		r.fileFailed(r.spool.Flush(context.Background()))
-		_ = r.file.Close() // the errors of all writes are known
+		_ = r.file.Close() // every write error has been reported
 	}
 	r.flush()
 }

@@ -69,8 +69,8 @@ func (k *keyboard) sample(ctx context.Context, server string, params json.RawMes
 	for _, message := range asked.Messages {
 		k.quote("[" + message.Role + "] " + message.String())
 	}
-	if wishes := asked.Wishes(); len(wishes) > 0 {
-		k.quote("[wanted] " + strings.Join(wishes, "; "))
+	if preferences := asked.Preferences(); len(preferences) > 0 {
+		k.quote("[wanted] " + strings.Join(preferences, "; "))
 	}
 	k.say("  (answer in the model's place; an empty line ends it, %s says no)", formDecline)
 	var lines []string

@@ -30,7 +30,7 @@ type watchOptions struct {
 	json      bool
 	count     int
 	answers   answerOptions
-	// updatesOnly leaves all but updates of resources out.
+	// updatesOnly drops everything except resource updates.
 	updatesOnly bool
 }
 
@@ -139,7 +139,7 @@ func (b *toolbox) byServer(resources, possible []string) (map[string][]string, e
 		uri := strings.TrimPrefix(resource, server+exec.Separator)
 		if server == "" {
 			if len(possible) != 1 {
-				return nil, fault.Usage("it is not clear whose resource "+quote(resource)+" is",
+				return nil, fault.Usage("resource "+quote(resource)+" does not say which server it is on",
 					"put the server's name before it: SERVER"+exec.Separator+resource)
 			}
 			server, uri = possible[0], resource
@@ -172,7 +172,7 @@ type watcher struct {
 	queue   []notification
 	bytes   int           // of the queue
 	dropped int           // notifications that came while the queue was full
-	more    chan struct{} // has an element where the queue may have one
+	more    chan struct{} // signals that the queue may not be empty
 
 	counted int // notifications that were printed and count
 }
@@ -188,8 +188,8 @@ const (
 	maxQueuedLines = 50_000
 )
 
-// take queues what servers send: it is for printing on another goroutine. What comes while
-// the queue is full is dropped and counted.
+// take queues a notification for print, which runs on another goroutine. What comes while the queue is full is dropped
+// and counted.
 func (w *watcher) take(event exec.Event) {
 	frame, ok := event.(servers.FrameReceived)
 	if !ok || frame.ID != "" || frame.Method == "" || w.o.updatesOnly && frame.Method != notificationUpdated {
@@ -292,14 +292,14 @@ func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []s
 	if err == nil { // the server lives on, as one of 2026-07-28 may when it answers subscriptions/listen
 		return &failure{
 			fmt.Errorf("server %q ended the watch", session.Name), fault.KindProtocol,
-			"a server that has nothing to tell may end it at once; --trace shows what it agreed to",
+			"a server with nothing to report may close the subscription at once; --trace shows what it agreed to",
 		}
 	}
 	return err
 }
 
-// print prints what is queued, as much of it as --count leaves, and reports whether that
-// is reached. It tells how many were dropped behind those.
+// print writes queued notifications up to --count and reports whether it is reached; then it logs how many were
+// dropped.
 func (w *watcher) print() (done bool, err error) {
 	w.mu.Lock()
 	queue, dropped := w.queue, w.dropped
@@ -312,8 +312,8 @@ func (w *watcher) print() (done bool, err error) {
 		if err := w.printOne(one); err != nil {
 			return false, err
 		}
-		// That a server agrees to be watched is no news of it: with --count 1, the first
-		// change ends the watch in either era.
+		// The acknowledgement of a subscription does not count: with --count 1, the first change ends the watch in
+		// either era.
 		if one.Method != notificationAcknowledged {
 			w.counted++
 		}

@@ -23,14 +23,14 @@ type Auth struct {
 	PrivateKeyFile string
 	// KeyID says to the authorization server which of the client's keys that is; it may be empty.
 	KeyID string
-	// AssertionAudience is whom the client signs for; empty means the authorization server's issuer.
+	// AssertionAudience is the audience (aud) of the client assertion; empty means the authorization server's issuer.
 	AssertionAudience string
 	// IdentityToken is the signed token by which a machine vouches for what runs on it, and IdentityTokenFile a file
 	// with it, which is read anew for each access token.
 	IdentityToken     string
 	IdentityTokenFile string
-	// Provider is an enterprise's identity provider, which makes of the identity token one that the authorization
-	// server takes; nil if that takes the identity token itself.
+	// Provider is an enterprise's identity provider, that exchanges the identity token for one that the authorization
+	// server accepts; nil if that accepts the identity token itself.
 	Provider *Provider
 	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the client's id, where the
 	// authorization server knows such documents.
@@ -88,13 +88,13 @@ func (d *decoder) auth(v value, s *Server) {
 	}
 	s.Auth = &Auth{}
 	decode(d, v, authFields(), s.Auth)
-	if problem, fix := s.Auth.flaw(); problem != "" {
+	if problem, fix := s.Auth.validate(); problem != "" {
 		d.problem(v, fix, "%s", problem)
 	}
 }
 
-// flaw says what an Auth lacks, or has too much of, and what mends it; both are empty if it can get tokens.
-func (a *Auth) flaw() (problem, fix string) {
+// validate returns what is missing or contradictory, and the fix; both are empty if the Auth can get tokens.
+func (a *Auth) validate() (problem, fix string) {
 	switch {
 	case a.PrivateKey != "" && a.PrivateKeyFile != "":
 		return "there are both a privateKey and a privateKeyFile", "keep one of them"

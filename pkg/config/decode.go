@@ -275,7 +275,7 @@ func (d *decoder) warn(at Origin, text string) {
 
 func (d *decoder) problem(v value, fix, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	d.problems = append(d.problems, placed{Problem{Origin: v.at, Text: said(v.path, text), Fix: fix}, v.path})
+	d.problems = append(d.problems, placed{Problem{Origin: v.at, Text: problemText(v.path, text), Fix: fix}, v.path})
 }
 
 // decode reads the members of v into to, by the table.

@@ -52,9 +52,8 @@ func errorOf(problems []Problem) error {
 	return &Error{Problems: problems}
 }
 
-// said returns what is wrong at a path. Behind a colon it would be masked as a value where the path is the name of a
-// secret.
-func said(path, text string) string {
+// problemText returns what is wrong at a path. A colon after the name of a secret would make mask hide the text.
+func problemText(path, text string) string {
 	if mask.Name(path) {
 		return path + " (" + text + ")"
 	}
@@ -62,7 +61,7 @@ func said(path, text string) string {
 }
 
 // Error says what is wrong with the config files, or with one entry of them: all that was found, in the order of the
-// files and their lines. It is the user's to mend (a usage error).
+// files and their lines. The user must fix it (a usage error).
 type Error struct {
 	Problems []Problem
 }
@@ -79,7 +78,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Hint says how to mend the problems, each on a line; with more than one problem, each line begins with the place.
+// Hint says how to fix the problems, each on a line; with more than one problem, each line begins with the place.
 func (e *Error) Hint() string {
 	var lines []string
 	for _, problem := range e.Problems {

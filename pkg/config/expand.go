@@ -124,7 +124,7 @@ func (e *expander) problem(key, text, fix string) {
 		return // nobody reads more
 	}
 	e.malformed = append(e.malformed, Problem{
-		Origin: e.server.origin(key), Text: said(joinKey("servers", e.server.Name)+"."+key, text), Fix: fix,
+		Origin: e.server.origin(key), Text: problemText(joinKey("servers", e.server.Name)+"."+key, text), Fix: fix,
 	})
 }
 

@@ -198,7 +198,7 @@ func (e *expander) readEnvFile() (map[string]string, error) {
 	if err != nil {
 		return nil, &Error{Problems: []Problem{{
 			Origin: e.server.origin("envFile"),
-			Text:   said(joinKey("servers", e.server.Name)+".envFile", said(path, err.Error())),
+			Text:   problemText(joinKey("servers", e.server.Name)+".envFile", problemText(path, err.Error())),
 			Fix:    envFileFix(err),
 		}}}
 	}

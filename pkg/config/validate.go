@@ -44,7 +44,7 @@ func shapeProblems(root *node, results []gojsonschema.ResultError) []placed {
 			continue
 		}
 		if v.path != "" {
-			text = said(v.path, text)
+			text = problemText(v.path, text)
 		}
 		problems = append(problems, placed{Problem{Origin: v.at, Text: text, Fix: fix}, v.path})
 	}

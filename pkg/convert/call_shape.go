@@ -52,7 +52,7 @@ func within(member string, read func(members) (ToolCall, Format)) func(members) 
 	}
 }
 
-// shapedAs reads a call whose name is called so, and whose id and arguments stand in these members.
+// shapedAs reads a call with a name member, and its id and arguments in the given members.
 func shapedAs(format Format, id, arguments string) func(members) (ToolCall, Format) {
 	return func(fields members) (ToolCall, Format) {
 		return newCall(fields.text(id), fields.text("name"), fields.get(arguments)), format
@@ -71,7 +71,7 @@ func readResponsesCall(fields members) (ToolCall, Format) {
 }
 
 // isPythonGeminiCall recognises Gemini's call as its Python library spells it, unless it is a function_call of OpenAI,
-// which had one once.
+// which is deprecated.
 func isPythonGeminiCall(fields members) bool {
 	call, ok := fields.object("function_call")
 	return ok && !call.has("arguments")
@@ -110,7 +110,7 @@ func isChatCall(fields members) bool {
 	return ok && !function.has("parameters") && !function.has("description")
 }
 
-// readChatCall reads the call of OpenAI and of all who follow it.
+// readChatCall reads the call of OpenAI and of compatible APIs.
 func readChatCall(fields members) (ToolCall, Format) {
 	function, _ := fields.object("function")
 	call := newCall(fields.text("id"), function.text("name"), function.get("arguments"))

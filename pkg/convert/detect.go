@@ -133,11 +133,11 @@ func choices(candidates []Format) []Format {
 
 // sameTool compares two readings by what every format can say.
 func sameTool(a, b json.RawMessage) bool {
-	one, err := essenceOf(membersOf(a))
+	one, err := commonFieldsOf(membersOf(a))
 	if err != nil {
 		return false
 	}
-	other, err := essenceOf(membersOf(b))
+	other, err := commonFieldsOf(membersOf(b))
 	return err == nil && one.same(other)
 }
 

@@ -94,7 +94,7 @@ type dialect struct {
 	prepare func(element members) (members, error)
 	// read and write replace what the layout would do; nil for most.
 	read  func(element members) (json.RawMessage, error)
-	write func(e essence, definition members) json.RawMessage
+	write func(e commonFields, definition members) json.RawMessage
 	// document writes the whole list; nil if it is an array.
 	document func(tools []json.RawMessage) []byte
 }

@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// layout says how a format writes an element of its list of tools, and where in it the essence stands.
+// layout says how a format writes an element of its list of tools, and where in it the common fields are.
 type layout struct {
 	// skeleton is the element with null in the three places.
 	skeleton string
@@ -49,26 +49,26 @@ func functionLayout() layout {
 // read makes an MCP tool object of an element.
 func (l layout) read(list members, format Format) (json.RawMessage, error) {
 	element := rawjson.Object(list)
-	found, err := l.essence(element)
+	found, err := l.commonFields(element)
 	if err != nil {
 		return nil, err
 	}
 	return found.definition(format, l.form(element)), nil
 }
 
-// essence reads the essence of an element. An element with its schema where another format keeps it is refused, because
-// it would lose the schema.
-func (l layout) essence(element json.RawMessage) (essence, error) {
+// commonFields reads the common fields of an element. An element with its schema where another format keeps it is
+// refused, because it would lose the schema.
+func (l layout) commonFields(element json.RawMessage) (commonFields, error) {
 	name := valueAt(element, l.name)
 	if !rawjson.IsString(name) {
-		return essence{}, errors.New("it has no " + strings.Join(l.name, "."))
+		return commonFields{}, errors.New("it has no " + strings.Join(l.name, "."))
 	}
-	found, err := newEssence(name, valueAt(element, l.description), valueAt(element, l.schema))
+	found, err := newCommonFields(name, valueAt(element, l.description), valueAt(element, l.schema))
 	if err != nil {
-		return essence{}, err
+		return commonFields{}, err
 	}
 	if foreign := l.foreignSchema(element); found.schema == nil && foreign != "" {
-		return essence{}, fmt.Errorf("it has no %s, but %s", strings.Join(l.schema, "."), foreign)
+		return commonFields{}, fmt.Errorf("it has no %s, but %s", strings.Join(l.schema, "."), foreign)
 	}
 	return found, nil
 }
@@ -88,7 +88,7 @@ func (l layout) foreignSchema(element json.RawMessage) string {
 	return ""
 }
 
-// form returns an element with null for its essence; nil if it says no more than any element of the format.
+// form returns an element with null for its common fields; nil if it says no more than any element of the format.
 func (l layout) form(element json.RawMessage) json.RawMessage {
 	form := setAt(element, l.name, json.RawMessage("null"))
 	if text := valueAt(element, l.description); text == nil || rawjson.IsString(text) {
@@ -108,7 +108,7 @@ func (l layout) form(element json.RawMessage) json.RawMessage {
 }
 
 // fill writes an element from a form, or from the skeleton if there is none.
-func (l layout) fill(form json.RawMessage, e essence) json.RawMessage {
+func (l layout) fill(form json.RawMessage, e commonFields) json.RawMessage {
 	if form == nil {
 		form = json.RawMessage(l.skeleton)
 	}
@@ -153,8 +153,8 @@ func isObjectText(text json.RawMessage) bool {
 	return ok
 }
 
-// A form is what an element of a document says beyond its essence, kept in the definition's _meta: the element itself,
-// with null in the three places. Written in the same format again, it is the element's layout.
+// A form is what an element of a document says beyond its common fields, kept in the definition's _meta: the element
+// itself, with null in the three places. Written in the same format again, it is the element's layout.
 
 // formFor returns the form of a definition that was read in a format; nil if there is none.
 func formFor(format Format, definition members) json.RawMessage {

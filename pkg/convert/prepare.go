@@ -22,14 +22,14 @@ func looksLikeMCP(element members) bool {
 // readMCP leaves the definition as it is.
 func readMCP(element members) (json.RawMessage, error) {
 	definition := rawjson.Object(element)
-	if _, err := flat(schemaMember).essence(definition); err != nil {
+	if _, err := flat(schemaMember).commonFields(definition); err != nil {
 		return nil, err
 	}
 	return definition, nil
 }
 
-// writeMCP changes no more of the definition than the essence asks for.
-func writeMCP(e essence, definition members) json.RawMessage {
+// writeMCP changes no more of the definition than the common fields require.
+func writeMCP(e commonFields, definition members) json.RawMessage {
 	changed := definition.with(nameMember, rawjson.Quote(e.name))
 	if e.description != nil {
 		changed = changed.with(descriptionMember, e.description)
@@ -108,7 +108,7 @@ func readCustom(element members) (json.RawMessage, error) {
 	for _, name := range []string{schemaMember, "schema"} { // a config takes these as well
 		element = element.rename(name, "parameters")
 	}
-	found, err := flat("parameters").essence(rawjson.Object(element))
+	found, err := flat("parameters").commonFields(rawjson.Object(element))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func readCustom(element members) (json.RawMessage, error) {
 	return rawjson.Object(definition), nil
 }
 
-// functionForm returns the form of a function without its wrapping; nil if it is its essence alone.
+// functionForm returns the form of a function without its wrapping; nil if it has the common fields alone.
 func functionForm(function members) json.RawMessage {
 	if len(function.without(nameMember, descriptionMember, "parameters")) == 0 {
 		return nil
@@ -203,7 +203,8 @@ func fallback(first, second json.RawMessage) json.RawMessage {
 	return first
 }
 
-// saysMore reports whether a member is worth keeping: not part of the essence, a function or a setting that is off.
+// saysMore reports whether a member is worth keeping: not one of the common fields, a function or a setting that is
+// off.
 func saysMore(member rawjson.Member) bool {
 	switch member.Name {
 	case nameMember, descriptionMember, "schema", "invoke", "func":
@@ -215,7 +216,7 @@ func saysMore(member rawjson.Member) bool {
 }
 
 // writeLangChain says the name as lc_name too, so that the rule that reads it gives the same tool back.
-func writeLangChain(e essence, definition members) json.RawMessage {
+func writeLangChain(e commonFields, definition members) json.RawMessage {
 	plain := flat("schema").fill(nil, e)
 	whole := flat("schema").fill(formFor(LangChain, definition), e)
 	return rawjson.Object(membersOf(whole).

@@ -119,13 +119,13 @@ func readAll(elements []element) (*Source, error) {
 func (s *Source) add(index int, found element) error {
 	if isNull(found.text) {
 		s.Skipped = append(s.Skipped, Loss{
-			Format: found.format, Tool: nth(index), Severity: Info, Kind: Skipped,
+			Format: found.format, Tool: positionLabel(index), Severity: Info, Kind: Skipped,
 			Detail: "it is null",
 		})
 		return nil
 	}
 	list := membersOf(found.text)
-	name := cmp.Or(nameIn(list), nth(index))
+	name := cmp.Or(nameIn(list), positionLabel(index))
 	definition, format, err := found.read(list)
 	var ambiguous *AmbiguousError
 	switch {

@@ -49,7 +49,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	if p.untouched {
 		return fitted{schema: text}, nil
 	}
-	f := &fitter{told: make(map[Loss]bool)}
+	f := &fitter{recorded: make(map[Loss]bool)}
 	out := f.settle(jsonschema.Parse(text), &p)
 	if f.err == nil && p.check != nil {
 		f.err = p.check(out)
@@ -61,7 +61,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 }
 
 // settle walks a schema until a walk changes nothing. One walk is enough for all but schemas that contradict
-// themselves, where one mend may ask for another.
+// themselves, where one fix may require another.
 func (f *fitter) settle(document *jsonschema.Document, p *profile) json.RawMessage {
 	for range maxWalks {
 		f.document = document
@@ -109,7 +109,7 @@ type fitter struct {
 	bytes    int
 	hints    []string // of the root
 	losses   []Loss
-	told     map[Loss]bool
+	recorded map[Loss]bool
 	err      error // the first reason to refuse the schema
 }
 
@@ -141,19 +141,19 @@ func (at place) below(step string) place {
 	return at
 }
 
-// tell records what was done to the schema at a place, once.
-func (f *fitter) tell(at place, severity Severity, kind, detail string) {
+// recordLoss records what was done to the schema at a place, once.
+func (f *fitter) recordLoss(at place, severity Severity, kind, detail string) {
 	loss := Loss{Path: at.path, Severity: severity, Kind: kind, Detail: detail}
-	if !f.told[loss] {
-		f.told[loss] = true
+	if !f.recorded[loss] {
+		f.recorded[loss] = true
 		f.losses = append(f.losses, loss)
 	}
 }
 
-// untell takes back what was told after the first losses.
-func (f *fitter) untell(count int) {
+// dropLossesAfter drops all but the first losses.
+func (f *fitter) dropLossesAfter(count int) {
 	for _, loss := range f.losses[count:] {
-		delete(f.told, loss)
+		delete(f.recorded, loss)
 	}
 	f.losses = f.losses[:count]
 }
@@ -222,7 +222,7 @@ func (f *fitter) flat(text json.RawMessage, at *place) *object {
 		return nil
 	default:
 		if !isTrue(text) {
-			f.tell(*at, Lossy, "changed", "what is no schema to any value")
+			f.recordLoss(*at, Lossy, "changed", "an invalid schema to one that accepts any value")
 		}
 		return newObject()
 	}
@@ -234,6 +234,6 @@ func (f *fitter) flat(text json.RawMessage, at *place) *object {
 
 // never stands for a schema that admits nothing, where the target cannot say so.
 func (f *fitter) never(at place) *object {
-	f.tell(at, Lossy, "changed", "the schema false to any value")
+	f.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
 	return newObject()
 }

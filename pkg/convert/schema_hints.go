@@ -78,7 +78,7 @@ func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 		return
 	}
 	if saysNothing(m) {
-		f.tell(at, Info, "dropped", m.Name)
+		f.recordLoss(at, Info, "dropped", m.Name)
 		return
 	}
 	if m.Name == "additionalProperties" {
@@ -95,7 +95,7 @@ func (f *fitter) explainCondition(o, taken *object, at place) {
 	case !taken.has("if", "then", "else"):
 		return
 	case !taken.has("if") || !taken.has("then", "else"):
-		f.tell(at, Info, "dropped", "if, then and else, of which one is missing")
+		f.recordLoss(at, Info, "dropped", "if, then and else, of which one is missing")
 		return
 	}
 	var words []string
@@ -127,17 +127,17 @@ func saysNothing(m rawjson.Member) bool {
 // schema, or where the keyword restricts nothing.
 func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool) {
 	if hint == "" {
-		f.tell(at, Lossy, "dropped", keyword)
+		f.recordLoss(at, Lossy, "dropped", keyword)
 		return
 	}
 	if !slices.Contains(o.hints, hint) {
 		o.hints = append(o.hints, hint)
 	}
 	if restricts && !at.profile.prompt {
-		f.tell(at, Lossy, "dropped", keyword)
+		f.recordLoss(at, Lossy, "dropped", keyword)
 		return
 	}
-	f.tell(at, Info, "moved", keyword+" to the description")
+	f.recordLoss(at, Info, "moved", keyword+" to the description")
 }
 
 // explainMap describes the values of a map: their schema, or only its type if the schema is long.
@@ -154,7 +154,7 @@ func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
 		return
 	}
 	o.hints = append(o.hints, "values: "+nameOf(values))
-	f.tell(at, Lossy, "dropped", "additionalProperties but for the type")
+	f.recordLoss(at, Lossy, "dropped", "additionalProperties but for the type")
 }
 
 // short returns a hint; empty if it is too long or has references, which the reader cannot follow.

@@ -16,7 +16,7 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 	if !o.has("allOf") || !at.profile.mergeAll && !must {
 		return
 	}
-	merged, where, told := o.clone(), *at, len(f.losses)
+	merged, where, count := o.clone(), *at, len(f.losses)
 	where.inline = true
 	branches := merged.list("allOf")
 	merged.drop("allOf")
@@ -30,10 +30,10 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 		lost = append(lost, merge(merged, branch)...)
 	}
 	if len(lost) > 0 && !must && at.profile.keeps("allOf", at.root) {
-		f.untell(told)
+		f.dropLossesAfter(count)
 		return
 	}
-	f.tell(*at, Info, "changed", "allOf to one schema")
+	f.recordLoss(*at, Info, "changed", "allOf to one schema")
 	f.tellConflicts(*at, lost)
 	*o = *merged
 	at.open = where.open
@@ -54,7 +54,7 @@ func (f *fitter) mergeTold(o, other *object, at place) {
 
 func (f *fitter) tellConflicts(at place, keywords []string) {
 	for _, keyword := range keywords {
-		f.tell(at, Lossy, "dropped", keyword+" that conflicts with another")
+		f.recordLoss(at, Lossy, "dropped", keyword+" that conflicts with another")
 	}
 }
 

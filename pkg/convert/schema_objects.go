@@ -34,7 +34,7 @@ func (f *fitter) dropNever(o *object, at place) {
 		return
 	}
 	for _, m := range dropped {
-		f.tell(at.property(m.Name), Info, "dropped", "property that admits nothing")
+		f.recordLoss(at.property(m.Name), Info, "dropped", "property that admits nothing")
 	}
 	o.set("properties", properties.raw())
 }
@@ -51,7 +51,7 @@ func (f *fitter) declareRequired(o *object, at place) {
 	})
 	for _, name := range required {
 		if !slices.Contains(kept, name) {
-			f.tell(at, Lossy, "dropped", "required "+words.Shorten(name, words.MaxGiven)+", which is no property")
+			f.recordLoss(at, Lossy, "dropped", "required "+words.Shorten(name, words.MaxGiven)+", which is no property")
 		}
 	}
 	switch {
@@ -123,7 +123,7 @@ func (f *fitter) adopt(properties *object, branches []*object, at place) {
 			continue
 		}
 		properties.set(name, alternativesOf(name, nil, branches))
-		f.tell(at.property(name), Info, "changed", "conditional property to an optional one")
+		f.recordLoss(at.property(name), Info, "changed", "conditional property to an optional one")
 	}
 }
 
@@ -136,11 +136,11 @@ func (f *fitter) adoptCondition(properties, condition *object, at place) {
 		}
 		types := knownTypes(m.Value)
 		if len(types) == 0 {
-			f.tell(at.property(m.Name), Lossy, "dropped", "property that only a condition names")
+			f.recordLoss(at.property(m.Name), Lossy, "dropped", "property that only a condition names")
 			continue
 		}
 		properties.set(m.Name, rawjson.Build("type", quoteTypes(types)))
-		f.tell(at.property(m.Name), Info, "changed", "property of a condition to an optional one")
+		f.recordLoss(at.property(m.Name), Info, "changed", "property of a condition to an optional one")
 	}
 }
 

@@ -73,7 +73,7 @@ func needsMerging(o *object, at place) bool {
 // expand merges what a ref names into the schema that had it, unless that would never end.
 func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage, found bool) {
 	if !found {
-		f.tell(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
+		f.recordLoss(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
 		return
 	}
 	f.bytes += len(target)
@@ -89,13 +89,13 @@ func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage
 	named, ok := parseObject(target)
 	if !ok {
 		if isFalse(target) {
-			f.tell(*at, Lossy, "changed", "the schema false to any value")
+			f.recordLoss(*at, Lossy, "changed", "the schema false to one that accepts any value")
 		}
 		return
 	}
 	f.tidy(named, *at)
 	f.dropIdentity(named)
-	f.tell(*at, Info, "changed", "$ref to what it names")
+	f.recordLoss(*at, Info, "changed", "$ref to what it names")
 	f.mergeTold(o, named, *at)
 }
 
@@ -122,7 +122,7 @@ func opened(open []string, ref string) int {
 
 // cut ends an expansion: what is left of the definition is its type and its description.
 func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
-	f.tell(at, Lossy, "cut", why)
+	f.recordLoss(at, Lossy, "cut", why)
 	named, ok := parseObject(target)
 	if !ok {
 		return

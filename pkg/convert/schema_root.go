@@ -60,10 +60,10 @@ func (f *fitter) foldUnions(o *object, at *place) {
 			return
 		case 1:
 			f.mergeTold(o, alternatives[0], *at)
-			f.tell(*at, Info, "changed", keyword+" to one schema")
+			f.recordLoss(*at, Info, "changed", keyword+" to one schema")
 		default:
 			fold(o, alternatives)
-			f.tell(*at, Lossy, "changed", keyword+" at the root to optional properties")
+			f.recordLoss(*at, Lossy, "changed", keyword+" at the root to optional properties")
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (f *fitter) alternatives(branches []json.RawMessage, at *place) []*object {
 			continue
 		}
 		if types := typesOf(branch); len(types) > 0 && !slices.Contains(types, "object") {
-			f.tell(*at, Lossy, "dropped", "alternative of type "+strings.Join(types, " or "))
+			f.recordLoss(*at, Lossy, "dropped", "alternative of type "+strings.Join(types, " or "))
 			continue
 		}
 		f.foldUnions(branch, &where)

@@ -43,7 +43,7 @@ func (f *fitter) standAlone(o *object, at place) {
 		return
 	}
 	for _, m := range o.keepOnly(func(name string) bool { return name == "$ref" || isAnnotation(name) }) {
-		f.tell(at, Lossy, "dropped", m.Name+" beside $ref")
+		f.recordLoss(at, Lossy, "dropped", m.Name+" beside $ref")
 	}
 	if len(o.members) == 1 {
 		return
@@ -63,7 +63,7 @@ func (f *fitter) closeObject(o *object, at place) {
 		if child, ok := parseObject(m.Value); ok && !admitsNull(child) {
 			addNull(child)
 			properties.put(i, child.raw())
-			f.tell(at.property(m.Name), Info, "changed", "optional to null")
+			f.recordLoss(at.property(m.Name), Info, "changed", "optional to null")
 		}
 	}
 	o.set("properties", properties.raw())
@@ -103,7 +103,7 @@ func (f *fitter) refuseMap(o *object, at place) {
 	case !named && !at.root && !isFalse(rest):
 		f.refuse(at, "an object without named properties cannot be expressed with strict")
 	case open:
-		f.tell(at, Lossy, "dropped", "additionalProperties")
+		f.recordLoss(at, Lossy, "dropped", "additionalProperties")
 	}
 }
 

@@ -31,7 +31,7 @@ func (f *fitter) dropMalformed(o *object, at place) {
 			severity = Info
 		}
 		o.drop(m.Name)
-		f.tell(at, severity, "dropped", "malformed "+m.Name)
+		f.recordLoss(at, severity, "dropped", "malformed "+m.Name)
 	}
 }
 
@@ -42,7 +42,7 @@ func (f *fitter) dropRepeated(o *object, at place) {
 		list := o.list(name)
 		if once := distinct(list); len(once) < len(list) {
 			o.set(name, rawjson.Array(once))
-			f.tell(at, Info, "dropped", "what stands twice in "+name)
+			f.recordLoss(at, Info, "dropped", "what stands twice in "+name)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (f *fitter) exclusiveBounds(o *object, at place) {
 		o.drop(exclusive)
 		if isTrue(value) && o.has(bound) {
 			o.rename(bound, exclusive)
-			f.tell(at, Info, "changed", bound+" to "+exclusive)
+			f.recordLoss(at, Info, "changed", bound+" to "+exclusive)
 		}
 	}
 }
@@ -77,14 +77,14 @@ func (f *fitter) mendTypes(o *object, at place) {
 			return
 		case !known:
 			kind = name
-			f.tell(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", which is none of JSON Schema,")
+			f.recordLoss(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", which is none of JSON Schema,")
 		case kind == "":
 			o.drop("type")
-			f.tell(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which says nothing")
+			f.recordLoss(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which says nothing")
 			return
 		case kind != name:
 			changed = true
-			f.tell(at, Info, "changed", "type "+words.Shorten(name, words.MaxGiven)+" to "+kind)
+			f.recordLoss(at, Info, "changed", "type "+words.Shorten(name, words.MaxGiven)+" to "+kind)
 		}
 		mended = union(mended, []string{kind})
 	}
@@ -115,7 +115,7 @@ func (f *fitter) smallTypes(o *object, at place) {
 	}
 	if !slices.Equal(types, written) {
 		o.set("type", quoteTypes(types))
-		f.tell(at, Info, "changed", "type to small letters")
+		f.recordLoss(at, Info, "changed", "type to small letters")
 	}
 }
 

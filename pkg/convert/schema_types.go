@@ -56,7 +56,7 @@ func (f *fitter) constants(o *object, at place) {
 	}
 	o.drop("const")
 	o.set("enum", rawjson.Array([]json.RawMessage{value}))
-	f.tell(at, Info, "changed", "const to enum")
+	f.recordLoss(at, Info, "changed", "const to enum")
 }
 
 // types adds the types that a schema lacks but surely has, and fits lists of them to the target.
@@ -92,7 +92,7 @@ func (f *fitter) dropIdle(o *object, at place) {
 			keyword == "format" && slices.Contains(at.profile.formats, o.text("format"))
 	})
 	for _, m := range idle {
-		f.tell(at, Info, "dropped", m.Name+", which says nothing of "+strings.Join(types, " or "))
+		f.recordLoss(at, Info, "dropped", m.Name+", which says nothing of "+strings.Join(types, " or "))
 	}
 }
 
@@ -148,7 +148,7 @@ func (f *fitter) openAPINull(o *object, at place) {
 	}
 	if isTrue(o.drop("nullable")) {
 		addNull(o)
-		f.tell(at, Info, "changed", "nullable to null")
+		f.recordLoss(at, Info, "changed", "nullable to null")
 	}
 }
 
@@ -193,7 +193,7 @@ func (f *fitter) nullType(o *object, at place) {
 		return
 	}
 	o.set("nullable", json.RawMessage("true"))
-	f.tell(at, Info, "changed", "null to nullable")
+	f.recordLoss(at, Info, "changed", "null to nullable")
 }
 
 // splitTypes rewrites a list of types as anyOf, each with its own keywords.
@@ -208,7 +208,7 @@ func (f *fitter) splitTypes(o *object, at place) {
 	}
 	o.keepOnly(func(name string) bool { return !isRestriction(name) || name == "nullable" })
 	o.set("anyOf", rawjson.Array(branches))
-	f.tell(at, Info, "changed", "list of types to anyOf")
+	f.recordLoss(at, Info, "changed", "list of types to anyOf")
 }
 
 // branchOf returns the part of a schema that speaks about values of one type.
@@ -238,7 +238,7 @@ func (f *fitter) anyValue(o *object, at place) {
 		return
 	}
 	o.set("type", quoteTypes([]string{"string", "number", "boolean", "object"}))
-	f.tell(at, Lossy, "changed", "any value to string, number, boolean or object")
+	f.recordLoss(at, Lossy, "changed", "any value to string, number, boolean or object")
 }
 
 // spell writes types and members as the target writes them.
@@ -277,7 +277,7 @@ func (f *fitter) arrays(o *object, at place) {
 	}
 	if slices.Contains(typesOf(o), "array") {
 		o.set("items", json.RawMessage("{}"))
-		f.tell(at, Info, "changed", "missing items to items of any kind")
+		f.recordLoss(at, Info, "changed", "missing items to items of any kind")
 	}
 }
 
@@ -295,7 +295,7 @@ func (f *fitter) prefixItems(o *object, at place) {
 	if rest != nil {
 		o.set("items", rest)
 	}
-	f.tell(at, Info, "changed", "array of items to prefixItems")
+	f.recordLoss(at, Info, "changed", "array of items to prefixItems")
 }
 
 // tupleToList rewrites a tuple as a list of what any of its places takes.

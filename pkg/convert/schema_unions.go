@@ -42,7 +42,7 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 			o.set("allOf", rawjson.Array(append(o.list("allOf"), rawjson.Build("oneOf", branches))))
 			return
 		}
-		f.tell(at, Lossy, "dropped", "oneOf beside anyOf")
+		f.recordLoss(at, Lossy, "dropped", "oneOf beside anyOf")
 		return
 	}
 	severity := Lossy
@@ -50,7 +50,7 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 		severity = Info
 	}
 	o.rename("oneOf", "anyOf")
-	f.tell(at, severity, "changed", "oneOf to anyOf")
+	f.recordLoss(at, severity, "changed", "oneOf to anyOf")
 }
 
 // disjoint reports whether no value fits two of the branches, judged by their types and constant properties.
@@ -145,7 +145,7 @@ func (f *fitter) pruneBranches(o *object, at place) {
 	}
 	if len(kept) == 0 {
 		o.drop("anyOf")
-		f.tell(at, Lossy, "changed", "the schema false to any value")
+		f.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
 		return
 	}
 	o.set("anyOf", rawjson.Array(kept))
@@ -171,7 +171,7 @@ func (f *fitter) constBranches(o *object, at place) {
 	}
 	o.drop("anyOf")
 	o.set("enum", rawjson.Array(distinct(values)))
-	f.tell(at, Info, "changed", "anyOf of constants to enum")
+	f.recordLoss(at, Info, "changed", "anyOf of constants to enum")
 }
 
 // hasBeyond reports whether a schema has members that are not among names.
@@ -219,7 +219,7 @@ func (f *fitter) nullBranch(o *object, at place) {
 	}
 	o.set("anyOf", rawjson.Array(kept))
 	o.set("nullable", json.RawMessage("true"))
-	f.tell(at, Info, "changed", "null to nullable")
+	f.recordLoss(at, Info, "changed", "null to nullable")
 }
 
 // isNullSchema reports whether a schema admits only null.

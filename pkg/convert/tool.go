@@ -14,7 +14,7 @@ import (
 //
 // What a document's format says beyond name, description and schema stands in the definition's _meta, under "toolx/"
 // and the format's name: it comes back when the tool is written in that format again, and is reported as dropped
-// otherwise. It counts for tools of documents only: a server has no say in what a provider is asked to do (see form).
+// otherwise. It counts only for tools of documents: _meta from a server is ignored (see form).
 type Tool struct {
 	// Server is empty if the tool belongs to none, or none is known.
 	Server string
@@ -36,25 +36,25 @@ const formPrefix = "toolx/"
 // emptySchema is the schema of a tool without parameters.
 const emptySchema = `{"type":"object","properties":{}}`
 
-// essence is what every format has a place for.
-type essence struct {
+// commonFields holds the fields that every format has.
+type commonFields struct {
 	name        string
 	description json.RawMessage // a JSON string; nil where there is none
 	schema      json.RawMessage // an object; nil where there is none
 	strict      bool            // arguments must fit the schema, which they can in the target
 }
 
-// essenceOf takes the essence from a definition.
-func essenceOf(definition members) (essence, error) {
-	return newEssence(definition.get(nameMember), definition.get(descriptionMember), definition.get(schemaMember))
+// commonFieldsOf returns the common fields of a definition.
+func commonFieldsOf(definition members) (commonFields, error) {
+	return newCommonFields(definition.get(nameMember), definition.get(descriptionMember), definition.get(schemaMember))
 }
 
-// newEssence checks what was found at a tool's three places; nil is for what was not there.
-func newEssence(name, description, schema json.RawMessage) (essence, error) {
+// newCommonFields checks what was found at a tool's three places; nil is for what was not there.
+func newCommonFields(name, description, schema json.RawMessage) (commonFields, error) {
 	if !rawjson.IsString(name) || rawjson.Unquote(name) == "" {
-		return essence{}, errors.New("it has no name")
+		return commonFields{}, errors.New("it has no name")
 	}
-	found := essence{name: rawjson.Unquote(name), schema: schema}
+	found := commonFields{name: rawjson.Unquote(name), schema: schema}
 	if rawjson.IsString(description) {
 		found.description = description
 	}
@@ -63,10 +63,10 @@ func newEssence(name, description, schema json.RawMessage) (essence, error) {
 	}
 	members, ok := rawjson.Members(schema)
 	if !ok {
-		return essence{}, errors.New("its schema is not an object")
+		return commonFields{}, errors.New("its schema is not an object")
 	}
 	if isZod(members) {
-		return essence{}, errors.New("its schema is a zod object, not JSON Schema: " +
+		return commonFields{}, errors.New("its schema is a zod object, not JSON Schema: " +
 			"export z.toJSONSchema(schema), or zodToJsonSchema(schema) with zod 3")
 	}
 	return found, nil
@@ -84,9 +84,9 @@ func isZod(schema members) bool {
 	return ok && members(def).has("type")
 }
 
-// definition writes the essence as an MCP tool object, with what is to come back in the form's format; a nil form adds
-// nothing.
-func (e essence) definition(of Format, form json.RawMessage) json.RawMessage {
+// definition writes the common fields as an MCP tool object, with what is to come back in the form's format; a nil form
+// adds nothing.
+func (e commonFields) definition(of Format, form json.RawMessage) json.RawMessage {
 	schema := e.schema
 	if schema == nil {
 		schema = json.RawMessage(emptySchema)
@@ -99,7 +99,7 @@ func (e essence) definition(of Format, form json.RawMessage) json.RawMessage {
 }
 
 // same reports whether two readings of a tool come to the same.
-func (e essence) same(other essence) bool {
+func (e commonFields) same(other commonFields) bool {
 	return e.name == other.name &&
 		rawjson.Unquote(e.description) == rawjson.Unquote(other.description) &&
 		(rawjson.Same(e.schema, other.schema) || hasNoParameters(e.schema) && hasNoParameters(other.schema))
@@ -132,8 +132,8 @@ func qualified(server, tool string) string {
 	return server + "__" + tool
 }
 
-// nth returns how a tool without a name is told: by its position, from 1.
-func nth(index int) string { return fmt.Sprintf("#%d", index+1) }
+// positionLabel returns the label of a tool without a name: its position, from 1.
+func positionLabel(index int) string { return fmt.Sprintf("#%d", index+1) }
 
 // Severity says what a conversion's change means for the one who calls the tool.
 type Severity string

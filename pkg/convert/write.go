@@ -45,7 +45,7 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	}
 	tool, mended := inUTF8(tool)
 	definition := trusted(tool)
-	found, err := essenceOf(definition)
+	found, err := commonFieldsOf(definition)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func inUTF8(tool Tool) (Tool, []Loss) {
 }
 
 // element writes a tool as the format's list has it.
-func (d dialect) element(format Format, e essence, definition members) json.RawMessage {
+func (d dialect) element(format Format, e commonFields, definition members) json.RawMessage {
 	if d.write != nil {
 		return d.write(e, definition)
 	}
@@ -101,7 +101,7 @@ func (d dialect) element(format Format, e essence, definition members) json.RawM
 }
 
 // remarks are about the name and the description.
-func (d dialect) remarks(server, plain string, e essence) []Loss {
+func (d dialect) remarks(server, plain string, e commonFields) []Loss {
 	var losses []Loss
 	if e.name != qualified(server, plain) {
 		losses = append(losses, Loss{Severity: Info, Kind: renamed, Detail: e.name})
@@ -177,12 +177,12 @@ func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved ma
 	return "", fmt.Errorf("another tool has its name, %s", fitted)
 }
 
-// toolName returns how a tool is told that may not even have a name.
+// toolName returns the name of a tool for reports, or its positionLabel.
 func toolName(tool Tool, index int) string {
 	if name := membersOf(tool.Definition).text(nameMember); name != "" {
 		return qualified(tool.Server, name)
 	}
-	return nth(index)
+	return positionLabel(index)
 }
 
 // Document returns what a request's list of tools holds: a JSON array ("[]" if there is no tool), for Hermes the text

@@ -224,9 +224,9 @@ func TestNoStandingStream(t *testing.T) {
 		get  func(w http.ResponseWriter, asked int)
 		text string
 	}{
-		{"none", func(w http.ResponseWriter, _ int) { w.WriteHeader(http.StatusMethodNotAllowed) }, "has no standing stream (GET)"},
-		{"a page", func(w http.ResponseWriter, _ int) { _, _ = io.WriteString(w, page) }, "has no standing stream (GET)"},
-		{"it fails whenever it is asked", func(w http.ResponseWriter, _ int) { w.WriteHeader(http.StatusInternalServerError) }, "has no standing stream (GET)"},
+		{"none", func(w http.ResponseWriter, _ int) { w.WriteHeader(http.StatusMethodNotAllowed) }, "does not offer the GET stream"},
+		{"a page", func(w http.ResponseWriter, _ int) { _, _ = io.WriteString(w, page) }, "does not offer the GET stream"},
+		{"it fails whenever it is asked", func(w http.ResponseWriter, _ int) { w.WriteHeader(http.StatusInternalServerError) }, "does not offer the GET stream"},
 		{"no more", func(w http.ResponseWriter, asked int) {
 			if asked == 1 {
 				eventStream(w, "retry: 10\n\n")

@@ -19,8 +19,8 @@ import (
 )
 
 // environmentProxy returns the proxy that the environment sets for an address (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), or
-// nil. The error is a *proxySettingError where a variable does not hold an address: Go would then connect without a
-// proxy, past whatever guards the network.
+// nil. The error is a *proxySettingError where a variable does not hold an address: Go would then connect directly,
+// bypassing the proxy.
 func environmentProxy(request *http.Request) (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(request)
 	name, setting := proxyVariable(request.URL.Scheme)
@@ -109,7 +109,7 @@ func (e *proxySettingError) Kind() fault.Kind { return fault.KindUsage }
 
 // Hint says what to do about it.
 func (e *proxySettingError) Hint() string {
-	return e.name + "=http://HOST:PORT names a proxy; an empty one, or NO_PROXY=HOST, does without"
+	return e.name + "=http://HOST:PORT names a proxy; to use no proxy, unset it or set NO_PROXY=HOST"
 }
 
 // proxyHint says where a proxy's password goes. Written as one url, "USER:PASSWORD@" would be masked like a password.
@@ -145,8 +145,8 @@ func (e *proxyError) Hint() string {
 	return "HTTPS_PROXY names the proxy; NO_PROXY=HOST reaches a host without it"
 }
 
-// throughProxy sends a request to a server with TLS, and blames the proxy for a failure that comes before the proxy has
-// made the tunnel.
+// throughProxy sends a request to a server with TLS. It returns a *proxyError for a failure before the CONNECT tunnel
+// is established.
 func throughProxy(transport *http.Transport, request *http.Request) (*http.Response, error) {
 	if transport.Proxy == nil {
 		return transport.RoundTrip(request)

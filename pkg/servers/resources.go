@@ -59,12 +59,12 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 			s.unsubscribe(ctx, interest.URIs)
 			return ctx.Err()
 		case <-noStream:
-			s.notice(slog.LevelWarn,
-				fmt.Sprintf("server %q has no standing stream (GET): what it tells can only come with the answers to requests", s.Name))
+			const text = "server %q does not offer the GET stream; its notifications arrive only with responses"
+			s.notice(slog.LevelWarn, fmt.Sprintf(text, s.Name))
 			noStream = nil
 		case <-renewed:
 			renewed = s.renewed()
-			if err := s.subscribeAnew(ctx, interest.URIs); err != nil {
+			if err := s.resubscribe(ctx, interest.URIs); err != nil {
 				return err
 			}
 		}
@@ -81,9 +81,9 @@ func (s *Session) subscribe(ctx context.Context, uris []string) error {
 	return nil
 }
 
-// subscribeAnew repeats the subscriptions in a session that replaces another one, and sets its level of log messages
+// resubscribe repeats the subscriptions in a session that replaces another one, and sets its level of log messages
 // again.
-func (s *Session) subscribeAnew(ctx context.Context, uris []string) error {
+func (s *Session) resubscribe(ctx context.Context, uris []string) error {
 	s.mu.Lock()
 	level := s.logLevel
 	s.mu.Unlock()

@@ -67,22 +67,22 @@ func ReadSampling(params json.RawMessage) (*Sampling, error) {
 	return asked, nil
 }
 
-// Wishes returns the server's preferences for the answer, worded for people.
-func (s *Sampling) Wishes() []string {
-	var wishes []string
+// Preferences returns the server's preferences for the answer, worded for people.
+func (s *Sampling) Preferences() []string {
+	var preferences []string
 	if len(s.Hints) > 0 {
-		wishes = append(wishes, "a model like "+strings.Join(s.Hints, ", "))
+		preferences = append(preferences, "a model like "+strings.Join(s.Hints, ", "))
 	}
 	if s.MaxTokens > 0 {
-		wishes = append(wishes, fmt.Sprintf("at most %d tokens", s.MaxTokens))
+		preferences = append(preferences, fmt.Sprintf("at most %d tokens", s.MaxTokens))
 	}
 	if s.Temperature != "" {
-		wishes = append(wishes, "temperature "+s.Temperature.String())
+		preferences = append(preferences, "temperature "+s.Temperature.String())
 	}
 	for _, stop := range s.Stops {
-		wishes = append(wishes, fmt.Sprintf("ends at %q", stop))
+		preferences = append(preferences, fmt.Sprintf("ends at %q", stop))
 	}
-	return wishes
+	return preferences
 }
 
 // Sampled returns a CreateMessageResult with a text, the model that wrote it, and why it stopped ("endTurn",

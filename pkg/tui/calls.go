@@ -225,12 +225,12 @@ func (cs *calls) forget() {
 }
 
 // byID returns the calls with an id: one, or none if it was dropped.
-func (cs *calls) byID(id string) []*call { return cs.those(func(c *call) bool { return c.id == id }) }
+func (cs *calls) byID(id string) []*call { return cs.filter(func(c *call) bool { return c.id == id }) }
 
 // running returns the calls that have not ended.
-func (cs *calls) running() []*call { return cs.those((*call).running) }
+func (cs *calls) running() []*call { return cs.filter((*call).running) }
 
-func (cs *calls) those(fits func(*call) bool) []*call {
+func (cs *calls) filter(fits func(*call) bool) []*call {
 	return slices.DeleteFunc(slices.Clone(cs.list), func(c *call) bool { return !fits(c) })
 }
 
@@ -262,8 +262,8 @@ func (cs *calls) render(width, height int) string {
 	return head + "\n" + cs.view.Render(width, height-1)
 }
 
-// onCancel reports whether a place is on the words that say how to cancel the call.
-func (cs *calls) onCancel(at tea.Mouse, width int) bool {
+// isOnCancelHint reports whether a place is on the words that say how to cancel the call.
+func (cs *calls) isOnCancelHint(at tea.Mouse, width int) bool {
 	if cs.shown == nil || !cs.shown.running() {
 		return false
 	}

@@ -72,7 +72,7 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 		return nil
 	case local.X < 0 || local.X >= inside.w || local.Y >= inside.h:
 		return nil // the border
-	case a == areaResult && m.calls.onCancel(local, inside.w):
+	case a == areaResult && m.calls.isOnCancelHint(local, inside.w):
 		m.calls.shown.cancelRunning()
 		return nil
 	case a == areaResult:

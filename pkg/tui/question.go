@@ -216,7 +216,7 @@ func (qs *questions) callsOf(q *question) []*call {
 			return calls
 		}
 	}
-	return qs.calls.those(func(c *call) bool { return c.running() && c.item.Server == q.server })
+	return qs.calls.filter(func(c *call) bool { return c.running() && c.item.Server == q.server })
 }
 
 // withdrawn drops a question whose server stopped waiting for the answer.

@@ -102,9 +102,9 @@ func (s *sheet) tellSampling(asked *servers.Sampling) {
 			s.quote("[" + message.Role + "] " + message.String())
 		}
 	}
-	if wishes := asked.Wishes(); len(wishes) > 0 {
+	if preferences := asked.Preferences(); len(preferences) > 0 {
 		s.own(pane.Heading, "wanted")
-		s.quote(strings.Join(wishes, "; "))
+		s.quote(strings.Join(preferences, "; "))
 	}
 }
 

@@ -17,8 +17,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.update(msg)
 }
 
-// update handles one message, and then sees whether the place of typing has changed and whether
-// something runs.
+// update handles one message, then updates the suggestions for the argument under the cursor, and schedules a tick
+// where the screen changes by itself.
 func (m *model) update(msg tea.Msg) tea.Cmd {
 	return tea.Batch(m.take(msg), m.suggested.suggest(m.focus == areaPage), m.tick())
 }

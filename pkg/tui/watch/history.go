@@ -134,7 +134,7 @@ type historyTab struct {
 
 func newHistoryTab(l *look) *historyTab {
 	t := &historyTab{list: newList[*record](l, "history")}
-	t.draw, t.open, t.note, t.everything = t.drawLine, t.opened, t.problem, true
+	t.draw, t.open, t.note, t.allServers = t.drawLine, t.opened, t.problem, true
 	return t
 }
 

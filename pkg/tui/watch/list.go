@@ -32,7 +32,7 @@ type list[T entry] struct {
 
 	journal    journal[T]
 	view       view[T]
-	everything bool // rows of all servers, not only of the selected one
+	allServers bool // rows of all servers, not only of the selected one
 
 	filter pane.Search // its Query leaves rows out while it is typed
 	search pane.Search
@@ -58,14 +58,14 @@ func (t *list[T]) Focus(on bool) {
 	}
 }
 
-// ofAll reports whether the rows of all servers are shown, which is also so while no server is
+// showsAllServers reports whether the rows of all servers are shown, which is also so while no server is
 // selected.
-func (t *list[T]) ofAll() bool { return t.everything || !t.selected }
+func (t *list[T]) showsAllServers() bool { return t.allServers || !t.selected }
 
 // refresh updates the view from the rest of the state.
 func (t *list[T]) refresh() {
 	rows := &t.journal.all
-	if !t.ofAll() {
+	if !t.showsAllServers() {
 		rows = t.journal.of(t.server)
 	}
 	t.view.show(rows, t.filter.Query)
@@ -92,7 +92,7 @@ func (t *list[T]) Bindings() []pane.Binding {
 	}
 	t.refresh()
 	none, noServer := pane.Off(t.view.count() == 0, "there are no rows"), pane.Off(!t.selected, "no server is selected")
-	turn := pane.Do(func() { t.everything = !t.everything })
+	turn := pane.Do(func() { t.allServers = !t.allServers })
 	noSearch := pane.Off(t.search.Query == "", "nothing is searched for; s starts")
 	bindings := append(pane.Moves(t.view.move, max(1, t.height))[:4], []pane.Binding{
 		{Keys: []string{"home", "g"}, Help: "oldest", Do: pane.Do(func() { t.view.move(-t.view.count()) })},
@@ -194,7 +194,7 @@ func (t *list[T]) Render(width, height int) string {
 		lines = append(lines, t.drawRow(at, width))
 	}
 	if from == to {
-		lines = append(lines, t.theme.Paint(pane.Dim, t.nothing()))
+		lines = append(lines, t.theme.Paint(pane.Dim, t.emptyText()))
 	}
 	if height < 2 && !t.Editing() {
 		return t.theme.Block(lines, width, height)
@@ -215,23 +215,23 @@ func (t *list[T]) drawRow(at, width int) string {
 // least so wide.
 func (t *list[T]) serverColumn(server string, width, least int) []string {
 	const column = 12
-	if width < least || !t.ofAll() || len(t.journal.byServer) < 2 {
+	if width < least || !t.showsAllServers() || len(t.journal.byServer) < 2 {
 		return nil
 	}
 	return []string{t.theme.Paint(pane.Name, t.theme.Fit(t.safe(server, column), column))}
 }
 
-// nothing says why there are no rows.
-func (t *list[T]) nothing() string {
+// emptyText says why there are no rows.
+func (t *list[T]) emptyText() string {
 	switch {
 	case t.filter.Query != "":
 		return "nothing matches the filter"
-	case t.ofAll():
+	case t.showsAllServers():
 		return "nothing yet"
 	case t.server == "":
-		return "nothing of toolx's own tools; a shows all servers"
+		return "no rows of toolx's own tools; press a for all servers"
 	}
-	return "nothing of " + t.safe(t.server, 40) + " yet; a shows all servers"
+	return "no rows of " + t.safe(t.server, 40) + " yet; press a for all servers"
 }
 
 // lastLine says what is shown and what is not.
@@ -256,9 +256,9 @@ func (t *list[T]) lastLine(width int) string {
 	add(!t.view.stopped, "following")
 	add(t.view.stopped, fmt.Sprintf("row %d of %d", min(t.view.list.Cursor+1, n), n))
 	add(t.filter.Query != "", `filter "`+t.safe(t.filter.Query, width)+`"`)
-	add(t.ofAll(), "all servers")
-	add(!t.ofAll() && t.server == "", "toolx's own tools")
-	add(!t.ofAll() && t.server != "", t.safe(t.server, width))
+	add(t.showsAllServers(), "all servers")
+	add(!t.showsAllServers() && t.server == "", "toolx's own tools")
+	add(!t.showsAllServers() && t.server != "", t.safe(t.server, width))
 	add(t.view.ring.first > 0, fmt.Sprintf("%d older dropped", t.view.ring.first))
 	return t.theme.Paint(pane.Dim, strings.Join(facts, ", "))
 }

@@ -126,9 +126,9 @@ func TestScope(t *testing.T) {
 	shows(t, w, "of the first", "of the second")
 	press(w, "a")
 	w.Select("c", "")
-	shows(t, w, "nothing of c yet; a shows all servers")
+	shows(t, w, "no rows of c yet; press a for all servers")
 	w.Select("", "math")
-	shows(t, w, "nothing of toolx's own tools")
+	shows(t, w, "no rows of toolx's own tools")
 }
 
 // One server's flood leaves the rows of another where they are.

@@ -32,7 +32,7 @@ type logTab struct{ list[*remark] }
 
 func newLogTab(l *look) *logTab {
 	t := &logTab{newList[*remark](l, "log")}
-	t.draw, t.open, t.everything = t.drawLine, t.opened, true
+	t.draw, t.open, t.allServers = t.drawLine, t.opened, true
 	return t
 }
 

@@ -68,10 +68,10 @@ type timingTab struct {
 	*look
 	history *historyTab
 
-	everything bool
-	all        []*stats // by tool, the slowest first
-	computed   int      // history.changed when all was computed
-	list       pane.List
+	allTools bool
+	all      []*stats // by tool, the slowest first
+	computed int      // history.changed when all was computed
+	list     pane.List
 }
 
 func newTimingTab(l *look, history *historyTab) *timingTab {
@@ -87,13 +87,13 @@ func (t *timingTab) Editing() bool { return false }
 // Focus does nothing: no row is selected.
 func (t *timingTab) Focus(bool) {}
 
-func (t *timingTab) ofAll() bool { return t.everything || t.tool == "" }
+func (t *timingTab) showsAllTools() bool { return t.allTools || t.tool == "" }
 
 // Bindings returns what the keys do now.
 func (t *timingTab) Bindings() []pane.Binding {
 	return append(t.list.ScrollKeys(), pane.Binding{
 		Keys: []string{"a"}, Help: "this tool, or all", Off: pane.Off(t.tool == "", "no tool is selected"),
-		Do: pane.Do(func() { t.everything, t.list = !t.everything, pane.List{} }),
+		Do: pane.Do(func() { t.allTools, t.list = !t.allTools, pane.List{} }),
 	})
 }
 
@@ -133,8 +133,8 @@ func (t *timingTab) Render(width, height int) string {
 	at := slices.IndexFunc(t.all, func(s *stats) bool { return s.tool == t.tool })
 	head, n, row := []string{t.theme.Paint(pane.Dim, "nothing was called yet")}, 0, func(int) string { return "" }
 	switch {
-	case t.ofAll() && len(t.all) == 0:
-	case t.ofAll():
+	case t.showsAllTools() && len(t.all) == 0:
+	case t.showsAllTools():
 		head[0] = t.theme.Paint(pane.Dim, t.tableRow(width, "tool", "median", "p95", "slow", "max", "calls"))
 		n, row = len(t.all), func(i int) string { return t.statsRow(t.all[i], width) }
 	case at < 0:

@@ -114,7 +114,7 @@ func (t *wireTab) doubt() {
 func (t *wireTab) unanswered() string {
 	n := 0
 	for server, p := range t.peers {
-		if t.ofAll() || server == t.server {
+		if t.showsAllServers() || server == t.server {
 			n += p.waiting()
 		}
 	}
