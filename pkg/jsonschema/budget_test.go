@@ -208,3 +208,22 @@ func TestExampleOfManyRequired(t *testing.T) {
 		t.Errorf("the error is %v, the example has %d bytes", err, len(got))
 	}
 }
+
+// Of one object's missing names a part is described, however many alternatives lack others.
+func TestDescribingAlternatives(t *testing.T) {
+	t.Parallel()
+	document := manyRequired()
+	report := newReport(document, map[string]any{}, unlimited(t.Context()))
+	for range 10 {
+		report.addMissing(nil, document.Root().Required(), "")
+	}
+	described := 0
+	for _, problem := range report.problems {
+		if problem.Expected != "" {
+			described++
+		}
+	}
+	if described != maxDescribed {
+		t.Errorf("%d names are described, want %d", described, maxDescribed)
+	}
+}

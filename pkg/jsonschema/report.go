@@ -40,6 +40,7 @@ type place struct {
 	schema      *Node // nil where the schema says nothing
 	given       string
 	names       *names
+	missing     int // names that were said to be missing
 	described   bool
 	description string
 	options     []any // nil where other values are valid too
@@ -140,7 +141,7 @@ func listedIn(err *jsonschema.ValidationError) int {
 }
 
 const (
-	// maxDescribed bounds how many missing names of one object are described.
+	// maxDescribed bounds how many missing names of one object are described, for all alternatives of its schema.
 	maxDescribed = 200
 	// stepsPerDescription is what it takes to find out what a schema says of a name.
 	stepsPerDescription = 20
@@ -149,15 +150,15 @@ const (
 // addMissing adds a problem for each name that an object lacks. because is the
 // parameter that makes them necessary, or empty.
 func (r *report) addMissing(location, names []string, because string) {
-	object := r.place(location).schema
-	for i, name := range names {
+	object := r.place(location)
+	for _, name := range names {
 		if r.budget.spend(1) != nil {
 			return
 		}
 		below := append(slices.Clone(location), name)
 		problem := Problem{Path: r.path(below), Reason: ReasonMissing, Location: below}
-		if i < maxDescribed && r.budget.spend(stepsPerDescription) == nil {
-			schema, _ := object.Property(name)
+		if object.missing++; object.missing <= maxDescribed && r.budget.spend(stepsPerDescription) == nil {
+			schema, _ := object.schema.Property(name)
 			problem.Expected = schema.TypeName()
 			problem.Description = schema.Description()
 			if values, ok := schema.Options(); ok {
