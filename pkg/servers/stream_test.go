@@ -142,7 +142,7 @@ func TestRefusedRequestIsAnswered(t *testing.T) {
 		link.process = &process{}
 		in, out := io.Pipe()
 		go link.stdout.read(in)
-		if _, err := io.WriteString(out, ping+" sent\n"); err != nil {
+		if _, err := io.WriteString(out, `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"} sent`+"\n"); err != nil {
 			t.Fatal(err)
 		}
 		if answer := string((<-link.writes).bytes); !strings.Contains(answer, `"id":1`) || !strings.Contains(answer, "-32600") {
