@@ -36,8 +36,7 @@ type SchemaTree struct {
 
 // SchemaNode is one subschema.
 type SchemaNode struct {
-	Object  map[string]any // nil for true and false
-	local   map[string]any // the same with references as pointers (see jsonschema.LocalReferences)
+	Object  map[string]any // nil for true and false; local references are pointers (see jsonschema.LocalReferences)
 	Parent  *SchemaNode
 	suffix  string // the JSON pointer from the parent; at the root, from the definition
 	depth   int
@@ -103,17 +102,9 @@ func readSchema(pointer string, raw json.RawMessage) *SchemaTree {
 
 // decode reads the node's object; it fails where the text is no object, or too deep.
 func (n *SchemaNode) decode(raw json.RawMessage) bool {
-	object, err := rawjson.Decode(raw)
-	if err != nil {
-		return false
-	}
+	object, err := rawjson.Decode(jsonschema.LocalReferences(raw))
 	n.Object, _ = object.(map[string]any)
-	n.local = n.Object
-	if local := jsonschema.LocalReferences(raw); !bytes.Equal(local, raw) {
-		object, _ = rawjson.Decode(local)
-		n.local, _ = object.(map[string]any)
-	}
-	return n.Object != nil
+	return err == nil && n.Object != nil
 }
 
 // take adds a node and everything below it.
@@ -124,55 +115,51 @@ func (t *SchemaTree) take(node *SchemaNode) {
 	}
 	t.byObject[IdentityOf(node.Object)] = node
 	for _, keyword := range slices.Sorted(maps.Keys(node.Object)) {
-		t.takeKeyword(node, keyword, node.Object[keyword], node.local[keyword])
+		t.takeKeyword(node, keyword, node.Object[keyword])
 	}
 }
 
 // IdentityOf tells objects apart that have the same content.
 func IdentityOf(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
-// takeKeyword adds the subschemas under one keyword; local is its value with references
-// as pointers.
-func (t *SchemaTree) takeKeyword(node *SchemaNode, keyword string, value, local any) {
-	switch holds := jsonschema.Holds(keyword); value := value.(type) {
-	case bool:
-		if holds&jsonschema.HoldsSchema != 0 {
-			t.child(node, keyword, "", value, local, keyword)
-		}
+// takeKeyword adds the subschemas under one keyword.
+func (t *SchemaTree) takeKeyword(node *SchemaNode, keyword string, value any) {
+	holds := jsonschema.Holds(keyword)
+	switch value := value.(type) {
 	case []any:
 		if holds&jsonschema.HoldsList == 0 {
 			return
 		}
 		for i, part := range value {
-			t.child(node, keyword, "", part, local.([]any)[i], keyword, strconv.Itoa(i))
+			t.child(node, keyword, "", part, keyword, strconv.Itoa(i))
 		}
+		return
 	case map[string]any:
-		switch {
-		case holds&jsonschema.HoldsNamed != 0:
+		if holds&jsonschema.HoldsNamed != 0 {
 			for _, name := range slices.Sorted(maps.Keys(value)) {
-				t.child(node, keyword, name, value[name], local.(map[string]any)[name], keyword, name)
+				t.child(node, keyword, name, value[name], keyword, name)
 			}
-		case holds&jsonschema.HoldsSchema != 0:
-			t.child(node, keyword, "", value, local, keyword)
+			return
 		}
+	}
+	if holds&jsonschema.HoldsSchema != 0 {
+		t.child(node, keyword, "", value, keyword)
 	}
 }
 
-// child adds one subschema; a value that is no schema is none.
-func (t *SchemaTree) child(parent *SchemaNode, keyword, name string, value, local any, path ...string) {
+// child adds one subschema: an object, true or false. Other values are skipped.
+func (t *SchemaTree) child(parent *SchemaNode, keyword, name string, value any, path ...string) {
 	if len(t.Nodes) >= maxTreeNodes || parent.depth >= maxTreeDepth {
 		t.Cut = true
 		return
 	}
-	suffix := rawjson.Pointer(path...)
-	node := &SchemaNode{Parent: parent, suffix: suffix, depth: parent.depth + 1, Keyword: keyword, Name: name}
-	switch value := value.(type) {
-	case map[string]any:
-		node.Object = value
-		node.local, _ = local.(map[string]any)
-	case bool:
-	default:
+	object, isObject := value.(map[string]any)
+	if _, isBool := value.(bool); !isObject && !isBool {
 		return
+	}
+	node := &SchemaNode{
+		Object: object, Parent: parent, suffix: rawjson.Pointer(path...),
+		depth: parent.depth + 1, Keyword: keyword, Name: name,
 	}
 	parent.Below = append(parent.Below, node)
 	t.take(node)
@@ -192,8 +179,7 @@ const (
 // resolve follows the reference of a node. target is nil where it leads to true,
 // to false, or beyond what was read.
 func (t *SchemaTree) resolve(node *SchemaNode) (target *SchemaNode, kind RefKind) {
-	reference, _ := node.local["$ref"].(string)
-	document, fragment, _ := strings.Cut(reference, "#")
+	document, fragment, _ := strings.Cut(node.Reference(), "#")
 	switch {
 	case document != "" && dialectOf(document) != DialectUnknown:
 		return nil, refKnown
@@ -237,9 +223,7 @@ func (t *SchemaTree) pointed(pointer string) (*SchemaNode, RefKind) {
 			t.Cut = true
 			return nil, refLocal
 		}
-		local, _ := rawjson.At(t.Root.local, pointer)
 		node := &SchemaNode{Object: value, Parent: t.Root, suffix: pointer, depth: 1, Keyword: "$defs"}
-		node.local, _ = local.(map[string]any)
 		t.take(node)
 		return node, refLocal
 	case bool:
