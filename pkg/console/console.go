@@ -1,10 +1,10 @@
-// Package console holds the three streams of the process and the facts about them: which are
-// terminals, how wide they are, whether colour is wanted. The facts are determined once, here, and
-// passed to whatever writes.
+// Package console holds the three streams of the process and the facts about them: which are terminals, how wide they
+// are, whether colour is wanted. The facts are determined once, here, and passed to whatever writes.
 package console
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -15,8 +15,7 @@ import (
 // DefaultWidth is the width in columns that is assumed if no terminal reports one.
 const DefaultWidth = 80
 
-// Console is where toolx reads and writes. Set its fields before use and do not change them
-// afterwards.
+// Console is where toolx reads and writes. Set its fields before use and do not change them afterwards.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -24,15 +23,13 @@ type Console struct {
 	// InTTY, OutTTY and ErrTTY report which streams are terminals.
 	InTTY, OutTTY, ErrTTY bool
 
-	// Joined reports whether Out and Err are the same file, so that the order of writes to the two is
-	// visible.
+	// Joined reports whether Out and Err are the same file, so that the order of writes to the two is visible.
 	Joined bool
 
 	// Width is the terminal's width in columns, DefaultWidth if there is no terminal.
 	Width int
 
-	// Color reports whether Out may be coloured, ErrColor whether Err may. They differ if one of the
-	// two is redirected.
+	// Color reports whether Out may be coloured, ErrColor whether Err may. They differ if one of the two is redirected.
 	Color, ErrColor bool
 
 	// Motion reports whether a line on Err may be redrawn: Err is a terminal that supports control
@@ -88,8 +85,7 @@ func sameFile(a, b *os.File) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// wantsColor decides whether one stream is coloured; obeys says that it is a terminal that supports
-// control sequences.
+// wantsColor decides whether one stream is coloured; obeys says that it is a terminal that supports control sequences.
 func wantsColor(obeys bool, getenv func(string) string) bool {
 	switch {
 	case getenv("NO_COLOR") != "":
@@ -136,3 +132,15 @@ func (c *Console) DropTyped() {
 
 // NoColor turns colour off on both streams, for --no-color.
 func (c *Console) NoColor() { c.Color, c.ErrColor = false, false }
+
+// IsBrokenPipe reports whether err means that the reader has closed the pipe, as in "toolx list | head
+// -1". That is not a failure: a verb that gets it on stdout ends quietly.
+//
+// Writing to a closed stdout or stderr kills a Go program by SIGPIPE before it can clean up, unless
+// KeepSIGPIPE was called first.
+func IsBrokenPipe(err error) bool {
+	if err == nil {
+		return false
+	}
+	return errors.Is(err, io.ErrClosedPipe) || isBrokenPipe(err)
+}

@@ -32,8 +32,7 @@ func matchesAny(globs []string, id string) bool {
 	})
 }
 
-// Report is what the doctor says. Its JSON form is stable; Schema counts its
-// incompatible changes.
+// Report is what the doctor says. Its JSON form is stable; Schema counts its incompatible changes.
 type Report struct {
 	Schema   int                 `json:"schema"`
 	Status   string              `json:"status" mask:"-"` // one of the Status constants
@@ -62,8 +61,7 @@ type ServerReport struct {
 	// Command is what the config starts, its variables not expanded; Where in the
 	// config the entry begins, "file:line:column".
 	Command []string `json:"command,omitempty"`
-	// URL is the address of a server that is reached by HTTP, as the config has it,
-	// without a password.
+	// URL is the address of a server that is reached by HTTP, as the config has it, without a password.
 	URL   string `json:"url,omitempty"`
 	Where string `json:"where,omitempty" mask:"-"`
 	// Node is the version of the Node that runs it, empty for other servers.
@@ -73,8 +71,7 @@ type ServerReport struct {
 	// Called are the calls that the doctor made by itself (Options.Safe), each as "TOOL
 	// {json}"; nil where it was not asked to, empty where no tool can be called so.
 	Called []string `json:"called,omitzero"`
-	// NotCalled says why no tool was called, by CallsNotAsked or in other words; empty where
-	// one was.
+	// NotCalled says why no tool was called, by CallsNotAsked or in other words; empty where one was.
 	NotCalled string `json:"not_called,omitempty"`
 }
 
@@ -265,4 +262,28 @@ func notCalled(e *evidence.Evidence) string {
 func ofProcesses(one check.Check) bool {
 	groups := []check.Group{check.GroupLaunch, check.GroupProcess, check.GroupFraming}
 	return slices.Contains(groups, one.Group) || one.Need == check.NeedSample
+}
+
+// byCause orders checks so that each follows those in its After: what explains a symptom is often of a later group than
+// the symptom. Otherwise, and among checks that wait for each other, the order of the table stays.
+func byCause(checks []check.Check) []check.Check {
+	ordered := make([]check.Check, 0, len(checks))
+	placed := make(map[string]bool, len(checks))
+	var place func(one check.Check)
+	place = func(one check.Check) {
+		if placed[one.ID] {
+			return
+		}
+		placed[one.ID] = true
+		for _, id := range one.After {
+			if at := slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == id }); at >= 0 {
+				place(checks[at])
+			}
+		}
+		ordered = append(ordered, one)
+	}
+	for _, check := range checks {
+		place(check)
+	}
+	return ordered
 }

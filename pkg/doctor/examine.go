@@ -20,8 +20,7 @@ import (
 type Options struct {
 	// Calls are real calls to make, in lives of their own.
 	Calls []evidence.Call
-	// Safe says that tools are called too whose calls the user need not name: see
-	// safeArguments.
+	// Safe says that tools are called too whose calls the user need not name: see safeArguments.
 	Safe bool
 	// CallTimeout is how long a call may go on without progress; zero means the
 	// Executor's default, less than zero for ever.
@@ -47,20 +46,17 @@ type Options struct {
 	Doing func(server, what string)
 	// HTTP says how servers with a url are reached.
 	HTTP servers.HTTPOptions
-	// Pinned are the Fingerprints of known tool definitions, by server and plain
-	// name; nil means that none are pinned.
+	// Pinned are the Fingerprints of known tool definitions, by server and plain name; nil means that none are pinned.
 	Pinned map[string]map[string]string
 
 	// idle and quiet replace the two waits where they are not zero.
 	idle, quiet time.Duration
-	// answer replaces the time within which a request must be answered, where it is
-	// not zero.
+	// answer replaces the time within which a request must be answered, where it is not zero.
 	answer time.Duration
 }
 
-// Examine gathers the evidence about servers, in parallel, and the config they
-// stand in (nil for a server on the command line). It ends by itself: every step
-// is bounded.
+// Examine gathers the evidence about servers, in parallel, and the config they stand in (nil for a server on the
+// command line). It ends by itself: every step is bounded.
 func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, options Options) *evidence.Fleet {
 	fleet := &evidence.Fleet{Config: loaded, Pinned: options.Pinned, Servers: make([]*evidence.Evidence, len(list))}
 	var wait sync.WaitGroup
@@ -212,8 +208,7 @@ type question struct {
 	params map[string]any
 }
 
-// ask makes one bounded request and reports whether it was answered. What came of it is
-// in the events.
+// ask makes one bounded request and reports whether it was answered. What came of it is in the events.
 func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, params any) (answered bool) {
 	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, evidence.AnswerLimit))
 	defer cancel()

@@ -76,8 +76,7 @@ type httpProber struct {
 	late time.Time
 }
 
-// probe asks all questions. A server that leaves two in a row unanswered is asked no
-// more.
+// probe asks all questions. A server that leaves two in a row unanswered is asked no more.
 func (p *httpProber) probe(ctx context.Context) {
 	first := p.post(ctx, evidence.AskedInitialize, p.initialize(), nil)
 	if p.evidence.AgreedRaw() {

@@ -56,8 +56,7 @@ func (l *life) lookBefore(limit time.Duration) (stop func()) {
 	}
 }
 
-// end sweeps up behind the server, whose process must have ended, and makes the
-// run of what was recorded.
+// end sweeps up behind the server, whose process must have ended, and makes the run of what was recorded.
 func (l *life) end(ctx context.Context) *evidence.Run {
 	orphans := l.watch.sweep(ctx)
 	run := l.record.Run(l.name, l.began)
@@ -65,8 +64,7 @@ func (l *life) end(ctx context.Context) *evidence.Run {
 	return run
 }
 
-// repeat starts the server again as often as was asked for, up to the first start
-// that fails.
+// repeat starts the server again as often as was asked for, up to the first start that fails.
 func (o Options) repeat(ctx context.Context, e *evidence.Evidence) []evidence.Start {
 	var starts []evidence.Start
 	for len(starts) < o.Repeat && ctx.Err() == nil {

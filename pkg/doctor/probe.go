@@ -16,8 +16,7 @@ type prober struct {
 	Options
 	*life
 	wire *servers.Wire
-	// modern says that the server has no handshake, so that each request needs
-	// metadata, and that there is no ping.
+	// modern says that the server has no handshake, so that each request needs metadata, and that there is no ping.
 	modern bool
 	// restartTimeout bounds the handshake; started is how long the clean run's process took to start.
 	restartTimeout, started time.Duration
@@ -79,9 +78,8 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 	p.ping(ctx)
 }
 
-// beforeHandshake asks what a client of the other era asks first, and what must
-// wait for the handshake. The first timeout includes the server's start; where that took long in the clean run, the
-// machine may be busy.
+// beforeHandshake asks what a client of the other era asks first, and what must wait for the handshake. The first
+// timeout includes the server's start; where that took long in the clean run, the machine may be busy.
 func (p *prober) beforeHandshake(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.answer, max(evidence.DiscoverLimit, 4*p.started)))
 	defer cancel()
@@ -94,8 +92,7 @@ func (p *prober) beforeHandshake(ctx context.Context) {
 	}
 }
 
-// ask makes one bounded request and reports whether it was answered. What came of it is
-// in the events.
+// ask makes one bounded request and reports whether it was answered. What came of it is in the events.
 func (p *prober) ask(ctx context.Context, method string, params any) (answered bool) {
 	return p.Options.ask(ctx, p.wire, method, params)
 }

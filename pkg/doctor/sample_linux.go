@@ -21,8 +21,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// clockTick is the unit of processor time in /proc: USER_HZ, which is 100 on every
-// architecture that Go runs on.
+// clockTick is the unit of processor time in /proc: USER_HZ, which is 100 on every architecture that Go runs on.
 const clockTick = 10 * time.Millisecond
 
 // sampleProcess measures the process and all that descend from it while they are left alone for d; nil if the process
@@ -121,8 +120,7 @@ func stateOf(pid int) *evidence.ProcessState {
 	return state
 }
 
-// births notes the start of each process of a tree, and of the group that its first
-// process leads.
+// births notes the start of each process of a tree, and of the group that its first process leads.
 func births(pid int) []birth {
 	var found []birth
 	for _, process := range processTree(pid) {
@@ -174,8 +172,7 @@ func (b birth) kill() {
 	}
 }
 
-// pipesOf are the pipes that a process has as its stdout and stderr, by their names
-// in /proc ("pipe:[4026]").
+// pipesOf are the pipes that a process has as its stdout and stderr, by their names in /proc ("pipe:[4026]").
 func pipesOf(pid int) map[string]string {
 	pipes := make(map[string]string)
 	for name, fd := range map[string]string{"stdout": "fd/1", "stderr": "fd/2"} {
@@ -212,8 +209,7 @@ func holders(pipes map[string]string) []birth {
 	return found
 }
 
-// openFiles are what the descriptors of a process lead to; none where that may not
-// be seen.
+// openFiles are what the descriptors of a process lead to; none where that may not be seen.
 func openFiles(pid int) map[string]bool {
 	files := make(map[string]bool)
 	entries, _ := os.ReadDir(procPath(pid, "fd"))
@@ -225,8 +221,7 @@ func openFiles(pid int) map[string]bool {
 	return files
 }
 
-// listening are the addresses on which the processes of a tree accept TCP
-// connections, each with the process that does.
+// listening are the addresses on which the processes of a tree accept TCP connections, each with the process that does.
 func listening(tree []evidence.Process) []string {
 	if len(tree) == 0 {
 		return nil
@@ -263,8 +258,7 @@ func listeners(pid int) iter.Seq2[netip.AddrPort, string] {
 	}
 }
 
-// listener reads one line of /proc/net/tcp or tcp6; ok is false where it is no
-// socket that listens.
+// listener reads one line of /proc/net/tcp or tcp6; ok is false where it is no socket that listens.
 func listener(text string) (address netip.AddrPort, inode string, ok bool) {
 	const listens = "0A"
 	fields := strings.Fields(text)

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"toolx/pkg/doctor/evidence"
@@ -18,9 +19,8 @@ const (
 	floodTime     = 3 * time.Second
 )
 
-// measure times answers. The messages are not recorded: they would say nothing new.
-// A server whose stdout is not clean is not measured, since its lines would be
-// counted again and again.
+// measure times answers. The messages are not recorded: they would say nothing new. A server whose stdout is not clean
+// is not measured, since its lines would be counted again and again.
 func (o Options) measure(ctx context.Context, session *servers.Session, life *life) *evidence.Speed {
 	if life.record.Polluted() > 0 || session.Protocol >= evidence.ModernRevision {
 		return nil
@@ -42,9 +42,8 @@ func (o Options) measure(ctx context.Context, session *servers.Session, life *li
 	return speed
 }
 
-// times makes up to n requests within a time and returns how long each took, and
-// the size of the last answer. It stops at the first that is refused or not
-// answered.
+// times makes up to n requests within a time and returns how long each took, and the size of the last answer. It stops
+// at the first that is refused or not answered.
 func times(ctx context.Context, wire *servers.Wire, method string, n int, within time.Duration) (took []time.Duration,
 	size int,
 ) {
@@ -71,4 +70,27 @@ func noSpeed(e *evidence.Evidence) string {
 		return "the server ended before it was measured"
 	}
 	return "its stdout is not clean, so it was not measured"
+}
+
+// birth tells a process from a later one of the same number.
+type birth struct {
+	pid     int
+	started uint64 // ticks since the system's start
+}
+
+// noSample says why the processes of the clean run were not measured.
+func noSample(e *evidence.Evidence) string {
+	switch {
+	case !e.Handshaken():
+		return "there was no handshake"
+	case runtime.GOOS != "linux":
+		return "processes are measured on Linux only"
+	}
+	return "the process ended before it was measured"
+}
+
+// Memory is how much memory a process and its descendants have in use, in bytes; ok is false where that is not known.
+func Memory(pid int) (bytes int64, ok bool) {
+	bytes = treeMemory(pid)
+	return bytes, bytes > 0
 }

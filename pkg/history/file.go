@@ -46,9 +46,8 @@ func (l *Log) append(line []byte) error {
 	return file.Close()
 }
 
-// isCut reports whether the file ends within a line because a disk was full or a process was killed.
-// It may also return true while another process is writing; then the log gets an empty line, which
-// every reader skips.
+// isCut reports whether the file ends within a line because a disk was full or a process was killed. It may also return
+// true while another process is writing; then the log gets an empty line, which every reader skips.
 func isCut(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {

@@ -33,9 +33,8 @@ type Entry struct {
 	Arguments      json.RawMessage `json:"arguments"`
 	ArgumentsBytes int             `json:"arguments_bytes,omitempty"`
 	Success        bool            `json:"success"`
-	// Result is the result, masked, null if it is nil. If it was too long, it is a string with its
-	// beginning, and ResultBytes is its full length. It is absent for failed calls and if results are
-	// not kept.
+	// Result is the result, masked, null if it is nil. If it was too long, it is a string with its beginning, and
+	// ResultBytes is its full length. It is absent for failed calls and if results are not kept.
 	Result          json.RawMessage `json:"result,omitempty"`
 	ResultBytes     int64           `json:"result_bytes,omitempty"`
 	Error           string          `json:"error,omitempty"`
@@ -70,9 +69,8 @@ type Log struct {
 	closed bool
 }
 
-// Open returns the log at path. It does not touch the disk before the first call is recorded. masker
-// hides secrets; nil hides those that can be recognised by name and shape. Open fails if path is
-// empty.
+// Open returns the log at path. It does not touch the disk before the first call is recorded. masker hides secrets; nil
+// hides those that can be recognised by name and shape. Open fails if path is empty.
 func Open(path string, masker *mask.Masker) (*Log, error) {
 	if path == "" {
 		return nil, errors.New("calls are not logged: no home directory; set HOME or XDG_STATE_HOME")

@@ -12,10 +12,9 @@ import (
 	"toolx/pkg/state"
 )
 
-// Read returns the last n entries of the log at path, oldest first, including rotated logs if the
-// current one has fewer. It returns all of them if n is 0 or less. It skips lines that are not
-// entries, because a full disk or a crash may have left half a line. A log that does not exist has no
-// entries.
+// Read returns the last n entries of the log at path, oldest first, including rotated logs if the current one has
+// fewer. It returns all of them if n is 0 or less. It skips lines that are not entries, because a full disk or a crash
+// may have left half a line. A log that does not exist has no entries.
 func Read(path string, n int) ([]Entry, error) {
 	files := append(rotated(path), path)
 	var newestFirst []Entry

@@ -21,9 +21,8 @@ var errNoExample = errors.New("no example could be made that fits the schema")
 // Example makes an arguments object that the schema accepts: the required parameters, with values from examples,
 // default, const and enum where the schema has them, else ones made to fit. It is the basis of commands to paste.
 //
-// The example has been validated, unless the schema is broken and cannot judge.
-// Where nothing fits, the error says so and the best try is returned with it. It wraps ErrSteps where the search
-// took too many steps.
+// The example has been validated, unless the schema is broken and cannot judge. Where nothing fits, the error says so
+// and the best try is returned with it. It wraps ErrSteps where the search took too many steps.
 //
 // The error is that of ctx if that ends first.
 func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {

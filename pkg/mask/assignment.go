@@ -120,9 +120,8 @@ func valueBehind(text string, from int, sign byte) (start, end int) {
 	return from, end
 }
 
-// quoted returns the bounds of the text in the quotes that open at from, up to the text's end if they
-// do not close. Quotes that are escaped themselves, as in JSON within JSON, end at the next of their
-// kind.
+// quoted returns the bounds of the text in the quotes that open at from, up to the text's end if they do not close.
+// Quotes that are escaped themselves, as in JSON within JSON, end at the next of their kind.
 func quoted(text string, from int) (start, end int) {
 	quote := text[from]
 	escaped := from > 0 && text[from-1] == '\\'

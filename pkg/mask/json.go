@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 )
 
-// JSON hides secrets in a JSON text and keeps it valid: strings and numbers under the name of a secret
-// (also deep inside an object or array under it), and what Text finds in any other string or key.
-// Order, spaces and everything else stay byte for byte; if nothing is hidden, it returns the input
-// itself. It treats invalid JSON as text.
+// JSON hides secrets in a JSON text and keeps it valid: strings and numbers under the name of a secret (also deep
+// inside an object or array under it), and what Text finds in any other string or key. Order, spaces and everything
+// else stay byte for byte; if nothing is hidden, it returns the input itself. It treats invalid JSON as text.
 func (m *Masker) JSON(text []byte) []byte {
 	if !json.Valid(text) {
 		masked := m.Text(string(text))
@@ -88,8 +87,7 @@ func (w *walker) replace(start int, text string) {
 	w.done = int(w.decoder.InputOffset())
 }
 
-// jsonText returns text as it is written between the quotes of a JSON string, with as few escapes as
-// possible.
+// jsonText returns text as it is written between the quotes of a JSON string, with as few escapes as possible.
 func jsonText(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

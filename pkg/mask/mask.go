@@ -21,8 +21,7 @@ import (
 // Mask replaces a secret.
 const Mask = "***"
 
-// MinLength is the length in bytes below which a value is not hidden, because short values occur
-// everywhere by chance.
+// MinLength is the length in bytes below which a value is not hidden, because short values occur everywhere by chance.
 const MinLength = 4
 
 // Masker hides secrets. The zero value is ready to use and knows no values. So does a nil Masker, to
@@ -122,8 +121,7 @@ func (m *Masker) known(text string) string {
 // cut marks where text was shortened before it came here.
 const cut = "…"
 
-// cutOff hides the part of a value that a cut has left: its beginning before the mark of the cut, or
-// its end after it.
+// cutOff hides the part of a value that a cut has left: its beginning before the mark of the cut, or its end after it.
 func (f *finder) cutOff(text string) string {
 	for from := 0; ; {
 		at := strings.Index(text[from:], cut)
@@ -150,8 +148,7 @@ func (f *finder) cutOff(text string) string {
 	}
 }
 
-// longest returns the greatest n up to most that fits, if it is at least MinLength and more than least;
-// else least.
+// longest returns the greatest n up to most that fits, if it is at least MinLength and more than least; else least.
 func longest(least, most int, fits func(n int) bool) int {
 	for n := most; n >= max(MinLength, least+1); n-- {
 		if fits(n) {

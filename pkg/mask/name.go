@@ -6,11 +6,10 @@ import (
 	"unicode"
 )
 
-// Name reports whether a value with this name is a secret: the name of a JSON member, an environment
-// variable, a header or a flag. It compares whole words, however they are joined, so apiKey, API_KEY
-// and x-api-key are names of secrets, and max_tokens, tokenizer and author are not. Names of facts
-// about a secret (token_type, password_length) and of tokens that are not secret (progressToken,
-// nextPageToken) are not names of secrets either.
+// Name reports whether a value with this name is a secret: the name of a JSON member, an environment variable, a header
+// or a flag. It compares whole words, however they are joined, so apiKey, API_KEY and x-api-key are names of secrets,
+// and max_tokens, tokenizer and author are not. Names of facts about a secret (token_type, password_length) and of
+// tokens that are not secret (progressToken, nextPageToken) are not names of secrets either.
 func Name(name string) bool {
 	if len(name) > 256 || !mayName(name) {
 		return false

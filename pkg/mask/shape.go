@@ -100,9 +100,8 @@ func index(mark string) func(string) int {
 	return func(text string) int { return strings.Index(text, mark) }
 }
 
-// replaceAt replaces by Mask what find returns for each place that mark finds: from, to, and where to
-// continue, all relative to that place at. Everything before done is replaced already. It returns text
-// itself if nothing is found.
+// replaceAt replaces by Mask what find returns for each place that mark finds: from, to, and where to continue, all
+// relative to that place at. Everything before done is replaced already. It returns text itself if nothing is found.
 func replaceAt(text string, mark func(string) int, find func(done, at int) (from, to, next int)) string {
 	var out strings.Builder
 	done, at := 0, 0

@@ -32,9 +32,8 @@ type Catalog struct {
 	Err     error // why a server has nothing to show; nil if it has
 }
 
-// Catalogs writes what servers list, as List writes tools: on a terminal below the servers' names,
-// elsewhere a line of four fields for each entry: name, remark, title, first line of the description.
-// noun and plural name the entries.
+// Catalogs writes what servers list, as List writes tools: on a terminal below the servers' names, elsewhere a line of
+// four fields for each entry: name, remark, title, first line of the description. noun and plural name the entries.
 func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		for i, catalog := range catalogs {
@@ -81,9 +80,8 @@ func writeEntry(out *bufio.Writer, entry Entry, screen Screen) {
 	}
 }
 
-// CatalogsJSON writes catalogs on one line as the contract has it: servers in the order given, each with
-// its entries in theirs, definitions byte for byte as the server sent them. member names the entries:
-// "resources", "prompts".
+// CatalogsJSON writes catalogs on one line as the contract has it: servers in the order given, each with its entries in
+// theirs, definitions byte for byte as the server sent them. member names the entries: "resources", "prompts".
 func CatalogsJSON(out io.Writer, catalogs []Catalog, member string, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		w := &jsonWriter{out: out, screen: screen}

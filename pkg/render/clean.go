@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Safe makes untrusted text fit for one line of a terminal: what would act on the terminal, or would be
-// read otherwise than it is shown, becomes visible instead. Nothing is dropped, because a hidden attack
-// is one that worked.
+// Safe makes untrusted text fit for one line of a terminal: what would act on the terminal, or would be read otherwise
+// than it is shown, becomes visible instead. Nothing is dropped, because a hidden attack is one that worked.
 //
 //   - control characters (C0, DEL) and bytes that are not UTF-8: \n, \t, \x1b, \xff
 //   - C1 controls, bidirectional overrides and isolates, zero-width and other invisible characters, line

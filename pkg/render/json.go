@@ -34,8 +34,7 @@ func EscapeJSON(out io.Writer, text []byte) error {
 	return err
 }
 
-// escapedInJSON is stricter than Safe: JSON is for reading values exactly, so no joiner or selector
-// passes unseen.
+// escapedInJSON is stricter than Safe: JSON is for reading values exactly, so no joiner or selector passes unseen.
 func escapedInJSON(r rune) bool {
 	return invisible(r) || r == 0x7f || isTag(r) || unicode.Is(unicode.Variation_Selector, r)
 }

@@ -28,8 +28,7 @@ func Error(out io.Writer, err error, screen Screen) error {
 	return failure
 }
 
-// Aside writes one line about what is going on, dim if there is colour, in one write. It makes the text
-// safe.
+// Aside writes one line about what is going on, dim if there is colour, in one write. It makes the text safe.
 func Aside(out io.Writer, text string, screen Screen) error {
 	_, err := io.WriteString(out, screen.Paint(RoleMuted, Safe(text))+"\n")
 	return err
@@ -38,9 +37,8 @@ func Aside(out io.Writer, text string, screen Screen) error {
 // quoteMark stands before each line of a text that Quote returns.
 const quoteMark = "  | "
 
-// Quote returns an untrusted text as lines behind a bar, so that no part of it can pass for toolx's own
-// words. It breaks lines to fit into so many columns, because what a terminal breaks goes on without
-// the bar; 0 means no limit.
+// Quote returns an untrusted text as lines behind a bar, so that no part of it can pass for toolx's own words. It
+// breaks lines to fit into so many columns, because what a terminal breaks goes on without the bar; 0 means no limit.
 func Quote(text string, columns int) []string {
 	if columns > 0 {
 		columns = max(columns-len(quoteMark), len(quoteMark))

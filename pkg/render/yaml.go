@@ -12,9 +12,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// YAML writes JSON as YAML 1.2 in block style: keys in their order, numbers digit by digit, text of
-// several lines as a literal block. It is safe for a terminal: whatever Safe would show is quoted and
-// escaped.
+// YAML writes JSON as YAML 1.2 in block style: keys in their order, numbers digit by digit, text of several lines as a
+// literal block. It is safe for a terminal: whatever Safe would show is quoted and escaped.
 //
 // It converts the JSON text directly, because a library goes through Go values, which lose the order of
 // keys or the digits of numbers. Strings are quoted unless they are certainly plain, so that no reader of
@@ -36,9 +35,8 @@ type yamlWriter struct {
 	decoder *json.Decoder
 }
 
-// value writes the next value of the decoder. A scalar follows on the line that was begun, after inline.
-// The entries of a collection stand at depth, the first of them on that line, after nested, unless
-// nested is "\n".
+// value writes the next value of the decoder. A scalar follows on the line that was begun, after inline. The entries of
+// a collection stand at depth, the first of them on that line, after nested, unless nested is "\n".
 func (w *yamlWriter) value(depth int, inline, nested string) error {
 	if w.ctx.Err() != nil {
 		return ended(w.ctx)
@@ -150,9 +148,8 @@ func (w *yamlWriter) block(depth int, inline, text string) error {
 	return nil
 }
 
-// literalBlock reports whether text may be a literal block: several lines, the first of which does not
-// look indented, none of spaces only (readers differ on those), at most one newline at the end, and
-// nothing that has to be escaped.
+// literalBlock reports whether text may be a literal block: several lines, the first of which does not look indented,
+// none of spaces only (readers differ on those), at most one newline at the end, and nothing that has to be escaped.
 func literalBlock(text string) bool {
 	body := strings.TrimSuffix(text, "\n")
 	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") || strings.ContainsAny(body[:1], " \n") {

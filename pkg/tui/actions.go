@@ -11,8 +11,7 @@ import (
 	"toolx/pkg/tui/watch"
 )
 
-// run runs the item on the screen with the form's values; a destructive tool asks for confirmation
-// first.
+// run runs the item on the screen with the form's values; a destructive tool asks for confirmation first.
 func (m *model) run() tea.Cmd {
 	one := m.page.item
 	arguments, err := m.page.arguments()

@@ -68,8 +68,7 @@ type calls struct {
 	server func(name string) *server
 }
 
-// start runs an item in the background. arguments are those of the tool or prompt, or hold the URI of a
-// resource.
+// start runs an item in the background. arguments are those of the tool or prompt, or hold the URI of a resource.
 func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 	ctx, cancel := context.WithCancel(cs.ctx)
 	cs.last++
@@ -177,8 +176,7 @@ func reach(ctx context.Context, pool Pool, name string) (*servers.Session, error
 	return pool.Open(ctx, name)
 }
 
-// lostError is the failure of a server whose process lives but whose session is lost. It adds a hint
-// for the interface.
+// lostError is the failure of a server whose process lives but whose session is lost. It adds a hint for the interface.
 type lostError struct{ *servers.Failure }
 
 func (e *lostError) Unwrap() error { return e.Failure }
@@ -186,8 +184,7 @@ func (e *lostError) Unwrap() error { return e.Failure }
 // Hint implements the interface that fault.HintOf looks for.
 func (e *lostError) Hint() string { return "r restarts the server" }
 
-// current returns a tool as it is registered now: a server that was restarted has registered its tools
-// again.
+// current returns a tool as it is registered now: a server that was restarted has registered its tools again.
 func current(registry *exec.Registry, tool *exec.Tool) *exec.Tool {
 	for _, one := range registry.All() {
 		if one.Server == tool.Server && one.Plain == tool.Plain {

@@ -73,8 +73,7 @@ func (s *shared) updateDialog(key string, quit func() tea.Cmd) tea.Cmd {
 	return nil
 }
 
-// clickDialog handles a click while a dialog is open: on an answer, or outside the dialog, which
-// closes it.
+// clickDialog handles a click while a dialog is open: on an answer, or outside the dialog, which closes it.
 func (s *shared) clickDialog(x, y int) tea.Cmd {
 	d := s.dialog
 	if !d.place.contains(x, y) {

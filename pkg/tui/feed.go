@@ -25,9 +25,8 @@ const (
 	frameTime = time.Second / 30
 )
 
-// feed stands between the goroutines that emit events and the model: it never
-// blocks an emitter, keeps a bounded number of events, and delivers them in
-// batches.
+// feed stands between the goroutines that emit events and the model: it never blocks an emitter, keeps a bounded number
+// of events, and delivers them in batches.
 type feed struct {
 	ready chan struct{} // holds one token while something is pending
 
@@ -134,8 +133,7 @@ func (b *backlog) add(e numbered) (gone []numbered) {
 	return gone
 }
 
-// vital reports whether an event reports the state of a server or a call. A server can send any number
-// of all others.
+// vital reports whether an event reports the state of a server or a call. A server can send any number of all others.
 func vital(event exec.Event) bool {
 	switch event.(type) {
 	case servers.ProcessStarted, servers.ProcessExited, servers.Retry, servers.Connected, servers.ConnectFailed,

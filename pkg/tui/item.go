@@ -85,8 +85,7 @@ func (i item) key() itemKey {
 	return itemKey{i.kind, i.Name}
 }
 
-// label returns the item's name in the tree. URIs are long and begin alike, so resources are shown by
-// title.
+// label returns the item's name in the tree. URIs are long and begin alike, so resources are shown by title.
 func (i item) label() string {
 	if i.resource() && !i.ambiguous {
 		return cmp.Or(i.Title, i.Plain)

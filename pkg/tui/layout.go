@@ -28,8 +28,7 @@ const (
 	minHeight   = 12
 	mediumWidth = 80
 	wideWidth   = 150
-	// stackHeight is the height below which a medium screen has no room for the watch pane beside the
-	// others.
+	// stackHeight is the height below which a medium screen has no room for the watch pane beside the others.
 	stackHeight = 20
 )
 

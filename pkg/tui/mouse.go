@@ -7,8 +7,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// updateMouse scrolls the pane under the pointer, and handles clicks: on tabs, on key hints, and
-// inside the panes.
+// updateMouse scrolls the pane under the pointer, and handles clicks: on tabs, on key hints, and inside the panes.
 func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	switch msg := msg.(type) {
@@ -32,8 +31,7 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// paneAt returns the pane at a place of the screen, and the rectangle within its border; areas if
-// there is none.
+// paneAt returns the pane at a place of the screen, and the rectangle within its border; areas if there is none.
 func (m *model) paneAt(x, y int) (area, rect) {
 	for i, r := range m.layout().panes {
 		if r.contains(x, y) {

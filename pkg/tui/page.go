@@ -248,8 +248,7 @@ func (p *page) tabHelp() string { return strings.Join(p.tabNames(), ", ") }
 // runHelp returns what the run key does with the item.
 func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
 
-// title returns what is in the border: the item and its tabs, or the server. spans says where the tabs
-// stand in it.
+// title returns what is in the border: the item and its tabs, or the server. spans says where the tabs stand in it.
 func (p *page) title() (title string, spans []pane.Span) {
 	switch {
 	case !p.item.none():

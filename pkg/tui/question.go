@@ -36,9 +36,8 @@ func (q *Questions) Elicit(ctx context.Context, asked *servers.Elicitation) (*se
 	return &servers.Elicited{Action: given.action, Content: given.content}, nil
 }
 
-// Sample lets the user answer in place of a model. params are those of sampling/createMessage, the
-// result is a CreateMessageResult. The error says why there is no answer, such as that the user
-// declined.
+// Sample lets the user answer in place of a model. params are those of sampling/createMessage, the result is a
+// CreateMessageResult. The error says why there is no answer, such as that the user declined.
 func (q *Questions) Sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := servers.ReadSampling(params)
 	if err != nil {
@@ -95,8 +94,7 @@ type question struct {
 	drawn   questionPlace
 }
 
-// maxQuestions is how many questions may wait for the user. Further ones are cancelled: neither
-// accepted nor declined.
+// maxQuestions is how many questions may wait for the user. Further ones are cancelled: neither accepted nor declined.
 const maxQuestions = 32
 
 // The values of the focus in a dialog that are not buttons.
@@ -315,8 +313,7 @@ func (qs *questions) visit(q *question) tea.Cmd {
 	})
 }
 
-// visited handles a server's notification that a page was visited, so that the user need not confirm
-// it.
+// visited handles a server's notification that a page was visited, so that the user need not confirm it.
 func (qs *questions) visited(notification servers.Notification) {
 	if notification.Method != "notifications/elicitation/complete" {
 		return

@@ -14,8 +14,7 @@ func (q *question) editing() bool {
 	return q.button == inTheForm && !q.whole && q.form.Editing()
 }
 
-// moreKeys returns the other keys of a question. While text is typed, only keys that are not text
-// work.
+// moreKeys returns the other keys of a question. While text is typed, only keys that are not text work.
 func (qs *questions) moreKeys(q *question) []pane.Binding {
 	help := func() tea.Cmd { return qs.help(q) }
 	whole := pane.Off(q.form == nil || !q.long() && !q.whole, "it is on the screen")
@@ -39,8 +38,7 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 	)
 }
 
-// update handles a key while a question is asked: as an answer, as text, in the form, or on
-// the buttons.
+// update handles a key while a question is asked: as an answer, as text, in the form, or on the buttons.
 func (qs *questions) update(q *question, key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	q.note = ""

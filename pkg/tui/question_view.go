@@ -37,8 +37,7 @@ func (qs *questions) said(q *question, width int) []string {
 	})
 }
 
-// sheet collects toolx's own lines, and a server's lines behind a bar, so that they cannot pass for
-// toolx's.
+// sheet collects toolx's own lines, and a server's lines behind a bar, so that they cannot pass for toolx's.
 type sheet struct {
 	theme *pane.Theme
 	width int
@@ -174,8 +173,7 @@ func (q *question) share(said, room int) (head, fill int) {
 	return head, max(0, min(q.wants(), room-head))
 }
 
-// wants returns how many lines a form can use: its fields, some rows or lines of text, and the remarks
-// on one field.
+// wants returns how many lines a form can use: its fields, some rows or lines of text, and the remarks on one field.
 func (q *question) wants() int { return q.fields + 7 }
 
 // remark returns the lines above the buttons: the full reason why the last key did nothing; else a
@@ -211,8 +209,7 @@ func (qs *questions) title(q *question) string {
 	return title
 }
 
-// renderButtons draws the ways to answer, in as many lines as they need, and returns where each stands
-// in them.
+// renderButtons draws the ways to answer, in as many lines as they need, and returns where each stands in them.
 func (qs *questions) renderButtons(q *question, width int) (lines []string, places []rect) {
 	line, used := "", 0
 	for i, binding := range qs.answers(q) {

@@ -96,8 +96,7 @@ func (s *server) lost(e servers.SessionLost) {
 	}
 }
 
-// runs reports whether there is anything to stop: a process, a session without a process, or attempts
-// to open one.
+// runs reports whether there is anything to stop: a process, a session without a process, or attempts to open one.
 func (s *server) runs() bool {
 	return s.pid != 0 || s.status == statusReady || s.status == statusStarting || s.status == statusRetrying
 }

@@ -206,8 +206,7 @@ type listing struct {
 	err     error
 }
 
-// read returns the command that reads a list. If it is being read already, it is read once more
-// afterwards.
+// read returns the command that reads a list. If it is being read already, it is read once more afterwards.
 func (su *supervisor) read(s *server, of *serverList, session *servers.Session) tea.Cmd {
 	if of.reading == session {
 		of.again = true

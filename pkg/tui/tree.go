@@ -24,8 +24,7 @@ type tree struct {
 	filter textinput.Model
 	typing bool
 	focus  bool
-	// calling reports whether a call of an item is running, subscribed whether a resource's updates are
-	// subscribed to.
+	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
 }
 
@@ -149,8 +148,7 @@ func (t *tree) server() *server {
 	return nil
 }
 
-// arrange builds the rows: everything that is open, or what the filter finds, the best matches of each
-// server first.
+// arrange builds the rows: everything that is open, or what the filter finds, the best matches of each server first.
 func (t *tree) arrange() {
 	t.rows = t.rows[:0]
 	pattern := t.filter.Value()
@@ -274,8 +272,7 @@ func (t *tree) toggle() {
 	t.setClosed(!at.group.closed)
 }
 
-// setClosed closes or opens what the cursor is on or in. Closing a list that is closed already moves
-// to its server.
+// setClosed closes or opens what the cursor is on or in. Closing a list that is closed already moves to its server.
 func (t *tree) setClosed(closed bool) {
 	at := t.selected()
 	switch {
@@ -348,8 +345,7 @@ func (t *tree) line(i, width int) string {
 	return text
 }
 
-// groupLine draws "▾ zwave ✓ 85 ms !3 stray (4)": the name, the state, the polluted lines, and the
-// number of tools.
+// groupLine draws "▾ zwave ✓ 85 ms !3 stray (4)": the name, the state, the polluted lines, and the number of tools.
 func (t *tree) groupLine(g *group, width int) string {
 	fold := t.fold(g.closed)
 	if g.server == nil {

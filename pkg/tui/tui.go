@@ -63,9 +63,8 @@ type Options struct {
 // framesPerSecond bounds how often the screen is drawn.
 const framesPerSecond = 30
 
-// Run shows the interface until the user quits. It restores the terminal before it returns, whatever
-// happened. The error is an *exec.InterruptedError if ctx ended first, and a *PanicError if the
-// interface panicked.
+// Run shows the interface until the user quits. It restores the terminal before it returns, whatever happened. The
+// error is an *exec.InterruptedError if ctx ended first, and a *PanicError if the interface panicked.
 func Run(ctx context.Context, options Options) error {
 	inside, cancel := context.WithCancel(ctx)
 	defer cancel()

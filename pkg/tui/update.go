@@ -77,8 +77,7 @@ func (s *shared) takeBackground(msg tea.BackgroundColorMsg) {
 	s.theme.Change(theme)
 }
 
-// takeMode learns what the terminal supports. The condition is Bubble Tea's: both must measure text
-// alike.
+// takeMode learns what the terminal supports. The condition is Bubble Tea's: both must measure text alike.
 func (s *shared) takeMode(msg tea.ModeReportMsg) {
 	if msg.Mode == ansi.ModeUnicodeCore {
 		theme := *s.theme

@@ -94,8 +94,7 @@ func (m *model) renderPane(a area, r rect) string {
 	return m.theme.Box(title, block, r.w, r.h, a == m.focus)
 }
 
-// foot returns the last lines of the page: the subscription's state, the server's suggestions, and how
-// to run the item.
+// foot returns the last lines of the page: the subscription's state, the server's suggestions, and how to run the item.
 func (m *model) foot(width int) []string {
 	if !m.page.runnable() {
 		return nil

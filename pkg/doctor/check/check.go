@@ -91,8 +91,7 @@ type Finding struct {
 	Evidence string `json:"evidence,omitempty"`
 	// Notes are further facts, a sentence each: "and 41 more lines".
 	Notes []string `json:"notes,omitempty"`
-	// Places are all places of the finding if there are several; Where, Evidence and Notes are those of the
-	// first.
+	// Places are all places of the finding if there are several; Where, Evidence and Notes are those of the first.
 	Places  []Place          `json:"places,omitempty"`
 	Culprit *culprit.Culprit `json:"culprit,omitempty"`
 	Breaks  []string         `json:"breaks,omitempty" mask:"-"`

@@ -54,8 +54,7 @@ func At(where *evidence.Where, format string, args ...any) Finding {
 // Sole makes the findings of a check that has one.
 func Sole(f Finding) []Finding { return []Finding{f} }
 
-// Alike keeps the first of findings that say the same about the same method or tool, and notes how many
-// there were.
+// Alike keeps the first of findings that say the same about the same method or tool, and notes how many there were.
 func Alike(findings []Finding) []Finding {
 	type key struct {
 		title, method, pointer, tool string

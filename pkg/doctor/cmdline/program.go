@@ -38,8 +38,7 @@ func LookupOf(launch *config.Resolved) Lookup {
 	return Lookup{Goos: runtime.GOOS, Path: path, Folder: launch.Cwd}
 }
 
-// Find looks a command up. A file that cannot be run is what was found only where
-// nothing better is.
+// Find looks a command up. A file that cannot be run is what was found only where nothing better is.
 func (l Lookup) Find(command string) Program {
 	if l.IsPath(command) {
 		if l.Folder != "" && !filepath.IsAbs(command) {
@@ -65,8 +64,7 @@ func (l Lookup) IsPath(command string) bool {
 	return strings.Contains(command, "/") || l.Goos == "windows" && strings.Contains(command, `\`)
 }
 
-// Folders are those of PATH. An empty one means the current folder, which os/exec
-// never searches.
+// Folders are those of PATH. An empty one means the current folder, which os/exec never searches.
 func (l Lookup) Folders() []string {
 	separator := ":"
 	if l.Goos == "windows" {

@@ -6,15 +6,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What the words of a ShellCommand hold in the place of what only a running shell
-// knows.
+// What the words of a ShellCommand hold in the place of what only a running shell knows.
 const (
 	UnknownText = '\x00' // an expansion: $NAME, $(…), `…`
 	AllArgs     = "\x01" // "$@": the arguments of the script
 )
 
-// ShellCommand is one simple command of a shell script, as far as it can be told
-// without running it.
+// ShellCommand is one simple command of a shell script, as far as it can be told without running it.
 type ShellCommand struct {
 	Line  int      // of the script, from 1
 	Words []string // without quotes and redirections
@@ -36,9 +34,8 @@ const (
 // Merges reports whether a command's stderr goes to the script's stdout.
 func (c ShellCommand) Merges() bool { return c.Err == StreamOut }
 
-// ShellCommands returns the simple commands of a script in their order, and a command without
-// words for what redirects the output of several, or of the whole script. What stands behind
-// an error of syntax is left out.
+// ShellCommands returns the simple commands of a script in their order, and a command without words for what redirects
+// the output of several, or of the whole script. What stands behind an error of syntax is left out.
 func ShellCommands(script string) []ShellCommand {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
 	var commands []ShellCommand

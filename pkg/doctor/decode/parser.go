@@ -11,8 +11,7 @@ import (
 	"toolx/pkg/doctor/culprit"
 )
 
-// knownBeginnings are beginnings of texts that are told even when they are cut after a few
-// characters, as Node does it.
+// knownBeginnings are beginnings of texts that are told even when they are cut after a few characters, as Node does it.
 func knownBeginnings() []string {
 	return []string{
 		"[dotenv@17.2.3] injecting env (0) from .env", "◇ injected env (0) from .env", "[Nest] 42  -",

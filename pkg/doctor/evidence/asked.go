@@ -23,9 +23,8 @@ const (
 	EndLimit      = 2 * time.Second
 )
 
-// MaxMessage is the size in bytes of the largest message that is taken from a server
-// whose entry says nothing of it: more than any client takes (the Go SDK's 16 MiB are
-// the most), and little enough for the doctor's own memory.
+// MaxMessage is the size in bytes of the largest message that is taken from a server whose entry says nothing of it:
+// more than any client takes (the Go SDK's 16 MiB are the most), and little enough for the doctor's own memory.
 const MaxMessage = 20 << 20
 
 // Names that no server has: asking for them is a safe way to see its error paths.
@@ -80,8 +79,7 @@ func OtherAccepts() []string { return []string{"application/json", "text/event-s
 // ModernRevision is the first revision of MCP without a handshake.
 const ModernRevision = "2026-07-28"
 
-// The revisions that the probing run offers: one that never was, and one that every
-// server of today's knows.
+// The revisions that the probing run offers: one that never was, and one that every server of today's knows.
 const (
 	InventedRevision = "1999-01-01"
 	CommonRevision   = "2025-11-25"

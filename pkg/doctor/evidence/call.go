@@ -13,8 +13,7 @@ import (
 
 // CallSpeed is what repeated calls took.
 type CallSpeed struct {
-	// Alone are calls one after the other, Together calls of which burstSize ran at
-	// any time.
+	// Alone are calls one after the other, Together calls of which burstSize ran at any time.
 	Alone, Together []time.Duration
 	// Failed says that a repeated call failed, and that no more were made.
 	Failed bool
@@ -40,8 +39,7 @@ type CallRun struct {
 	// Speed is what the same call took when it was repeated, nil where it was not.
 	Speed *CallSpeed
 
-	// Sent is the call as it was made, nil where it could not be; repeatable says that
-	// the tool may be called again.
+	// Sent is the call as it was made, nil where it could not be; repeatable says that the tool may be called again.
 	Sent       *exec.Prepared
 	Repeatable bool
 	// Own says that the doctor chose the call.
@@ -67,15 +65,13 @@ func (e *Evidence) Sessions() []*Run {
 	return append([]*Run{e.Clean}, e.Calling...)
 }
 
-// NameIn is the name of what a request is about: a tool's, a prompt's, a resource's
-// address.
+// NameIn is the name of what a request is about: a tool's, a prompt's, a resource's address.
 func NameIn(request json.RawMessage) string {
 	params := MemberAt(request, "params")
 	return cmp.Or(rawjson.Unquote(MemberAt(params, "name")), rawjson.Unquote(MemberAt(params, "uri")))
 }
 
-// IsUsersCall reports whether a request is a call that the user asked for: only those
-// have a progress token.
+// IsUsersCall reports whether a request is a call that the user asked for: only those have a progress token.
 func IsUsersCall(x *Exchange) bool {
 	return x.Method == "tools/call" && MemberAt(x.Sent, "params", "_meta", "progressToken") != nil
 }

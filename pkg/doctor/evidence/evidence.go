@@ -31,8 +31,7 @@ type Fleet struct {
 // Evidence is everything that is known of one server.
 type Evidence struct {
 	Server *config.Server
-	// Launch is the entry with its variables expanded; nil where that failed with
-	// LaunchErr.
+	// Launch is the entry with its variables expanded; nil where that failed with LaunchErr.
 	Launch    *config.Resolved
 	LaunchErr error
 	// Config is the file that names the server; nil where none does.
@@ -46,8 +45,7 @@ type Evidence struct {
 	// Again is a further probing run, without the questions that ended or silenced
 	// the first; nil where that was not needed.
 	Again *Run
-	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil
-	// for other servers.
+	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil for other servers.
 	HTTP *HTTPEvidence
 	// Calls are the calls that were made, in order, and Calling the lives in which they
 	// were: more than one where a call ended a life.
@@ -119,9 +117,8 @@ type Run struct {
 	// StderrLines and StderrBytes count all of stderr; Events keep its beginning.
 	StderrLines int
 	StderrBytes int64
-	// Marks are the times of what the doctor did besides requests: "garbage",
-	// "notification", "burst", "burst-end", "idle-begin", "idle-end", "terminate",
-	// and what came of that: "terminated" or "survived".
+	// Marks are the times of what the doctor did besides requests: "garbage", "notification", "burst", "burst-end",
+	// "idle-begin", "idle-end", "terminate", and what came of that: "terminated" or "survived".
 	Marks map[string]time.Time
 	// Pending are bytes of stdout that still waited for a newline when the time was up.
 	Pending []byte

@@ -193,8 +193,7 @@ func (r *Run) FellBeforeHandshake() bool {
 	return r.Name == "probing" && !ready && r.Exchange("server/discover", 0) != nil
 }
 
-// LivedUntilGarbage reports whether the server answered the whole burst of requests before the line that
-// is not JSON.
+// LivedUntilGarbage reports whether the server answered the whole burst of requests before the line that is not JSON.
 func (r *Run) LivedUntilGarbage() bool {
 	began, ended, garbage := r.Marks["burst"], r.Marks["burst-end"], r.Marks["garbage"]
 	answered := 0

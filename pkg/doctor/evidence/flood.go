@@ -7,9 +7,8 @@ import (
 	"toolx/pkg/servers"
 )
 
-// Flood is the longest stretch of stdout without a message on it: lines that a
-// client must read, and throw away, before it sees its next answer. It counts what
-// the events of a run do not keep.
+// Flood is the longest stretch of stdout without a message on it: lines that a client must read, and throw away, before
+// it sees its next answer. It counts what the events of a run do not keep.
 type Flood struct {
 	Lines int
 	Bytes int64

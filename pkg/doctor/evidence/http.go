@@ -174,8 +174,7 @@ type HTTPEvent struct {
 	Open bool // the stream ended without the empty line that ends an event
 }
 
-// MaxRawBody is how many bytes of an answer are read: a raw question's is small, but
-// for a list of tools.
+// MaxRawBody is how many bytes of an answer are read: a raw question's is small, but for a list of tools.
 const MaxRawBody = 4 << 20
 
 // Take takes a line of a stream into the event.
@@ -232,12 +231,10 @@ func (r *HTTPReply) Result() json.RawMessage {
 	return ReadHead(r.Message()).Result
 }
 
-// Asked is what it is the answer to: the method of MCP, or the verb where nothing was
-// posted.
+// Asked is what it is the answer to: the method of MCP, or the verb where nothing was posted.
 func (r *HTTPReply) Asked() string { return cmp.Or(ReadHead(r.Sent.Body).Method, r.Verb) }
 
-// Words are the answer in a few words: its status, and what it begins with, most bytes of
-// its body.
+// Words are the answer in a few words: its status, and what it begins with, most bytes of its body.
 func (r *HTTPReply) Words(most int) string {
 	text := r.StatusText()
 	if body := strings.Join(strings.Fields(string(r.Body[:min(len(r.Body), most)])), " "); body != "" {

@@ -12,9 +12,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The bounds on what the checks of tools read of a listing: definitions, and the subschemas
-// of all of them. No client takes a hundredth of it, and what is read of one takes many times
-// its size in memory.
+// The bounds on what the checks of tools read of a listing: definitions, and the subschemas of all of them. No client
+// takes a hundredth of it, and what is read of one takes many times its size in memory.
 const (
 	maxSurveyed   = 10_000
 	maxSubschemas = 100_000

@@ -57,8 +57,7 @@ func (n *SchemaNode) Pointer() string {
 	return n.Parent.Pointer() + n.suffix
 }
 
-// InPlace says that a value is held against the node together with its parent,
-// rather than a part of the value.
+// InPlace says that a value is held against the node together with its parent, rather than a part of the value.
 func (n *SchemaNode) InPlace() bool {
 	switch n.Keyword {
 	case "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies":
@@ -176,8 +175,7 @@ const (
 	refKnown                   // to a meta-schema that every validator has
 )
 
-// resolve follows the reference of a node. target is nil where it leads to true,
-// to false, or beyond what was read.
+// resolve follows the reference of a node. target is nil where it leads to true, to false, or beyond what was read.
 func (t *SchemaTree) resolve(node *SchemaNode) (target *SchemaNode, kind RefKind) {
 	document, fragment, _ := strings.Cut(node.Reference(), "#")
 	switch {
@@ -206,9 +204,8 @@ func (t *SchemaTree) missing() RefKind {
 	return RefDangling
 }
 
-// pointed follows a JSON pointer from the root. It may lead to an object that is no
-// subschema by its position, such as "#/properties/a/x-shared": a schema all the
-// same, from then on.
+// pointed follows a JSON pointer from the root. It may lead to an object that is no subschema by its position, such as
+// "#/properties/a/x-shared": a schema all the same, from then on.
 func (t *SchemaTree) pointed(pointer string) (*SchemaNode, RefKind) {
 	value, ok := rawjson.At(t.Root.Object, pointer)
 	if !ok {
@@ -263,4 +260,37 @@ func (n *SchemaNode) PropertyPath() string {
 		return "(" + n.Name + ")"
 	}
 	return above
+}
+
+// Dialect is a draft of JSON Schema.
+type Dialect string
+
+// The dialects that validators know.
+const (
+	Dialect2020    Dialect = "2020-12"
+	DialectUnknown Dialect = ""
+)
+
+// dialectOf names the dialect of a $schema.
+func dialectOf(uri string) Dialect {
+	uri = strings.TrimSuffix(uri, "#")
+	uri = strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://")
+	return map[string]Dialect{
+		"json-schema.org/draft/2020-12/schema": Dialect2020,
+		"json-schema.org/draft/2019-09/schema": "2019-09",
+		"json-schema.org/draft-07/schema":      "draft-07",
+		"json-schema.org/schema":               "draft-07",
+		"json-schema.org/draft-06/schema":      "draft-06",
+		"json-schema.org/draft-04/schema":      "draft-04",
+	}[uri]
+}
+
+// Dialect is the one that the schema names, and 2020-12 where it names none (MCP
+// 2025-11-25, basic/index: JSON Schema usage).
+func (t *SchemaTree) Dialect() (found Dialect, uri string) {
+	uri, ok := t.Root.Object["$schema"].(string)
+	if !ok {
+		return Dialect2020, ""
+	}
+	return dialectOf(uri), uri
 }

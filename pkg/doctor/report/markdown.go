@@ -39,8 +39,7 @@ func writeMarkdown(out *bufio.Writer, report *doctor.Report, options Options) {
 	fmt.Fprintf(out, "; %s.\n", seconds(float64(report.Duration.Milliseconds())))
 }
 
-// markdownServer is a line about a server: what it calls itself, and what was
-// started.
+// markdownServer is a line about a server: what it calls itself, and what was started.
 func markdownServer(server doctor.ServerReport) string {
 	parts := []string{"- server " + markdownCode(server.Name)}
 	if server.Info != nil {

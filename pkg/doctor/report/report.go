@@ -1,5 +1,4 @@
-// Package report shows what the doctor found: as text, JSON, Markdown, SARIF and JUnit, and
-// the pages of its checks.
+// Package report shows what the doctor found: as text, JSON, Markdown, SARIF and JUnit, and the pages of its checks.
 package report
 
 import (
@@ -279,8 +278,7 @@ func (w *writer) labelled(label string, lines ...string) {
 	}
 }
 
-// wrapped writes safe text behind a margin of so many columns; lines after the first
-// are indented by as many.
+// wrapped writes safe text behind a margin of so many columns; lines after the first are indented by as many.
 func (w *writer) wrapped(margin string, columns int, text string) {
 	room := 0
 	if width := w.screen.Columns(); width > 0 {

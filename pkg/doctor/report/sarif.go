@@ -17,8 +17,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// The objects of SARIF 2.1.0 (OASIS, section 3), as far as toolx has something to
-// put into them.
+// The objects of SARIF 2.1.0 (OASIS, section 3), as far as toolx has something to put into them.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -254,8 +253,7 @@ func splitPlace(place string) (file string, line, column int) {
 	return file, numbers[1], numbers[0]
 }
 
-// sarifInvocationOf reports whether the doctor could do its work, and what stood in its
-// way.
+// sarifInvocationOf reports whether the doctor could do its work, and what stood in its way.
 func sarifInvocationOf(report *doctor.Report) sarifInvocation {
 	var notes []sarifNotification
 	note := func(text string) {

@@ -96,8 +96,7 @@ func (r *repro) header(name, raw, expanded string) {
 	}
 }
 
-// secretHeader writes a header whose content the script asks for. Of a bearer token it
-// asks for the token.
+// secretHeader writes a header whose content the script asks for. Of a bearer token it asks for the token.
 func (r *repro) secretHeader(name, content string) {
 	scheme, variable := "", strings.ReplaceAll(strings.ToUpper(name), "-", "_")
 	if textproto.CanonicalMIMEHeaderKey(name) == "Authorization" &&
@@ -273,8 +272,7 @@ func (r *repro) request(a asking, to string) {
 	r.line("%s", strings.Join(words, " ")+to)
 }
 
-// stream asks for a stream, and shows how much of it is there before its session is
-// ended, and after.
+// stream asks for a stream, and shows how much of it is there before its session is ended, and after.
 func (r *repro) stream(a asking) {
 	r.line(`curl -sS -N -i --max-time 20 %s -H @"$dir/headers" ${session:+-H} ${session:+"Mcp-Session-Id: $session"} \`,
 		r.options)

@@ -129,8 +129,7 @@ func (r *repro) head(purpose, needs, background, kill string) {
 	r.line("")
 }
 
-// environment sets what the config sets: folder and variables. What may be secret is
-// asked for and not written down.
+// environment sets what the config sets: folder and variables. What may be secret is asked for and not written down.
 func (r *repro) environment() {
 	launch, entry := r.evidence.Launch, r.evidence.Server
 	if launch.Cwd != "" {
@@ -158,8 +157,7 @@ func (r *repro) ask(name string) {
 	r.asked[name] = true
 }
 
-// word writes a text of the config for the shell: what comes from a variable there
-// comes from it here.
+// word writes a text of the config for the shell: what comes from a variable there comes from it here.
 func (r *repro) word(raw, expanded string) string {
 	pieces, ok := templateOf(raw)
 	if !ok || raw == expanded {
@@ -188,8 +186,7 @@ type templatePiece struct {
 	fallback       bool
 }
 
-// templateOf cuts a text at its variables; ok is false where it has none, or one
-// whose default has others in it.
+// templateOf cuts a text at its variables; ok is false where it has none, or one whose default has others in it.
 func templateOf(raw string) (pieces []templatePiece, ok bool) {
 	literal := func(text string) {
 		if text != "" {

@@ -112,9 +112,8 @@ func (f *Form) enterKey() {
 	}
 }
 
-// Typed returns the parameter whose text is under the cursor, and the text so far. It is a parameter
-// of the tool, or a row in one that is a list. ok is false for anything else, and while the arguments
-// are edited as JSON.
+// Typed returns the parameter whose text is under the cursor, and the text so far. It is a parameter of the tool, or a
+// row in one that is a list. ok is false for anything else, and while the arguments are edited as JSON.
 func (f *Form) Typed() (name, text string, ok bool) {
 	if f.json != nil {
 		return "", "", false

@@ -12,9 +12,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// editor is text with a cursor. It keeps every character, including control characters, and shows them
-// as render.Safe does, so that users see what is sent. (The text fields of Bubbles drop or replace
-// what they cannot draw.)
+// editor is text with a cursor. It keeps every character, including control characters, and shows them as render.Safe
+// does, so that users see what is sent. (The text fields of Bubbles drop or replace what they cannot draw.)
 type editor struct {
 	text []rune
 	at   int // the cursor, before text[at]
@@ -191,8 +190,7 @@ func (e *editor) click(row, cell int) {
 	e.at = at
 }
 
-// view draws the lines around the cursor into width and height. Marks show that a line continues to
-// the left or right.
+// view draws the lines around the cursor into width and height. Marks show that a line continues to the left or right.
 func (e *editor) view(theme *pane.Theme, width, height int) []string {
 	cursorLine, column := e.place()
 	all := strings.Split(string(e.text), "\n")

@@ -110,8 +110,7 @@ func (f *field) inner() *field {
 	return f.inners[f.choice]
 }
 
-// present reports whether the field has a value to send. An object is present as soon as anything in
-// it is.
+// present reports whether the field has a value to send. An object is present as soon as anything in it is.
 func (f *field) present() bool {
 	switch {
 	case f.state != unset || f.row():
@@ -137,8 +136,7 @@ func (f *field) grow() {
 	}
 }
 
-// addRow inserts a row into an array, or an unnamed member into an object, at a place among its
-// children.
+// addRow inserts a row into an array, or an unnamed member into an object, at a place among its children.
 func (f *field) addRow(at int) *field {
 	schema := f.shape.Items
 	if f.kind == jsonschema.ShapeObject {
@@ -159,8 +157,7 @@ func (f *field) number(from int) {
 	}
 }
 
-// choose selects an alternative of a variant. Text typed into another alternative is kept for when it
-// is chosen again.
+// choose selects an alternative of a variant. Text typed into another alternative is kept for when it is chosen again.
 func (f *field) choose(choice int) *field {
 	if f.inners == nil {
 		f.inners = make([]*field, len(f.shape.Alternatives))
@@ -181,8 +178,7 @@ func (f *field) clear() {
 	f.children, f.grown, f.choice, f.inners = nil, false, -1, nil
 }
 
-// begin gives a new row an empty value, so that it can be sent. Numbers have no empty value and have
-// to be typed.
+// begin gives a new row an empty value, so that it can be sent. Numbers have no empty value and have to be typed.
 func (f *field) begin() {
 	switch f.kind {
 	case jsonschema.ShapeText, jsonschema.ShapeObject, jsonschema.ShapeArray:

@@ -2,10 +2,9 @@
 // fill in, a JSON editor for the same arguments, and the problems that the executor's validator finds
 // in them. It calls nothing and sends nothing.
 //
-// A schema becomes shapes (jsonschema), shapes become fields (field.go), fields are filled in from
-// JSON and written as JSON (put.go, write.go). A value that no field can show is typed as JSON.
-// Nothing is hidden, and nothing that was given is lost: digits, control characters and members that
-// the schema does not know all stay.
+// A schema becomes shapes (jsonschema), shapes become fields (field.go), fields are filled in from JSON and written as
+// JSON (put.go, write.go). A value that no field can show is typed as JSON. Nothing is hidden, and nothing that was
+// given is lost: digits, control characters and members that the schema does not know all stay.
 package form
 
 import (
@@ -54,9 +53,8 @@ type Form struct {
 	now         func() time.Time
 }
 
-// New returns the form of a tool, with every field unset. It never fails: a broken, missing or
-// unsupported schema becomes JSON fields. The form uses the clock now to see whether checking against
-// the schema is slow.
+// New returns the form of a tool, with every field unset. It never fails: a broken, missing or unsupported schema
+// becomes JSON fields. The form uses the clock now to see whether checking against the schema is slow.
 func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
 	f := &Form{tool: tool, theme: theme, now: now, typing: true, root: newRoot(tool.Input())}
 	f.reset()
@@ -84,8 +82,7 @@ func (f *field) openRequired() {
 	}
 }
 
-// HoldFormats makes a wrong format a problem rather than a warning: a server that asks for a format
-// relies on it.
+// HoldFormats makes a wrong format a problem rather than a warning: a server that asks for a format relies on it.
 func (f *Form) HoldFormats() {
 	f.holdFormats = true
 	f.changed()
@@ -200,8 +197,7 @@ func (f *Form) closeEditor() {
 	}
 }
 
-// Update handles keys, pasted text and the mouse, in coordinates from the form's top left. Unknown
-// keys change nothing.
+// Update handles keys, pasted text and the mouse, in coordinates from the form's top left. Unknown keys change nothing.
 func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:

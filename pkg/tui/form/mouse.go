@@ -42,8 +42,7 @@ func (f *Form) click(x, y int) {
 	f.startEditing()
 }
 
-// wheel scrolls. The cursor and the text being typed stay where they are; the next key scrolls them
-// back into view.
+// wheel scrolls. The cursor and the text being typed stay where they are; the next key scrolls them back into view.
 func (f *Form) wheel(msg tea.MouseWheelMsg) {
 	by := pane.Wheel(msg)
 	if f.json == nil {

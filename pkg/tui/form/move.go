@@ -66,8 +66,7 @@ func (f *Form) ToProblem() {
 	f.to(f.place())
 }
 
-// lacking returns what has to be filled in first in a missing field: for an object, its first required
-// field.
+// lacking returns what has to be filled in first in a missing field: for an object, its first required field.
 func (f *field) lacking() *field {
 	if f.kind != jsonschema.ShapeObject || f.present() {
 		return f

@@ -8,8 +8,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// put fills a field in. A value that the field's kind cannot show makes it a JSON
-// field, so that nothing is lost.
+// put fills a field in. A value that the field's kind cannot show makes it a JSON field, so that nothing is lost.
 func (f *field) put(raw json.RawMessage) {
 	f.clear()
 	switch {
@@ -61,8 +60,7 @@ func (f *field) putValue(raw json.RawMessage) {
 // maxOpen is the most rows that a group may have to be opened at once.
 const maxOpen = 50
 
-// putMembers fills in the fields that the schema names, and keeps all other members
-// as rows behind them.
+// putMembers fills in the fields that the schema names, and keeps all other members as rows behind them.
 func (f *field) putMembers(raw json.RawMessage) {
 	f.grow()
 	named := f.byName()
@@ -106,8 +104,7 @@ func (f *field) putVariant(raw json.RawMessage) {
 // Fill gives values to required fields that have none, from the schema's examples if it has some (see
 // jsonschema.Document.Example). It keeps what was typed, including broken JSON.
 func (f *Form) Fill() {
-	// An error means that the example may be invalid, which the form then shows as for any other
-	// value.
+	// An error means that the example may be invalid, which the form then shows as for any other value.
 	example, _ := f.tool.Input().Example(context.Background())
 	if f.json != nil {
 		if given, err := f.Arguments(); err == nil {

@@ -20,8 +20,7 @@ type screen struct {
 	height    int   // of the part that scrolls
 	loose     bool  // it was scrolled, and may show other fields than the cursor's
 	valueLeft int   // where values begin
-	// Where the open text was drawn: its cells from left up to right, its first line
-	// and how many lines it has.
+	// Where the open text was drawn: its cells from left up to right, its first line and how many lines it has.
 	editorLeft, editorRight, editorTop, editorLines int
 }
 

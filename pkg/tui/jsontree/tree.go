@@ -1,6 +1,5 @@
-// Package jsontree shows JSON as a tree whose parts can be folded, searched and copied. It parses only
-// what is shown, so that a document of megabytes opens at once, and it keeps the order of members and
-// the digits of numbers.
+// Package jsontree shows JSON as a tree whose parts can be folded, searched and copied. It parses only what is shown,
+// so that a document of megabytes opens at once, and it keeps the order of members and the digits of numbers.
 package jsontree
 
 import (

@@ -19,8 +19,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// MaxSource is the size in bytes up to which text is parsed as Markdown. Parsing hostile text takes
-// quadratic time.
+// MaxSource is the size in bytes up to which text is parsed as Markdown. Parsing hostile text takes quadratic time.
 const MaxSource = 32 << 10
 
 // MaxShown is the size in bytes up to which text is shown at all.
@@ -209,8 +208,7 @@ func (w *writer) span(n ast.Node) string {
 	return w.inline(n)
 }
 
-// plainText resolves entities and escapes. An entity may stand for a control character, so the text is
-// made safe again.
+// plainText resolves entities and escapes. An entity may stand for a control character, so the text is made safe again.
 func plainText(source []byte) string {
 	return render.Safe(html.UnescapeString(string(util.UnescapePunctuations(source))))
 }

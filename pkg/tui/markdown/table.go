@@ -18,9 +18,8 @@ type table struct {
 	rows   [][]string // the first is the head
 }
 
-// tableOf parses the lines of a paragraph as a table; ok is false if they are not one. Rows may have
-// fewer cells than the head but never more: more cells mean that a bar in a text was taken for the end
-// of a cell.
+// tableOf parses the lines of a paragraph as a table; ok is false if they are not one. Rows may have fewer cells than
+// the head but never more: more cells mean that a bar in a text was taken for the end of a cell.
 func tableOf(lines []string) (t table, ok bool) {
 	if len(lines) < 2 {
 		return table{}, false

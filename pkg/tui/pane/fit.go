@@ -114,8 +114,7 @@ func (t *Theme) Paragraph(role Role, text string, width int) []string {
 	return lines
 }
 
-// Scrolled returns the visible part of lines; if there are more, its last line says so and how to see
-// them.
+// Scrolled returns the visible part of lines; if there are more, its last line says so and how to see them.
 func (t *Theme) Scrolled(list *List, lines []string, height int, how string) []string {
 	if height <= 0 {
 		return nil
@@ -158,3 +157,23 @@ func (t *Theme) Box(title, block string, width, height int, focus bool) string {
 	bottom := glyphs.Corners[2] + strings.Repeat(glyphs.Horizontal, max(0, width-2)) + glyphs.Corners[3]
 	return strings.Join(append(rows, t.Paint(role, bottom)), "\n")
 }
+
+// Cache keeps lines that take long to lay out for as long as what they are made from, the width and
+// the theme are the same. The zero value is empty.
+type Cache[K comparable] struct {
+	lines   []string
+	key     K
+	width   int
+	version int // of the theme, from 1
+}
+
+// Lines returns the kept lines, or those of lay.
+func (c *Cache[K]) Lines(theme *Theme, key K, width int, lay func() []string) []string {
+	if version := theme.version + 1; c.key != key || c.width != width || c.version != version {
+		*c = Cache[K]{lay(), key, width, version}
+	}
+	return c.lines
+}
+
+// Forget drops the kept lines.
+func (c *Cache[K]) Forget() { *c = Cache[K]{} }

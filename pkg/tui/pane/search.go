@@ -93,8 +93,7 @@ func (s *Search) Update(msg tea.Msg) (cmd tea.Cmd) {
 	return cmd
 }
 
-// Find returns the next of n rows after from that matches, or the previous one if by is -1. It wraps
-// around.
+// Find returns the next of n rows after from that matches, or the previous one if by is -1. It wraps around.
 func (s *Search) Find(n, from, by int, holds func(row int) bool) (row int, ok bool) {
 	for step := 1; step <= n; step++ {
 		row := ((from+by*step)%n + n) % n

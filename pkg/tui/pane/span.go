@@ -48,8 +48,7 @@ func At(spans []Span, x int) int {
 	return -1
 }
 
-// Tabs joins the names of tabs, the current one in brackets and the others in a role, and returns where
-// each stands.
+// Tabs joins the names of tabs, the current one in brackets and the others in a role, and returns where each stands.
 func (t *Theme) Tabs(role Role, names []string, current int) (line string, spans []Span) {
 	painted := make([]string, len(names))
 	for i, name := range names {

@@ -75,8 +75,7 @@ func (t *TextView) find(by int) {
 	}
 }
 
-// holds reports whether a match begins in a line; it may end in the next one, if it is broken at the
-// width.
+// holds reports whether a match begins in a line; it may end in the next one, if it is broken at the width.
 func (t *TextView) holds(row int) bool {
 	line := t.lines[row]
 	if t.Holds(line) || row+1 == len(t.lines) {

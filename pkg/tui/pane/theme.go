@@ -114,8 +114,7 @@ func plainStyles() map[Role]lipgloss.Style {
 	}
 }
 
-// colorStyles uses the sixteen colours that a terminal's theme defines; the brighter half on a dark
-// background.
+// colorStyles uses the sixteen colours that a terminal's theme defines; the brighter half on a dark background.
 func colorStyles(dark bool) map[Role]lipgloss.Style {
 	style := lipgloss.NewStyle()
 	pick := func(onLight, onDark string) lipgloss.Style {

@@ -121,8 +121,7 @@ func (g *gallery) say(text string) error {
 	return err
 }
 
-// The lines of the screen besides the image: a caption and a blank line above it, a blank line and the
-// keys below.
+// The lines of the screen besides the image: a caption and a blank line above it, a blank line and the keys below.
 const aroundImage = 4
 
 // show draws one image.
@@ -160,8 +159,7 @@ func fitted(picture image.Image, s screen) image.Image {
 	return shrunk(picture, s.columns*s.cellWidth, (s.rows-aroundImage)*s.cellHeight)
 }
 
-// turn waits for a key and returns the image to show next. An index that is out of range ends the
-// gallery.
+// turn waits for a key and returns the image to show next. An index that is out of range ends the gallery.
 func (g *gallery) turn(at int, signals <-chan os.Signal) (next int, err error) {
 	type pressed struct {
 		key string

@@ -1,9 +1,8 @@
 // Package result shows what a call returned: text, Markdown, JSON as a tree or a table, errors, images
 // and other content blocks, and the server's raw reply.
 //
-// A result has several tabs, such as its structured content, its content blocks and its raw bytes; one
-// of them is on the screen. Text from a server is made safe before it is drawn, and only the first
-// part of a huge result is read.
+// A result has several tabs, such as its structured content, its content blocks and its raw bytes; one of them is on
+// the screen. Text from a server is made safe before it is drawn, and only the first part of a huge result is read.
 package result
 
 import (
@@ -34,8 +33,7 @@ type View struct {
 	getenv     func(string) string
 }
 
-// NoteMsg is a short message for the status line about what was done or failed. It is not safe for a
-// terminal yet.
+// NoteMsg is a short message for the status line about what was done or failed. It is not safe for a terminal yet.
 type NoteMsg struct {
 	Text string
 	Bad  bool
@@ -47,9 +45,8 @@ type described interface{ About() string }
 // New returns a view that shows nothing yet.
 func New(theme *pane.Theme) *View { return &View{theme: theme, getenv: os.Getenv} }
 
-// Show shows the result of a call of a tool; the tool may be nil. It begins with the error, else the
-// structured content, else the content. If the same tool succeeded before as well, the tab stays the
-// same.
+// Show shows the result of a call of a tool; the tool may be nil. It begins with the error, else the structured
+// content, else the content. If the same tool succeeded before as well, the tab stays the same.
 func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	before := *v
 	*v = View{theme: v.theme, focus: v.focus, getenv: v.getenv, result: result}
@@ -135,8 +132,7 @@ func (v *View) goTo(tab int) {
 	v.body().Focus(v.focus)
 }
 
-// Update handles the keys of Bindings, typed text, and clicks and the wheel in the view's own
-// coordinates.
+// Update handles the keys of Bindings, typed text, and clicks and the wheel in the view's own coordinates.
 func (v *View) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:

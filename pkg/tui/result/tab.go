@@ -78,8 +78,7 @@ func valueTab(result *exec.Result) *tab {
 	return nil
 }
 
-// jsonInText returns the object or array in a JSON string, or nil if the string holds anything else or
-// is too long.
+// jsonInText returns the object or array in a JSON string, or nil if the string holds anything else or is too long.
 func jsonInText(quoted json.RawMessage) json.RawMessage {
 	const longest = 256 // of the space ahead of a value
 	if len(quoted) > maxTree {

@@ -59,8 +59,7 @@ func (v *View) title(width int) string {
 	return v.theme.Cut(line, width)
 }
 
-// clickTitle goes to the tab whose name is at a column of the title, or to the next one if only one is
-// named.
+// clickTitle goes to the tab whose name is at a column of the title, or to the next one if only one is named.
 func (v *View) clickTitle(x int) {
 	if v.names == nil {
 		v.turn()

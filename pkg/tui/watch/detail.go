@@ -51,8 +51,7 @@ func (d *detail) Bindings() []pane.Binding {
 	return append(own, pane.Without(d.Pane.Bindings(), own)...)
 }
 
-// Update handles messages other than the keys of Bindings, with the mouse in the detail's own
-// coordinates.
+// Update handles messages other than the keys of Bindings, with the mouse in the detail's own coordinates.
 func (d *detail) Update(msg tea.Msg) tea.Cmd {
 	if click, ok := msg.(tea.MouseClickMsg); ok {
 		if click.Y -= d.head; click.Y < 0 {

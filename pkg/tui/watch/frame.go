@@ -80,8 +80,7 @@ type head struct {
 	failure string // code and message of an error
 	cancels string // the id of the request that a notification cancels
 	answer  bool
-	// toolError says that the answer reports a failed tool. Answers that are too long to keep are not
-	// checked for it.
+	// toolError says that the answer reports a failed tool. Answers that are too long to keep are not checked for it.
 	toolError bool
 }
 

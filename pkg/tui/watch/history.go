@@ -55,8 +55,7 @@ type HistoryMsg struct {
 	err     error
 }
 
-// Request is a call of a tool, or what else was requested before. Method is the request's method, empty
-// for a tool.
+// Request is a call of a tool, or what else was requested before. Method is the request's method, empty for a tool.
 type Request struct {
 	Tool, Method string
 	Arguments    json.RawMessage
@@ -65,8 +64,7 @@ type Request struct {
 // RerunMsg asks to make a request again.
 type RerunMsg struct{ Request }
 
-// EditMsg asks to fill in the form of a request. Note is what the user should know about the
-// arguments, or empty.
+// EditMsg asks to fill in the form of a request. Note is what the user should know about the arguments, or empty.
 type EditMsg struct {
 	Request
 	Note string

@@ -58,8 +58,7 @@ func (t *list[T]) Focus(on bool) {
 	}
 }
 
-// showsAllServers reports whether the rows of all servers are shown, which is also so while no server is
-// selected.
+// showsAllServers reports whether the rows of all servers are shown, which is also so while no server is selected.
 func (t *list[T]) showsAllServers() bool { return t.allServers || !t.selected }
 
 // refresh updates the view from the rest of the state.
@@ -211,8 +210,7 @@ func (t *list[T]) drawRow(at, width int) string {
 	return t.search.Mark(t.theme, line, false)
 }
 
-// serverColumn returns the server of a row as a column, if rows of several servers are shown and are at
-// least so wide.
+// serverColumn returns the server of a row as a column, if rows of several servers are shown and are at least so wide.
 func (t *list[T]) serverColumn(server string, width, least int) []string {
 	const column = 12
 	if width < least || !t.showsAllServers() || len(t.journal.byServer) < 2 {

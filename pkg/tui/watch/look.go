@@ -18,8 +18,7 @@ type look struct {
 	now   func() time.Time
 	focus bool
 
-	// selected says that server and tool are selected on the screen; an empty server stands for
-	// toolx's own tools.
+	// selected says that server and tool are selected on the screen; an empty server stands for toolx's own tools.
 	selected     bool
 	server, tool string
 }

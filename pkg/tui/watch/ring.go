@@ -7,8 +7,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// The bounds of what is kept. A subject is one tab of one server, or of all servers together; both
-// hold the same rows.
+// The bounds of what is kept. A subject is one tab of one server, or of all servers together; both hold the same rows.
 const (
 	maxRows   = 10_000
 	maxBytes  = 16 << 20

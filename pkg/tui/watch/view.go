@@ -73,8 +73,7 @@ func (v *view[T]) number(place int) int {
 
 func (v *view[T]) row(place int) T { return v.ring.at(v.number(place)) }
 
-// current returns the row under the cursor as it was drawn last, whatever arrived since; ok is false
-// if there is none.
+// current returns the row under the cursor as it was drawn last, whatever arrived since; ok is false if there is none.
 func (v *view[T]) current() (row T, ok bool) {
 	if v.count() == 0 {
 		return row, false
@@ -82,8 +81,7 @@ func (v *view[T]) current() (row T, ok bool) {
 	return v.row(v.list.Cursor), true
 }
 
-// window returns the visible part at a height. It contains the cursor, which is on the newest row if
-// the view follows.
+// window returns the visible part at a height. It contains the cursor, which is on the newest row if the view follows.
 func (v *view[T]) window(height int) (from, to int) {
 	n := v.count()
 	if !v.stopped {

@@ -80,8 +80,7 @@ func (w *Watch) Dropped(n int) {
 	w.wire.doubt()
 }
 
-// Select sets what is selected on the screen: a server, empty for toolx's own tools, and a tool, empty
-// for none.
+// Select sets what is selected on the screen: a server, empty for toolx's own tools, and a tool, empty for none.
 func (w *Watch) Select(server, tool string) {
 	if w.look.tool != tool {
 		w.timing.list = pane.List{}
@@ -188,8 +187,7 @@ func (w *Watch) names() []string {
 
 func (w *Watch) turn(by int) { w.active = (w.active + by + len(w.tabs)) % len(w.tabs) }
 
-// Update handles keys, as Bindings or as text, the mouse in the pane's own coordinates, and
-// HistoryMsg.
+// Update handles keys, as Bindings or as text, the mouse in the pane's own coordinates, and HistoryMsg.
 func (w *Watch) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case HistoryMsg:

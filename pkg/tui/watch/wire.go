@@ -13,8 +13,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// wireTab shows every message between toolx and its servers, in order with the other lines on a
-// server's stdout.
+// wireTab shows every message between toolx and its servers, in order with the other lines on a server's stdout.
 type wireTab struct {
 	list[*frame]
 	peers map[string]*peer
@@ -102,8 +101,7 @@ func (t *wireTab) end(server string) {
 	}
 }
 
-// doubt marks the waiting requests as uncertain because events were dropped. A late answer is still
-// paired.
+// doubt marks the waiting requests as uncertain because events were dropped. A late answer is still paired.
 func (t *wireTab) doubt() {
 	for _, p := range t.peers {
 		p.mark(stateUnsure)

@@ -98,8 +98,7 @@ func (s *sorter) text(one *stray) string {
 	return s.byPhase(one)
 }
 
-// asks reports whether a line is a question that nobody answers, or leads to one: text that waits without a
-// newline.
+// asks reports whether a line is a question that nobody answers, or leads to one: text that waits without a newline.
 func (s *sorter) asks(one *stray) bool {
 	const maxQuestion = 5 // lines
 	leads := one.who.Rule == culprit.RuleRuntime || one.who.Rule == "npx-prompt"
@@ -138,8 +137,7 @@ func (s *sorter) ending(one *stray) string {
 	return ""
 }
 
-// isUTF16 reports whether text is UTF-16: it begins with that byte order mark, or
-// every second byte of it is zero.
+// isUTF16 reports whether text is UTF-16: it begins with that byte order mark, or every second byte of it is zero.
 func isUTF16(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return true

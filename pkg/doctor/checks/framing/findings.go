@@ -151,8 +151,7 @@ func fixes(e *evidence.Evidence, who culprit.Recognition) []string {
 	return append(list, workAround(e)...)
 }
 
-// workAround returns the entry that puts toolx between a client and the server; none for a server without a
-// command.
+// workAround returns the entry that puts toolx between a client and the server; none for a server without a command.
 func workAround(e *evidence.Evidence) []string {
 	if e.Server == nil || e.Server.Command == "" {
 		return nil

@@ -5,8 +5,7 @@ import (
 	"toolx/pkg/doctor/check"
 )
 
-// Checks report what was measured. None of them makes a server wrong,
-// apart from one that cannot do two things at once.
+// Checks report what was measured. None of them makes a server wrong, apart from one that cannot do two things at once.
 func Checks() []check.Check {
 	return []check.Check{
 		{ID: "perf-start", Need: check.NeedHandshake, Ask: askPerfStart},

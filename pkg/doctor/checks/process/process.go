@@ -1,13 +1,11 @@
-// Package process has the checks of the server's process: its start and end, its stderr, and
-// what it costs.
+// Package process has the checks of the server's process: its start and end, its stderr, and what it costs.
 package process
 
 import (
 	"toolx/pkg/doctor/check"
 )
 
-// Checks are about the server's process: how it starts and ends, what it
-// writes on stderr, what it costs.
+// Checks are about the server's process: how it starts and ends, what it writes on stderr, what it costs.
 func Checks() []check.Check {
 	return []check.Check{
 		{ID: "exit-before-handshake", Need: check.NeedProcess, Ask: askExitBeforeHandshake},

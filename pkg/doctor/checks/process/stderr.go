@@ -49,8 +49,7 @@ func askStderrNoise(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// exceptionPattern recognises the first line of an error that nothing caught, as
-// the runtimes print it.
+// exceptionPattern recognises the first line of an error that nothing caught, as the runtimes print it.
 var exceptionPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join([]string{
 		`^traceback \(most recent call last\):`, `unhandled ?(promise ?)?rejection`, `uncaught(exception)? ?(exception|error)?:`,
