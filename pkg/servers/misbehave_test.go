@@ -371,8 +371,8 @@ func TestLargeArgumentsToAServerThatDoesNotRead(t *testing.T) {
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
-	s.executor.Defaults.Timeout = brief
-	large, err := json.Marshal(map[string]string{"message": strings.Repeat("x", 1<<20)})
+	s.executor.Defaults.Timeout = 4 * brief                                              // preparing the call counts, too
+	large, err := json.Marshal(map[string]string{"message": strings.Repeat("x", 1<<18)}) // no pipe holds it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ type call struct {
 	sent      time.Time // when the server was up and the tool was asked; zero before
 	ended     time.Time
 	cancel    context.CancelFunc
+	done      chan struct{} // closed when it has ended
 	cancelled bool
 	progress  exec.Progress
 	result    *exec.Result // nil while it runs
@@ -74,7 +75,7 @@ func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 	cs.last++
 	c := &call{
 		id: "tui-" + strconv.Itoa(cs.last), item: one, name: one.Name, arguments: arguments,
-		started: cs.now(), cancel: cancel,
+		started: cs.now(), cancel: cancel, done: make(chan struct{}),
 	}
 	if one.kind == kindTemplate {
 		c.name = one.Server + exec.Separator + uriOf(arguments)
@@ -85,6 +86,7 @@ func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 	up := make(chan time.Time, 1)
 	run := func() *exec.Result {
 		defer close(up)
+		defer close(c.done)
 		return c.connectAndRun(context.WithValue(ctx, callKey{}, c.id), cs.options, func() { up <- cs.now() })
 	}
 	ended := func(result *exec.Result) tea.Cmd {

@@ -28,8 +28,11 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 		return keys
 	}
 	cancel := func() tea.Cmd {
-		q.running()[0].cancelRunning()
-		return qs.answer(q, servers.Cancel, nil) // the question goes with its call
+		c := q.running()[0]
+		c.cancelRunning()
+		// The question goes after its call: with an answer, the server could still finish the call.
+		ended := func() error { <-c.done; return nil }
+		return after(ended, func(error) tea.Cmd { return qs.answer(q, servers.Cancel, nil) })
 	}
 	return append(
 		keys,
