@@ -31,8 +31,7 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 		c := q.running()[0]
 		c.cancelRunning()
 		// The question goes after its call: with an answer, the server could still finish the call.
-		ended := func() error { <-c.done; return nil }
-		return after(ended, func(error) tea.Cmd { return qs.answer(q, servers.Cancel, nil) })
+		return after(func() any { return <-c.done }, func(any) tea.Cmd { return qs.answer(q, servers.Cancel, nil) })
 	}
 	return append(
 		keys,
