@@ -2,9 +2,7 @@
 
 package doctor
 
-import (
-	"toolx/pkg/doctor/evidence"
-)
+import "toolx/pkg/doctor/evidence"
 
 // processTree is nil: only Linux tells without starting another program.
 func processTree(int) []evidence.Process { return nil }

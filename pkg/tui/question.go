@@ -237,16 +237,21 @@ func (qs *questions) drop(q *question) {
 
 // answer answers a question; then the next one is shown.
 func (qs *questions) answer(q *question, action servers.Action, content json.RawMessage) tea.Cmd {
+	qs.answered(q, action, content)()
+	return nil
+}
+
+// answered takes a question off the screen, and returns what sends its answer.
+func (qs *questions) answered(q *question, action servers.Action, content json.RawMessage) (send func()) {
 	if !slices.Contains(qs.list, q) {
-		return nil // it was withdrawn meanwhile
+		return func() {} // it was withdrawn meanwhile
 	}
-	q.reply <- given{action, content}
 	close(q.answered)
 	qs.drop(q)
 	qs.tell("server "+q.server+": "+map[servers.Action]string{
 		servers.Accept: "answered", servers.Decline: "declined", servers.Cancel: "cancelled",
 	}[action], false)
-	return nil
+	return func() { q.reply <- given{action, content} }
 }
 
 // send sends the form's values to the server, if they match what it asked for.

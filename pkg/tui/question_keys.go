@@ -30,8 +30,9 @@ func (qs *questions) moreKeys(q *question) []pane.Binding {
 	cancel := func() tea.Cmd {
 		c := q.running()[0]
 		c.cancelRunning()
-		// The question goes after its call: with an answer, the server could still finish the call.
-		return after(func() any { return <-c.done }, func(any) tea.Cmd { return qs.answer(q, servers.Cancel, nil) })
+		// The answer goes after the cancellation: with it, the server could still finish the call.
+		send := qs.answered(q, servers.Cancel, nil)
+		return after(func() any { return <-c.done }, func(any) tea.Cmd { send(); return nil })
 	}
 	return append(
 		keys,

@@ -1,8 +1,6 @@
 package evidence
 
-import (
-	"time"
-)
+import "time"
 
 // The JSON-RPC errors of MCP 2026-07-28 for headers that are missing, or say another
 // thing than the body, and for a revision that the server does not speak.

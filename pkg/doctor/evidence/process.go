@@ -1,8 +1,6 @@
 package evidence
 
-import (
-	"time"
-)
+import "time"
 
 // Process is one process of a server's tree.
 type Process struct {

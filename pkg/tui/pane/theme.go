@@ -1,8 +1,6 @@
 package pane
 
-import (
-	"charm.land/lipgloss/v2"
-)
+import "charm.land/lipgloss/v2"
 
 // Role is the role of a piece of text, which decides its style.
 type Role int

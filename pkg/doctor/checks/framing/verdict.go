@@ -1,8 +1,6 @@
 package framing
 
-import (
-	"toolx/pkg/servers"
-)
+import "toolx/pkg/servers"
 
 // verdict is the result of Verdicts.
 type verdict struct{ fails, tolerates []string }

@@ -1,9 +1,7 @@
 // Package process has the checks of the server's process: its start and end, its stderr, and what it costs.
 package process
 
-import (
-	"toolx/pkg/doctor/check"
-)
+import "toolx/pkg/doctor/check"
 
 // Checks are about the server's process: how it starts and ends, what it writes on stderr, what it costs.
 func Checks() []check.Check {
