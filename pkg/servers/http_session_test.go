@@ -67,7 +67,8 @@ func TestExpiredSession(t *testing.T) {
 				t.Fatal(err)
 			}
 			result := s.call("site__echo", "{}")
-			if test.text == "" && !result.Success || test.text != "" && (result.Success || !strings.Contains(result.Err.Error(), test.text)) {
+			if test.text == "" && !result.Success ||
+				test.text != "" && (result.Success || !strings.Contains(result.Err.Error(), test.text)) {
 				t.Errorf("%v, want %q", result.Err, test.text)
 			}
 			if posts := len(site.seen("tools/call")); posts != test.posts {
@@ -159,7 +160,8 @@ func TestStreamIsResumed(t *testing.T) {
 				t.Fatal(err)
 			}
 			result := s.call("site__echo", "{}")
-			if test.text == "" && !result.Success || test.text != "" && (result.Success || !strings.Contains(result.Err.Error(), test.text)) {
+			if test.text == "" && !result.Success ||
+				test.text != "" && (result.Success || !strings.Contains(result.Err.Error(), test.text)) {
 				t.Errorf("%v, want %q", result.Err, test.text)
 			}
 			var asks []string
@@ -181,6 +183,9 @@ type oldSite struct {
 	endpoint string
 	lines    chan string // what goes on the stream; "" ends it
 	call     func(site *oldSite, m siteMessage)
+	// streaming is held by the one stream that takes lines: a second one waits for the end of the first, whose client
+	// may have left just now, and would take an answer from it otherwise.
+	streaming sync.Mutex
 }
 
 func newOldSite(t *testing.T, script func(*oldSite)) *oldSite {
@@ -193,6 +198,8 @@ func newOldSite(t *testing.T, script func(*oldSite)) *oldSite {
 	good := &site{annotations: "{}"}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sse", func(w http.ResponseWriter, r *http.Request) {
+		s.streaming.Lock()
+		defer s.streaming.Unlock()
 		eventStream(w)
 		if s.endpoint != "" {
 			eventStream(w, "event: endpoint\ndata: "+s.endpoint+"\n\n")
@@ -283,7 +290,8 @@ func TestOlderHTTPMisbehaves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if result := s.call("site__echo", "{}"); result.Success || !strings.Contains(result.Err.Error(), test.call) {
+			if result := s.call("site__echo", "{}"); result.Success ||
+				!strings.Contains(result.Err.Error(), test.call) {
 				t.Errorf("%v, want %s", result.Err, test.call)
 			}
 			<-s.session.Done()
@@ -361,7 +369,8 @@ func TestAuthorizeWrapsTheWire(t *testing.T) {
 	}
 	_, err := s.dial.open(context.Background())
 	connect := &ConnectError{Server: "site", Attempts: 1, Last: err}
-	if fault.KindOf(connect) != fault.KindAuth || connect.Hint() != "log in" || !strings.Contains(connect.Error(), "no token") {
+	if fault.KindOf(connect) != fault.KindAuth || connect.Hint() != "log in" ||
+		!strings.Contains(connect.Error(), "no token") {
 		t.Errorf("%v (%s): %s", connect, fault.KindOf(connect), connect.Hint())
 	}
 }
@@ -449,7 +458,8 @@ func TestCertificates(t *testing.T) {
 			s := newRemoteStage(t, plenty, address[test.demand])
 			test.set(&s.dial)
 			err := s.open()
-			if test.failure == "" && err != nil || test.failure != "" && (err == nil || !strings.Contains(err.Error(), test.failure)) {
+			if test.failure == "" && err != nil ||
+				test.failure != "" && (err == nil || !strings.Contains(err.Error(), test.failure)) {
 				t.Errorf("%v, want %q", err, test.failure)
 			}
 		})
