@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// assignments hides values that are assigned to the name of a secret in plain text: "k=v" of
-// environments and URLs, "k: v" of headers and YAML, "k":"v" of JSON, "--k v" of command lines.
-func assignments(text string) string {
+// assignments hides values that are assigned to the name of a secret in plain text, unless spared is true for them:
+// "k=v" of environments and URLs, "k: v" of headers and YAML, "k":"v" of JSON, "--k v" of command lines.
+func assignments(text string, spared func(value string) bool) string {
 	signs := "=:"
 	if strings.Contains(text, "--") { // spaces are many, flags are few
 		signs = "=: "
@@ -18,11 +18,29 @@ func assignments(text string) string {
 			return 0, 0, 1
 		}
 		from, to = valueBehind(text, at+1, text[at])
-		if to <= from || text[from:to] == Mask || placeholder(text[from:to]) {
+		if to <= from || text[from:to] == Mask || spared(text[from:to]) || speaksOf(text, at, from, to) {
 			return 0, 0, 1
 		}
 		return from - at, to - at, to - at
 	})
+}
+
+// speaksOf reports whether text[from:to], which follows the name of a secret and the sign at a place, is not its
+// value but says something of it, as help texts, usage lines and errors do.
+func speaksOf(text string, at, from, to int) bool {
+	value := text[from:to]
+	if standsFor(value) {
+		return true
+	}
+	switch quoted := from > at+1 && strings.IndexByte("\"'`", text[from-1]) >= 0; {
+	case quoted || Value(value):
+		return false
+	case text[at] == ':':
+		return describes(value)
+	case text[at] == ' ':
+		return goesOn(value) || strings.HasPrefix(text[at:], "  ") // the columns of a list of flags
+	}
+	return false
 }
 
 // shortFlags hides values after a ShortFlag that look like secrets.
@@ -70,7 +88,7 @@ func names(before string, sign byte) bool {
 		start--
 	}
 	if sign == ' ' && !strings.HasPrefix(before[start:end], "--") {
-		return false // only a flag's value stands behind a space
+		return false // only a flag's value follows a space
 	}
 	if sign == ':' && (isFile(before[start:end]) || isQuotedThing(before, start, end)) {
 		return false // of which something is said: "token.yaml:3:5: …", "server 'secrets-manager': …"

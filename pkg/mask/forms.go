@@ -11,7 +11,7 @@ import (
 func forms(value string) []string {
 	all := []string{value}
 	add := func(form string) {
-		if len(form) >= MinLength && form != value {
+		if len(form) >= minLength && form != value {
 			all = append(all, form)
 		}
 	}

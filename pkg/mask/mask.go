@@ -21,8 +21,8 @@ import (
 // Mask replaces a secret.
 const Mask = "***"
 
-// MinLength is the length in bytes below which a value is not hidden, because short values occur everywhere by chance.
-const MinLength = 4
+// minLength is the length in bytes below which a value is not hidden, because short values occur everywhere by chance.
+const minLength = 4
 
 // Masker hides secrets. The zero value is ready to use and knows no values. So does a nil Masker, to
 // which no values can be added. A Masker is safe for concurrent use.
@@ -56,7 +56,7 @@ func (m *Masker) Add(values ...string) {
 	}
 	changed := false
 	for _, value := range values {
-		if len(value) < MinLength || isLiteral(value) {
+		if len(value) < minLength || isLiteral(value) {
 			continue
 		}
 		for _, form := range forms(value) {
@@ -96,10 +96,10 @@ func (f *finder) in(text string) bool {
 // Text hides secrets in any text: a log line, a command line, a URL, a piece of JSON or YAML. Use JSON
 // for JSON that must stay valid.
 func (m *Masker) Text(text string) string {
-	if len(text) < MinLength {
+	if len(text) < minLength {
 		return text
 	}
-	return m.known(shapes(shortFlags(assignments(m.known(text)))))
+	return m.known(shapes(shortFlags(assignments(m.known(text), isStub)), nil))
 }
 
 // known hides registered values. A mask and its neighbours can form another value, hence the loop; it
@@ -128,29 +128,29 @@ func (f *finder) cutOff(text string) string {
 		if at < 0 {
 			return text
 		}
-		before, behind := text[:from+at], text[from+at+len(cut):]
+		before, after := text[:from+at], text[from+at+len(cut):]
 		begun, ended := 0, 0
 		for _, value := range f.values {
 			begun = longest(begun, min(len(value)-1, len(before)), func(n int) bool {
 				return strings.HasSuffix(before, value[:n])
 			})
-			ended = longest(ended, min(len(value)-1, len(behind)), func(n int) bool {
-				return strings.HasPrefix(behind, value[len(value)-n:])
+			ended = longest(ended, min(len(value)-1, len(after)), func(n int) bool {
+				return strings.HasPrefix(after, value[len(value)-n:])
 			})
 		}
 		if begun > 0 {
 			before = before[:len(before)-begun] + Mask
 		}
 		if ended > 0 {
-			behind = Mask + behind[ended:]
+			after = Mask + after[ended:]
 		}
-		text, from = before+cut+behind, len(before)+len(cut)
+		text, from = before+cut+after, len(before)+len(cut)
 	}
 }
 
 // longest returns the greatest n up to most that fits, if it is at least MinLength and more than least; else least.
 func longest(least, most int, fits func(n int) bool) int {
-	for n := most; n >= max(MinLength, least+1); n-- {
+	for n := most; n >= max(minLength, least+1); n-- {
 		if fits(n) {
 			return n
 		}

@@ -16,12 +16,15 @@ import (
 func TestName(t *testing.T) {
 	secret := []string{
 		"token", "TOKEN", "accessToken", "access_token", "GITHUB_TOKEN", "x-auth-token", "id.token", "refreshToken",
-		"secret", "clientSecret", "client_secret", "AWS_SECRET_ACCESS_KEY", "password", "dbPassword", "PGPASSWORD_password",
+		"secret", "clientSecret", "client_secret", "AWS_SECRET_ACCESS_KEY", "password", "dbPassword",
+		"PGPASSWORD_password",
 		"passwd", "api_key", "apiKey", "APIKey", "apikey", "X-API-Key", "Authorization", "Proxy-Authorization",
-		"credential", "credentials", "private_key", "privateKey", "privateKeyPem", "Cookie", "Set-Cookie", "DB_PASS", "passphrase",
+		"credential", "credentials", "private_key", "privateKey", "privateKeyPem", "Cookie", "Set-Cookie", "DB_PASS",
+		"passphrase",
 	}
 	plain := []string{
-		"", "max_tokens", "maxTokens", "tokenizer", "tokens", "token_count", "tokenLimit", "token_type", "author", "authority",
+		"", "max_tokens", "maxTokens", "tokenizer", "tokens", "token_count", "tokenLimit", "token_type", "author",
+		"authority",
 		"progressToken", "nextPageToken", "key", "keyboard", "keyName", "monkey", "compass", "passenger", "secretary",
 		"password_length", "passwordPolicy", "cookieName", "deviceName", "public_key", "authorization_endpoint",
 		"authorization_servers", "oauth-authorization-server", "token_endpoint_auth_methods_supported",
@@ -90,6 +93,21 @@ func TestText(t *testing.T) {
 			"a\n-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\nb",
 		},
 		{"private key, cut", "-----BEGIN PRIVATE KEY-----\nMIIE", "-----BEGIN PRIVATE KEY-----***"},
+		{"help text", "- token: the bot token\n- apiKey: Notion API key (required)", "- token: the bot token\n- apiKey: Notion API key (required)"},
+		{"flag that is missing", "Error: --api-key is not set; give --token or --password", "Error: --api-key is not set; give --token or --password"},
+		{"flags of a help text", "  --api-key      Notion API key\n  --token string  for Slack", "  --api-key      Notion API key\n  --token string  for Slack"},
+		{"usage", "usage: x [--token TOKEN] [--api-key=YOUR_API_KEY] --secret=<secret>", "usage: x [--token TOKEN] [--api-key=YOUR_API_KEY] --secret=<secret>"},
+		{"what is said of a secret", "DISCORD_TOKEN: missing\nAPI key: set\ncredentials: not found", "DISCORD_TOKEN: missing\nAPI key: set\ncredentials: not found"},
+		{"what is said of a key", "GITHUB_TOKEN: Your GitHub personal access token, e.g. from https://x.y/z", "GITHUB_TOKEN: Your GitHub personal access token, e.g. from https://x.y/z"},
+		{"examples", "mysql://root:password@localhost/db, API_KEY=\"...\" or --api-key=$KEY", "mysql://root:password@localhost/db, API_KEY=\"...\" or --api-key=$KEY"},
+		{"examples of files", "JWT_TOKEN=your_jwt_token CREDENTIALS=\"/path/to/keys.json\"", "JWT_TOKEN=your_jwt_token CREDENTIALS=\"/path/to/keys.json\""},
+		{"words that are a secret", "password: correct horse battery staple\npassphrase: the quick brown fox", "password: ***\npassphrase: ***"},
+		{"a secret in a sentence", "password: the password is hunter\ntoken: your token: abc", "password: ***\ntoken: ***"},
+		{"letters that are a secret", "Authorization: Bearer Token abcdefgh\nAuthorization: Bearer keyabcdef\nCookie: session token abcdef", "Authorization: ***\nAuthorization: ***\nCookie: ***"},
+		{"kinds of a secret", "- token: Slack bot token, begins with xoxb-\napi-key: API keys or OAuth tokens", "- token: Slack bot token, begins with xoxb-\napi-key: API keys or OAuth tokens"},
+		{"a token in a sentence", "token: the bot token abc12345", "token: ***"},
+		{"a word of a flag that is a secret", "run --token hunter --password is", "run --token *** --password is"},
+		{"a quoted value", `"token": "missing", --api-key "set"`, `"token": "***", --api-key "***"`},
 		{"public key", "-----BEGIN PUBLIC KEY-----\nMIIE", "-----BEGIN PUBLIC KEY-----\nMIIE"},
 	}
 	var m *Masker
@@ -103,6 +121,26 @@ func TestText(t *testing.T) {
 				t.Errorf("masked twice: %q, then %q", got, again)
 			}
 		})
+	}
+}
+
+// TestShows tells secrets from the examples that documents give, which Text hides all the same.
+func TestShows(t *testing.T) {
+	for text, want := range map[string]bool{
+		"postgres://root:password@localhost:5432/db": false, "redis://user:pass@host": false,
+		"amqp://guest:guest@mq": false, "mongodb://<user>:<password>@host/db": false, "https://me:$KEY@host": false,
+		"https://me:xxx@host": false, "postgres://root:hunter2@localhost/db": true, "--token=<token>": false,
+		"--api-key=$API_KEY": false, "--api-key=xxx": false, "--api-key=abc123": true, "AKIAIOSFODNN7EXAMPLE": false,
+		"AKIAIOSFODNN7ABCDEFG": true, "sk-xxxxxxxxxxxxxxxx1": false, "ghp_0123456789abcdef0123": true,
+		"Authorization: Bearer YOUR_API_KEY": false, "Authorization: Bearer abcdef123456": true,
+		"DB_PASSWORD=password": false, "": false, "--verbose": false,
+	} {
+		if got := Shows(text); got != want {
+			t.Errorf("%q: %t, want %t", text, got, want)
+		}
+	}
+	if ShowsToken("DB_PASSWORD:not-configured") || !ShowsToken("ghp_0123456789abcdef0123") {
+		t.Error("a word by itself")
 	}
 }
 
@@ -231,7 +269,7 @@ func FuzzText(f *testing.F) {
 		for _, in := range []string{text, value, text + value + other + text, url.QueryEscape(value)} {
 			out := m.Text(in)
 			for _, secret := range []string{value, other} {
-				if len(secret) >= MinLength && !isLiteral(secret) && strings.Contains(out, secret) {
+				if len(secret) >= minLength && !isLiteral(secret) && strings.Contains(out, secret) {
 					t.Fatalf("%q is in %q, made of %q", secret, out, in)
 				}
 			}
@@ -252,10 +290,11 @@ func FuzzJSON(f *testing.F) {
 		if !json.Valid(out) {
 			t.Fatalf("%q became %q, which is not JSON", text, out)
 		}
-		if len(value) < MinLength || isLiteral(value) {
+		if len(value) < minLength || isLiteral(value) {
 			return
 		}
-		if said := scalars(t, out); slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, value) }) {
+		said := scalars(t, out)
+		if slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, value) }) {
 			t.Fatalf("%q is in %q, made of %q", value, out, text)
 		}
 	})

@@ -61,7 +61,8 @@ func isSecretPair(previous, word string) bool {
 		kinds := []string{"api", "private", "secret", "access", "signing", "encryption", "auth", "master"}
 		return slices.Contains(kinds, previous)
 	case "pass":
-		return slices.Contains([]string{"db", "user", "smtp", "mysql", "pg", "admin", "root", "proxy", "mqtt"}, previous)
+		kinds := []string{"db", "user", "smtp", "mysql", "pg", "admin", "root", "proxy", "mqtt"}
+		return slices.Contains(kinds, previous)
 	}
 	return false
 }

@@ -6,7 +6,7 @@ import "strings"
 // known service's token, or if it has at least eight letters and digits, some of each, and no
 // character that a path, a number or a host name has.
 func Value(text string) bool {
-	if shapes(text) != text {
+	if shapes(text, nil) != text {
 		return true
 	}
 	letter := strings.ContainsFunc(text, func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) && !isDigit(byte(r)) })
@@ -14,8 +14,6 @@ func Value(text string) bool {
 }
 
 // tokenShapes are the forms of services' tokens: a prefix, then characters of one set.
-//
-//nolint:gochecknoglobals // a static table costs nothing at the start
 var tokenShapes = [...]struct {
 	prefix string
 	also   string                  // characters that a token has besides letters and digits
@@ -55,8 +53,9 @@ func isAWSKey(token string) bool {
 // them, or five if it is encrypted.
 func isJWT(token string) bool { return strings.Count(token, ".") >= 2 }
 
-// shapes hides tokens that can be recognised by their shape.
-func shapes(text string) string {
+// shapes hides tokens that can be recognised by their shape, except for secrets for which spared is true, and passwords
+// in a URL that only repeat its user's name; with nil only for what nobody has as a secret (isStub).
+func shapes(text string, spared func(secret string) bool) string {
 	if len(text) < 12 {
 		return text
 	}
@@ -66,15 +65,27 @@ func shapes(text string) string {
 				return 0, 0, len(shape.prefix)
 			}
 			size := len(shape.prefix) + tokenLength(text[at+len(shape.prefix):], shape.also)
-			if size < len(shape.prefix)+shape.min || shape.holds != nil && !shape.holds(text[at:at+size]) {
+			if size < len(shape.prefix)+shape.min || shape.holds != nil && !shape.holds(text[at:at+size]) ||
+				spared != nil && spared(text[at:at+size]) {
 				return 0, 0, size
 			}
 			return 0, size, size
 		})
 	}
-	text = hideAfter(text, "Bearer ", matchBearer)
-	text = hideAfter(text, "bearer ", matchBearer)
-	text = hideAfter(text, "://", matchUserinfo)
+	but := func(match func(string) (int, int)) func(string) (int, int) {
+		return func(text string) (from, to int) {
+			from, to = match(text)
+			switch secret := text[from:to]; {
+			case isStub(secret) || from > 0 && isPasswordWord(secret),
+				spared != nil && (spared(secret) || from > 0 && text[:from] == secret+":"):
+				return 0, 0
+			}
+			return from, to
+		}
+	}
+	text = hideAfter(text, "Bearer ", but(matchBearer))
+	text = hideAfter(text, "bearer ", but(matchBearer))
+	text = hideAfter(text, "://", but(matchUserinfo))
 	return hideKeys(text)
 }
 
