@@ -21,8 +21,8 @@ import (
 // The limits of a conversation where its fields do not say otherwise.
 const (
 	DefaultMaxTurns   = 16
-	DefaultMaxResult  = 64 << 10
-	DefaultMaxHistory = 128 << 10 // some 32,000 tokens
+	defaultMaxResult  = 64 << 10
+	defaultMaxHistory = 128 << 10 // some 32,000 tokens
 )
 
 // Conversation is a talk with a model that may call tools. Its fields are set before the first question and not changed
@@ -73,7 +73,7 @@ func (c *Conversation) Ask(ctx context.Context, question string) (*Answer, error
 // answer asks the model for what comes after the messages of asked.
 func (c *Conversation) answer(ctx context.Context, asked []json.RawMessage) (*Answer, error) {
 	answer := &Answer{}
-	c.forgetBeyond(cmp.Or(c.MaxHistory, DefaultMaxHistory))
+	c.forgetBeyond(cmp.Or(c.MaxHistory, defaultMaxHistory))
 	exchange, err := c.loop(ctx, asked, answer)
 	switch {
 	case err == nil:
@@ -218,7 +218,7 @@ func (c *Conversation) size(request Request) (tokens, context int) {
 	return 0, 0
 }
 
-// turn asks once, tells how it went, and reads the calls.
+// turn asks once, reports how it went, and reads the calls.
 func (c *Conversation) turn(ctx context.Context, answer *Answer, request Request) (*Turn, []convert.ToolCall, error) {
 	c.emit(TurnStarted{Turn: answer.Turns + 1})
 	turn, err := c.attempts(ctx, request)

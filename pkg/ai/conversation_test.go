@@ -188,7 +188,10 @@ func TestLoop(t *testing.T) {
 			if after := definitions(r); after != before {
 				t.Errorf("the stored tools became %s, they were %s", after, before)
 			}
-			if want := (ai.Answer{Text: "Switch One is on 😀.", Stop: ai.StopEnd, Turns: 2, Calls: 2, Usage: ai.Usage{Input: 350, Output: 37}}); *answer != want {
+			if want := (ai.Answer{
+				Text: "Switch One is on 😀.", Stop: ai.StopEnd, Turns: 2, Calls: 2,
+				Usage: ai.Usage{Input: 350, Output: 37},
+			}); *answer != want {
 				t.Errorf("answer %+v, want %+v", *answer, want)
 			}
 			slices.Sort(r.tools.asked)
@@ -364,7 +367,8 @@ func TestNamesOfModels(t *testing.T) {
 		{"zwave__control", "done"},
 		{"control", "done"},
 		{"zwave__controls", "Error: Tool 'zwave__controls' not found; the tools are: zwave__control, disk__erase"},
-		{"fails", "Error: Tool 'fails' not found; the tools are: zwave__control, disk__erase"}, // there, and not offered
+		// there, and not offered
+		{"fails", "Error: Tool 'fails' not found; the tools are: zwave__control, disk__erase"},
 	} {
 		r := newRig(t, ai.Ollama, ollamaCalls(test.name), ollamaSays)
 		all := r.Tools()
@@ -440,7 +444,8 @@ func TestTurnsEnd(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"user", "assistant", "tool", "assistant", "tool", "assistant", "user"}; !slices.Equal(roles, want) {
+	want := []string{"user", "assistant", "tool", "assistant", "tool", "assistant", "user"}
+	if !slices.Equal(roles, want) {
 		t.Errorf("roles %q, want %q", roles, want)
 	}
 }

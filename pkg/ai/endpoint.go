@@ -41,7 +41,7 @@ type endpoint struct {
 
 func newEndpoint(options Options, provider, model, base, variable string) (*endpoint, error) {
 	base, _, _ = strings.Cut(base, "#")      // a fragment is for browsers
-	base, query, _ := strings.Cut(base, "?") // which stands behind the path of each request
+	base, query, _ := strings.Cut(base, "?") // which comes after the path of each request
 	values, _ := url.ParseQuery(query)
 	address, err := url.Parse(base)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {

@@ -18,7 +18,7 @@ import (
 // Reason says why there is no answer.
 type Reason string
 
-// The reasons, with the kind that decides the exit code behind each (see Kind).
+// The reasons, with the kind that decides the exit code of each (see Kind).
 const (
 	NoKey        Reason = "no key"         // auth
 	KeyRefused   Reason = "key refused"    // auth: 401 and 403

@@ -19,17 +19,26 @@ import (
 // TestFailures holds what providers answer when they refuse to the reason that it has, its words, and its hint.
 func TestFailures(t *testing.T) {
 	const (
-		unknownOllama    = "HTTP/1.1 404 Not Found\n\n{\"error\":\"model 'm' not found\"}"
-		noToolsOllama    = "HTTP/1.1 400 Bad Request\n\n{\"error\":\"registry.ollama.ai/library/m does not support tools\"}"
-		unknownAnthropic = "HTTP/1.1 404 Not Found\n\n{\"type\":\"error\",\"error\":{\"type\":\"not_found_error\",\"message\":\"model: m\"},\"request_id\":\"req_1\"}"
-		longAnthropic    = "HTTP/1.1 400 Bad Request\n\n{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 201000 tokens > 200000 maximum\"}}"
-		creditAnthropic  = "HTTP/1.1 400 Bad Request\n\n{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Your credit balance is too low to access the Anthropic API.\"}}"
-		unknownOpenAI    = "HTTP/1.1 404 Not Found\n\n{\"error\":{\"message\":\"The model `m` does not exist or you do not have access to it.\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"model_not_found\"}}"
-		unknownVLLM      = "HTTP/1.1 404 Not Found\n\n{\"object\":\"error\",\"message\":\"The model `m` does not exist.\",\"type\":\"NotFoundError\",\"param\":null,\"code\":404}"
-		noToolsVLLM      = "HTTP/1.1 400 Bad Request\n\n{\"object\":\"error\",\"message\":\"\\\"auto\\\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set\",\"type\":\"BadRequestError\",\"code\":400}"
-		longLlama        = "HTTP/1.1 400 Bad Request\n\n{\"error\":{\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"exceed_context_size_error\"}}"
-		quotaOpenAI      = "HTTP/1.1 429 Too Many Requests\n\n{\"error\":{\"message\":\"You exceeded your current quota.\",\"type\":\"insufficient_quota\",\"code\":\"insufficient_quota\"}}"
-		keyOpenAI        = "HTTP/1.1 401 Unauthorized\n\n{\"error\":{\"message\":\"Incorrect API key provided: " +
+		unknownOllama = "HTTP/1.1 404 Not Found\n\n{\"error\":\"model 'm' not found\"}"
+		noToolsOllama = "HTTP/1.1 400 Bad Request\n\n" +
+			"{\"error\":\"registry.ollama.ai/library/m does not support tools\"}"
+		unknownAnthropic = "HTTP/1.1 404 Not Found\n\n" +
+			"{\"type\":\"error\",\"error\":{\"type\":\"not_found_error\",\"message\":\"model: m\"},\"request_id\":\"req_1\"}"
+		longAnthropic = "HTTP/1.1 400 Bad Request\n\n" +
+			"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 201000 tokens > 200000 maximum\"}}"
+		creditAnthropic = "HTTP/1.1 400 Bad Request\n\n" +
+			"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Your credit balance is too low to access the Anthropic API.\"}}"
+		unknownOpenAI = "HTTP/1.1 404 Not Found\n\n" +
+			"{\"error\":{\"message\":\"The model `m` does not exist or you do not have access to it.\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"model_not_found\"}}"
+		unknownVLLM = "HTTP/1.1 404 Not Found\n\n" +
+			"{\"object\":\"error\",\"message\":\"The model `m` does not exist.\",\"type\":\"NotFoundError\",\"param\":null,\"code\":404}"
+		noToolsVLLM = "HTTP/1.1 400 Bad Request\n\n" +
+			"{\"object\":\"error\",\"message\":\"\\\"auto\\\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set\",\"type\":\"BadRequestError\",\"code\":400}"
+		longLlama = "HTTP/1.1 400 Bad Request\n\n" +
+			"{\"error\":{\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"exceed_context_size_error\"}}"
+		quotaOpenAI = "HTTP/1.1 429 Too Many Requests\n\n" +
+			"{\"error\":{\"message\":\"You exceeded your current quota.\",\"type\":\"insufficient_quota\",\"code\":\"insufficient_quota\"}}"
+		keyOpenAI = "HTTP/1.1 401 Unauthorized\n\n{\"error\":{\"message\":\"Incorrect API key provided: " +
 			testKey + ".\",\"code\":\"invalid_api_key\"}}"
 		page  = "HTTP/1.1 404 Not Found\nContent-Type: text/html\n\n<html>nginx</html>"
 		moved = "HTTP/1.1 307 Temporary Redirect\nLocation: https://elsewhere.example/v1\n\n"
@@ -151,11 +160,14 @@ func TestErrorsInStreams(t *testing.T) {
 // and gives up in the end.
 func TestRetries(t *testing.T) {
 	const (
-		overloaded = "HTTP/1.1 529 \n\n{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"
-		limited    = "HTTP/1.1 429 Too Many Requests\nRetry-After: 7\n\n{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}"
-		soon       = "HTTP/1.1 429 Too Many Requests\nRetry-After: 1\n\n{}"
-		inStream   = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
-		busy       = "HTTP/1.1 503 Service Unavailable\n\n{\"error\":\"server busy, please try again\"}"
+		overloaded = "HTTP/1.1 529 \n\n" +
+			"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"
+		limited = "HTTP/1.1 429 Too Many Requests\nRetry-After: 7\n\n" +
+			"{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}"
+		soon     = "HTTP/1.1 429 Too Many Requests\nRetry-After: 1\n\n{}"
+		inStream = "event: error\n" +
+			"data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
+		busy = "HTTP/1.1 503 Service Unavailable\n\n{\"error\":\"server busy, please try again\"}"
 	)
 	seconds := func(counts ...int) (pauses []time.Duration) {
 		for _, count := range counts {
@@ -216,7 +228,8 @@ func TestStops(t *testing.T) {
 		return "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\n" +
 			"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"fails\",\"input\":{}}}\n\n" +
 			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\"}}\n\n" +
-			"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" + reason + "\"}}\n\n" +
+			"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" + reason +
+			"\"}}\n\n" +
 			"event: message_stop\ndata: {\"type\":\"message_stop\"}"
 	}
 	openAIStop := func(delta, reason string) string {
@@ -317,7 +330,11 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", test.options, got, test.want)
 		}
 	}
-	for _, options := range []ai.Options{{Provider: "clippy"}, {BaseURL: "localhost:70000"}, {Provider: ai.OpenAI, BaseURL: "ftp://x"}} {
+	for _, options := range []ai.Options{
+		{Provider: "clippy"},
+		{BaseURL: "localhost:70000"},
+		{Provider: ai.OpenAI, BaseURL: "ftp://x"},
+	} {
 		options.Getenv = environment(nil)
 		if _, err := ai.New(options); fault.KindOf(err) != fault.KindUsage {
 			t.Errorf("%+v: %v, want a wrong usage", options, err)

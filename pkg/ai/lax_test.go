@@ -43,7 +43,8 @@ func TestLaxAnthropic(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := (ai.Answer{Text: "well", Stop: ai.StopEnd, Turns: 1, Usage: ai.Usage{Input: 3, Output: 4}}); *got != want {
+			want := ai.Answer{Text: "well", Stop: ai.StopEnd, Turns: 1, Usage: ai.Usage{Input: 3, Output: 4}}
+			if *got != want {
 				t.Errorf("%+v, want %+v", *got, want)
 			}
 		})
@@ -109,7 +110,7 @@ func TestSmallerAnswers(t *testing.T) {
 	wantFailure(t, err, ai.BadRequest, fault.KindUsage)
 }
 
-// TestBrokenArguments proves that arguments which are not JSON are an error for the model, or mended, and that what
+// TestBrokenArguments proves that arguments which are not JSON are an error for the model, or repaired, and that what
 // goes back to the provider is always JSON: most refuse a conversation that holds anything else.
 func TestBrokenArguments(t *testing.T) {
 	openAICall := func(arguments string) string {
@@ -132,8 +133,8 @@ func TestBrokenArguments(t *testing.T) {
 	}{
 		{"broken", ai.OpenAI, openAICall(`{\"deviceName\": oops`), strings.ReplaceAll(openAIEcho, "%", "{}"), nil, "are not JSON"},
 		{"broken", ai.Anthropic, anthropicCall(`{\"deviceName\": oops`), strings.ReplaceAll(anthropicEcho, "%", "{}"), nil, "are not JSON"},
-		{"mended", ai.OpenAI, openAICall(`{'deviceName':'x',}`), strings.ReplaceAll(openAIEcho, "%", `{\"deviceName\":\"x\"}`), []string{`control {"deviceName":"x"}`}, "done"},
-		{"mended", ai.Anthropic, anthropicCall(`{'deviceName':'x',}`), strings.ReplaceAll(anthropicEcho, "%", `{"deviceName":"x"}`), []string{`control {"deviceName":"x"}`}, "done"},
+		{"repaired", ai.OpenAI, openAICall(`{'deviceName':'x',}`), strings.ReplaceAll(openAIEcho, "%", `{\"deviceName\":\"x\"}`), []string{`control {"deviceName":"x"}`}, "done"},
+		{"repaired", ai.Anthropic, anthropicCall(`{'deviceName':'x',}`), strings.ReplaceAll(anthropicEcho, "%", `{"deviceName":"x"}`), []string{`control {"deviceName":"x"}`}, "done"},
 		{"empty", ai.OpenAI, openAICall(""), strings.ReplaceAll(openAIEcho, "%", "{}"), nil, "missing 'deviceName'"},
 		{"no object", ai.Anthropic, anthropicCall(`[1]`), strings.ReplaceAll(anthropicEcho, "%", "{}"), nil, "must be a JSON object"},
 	} {
@@ -247,7 +248,9 @@ func TestOddKeys(t *testing.T) {
 
 // TestShortKeys leaves messages alone where the key is a stand-in, such as servers of one's own are given.
 func TestShortKeys(t *testing.T) {
-	server := httptest.NewServer(&fake.Player{Answers: []string{"HTTP/1.1 400 Bad Request\n\n{\"error\":{\"message\":\"no box exists\"}}"}})
+	server := httptest.NewServer(&fake.Player{
+		Answers: []string{"HTTP/1.1 400 Bad Request\n\n{\"error\":{\"message\":\"no box exists\"}}"},
+	})
 	defer server.Close()
 	provider, err := ai.New(ai.Options{
 		Provider: ai.OpenAI, Model: "m", BaseURL: server.URL,

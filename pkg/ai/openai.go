@@ -62,7 +62,7 @@ func (o *openAI) Check() error {
 
 func (o *openAI) Body(request Request) json.RawMessage {
 	var usage, limit json.RawMessage
-	if !o.isMistral() { // which tells its usage unasked, and refuses what it does not know
+	if !o.isMistral() { // which reports its usage unasked, and refuses what it does not know
 		usage = json.RawMessage(`{"include_usage":true}`)
 	}
 	if request.MaxTokens > 0 {
@@ -174,7 +174,7 @@ func (a *openAIAnswer) finish() *Turn {
 	}
 	a.completeCalls()
 	calls := a.message.json()
-	a.mendCalls()
+	a.repairCalls()
 	stop := StopEnd
 	switch {
 	case a.ending == "length" || a.ending == "model_length":
@@ -197,9 +197,9 @@ func (a *openAIAnswer) calls() []*fragment {
 	return slices.DeleteFunc(slices.Clone(calls.elements), func(call *fragment) bool { return call.kind != '{' })
 }
 
-// mendCalls makes JSON of arguments that are none. vLLM and llama.cpp read them again when they come back, and refuse
-// the request.
-func (a *openAIAnswer) mendCalls() {
+// repairCalls replaces arguments that are not JSON by JSON. vLLM and llama.cpp read them again when they come back, and
+// refuse the request.
+func (a *openAIAnswer) repairCalls() {
 	for _, call := range a.calls() {
 		function := call.lookup("function")
 		if function == nil || function.kind != '{' {

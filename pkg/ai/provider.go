@@ -130,7 +130,7 @@ func Secrets(getenv func(string) string) []string {
 	return secrets
 }
 
-// argumentsOf returns the arguments of one call as they can be repeated: those that the Executor gets, mended where
+// argumentsOf returns the arguments of one call as they can be repeated: those that the Executor gets, fixed where
 // that is possible, or none. Most servers refuse a conversation in which some are not JSON.
 func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 	message, err := convert.ReadCalls(call, format)

@@ -23,10 +23,10 @@ const parallelCalls = 16
 // maxBinary is the size in bytes up to which content with images goes to a model; providers refuse more.
 const maxBinary = 5 << 20
 
-// Destructive reports whether a tool must be confirmed before a model runs it: it says that it may destroy something.
+// destructive reports whether a tool must be confirmed before a model runs it: it says that it may destroy something.
 // MCP's default is the same for a tool that does not say, but few servers do, and nobody reads a question that comes
 // every time; --tools keeps a tool away from the model.
-func Destructive(tool *exec.Tool) bool {
+func destructive(tool *exec.Tool) bool {
 	says := func(hint *bool) bool { return hint != nil && *hint }
 	return says(tool.Annotations.DestructiveHint) && !says(tool.Annotations.ReadOnlyHint)
 }
@@ -94,7 +94,7 @@ func (c *Conversation) plan(ctx context.Context, offer *offer, call convert.Tool
 		return plan
 	}
 	plan.tool = tool
-	if plan.err == nil && Destructive(tool) {
+	if plan.err == nil && destructive(tool) {
 		plan.err = c.confirm(ctx, tool, call.Arguments)
 	}
 	return plan
@@ -136,7 +136,7 @@ func (c *Conversation) resultOf(
 ) (written convert.ToolResult, shown, total int) {
 	text := result.String()
 	total = len(text)
-	short := words.Head(text, cmp.Or(c.MaxResult, DefaultMaxResult))
+	short := words.Head(text, cmp.Or(c.MaxResult, defaultMaxResult))
 	written = convert.ToolResult{Call: call, Text: short, IsError: !result.Success}
 	if len(short) < total {
 		written.Text += fmt.Sprintf("\n[result cut: %d of %d bytes shown]", len(short), total)

@@ -166,7 +166,7 @@ func (c *client) covers(resource string) bool {
 // serverMetadata reads an authorization server's metadata, in either form (RFC 8414 3, OpenID Connect Discovery 4). It
 // is nil if no place has it.
 func (c *client) serverMetadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
-	// oauthex tells what went wrong as text only: what the network did is kept here.
+	// oauthex says what went wrong as text only: what the network did is kept here.
 	network := &lastError{base: c.outward}
 	reader := c.metadataClient()
 	reader.Transport = network
@@ -342,7 +342,7 @@ func origin(address *url.URL) string {
 
 // challenge is what a server asks for when it refuses a request.
 type challenge struct {
-	// metadata is the address of the protected resource's metadata; empty if the server does not tell it (RFC 9728
+	// metadata is the address of the protected resource's metadata; empty if the server does not name it (RFC 9728
 	// 5.1).
 	metadata string
 	// scopes are those that the request needs.
@@ -357,7 +357,7 @@ type challenge struct {
 	said string
 }
 
-// because returns a problem with the server's own reason behind it, where it gave one.
+// because returns a problem with the server's own reason after it, where it gave one.
 func (a *challenge) because(problem string) string {
 	if a.said == "" {
 		return problem

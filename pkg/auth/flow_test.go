@@ -29,7 +29,8 @@ func TestLogin(t *testing.T) {
 	w.wantServed(transport, "")
 	asked, token := last(t, w.visits), last(t, w.tokens)
 	for key, want := range map[string]string{
-		"response_type": "code", "client_id": "dynamic", "scope": "read", "resource": w.url(), "code_challenge_method": "S256",
+		"response_type": "code", "client_id": "dynamic", "scope": "read", "resource": w.url(),
+		"code_challenge_method": "S256",
 	} {
 		if got := asked.Get(key); got != want {
 			t.Errorf("asked with %s %q, want %q", key, got, want)
@@ -102,9 +103,12 @@ func TestDiscoveryThatIsRefused(t *testing.T) {
 		{"of a sibling", "it is of another resource", "", func(w *world, _ *Options) { w.speaksFor = w.url() + "-2" }},
 		{"no authorization server", "names no authorization server", "", func(w *world, _ *Options) { w.logins = []string{} }},
 		{"without TLS", "http://login.example is not https", "", func(w *world, _ *Options) { w.logins = []string{"http://login.example"} }},
-		{"another issuer than the config's", "the config trusts only https://login.example", "auth.issuer", func(_ *world, o *Options) {
-			o.Auth = &config.Auth{Issuer: "https://login.example"}
-		}},
+		{
+			"another issuer than the config's", "the config trusts only https://login.example", "auth.issuer",
+			func(_ *world, o *Options) {
+				o.Auth = &config.Auth{Issuer: "https://login.example"}
+			},
+		},
 		{"another issuer than it says", `metadata issuer "https://evil.example" does not match`, "", func(w *world, _ *Options) {
 			w.metadata["issuer"] = "https://evil.example"
 		}},
@@ -117,9 +121,12 @@ func TestDiscoveryThatIsRefused(t *testing.T) {
 		{"a token endpoint without TLS", "does not use HTTPS", "", func(w *world, _ *Options) {
 			w.metadata["token_endpoint"] = "http://evil.example/token"
 		}},
-		{"a revocation endpoint without TLS", "http://evil.example/revoke is not https", "", func(w *world, _ *Options) {
-			w.metadata["revocation_endpoint"] = "http://evil.example/revoke"
-		}},
+		{
+			"a revocation endpoint without TLS", "http://evil.example/revoke is not https", "",
+			func(w *world, _ *Options) {
+				w.metadata["revocation_endpoint"] = "http://evil.example/revoke"
+			},
+		},
 		{"an authorization endpoint that is not an address", "authorization_endpoint", "", func(w *world, _ *Options) {
 			w.metadata["authorization_endpoint"] = "https://evil.example/\x01"
 		}},
@@ -162,13 +169,21 @@ func TestRegistration(t *testing.T) {
 		{"dynamic, a secret in the header", config.Auth{}, func(w *world) { w.method = methodBasic }, "dynamic", "true"},
 		{"dynamic, a secret in the body", config.Auth{}, func(w *world) { w.method = methodPost }, "dynamic", "false"},
 		{"known, public", config.Auth{ClientID: "known"}, func(w *world) { w.secrets["known"] = "" }, "known", "false"},
-		{"known, a secret in the header", config.Auth{ClientID: "known", ClientSecret: sentinel + "-own"}, func(w *world) {
-			w.secrets["known"] = sentinel + "-own"
-		}, "known", "true"},
-		{"known, a secret in the body", config.Auth{ClientID: "known", ClientSecret: sentinel + "-own"}, func(w *world) {
-			w.secrets["known"] = sentinel + "-own"
-			w.metadata["token_endpoint_auth_methods_supported"] = []string{methodPost}
-		}, "known", "false"},
+		{
+			"known, a secret in the header",
+			config.Auth{ClientID: "known", ClientSecret: sentinel + "-own"},
+			func(w *world) {
+				w.secrets["known"] = sentinel + "-own"
+			}, "known", "true",
+		},
+		{
+			"known, a secret in the body",
+			config.Auth{ClientID: "known", ClientSecret: sentinel + "-own"},
+			func(w *world) {
+				w.secrets["known"] = sentinel + "-own"
+				w.metadata["token_endpoint_auth_methods_supported"] = []string{methodPost}
+			}, "known", "false",
+		},
 		{"a document", config.Auth{ClientMetadataURL: document}, func(w *world) {
 			w.secrets[document] = ""
 			w.metadata["client_id_metadata_document_supported"] = true
@@ -197,7 +212,12 @@ func TestWhatIsRegistered(t *testing.T) {
 		writeJSON(out, http.StatusCreated, map[string]any{"client_id": "dynamic"})
 	}
 	w.wantServed(Transport(http.DefaultTransport, w.options()), "")
-	for key, want := range map[string]any{"client_name": "toolx", "application_type": "native", "token_endpoint_auth_method": "none", "software_version": "1.2.3"} {
+	for key, want := range map[string]any{
+		"client_name":                "toolx",
+		"application_type":           "native",
+		"token_endpoint_auth_method": "none",
+		"software_version":           "1.2.3",
+	} {
 		if wanted[key] != want {
 			t.Errorf("%s is %v, want %v", key, wanted[key], want)
 		}
@@ -408,12 +428,18 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		set        func(w *world)
 	}{
 		{"the person says no", "refuses: access_denied (the person said no)", func(w *world) { w.deny = true }},
-		{"of another issuer", "the answer is of the authorization server https://evil.example, and not of AS", func(w *world) {
-			w.iss = "https://evil.example"
-		}},
-		{"a refusal of another issuer", "the answer is of the authorization server https://evil.example", func(w *world) {
-			w.iss, w.deny = "https://evil.example", true
-		}},
+		{
+			"of another issuer", "the answer is of the authorization server https://evil.example, and not of AS",
+			func(w *world) {
+				w.iss = "https://evil.example"
+			},
+		},
+		{
+			"a refusal of another issuer", "the answer is of the authorization server https://evil.example",
+			func(w *world) {
+				w.iss, w.deny = "https://evil.example", true
+			},
+		},
 		{"without the issuer that is promised", "which always says so", func(w *world) {
 			w.metadata["authorization_response_iss_parameter_supported"] = true
 		}},

@@ -27,7 +27,10 @@ func FuzzReadChallenge(f *testing.F) {
 
 // What a person pastes by mistake may be secret: no error quotes it.
 func FuzzReadPasted(f *testing.F) {
-	for _, text := range []string{"http://127.0.0.1:1/callback?code=a&state=b", "code=a&state=b", "?error=x#y", "%", "a secret that was in the clipboard"} {
+	for _, text := range []string{
+		"http://127.0.0.1:1/callback?code=a&state=b", "code=a&state=b", "?error=x#y", "%",
+		"a secret that was in the clipboard",
+	} {
 		f.Add(text)
 	}
 	plain := map[string]bool{}

@@ -167,12 +167,20 @@ func TestOpenBrowserRefuses(t *testing.T) {
 			t.Errorf("%q was opened", address)
 		}
 	}
-	for system, want := range map[string]string{"linux": "xdg-open", "freebsd": "xdg-open", "darwin": "open", "windows": "rundll32"} {
+	for system, want := range map[string]string{
+		"linux":   "xdg-open",
+		"freebsd": "xdg-open",
+		"darwin":  "open",
+		"windows": "rundll32",
+	} {
 		if got := opener(system); got[0] != want {
 			t.Errorf("%s opens with %s", system, got)
 		}
 	}
-	for given, want := range map[string]string{"firefox": "firefox URL", "firefox --new-window %s -x": "firefox --new-window URL -x"} {
+	for given, want := range map[string]string{
+		"firefox":                    "firefox URL",
+		"firefox --new-window %s -x": "firefox --new-window URL -x",
+	} {
 		if got := strings.Join(withAddress(strings.Fields(given), "URL"), " "); got != want {
 			t.Errorf("%q becomes %q", given, got)
 		}

@@ -18,15 +18,15 @@ import (
 	"toolx/pkg/exec"
 )
 
-// DefaultLoginTime is how long a person has to log in.
-const DefaultLoginTime = 5 * time.Minute
+// defaultLoginTime is how long a person has to log in.
+const defaultLoginTime = 5 * time.Minute
 
 // exchangeTime is how long an authorization server may take to answer.
 const exchangeTime = 30 * time.Second
 
 // Options say whose tokens are obtained, how, and where they are kept.
 type Options struct {
-	// Server is the name of the server's entry; Login is what to write behind "toolx auth login" to log in to it, empty
+	// Server is the name of the server's entry; Login is what to write after "toolx auth login" to log in to it, empty
 	// if that is its name.
 	Server string
 	Login  string
@@ -51,7 +51,7 @@ type Options struct {
 	// wrong says what is wrong with the one before, nil for the first. Where Paste is nil, the browser alone is waited
 	// for.
 	Paste func(ctx context.Context, wrong error) (string, error)
-	// LoginTime is how long that may take; zero means DefaultLoginTime, less than zero that there is no limit.
+	// LoginTime is how long that may take; zero means defaultLoginTime, less than zero that there is no limit.
 	LoginTime time.Duration
 
 	// Version is toolx's own, told to authorization servers.
@@ -145,7 +145,7 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 	}
 	switch {
 	case options.LoginTime == 0:
-		options.LoginTime = DefaultLoginTime
+		options.LoginTime = defaultLoginTime
 	case options.LoginTime < 0:
 		options.LoginTime = math.MaxInt64
 	}

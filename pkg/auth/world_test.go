@@ -540,7 +540,8 @@ func (w *world) wantFailure(got any, err error, want, hint string) {
 	if !errors.As(err, &failure) || failure.Kind() != fault.KindAuth {
 		w.t.Fatalf("got %v, error %v, want one of kind auth", got, err)
 	}
-	if want = strings.NewReplacer("RS", w.resource.URL, "AS", w.authority.URL).Replace(want); !strings.Contains(failure.Error(), want) {
+	want = strings.NewReplacer("RS", w.resource.URL, "AS", w.authority.URL).Replace(want)
+	if !strings.Contains(failure.Error(), want) {
 		w.t.Errorf("error %q, want %q", failure, want)
 	}
 	if !strings.Contains(failure.Hint(), hint) {

@@ -58,7 +58,7 @@ type Stage interface {
 	Exit(code int)
 }
 
-// Server is what list_servers tells of one server. Values that may hold secrets (command line, URL, environment) have
+// Server is what list_servers reports of one server. Values that may hold secrets (command line, URL, environment) have
 // no place here.
 type Server struct {
 	Name      string `json:"name"`
@@ -96,7 +96,7 @@ func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 	return tool
 }
 
-// brokenTool returns the tool of an entry that is wrong: every call fails with err, which is the user's to mend.
+// brokenTool returns the tool of an entry that is wrong: every call fails with err, which is the user's to fix.
 func brokenTool(entry *config.Tool, err error) *exec.Tool {
 	wrong := &fault.UsageError{Message: err.Error(), Fix: fault.HintOf(err)}
 	definition := rawjson.Build("name", entry.Name, "description", entry.Description,

@@ -38,7 +38,7 @@ const datetimeDefinition = `{
 	"annotations": {"title": "Date and time", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
 
-// moment is one point in time, as datetime tells it.
+// moment is one point in time, as datetime reports it.
 type moment struct {
 	ISO          string      `json:"iso"` // RFC 3339, in Timezone
 	UTC          string      `json:"utc"` // the same in UTC
@@ -77,7 +77,7 @@ type datetimeArguments struct {
 	Format      string          `json:"format"`
 }
 
-// datetime tells, computes and formats times (IMPL-3).
+// datetime reports, computes and formats times (IMPL-3).
 func (s Services) datetime(_ context.Context, request exec.Request) (any, error) {
 	var arguments datetimeArguments
 	if err := decode(request, &arguments); err != nil {
@@ -273,7 +273,7 @@ func offsetZone(name string) (*time.Location, bool) {
 	return time.FixedZone(fmt.Sprintf("UTC%s%02d:%02d", match[1], hours, minutes), seconds), true
 }
 
-// zoneName returns the IANA name of a zone, of the local one too where the system tells it; else "Local".
+// zoneName returns the IANA name of a zone, of the local one too where the system reports it; else "Local".
 func zoneName(zone *time.Location) string {
 	if zone != time.Local {
 		return zone.String()

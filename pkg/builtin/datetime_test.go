@@ -200,7 +200,10 @@ func TestDatetimeLocal(t *testing.T) {
 
 // Any duration gives a time or a message.
 func FuzzDatetimeAdd(f *testing.F) {
-	for _, seed := range []string{"1h", "P1Y2M3DT4H5M6S", "-3 months", "1 year, 2 weeks and 3 days", "1.5d", "µs", "1e9y", "and", ".", "9223372036854775807ns", "P", "+ 1 h"} {
+	for _, seed := range []string{
+		"1h", "P1Y2M3DT4H5M6S", "-3 months", "1 year, 2 weeks and 3 days", "1.5d", "µs", "1e9y", "and", ".",
+		"9223372036854775807ns", "P", "+ 1 h",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, duration string) {

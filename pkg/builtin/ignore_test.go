@@ -75,7 +75,8 @@ func TestIgnoreRules(t *testing.T) {
 			if gitErr == nil {
 				listed := run(t, root, git, "-c", "core.excludesFile=", "-c", "core.quotePath=false", "ls-files", "-z",
 					"--others", "--exclude-standard")
-				if fromGit := withoutIgnoreFiles(strings.Split(strings.TrimSuffix(listed, "\x00"), "\x00")); !slices.Equal(fromGit, want) {
+				fromGit := withoutIgnoreFiles(strings.Split(strings.TrimSuffix(listed, "\x00"), "\x00"))
+				if !slices.Equal(fromGit, want) {
 					t.Errorf("git keeps %q, the table %q", fromGit, want)
 				}
 			}
@@ -136,7 +137,10 @@ func TestIgnoreRulesFromAbove(t *testing.T) {
 
 // Any glob compiles or is refused, and never panics or hangs.
 func FuzzGlob(f *testing.F) {
-	for _, seed := range []string{"*.go", "a/**/b", "[!a-z]", "[[:alpha:]]", "[]-a]", "\\", "{a,b}", "[z-a]", "[\\]]", "é?", "a[", "[a-\\", "**", "***/", "[[:alpha::]]]]", "[[:]", "[[:a]"} {
+	for _, seed := range []string{
+		"*.go", "a/**/b", "[!a-z]", "[[:alpha:]]", "[]-a]", "\\", "{a,b}", "[z-a]", "[\\]]", "é?", "a[", "[a-\\",
+		"**", "***/", "[[:alpha::]]]]", "[[:]", "[[:a]",
+	} {
 		f.Add(seed, "a/b/c.go")
 	}
 	f.Fuzz(func(t *testing.T, glob, path string) {

@@ -48,7 +48,7 @@ const describeToolDefinition = `{
 	"annotations": {"title": "Describe a tool", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
 
-// toolEntry is one tool, as the internal tools tell it.
+// toolEntry is one tool, as the internal tools report it.
 type toolEntry struct {
 	Name        string          `json:"name"`
 	Server      string          `json:"server,omitempty"`

@@ -325,7 +325,7 @@ func toWhole(f func(float64) float64) func(number) (number, error) {
 }
 
 // round rounds half away from zero, to whole numbers or to so many decimal digits. It rounds the number as it is
-// written: round(2.675, 2) is 2.68, though the double behind it is a little less.
+// written: round(2.675, 2) is 2.68, though the double of it is a little less.
 func round(values []number) (number, error) {
 	digits := 0
 	if len(values) == 2 {

@@ -89,7 +89,7 @@ func plainOperators(expression string) []rune {
 	}, expression))
 }
 
-// spaceNumbers parts a number from the name behind it, "2pi", which the lexer refuses. It returns where each character
+// spaceNumbers parts a number from the name after it, "2pi", which the lexer refuses. It returns where each character
 // stood. An exponent is a part of its number, and so is what follows 0x, 0b and 0o.
 func spaceNumbers(text []rune) (spaced []rune, places []int) {
 	isWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -267,7 +267,7 @@ func isConstant(name string) bool {
 	return ok
 }
 
-// unsupported returns the end of a message about an unknown name behind a number. One or two letters are rather a unit
+// unsupported returns the end of a message about an unknown name after a number. One or two letters are rather a unit
 // than a typo.
 func unsupported(name string) string {
 	if near := suggestion(name, mathNames()); near != "" && len(name) > 2 {

@@ -149,7 +149,10 @@ func TestMockFaultsOnStage(t *testing.T) {
 
 func TestMockCrashAndSilenceOnStage(t *testing.T) {
 	code := 3
-	for name, faults := range map[string]config.Faults{"crash": {Crash: &code, Before: "last words"}, "silent": {Silent: true, Before: "last words"}} {
+	for name, faults := range map[string]config.Faults{
+		"crash":  {Crash: &code, Before: "last words"},
+		"silent": {Silent: true, Before: "last words"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			stage := newStage()
 			tool := mocked(t, config.Implementation{Faults: faults}, builtin.Services{Stage: stage})

@@ -368,7 +368,7 @@ func binary(data []byte) bool {
 
 // compileGlobs makes rules of globs for the files to search; one that begins with ! is negated.
 func compileGlobs(globs []string) ([]ignoreRule, error) {
-	var compiled []ignoreRule
+	var rules []ignoreRule
 	for _, glob := range globs {
 		glob, excluded := strings.CutPrefix(glob, "!")
 		expanded, err := expandBraces(filepath.ToSlash(glob))
@@ -380,10 +380,10 @@ func compileGlobs(globs []string) ([]ignoreRule, error) {
 			if err != nil {
 				return nil, err
 			}
-			compiled = append(compiled, ignoreRule{pattern: pattern, negated: excluded, anchored: strings.Contains(one, "/")})
+			rules = append(rules, ignoreRule{pattern: pattern, negated: excluded, anchored: strings.Contains(one, "/")})
 		}
 	}
-	return compiled, nil
+	return rules, nil
 }
 
 // wants reports whether the globs let a file through: no excluding one matches it, and one of the others does, if there

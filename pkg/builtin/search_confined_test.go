@@ -89,10 +89,12 @@ func TestSearchConfinedWithoutRoots(t *testing.T) {
 	if files, failure := searchAs(t, builtin.Services{}, true, "."); strings.Join(files, " ") != "a.txt" {
 		t.Errorf("%q %s", files, failure)
 	}
-	if files, failure := searchAs(t, builtin.Services{}, true, outside); !strings.Contains(failure, "may not be searched") {
+	files, failure := searchAs(t, builtin.Services{}, true, outside)
+	if !strings.Contains(failure, "may not be searched") {
 		t.Errorf("%q %s", files, failure)
 	}
-	if files, failure := searchAs(t, builtin.Services{Roots: []string{}}, true, "."); failure != ". may not be searched: no folder may (roots in the config)" {
+	files, failure = searchAs(t, builtin.Services{Roots: []string{}}, true, ".")
+	if failure != ". may not be searched: no folder may (roots in the config)" {
 		t.Errorf("%q %s", files, failure)
 	}
 }

@@ -45,7 +45,8 @@ func searchIn(t *testing.T, folder, arguments string) found {
 		t.Fatal(err)
 	}
 	var answer found
-	if err := json.Unmarshal([]byte(value(t, call(t, builtin.Services{}, "search", string(raw)))), &answer); err != nil {
+	if err := json.Unmarshal([]byte(value(t, call(t, builtin.Services{}, "search", string(raw)))),
+		&answer); err != nil {
 		t.Fatal(err)
 	}
 	for i, match := range answer.Matches {
@@ -183,7 +184,11 @@ func TestSearchIsBounded(t *testing.T) {
 func TestSearchFollowsNoLinks(t *testing.T) {
 	outside := tree(t, map[string]string{"secret": "needle"})
 	folder := tree(t, map[string]string{"a": "needle"})
-	for name, target := range map[string]string{"out": outside, "file": filepath.Join(outside, "secret"), "circle": folder} {
+	for name, target := range map[string]string{
+		"out":    outside,
+		"file":   filepath.Join(outside, "secret"),
+		"circle": folder,
+	} {
 		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}

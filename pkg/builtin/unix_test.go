@@ -20,7 +20,8 @@ import (
 // The programs below answer as the real ones do, and keep the volume in a file. They use nothing but the shell's own
 // commands, for PATH holds only them.
 const (
-	shellHead = "#!/bin/sh\nstate=${0%/*}/state\nread level muted < \"$state\"\nlog() { echo \"$*\" >> \"${0%/*}/log\"; }\n" +
+	shellHead = "#!/bin/sh\nstate=${0%/*}/state\nread level muted < \"$state\"\n" +
+		"log() { echo \"$*\" >> \"${0%/*}/log\"; }\n" +
 		"save() { echo \"$level $muted\" > \"$state\"; }\n[ \"$LC_ALL\" = C ] || exit 9\n"
 
 	fakeWpctl = shellHead + `
@@ -80,7 +81,8 @@ func install(t *testing.T, programs map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, script := range programs {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil { //nolint:gosec // it must be executable
+		const executable = 0o700
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), executable); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -193,7 +195,9 @@ func TestVolumeParsers(t *testing.T) {
 			return parseAmixer("Mono: Playback 1 [40%] [on]\nMono: Capture 1 [90%] [off]")
 		}, sound{Level: 40}, ""},
 		{"osascript display", func() (sound, error) {
-			return parseOsascript("output volume:missing value, input volume:50, alert volume:100, output muted:missing value\n")
+			return parseOsascript(
+				"output volume:missing value, input volume:50, alert volume:100, output muted:missing value\n",
+			)
 		}, sound{}, "no volume that can be set"},
 		{"osascript nonsense", func() (sound, error) { return parseOsascript("") }, sound{}, "cannot be read"},
 	}

@@ -60,7 +60,8 @@ defaults: {slow: 30, maxTime: 1h, retry: {attempts: 0, baseDelay: 1s}}
 		"c.yaml:17:5: tools[2]: 'name' is missing, so that the tool is left out",
 		"c.yaml:18:18: defaults.slow: 30 has no unit, and is ignored",
 		"c.yaml:18:53: defaults.retry.attempts: 0 is too small, the least is 1, and is ignored")
-	if defaults := (Defaults{MaxTime: time.Hour, Retry: Retry{BaseDelay: time.Second}}); !reflect.DeepEqual(config.Defaults, defaults) {
+	defaults := Defaults{MaxTime: time.Hour, Retry: Retry{BaseDelay: time.Second}}
+	if !reflect.DeepEqual(config.Defaults, defaults) {
 		t.Errorf("defaults %+v, want %+v", config.Defaults, defaults)
 	}
 }

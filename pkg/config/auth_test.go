@@ -122,7 +122,8 @@ func TestAuthThatCannotWork(t *testing.T) {
 
 // An unset variable of auth is told as those of other keys are.
 func TestAuthWithAnUnsetVariable(t *testing.T) {
-	loaded, err := loadText(t, "toolx.yaml", "servers:\n  remote:\n    url: https://a\n    auth: {clientId: a, clientSecret: \"${NOT_SET}\"}\n")
+	loaded, err := loadText(t, "toolx.yaml",
+		"servers:\n  remote:\n    url: https://a\n    auth: {clientId: a, clientSecret: \"${NOT_SET}\"}\n")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ type Server struct {
 	Args      []string
 	Env       map[string]string
 	EnvFile   string
-	// InheritEnv says what the process gets of toolx's environment: InheritAll, or InheritMinimal and what InheritNames
+	// InheritEnv says what the process gets of toolx's environment: "all", or "minimal" and what InheritNames
 	// has; empty means all but toolx's own secrets.
 	InheritEnv   string
 	InheritNames []string

@@ -469,7 +469,7 @@ func (d *decoder) duration(v value) time.Duration {
 	if v.kind != kindText && v.kind != kindNumber {
 		return 0
 	}
-	duration, err := ParseDuration(v.written)
+	duration, err := parseDuration(v.written)
 	d.unitProblem(v, err)
 	return duration
 }
@@ -629,9 +629,9 @@ func (e *UnitError) Error() string { return e.Text }
 // Hint says what to write instead.
 func (e *UnitError) Hint() string { return e.Fix }
 
-// ParseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, because nobody can tell its
+// parseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, because nobody can tell its
 // unit; so are negative times. The error is a *UnitError.
-func ParseDuration(text string) (time.Duration, error) {
+func parseDuration(text string) (time.Duration, error) {
 	duration, err := time.ParseDuration(text)
 	switch {
 	case err == nil && duration >= 0 && !allDigits(text):

@@ -111,7 +111,7 @@ func (e *expander) variable(reference, key string, depth int) string {
 	return content
 }
 
-// refuse notes a reference that is none.
+// refuse reports a reference to something that is not a variable.
 func (e *expander) refuse(reference, key string) {
 	const longest = 41
 	reference = words.Shorten(reference, longest)

@@ -19,8 +19,10 @@ func FuzzLoad(f *testing.F) {
 		f.Add(data, filepath.Ext(name))
 	}
 	for _, text := range []string{
-		"a: &x [*x]", "a: &a {<<: *a}", "? [a]\n: b", "!!str : &", "a: |\n  b", "{", "[", "servers: {a: {command: 1e99999999}}",
-		"tools: [{name: a, implementation: {type: mock, mock_response: &x [1, *x]}}]", "%YAML 1.2\n---\n...", "\ufeff", "<<: 1", "a: !!int",
+		"a: &x [*x]", "a: &a {<<: *a}", "? [a]\n: b", "!!str : &", "a: |\n  b", "{", "[",
+		"servers: {a: {command: 1e99999999}}",
+		"tools: [{name: a, implementation: {type: mock, mock_response: &x [1, *x]}}]", "%YAML 1.2\n---\n...", "\ufeff",
+		"<<: 1", "a: !!int",
 	} {
 		f.Add([]byte(text), ".yaml")
 		f.Add([]byte(text), "")
@@ -53,7 +55,9 @@ func FuzzLoad(f *testing.F) {
 			_, _ = server.Resolve([]string{"HOME=/home"})
 		}
 		for _, tool := range config.Tools {
-			for _, raw := range []json.RawMessage{tool.Parameters, tool.OutputSchema, tool.Annotations, tool.Implementation.MockResponse} {
+			for _, raw := range []json.RawMessage{
+				tool.Parameters, tool.OutputSchema, tool.Annotations, tool.Implementation.MockResponse,
+			} {
 				if raw != nil && !json.Valid(raw) {
 					t.Errorf("not JSON: %s", raw)
 				}

@@ -29,7 +29,8 @@ func TestRemoteServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := loaded.Servers[0].dir
-	if want := []string{filepath.Join(folder, "token.sh"), "--api-key", "hush-hush"}; !reflect.DeepEqual(got.HeadersCommand, want) {
+	want := []string{filepath.Join(folder, "token.sh"), "--api-key", "hush-hush"}
+	if !reflect.DeepEqual(got.HeadersCommand, want) {
 		t.Errorf("headersCommand %q, want %q", got.HeadersCommand, want)
 	}
 	if got.CACert != filepath.Join(folder, "ca.pem") || got.ClientCert != "/etc/client.pem" ||

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// What inheritEnv may say; a list of names stands for InheritMinimal with these.
+// What inheritEnv may say; a list of names stands for inheritMinimal with these.
 const (
-	InheritAll     = "all"
-	InheritMinimal = "minimal"
+	inheritAll     = "all"
+	inheritMinimal = "minimal"
 )
 
 // tokenVariable is what clients of toolx serve must know: no other process has a use for it.
@@ -36,9 +36,9 @@ func (s *Server) inherited(environ []string) (passed, withheld []string) {
 		switch {
 		case slices.ContainsFunc(s.InheritNames, func(named string) bool { return canonical(named) == name }):
 			return false
-		case s.InheritEnv == InheritMinimal && !isMinimal(name):
+		case s.InheritEnv == inheritMinimal && !isMinimal(name):
 			return true
-		case name == tokenVariable, !s.literal && s.InheritEnv != InheritAll && slices.Contains(ownSecrets(), name):
+		case name == tokenVariable, !s.literal && s.InheritEnv != inheritAll && slices.Contains(ownSecrets(), name):
 			withheld = append(withheld, name)
 			return true
 		}
@@ -77,7 +77,7 @@ func isMinimal(name string) bool {
 
 // narrowsEnv reports whether inheritEnv, where the entry has it, passes on less than there is without it.
 func (s *Server) narrowsEnv() bool {
-	return s.InheritEnv != InheritAll && !slices.ContainsFunc(s.InheritNames, func(named string) bool {
+	return s.InheritEnv != inheritAll && !slices.ContainsFunc(s.InheritNames, func(named string) bool {
 		return slices.Contains(ownSecrets(), canonical(named))
 	})
 }
@@ -85,10 +85,10 @@ func (s *Server) narrowsEnv() bool {
 // inheritEnv reads the key.
 func (d *decoder) inheritEnv(v value, s *Server) {
 	if v.kind != kindText {
-		s.InheritEnv, s.InheritNames = InheritMinimal, v.texts()
+		s.InheritEnv, s.InheritNames = inheritMinimal, v.texts()
 		return
 	}
-	if s.InheritEnv = v.text; v.text != InheritAll && v.text != InheritMinimal {
+	if s.InheritEnv = v.text; v.text != inheritAll && v.text != inheritMinimal {
 		d.problem(v, "write all, minimal, or a list of names", "inheritEnv knows no %s", v.shown())
 	}
 }

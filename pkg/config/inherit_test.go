@@ -12,7 +12,8 @@ import (
 func TestInheritEnv(t *testing.T) {
 	environ := []string{
 		"PATH=/bin", "HOME=/home/a", "LC_ALL=C", "XDG_DATA_HOME=/d", "AWS_KEY=1", "MINE=2",
-		"OPENAI_API_KEY=k1", "ANTHROPIC_API_KEY=k2", "ANTHROPIC_AUTH_TOKEN=k3", "OLLAMA_API_KEY=k4", "TOOLX_SERVE_TOKEN=t",
+		"OPENAI_API_KEY=k1", "ANTHROPIC_API_KEY=k2", "ANTHROPIC_AUTH_TOKEN=k3", "OLLAMA_API_KEY=k4",
+		"TOOLX_SERVE_TOKEN=t",
 	}
 	const little, rest = "HOME LC_ALL PATH XDG_DATA_HOME", " AWS_KEY MINE"
 	for entry, want := range map[string]string{
@@ -39,11 +40,12 @@ func TestInheritEnv(t *testing.T) {
 			t.Errorf("%s: %v", entry, err)
 			continue
 		}
-		if got, want := namesOf(resolved.Env), strings.Fields(want); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		got, want := namesOf(resolved.Env), strings.Fields(want)
+		if !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 			t.Errorf("%s gets %q, want %q", entry, got, want)
 		}
 	}
-	// What stands behind -- is started as the shell would, except for toolx's own token.
+	// What follows -- is started as the shell would, except for toolx's own token.
 	resolved, err := AdHoc([]string{"a"}, "", nil).Resolve(environ)
 	if err != nil || len(resolved.Env) != len(environ)-1 ||
 		!slices.Equal(resolved.Withheld, []string{"TOOLX_SERVE_TOKEN"}) {

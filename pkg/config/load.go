@@ -27,8 +27,8 @@ type Options struct {
 	Distrust bool
 }
 
-// EnvFiles is the variable that lists config files, separated as in PATH.
-const EnvFiles = "TOOLX_CONFIG"
+// envFiles is the variable that lists config files, separated as in PATH.
+const envFiles = "TOOLX_CONFIG"
 
 // Load finds the config files, reads and checks each, and lays the later over the earlier. No file at all is an empty
 // Config.
@@ -94,8 +94,8 @@ func Find(options Options) ([]File, []Warning, []Problem) {
 		files, problems := named(options, options.Files, "check --config")
 		return files, nil, problems
 	}
-	if list, _ := options.Getenv(EnvFiles); list != "" {
-		files, problems := named(options, splitList(list, options.Getenv), "check $"+EnvFiles)
+	if list, _ := options.Getenv(envFiles); list != "" {
+		files, problems := named(options, splitList(list, options.Getenv), "check $"+envFiles)
 		return files, nil, problems
 	}
 	var files []File

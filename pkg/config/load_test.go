@@ -225,7 +225,8 @@ func TestLog(t *testing.T) {
 		}
 	}
 	config, err := loadText(t, "c.yaml", "defaults: {log: {result: false}}")
-	if err != nil || len(config.Warnings) != 1 || config.Warnings[0].Text != "unknown key 'result' in defaults.log, did you mean 'results'?" {
+	if err != nil || len(config.Warnings) != 1 ||
+		config.Warnings[0].Text != "unknown key 'result' in defaults.log, did you mean 'results'?" {
 		t.Errorf("%v, %v", config.Warnings, err)
 	}
 }
@@ -265,7 +266,7 @@ func TestSearchOrder(t *testing.T) {
 			}
 			options.Getenv = func(name string) (string, bool) {
 				switch name {
-				case EnvFiles:
+				case envFiles:
 					return absoluteList(dir, test.env), test.env != ""
 				case homeVariable():
 					return dir, true
@@ -325,7 +326,7 @@ func TestNamedFileMissing(t *testing.T) {
 		"toolx.yaml")+"\nnone.yaml: check --config")
 
 	options := optionsIn(dir)
-	options.Getenv = func(name string) (string, bool) { return filepath.Join(dir, "gone.yaml"), name == EnvFiles }
+	options.Getenv = func(name string) (string, bool) { return filepath.Join(dir, "gone.yaml"), name == envFiles }
 	_, err = Load(options)
 	wantProblems(t, err, filepath.Join(dir, "gone.yaml")+": no such file")
 	wantHint(t, err, "check $TOOLX_CONFIG")
@@ -412,7 +413,8 @@ func TestWarnings(t *testing.T) {
 		{"only comments", "# nothing\n", "c.yaml: the file is empty"},
 		{"null", "null\n", "c.yaml: the file is empty"},
 		{
-			"REG-3", "tools:\n  - {name: a, implementation: {type: mock}}\n  - {name: a, implementation: {type: builtin}}\n",
+			"REG-3",
+			"tools:\n  - {name: a, implementation: {type: mock}}\n  - {name: a, implementation: {type: builtin}}\n",
 			"c.yaml:3:5: the tool 'a' is given twice and replaces the one at c.yaml:2:5",
 		},
 	}
@@ -473,7 +475,8 @@ doctor: {severity: {a: error, b: info}}`,
 	if !reflect.DeepEqual(config.Defaults, want) {
 		t.Errorf("defaults %+v", config.Defaults)
 	}
-	if severity := config.Doctor.Severity; !reflect.DeepEqual(severity, map[string]string{"a": "error", "b": "warning"}) {
+	severity := config.Doctor.Severity
+	if !reflect.DeepEqual(severity, map[string]string{"a": "error", "b": "warning"}) {
 		t.Errorf("severities of the doctor %v", severity)
 	}
 	for path, origin := range map[string]string{

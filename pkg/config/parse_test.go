@@ -150,7 +150,9 @@ func TestParseSize(t *testing.T) {
 			t.Errorf("%s is %d (%v), want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "KiB", "-1", "1TB", "1  MB", "1,5MB", "0x10", "1e3", "9223372036854775808", "1.2.3"} {
+	for _, text := range []string{
+		"", "KiB", "-1", "1TB", "1  MB", "1,5MB", "0x10", "1e3", "9223372036854775808", "1.2.3",
+	} {
 		if got, err := ParseSize(text); err == nil {
 			t.Errorf("%q is %d, want an error", text, got)
 		}

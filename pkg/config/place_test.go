@@ -8,7 +8,8 @@ import (
 
 func TestPlace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "toolx.yaml")
-	if err := os.WriteFile(file, []byte("servers:\n  my server:\n    command: x\n    args: [a, b]\n    env: {a.b: c}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("servers:\n  my server:\n    command: x\n    args: [a, b]\n    env: {a.b: c}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	loaded, err := Load(Options{Files: []string{file}})

@@ -67,13 +67,16 @@ func TestProblems(t *testing.T) {
 		{"two servers of one name", "servers: {a: {command: x}}\nmcpServers: {a: {command: y}}", []string{"2:14: mcpServers.a: a server of this name is given already, at c.yaml:1:11"}},
 		{"duplicate key", "servers:\n  a: {command: x}\n  a: {command: y}\n", []string{"3:3: the key 'a' is given twice, first at c.yaml:2:3"}},
 		{"mapping in normalize", "servers: {a: {command: x, normalize: {t: {a: 1}}}}", []string{"1:46: servers.a.normalize.t.a: expected text, found a number 1"}},
-		{"all at once", "servers:\n  a: {timeout: -3}\n  b: {command: x, disabled: 1, protocol: x}\ntools: 3\n", []string{
-			"2:3: servers.a: the server has neither command nor url",
-			"2:16: servers.a.timeout: -3 is not a time to wait",
-			"3:29: servers.b.disabled: expected true or false, found a number 1",
-			"3:42: servers.b.protocol: unknown value 'x', expected one of auto, legacy, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28",
-			"4:8: tools: expected a list, found a number 3",
-		}},
+		{
+			"all at once", "servers:\n  a: {timeout: -3}\n  b: {command: x, disabled: 1, protocol: x}\ntools: 3\n",
+			[]string{
+				"2:3: servers.a: the server has neither command nor url",
+				"2:16: servers.a.timeout: -3 is not a time to wait",
+				"3:29: servers.b.disabled: expected true or false, found a number 1",
+				"3:42: servers.b.protocol: unknown value 'x', expected one of auto, legacy, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28",
+				"4:8: tools: expected a list, found a number 3",
+			},
+		},
 		{"keys with dots", "servers: {a.b: {command: 1}}", []string{`1:26: servers["a.b"].command: expected text or a list, found a number 1`}},
 	}
 	for _, test := range tests {
@@ -135,7 +138,7 @@ func TestUnreadable(t *testing.T) {
 		{"UTF-16", "\xff\xfes\x00", "c.yaml: the file is UTF-16"},
 		{"invalid UTF-8", "servers:\n  é\xff: x", "c.yaml:2:4: the byte 0xff is not valid UTF-8"},
 		{"too large", strings.Repeat("#", maxFile+1), "c.yaml: larger than 4 MiB"},
-		{"too many tokens", strings.Repeat("- x\n", maxTokens/2+1), "c.yaml: too large for YAML (100002 tokens, 100000 at the most)"},
+		{"too many tokens", strings.Repeat("- x\n", maxTokens/2+1), "c.yaml: too large for YAML (100002 tokens, at most 100000)"},
 		{"too deep", "a: " + strings.Repeat("[", 100_000), "c.yaml:1:204: values are nested more than 200 deep"},
 		{"too deep by dashes", strings.Repeat("- ", 100_000), "c.yaml:1:401: values are nested more than 200 deep"},
 		{"second document", "servers:\n---\ntools:\n", "c.yaml:2:1: a second YAML document begins here, a config file holds one"},

@@ -322,14 +322,14 @@ func word(text string) string {
 	return text
 }
 
-// OwnCommand is the command that stands for toolx itself, whatever PATH says.
-const OwnCommand = "toolx"
+// ownCommand is the command that stands for toolx itself, whatever PATH says.
+const ownCommand = "toolx"
 
 // playsOwnFile reports whether the entry can start nothing but toolx itself, serving a file of the config's own folder.
 // That process trusts nothing in its turn (see Resolve), so the entry needs no consent. A flag, or any other key, could
 // do more and is not allowed.
 func (s *Server) playsOwnFile() bool {
-	return s.Command == OwnCommand && len(s.Args) == 2 && s.Args[0] == "serve" &&
+	return s.Command == ownCommand && len(s.Args) == 2 && s.Args[0] == "serve" &&
 		filepath.IsLocal(s.Args[1]) && !strings.HasPrefix(s.Args[1], "-") && !strings.Contains(s.Args[1], "${") &&
 		s.URL == "" && s.EnvFile == "" && len(s.HeadersCommand) == 0 &&
 		s.Cwd == "." && len(s.otherKeys()) == 1 && // cwd

@@ -133,7 +133,12 @@ func TestSearchEnds(t *testing.T) {
 		}
 		return "", false
 	}
-	for folder, found := range map[string]bool{"home/work": false, "home": false, "repo/deep": false, "plain/deep": true} {
+	for folder, found := range map[string]bool{
+		"home/work":  false,
+		"home":       false,
+		"repo/deep":  false,
+		"plain/deep": true,
+	} {
 		files, warnings, problems := Find(Options{Dir: filepath.Join(top, folder), UserDir: "-", Getenv: getenv})
 		if len(files) > 0 != found || warnings != nil || problems != nil {
 			t.Errorf("%s: %v, %v, %v", folder, files, warnings, problems)

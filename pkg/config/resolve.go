@@ -91,7 +91,7 @@ func clientVariable(name string) string {
 // os.Environ gives it; of it the process inherits what InheritEnv says. envFile is laid over that, and env over both.
 // Variables are looked up in environ and envFile, so the entry's own env cannot refer to itself.
 //
-// A command that is OwnCommand becomes the path of the running program.
+// A command that is ownCommand becomes the path of the running program.
 //
 // The error is an *Error where the entry is wrong (Err), an *UntrustedError where the user's consent is missing, an
 // *UnsetError where variables are not set, or an *Error where a value is malformed or envFile cannot be read. Only this
@@ -258,7 +258,7 @@ func (e *expander) headersCommand(cwd string) []string {
 // command returns a program to start. A bare name is left to be looked up in PATH.
 func (e *expander) command(key, text, cwd string) string {
 	command := e.path(key, text)
-	if command == OwnCommand && !e.server.literal {
+	if command == ownCommand && !e.server.literal {
 		if own, err := os.Executable(); err == nil {
 			return own
 		}

@@ -158,7 +158,8 @@ func urlSecrets(address string) []string {
 func secretKey(key string) bool {
 	bare := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
 	return slices.ContainsFunc([]string{
-		"token", "secret", "password", "passwd", "apikey", "accesskey", "authorization", "credential", "private", "cookie",
+		"token", "secret", "password", "passwd", "apikey", "accesskey", "authorization", "credential", "private",
+		"cookie",
 	}, func(telling string) bool { return strings.Contains(bare, telling) })
 }
 

@@ -75,7 +75,7 @@ func checkTokens(file string, tokens token.Tokens) (Problem, bool) {
 	if len(tokens) > maxTokens {
 		return Problem{
 			Origin: Origin{File: file},
-			Text:   fmt.Sprintf("too large for YAML (%d tokens, %d at the most)", len(tokens), maxTokens),
+			Text:   fmt.Sprintf("too large for YAML (%d tokens, at most %d)", len(tokens), maxTokens),
 			Fix:    "write it as JSON, or split it into several files",
 		}, false
 	}

@@ -26,7 +26,8 @@ func finished(id, arguments string, err error) exec.CallFinished {
 		ID:        id,
 		Arguments: json.RawMessage(arguments),
 		Result: &exec.Result{
-			Success: err == nil, Err: err, ToolName: "zwave__control", Server: "zwave", Duration: 12300 * time.Microsecond,
+			Success: err == nil, Err: err, ToolName: "zwave__control", Server: "zwave",
+			Duration: 12300 * time.Microsecond,
 		},
 	}
 }
@@ -79,7 +80,8 @@ func TestRecord(t *testing.T) {
 		checkMode(t, filepath.Dir(path), 0o700)
 	}
 	entries := read(t, path, 2)
-	if len(entries) != 2 || entries[0].ID != "2" || entries[1].Kind != fault.KindTimeout || string(entries[1].Arguments) != "{}" {
+	if len(entries) != 2 || entries[0].ID != "2" || entries[1].Kind != fault.KindTimeout ||
+		string(entries[1].Arguments) != "{}" {
 		t.Errorf("read %+v", entries)
 	}
 }
@@ -190,7 +192,8 @@ func TestHugeArguments(t *testing.T) {
 	if err := json.Unmarshal(entries[0].Arguments, &kept); err != nil {
 		t.Fatalf("cut arguments are no string: %v", err)
 	}
-	if entries[0].ArgumentsBytes != len(arguments) || len(kept) > maxArguments+len("…") || strings.Contains(kept, "sss") {
+	if entries[0].ArgumentsBytes != len(arguments) || len(kept) > maxArguments+len("…") ||
+		strings.Contains(kept, "sss") {
 		t.Errorf("kept %d of %d bytes: …%s", len(kept), entries[0].ArgumentsBytes, kept[len(kept)-60:])
 	}
 	if string(entries[1].Arguments) != `"{\"broken\":"` || len(entries[1].Error) > maxError+len("…") {
@@ -300,7 +303,8 @@ func TestHalfALine(t *testing.T) {
 
 func TestBrokenLinesAreSkipped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
-	text := "\n{\"tool\":\"a\",\"id\":\"1\"}\nnot json\n{\"tool\":\"b\",\"id\":\"2\"}\n\n[]\n{\"tool\":\"c\",\"id\":\"3\"}\n{\"tool\":\"d\""
+	text := "\n{\"tool\":\"a\",\"id\":\"1\"}\nnot json\n{\"tool\":\"b\",\"id\":\"2\"}\n\n[]\n" +
+		"{\"tool\":\"c\",\"id\":\"3\"}\n{\"tool\":\"d\""
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -249,7 +249,7 @@ func (a *httpAnswer) Write(p []byte) (int, error) {
 	a.begun = true
 	written := p
 	if a.Header().Get("Content-Type") == "application/json" {
-		written = mendAnswer(p, a.id)
+		written = restoreID(p, a.id)
 	}
 	if _, err := a.ResponseWriter.Write(written); err != nil {
 		return 0, err
@@ -265,9 +265,9 @@ func (a *httpAnswer) Flush() {
 	}
 }
 
-// mendAnswer replaces the id in an answer of the SDK with the id as the client wrote it: the SDK reads numbers as
+// restoreID replaces the id in an answer of the SDK with the id as the client wrote it: the SDK reads numbers as
 // floats and loses digits.
-func mendAnswer(message []byte, id json.RawMessage) []byte {
+func restoreID(message []byte, id json.RawMessage) []byte {
 	const head, tail = `{"jsonrpc":"2.0",`, `"id":`
 	rest, is := bytes.CutPrefix(message, []byte(head+tail))
 	if !is {

@@ -12,7 +12,7 @@ import (
 )
 
 // Ids come back as they were written, whatever the SDK made of them.
-func TestMendAnswer(t *testing.T) {
+func TestRestoreID(t *testing.T) {
 	long := strings.Repeat("x", 2*maxErrorText)
 	for message, test := range map[string]struct{ id, want string }{
 		`{"jsonrpc":"2.0","id":1.2345678901234567e+19,"result":{"a":1e400}}` + "\n": {`12345678901234567890`, `{"jsonrpc":"2.0","id":12345678901234567890,"result":{"a":1e400}}` + "\n"},
@@ -21,7 +21,7 @@ func TestMendAnswer(t *testing.T) {
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`:        {``, `{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}` + "\n"},
 		`no message`: {`1`, `no message`},
 	} {
-		if got := string(mendAnswer([]byte(message), []byte(test.id))); got != test.want {
+		if got := string(restoreID([]byte(message), []byte(test.id))); got != test.want {
 			t.Errorf("%s\nwant %s", got, test.want)
 		}
 	}

@@ -121,8 +121,8 @@ func (g *guard) admits(authorization string) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
-// refuse answers with an error that belongs to no message, and tells the user, who may have to allow what was refused.
-// Each refusal is told once, since pages try again.
+// refuse answers with an error that belongs to no message, and reports it to the user, who may have to allow what was
+// refused. Each refusal is told once, since pages try again.
 func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	writeError(w, status, nil, mcp.INVALID_REQUEST, text)
 	const most = 100

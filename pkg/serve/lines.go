@@ -118,7 +118,7 @@ func idBefore(head []byte) json.RawMessage {
 		if err != nil || decoder.Decode(&value) != nil {
 			return nil
 		}
-		whole := decoder.InputOffset() < int64(len(head)) // a number may go on behind it
+		whole := decoder.InputOffset() < int64(len(head)) // a number may go on after it
 		if name == "id" && whole && bytes.IndexByte([]byte(`"-0123456789`), value[0]) >= 0 {
 			return value
 		}

@@ -63,7 +63,7 @@ type openCall struct {
 }
 
 // Stdio serves the client that writes to in, until that or ctx ends, or no answer can be written to out. Open calls get
-// drainTime to finish. A message has at most limit bytes; warn tells of what goes wrong.
+// drainTime to finish. A message has at most limit bytes; warn reports what goes wrong.
 func (s *Server) Stdio(
 	ctx context.Context, in io.Reader, out *AnswerWriter, limit int64, warn func(text string),
 ) error {

@@ -35,10 +35,13 @@ func TestEvents(t *testing.T) {
 		{"a line without end", strings.Repeat("x", 200), nil, "", ErrTooLarge},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for _, r := range []io.Reader{strings.NewReader(test.text), iotest.OneByteReader(strings.NewReader(test.text))} {
+			for _, r := range []io.Reader{
+				strings.NewReader(test.text), iotest.OneByteReader(strings.NewReader(test.text)),
+			} {
 				events := NewReader(r, 100)
 				got, err := collectEvents(events)
-				if strings.Join(got, "|") != strings.Join(test.want, "|") || !errors.Is(err, test.err) || events.LastID != test.lastID {
+				if strings.Join(got, "|") != strings.Join(test.want, "|") || !errors.Is(err, test.err) ||
+					events.LastID != test.lastID {
 					t.Errorf("%q, id %q, %v", got, events.LastID, err)
 				}
 			}

@@ -19,14 +19,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrIrregular says that a pipe, a device, a socket or a folder is where a file should be.
-var ErrIrregular = errors.New("not a regular file")
+// errIrregular says that a pipe, a device, a socket or a folder is where a file should be.
+var errIrregular = errors.New("not a regular file")
 
 // Open opens a regular file with the flags of os.OpenFile, and creates it with mode 0600 if the flags
 // say so. It never blocks: opening a pipe would wait for its other end, and opening a device can do
-// anything. The error is a *fs.PathError, with ErrIrregular for anything but a regular file.
+// anything. The error is a *fs.PathError, with errIrregular for anything but a regular file.
 func Open(path string, flags int) (*os.File, error) {
-	irregular := &fs.PathError{Op: "open", Path: path, Err: ErrIrregular}
+	irregular := &fs.PathError{Op: "open", Path: path, Err: errIrregular}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, irregular
 	}
@@ -51,7 +51,7 @@ func Open(path string, flags int) (*os.File, error) {
 func Append(path string) (*os.File, error) {
 	const flags = os.O_APPEND | os.O_CREATE | os.O_RDWR | noFollow
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrIrregular}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errIrregular}
 	}
 	file, err := Open(path, flags)
 	if !errors.Is(err, fs.ErrNotExist) {

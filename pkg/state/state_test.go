@@ -96,7 +96,7 @@ func TestLock(t *testing.T) {
 	}
 	unlock()
 	folder := t.TempDir()
-	if _, _, err := TryLock(folder); !errors.Is(err, ErrIrregular) {
+	if _, _, err := TryLock(folder); !errors.Is(err, errIrregular) {
 		t.Errorf("the lock of a folder: %v", err)
 	}
 }
@@ -120,13 +120,13 @@ func TestAppend(t *testing.T) {
 
 func TestIrregular(t *testing.T) {
 	for name, path := range irregular(t) {
-		if _, err := Read(path, 10); !errors.Is(err, ErrIrregular) {
+		if _, err := Read(path, 10); !errors.Is(err, errIrregular) {
 			t.Errorf("%s was read: %v", name, err)
 		}
-		if _, err := Append(path); !errors.Is(err, ErrIrregular) {
+		if _, err := Append(path); !errors.Is(err, errIrregular) {
 			t.Errorf("%s was written: %v", name, err)
 		}
-		if _, err := Lock(t.Context(), path); !errors.Is(err, ErrIrregular) {
+		if _, err := Lock(t.Context(), path); !errors.Is(err, errIrregular) {
 			t.Errorf("%s was locked: %v", name, err)
 		}
 	}

@@ -18,7 +18,7 @@ func TestAppendFollowsNoLink(t *testing.T) {
 	if err := errors.Join(os.WriteFile(victim, []byte("kept"), 0o600), os.Symlink(victim, link)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Append(link); !errors.Is(err, ErrIrregular) {
+	if _, err := Append(link); !errors.Is(err, errIrregular) {
 		t.Errorf("the link was followed: %v", err)
 	}
 }
@@ -40,6 +40,7 @@ func irregular(t *testing.T) map[string]string {
 	}
 	t.Cleanup(func() { _ = listener.Close() })
 	return map[string]string{
-		"a pipe": path("pipe"), "a link to a pipe": path("link"), "a socket": path("socket"), "a folder": folder, "a device": "/dev/zero",
+		"a pipe": path("pipe"), "a link to a pipe": path("link"), "a socket": path("socket"), "a folder": folder,
+		"a device": "/dev/zero",
 	}
 }

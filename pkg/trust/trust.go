@@ -117,7 +117,7 @@ func (s Store) change(ctx context.Context, edit func([]Grant) []Grant) (changed 
 }
 
 // Diff returns the lines of now with a mark before each: "+ " where it is new, " " where it stood in before; then the
-// lines of before that are gone, behind "- ".
+// lines of before that are gone, after "- ".
 func Diff(before, now []string) []string {
 	var lines []string
 	for _, line := range now {

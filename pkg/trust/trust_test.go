@@ -18,7 +18,8 @@ func TestStore(t *testing.T) {
 	}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, sum := range []string{"1", "2"} {
-		if err := store.Add(t.Context(), Grant{Path: "/b", SHA256: sum, Time: at, Effects: []string{"runs <b>"}}); err != nil {
+		err := store.Add(t.Context(), Grant{Path: "/b", SHA256: sum, Time: at, Effects: []string{"runs <b>"}})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +67,11 @@ func TestStoreThatIsOfNoUse(t *testing.T) {
 	if err := os.WriteFile(damaged.Path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for text, store := range map[string]Store{"is damaged; remove it": damaged, "not a regular file": {folder}, "set HOME": {}} {
+	for text, store := range map[string]Store{
+		"is damaged; remove it": damaged,
+		"not a regular file":    {folder},
+		"set HOME":              {},
+	} {
 		err := store.Add(t.Context(), Grant{Path: "/a"})
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v, want %q", err, text)

@@ -68,8 +68,8 @@ func Count(n int, noun string) string {
 // MaxNamed is how many problems, or unknown parameters, one message names.
 const MaxNamed = 20
 
-// AndMore returns how many of count items a message leaves out; nothing where it names them all.
-func AndMore(count int, what string) []string {
+// andMore returns how many of count items a message leaves out; nothing where it names them all.
+func andMore(count int, what string) []string {
 	if count <= MaxNamed {
 		return nil
 	}
@@ -173,7 +173,7 @@ func Texts[T any](list []T, text func(T) string) []string {
 	return texts
 }
 
-// FirstTexts returns the texts of the first MaxNamed elements of a list, and how many more there are (see AndMore).
+// FirstTexts returns the texts of the first MaxNamed elements of a list, and how many more there are (see andMore).
 func FirstTexts[T any](list []T, nouns string, text func(T) string) []string {
-	return append(Texts(list[:min(len(list), MaxNamed)], text), AndMore(len(list), nouns)...)
+	return append(Texts(list[:min(len(list), MaxNamed)], text), andMore(len(list), nouns)...)
 }
