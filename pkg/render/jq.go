@@ -68,8 +68,19 @@ func (e *JQError) Unwrap() error { return e.Err }
 
 // Hint says that the call succeeded, and how to see its result.
 func (e *JQError) Hint() string {
+	var large oversize
+	if errors.As(e.Err, &large) {
+		return "the call itself succeeded; leave --jq out and pipe the result into jq"
+	}
 	return "the call itself succeeded; " +
 		"without --jq its result is printed, and --jq . shows what the expression works on"
+}
+
+// oversize is the size in bytes of a value over maxJQ.
+type oversize int64
+
+func (n oversize) Error() string {
+	return fmt.Sprintf("the result is %s, and an expression gets at most %s", exec.Bytes(int64(n)), exec.Bytes(maxJQ))
 }
 
 // maxJQ is the size in bytes of the largest value that an expression gets. In memory it takes up to forty times that.
@@ -94,8 +105,7 @@ func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
 // *JQError if the expression does not fit the value.
 func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage, screen Screen) error {
 	if len(value) > maxJQ {
-		return &JQError{j.expression, fmt.Errorf("the result is %s, and an expression gets at most %s",
-			exec.Bytes(int64(len(value))), exec.Bytes(maxJQ))}
+		return &JQError{j.expression, oversize(len(value))}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()

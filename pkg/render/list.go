@@ -141,7 +141,7 @@ func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 // signatureOf returns a tool's signature. It parses the schema anew, because the tool would keep the
 // parsed one, and a list can have 100,000 tools.
 func signatureOf(tool *exec.Tool, width int) string {
-	return Signature(tool.Plain, jsonschema.Parse(tool.InputSchema), width)
+	return signature(tool.Plain, jsonschema.Parse(tool.InputSchema), width)
 }
 
 // Badges names what a tool says of itself by MCP's annotations: "read-only", "destructive", "idempotent",

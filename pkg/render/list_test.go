@@ -76,12 +76,14 @@ toolx (1 tool, from the config)
 // Colour changes nothing but colour, and nothing else than our own styles is sent.
 func TestListInColor(t *testing.T) {
 	plain := written(t, func(out io.Writer) error { return List(out, groups(t), Screen{TTY: true, Width: 60}) })
-	coloured := written(t, func(out io.Writer) error { return List(out, groups(t), Screen{TTY: true, Width: 60, Color: true}) })
+	coloured := written(t,
+		func(out io.Writer) error { return List(out, groups(t), Screen{TTY: true, Width: 60, Color: true}) })
 	if plain == coloured || ansi.Strip(coloured) != plain {
 		t.Errorf("without styles it is\n%s", ansi.Strip(coloured))
 	}
 	for _, sequence := range strings.Split(coloured, "\x1b")[1:] {
-		if end := strings.IndexByte(sequence, 'm'); sequence[0] != '[' || end < 0 || strings.Trim(sequence[1:end], "0123456789;") != "" {
+		if end := strings.IndexByte(sequence, 'm'); sequence[0] != '[' || end < 0 ||
+			strings.Trim(sequence[1:end], "0123456789;") != "" {
 			t.Errorf("a sequence that is no style: %q", sequence)
 		}
 	}
@@ -89,7 +91,8 @@ func TestListInColor(t *testing.T) {
 
 func TestListFitsAnyWidth(t *testing.T) {
 	for _, width := range []int{20, 40, 80} {
-		got := written(t, func(out io.Writer) error { return List(out, groups(t)[:2], Screen{TTY: true, Width: width}) })
+		got := written(t,
+			func(out io.Writer) error { return List(out, groups(t)[:2], Screen{TTY: true, Width: width}) })
 		for line := range strings.Lines(got) {
 			if columns := ansi.StringWidth(strings.TrimSuffix(line, "\n")); columns > width {
 				t.Errorf("%d columns on %d: %q", columns, width, line)
@@ -116,7 +119,8 @@ func TestListOfBuiltInTools(t *testing.T) {
 		{[]Group{own}, true, "toolx (2 tools, built in)\n  abs()\n  echo()\n"},
 		{[]Group{own}, false, "toolx__abs\tabs()\t\t\ntoolx__echo\techo()\t\t\n"},
 	} {
-		if got := written(t, func(out io.Writer) error { return List(out, test.groups, Screen{TTY: test.tty, Width: 80}) }); got != test.want {
+		got := written(t, func(out io.Writer) error { return List(out, test.groups, Screen{TTY: test.tty, Width: 80}) })
+		if got != test.want {
 			t.Errorf("got\n%s\nwant\n%s", got, test.want)
 		}
 	}
@@ -205,8 +209,23 @@ Example
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := written(t, func(out io.Writer) error { return ToolJSON(out, tool(t, "zwave", lamp), Screen{}) }); got != lamp+"\n" {
+	if got := written(t, func(out io.Writer) error {
+		return ToolJSON(out, tool(t, "zwave", lamp), Screen{})
+	}); got != lamp+"\n" {
 		t.Errorf("as JSON %q", got)
+	}
+}
+
+// TestToolInAPipe shows that one long type does not fill the rows of all others with blanks.
+func TestToolInAPipe(t *testing.T) {
+	options := strings.TrimSuffix(strings.Repeat(`"a-long-option",`, 300), ",")
+	definition := `{"name":"x","inputSchema":{"properties":{"a":{"type":"string"},"mode":{"enum":[` + options + `]},"` +
+		strings.Repeat("long", 40) + `":{"type":"string"}}}}`
+	show := func(out io.Writer) error { return Tool(out, tool(t, "", definition), ToolFacts{}, Screen{}) }
+	for line := range strings.Lines(written(t, show)) {
+		if strings.Contains(line, strings.Repeat(" ", 41)) || strings.HasSuffix(line, " \n") {
+			t.Errorf("blanks in %q", line)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func Aside(out io.Writer, text string, screen Screen) error {
 // quoteMark stands before each line of a text that Quote returns.
 const quoteMark = "  | "
 
-// Quote returns an untrusted text as lines behind a bar, so that no part of it can pass for toolx's own words. It
+// Quote returns an untrusted text as lines after a bar, so that no part of it can pass for toolx's own words. It
 // breaks lines to fit into so many columns, because what a terminal breaks goes on without the bar; 0 means no limit.
 func Quote(text string, columns int) []string {
 	if columns > 0 {

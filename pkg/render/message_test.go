@@ -58,7 +58,8 @@ func TestLogLine(t *testing.T) {
 		slog.LevelDebug: "debug: a\\x07\n  b\n", slog.LevelInfo: "info: a\\x07\n  b\n",
 		slog.LevelWarn: "warning: a\\x07\n  b\n", slog.LevelError: "error: a\\x07\n  b\n",
 	} {
-		if got := written(t, func(out io.Writer) error { return LogLine(out, level, "a\a\nb\n", Screen{}) }); got != want {
+		got := written(t, func(out io.Writer) error { return LogLine(out, level, "a\a\nb\n", Screen{}) })
+		if got != want {
 			t.Errorf("%v: %q, want %q", level, got, want)
 		}
 	}

@@ -140,7 +140,8 @@ func TestResultJSONOnATerminalIsTheSameJSON(t *testing.T) {
 		t.Errorf("not safe: %+q", terminal)
 	}
 	var a, b any
-	if json.Unmarshal([]byte(pipe), &a) != nil || json.Unmarshal([]byte(terminal), &b) != nil || !reflect.DeepEqual(a, b) {
+	if json.Unmarshal([]byte(pipe), &a) != nil || json.Unmarshal([]byte(terminal), &b) != nil ||
+		!reflect.DeepEqual(a, b) {
 		t.Errorf("%+q differs from %+q", terminal, pipe)
 	}
 }
@@ -345,7 +346,8 @@ func FuzzUnquote(f *testing.F) {
 	f.Fuzz(func(t *testing.T, quoted string) {
 		var want string
 		// Values are written by toolx itself, hence valid UTF-8 and without spaces around.
-		if !utf8.ValidString(quoted) || strings.TrimSpace(quoted) != quoted || quoted == "null" || json.Unmarshal([]byte(quoted), &want) != nil {
+		if !utf8.ValidString(quoted) || strings.TrimSpace(quoted) != quoted || quoted == "null" ||
+			json.Unmarshal([]byte(quoted), &want) != nil {
 			return
 		}
 		var out bytes.Buffer
@@ -360,7 +362,8 @@ func TestResultTellsOfAClosedPipe(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := Result(t.Context(), w, called(t, textReply(t, "on")), ResultOptions{}); !errors.Is(err, io.ErrClosedPipe) {
+	err := Result(t.Context(), w, called(t, textReply(t, "on")), ResultOptions{})
+	if !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -368,7 +371,8 @@ func TestResultTellsOfAClosedPipe(t *testing.T) {
 // EXEC-14: what was cut is told.
 func TestTruncationRemark(t *testing.T) {
 	result := &exec.Result{Truncated: &exec.Truncated{ShownBytes: 256 << 10, TotalBytes: 3_250_000}}
-	if got, want := TruncationRemark(result), "output cut: 256.0 KiB of 3.1 MiB shown; --max-output 0 shows all"; got != want {
+	if got, want := TruncationRemark(result),
+		"output cut: 256.0 KiB of 3.1 MiB shown; --max-output 0 shows all"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := TruncationRemark(&exec.Result{}); got != "" {
@@ -400,7 +404,12 @@ func TestSaveBlocks(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "block 4 of cam/era is not saved: its data is not valid base64") {
 		t.Errorf("error %v", err)
 	}
-	want := map[string]string{"cam_era-2-1.png": "img", "cam_era-3.bin": "snd", "cam_era-5.pdf": "pdf", "cam_era-6.bin": "bat"}
+	want := map[string]string{
+		"cam_era-2-1.png": "img",
+		"cam_era-3.bin":   "snd",
+		"cam_era-5.pdf":   "pdf",
+		"cam_era-6.bin":   "bat",
+	}
 	if len(paths) != len(want) {
 		t.Fatalf("saved %v", paths)
 	}
@@ -488,6 +497,9 @@ func TestJQRefusesWhatIsTooLarge(t *testing.T) {
 		err := Result(t.Context(), io.Discard, called(t, answer), ResultOptions{JQ: jq})
 		if err == nil || !strings.HasSuffix(err.Error(), "an expression gets at most 8.0 MiB") {
 			t.Errorf("the error is %v", err)
+		}
+		if hint := fault.HintOf(err); !strings.Contains(hint, "pipe the result into jq") {
+			t.Errorf("the hint is %q", hint)
 		}
 	}
 }

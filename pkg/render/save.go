@@ -102,8 +102,6 @@ func extension(mimeType string) string {
 }
 
 // knownExtensions are types that tools return, and nothing that a system or a browser runs.
-//
-//nolint:gochecknoglobals // a static table costs nothing at the start
 var knownExtensions = [...]struct {
 	extension string
 	types     []string

@@ -12,15 +12,15 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Signature returns a tool as a function: its name, and its parameters with their types in the order of
-// its JSON Schema, "?" behind the optional ones:
+// signature returns a tool as a function: its name, and its parameters with their types in the order of
+// its JSON Schema, "?" after the optional ones:
 //
 //	control_zwave_device(deviceName: string, action: "on"|"off", level?: integer)
 //
 // It fits into width columns (0: no limit), without the last parameters if necessary. Name and schema
 // are a server's and untrusted; the signature is safe for a terminal. An invalid schema gives a
 // signature without parameters, one that is too large to be read "name(…)".
-func Signature(name string, schema *jsonschema.Document, width int) string {
+func signature(name string, schema *jsonschema.Document, width int) string {
 	if schema.TooLarge() {
 		return assemble(Safe(name), []string{"…"}, width)
 	}

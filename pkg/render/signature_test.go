@@ -45,7 +45,7 @@ func TestSignature(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Signature("f", jsonschema.Parse(json.RawMessage(tt.schema)), 0); got != tt.want {
+			if got := signature("f", jsonschema.Parse(json.RawMessage(tt.schema)), 0); got != tt.want {
 				t.Errorf("\n got %s\nwant %s", got, tt.want)
 			}
 		})
@@ -66,7 +66,7 @@ func TestSignatureFits(t *testing.T) {
 		{5, "tool…"},
 	}
 	for _, tt := range tests {
-		got := Signature("tool", schema, tt.width)
+		got := signature("tool", schema, tt.width)
 		if got != tt.want || ansi.StringWidth(got) > tt.width {
 			t.Errorf("in %d columns %q of %d, want %q", tt.width, got, ansi.StringWidth(got), tt.want)
 		}
@@ -81,7 +81,7 @@ func TestSignatureOfAnExponentialSchema(t *testing.T) {
 		defs.WriteString(`"` + string(rune('A'+i)) + `":{"anyOf":[{"$ref":"#/$defs/` + next + `"},{"items":{"$ref":"#/$defs/` + next + `"}}]},`)
 	}
 	schema := `{"$defs":{` + defs.String() + `"z":{}},"properties":{"a":{"$ref":"#/$defs/A"},"b":{"type":"string"}}}`
-	if got := Signature("f", jsonschema.Parse(json.RawMessage(schema)), 80); len(got) > 400 {
+	if got := signature("f", jsonschema.Parse(json.RawMessage(schema)), 80); len(got) > 400 {
 		t.Errorf("a signature of %d bytes", len(got))
 	}
 }
@@ -95,11 +95,11 @@ func FuzzSignature(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, schema string) {
-		whole := Signature("f", jsonschema.Parse(json.RawMessage(schema)), 0)
+		whole := signature("f", jsonschema.Parse(json.RawMessage(schema)), 0)
 		if Safe(whole) != whole {
 			t.Fatalf("not safe: %+q", whole)
 		}
-		if short := Signature("f", jsonschema.Parse(json.RawMessage(schema)), 40); ansi.StringWidth(short) > 40 {
+		if short := signature("f", jsonschema.Parse(json.RawMessage(schema)), 40); ansi.StringWidth(short) > 40 {
 			t.Fatalf("%q is %d columns wide", short, ansi.StringWidth(short))
 		}
 		parameterRows(jsonschema.Parse(json.RawMessage(schema)))

@@ -91,16 +91,30 @@ func (w *toolWriter) section(title string, rows []parameterRow, without string) 
 		return
 	}
 	names, types := 0, 0
-	for _, row := range rows {
-		names = max(names, ansi.StringWidth(row.name))
-		types = max(types, ansi.StringWidth(row.kind))
-	}
 	if width := w.screen.Columns(); width > 0 {
-		names, types = min(names, max(10, width/3)), min(types, max(10, width/3))
+		most := max(10, width/3)
+		for _, row := range rows {
+			names, types = max(names, ansi.StringWidth(row.name)), max(types, ansi.StringWidth(row.kind))
+		}
+		names, types = min(names, most), min(types, most)
+	} else { // where nothing limits a line, a very long name or type has a longer row, and the others stay short
+		const widestName, widestType = 40, 32
+		for _, row := range rows {
+			names = wider(names, row.name, widestName)
+			types = wider(types, row.kind, widestType)
+		}
 	}
 	for _, row := range rows {
 		w.row(row, names, types)
 	}
+}
+
+// wider returns the greater of a column's width and that of a text, unless that is more than most.
+func wider(column int, text string, most int) int {
+	if width := ansi.StringWidth(text); width <= most {
+		return max(column, width)
+	}
+	return column
 }
 
 // row writes name, type and need side by side, and the rest below.
