@@ -24,7 +24,8 @@ func TestAsk(t *testing.T) {
 	} {
 		t.Run(test.question, func(t *testing.T) {
 			zwave := newZWave(t)
-			answer, err := zwave.toolx(t, model, "", append([]string{"ask", test.question, "--model", "needle"}, test.tools...)...)
+			answer, err := zwave.toolx(t, model, "",
+				append([]string{"ask", test.question, "--model", "needle"}, test.tools...)...)
 			if err != nil {
 				t.Fatalf("toolx ask: %v", err)
 			}
@@ -42,7 +43,8 @@ func TestAsk(t *testing.T) {
 func TestFollow(t *testing.T) {
 	model, zwave := startModel(t), newZWave(t)
 	lines := question + "\nhello there\nturn off switch one\n"
-	answers, err := zwave.toolx(t, model, lines, "ask", "--follow", "--provider", "ollama", "--model", "needle", "--tools", control)
+	answers, err := zwave.toolx(t, model, lines, "ask", "--follow", "--provider", "ollama", "--model", "needle",
+		"--tools", control)
 	if err != nil {
 		t.Fatalf("toolx ask --follow: %v", err)
 	}

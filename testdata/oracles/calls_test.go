@@ -48,7 +48,8 @@ func TestCallsOfSDKs(t *testing.T) {
 	var generated genai.GenerateContentResponse
 	var ollama api.ChatResponse
 	for answer, into := range map[string]any{
-		openAIAnswer: &chat, responsesAnswer: &response, anthropicAnswer: &message, geminiAnswer: &generated, ollamaAnswer: &ollama,
+		openAIAnswer: &chat, responsesAnswer: &response, anthropicAnswer: &message, geminiAnswer: &generated,
+		ollamaAnswer: &ollama,
 	} {
 		if err := json.Unmarshal([]byte(answer), into); err != nil {
 			t.Fatal(err)
@@ -57,7 +58,8 @@ func TestCallsOfSDKs(t *testing.T) {
 	var items []responses.ResponseInputItemUnionParam
 	for _, item := range response.Output {
 		if call := item.AsFunctionCall(); item.Type == "function_call" {
-			items = append(items, responses.ResponseInputItemParamOfFunctionCall(call.Arguments, call.CallID, call.Name))
+			items = append(items,
+				responses.ResponseInputItemParamOfFunctionCall(call.Arguments, call.CallID, call.Name))
 		}
 	}
 	said := chat.Choices[0].Message

@@ -167,7 +167,10 @@ func TestHermesResultsAreOllamas(t *testing.T) {
 	for _, result := range successes() {
 		messages = append(messages, api.Message{Role: "tool", Content: result.Text})
 	}
-	for format, renderer := range map[convert.Format]string{convert.Hermes: "qwen3-vl-instruct", convert.QwenCoder: "qwen3-coder"} {
+	for format, renderer := range map[convert.Format]string{
+		convert.Hermes:    "qwen3-vl-instruct",
+		convert.QwenCoder: "qwen3-coder",
+	} {
 		text, err := convert.WriteResults(format, successes())
 		if err != nil {
 			t.Fatal(err)

@@ -131,7 +131,8 @@ func words(t *testing.T, schema any) []string {
 	var found []string
 	eachSchema(schema, func(fields map[string]any) {
 		for _, keyword := range []string{
-			"description", "enum", "const", "default", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+			"description", "enum", "const", "default", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
+			"exclusiveMaximum",
 			"multipleOf", "minLength", "maxLength", "minItems", "maxItems",
 		} {
 			found = append(found, wordsOf(t, fields[keyword])...)

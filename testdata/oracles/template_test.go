@@ -21,7 +21,8 @@ type conversation struct {
 func prompts(t *testing.T, conversations ...conversation) []string {
 	t.Helper()
 	if _, err := os.Stat("node_modules"); err != nil {
-		t.Fatalf("Qwen's template is not installed (%v): make test-oracles installs it, or run npm ci in testdata/oracles", err)
+		t.Fatalf("Qwen's template is not installed (%v): make test-oracles installs it, or run npm ci in "+
+			"testdata/oracles", err)
 	}
 	node := exec.Command("node", "template.mjs")
 	node.Stdin = bytes.NewReader(marshal(t, conversations))

@@ -106,7 +106,10 @@ func TestTypesOfGemini(t *testing.T) {
 
 func checkTypes(t *testing.T, path string, schema *genai.Schema) {
 	t.Helper()
-	known := []genai.Type{genai.TypeString, genai.TypeNumber, genai.TypeInteger, genai.TypeBoolean, genai.TypeArray, genai.TypeObject, genai.TypeNULL}
+	known := []genai.Type{
+		genai.TypeString, genai.TypeNumber, genai.TypeInteger, genai.TypeBoolean, genai.TypeArray,
+		genai.TypeObject, genai.TypeNULL,
+	}
 	if !slices.Contains(known, schema.Type) && (schema.Type != "" || len(schema.AnyOf) == 0) {
 		t.Errorf("%s is of the type %q", path, schema.Type)
 	}
