@@ -77,20 +77,20 @@ const (
 )
 
 // proxy measures what toolx proxy adds to a message and its answer: pings, one after
-// the other, to a server behind it, and to the same server without it.
+// the other, to a server through it, and to the same server without it.
 func (b *bencher) proxy() error {
 	direct, err := b.startPinger(b.faker, "good")
 	if err != nil {
 		return err
 	}
 	defer direct.stop()
-	behind, err := b.startPinger(b.toolx, "proxy", "--", b.faker, "good")
+	proxied, err := b.startPinger(b.toolx, "proxy", "--", b.faker, "good")
 	if err != nil {
 		return err
 	}
-	defer behind.stop()
+	defer proxied.stop()
 	for round := range pingRounds + 1 {
-		for _, p := range []*pinger{direct, behind} {
+		for _, p := range []*pinger{direct, proxied} {
 			if err := p.ping(pingsPerRound); err != nil {
 				return err
 			}
@@ -99,15 +99,15 @@ func (b *bencher) proxy() error {
 			}
 		}
 	}
-	for _, p := range []*pinger{direct, behind} {
+	for _, p := range []*pinger{direct, proxied} {
 		slices.Sort(p.took)
 	}
 	const line = "%-20s median %7.1f µs   99%% %7.1f µs\n"
 	fmt.Printf(line, "ping, direct", direct.percentile(50), direct.percentile(99))
-	fmt.Printf(line, "ping, toolx proxy", behind.percentile(50), behind.percentile(99))
-	added := behind.percentile(50) - direct.percentile(50)
+	fmt.Printf(line, "ping, toolx proxy", proxied.percentile(50), proxied.percentile(99))
+	added := proxied.percentile(50) - direct.percentile(50)
 	fmt.Printf("  added  %5.1f µs to a ping and its answer, %.1f µs a message: %.2f times direct   "+
-		"(bound: 100 µs a message)\n", added, added/2, behind.percentile(50)/direct.percentile(50))
+		"(bound: 100 µs a message)\n", added, added/2, proxied.percentile(50)/direct.percentile(50))
 	return nil
 }
 

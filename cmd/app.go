@@ -121,11 +121,11 @@ type toolboxOptions struct {
 	stage      builtin.Stage
 	// confined says that no person at the keyboard makes the calls (see exec.Defaults).
 	confined bool
-	// tellsFailures says that the verb itself tells the user of failed calls.
+	// tellsFailures says that the verb itself reports failed calls.
 	tellsFailures bool
 	// namesUnknown says that the verb reports an unknown tool itself, so that stderr needs no log line about it.
 	namesUnknown bool
-	// answers say how servers that ask something back are answered; nil: they are told of roots alone.
+	// answers say how servers that ask something back are answered; nil: they get roots alone.
 	answers *answerOptions
 	// user is who is asked what no option answers; nil: the person at the terminal.
 	user *person
@@ -203,7 +203,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	return box, nil
 }
 
-// tellRemarks tells what has no effect in the config, except in the entries of servers.
+// tellRemarks reports what has no effect in the config, except in the entries of servers.
 func (a *App) tellRemarks(loaded *config.Config) {
 	for _, warning := range loaded.Warnings {
 		if warning.Server == "" {
@@ -215,7 +215,7 @@ func (a *App) tellRemarks(loaded *config.Config) {
 	}
 }
 
-// tellNotes tells, once, what has no effect in the entries of these servers.
+// tellNotes reports, once, what has no effect in the entries of these servers.
 func (a *App) tellNotes(loaded *config.Config, list ...*config.Server) {
 	for _, warning := range loaded.Warnings {
 		named := func(server *config.Server) bool { return server.Name == warning.Server && !server.OnCommandLine() }
@@ -335,8 +335,8 @@ func (a *App) recordHistory(noResults bool) {
 	a.onClose(func(context.Context) { log.Close() })
 }
 
-// notLogged tells that the execution log cannot be written: on stderr, or in the terminal interface where that has the
-// terminal.
+// notLogged reports that the execution log cannot be written: on stderr, or in the terminal interface where that has
+// the terminal.
 func (a *App) notLogged(err error) {
 	if !a.drawn.Load() {
 		a.log.Warn(err.Error())

@@ -17,18 +17,20 @@ func arrows() map[string][]string {
 		".":           {"cmd", "pkg/console"},
 		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/render":  {"pkg/exec", "pkg/fault", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/doctor":  {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
+		"pkg/doctor":  {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
-		"pkg/servers": {"pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
+		"pkg/servers": {"pkg/cause", "pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
-		"pkg/exec":    {"pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/config":  {"pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"}, // the published JSON Schema, embedded
-		"pkg/trust":   {"pkg/state"},
+		"pkg/exec":    {"pkg/cause", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		// the published JSON Schema, embedded
+		"pkg/config": {"pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
+		"pkg/trust":  {"pkg/state"},
 
+		"pkg/cause":      {"pkg/words"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
 		"pkg/rawjson":    {"pkg/words"},
 
@@ -39,11 +41,11 @@ func arrows() map[string][]string {
 		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor/culprit", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 
-		"pkg/doctor/check":    {"docs", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask"},
+		"pkg/doctor/check":    {"docs", "pkg/cause", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask", "pkg/words"},
 		"pkg/doctor/cmdline":  {"pkg/servers", "pkg/exec", "pkg/fault", "pkg/config"},
 		"pkg/doctor/culprit":  {"pkg/doctor/cmdline"},
 		"pkg/doctor/decode":   {"pkg/doctor/check", "pkg/doctor/culprit"},
-		"pkg/doctor/evidence": {"pkg/doctor/cmdline", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
+		"pkg/doctor/evidence": {"pkg/doctor/cmdline", "pkg/auth", "pkg/cause", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/repro":    {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/evidence", "pkg/servers", "pkg/exec", "pkg/mask"},
@@ -52,12 +54,16 @@ func arrows() map[string][]string {
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
 	}
 	// A family of checks knows what all of them share, and no other family.
-	for _, family := range []string{"config", "framing", "handshake", "http", "launch", "performance", "process", "rpc", "security", "tool"} {
+	for _, family := range []string{
+		"config", "framing", "handshake", "http", "launch", "performance", "process", "rpc", "security", "tool",
+	} {
 		folder := "pkg/doctor/checks/" + family
 		table["pkg/doctor"] = append(table["pkg/doctor"], folder)
 		table[folder] = []string{
-			"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire",
-			"pkg/auth", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/jsonschema", "pkg/mask", "pkg/words",
+			"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing",
+			"pkg/doctor/wire",
+			"pkg/auth", "pkg/cause", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson",
+			"pkg/jsonschema", "pkg/mask", "pkg/words",
 		}
 	}
 	return table
@@ -66,8 +72,9 @@ func arrows() map[string][]string {
 // owners says who alone may use what; programs for tests and measurements end and start processes as they like.
 func owners() map[string][]string {
 	return map[string][]string{
-		"os.Exit":                               {"."},
-		"os/exec":                               {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"}, // builtin: the system's volume; tui: the editor, the pager; auth: the browser
+		"os.Exit": {"."},
+		// builtin: the system's volume; tui: the editor, the pager; auth: the browser
+		"os/exec":                               {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"},
 		"github.com/spf13/cobra":                {"cmd"},
 		"github.com/mark3labs/mcp-go/client":    {}, // servers asks every request itself
 		"github.com/mark3labs/mcp-go/server":    {"pkg/serve"},
@@ -95,7 +102,8 @@ func TestArrows(t *testing.T) {
 		}
 		program := strings.HasPrefix(folder, "bench") || strings.HasPrefix(folder, "pkg/servers/fake")
 		for _, use := range uses {
-			if ours, is := strings.CutPrefix(use, "toolx/"); is && folder != "cmd" && !slices.Contains(table[folder], ours) {
+			ours, is := strings.CutPrefix(use, "toolx/")
+			if is && folder != "cmd" && !slices.Contains(table[folder], ours) {
 				t.Errorf("%s imports %s", path, use)
 			}
 			for owned, by := range alone {
@@ -139,7 +147,8 @@ func sources(t *testing.T) map[string]*ast.File {
 		}
 		name, err := filepath.Rel("..", path)
 		if err == nil {
-			files[name], err = parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+			files[name], err = parser.ParseFile(token.NewFileSet(), path, nil,
+				parser.ParseComments|parser.SkipObjectResolution)
 		}
 		return err
 	})

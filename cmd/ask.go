@@ -36,7 +36,7 @@ type askOptions struct {
 	dryRun    bool
 	yes       bool
 	follow    bool
-	server    []string // a command line behind --
+	server    []string // a command line after --
 	answers   answerOptions
 }
 

@@ -44,7 +44,7 @@ func TestAskOptions(t *testing.T) {
 		},
 		{[]string{"--follow"}, with(func(o *askOptions) { o.question, o.follow = "", true })},
 	} {
-		c, _, _ := console.Buffered("")
+		c, _, _ := buffered("")
 		var got askOptions
 		cmd := newAskCommand(newApp(c), func(_ context.Context, _ *App, o askOptions) error {
 			got = o

@@ -20,20 +20,23 @@ func TestConfirmOnTerminal(t *testing.T) {
 		says  = `{"message":{"role":"assistant","content":"Well\u001b[2J."},"done":true,"done_reason":"stop"}`
 	)
 	config := filepath.Join(t.TempDir(), "toolx.yaml")
-	text := "defaults: {slow: none}\ntools: [{name: erase, annotations: {destructiveHint: true}, implementation: {type: mock, mock_response: gone}}]\n"
+	text := "defaults: {slow: none}\n" +
+		"tools: [{name: erase, annotations: {destructiveHint: true}, implementation: {type: mock, mock_response: gone}}]\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for answer, want := range map[string]string{
 		"y\n": `"content":"gone"`, "yes\n": `"content":"gone"`,
-		"\n": "the user did not allow erase", "no\n": "the user did not allow erase", "x\n": "the user did not allow erase",
+		"\n": "the user did not allow erase", "no\n": "the user did not allow erase",
+		"x\n": "the user did not allow erase",
 	} {
 		told := ""
 		server := httptest.NewServer(&fake.Player{
 			Answers: []string{erase, says},
 			Asked:   func(request fake.Request) { told = string(request.Body) },
 		})
-		term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "TERM=dumb"}, "ask", "erase it", "--config", config, "--tools", "erase")
+		term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "TERM=dumb"}, "ask", "erase it", "--config", config,
+			"--tools", "erase")
 		term.await(`run erase \{"all":true\}\? It says that it is destructive\. \[y/N\] `)
 		if _, err := term.master.WriteString(answer); err != nil {
 			t.Fatal(err)
@@ -60,7 +63,8 @@ func TestAskForwardsQuestions(t *testing.T) {
 	)
 	for _, mode := range []string{"elicit", "input-required"} {
 		server := httptest.NewServer(&fake.Player{Answers: []string{echo, says}})
-		term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "NO_COLOR=1"}, "ask", "hello", "-v", "--", "fakeserver", mode)
+		term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "NO_COLOR=1"}, "ask", "hello", "-v", "--",
+			"fakeserver", mode)
 		term.typing(
 			`(?s)server "server" asks:\r\n  \| Who are you\?.*name: $`, "Ada\n",
 			`age: $`, "\n", `mail: $`, "\n", `happy \[true\]: $`, "\n", `colour \[green\]: $`, "\n", `pets: $`, "\n",
@@ -76,7 +80,8 @@ func TestAskForwardsQuestions(t *testing.T) {
 	// Where questions to the model are typed, nobody is asked.
 	server := httptest.NewServer(&fake.Player{Answers: []string{echo, says}})
 	defer server.Close()
-	term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "NO_COLOR=1"}, "ask", "--follow", "-v", "--", "fakeserver", "elicit")
+	term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "NO_COLOR=1"}, "ask", "--follow", "-v", "--",
+		"fakeserver", "elicit")
 	if _, err := term.master.WriteString("hello\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +101,8 @@ func TestInterruptedConfirmation(t *testing.T) {
 	}})
 	defer server.Close()
 	config := filepath.Join(t.TempDir(), "toolx.yaml")
-	text := "tools: [{name: erase, annotations: {destructiveHint: true}, implementation: {type: mock, mock_response: gone}}]\n"
+	text := "tools: [{name: erase, annotations: {destructiveHint: true}, implementation: {type: mock, mock_response: " +
+		"gone}}]\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

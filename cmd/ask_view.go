@@ -249,12 +249,12 @@ func (o *output) logOffer(event ai.Event) {
 	}
 }
 
-// textStream writes text that comes in pieces. It makes text safe for a terminal, for which it needs what stands before
-// and behind a joiner or a carriage return.
+// textStream writes text that comes in pieces. It makes text safe for a terminal, for which it needs what comes before
+// and after a joiner or a carriage return.
 type textStream struct {
 	out  io.Writer
 	tty  bool
-	held string // waits for what comes behind it
+	held string // waits for what comes after it
 	past string // the end of what was written
 	open bool   // the last line has no end yet
 }

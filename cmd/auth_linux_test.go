@@ -18,7 +18,9 @@ func TestAuthLoginByPasting(t *testing.T) {
 	term := onTerminal(t, w.environ(), w.arguments([]string{"auth", "login", "--no-browser", address})...)
 	page := w.page(term)
 	term.await("paste that page's address")
-	elsewhere := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	elsewhere := &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	resp, err := elsewhere.Get(page)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +40,8 @@ func TestAuthLoginByPasting(t *testing.T) {
 	term.await("logged in to server")
 	w.wantSilence(term.end(0))
 	w.run(0, "auth", "status", address)
-	if out, _ := w.run(0, "auth", "status"); !strings.HasSuffix(out, "\n"+address+"\tlogged in\t"+w.server.URL+"\tread\trenewed\tfile\n") {
+	out, _ := w.run(0, "auth", "status")
+	if !strings.HasSuffix(out, "\n"+address+"\tlogged in\t"+w.server.URL+"\tread\trenewed\tfile\n") {
 		t.Errorf("the login to an address outside the config is not told: %s", out)
 	}
 }

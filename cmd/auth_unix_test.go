@@ -88,7 +88,8 @@ func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 	}
 	switch at := w.server.URL; req.URL.Path {
 	case "/mcp":
-		if token := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "); token == byHand || slices.Contains(w.issued, token) {
+		token := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+		if token == byHand || slices.Contains(w.issued, token) {
 			w.serveMCP(out, req, answer)
 			return
 		}
@@ -99,11 +100,13 @@ func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 	case "/.well-known/oauth-authorization-server":
 		answer(http.StatusOK, map[string]any{
 			"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token",
-			"registration_endpoint": at + "/register", "revocation_endpoint": at + "/revoke", "code_challenge_methods_supported": []string{"S256"},
+			"registration_endpoint": at + "/register", "revocation_endpoint": at + "/revoke",
+			"code_challenge_methods_supported": []string{"S256"},
 		})
 	case "/register":
 		answer(http.StatusCreated, map[string]any{
-			"client_id": "dynamic", "client_secret": w.fresh("secret"), "token_endpoint_auth_method": "client_secret_basic",
+			"client_id": "dynamic", "client_secret": w.fresh("secret"),
+			"token_endpoint_auth_method": "client_secret_basic",
 		})
 	case "/authorize":
 		asked := req.URL.Query()
@@ -119,7 +122,12 @@ func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 			w.signed = append(w.signed, assertion)
 		}
 		w.issued = append(w.issued, w.fresh("access"))
-		answer(http.StatusOK, map[string]any{"access_token": w.issued[len(w.issued)-1], "token_type": "Bearer", "refresh_token": w.fresh("refresh"), "expires_in": 3600})
+		answer(http.StatusOK, map[string]any{
+			"access_token":  w.issued[len(w.issued)-1],
+			"token_type":    "Bearer",
+			"refresh_token": w.fresh("refresh"),
+			"expires_in":    3600,
+		})
 	case "/revoke":
 		w.ended = append(w.ended, req.Form.Get("token"))
 	default:
@@ -150,7 +158,11 @@ func (w *authWorld) serveMCP(out http.ResponseWriter, req *http.Request, answer 
 	case asked.ID == nil:
 		out.WriteHeader(http.StatusAccepted)
 	case !known:
-		answer(http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": asked.ID, "error": map[string]any{"code": -32601, "message": "unknown"}})
+		answer(http.StatusOK, map[string]any{
+			"jsonrpc": "2.0",
+			"id":      asked.ID,
+			"error":   map[string]any{"code": -32601, "message": "unknown"},
+		})
 	default:
 		answer(http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": asked.ID, "result": result})
 	}
@@ -167,7 +179,9 @@ func (w *authWorld) environ() []string {
 
 // arguments are those of a toolx that tells all that it can.
 func (w *authWorld) arguments(args []string) []string {
-	return append([]string{"--config", w.config, "--log-level", "debug", "--trace", "--trace-file", filepath.Join(w.home, "trace")}, args...)
+	return append([]string{
+		"--config", w.config, "--log-level", "debug", "--trace", "--trace-file", filepath.Join(w.home, "trace"),
+	}, args...)
 }
 
 // run runs toolx without a terminal.
@@ -240,11 +254,13 @@ func TestAuthLoginOnATerminal(t *testing.T) {
 	if !strings.Contains(string(text), "toolx has its answer") {
 		t.Errorf("the browser shows %q", text)
 	}
-	term.await(regexp.QuoteMeta("logged in to server 'remote' by " + w.server.URL + ", tokens in a file that only you can read"))
+	term.await(regexp.QuoteMeta("logged in to server 'remote' by " + w.server.URL +
+		", tokens in a file that only you can read"))
 	w.wantSilence(term.end(0))
 	w.wantSilentHome()
 
-	if out, _ := w.run(0, "auth", "status", "remote"); out != "remote\tlogged in\t"+w.server.URL+"\tread\trenewed\tfile\n" {
+	out, _ := w.run(0, "auth", "status", "remote")
+	if out != "remote\tlogged in\t"+w.server.URL+"\tread\trenewed\tfile\n" {
 		t.Errorf("after the login: %q", out)
 	}
 	w.run(0, "auth", "logout", "remote")
@@ -252,7 +268,8 @@ func TestAuthLoginOnATerminal(t *testing.T) {
 		t.Errorf("the authorization server was told to end %q", w.ended)
 	}
 	w.run(3, "auth", "status", "remote")
-	if _, said := w.run(0, "auth", "logout", "remote"); !strings.Contains(said, "there was no login to server 'remote'") {
+	_, said := w.run(0, "auth", "logout", "remote")
+	if !strings.Contains(said, "there was no login to server 'remote'") {
 		t.Errorf("a second logout says %q", said)
 	}
 }
@@ -268,7 +285,8 @@ func (w *authWorld) browser() (told string, environ []string) {
 			w.t.Fatal(err)
 		}
 	}
-	return filepath.Join(told, "address"), append(w.environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return filepath.Join(told, "address"),
+		append(w.environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // visit is the person, who goes where the browser was told to.
@@ -307,7 +325,9 @@ func TestAuthLoginWithoutABrowser(t *testing.T) {
 	w := newAuthWorld(t)
 	term := onTerminal(t, append(w.environ(), "BROWSER=false"), w.arguments([]string{"auth", "login", "remote"})...)
 	said := term.end(3)
-	for _, want := range []string{"the login cannot begin: false failed: exit status 1", "toolx auth login --no-browser remote"} {
+	for _, want := range []string{
+		"the login cannot begin: false failed: exit status 1", "toolx auth login --no-browser remote",
+	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing: %s", want, said)
 		}
@@ -355,10 +375,12 @@ func TestCallThatNeedsALogin(t *testing.T) {
 func TestCallWithOwnHeader(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	if out, _ := w.run(0, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer "+byHand); out != "well served\n" {
+	out, _ := w.run(0, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer "+byHand)
+	if out != "well served\n" {
 		t.Errorf("the call said %q", out)
 	}
-	if _, said := w.run(3, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer wrong-"+sentinel); strings.Contains(said, "auth login") {
+	_, said := w.run(3, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer wrong-"+sentinel)
+	if strings.Contains(said, "auth login") {
 		t.Errorf("the hint is of no use: %s", said)
 	}
 	w.run(3, "call", "keyed__greet")
@@ -411,13 +433,17 @@ func TestAuthWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
 	_, said := w.run(3, "auth", "login", "remote")
-	for _, want := range []string{"server 'remote': it asks for a login, and a login needs a terminal", "run toolx auth login remote on a terminal"} {
+	for _, want := range []string{
+		"server 'remote': it asks for a login, and a login needs a terminal",
+		"run toolx auth login remote on a terminal",
+	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing: %s", want, said)
 		}
 	}
 	_, said = w.run(0, "auth", "login", "machine")
-	if !strings.Contains(said, "logged in to server 'machine'") || !slices.Equal(w.tokens, []string{"client_credentials"}) {
+	if !strings.Contains(said, "logged in to server 'machine'") ||
+		!slices.Equal(w.tokens, []string{"client_credentials"}) {
 		t.Errorf("client credentials: %s (asked for %q)", said, w.tokens)
 	}
 	w.wantSilentHome()
@@ -435,7 +461,8 @@ func TestAuthWithoutATerminal(t *testing.T) {
 		}
 	}
 	w.refuse = true
-	if _, said := w.run(3, "auth", "login", "machine"); !strings.Contains(said, "gives no token, for this reason: invalid_client") {
+	const refusal = "gives no token, for this reason: invalid_client"
+	if _, said := w.run(3, "auth", "login", "machine"); !strings.Contains(said, refusal) {
 		t.Errorf("the reason is hidden: %s", said)
 	}
 	w.server.Close()
@@ -454,7 +481,8 @@ func TestAuthWithoutAFolderForState(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.state = filepath.Join(file, "state")
-	if out, _ := w.run(0, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer "+byHand); out != "well served\n" {
+	out, _ := w.run(0, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer "+byHand)
+	if out != "well served\n" {
 		t.Errorf("the call said %q", out)
 	}
 	if out, _ := w.run(0, "call", "machine__greet"); out != "well served\n" {
@@ -483,7 +511,10 @@ func TestAuthStatusAsJSON(t *testing.T) {
 	for _, server := range got.Servers {
 		states = append(states, server.Name+": "+server.State)
 	}
-	want := []string{"remote: not logged in", "machine: client credentials", "keyed: own header", "broken: misconfigured", "signer: misconfigured", "keyless: misconfigured"}
+	want := []string{
+		"remote: not logged in", "machine: client credentials", "keyed: own header", "broken: misconfigured",
+		"signer: misconfigured", "keyless: misconfigured",
+	}
 	if !slices.Equal(states, want) {
 		t.Errorf("states %q, want %q", states, want)
 	}

@@ -169,7 +169,7 @@ func (b *toolbox) prepareCall(ctx context.Context, o callOptions) (exec.Call, er
 func (b *toolbox) explainInput(err error, o callOptions) error {
 	switch {
 	case b.flags.trace == traceLines && (o.tool == traceFull || o.tool == traceLines):
-		return fault.Usage("--trace takes its value behind =", "--trace="+o.tool)
+		return fault.Usage("--trace takes its value after =", "--trace="+o.tool)
 	case !b.adHoc && slices.Contains(b.pool.Names(), o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "="):
 		words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
 		return fault.Usage("'"+o.tool+"' is a server, not a tool",
@@ -249,7 +249,7 @@ func (o *output) printResult(ctx context.Context, result *exec.Result, options r
 	return result.Err
 }
 
-// writeResult writes a result to stdout, and tells of a failure to do so. With --jq under --json, stdout gets all of
+// writeResult writes a result to stdout, and reports a failure to do so. With --jq under --json, stdout gets all of
 // what the expression makes, or the envelope of its failure.
 func (o *output) writeResult(ctx context.Context, result *exec.Result, as render.ResultOptions) error {
 	var err error
@@ -274,8 +274,8 @@ func (o *output) writeResult(ctx context.Context, result *exec.Result, as render
 	return &reportedError{err}
 }
 
-// saveBlocks writes the binary blocks of a result into a folder, if one was named, and tells their paths. The result is
-// printed even where that fails.
+// saveBlocks writes the binary blocks of a result into a folder, if one was named, and prints their paths. The result
+// is printed even where that fails.
 func (o *output) saveBlocks(folder string, result *exec.Result) error {
 	if folder == "" || !result.Success {
 		return nil

@@ -47,7 +47,7 @@ func (o *modelOptions) complete(other cobra.CompletionFunc) cobra.CompletionFunc
 }
 
 // check refuses flags that do not go together, and takes the message's file where it
-// stands behind its flag as an argument.
+// follows its flag as an argument.
 func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	if o.from == "" {
@@ -189,8 +189,8 @@ func (b *toolbox) findModelTools(ctx context.Context, asked []convert.ToolCall) 
 }
 
 // findModelTool finds a tool by the name that a model calls it: its own, qualified or not, else one that was made to
-// fit some provider. Only the server that the name tells is started; all where it tells none. A name that can be cut
-// into a server's and a tool's in several ways means what conversions mean by it (convert.FitName).
+// fit some provider. Only the server that the name contains is started; all where it contains none. A name that can be
+// cut into a server's and a tool's in several ways means what conversions mean by it (convert.FitName).
 func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, error) {
 	if named := exec.ServersOf(name, b.pool.Names()); len(named) > 1 {
 		for _, opened := range b.pool.OpenAll(ctx, named...) {

@@ -23,7 +23,7 @@ type catalogOptions struct {
 	patterns []string
 	json     bool
 	strict   bool
-	server   []string // a command line behind --
+	server   []string // a command line after --
 	answers  answerOptions
 }
 
@@ -111,7 +111,7 @@ func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) erro
 	return failure
 }
 
-// catalogs lists all servers that answered, in parallel. It tells of a list that fails, which counts as a server that
+// catalogs lists all servers that answered, in parallel. It reports a list that fails, which counts as a server that
 // did not answer.
 func (b *toolbox) catalogs(
 	ctx context.Context, opened []servers.Opened, patterns []string, c catalog,
@@ -176,7 +176,7 @@ func fits(patterns, names []string, texts ...string) bool {
 	})
 }
 
-// completeNamed completes what servers list behind "server__", and before that the servers.
+// completeNamed completes what servers list after "server__", and before that the servers.
 func completeNamed(app *App, c catalog) cobra.CompletionFunc {
 	names := func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
 		if server == "" {

@@ -16,7 +16,7 @@ import (
 const completionTime = 5 * time.Second
 
 // completeTool completes the name of a tool: toolx's own tools and the servers at once; a server's tools, which means
-// starting it, only behind "server__".
+// starting it, only after "server__".
 func completeTool(app *App) cobra.CompletionFunc {
 	names := func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
 		if server != "" {

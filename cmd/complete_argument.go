@@ -37,7 +37,7 @@ func newCompleteCommand(app *App, run runFunc[completeOptions]) *cobra.Command {
 		Long: `Print what a server suggests for an argument, one value on a line. REF is a prompt's
 name, or a template of resources (file:///{path}), with its server's name before it
 where several have it. ARG=TYPED is the argument and what is typed of it so far; the
-k=v behind it are arguments that are settled, which the server may go by.
+k=v after it are arguments that are settled, which the server may go by.
 
 ` + promptExits,
 		Example: `  toolx complete completable-prompt department=E -- npx -y @modelcontextprotocol/server-everything
@@ -46,7 +46,7 @@ k=v behind it are arguments that are settled, which the server may go by.
 		Args:              withCommand(&o.server, o.take),
 		ValidArgsFunction: completeNamed(app, promptCatalog()),
 	}
-	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else toolx tells by its look)")
+	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else toolx decides by its look)")
 	o.declare(cmd.Flags(), formats...)
 	checkKind := func() error { return oneOf("--ref", o.kind, "", "prompt", "resource") }
 	cmd.RunE = runs(app, &o, run, checkKind, o.check(cmd.Flags(), formats...))

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"toolx/cmd"
@@ -18,7 +19,8 @@ func TestCompletions(t *testing.T) {
 	for shell, name := range map[string]string{
 		"bash": "toolx.bash", "zsh": "_toolx", "fish": "toolx.fish", "powershell": "toolx.ps1",
 	} {
-		streams, script, stderr := console.Buffered("")
+		script, stderr := new(bytes.Buffer), new(bytes.Buffer)
+		streams := console.New(strings.NewReader(""), script, stderr)
 		if code := cmd.Main(streams, []string{"completion", shell}); code != 0 || stderr.Len() > 0 {
 			t.Fatalf("toolx completion %s: exit code %d, %s", shell, code, stderr)
 		}

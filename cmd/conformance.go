@@ -22,7 +22,7 @@ import (
 // conformanceServer is the name of the suite's server in the config that is made for it.
 const conformanceServer = "conformance"
 
-// conformanceOptions are what MCP's conformance suite tells the client that it tests: the address behind the command
+// conformanceOptions are what MCP's conformance suite tells the client that it tests: the address on the command
 // line, the rest in the environment.
 type conformanceOptions struct {
 	url      string

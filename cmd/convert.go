@@ -34,7 +34,7 @@ type convertOptions struct {
 	strict   bool
 	tokens   bool
 	output   string
-	server   []string // a command line behind --
+	server   []string // a command line after --
 }
 
 func newConvertCommand(app *App, run runFunc[convertOptions]) *cobra.Command {
@@ -213,7 +213,7 @@ func definitionMatches(tool convert.Tool, patterns []string) bool {
 	return matches(known, patterns)
 }
 
-// tellLosses tells what was lost: on lines, or all of it as one JSON array.
+// tellLosses reports what was lost: on lines, or all of it as one JSON array.
 func (o *output) tellLosses(losses []convert.Loss, form string) error {
 	if form == "json" {
 		report, err := rawjson.Marshal(append([]convert.Loss{}, losses...))

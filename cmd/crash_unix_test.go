@@ -44,7 +44,8 @@ func TestTUICrashes(t *testing.T) {
 				t.Errorf("the trace is on the terminal:\n%s", w.text())
 			}
 			w.asItWas()
-			if trace := w.state("crash.txt"); !strings.Contains(trace, "a bug in "+where) || !strings.Contains(trace, "MainThatCrashes") {
+			if trace := w.state("crash.txt"); !strings.Contains(trace, "a bug in "+where) ||
+				!strings.Contains(trace, "MainThatCrashes") {
 				t.Errorf("the trace is %q", trace)
 			}
 		})

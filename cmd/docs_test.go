@@ -12,8 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"toolx/pkg/console"
 )
 
 // repository is the folder of README.md, seen from a test of this package.
@@ -97,13 +95,14 @@ func TestEveryDirectDependencyIsExplained(t *testing.T) {
 	slices.Sort(required)
 	slices.Sort(explained)
 	if !slices.Equal(required, explained) {
-		t.Errorf("%s explains\n%s\ngo.mod requires\n%s", path, strings.Join(explained, "\n"), strings.Join(required, "\n"))
+		t.Errorf("%s explains\n%s\ngo.mod requires\n%s", path, strings.Join(explained, "\n"),
+			strings.Join(required, "\n"))
 	}
 }
 
 // documentedRoot is the command tree as users meet it.
 func documentedRoot() *cobra.Command {
-	c, _, _ := console.Buffered("")
+	c, _, _ := buffered("")
 	return newRootCommand(newApp(c))
 }
 

@@ -24,7 +24,7 @@ import (
 // doctorOptions say what is examined, how it is judged, and how that is reported.
 type doctorOptions struct {
 	servers []string // names from the config; none means all of them and the config
-	command []string // a command line behind --
+	command []string // a command line after --
 
 	format     report.Format
 	reports    []string // FORMAT=FILE
@@ -60,7 +60,7 @@ era's first message, hostile input and a signal. It calls no tool, except by --c
 all servers of the config, in parallel, and the config itself.
 
 Exit codes: 0 nothing at or above --fail-on was found, 2 wrong usage or config, 3 a
-server wants authentication, 4 no server could be started or reached, 6 something was
+server requires authentication, 4 no server could be started or reached, 6 something was
 found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 		Example: `  toolx doctor -- npx -y @modelcontextprotocol/server-everything
   toolx doctor --url https://mcp.example.com/mcp

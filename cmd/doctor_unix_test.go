@@ -45,7 +45,8 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	case "cursor-grows", "pages-huge", "pages-wide", "tools-10k": // much to read, and all of it comes
 		limit = "60s"
 	}
-	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", buildFake(t), "--pids", pids}, args...)
+	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", buildFake(t), "--pids", pids},
+		args...)
 	peak := filepath.Join(t.TempDir(), "peak")
 	cmd := exec.CommandContext(ctx, "measured", append([]string{peak, toolx}, command...)...)
 	cmd.Dir = emptyFolder(t)
@@ -53,7 +54,10 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run() // the exit code says how it ended
-	v := visited{code: cmd.ProcessState.ExitCode(), stderr: stderr.String(), left: leftBehind(t, pids), memory: peakOf(t, peak)}
+	v := visited{
+		code: cmd.ProcessState.ExitCode(), stderr: stderr.String(), left: leftBehind(t, pids),
+		memory: peakOf(t, peak),
+	}
 	decoder := json.NewDecoder(&stdout)
 	if v.err = decoder.Decode(&v.report); v.err == nil && decoder.More() {
 		v.err = errors.New("there is more than one document")

@@ -54,7 +54,7 @@ func newVisit(app *App, o doctorOptions) (*visit, error) {
 	return v, nil
 }
 
-// chooseServers finds what is examined: the command behind --, else the named servers, disabled or not, else all that
+// chooseServers finds what is examined: the command after --, else the named servers, disabled or not, else all that
 // are not disabled.
 func (v *visit) chooseServers() error {
 	adHoc, err := v.flags.adHoc(v.options.command)

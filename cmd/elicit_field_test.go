@@ -82,7 +82,8 @@ func TestFormFields(t *testing.T) {
 		t.Error("what is required is not told")
 	}
 	for name, want := range map[string]string{
-		"whole": "integer, at most 10", "nullable": "integer or null", "referred": "integer, at most 3", "mailed": "email",
+		"whole": "integer, at most 10", "nullable": "integer or null", "referred": "integer, at most 3",
+		"mailed": "email",
 	} {
 		if got := fields[name].takes(); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

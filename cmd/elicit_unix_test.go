@@ -107,7 +107,8 @@ func TestPageOnTerminal(t *testing.T) {
 		{"elicit-first", nil, []string{`open it in the browser`, "y\n", `Have you finished there\?`, "y\n"}, "hi", true},
 	} {
 		told := filepath.Join(t.TempDir(), "told")
-		args := slices.Concat([]string{"call", "echo", "message=hi", "-v"}, test.flags, []string{"--", "fakeserver", test.mode})
+		args := slices.Concat([]string{"call", "echo", "message=hi", "-v"}, test.flags,
+			[]string{"--", "fakeserver", test.mode})
 		term := onTerminal(t, []string{"NO_COLOR=1", "BROWSER=" + browserInto(t, told)}, args...)
 		term.typing(`asks you to visit a page on login.example:\r\n  \| Sign in first\r\n  https://login.example/start\?x=1\r\n`, "")
 		term.typing(test.turns...)
@@ -150,7 +151,8 @@ func awaitFile(t *testing.T, name, want string) {
 // TestPageWithoutBrowser is left to the user, who is asked all the same.
 func TestPageWithoutBrowser(t *testing.T) {
 	t.Parallel()
-	term := onTerminal(t, []string{"NO_COLOR=1", "BROWSER=/nowhere/at/all"}, "call", "echo", "message=hi", "-v", "--", "fakeserver", "elicit-url")
+	term := onTerminal(t, []string{"NO_COLOR=1", "BROWSER=/nowhere/at/all"}, "call", "echo", "message=hi", "-v", "--",
+		"fakeserver", "elicit-url")
 	term.typing(`open it in the browser`, "y\n", `(?s)no browser could be started: .*yourself.*Agreed\?`, "y\n")
 	if written := term.end(0); !strings.Contains(written, `{"action":"accept"}`) {
 		t.Errorf("the server was not told:\n%s", written)
@@ -165,7 +167,8 @@ func TestUserPlaysTheModel(t *testing.T) {
 		"/decline\n":        `"message":"the user declined the sampling request"`,
 	} {
 		term := onTerminal(t, []string{"NO_COLOR=1"},
-			"call", "echo", "message=hi", "-v", "--sampling", "ask", "--elicit", "cancel", "--", "fakeserver", "server-requests")
+			"call", "echo", "message=hi", "-v", "--sampling", "ask", "--elicit", "cancel", "--", "fakeserver",
+			"server-requests")
 		term.typing(`(?s)server "server" asks a model:\r\n  \| \[user\] hello.*\r\n> `, typed)
 		if written := term.end(0); !strings.Contains(written, want) {
 			t.Errorf("%q: the server was not told %s:\n%s", typed, want, written)

@@ -159,7 +159,7 @@ func shortError(err error, limit int64) error {
 	}
 }
 
-// report tells the user of err, unless that has been done, and returns the exit code. Where answer is not nil, it
+// report reports err to the user, unless that has been done, and returns the exit code. Where answer is not nil, it
 // prints the failure on stdout instead.
 func (o *output) report(err error, answer func(error) error) int {
 	var reported *reportedError
@@ -175,8 +175,8 @@ func (o *output) report(err error, answer func(error) error) int {
 }
 
 // failureJSON returns what prints an error in the verb's own JSON: the envelope, or the doctor's report. It is nil
-// where the verb was not asked for JSON. Parsing ends at the first wrong flag, and --json may stand behind it; what
-// stands behind "--" is the server's.
+// where the verb was not asked for JSON. Parsing ends at the first wrong flag, and --json may follow it; what
+// comes after "--" is the server's.
 func (o *output) failureJSON(verb *cobra.Command, args []string) func(error) error {
 	flags := verb.Flags()
 	asked, err := flags.GetBool("json")

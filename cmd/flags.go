@@ -58,8 +58,8 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.url, "url", "", "use the server at `URL` instead of the configured ones")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil,
 		"send a `HEADER` to the server of --url, such as 'Authorization: Bearer …' (repeatable)")
-	flags.StringArrayVar(&f.env, "env", nil, "set the variable `NAME=VALUE` for the server behind -- (repeatable)")
-	flags.StringVar(&f.cwd, "cwd", "", "start the server behind -- in `DIR`")
+	flags.StringArrayVar(&f.env, "env", nil, "set the variable `NAME=VALUE` for the server after -- (repeatable)")
+	flags.StringVar(&f.cwd, "cwd", "", "start the server after -- in `DIR`")
 	flags.StringVar(&f.caCert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
 	flags.BoolVar(&f.insecure, "insecure", false,
 		"trust any certificate: anyone on the network path can read and change the traffic")
@@ -221,11 +221,11 @@ func parseHeaders(given []string) (map[string]string, error) {
 	return headers, nil
 }
 
-// adHoc returns the server that the command line gives, by a command behind -- or by --url; nil where it gives none.
+// adHoc returns the server that the command line gives, by a command after -- or by --url; nil where it gives none.
 func (f *globalFlags) adHoc(command []string) (*config.Server, error) {
 	switch {
 	case len(command) > 0 && f.url != "":
-		return nil, fault.Usage("--url and a command behind -- do not go together",
+		return nil, fault.Usage("--url and a command after -- do not go together",
 			"keep one of them: a verb works with one server of the command line")
 	case len(command) > 0:
 		return f.program(command)
@@ -239,13 +239,13 @@ func (f *globalFlags) adHoc(command []string) (*config.Server, error) {
 	return config.AdHoc(nil, f.url, headers), nil
 }
 
-// checkNoCommand refuses flags that need a command behind --, where there is none.
+// checkNoCommand refuses flags that need a command after --, where there is none.
 func (f *globalFlags) checkNoCommand() error {
 	switch {
 	case f.cwd != "":
-		return fault.Usage("--cwd needs a server's command behind --", "cwd: in a server's entry is for that server")
+		return fault.Usage("--cwd needs a server's command after --", "cwd: in a server's entry is for that server")
 	case len(f.env) > 0:
-		return fault.Usage("--env needs a server's command behind --", "env: in a server's entry is for that server")
+		return fault.Usage("--env needs a server's command after --", "env: in a server's entry is for that server")
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ func TestListsStaySmall(t *testing.T) {
 		var stderr strings.Builder
 		cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
 		listed, err := cmd.Output()
-		if err != nil || strings.Count(string(listed), "test://0/2999") == 0 || !strings.Contains(stderr.String(), "over the limit of 64.0 MiB") {
+		if err != nil || strings.Count(string(listed), "test://0/2999") == 0 ||
+			!strings.Contains(stderr.String(), "over the limit of 64.0 MiB") {
 			t.Errorf("%q: %v, %d bytes; %s", flags, err, len(listed), stderr.String())
 		}
 		if size := peakOf(t, peak); size > 256<<20 {
@@ -36,7 +37,8 @@ func TestListOfWideToolsStaysSmall(t *testing.T) {
 	var stderr strings.Builder
 	cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
 	listed, err := cmd.Output()
-	if err != nil || !strings.Contains(string(listed), "p99?: any") || !strings.Contains(stderr.String(), "over the limit of 64.0 MiB") {
+	if err != nil || !strings.Contains(string(listed), "p99?: any") ||
+		!strings.Contains(stderr.String(), "over the limit of 64.0 MiB") {
 		t.Errorf("%v, %d bytes; %s", err, len(listed), stderr.String())
 	}
 	if size := peakOf(t, peak); size > 256<<20 {
@@ -50,7 +52,8 @@ func TestTerminalStaysSmall(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"elicit-flood", "elicit-huge"} {
 		peak := filepath.Join(t.TempDir(), "peak")
-		term := programOnTerminal(t, emptyFolder(t), nil, "measured", peak, buildToolx(t), "call", "echo", "message=hi", "--", buildFake(t), mode)
+		term := programOnTerminal(t, emptyFolder(t), nil, "measured", peak, buildToolx(t), "call", "echo", "message=hi",
+			"--", buildFake(t), mode)
 		written := term.end(0)
 		if !strings.Contains(written, "hi\r\n") {
 			t.Errorf("%s: no answer:\n%q", mode, written)

@@ -109,7 +109,8 @@ func (r *running) end(code int) {
 func TestInterruptedCall(t *testing.T) {
 	t.Parallel()
 	for _, sent := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		r := start(t, "call", "slow", "ms=600000", "steps=60000", "-v", "--trace", "--", "fakeserver", "--pids", "PIDS", "good")
+		r := start(t, "call", "slow", "ms=600000", "steps=60000", "-v", "--trace", "--", "fakeserver", "--pids", "PIDS",
+			"good")
 		r.await("calling server__slow")
 		r.await("← notifications/progress")
 		r.signal(sent)
@@ -124,7 +125,8 @@ func TestInterruptedCall(t *testing.T) {
 // TestInterruptedJSON is the same under --json: the envelope is printed all the same.
 func TestInterruptedJSON(t *testing.T) {
 	t.Parallel()
-	r := start(t, "call", "slow", "ms=600000", "steps=60000", "--trace", "--json", "--", "fakeserver", "--pids", "PIDS", "good")
+	r := start(t, "call", "slow", "ms=600000", "steps=60000", "--trace", "--json", "--", "fakeserver", "--pids", "PIDS",
+		"good")
 	r.await("← notifications/progress")
 	r.signal(syscall.SIGINT)
 	r.end(130)
@@ -137,7 +139,8 @@ func TestInterruptedJSON(t *testing.T) {
 // TestInterruptedExpression sends Ctrl-C while an expression of --jq runs for ever.
 func TestInterruptedExpression(t *testing.T) {
 	t.Parallel()
-	r := start(t, "call", "echo", "message=hi", "-v", "--jq", "last(repeat(1))", "--", "fakeserver", "--pids", "PIDS", "good")
+	r := start(t, "call", "echo", "message=hi", "-v", "--jq", "last(repeat(1))", "--", "fakeserver", "--pids", "PIDS",
+		"good")
 	r.await("call of server__echo succeeded")
 	r.signal(syscall.SIGINT)
 	r.end(130)
@@ -183,7 +186,8 @@ func TestInterruptedPing(t *testing.T) {
 		r.signal(syscall.SIGINT)
 		r.end(130)
 		got := r.stdout.String()
-		if !strings.Contains(got, want) || !strings.Contains(got, "good") || !strings.Contains(got+r.seen.String(), "command not found") {
+		if !strings.Contains(got, want) || !strings.Contains(got, "good") ||
+			!strings.Contains(got+r.seen.String(), "command not found") {
 			t.Errorf("%s:\n%s%s", flag, got, &r.seen)
 		}
 	}

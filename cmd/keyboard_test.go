@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
-
-	"toolx/pkg/console"
 )
 
 // TestNothingIsAskedAfterAnInterruption shows no form that waited for another one when the command was interrupted.
 func TestNothingIsAskedAfterAnInterruption(t *testing.T) {
-	streams, out, err := console.Buffered("Ada\n")
+	streams, out, err := buffered("Ada\n")
 	k := newApp(streams).keyboard
 	over := make(chan struct{})
 	k.over = over

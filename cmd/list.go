@@ -17,7 +17,7 @@ type listOptions struct {
 	patterns []string
 	json     bool
 	strict   bool
-	server   []string // a command line behind --
+	server   []string // a command line after --
 	answers  answerOptions
 }
 
@@ -71,7 +71,7 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 		return box.noTool(o.patterns)
 	}
 	for _, group := range groups {
-		_, _ = app.working(group.Tools) // tells of those that are broken
+		_, _ = app.working(group.Tools) // reports those that are broken
 	}
 	if o.json {
 		err = render.ListJSON(app.Console.Out, groups, app.outScreen())

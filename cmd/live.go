@@ -174,7 +174,7 @@ func (o *output) newProgress(subject string) *progressLine {
 	return &progressLine{out: o, began: time.Now(), state: render.Progress{Tool: subject, Message: "starting"}}
 }
 
-// say replaces the text behind the time.
+// say replaces the text after the time.
 func (p *progressLine) say(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -105,7 +105,7 @@ func (h *textHandler) WithGroup(string) slog.Handler { return h }
 type eventLog struct {
 	log  *slog.Logger
 	mask *mask.Masker
-	// failed is the level of failed calls: a warning where nothing else tells the user of them (EXEC-6, EXEC-8).
+	// failed is the level of failed calls: a warning where nothing else reports them to the user (EXEC-6, EXEC-8).
 	failed slog.Level
 	// namesUnknown is toolboxOptions.namesUnknown.
 	namesUnknown bool
@@ -247,7 +247,7 @@ func (l *eventLog) finished(e exec.CallFinished) {
 	l.log.Log(context.Background(), level, text+why)
 }
 
-// retry tells of each attempt (MCP-3); for a server that nobody named, of the first.
+// retry reports each attempt (MCP-3); for a server that nobody named, of the first.
 func (l *eventLog) retry(e servers.Retry) {
 	level := slog.LevelWarn
 	if e.Searched && e.Attempt > 1 {
@@ -296,7 +296,7 @@ func (l *eventLog) countPolluted(e servers.PollutedLine) {
 	}
 }
 
-// end tells what was counted: equal warnings, and once for each server that it pollutes its stdout.
+// end reports what was counted: equal warnings, and once for each server that it pollutes its stdout.
 func (l *eventLog) end() {
 	l.repeats.end()
 	l.mu.Lock()
@@ -405,12 +405,12 @@ func excerpt(e servers.PollutedLine, n int) string {
 	case e.Size <= int64(n) || e.Near == nil:
 		return quote(words.Clip(string(e.Text), n))
 	}
-	before, behind := "", ""
+	before, after := "", ""
 	if e.NearAt > 0 {
 		before = "…"
 	}
 	if int64(e.NearAt+len(e.Near)) < e.Size {
-		behind = "…"
+		after = "…"
 	}
-	return quote(before + string(e.Near) + behind)
+	return quote(before + string(e.Near) + after)
 }

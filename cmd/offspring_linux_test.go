@@ -9,7 +9,8 @@ import (
 )
 
 // leavingServer is a command that leaves processes in every way before it becomes the fake server: in its group, in a
-// session of their own, by a double fork, by one that ignores SIGTERM, and with a cleared environment. Each writes its number before the server begins.
+// session of their own, by a double fork, by one that ignores SIGTERM, and with a cleared environment. Each writes its
+// number before the server begins.
 func leavingServer(pids string, mode ...string) []string {
 	const script = `
 stay='echo $$ >> "$0"; exec sleep 1000'
@@ -44,7 +45,8 @@ func TestOffspring(t *testing.T) {
 
 	r := begin(append(append(call("echo", "message=hi"), "--"), leavingServer(pids, "good")...)...)
 	r.end(0)
-	if got := r.seen.String(); strings.Count(got, "had left processes, which were ended: ") != 1 || strings.Count(got, "sleep (") < 3 {
+	if got := r.seen.String(); strings.Count(got, "had left processes, which were ended: ") != 1 ||
+		strings.Count(got, "sleep (") < 3 {
 		t.Errorf("what was ended is not told:\n%s", got)
 	}
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolx/pkg/console"
 	"toolx/pkg/fault"
 )
 
@@ -44,8 +43,11 @@ func TestRequestOptions(t *testing.T) {
 		{[]string{"list", "a*", "--strict"}, catalogOptions{patterns: []string{"a*"}, strict: true}},
 		{[]string{"list", "["}, nil},
 		{[]string{"read", "x:y", "--elicit", "perhaps"}, nil},
-		{[]string{"read", "x:y", "--elicit", "accept", "--sampling", "ask", "--root", "a", "--root", "b", "--no-browser"}, resourceOptions{
-			replyOptions{output: "text", answers: answerOptions{"accept", "ask", []string{"a", "b"}, true, false}}, "x:y",
+		{[]string{
+			"read", "x:y", "--elicit", "accept", "--sampling", "ask", "--root", "a", "--root", "b", "--no-browser",
+		}, resourceOptions{
+			replyOptions{output: "text", answers: answerOptions{"accept", "ask", []string{"a", "b"}, true, false}},
+			"x:y",
 		}},
 		{[]string{"read", "x:y", "z"}, nil},
 		{[]string{"ping", "a", "--", "s"}, nil},
@@ -66,13 +68,15 @@ func TestRequestOptions(t *testing.T) {
 
 // parseRequest gives the options that a command line asks a verb for.
 func parseRequest(args ...string) (options any, err error) {
-	streams, _, _ := console.Buffered("")
+	streams, _, _ := buffered("")
 	app := newApp(streams)
 	root := newRootCommand(app)
 	root.ResetCommands()
 	root.AddCommand(
-		newResourceReadCommand(app, func(_ context.Context, _ *App, o resourceOptions) error { options = o; return nil }),
-		newResourceSubscribeCommand(app, func(_ context.Context, _ *App, o watchOptions) error { options = o; return nil }),
+		newResourceReadCommand(app,
+			func(_ context.Context, _ *App, o resourceOptions) error { options = o; return nil }),
+		newResourceSubscribeCommand(app,
+			func(_ context.Context, _ *App, o watchOptions) error { options = o; return nil }),
 		newPromptGetCommand(app, func(_ context.Context, _ *App, o promptOptions) error { options = o; return nil }),
 		newCompleteCommand(app, func(_ context.Context, _ *App, o completeOptions) error { options = o; return nil }),
 		newPingCommand(app, func(_ context.Context, _ *App, o pingOptions) error { options = o; return nil }),

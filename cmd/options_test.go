@@ -1,14 +1,22 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
 )
+
+// buffered returns a Console that reads input, and the buffers that it writes to.
+func buffered(input string) (c *console.Console, out, err *bytes.Buffer) {
+	out, err = new(bytes.Buffer), new(bytes.Buffer)
+	return console.New(strings.NewReader(input), out, err), out, err
+}
 
 // TestOptions maps command lines to what a verb is asked to do. The verbs
 // themselves do not run: scripts prove what they do.
@@ -96,11 +104,13 @@ func TestOptions(t *testing.T) {
 		{
 			"a server is examined, and judged",
 			[]string{
-				"doctor", "--json", "--only", "stdout-*", "--only", "tool-*", "--skip", "stdout-bom", "--fail-on", "warn", "--full",
+				"doctor", "--json", "--only", "stdout-*", "--only", "tool-*", "--skip", "stdout-bom", "--fail-on",
+				"warn", "--full",
 				"--baseline", "b", "--write-baseline", "w", "--call", `t {"a":1}`, "--repeat", "3", "--env-like", "cursor", "--", "node", "x.js", "--sarif",
 			},
 			doctorOptions{
-				servers: []string{}, command: []string{"node", "x.js", "--sarif"}, format: "json", failOn: "warn", full: true,
+				servers: []string{}, command: []string{"node", "x.js", "--sarif"}, format: "json", failOn: "warn",
+				full: true,
 				only: []string{"stdout-*", "tool-*"}, skip: []string{"stdout-bom"}, baseline: "b", writeBaseline: "w",
 				calls: []string{`t {"a":1}`}, repeat: 3, envLike: "cursor",
 			},
@@ -135,8 +145,9 @@ func TestGlobalFlags(t *testing.T) {
 			"--retries", "0", "--protocol", "legacy", "--log-level", "debug", "--log-format", "json", "-v", "-q",
 			"--no-color", "--trace", "--trace-file", "f")...)
 		want := globalFlags{
-			config: []string{"a.yaml", "b.yaml"}, timeout: 5 * time.Second, maxTime: time.Minute, startTimeout: 90 * time.Second,
-			retries: 0, protocol: "legacy", logLevel: "debug", logFormat: "json", verbose: true, quiet: true,
+			config: []string{"a.yaml", "b.yaml"}, timeout: 5 * time.Second, maxTime: time.Minute,
+			startTimeout: 90 * time.Second,
+			retries:      0, protocol: "legacy", logLevel: "debug", logFormat: "json", verbose: true, quiet: true,
 			noColor: true, trace: traceLines, traceFile: "f",
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -161,7 +172,7 @@ func TestWrongOptions(t *testing.T) {
 		{"name one tool", []string{"show", "t", "u"}},
 		{`the pattern "[" is malformed`, []string{"list", "["}},
 		{`unexpected argument "b.yaml"`, []string{"serve", "a.yaml", "b.yaml"}},
-		{"name a server, or give its command behind --", []string{"proxy"}},
+		{"name a server, or give its command after --", []string{"proxy"}},
 		{`unexpected argument "server.js"`, []string{"proxy", "node", "server.js"}},
 		{`a server's name and a command are one too many: "zwave"`, []string{"proxy", "zwave", "--", "node"}},
 		{"auth needs a subcommand", []string{"auth"}},
@@ -174,7 +185,7 @@ func TestWrongOptions(t *testing.T) {
 		{"--repeat must not be negative", []string{"doctor", "--repeat", "-1"}},
 		{`no check is called "stdout-polution"`, []string{"doctor", "--skip", "stdout-polution"}},
 		{`the pattern "[" is malformed`, []string{"doctor", "--only", "["}},
-		{"name servers, or give a command behind --, not both", []string{"doctor", "a", "--", "node"}},
+		{"name servers, or give a command after --, not both", []string{"doctor", "a", "--", "node"}},
 		{"the command after -- is missing", []string{"doctor", "--"}},
 		{"--timeout must not be negative", []string{"list", "--timeout", "-1s"}},
 		{"--retries must not be negative", []string{"list", "--retries", "-1"}},
@@ -195,7 +206,7 @@ func TestWrongOptions(t *testing.T) {
 
 // parse gives the options that a command line asks a verb for, and the global ones.
 func parse(args ...string) (options any, global globalFlags, err error) {
-	streams, _, _ := console.Buffered("")
+	streams, _, _ := buffered("")
 	app := newApp(streams)
 	root := newRootCommand(app)
 	root.ResetCommands()
@@ -203,8 +214,10 @@ func parse(args ...string) (options any, global globalFlags, err error) {
 	auth.ResetCommands()
 	auth.AddCommand(
 		newAuthLoginCommand(app, func(_ context.Context, _ *App, o authLoginOptions) error { options = o; return nil }),
-		newAuthLogoutCommand(app, func(_ context.Context, _ *App, server string) error { options = server; return nil }),
-		newAuthStatusCommand(app, func(_ context.Context, _ *App, o authStatusOptions) error { options = o; return nil }),
+		newAuthLogoutCommand(app,
+			func(_ context.Context, _ *App, server string) error { options = server; return nil }),
+		newAuthStatusCommand(app,
+			func(_ context.Context, _ *App, o authStatusOptions) error { options = o; return nil }),
 	)
 	root.AddCommand(
 		newCallCommand(app, func(_ context.Context, _ *App, o callOptions) error { options = o; return nil }),

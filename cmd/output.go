@@ -89,7 +89,7 @@ const unreadTime = time.Second
 // say writes a line of toolx's own to stderr.
 func (o *output) say(format string, args ...any) { fmt.Fprintf(o.live, format+"\n", args...) }
 
-// quote shows a text from outside on stderr, each line behind a mark, so that it cannot pass for toolx's own words.
+// quote shows a text from outside on stderr, each line after a mark, so that it cannot pass for toolx's own words.
 func (o *output) quote(text string) {
 	for _, line := range render.Quote(text, o.screen().Columns()) {
 		o.say("%s", line)

@@ -19,7 +19,7 @@ import (
 // pingOptions say which servers are asked for a sign of life.
 type pingOptions struct {
 	names   []string
-	command []string // a command line behind --
+	command []string // a command line after --
 	json    bool
 }
 
@@ -61,7 +61,7 @@ type pong struct {
 	err error
 }
 
-// runPing opens the servers and pings them, in parallel, and tells of each in order.
+// runPing opens the servers and pings them, in parallel, and reports each in order.
 func runPing(ctx context.Context, app *App, o pingOptions) error {
 	box, err := app.toolbox(toolboxOptions{server: o.command, tellsFailures: true})
 	if err != nil {

@@ -30,7 +30,7 @@ func newProxyCommand(app *App, run runFunc[proxyOptions]) *cobra.Command {
 		Short: "Stand between a client and a server that pollutes its stdout",
 		Long: `Run a server for any MCP client, and let only JSON-RPC messages reach the client,
 one a line, their bytes untouched. Messages are found in lines that are not clean.
-Everything else on the server's stdout goes to stderr, behind "toolx proxy:"; the
+Everything else on the server's stdout goes to stderr, after "toolx proxy:"; the
 server's own stderr passes as it is. In the client's config, put "toolx proxy --"
 before the server's command.
 
@@ -54,17 +54,17 @@ config, 4 where it could not be started.`,
 	return c
 }
 
-// take reads the arguments before "--": one server, or none where a command stands behind it.
+// take reads the arguments before "--": one server, or none where a command follows it.
 func (o *proxyOptions) take(own []string) error {
 	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
 	switch {
 	case len(own) == 0 && len(o.command) == 0:
-		return fault.Usage("name a server, or give its command behind --", example)
+		return fault.Usage("name a server, or give its command after --", example)
 	case len(own) > 0 && len(o.command) > 0:
 		return fault.Usage("a server's name and a command are one too many: "+quote(own[0]), example)
 	case len(own) > 1:
 		return fault.Usage("unexpected argument "+quote(own[1]),
-			"a command stands behind --: toolx proxy -- "+strings.Join(own, " "))
+			"a command follows --: toolx proxy -- "+strings.Join(own, " "))
 	case len(own) == 1:
 		o.server = own[0]
 	}
@@ -123,7 +123,7 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 		return nil, 0, err
 	}
 	a.tellRemarks(loaded)
-	server, err = serverNamed(loaded.Servers, o.server, "a command stands behind --: toolx proxy -- "+o.server)
+	server, err = serverNamed(loaded.Servers, o.server, "a command follows --: toolx proxy -- "+o.server)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -134,7 +134,7 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, servers.DefaultMaxMessage), nil
 }
 
-// completeProxied completes what a proxy runs: configured servers, and files, since a command stands behind "--".
+// completeProxied completes what a proxy runs: configured servers, and files, since a command follows "--".
 func completeProxied(app *App) cobra.CompletionFunc {
 	complete := completeServers(app, 1)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

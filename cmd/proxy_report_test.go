@@ -3,7 +3,6 @@ package cmd
 import (
 	"testing"
 
-	"toolx/pkg/console"
 	"toolx/pkg/servers"
 )
 
@@ -13,7 +12,7 @@ func TestProxyReportOnATerminal(t *testing.T) {
 		true:  "toolx proxy: \\x1b[2Jone\ntoolx proxy: two\ntoolx proxy: … and 2 B more\n",
 		false: "toolx proxy: \x1b[2Jone\ntoolx proxy: two\ntoolx proxy: … and 2 B more\n",
 	} {
-		streams, _, stderr := console.Buffered("")
+		streams, _, stderr := buffered("")
 		streams.ErrTTY = tty
 		report, err := newProxyReport(newApp(streams).output, "", 1)
 		if err != nil {

@@ -19,7 +19,8 @@ import (
 func proxyProcess(t *testing.T, modes ...string) (cmd *exec.Cmd, pids string) {
 	t.Helper()
 	pids = filepath.Join(t.TempDir(), "pids")
-	cmd = exec.Command("toolx", append([]string{"proxy", "--", "fakeserver", "--pids", pids, "--stderr", "ready"}, modes...)...)
+	cmd = exec.Command("toolx",
+		append([]string{"proxy", "--", "fakeserver", "--pids", pids, "--stderr", "ready"}, modes...)...)
 	cmd.Dir = emptyFolder(t)
 	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	stdin, err := cmd.StdinPipe()

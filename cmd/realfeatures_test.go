@@ -14,11 +14,13 @@ import (
 // back: everything goes over the wire to the published server.
 func TestRealServerFeatures(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(serversFolder(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
+	program := filepath.Join(serversFolder(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist",
+		"index.js")
 	checkFeatures(t, "--", "node", program, "stdio")
 
 	// Two lists of tools change before the server has its roots and logs that.
-	got := run(t, "", "watch", "--level", "debug", "--root", t.TempDir(), "--json", "--max-time", "1m", "--count", "3", "--", "node", program, "stdio")
+	got := run(t, "", "watch", "--level", "debug", "--root", t.TempDir(), "--json", "--max-time", "1m", "--count", "3",
+		"--", "node", program, "stdio")
 	if got.code != 0 || !bytes.Contains(got.stdout, []byte("Roots updated: 1 root(s) received from client")) {
 		t.Errorf("watch: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
@@ -71,7 +73,8 @@ func checkFeatures(t *testing.T, server ...string) {
 				text = got.stderr
 			}
 			if got.code != test.code || !regexp.MustCompile(test.want).Match(text) {
-				t.Errorf("exit code %d, want %d with %q\nstdout: %s\nstderr: %s", got.code, test.code, test.want, got.stdout, got.stderr)
+				t.Errorf("exit code %d, want %d with %q\nstdout: %s\nstderr: %s", got.code, test.code, test.want,
+					got.stdout, got.stderr)
 			}
 		})
 	}
@@ -81,7 +84,8 @@ func checkFeatures(t *testing.T, server ...string) {
 // against the reply that toolx raw prints whole: the same bytes.
 func TestRealServerRawReplies(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(serversFolder(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
+	program := filepath.Join(serversFolder(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist",
+		"index.js")
 	for _, test := range []struct{ method, params, verb string }{
 		{"resources/read", `{"uri":"demo://resource/static/document/features.md"}`, "resources read demo://resource/static/document/features.md"},
 		{"prompts/get", `{"name":"simple-prompt"}`, "prompts get simple-prompt"},
@@ -89,7 +93,8 @@ func TestRealServerRawReplies(t *testing.T) {
 		server := []string{"--", "node", program, "stdio"}
 		whole := run(t, "", append([]string{"raw", test.method, test.params}, server...)...)
 		got := run(t, "", append(append(strings.Fields(test.verb), "-o", "raw"), server...)...)
-		if result := bytes.TrimSpace(got.stdout); got.code != 0 || whole.code != 0 || !json.Valid(result) || !bytes.Contains(whole.stdout, result) {
+		if result := bytes.TrimSpace(got.stdout); got.code != 0 || whole.code != 0 || !json.Valid(result) ||
+			!bytes.Contains(whole.stdout, result) {
 			t.Errorf("%s: what is printed is not what came:\n%s\n%s", test.method, result, whole.stdout)
 		}
 	}

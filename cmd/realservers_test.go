@@ -68,7 +68,8 @@ func serversFolder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
-		t.Fatalf("the real servers are not installed (%v): make test installs them, or run npm ci in testdata/servers", err)
+		t.Fatalf("the real servers are not installed (%v): make test installs them, or run npm ci in testdata/servers",
+			err)
 	}
 	return folder
 }

@@ -109,7 +109,11 @@ func TestMCPGoServerOverHTTP(t *testing.T) {
 		})
 	site := httptest.NewServer(server.NewStreamableHTTPServer(sdk))
 	t.Cleanup(site.Close)
-	for protocol, agreed := range map[string]string{"auto": "2026-07-28", "legacy": "2025-11-25", "2025-06-18": "2025-06-18"} {
+	for protocol, agreed := range map[string]string{
+		"auto":       "2026-07-28",
+		"legacy":     "2025-11-25",
+		"2025-06-18": "2025-06-18",
+	} {
 		w := newRemoteWorld(t)
 		out, said := w.run(0, "call", "greet", "name=<you>", "--url", site.URL+"/mcp", "--protocol", protocol, "-v")
 		if out != "hello <you>\n" || !strings.Contains(said, "protocol="+agreed) {
@@ -184,7 +188,9 @@ type remoteWorld struct {
 }
 
 func newRemoteWorld(t *testing.T) *remoteWorld {
-	return &remoteWorld{t, emptyFolder(t), append(homeVariables(t.TempDir()), "TOOLX_KEYRING=off", "NODE_EXTRA_CA_CERTS=")}
+	return &remoteWorld{
+		t, emptyFolder(t), append(homeVariables(t.TempDir()), "TOOLX_KEYRING=off", "NODE_EXTRA_CA_CERTS="),
+	}
 }
 
 func (w *remoteWorld) run(code int, args ...string) (stdout, stderr string) {
@@ -251,7 +257,8 @@ func TestRemoteProcess(t *testing.T) {
 	t.Cleanup(secure.Close)
 	deaf, tunnel, closed := badProxies(t)
 	w := newRemoteWorld(t)
-	authority := w.file("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})))
+	authority := w.file("ca.pem",
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})))
 	trace := filepath.Join(w.folder, "trace.jsonl")
 	config := w.file("servers.yaml", fmt.Sprintf(`servers:
   plain: {url: %q, headers: {X-Api-Key: "${KEY}"}}
@@ -295,7 +302,7 @@ func TestRemoteProcess(t *testing.T) {
 		{"NODE_EXTRA_CA_CERTS of nothing", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "NODE_EXTRA_CA_CERTS=nofile", "warning: NODE_EXTRA_CA_CERTS: open nofile: no such file or directory; toolx goes on without"},
 		{"no port", 2, []string{"list", "--url", "http://127.0.0.1:99999/mcp"}, "", "port 99999"},
 		{"no proxy for it", 4, []string{"list", "--url", "http://service.invalid/mcp", "--retries", "0"}, "NO_PROXY=.invalid", "service.invalid"},
-		{"a url and a command", 2, []string{"list", "--url", plain.URL, "--", "true"}, "", "--url and a command behind -- do not go together"},
+		{"a url and a command", 2, []string{"list", "--url", plain.URL, "--", "true"}, "", "--url and a command after -- do not go together"},
 		{"no address", 2, []string{"list", "--url", "localhost:1"}, "", "is not the address of a server"},
 		{"a header for nobody", 2, []string{"list", "-H", header}, "", "-H needs --url"},
 		{"a header that is none", 2, []string{"list", "--url", plain.URL, "-H", key}, "", "-H needs NAME: VALUE"},
@@ -345,7 +352,8 @@ func badProxies(t *testing.T) (deaf, tunnel, closed string) {
 			_ = connection.Close()
 		}
 	}
-	return start(hangUp("")), start(hangUp("HTTP/1.1 200 OK\r\n\r\n")), start(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusProxyAuthRequired)
-	})
+	return start(hangUp("")), start(hangUp("HTTP/1.1 200 OK\r\n\r\n")),
+		start(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusProxyAuthRequired)
+		})
 }

@@ -27,7 +27,7 @@ type replyOptions struct {
 	jq        string
 	save      string
 	maxOutput string
-	server    []string // a command line behind --
+	server    []string // a command line after --
 	answers   answerOptions
 
 	limit int64 // maxOutput in bytes; 0: none

@@ -11,8 +11,6 @@ import (
 
 	"github.com/adrg/xdg"
 	"go.uber.org/goleak"
-
-	"toolx/pkg/console"
 )
 
 // TestInterruptible proves that the first signal asks for an orderly end and the second for a quick one.
@@ -54,7 +52,7 @@ func TestMainLeavesNothing(t *testing.T) {
 		{0, []string{"call", "echo", "message=hi", "--", "fakeserver", "grandchild"}},
 		{2, []string{"call", "nope", "--", "fakeserver", "good"}},
 	} {
-		streams, _, stderr := console.Buffered("")
+		streams, _, stderr := buffered("")
 		if code := Main(streams, test.args); code != test.code {
 			t.Errorf("%v: exit code %d, want %d\n%s", test.args, code, test.code, stderr)
 		}
@@ -84,7 +82,7 @@ func TestInterruptedBeforeTheVerb(t *testing.T) {
 		"convert --format qwen -- fakeserver good",
 		"auth login http://127.0.0.1:1/mcp",
 	} {
-		streams, out, stderr := console.Buffered("")
+		streams, out, stderr := buffered("")
 		if code := newApp(streams).main(ended, context.Background(), strings.Fields(line)); code != exitInterrupted {
 			t.Errorf("%s: exit code %d, want %d\n%s%s", line, code, exitInterrupted, out, stderr)
 		}

@@ -107,7 +107,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	}
 }
 
-// announce tells on stderr where toolx serves, and the token if toolx made it.
+// announce says on stderr where toolx serves, and the token if toolx made it.
 func announce(out *output, endpoint *serve.Endpoint) {
 	out.mask.Add(endpoint.Token)
 	url, scope := endpoint.URL(), ""

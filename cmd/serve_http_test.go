@@ -37,7 +37,9 @@ func serveSite(t *testing.T, config string, env []string, args ...string) *site 
 	if env == nil && !slices.Contains(args, "--token") {
 		args = append(args, "--no-token")
 	}
-	s := &site{t: t, cmd: exec.CommandContext(ctx, "toolx", append([]string{"serve", config, "--http", "0"}, args...)...)}
+	s := &site{
+		t: t, cmd: exec.CommandContext(ctx, "toolx", append([]string{"serve", config, "--http", "0"}, args...)...),
+	}
 	s.cmd.Env = append(append(os.Environ(), homeVariables(t.TempDir())...), env...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -309,9 +311,13 @@ func TestServeHTTPStrangers(t *testing.T) {
 			}
 		})
 	}
-	preflight := []string{"Origin: http://localhost:6274", "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: mcp-method"}
+	preflight := []string{
+		"Origin: http://localhost:6274", "Access-Control-Request-Method: POST",
+		"Access-Control-Request-Headers: mcp-method",
+	}
 	r := s.send("OPTIONS", "", preflight...)
-	if s.want(204, "", r); r.Header.Get("Access-Control-Allow-Origin") != "http://localhost:6274" || r.Header.Get("Access-Control-Allow-Headers") != "mcp-method" {
+	if s.want(204, "", r); r.Header.Get("Access-Control-Allow-Origin") != "http://localhost:6274" ||
+		r.Header.Get("Access-Control-Allow-Headers") != "mcp-method" {
 		t.Errorf("%v", r.Header)
 	}
 }
@@ -466,7 +472,8 @@ func TestServeHTTPMakesToken(t *testing.T) {
 		}
 		tokens = append(tokens, token)
 		paste, err := s.lines.ReadString('\n')
-		if want := "  toolx list --url " + s.url + " -H 'Authorization: Bearer " + token + "'\n"; err != nil || paste != want {
+		if want := "  toolx list --url " + s.url + " -H 'Authorization: Bearer " + token + "'\n"; err != nil ||
+			paste != want {
 			t.Errorf("%v: got %q, want %q", err, paste, want)
 		}
 		s.want(401, "right token", s.send("POST", callOK))

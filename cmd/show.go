@@ -15,7 +15,7 @@ import (
 type showOptions struct {
 	tool    string
 	json    bool
-	server  []string // a command line behind --
+	server  []string // a command line after --
 	answers answerOptions
 }
 

@@ -1,6 +1,8 @@
 package cmd_test
 
 import (
+	"go/ast"
+	"go/parser"
 	"go/scanner"
 	"go/token"
 	"io/fs"
@@ -32,39 +34,19 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// wordings are constructions that comments and texts of toolx do not have. A folder under except still has some; take
-// it off when it has none left.
+// wordings are constructions that comments and texts of toolx do not have.
 var wordings = []struct {
 	wrong  *regexp.Regexp
 	better string
-	except []string
 }{
-	{regexp.MustCompile(`\b(?:that|which) (?:is|are) none\b`), "say what it is instead", []string{
-		"pkg/ai",
-		"pkg/config",
-		"pkg/convert",
-		"pkg/doctor",
-		"pkg/doctor/culprit",
-		"pkg/jsonschema",
-		"pkg/servers",
-		"pkg/servers/fake",
-		"pkg/tui",
-	}},
-	{regexp.MustCompile(`\bmust be (?:number|string|integer|array|object|boolean)\b`), "must be a number", []string{
-		"pkg/jsonschema",
-	}},
-	{regexp.MustCompile(`there is no member`), "… is missing", []string{
-		"pkg/doctor/checks/tool",
-	}},
-	{regexp.MustCompile(`\bbe it null\b`), "even if it is null", []string{
-		"pkg/convert",
-	}},
-	{regexp.MustCompile(`\bwhence\b`), "where … from", nil},
-	{regexp.MustCompile(`\b[Aa]sked is\b`), "begin with the subject", []string{
-		"pkg/doctor",
-		"pkg/doctor/evidence",
-		"pkg/exec",
-	}},
+	{regexp.MustCompile(`\b(?:that|which) (?:is|are) none\b`), "say what it is instead"},
+	{regexp.MustCompile(`\bmust be (?:number|string|integer|array|object|boolean)\b`), "must be a number"},
+	{regexp.MustCompile(`there is no member`), "… is missing"},
+	{regexp.MustCompile(`\bbe it null\b`), "even if it is null"},
+	{regexp.MustCompile(`\bwhence\b`), "where … from"},
+	{regexp.MustCompile(`\b[Aa]sked is\b`), "begin with the subject"},
+	{regexp.MustCompile(`\bat the most\b`), "at most"},
+	{regexp.MustCompile(`\b(?:stands?|stood) behind\b`), "follows"},
 }
 
 // TestStyleOfWords holds wordings in comments and in texts.
@@ -75,8 +57,7 @@ func TestStyleOfWords(t *testing.T) {
 		}
 		for _, literal := range tokensOf(text, token.COMMENT, token.STRING) {
 			for _, rule := range wordings {
-				folder := filepath.ToSlash(filepath.Dir(path))
-				if found := rule.wrong.FindString(literal.text); found != "" && !slices.Contains(rule.except, folder) {
+				if found := rule.wrong.FindString(literal.text); found != "" {
 					t.Errorf("%s: %q: %s (docs/style.md)", path, found, rule.better)
 				}
 			}
@@ -90,98 +71,102 @@ const (
 	tabColumns = 4
 )
 
-// longLines has the folders with lines over maxColumns, outside of tests and in tests. Take a folder off when it has
-// none left.
-var longLines = struct{ sources, tests []string }{
-	sources: []string{
-		"pkg/builtin",
-		"pkg/config",
-		"pkg/convert",
-		"pkg/doctor",
-		"pkg/doctor/checks/framing",
-		"pkg/doctor/checks/handshake",
-		"pkg/doctor/checks/http",
-		"pkg/doctor/checks/launch",
-		"pkg/doctor/checks/process",
-		"pkg/doctor/checks/tool",
-		"pkg/doctor/culprit",
-		"pkg/doctor/decode",
-		"pkg/doctor/repro",
-		"pkg/exec",
-		"pkg/jsonschema",
-		"pkg/mask",
-		"pkg/servers",
-		"pkg/servers/fake",
-		"pkg/tui",
-	},
-	tests: []string{
-		"cmd",
-		"pkg/ai",
-		"pkg/auth",
-		"pkg/builtin",
-		"pkg/config",
-		"pkg/console",
-		"pkg/convert",
-		"pkg/doctor",
-		"pkg/doctor/checks/config",
-		"pkg/doctor/checks/process",
-		"pkg/doctor/cmdline",
-		"pkg/doctor/culprit",
-		"pkg/doctor/decode",
-		"pkg/doctor/report",
-		"pkg/doctor/wire",
-		"pkg/exec",
-		"pkg/history",
-		"pkg/jsonschema",
-		"pkg/mask",
-		"pkg/render",
-		"pkg/servers",
-		"pkg/servers/fake",
-		"pkg/sse",
-		"pkg/state",
-		"pkg/trust",
-		"pkg/tui",
-		"pkg/tui/form",
-		"pkg/tui/jsontree",
-		"pkg/tui/markdown",
-		"pkg/tui/pane",
-		"pkg/tui/result",
-		"pkg/tui/watch",
-		"testdata/attack",
-		"testdata/conformance",
-		"testdata/model",
-		"testdata/oracles",
-	},
-}
-
-// TestStyleOfLines holds the width of lines (docs/style.md). Two kinds of lines may be longer: those with a raw string,
-// and rows of a table, which are braces and what is between them.
+// TestStyleOfLines holds the width of lines (docs/style.md). mayBeLong has the exceptions.
 func TestStyleOfLines(t *testing.T) {
 	for path, text := range goFiles(t) {
-		allowed := longLines.sources
-		if strings.HasSuffix(path, "_test.go") {
-			allowed = longLines.tests
-		}
-		if slices.Contains(allowed, filepath.ToSlash(filepath.Dir(path))) {
-			continue
-		}
-		raw := map[int]bool{}
-		for _, literal := range tokensOf(text, token.STRING) {
-			if strings.HasPrefix(literal.text, "`") {
-				for line := range 1 + strings.Count(literal.text, "\n") {
-					raw[literal.line+line] = true
-				}
-			}
-		}
+		long := mayBeLong(t, path, text)
 		number := 0
 		for line := range strings.Lines(string(text)) {
 			number++
 			line = strings.TrimRight(line, "\r\n")
 			code := strings.TrimLeft(line, "\t")
-			row := strings.HasPrefix(code, "{") && strings.HasSuffix(code, "},")
 			columns := utf8.RuneCountInString(code) + tabColumns*(len(line)-len(code))
-			if columns > maxColumns && !row && !raw[number] {
+			if columns > maxColumns && !long[number] {
 				t.Errorf("%s:%d has %d columns, at most %d are allowed", path, number, columns, maxColumns)
+			}
+		}
+	}
+}
+
+// mayBeLong returns the lines of a file that may be longer: those with a part of a raw string, those that are one
+// string, and rows of a table, which are literals in a literal, or in tests also the elements of a map.
+func mayBeLong(t *testing.T, path string, text []byte) map[int]bool {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	long := map[int]bool{}
+	// alone permits the line that has this node, or its beginning, and nothing else but punctuation.
+	alone := func(n ast.Node) {
+		from, to := files.Position(n.Pos()), files.Position(n.End())
+		rest := lines[from.Line-1][:from.Column-1]
+		if from.Line == to.Line {
+			rest += lines[from.Line-1][to.Column-1:]
+		}
+		long[from.Line] = long[from.Line] || strings.Trim(rest, "\t ,+(){}") == ""
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BasicLit:
+			if n.Kind != token.STRING {
+				break
+			}
+			alone(n)
+			if n.Value[0] == '`' {
+				for line := files.Position(n.Pos()).Line; line <= files.Position(n.End()).Line; line++ {
+					long[line] = true
+				}
+			}
+		case *ast.CompositeLit:
+			_, isMap := n.Type.(*ast.MapType)
+			for _, element := range n.Elts {
+				_, isRow := element.(*ast.CompositeLit)
+				if pair, ok := element.(*ast.KeyValueExpr); ok && strings.HasSuffix(path, "_test.go") {
+					_, named := pair.Key.(*ast.BasicLit)
+					isRow = isMap || named
+				}
+				if isRow {
+					alone(element)
+				}
+			}
+		}
+		return true
+	})
+	return long
+}
+
+// TestStyleOfPages holds the width of prose on pages. Rows of tables, code, front matter and lines with a link may be
+// longer.
+func TestStyleOfPages(t *testing.T) {
+	paths, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(err)
+	}
+	checks, err := filepath.Glob("../docs/checks/*.md")
+	if err != nil || len(checks) == 0 {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Concat(paths, checks, []string{"../README.md", "../CHANGELOG.md"}) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, front := false, false
+		number := 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			line = strings.TrimRight(line, "\r\n")
+			switch {
+			case line == "---" && (number == 1 || front):
+				front = !front
+			case strings.HasPrefix(strings.TrimSpace(line), "```"):
+				code = !code
+			case code, front, strings.HasPrefix(line, "|"), strings.Contains(line, "]("):
+			case utf8.RuneCountInString(line) > maxColumns:
+				t.Errorf("%s:%d has more than %d columns", path, number, maxColumns)
 			}
 		}
 	}

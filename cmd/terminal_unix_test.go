@@ -138,7 +138,8 @@ func TestProgressLine(t *testing.T) {
 // TestProgressReports watches what the server reports, and presses Ctrl-C: the line gives way to the error.
 func TestProgressReports(t *testing.T) {
 	t.Parallel()
-	term := onTerminal(t, []string{"NO_COLOR=1"}, "call", "slow", "ms=600000", "steps=60000", "--", "fakeserver", "good")
+	term := onTerminal(t, []string{"NO_COLOR=1"}, "call", "slow", "ms=600000", "steps=60000", "--", "fakeserver",
+		"good")
 	term.await(`slow  [█░]{20}  \d+/60000  [0-9.]+m?s  step \d+ of 60000`)
 	if _, err := term.master.Write([]byte{3}); err != nil {
 		t.Fatal(err)
@@ -160,7 +161,8 @@ func TestProgressReports(t *testing.T) {
 func TestHostileTextOnTerminal(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
-		"term-title", "term-clear", "term-link", "term-clipboard", "term-c1", "term-bidi", "term-zero-width", "term-tags", "term-newlines",
+		"term-title", "term-clear", "term-link", "term-clipboard", "term-c1", "term-bidi", "term-zero-width",
+		"term-tags", "term-newlines",
 		"term-name", "term-stderr",
 	}
 	verbs := []struct {
@@ -181,7 +183,8 @@ func TestHostileTextOnTerminal(t *testing.T) {
 			t.Parallel()
 			for _, verb := range verbs {
 				// A dumb terminal gets no colour and no live line: any escape is the server's.
-				term := onTerminal(t, []string{"TERM=dumb"}, slices.Concat(verb.args, []string{"--", "fakeserver", mode})...)
+				term := onTerminal(t, []string{"TERM=dumb"},
+					slices.Concat(verb.args, []string{"--", "fakeserver", mode})...)
 				written := term.end(verb.code)
 				if found := unsafe(strings.ReplaceAll(written, "\r\n", "\n")); found != "" {
 					t.Errorf("toolx %s: %s reaches the terminal\n%q", strings.Join(verb.args, " "), found, written)
@@ -234,10 +237,12 @@ func TestOutputIsCutOnTerminal(t *testing.T) {
 	count := func(written string) int { return len(regexp.MustCompile(`[0-9a-zA-Z_-]{1000,}`).FindString(written)) }
 	term := onTerminal(t, []string{"TERM=dumb"}, "call", "big", "bytes=300000", "--", "fakeserver", "good")
 	written := term.end(0)
-	if got := count(written); got != 256<<10 || !strings.Contains(written, "output cut: 256.0 KiB of 293.0 KiB shown; --max-output 0 shows all") {
+	if got := count(written); got != 256<<10 ||
+		!strings.Contains(written, "output cut: 256.0 KiB of 293.0 KiB shown; --max-output 0 shows all") {
 		t.Errorf("%d bytes: %q", got, written[max(0, len(written)-200):])
 	}
-	term = onTerminal(t, []string{"TERM=dumb"}, "call", "big", "bytes=300000", "--max-output", "0", "--", "fakeserver", "good")
+	term = onTerminal(t, []string{"TERM=dumb"}, "call", "big", "bytes=300000", "--max-output", "0", "--", "fakeserver",
+		"good")
 	if written := term.end(0); count(written) != 300_000 || strings.Contains(written, "output cut") {
 		t.Errorf("with --max-output 0: %d bytes", count(written))
 	}

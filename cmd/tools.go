@@ -19,7 +19,7 @@ type toolFilter struct {
 	patterns []string // see matches
 }
 
-// openTools starts the servers whose tools a filter can mean, tells of those that fail, and returns the tools that
+// openTools starts the servers whose tools a filter can mean, reports those that fail, and returns the tools that
 // match: toolx's own first, then server by server. The error is a server's where none answered.
 func (b *toolbox) openTools(ctx context.Context, filter toolFilter, verb string) ([]*exec.Tool, error) {
 	opened, err := b.openServers(ctx, verb, filter)
@@ -45,7 +45,7 @@ func (b *toolbox) openTools(ctx context.Context, filter toolFilter, verb string)
 	return tools, nil
 }
 
-// working returns the tools that can be called, and tells why the others cannot: no client and no model is offered a
+// working returns the tools that can be called, and says why the others cannot: no client and no model is offered a
 // tool whose entry is wrong. The error is that of the first such tool.
 func (o *output) working(all []*exec.Tool) (tools []*exec.Tool, broken error) {
 	for _, tool := range all {
@@ -59,7 +59,7 @@ func (o *output) working(all []*exec.Tool) (tools []*exec.Tool, broken error) {
 	return tools, broken
 }
 
-// openServers starts the servers whose tools a filter can mean, in parallel, and tells of each that was given up. The
+// openServers starts the servers whose tools a filter can mean, in parallel, and reports each that was given up. The
 // error is an interruption.
 func (b *toolbox) openServers(ctx context.Context, verb string, filter toolFilter) ([]servers.Opened, error) {
 	names, searched := b.serversFor(filter)
@@ -92,7 +92,7 @@ func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) 
 }
 
 // startServers starts servers in parallel; searched says that they are all there are, and nobody named any. The error
-// is an interruption; the caller tells the failures of servers.
+// is an interruption; the caller reports the failures of servers.
 func (b *toolbox) startServers(
 	ctx context.Context, verb string, names []string, searched bool,
 ) ([]servers.Opened, error) {
@@ -120,7 +120,7 @@ func (b *toolbox) startServers(
 	return opened, nil
 }
 
-// tellFailed tells of each server that was given up: its message alone where it is only one of many that were searched,
+// tellFailed reports each server that was given up: its message alone where it is only one of many that were searched,
 // else details and hint too.
 func (o *output) tellFailed(opened []servers.Opened, searched bool) {
 	for _, err := range untrustedTogether(opened) {
@@ -137,11 +137,11 @@ func (b *toolbox) needServers() error {
 		return nil
 	}
 	missing := fault.Usage("no server is configured",
-		"give one behind --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml")
+		"give one after --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml")
 	if len(b.config.Servers) > 0 {
 		missing.Message = "every server of the config is disabled"
 		setting, _ := b.config.Servers[0].DisabledBy()
-		missing.Fix = "remove \"" + setting + "\" there, or give a server's command behind --"
+		missing.Fix = "remove \"" + setting + "\" there, or give a server's command after --"
 	}
 	return missing
 }
@@ -190,7 +190,7 @@ func matches(tool *exec.Tool, patterns []string) bool {
 	return fits(patterns, names, tool.Name, tool.Title, tool.Description)
 }
 
-// tellRest tells what toolx goes on with where some servers were given up (MCP-4).
+// tellRest says what toolx goes on with where some servers were given up (MCP-4).
 func (b *toolbox) tellRest(opened []servers.Opened) {
 	if firstFailure(opened) == nil || b.adHoc {
 		return

@@ -100,12 +100,20 @@ func (f *traceFile) write(frame render.Frame) {
 		direction = "sent"
 	}
 	f.append(struct {
-		Time      time.Time       `json:"time"`
-		Server    string          `json:"server"`
-		Direction string          `json:"direction"`
-		LatencyMS float64         `json:"latency_ms,omitempty"`
-		Frame     json.RawMessage `json:"frame"`
-	}{frame.At, frame.Server, direction, exec.Milliseconds(frame.Latency), f.mask.JSON(frame.Bytes)})
+		Time      time.Time `json:"time"`
+		Server    string    `json:"server"`
+		Direction string    `json:"direction"`
+		LatencyMS float64   `json:"latency_ms,omitempty"`
+		Frame     any       `json:"frame"`
+	}{frame.At, frame.Server, direction, exec.Milliseconds(frame.Latency), f.masked(frame.Bytes)})
+}
+
+// masked returns a frame with its secrets hidden: JSON, or a text if it is not JSON, as the line that the doctor sends.
+func (f *traceFile) masked(frame []byte) any {
+	if hidden := f.mask.JSON(frame); json.Valid(hidden) {
+		return json.RawMessage(hidden)
+	}
+	return f.mask.Text(visible(frame))
 }
 
 // takeOther writes events that are not frames.

@@ -35,7 +35,7 @@ above it, unless another is named. Consent holds for this version of the file an
 of its envFiles; toolx asks again about a changed file, and shows the difference.
 
 On a terminal, toolx asks before it records anything; elsewhere it needs --yes.
-Files that you name (--config, TOOLX_CONFIG), your own config, commands behind --
+Files that you name (--config, TOOLX_CONFIG), your own config, commands after --
 and --url need no consent. TOOLX_TRUST=all, or the sha256 of a file, consents for one
 run; TOOLX_TRUST=none withdraws every consent.
 

@@ -34,7 +34,9 @@ func TestTrustOnTerminal(t *testing.T) {
 	term = run()
 	term.await(`came with this folder`)
 	term.await(question)
-	if seen := term.seen.String(); strings.Contains(seen, "\x1b[2J") || !strings.Contains(seen, "\n  | one runs fakeserver good\r\n") || strings.Contains(seen, "\ntrust this file\x1b") {
+	if seen := term.seen.String(); strings.Contains(seen, "\x1b[2J") ||
+		!strings.Contains(seen, "\n  | one runs fakeserver good\r\n") ||
+		strings.Contains(seen, "\ntrust this file\x1b") {
 		t.Errorf("what is shown:\n%q", seen)
 	}
 	term.typing(question, "y\n")
@@ -90,17 +92,20 @@ func TestTrustShowsWhatChanged(t *testing.T) {
 		}
 	}
 	trust := func(arguments ...string) *terminal {
-		return onTerminalIn(t, folder, append(homeVariables(home), "TOOLX_TRUST=", "NO_COLOR=1"), append([]string{"trust"}, arguments...)...)
+		return onTerminalIn(t, folder, append(homeVariables(home), "TOOLX_TRUST=", "NO_COLOR=1"),
+			append([]string{"trust"}, arguments...)...)
 	}
 	write()
-	if seen := trust("--yes").end(0); !strings.Contains(seen, "  … and 20 more that you do not see here: read the file\r\n  120 lines in all, sha256 ") {
+	const rest = "  … and 20 more that you do not see here: read the file\r\n  120 lines in all, sha256 "
+	if seen := trust("--yes").end(0); !strings.Contains(seen, rest) {
 		t.Errorf("%q", seen)
 	}
 	fmt.Fprintf(&text, "  last: {command: sh, args: [-c, 'echo %s; evil']}\n", strings.Repeat(" ", 2000))
 	write()
 	seen := trust("--yes").end(0)
 	for _, want := range []string{
-		"rights:\r\n  | + last runs sh -c \"echo", "KiB of this line that you do not see here: read the file\r\n  |   s0 runs",
+		"rights:\r\n  | + last runs sh -c \"echo",
+		"KiB of this line that you do not see here: read the file\r\n  |   s0 runs",
 		"… and 21 more that you do not see here", "121 lines in all, sha256 ",
 	} {
 		if !strings.Contains(seen, want) {

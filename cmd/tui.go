@@ -25,7 +25,7 @@ type tuiOptions struct {
 	names  []string   // servers of the config; none: all
 	start  *tui.Start // the tool to begin with, nil for none
 	of     string     // a tool's name, which may name the only server to show
-	server []string   // a command line behind --
+	server []string   // a command line after --
 	// answers say how servers that ask something back are answered; dialogs ask the user the rest.
 	answers answerOptions
 }

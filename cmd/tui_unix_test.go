@@ -60,7 +60,8 @@ func openProgram(t *testing.T, columns, rows int, program string, args ...string
 	w.cmd = exec.Command(program, args...)
 	w.cmd.Dir = emptyFolder(t)
 	w.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
-	w.cmd.Env = append(w.cmd.Env, "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=", "GORACE=atexit_sleep_ms=0")
+	w.cmd.Env = append(w.cmd.Env, "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=",
+		"GORACE=atexit_sleep_ms=0")
 	master, err := pty.StartWithSize(w.cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +136,8 @@ func (w *window) until(what string, holds func(screen string) bool) {
 func (w *window) press(keys ...string) {
 	w.t.Helper()
 	codes := map[string]string{
-		"enter": "\r", "esc": "\x1b", "tab": "\t", "down": "\x1b[B", "up": "\x1b[A", "ctrl+r": "\x12", "ctrl+c": "\x03", "f1": "\x1bOP",
+		"enter": "\r", "esc": "\x1b", "tab": "\t", "down": "\x1b[B", "up": "\x1b[A", "ctrl+r": "\x12", "ctrl+c": "\x03",
+		"f1": "\x1bOP",
 	}
 	for _, key := range keys {
 		code, special := codes[key]
@@ -226,7 +228,8 @@ func TestTUICallsATool(t *testing.T) {
 // What cannot be kept is told in the log of the screen, which has stderr's place.
 func TestTUITellsWhatIsNotLogged(t *testing.T) {
 	t.Parallel()
-	w := openProgram(t, 120, 40, "env", "XDG_STATE_HOME=/dev/null", "toolx", "call", "echo", "message=hi", "--edit", "--", "fakeserver", "--pids", "PIDS", "good")
+	w := openProgram(t, 120, 40, "env", "XDG_STATE_HOME=/dev/null", "toolx", "call", "echo", "message=hi", "--edit",
+		"--", "fakeserver", "--pids", "PIDS", "good")
 	w.await("server__echo", "ctrl+r calls")
 	w.press("ctrl+r")
 	w.await("✓", "result")
@@ -239,7 +242,8 @@ func TestTUITellsWhatIsNotLogged(t *testing.T) {
 // A call is cancelled, the server lives on; restarted, it is another process.
 func TestTUICancelsAndRestarts(t *testing.T) {
 	t.Parallel()
-	w := openWindow(t, 120, 40, "call", "slow", "ms=600000", "steps=60000", "--edit", "--", "fakeserver", "--pids", "PIDS", "good")
+	w := openWindow(t, 120, 40, "call", "slow", "ms=600000", "steps=60000", "--edit", "--", "fakeserver", "--pids",
+		"PIDS", "good")
 	w.await("server__slow", "600000", "ctrl+r calls")
 	w.press("ctrl+r")
 	w.await("x cancels")
@@ -247,7 +251,8 @@ func TestTUICancelsAndRestarts(t *testing.T) {
 	w.await("interrupted", "server ✓")
 	before := len(w.servers())
 	w.press("r")
-	w.until("another process", func(screen string) bool { return len(w.servers()) > before && strings.Contains(screen, "server ✓") })
+	w.until("another process",
+		func(screen string) bool { return len(w.servers()) > before && strings.Contains(screen, "server ✓") })
 	w.press("ctrl+c")
 	w.end(0)
 }
@@ -257,7 +262,8 @@ func TestTUICancelsAndRestarts(t *testing.T) {
 func TestTUIReadsAndGets(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-		w := openWindow(t, 118, 40, "tui", "--protocol", revision, "--", "fakeserver", "--pids", "PIDS", "dual-era", "features")
+		w := openWindow(t, 118, 40, "tui", "--protocol", revision, "--", "fakeserver", "--pids", "PIDS", "dual-era",
+			"features")
 		w.await(revision, "resources (3)", "templates (1)", "prompts (2)")
 		w.press("/", "greet")
 		w.await("/greet", "• greet")
@@ -333,7 +339,8 @@ func TestTUIMouse(t *testing.T) {
 // with the reason; the process is not touched until somebody restarts it.
 func TestTUIShowsAClosedStdout(t *testing.T) {
 	t.Parallel()
-	w := openWindow(t, 140, 40, "call", "echo", "message=hi", "--edit", "--", "fakeserver", "--pids", "PIDS", "stdout-closed-call")
+	w := openWindow(t, 140, 40, "call", "echo", "message=hi", "--edit", "--", "fakeserver", "--pids", "PIDS",
+		"stdout-closed-call")
 	w.await("server__echo", "ctrl+r calls")
 	w.press("ctrl+r")
 	w.await("server ✗ closed its stdout", "tools/call unanswered")
@@ -343,7 +350,8 @@ func TestTUIShowsAClosedStdout(t *testing.T) {
 		t.Errorf("the server has had %d processes", len(lives))
 	}
 	w.press("r")
-	w.until("another process", func(screen string) bool { return len(w.servers()) == 2 && strings.Contains(screen, "server ✓") })
+	w.until("another process",
+		func(screen string) bool { return len(w.servers()) == 2 && strings.Contains(screen, "server ✓") })
 	w.press("ctrl+c")
 	w.end(0)
 }

@@ -27,7 +27,7 @@ func runs[O any](app *App, o *O, run runFunc[O], checks ...func() error) func(*c
 	}
 }
 
-// withCommand reads the arguments of a verb that takes a server's command line behind "--": that goes to command, what
+// withCommand reads the arguments of a verb that takes a server's command line after "--": that goes to command, what
 // stands before it to take.
 func withCommand(command *[]string, take func(args []string) error) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ func namesOrCommand(names, command *[]string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		return withCommand(command, func(args []string) error {
 			if *names = args; len(args) > 0 && len(*command) > 0 {
-				return fault.Usage("name servers, or give a command behind --, not both",
+				return fault.Usage("name servers, or give a command after --, not both",
 					cmd.CommandPath()+" -- COMMAND…")
 			}
 			return nil

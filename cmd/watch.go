@@ -24,7 +24,7 @@ import (
 // watchOptions say what is watched.
 type watchOptions struct {
 	names     []string // servers of the config; none: all
-	command   []string // a command line behind --
+	command   []string // a command line after --
 	level     string
 	resources []string // URIs, with their servers' names before them
 	json      bool

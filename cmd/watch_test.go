@@ -72,7 +72,8 @@ func TestWatchQueueIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		app.flush()
-		want := fmt.Sprintf("warning: stdout was not read in time: %s dropped\n", words.Count(test.count-test.kept, "notification"))
+		want := fmt.Sprintf("warning: stdout was not read in time: %s dropped\n",
+			words.Count(test.count-test.kept, "notification"))
 		if printed := strings.Count(out.String(), "\n"); printed != test.kept || log.String() != want {
 			t.Errorf("%s: %d lines and %q, want %d and %q", name, printed, log.String(), test.kept, want)
 		}

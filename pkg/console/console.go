@@ -3,17 +3,15 @@
 package console
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
-	"strings"
 
 	"golang.org/x/term"
 )
 
-// DefaultWidth is the width in columns that is assumed if no terminal reports one.
-const DefaultWidth = 80
+// defaultWidth is the width in columns that is assumed if no terminal reports one.
+const defaultWidth = 80
 
 // Console is where toolx reads and writes. Set its fields before use and do not change them afterwards.
 type Console struct {
@@ -26,7 +24,7 @@ type Console struct {
 	// Joined reports whether Out and Err are the same file, so that the order of writes to the two is visible.
 	Joined bool
 
-	// Width is the terminal's width in columns, DefaultWidth if there is no terminal.
+	// Width is the terminal's width in columns, defaultWidth if there is no terminal.
 	Width int
 
 	// Color reports whether Out may be coloured, ErrColor whether Err may. They differ if one of the two is redirected.
@@ -44,16 +42,10 @@ func System() *Console {
 	return detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 }
 
-// New returns a Console over plain streams: no terminal, no colour, DefaultWidth.
+// New returns a Console over plain streams: no terminal, no colour, defaultWidth.
 // A test that wants other facts sets the fields.
 func New(in io.Reader, out, err io.Writer) *Console {
-	return &Console{In: in, Out: out, Err: err, Width: DefaultWidth}
-}
-
-// Buffered returns a Console that reads input, and the buffers that it writes to.
-func Buffered(input string) (c *Console, out, err *bytes.Buffer) {
-	out, err = new(bytes.Buffer), new(bytes.Buffer)
-	return New(strings.NewReader(input), out, err), out, err
+	return &Console{In: in, Out: out, Err: err, Width: defaultWidth}
 }
 
 // detect determines the facts; getenv returns a variable of the environment, empty if it is unset.
@@ -119,7 +111,7 @@ func width(streams ...*os.File) int {
 			return columns
 		}
 	}
-	return DefaultWidth
+	return defaultWidth
 }
 
 // DropTyped drops what was typed at the terminal before now and was not read. It does nothing if In is no terminal, or

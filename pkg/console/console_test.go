@@ -2,11 +2,13 @@ package console
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -45,7 +47,7 @@ func TestPipesAreNoTerminals(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	c := detect(r, w, w, func(string) string { return "" })
-	if c.InTTY || c.OutTTY || c.ErrTTY || c.Color || c.ErrColor || c.Motion || c.Width != DefaultWidth {
+	if c.InTTY || c.OutTTY || c.ErrTTY || c.Color || c.ErrColor || c.Motion || c.Width != defaultWidth {
 		t.Errorf("a pipe was taken for a terminal: %+v", c)
 	}
 	if !c.Joined || detect(r, os.Stdin, w, os.Getenv).Joined {
@@ -55,13 +57,14 @@ func TestPipesAreNoTerminals(t *testing.T) {
 
 func TestClosedStandardInput(t *testing.T) {
 	c := detect(nil, nil, nil, func(string) string { return "" })
-	if c.InTTY || c.Width != DefaultWidth {
+	if c.InTTY || c.Width != defaultWidth {
 		t.Errorf("facts about no streams: %+v", c)
 	}
 }
 
-func TestBuffered(t *testing.T) {
-	c, out, errOut := Buffered("question")
+func TestNew(t *testing.T) {
+	out, errOut := new(bytes.Buffer), new(bytes.Buffer)
+	c := New(strings.NewReader("question"), out, errOut)
 	input, err := io.ReadAll(c.In)
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,8 @@ func TestTerminal(t *testing.T) {
 	}
 
 	both := detect(terminal, terminal, terminal, term("xterm-256color"))
-	if !both.InTTY || !both.OutTTY || !both.ErrTTY || !both.Color || !both.ErrColor || !both.Motion || both.Width != 123 {
+	if !both.InTTY || !both.OutTTY || !both.ErrTTY || !both.Color || !both.ErrColor || !both.Motion ||
+		both.Width != 123 {
 		t.Errorf("on a terminal: %+v", both)
 	}
 	redirected := detect(pipe, other, terminal, term("xterm"))
@@ -64,7 +65,7 @@ func TestTerminal(t *testing.T) {
 	if !dumb.OutTTY || dumb.Color || dumb.ErrColor || dumb.Motion {
 		t.Errorf("on a dumb terminal: %+v", dumb)
 	}
-	if unknown := detect(terminal, openTerminal(t, 0), nil, term("xterm")); unknown.Width != DefaultWidth {
+	if unknown := detect(terminal, openTerminal(t, 0), nil, term("xterm")); unknown.Width != defaultWidth {
 		t.Errorf("a terminal of width 0 gives %d", unknown.Width)
 	}
 	both.NoColor()

@@ -61,7 +61,7 @@ type callReader struct {
 	calls []ToolCall
 	// shapes are the formats that the calls look like, one for each; empty if a call looks like several.
 	shapes []Format
-	// wrapper is the format that the message around the calls tells; empty if it tells none.
+	// wrapper is the format that the message around the calls has; empty if it has none.
 	wrapper Format
 	seen    string
 	depth   int
@@ -479,7 +479,7 @@ func newCall(id, name string, arguments json.RawMessage) ToolCall {
 }
 
 // readArguments makes one JSON object of what a model gave: an object, a string that holds one (encoded once or more),
-// nothing. The object is byte for byte the model's, unless it had to be mended. With an error it is empty.
+// nothing. The object is byte for byte the model's, unless it had to be repaired. With an error it is empty.
 func readArguments(given json.RawMessage) (json.RawMessage, error) {
 	none := json.RawMessage("{}")
 	for range maxEncoded {
@@ -488,17 +488,18 @@ func readArguments(given json.RawMessage) (json.RawMessage, error) {
 			return none, nil
 		}
 		if !json.Valid(given) {
-			mended, end, ok := mendJSON(string(given))
+			repaired, end, ok := repairJSON(string(given))
 			if !ok || end != len(given) {
 				return none, fmt.Errorf("the arguments are %w", notJSON(given))
 			}
-			given = mended
+			given = repaired
 		}
 		switch {
 		case given[0] == '{':
 			return given, nil
 		case !rawjson.IsString(given):
-			return none, fmt.Errorf("the arguments must be a JSON object, not %s", words.Shorten(string(given), words.MaxGiven))
+			return none, fmt.Errorf("the arguments must be a JSON object, not %s",
+				words.Shorten(string(given), words.MaxGiven))
 		}
 		given = json.RawMessage(rawjson.Unquote(given))
 	}

@@ -27,7 +27,7 @@ type TextFilter struct {
 	inside  block
 	looked  int  // bytes of pending that were searched for the block's end
 	quoted  bool // the search stands in a JSON string
-	escaped bool // and behind its backslash
+	escaped bool // and after its backslash
 
 	fence     string          // the mark of the code fence that is open, empty outside of one
 	mayThink  bool            // no <think> stands in the fence: a </think> there ends what began in the prompt
@@ -261,7 +261,7 @@ func (f *TextFilter) begin(mark string, last bool) bool {
 	return true
 }
 
-// enter begins a block, behind n bytes that are dropped.
+// enter begins a block, after n bytes that are dropped.
 func (f *TextFilter) enter(inside block, n int) {
 	f.take(n)
 	f.inside, f.hadBlocks, f.looked, f.quoted, f.escaped = inside, true, 0, false, false
@@ -356,7 +356,7 @@ func (f *TextFilter) stepXML(last bool) bool {
 	return false
 }
 
-// endCall ends a call behind n bytes.
+// endCall ends a call after n bytes.
 func (f *TextFilter) endCall(n int) bool {
 	f.calls, f.lead = append(f.calls, f.take(n)), false
 	f.enter(prose, 0)
@@ -407,7 +407,7 @@ func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	}
 }
 
-// textCall reads what stands behind <tool_call>: JSON, or Qwen3-Coder's XML. The block may lack its end. Anything else
+// textCall reads what follows <tool_call>: JSON, or Qwen3-Coder's XML. The block may lack its end. Anything else
 // is prose that speaks of the mark.
 func (r *callReader) textCall(text string) (rest string) {
 	body := strings.TrimLeft(text, " \t\r\n")
@@ -441,14 +441,14 @@ func (r *callReader) hermesCalls(text string) (rest string) {
 	}
 }
 
-// jsonPrefix reads the JSON value that text begins with, mended where that is certain.
+// jsonPrefix reads the JSON value that text begins with, repaired where that is certain.
 func jsonPrefix(text string) (value json.RawMessage, end int, err error) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	if err = decoder.Decode(&value); err == nil {
 		return value, int(decoder.InputOffset()), nil
 	}
-	if mended, end, ok := mendJSON(text); ok {
-		return mended, end, nil
+	if repaired, end, ok := repairJSON(text); ok {
+		return repaired, end, nil
 	}
 	return nil, 0, err
 }
@@ -498,7 +498,7 @@ const (
 
 var errCutCall = errors.New("the tool call ends before its " + functionClose)
 
-// qwenCoderCall reads a call of Qwen3-Coder, from behind "<function=" on:
+// qwenCoderCall reads a call of Qwen3-Coder, from after "<function=" on:
 //
 //	NAME>
 //	<parameter=P>
@@ -558,7 +558,7 @@ func qwenCoderParameters(text string) (given []rawjson.Member, rest string, err 
 	}
 }
 
-// qwenCoderParameter reads one parameter, from behind "<parameter=" on. The line breaks next to its marks are not part
+// qwenCoderParameter reads one parameter, from after "<parameter=" on. The line breaks next to its marks are not part
 // of the value.
 func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 	name, body, ok := strings.Cut(text, ">")
@@ -573,7 +573,7 @@ func qwenCoderParameter(text string) (name, value, rest string, ok bool) {
 	return strings.TrimSpace(name), value, body[end+size:], true
 }
 
-// parameterEnd finds where a value ends, and the length of the mark there: at the first </parameter> behind which
+// parameterEnd finds where a value ends, and the length of the mark there: at the first </parameter> after which
 // another parameter or the function's end follows, since the value may hold one itself; where the model forgot it, at
 // what should follow it. It is negative if the value does not end.
 func parameterEnd(body string) (end, size int) {

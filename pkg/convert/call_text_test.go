@@ -29,7 +29,8 @@ func TestReadTextCalls(t *testing.T) {
 			Hermes, "f {}",
 		},
 		{
-			"a fence quotes one", "You would say:\n\n```xml\n<tool_call>{\"name\":\"no\",\"arguments\":{}}</tool_call>\n```\n<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>",
+			"a fence quotes one",
+			"You would say:\n\n```xml\n<tool_call>{\"name\":\"no\",\"arguments\":{}}</tool_call>\n```\n<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>",
 			Hermes, "f {}",
 		},
 		{"nothing but a fence", "```\n<tool_call>{\"name\":\"no\",\"arguments\":{}}</tool_call>\n```", "", ""},
@@ -48,18 +49,21 @@ func TestReadTextCalls(t *testing.T) {
 		},
 		{"the last block is open", `<tool_call>{"name":"f","arguments":{"a":1}}`, Hermes, `f {"a":1}`},
 		{
-			"the last block is cut", "<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call><tool_call>\n{\"name\": \"g\", \"arguments\": {\"a\": \"b",
+			"the last block is cut",
+			"<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call><tool_call>\n{\"name\": \"g\", \"arguments\": {\"a\": \"b",
 			Hermes, "f {}\ng {} ! the tool call is not valid JSON: unexpected EOF; it ends before its </tool_call>",
 		},
 		{
 			"a broken one among others",
 			"<tool_call>{\"name\":\"f\",\"arguments\":{a 1}}</tool_call><tool_call>{\"name\":\"g\",\"arguments\":{}}</tool_call>",
-			Hermes, "f {} ! the tool call is not valid JSON: invalid character 'a' looking for beginning of object key string\ng {}",
+			Hermes,
+			"f {} ! the tool call is not valid JSON: invalid character 'a' looking for beginning of object key string\ng {}",
 		},
 		{
 			"a broken one without an end, and another",
 			"<tool_call>{\"name\":\"f\",\n<tool_call>{\"name\":\"g\",\"arguments\":{}}</tool_call>",
-			Hermes, "f {} ! the tool call is not valid JSON: invalid character '<' looking for beginning of object key string\ng {}",
+			Hermes,
+			"f {} ! the tool call is not valid JSON: invalid character '<' looking for beginning of object key string\ng {}",
 		},
 		{"a stray comma", `<tool_call>{"name":"f","arguments":{"a":[1,2,],},}</tool_call>`, Hermes, `f {"a":[1,2]}`},
 		{
@@ -126,8 +130,8 @@ func TestReadTextCalls(t *testing.T) {
 	}
 }
 
-// TestMendJSON mends what has one meaning, and nothing else.
-func TestMendJSON(t *testing.T) {
+// TestRepairJSON repairs what has one meaning, and nothing else.
+func TestRepairJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`{a: 1, b_2 : {c: "d"}}`:                   `{"a":1,"b_2":{"c":"d"}}`,
 		`{'a': 1.50, "b": [True, False, None,],}`:  `{"a":1.50,"b":[true,false,null]}`,
@@ -135,7 +139,7 @@ func TestMendJSON(t *testing.T) {
 		`{"big": 123456789012345678901234567890,}`: `{"big":123456789012345678901234567890}`,
 		"{'a': 'tab\there'}":                       `{"a":"tab\there"}`,
 	} {
-		value, end, ok := mendJSON(text)
+		value, end, ok := repairJSON(text)
 		if !ok || end != len(text) || string(value) != want {
 			t.Errorf("%s became %s (%v), want %s", text, value, ok, want)
 		}
@@ -144,7 +148,7 @@ func TestMendJSON(t *testing.T) {
 		``, `{`, `{'a'`, `{'a':`, `{'a': 'b}`, `{a-b: 1}`, `{1: 2}`, `{a 1}`, `{: 1}`, `{'a': 01}`, `{'a': nan}`, `{,}`, `[1 2]`, `{'a': 1,,}`,
 		`{'a': '\x41'}`, `{1: 2}`, `{'a': "it's}`, `{'a': '\ud'}`,
 	} {
-		if value, _, ok := mendJSON(text); ok {
+		if value, _, ok := repairJSON(text); ok {
 			t.Errorf("%s became %s", text, value)
 		}
 	}

@@ -254,7 +254,8 @@ func TestLimits(t *testing.T) {
 		t.Fatalf("%d tools, limits %v", len(converted.Tools), converted.Limits)
 	}
 	losses := converted.Losses()
-	if got, want := losses[len(losses)-1].String(), "openai: kept 129 tools, of which a request takes 128"; got != want {
+	if got, want := losses[len(losses)-1].String(),
+		"openai: kept 129 tools, of which a request takes 128"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	want := "openai: kept a description of 1025 characters, beyond the documented 1024, at " + converted.Tools[0].Name
@@ -276,11 +277,13 @@ func TestExtrasAreReported(t *testing.T) {
 	for _, loss := range converted.Losses() {
 		lines = append(lines, string(loss.Severity)+" "+loss.String())
 	}
-	want := "lossy openai: dropped cache_control at w\nlossy openai: dropped strict at w\ninfo openai: dropped defer_loading at w"
+	want := "lossy openai: dropped cache_control at w\nlossy openai: dropped strict at w\n" +
+		"info openai: dropped defer_loading at w"
 	if got := strings.Join(lines, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if _, strict := rewrite(t, source, "", convert.OpenAIStrict); strings.Contains(strict.Losses()[1].String(), "strict at") {
+	_, strict := rewrite(t, source, "", convert.OpenAIStrict)
+	if strings.Contains(strict.Losses()[1].String(), "strict at") {
 		t.Errorf("strict is said there too: %v", strict.Losses())
 	}
 }

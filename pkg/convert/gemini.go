@@ -78,7 +78,7 @@ func plainSchema(schema json.RawMessage) json.RawMessage {
 	nullable := string(rawjson.Compact(list.get("nullable"))) == "true"
 	changed := members{}
 	for _, member := range list {
-		if member.Name == "nullable" || (member.Name == "type" && isUnspecified(member.Value)) {
+		if member.Name == "nullable" || member.Name == "type" && rawjson.Unquote(member.Value) == "TYPE_UNSPECIFIED" {
 			continue
 		}
 		member.Value = plainKeyword(member, nullable)
@@ -86,8 +86,6 @@ func plainSchema(schema json.RawMessage) json.RawMessage {
 	}
 	return rawjson.Object(changed)
 }
-
-func isUnspecified(kind json.RawMessage) bool { return rawjson.Unquote(kind) == "TYPE_UNSPECIFIED" }
 
 // plainKeyword returns the value of one keyword in JSON Schema.
 func plainKeyword(member rawjson.Member, nullable bool) json.RawMessage {

@@ -236,7 +236,8 @@ func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 	target, _ := dialectOf(to)
 	var losses []Loss
 	for _, extra := range extras(form, json.RawMessage(source.layout.skeleton)) {
-		if extra.Name == "type" || says(json.RawMessage(target.layout.skeleton), extra) || extra.Name == "strict" && strict {
+		if extra.Name == "type" || extra.Name == "strict" && strict ||
+			says(json.RawMessage(target.layout.skeleton), extra) {
 			continue // "type" says what kind of list element it is: each format has its own
 		}
 		severity := Lossy

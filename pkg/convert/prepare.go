@@ -245,7 +245,7 @@ func hermesPrompt(tools []json.RawMessage) []byte {
 }
 
 // writeSpaced writes JSON as the template's tojson does, which is Python's json.dumps with ensure_ascii off: a space
-// behind each comma and colon, and characters as they are.
+// after each comma and colon, and characters as they are.
 func writeSpaced(out *bytes.Buffer, text json.RawMessage) {
 	if members, ok := rawjson.Members(text); ok {
 		out.WriteByte('{')

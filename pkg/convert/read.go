@@ -50,7 +50,7 @@ func (e *SyntaxError) Error() string {
 // Unwrap returns what encoding/json said.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Kind says that the input is the user's to mend.
+// Kind says that the input is the user's to fix.
 func (e *SyntaxError) Kind() fault.Kind { return fault.KindUsage }
 
 // UnreadableError says that a document holds no tool that can be read.
@@ -66,7 +66,7 @@ func (e *UnreadableError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Kind says that the input is the user's to mend.
+// Kind says that the input is the user's to fix.
 func (e *UnreadableError) Kind() fault.Kind { return fault.KindUsage }
 
 // Read takes tools from a document: one tool, an array, an object with the array in "tools" (a request's body, say), a
@@ -178,7 +178,7 @@ func newSyntaxError(data []byte, err error) error {
 	at := len(bytes.TrimRight(data, " \t\r\n"))
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		at = min(max(int(syntax.Offset)-1, 0), len(data)) // Offset is behind the bad byte
+		at = min(max(int(syntax.Offset)-1, 0), len(data)) // Offset is after the bad byte
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the text ends too early")

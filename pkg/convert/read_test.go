@@ -197,7 +197,9 @@ func TestFrom(t *testing.T) {
 	if _, err := convert.Read([]byte(mcpTool), "nonsense"); err == nil {
 		t.Error("nonsense was read")
 	}
-	for _, format := range []convert.Format{convert.OpenAI, convert.Qwen, convert.QwenCoder, convert.Ollama, convert.Mistral, convert.Cohere} {
+	for _, format := range []convert.Format{
+		convert.OpenAI, convert.Qwen, convert.QwenCoder, convert.Ollama, convert.Mistral, convert.Cohere,
+	} {
 		for _, document := range []string{openaiTool, `{"name":"w","description":"W","parameters":` + city + `}`} {
 			source, err := convert.Read([]byte(document), format)
 			if err != nil || string(source.Tools[0].Definition) != mcpTool {
@@ -205,7 +207,10 @@ func TestFrom(t *testing.T) {
 			}
 		}
 	}
-	for _, format := range []convert.Format{convert.LangChain, convert.OpenAI, convert.Responses, convert.Anthropic, convert.Gemini, convert.GeminiJSON, convert.Bedrock} {
+	for _, format := range []convert.Format{
+		convert.LangChain, convert.OpenAI, convert.Responses, convert.Anthropic, convert.Gemini,
+		convert.GeminiJSON, convert.Bedrock,
+	} {
 		if source, err := convert.Read([]byte(mcpTool), format); err == nil {
 			t.Errorf("an MCP tool was read as %s, and its schema was lost: %s", format, source.Tools)
 		}

@@ -232,7 +232,8 @@ func checkAll(t *testing.T, tools []convert.Tool) {
 		if err != nil || len(again.Tools) != len(converted.Tools) || len(again.Skipped) > 0 {
 			t.Fatalf("%s: cannot be read again: %v, %v: %s", format, err, again, document)
 		}
-		if back := convert.ConvertAll(again.Tools, format).Document(); normal(t, string(back)) != normal(t, string(document)) {
+		back := convert.ConvertAll(again.Tools, format).Document()
+		if normal(t, string(back)) != normal(t, string(document)) {
 			t.Fatalf("%s is not its own fixed point:\n%s\n%s", format, document, back)
 		}
 	}

@@ -29,7 +29,7 @@ const (
 // fitted is an input schema made to fit a target.
 type fitted struct {
 	schema json.RawMessage
-	// hint says in words what the root lost, for the tool's description, to which it is added behind a space; empty if
+	// hint says in words what the root lost, for the tool's description, to which it is added after a space; empty if
 	// nothing was.
 	hint string
 	// losses lack the format and the tool, which the caller knows.

@@ -69,8 +69,7 @@ func merge(o, other *object) (lost []string) {
 		}
 		mine := o.value(m.Name)
 		if mine == nil {
-			o.members = append(o.members, m)
-			o.changed = true
+			o.set(m.Name, m.Value)
 			continue
 		}
 		if rawjson.Same(mine, m.Value) {
@@ -186,11 +185,8 @@ func combineMaps(a, b json.RawMessage, definitions bool) json.RawMessage {
 	for m := range rawjson.Each(b) {
 		mine := all.value(m.Name)
 		if mine == nil {
-			all.members = append(all.members, m)
-			all.changed = true
-			continue
-		}
-		if both, ok := combineSchemas(mine, m.Value); ok && !definitions {
+			all.set(m.Name, m.Value)
+		} else if both, ok := combineSchemas(mine, m.Value); ok && !definitions {
 			all.set(m.Name, both)
 		}
 	}

@@ -160,7 +160,7 @@ func knownTypes(text json.RawMessage) []string {
 func (f *fitter) children(o *object, at place) {
 	for i := range o.members {
 		m := o.members[i]
-		if at.root && isDefinitions(m.Name) {
+		if at.root && (m.Name == "$defs" || m.Name == "definitions") {
 			continue
 		}
 		switch jsonschema.Held(m.Name, m.Value) {
@@ -181,8 +181,6 @@ func (f *fitter) children(o *object, at place) {
 		f.definitions(o, at)
 	}
 }
-
-func isDefinitions(keyword string) bool { return keyword == "$defs" || keyword == "definitions" }
 
 // definitions fits the definitions of the root, after all refs of the rest are known. Where every schema must pass the
 // target's rules, only those that a ref needs stay.

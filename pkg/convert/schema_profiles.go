@@ -102,107 +102,118 @@ func (p *profile) keeps(keyword string, root bool) bool {
 	return known == nil || slices.Contains(known, keyword)
 }
 
-// profileOf returns what a format's schemas may hold, by the vendors' documents and SDKs; where these disagree, the
-// narrower one.
-//
-//nolint:funlen // one table of all formats
+// qwenProfile is for Qwen's chat template, which prints the schema as it is. What small models read badly is said
+// plainly: refs, const, oneOf and allOf.
+var qwenProfile = profile{
+	looseTypes:       true,
+	booleans:         true,
+	consts:           constAndEnum,
+	mergeAll:         true,
+	anyOfOnly:        true,
+	propertiesNeeded: true,
+}
+
+// profiles are what the schemas of formats may hold, by the vendors' documents and SDKs; where these disagree, the
+// narrower one. The other formats, MCP and LangChain, keep a schema as it is.
+var profiles = []struct {
+	formats []Format
+	profile profile
+}{
+	{[]Format{Qwen, Hermes, QwenCoder}, qwenProfile},
+	// What Ollama's api.Tool keeps (v0.17.4, api/types.go): below items everything, elsewhere six keywords, which it
+	// writes in this order.
+	{[]Format{Ollama}, profile{
+		keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},
+		rootKeywords:     []string{"type", "required", "properties"},
+		order:            []string{"anyOf", "type", "required", "items", "description", "enum", "properties"},
+		prompt:           true,
+		looseTypes:       true,
+		consts:           constToEnum,
+		mergeAll:         true,
+		anyOfOnly:        true,
+		unions:           plainUnions,
+		tuples:           listTuples,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+		elements:         &qwenProfile,
+	}},
+	// Any JSON Schema except for combinators at the root and arrays without items.
+	{[]Format{OpenAI, Responses, Mistral}, profile{
+		booleans:         true,
+		refs:             keepRefs,
+		tuples:           prefixTuples,
+		itemsNeeded:      true,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+	}},
+	{[]Format{Cohere}, profile{ // the same, with a rule for names
+		booleans:         true,
+		refs:             keepRefs,
+		tuples:           prefixTuples,
+		itemsNeeded:      true,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+		key:              cohereKey,
+		keyRoot:          true,
+	}},
+	{[]Format{OpenAIStrict}, profile{ // the subset of structured outputs
+		keywords: []string{
+			"type", "description", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf",
+			"$ref", "$defs", "definitions", "pattern", "format", "multipleOf", "minimum", "maximum",
+			"exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+		},
+		formats: []string{
+			"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid",
+		},
+		refs:             aloneRefs,
+		mergeAll:         true,
+		anyOfOnly:        true,
+		unions:           loneUnions,
+		tuples:           listTuples,
+		closed:           true,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+		check:            checkStrictLimits,
+	}},
+	// JSON Schema 2020-12 but for combinators at the root
+	{[]Format{Anthropic}, profile{
+		booleans: true, refs: keepRefs, tuples: prefixTuples, noRootUnions: true, key: anthropicKey,
+	}},
+	// models of several makers, so that it keeps to what all of them take
+	{[]Format{Bedrock}, profile{booleans: true, refs: keepRefs, tuples: prefixTuples, noRootUnions: true}},
+	// plain JSON Schema
+	{[]Format{GeminiJSON}, profile{booleans: true, refs: keepRefs, tuples: prefixTuples}},
+	{[]Format{Gemini}, profile{ // the Schema of Google's API, a subset of OpenAPI 3.0
+		keywords: []string{
+			"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
+			"required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf",
+			"propertyOrdering", "default", "minimum", "maximum",
+		},
+		formats:          []string{"enum", "date-time", "float", "double", "int32", "int64"},
+		consts:           constToEnum,
+		mergeAll:         true,
+		anyOfOnly:        true,
+		unions:           loneUnions,
+		nullable:         true,
+		typed:            true,
+		stringEnums:      true,
+		tuples:           listTuples,
+		itemsNeeded:      true,
+		upper:            true,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+		key:              geminiKey,
+	}},
+}
+
+// profileOf returns what a format's schemas may hold.
 func profileOf(format Format) profile {
-	switch format {
-	case Qwen, Hermes, QwenCoder:
-		// Qwen's chat template prints the schema as it is. What small models read badly is said plainly: refs, const,
-		// oneOf and allOf.
-		return profile{
-			looseTypes:       true,
-			booleans:         true,
-			consts:           constAndEnum,
-			mergeAll:         true,
-			anyOfOnly:        true,
-			propertiesNeeded: true,
-		}
-	case Ollama:
-		// What Ollama's api.Tool keeps (v0.17.4, api/types.go): below items everything, elsewhere six keywords, which
-		// it writes in this order.
-		elements := profileOf(Qwen)
-		return profile{
-			keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},
-			rootKeywords:     []string{"type", "required", "properties"},
-			order:            []string{"anyOf", "type", "required", "items", "description", "enum", "properties"},
-			prompt:           true,
-			looseTypes:       true,
-			consts:           constToEnum,
-			mergeAll:         true,
-			anyOfOnly:        true,
-			unions:           plainUnions,
-			tuples:           listTuples,
-			propertiesNeeded: true,
-			noRootUnions:     true,
-			elements:         &elements,
-		}
-	case OpenAI, Responses, Mistral, Cohere:
-		// Any JSON Schema except for combinators at the root and arrays without items.
-		open := profile{
-			booleans:         true,
-			refs:             keepRefs,
-			tuples:           prefixTuples,
-			itemsNeeded:      true,
-			propertiesNeeded: true,
-			noRootUnions:     true,
-		}
-		if format == Cohere {
-			open.key, open.keyRoot = cohereKey, true
-		}
-		return open
-	case OpenAIStrict: // the subset of structured outputs
-		return profile{
-			keywords: []string{
-				"type", "description", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf",
-				"$ref", "$defs", "definitions", "pattern", "format", "multipleOf", "minimum", "maximum",
-				"exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
-			},
-			formats: []string{
-				"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6",
-				"uuid",
-			},
-			refs:             aloneRefs,
-			mergeAll:         true,
-			anyOfOnly:        true,
-			unions:           loneUnions,
-			tuples:           listTuples,
-			closed:           true,
-			propertiesNeeded: true,
-			noRootUnions:     true,
-			check:            checkStrictLimits,
-		}
-	case Anthropic: // JSON Schema 2020-12 but for combinators at the root
-		return profile{booleans: true, refs: keepRefs, tuples: prefixTuples, noRootUnions: true, key: anthropicKey}
-	case Bedrock: // models of several makers, so that it keeps to what all of them take
-		return profile{booleans: true, refs: keepRefs, tuples: prefixTuples, noRootUnions: true}
-	case GeminiJSON: // plain JSON Schema
-		return profile{booleans: true, refs: keepRefs, tuples: prefixTuples}
-	case Gemini: // the Schema of Google's API, a subset of OpenAPI 3.0
-		return profile{
-			keywords: []string{
-				"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
-				"required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf",
-				"propertyOrdering", "default", "minimum", "maximum",
-			},
-			formats:          []string{"enum", "date-time", "float", "double", "int32", "int64"},
-			consts:           constToEnum,
-			mergeAll:         true,
-			anyOfOnly:        true,
-			unions:           loneUnions,
-			nullable:         true,
-			typed:            true,
-			stringEnums:      true,
-			tuples:           listTuples,
-			itemsNeeded:      true,
-			upper:            true,
-			propertiesNeeded: true,
-			noRootUnions:     true,
-			key:              geminiKey,
+	for _, row := range profiles {
+		if slices.Contains(row.formats, format) {
+			return row.profile
 		}
 	}
-	return profile{untouched: true} // MCP, LangChain
+	return profile{untouched: true}
 }
 
 // The rules for the names of properties.

@@ -15,7 +15,9 @@ func TestFitUnchanged(t *testing.T) {
 	  "alpha": {"type": "number", "default": 1.50, "maximum": 12345678901234567890.10},
 	  "list": {"type": "array", "items": {"type": "integer"}, "uniqueItems": true}
 	}, "required": ["zeta"], "additionalProperties": false, "$schema": "http://json-schema.org/draft-07/schema#" }`
-	for _, to := range []Format{MCP, LangChain, Qwen, Hermes, OpenAI, Responses, Mistral, Cohere, Anthropic, Bedrock, GeminiJSON} {
+	for _, to := range []Format{
+		MCP, LangChain, Qwen, Hermes, OpenAI, Responses, Mistral, Cohere, Anthropic, Bedrock, GeminiJSON,
+	} {
 		fitCase{to: to, schema: schema, want: "same"}.run(t)
 	}
 }
@@ -46,7 +48,8 @@ func TestFitWithoutSchema(t *testing.T) {
 func TestFitPropertyNames(t *testing.T) {
 	names := []string{
 		"items", "type", "strict", "$schema", "$ref", "additionalProperties", "enum", "required", "properties",
-		"anyOf", "oneOf", "allOf", "not", "const", "default", "nullable", "$defs", "definitions", "description", "format",
+		"anyOf", "oneOf", "allOf", "not", "const", "default", "nullable", "$defs", "definitions", "description",
+		"format",
 	}
 	properties := make([]string, len(names))
 	for i, name := range names {
@@ -338,8 +341,10 @@ func TestFitMetaSchema(t *testing.T) {
 			schema: `{"type":"object","properties":{"a":{"type":"array","items":{},"uniqueItems":"yes","deprecated":1,"$comment":2}},"$id":"x#y#","$anchor":"1","dependentRequired":{"a":"b"}}`,
 			want:   `{"type":"object","properties":{"a":{"type":"array","items":{}}}}`,
 			losses: []string{
-				"info: : dropped malformed $id", "info: : dropped malformed $anchor", "lossy: : dropped malformed dependentRequired",
-				"lossy: a: dropped malformed uniqueItems", "info: a: dropped malformed deprecated", "info: a: dropped malformed $comment",
+				"info: : dropped malformed $id", "info: : dropped malformed $anchor",
+				"lossy: : dropped malformed dependentRequired",
+				"lossy: a: dropped malformed uniqueItems", "info: a: dropped malformed deprecated",
+				"info: a: dropped malformed $comment",
 			},
 		},
 	})
@@ -411,7 +416,8 @@ func TestFitGemini(t *testing.T) {
 			want: `{"type":"OBJECT","properties":{"n":{"type":"OBJECT","description":"A node.","properties":{"n":{"nullable":true,"type":"OBJECT","description":"A node.",` +
 				`"properties":{"n":{"nullable":true,"type":"OBJECT","description":"A node."}}}}}}}`,
 			losses: []string{
-				"info: n: changed $ref to what it names", "info: n.n: changed null to nullable", "info: n.n: changed $ref to what it names",
+				"info: n: changed $ref to what it names", "info: n.n: changed null to nullable",
+				"info: n.n: changed $ref to what it names",
 				"info: n.n.n: changed null to nullable", "lossy: n.n.n: cut recursion",
 			},
 		},

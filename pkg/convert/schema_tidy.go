@@ -13,7 +13,7 @@ func (f *fitter) tidy(o *object, at place) {
 	f.dropMalformed(o, at)
 	f.dropRepeated(o, at)
 	f.exclusiveBounds(o, at)
-	f.mendTypes(o, at)
+	f.repairTypes(o, at)
 	if !at.profile.upper {
 		f.smallTypes(o, at)
 	}
@@ -64,10 +64,10 @@ func (f *fitter) exclusiveBounds(o *object, at place) {
 	}
 }
 
-// mendTypes replaces the type names of programming languages by JSON Schema's, and refuses others for providers that
+// repairTypes replaces the type names of programming languages by JSON Schema's, and refuses others for providers that
 // would refuse the whole request.
-func (f *fitter) mendTypes(o *object, at place) {
-	var mended []string
+func (f *fitter) repairTypes(o *object, at place) {
+	var types []string
 	changed := false
 	for _, name := range typesOf(o) {
 		kind, known := typeMeant(name)
@@ -77,7 +77,7 @@ func (f *fitter) mendTypes(o *object, at place) {
 			return
 		case !known:
 			kind = name
-			f.recordLoss(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", which is none of JSON Schema,")
+			f.recordLoss(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", unknown to JSON Schema,")
 		case kind == "":
 			o.drop("type")
 			f.recordLoss(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which says nothing")
@@ -86,10 +86,10 @@ func (f *fitter) mendTypes(o *object, at place) {
 			changed = true
 			f.recordLoss(at, Info, "changed", "type "+words.Shorten(name, words.MaxGiven)+" to "+kind)
 		}
-		mended = union(mended, []string{kind})
+		types = union(types, []string{kind})
 	}
 	if changed {
-		o.set("type", quoteTypes(mended))
+		o.set("type", quoteTypes(types))
 	}
 }
 

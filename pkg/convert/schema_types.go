@@ -96,7 +96,7 @@ func (f *fitter) dropIdle(o *object, at place) {
 	}
 }
 
-// inferType names the type that a schema's values, or its other keywords, tell.
+// inferType names the type that a schema's values, or its other keywords, imply.
 func (f *fitter) inferType(o *object) {
 	if o.has("type", "anyOf", "$ref") {
 		return

@@ -52,7 +52,9 @@ func TestStrictIsCarried(t *testing.T) {
 			t.Errorf("%s of openai-strict: %s", test.to, named)
 		}
 		if test.to == convert.Responses { // Anthropic's rules are others
-			if _, foreign := rewrite(t, strings.Replace(got, "parameters", "input_schema", 1), convert.Anthropic, convert.OpenAI); strings.Contains(string(foreign.Document()), "strict") == (test.schema == city) {
+			_, foreign := rewrite(t, strings.Replace(got, "parameters", "input_schema", 1), convert.Anthropic,
+				convert.OpenAI)
+			if strings.Contains(string(foreign.Document()), "strict") == (test.schema == city) {
 				t.Errorf("anthropic to openai: %s", foreign.Document())
 			}
 		}

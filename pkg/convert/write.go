@@ -43,7 +43,7 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	if !json.Valid(tool.Definition) {
 		return nil, errors.New("its definition is not JSON")
 	}
-	tool, mended := inUTF8(tool)
+	tool, repaired := inUTF8(tool)
 	definition := trusted(tool)
 	found, err := commonFieldsOf(definition)
 	if err != nil {
@@ -60,7 +60,7 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	found.schema = made.schema
 	found.description = withHint(found.description, made.hint)
 	found.strict = carriesStrict(definition, to, made.schema)
-	losses := slices.Concat(mended, target.remarks(tool.Server, plain, found), made.losses,
+	losses := slices.Concat(repaired, target.remarks(tool.Server, plain, found), made.losses,
 		leftBehind(definition, to, found.strict))
 	for i := range losses {
 		losses[i].Format, losses[i].Tool = to, qualified(tool.Server, plain)

@@ -153,7 +153,7 @@ func (b *Baseline) Apply(report *Report) {
 	left := []check.Finding{}
 	for _, finding := range report.Findings {
 		at := slices.IndexFunc(b.Findings, func(known Known) bool { return known.fits(finding) })
-		if at < 0 {
+		if at < 0 || finding.Manner == check.Fact { // an entry for a fact is of a time when it was a note
 			left = append(left, finding)
 			continue
 		}
@@ -262,7 +262,7 @@ func NewBaseline(
 		earlier = &Baseline{}
 	}
 	for _, finding := range report.Findings {
-		if !finding.Severity.AtLeast(severity) {
+		if !finding.Severity.AtLeast(severity) || finding.Manner == check.Fact || finding.Manner == check.LengthFact {
 			continue
 		}
 		if known := knownFrom(finding, earlier, reason); !slices.Contains(b.Findings, known) {

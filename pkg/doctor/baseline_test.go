@@ -92,7 +92,8 @@ func TestBaselineApply(t *testing.T) {
 			if got := len(report.Baseline.Known) + len(left); got != 4 {
 				t.Errorf("%d findings are left or known, of 4", got)
 			}
-			if test.stale > 0 != (report.Fails(check.Error) && len(left) == 4 && report.Baseline.Stale != nil && len(report.Baseline.Stale) > 0) {
+			if test.stale > 0 != (report.Fails(check.Error) && len(left) == 4 && report.Baseline.Stale != nil &&
+				len(report.Baseline.Stale) > 0) {
 				t.Error("stale entries and failing do not agree")
 			}
 		})
@@ -115,7 +116,10 @@ func TestStaleBaselineFails(t *testing.T) {
 	if !report.Fails(check.Error) || report.Fails("") || report.Status != StatusProblems {
 		t.Errorf("the report is %s, stale is %+v", report.Status, report.Baseline.Stale)
 	}
-	sound := &Report{Status: StatusHealthy, Findings: []check.Finding{}, Checks: []check.CheckResult{{ID: "era", Outcome: check.Passed}}}
+	sound := &Report{
+		Status: StatusHealthy, Findings: []check.Finding{},
+		Checks: []check.CheckResult{{ID: "era", Outcome: check.Passed}},
+	}
 	(&Baseline{Findings: []Known{{ID: "era"}}}).Apply(sound)
 	if sound.Status != StatusProblems {
 		t.Errorf("nothing is found, the baseline is stale, and the report is %s", sound.Status)

@@ -40,10 +40,13 @@ func TestCallsAreRepeatedOnlyWhereTheyMayBe(t *testing.T) {
 				t.Errorf("%d calls were made, want %d to %d", n, one.least, one.most)
 			}
 			found := findingsOf(t, Judge(fleet, Selection{}), "perf-call")
-			if len(found) != 1 || !strings.Contains(found[0].Evidence, one.evidence) || !strings.Contains(strings.Join(found[0].Notes, " "), one.note) {
+			if len(found) != 1 || !strings.Contains(found[0].Evidence, one.evidence) ||
+				!strings.Contains(strings.Join(found[0].Notes, " "), one.note) {
 				t.Errorf("%+v", found)
 			}
-			if ids := idsOf(Judge(fleet, Selection{Skip: []string{"call-failed", "rpc-error-code-reserved", "iserror-misuse"}}), check.Warning); ids != "" {
+			if ids := idsOf(Judge(fleet, Selection{
+				Skip: []string{"call-failed", "rpc-error-code-reserved", "iserror-misuse"},
+			}), check.Warning); ids != "" {
 				t.Errorf("the repeated calls are judged: %s", ids)
 			}
 		})

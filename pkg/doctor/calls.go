@@ -152,10 +152,10 @@ func safeCalls(ctx context.Context, tools []*exec.Tool) []evidence.Call {
 }
 
 // safeArguments returns arguments with which a tool can be called without harm; safe is false if there are none. The
-// tool must say readOnlyHint, and neither destructiveHint nor its name may contradict that. Nothing is invented: required
-// parameters have the values that the schema gives (const, default, examples, the first of an enum), others are left
-// out. A tool that reaches into an open world (openWorldHint) is never called; without that hint, a tool is called only
-// without arguments.
+// tool must say readOnlyHint, and neither destructiveHint nor its name may contradict that. Nothing is invented:
+// required parameters have the values that the schema gives (const, default, examples, the first of an enum), others
+// are left out. A tool that reaches into an open world (openWorldHint) is never called; without that hint, a tool is
+// called only without arguments.
 func safeArguments(ctx context.Context, tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 	hints := tool.Annotations
 	if !isTrue(hints.ReadOnlyHint) || isTrue(hints.DestructiveHint) || isTrue(hints.OpenWorldHint) ||

@@ -45,9 +45,11 @@ func TestConfigErrors(t *testing.T) {
 
 // TestMalformedEntry: a value that cannot be expanded is a finding of its server.
 func TestMalformedEntry(t *testing.T) {
-	fleet := entriesOf(t, "servers:\n  a: {command: x, args: ['${input:token}']}\n  b: {command: x, envFile: nope.env}\n")
+	fleet := entriesOf(t,
+		"servers:\n  a: {command: x, args: ['${input:token}']}\n  b: {command: x, envFile: nope.env}\n")
 	report := Judge(fleet, Selection{Only: []string{"config-syntax"}})
-	if len(report.Findings) != 2 || report.Findings[0].Server != "a" || !strings.Contains(report.Findings[1].Evidence, "nope.env") {
+	if len(report.Findings) != 2 || report.Findings[0].Server != "a" ||
+		!strings.Contains(report.Findings[1].Evidence, "nope.env") {
 		t.Error(say(report))
 	}
 }
@@ -59,7 +61,8 @@ tools:
   - {name: t, implementation: {type: mock, mock_response: 2}}
 `)
 	report := Judge(fleet, Selection{Only: []string{"config-*"}})
-	if got := idsOf(report, check.Info); got != "config-unknown-key config-remark" || !strings.Contains(say(report), "enviroment") {
+	if got := idsOf(report, check.Info); got != "config-unknown-key config-remark" ||
+		!strings.Contains(say(report), "enviroment") {
 		t.Error(say(report))
 	}
 }
@@ -91,6 +94,12 @@ func TestSecrets(t *testing.T) {
   url: {url: "https://me:hunter22hunter@host/mcp?api_key=hunter22&page=2"}
   head: {url: "https://host/mcp", headers: {X-Api-Key: hunter22hunter, Accept: text/html}}
   fine: {url: "https://host/mcp?page=2", headers: {Authorization: "Bearer ${TOKEN}"}}
+  documented:
+    command: x
+    env: {DATABASE_URL: "mysql://root:password@localhost/db", DB_PASSWORD: password}
+    args: ["postgresql://root:password@localhost/db", "redis://user:pass@host", --token, <token>, --api-key, $API_KEY, --secret, xxxxxxxx,
+      --password=password, "https://guest:guest@mq"]
+  example: {url: "https://user:pass@host/mcp?api_key=YOUR_API_KEY", headers: {Authorization: "Bearer <token>"}}
 `, "SECRET="+token, "TOKEN="+token)
 	report := Judge(fleet, Selection{Only: []string{"secret-*"}})
 	var got []string
@@ -131,7 +140,8 @@ func TestConfigWorldReadable(t *testing.T) {
 		}
 	}
 	report := judged()
-	if len(report.Findings) != 2 || !strings.Contains(report.Findings[0].Evidence, "-rw-r--r--") || report.Findings[0].Fix[0] != "chmod 600 "+env {
+	if len(report.Findings) != 2 || !strings.Contains(report.Findings[0].Evidence, "-rw-r--r--") ||
+		report.Findings[0].Fix[0] != "chmod 600 "+env {
 		t.Error(say(report))
 	}
 	plain := entriesOf(t, "servers: {a: {command: x}}")
@@ -145,8 +155,10 @@ func TestConfigWorldReadable(t *testing.T) {
 
 func TestRemotePlainHTTP(t *testing.T) {
 	for address, want := range map[string]bool{
-		"http://example.com/mcp": true, "http://192.168.1.5:8080/": true, "https://example.com/mcp": false, "http://localhost:3000/mcp": false,
-		"http://127.0.0.1/": false, "http://[::1]:8080/": false, "http://app.localhost/": false, "http://localhost.example.com/": true,
+		"http://example.com/mcp": true, "http://192.168.1.5:8080/": true,
+		"https://example.com/mcp": false, "http://localhost:3000/mcp": false,
+		"http://127.0.0.1/": false, "http://[::1]:8080/": false, "http://app.localhost/": false,
+		"http://localhost.example.com/": true,
 	} {
 		fleet := entriesOf(t, "servers: {a: {url: '"+address+"'}}")
 		report := Judge(fleet, Selection{Only: []string{"remote-plain-http"}})
@@ -228,7 +240,8 @@ func TestNpxCache(t *testing.T) {
 	writeFile(t, filepath.Join(home, ".npm", "_npx", "0a", "node_modules", "mcp-remote", "package.json"), `{"name": "mcp-remote", "version": "0.1.2"}`, 0o644)
 	e := launchOf(t, []string{"HOME=" + home}, "npx", "-y", "mcp-remote", "https://host/mcp")
 	e.Launch.Cwd = home
-	if found := ask("sdk-known-cve")(e); len(found) != 1 || !strings.Contains(found[0].Evidence, filepath.Join("0a", "node_modules", "mcp-remote")) {
+	if found := ask("sdk-known-cve")(e); len(found) != 1 ||
+		!strings.Contains(found[0].Evidence, filepath.Join("0a", "node_modules", "mcp-remote")) {
 		t.Errorf("%+v", found)
 	}
 }
@@ -252,7 +265,8 @@ func TestFleet(t *testing.T) {
 		}
 	}
 	alone := &evidence.Fleet{Config: loaded, Servers: fleet.Servers[:1]}
-	if report := Judge(alone, Selection{Only: []string{"tool*-*"}}); slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Server == "" }) {
+	if report := Judge(alone, Selection{Only: []string{"tool*-*"}}); slices.ContainsFunc(report.Findings,
+		func(f check.Finding) bool { return f.Server == "" }) {
 		t.Errorf("one server is no fleet: %s", say(report))
 	}
 }

@@ -36,8 +36,12 @@ func judgeFakes(t *testing.T, options Options, list ...string) map[string]judged
 		found = make(map[string]judged)
 		slots = make(chan struct{}, 6)
 	)
+	runtimes := map[string]string{"banner-ansi": "cargo", "tty-prompt": "npx"} // what they play
 	for _, args := range list {
 		server := fakeServer(t, strings.Fields(args)...)
+		if name := runtimes[args]; name != "" {
+			server = fakeServerAs(t, name, strings.Fields(args)...)
+		}
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -71,7 +75,7 @@ func TestFraming(t *testing.T) {
 		{args: "banner-json", want: "stdout-json-not-rpc", culprit: "logger that writes JSON", words: "ready", phase: servers.PhaseStart},
 		{args: "log-between", want: "stdout-pollution-between", culprit: "start-up message", words: "more lines", phase: servers.PhaseRequest},
 		{args: "log-after", want: "stdout-pollution-between", words: "Starting fake MCP server"},
-		{args: "log-inside --on all", want: "stdout-pollution" + " " + "stdout-pollution-between", words: "toolx found 2 messages", phase: servers.PhaseStart},
+		{args: "log-inside --on all", want: "stdout-pollution" + " " + "stdout-pollution-between", words: "toolx found the message on the line all the same", phase: servers.PhaseStart},
 		{args: "log-late", want: "stdout-pollution-shutdown", words: "Shutting down", phase: servers.PhaseShutdown},
 		{args: "json-logs", want: "stdout-json-not-rpc", words: `"level"`},
 		{args: "json-scalars", want: "stdout-pollution" + " " + "stdout-pollution-between" + " " + "stdout-json-not-rpc", words: "2026-11-20"},
@@ -151,8 +155,9 @@ func told(f check.Finding) string {
 // TestFindingIsComplete holds the finding of the report that toolx is known for:
 // line, byte, time and phase, culprit, both fixes, the work-around, the verdicts.
 func TestFindingIsComplete(t *testing.T) {
-	const banner = "[dotenv@17.2.3] injecting env (0) from .env -- tip: ⚙️  specify custom .env file path with { path: '/custom/path/.env' }"
-	server := fakeServer(t, "banner", "--text", banner)
+	const banner = "[dotenv@17.2.3] injecting env (0) from .env -- tip: ⚙️  specify custom .env file path with { " +
+		"path: '/custom/path/.env' }"
+	server := fakeServerAs(t, "node", "banner", "--text", banner)
 	fleet := Examine(context.Background(), nil, []*config.Server{server}, shortOptions())
 	report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
 	found := findingsOf(t, report, "stdout-pollution")
@@ -160,19 +165,22 @@ func TestFindingIsComplete(t *testing.T) {
 		t.Fatalf("%d findings: %+v", len(found), found)
 	}
 	f := found[0]
-	if f.Where.Line != 1 || *f.Where.Byte != 0 || f.Where.MS <= 0 || f.Where.Run != "clean" || f.Where.Phase != "before initialize" {
+	if f.Where.Line != 1 || *f.Where.Byte != 0 || f.Where.MS <= 0 || f.Where.Run != "clean" ||
+		f.Where.Phase != "before initialize" {
 		t.Errorf("where: %+v", f.Where)
 	}
-	if !strings.HasPrefix(banner, strings.TrimSuffix(f.Evidence, "…")) || len(f.Evidence) > evidence.MaxExcerpt || f.Evidence == "" {
+	if !strings.HasPrefix(banner, strings.TrimSuffix(f.Evidence, "…")) || len(f.Evidence) > evidence.MaxExcerpt ||
+		f.Evidence == "" {
 		t.Errorf("evidence: %q", f.Evidence)
 	}
 	if *f.Culprit != (culprit.Culprit{Name: "dotenv 17 (npm)", Confidence: culprit.Certain}) {
 		t.Errorf("culprit: %+v", f.Culprit)
 	}
-	if !slices.Contains(f.Notes, "and 1 more line") {
-		t.Errorf("the second run's line is not counted: %q", f.Notes)
+	if len(f.Notes) > 0 {
+		t.Errorf("the second start's line is counted: %q", f.Notes)
 	}
-	if len(f.Fix) != 3 || f.Fix[0] != "in the server: dotenv.config({ quiet: true })" || !strings.Contains(f.Fix[1], "DOTENV_CONFIG_QUIET=true") ||
+	if len(f.Fix) != 3 || f.Fix[0] != "in the server: dotenv.config({ quiet: true })" ||
+		!strings.Contains(f.Fix[1], "DOTENV_CONFIG_QUIET=true") ||
 		!strings.HasPrefix(f.Fix[2], `work-around: "command": "toolx", "args": ["proxy", "--", "`) || !strings.Contains(f.Fix[2], `"banner", "--text", "[dotenv`) {
 		t.Errorf("fix: %q", f.Fix)
 	}
@@ -194,13 +202,16 @@ func TestBytesOfTheirOwn(t *testing.T) {
 			continue
 		}
 		text, note := report.Findings[0], report.Findings[1]
-		if note.Severity != check.Info || !slices.Equal(note.Breaks, text.Breaks) || !slices.Contains(note.Breaks, tolerates[0]) {
+		if note.Severity != check.Info || !slices.Equal(note.Breaks, text.Breaks) ||
+			!slices.Contains(note.Breaks, tolerates[0]) {
 			t.Errorf("%s is %s, and breaks %q", note.ID, note.Severity, note.Breaks)
 		}
 	}
 	glued := captured(polluted(servers.ClassGlued, 1, "\x00\x00"), polluted(servers.ClassText, 2, "a\x00"))
-	found := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{glued}}, Selection{Only: []string{"stdout-nul"}}).Findings
-	if len(found) != 1 || found[0].Severity != check.Error || found[0].Where.Line != 1 || !slices.Contains(found[0].Breaks, fails[1]) {
+	found := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{glued}},
+		Selection{Only: []string{"stdout-nul"}}).Findings
+	if len(found) != 1 || found[0].Severity != check.Error || found[0].Where.Line != 1 ||
+		!slices.Contains(found[0].Breaks, fails[1]) {
 		t.Errorf("on a message's line: %+v", found)
 	}
 }
@@ -214,21 +225,27 @@ func TestErrorPath(t *testing.T) {
 	if len(found) != 1 || found[0].Where.Method != "tools/call" {
 		t.Fatalf("found %+v", found)
 	}
-	if !slices.Contains(found[0].Notes, "only on the error path, after a call of an unknown tool, a call without a tool's name") {
+	if !slices.Contains(found[0].Notes,
+		"only on the error path, after a call of an unknown tool, a call without a tool's name") {
 		t.Errorf("notes: %q", found[0].Notes)
 	}
 }
 
 // TestHugeLine grades messages by the limits of the SDKs.
 func TestHugeLine(t *testing.T) {
-	for size, want := range map[int]check.Severity{1_000_000 - 100: "", 1_000_000 + 1: check.Warning, 10<<20 + 1: check.Error} {
+	for size, want := range map[int]check.Severity{
+		1_000_000 - 100: "",
+		1_000_000 + 1:   check.Warning,
+		10<<20 + 1:      check.Error,
+	} {
 		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
 		e := captured(servers.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
 		findings := ask("stdout-huge-line")(e)
 		switch {
 		case want == "" && len(findings) > 0, want != "" && len(findings) != 1:
 			t.Errorf("%d bytes: %+v", size, findings)
-		case want == check.Error && findings[0].Severity != check.Error, want == check.Warning && findings[0].Severity != "":
+		case want == check.Error && findings[0].Severity != check.Error,
+			want == check.Warning && findings[0].Severity != "":
 			t.Errorf("%d bytes: severity %q", size, findings[0].Severity)
 		}
 	}
@@ -243,7 +260,8 @@ func TestFloodIsCounted(t *testing.T) {
 	const args = "text-flood-call --count 2500"
 	report := judgeFakes(t, shortOptions(), args)[args].report
 	found := findingsOf(t, report, "stdout-pollution-between")
-	if len(found) != 1 || !strings.Contains(told(found[0]), "toolx read only the first 2000 of the run's 5000 such lines") {
+	if len(found) != 1 ||
+		!strings.Contains(told(found[0]), "toolx read only the first 2000 of the run's 5000 such lines") {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -258,10 +276,16 @@ func TestArgv(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for command, want := range map[string]string{script: "node", self: "go", "python3": "python", "no-such-program": ""} {
-		e := &evidence.Evidence{Server: config.AdHoc([]string{command}, "", nil), Launch: &config.Resolved{Command: command}}
-		argv, _ := framing.ArgvOf(e)
-		if got := culprit.PrinterOf(argv).Name; got != want {
+	for command, want := range map[string]string{
+		script:            "node",
+		self:              "go",
+		"python3":         "python",
+		"no-such-program": "",
+	} {
+		e := &evidence.Evidence{
+			Server: config.AdHoc([]string{command}, "", nil), Launch: &config.Resolved{Command: command},
+		}
+		if got := culprit.PrinterOf(framing.ContextOf(e).Command).Name; got != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
 	}
@@ -297,7 +321,9 @@ func captured(events ...exec.Event) *evidence.Evidence {
 
 // polluted is a line of stdout at the beginning of a run.
 func polluted(class servers.Class, number int, text string) servers.PollutedLine {
-	return servers.PollutedLine{Class: class, Line: number, Text: []byte(text), Size: int64(len(text)), Phase: servers.PhaseStart}
+	return servers.PollutedLine{
+		Class: class, Line: number, Text: []byte(text), Size: int64(len(text)), Phase: servers.PhaseStart,
+	}
 }
 
 // TestJSONOverLines takes a value that was printed for people as one finding.
@@ -307,7 +333,8 @@ func TestJSONOverLines(t *testing.T) {
 		polluted(servers.ClassText, 3, `  "results": []`), polluted(servers.ClassText, 4, "}"),
 		polluted(servers.ClassText, 5, "ready"),
 	)
-	if list := framing.Piles(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].Lines != 4 || list[0].Who.Rule != "json-result" {
+	if list := framing.Piles(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].Lines != 4 ||
+		list[0].Who.Rule != "json-result" {
 		t.Errorf("piles: %+v", list)
 	}
 	if list := framing.Piles(e, "stdout-pollution"); len(list) != 1 || string(list[0].First.Text) != "ready" {
@@ -316,7 +343,7 @@ func TestJSONOverLines(t *testing.T) {
 }
 
 // TestLastWords keeps what a server says when it gives up apart from what it says
-// at every start.
+// at every start. Neither is of the shutdown, and toolx proxy helps with neither.
 func TestLastWords(t *testing.T) {
 	at := func(since time.Duration, text string) servers.PollutedLine {
 		line := polluted(servers.ClassText, 1, text)
@@ -328,8 +355,15 @@ func TestLastWords(t *testing.T) {
 		at(2*time.Millisecond, "TWILIO_ACCOUNT_SID is missing"),
 		servers.ProcessExited{How: "exit status 1", Lived: 50 * time.Millisecond},
 	)
-	if len(framing.Piles(e, "stdout-pollution")) != 1 || len(framing.Piles(e, "stdout-pollution-shutdown")) != 1 {
-		t.Errorf("found %d at the start, %d at the end", len(framing.Piles(e, "stdout-pollution")), len(framing.Piles(e, "stdout-pollution-shutdown")))
+	start := ask("stdout-pollution")(e)
+	if len(start) != 2 || start[0].Severity != "" || start[1].Severity != check.Warning ||
+		ask("stdout-pollution-shutdown")(e) != nil {
+		t.Errorf("found %+v", start)
+	}
+	for _, f := range start {
+		if f.Where.Phase != string(servers.PhaseStart) || strings.Contains(told(f), "proxy") {
+			t.Errorf("before any answer: %+v", f)
+		}
 	}
 }
 
@@ -350,7 +384,8 @@ func TestPhaseOfSilence(t *testing.T) {
 		servers.NewFrameReceived(at(50).At, "", 2, []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)),
 		line(60),
 	)
-	if start, later := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-between"); len(start) != 1 || len(later) != 1 || later[0].First.Line != 60 {
+	start, later := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-between")
+	if len(start) != 1 || len(later) != 1 || later[0].First.Line != 60 {
 		t.Errorf("before the first answer %+v, after it %+v", start, later)
 	}
 }
@@ -364,10 +399,89 @@ func TestStartOfAProbedServer(t *testing.T) {
 	late.Phase = servers.PhaseShutdown
 	last := polluted(servers.ClassText, 2, "Server stopping")
 	last.Phase = servers.PhaseShutdown
-	e.Probe = &evidence.Run{Name: "probing", Events: []exec.Event{late, last, servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond}}}
+	e.Probe = &evidence.Run{
+		Name:   "probing",
+		Events: []exec.Event{late, last, servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond}},
+	}
 	start, end := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-shutdown")
 	if len(start) != 1 || start[0].Lines != 2 || len(end) != 1 || end[0].First.Line != 2 {
 		t.Errorf("at the start %+v, at the end %+v", start, end)
+	}
+}
+
+// TestEachStartCounts counts the lines of one start, though every start writes them.
+func TestEachStartCounts(t *testing.T) {
+	var banner []exec.Event
+	for number := range 3 {
+		banner = append(banner, polluted(servers.ClassText, number+1, "line of a banner"))
+	}
+	e := captured(banner...)
+	e.Probe = &evidence.Run{Name: "probing", Events: banner}
+	found := ask("stdout-pollution")(e)
+	if len(found) != 1 || !slices.Contains(found[0].Notes, "and 2 more lines") {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestUsageLine shows the line with the usage, and not what comes before it.
+func TestUsageLine(t *testing.T) {
+	e := captured(
+		polluted(servers.ClassText, 1, "Azure.Mcp.Server 2.0.5"), polluted(servers.ClassText, 2, "Usage:"),
+		polluted(servers.ClassText, 3, "  azmcp [command] [options]"),
+		servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond},
+	)
+	found := ask("stdout-usage-text")(e)
+	if len(found) != 1 || found[0].Evidence != "Usage: azmcp [command] [options]" || found[0].Where.Line != 2 ||
+		!slices.Contains(found[0].Notes, "and 2 more lines") {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestProxyNeedsMessages offers toolx proxy only for a server that has sent an answer.
+func TestProxyNeedsMessages(t *testing.T) {
+	sent := servers.NewFrameSent(time.Time{}, "", []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`))
+	answer := servers.NewFrameReceived(time.Time{}, "", 2, []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
+	log := servers.NewFrameReceived(time.Time{}, "", 2, []byte(`{"jsonrpc":"2.0","method":"log","params":{}}`))
+	for name, test := range map[string]struct {
+		last servers.FrameReceived
+		want bool
+	}{"an answer": {answer, true}, "a log": {log, false}} {
+		found := ask("stdout-pollution")(captured(sent, polluted(servers.ClassText, 1, "hello"), test.last))
+		if len(found) != 1 || strings.Contains(told(found[0]), `"proxy"`) != test.want {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
+// TestSeenProcesses takes what runs for the writer where the command line only leads to it.
+func TestSeenProcesses(t *testing.T) {
+	shim := evidence.Process{PID: 1, Command: []string{"npm exec some-mcp"}, Stdin: true, Stdout: true}
+	child := func(in, out bool, command ...string) evidence.Process {
+		return evidence.Process{PID: 2, Parent: 1, Command: command, Stdin: in, Stdout: out}
+	}
+	for _, test := range []struct {
+		tree []evidence.Process
+		text string
+		rule string
+		want string // in the fix
+	}{
+		{nil, "[21:42:15 INF] up", culprit.RuleRuntime, "console.error"},
+		{[]evidence.Process{shim, child(true, true, "dotnet", "x.dll")}, "[21:42:15 INF] up", "serilog", "standardError"},
+		{[]evidence.Process{shim, child(true, true, "dotnet", "x.dll")}, "hello", culprit.RuleRuntime, "Console.Error"},
+		{[]evidence.Process{shim, child(true, true, "python3", "x.py")}, "info: up", culprit.RuleRuntime, "sys.stderr"},
+		{[]evidence.Process{shim, child(false, true, "python3", "x.py")}, "INFO:root:hi", "python-logging", "sys.stderr"},
+		{[]evidence.Process{shim, child(false, true, "python3", "x.py")}, "hello", culprit.RuleRuntime, "console.error"},
+		{[]evidence.Process{shim, child(false, false, "python3", "x.py")}, "INFO:root:hi", culprit.RuleRuntime, "console.error"},
+	} {
+		e := &evidence.Evidence{
+			Server: config.AdHoc([]string{"npx", "some-mcp"}, "", nil),
+			Launch: &config.Resolved{Command: "npx", Args: []string{"some-mcp"}},
+			Clean:  &evidence.Run{Tree: test.tree},
+		}
+		got := culprit.Recognise([]byte(test.text), framing.ContextOf(e))
+		if got.Rule != test.rule || !strings.Contains(got.InServer, test.want) {
+			t.Errorf("%+v, %q: %+v, want %s", test.tree, test.text, got, test.rule)
+		}
 	}
 }
 
@@ -386,6 +500,33 @@ func TestHTTPOnStderr(t *testing.T) {
 	}
 }
 
+// TestNobodyWaitsForAServerThatListensForHTTP would last an hour if the doctor waited for its limit.
+func TestNobodyWaitsForAServerThatListensForHTTP(t *testing.T) {
+	options := shortOptions()
+	options.Limit, options.elsewhere = time.Hour, time.Millisecond
+	report := Judge(examineFake(t, options, "http-mode"), Selection{})
+	if len(report.Findings) == 0 || report.Findings[0].ID != "stdout-http-mode" {
+		t.Errorf("found %s", say(report))
+	}
+}
+
+// TestTextOfHTTPServers takes all text of a server that serves HTTP instead for what it is: not for messages.
+func TestTextOfHTTPServers(t *testing.T) {
+	for name, events := range map[string][]exec.Event{
+		"on stdout": {polluted(servers.ClassText, 3, "Initializing Figma MCP Server in HTTP mode on 127.0.0.1:3333...")},
+		"on stderr": {servers.StderrLine{Text: "[INFO] endpoint available at http://127.0.0.1:3333/mcp"}},
+	} {
+		e := captured(append(events, polluted(servers.ClassText, 1, "Configuration:"),
+			polluted(servers.ClassText, 2, "- PORT: 3333"))...)
+		e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent}
+		found := ask("stdout-http-mode")(e)
+		if len(found) != 1 || !strings.Contains(found[0].Evidence, "127.0.0.1:3333") ||
+			ask("stdout-pollution")(e) != nil {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
 // TestFramingOrder holds that what explains a check's lines is judged before it.
 func TestFramingOrder(t *testing.T) {
 	checks := checksOf(check.GroupFraming)
@@ -395,6 +536,9 @@ func TestFramingOrder(t *testing.T) {
 	for _, one := range checks {
 		for _, cause := range check.PageOf(one.ID).After {
 			before := slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == cause })
+			if before < 0 && slices.ContainsFunc(Checks(), func(c check.Check) bool { return c.ID == cause }) {
+				continue // of another family, which TestByCause is about
+			}
 			if before < 0 || before >= slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == one.ID }) {
 				t.Errorf("%s comes after %s, which is not judged before it", one.ID, cause)
 			}

@@ -70,7 +70,8 @@ func replyEvents(w http.ResponseWriter, text string) {
 
 // badSites are what each check is provoked by.
 func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method string) bool {
-	refuse := func(status int, when func(r *http.Request, method string) bool) func(http.ResponseWriter, *http.Request, string) bool {
+	refuse := func(status int, when func(r *http.Request, method string) bool) func(http.ResponseWriter, *http.Request,
+		string) bool {
 		return func(w http.ResponseWriter, r *http.Request, method string) bool {
 			if when(r, method) {
 				w.WriteHeader(status)
@@ -227,7 +228,8 @@ func modernSite(head func(http.ResponseWriter)) func(w http.ResponseWriter, r *h
 // TestHTTPChecks provokes each check of HTTP by a server of its own, and shows that
 // none of them objects to the same server when it is well.
 func TestHTTPChecks(t *testing.T) {
-	good := Judge(examineURL(t, serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})), Selection{})
+	good := Judge(examineURL(t,
+		serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})), Selection{})
 	for _, finding := range good.Findings {
 		if one, _ := Find(finding.ID); one.Group == check.GroupHTTP {
 			t.Errorf("a good server: %+v", finding)
@@ -235,7 +237,8 @@ func TestHTTPChecks(t *testing.T) {
 	}
 	sites := badSites()
 	for _, one := range checksOf(check.GroupHTTP) {
-		if slices.Contains([]string{"tls-cert", "binds-all", "sse-buffered", "dns", "connect", "tls-handshake"}, one.ID) {
+		if slices.Contains([]string{"tls-cert", "binds-all", "sse-buffered", "dns", "connect", "tls-handshake"},
+			one.ID) {
 			continue // TestTLSCert, TestBindsAll, TestSSEBuffered, TestNotReached
 		}
 		t.Run(one.ID, func(t *testing.T) {
@@ -244,7 +247,8 @@ func TestHTTPChecks(t *testing.T) {
 			}
 			options := shortOptions()
 			options.answer = time.Minute // a busy machine takes seconds for the large answers
-			report := Judge(examineURLWith(t, serveHTTP(t, badSite{sites[one.ID]}), options), Selection{Only: []string{one.ID}})
+			report := Judge(examineURLWith(t, serveHTTP(t, badSite{sites[one.ID]}), options),
+				Selection{Only: []string{one.ID}})
 			if len(findingsOf(t, report, one.ID)) == 0 {
 				t.Error("it was not found")
 			}
@@ -290,7 +294,8 @@ func TestRefusedByHTTPAlone(t *testing.T) {
 		return method == "tools/call"
 	}}
 	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, site)), Selection{}), "unknown-tool-result")
-	if len(found) != 1 || found[0].Severity != check.Warning || !strings.Contains(found[0].Title, "refused by HTTP") || !strings.Contains(found[0].Evidence, "HTTP 500") {
+	if len(found) != 1 || found[0].Severity != check.Warning || !strings.Contains(found[0].Title, "refused by HTTP") ||
+		!strings.Contains(found[0].Evidence, "HTTP 500") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -319,7 +324,8 @@ func TestRedirects(t *testing.T) {
 		return true
 	}}
 	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, login)), Selection{}), "redirect-drops-body")
-	if len(found) != 1 || found[0].Severity != check.Error || !strings.Contains(found[0].Fix[0], "if sso.example is a login page") {
+	if len(found) != 1 || found[0].Severity != check.Error ||
+		!strings.Contains(found[0].Fix[0], "if sso.example is a login page") {
 		t.Errorf("to a login page: %+v", found)
 	}
 }
@@ -366,7 +372,10 @@ func TestTLSCert(t *testing.T) {
 	}{{(14*24 - 1) * time.Hour, 1}, {(14*24 + 1) * time.Hour, 0}} {
 		leaf := &x509.Certificate{NotAfter: time.Now().Add(test.left)}
 		reply := &evidence.HTTPReply{TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}}
-		e := &evidence.Evidence{Clean: &evidence.Run{}, HTTP: &evidence.HTTPEvidence{Replies: map[string]*evidence.HTTPReply{evidence.AskedInitialize: reply}}}
+		e := &evidence.Evidence{
+			Clean: &evidence.Run{},
+			HTTP:  &evidence.HTTPEvidence{Replies: map[string]*evidence.HTTPReply{evidence.AskedInitialize: reply}},
+		}
 		if found := ask("tls-cert")(e); len(found) != test.found {
 			t.Errorf("%s before its end: %+v", test.left, found)
 		}
@@ -487,7 +496,8 @@ func TestRefusedIsNotSilent(t *testing.T) {
 		return refused
 	}}
 	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, site)), Selection{}), "unknown-method-code")
-	if len(found) != 1 || !strings.Contains(found[0].Evidence, "was refused with HTTP 400") || strings.Contains(found[0].Evidence, " in 2") {
+	if len(found) != 1 || !strings.Contains(found[0].Evidence, "was refused with HTTP 400") ||
+		strings.Contains(found[0].Evidence, " in 2") {
 		t.Errorf("found %+v", found)
 	}
 }

@@ -92,7 +92,8 @@ func examineCommand(t *testing.T, environ []string, words ...string) (*Report, *
 func say(report *Report) string {
 	var lines []string
 	for _, f := range report.Findings {
-		lines = append(lines, fmt.Sprintf("%s %s %q: %q fix %q where %+v", f.Severity, f.ID, f.Title, f.Evidence, f.Fix, f.Where))
+		lines = append(lines,
+			fmt.Sprintf("%s %s %q: %q fix %q where %+v", f.Severity, f.ID, f.Title, f.Evidence, f.Fix, f.Where))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -124,7 +125,8 @@ func TestCommandsThatCannotStart(t *testing.T) {
 	script := func(name, text string, mode os.FileMode) string {
 		return writeFile(t, filepath.Join(dir, name), text, mode)
 	}
-	foreign := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x02\x00\xb7\x00" + strings.Repeat("\x00", 200) // aarch64
+	// aarch64
+	foreign := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x02\x00\xb7\x00" + strings.Repeat("\x00", 200)
 	if runtime.GOARCH == "arm64" {
 		foreign = strings.Replace(foreign, "\xb7\x00", "\x3e\x00", 1)
 	}
@@ -170,7 +172,8 @@ func TestMissingLoader(t *testing.T) {
 		t.Fatal("/bin/sh names no loader")
 	}
 	missing := loader[:len(loader)-1] + "9"
-	program := writeFile(t, filepath.Join(t.TempDir(), "server"), strings.Replace(string(binary), loader, missing, 1), 0o755)
+	program := writeFile(t, filepath.Join(t.TempDir(), "server"), strings.Replace(string(binary), loader, missing, 1),
+		0o755)
 	report, _ := examineCommand(t, nil, program)
 	wantOnly(t, report, "interpreter-missing", missing+", which is not there", "musl")
 }
@@ -202,7 +205,8 @@ func TestCwdMissing(t *testing.T) {
 			fleet := Examine(context.Background(), loaded, loaded.Servers, shortOptions())
 			report := Judge(fleet, Selection{Only: ownChecks()})
 			wantOnly(t, report, "cwd-missing", "/"+cwd+": ")
-			if where := report.Findings[0].Where; where.Key != "servers.a.cwd" || !strings.HasSuffix(where.File, "toolx.yaml:4:10") {
+			if where := report.Findings[0].Where; where.Key != "servers.a.cwd" ||
+				!strings.HasSuffix(where.File, "toolx.yaml:4:10") {
 				t.Errorf("where is %+v", where)
 			}
 		})
@@ -215,7 +219,8 @@ func TestEnvMissingOfRealServer(t *testing.T) {
 	program, _ := os.Executable()
 	report, _ := examineCommand(t, nil, program, "exit1-stderr")
 	findings := findingsOf(t, report, "env-missing")
-	if len(findings) != 1 || !strings.HasSuffix(findings[0].Title, " is not set") || !strings.HasPrefix(findings[0].Evidence, "exit status 1: ") {
+	if len(findings) != 1 || !strings.HasSuffix(findings[0].Title, " is not set") ||
+		!strings.HasPrefix(findings[0].Evidence, "exit status 1: ") {
 		t.Fatalf("%s", say(report))
 	}
 }
@@ -290,7 +295,8 @@ func TestPlaceholderHidesNothing(t *testing.T) {
 func TestEnvEmpty(t *testing.T) {
 	fleet := entriesOf(t, `servers: {a: {command: x, env: {EMPTY: "", DEFAULT: "${NOPE:-}", GIVEN: "1"}}}`)
 	report := Judge(fleet, Selection{Only: []string{"env-empty"}})
-	if len(report.Findings) != 2 || report.Findings[0].Title != "DEFAULT is set to nothing" || report.Findings[1].Where.Key != "servers.a.env.EMPTY" {
+	if len(report.Findings) != 2 || report.Findings[0].Title != "DEFAULT is set to nothing" ||
+		report.Findings[1].Where.Key != "servers.a.env.EMPTY" {
 		t.Error(say(report))
 	}
 }
@@ -311,7 +317,8 @@ func TestArgsShellSyntax(t *testing.T) {
 	if len(report.Findings) != 0 {
 		t.Errorf("a shell runs it: %s", say(report))
 	}
-	report, _ = judgeEntry(t, "args-shell-syntax", "server", "--token=ghp_0123456789abcdef0123", "~/x && --token=ghp_0123456789abcdef0123")
+	report, _ = judgeEntry(t, "args-shell-syntax", "server", "--token=ghp_0123456789abcdef0123",
+		"~/x && --token=ghp_0123456789abcdef0123")
 	if len(report.Findings) != 1 || strings.Contains(say(report), "0123456789") {
 		t.Errorf("%s", say(report))
 	}
@@ -436,7 +443,8 @@ func TestCommandPathDiffers(t *testing.T) {
 	}
 	absolute := writeFile(t, filepath.Join(shell, "by-path"), "#!/usr/bin/env only-here\n", 0o755)
 	for command, want := range map[string]string{
-		"only-here": "not found", "both": filepath.Join(desktop, "both"), "linked": "", absolute: "not found", filepath.Join(shell, "both"): "",
+		"only-here": "not found", "both": filepath.Join(desktop, "both"), "linked": "", absolute: "not found",
+		filepath.Join(shell, "both"): "",
 	} {
 		e := launchOf(t, []string{"PATH=" + shell}, command)
 		findings := launch.PathDiffers(e, "linux", desktop)
@@ -444,7 +452,19 @@ func TestCommandPathDiffers(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", command, findings, want)
 		}
 	}
-	if found := launch.PathDiffers(launchOf(t, []string{"PATH=" + shell}, "only-here"), "windows", cmdline.GuiPath("windows")); found != nil {
+	for command, want := range map[string]string{
+		"only-here": "give " + filepath.Join(shell, "only-here") + " as the command",
+		absolute:    "give " + filepath.Join(shell, "only-here") + " as the command, and " + absolute + " as its first argument",
+		"by-path":   "give " + filepath.Join(shell, "only-here") + " as the command, and " + absolute + " as its first argument",
+	} {
+		found := launch.PathDiffers(launchOf(t, []string{"PATH=" + shell}, command), "linux", desktop)
+		want := []string{want, "or add PATH: " + shell + ":" + desktop + " to env"}
+		if len(found) != 1 || !slices.Equal(found[0].Fix, want) {
+			t.Errorf("%s: %+v, want %q", command, found, want)
+		}
+	}
+	if found := launch.PathDiffers(launchOf(t, []string{"PATH=" + shell}, "only-here"), "windows",
+		cmdline.GuiPath("windows")); found != nil {
 		t.Errorf("on Windows there is one PATH: %v", found)
 	}
 }
@@ -491,7 +511,8 @@ func TestDownloadOnStart(t *testing.T) {
 			}}
 			e := launchOf(t, nil, "npx", "x")
 			e.Clean = run
-			report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{"download-on-start"}})
+			report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}},
+				Selection{Only: []string{"download-on-start"}})
 			if (len(report.Findings) == 1) != test.want {
 				t.Errorf("found %s", say(report))
 			}
@@ -507,7 +528,8 @@ func fakeNode(t *testing.T, dir, version string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return writeFile(t, filepath.Join(dir, "node"), fmt.Sprintf("#!/bin/sh\n[ \"$1\" = -v ] && { echo %s; exit; }\nexec '%s' good\n", version, program), 0o755)
+	return writeFile(t, filepath.Join(dir, "node"),
+		fmt.Sprintf("#!/bin/sh\n[ \"$1\" = -v ] && { echo %s; exit; }\nexec '%s' good\n", version, program), 0o755)
 }
 
 func TestNodeEngine(t *testing.T) {
@@ -521,13 +543,65 @@ func TestNodeEngine(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "server", "dist", "package.json"), `{"type": "module"}`, 0o644)
 
 	report, e := examineCommand(t, nil, node, script)
-	wantOnly(t, report, "node-engine", "some-server needs node >=99, and this is v18.20.4", filepath.Join(dir, "server", "package.json"))
+	wantOnly(t, report, "node-engine", "some-server needs node >=99, and this is v18.20.4",
+		filepath.Join(dir, "server", "package.json"))
 	if !e.Handshaken() {
 		t.Error("there was no handshake")
 	}
 	e.Node = "v99.0.0"
 	if found := ask("node-engine")(e); found != nil {
 		t.Errorf("v99 fits: %v", found)
+	}
+}
+
+// TestNodeEngineIsTheCause: an error where the failure shows it, a warning beside another cause.
+func TestNodeEngineIsTheCause(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the node of this test is a shell script")
+	}
+	for _, test := range []struct{ says, first, second string }{
+		{"ReferenceError: File is not defined", "error node-engine: it does not run on Node 18.20.4: " +
+			`"ReferenceError: File is not defined"`, ""},
+		{
+			"Error: SOME_TOKEN is not set", "error env-missing: SOME_TOKEN is not set",
+			"warning node-engine: some-server needs node >=20, and this is v18.20.4",
+		},
+	} {
+		dir := t.TempDir()
+		node := writeFile(t, filepath.Join(dir, "node"), fmt.Sprintf(
+			"#!/bin/sh\n[ \"$1\" = -v ] && { echo v18.20.4; exit; }\necho '%s' >&2\nexit 1\n", test.says), 0o755)
+		writeFile(t, filepath.Join(dir, "server", "package.json"),
+			`{"name": "some-server", "engines": {"node": ">=20"}}`, 0o644)
+		script := writeFile(t, filepath.Join(dir, "server", "index.js"), "", 0o644)
+		report, _ := examineCommand(t, nil, node, script)
+		var found []string
+		for _, f := range report.Findings {
+			if f.ID == "node-engine" || f.Severity == check.Error {
+				found = append(found, fmt.Sprintf("%s %s: %s", f.Severity, f.ID, f.Title))
+			}
+		}
+		if got, want := strings.Join(found, "\n"), strings.TrimSpace(test.first+"\n"+test.second); got != want {
+			t.Errorf("found %s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestAnotherProgramOfThePackage: the package's program for MCP is offered where the one that was started prints help.
+func TestAnotherProgramOfThePackage(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the node of this test is a shell script")
+	}
+	dir := t.TempDir()
+	node := writeFile(t, filepath.Join(dir, "node"), "#!/bin/sh\n[ \"$1\" = -v ] && { echo v22.0.0; exit; }\n"+
+		"echo 'Usage: tasks <command>' >&2\nexit 1\n", 0o755)
+	writeFile(t, filepath.Join(dir, "server", "package.json"),
+		`{"name": "tasks", "bin": {"tasks": "index.js", "tasks-mcp": "mcp.js"}}`, 0o644)
+	script := writeFile(t, filepath.Join(dir, "server", "index.js"), "", 0o644)
+	report, _ := examineCommand(t, nil, node, script)
+	findings := findingsOf(t, report, "subcommand-missing")
+	if len(findings) != 1 ||
+		!strings.Contains(strings.Join(findings[0].Fix, "\n"), "npx -y --package=tasks tasks-mcp") {
+		t.Errorf("found %s", say(report))
 	}
 }
 
@@ -540,7 +614,8 @@ func TestWrapperProcess(t *testing.T) {
 	program, _ := os.Executable()
 	report, e := examineCommand(t, nil, "sh", "-c", program+" good; true")
 	found := findingsOf(t, report, "wrapper-process")
-	if len(found) != 1 || found[0].Severity != check.Info || !strings.Contains(found[0].Evidence, "2 processes: sh -c") {
+	if len(found) != 1 || found[0].Severity != check.Info ||
+		!strings.Contains(found[0].Evidence, "2 processes: sh -c") {
 		t.Errorf("%s; tree %+v", say(report), e.Clean.Tree)
 	}
 	report, e = examineCommand(t, nil, "sh", "-c", "exec "+program+" good")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -68,11 +69,21 @@ type ServerReport struct {
 	Node string `json:"node,omitempty"`
 	// Info is what the server says of itself.
 	Info *ServerInfo `json:"info,omitempty"`
+	// Facts are measurements: the protocol's era, times, tokens. Gathered sets them.
+	Facts []Fact `json:"facts,omitempty"`
 	// Called are the calls that the doctor made by itself (Options.Safe), each as "TOOL
 	// {json}"; nil where it was not asked to, empty where no tool can be called so.
 	Called []string `json:"called,omitzero"`
 	// NotCalled says why no tool was called, by CallsNotAsked or in other words; empty where one was.
 	NotCalled string `json:"not_called,omitempty"`
+}
+
+// Fact is something about a healthy server, by the check that has measured it.
+type Fact struct {
+	ID       string   `json:"id" mask:"-"`
+	Title    string   `json:"title"`
+	Evidence string   `json:"evidence"`
+	Notes    []string `json:"notes,omitempty"`
 }
 
 // CallsNotAsked is why no tool was called where nobody asked for it.
@@ -89,7 +100,7 @@ const (
 	StatusHealthy     = "healthy"
 	StatusProblems    = "problems"    // a warning or an error was found, or the baseline is stale
 	StatusUnreachable = "unreachable" // no server could be started
-	StatusAuth        = "auth"        // no server could be, since one wants authentication
+	StatusAuth        = "auth"        // no server could be, since one requires authentication
 	StatusTimeout     = "timeout"     // the doctor's own time was up
 	StatusInterrupted = "interrupted" // the user gave up
 	StatusUsage       = "usage"       // command line or config are wrong: nothing was examined
@@ -189,6 +200,9 @@ func (j *judge) take(one check.Check, findings []check.Finding) check.Outcome {
 		f.Severity = cmp.Or(j.selection.Severities[one.ID], f.Severity, one.Severity)
 		f.Server = cmp.Or(f.Server, j.server)
 		f.Title = cmp.Or(f.Title, one.Title)
+		if j.selection.Severities[one.ID] != "" {
+			f.Manner = check.Plain
+		}
 		if f.Fix == nil {
 			f.Fix = slices.Clone(one.Fix) // the table's own stays as it is
 		}
@@ -213,7 +227,10 @@ func guarded(ask func() []check.Finding) (findings []check.Finding, err error) {
 }
 
 // missing says what evidence a check lacks; nothing if it has all.
-func missing(e *evidence.Evidence, one check.Check) string {
+func missing(e *evidence.Evidence, one check.Check) string { return missingOn(runtime.GOOS, e, one) }
+
+// missingOn is missing on a system.
+func missingOn(goos string, e *evidence.Evidence, one check.Check) string {
 	need := one.Need
 	_, listed := e.Tools()
 	switch {
@@ -225,7 +242,7 @@ func missing(e *evidence.Evidence, one check.Check) string {
 		return missingHTTP(e, need)
 	case need == check.NeedProbe && e.OverHTTP():
 		return "servers that are reached by HTTP have no probing run"
-	case need >= check.NeedProcess && need != check.NeedProbe && e.Clean == nil:
+	case need >= check.NeedProcess && need != check.NeedProbe && need != check.NeedSignal && e.Clean == nil:
 		return "the server was not started"
 	case need == check.NeedHandshake && !e.Handshaken(), need == check.NeedTools && !e.Handshaken():
 		return "there was no handshake"
@@ -235,8 +252,12 @@ func missing(e *evidence.Evidence, one check.Check) string {
 		return "the probing run was not made"
 	case need == check.NeedSample && (e.Clean == nil || e.Clean.Idle == nil):
 		return noSample(e)
-	case need == check.NeedSpeed && (e.Clean == nil || e.Clean.Speed == nil):
+	case need == check.NeedSpeed && e.Measured() == nil:
 		return noSpeed(e)
+	case need == check.NeedSignal && goos == "windows":
+		return "Windows has no SIGTERM"
+	case need == check.NeedSignal && e.Probe == nil:
+		return "the probing run was not made"
 	case need == check.NeedCalls:
 		return notCalled(e)
 	}

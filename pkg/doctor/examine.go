@@ -51,6 +51,8 @@ type Options struct {
 
 	// idle and quiet replace the two waits where they are not zero.
 	idle, quiet time.Duration
+	// elsewhere replaces the time in which a server answers that says that it listens for HTTP.
+	elsewhere time.Duration
 	// answer replaces the time within which a request must be answered, where it is not zero.
 	answer time.Duration
 }
@@ -101,7 +103,7 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	return e
 }
 
-// hideSecrets tells of a server's secrets, also where it cannot be started: the report
+// hideSecrets masks a server's secrets, also where it cannot be started: the report
 // shows its command line all the same.
 func (o Options) hideSecrets(e *evidence.Evidence) {
 	switch {
@@ -130,7 +132,11 @@ func (o Options) limit() time.Duration {
 func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.Run {
 	life := o.newLife("clean")
 	stop := life.lookBefore(o.limit())
-	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
+	enough, done := life.listensElsewhere(cmp.Or(o.elsewhere, evidence.ElsewhereWait))
+	connecting := o.connecting(life)
+	connecting.StdinGrace, connecting.Enough = evidence.StdinGrace, enough
+	session, err := servers.Connect(ctx, e.Server, e.Launch, connecting)
+	done()
 	stop()
 	if err != nil {
 		return life.failed(ctx, e, err)
@@ -138,7 +144,10 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.R
 	life.watch.note()
 	o.askClean(ctx, session)
 	tree, idle := o.watchIdle(ctx, session, life)
-	speed := o.measure(ctx, session, life)
+	var speed *evidence.Speed
+	if session.PID == 0 { // what toolx starts is measured in its probing run: a server may be slow to end afterwards
+		speed = o.measure(ctx, session.Wire(), session.Protocol, life)
+	}
 	life.watch.note()
 	if o.Safe { // they keep the session, and can be many
 		e.Offered = session.Tools()
@@ -169,9 +178,24 @@ func (o Options) watchIdle(
 	}
 	tree := processTree(session.PID)
 	life.mark("idle-begin")
-	idle := sampleProcess(ctx, session.PID, cmp.Or(o.idle, evidence.IdleWait))
+	idle := settled(func() *evidence.ProcessSample {
+		return sampleProcess(ctx, session.PID, cmp.Or(o.idle, evidence.IdleWait))
+	})
 	life.mark("idle-end")
 	return tree, idle
+}
+
+// settled measures a server until it does nothing, a few times at most: one that is busy may still be starting, on a
+// busy machine for long. It returns the last measurement, or nil.
+func settled(measure func() *evidence.ProcessSample) *evidence.ProcessSample {
+	idle := measure()
+	for range evidence.IdleAgain {
+		if idle == nil || idle.Load() <= evidence.BusyLoad {
+			break
+		}
+		idle = cmp.Or(measure(), idle)
+	}
+	return idle
 }
 
 // askClean asks what every server must answer, and what none can. When nothing is

@@ -22,7 +22,8 @@ func TestHandshakeChecks(t *testing.T) {
 		{id: "discover-breaks-server", severity: check.Error, modes: []string{"discover-kills"}, evidence: "exit status 1"},
 		{id: "discover-breaks-server", severity: check.Error, modes: []string{"first-must-be-init"}, evidence: "exit status 1"},
 		{id: "discover-breaks-server", severity: check.Error, modes: []string{"discover-silent"}, options: impatientCalls, evidence: "server/discover was not answered in "},
-		{id: "initialize-refused", severity: check.Error, modes: []string{"init-error"}, evidence: "error -32001: not authenticated: set FAKE_API_KEY"},
+		{id: "initialize-refused", severity: check.Error, modes: []string{"list-error", "--on", "initialize"}, evidence: "error -32603: database is locked"},
+		{id: "env-missing", severity: check.Error, modes: []string{"init-error"}, evidence: "refused initialize: not authenticated: set FAKE_API_KEY"},
 		{id: "protocol-version-missing", severity: check.Error, modes: []string{"version-missing"}, evidence: "serverInfo"},
 		{id: "protocol-version-format", severity: check.Error, modes: []string{"version-type"}, evidence: "20251125"},
 		{id: "protocol-version-unsupported", severity: check.Error, modes: []string{"version-future"}, evidence: "asked for 2025-11-25, got 2099-01-01"},
@@ -31,7 +32,7 @@ func TestHandshakeChecks(t *testing.T) {
 		{id: "serverinfo-incomplete", severity: check.Warning, modes: []string{"good", "--name", ""}, evidence: "lacks name"},
 		{id: "capability-undeclared", severity: check.Warning, modes: []string{"undeclared-tools"}, evidence: "the capability tools is missing"},
 		{id: "capability-false", severity: check.Error, modes: []string{"declared-absent"}, evidence: "error -32601"},
-		{id: "capability-false", severity: check.Error, modes: []string{"list-error"}, evidence: "database is locked"},
+		{id: "list-refused", severity: check.Error, modes: []string{"list-error"}, evidence: "database is locked"},
 		{id: "capability-false", severity: check.Error, modes: []string{"silent-after-init"}, options: impatient, evidence: "was not answered"},
 		{id: "ping-fails", severity: check.Warning, modes: []string{"list-error", "--on", "ping"}, evidence: "error -32603"},
 		{id: "ping-fails", severity: check.Warning, modes: []string{"silent-call", "--on", "ping"}, options: impatientCalls, evidence: "was not answered"},
@@ -76,7 +77,8 @@ func TestARefusedRevision(t *testing.T) {
 	}
 	e := &evidence.Evidence{Clean: &evidence.Run{Name: "clean", Exchanges: []*evidence.Exchange{refusal}}}
 	found := ask("initialize-refused")(e)
-	if len(found) != 1 || !strings.Contains(found[0].Title, "of revision 2025-11-25, instead of offering its own") || !strings.Contains(found[0].Notes[0], "2024-11-05") {
+	if len(found) != 1 || !strings.Contains(found[0].Title, "of revision 2025-11-25, instead of offering its own") ||
+		!strings.Contains(found[0].Notes[0], "2024-11-05") {
 		t.Errorf("refused: %+v", found)
 	}
 	report := Judge(examineFake(t, shortOptions(), "stateless-only"), Selection{})
@@ -172,7 +174,9 @@ func TestRequestBeforeInit(t *testing.T) {
 		{"not answered", `null`, "", 1},
 		{"of the handshaken part", `{"cursor":"x"}`, "", 0},
 	} {
-		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{exchangeOf("tools/list", one.params, one.result, "")}}
+		run := &evidence.Run{
+			Name: "probing", Exchanges: []*evidence.Exchange{exchangeOf("tools/list", one.params, one.result, "")},
+		}
 		if found := ask("request-before-init")(&evidence.Evidence{Probe: run}); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
 		}
@@ -221,7 +225,9 @@ func TestListUnstable(t *testing.T) {
 		second := exchangeOf("tools/list", `{}`, `{"tools":[`+one.second+`]}`, "")
 		first.At, second.At = began, began.Add(2*time.Millisecond)
 		got := ""
-		for _, finding := range ask("list-unstable")(evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{first, second}, Events: one.events})) {
+		for _, finding := range ask("list-unstable")(
+			evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{first, second}, Events: one.events}),
+		) {
 			got = finding.Evidence
 		}
 		if got != one.want {
@@ -234,7 +240,9 @@ func TestNotificationAnswered(t *testing.T) {
 	began := time.Now()
 	odd := servers.OddFrame{Class: servers.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
 	odd.At = began.Add(time.Millisecond)
-	e := &evidence.Evidence{Probe: &evidence.Run{Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began}}}
+	e := &evidence.Evidence{Probe: &evidence.Run{
+		Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began},
+	}}
 	if found := ask("notification-answered")(e); len(found) != 1 {
 		t.Errorf("notification-answered: %+v, want one finding", found)
 	}
@@ -269,7 +277,8 @@ func TestModernResults(t *testing.T) {
 		x := exchangeOf(one.method, `{}`, one.result, "")
 		modern := evidenceOf(&evidence.Run{Protocol: "2026-07-28", Exchanges: []*evidence.Exchange{x}})
 		if found := ask("result-type-missing")(modern); len(found) != one.untyped {
-			t.Errorf("%s %s: result-type-missing has %d findings, want %d", one.method, one.result, len(found), one.untyped)
+			t.Errorf("%s %s: result-type-missing has %d findings, want %d", one.method, one.result, len(found),
+				one.untyped)
 		}
 		if found := ask("cache-hints")(modern); len(found) != one.uncached {
 			t.Errorf("%s %s: cache-hints has %d findings, want %d", one.method, one.result, len(found), one.uncached)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +45,27 @@ func fakeServer(t testing.TB, args ...string) *config.Server {
 		t.Fatal(err)
 	}
 	return config.AdHoc(append([]string{program}, args...), "", nil)
+}
+
+// fakeServerAs is fakeServer with the name of another program: the doctor takes it for one of that runtime.
+func fakeServerAs(t testing.TB, name string, args ...string) *config.Server {
+	t.Helper()
+	server := fakeServer(t, args...)
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	alias := filepath.Join(t.TempDir(), name)
+	if err := os.Link(server.Command, alias); err != nil { // as from another file system
+		program, err := os.ReadFile(server.Command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(alias, program, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.Command = alias
+	return server
 }
 
 // shortOptions examine fake servers with next to no waiting. The limit is for servers
@@ -113,5 +136,6 @@ func ask(id string) func(*evidence.Evidence) []check.Finding {
 
 // checksOf are the checks of these groups, in the order of judging.
 func checksOf(groups ...check.Group) []check.Check {
-	return slices.DeleteFunc(slices.Clone(Checks()), func(one check.Check) bool { return !slices.Contains(groups, one.Group) })
+	return slices.DeleteFunc(slices.Clone(Checks()),
+		func(one check.Check) bool { return !slices.Contains(groups, one.Group) })
 }

@@ -214,7 +214,8 @@ func (o Options) lookLogin(ctx context.Context, e *evidence.Evidence) []auth.Fau
 	}
 	o.doing(e.Server, "reading how to log in")
 	traced := &tracingTransport{next: base, server: e.Server.Name, watch: o.Watch}
-	return auth.Inspect(ctx, traced, auth.Options{Server: e.Server.Name, URL: e.Launch.URL, Version: o.Version}, refusal)
+	options := auth.Options{Server: e.Server.Name, URL: e.Launch.URL, Version: o.Version}
+	return auth.Inspect(ctx, traced, options, refusal)
 }
 
 // tracingTransport emits an HTTPExchange for each request outside the session.

@@ -46,7 +46,8 @@ func TestBindsAll(t *testing.T) {
 		return
 	}
 	for address, want := range map[string]int{"0.0.0.0:0": 1, "127.0.0.1:0": 0} {
-		report := Judge(examineURL(t, "http://127.0.0.1:"+serveAt(t, address, goodHandler())+"/mcp"), Selection{Only: []string{"binds-all"}})
+		report := Judge(examineURL(t, "http://127.0.0.1:"+serveAt(t, address, goodHandler())+"/mcp"),
+			Selection{Only: []string{"binds-all"}})
 		if found := findingsOf(t, report, "binds-all"); len(found) != want {
 			t.Errorf("a server on %s: %+v", address, found)
 		}
@@ -92,7 +93,8 @@ func TestAnswersElsewhere(t *testing.T) {
 	both := func(handler http.Handler) string { return serveAt(t, "0.0.0.0:0", handler) }
 	apart := func(handler http.Handler) string {
 		port := serveAt(t, "127.0.0.1:0", handler)
-		serveAt(t, "127.0.0.2:"+port, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+		serveAt(t, "127.0.0.2:"+port,
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 		return port
 	}
 	for _, test := range []struct {
@@ -111,7 +113,8 @@ func TestAnswersElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		here, other := netip.MustParseAddrPort("127.0.0.1:"+test.port), netip.MustParseAddrPort("127.0.0.2:"+test.port)
-		got := shortOptions().answersElsewhere(t.Context(), &evidence.Evidence{Server: server, Launch: launch}, here, []netip.AddrPort{other})
+		got := shortOptions().answersElsewhere(t.Context(), &evidence.Evidence{Server: server, Launch: launch}, here,
+			[]netip.AddrPort{other})
 		if (got != "") != test.want {
 			t.Errorf("%s: %q", test.what, got)
 		}
@@ -212,7 +215,8 @@ func TestSSEBufferedCalls(t *testing.T) {
 			e.Clean.Events = append(e.Clean.Events, servers.NewFrameReceived(at.Add(after*time.Millisecond), "", 0,
 				fmt.Appendf(nil, `{"method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i)))
 		}
-		if found := ask("sse-buffered")(e); (found != nil) != test.found || found != nil && found[0].Where.Tool != "slow" {
+		if found := ask("sse-buffered")(e); (found != nil) != test.found ||
+			found != nil && found[0].Where.Tool != "slow" {
 			t.Errorf("%s: %+v", test.what, found)
 		}
 	}
@@ -220,7 +224,8 @@ func TestSSEBufferedCalls(t *testing.T) {
 
 // TestAuthMetadata lists all that is wrong with the documents, and where.
 func TestAuthMetadata(t *testing.T) {
-	report := Judge(examineURL(t, serveHTTP(t, badSite{badSites()["auth-metadata"]})), Selection{Only: []string{"auth-metadata"}})
+	report := Judge(examineURL(t, serveHTTP(t, badSite{badSites()["auth-metadata"]})),
+		Selection{Only: []string{"auth-metadata"}})
 	var fields []string
 	for _, finding := range findingsOf(t, report, "auth-metadata") {
 		fields = append(fields, finding.Where.Pointer)
@@ -229,7 +234,8 @@ func TestAuthMetadata(t *testing.T) {
 			t.Errorf("found %+v", finding)
 		}
 	}
-	if want := []string{"/resource", "/issuer", "/code_challenge_methods_supported", "/registration_endpoint"}; !slices.Equal(fields, want) {
+	want := []string{"/resource", "/issuer", "/code_challenge_methods_supported", "/registration_endpoint"}
+	if !slices.Equal(fields, want) {
 		t.Errorf("found %q, want %q", fields, want)
 	}
 	if report.Status != StatusAuth {
@@ -252,8 +258,10 @@ func TestLoginIsInspectedFromOutside(t *testing.T) {
 		return true
 	}})
 	server := config.AdHoc(nil, site, map[string]string{"X-Api-Key": "let me in"})
-	report := Judge(Examine(t.Context(), nil, []*config.Server{server}, shortOptions()), Selection{Only: []string{"auth-*"}})
-	if warnings, all := idsOf(report, check.Warning), idsOf(report, check.Info); warnings != "auth-challenge" || all != "auth-challenge auth-metadata" || bare != 1 {
+	report := Judge(Examine(t.Context(), nil, []*config.Server{server}, shortOptions()),
+		Selection{Only: []string{"auth-*"}})
+	warnings, all := idsOf(report, check.Warning), idsOf(report, check.Info)
+	if warnings != "auth-challenge" || all != "auth-challenge auth-metadata" || bare != 1 {
 		t.Errorf("found %s, and %d requests without the key", all, bare)
 	}
 }
@@ -275,8 +283,14 @@ func TestChallenges(t *testing.T) {
 		{"another way in", url, 1, []string{"Basic realm=x"}, "WWW-Authenticate: Basic realm=x"},
 		{"two ways in", url, 1, []string{"Basic realm=x", `Bearer resource_metadata="https://host/m"`}, ""},
 	} {
-		refused := servers.HTTPExchange{URL: test.url, Request: test.request, Status: http.StatusUnauthorized, Received: http.Header{"Www-Authenticate": test.headers}}
-		e := &evidence.Evidence{Launch: &config.Resolved{URL: url}, Clean: &evidence.Run{Name: "clean", Events: []exec.Event{refused}}, HTTP: &evidence.HTTPEvidence{}}
+		refused := servers.HTTPExchange{
+			URL: test.url, Request: test.request, Status: http.StatusUnauthorized,
+			Received: http.Header{"Www-Authenticate": test.headers},
+		}
+		e := &evidence.Evidence{
+			Launch: &config.Resolved{URL: url}, Clean: &evidence.Run{Name: "clean", Events: []exec.Event{refused}},
+			HTTP: &evidence.HTTPEvidence{},
+		}
 		found, got := ask("auth-challenge")(e), ""
 		if len(found) > 0 {
 			got = found[0].Evidence

@@ -35,8 +35,8 @@ func (p *httpProber) exchange(
 	}
 	defer response.Body.Close()
 	reply := &evidence.HTTPReply{
-		Verb: verb, URL: p.address, Status: response.StatusCode, Header: response.Header, Took: time.Since(began), TLS: response.TLS,
-		Unpacked: response.Uncompressed, Sent: evidence.RawQuestion{Headers: headers, Body: body},
+		Verb: verb, URL: p.address, Status: response.StatusCode, Header: response.Header, Took: time.Since(began),
+		TLS: response.TLS, Unpacked: response.Uncompressed, Sent: evidence.RawQuestion{Headers: headers, Body: body},
 	}
 	switch {
 	case reply.MediaType() != "text/event-stream" || reply.Status >= 300:
@@ -67,7 +67,7 @@ func readEvents(r *evidence.HTTPReply, body io.Reader, awaited func(evidence.HTT
 				continue
 			}
 		}
-		some := event.Name != "" || event.Data != nil // an empty line behind a comment ends no event
+		some := event.Name != "" || event.Data != nil // an empty line after a comment ends no event
 		if some {
 			event.Open = err != nil
 			r.Events = append(r.Events, event)

@@ -82,7 +82,7 @@ func TestHTTPStatus(t *testing.T) {
 	gone := httptest.NewServer(locked)
 	gone.Close()
 	for _, test := range []struct{ what, url, status string }{
-		{"wants authentication", serveHTTP(t, locked), StatusAuth},
+		{"requires authentication", serveHTTP(t, locked), StatusAuth},
 		{"is not there", gone.URL, StatusUnreachable},
 		{"has no such page", serveHTTP(t, http.NotFoundHandler()), StatusUnreachable},
 	} {

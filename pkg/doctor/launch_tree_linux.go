@@ -22,13 +22,23 @@ func processTree(pid int) []evidence.Process {
 		if err != nil {
 			continue // it has just ended
 		}
-		tree = append(tree, evidence.Process{PID: one, Parent: parents[one], Command: splitArguments(command)})
+		tree = append(tree, evidence.Process{
+			PID: one, Parent: parents[one], Command: splitArguments(command),
+			Stdin: shareFile(one, pid, "fd/0"), Stdout: shareFile(one, pid, "fd/1"),
+		})
 		for _, child := range children[one] {
 			parents[child] = one
 			queue = append(queue, child)
 		}
 	}
 	return tree
+}
+
+// shareFile reports whether two processes have the same file open, by its name in /proc.
+func shareFile(a, b int, name string) bool {
+	one, err := os.Readlink(procPath(a, name))
+	other, _ := os.Readlink(procPath(b, name)) // empty if it is gone
+	return err == nil && one == other
 }
 
 // splitArguments reads /proc/PID/cmdline. Programs that rename themselves, as npm does, leave spaces or zeros after

@@ -4,5 +4,5 @@ package doctor
 
 import "toolx/pkg/doctor/evidence"
 
-// processTree is nil: only Linux tells without starting another program.
+// processTree is nil: only Linux knows without starting another program.
 func processTree(int) []evidence.Process { return nil }

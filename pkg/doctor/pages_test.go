@@ -49,16 +49,37 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s has both Ask and AskAll, or neither", check.ID)
 		}
 		text := docs.CheckPage(check.ID)
-		if whole := pageText(check); plainNewlines([]byte(text)) != whole {
+		if whole := pageText(check); unfilled(plainNewlines([]byte(text))) != whole {
 			t.Errorf("docs/checks/%s.md is missing, or has what is not read:\n%s\nwant\n%s", check.ID, text, whole)
 		}
-		if check.Title == "" || check.Why == "" || check.Bad == "" || check.Good == "" || check.Fix == nil || check.Source == "" {
+		if check.Title == "" || check.Why == "" || check.Bad == "" || check.Good == "" || check.Fix == nil ||
+			check.Source == "" {
 			t.Errorf("docs/checks/%s.md lacks a section", check.ID)
 		}
 		if check.Severity.Rank() < 0 {
 			t.Errorf("docs/checks/%s.md has the severity %q", check.ID, check.Severity)
 		}
 	}
+}
+
+// unfilled joins the lines of each paragraph and of each item of a page, which may be filled to a width.
+func unfilled(page string) string {
+	front, body, _ := strings.Cut(page, "\n---\n")
+	code, before := false, ""
+	joined := front + "\n---"
+	for line := range strings.SplitSeq(body, "\n") {
+		goesOn := !code && before != "" && line != "" && !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "`")
+		if strings.HasPrefix(line, "```") {
+			code = !code
+		}
+		if goesOn {
+			joined += " " + strings.TrimPrefix(line, "  ")
+		} else {
+			joined += "\n" + line
+		}
+		before = line
+	}
+	return joined
 }
 
 func plainNewlines(text []byte) string { return strings.ReplaceAll(string(text), "\r\n", "\n") }
@@ -76,6 +97,7 @@ func pageText(c check.Check) string {
 	check.Section(&page, "Good", "```text\n"+c.Good+"\n```")
 	check.Section(&page, "What to do", check.Bulleted(c.Fix))
 	check.Section(&page, "Who fails on it", check.Bulleted(c.Breaks))
+	check.Section(&page, "What it does not fire on", check.Bulleted(c.Spares))
 	return page.String()
 }
 
@@ -91,7 +113,8 @@ func scalar(text string) string {
 // TestFrontMatter reads the pages' front matter as other programs do.
 func TestFrontMatter(t *testing.T) {
 	for _, one := range Checks() {
-		front, _, _ := strings.Cut(strings.TrimPrefix(plainNewlines([]byte(docs.CheckPage(one.ID))), "---\n"), "\n---\n")
+		front, _, _ := strings.Cut(strings.TrimPrefix(plainNewlines([]byte(docs.CheckPage(one.ID))), "---\n"),
+			"\n---\n")
 		var got struct {
 			ID, Title, Group, Source string
 			Severity                 check.Severity
@@ -110,14 +133,17 @@ func TestFrontMatter(t *testing.T) {
 // index is the page that leads to all others.
 func index() string {
 	var page strings.Builder
-	page.WriteString("# The doctor's checks\n\n`make docs` writes this index from the pages. `toolx doctor --explain ID` shows a page.\n")
+	page.WriteString("# The doctor's checks\n\n" +
+		"`make docs` writes this index from the pages. `toolx doctor --explain ID` shows a page.\n")
 	var group check.Group
 	for _, one := range Checks() {
 		if one.Group != group {
 			group = one.Group
-			fmt.Fprintf(&page, "\n## %s\n\n| check | severity | finds |\n| --- | --- | --- |\n", check.Sentence(string(group)))
+			fmt.Fprintf(&page, "\n## %s\n\n| check | severity | finds |\n| --- | --- | --- |\n",
+				check.Sentence(string(group)))
 		}
-		fmt.Fprintf(&page, "| [%s](%s.md) | %s | %s |\n", one.ID, one.ID, one.Severity, strings.ReplaceAll(one.Title, "|", "\\|"))
+		fmt.Fprintf(&page, "| [%s](%s.md) | %s | %s |\n", one.ID, one.ID, one.Severity,
+			strings.ReplaceAll(one.Title, "|", "\\|"))
 	}
 	return page.String()
 }
@@ -141,7 +167,8 @@ func TestMarkdown(t *testing.T) {
 		ID: "x",
 		Page: check.Page{
 			Severity: check.Warning, Group: check.GroupFraming, Title: "server says x", After: []string{"y"},
-			Why: "Clients stop.", Bad: "x\n", Good: "{…}", Fix: []string{"say\nnothing"}, Breaks: []string{"all"}, Source: "stdio",
+			Why: "Clients stop.", Bad: "x\n", Good: "{…}", Fix: []string{"say\nnothing"}, Breaks: []string{"all"},
+			Source: "stdio",
 		},
 	}
 	want := "# x\n\nServer says x.\n\n| severity | group |\n| --- | --- |\n| warning | framing |\n" +

@@ -32,7 +32,7 @@ func TestMeasuringLeavesNoTrace(t *testing.T) {
 	if got := len(e.Clean.Asked("ping")); got != 1 {
 		t.Errorf("the clean run has %d pings, want 1", got)
 	}
-	if got := len(e.Clean.Speed.Pings); got == 0 {
+	if got := len(e.Measured().Speed.Pings); got == 0 {
 		t.Error("no ping was measured")
 	}
 }
@@ -40,7 +40,8 @@ func TestMeasuringLeavesNoTrace(t *testing.T) {
 func TestAServerWithDirtyStdoutIsNotMeasured(t *testing.T) {
 	report := Judge(examineFake(t, shortOptions(), "log-between"), Selection{Only: []string{"perf-*"}})
 	for _, result := range report.Checks {
-		if result.ID == "perf-ping" && (result.Outcome != check.Skipped || !strings.Contains(result.Because, "not clean")) {
+		if result.ID == "perf-ping" &&
+			(result.Outcome != check.Skipped || !strings.Contains(result.Because, "not clean")) {
 			t.Errorf("perf-ping: %s because %q", result.Outcome, result.Because)
 		}
 	}
@@ -49,7 +50,9 @@ func TestAServerWithDirtyStdoutIsNotMeasured(t *testing.T) {
 func TestConcurrency(t *testing.T) {
 	began := time.Now()
 	burst := func(took ...time.Duration) *evidence.Evidence {
-		run := &evidence.Run{Name: "probing", Marks: map[string]time.Time{"burst": began, "burst-end": began.Add(time.Second)}}
+		run := &evidence.Run{
+			Name: "probing", Marks: map[string]time.Time{"burst": began, "burst-end": began.Add(time.Second)},
+		}
 		for _, d := range took {
 			x := exchangeOf("ping", `{}`, `{}`, "")
 			x.At, x.Took = began, d*time.Millisecond

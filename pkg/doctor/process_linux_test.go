@@ -130,7 +130,8 @@ func TestAnEndedProcessIsNotDeaf(t *testing.T) {
 // TestStdinClosedBeforeAnyWrite finds a server that closed its stdin at once: what
 // was written before lies in the pipe, and no write fails.
 func TestStdinClosedBeforeAnyWrite(t *testing.T) {
-	provokeAll(t, []provocation{{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed"}, options: impatient}})
+	provokeAll(t,
+		[]provocation{{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed"}, options: impatient}})
 }
 
 func TestAProcessIsTheSameByItsBirth(t *testing.T) {

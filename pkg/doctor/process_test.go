@@ -97,6 +97,7 @@ func TestProcessChecks(t *testing.T) {
 		{id: "stdout-closed", severity: check.Error, modes: []string{"stdout-closed-call"}, evidence: "stdout had ended"},
 		{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed-later"}, evidence: "could not be written"},
 		{id: "ignores-stdin-close", severity: check.Warning, modes: []string{"ignore-eof"}, evidence: "SIGTERM ended it"},
+		{id: "ignores-stdin-close", severity: check.Warning, modes: []string{"slow-exit", "--wait", "2.6s"}, evidence: "ended by itself 2."},
 		{id: "slow-shutdown", severity: check.Info, modes: []string{"slow-exit"}, evidence: "after its stdin was closed"},
 		{id: "ignores-sigterm", severity: check.Warning, modes: []string{"ignore-sigterm"}, evidence: "the end of its stdin ended it"},
 		{id: "exit-code-on-close", severity: check.Info, modes: []string{"exit-code-on-close"}, evidence: "exit status 1"},
@@ -105,6 +106,25 @@ func TestProcessChecks(t *testing.T) {
 		{id: "stderr-exception", severity: check.Warning, modes: []string{"good", "--stderr", "(node:17) UnhandledPromiseRejectionWarning: Error: no"}, evidence: "Unhandled"},
 		{id: "stderr-secret", severity: check.Error, modes: []string{"good", "--stderr", "using ghp_0123456789abcdefghijklmnopqrstuvwxyz"}, evidence: "using ***"},
 	})
+}
+
+// TestExamplesOnStderrAreNoSecrets shows that what documents give as an example is none, and neither is a word of help.
+func TestExamplesOnStderrAreNoSecrets(t *testing.T) {
+	for line, want := range map[string]bool{
+		"usage: server " +
+			"postgresql://root:password@localhost:5432/db": false, "DATABASE_URL=mysql://user:pass@host/db": false,
+		"e.g. Authorization: Bearer YOUR_API_KEY": false, "set DB_PASSWORD:not-configured-yet": false,
+		"key: AKIAIOSFODNN7EXAMPLE":         false,
+		"give --token xxxxxxxxxxxxxxxxxxxx": false, "example: sk-your-api-key-0123456789": false,
+		"password: password": false,
+		"connecting to postgresql://root:hunter22@db:5432/x": true, "using AKIAIOSFODNN7ABCDEFG": true,
+	} {
+		e := evidenceOf(&evidence.Run{Events: []exec.Event{servers.StderrLine{Text: line}}})
+		e.Launch.Env = []string{"DB_PASSWORD=password", "API_TOKEN=YOUR_API_KEY"}
+		if found := ask("stderr-secret")(e); (len(found) > 0) != want {
+			t.Errorf("%s: %+v, want %t", line, found, want)
+		}
+	}
 }
 
 func TestSecretsOfTheEnvironmentAreFoundOnStderr(t *testing.T) {
@@ -182,9 +202,12 @@ func TestSlowStart(t *testing.T) {
 // that end was noted a moment later, as on a busy machine.
 func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 	began := time.Now()
-	run := &evidence.Run{Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}, Exchanges: []*evidence.Exchange{{
-		Method: "initialize", At: began, Took: 500 * time.Millisecond, Frame: []byte(`{}`),
-	}}}
+	run := &evidence.Run{
+		Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
+		Exchanges: []*evidence.Exchange{{
+			Method: "initialize", At: began, Took: 500 * time.Millisecond, Frame: []byte(`{}`),
+		}},
+	}
 	run.Events = []exec.Event{servers.StdinClosed{Time: exec.Time{At: began.Add(501 * time.Millisecond)}}}
 	if found := ask("output-buffered")(evidenceOf(run)); len(found) != 1 {
 		t.Errorf("found %+v", found)
@@ -192,9 +215,12 @@ func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 }
 
 func TestIdleProcesses(t *testing.T) {
-	busy := &evidence.ProcessSample{RSS: 400 << 20, CPU: 900 * time.Millisecond, Settled: 450 * time.Millisecond, Over: time.Second, Processes: 2, Listening: []string{
-		"0.0.0.0:3000 (pid 7)", "127.0.0.1:9229 (pid 7)", "[::]:3001 (pid 7)",
-	}}
+	busy := &evidence.ProcessSample{
+		RSS: 400 << 20, CPU: 900 * time.Millisecond, Settled: 450 * time.Millisecond,
+		Over: time.Second, Processes: 2, Listening: []string{
+			"0.0.0.0:3000 (pid 7)", "127.0.0.1:9229 (pid 7)", "[::]:3001 (pid 7)",
+		},
+	}
 	e := evidenceOf(&evidence.Run{Idle: busy})
 	if found := ask("memory-idle")(e); len(found) != 1 || found[0].Evidence != "400.0 MiB in 2 processes" {
 		t.Errorf("memory-idle: %+v", found)
@@ -216,9 +242,36 @@ func TestIdleProcesses(t *testing.T) {
 	}
 }
 
+// TestAStartThatGoesOnIsNotIdle shows that a busy server is watched until it has started, and no longer than that.
+func TestAStartThatGoesOnIsNotIdle(t *testing.T) {
+	busy := &evidence.ProcessSample{CPU: 600 * time.Millisecond, Settled: 300 * time.Millisecond, Over: time.Second}
+	idle := &evidence.ProcessSample{Over: time.Second}
+	for _, c := range []struct {
+		samples []*evidence.ProcessSample
+		want    *evidence.ProcessSample
+		count   int
+	}{
+		{[]*evidence.ProcessSample{idle, busy}, idle, 1},
+		{[]*evidence.ProcessSample{busy, busy, idle, busy}, idle, 3},
+		{[]*evidence.ProcessSample{busy, busy, busy, busy, busy, idle}, busy, 5},
+		{[]*evidence.ProcessSample{nil, busy}, nil, 1},
+	} {
+		count := 0
+		got := settled(func() *evidence.ProcessSample {
+			count++
+			return c.samples[count-1]
+		})
+		if got != c.want || count != c.count {
+			t.Errorf("%+v after %d, want %+v after %d", got, count, c.want, c.count)
+		}
+	}
+}
+
 func TestPipeHeldOpen(t *testing.T) {
 	stdout := servers.PipeHeld{Pipe: "stdout"}
-	worker := evidence.Orphan{Process: evidence.Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"}}
+	worker := evidence.Orphan{
+		Process: evidence.Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"},
+	}
 	for _, one := range []struct {
 		name string
 		run  *evidence.Run
@@ -230,6 +283,18 @@ func TestPipeHeldOpen(t *testing.T) {
 	} {
 		if found := ask("pipe-held-open")(evidenceOf(one.run)); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
+		}
+	}
+}
+
+// TestWindowsHasNoSIGTERM shows that no server is blamed for a signal that its system does not have.
+func TestWindowsHasNoSIGTERM(t *testing.T) {
+	e := evidenceOf(&evidence.Run{})
+	e.Probe = &evidence.Run{Name: "probing"}
+	one, _ := Find("ignores-sigterm")
+	for goos, want := range map[string]string{"windows": "Windows has no SIGTERM", "linux": "", "darwin": ""} {
+		if got := missingOn(goos, e, one); got != want {
+			t.Errorf("%s: %q, want %q", goos, got, want)
 		}
 	}
 }

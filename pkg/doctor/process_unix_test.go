@@ -20,9 +20,12 @@ func TestOutputBuffered(t *testing.T) {
 	options := shortOptions()
 	options.Limit = 500 * time.Millisecond
 	report := Judge(Examine(context.Background(), nil, []*config.Server{server}, options), Selection{})
-	provocation{id: "output-buffered", severity: check.Error, evidence: "after stdin was closed", fix: "python -u"}.expect(t, report)
+	provocation{
+		id: "output-buffered", severity: check.Error, evidence: "after stdin was closed", fix: "python -u",
+	}.expect(t, report)
 	for _, result := range report.Checks {
-		if result.ID == "handshake-timeout" && (result.Outcome != check.Skipped || result.Because != "output-buffered") {
+		if result.ID == "handshake-timeout" &&
+			(result.Outcome != check.Skipped || result.Because != "output-buffered") {
 			t.Errorf("handshake-timeout: %s because %q, want it skipped for its cause", result.Outcome, result.Because)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -98,7 +97,9 @@ func (r *Report) Fails(atLeast check.Severity) bool {
 		return false
 	}
 	return r.Baseline != nil && len(r.Baseline.Stale) > 0 ||
-		slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Severity.AtLeast(atLeast) })
+		slices.ContainsFunc(r.Findings, func(f check.Finding) bool {
+			return f.Severity.AtLeast(atLeast) && f.Manner != check.Fact && f.Manner != check.LengthFact
+		})
 }
 
 // Mask hides secrets in every text of the report, whoever wrote it: a report is made to be passed on. Fields with the
@@ -179,34 +180,4 @@ func wholeLine(e *evidence.Evidence, where *evidence.Where, evidence string) str
 		}
 	}
 	return evidence
-}
-
-// Gathered returns the report with findings of one kind made into one: those of the same check about the same server
-// that only differ in their place, evidence and notes.
-func (r *Report) Gathered() *Report {
-	type kind struct {
-		id, server, title, fix, breaks string
-		severity                       check.Severity
-		culprit                        culprit.Culprit
-	}
-	gathered := *r
-	gathered.Findings = []check.Finding{}
-	index := make(map[kind]int)
-	for _, f := range r.Findings {
-		k := kind{
-			id: f.ID, server: f.Server, title: f.Title, severity: f.Severity,
-			fix: strings.Join(f.Fix, "\n"), breaks: strings.Join(f.Breaks, "\n"),
-		}
-		if f.Culprit != nil {
-			k.culprit = *f.Culprit
-		}
-		if at, known := index[k]; known {
-			first := &gathered.Findings[at]
-			first.Places = append(first.AllPlaces(), f.AllPlaces()...)
-			continue
-		}
-		index[k] = len(gathered.Findings)
-		gathered.Findings = append(gathered.Findings, f)
-	}
-	return &gathered
 }

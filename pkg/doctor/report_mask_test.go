@@ -28,9 +28,10 @@ func TestMaskReachesEveryText(t *testing.T) {
 	})
 	finding := []string{
 		"ID", "Severity", "Server", "Where.Run", "Where.Phase", "Where.File", "Where.Key",
-		"Places.Where.Run", "Places.Where.Phase", "Places.Where.File", "Places.Where.Key", "Culprit.Confidence", "Breaks", "Source",
+		"Places.Where.Run", "Places.Where.Phase", "Places.Where.File", "Places.Where.Key", "Culprit.Confidence",
+		"Breaks", "Source",
 	}
-	want := []string{"Status", "Servers.Name", "Servers.Status", "Servers.Where"}
+	want := []string{"Status", "Servers.Name", "Servers.Status", "Servers.Where", "Servers.Facts.ID"}
 	for _, name := range finding {
 		want = append(want, "Findings."+name)
 	}

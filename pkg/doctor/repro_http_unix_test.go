@@ -85,7 +85,8 @@ func TestReproSockets(t *testing.T) {
 			Server: &config.Server{Name: "a", URL: url}, Launch: &config.Resolved{URL: url},
 			Clean: &evidence.Run{}, HTTP: &evidence.HTTPEvidence{Exposed: "it listens on [::]:7"},
 		}
-		script, err := repro.Repro(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, check.Finding{ID: "binds-all", Severity: check.Warning, Server: "a"}, hideNothing)
+		script, err := repro.Repro(&evidence.Fleet{Servers: []*evidence.Evidence{e}},
+			check.Finding{ID: "binds-all", Severity: check.Warning, Server: "a"}, hideNothing)
 		if err != nil || !strings.Contains(script, "port 7;") {
 			t.Errorf("%s: %v\n%s", url, err, script)
 		}
@@ -104,14 +105,18 @@ func TestReproHTTPSecrets(t *testing.T) {
 	server := &config.Server{
 		Name: "a", URL: strings.Replace(site.URL, "//", "//me:Passw0rd@", 1) + "/${PLACE}",
 		Headers: map[string]string{
-			"Authorization": "Bearer S3cr3tBearer", "X-Api-Key": "S3cr3tKey", "X-Tenant": "it's; touch pwned", "X-From": "id ${FROM_VAR}",
+			"Authorization": "Bearer S3cr3tBearer", "X-Api-Key": "S3cr3tKey", "X-Tenant": "it's; touch pwned",
+			"X-From": "id ${FROM_VAR}",
 		},
 	}
 	options := shortOptions()
 	options.Environ = append(options.Environ, "FROM_VAR=S3cr3tVariable", "PLACE=mcp")
 	fleet := Examine(t.Context(), nil, []*config.Server{server}, options)
 	hide := mask.New("S3cr3tBearer", "S3cr3tKey", "S3cr3tVariable", "Passw0rd").Text
-	script, err := repro.Repro(fleet, check.Finding{ID: "status-unexpected", Severity: check.Error, Server: "a", Where: &evidence.Where{Run: "raw", Method: "initialize"}}, hide)
+	script, err := repro.Repro(fleet, check.Finding{
+		ID: "status-unexpected", Severity: check.Error, Server: "a",
+		Where: &evidence.Where{Run: "raw", Method: "initialize"},
+	}, hide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +130,11 @@ func TestReproHTTPSecrets(t *testing.T) {
 	}
 	runScript(t, script, "TOKEN=one", "X_API_KEY=two", "FROM_VAR=three", "LOGIN=me:four", "PLACE=mcp")
 	sent := <-got
-	for name, want := range map[string]string{"X-Api-Key": "two", "X-Tenant": "it's; touch pwned", "X-From": "id three"} {
+	for name, want := range map[string]string{
+		"X-Api-Key": "two",
+		"X-Tenant":  "it's; touch pwned",
+		"X-From":    "id three",
+	} {
 		if sent.Get(name) != want {
 			t.Errorf("%s: %q, want %q", name, sent.Get(name), want)
 		}

@@ -102,11 +102,17 @@ func TestRepro(t *testing.T) {
 func TestReproIsSafe(t *testing.T) {
 	t.Parallel()
 	server := fakeServer(t, "good", "it's; touch pwned", "hunter22")
-	server.Env = map[string]string{"API_KEY": "sesame-open", "PLAIN": "a'b $(touch pwned)", "FROM": "${HOME}", "no name": "x"}
+	server.Env = map[string]string{
+		"API_KEY": "sesame-open",
+		"PLAIN":   "a'b $(touch pwned)",
+		"FROM":    "${HOME}",
+		"no name": "x",
+	}
 	fleet := Examine(context.Background(), nil, []*config.Server{server}, shortOptions())
 	fleet.Servers[0].Launch.Args = append(fleet.Servers[0].Launch.Args[:1:1], "--", "it's; touch pwned")
 	hide := func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }
-	script, err := repro.Repro(fleet, check.Finding{ID: "x\ntouch pwned", Server: config.AdHocName, Title: "\ntouch pwned"}, hide)
+	script, err := repro.Repro(fleet,
+		check.Finding{ID: "x\ntouch pwned", Server: config.AdHocName, Title: "\ntouch pwned"}, hide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +172,9 @@ func TestReproAsksForVariables(t *testing.T) {
 	options := shortOptions()
 	options.Environ = append(options.Environ, "API_TOKEN=S3cr3tValue")
 	fleet := Examine(t.Context(), nil, []*config.Server{entry}, options)
-	script, err := repro.Repro(fleet, check.Finding{ID: "stdout-pollution", Server: "a", Where: &evidence.Where{Line: 1}}, mask.New("S3cr3tValue").Text)
+	script, err := repro.Repro(fleet, check.Finding{
+		ID: "stdout-pollution", Server: "a", Where: &evidence.Where{Line: 1},
+	}, mask.New("S3cr3tValue").Text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +192,11 @@ func TestNothingToReproduce(t *testing.T) {
 	fleet := &evidence.Fleet{Servers: []*evidence.Evidence{
 		{Server: &config.Server{Name: "web", URL: "https://x"}, Launch: &config.Resolved{URL: "https://x"}}, local,
 	}}
-	for _, finding := range []check.Finding{{ID: "config-thing"}, {ID: "remote-plain-http", Server: "web"}, {ID: "era", Severity: check.Info, Server: "local"}} {
+	for _, finding := range []check.Finding{
+		{ID: "config-thing"},
+		{ID: "remote-plain-http", Server: "web"},
+		{ID: "era", Severity: check.Info, Server: "local"},
+	} {
 		_, err := repro.Repro(fleet, finding, hideNothing)
 		var reason *repro.ReproError
 		if !errors.As(err, &reason) || reason.Hint() == "" {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,13 +58,71 @@ func TestRPCChecks(t *testing.T) {
 	})
 }
 
+// TestLogAsJSONRPC names a log that is written as JSON-RPC for what it is, once for each method, and counts one start.
+func TestLogAsJSONRPC(t *testing.T) {
+	frame := func(line int, text string) exec.Event {
+		return servers.NewFrameReceived(time.Time{}, "", line, []byte(text))
+	}
+	const ready = `{"jsonrpc":"2.0","method":"log","params":{"level":"info","message":"ready"}}`
+	for _, test := range []struct{ text, title, said string }{
+		{ready, `server writes its log to stdout as JSON-RPC with the method "log"`, "it says: ready"},
+		{`{"jsonrpc":"2.0","method":"log","params":["ready"]}`, `as JSON-RPC with the method "log"`, ""},
+		{
+			`{"jsonrpc":"2.0","id":"23c1","method":"log","params":{"level":50,"message":"Error: Invalid AccountSid"}}`,
+			`as JSON-RPC with the method "log"`, "it has an id",
+		},
+		{`{"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"up"}}`, `"window/logMessage"`, "it says: up"},
+		{`{"jsonrpc":"2.0","method":"server/ready","params":{}}`, `a message has the method "server/ready"`, ""},
+	} {
+		e := captured(frame(1, test.text), frame(2, test.text))
+		e.Probe = &evidence.Run{Name: "probing", Events: e.Clean.Events}
+		found := ask("rpc-not-mcp")(e)
+		if len(found) != 1 || !strings.Contains(found[0].Title, test.title) ||
+			!strings.Contains(told(found[0]), test.said) {
+			t.Errorf("%s: %+v", test.text, found)
+			continue
+		}
+		one := found[0]
+		if logs := strings.Contains(one.Title, "its log"); logs != (one.Culprit != nil) {
+			t.Errorf("%s: culprit %v", test.text, one.Culprit)
+		}
+		if !slices.Contains(one.Notes, "and 1 more like it") || one.Where.Phase != string(servers.PhaseStart) {
+			t.Errorf("%s: %q, %q", test.text, one.Notes, one.Where.Phase)
+		}
+	}
+}
+
+// TestOnlyMessagesBeforeTheEnd does not say of a server that wrote its log as messages that it wrote nothing.
+func TestOnlyMessagesBeforeTheEnd(t *testing.T) {
+	for want, events := range map[string][]exec.Event{
+		"it wrote nothing to stdout or stderr": nil,
+		"it wrote only messages to stdout, and nothing to stderr": {
+			servers.NewFrameReceived(time.Time{}, "", 1, []byte(`{"jsonrpc":"2.0","method":"log","params":{}}`)),
+		},
+	} {
+		e := captured(events...)
+		e.Clean.Failure = &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}
+		e.Clean.Ended = e.Clean.Failure
+		found := ask("exit-before-handshake")(e)
+		if len(found) != 1 || !slices.Contains(found[0].Notes, want) {
+			t.Errorf("want %q: %+v", want, found)
+		}
+	}
+}
+
 // TestIDsAreOneFault shows that what a server does to the id of every message is one
 // finding, which names the methods, and that it does not blame the error that answers a
 // line which is no JSON.
 func TestIDsAreOneFault(t *testing.T) {
-	for mode, id := range map[string]string{"id-string": "rpc-id-type", "id-dup": "rpc-id-duplicate", "rpc-missing": "rpc-version"} {
-		report := Judge(examineFake(t, shortOptions(), "--on", "all", mode), Selection{Only: []string{"rpc-id-*", "rpc-version"}})
-		if len(report.Findings) != 1 || report.Findings[0].ID != id || !strings.Contains(strings.Join(report.Findings[0].Notes, " "), "more like it, also of tools/list") {
+	for mode, id := range map[string]string{
+		"id-string":   "rpc-id-type",
+		"id-dup":      "rpc-id-duplicate",
+		"rpc-missing": "rpc-version",
+	} {
+		report := Judge(examineFake(t, shortOptions(), "--on", "all", mode),
+			Selection{Only: []string{"rpc-id-*", "rpc-version"}})
+		if len(report.Findings) != 1 || report.Findings[0].ID != id ||
+			!strings.Contains(strings.Join(report.Findings[0].Notes, " "), "more like it, also of tools/list") {
 			t.Errorf("%s: %+v", mode, report.Findings)
 		}
 	}
@@ -74,6 +133,12 @@ func TestIDsAreOneFault(t *testing.T) {
 func TestSurvivingALine(t *testing.T) {
 	began := time.Now()
 	dead := &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}
+	saying := func(lines ...string) *servers.Failure {
+		return &servers.Failure{Ending: servers.EndingExited, How: "exit status 1", Stderr: lines}
+	}
+	wrote := func(ms int, text string) exec.Event {
+		return servers.StderrLine{Time: exec.Time{At: began.Add(time.Duration(ms) * time.Millisecond)}, Text: text}
+	}
 	probing := func(events ...exec.Event) *evidence.Run {
 		run := &evidence.Run{Name: "probing", Began: began, Ended: dead, Events: events, Marks: map[string]time.Time{
 			"burst": began, "burst-end": began.Add(time.Second), "garbage": began.Add(2 * time.Second),
@@ -84,6 +149,12 @@ func TestSurvivingALine(t *testing.T) {
 		run.Exchanges = append(run.Exchanges, &evidence.Exchange{Method: "ping", At: began.Add(3 * time.Second)})
 		return run
 	}
+	ending := func(of *servers.Failure, events ...exec.Event) *evidence.Run {
+		run := probing(events...)
+		run.Ended = of
+		return run
+	}
+	atCall := []*evidence.Exchange{{Method: "tools/call"}}
 	parseError := servers.OddFrame{Class: servers.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	for _, test := range []struct {
 		what  string
@@ -94,6 +165,14 @@ func TestSurvivingALine(t *testing.T) {
 		{"it answered the line", &evidence.Evidence{Clean: &evidence.Run{}, Probe: probing(parseError)}, false},
 		{"it ends by itself", &evidence.Evidence{Clean: &evidence.Run{Ended: dead}, Probe: probing()}, false},
 		{"it ends at a call", &evidence.Evidence{Clean: &evidence.Run{Ended: dead, Exchanges: []*evidence.Exchange{{Method: "tools/call"}}}, Probe: probing()}, true},
+		{"its database", &evidence.Evidence{Clean: &evidence.Run{}, Probe: ending(saying("Error: connect ECONNREFUSED 127.0.0.1:5432"))}, false},
+		{"its database, later", &evidence.Evidence{Clean: &evidence.Run{}, Probe: ending(dead, wrote(2100, "MongoServerSelectionError: timed out"))}, false},
+		{"its backend", &evidence.Evidence{Clean: &evidence.Run{}, Probe: ending(saying("fatal: 401 Unauthorized", "    at x.js:1"))}, false},
+		{"the line", &evidence.Evidence{Clean: &evidence.Run{}, Probe: ending(saying("SyntaxError: Unexpected token 'h', is not valid JSON"))}, true},
+		{"the line, on a connection", &evidence.Evidence{Clean: &evidence.Run{}, Probe: ending(dead, wrote(2100, "Connection error: cannot parse message"))}, true},
+		{"it was connected", &evidence.Evidence{Clean: &evidence.Run{}, Probe: ending(saying("Connected to database"), wrote(100, "Connected to database"))}, true},
+		{"something after it", &evidence.Evidence{Clean: &evidence.Run{}, Probe: ending(dead, wrote(2100, "TypeError: undefined is not a function"))}, true},
+		{"the same as before", &evidence.Evidence{Clean: &evidence.Run{Ended: saying("bye"), Exchanges: atCall}, Probe: ending(saying("bye"))}, false},
 	} {
 		if found := ask("rpc-parse-error-survival")(test.e); (found != nil) != test.found {
 			t.Errorf("%s: %+v", test.what, found)
@@ -104,7 +183,8 @@ func TestSurvivingALine(t *testing.T) {
 // TestNoMessageIsNoPass shows that a server which says nothing passes no check of what it
 // says.
 func TestNoMessageIsNoPass(t *testing.T) {
-	report := Judge(examineFake(t, shortOptions(), "exit1-stderr"), Selection{Only: []string{"rpc-*", "protocol-version-missing", "wire-schema", "stdout-pollution"}})
+	report := Judge(examineFake(t, shortOptions(), "exit1-stderr"),
+		Selection{Only: []string{"rpc-*", "protocol-version-missing", "wire-schema", "stdout-pollution"}})
 	for _, result := range report.Checks {
 		if want := result.ID == "stdout-pollution"; (result.Outcome == check.Passed) != want {
 			t.Errorf("%s: %s, %s", result.ID, result.Outcome, result.Because)

@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// Only Linux tells of processes without starting another program: elsewhere the
+// Only Linux reports processes without starting another program: elsewhere the
 // functions below know nothing, and what needs them is skipped.
 
 // sampleProcess waits and measures nothing.

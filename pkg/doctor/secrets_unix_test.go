@@ -69,7 +69,8 @@ func TestSecretsOfAScriptAreHidden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := string(text) + script; strings.Contains(all, secret) || !strings.Contains(all, "using ***") || !strings.Contains(all, "bad key ***") {
+		if all := string(text) + script; strings.Contains(all, secret) || !strings.Contains(all, "using ***") ||
+			!strings.Contains(all, "bad key ***") {
 			t.Errorf("%q: the report and the script are\n%s", command, all)
 		}
 	}

@@ -19,14 +19,10 @@ const (
 	floodTime     = 3 * time.Second
 )
 
-// measure times answers. The messages are not recorded: they would say nothing new. A server whose stdout is not clean
-// is not measured, since its lines would be counted again and again.
-func (o Options) measure(ctx context.Context, session *servers.Session, life *life) *evidence.Speed {
-	if life.record.Polluted() > 0 || session.Protocol >= evidence.ModernRevision {
-		return nil
-	}
-	wire := session.Wire()
-	if wire.Failure() != nil {
+// measure times the answers of a server that speaks a revision. The messages are not recorded: they would say nothing
+// new. A server whose stdout is not clean is not measured, since its lines would be counted again and again.
+func (o Options) measure(ctx context.Context, wire *servers.Wire, revision string, life *life) *evidence.Speed {
+	if life.record.Polluted() > 0 || revision >= evidence.ModernRevision || wire.Failure() != nil {
 		return nil
 	}
 	life.record.Mute(true)
@@ -35,9 +31,10 @@ func (o Options) measure(ctx context.Context, session *servers.Session, life *li
 	speed.Pings, _ = times(ctx, wire, "ping", measuredPings, measureTime)
 	speed.Lists, speed.ListBytes = times(ctx, wire, "tools/list", measuredLists, measureTime)
 	if o.Repeat > 0 {
-		speed.Before = treeMemory(session.PID)
+		pid := life.watch.server()
+		speed.Before = treeMemory(pid)
 		many, _ := times(ctx, wire, "ping", floodPings, floodTime)
-		speed.Flood, speed.After = len(many), treeMemory(session.PID)
+		speed.Flood, speed.After = len(many), treeMemory(pid)
 	}
 	return speed
 }
@@ -59,20 +56,20 @@ func times(ctx context.Context, wire *servers.Wire, method string, n int, within
 	return took, size
 }
 
-// noSpeed says why the answers of the clean run were not timed.
+// noSpeed says why the server's answers were not timed.
 func noSpeed(e *evidence.Evidence) string {
 	switch {
 	case !e.Handshaken():
 		return "there was no handshake"
 	case e.Modern():
 		return "servers without a handshake have no ping"
-	case e.Clean.Ended != nil:
-		return "the server ended before it was measured"
+	case e.Clean.Foreign > 0 || e.Probing() != nil && e.Probing().Foreign > 0:
+		return "its stdout is not clean, so it was not measured"
 	}
-	return "its stdout is not clean, so it was not measured"
+	return "the server ended before it was measured"
 }
 
-// birth tells a process from a later one of the same number.
+// birth distinguishes a process from a later one of the same number.
 type birth struct {
 	pid     int
 	started uint64 // ticks since the system's start

@@ -40,7 +40,8 @@ func TestCallFailed(t *testing.T) {
 	}
 	for _, w := range want {
 		f := found[w.tool]
-		if f.Severity != w.severity || !strings.Contains(f.Evidence, w.evidence) || !strings.Contains(strings.Join(f.Fix, " "), w.fix) {
+		if f.Severity != w.severity || !strings.Contains(f.Evidence, w.evidence) ||
+			!strings.Contains(strings.Join(f.Fix, " "), w.fix) {
 			t.Errorf("%s: %+v", w.tool, f)
 		}
 	}
@@ -53,7 +54,8 @@ func TestACallThatEndsTheServer(t *testing.T) {
 	options.Calls = []evidence.Call{{Tool: "crash", Arguments: json.RawMessage(`{}`)}, {Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
 	fleet := examineFake(t, options, "good")
 	report := Judge(fleet, Selection{Only: []string{"call-failed", "exit-during-request"}})
-	if len(report.Findings) != 1 || report.Findings[0].ID != "exit-during-request" || report.Findings[0].Where.Tool != "crash" {
+	if len(report.Findings) != 1 || report.Findings[0].ID != "exit-during-request" ||
+		report.Findings[0].Where.Tool != "crash" {
 		t.Errorf("%+v", report.Findings)
 	}
 	e := fleet.Servers[0]
@@ -81,7 +83,8 @@ func TestAHungCall(t *testing.T) {
 	fleet := examineFake(t, options, "silent-call")
 	report := judgeMine(fleet)
 	found := findingsOf(t, report, "call-failed")
-	if len(found) != 2 || found[0].Severity != check.Error || found[0].Title != "a call is not answered" || !strings.Contains(found[0].Evidence, "within 50ms") {
+	if len(found) != 2 || found[0].Severity != check.Error || found[0].Title != "a call is not answered" ||
+		!strings.Contains(found[0].Evidence, "within 50ms") {
 		t.Errorf("%+v", found)
 	}
 	if len(fleet.Servers[0].Calling) != 2 {
@@ -92,7 +95,8 @@ func TestAHungCall(t *testing.T) {
 			t.Errorf("blamed for a hung call: %s: %s", f.ID, f.Evidence)
 		}
 	}
-	if gathered := report.Gathered(); len(findingsOf(t, gathered, "call-failed")) != 1 || len(gathered.Findings[0].Places) != 2 {
+	if gathered := report.Gathered(); len(findingsOf(t, gathered, "call-failed")) != 1 ||
+		len(gathered.Findings[0].Places) != 2 {
 		t.Errorf("%+v", gathered.Findings)
 	}
 }

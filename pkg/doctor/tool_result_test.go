@@ -66,7 +66,8 @@ func TestResults(t *testing.T) {
 				t.Errorf("unexpected: %+v", found)
 			case c.severity != "" && len(found) != 1:
 				t.Errorf("%d findings: %+v", len(found), found)
-			case c.severity != "" && (found[0].Severity != c.severity || found[0].Where.Pointer != c.pointer || !strings.Contains(found[0].Evidence, c.evidence)):
+			case c.severity != "" && (found[0].Severity != c.severity || found[0].Where.Pointer != c.pointer ||
+				!strings.Contains(found[0].Evidence, c.evidence)):
 				t.Errorf("%+v %+v", found[0], found[0].Where)
 			}
 		})

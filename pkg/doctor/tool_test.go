@@ -85,7 +85,8 @@ func (c lintCase) run(t *testing.T) {
 	}
 	f := found[0]
 	if f.Severity != c.severity || !strings.Contains(f.Evidence, c.evidence) || !strings.Contains(f.Title, c.title) {
-		t.Errorf("%s: %s: %s %q, evidence %q; want %s %q", c.id, shown, f.Severity, f.Title, f.Evidence, c.severity, c.evidence)
+		t.Errorf("%s: %s: %s %q, evidence %q; want %s %q", c.id, shown, f.Severity, f.Title, f.Evidence, c.severity,
+			c.evidence)
 	}
 	if f.Where == nil || f.Where.Pointer != c.pointer {
 		t.Errorf("%s: %s: where %+v, want %q", c.id, shown, f.Where, c.pointer)
@@ -122,7 +123,7 @@ func lintCases() []lintCase {
 		{id: "tool-description-short", definition: described("Get user"), severity: check.Info, pointer: "/description", evidence: "Get user"},
 		{id: "tool-description-short", definition: described("Get User."), severity: check.Info, pointer: "/description"},
 		{id: "tool-description-short", definition: described("Finds a user by e-mail.")},
-		{id: "tool-description-long", definition: described(strings.Repeat("word ", 401)), severity: check.Warning, pointer: "/description", evidence: "2005 characters"},
+		{id: "tool-description-long", definition: described(strings.Repeat("word ", 401)), severity: check.Info, pointer: "/description", evidence: "2005 characters"},
 		{id: "tool-description-long", definition: described(strings.Repeat("word ", 400))},
 		{id: "param-description-missing", definition: schema(`{"type":"object","properties":{"a":{"type":"string"},"b":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string","description":"the b"}}}`), severity: check.Info, pointer: "/inputSchema/properties/a", evidence: "1 of 2 parameters have none: probe.a"},
 		{id: "annotations-missing", definition: described("x"), severity: check.Info, evidence: "1 of 1 tool have no hints: get_user"},
@@ -130,12 +131,18 @@ func lintCases() []lintCase {
 		{id: "annotations-contradict", definition: hinted("delete_note", `{"readOnlyHint":true}`), severity: check.Warning, pointer: "/annotations/readOnlyHint", evidence: `"delete"`},
 		{id: "annotations-contradict", definition: hinted("noteWrite", `{"readOnlyHint":true}`), severity: check.Warning, pointer: "/annotations/readOnlyHint", evidence: `"write"`},
 		{id: "annotations-contradict", definition: hinted("a", `{"readOnlyHint":true,"destructiveHint":true}`), severity: check.Warning, pointer: "/annotations", evidence: "both true"},
+		{id: "annotations-contradict", definition: hinted("domains_getIncomingDomainMoveV1", `{"readOnlyHint":true}`)},
+		{id: "annotations-contradict", definition: hinted("domains_incoming_move", `{"readOnlyHint":true}`)},
+		{id: "annotations-contradict", definition: hinted("repo_update_status", `{"readOnlyHint":true}`)},
 		{id: "annotations-contradict", definition: hinted("list_delete_requests", `{"readOnlyHint":true}`)},
 		{id: "annotations-contradict", definition: hinted("delete_note", `{"readOnlyHint":false}`)},
-		{id: "tokens-tool", definition: described(strings.Repeat("word ", 2000)), severity: check.Warning, evidence: "about 2,4"},
+		{id: "tokens-tool", definition: described(strings.Repeat("word ", 2000)), severity: check.Info, evidence: "about 2,4"},
+		{id: "tokens-tool", definition: described(strings.Repeat("word ", 17000)), severity: check.Warning, evidence: "about 20,7"},
+		{id: "tool-description-long", definition: described(strings.Repeat("word ", 17000)), severity: check.Warning, pointer: "/description", evidence: "85000 characters"},
+		{id: "tokens-total", definition: described(strings.Repeat("word ", 17000)), severity: check.Warning, pointer: "/tools", title: "very many tokens"},
 		{id: "tokens-total", definition: named("a"), severity: check.Info, pointer: "/tools", evidence: "for 1 tool; most: a "},
-		{id: "tokens-total", definition: strings.Join(slices.Repeat([]string{named("a")}, 41), ","), severity: check.Warning, pointer: "/tools", title: "more than 40"},
-		{id: "tokens-total", definition: described(strings.Repeat("word ", 9000)), severity: check.Warning, pointer: "/tools", title: "very many tokens"},
+		{id: "tokens-total", definition: strings.Join(slices.Repeat([]string{named("a")}, 41), ","), severity: check.Info, pointer: "/tools", title: "more than 40"},
+		{id: "tokens-total", definition: described(strings.Repeat("word ", 9000)), severity: check.Info, pointer: "/tools", title: "very many tokens"},
 	}
 }
 
@@ -197,6 +204,9 @@ func schemaCases() []lintCase {
 		{id: "schema-type-union", definition: schema(`{"type":"object","properties":{"a":{"type":"array","items":{"type":["string","null"]}}}}`), severity: check.Info, pointer: "/inputSchema/properties/a/items", evidence: "probe.a[]"},
 		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"a b":{"type":"string"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a b", evidence: `"a b" has U+0020`},
 		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"":{"type":"string"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/", evidence: "is empty"},
+		{id: "param-name-chars", definition: schema(`{"type":"object","allOf":[{"properties":{"$a":{"type":"string"}}}]}`), severity: check.Warning, pointer: "/inputSchema/allOf/0/properties/$a", evidence: "U+0024"},
+		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"a":{"type":"object","properties":{"$b":{}}},"c":{"items":{"properties":{"d e":{}}}}}}`)},
+		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"properties":{"$b":{}}}}}`)},
 		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"a.b-c_D9":{"type":"string","enum":["$x"]}}}`)},
 		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"array","x-mcp-header":"A"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/x-mcp-header", evidence: `type "array"`},
 		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A b"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/x-mcp-header", evidence: "U+0020"},
@@ -245,7 +255,8 @@ func TestManyAlikeAreCounted(t *testing.T) {
 	}
 	report := judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definitions...)}})
 	found := findingsOf(t, report, "input-schema-type")
-	if len(found) != evidence.MaxAlike+1 || !strings.HasPrefix(found[evidence.MaxAlike].Evidence, "and 990 more: t10 /inputSchema/type, ") {
+	if len(found) != evidence.MaxAlike+1 ||
+		!strings.HasPrefix(found[evidence.MaxAlike].Evidence, "and 990 more: t10 /inputSchema/type, ") {
 		t.Errorf("%d findings, the last %+v", len(found), found[len(found)-1])
 	}
 }
@@ -257,8 +268,11 @@ func TestManyInOneSchemaAreCounted(t *testing.T) {
 		properties[i] = fmt.Sprintf(`"p%02d":{"$ref":"#/nowhere"}`, i)
 	}
 	definition := schema(`{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`)
-	found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)}}), "schema-ref-dangling")
-	if len(found) != evidence.MaxAlike+1 || !strings.HasPrefix(found[evidence.MaxAlike].Evidence, "and 40 more: probe /inputSchema/properties/p10/$ref, ") {
+	found := findingsOf(t, judgeMine(&evidence.Fleet{
+		Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)},
+	}), "schema-ref-dangling")
+	if len(found) != evidence.MaxAlike+1 ||
+		!strings.HasPrefix(found[evidence.MaxAlike].Evidence, "and 40 more: probe /inputSchema/properties/p10/$ref, ") {
 		t.Errorf("%d findings, the last %+v", len(found), found[len(found)-1])
 	}
 }
@@ -273,7 +287,8 @@ func FuzzLint(f *testing.F) {
 		f.Add([]byte(c.result))
 	}
 	definitions, _ := examineFake(f, shortOptions(),
-		"schema-draft4", "schema-combos", "schema-ref-mutual", "schema-slow-regex", "schema-proto", "schema-root-oneof", "term-tags", "term-name",
+		"schema-draft4", "schema-combos", "schema-ref-mutual", "schema-slow-regex", "schema-proto", "schema-root-oneof",
+		"term-tags", "term-name",
 		"prompt-inject", "structured-mismatch").Servers[0].Tools()
 	for _, definition := range definitions {
 		f.Add([]byte(definition))
@@ -290,7 +305,10 @@ func FuzzLint(f *testing.F) {
 		e.Calls = []*evidence.CallRun{{Tool: "probe"}}
 		other := lintEvidence("2025-11-25", schema(`{"type":"object"}`))
 		other.Server.Name = "other"
-		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e, other}, Pinned: map[string]map[string]string{"files": {"probe": listing.Fingerprint(definition)}}}
+		fleet := &evidence.Fleet{
+			Servers: []*evidence.Evidence{e, other},
+			Pinned:  map[string]map[string]string{"files": {"probe": listing.Fingerprint(definition)}},
+		}
 		for _, result := range judgeMine(fleet).Checks {
 			if result.Outcome == check.Broke {
 				t.Fatalf("%s: %s", result.ID, result.Because)
@@ -303,8 +321,10 @@ func FuzzLint(f *testing.F) {
 // server.
 func TestFakeSchemas(t *testing.T) {
 	report := judgeMine(examineFake(t, shortOptions(),
-		"tool-no-name", "tool-bad-names", "tools-dup", "schema-missing", "schema-null", "schema-string", "schema-type-array",
-		"schema-bad-kw", "schema-dialect", "schema-draft7", "schema-ref-dangling", "schema-ref-http", "schema-ref-file", "schema-ref-mutual",
+		"tool-no-name", "tool-bad-names", "tools-dup", "schema-missing", "schema-null", "schema-string",
+		"schema-type-array",
+		"schema-bad-kw", "schema-dialect", "schema-draft7", "schema-ref-dangling", "schema-ref-http", "schema-ref-file",
+		"schema-ref-mutual",
 		"schema-deep", "schema-combos", "schema-regex", "schema-slow-regex", "schema-bad-regex", "schema-proto",
 		"schema-root-oneof", "schema-required-unknown", "tools-100k"))
 	for id, tools := range map[string][]string{
@@ -350,7 +370,8 @@ func TestFakeLists(t *testing.T) {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
 			report := judgeMine(examineFake(t, shortOptions(), c.mode))
-			if found := findingsOf(t, report, c.id); len(found) == 0 || !strings.Contains(found[0].Evidence, c.evidence) {
+			if found := findingsOf(t, report, c.id); len(found) == 0 ||
+				!strings.Contains(found[0].Evidence, c.evidence) {
 				t.Errorf("%+v", found)
 			}
 		})
@@ -383,8 +404,7 @@ func TestRealServers(t *testing.T) {
 		t.Fatal("npm --prefix testdata/servers ci --silent: ", err)
 	}
 	for name, want := range map[string]string{
-		"everything": "", "filesystem": "", "memory": "",
-		"sequential-thinking": "tool-description-long",
+		"everything": "", "filesystem": "", "memory": "", "sequential-thinking": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

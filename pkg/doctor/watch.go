@@ -37,6 +37,13 @@ func (w *watcher) take(event exec.Event) {
 	}
 }
 
+// server returns the number of the server's process, zero where there is none.
+func (w *watcher) server() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pid
+}
+
 // note remembers the processes that the server consists of now. A server that has
 // not been started, or has ended, has none.
 func (w *watcher) note() {

@@ -109,7 +109,8 @@ func TestWireSchema(t *testing.T) {
 		return ask("wire-schema")(e)
 	}
 	found := wireSchema(clean("tools/list", `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
-	if len(found) != 1 || found[0].Where.Pointer != "/tools/0/annotations/readOnlyHint" || found[0].Where.Method != "tools/list" ||
+	if len(found) != 1 || found[0].Where.Pointer != "/tools/0/annotations/readOnlyHint" ||
+		found[0].Where.Method != "tools/list" ||
 		found[0].Evidence != `it is a string ("yes"), and must be a boolean` {
 		t.Errorf("a hint that is text: %+v", found)
 	}
@@ -170,7 +171,10 @@ func publishedSchemas(t *testing.T) map[string]*published {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &published{compiler: jsonschema.NewCompiler(), compiled: make(map[string]*jsonschema.Schema), names: make(map[string]bool), methods: make(map[string]string)}
+		p := &published{
+			compiler: jsonschema.NewCompiler(), compiled: make(map[string]*jsonschema.Schema),
+			names: make(map[string]bool), methods: make(map[string]string),
+		}
 		p.compiler.AssertFormat() // up to draft-07, the validator does it by itself
 		if err := p.compiler.AddResource("mcp.json", document); err != nil {
 			t.Fatal(err)
@@ -247,7 +251,8 @@ func (p *published) accepts(t *testing.T, message []byte, method string) bool {
 	if string(evidence.MemberAt(head.Result, "resultType")) == `"input_required"` && method == "tools/call" && p.names["InputRequiredResult"] {
 		definition = "InputRequiredResult"
 	}
-	return p.fits(t, message, "JSONRPCResultResponse", "JSONRPCResponse") && (head.Result == nil || p.fits(t, head.Result, definition))
+	return p.fits(t, message, "JSONRPCResultResponse", "JSONRPCResponse") &&
+		(head.Result == nil || p.fits(t, head.Result, definition))
 }
 
 // spoken is a message, and the method of the request that it answers.
@@ -275,7 +280,8 @@ func TestWireFormsAgreeWithThePublishedSchemas(t *testing.T) {
 				continue
 			}
 			if disagreed++; disagreed <= 20 {
-				t.Errorf("%s, an answer to %q: right by the schema is %v, and here: %+v\n%.600s", revision, one.method, want, faults, one.message)
+				t.Errorf("%s, an answer to %q: right by the schema is %v, and here: %+v\n%.600s", revision, one.method,
+					want, faults, one.message)
 			}
 		}
 	}

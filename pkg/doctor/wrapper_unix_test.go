@@ -121,13 +121,18 @@ func TestWrappers(t *testing.T) {
 		{[]string{"./shim"}, "loaded", "console.log", culprit.Generic, "console.error"},
 		{[]string{"sh", "greeting.sh"}, "Starting MCP server", "a start-up message (echo in greeting.sh, or console.log in server.js)", culprit.Generic, "console.error"},
 		{[]string{"sh", "-c", "echo up; npm ci; go run ."}, "loaded", "npm in the -c argument, or fmt.Println in the server", culprit.Generic, "os.Stderr"},
+		{[]string{"sh", "-c", "npm ci; python -m y"}, "info: up", "npm in the -c argument, or print() in y", culprit.Generic, "sys.stderr"},
+		{[]string{"sh", "-c", "npm ci; python -m y"}, "> y@1.0.0 prepare", "npm's banner", culprit.Certain, "npm run --silent"},
+		{[]string{"sh", "-c", "mvn -q package; python -m y"}, "[INFO] Building y", "Maven", culprit.Likely, "java -jar"},
+		{[]string{"sh", "-c", "make; python -m y"}, "[dotenv@17.2.3] injecting env", "dotenv", culprit.Certain, "quiet"},
 		{[]string{"sh", "missing.sh"}, "loaded", "echo", culprit.Generic, "echo"},
 	} {
 		e := &evidence.Evidence{Launch: &config.Resolved{Command: test.command[0], Args: test.command[1:], Cwd: folder}}
-		argv, wrappers := framing.ArgvOf(e)
-		got := culprit.Recognise([]byte(test.text), culprit.Context{Command: argv, Wrappers: wrappers})
-		if got.Culprit.Confidence != test.grade || !strings.HasPrefix(got.Culprit.Name, test.name) || !strings.Contains(got.InServer+got.Outside, test.fix) {
-			t.Errorf("%q, %q:\n got %+v\nwant %s (%s), %s", test.command, test.text, got, test.name, test.grade, test.fix)
+		got := culprit.Recognise([]byte(test.text), framing.ContextOf(e))
+		if got.Culprit.Confidence != test.grade || !strings.HasPrefix(got.Culprit.Name, test.name) ||
+			!strings.Contains(got.InServer+got.Outside, test.fix) {
+			t.Errorf("%q, %q:\n got %+v\nwant %s (%s), %s", test.command, test.text, got, test.name, test.grade,
+				test.fix)
 		}
 		if test.name == "console.log" && got.Culprit.Name != test.name {
 			t.Errorf("%q: %s, and nothing else prints", test.command, got.Culprit.Name)
@@ -150,7 +155,8 @@ func TestWrapperOfAServer(t *testing.T) {
 		}
 		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc([]string{path}, "", nil)}, shortOptions())
 		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-		at := slices.IndexFunc(report.Findings, func(f check.Finding) bool { return f.Where.Phase == string(servers.PhaseStart) })
+		at := slices.IndexFunc(report.Findings,
+			func(f check.Finding) bool { return f.Where.Phase == string(servers.PhaseStart) })
 		if at != 0 || report.Findings[0].Culprit.Name != want.culprit || report.Findings[0].Evidence != want.evidence {
 			t.Errorf("%s found %+v", script, report.Findings)
 		}

@@ -17,8 +17,8 @@ import (
 )
 
 // CheckInput checks the form of arguments as far as that needs no schema, before a server is started for them. It opens
-// files that are named but reads none, since a name may be readable only once (a pipe). The error is a *fault.UsageError,
-// or an *InvalidArgumentsError for values that must be JSON and are not.
+// files that are named but reads none, since a name may be readable only once (a pipe). The error is a
+// *fault.UsageError, or an *InvalidArgumentsError for values that must be JSON and are not.
 func CheckInput(input Input) error {
 	parser := &argParser{source: &source{}}
 	stdin := input.Object == "-" || input.Object == "@-"
@@ -170,7 +170,7 @@ func (p *argParser) completed(name string, value json.RawMessage) json.RawMessag
 		func(problem jsonschema.Problem) bool { return len(problem.Location) > 1 && problem.Location[0] == name }) {
 		return value
 	}
-	for m := range rawjson.Each(schema.Mend(context.Background(), arguments)) {
+	for m := range rawjson.Each(schema.Repair(context.Background(), arguments)) {
 		if m.Name == name {
 			return m.Value
 		}

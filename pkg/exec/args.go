@@ -94,7 +94,7 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 	if err := rawjson.Check(text); err != nil {
 		fix := objectFix(text)
 		if _, missing := os.Stat(given); missing == nil || strings.HasSuffix(given, ".json") {
-			fix = "a file is named behind an @: --args " + shellQuote("@"+given)
+			fix = "a file is named after an @: --args " + shellQuote("@"+given)
 		}
 		message := origin + ": " + err.Error()
 		if len(text) > 0 && utf8.Valid(text) && !strings.ContainsRune("{[", rune(text[0])) {

@@ -204,7 +204,8 @@ func TestParseArgsForm(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.arg, func(t *testing.T) {
 			_, err := ParseArgs(everyKindTool(), Input{Args: []string{test.arg}})
-			if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), test.message) || !strings.Contains(fault.HintOf(err), test.hint) {
+			if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), test.message) ||
+				!strings.Contains(fault.HintOf(err), test.hint) {
 				t.Errorf("got %v (%s, hint %q)", err, fault.KindOf(err), fault.HintOf(err))
 			}
 		})
@@ -253,7 +254,8 @@ func TestParseArgsBadObject(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := ParseArgs(everyKindTool(), Input{Object: test.object})
-			if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), test.message) || !strings.Contains(fault.HintOf(err), test.hint) {
+			if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), test.message) ||
+				!strings.Contains(fault.HintOf(err), test.hint) {
 				t.Errorf("got %v (%s, hint %q)", err, fault.KindOf(err), fault.HintOf(err))
 			}
 		})
@@ -302,7 +304,8 @@ func TestParseArgsReadsStdinOnce(t *testing.T) {
 		{Object: "-", Args: []string{"s=@-"}},
 	} {
 		input.Stdin = strings.NewReader("{}")
-		if _, err := ParseArgs(everyKindTool(), input); fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), "twice") {
+		if _, err := ParseArgs(everyKindTool(), input); fault.KindOf(err) != fault.KindUsage ||
+			!strings.Contains(err.Error(), "twice") {
 			t.Errorf("%+v: got %v", input, err)
 		}
 	}
@@ -353,11 +356,13 @@ func FuzzParseArgs(f *testing.F) {
 	}
 	f.Add(`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"anyOf":[{"$ref":"#"}]}}}}}`, "x.x.x=5", "x=1", `{"x":{}}`)
 	f.Fuzz(func(t *testing.T, schema, first, second, base string) {
-		if strings.Contains(first+second, "=@") && !strings.Contains(first+second, "=@-") || strings.HasPrefix(base, "@") {
+		if strings.Contains(first+second, "=@") && !strings.Contains(first+second, "=@-") ||
+			strings.HasPrefix(base, "@") {
 			return // files of this machine are not part of the input
 		}
 		tool := &Tool{Name: "t", Type: TypeMCP, InputSchema: json.RawMessage(schema)}
-		got, err := ParseArgs(tool, Input{Args: []string{first, second}, Object: base, Stdin: bytes.NewReader([]byte(base))})
+		got, err := ParseArgs(tool,
+			Input{Args: []string{first, second}, Object: base, Stdin: bytes.NewReader([]byte(base))})
 		if err != nil {
 			if kind := fault.KindOf(err); kind != fault.KindUsage && kind != fault.KindInvalidArguments {
 				t.Errorf("kind %s of %v", kind, err)

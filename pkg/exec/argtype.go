@@ -51,7 +51,7 @@ func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json
 	if at := rawjson.InvalidUTF8(a.text); at >= 0 {
 		p.problem(jsonschema.Problem{
 			Path: s.key, Reason: jsonschema.ReasonSyntax, Expected: "text in UTF-8",
-			Detail: fmt.Sprintf("%s has another encoding, or bytes, at %d; bytes are sent as base64 where the tool takes that",
+			Detail: fmt.Sprintf("%s has another encoding, or bytes, at %d; bytes go as base64 where the tool takes it",
 				cmp.Or(a.origin, "the value"), at+1),
 		})
 		return nil, false

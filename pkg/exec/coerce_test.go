@@ -27,7 +27,8 @@ func coerceExecutor(schema string) (*Executor, *recorder) {
 		return json.RawMessage(`{"content":[],"structuredContent":` + string(request.Arguments) + `}`), nil
 	})
 	registry.Register(&Tool{
-		Name: "s__t", Plain: "t", Server: "s", Type: TypeMCP, InputSchema: json.RawMessage(schema), Implementation: echo,
+		Name: "s__t", Plain: "t", Server: "s", Type: TypeMCP, InputSchema: json.RawMessage(schema),
+		Implementation: echo,
 	})
 	return &Executor{Registry: registry, Bus: bus}, events
 }
@@ -60,7 +61,8 @@ func TestModelValuesAreCoerced(t *testing.T) {
 		{`{"count":"1","must":"3","either":"4","any":"[5]"}`, `{"count":1,"must":"3","either":"4","any":"[5]"}`, `count from "1" to 1`},
 	} {
 		executor, events := coerceExecutor(coerceSchema)
-		result := executor.Call(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(test.given), FromModel: true})
+		result := executor.Call(t.Context(),
+			Call{Tool: "s__t", Arguments: json.RawMessage(test.given), FromModel: true})
 		if !result.Success || string(result.Value) != test.want {
 			t.Errorf("%s: %s (%v), want %s", test.given, result.Value, result.Err, test.want)
 		}
@@ -124,10 +126,13 @@ func TestOnlyModelsAreCoerced(t *testing.T) {
 		`{"count":"3","must":"x"}`, `{"count":1,"must":4}`, `{"count":1,"must":"x","on":"true"}`,
 		`{"count":1,"must":"x","rate":null}`, `"{\"count\":1,\"must\":\"x\"}"`,
 	} {
-		if prepared, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(given)}); err == nil {
+		if prepared, err := executor.Prepare(t.Context(), Call{
+			Tool: "s__t", Arguments: json.RawMessage(given),
+		}); err == nil {
 			t.Errorf("%s became %s", given, prepared.Arguments)
 		}
-		if _, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(given), FromModel: true}); err != nil {
+		_, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(given), FromModel: true})
+		if err != nil {
 			t.Errorf("%s of a model: %v", given, err)
 		}
 	}
@@ -145,7 +150,8 @@ func TestUntypedValues(t *testing.T) {
 		{`true`, `{"n":"3"}`, `{"n":"3"}`},
 	} {
 		executor, _ := coerceExecutor(test.schema)
-		prepared, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(test.given), Untyped: true})
+		prepared, err := executor.Prepare(t.Context(),
+			Call{Tool: "s__t", Arguments: json.RawMessage(test.given), Untyped: true})
 		if err != nil || string(prepared.Arguments) != test.want {
 			t.Errorf("%s: %+v, %v; want %s", test.given, prepared, err, test.want)
 		}
@@ -162,7 +168,8 @@ func TestCoercionsAreTold(t *testing.T) {
 		t.Errorf("%+v, %v", prepared, err)
 	}
 	many := ArgumentsCoerced{Tool: "s__t", Changes: slices.Repeat(want, 25)}
-	if text := many.String(); strings.Count(text, "maxCount") != words.MaxNamed || !strings.HasSuffix(text, ", and 5 more values") {
+	if text := many.String(); strings.Count(text, "maxCount") != words.MaxNamed ||
+		!strings.HasSuffix(text, ", and 5 more values") {
 		t.Error(text)
 	}
 }
@@ -180,7 +187,9 @@ func FuzzCoerce(f *testing.F) {
 		if plainErr == nil && (err != nil || string(plain.Arguments) != string(prepared.Arguments)) {
 			t.Fatalf("valid %s became %+v, %v", given, prepared, err)
 		}
-		if untyped, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: arguments, Untyped: true}); err == nil && !json.Valid(untyped.Arguments) {
+		if untyped, err := executor.Prepare(t.Context(), Call{
+			Tool: "s__t", Arguments: arguments, Untyped: true,
+		}); err == nil && !json.Valid(untyped.Arguments) {
 			t.Fatalf("%s became %s", given, untyped.Arguments)
 		}
 		if err != nil {

@@ -36,7 +36,7 @@ func PromptLine(prompt *Tool, arguments json.RawMessage) string {
 }
 
 // withLaunch puts the flags that find a tool, and the command line of its server or its
-// address, behind a command that needs them.
+// address, after a command that needs them.
 func withLaunch(tool *Tool, parts ...string) []string {
 	return append(parts, words.Texts(LaunchWords(tool.Flags, tool.Address, tool.Launch), pasteQuote)...)
 }
@@ -98,7 +98,7 @@ func argumentWords(tool *Tool, arguments json.RawMessage) []string {
 	return append(words, single...)
 }
 
-// spell writes one member as the words behind --arg: several for an array whose elements
+// spell writes one member as the words after --arg: several for an array whose elements
 // a repeated key says. ok is false where no key says its name.
 func (p *argParser) spell(m rawjson.Member) (words []string, ok bool) {
 	if m.Name == "" || strings.ContainsRune(m.Name, '=') || strings.HasSuffix(m.Name, ":") || !printable(m.Name) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/fault"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/words"
@@ -181,8 +182,8 @@ func (e *ToolError) Error() string { return e.Message }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *ToolError) Kind() fault.Kind { return fault.KindTool }
 
-// Hint names the service behind the tool that could not be reached, where the failure tells of one (EXEC-9).
-func (e *ToolError) Hint() string { return NetworkHint(e.Message) }
+// Hint names the service behind the tool that could not be reached, where the failure mentions one (EXEC-9).
+func (e *ToolError) Hint() string { return cause.NetworkHint(e.Message) }
 
 // InterruptedError says that the user gave up; Tool is set where that was a call.
 type InterruptedError struct {

@@ -115,7 +115,8 @@ func TestCommandLineRoundTrip(t *testing.T) {
 // Words that cannot be typed are spelled out, and bash reads them back.
 func TestCommandLineOfUnprintableNames(t *testing.T) {
 	words := []string{
-		"server__esc\x1b[31m", "new\nline", "tab\tand 'quotes' and \\slashes", "bidi\u202e1", "\xff\xfe7", "é and \x07", "\ufffd",
+		"server__esc\x1b[31m", "new\nline", "tab\tand 'quotes' and \\slashes", "bidi\u202e1", "\xff\xfe7", "é and \x07",
+		"\ufffd",
 	}
 	for _, word := range words {
 		tool := &Tool{Name: word, Launch: []string{word, "plain word"}}
@@ -128,7 +129,8 @@ func TestCommandLineOfUnprintableNames(t *testing.T) {
 			continue
 		}
 		out, err := osexec.Command(bash, "-c", `printf '%s\0' `+line).Output()
-		if want := strings.Join([]string{"toolx", "call", word, "--", word, "plain word", ""}, "\x00"); err != nil || string(out) != want {
+		want := strings.Join([]string{"toolx", "call", word, "--", word, "plain word", ""}, "\x00")
+		if err != nil || string(out) != want {
 			t.Errorf("%s\nbecame %q, %v", line, out, err)
 		}
 	}
@@ -191,8 +193,12 @@ func unquoteShell(line string) []string {
 func TestLongHint(t *testing.T) {
 	arguments := json.RawMessage(`{"deviceName":"` + strings.Repeat("x", maxHint) + `"}`)
 	tool := &Tool{Name: "light", Type: TypeMCP, InputSchema: json.RawMessage(lightSchema)}
-	refused := &InvalidArgumentsError{Tool: tool, Problems: []jsonschema.Problem{{Path: "action", Reason: jsonschema.ReasonMissing}}, Arguments: arguments}
-	if got, want := fault.HintOf(refused), "for example: toolx call light --arg deviceName=example --arg action=on"; got != want {
+	refused := &InvalidArgumentsError{
+		Tool: tool, Problems: []jsonschema.Problem{{Path: "action", Reason: jsonschema.ReasonMissing}},
+		Arguments: arguments,
+	}
+	got, want := fault.HintOf(refused), "for example: toolx call light --arg deviceName=example --arg action=on"
+	if got != want {
 		t.Errorf("got %s", words.Shorten(got, 200))
 	}
 }
@@ -217,7 +223,8 @@ func TestHintIsNeverRefused(t *testing.T) {
 			tool := &Tool{Name: "t", Type: TypeMCP, InputSchema: json.RawMessage(test.schema)}
 			registry := NewRegistry(nil)
 			registry.Register(tool)
-			_, err := (&Executor{Registry: registry}).Prepare(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(test.arguments)})
+			_, err := (&Executor{Registry: registry}).Prepare(t.Context(),
+				Call{Tool: "t", Arguments: json.RawMessage(test.arguments)})
 			hint := strings.TrimPrefix(fault.HintOf(err), "for example: ")
 			if hint != test.want {
 				t.Errorf("got %s, want %s", hint, test.want)
@@ -241,7 +248,7 @@ func TestInvalidArgumentsHint(t *testing.T) {
 		`{"deviceName":"Switch One","level":5}`: "for example: toolx call zwave__control --arg deviceName='Switch One' --arg level=5 --arg action=on",
 		`{"device_name":"Switch One","action":"dim","level":"x"}`: "for example: toolx call zwave__control --arg deviceName='Switch One' --arg action=on --arg level=1",
 	} {
-		normalized, _, err := Normalize(tool, json.RawMessage(arguments))
+		normalized, _, err := normalize(tool, json.RawMessage(arguments))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +279,8 @@ func FuzzHint(f *testing.F) {
 		tool := &Tool{Name: "t", Type: TypeBuiltin, InputSchema: json.RawMessage(schema)}
 		registry := NewRegistry(nil)
 		registry.Register(tool)
-		_, err = (&Executor{Registry: registry}).Prepare(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(arguments)})
+		_, err = (&Executor{Registry: registry}).Prepare(t.Context(),
+			Call{Tool: "t", Arguments: json.RawMessage(arguments)})
 		if err == nil {
 			return
 		}
@@ -280,7 +288,8 @@ func FuzzHint(f *testing.F) {
 		if !ok {
 			return
 		}
-		if problems, unknown := compiled.Validate(t.Context(), rerun(t, tool, unquoteShell(command))); len(problems)+len(unknown) > 0 {
+		problems, unknown := compiled.Validate(t.Context(), rerun(t, tool, unquoteShell(command)))
+		if len(problems)+len(unknown) > 0 {
 			t.Errorf("%s has the problems %q %q", command, problems, unknown)
 		}
 	})

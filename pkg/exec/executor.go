@@ -55,8 +55,8 @@ type Defaults struct {
 // The defaults of the defaults.
 const (
 	DefaultTimeout = 30 * time.Second
-	DefaultMaxTime = 10 * time.Minute
-	DefaultSlow    = time.Second
+	defaultMaxTime = 10 * time.Minute
+	defaultSlow    = time.Second
 )
 
 // Call describes one call to run.
@@ -123,7 +123,7 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 	prepared := &Prepared{Tool: tool, Arguments: arguments}
 	if !e.Defaults.KeepNames {
 		var err error
-		prepared.Arguments, prepared.Renamed, err = Normalize(tool, arguments)
+		prepared.Arguments, prepared.Renamed, err = normalize(tool, arguments)
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +243,7 @@ func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, e
 	return e.finish(CallFinished{ID: id, Arguments: given, Result: result}, began, err)
 }
 
-// finish completes the result of a call that ends with err, or without, and tells of it.
+// finish completes the result of a call that ends with err, or without, and reports it.
 func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result {
 	result := end.Result
 	if err != nil {
@@ -350,7 +350,7 @@ func (e *Executor) warnIfSlow(result *Result) {
 		(kind == fault.KindTimeout || kind == fault.KindInterrupted) {
 		return
 	}
-	slow := cmp.Or(e.Defaults.Slow, DefaultSlow)
+	slow := cmp.Or(e.Defaults.Slow, defaultSlow)
 	if took := result.Duration - result.asked; slow > 0 && took > slow && !result.progressed {
 		e.notice(slog.LevelWarn, fmt.Sprintf("slow call: %s took %d ms", result.ToolName, took.Milliseconds()))
 	}

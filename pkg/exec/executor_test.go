@@ -110,7 +110,8 @@ func TestInvalidCallNeverRuns(t *testing.T) {
 		`{"device_name":"a","deviceName":"b","action":"on"}`: "Invalid parameters: 'device_name' must not be given together with 'deviceName'",
 	} {
 		result := executor.Call(t.Context(), Call{Tool: "zwave__light", Arguments: json.RawMessage(arguments)})
-		if result.Success || fault.KindOf(result.Err) != fault.KindInvalidArguments || !strings.HasPrefix(result.Err.Error(), want) {
+		if result.Success || fault.KindOf(result.Err) != fault.KindInvalidArguments ||
+			!strings.HasPrefix(result.Err.Error(), want) {
 			t.Errorf("%s: got %v", arguments, result.Err)
 		}
 	}
@@ -128,12 +129,16 @@ func TestPreparationHeedsItsLimit(t *testing.T) {
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, arguments := range []string{`{}`, lightArguments} {
-		for want, ctx := range map[fault.Kind]context.Context{fault.KindTimeout: late, fault.KindInterrupted: interrupted} {
+		for want, ctx := range map[fault.Kind]context.Context{
+			fault.KindTimeout:     late,
+			fault.KindInterrupted: interrupted,
+		} {
 			result := executor.Call(ctx, Call{Tool: "light", Arguments: json.RawMessage(arguments)})
 			if got := fault.KindOf(result.Err); result.Success || got != want {
 				t.Errorf("%s: got %s, want %s: %v", arguments, got, want, result.Err)
 			}
-			if _, err := executor.Prepare(ctx, Call{Tool: "light", Arguments: json.RawMessage(arguments)}); !errors.Is(err, context.Canceled) {
+			_, err := executor.Prepare(ctx, Call{Tool: "light", Arguments: json.RawMessage(arguments)})
+			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: prepared with %v", arguments, err)
 			}
 		}
@@ -179,7 +184,8 @@ func TestToolFailures(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			executor, _ := lightExecutor(test.run)
 			result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
-			if result.Success || fault.KindOf(result.Err) != test.kind || !strings.Contains(result.Err.Error(), test.want) {
+			if result.Success || fault.KindOf(result.Err) != test.kind ||
+				!strings.Contains(result.Err.Error(), test.want) {
 				t.Errorf("got %v (%s)", result.Err, fault.KindOf(result.Err))
 			}
 		})
@@ -209,8 +215,10 @@ func TestTimeouts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				executor, _ := lightExecutor(untilCancelled)
 				executor.Defaults.Timeout = test.defaults
-				result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: test.call})
-				if fault.KindOf(result.Err) != fault.KindTimeout || result.Duration != test.want || !strings.Contains(result.Err.Error(), test.want.String()) {
+				result := executor.Call(t.Context(),
+					Call{Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: test.call})
+				if fault.KindOf(result.Err) != fault.KindTimeout || result.Duration != test.want ||
+					!strings.Contains(result.Err.Error(), test.want.String()) {
 					t.Errorf("got %v after %s, want a timeout after %s", result.Err, result.Duration, test.want)
 				}
 			})
@@ -251,7 +259,8 @@ func TestProgressRestartsTheIdleTimeout(t *testing.T) {
 				})
 				executor.Defaults.MaxTime = test.defaults
 				result := executor.Call(t.Context(), Call{
-					Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: test.idle, MaxTime: test.absolute,
+					Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: test.idle,
+					MaxTime: test.absolute,
 				})
 				var timeout *TimeoutError
 				ended := errors.As(result.Err, &timeout) && !timeout.Idle
@@ -278,7 +287,8 @@ func TestCallIsAbandoned(t *testing.T) {
 		call := Call{Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: 2 * time.Second}
 		result := executor.Call(t.Context(), call)
 		const want = "Tool 'zwave__light' timeout: no result or progress within 2s" + abandoned
-		if fault.KindOf(result.Err) != fault.KindTimeout || result.Err.Error() != want || result.Duration != 2*time.Second+graceTime {
+		if fault.KindOf(result.Err) != fault.KindTimeout || result.Err.Error() != want ||
+			result.Duration != 2*time.Second+graceTime {
 			t.Errorf("got %v after %s, want %s", result.Err, result.Duration, want)
 		}
 		told := len(events.events)
@@ -286,7 +296,8 @@ func TestCallIsAbandoned(t *testing.T) {
 		<-late
 		synctest.Wait()
 		if len(events.events) != told || executor.abandoned.Load() != 0 {
-			t.Errorf("it tells of %v after its end, and %d are counted as abandoned", events.events[told:], executor.abandoned.Load())
+			t.Errorf("it tells of %v after its end, and %d are counted as abandoned", events.events[told:],
+				executor.abandoned.Load())
 		}
 	})
 }
@@ -308,14 +319,17 @@ func TestAbandoned(t *testing.T) {
 			"a call": executor.Call(gone, Call{Tool: "light", Arguments: json.RawMessage(lightArguments)}),
 			"a request": executor.Do(t.Context(), Operation{
 				Name: "ping", Method: "ping", Timeout: time.Second,
-				Run: func(ctx context.Context, _ func(Progress)) (json.RawMessage, error) { return stuck(ctx, Request{}) },
+				Run: func(ctx context.Context, _ func(Progress)) (json.RawMessage, error) {
+					return stuck(ctx, Request{})
+				},
 			}),
 		} {
 			if !strings.Contains(result.Err.Error(), "and was abandoned") {
 				t.Errorf("%s: %v", name, result.Err)
 			}
 		}
-		_, err := Within(t.Context(), executor, "prompts/list", func(ctx context.Context) (json.RawMessage, error) { return stuck(ctx, Request{}) })
+		_, err := Within(t.Context(), executor, "prompts/list",
+			func(ctx context.Context) (json.RawMessage, error) { return stuck(ctx, Request{}) })
 		if fault.KindOf(err) != fault.KindTimeout || !strings.Contains(err.Error(), "and was abandoned") {
 			t.Errorf("within: %v", err)
 		}
@@ -350,11 +364,11 @@ func TestPersonIsNoSlowCall(t *testing.T) {
 			resume := Pause(ctx)
 			time.Sleep(time.Minute) // of the bubble's own clock
 			resume()
-			time.Sleep(DefaultSlow)
+			time.Sleep(defaultSlow)
 			return json.RawMessage(`{"content":[]}`), nil
 		})
 		result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
-		if !result.Success || result.Duration != time.Minute+DefaultSlow {
+		if !result.Success || result.Duration != time.Minute+defaultSlow {
 			t.Errorf("got %v after %s", result.Err, result.Duration)
 		}
 		wantTexts(t, "notices", events.notices(), nil)
@@ -411,7 +425,8 @@ func TestRenameIsLoggedWhereTheCallIsRefused(t *testing.T) {
 			notices = append(notices, notice.Text)
 		}
 	}
-	wantTexts(t, "notices", notices, []string{"normalized parameters of zwave__light: {device_name: …} → {deviceName: …}"})
+	wantTexts(t, "notices", notices,
+		[]string{"normalized parameters of zwave__light: {device_name: …} → {deviceName: …}"})
 }
 
 // VAL-2: an unknown parameter is passed on with a warning; --strict refuses it.
@@ -430,7 +445,8 @@ func TestUnknownParameterIsPassedOn(t *testing.T) {
 
 	executor.Defaults.Strict = true
 	result = executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(arguments)})
-	if fault.KindOf(result.Err) != fault.KindInvalidArguments || !strings.Contains(result.Err.Error(), "unknown parameter 'lvl'") {
+	if fault.KindOf(result.Err) != fault.KindInvalidArguments ||
+		!strings.Contains(result.Err.Error(), "unknown parameter 'lvl'") {
 		t.Errorf("--strict: got %v", result.Err)
 	}
 }
@@ -445,7 +461,8 @@ func TestBrokenSchemaDoesNotBlock(t *testing.T) {
 		})
 		executor := &Executor{Registry: registry}
 		result := executor.Call(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(`{"a":1}`)})
-		if !result.Success || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "schema of s__t is broken") {
+		if !result.Success || len(result.Warnings) != 1 ||
+			!strings.Contains(result.Warnings[0], "schema of s__t is broken") {
 			t.Errorf("%s: got %v, warnings %q", words.Shorten(schema, 80), result.Err, result.Warnings)
 		}
 		if result := executor.Call(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(`[]`)}); result.Success {
@@ -497,12 +514,14 @@ func TestManyUnknownParameters(t *testing.T) {
 		})
 		executor := &Executor{Registry: registry}
 		result := executor.Call(t.Context(), Call{Tool: "t", Arguments: arguments})
-		if want := "and 49980 more unknown parameters"; !result.Success || len(result.Warnings) != words.MaxNamed+1 || result.Warnings[words.MaxNamed] != want {
+		if want := "and 49980 more unknown parameters"; !result.Success || len(result.Warnings) != words.MaxNamed+1 ||
+			result.Warnings[words.MaxNamed] != want {
 			t.Errorf("%s: got %d warnings, %v", name, len(result.Warnings), result.Err)
 		}
 		executor.Defaults.Strict = true
 		result = executor.Call(t.Context(), Call{Tool: "t", Arguments: arguments})
-		if text := result.Err.Error(); !strings.HasSuffix(text, "; and 49980 more problems") || len(fault.HintOf(result.Err)) > maxHint {
+		if text := result.Err.Error(); !strings.HasSuffix(text, "; and 49980 more problems") ||
+			len(fault.HintOf(result.Err)) > maxHint {
 			t.Errorf("%s: got %s", name, words.Shorten(text, 500))
 		}
 	}
@@ -516,7 +535,8 @@ func TestLargeOutputIsCut(t *testing.T) {
 	if result.Truncated == nil || *result.Truncated != (Truncated{ShownBytes: 32, TotalBytes: 200}) {
 		t.Fatalf("got %+v", result.Truncated)
 	}
-	if got := result.String(); !strings.HasSuffix(got, "\n[output cut: 32 of 200 bytes shown]") || !strings.HasPrefix(got, "é") {
+	if got := result.String(); !strings.HasSuffix(got, "\n[output cut: 32 of 200 bytes shown]") ||
+		!strings.HasPrefix(got, "é") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -555,7 +575,8 @@ func TestNetworkFailure(t *testing.T) {
 		return nil, err
 	})
 	result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
-	if fault.KindOf(result.Err) != fault.KindConnect || !strings.HasPrefix(result.Err.Error(), "service unavailable: zwave: ") {
+	if fault.KindOf(result.Err) != fault.KindConnect ||
+		!strings.HasPrefix(result.Err.Error(), "service unavailable: zwave: ") {
 		t.Errorf("got %v", result.Err)
 	}
 }
@@ -582,7 +603,9 @@ func TestFind(t *testing.T) {
 	registry.KnowServers("one", "two", "two__b")
 	for _, name := range []string{"one__echo", "two__echo", "two__b__list", "two__only"} {
 		server := ServerOf(name, []string{"one", "two", "two__b"})
-		registry.Register(&Tool{Name: name, Server: server, Plain: strings.TrimPrefix(name, server+Separator), Type: TypeMCP})
+		registry.Register(&Tool{
+			Name: name, Server: server, Plain: strings.TrimPrefix(name, server+Separator), Type: TypeMCP,
+		})
 	}
 	registry.Register(&Tool{Name: "weather", Plain: "weather", Type: TypeMock, Aliases: []string{"get_weather"}})
 	for name, want := range map[string]string{
@@ -667,7 +690,8 @@ const lightSchema = `{
 
 // validate holds arguments against a schema.
 func validate(schema string, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
-	return jsonschema.Parse(json.RawMessage(schema)).Schema(context.Background()).Validate(context.Background(), arguments)
+	return jsonschema.Parse(json.RawMessage(schema)).Schema(context.Background()).Validate(context.Background(),
+		arguments)
 }
 
 func wantTexts(t *testing.T, what string, got, want []string) {

@@ -15,7 +15,7 @@ const maxHint = 2000
 
 // Hint returns a command that works: the arguments that are right as they were given, and examples for those that are
 // missing or wrong; else an example altogether. Where no arguments are found that the schema accepts, it is the command
-// that tells of the tool.
+// that describes the tool.
 func (e *InvalidArgumentsError) Hint() string {
 	if e.Tool == nil {
 		return ""
@@ -55,7 +55,7 @@ func (e *InvalidArgumentsError) corrected(
 			return arguments, true
 		}
 		if schema, err := e.Tool.Schema(ctx); err == nil {
-			arguments = schema.Mend(ctx, arguments)
+			arguments = schema.Repair(ctx, arguments)
 		}
 		if accepts(ctx, e.Tool, arguments) {
 			return arguments, true
@@ -89,7 +89,7 @@ func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 
 // accepts reports whether a tool's schema finds nothing to say about arguments.
 func accepts(ctx context.Context, tool *Tool, arguments json.RawMessage) bool {
-	normalized, _, err := Normalize(tool, arguments)
+	normalized, _, err := normalize(tool, arguments)
 	if err != nil {
 		return false
 	}

@@ -20,7 +20,7 @@ type limits struct {
 	pauses   int           // how many have stopped the clocks (see Pause)
 	paused   time.Time     // since when they stand
 	stood    time.Duration // how long they stood before that
-	restarts int           // how often progress was told of
+	restarts int           // how often progress was reported
 
 	outer *limits // of what this is a part of; nil where it is none
 }
@@ -32,7 +32,7 @@ func newLimits(idle, absolute time.Duration) *limits { return &limits{idle: idle
 // tells of, a call has an end unless the user wants none (MCP, Lifecycle: "Timeouts").
 func (d Defaults) limits(idle, absolute time.Duration) *limits {
 	idle = cmp.Or(idle, d.Timeout, DefaultTimeout)
-	return newLimits(idle, cmp.Or(absolute, d.MaxTime, max(DefaultMaxTime, idle)))
+	return newLimits(idle, cmp.Or(absolute, d.MaxTime, max(defaultMaxTime, idle)))
 }
 
 // start returns a context that ends with a *TimeoutError as its cause when a
@@ -137,7 +137,7 @@ func (l *limits) resume() {
 	}
 }
 
-// progressed reports whether progress was told of.
+// progressed reports whether progress was reported.
 func (l *limits) progressed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

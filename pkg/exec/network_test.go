@@ -36,7 +36,10 @@ func TestNetworkHint(t *testing.T) {
 			t.Errorf("%s\ngives %q, want %s and %s", test.text, hint, test.subject, test.cause)
 		}
 	}
-	for _, text := range []string{"", "no such city: Berln", "refused: you may not delete", "the order at 10:30 was refused", "MYECONNREFUSEDX", "the request timed out"} {
+	for _, text := range []string{
+		"", "no such city: Berln", "refused: you may not delete", "the order at 10:30 was refused",
+		"MYECONNREFUSEDX", "the request timed out",
+	} {
 		if hint := fault.HintOf(&ToolError{Message: text}); hint != "" {
 			t.Errorf("%q gives %q", text, hint)
 		}

@@ -36,12 +36,12 @@ type Rename struct{ From, To string }
 // String returns the change as the log shows it (NORM-5): "{device_name: …} → {deviceName: …}".
 func (r Rename) String() string { return "{" + r.From + ": …} → {" + r.To + ": …}" }
 
-// Normalize changes parameter names in arguments, a JSON object, to those that the tool's schema knows (NORM-1 to
+// normalize changes parameter names in arguments, a JSON object, to those that the tool's schema knows (NORM-1 to
 // NORM-4), and says which. What is not an object is returned as it is, for validation to report.
 //
 // The error is an *InvalidArgumentsError where two given names would become one:
 // there is no telling which value is meant, and none may be lost.
-func Normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename, error) {
+func normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename, error) {
 	if tool.Type != TypeMCP || !json.Valid(arguments) {
 		return arguments, nil, nil
 	}

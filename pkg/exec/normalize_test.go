@@ -50,7 +50,7 @@ func TestNormalize(t *testing.T) {
 			if test.schema != "" {
 				tool.InputSchema = json.RawMessage(test.schema)
 			}
-			got, _, err := Normalize(tool, json.RawMessage(test.arguments))
+			got, _, err := normalize(tool, json.RawMessage(test.arguments))
 			if err != nil || string(got) != test.want {
 				t.Errorf("got %s, %v\nwant %s", got, err, test.want)
 			}
@@ -63,7 +63,7 @@ func TestNormalizeOwnTools(t *testing.T) {
 	for _, kind := range []Type{TypeBuiltin, TypeMock, TypeInternal} {
 		tool := zwaveTool()
 		tool.Type = kind
-		got, renames, err := Normalize(tool, json.RawMessage(`{"device_name":1,"command":2}`))
+		got, renames, err := normalize(tool, json.RawMessage(`{"device_name":1,"command":2}`))
 		if string(got) != `{"device_name":1,"command":2}` || renames != nil || err != nil {
 			t.Errorf("%s: got %s, %v, %v", kind, got, renames, err)
 		}
@@ -72,7 +72,7 @@ func TestNormalizeOwnTools(t *testing.T) {
 
 // NORM-5: what changed, as the log says it.
 func TestRenameString(t *testing.T) {
-	_, renames, err := Normalize(zwaveTool(), json.RawMessage(`{"device_name":1}`))
+	_, renames, err := normalize(zwaveTool(), json.RawMessage(`{"device_name":1}`))
 	if err != nil || len(renames) != 1 || renames[0].String() != "{device_name: …} → {deviceName: …}" {
 		t.Errorf("got %v, %v", renames, err)
 	}
@@ -82,7 +82,7 @@ func TestRenameString(t *testing.T) {
 func TestNormalizeSwitchedOff(t *testing.T) {
 	tool := zwaveTool()
 	tool.KeepNames = true
-	got, _, err := Normalize(tool, json.RawMessage(`{"device_name":1,"command":2}`))
+	got, _, err := normalize(tool, json.RawMessage(`{"device_name":1,"command":2}`))
 	if err != nil || string(got) != `{"device_name":1,"action":2}` {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -90,9 +90,10 @@ func TestNormalizeSwitchedOff(t *testing.T) {
 
 // NORM-1: two names for one parameter lose no value.
 func TestNormalizeCollision(t *testing.T) {
-	_, _, err := Normalize(zwaveTool(), json.RawMessage(`{"device_name":"a","deviceName":"b"}`))
+	_, _, err := normalize(zwaveTool(), json.RawMessage(`{"device_name":"a","deviceName":"b"}`))
 	var invalid *InvalidArgumentsError
-	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "'device_name' must not be given together with 'deviceName'") {
+	if !errors.As(err, &invalid) ||
+		!strings.Contains(err.Error(), "'device_name' must not be given together with 'deviceName'") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -104,7 +105,7 @@ func FuzzNormalize(f *testing.F) {
 	f.Fuzz(func(t *testing.T, schema, arguments string) {
 		tool := &Tool{Name: "t", Type: TypeMCP, InputSchema: json.RawMessage(schema)}
 		before := json.RawMessage(arguments)
-		after, renames, err := Normalize(tool, before)
+		after, renames, err := normalize(tool, before)
 		if err != nil || !json.Valid(before) {
 			if string(after) != arguments {
 				t.Errorf("%q changed to %q beside the error %v", arguments, after, err)

@@ -42,7 +42,8 @@ func TestOperationIsACallOfItsOwn(t *testing.T) {
 			Name: "x/y", Server: "s", Read: test.read,
 			Run: func(context.Context, func(Progress)) (json.RawMessage, error) { return json.RawMessage(`{"a":1}`), nil },
 		})
-		if string(result.Value) != test.value || result.Success == (test.kind != "") || test.kind != "" && fault.KindOf(result.Err) != test.kind {
+		if string(result.Value) != test.value || result.Success == (test.kind != "") ||
+			test.kind != "" && fault.KindOf(result.Err) != test.kind {
 			t.Errorf("%s: %s, %v", test.name, result.Value, result.Err)
 		}
 		if result.ToolName != "x/y" || result.Server != "s" || result.Timing == nil {
@@ -64,7 +65,8 @@ func TestOperationHasClocks(t *testing.T) {
 			return nil, ctx.Err()
 		},
 	})
-	if want := "Request 'x/y' timeout: no result or progress within 1ms"; result.Err == nil || result.Err.Error() != want {
+	want := "Request 'x/y' timeout: no result or progress within 1ms"
+	if result.Err == nil || result.Err.Error() != want {
 		t.Errorf("%v, want %s", result.Err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

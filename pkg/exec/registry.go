@@ -40,7 +40,7 @@ type Registry struct {
 func NewRegistry(bus *Bus) *Registry { return &Registry{bus: bus} }
 
 // Prefer leaves only the named server's tools: the rule for a server given on the
-// command line. toolx's own are found behind Own alone.
+// command line. toolx's own are found after Own alone.
 func (r *Registry) Prefer(server string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,14 +204,14 @@ func (r *Registry) Offered() []*Tool {
 	return slices.DeleteFunc(slices.Clone(r.tools), r.hidden)
 }
 
-// hidden reports whether a tool of toolx's own is found behind Own alone.
+// hidden reports whether a tool of toolx's own is found after Own alone.
 func (r *Registry) hidden(tool *Tool) bool {
 	taken := tool.BuiltIn &&
 		(len(r.byPlain[tool.Name]) > 0 || r.byAlias[tool.Name] != nil || len(r.byName[tool.Name]) > 1)
 	return tool.Server == "" && (r.preferred != "" || taken)
 }
 
-// NameOf returns a name by which Find returns the tool: its own, or that behind Own; empty where there is none.
+// NameOf returns a name by which Find returns the tool: its own, or that after Own; empty where there is none.
 func (r *Registry) NameOf(tool *Tool) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -225,7 +225,7 @@ func (r *Registry) nameOf(tool *Tool) string {
 	return tool.Name
 }
 
-// reservedName returns the name behind Own of a tool of toolx's own; empty for other tools, and where a server's name
+// reservedName returns the name after Own of a tool of toolx's own; empty for other tools, and where a server's name
 // stands in the way.
 func (r *Registry) reservedName(tool *Tool) string {
 	name := Own + Separator + tool.Name
@@ -311,7 +311,7 @@ func (r *Registry) reserved(name string) *Tool {
 }
 
 // Settled returns the tool of a name that no server's tool can take: one of the config,
-// or one named behind Own; nil where servers have to be asked.
+// or one named after Own; nil where servers have to be asked.
 func (r *Registry) Settled(name string) *Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -387,8 +387,8 @@ func (r *Registry) near(name string) []string {
 		if shown == "" {
 			continue
 		}
-		if behind := r.reservedName(tool); behind != "" && strings.HasPrefix(wanted, Own+Separator) {
-			shown = behind
+		if reserved := r.reservedName(tool); reserved != "" && strings.HasPrefix(wanted, Own+Separator) {
+			shown = reserved
 		}
 		distance := math.MaxInt
 		for _, known := range append([]string{shown, tool.Plain}, tool.Aliases...) {

@@ -51,7 +51,8 @@ func TestCallTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	executor.Registry.ReplaceServer(tool.Server)
-	if result := executor.Call(t.Context(), Call{Tool: tool.Name, Target: tool, Arguments: []byte(lightArguments)}); !result.Success {
+	result := executor.Call(t.Context(), Call{Tool: tool.Name, Target: tool, Arguments: []byte(lightArguments)})
+	if !result.Success {
 		t.Error(result.Err)
 	}
 }
@@ -86,7 +87,10 @@ func TestFindBesideBuiltInTools(t *testing.T) {
 		&Tool{Name: "weather", Plain: "weather", Type: TypeMock, Aliases: []string{"get_weather", "volume"}},
 		&Tool{Name: "datetime", Plain: "datetime", Type: TypeBuiltin}, // the config names it
 	)
-	for server, plain := range map[string][]string{"one": {"echo", "weather", "search", "datetime"}, "two": {"search"}} {
+	for server, plain := range map[string][]string{
+		"one": {"echo", "weather", "search", "datetime"},
+		"two": {"search"},
+	} {
 		for _, name := range plain {
 			registry.Register(&Tool{Name: server + Separator + name, Server: server, Plain: name, Type: TypeMCP})
 		}
@@ -121,7 +125,8 @@ func TestFindBesideBuiltInTools(t *testing.T) {
 	refuse("math_evil", "Tool 'math_evil' not found", "did you mean: math_eval")
 
 	for name, settled := range map[string]bool{
-		"echo": false, "math_eval": false, "toolx__volume": true, "volume": true, "weather": true, "datetime": true, "one__echo": false, "none": false,
+		"echo": false, "math_eval": false, "toolx__volume": true, "volume": true, "weather": true, "datetime": true,
+		"one__echo": false, "none": false,
 	} {
 		if got := registry.Settled(name) != nil; got != settled {
 			t.Errorf("%s is settled: %t", name, got)
@@ -151,7 +156,8 @@ func TestFindOnTheCommandLinesServer(t *testing.T) {
 		&Tool{Name: "echo", Plain: "echo", Type: TypeBuiltin, BuiltIn: true},
 		&Tool{Name: "weather", Plain: "weather", Type: TypeMock},
 	)
-	if _, err := registry.Find("echo"); err == nil || err.Error() != "Tool 'echo' not found: the server lists no tools" ||
+	if _, err := registry.Find("echo"); err == nil ||
+		err.Error() != "Tool 'echo' not found: the server lists no tools" ||
 		fault.HintOf(err) != "did you mean: toolx__echo" {
 		t.Errorf("echo of a server without tools: %v, hint %q", err, fault.HintOf(err))
 	}

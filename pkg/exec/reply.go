@@ -32,7 +32,8 @@ func ReadContents(reply json.RawMessage) (Parts, error) {
 		}
 	}
 	if more {
-		parts.Warnings = []string{fmt.Sprintf("the resource has more than %d contents; the others are left out (-o raw has all)", maxContents)}
+		parts.Warnings = []string{fmt.Sprintf(
+			"the resource has more than %d contents; the others are left out (-o raw has all)", maxContents)}
 	}
 	if len(texts) == len(contents) {
 		parts.Value = rawjson.Quote(strings.Join(texts, "\n"))

@@ -43,9 +43,9 @@ type Result struct {
 
 	// onlyText is the content's text, where structured content says no more than it.
 	onlyText json.RawMessage
-	// asked is the part of Duration in which a person was being asked.
+	// asked: for how much of Duration a person was asked something.
 	asked time.Duration
-	// progressed says that the call told of progress.
+	// progressed says that the call reported progress.
 	progressed bool
 
 	valueIsContent  bool

@@ -22,10 +22,10 @@ func combination(parts []*Node) (at int, keyword string) {
 
 // listAlternatives returns the alternatives of one combination, without null and what can never be.
 func listAlternatives(parts []*Node, at int, keyword string) (list []Alternative, null bool) {
-	base := TypesOf(parts)
+	base := typesOf(parts)
 	for _, entry := range parts[at].Get(keyword).Elements() {
 		own := entry.Apply()
-		switch kinds := TypesOf(own.Parts); {
+		switch kinds := typesOf(own.Parts); {
 		case kinds == Null || Constant(entry).Is("null"):
 			null = true
 		case kinds&base == 0 || entry.Is("false"):
@@ -93,7 +93,7 @@ func shaping() []string {
 // redundant reports whether alternatives add nothing to a shape whose type is known: {"anyOf": [{"required": ["a"]},
 // {"required": ["b"]}]}.
 func redundant(parts []*Node, list []Alternative) bool {
-	base := TypesOf(parts)
+	base := typesOf(parts)
 	if base == AnyKind {
 		base = impliedKinds(parts)
 	}
@@ -101,7 +101,7 @@ func redundant(parts []*Node, list []Alternative) bool {
 		return false
 	}
 	return !slices.ContainsFunc(list, func(a Alternative) bool {
-		own := TypesOf(a.Parts)
+		own := typesOf(a.Parts)
 		return !a.Known || own != AnyKind && own != base || slices.ContainsFunc(shaping(), func(keyword string) bool {
 			return First(a.Parts, keyword) != nil
 		})
@@ -112,7 +112,7 @@ func redundant(parts []*Node, list []Alternative) bool {
 func sameScalar(list []Alternative) (name string, same bool) {
 	var all Kinds
 	for _, a := range list {
-		all |= TypesOf(a.Parts)
+		all |= typesOf(a.Parts)
 		for _, keyword := range shaping() {
 			if First(a.Parts, keyword) != nil {
 				return "", false
@@ -144,12 +144,12 @@ func labelOf(entry *Node, parts []*Node) string {
 	if value := constantOf(parts); value != nil {
 		return string(value.raw)
 	}
-	names, members := TypesOf(parts).Names(), membersOf(parts)
+	names, members := typesOf(parts).Names(), membersOf(parts)
 	switch {
 	case len(names) == 1 && names[0] == "object" && members != "":
 		return "object with " + members
 	case len(names) == 1 && names[0] == "array":
-		if element := TypesOf([]*Node{First(parts, "items")}).Names(); len(element) == 1 {
+		if element := typesOf([]*Node{First(parts, "items")}).Names(); len(element) == 1 {
 			return "array of " + element[0]
 		}
 	case len(names) > 0 && len(names) <= 2:
@@ -161,7 +161,7 @@ func labelOf(entry *Node, parts []*Node) string {
 	return strings.Join(names, " or ")
 }
 
-// membersOf names what tells an object from others: the members that it must have, or
+// membersOf names what distinguishes an object from others: the members that it must have, or
 // the first that it may have; empty where there are none.
 func membersOf(parts []*Node) string {
 	const most = 3

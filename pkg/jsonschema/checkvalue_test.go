@@ -12,7 +12,8 @@ func TestCheckValueTakesAnyKindOfValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for value, want := range map[string]int{`[1,2]`: 0, `[1,"x"]`: 1, `{"a":1}`: 1, `[`: 1} {
-		if problems, err := schema.CheckValue(t.Context(), json.RawMessage(value)); err != nil || len(problems) != want {
+		problems, err := schema.CheckValue(t.Context(), json.RawMessage(value))
+		if err != nil || len(problems) != want {
 			t.Errorf("%s: %v, %v; want %d problems", value, problems, err, want)
 		}
 	}

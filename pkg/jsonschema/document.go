@@ -34,8 +34,8 @@ type Document struct {
 	matcher *matcher   // of patternProperties; made when first needed
 }
 
-// Parse reads the text of a schema. It never fails; Compile says what is wrong with it. A
-// schema over MaxSize answers every question with "anything", like one that is none.
+// Parse reads the text of a schema. It never fails; Compile says what is wrong with it. A schema over MaxSize answers
+// every question with "anything", as a missing schema does.
 func Parse(raw json.RawMessage) *Document {
 	d := &Document{raw: raw}
 	if d.TooLarge() {

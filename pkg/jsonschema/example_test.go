@@ -60,7 +60,8 @@ func TestExample(t *testing.T) {
 
 func TestExampleThatCannotBe(t *testing.T) {
 	for _, schema := range []string{`false`, `{"required":["a"],"properties":{"a":false}}`} {
-		if got, err := Parse(json.RawMessage(schema)).Example(t.Context()); !errors.Is(err, errNoExample) || got == nil {
+		got, err := Parse(json.RawMessage(schema)).Example(t.Context())
+		if !errors.Is(err, errNoExample) || got == nil {
 			t.Errorf("%s: got %s, %v", schema, got, err)
 		}
 	}

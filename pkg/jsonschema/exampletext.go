@@ -84,7 +84,7 @@ func formatSample(format string) string {
 
 // matchingText makes a text that a pattern matches, at least so long, or returns the fallback where the pattern is
 // beyond it. Look-ahead says what a text must hold besides: such a pattern is matched by its other half, with samples
-// of the first before or behind it, where it can be.
+// of the first before or after it, where it can be.
 func (e *effort) matchingText(pattern string, least, variant int, fallback string) string {
 	if len(pattern) > maxPattern {
 		return fallback

@@ -22,7 +22,7 @@ const (
 	Array
 	Object
 
-	NoKinds   Kinds = 0
+	noKinds   Kinds = 0
 	AnyNumber       = Integer | Fraction
 	AnyKind         = Null | Boolean | AnyNumber | String | Array | Object
 )
@@ -67,7 +67,7 @@ func kindNamed(name string) Kinds {
 			return kind.kinds
 		}
 	}
-	return NoKinds
+	return noKinds
 }
 
 // KindOf returns the kind of a decoded value.
@@ -94,7 +94,7 @@ func KindOf(value any) Kinds {
 func KindsOf(raw json.RawMessage) Kinds {
 	at := rawjson.SpaceEnd(raw, 0)
 	if at >= len(raw) {
-		return NoKinds
+		return noKinds
 	}
 	switch raw[at] {
 	case '"':
@@ -142,7 +142,7 @@ const kindBudget = 5000
 func (n *Node) Kinds() Kinds {
 	budget := kindBudget
 	allowed := n.allowed(&budget)
-	if allowed == NoKinds {
+	if allowed == noKinds {
 		return AnyKind
 	}
 	return allowed
@@ -150,7 +150,7 @@ func (n *Node) Kinds() Kinds {
 
 func (n *Node) allowed(budget *int) Kinds {
 	if n.Is("false") {
-		return NoKinds
+		return noKinds
 	}
 	facets := n.Facets()
 	if *budget -= 1 + len(facets); *budget < 0 {
@@ -164,7 +164,7 @@ func (n *Node) allowed(budget *int) Kinds {
 			if !part.Get(keyword).IsArray() {
 				continue
 			}
-			some := NoKinds
+			some := noKinds
 			for _, alternative := range part.Get(keyword).Elements() {
 				some |= alternative.allowed(budget)
 			}
@@ -184,14 +184,14 @@ func typeKinds(part *Node) Kinds {
 	for _, name := range keyword.Texts() {
 		allowed |= kindNamed(name)
 	}
-	if allowed == NoKinds {
+	if allowed == noKinds {
 		return AnyKind
 	}
 	return allowed
 }
 
-// TypesOf returns the kinds that the types of all parts allow.
-func TypesOf(parts []*Node) Kinds {
+// typesOf returns the kinds that the types of all parts allow.
+func typesOf(parts []*Node) Kinds {
 	all := AnyKind
 	for _, part := range parts {
 		all &= typeKinds(part)
@@ -203,7 +203,7 @@ func TypesOf(parts []*Node) Kinds {
 func ownKinds(part *Node) Kinds {
 	allowed := typeKinds(part)
 	if values := ownOptions(part); values != nil {
-		some := NoKinds
+		some := noKinds
 		for _, value := range values {
 			some |= value.kind()
 		}

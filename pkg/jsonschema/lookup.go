@@ -109,7 +109,7 @@ func (n *Node) NameSet() map[string]bool {
 }
 
 // Properties returns the properties that every value of the schema may have, in the
-// schema's order, with those of what it refers to and of its allOf behind its own.
+// schema's order, with those of what it refers to and of its allOf after its own.
 func (n *Node) Properties() []Property {
 	required, known := make(map[string]bool), make(map[string]bool)
 	for _, name := range n.Required() {

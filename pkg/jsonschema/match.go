@@ -25,7 +25,7 @@ func (s *Shape) Alternative(raw json.RawMessage) int {
 // takes reports whether an alternative can show a value at all: it is of its type, and
 // one of its options where it has some.
 func takes(parts []*Node, raw json.RawMessage) bool {
-	if TypesOf(parts)&KindsOf(raw) == 0 {
+	if typesOf(parts)&KindsOf(raw) == 0 {
 		return false
 	}
 	choices := options(parts)
@@ -39,7 +39,7 @@ func score(parts []*Node, raw json.RawMessage) int {
 	if len(options(parts)) > 0 {
 		points += 100 // it is one of them, or it would not fit
 	}
-	if KindsOf(raw)&Fraction != 0 && strings.ContainsAny(string(raw), ".eE") && TypesOf(parts)&Fraction == 0 {
+	if KindsOf(raw)&Fraction != 0 && strings.ContainsAny(string(raw), ".eE") && typesOf(parts)&Fraction == 0 {
 		points -= 50
 	}
 	if KindsOf(raw) == Array {

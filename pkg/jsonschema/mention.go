@@ -1,7 +1,7 @@
 package jsonschema
 
 // mentioned returns the members of an object that its schema speaks of without declaring them: what must be there in
-// some case, and what a condition looks at. It looks at the conditions of parts, and at all of the alternatives in aside.
+// some case, and what a condition looks at. It reads the conditions of parts, and all of the alternatives in aside.
 func mentioned(parts, aside []*Node) []Member {
 	m := &mentions{seen: make(map[*Node]bool)}
 	for _, part := range parts {

@@ -195,7 +195,8 @@ func TestNameOfAnotherAlternative(t *testing.T) {
 	problems, unknown := texts(t, `{"oneOf":[
 		{"properties":{"a":{}},"required":["a"],"additionalProperties":false},
 		{"properties":{"b":{}},"required":["b"],"additionalProperties":false}]}`, `{"a":1,"b":1}`)
-	wantTexts(t, "problems", problems, []string{"'b' cannot be given together with the other parameters (nearest of the alternatives {a}, {b})"})
+	wantTexts(t, "problems", problems,
+		[]string{"'b' cannot be given together with the other parameters (nearest of the alternatives {a}, {b})"})
 	wantTexts(t, "unknown", unknown, nil)
 }
 
@@ -233,7 +234,9 @@ func TestExternalReferencesAreNotFetched(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"type":"secret"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, ref := range []string{server.URL + "/schema.json", "file://" + filepath.ToSlash(file), "other.json", "../up.json#/x"} {
+	for _, ref := range []string{
+		server.URL + "/schema.json", "file://" + filepath.ToSlash(file), "other.json", "../up.json#/x",
+	} {
 		for _, schema := range []string{
 			fmt.Sprintf(`{"properties":{"a":{"$ref":%q}}}`, ref),
 			fmt.Sprintf(`{"$schema":%q}`, ref),

@@ -138,7 +138,7 @@ func ShapeOf(parts []*Node) *Shape {
 			s.Nullable = s.Nullable || nullable
 			return s
 		}
-		base := TypesOf(parts)
+		base := typesOf(parts)
 		list, null := listAlternatives(parts, at, keyword)
 		nullable = nullable || null && base&Null != 0
 		rest := slices.Clone(parts)
@@ -193,7 +193,7 @@ func plainShape(parts, aside []*Node) *Shape {
 		s.Kind = ShapeEnum
 		return s.withoutNull()
 	}
-	kinds := TypesOf(parts)
+	kinds := typesOf(parts)
 	untyped := kinds == AnyKind
 	if untyped {
 		kinds = impliedKinds(parts)
@@ -342,7 +342,7 @@ func (s *Shape) withoutNull() *Shape {
 	}
 	rest := slices.DeleteFunc(slices.Clone(s.Options), func(o Option) bool { return string(o.Raw) == "null" })
 	if len(rest) > 0 {
-		s.Nullable, s.Options = len(rest) < len(s.Options) && TypesOf(s.Parts)&Null != 0, rest
+		s.Nullable, s.Options = len(rest) < len(s.Options) && typesOf(s.Parts)&Null != 0, rest
 	}
 	return s
 }

@@ -14,7 +14,8 @@ func TestTooLargeSchema(t *testing.T) {
 	begin, end := `{"type":"object","properties":{"a":{}},"description":"`, `"}`
 	fits := json.RawMessage(begin + strings.Repeat("a", MaxSize-len(begin)-len(end)) + end)
 	document := Parse(fits)
-	if _, err := document.Compile(t.Context()); err != nil || document.TooLarge() || len(document.Root().Properties()) != 1 {
+	if _, err := document.Compile(t.Context()); err != nil || document.TooLarge() ||
+		len(document.Root().Properties()) != 1 {
 		t.Errorf("a schema of %d bytes is not read: %v", len(fits), err)
 	}
 	document = Parse(append(fits, ' '))

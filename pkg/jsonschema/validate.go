@@ -51,7 +51,7 @@ type Problem struct {
 	Description string `json:"description,omitempty"`
 	// Options are the valid values of an enum as JSON, all of them.
 	Options []string `json:"options,omitempty"`
-	// Detail is a remark behind the rest: the nearest alternative, where JSON ends being JSON.
+	// Detail is a remark after the rest: the nearest alternative, where JSON ends being JSON.
 	Detail string `json:"detail,omitempty"`
 
 	// Location is Path in its parts: names of members and numbers of elements.
@@ -100,7 +100,7 @@ func articled(expected string) string {
 		switch named := kindNamed(kind); {
 		case named.Has(Integer|Array|Object) && named != AnyNumber:
 			alternatives[i] = "an " + alternative
-		case named != NoKinds && named != Null:
+		case named != noKinds && named != Null:
 			alternatives[i] = "a " + alternative
 		}
 	}

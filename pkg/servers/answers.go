@@ -228,7 +228,7 @@ func (b *inbox) elicit(ctx context.Context, params json.RawMessage) (json.RawMes
 	return given.result(asked)
 }
 
-// countElicit returns an error for a question over the limit, and tells of the first of these.
+// countElicit returns an error for a question over the limit, and reports the first of these.
 func (b *inbox) countElicit() error {
 	b.mu.Lock()
 	b.elicits++

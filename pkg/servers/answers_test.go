@@ -94,7 +94,8 @@ func TestElicitations(t *testing.T) {
 			s.wantStderr(`asked elicitation/create: result {"action":"decline"}`)
 		}
 	}
-	if len(asked) != 2 || asked[0].Message != "Who are you?" || asked[0].Server != "fake" || asked[1].URL != "https://login.example/start?x=1" || asked[1].Schema != nil {
+	if len(asked) != 2 || asked[0].Message != "Who are you?" || asked[0].Server != "fake" ||
+		asked[1].URL != "https://login.example/start?x=1" || asked[1].Schema != nil {
 		t.Fatalf("asked: %+v", asked)
 	}
 	form := asked[0]
@@ -188,7 +189,8 @@ func TestSamplingWithTools(t *testing.T) {
 		`{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"toolChoice":{"mode":"none"}}`,
 	} {
 		var refused *requestError
-		if _, err := b.sample(t.Context(), json.RawMessage(params)); !errors.As(err, &refused) || refused.code != -32602 {
+		if _, err := b.sample(t.Context(), json.RawMessage(params)); !errors.As(err, &refused) ||
+			refused.code != -32602 {
 			t.Errorf("%s: %v", params, err)
 		}
 	}
@@ -206,7 +208,8 @@ func TestReadSampling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asked.System != "brief" || len(asked.Messages) != 2 || len(asked.Messages[1].Blocks) != 2 || asked.Messages[1].Blocks[1].Type != "audio" ||
+	if asked.System != "brief" || len(asked.Messages) != 2 || len(asked.Messages[1].Blocks) != 2 ||
+		asked.Messages[1].Blocks[1].Type != "audio" ||
 		asked.MaxTokens != 7 || asked.Temperature != "0.50" || len(asked.Stops) != 1 || len(asked.Hints) != 1 {
 		t.Errorf("read %+v", asked)
 	}
@@ -249,11 +252,12 @@ func TestNoTimeRunsWhileAPersonIsAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked, accept := 0, willing().Elicit
-				box := newInbox("fake", &exec.Bus{}, Answers{Elicit: func(ctx context.Context, form *Elicitation) (*Elicited, error) {
-					asked++
-					time.Sleep(time.Hour)
-					return accept(ctx, form)
-				}})
+				box := newInbox("fake", &exec.Bus{},
+					Answers{Elicit: func(ctx context.Context, form *Elicitation) (*Elicited, error) {
+						asked++
+						time.Sleep(time.Hour)
+						return accept(ctx, form)
+					}})
 				ctx, stop := exec.WithLimit(t.Context(), time.Second)
 				defer stop()
 				_, err := box.converse(ctx, json.RawMessage(`{}`), func(json.RawMessage) (*Answer, error) {
@@ -383,7 +387,8 @@ func TestFormsAreBounded(t *testing.T) {
 	for i := range requests {
 		requests[i] = rawjson.NewMember(strconv.Itoa(i), json.RawMessage(`{"method":"roots/list"}`))
 	}
-	if _, err := newInbox("s", nil, willing()).answerAll(t.Context(), requests); err == nil || !strings.Contains(err.Error(), "over the limit of 100") {
+	if _, err := newInbox("s", nil, willing()).answerAll(t.Context(), requests); err == nil ||
+		!strings.Contains(err.Error(), "over the limit of 100") {
 		t.Errorf("101 requests in an answer: %v", err)
 	}
 }

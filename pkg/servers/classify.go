@@ -540,7 +540,7 @@ func findMessages(content []byte) []located {
 		start += at
 		m, length := decodeMessage(content[start:])
 		if length == 0 {
-			budget -= len(content) - start // what was read in vain, at the most
+			budget -= len(content) - start // at most what was read in vain
 			at += key + 1
 			continue
 		}
@@ -591,7 +591,7 @@ func beginsMessage(content []byte) bool {
 func (c *classifier) idle() { c.release() }
 
 // end tells the classifier that nothing more is coming. A server that answers on lines of their own, and ends before it
-// has done so again, has not answered: the text behind which a doubtful answer stands is a log.
+// has done so again, has not answered: the text before a doubtful answer is a log.
 func (c *classifier) end() {
 	c.release()
 	if c.glues || !c.answersAlone {

@@ -22,7 +22,8 @@ func readAll(stream []byte, limit int64, sizes ...int) reading {
 	c := &classifier{
 		onMessage: func(m message, number int) { r.messages = append(r.messages, fmt.Sprintf("%d %s", number, m.raw)) },
 		onFinding: func(f finding) {
-			r.findings = append(r.findings, fmt.Sprintf("%d+%d %s %q ×%d", f.number, f.column, f.class, f.text, f.salvaged))
+			r.findings = append(r.findings,
+				fmt.Sprintf("%d+%d %s %q ×%d", f.number, f.column, f.class, f.text, f.salvaged))
 		},
 	}
 	f := framer{max: limit, emit: c.line}
@@ -93,7 +94,8 @@ func TestClassify(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := readAll([]byte(tt.stream), 1<<20, len(tt.stream))
 			if !slices.Equal(got.messages, tt.messages) || !slices.Equal(got.findings, tt.findings) {
-				t.Errorf("messages %q\nwant     %q\nfindings %q\nwant     %q", got.messages, tt.messages, got.findings, tt.findings)
+				t.Errorf("messages %q\nwant     %q\nfindings %q\nwant     %q", got.messages, tt.messages, got.findings,
+					tt.findings)
 			}
 		})
 	}
@@ -102,7 +104,8 @@ func TestClassify(t *testing.T) {
 func TestTooLongLine(t *testing.T) {
 	stream := strings.Repeat("x", 100) + "\n" + pong + "\n"
 	got := readAll([]byte(stream), 50, 7)
-	if !slices.Equal(got.messages, []string{"2 " + pong}) || len(got.findings) != 1 || !strings.Contains(got.findings[0], "too-long") {
+	if !slices.Equal(got.messages, []string{"2 " + pong}) || len(got.findings) != 1 ||
+		!strings.Contains(got.findings[0], "too-long") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -111,8 +114,10 @@ func TestTooLongLine(t *testing.T) {
 // only messages come out as messages, and that no bytes do harm.
 func FuzzClassify(f *testing.F) {
 	for _, seed := range []string{
-		ping + "\n" + pong + "\n", "text\n" + pong, utf8BOM + pong + "\r\n", "[" + ping + "]\n", "a" + ping + pong + "b\n",
-		"{\n\"jsonrpc\":\"2.0\",\n\"id\":1,\n\"result\":{}\n}\n", pong[:20] + "\nlog\n" + pong[20:] + "\n", "{\"jsonrpc\"{\"jsonrpc\"\n",
+		ping + "\n" + pong + "\n", "text\n" + pong, utf8BOM + pong + "\r\n", "[" + ping + "]\n",
+		"a" + ping + pong + "b\n",
+		"{\n\"jsonrpc\":\"2.0\",\n\"id\":1,\n\"result\":{}\n}\n", pong[:20] + "\nlog\n" + pong[20:] + "\n",
+		"{\"jsonrpc\"{\"jsonrpc\"\n",
 		"Content-Length: 12\r\n\r\n" + pong, "[\n[\n[\n", "\x00\x00" + pong, "\xff\xfe{\x00", `{"jsonrpc":"2.0","id":1,"result":"` + "\x1b" + `"}` + "\n",
 	} {
 		f.Add([]byte(seed), 3, 1)
@@ -126,7 +131,8 @@ func FuzzClassify(f *testing.F) {
 		}
 		for _, text := range whole.messages {
 			_, raw, _ := strings.Cut(text, " ")
-			if !json.Valid([]byte(raw)) || !utf8.ValidString(raw) || strings.Contains(raw, "\n") || bytes.TrimSpace([]byte(raw))[0] != '{' {
+			if !json.Valid([]byte(raw)) || !utf8.ValidString(raw) || strings.Contains(raw, "\n") ||
+				bytes.TrimSpace([]byte(raw))[0] != '{' {
 				t.Fatalf("%q came out as a message", raw)
 			}
 		}

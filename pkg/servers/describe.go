@@ -25,7 +25,7 @@ func DescribeResource(server *config.Server, definition json.RawMessage) (resour
 func DescribeTemplate(server *config.Server, definition json.RawMessage) (template *exec.Tool, ok bool) {
 	template = describe(server, definition, rawjson.GetText(definition, "uriTemplate"))
 	template.Title = cmp.Or(template.Title, rawjson.GetText(definition, "name"))
-	template.InputSchema = TemplateSchema(template.Plain)
+	template.InputSchema = templateSchema(template.Plain)
 	return template, template.Plain != ""
 }
 

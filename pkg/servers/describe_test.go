@@ -14,7 +14,8 @@ import (
 func TestDescribe(t *testing.T) {
 	server := &config.Server{Name: "docs"}
 	resource, ok := DescribeResource(server, json.RawMessage(`{"uri":"file:///a","name":"a","description":"d"}`))
-	if !ok || resource.Name != "docs__file:///a" || resource.Server != "docs" || resource.Title != "a" || resource.Description != "d" {
+	if !ok || resource.Name != "docs__file:///a" || resource.Server != "docs" || resource.Title != "a" ||
+		resource.Description != "d" {
 		t.Errorf("the resource is %+v", resource)
 	}
 	template, ok := DescribeTemplate(server, json.RawMessage(`{"uriTemplate":"file:///{p}","title":"T","name":"n"}`))

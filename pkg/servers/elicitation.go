@@ -132,7 +132,7 @@ func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 	}
 	for _, member := range given {
 		if !known[member.Name] {
-			filled = append(filled, member) // for Check to tell of
+			filled = append(filled, member) // for Check to report
 		}
 	}
 	return rawjson.Object(filled)

@@ -21,6 +21,9 @@ import (
 // probeLimit is how long a server over HTTP may take to answer server/discover before toolx tries initialize.
 const probeLimit = 3 * time.Second
 
+// secondLimit is how long a server on stdio that has refused initialize may take to answer server/discover.
+const secondLimit = 10 * time.Second
+
 // handshake agrees on a revision with the server of a session.
 type handshake struct {
 	*Session
@@ -31,7 +34,7 @@ type handshake struct {
 }
 
 // run performs the handshake, in the way of the pinned revision, or in that of the era
-// that the server turns out to be of, and tells what was offered and chosen.
+// that the server turns out to be of, and reports what was offered and chosen.
 func (h *handshake) run(ctx context.Context) error {
 	err := h.agree(ctx)
 	if err == nil {
@@ -57,7 +60,7 @@ func (h *handshake) agree(ctx context.Context) error {
 	if err == nil || h.dial.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
 		return err
 	}
-	if h.modern(ctx, mcp.ProtocolVersion20260728, 0) == nil {
+	if h.modern(ctx, mcp.ProtocolVersion20260728, secondLimit) == nil {
 		h.because = "initialize was refused: " + failure.Reason.Error()
 		return nil
 	}
@@ -432,7 +435,7 @@ func isOlder(err error) bool {
 		failed.Status == http.StatusNotFound || failed.Status == http.StatusMethodNotAllowed)
 }
 
-// tellChoice tells what was offered, what was chosen, and why.
+// tellChoice reports what was offered, what was chosen, and why.
 func (h *handshake) tellChoice() {
 	offer := "as was offered"
 	if h.offered != h.Protocol {

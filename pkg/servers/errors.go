@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"toolx/pkg/cause"
 	toolxexec "toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/words"
@@ -37,7 +37,7 @@ const (
 	// These are for servers that are reached by HTTP.
 	EndingMisconfigured Ending = "cannot be asked"    // its config holds what cannot be used
 	EndingNoHeaders     Ending = "has no headers"     // its headersCommand failed
-	EndingUnavailable   Ending = "is unavailable"     // the network, or what stands before the server, has no answer of it
+	EndingUnavailable   Ending = "is unavailable"     // the network, or a proxy, has no answer of the server
 	EndingUnanswered    Ending = "does not answer"    // nothing within the limit
 	EndingUnauthorized  Ending = "refuses access"     // HTTP 401, 403
 	EndingExpired       Ending = "forgot the session" // and has a new one only for who begins anew
@@ -69,6 +69,10 @@ type Failure struct {
 	StderrPath  string
 	// Stdout holds the first lines of stdout that were not messages.
 	Stdout []string
+	// said holds more of them, and messages that are no answers; environ is the environment that the process was given.
+	said, environ []string
+	// cause returns what Cause found the first time; nil for a failure that was made without a process.
+	cause func() *cause.Cause
 	// Reason is the underlying error; it may be nil.
 	Reason error
 }
@@ -104,27 +108,57 @@ func (f *Failure) Error() string {
 		// The errors of authorization name the server too.
 		text += ": " + strings.TrimPrefix(f.Reason.Error(), "server '"+f.Server+"': ")
 	}
-	if last := f.lastWords(); last != "" {
-		text += "; stderr: " + last
+	if c := f.Cause(); c != nil && !strings.Contains(text, c.Line) {
+		text += "; " + f.causeText(c)
 	}
 	return text
 }
 
-// lastWords returns the line of stderr that most likely says why the server failed: the one that names the error, else
-// the first that mentions one and is not part of a stack, else the last.
+// Cause returns why the server failed, as far as its output says so; nil if it does not.
+func (f *Failure) Cause() *cause.Cause {
+	if f.cause != nil {
+		return f.cause()
+	}
+	return cause.Of(f.Output())
+}
+
+// Output returns what the server wrote.
+func (f *Failure) Output() cause.Output {
+	if f.URL != "" {
+		return cause.Output{}
+	}
+	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ}
+	output.Alive = f.Ending == EndingSilent || f.Ending == EndingUnfinished
+	var refused *toolxexec.ToolError
+	if f.Ending == EndingRefused && errors.As(f.Reason, &refused) {
+		output.Reply = refused.Message
+	}
+	return output
+}
+
+// known returns the cause if a rule knows it.
+func (f *Failure) known() *cause.Cause {
+	if c := f.Cause(); c != nil && c.Kind != cause.Said {
+		return c
+	}
+	return nil
+}
+
+// causeText returns a cause for an error's message: the sentence that a rule knows, or the server's own line.
+func (f *Failure) causeText(c *cause.Cause) string {
+	switch {
+	case c.Kind != cause.Said:
+		return c.What
+	case f.StderrLines == 0 && len(f.Stderr) == 0:
+		return "stdout: " + c.Line
+	}
+	return "stderr: " + c.Line
+}
+
+// lastWords returns the line of the server's output that most likely says why it failed.
 func (f *Failure) lastWords() string {
-	if i := namesError(f.Stderr); i >= 0 {
-		return f.Stderr[i]
-	}
-	for _, text := range f.Stderr {
-		if strings.Contains(strings.ToLower(text), "error") && !stackFrame(text) {
-			return text
-		}
-	}
-	for i := len(f.Stderr) - 1; i >= 0; i-- {
-		if text := strings.TrimSpace(f.Stderr[i]); text != "" {
-			return text
-		}
+	if c := f.Cause(); c != nil {
+		return c.Line
 	}
 	return ""
 }
@@ -241,32 +275,33 @@ const startupTime = 10 * time.Second
 // repeats reports whether a start failed the same way as the one before, so that another attempt would too: the program
 // ended at once, with the same status and the same last words. A failure of the network is worth another attempt.
 func (f *Failure) repeats(before *Failure) bool {
-	if before == nil || f.Ending != EndingExited || before.Ending != EndingExited ||
-		max(f.Lived, before.Lived) > startupTime {
+	if before == nil || f.Ending != before.Ending {
+		return false
+	}
+	if f.Ending == EndingSilent { // it has had the time of two starts
+		c, last := f.known(), before.known()
+		return c != nil && last != nil && c.What == last.What
+	}
+	if f.Ending != EndingExited || max(f.Lived, before.Lived) > startupTime {
 		return false
 	}
 	words := f.lastWords()
 	return f.How == before.How && withoutNumbers(words) == withoutNumbers(before.lastWords()) && !passing(words)
 }
 
-// lacksVariable reports whether the program ended at once because an environment variable was missing, according to its
-// last words; environ is the environment that it was given.
-func (f *Failure) lacksVariable(environ []string) bool {
-	if f.Ending != EndingExited || f.Lived > startupTime {
-		return false
-	}
-	words := f.lastWords()
-	if at := slices.Index(f.Stderr, words); at >= 0 {
-		words = strings.Join(f.Stderr[at:], "\n") // the names may be a list
-	}
-	return len(MissingVariables(words, environ)) > 0 && !passing(words)
+// lasting reports whether the program ended at once, or does not answer, over something that the next start would lack
+// too: a variable, an argument, a program.
+func (f *Failure) lasting() bool {
+	c := f.Cause()
+	return (f.Ending == EndingExited && f.Lived <= startupTime || f.Ending == EndingSilent) && c.Lasting() &&
+		!passing(c.Line)
 }
 
 // passing reports whether the last words of a program are about something that may be over by the next attempt: the
 // network, or something that another program holds.
 func passing(words string) bool {
 	lower := strings.ToLower(words)
-	return toolxexec.NetworkHint(words) != "" || slices.ContainsFunc([]string{
+	return cause.NetworkHint(words) != "" || slices.ContainsFunc([]string{
 		"reachable", "unavailable", "timed out", "timeout", "refused", "busy", "locked", "in use", "try again", "retry",
 		"temporar", "not ready", "starting up",
 	}, func(word string) bool { return strings.Contains(lower, word) })
@@ -337,15 +372,19 @@ func (e *ConnectError) ownHint() string {
 	if !errors.As(e.Last, &failure) {
 		return ""
 	}
+	c := failure.Cause()
 	switch {
+	case failure.withheldHint() != "":
+		return failure.withheldHint()
+	case c != nil && len(c.Fixes) > 0:
+		return joinHints(c.Fixes...)
 	case failure.Ending == EndingSilent && fetches(failure.Command) && failure.Waiting == "initialize":
 		return failure.program() +
 			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
 			"else the server may need an argument that makes it speak MCP on stdio"
 	case failure.Ending == EndingSilent:
-		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, --start-timeout gives it more time"
-	case failure.Ending == EndingExited:
-		return cmp.Or(failure.withheldHint(), toolxexec.NetworkHint(strings.Join(failure.Stderr, "\n")))
+		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, " +
+			"--start-timeout gives it more time"
 	case failure.Ending == EndingUnanswered, failure.Ending == EndingUnfinished:
 		return "--start-timeout gives it more time; --trace shows every message"
 	}

@@ -43,7 +43,7 @@ const (
 
 	// The second group are messages that break JSON-RPC 2.0 or MCP.
 	ClassNoVersion   Class = "no-version"   // "jsonrpc" is missing or not "2.0"
-	ClassBadShape    Class = "bad-shape"    // neither request, notification nor reply, or a reply with a result and an error, null too
+	ClassBadShape    Class = "bad-shape"    // no request, notification or reply; or a reply with result and error
 	ClassIDType      Class = "id-type"      // the id came back as another JSON type
 	ClassIDNull      Class = "id-null"      // a reply with a null id
 	ClassIDUnknown   Class = "id-unknown"   // a reply to a request that was never sent

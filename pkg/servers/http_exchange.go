@@ -22,7 +22,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// wire sends one request and tells of the exchange. It stands below everything that may send a request of its own.
+// wire sends one request and reports the exchange. It stands below everything that may send a request of its own.
 type wire struct {
 	server string
 	bus    *exec.Bus
@@ -216,7 +216,7 @@ func wrongWithJSON(body []byte) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax, headline(body))
 	case in.InputOffset() < int64(len(body)):
-		return fmt.Sprintf("more than JSON: the message ends at byte %d of %d, and behind it stands %q",
+		return fmt.Sprintf("more than JSON: the message ends at byte %d of %d, and after it comes %q",
 			in.InputOffset(), len(body), shortened(string(body[in.InputOffset():])))
 	}
 	return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", shortened(string(body)))

@@ -38,12 +38,14 @@ func TestHeadersCommand(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var secrets []string
 			d := dial{server: &config.Server{Name: "site"}, launch: &config.Resolved{
-				URL: "https://a", Headers: map[string]string{"X-A": "1"}, HeadersCommand: []string{"sh", "-c", test.script},
+				URL: "https://a", Headers: map[string]string{"X-A": "1"},
+				HeadersCommand: []string{"sh", "-c", test.script},
 			}}
 			d.http.Secret = func(values ...string) { secrets = append(secrets, values...) }
 			got, err := d.gatherHeaders(t.Context())
 			if test.failure != "" {
-				if err == nil || !strings.Contains(err.Error(), test.failure) || strings.Contains(err.Error(), "hush-hush") {
+				if err == nil || !strings.Contains(err.Error(), test.failure) ||
+					strings.Contains(err.Error(), "hush-hush") {
 					t.Errorf("%v, want %s", err, test.failure)
 				}
 				var failure *Failure
@@ -89,7 +91,8 @@ func TestHeadersAreMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted.Store("second")
-	if result := s.call("site__echo", "{}"); fault.KindOf(result.Err) != fault.KindAuth || len(site.seen("tools/call")) != 1 {
+	if result := s.call("site__echo", "{}"); fault.KindOf(result.Err) != fault.KindAuth ||
+		len(site.seen("tools/call")) != 1 {
 		t.Errorf("the same token: %v, sent %d times", result.Err, len(site.seen("tools/call")))
 	}
 	write("second")
@@ -100,7 +103,8 @@ func TestHeadersAreMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted.Store("third")
-	if result := s.call("site__echo", "{}"); result.Success || !strings.Contains(result.Err.Error(), "headersCommand cat: exit status 1") {
+	if result := s.call("site__echo", "{}"); result.Success ||
+		!strings.Contains(result.Err.Error(), "headersCommand cat: exit status 1") {
 		t.Errorf("no token: %v", result.Err)
 	}
 }

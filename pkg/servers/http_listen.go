@@ -193,10 +193,10 @@ func (s *standingStream) answersPing() bool {
 // that belong to no request.
 func (s *standingStream) giveUpStream(err error) {
 	if s.opened {
-		s.tell(slog.LevelWarn, "gives the standing stream no more, so it tells nothing between requests: %v", err)
+		s.tell(slog.LevelWarn, "gives the standing stream no more, so it reports nothing between requests: %v", err)
 		return
 	}
-	s.tell(slog.LevelInfo, "has no standing stream, so it tells nothing between requests: %v", err)
+	s.tell(slog.LevelInfo, "has no standing stream, so it reports nothing between requests: %v", err)
 	s.markNoStream()
 }
 
@@ -221,8 +221,8 @@ func (s *Session) keepListening(ctx context.Context, listen func() error) error 
 		}
 		delay = longer(delay, s.remote.retryPolicy.delay)
 		s.notice(slog.LevelInfo,
-			fmt.Sprintf("server %q ended the stream of what it tells: %v; toolx asks for it again in %s", s.Name, err,
-				rounded(delay)))
+			fmt.Sprintf("server %q ended the stream of its notifications: %v; toolx asks for it again in %s",
+				s.Name, err, rounded(delay)))
 		if !waited(ctx, delay) {
 			return ctx.Err()
 		}

@@ -178,7 +178,8 @@ func TestStandingStreamOfANewSession(t *testing.T) {
 				hold(w, r)
 			case m.Verb == http.MethodGet, m.Method == "ping" && old:
 				http.Error(w, "Session not found", http.StatusNotFound)
-			case m.Method == "ping", m.Method == "logging/setLevel", m.Method == "resources/subscribe", m.Method == "resources/unsubscribe":
+			case m.Method == "ping", m.Method == "logging/setLevel", m.Method == "resources/subscribe",
+				m.Method == "resources/unsubscribe":
 				respond(w, m, "{}")
 				if m.Method == "resources/subscribe" && !old {
 					close(done)
@@ -294,7 +295,8 @@ func TestStreamOfSubscriptionsIsAskedForAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := s.session.Listen(context.Background(), Interest{Tools: true}, func() {})
-			if test.text == "" && err != nil || test.text != "" && (err == nil || !strings.Contains(err.Error(), test.text)) {
+			if test.text == "" && err != nil ||
+				test.text != "" && (err == nil || !strings.Contains(err.Error(), test.text)) {
 				t.Errorf("%v, want %q", err, test.text)
 			}
 			if asks := len(site.seen("subscriptions/listen")); asks != test.asks {

@@ -134,7 +134,8 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 			forever(w, "HTTP/1.1 200 OK\r\nX-More: ", strings.Repeat("x", 1000))
 		}), call: fault.KindConnect, text: "is not HTTP"},
 		"trailers, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
-			forever(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n2\r\n{}\r\n0\r\n",
+			forever(w,
+				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n2\r\n{}\r\n0\r\n",
 				"X-More: "+strings.Repeat("x", 1000)+"\r\n")
 		}), call: fault.KindProtocol, text: "is not cut into chunks"},
 		"chunks that say much": {script: call(func(w http.ResponseWriter, _ *http.Request) {
@@ -148,14 +149,17 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
 		}), open: EndingMalformed, text: "closed the connection in the middle of its answer"},
 		"chunked garbage": {script: call(func(w http.ResponseWriter, _ *http.Request) {
-			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense")
+			raw(w,
+				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense")
 		}), call: fault.KindProtocol, text: "is not cut into chunks as its Transfer-Encoding says"},
 		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: fault.KindProtocol, text: "with JSON that is cut off after 22 bytes"},
 		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: fault.KindProtocol, text: "with what is not JSON, at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
 		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: fault.KindProtocol, text: `with JSON that is not a JSON-RPC message: "{\"ok\":true}"`},
 		"two messages": {
-			script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, hi(m)+"\n"+hi(m)) }),
-			call:   fault.KindProtocol, text: "with more than JSON: the message ends at byte 83 of 167",
+			script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+				respondRaw(w, hi(m)+"\n"+hi(m))
+			}),
+			call: fault.KindProtocol, text: "with more than JSON: the message ends at byte 83 of 167",
 		},
 		"mark before it": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "\ufeff"+hi(m)) }), seen: "bom"},
 		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: fault.KindProtocol, text: `an answer that is packed as "br", which was not asked for`},
@@ -163,7 +167,8 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"short no gzip":  {script: call(packed("gzip", "{}")), call: fault.KindProtocol, text: "it is not gzip"},
 		"damaged gzip":   {script: call(packed("gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x01")), call: fault.KindProtocol, text: "its gzip is damaged"},
 		"half a gzip": {script: call(func(w http.ResponseWriter, _ *http.Request) {
-			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 999\r\n\r\n\x1f\x8b\x08\x00\x00")
+			raw(w,
+				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 999\r\n\r\n\x1f\x8b\x08\x00\x00")
 		}), call: fault.KindProtocol, text: "closed the connection in the middle of its answer"},
 		"empty body":    {script: call(plain(200, "application/json", "")), call: fault.KindProtocol, text: "HTTP 200 OK, and no message"},
 		"only accepted": {script: call(plain(202, "", "")), call: fault.KindProtocol, text: "HTTP 202 Accepted, and no message"},
@@ -209,7 +214,8 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		}), seen: "not-rpc"},
 		"stream half JSON": {
 			script: call(streaming("data: {\"jsonrpc\":\"2.0\",\n\n")),
-			call:   fault.KindProtocol, text: "an event of the server holds JSON that is cut off after 17 bytes", seen: "not-rpc",
+			call:   fault.KindProtocol, text: "an event of the server holds JSON that is cut off after 17 bytes",
+			seen: "not-rpc",
 		},
 		"stream no end": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { eventStream(w, "data: "+hi(m)) })},
 		"stream crlf": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
@@ -248,8 +254,9 @@ func switching(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer connection.Close() //nolint:errcheck // the other side may be gone
-	_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Content-Type: application/json\r\n\r\n")
+	_, _ = io.WriteString(connection,
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+			"Content-Type: application/json\r\n\r\n")
 	_, _ = io.Copy(io.Discard, connection) // until the other side closes it
 }
 

@@ -132,7 +132,7 @@ func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser,
 	if !waited(ctx, pauseBefore(events)) {
 		return nil, ctx.Err()
 	}
-	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, behind event %q",
+	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, after event %q",
 		shortened(events.LastID))
 	response, err := t.get(ctx, events.LastID)
 	if err != nil {

@@ -206,14 +206,16 @@ func checkRemoteTraffic(t *testing.T, s *stage, site *site, modern bool) {
 		t.Errorf("the revision in the header is %q", got)
 	}
 	if modern {
-		if call.Header.Get("Mcp-Name") != "echo" || call.Header.Get("Mcp-Method") != "tools/call" || call.Header.Get("Mcp-Session-Id") != "" {
+		if call.Header.Get("Mcp-Name") != "echo" || call.Header.Get("Mcp-Method") != "tools/call" ||
+			call.Header.Get("Mcp-Session-Id") != "" {
 			t.Errorf("headers of the modern era: %v", call.Header)
 		}
 		if len(site.seen("initialize"))+len(site.seen(http.MethodDelete))+len(site.seen(http.MethodGet)) > 0 {
 			t.Error("a modern server is asked in the old way")
 		}
 	} else if call.Header.Get("Mcp-Session-Id") != "session-1" || len(site.seen(http.MethodDelete)) != 1 {
-		t.Errorf("the session %q was ended %d times", call.Header.Get("Mcp-Session-Id"), len(site.seen(http.MethodDelete)))
+		t.Errorf("the session %q was ended %d times", call.Header.Get("Mcp-Session-Id"),
+			len(site.seen(http.MethodDelete)))
 	}
 	posts := site.seen(http.MethodPost)
 	var sent []string
@@ -364,7 +366,10 @@ func TestNotificationsAndRequestsOverHTTP(t *testing.T) {
 			_ = json.Unmarshal(m.Params, &params)
 			eventStream(w,
 				": a remark\n\n",
-				fmt.Sprintf("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"progress\":1}}\n\n", params.Meta.Token),
+				fmt.Sprintf(
+					"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"progress\":1}}\n\n",
+					params.Meta.Token,
+				),
 				"event: message\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"id\":1,\"method\":\"sampling/createMessage\"}\n\n",
 				"data: "+hi(m)+"\n\n")
 		}

@@ -44,7 +44,8 @@ func TestRetryAfter(t *testing.T) {
 	if at(time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat)) != 0 {
 		t.Error("a time that is past")
 	}
-	if ahead := at(time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)); ahead < 59*time.Minute || ahead > time.Hour {
+	ahead := at(time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+	if ahead < 59*time.Minute || ahead > time.Hour {
 		t.Errorf("a time to come: %s", ahead)
 	}
 }
@@ -57,7 +58,7 @@ func TestWrongWithJSON(t *testing.T) {
 		`{"id":`:       "JSON that is cut off after 6 bytes",
 		"\ufeff[1,":    "JSON that is cut off after 3 bytes",
 		"<p>Hello</p>": `what is not JSON, at byte 1 (invalid character '<' looking for beginning of value): "Hello"`,
-		`{"a":1} x`:    `more than JSON: the message ends at byte 7 of 9, and behind it stands "x"`,
+		`{"a":1} x`:    `more than JSON: the message ends at byte 7 of 9, and after it comes "x"`,
 		"[]":           `JSON that is not a JSON-RPC message: "[]"`,
 	} {
 		if got := wrongWithJSON([]byte(body)); got != want {

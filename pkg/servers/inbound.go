@@ -20,6 +20,7 @@ func (t *stdio) takeFinding(f finding) {
 	phase := t.phase()
 	if !f.class.Harmless() && f.salvaged == 0 {
 		t.noteStray(string(f.text[:min(len(f.text), strayBytes)]))
+		t.noteSaid(f.text)
 	}
 	t.mu.Unlock()
 	t.bus.Emit(f.event(t.server, phase, t.process))
@@ -43,11 +44,31 @@ func (f finding) event(server string, phase Phase, p *process) PollutedLine {
 	}
 }
 
-// The bounds on what a Failure keeps of stdout: bytes of a line, and how many of the first lines.
+// The bounds on what a Failure keeps of stdout: bytes of a line, and how many of the first lines, for a person and for
+// finding the cause.
 const (
 	strayBytes = 200
 	strayLines = 5
+	saidBytes  = 4096
+	saidLines  = 100
 )
+
+// takeOwnMessage takes a message and keeps what is no answer: some servers log by notifications of their own.
+func (t *stdio) takeOwnMessage(m message, number int) {
+	if m.kind() != kindReply {
+		t.mu.Lock()
+		t.noteSaid(m.raw)
+		t.mu.Unlock()
+	}
+	t.takeMessage(m, number)
+}
+
+// noteSaid keeps a line of stdout for finding the cause of a failure; t.mu is held.
+func (t *stdio) noteSaid(text []byte) {
+	if len(t.said) < saidLines {
+		t.said = append(t.said, string(text[:min(len(text), saidBytes)]))
+	}
+}
 
 // noteStray keeps a foreign line; t.mu is held.
 func (t *stdio) noteStray(text string) {
@@ -219,5 +240,6 @@ func (p *peer) answerRequest(m message) {
 
 // refuse answers a request that is not acted on because of the text on its line.
 func (p *peer) refuse(m message) {
-	p.respond(m, nil, &requestError{mcp.INVALID_REQUEST, "Invalid request: other text stood on its line, so it was not acted on"})
+	const reason = "Invalid request: other text stood on its line, so it was not acted on"
+	p.respond(m, nil, &requestError{mcp.INVALID_REQUEST, reason})
 }

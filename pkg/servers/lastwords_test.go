@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolx/pkg/cause"
 )
 
 // nodeStack is what Node prints of a module that is missing.
@@ -43,7 +45,7 @@ func TestLinesThatTellWhy(t *testing.T) {
 	} {
 		lines := strings.Split(test.stderr, "\n")
 		whole := slices.Clone(lines)
-		failure := &Failure{Stderr: telling(lines, failureLines)}
+		failure := &Failure{Stderr: cause.Telling(lines, failureLines), StderrTail: lines}
 		if got := failure.lastWords(); got != test.want {
 			t.Errorf("%s: the last words are %q, want %q", test.name, got, test.want)
 		}

@@ -26,8 +26,6 @@ import (
 // that run at a time: toolx's other programs have the variable too.
 //
 // The kernel has one such setting for a process, so this is a package variable.
-//
-//nolint:gochecknoglobals // see above
 var offspring family
 
 type family struct {
@@ -216,8 +214,8 @@ func marked(pid int, mark string) bool {
 	return bytes.Contains(environ, []byte(mark))
 }
 
-// cleared reports whether a child of toolx has cleared its environment or does not show it. What toolx itself starts but
-// for servers is in its own group.
+// cleared reports whether a child of toolx has cleared its environment or does not show it. What toolx itself starts
+// but for servers is in its own group.
 func cleared(pid int) bool {
 	group, err := unix.Getpgid(pid)
 	return err == nil && group != unix.Getpgrp() && !marked(pid, markName)

@@ -92,9 +92,12 @@ func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, 
 // TestListThatDoesNotEndInTime proves that a server which gives pages until the limit passes is not called silent.
 func TestListThatDoesNotEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		session := &Session{Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}), link: &pagesLink{pages: 3}}
+		session := &Session{
+			Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}), link: &pagesLink{pages: 3},
+		}
 		var ms float64
-		err := session.step(t.Context(), time.Second, mcp.MethodToolsList, &ms, func(ctx context.Context) error {
+		limit := dial{startTimeout: time.Second}
+		err := session.step(t.Context(), limit, mcp.MethodToolsList, &ms, func(ctx context.Context) error {
 			return session.list(ctx, nil)
 		})
 		const want = `server "s" did not end its list in time: tools/list gave 3 pages, and there is another one`

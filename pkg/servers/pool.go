@@ -32,8 +32,13 @@ type Options struct {
 	BaseDelay time.Duration
 	// StartTimeout bounds the handshake of each attempt, and its tools/list.
 	StartTimeout time.Duration
-	Protocol     string
-	MaxMessage   int64
+	// Enough ends a start that still waits for an answer, as StartTimeout does; nil means that only that does.
+	Enough     context.Context
+	Protocol   string
+	MaxMessage int64
+	// StdinGrace is how long closing a session waits for a server whose stdin has ended, before it sends a signal; zero
+	// means 2 s.
+	StdinGrace time.Duration
 	// StderrDir is the folder for the servers' stderr logs; empty means that none are kept.
 	StderrDir string
 	// Version is toolx's own version, which it sends to servers.
@@ -118,7 +123,7 @@ func Disabled(server *config.Server) *fault.UsageError {
 	}
 	return &fault.UsageError{
 		Message: message,
-		Fix:     joinHints(server.Hint, "remove \""+setting+"\" there, or give the server's command behind --"),
+		Fix:     joinHints(server.Hint, "remove \""+setting+"\" there, or give the server's command after --"),
 	}
 }
 
@@ -335,8 +340,8 @@ func (p *Pool) chosen(name string, tool *exec.Tool, openings []*opening) *exec.T
 		if len(reasons) > 0 {
 			reason = " (" + strings.Join(reasons, "; ") + ")"
 		}
-		p.note(fmt.Sprintf("%s is toolx's own tool: %s not reached%s, and no other server has a tool of that name; %s%s%s asks no server",
-			name, wereNames(missed), reason, exec.Own, exec.Separator, name))
+		p.note(fmt.Sprintf("%s is toolx's own tool: %s not reached%s, and no other server has a tool of that name; "+
+			"%s%s%s asks no server", name, wereNames(missed), reason, exec.Own, exec.Separator, name))
 	}
 	return tool
 }
@@ -449,7 +454,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		}
 		var failure *Failure
 		if attempt >= attempts || errors.As(err, &failure) &&
-			(!failure.Curable() || failure.lacksVariable(d.launch.Env) || failure.repeats(before)) {
+			(!failure.Curable() || failure.lasting() || failure.repeats(before)) {
 			return nil, p.giveUp(server, attempt, err)
 		}
 		before = failure
@@ -530,8 +535,10 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		launch:       launch,
 		bus:          o.Bus,
 		startTimeout: cmp.Or(o.StartTimeout, server.StartTimeout, DefaultStartTimeout),
+		enough:       o.Enough,
 		maxMessage:   cmp.Or(server.MaxMessage, o.MaxMessage, DefaultMaxMessage),
 		protocol:     cmp.Or(o.Protocol, server.Protocol),
+		stdinGrace:   o.StdinGrace,
 		stderrDir:    o.StderrDir,
 		version:      o.Version,
 		answers:      o.Answers,

@@ -23,12 +23,15 @@ func fakePool(t *testing.T, answers Answers, mode string, names ...string) (*Poo
 	}
 	list := make([]*config.Server, len(names))
 	for i, name := range names {
-		list[i] = &config.Server{Name: name, Command: program, Args: []string{mode}, Env: map[string]string{asFake: "1"}}
+		list[i] = &config.Server{
+			Name: name, Command: program, Args: []string{mode}, Env: map[string]string{asFake: "1"},
+		}
 	}
 	seen, bus := &events{}, &exec.Bus{}
 	bus.Subscribe(seen.take)
 	return NewPool(list, Options{
-		Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second, Answers: answers,
+		Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second,
+		Answers: answers,
 	}), seen
 }
 
@@ -47,7 +50,8 @@ func TestRootsOfAPool(t *testing.T) {
 	for _, frame := range of[FrameSent](seen) {
 		said[frame.Server] += string(frame.Bytes)
 	}
-	if !strings.Contains(said["open"], "file:///work") || !strings.Contains(said["open"], "notifications/roots/list_changed") {
+	if !strings.Contains(said["open"], "file:///work") ||
+		!strings.Contains(said["open"], "notifications/roots/list_changed") {
 		t.Errorf("the open session was told %s", said["open"])
 	}
 	if !strings.Contains(said["later"], "file:///new") || strings.Contains(said["later"], "file:///work") {

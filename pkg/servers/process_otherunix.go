@@ -8,5 +8,5 @@ import "syscall"
 // its stdin close, which is how MCP tells it to end.
 func dieWithParent(*syscall.SysProcAttr) {}
 
-// pollHangup is empty where sockets tell of their end as pipes do.
+// pollHangup is empty where sockets report their end as pipes do.
 const pollHangup = 0

@@ -34,7 +34,7 @@ type ProxyOptions struct {
 	// Bus is told what happens: processes, messages to the client, and, as
 	// PollutedLine, everything on stdout that is no message. It may be nil.
 	Bus *exec.Bus
-	// Trace tells of messages to the server too, which costs looking for them.
+	// Trace reports messages to the server too, which costs looking for them.
 	Trace bool
 	// Secret is told every value that must not be shown; it may be nil.
 	Secret func(values ...string)
@@ -144,7 +144,7 @@ func (p *proxy) takeMessage(m message, number int) {
 	_ = p.out.WriteByte('\n')
 }
 
-// takeFinding tells of what is no message.
+// takeFinding reports what is not a message.
 func (p *proxy) takeFinding(f finding) {
 	phase := PhaseIdle
 	switch {
@@ -183,7 +183,7 @@ func (p *proxy) speak() {
 }
 
 // pass writes to the server. While that does not read, the client's end stands
-// behind what cannot be written: it is looked for in another way.
+// after what cannot be written: it is looked for in another way.
 func (p *proxy) pass(b []byte) error {
 	for {
 		_ = p.process.stdin.SetWriteDeadline(time.Now().Add(idleTime))
@@ -200,7 +200,7 @@ func (p *proxy) pass(b []byte) error {
 	}
 }
 
-// traced tells of the lines that are written to it.
+// traced reports the lines that are written to it.
 func (p *proxy) traced() io.Writer {
 	return framerWriter{&framer{max: DefaultMaxMessage, emit: func(l line) {
 		if message := bytes.TrimSpace(l.bytes); len(message) > 0 {
@@ -218,7 +218,7 @@ func (w framerWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tellNotReading tells of a server that no longer reads, unless it is ending, which says more.
+// tellNotReading reports a server that no longer reads, unless it is ending, which says more.
 func (p *proxy) tellNotReading(err error) {
 	if p.closing.Load() || p.process.ended(drainTime) {
 		return
@@ -346,7 +346,7 @@ func (c *clientPipe) failure() error {
 	return nil
 }
 
-// maxPipe is how many bytes a pipe can hold, at the most (Linux, pipe-max-size).
+// maxPipe is the number of bytes that a pipe can hold at most (Linux, pipe-max-size).
 const maxPipe = 1 << 20
 
 // lastReader reads a process's stdout to its end. When the process has ended, it reads what that left in the pipe and

@@ -205,7 +205,8 @@ func TestProxyCleansStdout(t *testing.T) {
 	}
 	for mode, want := range table {
 		// Sessions fail in some modes, with good reason; others break JSON-RPC itself, which no pass-through can mend.
-		if want.open != "" || want.call != "" || (want.seen == "") != (mode == "good") || strings.Contains(want.seen, "id-") || want.seen == "no-version" || want.seen == "bad-shape" {
+		if want.open != "" || want.call != "" || (want.seen == "") != (mode == "good") ||
+			strings.Contains(want.seen, "id-") || want.seen == "no-version" || want.seen == "bad-shape" {
 			continue
 		}
 		t.Run(mode, func(t *testing.T) {
@@ -234,7 +235,8 @@ func TestProxyTellsWhatItKeeps(t *testing.T) {
 	p := newProxied(t, fakeEntry(t, "--text", text, "banner"), nil)
 	p.handshake()
 	told := of[PollutedLine](p.events)
-	if len(told) != 1 || string(told[0].Text) != text || told[0].Line != 1 || told[0].Phase != PhaseStart || told[0].Class != ClassText {
+	if len(told) != 1 || string(told[0].Text) != text || told[0].Line != 1 || told[0].Phase != PhaseStart ||
+		told[0].Class != ClassText {
 		t.Errorf("told: %.200v", told)
 	}
 }
@@ -401,8 +403,10 @@ func TestProxyPasses(t *testing.T) {
 // whole lines of valid JSON, each an object.
 func FuzzProxy(f *testing.F) {
 	for _, seed := range []string{
-		ping + "\n" + pong + "\n", "text\n" + pong, "{\n\"jsonrpc\":\"2.0\",\n\"method\":\"a\\nb\"\n}\n", utf8BOM + pong + "\r\n",
-		"[" + ping + "]\n", ping[:9] + "\nlog\n" + ping[9:] + "\n", "{\"jsonrpc\":\"2.0\",\r\"method\":\"\xff\x01\"}\n", ping + pong,
+		ping + "\n" + pong + "\n", "text\n" + pong, "{\n\"jsonrpc\":\"2.0\",\n\"method\":\"a\\nb\"\n}\n",
+		utf8BOM + pong + "\r\n",
+		"[" + ping + "]\n", ping[:9] + "\nlog\n" + ping[9:] + "\n", "{\"jsonrpc\":\"2.0\",\r\"method\":\"\xff\x01\"}\n",
+		ping + pong,
 	} {
 		f.Add([]byte(seed), 3)
 	}
@@ -413,7 +417,8 @@ func FuzzProxy(f *testing.F) {
 		}
 		for line := range strings.Lines(out) {
 			content := strings.TrimSuffix(line, "\n")
-			if !json.Valid([]byte(content)) || content[0] != '{' || strings.ContainsAny(content, "\r\n") || !utf8.ValidString(content) {
+			if !json.Valid([]byte(content)) || content[0] != '{' || strings.ContainsAny(content, "\r\n") ||
+				!utf8.ValidString(content) {
 				t.Fatalf("%q reached the client", line)
 			}
 		}
@@ -527,7 +532,8 @@ func TestProxyWaitsForTheClient(t *testing.T) {
 	t.Parallel()
 	const count = 20000
 	client := &gate{begun: make(chan struct{}), open: make(chan struct{})}
-	p := newProxied(t, fakeEntry(t, "--count", fmt.Sprint(count), "notification-flood"), func(o *ProxyOptions) { o.Out = client })
+	p := newProxied(t, fakeEntry(t, "--count", fmt.Sprint(count), "notification-flood"),
+		func(o *ProxyOptions) { o.Out = client })
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}`)
 	p.in.Close()
 	<-client.begun
@@ -574,7 +580,8 @@ func TestProxyHasNoLimitToTheServer(t *testing.T) {
 // TestProxyDropsWhatIsTooLong proves that a message over the limit is told of, and that what follows it passes.
 func TestProxyDropsWhatIsTooLong(t *testing.T) {
 	t.Parallel()
-	p := newProxied(t, fakeEntry(t, "--bytes", "2000000", "huge-line"), func(o *ProxyOptions) { o.MaxMessage = 1 << 20 })
+	p := newProxied(t, fakeEntry(t, "--bytes", "2000000", "huge-line"),
+		func(o *ProxyOptions) { o.MaxMessage = 1 << 20 })
 	p.handshake()
 	p.send(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}`)
 	p.request("ping", "{}")

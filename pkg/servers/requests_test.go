@@ -83,7 +83,8 @@ func TestRequestsKeepTheirAnswers(t *testing.T) {
 			t.Errorf("%s: level: %v", era, err)
 		}
 		var refused *exec.ToolError
-		if _, err := s.ReadResource(ctx, "test://none", nil); !errors.As(err, &refused) || refused.Code != -32002 || !strings.HasPrefix(refused.Message, "Resource not found") {
+		if _, err := s.ReadResource(ctx, "test://none", nil); !errors.As(err, &refused) || refused.Code != -32002 ||
+			!strings.HasPrefix(refused.Message, "Resource not found") {
 			t.Errorf("%s: a resource that is not there: %v", era, err)
 		}
 		answer, err := s.Request(ctx, "no/such/method", json.RawMessage(`{"a":1}`), nil)
@@ -106,7 +107,8 @@ func TestListen(t *testing.T) {
 		})
 		ended, ready := make(chan error, 1), make(chan struct{})
 		go func() {
-			ended <- s.session.Listen(ctx, Interest{Tools: true, Resources: true, URIs: []string{"test://text"}}, func() { close(ready) })
+			ended <- s.session.Listen(ctx, Interest{Tools: true, Resources: true, URIs: []string{"test://text"}},
+				func() { close(ready) })
 		}()
 		<-ready
 		for method := range heard {
@@ -124,7 +126,8 @@ func TestListen(t *testing.T) {
 		}
 	}
 	refused := opened(t, "good").session
-	if err := refused.Listen(t.Context(), Interest{URIs: []string{"x:y"}}, func() { t.Error("nothing is ready") }); fault.KindOf(err) != fault.KindTool {
+	err := refused.Listen(t.Context(), Interest{URIs: []string{"x:y"}}, func() { t.Error("nothing is ready") })
+	if fault.KindOf(err) != fault.KindTool {
 		t.Errorf("a server without subscriptions: %v", err)
 	}
 }

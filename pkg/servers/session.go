@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,8 +65,10 @@ type dial struct {
 	launch       *config.Resolved
 	bus          *exec.Bus
 	startTimeout time.Duration
+	enough       context.Context
 	maxMessage   int64
 	protocol     string
+	stdinGrace   time.Duration // zero: the constant
 	stderrDir    string
 	version      string // of toolx, for the server's log
 	answers      Answers
@@ -89,11 +92,11 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
-	err := s.step(ctx, d.startTimeout, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
+	err := s.step(ctx, d, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return (&handshake{Session: s, dial: d}).run(ctx)
 	})
 	if err == nil {
-		err = s.step(ctx, d.startTimeout, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
+		err = s.step(ctx, d, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
 			return s.list(ctx, d.server)
 		})
 	}
@@ -114,6 +117,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 func (s *Session) start(ctx context.Context, d dial) error {
 	if d.launch.URL == "" {
 		s.program = newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
+		s.program.stdinGrace = cmp.Or(d.stdinGrace, stdinGrace)
 		s.link = s.program
 	} else {
 		var err error
@@ -151,13 +155,23 @@ func (s *Session) start(ctx context.Context, d dial) error {
 
 // step runs one part of the start within the time limit and measures it.
 func (s *Session) step(
-	ctx context.Context, limit time.Duration, method mcp.MCPMethod, ms *float64, run func(context.Context) error,
+	ctx context.Context, d dial, method mcp.MCPMethod, ms *float64, run func(context.Context) error,
 ) error {
-	bounded, stop := exec.WithLimit(ctx, limit)
+	bounded, stop := exec.WithLimit(ctx, d.startTimeout)
 	defer stop()
+	if d.enough != nil {
+		var cancel context.CancelFunc
+		bounded, cancel = context.WithCancel(bounded)
+		defer cancel()
+		defer context.AfterFunc(d.enough, cancel)()
+	}
 	began := time.Now()
 	err := run(bounded)
 	*ms = exec.Milliseconds(time.Since(began))
+	var refused *Failure
+	if errors.As(err, &refused) && refused.Ending == EndingRefused {
+		return refused // whatever took the rest of the time
+	}
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		silent := s.link.newFailure(EndingSilent)
 		silent.Waiting = string(method)

@@ -174,12 +174,14 @@ func ProgramHint(command []string, cwd string) string {
 	case variableArgument().MatchString(program) && len(fields) > 1:
 		return "a variable is set by: -- env " + strings.Join(append(fields, command[1:]...), " ")
 	case variableArgument().MatchString(program):
-		return fmt.Sprintf("arguments of a tool stand before --, and a command behind it; a variable is set by: -- env %s COMMAND…", toolxexec.ShellLine(program))
+		return "arguments of a tool come before --, and a command after it; a variable is set by: -- env " +
+			toolxexec.ShellLine(program) + " COMMAND…"
 	case strings.HasPrefix(program, "-"):
-		return "flags of toolx stand before --; behind it comes the server's program, then its arguments"
+		return "flags of toolx come before --; after it comes the server's program, then its arguments"
 	case len(fields) > 1 && programName().MatchString(fields[0]):
-		return fmt.Sprintf("the program is %s, the rest are its arguments: -- %s, or in a config command: %s, args: [%s]",
-			fields[0], strings.Join(append(fields, command[1:]...), " "), fields[0],
+		return fmt.Sprintf(
+			"the program is %s, the rest are its arguments: -- %s, or in a config command: %s, args: [%s]", fields[0],
+			strings.Join(append(fields, command[1:]...), " "), fields[0],
 			strings.Join(append(fields[1:], command[1:]...), ", "))
 	case npmPackage().MatchString(program):
 		return "to run a package of npm: " + toolxexec.ShellLine(append([]string{"npx", "-y"}, command...)...)
@@ -199,7 +201,7 @@ func ProgramHint(command []string, cwd string) string {
 	return fmt.Sprintf("install %s, or give its full path as the command", program)
 }
 
-// throughInterpreter offers the interpreter that a script's name tells of.
+// throughInterpreter offers the interpreter that a script's name stands for.
 func throughInterpreter(command []string) string {
 	if len(command) == 0 || interpreterOf(command[0]) == "" {
 		return ""

@@ -16,10 +16,10 @@ func TestProgramHint(t *testing.T) {
 		{[]string{"http://localhost:1/mcp"}, "", "it is an address, not a program: --url http://localhost:1/mcp"},
 		{[]string{"./server.py"}, "/srv", "correct the path, which counts from /srv, or build the program that it names"},
 		{[]string{"/opt/server"}, "/srv", "correct the path, or build the program that it names"},
-		{[]string{"s=0"}, "", "arguments of a tool stand before --"},
+		{[]string{"s=0"}, "", "arguments of a tool come before --"},
 		{[]string{"A=1 python3 x.py"}, "", "a variable is set by: -- env A=1 python3 x.py"},
-		{[]string{"API_KEY=x", "node"}, "", "arguments of a tool stand before --"},
-		{[]string{"--stdio", "node"}, "", "flags of toolx stand before --"},
+		{[]string{"API_KEY=x", "node"}, "", "arguments of a tool come before --"},
+		{[]string{"--stdio", "node"}, "", "flags of toolx come before --"},
 		{[]string{"server.js", "--a b"}, "", "run the script through its interpreter: node server.js '--a b'"},
 		{[]string{"@acme/server@1.2.0", "x"}, "", "to run a package of npm: npx -y @acme/server@1.2.0 x"},
 		{[]string{"toolx.yaml"}, "", "it is not a program; a config is given by --config toolx.yaml"},
@@ -27,7 +27,8 @@ func TestProgramHint(t *testing.T) {
 		{nil, "", ""},
 	}
 	for _, test := range tests {
-		if got := ProgramHint(test.command, test.cwd); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+		if got := ProgramHint(test.command, test.cwd); !strings.HasPrefix(got, test.want) ||
+			test.want == "" && got != "" {
 			t.Errorf("%q: %s\nwant %s", test.command, got, test.want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/words"
@@ -30,6 +31,9 @@ const (
 	// flushTime is how long closing waits for messages that are still queued.
 	flushTime = 200 * time.Millisecond
 )
+
+// failureLines is how many lines of stderr a failure shows.
+const failureLines = 10
 
 // DefaultMaxMessage is the size in bytes of the largest message that toolx accepts from a server, unless configured.
 const DefaultMaxMessage = 64 << 20
@@ -56,6 +60,8 @@ type stdio struct {
 	stray  []string // the first lines
 	recent []string // the last ones
 	strays int      // how many there were
+	// said are the first lines of stdout that may say why the server fails: foreign ones, and its notifications.
+	said []string
 
 	stdinGrace time.Duration // how long shutdown waits after closing stdin
 
@@ -90,7 +96,7 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 	t.log = newStderrLog(stderrDir, server, func(text string) {
 		bus.Emit(StderrLine{Time: exec.Now(), Server: server, Text: text})
 	})
-	t.stdout = newStream(limit, t.takeMessage, t.takeFinding)
+	t.stdout = newStream(limit, t.takeOwnMessage, t.takeFinding)
 	t.stdout.classify.onRefused = t.refuse
 	return t
 }
@@ -154,7 +160,7 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params json.RawMes
 // abandon gives a request up after ctx has ended; before is how much the server had written when it was asked.
 func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing, before wrote) error {
 	written, evidence := sent.written.Load(), t.evidenceSince(before)
-	// A request that is still queued goes out all the same, and the notice behind it.
+	// A request that is still queued goes out all the same, and the notice after it.
 	detail := t.giveUp(ctx, p, true)
 	if !written {
 		detail = sent.stalled()
@@ -268,7 +274,7 @@ func (t *stdio) stdinBroken(err error) {
 	case <-t.done:
 		return
 	case <-t.process.exited:
-		return // watch tells
+		return // watch reports it
 	case <-time.After(drainTime):
 	}
 	failure := t.newFailure(EndingClosedStdin)
@@ -374,15 +380,17 @@ func (p *countedPipe) settled(ended <-chan struct{}) bool {
 func (t *stdio) newFailure(ending Ending) *Failure {
 	failure := &Failure{
 		Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
-		Withheld: t.launch.Withheld,
+		Withheld: t.launch.Withheld, environ: t.launch.Env,
 	}
 	if failure.Cwd == "" {
 		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
 	}
+	failure.cause = sync.OnceValue(func() *cause.Cause { return cause.Of(failure.Output()) })
 	failure.StderrTail, failure.StderrLines, failure.StderrPath = t.log.last(stderrTailLines)
-	failure.Stderr = telling(failure.StderrTail, failureLines)
+	failure.Stderr = cause.Telling(failure.StderrTail, failureLines)
 	t.mu.Lock()
 	failure.Stdout = append(failure.Stdout, t.stray...)
+	failure.said = append(failure.said, t.said...)
 	t.mu.Unlock()
 	if t.process == nil {
 		return failure

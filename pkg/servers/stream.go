@@ -30,10 +30,10 @@ func newStream(limit int64, onMessage func(m message, number int), onFinding fun
 	return s
 }
 
-// An answer that shares its line with text waits for the same answer on a line of its own, which wins: the text may be a
-// log that quotes what anybody wrote. The wait is idleTime for a server that is known to write text and messages on one
-// line, doubtTime for one that has not answered on a line of its own yet, else longDoubtTime, or until the request's
-// own limit passes (see takeDoubtful).
+// An answer that shares its line with text waits for the same answer on a line of its own, which wins: the text may be
+// a log that quotes what anybody wrote. The wait is idleTime for a server that is known to write text and messages on
+// one line, doubtTime for one that has not answered on a line of its own yet, else longDoubtTime, or until the
+// request's own limit passes (see takeDoubtful).
 const (
 	doubtTime     = 2 * time.Second
 	longDoubtTime = 10 * time.Second
@@ -143,8 +143,8 @@ func (s *stream) takeComplete() {
 // chunks would be parsed many times.
 const maxEager = 64 << 10
 
-// takeAtOnce does the same while more may be coming, unless the line has more than messages: that is text, a batch, or a
-// message around another one whose end is missing.
+// takeAtOnce does the same while more may be coming, unless the line has more than messages: that is text, a batch, or
+// a message around another one whose end is missing.
 func (s *stream) takeAtOnce() {
 	pending := s.framer.pending()
 	if len(pending) > maxEager {

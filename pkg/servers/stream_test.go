@@ -40,7 +40,8 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 				var got []string
 				began := time.Now()
 				s := newStream(1<<20, func(m message, number int) {
-					got = append(got, "id "+string(m.id)+" of line "+strconv.Itoa(number)+" at "+time.Since(began).String())
+					got = append(got,
+						"id "+string(m.id)+" of line "+strconv.Itoa(number)+" at "+time.Since(began).String())
 				}, func(finding) {})
 				in, out := io.Pipe()
 				go s.read(in)

@@ -32,12 +32,12 @@ func cutTemplate(template string) (literals []string, expressions [][]variable, 
 		if !found {
 			return literals, expressions, true
 		}
-		expression, behind, closed := strings.Cut(after, "}")
+		expression, rest, closed := strings.Cut(after, "}")
 		if !closed {
 			return nil, nil, false
 		}
 		expressions = append(expressions, variablesOf(expression))
-		template = behind
+		template = rest
 	}
 }
 
@@ -53,7 +53,7 @@ func variablesOf(expression string) []variable {
 		spec, v.explode = strings.CutSuffix(spec, "*")
 		name, digits, _ := strings.Cut(spec, ":")
 		v.name = name
-		v.prefix, _ = strconv.Atoi(digits) // one that is no number is a name that is none
+		v.prefix, _ = strconv.Atoi(digits) // the prefix of an invalid number is 0
 		list = append(list, v)
 	}
 	return list
@@ -81,9 +81,9 @@ func TemplateMatches(template, uri string) bool {
 	return err == nil && matches
 }
 
-// TemplateSchema returns a JSON Schema of a template's variables, for a form: texts, lists of texts, or objects of
+// templateSchema returns a JSON Schema of a template's variables, for a form: texts, lists of texts, or objects of
 // texts. Those without which a part of the path would be empty are required.
-func TemplateSchema(template string) json.RawMessage {
+func templateSchema(template string) json.RawMessage {
 	_, expressions, _ := cutTemplate(template)
 	var properties []rawjson.Member
 	required := []string{}

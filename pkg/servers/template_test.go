@@ -40,7 +40,7 @@ func TestTemplateSchema(t *testing.T) {
 		"x://{open":                  `{"type":"object","properties":{}}`,
 	} {
 		want = strings.TrimSuffix(want, "}") + `,"additionalProperties":false}`
-		if got := string(TemplateSchema(template)); got != want {
+		if got := string(templateSchema(template)); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", template, got, want)
 		}
 	}
@@ -52,17 +52,25 @@ func TestExpandTemplate(t *testing.T) {
 "base":"http://example.com/home/","path":"/foo/bar","list":["red","green","blue"],"keys":{"semi":";","dot":".","comma":","},
 "v":"6","x":"1024","y":"768","empty":"","empty_keys":{},"nothing":null,"name":"a b/ü","n":5}`
 	for template, want := range map[string]string{
-		"{count}": "one,two,three", "{count*}": "one,two,three", "{/count}": "/one,two,three", "{/count*}": "/one/two/three",
-		"{;count}": ";count=one,two,three", "{;count*}": ";count=one;count=two;count=three",
-		"{?count}": "?count=one,two,three", "{?count*}": "?count=one&count=two&count=three", "{&count*}": "&count=one&count=two&count=three",
-		"{var}": "value", "{hello}": "Hello%20World%21", "{half}": "50%25", "O{empty}X": "OX", "O{undef}X": "OX", "{x,y}": "1024,768",
+		"{count}": "one,two,three", "{count*}": "one,two,three", "{/count}": "/one,two,three",
+		"{/count*}": "/one/two/three",
+		"{;count}":  ";count=one,two,three", "{;count*}": ";count=one;count=two;count=three",
+		"{?count}":  "?count=one,two,three",
+		"{?count*}": "?count=one&count=two&count=three", "{&count*}": "&count=one&count=two&count=three",
+		"{var}": "value", "{hello}": "Hello%20World%21", "{half}": "50%25", "O{empty}X": "OX", "O{undef}X": "OX",
+		"{x,y}":   "1024,768",
 		"{var:3}": "val", "{var:30}": "value", "{list*}": "red,green,blue", "{keys}": "semi,%3B,dot,.,comma,%2C",
-		"{keys*}": "semi=%3B,dot=.,comma=%2C", "{+hello}": "Hello%20World!", "{+half}": "50%25", "{base}index": "http%3A%2F%2Fexample.com%2Fhome%2Findex",
-		"{+base}index": "http://example.com/home/index", "{+path:6}here": "/foo/bhere", "{+keys*}": "semi=;,dot=.,comma=,",
-		"{#x,hello,y}": "#1024,Hello%20World!,768", "X{#undef}": "X", "{#keys}": "#semi,;,dot,.,comma,,", "{.who,who}": ".fred.fred",
-		"X{.list*}": "X.red.green.blue", "X{.empty_keys*}": "X", "{/var,x}/here": "/value/1024/here", "{/var:1,var}": "/v/value",
+		"{keys*}": "semi=%3B,dot=.,comma=%2C", "{+hello}": "Hello%20World!", "{+half}": "50%25",
+		"{base}index":  "http%3A%2F%2Fexample.com%2Fhome%2Findex",
+		"{+base}index": "http://example.com/home/index", "{+path:6}here": "/foo/bhere",
+		"{+keys*}":     "semi=;,dot=.,comma=,",
+		"{#x,hello,y}": "#1024,Hello%20World!,768", "X{#undef}": "X",
+		"{#keys}": "#semi,;,dot,.,comma,,", "{.who,who}": ".fred.fred",
+		"X{.list*}": "X.red.green.blue", "X{.empty_keys*}": "X", "{/var,x}/here": "/value/1024/here",
+		"{/var:1,var}": "/v/value",
 		"{;x,y,empty}": ";x=1024;y=768;empty", "{;v,bar,who}": ";v=6;who=fred", "{;keys*}": ";semi=%3B;dot=.;comma=%2C",
-		"{?x,y,empty}": "?x=1024&y=768&empty=", "{?keys}": "?keys=semi,%3B,dot,.,comma,%2C", "?fixed=yes{&x}": "?fixed=yes&x=1024",
+		"{?x,y,empty}": "?x=1024&y=768&empty=", "{?keys}": "?keys=semi,%3B,dot,.,comma,%2C",
+		"?fixed=yes{&x}":       "?fixed=yes&x=1024",
 		"x://{name}{?nothing}": "x://a%20b%2F%C3%BC", "x://ü {n}%20": "x://%C3%BC%205%20",
 	} {
 		got, err := ExpandTemplate(template, json.RawMessage(values))
@@ -82,7 +90,7 @@ func FuzzTemplate(f *testing.F) {
 	f.Add("x://{id}{?a,b*}", `{"id":"1","b":["x"]}`, "x://1")
 	f.Add("x://{", `{}`, "")
 	f.Fuzz(func(t *testing.T, template, values, uri string) {
-		if schema := TemplateSchema(template); !json.Valid(schema) {
+		if schema := templateSchema(template); !json.Valid(schema) {
 			t.Errorf("%q: %s", template, schema)
 		}
 		TemplateMatches(template, uri)

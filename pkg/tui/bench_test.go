@@ -37,13 +37,15 @@ func crowd(b *testing.B, n int) *model {
 		registry.Register(tool)
 	}
 	m := newModel(b.Context(), Options{
-		Servers: []*config.Server{{Name: "big"}}, Pool: openPool{}, Executor: &exec.Executor{Registry: registry, Bus: bus},
-		Bus: bus, Now: noon, Memory: func(int) (int64, bool) { return 0, false }, Color: true,
+		Servers: []*config.Server{{Name: "big"}}, Pool: openPool{},
+		Executor: &exec.Executor{Registry: registry, Bus: bus},
+		Bus:      bus, Now: noon, Memory: func(int) (int64, bool) { return 0, false }, Color: true,
 	})
 	m.update(tea.WindowSizeMsg{Width: 200, Height: 60})
 	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "big"}}})
 	of := m.tree.groups[0].serverList(kindResource)
-	of.offered, of.listed, of.closed, of.items = true, true, false, itemsOf(kindResource, m.servers.list[0].config, resources)
+	of.offered, of.listed, of.closed, of.items = true, true, false,
+		itemsOf(kindResource, m.servers.list[0].config, resources)
 	m.relist()
 	return m
 }

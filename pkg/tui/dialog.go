@@ -48,7 +48,7 @@ func (d *dialog) leave() {
 	}
 }
 
-// closeDialog closes the dialog with one of its answers, or with the last one, which is none.
+// closeDialog closes the dialog with one of its answers; the last one does nothing.
 func (s *shared) closeDialog(binding *pane.Binding) tea.Cmd {
 	s.dialog = nil
 	return binding.Do()

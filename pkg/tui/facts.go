@@ -70,7 +70,8 @@ func (p *page) serverFacts(width int) []string {
 		fact("capabilities", capabilities(session.Capabilities))
 		fact("lists", p.group().counts())
 		t := s.timing
-		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", t.StartMS, t.InitializeMS, t.ListMS))
+		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms",
+			t.StartMS, t.InitializeMS, t.ListMS))
 		fact("up", pane.Duration(now.Sub(s.since)))
 	}
 	if s.pid != 0 {

@@ -81,7 +81,8 @@ func TestServerLists(t *testing.T) {
 	d.click("▾ templates")
 	d.click("▸ resources")
 	d.press("down")
-	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake A text  [about] json", "test://text", "text/plain", "ctrl+r reads A text")
+	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake A text  [about] json", "test://text",
+		"text/plain", "ctrl+r reads A text")
 	d.press("left")
 	d.shows("▸ resources (3)")
 	d.press("left") // from a closed list to its server
@@ -269,7 +270,8 @@ func TestListChangeIsNotLost(t *testing.T) {
 	for range 10 * maxPending {
 		f.take(servers.Notification{Server: "loud", Method: "notifications/resources/updated"})
 	}
-	if first, ok := f.drain().events[0].(servers.Notification); !ok || first.Method != "notifications/prompts/list_changed" {
+	if first, ok := f.drain().events[0].(servers.Notification); !ok ||
+		first.Method != "notifications/prompts/list_changed" {
 		t.Errorf("the first event is %+v", first)
 	}
 }
@@ -301,7 +303,8 @@ func TestSuggestions(t *testing.T) {
 	d := driveFake(t, "features")
 	suggests := func(words ...string) {
 		t.Helper()
-		d.until(fmt.Sprint(words), func() bool { return !d.m.suggested.completing && slices.Equal(d.m.suggested.values, words) })
+		d.until(fmt.Sprint(words),
+			func() bool { return !d.m.suggested.completing && slices.Equal(d.m.suggested.values, words) })
 	}
 	d.press("/", "text:greet", "enter", "enter")
 	suggests("Ada", "Alan", "Grace")
@@ -343,7 +346,9 @@ func TestFramesOfFeatures(t *testing.T) {
 			if one := d.m.page.item; one.kind == kindResource {
 				d.m.subscriptions.byName[one.Name] = &subscription{stands: true, updates: 2}
 			}
-			d.m.suggested.suggestions = suggestions{values: []string{"a\x1b[2J", strings.Repeat("long ", 50)}, failure: ""}
+			d.m.suggested.suggestions = suggestions{
+				values: []string{"a\x1b[2J", strings.Repeat("long ", 50)}, failure: "",
+			}
 			for a := range areas {
 				d.m.focus = a
 				d.frame()
@@ -400,7 +405,8 @@ func TestRestartListsAnew(t *testing.T) {
 	d.press("r")
 	d.until("the lists", func() bool {
 		session := d.m.options.Pool.Session("fake")
-		return session != nil && session != before && len(d.m.subscriptions.byName) == 0 && of.reading == nil && d.m.servers.list[0].status == statusReady
+		return session != nil && session != before && len(d.m.subscriptions.byName) == 0 && of.reading == nil &&
+			d.m.servers.list[0].status == statusReady
 	})
 	if d.shows("no more updates"); of.failure != "" || len(of.items) != 3 {
 		t.Errorf("there are %d resources, %s", len(of.items), of.failure)

@@ -110,7 +110,10 @@ func library(t *testing.T) *driver {
 				`{"role":"assistant","content":{"type":"text","text":"I dim Switch One to 20 and close the blinds."}}]}`), nil
 		},
 	})
-	c := &call{item: d.m.page.item, name: result.ToolName, result: result, started: noon(), sent: noon(), ended: noon().Add(12 * time.Millisecond)}
+	c := &call{
+		item: d.m.page.item, name: result.ToolName, result: result, started: noon(), sent: noon(),
+		ended: noon().Add(12 * time.Millisecond),
+	}
 	d.m.calls.list = append(d.m.calls.list, c)
 	d.m.calls.show(c)
 	wanted, _ := d.m.suggested.wanted()

@@ -23,8 +23,6 @@ const (
 
 // kinds says of each kind what it is called, what one does with an item, the request that runs one, and
 // how a server's list is read. Tools are listed by the session itself.
-//
-//nolint:gochecknoglobals // a static table costs nothing at the start
 var kinds = [...]struct {
 	name, verb, past string
 	request, listing string

@@ -14,7 +14,7 @@ import (
 // always returns the keys that work everywhere, even while text is typed.
 func (m *model) always() []pane.Binding {
 	run := pane.Binding{
-		Keys: []string{"ctrl+r", "f5"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Mend: m.toProblem, Do: m.run,
+		Keys: []string{"ctrl+r", "f5"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Fix: m.toProblem, Do: m.run,
 	}
 	if shown := m.calls.shown; m.ofResult() && shown.item.key() != m.page.item.key() {
 		run.Help, run.Off = shown.item.kind.verb()+" "+render.Safe(shown.item.label())+" again", ""
@@ -173,7 +173,7 @@ func (m *model) help() tea.Cmd {
 	everywhere := pane.Without(m.common(), own)
 	if m.focused().editing() {
 		lines = append(lines, keyLines(m.theme, "everywhere", m.always())...)
-		lines = append(lines, keyLines(m.theme, "behind esc", everywhere)...) // they are text now
+		lines = append(lines, keyLines(m.theme, "after esc", everywhere)...) // they are text now
 	} else {
 		lines = append(lines, keyLines(m.theme, "everywhere", append(m.always(), everywhere...))...)
 	}

@@ -5,9 +5,17 @@ import "testing"
 // At every size the panes that are shown fill the screen, without overlap, with room
 // within their borders, and the one with focus is among them.
 func TestLayoutFillsTheScreen(t *testing.T) {
-	for _, size := range [][2]int{{40, 12}, {79, 24}, {80, 12}, {80, 16}, {80, 19}, {80, 24}, {120, 40}, {149, 50}, {150, 24}, {400, 100}} {
+	for _, size := range [][2]int{
+		{40, 12}, {79, 24}, {80, 12}, {80, 16}, {80, 19}, {80, 24}, {120, 40}, {149, 50}, {150, 24}, {400, 100},
+	} {
 		for focus := range areas {
-			for _, flags := range []arrangement{{}, {result: true}, {watch: true}, {result: true, watch: true}, {zoomed: true, watch: true}} {
+			for _, flags := range []arrangement{
+				{},
+				{result: true},
+				{watch: true},
+				{result: true, watch: true},
+				{zoomed: true, watch: true},
+			} {
 				flags.focus = focus
 				if focus == areaResult {
 					flags.result = true

@@ -150,7 +150,8 @@ func TestWheel(t *testing.T) {
 	d := drive(t, []string{"zwave"}, tools...)
 	var lines []exec.Event
 	for i := range 60 {
-		lines = append(lines, servers.StderrLine{Time: exec.Time{At: noon()}, Server: "zwave", Text: fmt.Sprintf("line%02d", i)})
+		lines = append(lines,
+			servers.StderrLine{Time: exec.Time{At: noon()}, Server: "zwave", Text: fmt.Sprintf("line%02d", i)})
 	}
 	d.m.updateEvents(eventsMsg{events: lines})
 	d.shows("line59")
@@ -182,7 +183,8 @@ func TestWheel(t *testing.T) {
 	d.press("text:!")
 	d.shows("typed!")
 	x, y := d.place("field03")
-	d.send(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelLeft}, tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseMiddle})
+	d.send(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelLeft},
+		tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseMiddle})
 	d.press("text:?")
 	d.shows("typed!?", "field00")
 }

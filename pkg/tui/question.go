@@ -185,7 +185,7 @@ func (qs *questions) wait() tea.Cmd {
 	}
 }
 
-// add queues a question behind those that are not answered yet.
+// add queues a question after those that are not answered yet.
 func (qs *questions) add(q *question) tea.Cmd {
 	qs.list = append(qs.list, q)
 	if len(qs.list) > maxQuestions {
@@ -343,7 +343,7 @@ func (qs *questions) answers(q *question) []pane.Binding {
 	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: no}
 	cancel := pane.Binding{Keys: []string{"esc"}, Help: "cancel", Do: func() tea.Cmd { return qs.cancel(q) }}
 	send := pane.Binding{
-		Keys: []string{"ctrl+s"}, Help: "send", Off: q.cannotSend(), Mend: q.toProblem,
+		Keys: []string{"ctrl+s"}, Help: "send", Off: q.cannotSend(), Fix: q.toProblem,
 		Do: func() tea.Cmd { return qs.send(q) },
 	}
 	switch {

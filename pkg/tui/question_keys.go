@@ -72,8 +72,8 @@ func (qs *questions) update(q *question, key tea.KeyPressMsg) tea.Cmd {
 func (q *question) do(binding *pane.Binding) tea.Cmd {
 	if binding.Off != "" {
 		q.note = binding.Help + ": " + binding.Off
-		if binding.Mend != nil {
-			binding.Mend()
+		if binding.Fix != nil {
+			binding.Fix()
 		}
 		return nil
 	}

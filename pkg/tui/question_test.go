@@ -367,7 +367,8 @@ const askModel = `{"systemPrompt":"Be brief.","messages":[{"role":"user","conten
 func TestUserPlaysTheModel(t *testing.T) {
 	a := asking(t)
 	a.sample(askModel)
-	a.shows("server booking asks a model", "│ Be brief.", "user", "│ hello", "assistant", "[image image/png", "a model like small; at most 10 tokens; temperature 0.5; ends at \"END\"")
+	a.shows("server booking asks a model", "│ Be brief.", "user", "│ hello", "assistant", "[image image/png",
+		"a model like small; at most 10 tokens; temperature 0.5; ends at \"END\"")
 	a.press("text:good", "ctrl+j", "text:day", "ctrl+s")
 	a.told(`{"role":"assistant","model":"human","content":{"type":"text","text":"good\nday"},"stopReason":"endTurn"}`)
 	a.sample(askModel)
@@ -421,7 +422,9 @@ func TestHostileQuestion(t *testing.T) {
 		Server: "booking", Message: hostile,
 		Schema: json.RawMessage(`{"type":"object","properties":{"\u001b[H":{"type":"string","title":"\u001b[1m","description":"\u009b2J"}}}`),
 	})
-	a.elicit(&servers.Elicitation{Server: "booking", Message: hostile, URL: "https://x.example/" + strings.Repeat("a", 500)})
+	a.elicit(&servers.Elicitation{
+		Server: "booking", Message: hostile, URL: "https://x.example/" + strings.Repeat("a", 500),
+	})
 	a.sample(`{"messages":[{"role":"` + `\u001b[H` + `","content":{"type":"text","text":"\u001b[2J"}}],"modelPreferences":{"hints":[{"name":"\u001b[H"}]}}`)
 	for range 3 {
 		for _, size := range [][2]int{{40, 12}, {41, 13}, {80, 24}, {200, 60}, {20, 5}} {
@@ -460,7 +463,10 @@ func FuzzQuestion(f *testing.F) {
 	} {
 		f.Add([]byte(seed), "Which room?\x1b[2J", []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
 	}
-	names := []string{"tab", "ctrl+a", "x", "space", "esc", "ctrl+t", "down", "shift+tab", "right", "enter", "ctrl+s", "ctrl+x", "f2", "ctrl+n", "ctrl+u", "1", "y"}
+	names := []string{
+		"tab", "ctrl+a", "x", "space", "esc", "ctrl+t", "down", "shift+tab", "right", "enter", "ctrl+s", "ctrl+x",
+		"f2", "ctrl+n", "ctrl+u", "1", "y",
+	}
 	f.Fuzz(func(t *testing.T, document []byte, message string, keys []byte) {
 		if !json.Valid(document) {
 			return

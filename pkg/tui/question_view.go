@@ -37,7 +37,7 @@ func (qs *questions) said(q *question, width int) []string {
 	})
 }
 
-// sheet collects toolx's own lines, and a server's lines behind a bar, so that they cannot pass for toolx's.
+// sheet collects toolx's own lines, and a server's lines after a bar, so that they cannot pass for toolx's.
 type sheet struct {
 	theme *pane.Theme
 	width int

@@ -25,7 +25,7 @@ func search(items []item, pattern string) []item {
 const (
 	inName        = 1000
 	inDescription = 100
-	inLetters     = 50 // at the most: its letters, in their order, are in the name
+	inLetters     = 50 // at most: its letters, in their order, are in the name
 )
 
 // scoreOf returns how well an item matches a pattern, zero if it does not. Every word must be found:

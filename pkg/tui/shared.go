@@ -68,8 +68,8 @@ func (s *shared) do(binding *pane.Binding) tea.Cmd {
 		return binding.Do()
 	}
 	s.tell(binding.Help+": "+binding.Off, true)
-	if binding.Mend != nil {
-		binding.Mend()
+	if binding.Fix != nil {
+		binding.Fix()
 	}
 	return nil
 }

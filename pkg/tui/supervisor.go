@@ -80,7 +80,7 @@ func (su *supervisor) open(s *server) tea.Cmd {
 
 // opened takes how opening a server ended.
 func (su *supervisor) opened(s *server, err error) tea.Cmd {
-	if s.asked && errors.Is(err, context.Canceled) { // whoever stopped it tells how it stands
+	if s.asked && errors.Is(err, context.Canceled) { // whoever stopped it reports its state
 		return nil
 	}
 	if err != nil && su.ctx.Err() == nil {

@@ -13,7 +13,14 @@ import (
 
 // The colours follow the terminal and what the user wants of it.
 func TestProfile(t *testing.T) {
-	database := map[string]int{"vt100": -1, "linux": 8, "xterm": 8, "xterm-256color": 256, "screen": 8, "tmux-256color": 256}
+	database := map[string]int{
+		"vt100":          -1,
+		"linux":          8,
+		"xterm":          8,
+		"xterm-256color": 256,
+		"screen":         8,
+		"tmux-256color":  256,
+	}
 	colors := func(term string) (int, bool) {
 		count, ok := database[term]
 		return count, ok

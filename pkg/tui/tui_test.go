@@ -189,7 +189,9 @@ func TestServerStates(t *testing.T) {
 	d.shows("server gone", "found: gone", "hint", "install the thing")
 	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "gone", "***") }
 	d.shows("found: ***")
-	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 3"}}})
+	d.m.updateEvents(eventsMsg{
+		events: []exec.Event{servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 3"}},
+	})
 	d.shows("zwave ✗ exit status 3")
 }
 
@@ -200,7 +202,8 @@ func TestDoctorsFindings(t *testing.T) {
 	d.m.options.Examine = func(context.Context, string) (*doctor.Report, error) {
 		return &doctor.Report{Findings: []check.Finding{{
 			ID: "text-control", Severity: check.Error, Server: "zwave", Title: "a text has\x1b[2J control characters",
-			Where: &evidence.Where{Tool: "dim", Pointer: "/description"}, Evidence: "token=hunter2 \x1b[31m", Fix: []string{"send plain text"},
+			Where: &evidence.Where{Tool: "dim", Pointer: "/description"}, Evidence: "token=hunter2 \x1b[31m",
+			Fix: []string{"send plain text"},
 		}}, Servers: []doctor.ServerReport{{Name: "zwave", Status: "ready"}}}, nil
 	}
 	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
@@ -227,7 +230,7 @@ func TestHelpOnKeys(t *testing.T) {
 	d.press("g", "esc")
 	d.send(tea.WindowSizeMsg{Width: 100, Height: 70})
 	d.press("f1")
-	d.shows("tab                next field", "behind esc")
+	d.shows("tab                next field", "after esc")
 	if strings.Contains(d.frame(), "next pane") {
 		t.Errorf("tab is told of twice:\n%s", d.frame())
 	}
@@ -316,7 +319,8 @@ func TestCloseAllGroups(t *testing.T) {
 	d := drive(t, []string{"zwave", "mail"}, serverTool(t, "zwave", "dim"), serverTool(t, "mail", "send"))
 	d.press("j", "-")
 	frame := d.frame()
-	if strings.Contains(frame, "• dim") || strings.Contains(frame, "• send") || d.m.tree.selected().group.server.name != "zwave" {
+	if strings.Contains(frame, "• dim") || strings.Contains(frame, "• send") ||
+		d.m.tree.selected().group.server.name != "zwave" {
 		t.Errorf("not all is closed, or the cursor left its group:\n%s", frame)
 	}
 	d.press("+")
@@ -407,13 +411,17 @@ func TestLostServer(t *testing.T) {
 	at := exec.Time{At: noon()}
 	take := func(events ...exec.Event) { d.m.updateEvents(eventsMsg{events: events}) }
 	take(servers.ProcessStarted{Time: at, Server: "zwave", PID: 7}, servers.Connected{Time: at, Server: "zwave"})
-	take(servers.SessionLost{Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdout}})
+	take(servers.SessionLost{
+		Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdout},
+	})
 	d.shows("zwave ✗ closed its stdout", "reason", "7", "r restart the server")
 	take(servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 0"})
 	d.shows("zwave ✗ closed its stdout")
 
 	take(servers.ProcessStarted{Time: at, Server: "zwave", PID: 8}, servers.Connected{Time: at, Server: "zwave"})
-	take(servers.SessionLost{Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin}})
+	take(servers.SessionLost{
+		Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin},
+	})
 	d.press("s")
 	d.until("its end", func() bool { return d.m.servers.list[0].status == statusStopped })
 	d.shows("zwave ○ stopped")
@@ -508,7 +516,8 @@ func TestClusters(t *testing.T) {
 	d := drive(t, nil, newTool(t, `{"name":"t","description":"x","inputSchema":{"type":"object","properties":{"👩\u200d💻":{"type":"string"}}}}`, says("")))
 	d.press("down")
 	d.shows("👩💻")
-	d.send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset}, tea.BackgroundColorMsg{Color: color.Black})
+	d.send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset},
+		tea.BackgroundColorMsg{Color: color.Black})
 	d.shows("👩\u200d💻")
 	d.send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeNotRecognized})
 	d.shows("👩💻")

@@ -124,7 +124,7 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case works:
 		return m.do(own)
-	case common != nil: // tab, behind the last field of a form
+	case common != nil: // tab, after the last field of a form
 		return m.do(common)
 	case own != nil:
 		return m.do(own)

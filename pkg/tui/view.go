@@ -156,7 +156,7 @@ func (m *model) placedHints(width int) (texts []string, spans []pane.Span) {
 // hints returns the keys for the status line, the most useful first.
 func (m *model) hints() []pane.Binding {
 	if m.questions.first() != nil || m.dialog != nil {
-		return nil // what stands over the panes tells its own
+		return nil // what stands over the panes has its own
 	}
 	var hints []pane.Binding
 	all := append(m.focused().bindings(), m.always()...)

@@ -91,7 +91,10 @@ func (p programs) fake() string  { return filepath.Join(p.folder, "fakeserver") 
 func build(t *testing.T) programs {
 	t.Helper()
 	p := programs{t.TempDir(), t.TempDir()}
-	for program, source := range map[string]string{p.toolx(): "toolx", p.fake(): "toolx/pkg/servers/fake/cmd/fakeserver"} {
+	for program, source := range map[string]string{
+		p.toolx(): "toolx",
+		p.fake():  "toolx/pkg/servers/fake/cmd/fakeserver",
+	} {
 		if text, err := exec.Command("go", "build", "-o", program, source).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -321,7 +324,8 @@ func schemas(t *testing.T, p programs) []attack {
 	}
 	for _, verb := range [][]string{{"call", "t1", "--timeout", "5s"}, {"list"}, {"doctor", "--max-time", "40s"}} {
 		attacks = append(attacks, attack{
-			name: verb[0] + ": 60,000 tools on one line of 60 MB", args: append(slices.Clone(verb), "--", "sh", script, wide),
+			name: verb[0] + ": 60,000 tools on one line of 60 MB",
+			args: append(slices.Clone(verb), "--", "sh", script, wide),
 		})
 	}
 	large := tools(func(out io.Writer) {
@@ -349,27 +353,35 @@ func schemas(t *testing.T, p programs) []attack {
 			"properties": map[string]any{"a": map[string]any{"type": "array", "minItems": 1e9, "items": map[string]any{"type": "string", "minLength": 1e9}}},
 		},
 		"a pattern that backtracks": map[string]any{
-			"type": "object", "properties": map[string]any{"a": map[string]any{"type": "string", "pattern": "^(?=(a+)+$)"}},
+			"type":       "object",
+			"properties": map[string]any{"a": map[string]any{"type": "string", "pattern": "^(?=(a+)+$)"}},
 		},
 		"a reference to itself": map[string]any{"$ref": "#"},
 	} {
 		file := tools(func(out io.Writer) {
 			_ = json.NewEncoder(out).Encode([]map[string]any{{"name": "x", "inputSchema": schema}}) // flushing tells
 		})
-		for _, verb := range [][]string{{"call", "x", "a=" + strings.Repeat("a", 40) + "!", "--timeout", "5s"}, {"show", "x"}, {"list"}} {
+		for _, verb := range [][]string{
+			{"call", "x", "a=" + strings.Repeat("a", 40) + "!", "--timeout", "5s"},
+			{"show", "x"}, {"list"},
+		} {
 			attacks = append(attacks, attack{
-				name: verb[0] + ": " + name, args: append(append(slices.Clone(verb), "--", p.fake()), "--tools", file, "good"),
+				name: verb[0] + ": " + name,
+				args: append(append(slices.Clone(verb), "--", p.fake()), "--tools", file, "good"),
 			})
 		}
 	}
-	for _, mode := range []string{"schema-combos", "schema-deep", "schema-ref-loop", "schema-ref-mutual", "schema-ref-file", "schema-ref-http"} {
+	for _, mode := range []string{
+		"schema-combos", "schema-deep", "schema-ref-loop", "schema-ref-mutual", "schema-ref-file",
+		"schema-ref-http",
+	} {
 		attacks = append(attacks, attack{name: "show: " + mode, args: []string{"show", "shaped", "--", p.fake(), mode}})
 	}
 	return attacks
 }
 
-// lister is a server whose list of tools is a file. It has no memory to speak of: what the system tells of the memory of
-// toolx is that of its children, where they have more.
+// lister is a server whose list of tools is a file. It has no memory to speak of: what the system tells of the memory
+// of toolx is that of its children, where they have more.
 const lister = `while read -r line; do
 	id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
 	result=
@@ -404,7 +416,10 @@ func patterned(count int) map[string]any {
 func choice(alternatives int) map[string]any {
 	var list []any
 	for i := range alternatives {
-		list = append(list, map[string]any{"properties": map[string]any{"a": map[string]any{"const": fmt.Sprint(i)}}, "required": []string{"a"}})
+		list = append(list, map[string]any{
+			"properties": map[string]any{"a": map[string]any{"const": fmt.Sprint(i)}},
+			"required":   []string{"a"},
+		})
 	}
 	return map[string]any{"oneOf": list}
 }
@@ -435,11 +450,15 @@ func nestedEach(levels, alternatives int) any {
 func screens(p programs) []attack {
 	var attacks []attack
 	for _, mode := range []string{
-		"term-title", "term-clear", "term-link", "term-clipboard", "term-c1", "term-bidi", "term-zero-width", "term-tags",
+		"term-title", "term-clear", "term-link", "term-clipboard", "term-c1", "term-bidi", "term-zero-width",
+		"term-tags",
 		"term-newlines", "term-name", "term-stderr", "banner-ansi", "log-between-ansi",
 	} {
 		for _, verb := range [][]string{{"list", "-v"}, {"call", "echo", "message=hi", "-v", "--trace"}, {"doctor"}} {
-			attacks = append(attacks, attack{name: verb[0] + ": " + mode, args: append(append(slices.Clone(verb), "--", p.fake()), mode), terminal: true})
+			attacks = append(attacks, attack{
+				name: verb[0] + ": " + mode, args: append(append(slices.Clone(verb), "--", p.fake()), mode),
+				terminal: true,
+			})
 		}
 	}
 	return attacks
@@ -458,11 +477,14 @@ func folders(t *testing.T) []attack {
 	}
 	var attacks []attack
 	for _, verb := range [][]string{
-		{"list"}, {"doctor"}, {"ping"}, {"call", "pwn__x"}, {"show", "pwn__x"}, {"resources", "list"}, {"raw", "pwn", "ping"},
-		{"convert", "--format", "qwen"}, {"proxy", "pwn"}, {"__complete", "call", "pwn__"}, {"__complete", "resources", "read", "pwn__"},
+		{"list"}, {"doctor"}, {"ping"}, {"call", "pwn__x"}, {"show", "pwn__x"}, {"resources", "list"},
+		{"raw", "pwn", "ping"},
+		{"convert", "--format", "qwen"}, {"proxy", "pwn"}, {"__complete", "call", "pwn__"},
+		{"__complete", "resources", "read", "pwn__"},
 	} {
 		attacks = append(attacks, attack{
-			name: "a stranger's folder: " + strings.Join(verb, " "), args: verb, dir: stranger, exits: []int{0, 2}, never: "PWNED",
+			name: "a stranger's folder: " + strings.Join(verb, " "), args: verb, dir: stranger, exits: []int{0, 2},
+			never: "PWNED",
 		})
 	}
 	return append(attacks, attack{

@@ -23,7 +23,8 @@ import (
 func clients(t *testing.T, p programs) []outcome {
 	folder := t.TempDir()
 	config := filepath.Join(folder, "served.yaml")
-	text := "tools:\n  - {name: lamp, implementation: {type: mock, mock_response: on}}\n  - {name: search, implementation: {type: builtin}}\n"
+	text := "tools:\n  - {name: lamp, implementation: {type: mock, mock_response: on}}\n" +
+		"  - {name: search, implementation: {type: builtin}}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func clients(t *testing.T, p programs) []outcome {
 }
 
 // served starts a server, lets do attack it, and looks at what that cost.
-func (p programs) served(t *testing.T, config, name string, do func(t *testing.T, address, token string) []string) outcome {
+func (p programs) served(t *testing.T, config, name string,
+	do func(t *testing.T, address, token string) []string) outcome {
 	t.Helper()
 	cmd := exec.Command(p.toolx(), "serve", config, "--http", "127.0.0.1:0")
 	cmd.Dir, cmd.Env = filepath.Dir(config), p.environment()
@@ -172,7 +174,8 @@ func unfinishedBodies(t *testing.T, address, token string) []string {
 				return
 			}
 			t.Cleanup(func() { conn.Close() })
-			fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", host, token, 60<<20)
+			fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
+				"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", host, token, 60<<20)
 			_ = conn.SetWriteDeadline(time.Now().Add(5 * time.Second))
 			for range 59 {
 				if _, err := conn.Write(chunk); err != nil {

@@ -77,7 +77,8 @@ func sites(t *testing.T) []attack {
 			"list": {"list", "--start-timeout", "10s", "--retries", "0"},
 			"call": {"call", "x", "--timeout", "5s", "--start-timeout", "10s", "--retries", "0"},
 		} {
-			attacks = append(attacks, attack{name: verb + " over HTTP: " + name, args: append(args, "--url", site.URL+"/mcp")})
+			attacks = append(attacks,
+				attack{name: verb + " over HTTP: " + name, args: append(args, "--url", site.URL+"/mcp")})
 		}
 	}
 	return attacks
@@ -103,7 +104,7 @@ func handshake(
 	}
 }
 
-// drip writes a chunk again and again until the other side has gone, 2 GB at the most.
+// drip writes a chunk again and again until the other side has gone, at most 2 GB.
 func drip(w http.ResponseWriter, r *http.Request, chunk []byte, pause time.Duration) {
 	for sent := 0; sent < 2<<30 && r.Context().Err() == nil; sent += len(chunk) {
 		if _, err := w.Write(chunk); err != nil {
@@ -117,7 +118,7 @@ func drip(w http.ResponseWriter, r *http.Request, chunk []byte, pause time.Durat
 }
 
 // hijack writes to the bare connection: the beginning once, and then a chunk for as long as
-// the other side takes it, two minutes at the most.
+// the other side takes it, at most two minutes.
 func hijack(w http.ResponseWriter, begin string, chunk []byte) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -74,13 +74,15 @@ func TestConformance(t *testing.T) {
 	revisions := []string{"2026-07-28", "2025-11-25"}
 	for _, revision := range revisions {
 		t.Run("client "+revision, func(t *testing.T) {
-			legs = append(legs, judge(t, leg{Title: "toolx as a client", Revision: revision, missing: "not supported"}, runClient(t, revision), clientReasons()))
+			legs = append(legs, judge(t, leg{Title: "toolx as a client", Revision: revision, missing: "not supported"},
+				runClient(t, revision), clientReasons()))
 		})
 	}
 	for _, revision := range revisions {
 		t.Run("server "+revision, func(t *testing.T) {
 			ran, _ := runSuite(t, "server", revision, "--url", serve(t)) // what does not apply fails as well
-			legs = append(legs, judge(t, leg{Title: "toolx serve --http", Revision: revision, missing: "does not apply"}, ran, serverReasons()))
+			legs = append(legs, judge(t,
+				leg{Title: "toolx serve --http", Revision: revision, missing: "does not apply"}, ran, serverReasons()))
 		})
 	}
 	unneeded(t, clientReasons(), legs[:len(revisions)])
@@ -119,7 +121,8 @@ func serve(t *testing.T) (url string) {
 	t.Helper()
 	command := exec.Command("toolx", "serve", "server.yaml", "--http", "0", "--no-token")
 	command.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
-	command.Env = slices.DeleteFunc(command.Env, func(variable string) bool { return strings.HasPrefix(variable, "TOOLX_SERVE_TOKEN=") })
+	command.Env = slices.DeleteFunc(command.Env,
+		func(variable string) bool { return strings.HasPrefix(variable, "TOOLX_SERVE_TOKEN=") })
 	stderr, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +188,8 @@ func explain(ran scenario, failed []check, reasons []reason) (because []string, 
 		}
 	}
 	for _, c := range failed {
-		at := slices.IndexFunc(reasons, func(r reason) bool { return matches(r.scenario, ran.name) && r.check != "" && matches(r.check, c.ID) })
+		at := slices.IndexFunc(reasons,
+			func(r reason) bool { return matches(r.scenario, ran.name) && r.check != "" && matches(r.check, c.ID) })
 		if at < 0 {
 			open = append(open, c)
 		} else {
@@ -210,7 +214,9 @@ func unneeded(t *testing.T, reasons []reason, legs []leg) {
 	t.Helper()
 	for _, r := range reasons {
 		if !slices.ContainsFunc(legs, func(l leg) bool {
-			return slices.ContainsFunc(l.Rows, func(row row) bool { return matches(r.scenario, row.Scenario) && strings.Contains(row.Note, r.because) })
+			return slices.ContainsFunc(l.Rows, func(row row) bool {
+				return matches(r.scenario, row.Scenario) && strings.Contains(row.Note, r.because)
+			})
 		}) {
 			t.Errorf("no need to say of %s %s: %s", r.scenario, r.check, r.because)
 		}
@@ -239,6 +245,8 @@ func checkPage(t *testing.T, legs []leg) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(written, made.Bytes()) {
-		t.Errorf("docs/conformance.md is not what has come out: make conformance CONFORMANCEFLAGS=-update writes it anew")
+		t.Errorf(
+			"docs/conformance.md is not what has come out: make conformance CONFORMANCEFLAGS=-update writes it anew",
+		)
 	}
 }

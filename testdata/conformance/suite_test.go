@@ -107,8 +107,10 @@ func runAlone(t *testing.T, leg, revision, name string, arguments ...string) ([]
 func run(t *testing.T, arguments ...string) (results map[string][]check, told []byte, err error) {
 	t.Helper()
 	out := t.TempDir()
-	cmd := exec.Command(node(t), append([]string{filepath.Join(suite, "dist", "index.js")}, append(arguments, "-o", out)...)...)
-	cmd.Env = append(os.Environ(), "NO_COLOR=1", "XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(), "TOOLX_KEYRING=off")
+	cmd := exec.Command(node(t),
+		append([]string{filepath.Join(suite, "dist", "index.js")}, append(arguments, "-o", out)...)...)
+	cmd.Env = append(os.Environ(), "NO_COLOR=1", "XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(),
+		"TOOLX_KEYRING=off")
 	told, err = cmd.CombinedOutput()
 	return readResults(t, out), told, err
 }

@@ -58,7 +58,8 @@ const (
 	NeedCalls                 // the user gave calls to make
 	NeedList                  // tools/list was answered, even by what no client accepts
 	NeedSample                // the clean run's processes were measured
-	NeedSpeed                 // the clean run's answers were timed
+	NeedSpeed                 // answers were timed
+	NeedSignal                // the probing run was made, on a system with SIGTERM
 	NeedPins                  // tool definitions are pinned (Options.Pinned); of AskAll
 
 	// The last three are for servers over HTTP; for other servers these checks do not exist.
@@ -96,8 +97,27 @@ type Finding struct {
 	Culprit *culprit.Culprit `json:"culprit,omitempty"`
 	Breaks  []string         `json:"breaks,omitempty" mask:"-"`
 	Fix     []string         `json:"fix,omitempty"`
-	Source  string           `json:"source,omitempty" mask:"-"`
+	// Variables has the names of missing variables: one of the groups is needed, and all names of that group.
+	Variables [][]string `json:"variables,omitempty"`
+	Source    string     `json:"source,omitempty" mask:"-"`
+	Manner    Manner     `json:"-"`
 }
+
+// Manner is how a finding is reported, unless the user sets its severity: then it is a finding like all others.
+type Manner int
+
+// The manners.
+const (
+	Plain Manner = iota
+	// Fact is a measurement of a healthy server too. It is in the head of the report, and never fails.
+	Fact
+	// Quiet is a note that most servers get and few can act on; texts for people have it only if they have everything.
+	Quiet
+	// Length is about the length of tool definitions. All of a server's are one finding.
+	Length
+	// LengthFact is a Fact, unless the server has findings of the manner Length: then it is their first.
+	LengthFact
+)
 
 // Place is one of several places of a finding: see its members of the same names.
 type Place struct {
@@ -118,17 +138,6 @@ const (
 	Skipped Outcome = "skip"
 	Broke   Outcome = "error" // the check itself went wrong
 )
-
-// OutcomeOf returns the outcome of a check whose worst finding has a severity.
-func OutcomeOf(severity Severity) Outcome {
-	switch severity {
-	case Error:
-		return Failed
-	case Warning:
-		return Warned
-	}
-	return Noted
-}
 
 // CheckResult is how one check ended for one server (or for all together).
 type CheckResult struct {

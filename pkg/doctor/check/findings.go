@@ -6,14 +6,33 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/mask"
+	"toolx/pkg/words"
 )
 
 // Masked hides what looks like a secret in text that a finding shows.
 func Masked(text string) string {
 	var shapes *mask.Masker // knows no values, only shapes and names
 	return shapes.Text(text)
+}
+
+// NameCause puts the cause into a finding about a server that failed: its title begins with title, and its fixes are
+// those of the cause if there are any. It reports whether the finding is needed: a cause of a kind of its own has a
+// check of its own.
+func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
+	switch {
+	case c == nil:
+		return true
+	case c.Kind != cause.Said && c.Kind != cause.Other:
+		return false
+	}
+	f.Title = title + ": " + Masked(c.What)
+	if len(c.Fixes) > 0 {
+		f.Fix = words.Texts(c.Fixes, Masked)
+	}
+	return true
 }
 
 // Capped keeps the first findings and counts the rest: a server with a thousand tools makes the same mistake

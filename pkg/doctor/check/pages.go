@@ -19,6 +19,7 @@ type Page struct {
 	Good   string   `json:"good,omitempty"`   // the same, right
 	Fix    []string `json:"fix,omitempty"`    // what to do, the server's author first, then its user
 	Breaks []string `json:"breaks,omitempty"` // clients that fail on it
+	Spares []string `json:"spares,omitempty"` // what looks like it, and is not reported
 	Source string   `json:"source,omitempty"` // the specification's clause and revision, or a report
 	// After are the checks whose finding would explain what this one sees: if one of them
 	// has found something, this one is skipped and says so.
@@ -52,11 +53,12 @@ func readPage(text string) Page {
 			page.Source = value
 		}
 	}
-	page.Why = sectionOf(body, "Why it matters")
+	page.Why = strings.NewReplacer("\n\n", "\n\n", "\n", " ").Replace(sectionOf(body, "Why it matters"))
 	page.Bad = exampleOf(sectionOf(body, "Bad"))
 	page.Good = exampleOf(sectionOf(body, "Good"))
 	page.Fix = itemsOf(sectionOf(body, "What to do"))
 	page.Breaks = itemsOf(sectionOf(body, "Who fails on it"))
+	page.Spares = itemsOf(sectionOf(body, "What it does not fire on"))
 	return page
 }
 
@@ -72,12 +74,12 @@ func exampleOf(section string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(section, "```text\n"), "\n```")
 }
 
-// itemsOf returns the items of a list, a line each.
+// itemsOf returns the items of a list. An item may go on in indented lines.
 func itemsOf(section string) []string {
 	if section == "" {
 		return nil
 	}
-	return strings.Split(strings.TrimPrefix(section, "- "), "\n- ")
+	return strings.Split(strings.TrimPrefix(strings.ReplaceAll(section, "\n  ", " "), "- "), "\n- ")
 }
 
 // Markdown returns a check's page for SARIF, whose readers do not see the front matter.
@@ -90,6 +92,7 @@ func (c Check) Markdown() string {
 	Section(&page, "Good", fenced(c.Good))
 	Section(&page, "What to do", Bulleted(c.Fix))
 	Section(&page, "Who fails on it", Bulleted(c.Breaks))
+	Section(&page, "What it does not fire on", Bulleted(c.Spares))
 	Section(&page, "Source", c.Source)
 	if len(c.After) > 0 {
 		var links []string

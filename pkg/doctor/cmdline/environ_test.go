@@ -11,7 +11,8 @@ import (
 
 func TestEnvLike(t *testing.T) {
 	shell := []string{
-		"HOME=/home/me", "PATH=/home/me/.venv/bin:/home/me/.nvm/bin:/x/node_modules/.bin:/usr/bin", "SHELL=/bin/zsh", "TERM=xterm", "USER=me", "LOGNAME=me",
+		"HOME=/home/me", "PATH=/home/me/.venv/bin:/home/me/.nvm/bin:/x/node_modules/.bin:/usr/bin", "SHELL=/bin/zsh",
+		"TERM=xterm", "USER=me", "LOGNAME=me",
 		"GITHUB_TOKEN=t", "VIRTUAL_ENV=/home/me/.venv", "PWD=/tmp", "npm_config_yes=true", "LANG=C", "SHLVL=2",
 	}
 	for _, test := range []struct{ name, goos, want string }{

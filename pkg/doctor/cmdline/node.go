@@ -24,6 +24,8 @@ type NodePackage struct {
 	Engines struct {
 		Node string `json:"node"`
 	} `json:"engines"`
+	// Programs are the names of its bin; none if it is one path, whose name is the package's.
+	Programs map[string]string `json:"bin"`
 }
 
 // NodeScript returns the file that node runs: its first argument, or the command itself if that is a script for node.

@@ -35,7 +35,7 @@ const (
 func (c ShellCommand) Merges() bool { return c.Err == StreamOut }
 
 // ShellCommands returns the simple commands of a script in their order, and a command without words for what redirects
-// the output of several, or of the whole script. What stands behind an error of syntax is left out.
+// the output of several, or of the whole script. What follows an error of syntax is left out.
 func ShellCommands(script string) []ShellCommand {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
 	var commands []ShellCommand
@@ -160,7 +160,7 @@ func textOf(parts []syntax.WordPart, escapable string) string {
 	return text.String()
 }
 
-// unescaped takes the backslashes out of a literal that quote what stands behind them.
+// unescaped takes the backslashes out of a literal that quote what follows them.
 func unescaped(text, escapable string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {

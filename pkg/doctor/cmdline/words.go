@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Unwrapped returns the command behind a shell or env that only starts it: `cmd /c npx …` is npx. A script for a shell
+// Unwrapped returns the command inside a shell or env that only starts it: `cmd /c npx …` is npx. A script for a shell
 // is taken apart only if it is plain words.
 func Unwrapped(command string, args []string) (string, []string) {
 	for range 3 {

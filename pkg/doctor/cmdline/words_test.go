@@ -10,7 +10,9 @@ import (
 // FuzzCommandLines: whatever the words are, they are read without harm, and a package
 // that is found stands where it is said to.
 func FuzzCommandLines(f *testing.F) {
-	for _, seed := range []string{"npx -p x@1 -y bin", "uvx --from a==1 b", "docker run -it --rm -eA=b x", "cmd /c npx x", "sh -lc exec"} {
+	for _, seed := range []string{
+		"npx -p x@1 -y bin", "uvx --from a==1 b", "docker run -it --rm -eA=b x", "cmd /c npx x", "sh -lc exec",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -27,7 +29,8 @@ func FuzzCommandLines(f *testing.F) {
 
 func TestUnwrapped(t *testing.T) {
 	for script, want := range map[string]string{
-		"exec npx -y x": "npx -y x", "node a.js": "node a.js", "node a.js; true": "sh -c node a.js; true", "cat $X": "sh -c cat $X",
+		"exec npx -y x": "npx -y x", "node a.js": "node a.js", "node a.js; true": "sh -c node a.js; true",
+		"cat $X": "sh -c cat $X",
 	} {
 		command, args := Unwrapped("sh", []string{"-c", script})
 		if got := strings.Join(append([]string{command}, args...), " "); got != want {
@@ -106,7 +109,14 @@ func TestVersionRanges(t *testing.T) {
 			t.Errorf("%q is no range", text)
 		}
 	}
-	for text, want := range map[string]bool{"v1.2.3": true, "1.2.3-rc.1+b": true, "1.2": false, "latest": false, "": false, "1.2.x": false} {
+	for text, want := range map[string]bool{
+		"v1.2.3":       true,
+		"1.2.3-rc.1+b": true,
+		"1.2":          false,
+		"latest":       false,
+		"":             false,
+		"1.2.x":        false,
+	} {
 		if _, ok := ParseVersion(text); ok != want {
 			t.Errorf("parseVersion(%q) = %v", text, ok)
 		}

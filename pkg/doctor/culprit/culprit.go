@@ -28,10 +28,13 @@ const (
 type Context struct {
 	// Nearby are the lines around it, at most a banner's height away.
 	Nearby []string
-	// Command is the server's command line, behind the scripts that lead to it.
+	// Command is the server's command line, inside the scripts that lead to it. It begins with the runtime if the
+	// program's name does not say that.
 	Command []string
 	// Wrappers are those scripts, the outermost first.
 	Wrappers []Wrapper
+	// Beside are the command lines of further programs that write to the same stdout.
+	Beside [][]string
 }
 
 // Recognition says who wrote a text on stdout, and what stops it.
@@ -66,7 +69,10 @@ const (
 // ignores escape sequences and a byte order mark at the beginning. It always has an answer; the grade says how good.
 func Recognise(text []byte, hint Context) Recognition {
 	raw := strings.TrimRight(string(text[:min(len(text), MaxRecognised)]), "\n")
-	s := sight{raw: raw, by: printerBehind(hint.Wrappers, hint.Command), argv: hint.Command, behind: hint.Wrappers}
+	s := sight{
+		raw: raw, by: printerBehind(hint.Wrappers, hint.Command), from: originOf(hint),
+		argv: hint.Command, behind: hint.Wrappers,
+	}
 	s.text, s.bom = strings.CutPrefix(PlainText(raw), "\ufeff")
 	if s.text != "\r" { // alone, it is the content of the line
 		s.text = strings.TrimRight(s.text, "\r")
@@ -92,6 +98,7 @@ type sight struct {
 	bom    bool
 	nearby []string // plain too
 	by     Printer
+	from   origin
 	argv   []string
 	behind []Wrapper
 }
@@ -106,7 +113,10 @@ func (s sight) fallback() Recognition {
 	}
 	if s.bom {
 		found.Rule, found.Culprit.Name = "bom", "a writer that begins with a byte order mark"
-		found.InServer = "write UTF-8 without a byte order mark (PowerShell: utf8NoBOM; .NET: new UTF8Encoding(false))"
+		found.InServer = "write UTF-8 without a byte order mark"
+		if s.from.mayBe(rule{language: "dotnet"}) {
+			found.InServer += " (PowerShell: utf8NoBOM; .NET: new UTF8Encoding(false))"
+		}
 	}
 	return found
 }
@@ -151,19 +161,28 @@ func (s sight) lessOutput() string {
 type rule struct {
 	id         string
 	name       string
-	printed    bool // the name says what was printed; the runtime tells with what
+	printed    bool // the name says what was printed; the runtime says with what
 	confidence string
-	pattern    string // of the text without escape sequences
+	// language is what the writer is part of: its rule is for programs of that language, and for those of unknown
+	// languages. Empty means any.
+	language string
+	// known limits the rule to programs that are known to be of its language.
+	known bool
+	// tools limits the rule to command lines with one of these programs, as far as they are known.
+	tools   string
+	pattern string // of the text without escape sequences
+	// not is a pattern of texts that the rule is not about all the same.
+	not string
 	// near is a pattern that a line around the text must match.
 	near string
 	// beside is a pattern of further texts, if a line around them matches pattern.
 	beside string
+	// raw is a pattern of the text with its escape sequences, as an alternative to pattern.
+	raw string
 	// sure is a pattern of the raw text that makes the confidence certain.
 	sure string
 	// stderr says that it writes there, unless that is redirected.
-	stderr bool
-	// of limits the rule to a runtime; empty means any.
-	of       string
+	stderr   bool
 	inServer string
 	outside  string
 }
@@ -171,7 +190,7 @@ type rule struct {
 // compiledRule is a rule whose patterns are ready; those that the rule does not have are nil.
 type compiledRule struct {
 	rule
-	text, around, others, certainly *regexp.Regexp
+	text, other, around, others, coloured, certainly *regexp.Regexp
 }
 
 // compiledRules are the rules with their patterns.
@@ -183,9 +202,11 @@ var compiledRules = sync.OnceValue(func() []compiledRule {
 		return regexp.MustCompile(pattern)
 	}
 	var compiled []compiledRule
-	for _, r := range rules {
-		compiled = append(compiled,
-			compiledRule{r, compile(r.pattern), compile(r.near), compile(r.beside), compile(r.sure)})
+	for _, r := range rules() {
+		compiled = append(compiled, compiledRule{
+			rule: r, text: compile(r.pattern), other: compile(r.not), around: compile(r.near),
+			others: compile(r.beside), coloured: compile(r.raw), certainly: compile(r.sure),
+		})
 	}
 	return compiled
 })
@@ -193,10 +214,12 @@ var compiledRules = sync.OnceValue(func() []compiledRule {
 func (r *compiledRule) matches(s sight) bool {
 	near := func(pattern *regexp.Regexp) bool { return slices.ContainsFunc(s.nearby, pattern.MatchString) }
 	switch {
-	case r.of != "" && r.of != s.by.Name:
+	case !s.from.mayBe(r.rule), r.other != nil && r.other.MatchString(s.text):
 		return false
-	case r.text.MatchString(s.text):
+	case r.text != nil && r.text.MatchString(s.text):
 		return r.around == nil || near(r.around)
+	case r.coloured != nil && r.coloured.MatchString(s.raw):
+		return true
 	}
 	return r.others != nil && r.others.MatchString(s.text) && near(r.text)
 }

@@ -115,7 +115,8 @@ func TestSamples(t *testing.T) {
 		numbers[s.number] = true
 		got := Recognise([]byte(s.text), Context{Nearby: s.nearby, Command: strings.Fields(s.command)})
 		if got.Rule != s.rule || got.Culprit.Confidence != s.grade {
-			t.Errorf("%d %q: rule %s (%s), want %s (%s)", s.number, s.text, got.Rule, got.Culprit.Confidence, s.rule, s.grade)
+			t.Errorf("%d %q: rule %s (%s), want %s (%s)", s.number, s.text, got.Rule, got.Culprit.Confidence, s.rule,
+				s.grade)
 		}
 		if !strings.Contains(got.InServer, s.in) {
 			t.Errorf("%d %q: in the server: %q, want %q", s.number, s.text, got.InServer, s.in)
@@ -142,7 +143,7 @@ func TestRecogniseShapes(t *testing.T) {
 		{"\ufeff", "bom", Generic},
 		{"\x1b]0;title\x07> pkg@1.0.0 start", "npm-banner", Certain},
 		{`{"level":30,"time":1,"pid":2,"hostname":"h","msg":"x"}`, "pino", Likely},
-		{`{"name":"elastic-otel-node","level":40,"msg":"shutdown may only be called once","time":"2026"}`, "pino", Likely},
+		{`{"name":"elastic-otel-node","level":40,"msg":"shutdown may only be called once","time":"2026"}`, "elastic-otel", Certain},
 		{`{"time":"2026","level":"INFO","source":{},"msg":"x"}`, "go-slog", Likely},
 		{`{"level":"info","ts":1.5,"caller":"a.go:1","msg":"x"}`, "go-zap", Likely},
 		{`{"msg":"x","severity":"INFO"}`, "json-logger", Likely},
@@ -162,7 +163,8 @@ func TestRecogniseShapes(t *testing.T) {
 	} {
 		got := Recognise([]byte(test.text), Context{})
 		if got.Rule != test.rule || got.Culprit.Confidence != test.grade {
-			t.Errorf("%q: rule %s (%s), want %s (%s)", test.text, got.Rule, got.Culprit.Confidence, test.rule, test.grade)
+			t.Errorf("%q: rule %s (%s), want %s (%s)", test.text, got.Rule, got.Culprit.Confidence, test.rule,
+				test.grade)
 		}
 	}
 }
@@ -219,7 +221,8 @@ func FuzzRecognise(f *testing.F) {
 		default:
 			t.Errorf("%q: graded %q", text, got.Culprit.Confidence)
 		}
-		if len(got.Culprit.Name)+len(got.InServer)+len(got.Outside) > 600 || !utf8.ValidString(got.Outside) && utf8.ValidString(command) {
+		if len(got.Culprit.Name)+len(got.InServer)+len(got.Outside) > 600 ||
+			!utf8.ValidString(got.Outside) && utf8.ValidString(command) {
 			t.Errorf("%q: %+v", text, got)
 		}
 	})

@@ -19,13 +19,13 @@ type Printer struct {
 	either   bool   // it is one of two that print
 }
 
-// runtime is a known kind of program, with the programs and the extensions of scripts that show it.
-type runtime struct {
+// programKind is a known kind of program, with the programs and the extensions of scripts that show it.
+type programKind struct {
 	Printer
 	programs, extensions string
 }
 
-var runtimes = []runtime{
+var runtimes = []programKind{
 	{
 		Printer: Printer{
 			Name: "node", print: "console.log",
@@ -40,7 +40,7 @@ var runtimes = []runtime{
 			Name: "python", print: "print()",
 			inServer: "print(..., file=sys.stderr); logging.basicConfig(stream=sys.stderr)",
 		},
-		programs:   "python pythonw pypy py uv uvx pipx poetry pdm hatch rye conda fastmcp mcp",
+		programs:   "python pythonw pypy py uv uvx pipx poetry pdm hatch rye conda fastmcp pip pip3 pyenv",
 		extensions: ".py .pyz",
 	},
 	{
@@ -63,7 +63,7 @@ var runtimes = []runtime{
 	{
 		Printer: Printer{
 			Name: "php", print: "echo",
-			inServer: "fwrite(STDERR, …); in Laravel and Symfony $output->getErrorOutput(); ini_set('display_errors', 'stderr')",
+			inServer: "fwrite(STDERR, …); in Laravel and Symfony $output->getErrorOutput(); " + phpStderr,
 		},
 		programs:   "php composer artisan wp sail",
 		extensions: ".php .phar",
@@ -73,7 +73,7 @@ var runtimes = []runtime{
 			Name: "rust", print: "println!",
 			inServer: "eprintln!; tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false)",
 		},
-		programs: "cargo rustup",
+		programs: "cargo rustup rust",
 	},
 	{
 		Printer: Printer{
@@ -87,7 +87,7 @@ var runtimes = []runtime{
 			Name: "ruby", print: "puts",
 			inServer: "warn or $stderr.puts; Logger.new($stderr)",
 		},
-		programs:   "ruby bundle gem rake rails",
+		programs:   "ruby bundle gem rake rails rbenv",
 		extensions: ".rb",
 	},
 	{
@@ -159,7 +159,7 @@ func programOf(command []string) string {
 		return l.Spec
 	}
 	interpreters := []string{
-		"node", "bun", "deno", "tsx", "ts-node", "python", "pypy", "java", "php", "ruby", "dotnet", "go",
+		"node", "bun", "deno", "tsx", "ts-node", "python", "pypy", "java", "php", "ruby", "dotnet", "go", "rust",
 	}
 	if !slices.Contains(interpreters, programName(command[0])) {
 		return path.Base(command[0])
@@ -190,6 +190,9 @@ func printerName(command []string, depth int) string {
 	if program != "cmd" && cmdline.IsShell(program) {
 		return shellPrinter(rest, depth)
 	}
+	if program == "mcp" && len(rest) > 0 && slices.Contains([]string{"run", "dev", "install"}, rest[0]) {
+		return "python" // the Python SDK's own; servers in other languages are called so too
+	}
 	return cmp.Or(programPrinter(program), scriptPrinter(path.Ext(program)))
 }
 
@@ -217,6 +220,7 @@ func scriptPrinter(extension string) string {
 func programWords(command []string) []string {
 	starters := []string{
 		"env", "exec", "nohup", "nice", "time", "timeout", "sudo", "doas", "stdbuf", "unbuffer", "cmd",
+		"asdf", "mise",
 	}
 	for len(command) > 0 {
 		name, _, assigns := strings.Cut(command[0], "=")

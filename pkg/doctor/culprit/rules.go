@@ -1,6 +1,8 @@
 package culprit
 
-// The fixes that several rules share.
+import "slices"
+
+// The fixes that several rules share, and those that other packages name.
 const (
 	QuietDotenv    = "dotenv.config({ quiet: true })"
 	quietDotenvEnv = "add DOTENV_CONFIG_QUIET=true to this server's env (in .env it is read too late)"
@@ -13,189 +15,113 @@ const (
 	phpFlag        = "start it with php -d display_errors=stderr …"
 	springOff      = "spring.main.banner-mode=off, and logback's console appender with <target>System.err</target>"
 	springEnv      = "add SPRING_MAIN_BANNER_MODE=off to this server's env"
+	logbackStderr  = "the console appender with <target>System.err</target>"
 	BannerOff      = "mcp.run(show_banner=False)"
 	bannerEnv      = "add FASTMCP_SHOW_SERVER_BANNER=false to this server's env"
 	laravelStderr  = "write with the console output's error stream ($output->getErrorOutput())"
 	laravelUpdate  = "update php-mcp/laravel to 3.1.0 or newer"
-	npmSilent      = "start what the script starts (node dist/index.js), use npm run --silent, or add npm_config_loglevel=silent to this server's env"
-	pnpmSilent     = "pnpm --silent, or start the built file: node dist/index.js"
-	directly       = "install it and start the program itself instead of building it at each start"
-)
-
-// timeStamp is how a line of any logger begins.
-const timeStamp = `^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d`
-
-// Patterns that several shapes share.
-const (
-	boxBorder  = `^\s*(\+[-=+]{7,}|[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝]{8,})`
-	anyBorder  = `^\s*[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝+=*#-]{8,}`
-	fastMCP    = `(?i)fastmcp|gofastmcp|deploy free`
-	jsonLevel  = `"(level|severity|lvl|levelname|@l)"\s*:`
-	jsonText   = `"(msg|message|event|@m)"\s*:`
+	winstonStderr  = "new transports.Console({ stderrLevels: ['error','warn','info','http','verbose','debug'," +
+		"'silly'] })"
+	pinoStderr = "pino(opts, pino.destination(2))"
 	PinoStderr = "pino(opts, pino.destination(2)); winston: stderrLevels; else console.error"
+	npmSilent  = "start what the script starts (node dist/index.js), use npm run --silent, or add " +
+		"npm_config_loglevel=silent to this server's env"
+	pnpmSilent = "pnpm --silent, or start the built file: node dist/index.js"
+	directly   = "install it and start the program itself instead of building it at each start"
 )
 
-// rules are all rules in their order: the first that matches wins.
-var rules = []rule{
-	// What libraries print by themselves, so that the author of a server may have no idea. Loggers with time stamps of
-	// their own come before any time stamp.
-	{
-		id: "dotenv17", name: "dotenv 17 (npm)", confidence: Certain, inServer: QuietDotenv, outside: quietDotenvEnv,
-		pattern: `^\[dotenv@\d+\.\d+\.\d+\] inject`,
-	},
-	{
-		id: "dotenv17-new", name: "dotenv 17 (npm)", confidence: Certain,
-		inServer: QuietDotenv, outside: quietDotenvEnv,
-		pattern: `^◇ injected env \(\d+\) from`,
-	},
-	{
-		id: "nestjs", name: "NestJS Logger", confidence: Certain,
-		inServer: "NestFactory.create(App, { logger: false }), or a logger that writes to stderr",
-		pattern:  `^\[Nest\]`,
-	},
-	{
-		id: "rust-tracing", name: "tracing_subscriber (Rust)", confidence: Likely,
-		inServer: RustStderr, outside: rustEnv,
-		sure:    `^\x1b\[2m`,
-		pattern: `^\d{4}-\d\d-\d\dT[\d:.]+Z\s+(TRACE|DEBUG|INFO|WARN|ERROR)\b`,
-	},
-	{
-		id: "tower-http", name: "tower-http's TraceLayer (Rust)", confidence: Likely,
-		inServer: RustStderr, outside: rustEnv,
-		pattern: `^(ERROR|DEBUG) (response failed|finished processing request|started processing request)`,
-	},
-	{
-		id: "dotnet-console", name: ".NET console logger", confidence: Certain,
-		inServer: dotnetStderr, outside: dotnetEnv,
-		pattern: `^(trce|dbug|info|warn|fail|crit): [\w.]+\[\d+\]`,
-		beside:  `^ {6}\S`,
-	},
-	{
-		id: "python-mcp-cli", name: "mcp/cli/cli.py of the Python SDK, without its extra", confidence: Certain,
-		inServer: "depend on mcp[cli]", outside: `start it with uv run --with "mcp[cli]" …`,
-		pattern: `^Error: typer is required\.`,
-	},
-	{
-		id: "python-sdk", name: "Python SDK's logger, pointed at stdout", confidence: Certain, stderr: true,
-		inServer: pythonStderr,
-		outside:  "add FASTMCP_LOG_LEVEL=ERROR to this server's env",
-		pattern:  `^(INFO:?\s+)?Processing request of type \w+Request`,
-	},
-	{
-		id: "python-rich", name: "rich's logging handler (Python)", confidence: Likely,
-		inServer: "RichHandler(console=Console(stderr=True))",
-		pattern:  `^\[\d\d/\d\d/\d\d \d\d:\d\d:\d\d\] (DEBUG|INFO|WARNING|ERROR)`,
-	},
-	{
-		id: "python-logging", name: "Python logging, pointed at stdout", confidence: Certain, stderr: true,
-		inServer: pythonStderr,
-		pattern:  `^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} - .* - (DEBUG|INFO|WARNING|ERROR|CRITICAL)`,
-	},
-	{
-		id: "timestamp", name: "a logger with time stamps (winston, log4j, …)", confidence: Generic, of: "node",
-		inServer: "winston: new transports.Console({ stderrLevels: ['error','warn','info','http','verbose','debug','silly'] }); else process.stderr.write",
-		pattern:  timeStamp,
-	},
-	{id: "timestamp", name: "a logger with time stamps", confidence: Generic, pattern: timeStamp},
-	{
-		id: "php-errors", name: "PHP's display_errors", confidence: Certain, inServer: phpStderr, outside: phpFlag,
-		pattern: `^(PHP )?(Deprecated|Warning|Notice|Fatal error|Parse error):\s`,
-	},
-	{
-		id: "php-psysh", name: "PsySH (Laravel's tinker)", confidence: Likely, inServer: phpStderr, outside: phpFlag,
-		pattern: `^\s*<(warning|error|info|comment)>.*</(warning|error|info|comment)>`,
-	},
-	{
-		id: "laravel", name: "Laravel console output", confidence: Likely,
-		inServer: laravelStderr, outside: laravelUpdate,
-		pattern: `^\s+- (Transport: STDIO|Communication: STDIN|Mode: JSON-RPC)`,
-		beside:  `^Starting MCP server`,
-	},
-	{
-		id: "wp-cli", name: "WP_CLI::line() (WordPress)", confidence: Likely,
-		inServer: "WP_CLI::debug() instead of WP_CLI::line()",
-		outside:  "pass --server", pattern: `^Using server: \S+$`,
-	},
-	{
-		id: "spring-boot", name: "Spring Boot banner", confidence: Certain, inServer: springOff, outside: springEnv,
-		pattern: `^ +\.   ____ +_ |:: Spring Boot ::`,
-		beside:  `^[\s=\\/_|'().,:\-]*[\\/_|][\s=\\/_|'().,:\-]*(\w[\s=\\/_|'().,:\-]*)*$`,
-	},
-	{
-		id: "sequelize", name: "Sequelize's default logger", confidence: Certain,
-		inServer: "new Sequelize(…, { logging: false })",
-		pattern:  `^Executing \(default\):`,
-	},
-	{
-		id: "pygame", name: "pygame's greeting", confidence: Certain,
-		inServer: "os.environ['PYGAME_HIDE_SUPPORT_PROMPT'] = 'hide' before import pygame",
-		outside:  "add PYGAME_HIDE_SUPPORT_PROMPT=hide to this server's env",
-		pattern:  `^pygame \d|^Hello from the pygame community`,
-	},
-	{
-		id: "transformers-apex", name: "an old transformers (Python)", confidence: Certain, stderr: true,
-		inServer: "update transformers", outside: "update transformers where the server is installed",
-		pattern: `^Better speed can be achieved with apex`,
-	},
-	{
-		id: "python-charmap", name: "print() of a character that the Windows code page lacks", confidence: Certain,
-		stderr:   true,
-		inServer: "sys.stdout.reconfigure(encoding='utf-8'); print(..., file=sys.stderr)",
-		outside:  "add PYTHONUTF8=1 and PYTHONIOENCODING=utf-8 to this server's env",
-		pattern:  `UnicodeEncodeError: 'charmap' codec`,
-	},
-	{id: "nltk", name: "NLTK's downloader", confidence: Likely, pattern: `^\[nltk_data\]`},
+// Patterns that several rules share.
+const (
+	timeStamp = `^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d` // how a line of any logger begins
+	boxBorder = `^\s*(\+[-=+]{7,}|[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝]{8,})`
+	anyBorder = `^\s*[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝+=*#-]{8,}`
+	fastMCP   = `(?i)fastmcp|gofastmcp|deploy free`
+	jsonLevel = `"(level|severity|lvl|levelname|@l)"\s*:`
+	// shutdownWords are in what servers print when they end.
+	shutdownWords = `(?i)\bSIG(TERM|INT|HUP)\b|\bshut(ting)?[ -]?down\b|\b(stopp|exit|terminat|clos)(ing|ed)\b`
+	jsonText      = `"(msg|message|event|@m)"\s*:`
+)
 
-	// What tools print that build, find or start a server.
+// rules returns all rules in their order: the first that matches wins. What a library or a tool prints is known better
+// than what a shape of text mostly means.
+func rules() []rule { return slices.Concat(libraryRules(), toolRules, shapeRules) }
+
+// nodeTools are the programs of npm's world that start others.
+const nodeTools = "npm npx pnpm pnpx yarn yarnpkg bun bunx corepack node nodejs"
+
+// toolRules know what tools print that build, find or start a server.
+var toolRules = []rule{
 	{
-		id: "dotnet-run", name: "dotnet run", confidence: Certain, inServer: "ship a built program",
+		id: "dotnet-run", name: "dotnet run", confidence: Certain, language: "dotnet", inServer: "ship a built program",
 		outside: "dotnet run --no-launch-profile, or start the built dll",
 		pattern: `^Using launch settings from .*launchSettings\.json`,
 	},
 	{
-		id: "npm-banner", name: "npm's banner of a script", confidence: Certain,
+		id: "npm-banner", name: "npm's banner of a script", confidence: Certain, tools: nodeTools,
 		inServer: "ship a program (bin in package.json) that needs no npm run", outside: npmSilent,
 		pattern: `^> \S+@\d+\.\d+\.\d+\S* \S+`,
 		beside:  `^> \S`,
 	},
-	{id: "nx", name: "Nx's banner of a task", confidence: Likely, outside: directly, pattern: `^> nx run `},
 	{
-		id: "npx-prompt", name: "npx, which asks whether to install", confidence: Certain,
+		id: "nx", name: "Nx's banner of a task", confidence: Likely, tools: nodeTools, outside: directly,
+		pattern: `^> nx run `,
+	},
+	{
+		id: "npx-prompt", name: "npx, which asks whether to install", confidence: Certain, tools: nodeTools,
 		outside: "add -y to this server's args",
 		pattern: `^Need to install the following packages:|^Ok to proceed\? \(y\)`,
 	},
 	{
-		id: "npm", name: "npm", confidence: Likely,
-		outside: "mend the package's name or path; install it, and start node <path>/dist/index.js",
+		id: "npm", name: "npm", confidence: Likely, tools: nodeTools,
+		outside: "correct the package's name or path; install it, and start node <path>/dist/index.js",
 		pattern: `^npm (ERR!|error|warn|WARN|notice)`,
 	},
 	{
-		id: "pnpm-recursive", name: "pnpm's prefix of a workspace", confidence: Likely,
+		id: "pnpm-recursive", name: "pnpm's prefix of a workspace", confidence: Likely, tools: nodeTools,
 		inServer: "start the built file", outside: pnpmSilent,
 		pattern: `^[\w./@-]+ [\w:.-]+\$ `,
 	},
 	{
 		id: "yarn", name: "yarn's banner of a script", confidence: Likely,
+		tools:   "yarn yarnpkg npm npx pnpm corepack",
 		outside: "yarn --silent, or start the built file: node dist/index.js",
 		pattern: `^yarn run v|^\$ \S`,
 	},
 	{
-		id: "nodemon", name: "nodemon", confidence: Likely, outside: "start node itself, or nodemon --quiet",
+		id: "nodemon", name: "nodemon", confidence: Likely, tools: "nodemon " + nodeTools,
+		outside: "start node itself, or nodemon --quiet",
 		pattern: `^\[nodemon\]`,
 	},
-	{id: "turbo", name: "Turborepo", confidence: Likely, outside: directly, pattern: `^• (Packages in scope|Running )`},
+	{
+		id: "ts-node-dev", name: "ts-node-dev (npm)", confidence: Certain, language: "node",
+		outside: "ts-node-dev --quiet, or start the built file: node dist/index.js",
+		pattern: `^\[INFO\] \d\d:\d\d:\d\d (ts-node-dev ver\.|Restarting: )`,
+	},
+	{
+		id: "tsc-watch", name: "tsc --watch (TypeScript)", confidence: Likely, language: "node",
+		outside: "build once, and start the built file: node dist/index.js",
+		pattern: `^\[?\d\d?:\d\d:\d\d( [AP]M)?\]? (- )?(Starting compilation in watch mode|File change detected)`,
+	},
+	{
+		id: "turbo", name: "Turborepo", confidence: Likely, tools: "turbo npx npm pnpm yarn bun bunx",
+		outside: directly,
+		pattern: `^• (Packages in scope|Running )`,
+	},
 	{
 		id: "pip", name: "pip", confidence: Likely, outside: directly,
+		tools:   "pip pip3 uv uvx pipx poetry pdm hatch conda",
 		pattern: `^Requirement already satisfied|^Collecting |^Successfully installed `,
 	},
 	{
 		id: "download", name: "an installer", confidence: Likely, outside: directly,
+		tools: "pip pip3 uv uvx pipx poetry pdm conda mvn mvnw gradle gradlew composer bundle gem cargo jbang " +
+			"apt-get",
 		pattern: `^(Downloading|Installing)\b`,
 	},
 	{
-		id: "maven", name: "Maven's build log", confidence: Likely,
+		id: "maven", name: "Maven's build log", confidence: Likely, tools: "mvn mvnw",
 		inServer: "ship a jar", outside: "java -jar app.jar instead of mvn spring-boot:run (or mvn -q)",
-		pattern: `^(\[INFO\]|\[WARNING\]|\[ERROR\]) |^\[INFO\] Scanning for projects`,
+		pattern: `^(\[INFO\]|\[WARNING\]|\[ERROR\]) `,
 	},
 	{
 		id: "nvm", name: "nvm in a shell's profile", confidence: Likely, inServer: "nvm use --silent",
@@ -205,32 +131,42 @@ var rules = []rule{
 	{
 		id: "bash-usage", name: "a container whose entrypoint is bash", confidence: Certain,
 		inServer: "set the image's ENTRYPOINT to the server",
-		outside:  "give docker run the image's right arguments", pattern: `^Usage:\s+\S*/?(ba)?sh \[GNU long option\]`,
+		outside:  "give docker run the image's right arguments",
+		pattern:  `^Usage:\s+\S*/?(ba)?sh \[GNU long option\]`,
 	},
+}
 
-	// Kinds of text by their shape.
+// shapeRules know kinds of text by their shape.
+var shapeRules = []rule{
+	{
+		id: "timestamp", name: "a logger with time stamps (winston, log4js, …)", confidence: Generic,
+		language: "node", known: true,
+		inServer: "winston: " + winstonStderr + "; else process.stderr.write",
+		pattern:  timeStamp,
+	},
+	{id: "timestamp", name: "a logger with time stamps", confidence: Generic, pattern: timeStamp},
 	{
 		id: "content-length", name: "framing of the Language Server Protocol", confidence: Certain,
 		inServer: "end each message with a newline instead of a Content-Length header",
 		pattern:  `(?i)^Content-Length: \d+`,
 	},
 	{
-		id: "crlf", name: "stdout in text mode (Windows)", confidence: Likely,
+		id: "crlf", name: "stdout in text mode (Windows)", confidence: Likely, language: "python",
 		inServer: `Python: TextIOWrapper(sys.stdout.buffer, newline=""); C: _setmode(_fileno(stdout), _O_BINARY)`,
 		pattern:  `^\r$`,
 	},
 	{
-		id: "fastmcp-banner", name: "FastMCP's banner", confidence: Certain, stderr: true,
+		id: "fastmcp-banner", name: "FastMCP's banner", confidence: Certain, language: "python", stderr: true,
 		inServer: BannerOff, outside: bannerEnv,
 		near: fastMCP, pattern: boxBorder + `|^\s*[│┃|║]`,
 	},
 	{
-		id: "fastmcp-banner", name: "FastMCP's banner", confidence: Certain, stderr: true,
+		id: "fastmcp-banner", name: "FastMCP's banner", confidence: Certain, language: "python", stderr: true,
 		inServer: BannerOff, outside: bannerEnv,
 		near: boxBorder, pattern: fastMCP,
 	},
 	{
-		id: "fastmcp-banner", name: "FastMCP's banner", confidence: Certain, stderr: true,
+		id: "fastmcp-banner", name: "FastMCP's banner", confidence: Certain, language: "python", stderr: true,
 		inServer: BannerOff, outside: bannerEnv,
 		pattern: `(?s)` + boxBorder + `.*(?i:fastmcp)`,
 	},
@@ -239,28 +175,23 @@ var rules = []rule{
 		id: "banner", name: "a banner", printed: true, confidence: Generic, near: anyBorder,
 		pattern: `^\s*[│┃|║]|(?i)\bmcp\b`,
 	},
-	{id: "html", name: "an HTML page, of a proxy or logged", confidence: Generic, pattern: `(?i)^<(!DOCTYPE|html|div)`},
 	{
-		id: "pino", name: "pino or bunyan (npm)", confidence: Likely, inServer: "pino(opts, pino.destination(2))",
-		pattern: `^\{.*"level"\s*:\s*[1-6]0\b.*"msg"\s*:`,
+		id: "html", name: "an HTML page, of a proxy or logged", confidence: Generic,
+		pattern: `(?i)^<(!DOCTYPE|html|div)`,
 	},
 	{
-		id: "go-slog", name: "slog (Go)", confidence: Likely, inServer: "slog.New(slog.NewJSONHandler(os.Stderr, nil))",
-		pattern: `^\{"time":"[^"]*","level":"(DEBUG|INFO|WARN|ERROR)[^"]*",.*"msg":`,
-	},
-	{
-		id: "go-zap", name: "zap (Go)", confidence: Likely, inServer: `zap.Config{OutputPaths: []string{"stderr"}}`,
-		pattern: `^\{"level":"\w+","ts":.*"msg":`,
-	},
-	{
-		id: "json-logger", name: "a logger that writes JSON", confidence: Likely, of: "node", inServer: PinoStderr,
-		pattern: `(?s)^\s*\{.*` + jsonLevel + `.*` + jsonText + `|(?s)^\s*\{.*` + jsonText + `.*` + jsonLevel,
+		id: "json-logger", name: "a logger that writes JSON", confidence: Likely, language: "node", known: true,
+		inServer: PinoStderr,
+		pattern:  `(?s)^\s*\{.*` + jsonLevel + `.*` + jsonText + `|(?s)^\s*\{.*` + jsonText + `.*` + jsonLevel,
 	},
 	{
 		id: "json-logger", name: "a logger that writes JSON", confidence: Likely,
 		pattern: `(?s)^\s*\{.*` + jsonLevel + `.*` + jsonText + `|(?s)^\s*\{.*` + jsonText + `.*` + jsonLevel,
 	},
-	{id: "glued", name: "text on a message's line", printed: true, confidence: Generic, pattern: `(?s)^.+\{"jsonrpc"`},
+	{
+		id: "glued", name: "text on a message's line", printed: true, confidence: Generic,
+		pattern: `(?s)^.+\{"jsonrpc"`,
+	},
 	{
 		id: "json-result", name: "a result of the program's own, as JSON", printed: true, confidence: Generic,
 		pattern: `(?s)^\s*\{\s*"[^"]*"\s*:.*\}\s*$`,
@@ -268,24 +199,32 @@ var rules = []rule{
 	{
 		id: "stack-trace", name: "a stack trace", confidence: Likely,
 		inServer: "write uncaught errors to stderr, and catch them in handlers",
-		pattern:  `^\s+at .*(\(.*:\d+:\d+\)|:\d+:\d+|\(.*\.java:\d+\))$|^Traceback \(most recent call last\)|^goroutine \d+ \[|^panic: `,
+		pattern: `^\s+at .*(\(.*:\d+:\d+\)|:\d+:\d+|\(.*\.java:\d+\))$|^Traceback \(most recent call last\)|` +
+			`^goroutine \d+ \[|^panic: `,
 	},
 	{
 		id: "usage", name: "help text: the arguments are wrong", confidence: Likely,
 		inServer: "write help to stderr when no one asked for it, and exit with 2",
-		outside:  "add the sub-command or flag that starts the server (start, serve, mcp, stdio, --stdio) to this server's args",
-		pattern:  `^(Usage|USAGE|usage)\b`,
+		outside: "add the sub-command or flag that starts the server (start, serve, mcp, stdio, --stdio) to this " +
+			"server's args",
+		pattern: `^(Usage|USAGE|usage)(:|\s*$|\s+\S+\s+[<\[-])`,
 	},
 	{
-		id: "util-inspect", name: "console.log of an object", confidence: Likely, of: "node",
-		pattern: `^[\w .'"-]+: (\[|\{)( .*[\]}])?$`,
+		id: "util-inspect", name: "console.log of an object", confidence: Likely, language: "node", known: true,
+		pattern: `^[\w .'"-]+: (\[|\{)( .*[\]}])?$|^\{ \w+: .*\}$`,
 	},
 	{
-		id: "startup", name: "a start-up message", printed: true, confidence: Likely,
-		pattern: `(?i)\bmcp\b.*\b(running|started|starting|listening|ready|version|initialized|connected)\b|\b(running|started|starting|listening|ready)\b.*\bmcp\b|server mode: \w|\b(running|listening|started) on (stdio|https?://)|^(starting|started|listening)\b`,
+		id: "startup", name: "a start-up message", printed: true, confidence: Likely, not: shutdownWords,
+		pattern: `(?i)\bmcp\b.*\b(running|started|starting|listening|ready|version|initialized|connected)\b|` +
+			`\b(running|started|starting|listening|ready)\b.*\bmcp\b|server mode: \w|` +
+			`\b(running|listening|started) on (stdio|https?://)|^(starting|started|listening)\b`,
 	},
 	{
-		id: "emoji", name: "print() of a symbol", confidence: Generic, of: "python",
+		id: "shutdown", name: "a message of the shutdown", printed: true, confidence: Likely,
+		pattern: `(?i)\breceived SIG[A-Z]+\b|\b(shutting|closing) down\b|\bgraceful(ly)? shut`,
+	},
+	{
+		id: "emoji", name: "print() of a symbol", confidence: Generic, language: "python", known: true,
 		inServer: "print(..., file=sys.stderr), in ASCII",
 		outside:  "add PYTHONUTF8=1 and PYTHONIOENCODING=utf-8 to this server's env",
 		pattern:  `^\s*[\x{2190}-\x{2BFF}\x{1F000}-\x{1FAFF}]`,

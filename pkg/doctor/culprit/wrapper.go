@@ -71,7 +71,7 @@ func shellWrapper(words []string, in cmdline.Lookup) (one Wrapper, args []string
 	return readWrapper(cmdline.RealPath(words[at], in.Folder)), words[at+1:]
 }
 
-// isShellScript reports whether a command is a script for a shell by its first line. Those whose name tells the runtime
+// isShellScript reports whether a command is a script for a shell by its first line. Those whose name gives the runtime
 // (mvnw, pyenv's python) do not count.
 func isShellScript(argv []string, in cmdline.Lookup) bool {
 	if printer := PrinterOf(argv).Name; printer != "" && printer != "shell" {
@@ -134,29 +134,35 @@ func isPrint(word string) bool {
 // printingCommand returns the command with which the script itself may print before it starts the server; nothing if it
 // has none. A command that prints a known text does not count: says recognizes its lines.
 func (w Wrapper) printingCommand() string {
-	loud := []string{"git", "curl", "make", "pip", "pip3", "apt-get"}
 	for i, c := range w.commands {
-		words := programWords(c.Words)
-		if i == w.last || len(words) == 0 || c.Out != cmdline.StreamOut ||
-			c.Words[0] == "exec" { // which ends the script
-			continue
-		}
-		name := programName(words[0])
-		if isPrint(name) && !printsKnown(c) || programPrinter(name) != "" || slices.Contains(loud, name) {
-			return name
+		if i != w.last && w.mayPrint(i) {
+			return programOfWords(c.Words)
 		}
 	}
 	return ""
 }
 
+// mayPrint reports whether a command may print a text that is not known.
+func (w Wrapper) mayPrint(i int) bool {
+	c := w.commands[i]
+	name := programOfWords(c.Words)
+	if name == "" || c.Out != cmdline.StreamOut || c.Words[0] == "exec" { // which ends the script
+		return false
+	}
+	return isPrint(name) && !printsKnown(c) || programPrinter(name) != "" || slices.Contains(loudPrograms(), name)
+}
+
+// loudPrograms print what they do, and are of no runtime.
+func loudPrograms() []string { return []string{"git", "curl", "make", "apt-get"} }
+
 // isShellWork reports whether a command does the shell's own work, or passes on what others print.
 func isShellWork(word string) bool {
 	switch word {
-	case "cd", "export", "set", "unset", "local", "readonly", "declare", "shift", "trap", "umask", "ulimit", "alias", "eval",
-		"exit", "return", "break", "continue", "wait", "kill", "sleep", "true", "false", ":", "[", "[[", "test", "read", "command",
-		"for", "case", "esac", "select", "function", "in", "source", ".", "exec", "type", "which", "hash", "pushd", "popd",
-		"mkdir", "rm", "cp", "mv", "ln", "chmod", "chown", "touch", "date",
-		"grep", "egrep", "sed", "awk", "tee", "head", "tail", "tr", "cut", "sort", "xargs", "logger", "jq":
+	case "cd", "export", "set", "unset", "local", "readonly", "declare", "shift", "trap", "umask", "ulimit", "alias",
+		"eval", "exit", "return", "break", "continue", "wait", "kill", "sleep", "true", "false", ":", "[", "[[", "test",
+		"read", "command", "for", "case", "esac", "select", "function", "in", "source", ".", "exec", "type", "which",
+		"hash", "pushd", "popd", "mkdir", "rm", "cp", "mv", "ln", "chmod", "chown", "touch", "date", "grep", "egrep",
+		"sed", "awk", "tee", "head", "tail", "tr", "cut", "sort", "xargs", "logger", "jq":
 		return true
 	}
 	return strings.Contains(word, "=")
@@ -250,7 +256,7 @@ func (w Wrapper) merges() (found cmdline.ShellCommand, ok bool) {
 	return cmdline.ShellCommand{}, false
 }
 
-// culprit returns a likely culprit in the script. The server's author mends a script, its user the command line.
+// culprit returns a likely culprit in the script. The server's author fixes a script, its user the command line.
 func (w Wrapper) culprit(rule, name, fix string) Recognition {
 	found := Recognition{Culprit: Culprit{Name: name, Confidence: Likely}, Rule: rule}
 	if w.argument {

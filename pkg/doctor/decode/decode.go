@@ -20,7 +20,7 @@ type Diagnosis struct {
 	Title string `json:"title"`
 	// Observed is what was on the server's stdout, or what happened instead.
 	Observed string `json:"stood"`
-	// Culprit is who most likely did it, nil if the message does not tell.
+	// Culprit is who most likely did it, nil if the message does not say.
 	Culprit *culprit.Culprit `json:"culprit,omitempty"`
 	// Fix is what to do, the surest first.
 	Fix []string `json:"fix"`

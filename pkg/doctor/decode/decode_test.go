@@ -225,7 +225,8 @@ func TestDecodedChecks(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`Unexpected token 'd', "[dotenv@17."... is not valid JSON`, "position 4", "invalid character 'ð'", `invalid character '\x1b' looking for beginning of value`,
-		"Unexpected token '\ufeff', \"\ufeff{\"... is not valid JSON", "spawn npx ENOENT", "MCP error -32000: Connection closed", "position 99999999999999999999",
+		"Unexpected token '\ufeff', \"\ufeff{\"... is not valid JSON", "spawn npx ENOENT",
+		"MCP error -32000: Connection closed", "position 99999999999999999999",
 		"SSE error: Non-200 status code (404)",
 		`invalid character 'p' in literal null (expecting 'u')`, "trailing characters at line 1 column 174", `Unexpected token '"', """ is not valid JSON`,
 	} {

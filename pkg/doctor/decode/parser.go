@@ -131,7 +131,9 @@ func plainLetter(r rune) Diagnosis {
 	}
 	sample, likely := typical(r)
 	if sample == "" {
-		d.Fix = []string{"in the server: write everything that is not a message to stderr (console.error, file=sys.stderr)"}
+		d.Fix = []string{
+			"in the server: write everything that is not a message to stderr (console.error, file=sys.stderr)",
+		}
 		return d
 	}
 	d = d.by(culprit.Recognise([]byte(sample), culprit.Context{}))
@@ -186,8 +188,8 @@ func refusedAt(number string) Diagnosis {
 	d := textLine("")
 	d.Observed = "a line that begins with a letter, an emoji, a colour or a byte order mark"
 	if number != "1" {
-		d.Observed = "a line that begins like JSON (a bracket, or a letter of null, true or false) and is wrong at character " +
-			number + ": [dotenv@17…, [INFO], npm …"
+		d.Observed = "a line that begins like JSON (a bracket, or a letter of null, true or false) and is wrong at " +
+			"character " + number + ": [dotenv@17…, [INFO], npm …"
 	}
 	d.Fix = append(d.Fix,
 		"from outside: DOTENV_CONFIG_QUIET=true, NO_COLOR=1 and LOG_LEVEL=silent in this server's env "+

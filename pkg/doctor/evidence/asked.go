@@ -14,11 +14,17 @@ const (
 const (
 	IdleWait  = time.Second
 	ProbeWait = 500 * time.Millisecond
+	// IdleAgain is how often IdleWait is repeated for a server that is busy, by BusyLoad.
+	IdleAgain = 4
 
 	DefaultLimit  = 30 * time.Second
 	DiscoverLimit = 3 * time.Second
 	AnswerLimit   = 2 * time.Second
+	// ElsewhereWait is how long a server is waited for that says that it listens for HTTP.
+	ElsewhereWait = 5 * time.Second
 	EndLimit      = 2 * time.Second
+	// StdinGrace is how long a server may take to end by itself; clients wait 2 s.
+	StdinGrace = 5 * time.Second
 )
 
 // MaxMessage is the size in bytes of the largest message that is taken from a server whose entry says nothing of it:
@@ -40,7 +46,7 @@ func LegacyRevisions() []string {
 // The names of the raw questions.
 const (
 	AskedInitialize  = "initialize"  // as a client of the legacy revisions asks it
-	AskedInitialized = "initialized" // the notification behind it
+	AskedInitialized = "initialized" // the notification after it
 	AskedPing        = "ping"        // as a client asks it
 	AskedList        = "tools/list"  // the same
 	AskedTool        = "tools/call"  // of a tool that no server has

@@ -106,7 +106,7 @@ type Run struct {
 	// Samples are measurements of the process tree taken while it was idle.
 	Idle *ProcessSample
 	// Tree are the processes that the server consists of, the one that was started
-	// first; nil where the system does not tell.
+	// first; nil where the system does not say.
 	Tree []Process
 	// Stuck is what the process did shortly before the handshake was given up.
 	Stuck *ProcessState
@@ -264,7 +264,7 @@ func ExchangesOf(events []exec.Event) []*Exchange {
 // PlainID is an id as toolx sent it, whatever the JSON type in which it came back.
 func PlainID(id string) string { return strings.TrimSuffix(strings.Trim(id, `"`), ".0") }
 
-// Head is what tells one message from another.
+// Head is what distinguishes one message from another.
 type Head struct {
 	ID, Method  string
 	Result, Err json.RawMessage

@@ -84,6 +84,16 @@ func (r *Run) Asked(method string) []*Exchange {
 // Probing returns the run in which the server was probed to the end, or nil.
 func (e *Evidence) Probing() *Run { return cmp.Or(e.Again, e.Probe) }
 
+// Measured returns the run in which answers were timed, or nil.
+func (e *Evidence) Measured() *Run {
+	for _, run := range []*Run{e.Clean, e.Probing()} {
+		if run != nil && run.Speed != nil {
+			return run
+		}
+	}
+	return nil
+}
+
 // Initialized returns the clean run's initialize, or nil. It may be answered even though there is no session.
 func (e *Evidence) Initialized() *Exchange { return e.Clean.Exchange("initialize", 0) }
 
@@ -186,6 +196,14 @@ func LastWords(died *servers.Failure) []string {
 	return notes
 }
 
+// LastWords is LastWords for a server of this run, which may have sent messages.
+func (r *Run) LastWords(died *servers.Failure) []string {
+	if len(died.Stdout)+len(died.Stderr) == 0 && len(EventsOf[servers.FrameReceived](r)) > 0 {
+		return []string{"it wrote only messages to stdout, and nothing to stderr"}
+	}
+	return LastWords(died)
+}
+
 // FellBeforeHandshake reports whether the server ended because of what the probing run asks before the
 // handshake. The checks of the handshake judge that.
 func (r *Run) FellBeforeHandshake() bool {
@@ -193,8 +211,8 @@ func (r *Run) FellBeforeHandshake() bool {
 	return r.Name == "probing" && !ready && r.Exchange("server/discover", 0) != nil
 }
 
-// LivedUntilGarbage reports whether the server answered the whole burst of requests before the line that is not JSON.
-func (r *Run) LivedUntilGarbage() bool {
+// livedUntilGarbage reports whether the server answered the whole burst of requests before the line that is not JSON.
+func (r *Run) livedUntilGarbage() bool {
 	began, ended, garbage := r.Marks["burst"], r.Marks["burst-end"], r.Marks["garbage"]
 	answered := 0
 	for _, x := range r.Exchanges {

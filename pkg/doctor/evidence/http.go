@@ -231,7 +231,7 @@ func (r *HTTPReply) Result() json.RawMessage {
 	return ReadHead(r.Message()).Result
 }
 
-// Asked is what it is the answer to: the method of MCP, or the verb where nothing was posted.
+// Asked returns what it is the answer to: the method of MCP, or the verb where nothing was posted.
 func (r *HTTPReply) Asked() string { return cmp.Or(ReadHead(r.Sent.Body).Method, r.Verb) }
 
 // Words are the answer in a few words: its status, and what it begins with, most bytes of its body.

@@ -6,6 +6,8 @@ import "time"
 type Process struct {
 	PID, Parent int
 	Command     []string // its arguments, the program first
+	// Stdin and Stdout say that it shares these with the first process of its tree.
+	Stdin, Stdout bool
 }
 
 // Start is one further start of a server, timed.
@@ -23,6 +25,9 @@ type ProcessSample struct {
 	Processes int
 	Listening []string // "0.0.0.0:3000 (pid 12)"
 }
+
+// BusyLoad is the share of a processor that an idle server may use: of 209 real ones, none does.
+const BusyLoad = 0.2
 
 // Load is the share of one processor that the tree used for as long as it was
 // watched: the lesser of the two halves, so that the rest of a start is none.

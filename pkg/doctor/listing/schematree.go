@@ -118,7 +118,7 @@ func (t *SchemaTree) take(node *SchemaNode) {
 	}
 }
 
-// IdentityOf tells objects apart that have the same content.
+// IdentityOf distinguishes objects that have the same content.
 func IdentityOf(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
 // takeKeyword adds the subschemas under one keyword.

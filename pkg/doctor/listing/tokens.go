@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 
+	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 )
 
 // The costs beyond which tools crowd a model's context window.
 const (
 	ManyTokens     = 10_000 // of a whole server
+	TooManyTokens  = 20_000 // from here on it is a fault
 	ManyToolTokens = 2_000  // of one tool
 	ManyTools      = 40     // Cursor's limit, over all servers
 )
@@ -46,6 +48,15 @@ func Costs(e *evidence.Evidence) (list []Cost, total int) {
 	}
 	slices.SortStableFunc(list, func(a, b Cost) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	return list, total
+}
+
+// LengthSeverity returns how much it matters that definitions of a server are long: it is a note unless all together
+// crowd a model's context.
+func LengthSeverity(e *evidence.Evidence) check.Severity {
+	if _, total := Costs(e); total < TooManyTokens {
+		return check.Info
+	}
+	return check.Warning
 }
 
 // Grouped writes a number with commas: "12,300".

@@ -6,25 +6,49 @@ import (
 	"unicode"
 )
 
-// ChangingWord returns the word in a tool's name that says that it changes something, or nothing. A name that
-// begins by reading reads: list_deleted_notes.
+// ChangingWord returns a word in a tool's name that may say that it changes something, or nothing. A name that
+// begins by reading reads: list_deleted_notes. It is for those who would rather be careful than right.
 func ChangingWord(name string) string {
 	words := NameWords(name)
-	reads := []string{
-		"get", "list", "read", "search", "find", "fetch", "show", "describe", "count", "check", "view", "query",
-		"is", "has", "can", "preview", "validate",
-	}
-	changes := []string{
-		"delete", "remove", "drop", "destroy", "erase", "purge", "truncate", "write", "create", "insert", "edit",
-		"modify", "move", "rename", "overwrite", "uninstall", "update", "kill",
-	}
-	if len(words) == 0 || slices.Contains(reads, words[0]) {
+	if len(words) == 0 || isReading(words[0]) {
 		return ""
 	}
-	if at := slices.IndexFunc(words, func(word string) bool { return slices.Contains(changes, word) }); at >= 0 {
+	if at := slices.IndexFunc(words, isChanging); at >= 0 {
 		return words[at]
 	}
 	return ""
+}
+
+// ChangingVerb returns the verb of a tool's name if that says that the tool changes something, or nothing: deleteNote,
+// note_write. Only the first word is a verb for sure, and the last if it is no noun as well; a name with a word of
+// reading in it reads: domains_getIncomingMove.
+func ChangingVerb(name string) string {
+	words := NameWords(name)
+	if len(words) == 0 || slices.ContainsFunc(words, isReading) {
+		return ""
+	}
+	nouns := []string{"move", "drop", "update", "edit", "purge", "kill", "create", "insert"} // git_move, last_update
+	switch last := words[len(words)-1]; {
+	case isChanging(words[0]):
+		return words[0]
+	case isChanging(last) && !slices.Contains(nouns, last):
+		return last
+	}
+	return ""
+}
+
+func isReading(word string) bool {
+	return slices.Contains([]string{
+		"get", "list", "read", "search", "find", "fetch", "show", "describe", "count", "check", "view", "query",
+		"is", "has", "can", "preview", "validate",
+	}, word)
+}
+
+func isChanging(word string) bool {
+	return slices.Contains([]string{
+		"delete", "remove", "drop", "destroy", "erase", "purge", "truncate", "write", "create", "insert", "edit",
+		"modify", "move", "rename", "overwrite", "uninstall", "update", "kill",
+	}, word)
 }
 
 // NameWords splits a name into its words, in lower case: deleteNote, delete_note, delete-note.

@@ -15,12 +15,15 @@ import (
 // writeMarkdown writes the report as the body of an issue: what was run on what, then each finding, then what was
 // asked.
 func writeMarkdown(out *bufio.Writer, report *doctor.Report, options Options) {
-	counts := countOutcomes(report)
+	counts := countOutcomes(report, options)
 	headline := cmp.Or(statusRemark(report), words.Count(counts.findings, "finding"))
 	fmt.Fprintf(out, "## toolx doctor: %s\n\n", headline)
 	fmt.Fprintf(out, "- toolx %s, %s\n", markdownText(options.Version), options.System)
 	for _, server := range report.Servers {
 		fmt.Fprintln(out, markdownServer(server))
+		for _, fact := range server.Facts {
+			fmt.Fprintln(out, "  - "+markdownText(factText(fact)))
+		}
 	}
 	for _, finding := range report.Findings {
 		if finding.Severity != check.Info || options.Verbose {
@@ -137,7 +140,7 @@ func markdownCode(text string) string {
 	return fence + text + fence
 }
 
-// markdownBlock is text as a block of code, behind a fence that is not in it.
+// markdownBlock is text as a block of code, in a fence that is not in it.
 func markdownBlock(text string) string {
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	return fence + "text\n" + text + "\n" + fence

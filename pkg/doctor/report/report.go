@@ -75,7 +75,7 @@ type writer struct {
 	screen  render.Screen
 }
 
-// The margins of a finding, and the column of what stands behind its labels.
+// The margins of a finding, and the column of what follows its labels.
 const (
 	findingMargin  = "  "
 	evidenceMargin = "    "
@@ -87,11 +87,12 @@ func (w *writer) line(text string) { fmt.Fprintln(w.out, strings.TrimRight(text,
 func (w *writer) write() {
 	servers := w.report.Servers
 	for i, server := range servers {
-		if len(servers) > 1 {
-			if i > 0 {
-				w.line("")
-			}
+		if len(servers) > 1 && i > 0 {
+			w.line("")
+		}
+		if len(servers) > 1 || len(server.Facts) > 0 {
 			w.line(w.heading(server))
+			w.facts(server)
 		}
 		w.server(server)
 	}
@@ -100,15 +101,36 @@ func (w *writer) write() {
 	if w.options.Verbose {
 		w.checks()
 	}
-	notAsked := func(server doctor.ServerReport) bool {
-		return server.NotCalled == doctor.CallsNotAsked && server.Status == "ready" && server.Tools > 0
-	}
-	if slices.ContainsFunc(servers, notAsked) {
-		w.marked(check.Info,
-			"no tool was called: --call safe calls those that say that they are read-only, --call 'TOOL {…}' any")
-	}
+	w.notCalled()
 	w.summary()
 	w.offerProxy()
+}
+
+// notCalled says, once for all servers, that no tool was called, and how to do that. A stdout that was clean so far
+// says nothing about calls: that is when many servers write to it.
+func (w *writer) notCalled() {
+	notAsked := slices.DeleteFunc(slices.Clone(w.report.Servers), func(server doctor.ServerReport) bool {
+		return server.NotCalled != doctor.CallsNotAsked || server.Status != "ready" || server.Tools == 0
+	})
+	if len(notAsked) == 0 {
+		return
+	}
+	text := "stdout was clean, but no tool was called, and servers write to it at calls too"
+	if slices.ContainsFunc(notAsked, func(server doctor.ServerReport) bool { return !w.cleanStdout(server.Name) }) {
+		text = "no tool was called"
+	}
+	w.marked(check.Info, text+": --call safe calls those that say that they are read-only, --call 'TOOL {…}' any")
+}
+
+// cleanStdout reports whether all that a server wrote to stdout were messages.
+func (w *writer) cleanStdout(server string) bool {
+	asked := slices.ContainsFunc(w.report.Checks, func(one check.CheckResult) bool {
+		return one.Server == server && one.ID == "stdout-pollution-between" && one.Outcome == check.Passed
+	})
+	return asked && !slices.ContainsFunc(w.report.Findings, func(f check.Finding) bool {
+		foreign := strings.HasPrefix(f.ID, "stdout-") && f.ID != "stdout-huge-line" || f.ID == "rpc-not-mcp"
+		return f.Server == server && f.Severity != check.Info && foreign
+	})
 }
 
 // marked writes a paragraph after the mark of a severity.
@@ -116,7 +138,7 @@ func (w *writer) marked(severity check.Severity, text string) {
 	w.wrapped(w.screen.Paint(roleOf(severity), markOf(severity))+" ", len(findingMargin), text)
 }
 
-// plain writes a paragraph behind the margin of a finding.
+// plain writes a paragraph after the margin of a finding.
 func (w *writer) plain(text string) { w.wrapped(findingMargin, len(findingMargin), text) }
 
 // heading names one of several servers.
@@ -128,6 +150,41 @@ func (w *writer) heading(server doctor.ServerReport) string {
 	}
 	return w.screen.Paint(render.RoleHeading, render.Safe(server.Name)) + " " +
 		w.screen.Paint(render.RoleMuted, "("+remark+")")
+}
+
+// facts shows what was measured of a server: in short on a line, or with -v a line each.
+func (w *writer) facts(server doctor.ServerReport) {
+	var parts []string
+	for _, fact := range server.Facts {
+		text := factText(fact)
+		if w.options.Verbose {
+			text = fact.ID + ": " + fact.Title + ", " + fact.Evidence
+			w.plain(render.Safe(strings.Join(append([]string{text}, fact.Notes...), "; ")))
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) > 0 && !w.options.Verbose {
+		w.plain(render.Safe(strings.Join(parts, " · ")))
+	}
+}
+
+// factText is a fact in a few words.
+func factText(fact doctor.Fact) string {
+	text, _, _ := strings.Cut(fact.Evidence, ";")
+	middle, _, _ := strings.Cut(text, ",")
+	switch fact.ID {
+	case "era":
+		return fact.Title
+	case "perf-start":
+		return "starts in " + strings.TrimSuffix(text, " from the start to the answer to initialize")
+	case "perf-list":
+		return "tools/list " + middle
+	case "perf-ping":
+		return "ping " + middle
+	case "perf-call":
+		return "call of " + text
+	}
+	return text
 }
 
 // server shows what was found about one server. A server that cannot be examined always has something to show.
@@ -191,8 +248,11 @@ func (w *writer) findings(findings []check.Finding) {
 	count := make(map[string]int)
 	notes := 0
 	for _, finding := range findings {
-		if finding.Severity != check.Info || w.options.Verbose {
+		switch {
+		case finding.Severity != check.Info || w.options.Verbose:
 			w.finding(finding)
+			continue
+		case quiet(finding):
 			continue
 		}
 		if notes++; count[finding.ID] == 0 {
@@ -209,6 +269,9 @@ func (w *writer) findings(findings []check.Finding) {
 		w.marked(check.Info, fmt.Sprintf("%s: %s (-v shows them)", words.Count(notes, "note"), strings.Join(ids, ", ")))
 	}
 }
+
+// quiet reports whether a finding is a note that only those see who want everything.
+func quiet(f check.Finding) bool { return f.Severity == check.Info && f.Manner == check.Quiet }
 
 // finding shows one finding.
 func (w *writer) finding(f check.Finding) {
@@ -278,7 +341,7 @@ func (w *writer) labelled(label string, lines ...string) {
 	}
 }
 
-// wrapped writes safe text behind a margin of so many columns; lines after the first are indented by as many.
+// wrapped writes safe text after a margin of so many columns; lines after the first are indented by as many.
 func (w *writer) wrapped(margin string, columns int, text string) {
 	room := 0
 	if width := w.screen.Columns(); width > 0 {
@@ -363,7 +426,7 @@ func (w *writer) summary() {
 	if remark := statusRemark(w.report); remark != "" {
 		w.line(w.screen.Paint(render.RoleWarning, "!") + " " + remark)
 	}
-	counts := countOutcomes(w.report)
+	counts := countOutcomes(w.report, w.options)
 	parts := []string{words.Count(counts.passed, "check") + " passed", words.Count(counts.findings, "finding")}
 	for _, more := range []struct {
 		n    int
@@ -411,7 +474,7 @@ func statusRemark(report *doctor.Report) string {
 // outcomeCounts are the figures of a summary.
 type outcomeCounts struct{ passed, findings, notes, known, skipped, broke int }
 
-func countOutcomes(report *doctor.Report) outcomeCounts {
+func countOutcomes(report *doctor.Report, options Options) outcomeCounts {
 	var c outcomeCounts
 	for _, one := range report.Checks {
 		switch one.Outcome {
@@ -425,7 +488,9 @@ func countOutcomes(report *doctor.Report) outcomeCounts {
 	}
 	for _, finding := range report.Findings {
 		if finding.Severity == check.Info {
-			c.notes++
+			if options.Verbose || !quiet(finding) {
+				c.notes++
+			}
 			continue
 		}
 		c.findings++
@@ -449,7 +514,7 @@ func (w *writer) offerProxy() {
 	}
 	if len(entries) > 0 {
 		w.line("")
-		w.line("Until that is mended, clients can start it through toolx proxy:")
+		w.line("Until that is fixed, clients can start it through toolx proxy:")
 	}
 	for _, entry := range entries {
 		w.line(findingMargin + render.Safe(entry)) // never wrapped: it is for pasting

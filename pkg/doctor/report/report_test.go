@@ -35,12 +35,14 @@ func sick() *doctor.Report {
 		},
 		Findings: []check.Finding{
 			{
-				ID: "stdout-pollution", Severity: check.Error, Server: "zwave", Title: "server writes log text to stdout",
+				ID: "stdout-pollution", Severity: check.Error, Server: "zwave",
+				Title:    "server writes log text to stdout",
 				Where:    &evidence.Where{Run: "clean", Line: 1, Byte: &start, MS: 214, Phase: "before initialize"},
 				Evidence: "\x1b[32m[dotenv@17.2.3]\x1b[0m ```injecting``` \u202eenv",
 				Culprit:  &culprit.Culprit{Name: "dotenv 17 (npm)", Confidence: "certain"},
 				Fix: []string{
-					"in the server: dotenv.config({ quiet: true })", "from outside: add DOTENV_CONFIG_QUIET=true to this server's env",
+					"in the server: dotenv.config({ quiet: true })",
+					"from outside: add DOTENV_CONFIG_QUIET=true to this server's env",
 					`work-around: "command": "toolx", "args": ["proxy", "--", "npx", "-y", "zwave \"x\""]`,
 				},
 				Breaks: []string{"Go SDK ends the session", "Claude Desktop shows an error"},
@@ -65,7 +67,8 @@ func sick() *doctor.Report {
 		Baseline: &doctor.BaselineReport{
 			File: "known.yaml",
 			Known: []doctor.KnownFinding{{
-				Finding: check.Finding{ID: "slow-start", Severity: check.Warning, Server: "zwave", Title: "slow"}, Reason: "loads a model",
+				Finding: check.Finding{ID: "slow-start", Severity: check.Warning, Server: "zwave", Title: "slow"},
+				Reason:  "loads a model",
 			}},
 			Stale: []doctor.Known{{ID: "tool-lint", Server: "zwave", Tool: "b", Reason: "mended upstream"}},
 		},
@@ -104,7 +107,7 @@ all servers and the config
   crashed · 1.8 s
   toolx doctor --explain stdout-pollution
 
-Until that is mended, clients can start it through toolx proxy:
+Until that is fixed, clients can start it through toolx proxy:
   "command": "toolx", "args": ["proxy", "--", "npx", "-y", "zwave \"x\""]
 `
 	if got != want {
@@ -114,6 +117,72 @@ Until that is mended, clients can start it through toolx proxy:
 		if ansi.StringWidth(strings.TrimSuffix(line, "\n")) > 76 && !strings.Contains(line, "proxy") {
 			t.Errorf("too wide: %s", line)
 		}
+	}
+}
+
+// healthy is a report of a server with facts, a note that anyone can act on, and one that few can.
+func healthy() *doctor.Report {
+	fact := func(id, title, evidence string) check.Finding {
+		return check.Finding{
+			ID: id, Severity: check.Info, Server: "files", Title: title, Evidence: evidence, Manner: check.Fact,
+		}
+	}
+	return &doctor.Report{
+		Status: doctor.StatusHealthy,
+		Servers: []doctor.ServerReport{
+			{Name: "files", Status: "ready", Protocol: "2025-11-25", Tools: 4, DurationMS: 1800},
+		},
+		Findings: []check.Finding{
+			fact("era", "speaks the legacy protocol", "initialize agreed on 2025-11-25"),
+			fact("perf-start", "the time that a start takes", "246 ms from the start to the answer to initialize"),
+			fact("perf-ping", "the time that ping takes", "p50 0.1 ms, p99 0.3 ms of 100"),
+			{ID: "schema-bool", Severity: check.Info, Server: "files", Title: "a schema is true or false"},
+			{
+				ID: "invalid-params-code", Severity: check.Info, Server: "files", Manner: check.Quiet,
+				Title: "bad parameters are refused with another code",
+			},
+		},
+		Checks: []check.CheckResult{{ID: "stdout-bom", Server: "files", Outcome: check.Passed}},
+	}
+}
+
+// TestFactsAndQuietNotes shows that facts are in the head of the report, and that notes on which few can act are only
+// there for those who want everything.
+func TestFactsAndQuietNotes(t *testing.T) {
+	show := func(options Options) string {
+		return written(t, func(out io.Writer) error { return Write(out, healthy(), options) })
+	}
+	want := `files (protocol 2025-11-25, 4 tools, 1.8 s)
+  speaks the legacy protocol · starts in 246 ms · ping p50 0.1 ms
+i 1 note: schema-bool (-v shows them)
+✓ 1 check passed · 0 findings · 1 note · 0.0 s
+`
+	if got := show(Options{Format: Text}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	got := show(Options{Format: Text, Verbose: true})
+	for _, want := range []string{
+		"\n  era: speaks the legacy protocol, initialize agreed on 2025-11-25\n", "  invalid-params-code\n",
+		"· 2 notes ·",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q in\n%s", want, got)
+		}
+	}
+	got = show(Options{Format: Markdown})
+	if !strings.Contains(got, "\n  - speaks the legacy protocol\n  - starts in 246 ms\n") ||
+		!strings.Contains(got, ", 1 note left out") {
+		t.Errorf("as Markdown\n%s", got)
+	}
+	if got := show(Options{Format: Markdown, Verbose: true}); !strings.Contains(got, "invalid-params-code") {
+		t.Errorf("as Markdown with -v\n%s", got)
+	}
+	got = show(Options{Format: JSON})
+	if !strings.Contains(got, `"facts":[{"id":"era"`) || !strings.Contains(got, `"id":"invalid-params-code"`) {
+		t.Errorf("as JSON %s", got)
+	}
+	if got := show(Options{Format: SARIF}); strings.Contains(got, "perf-start") {
+		t.Errorf("a fact is a result: %s", got)
 	}
 }
 
@@ -152,7 +221,8 @@ func TestDoctorJSONIsOneDocument(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil || strings.Count(text, "\n") != 1 {
 		t.Fatalf("%v: %s", err, text)
 	}
-	if f := got.Findings[0]; f.Evidence != sick().Findings[0].Evidence || *f.Where.Byte != 0 || f.Culprit.Confidence != "certain" {
+	if f := got.Findings[0]; f.Evidence != sick().Findings[0].Evidence || *f.Where.Byte != 0 ||
+		f.Culprit.Confidence != "certain" {
 		t.Errorf("a finding came back as %+v", f)
 	}
 }
@@ -165,7 +235,8 @@ func TestDoctorSARIF(t *testing.T) {
 	if err := decoder.Decode(&log); err != nil {
 		t.Fatal(err)
 	}
-	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name == "" || log.Runs[0].Tool.Driver.Version != "1.2.3" {
+	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name == "" ||
+		log.Runs[0].Tool.Driver.Version != "1.2.3" {
 		t.Fatalf("%+v", log)
 	}
 	run := log.Runs[0]
@@ -220,7 +291,8 @@ func TestDoctorJUnit(t *testing.T) {
 	if zwave.Name != "zwave" || zwave.Tests != len(zwave.Cases) || zwave.Failures != 1 {
 		t.Errorf("%+v", zwave)
 	}
-	if c := zwave.Cases[0]; c.Failure == nil || c.Failure.Type != "error" || !strings.Contains(c.Failure.Text, "culprit: dotenv 17 (npm), certain") {
+	if c := zwave.Cases[0]; c.Failure == nil || c.Failure.Type != "error" ||
+		!strings.Contains(c.Failure.Text, "culprit: dotenv 17 (npm), certain") {
 		t.Errorf("a finding is %+v", c)
 	}
 	if c := zwave.Cases[1]; c.Failure != nil || c.Out == nil {
@@ -280,7 +352,8 @@ func TestDoctorStatus(t *testing.T) {
 func TestDoctorOffersTheProxyOnce(t *testing.T) {
 	report := sick()
 	second := report.Findings[0]
-	second.ID, second.Where = "stdout-pollution-between", &evidence.Where{Line: 4, Phase: "during a request", Method: "tools/call"}
+	second.ID, second.Where = "stdout-pollution-between",
+		&evidence.Where{Line: 4, Phase: "during a request", Method: "tools/call"}
 	report.Findings = append(report.Findings, second)
 	got := written(t, func(out io.Writer) error { return Write(out, report, Options{}) })
 	if strings.Count(got, `"proxy"`) != 1 || strings.Contains(got, "work-around") {
@@ -288,6 +361,36 @@ func TestDoctorOffersTheProxyOnce(t *testing.T) {
 	}
 	if !strings.Contains(got, "line 4, during tools/call:\n") {
 		t.Errorf("the place is not said:\n%s", got)
+	}
+}
+
+// A stdout without text says little about calls that were not made: one line says that, and how to make them.
+func TestDoctorCallsNotTried(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*doctor.Report)
+		want   string
+	}{
+		"clean":    {func(*doctor.Report) {}, "i stdout was clean, but no tool was called, and servers write to it at calls too: --call safe "},
+		"polluted": {func(r *doctor.Report) { r.Findings = sick().Findings }, "i no tool was called: --call safe "},
+		"unasked":  {func(r *doctor.Report) { r.Checks = nil }, "i no tool was called: --call safe "},
+		"log": {
+			func(r *doctor.Report) {
+				r.Findings = []check.Finding{{ID: "rpc-not-mcp", Severity: check.Error, Server: "zwave"}}
+			}, "i no tool was called: --call safe ",
+		},
+		"called":   {func(r *doctor.Report) { r.Servers[0].NotCalled = "" }, ""},
+		"no tools": {func(r *doctor.Report) { r.Servers[0].Tools = 0 }, ""},
+	} {
+		report := sick()
+		report.Findings = nil
+		report.Servers[0].NotCalled = doctor.CallsNotAsked
+		report.Checks = []check.CheckResult{{ID: "stdout-pollution-between", Server: "zwave", Outcome: check.Passed}}
+		test.change(report)
+		got := written(t, func(out io.Writer) error { return Write(out, report, Options{}) })
+		if said := strings.Contains(got, "no tool was called"); said != (test.want != "") ||
+			!strings.Contains(got, test.want) {
+			t.Errorf("%s: no %q in\n%s", name, test.want, got)
+		}
 	}
 }
 
@@ -328,7 +431,8 @@ func TestDoctorPage(t *testing.T) {
 	}
 	var entries []map[string]any
 	text := written(t, func(out io.Writer) error { return ChecksJSON(out, []check.Check{one}, render.Screen{}) })
-	if err := json.Unmarshal([]byte(text), &entries); err != nil || len(entries) != 1 || entries[0]["why"] != "Clients stop." {
+	if err := json.Unmarshal([]byte(text), &entries); err != nil || len(entries) != 1 ||
+		entries[0]["why"] != "Clients stop." {
 		t.Errorf("%v: %s", err, text)
 	}
 }

@@ -141,7 +141,7 @@ func (r *sarifRun) add(report *doctor.Report, f check.Finding, accepted string) 
 }
 
 // fingerprintOf identifies a finding across runs by what it is about. What was seen differs from run to run, and a
-// finding with several places stays the same when some of them are mended.
+// finding with several places stays the same when some of them are fixed.
 func fingerprintOf(f check.Finding) string {
 	parts := []string{f.ID, f.Server}
 	if len(f.Places) > 1 {

@@ -170,12 +170,12 @@ func (r *repro) showSockets() {
 	r.line(`{ ss -ltn 2>/dev/null || netstat -an 2>/dev/null; } | grep -E '[:.]%s[^0-9].*' | grep -i listen`, port)
 }
 
-// showConnection lets curl tell how it gets to the server.
+// showConnection lets curl show how it gets to the server.
 func (r *repro) showConnection() {
 	r.line(`curl -sv --max-time 10 %s -o "$dir/out" "$url" 2>&1 | tr -d '\r' | sed -n l | head -n %d`, r.options,
 		shownOfHTTP)
 	if look := r.evidence.HTTP.TLS; look != nil {
-		r.line("echo '== with TLS 1.1 at the most'")
+		r.line("echo '== with at most TLS 1.1'")
 		r.line(`curl -sv --max-time 10 --tlsv1.0 --tls-max 1.1 -k -o "$dir/out" "$url" 2>&1 | tr -d '\r' | sed -n l | head -n %d`, shownOfHTTP)
 	}
 }

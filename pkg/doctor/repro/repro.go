@@ -374,7 +374,8 @@ func (r *repro) show() {
 			most = shownOfText
 		}
 		r.line(`size=$(sed -n '%d{p;q;}' "$dir/out" | wc -c)`, line)
-		r.line("printf '%%s\\n' \"stdout, line %d, $((size)) bytes\"' (\\n and other control characters as escapes, $ at its end):'", line)
+		r.line("printf '%%s\\n' \"stdout, line %d, $((size)) bytes\"' "+
+			"(\\n and other control characters as escapes, $ at its end):'", line)
 		r.line(`sed -n '%d{l;q;}' "$dir/out" | head -n %d`, line, most)
 	}
 	r.line(`count=$(sed '/^[{]/d' "$dir/out" | wc -l)`)

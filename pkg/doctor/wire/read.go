@@ -34,7 +34,7 @@ type valueType struct {
 	of   []valueType // the parts: one of a list or table, all of a choice
 }
 
-// typeKind tells how a type is composed.
+// typeKind says how a type is composed.
 type typeKind int
 
 const (

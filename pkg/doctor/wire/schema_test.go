@@ -11,7 +11,10 @@ import (
 // TestWireForms shows that every type that a form uses is one.
 func TestWireForms(t *testing.T) {
 	forms := forms()
-	scalars := []string{"string", "number", "integer", "boolean", "object", "null", "any", "fraction", "natural", "uri", "template"}
+	scalars := []string{
+		"string", "number", "integer", "boolean", "object", "null", "any", "fraction", "natural", "uri",
+		"template",
+	}
 	var look func(form string, of valueType)
 	look = func(form string, of valueType) {
 		for _, part := range of.of {

@@ -320,7 +320,9 @@ func TestServerRequestsWaitForEachAnswer(t *testing.T) {
 			t.Parallel()
 			l := begin(t, row.mode)
 			l.send(row.trigger)
-			for _, method := range []string{"ping", "roots/list", "sampling/createMessage", "elicitation/create", "x-fake/unknown"} {
+			for _, method := range []string{
+				"ping", "roots/list", "sampling/createMessage", "elicitation/create", "x-fake/unknown",
+			} {
 				var request struct{ ID json.RawMessage }
 				if err := json.Unmarshal([]byte(l.want(`"method":"`+method+`"`)), &request); err != nil {
 					t.Fatal(err)
@@ -401,7 +403,8 @@ func readFile(t *testing.T, path string) string {
 func TestSlowStartWaitsForItsGate(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
-	if got := run(t, exchange, "--gate", gate, "--lifetime", "200ms", "slow-start"); got.code != exitLifetime || got.stdout != "" {
+	got := run(t, exchange, "--gate", gate, "--lifetime", "200ms", "slow-start")
+	if got.code != exitLifetime || got.stdout != "" {
 		t.Errorf("without the gate: exit code %d, stdout %q", got.code, got.stdout)
 	}
 	l := begin(t, "--gate", gate, "slow-start")

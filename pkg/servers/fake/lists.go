@@ -142,7 +142,7 @@ func listModes() []mode {
 	}
 }
 
-// addTools puts tools behind those that are there; they are made once, when they are first asked for.
+// addTools puts tools after those that are there; they are made once, when they are first asked for.
 func (s *server) addTools(more func() []tool) {
 	old := s.tools
 	s.tools = sync.OnceValue(func() []tool { return append(old(), more()...) })
@@ -158,7 +158,10 @@ func extraTool(name, definition string) func(*server) {
 func badNames(s *server) {
 	s.addTools(func() []tool {
 		var tools []tool
-		for _, name := range []string{"with blank", "with/slash", "with.dot", "mit-ümlaut", "🔧", "UPPER", "upper", "a__b", "-dash", "$(touch x)", strings.Repeat("long", 50)} {
+		for _, name := range []string{
+			"with blank", "with/slash", "with.dot", "mit-ümlaut", "🔧", "UPPER", "upper", "a__b", "-dash", "$(touch x)",
+			strings.Repeat("long", 50),
+		} {
 			tools = append(tools, tool{name: name, definition: define(name, "Has a name to stumble over.", ``, ``), run: rawArguments})
 		}
 		return tools
@@ -201,7 +204,7 @@ func schemaModes() []mode {
 		{"schema-combos", "nested allOf and anyOf that double 28 times", doublingSchema(28)},
 		{"schema-regex", "a pattern with a look-ahead", `{"type":"object","properties":{"value":{"type":"string","pattern":"^(?=.*\\d)(?!.*\\s).{4,}$"}},"required":["value"]}`},
 		{"schema-slow-regex", "a pattern that backtracks for ever", `{"type":"object","properties":{"value":{"type":"string","pattern":"^(?=a)(a+)+$"}}}`},
-		{"schema-bad-regex", "a pattern that is none", `{"type":"object","properties":{"value":{"type":"string","pattern":"([a-z"}}}`},
+		{"schema-bad-regex", "a pattern that does not compile", `{"type":"object","properties":{"value":{"type":"string","pattern":"([a-z"}}}`},
 		{"schema-proto", "properties named __proto__, constructor, and the empty string", `{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"},"":{"type":"string"}}}`},
 		{"schema-root-oneof", "oneOf at the root", `{"type":"object","oneOf":[{"properties":{"id":{"type":"integer"}},"required":["id"]},{"properties":{"name":{"type":"string"}},"required":["name"]}]}`},
 		{"schema-required-unknown", "a required name that no property has", `{"type":"object","properties":{"value":{"type":"string"}},"required":["other"]}`},
@@ -296,7 +299,7 @@ func untrustedModes() []mode {
 			const name = "\x1b[31mred\u202e"
 			extraTool(name, define(name, "Has escapes in its names.", quote("\x1b]0;owned\x07")+`:{"type":"string"}`, ``))(s)
 		}},
-		mode{"term-stderr", "a line on stderr that clears the screen and sets the title", scopeAll, start(func(s *server) {
+		mode{"term-stderr", "a line on stderr that clears screen and sets the title", scopeAll, start(func(s *server) {
 			s.say("\x1b[2J\x1b]0;owned\x07\u202estderr")
 		})},
 	)

@@ -52,7 +52,7 @@ func before(do func(*server, *reply)) func(*server) {
 	}
 }
 
-// after does something behind a reply.
+// after does something after a reply.
 func after(do func(*server, *reply)) func(*server) {
 	return func(s *server) {
 		s.afters = append(s.afters, s.scoped(func(r *reply) { do(s, r) }))

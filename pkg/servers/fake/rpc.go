@@ -97,8 +97,8 @@ func lateReply(s *server) {
 func clientModes() []mode {
 	return []mode{
 		{
-			"server-requests", "asks the client five things and waits for each answer before it answers a call", methodCall,
-			asking(methodCall, clientRequests()...),
+			"server-requests", "asks the client five things and waits for each answer before it answers a call",
+			methodCall, asking(methodCall, clientRequests()...),
 		},
 		{
 			"server-requests-early", "the same before it answers initialize", methodInitialize,

@@ -30,8 +30,8 @@ func pollutionModes() []mode {
 				start(func(s *server) { s.print(kind.text) }),
 			},
 			mode{
-				"log-between" + kind.suffix, kind.name + " between frames: before each reply after the handshake", scopeLater,
-				before(func(s *server, _ *reply) { s.print(kind.text) }),
+				"log-between" + kind.suffix, kind.name + " between frames: before each reply after the handshake",
+				scopeLater, before(func(s *server, _ *reply) { s.print(kind.text) }),
 			},
 			mode{
 				"log-inside" + kind.suffix, kind.name + " on a line of its own that splits a frame in two", methodCall,
@@ -89,7 +89,7 @@ func glueModes() []mode {
 		{"inline-prefix", "text glued before each frame", scopeAll, encode(func(s *server, line []byte) []byte {
 			return append([]byte(s.textOr("INFO ready ")), line...)
 		})},
-		{"inline-suffix", "text glued behind each frame", scopeAll, encode(func(s *server, line []byte) []byte {
+		{"inline-suffix", "text glued to the end of each frame", scopeAll, encode(func(s *server, line []byte) []byte {
 			return append(trimNewline(line), s.textOr(" INFO done")+"\n"...)
 		})},
 		{"two-on-line", "a notification and a reply on one line", scopeAll, framed(logNotification("glued") + "%s\n")},

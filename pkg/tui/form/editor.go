@@ -242,7 +242,7 @@ func (e *editor) cursorLine(theme *pane.Theme, line []rune, column, width int) s
 	return out.String()
 }
 
-// cellsBetween counts the cells of line[from:to]; the place behind the end is one.
+// cellsBetween counts the cells of line[from:to]; the place after the end is one.
 func cellsBetween(line []rune, from, to int) int {
 	cells := 0
 	for i := from; i < to; i++ {

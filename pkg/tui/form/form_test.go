@@ -221,7 +221,10 @@ func TestProblems(t *testing.T) {
 		t.Errorf("problems: %q", got)
 	}
 	got := frame(f, 70, 24)
-	for _, want := range []string{"level 10\n    ✗ 'o.level' must be at most 9; got 10\n", "! no e-mail address", "! unknown parameter 'nmae'"} {
+	for _, want := range []string{
+		"level 10\n    ✗ 'o.level' must be at most 9; got 10\n", "! no e-mail address",
+		"! unknown parameter 'nmae'",
+	} {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
@@ -270,7 +273,19 @@ func TestJSONEditorMoves(t *testing.T) {
 	for _, step := range []struct {
 		key  string
 		line int
-	}{{"pgdown", 3}, {"pgup", 0}, {"down", 1}, {"esc", 1}, {"j", 2}, {"k", 1}, {"down", 2}, {"q", 2}, {"enter", 2}, {"up", 1}, {"ctrl+end", 9}} {
+	}{
+		{"pgdown", 3},
+		{"pgup", 0},
+		{"down", 1},
+		{"esc", 1},
+		{"j", 2},
+		{"k", 1},
+		{"down", 2},
+		{"q", 2},
+		{"enter", 2},
+		{"up", 1},
+		{"ctrl+end", 9},
+	} {
 		press(f, step.key)
 		if line, _ := f.json.place(); line != step.line {
 			t.Errorf("after %s it is line %d, want %d", step.key, line, step.line)
@@ -450,13 +465,26 @@ func TestBindings(t *testing.T) {
 		}
 		return binding.Off
 	}
-	for key, want := range map[string]string{"ctrl+n": "null is not allowed here", "ctrl+u": "it is unset", "ctrl+d": "this is no row", "ctrl+a": "", "ctrl+o": "the schema has no examples of it"} {
+	for key, want := range map[string]string{
+		"ctrl+n": "null is not allowed here",
+		"ctrl+u": "it is unset",
+		"ctrl+d": "this is no row",
+		"ctrl+a": "",
+		"ctrl+o": "the schema has no examples of it",
+	} {
 		if got := off(key); got != want {
 			t.Errorf("%s: %q", key, got)
 		}
 	}
 	press(f, "ctrl+a")
-	for key, want := range map[string]string{"ctrl+n": "", "ctrl+u": "a row cannot be left out; ctrl+d removes it", "ctrl+d": "", "alt+up": "this is the first row", "alt+down": "this is the last row", "j": "no such key"} {
+	for key, want := range map[string]string{
+		"ctrl+n":   "",
+		"ctrl+u":   "a row cannot be left out; ctrl+d removes it",
+		"ctrl+d":   "",
+		"alt+up":   "this is the first row",
+		"alt+down": "this is the last row",
+		"j":        "no such key",
+	} {
 		if got := off(key); got != want {
 			t.Errorf("in a row, %s: %q", key, got)
 		}

@@ -60,7 +60,7 @@ func (f *field) putValue(raw json.RawMessage) {
 // maxOpen is the most rows that a group may have to be opened at once.
 const maxOpen = 50
 
-// putMembers fills in the fields that the schema names, and keeps all other members as rows behind them.
+// putMembers fills in the fields that the schema names, and keeps all other members as rows after them.
 func (f *field) putMembers(raw json.RawMessage) {
 	f.grow()
 	named := f.byName()

@@ -75,7 +75,7 @@ func (v *verdict) judgeText(f *Form) {
 
 // judgeFields checks the values of the fields.
 func (v *verdict) judgeFields(f *Form) {
-	w := writeMended(f.root)
+	w := writeCheckable(f.root)
 	flawed := make(map[*field]bool, len(w.flaws))
 	problems, unknown := v.judge(f.tool, w.out)
 	finder := &finder{root: f.root, names: make(map[*field]map[string]*field)}

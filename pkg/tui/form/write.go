@@ -17,8 +17,8 @@ type writer struct {
 	flaws []flaw
 	// stand returns what is written in place of text that is not JSON.
 	stand func(text string) string
-	// mended says that the second of two equal keys is left out.
-	mended bool
+	// distinct says that the second of two equal keys is left out.
+	distinct bool
 }
 
 // flaw says why a field is not JSON.
@@ -32,9 +32,9 @@ func write(f *field) *writer {
 	return (&writer{stand: func(text string) string { return text }}).write(f)
 }
 
-// writeMended writes null in place of text that is not JSON, so that the rest can be checked.
-func writeMended(f *field) *writer {
-	return (&writer{stand: func(string) string { return "null" }, mended: true}).write(f)
+// writeCheckable writes null in place of text that is not JSON, so that the rest can be checked.
+func writeCheckable(f *field) *writer {
+	return (&writer{stand: func(string) string { return "null" }, distinct: true}).write(f)
 }
 
 // writeLines writes a line for each member and row. Text that is not JSON stays as it was typed.
@@ -94,7 +94,7 @@ func (w *writer) object(f *field) {
 		}
 		if seen[child.name] {
 			w.flaws = append(w.flaws, flaw{child, fmt.Sprintf("the key %q is there twice", child.name)})
-			if w.mended {
+			if w.distinct {
 				continue
 			}
 		}

@@ -18,7 +18,7 @@ func (t *Tree) find(by int) {
 	t.root.walk(&left, func(n *node) { nodes = append(nodes, n) })
 	from := slices.Index(nodes, t.current())
 	if from < 0 && by < 0 {
-		from = len(nodes) // the cursor is behind what is searched
+		from = len(nodes) // the cursor is after what is searched
 	}
 	if at, ok := t.search.Find(len(nodes), from, by, func(i int) bool { return nodes[i].matches(t.search.Query) }); ok {
 		t.reveal(nodes[at])

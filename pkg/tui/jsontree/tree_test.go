@@ -32,7 +32,13 @@ func frame(t testing.TB, tree *Tree, width, height int) string {
 }
 
 func press(tree *Tree, keys ...string) (messages []tea.Msg) {
-	codes := map[string]rune{"enter": tea.KeyEnter, "down": tea.KeyDown, "esc": tea.KeyEscape, "left": tea.KeyLeft, "right": tea.KeyRight}
+	codes := map[string]rune{
+		"enter": tea.KeyEnter,
+		"down":  tea.KeyDown,
+		"esc":   tea.KeyEscape,
+		"left":  tea.KeyLeft,
+		"right": tea.KeyRight,
+	}
 	for _, key := range keys {
 		msg := tea.KeyPressMsg{Code: []rune(key)[0], Text: key}
 		if code, ok := codes[key]; ok {

@@ -22,16 +22,16 @@ import (
 // MaxSource is the size in bytes up to which text is parsed as Markdown. Parsing hostile text takes quadratic time.
 const MaxSource = 32 << 10
 
-// MaxShown is the size in bytes up to which text is shown at all.
-const MaxShown = 256 << 10
+// maxShown is the size in bytes up to which text is shown at all.
+const maxShown = 256 << 10
 
 // Render returns Markdown as lines of at most width cells. Text of more than MaxSource bytes is
-// returned as plain text. Of text of more than MaxShown bytes it returns the beginning, with a note on
+// returned as plain text. Of text of more than maxShown bytes it returns the beginning, with a note on
 // how much is missing. Control characters are made visible (see render.SafeBlock).
 func Render(source string, width int, theme *pane.Theme) []string {
-	if cut := len(source) - MaxShown; cut > 0 {
+	if cut := len(source) - maxShown; cut > 0 {
 		remark := fmt.Sprintf("%s %s more that are not shown", theme.Glyphs.Warn, exec.Bytes(int64(cut)))
-		lines := Render(strings.ToValidUTF8(source[:MaxShown], ""), width, theme)
+		lines := Render(strings.ToValidUTF8(source[:maxShown], ""), width, theme)
 		return append(lines, theme.Paint(pane.Warn, theme.Cut(remark, width)))
 	}
 	clean := []byte(render.SafeBlock(source))

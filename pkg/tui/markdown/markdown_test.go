@@ -47,7 +47,10 @@ func TestRender(t *testing.T) {
 
 // Nothing that a terminal acts on comes through, also by way of entities.
 func TestHostile(t *testing.T) {
-	for _, source := range []string{"\x1b[2J", "&#x1b;[2J", "[a](&#x1b;]0;x)", "`\x1b[31m`", "\u202e", "&#x202e;", "<\x1b[2J>", "[a](\u200b)", "    \x1b[2J"} {
+	for _, source := range []string{
+		"\x1b[2J", "&#x1b;[2J", "[a](&#x1b;]0;x)", "`\x1b[31m`", "\u202e", "&#x202e;", "<\x1b[2J>", "[a](\u200b)",
+		"    \x1b[2J",
+	} {
 		drawn := strings.Join(Render(source, 30, pane.NewTheme(false, true, false)), "\n")
 		for _, bad := range []string{"\x1b[2J", "\x1b]", "\x1b[31m", "\u202e", "\u200b"} {
 			if strings.Contains(drawn, bad) {
@@ -69,7 +72,8 @@ func TestHuge(t *testing.T) {
 func TestTangled(t *testing.T) {
 	for _, part := range []string{"> ", "[a](", "1. ", "- a\n  ", "[", "![", "***a", "`", "<", "\\", "&#"} {
 		const size = 4 << 10
-		if lines := Render(strings.Repeat(part, size/len(part)), 80, pane.NewTheme(false, true, false)); len(lines) > size {
+		lines := Render(strings.Repeat(part, size/len(part)), 80, pane.NewTheme(false, true, false))
+		if len(lines) > size {
 			t.Errorf("%q gives %d lines", part, len(lines))
 		}
 	}
@@ -91,7 +95,7 @@ func FuzzRender(f *testing.F) {
 // Of a text of any size the beginning is shown, with a word on how much more there is.
 func TestHugeTextIsCut(t *testing.T) {
 	lines := Render(strings.Repeat("0123456789abcde\n", 1<<20), 80, pane.NewTheme(false, true, false))
-	if len(lines) > MaxShown/16+2 || !strings.Contains(lines[len(lines)-1], "15.8 MiB more that are not shown") {
+	if len(lines) > maxShown/16+2 || !strings.Contains(lines[len(lines)-1], "15.8 MiB more that are not shown") {
 		t.Errorf("%d lines, the last: %q", len(lines), lines[len(lines)-1])
 	}
 }

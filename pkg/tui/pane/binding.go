@@ -32,8 +32,8 @@ type Binding struct {
 	Help string
 	// Off says why the key does nothing now; empty if it works.
 	Off string
-	// Mend goes to where the reason in Off can be removed; nil if there is no such place.
-	Mend func()
+	// Fix goes to where the reason in Off can be removed; nil if there is no such place.
+	Fix func()
 	// Do performs the action. Not nil.
 	Do func() tea.Cmd
 }

@@ -9,7 +9,10 @@ import (
 
 func TestFind(t *testing.T) {
 	nothing := func() tea.Cmd { return nil }
-	bindings := []Binding{{Keys: []string{"j", "down"}, Help: "down", Do: nothing}, {Keys: []string{"enter"}, Help: "open", Do: nothing}}
+	bindings := []Binding{
+		{Keys: []string{"j", "down"}, Help: "down", Do: nothing},
+		{Keys: []string{"enter"}, Help: "open", Do: nothing},
+	}
 	if found := Find(bindings, "down"); found == nil || found.Help != "down" {
 		t.Errorf("down is %v", found)
 	}
@@ -53,7 +56,8 @@ func TestFitOfClusters(t *testing.T) {
 	old, modern := NewTheme(false, true, false), NewTheme(false, true, false)
 	modern.Clusters = true
 	for _, text := range []string{
-		family, family + family + " end", "a " + dev + " b", heart + heart, thumb + thumb, "क्षि देवनागरी", "ไทยกำ", "🇩🇪 flag", "1\ufe0f\u20e3",
+		family, family + family + " end", "a " + dev + " b", heart + heart, thumb + thumb, "क्षि देवनागरी", "ไทยกำ",
+		"🇩🇪 flag", "1\ufe0f\u20e3",
 	} {
 		for _, width := range []int{1, 2, 3, 7, 20} {
 			if line := old.Fit(text, width); ansi.StringWidthWc(line) != width {

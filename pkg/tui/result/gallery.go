@@ -190,7 +190,7 @@ func (g *gallery) after(at int, key string) int {
 	const ctrlC, esc = "\x03", "\x1b"
 	switch key {
 	case "\r", "\n", "\r\n", " ":
-		return at + 1 // behind the last one it ends
+		return at + 1 // after the last one it ends
 	case "n", "l", "j", esc + "[C", esc + "[B", esc + "OC", esc + "OB":
 		return min(at+1, len(g.blocks)-1)
 	case "p", "h", "k", esc + "[D", esc + "[A", esc + "OD", esc + "OA":

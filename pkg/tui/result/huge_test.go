@@ -30,7 +30,8 @@ func TestHugeText(t *testing.T) {
 	press(v, "G")
 	frame(t, v, 80, 20)
 	press(v, "G")
-	holds(t, frame(t, v, 80, 20), "[raw]", "[the first 1.0 MiB of 21.3 MiB are shown; o opens all in the pager, S saves it]")
+	holds(t, frame(t, v, 80, 20), "[raw]",
+		"[the first 1.0 MiB of 21.3 MiB are shown; o opens all in the pager, S saves it]")
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {

@@ -33,13 +33,15 @@ func TestMessages(t *testing.T) {
 	v := asked(t, `{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"Look at \u001b[2J"}},
 {"role":"user","content":{"type":"image","mimeType":"image/png","data":"`+dot+`"}},
 {"role":"assistant\u202e","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},{"role":"user"}]}`, exec.ReadPrompt)
-	holds(t, frame(t, v, 60, 24), "[messages] reply raw", "user\nLook at \\x1b[2J", "2  image image/png 70 B 1×1  (i shows it)", "one\n\n4  text 3 B\ntwo")
+	holds(t, frame(t, v, 60, 24), "[messages] reply raw", "user\nLook at \\x1b[2J",
+		"2  image image/png 70 B 1×1  (i shows it)", "one\n\n4  text 3 B\ntwo")
 	path := filepath.Join(t.TempDir(), "prompt.txt")
 	if err := v.tabs[0].saveAs(path); err != nil {
 		t.Fatal(err)
 	}
 	saved, err := os.ReadFile(path)
-	if want := "[user]\nLook at \x1b[2J\n\n[user]\n[image image/png 70 B 1×1]\n"; err != nil || !strings.HasPrefix(string(saved), want) {
+	want := "[user]\nLook at \x1b[2J\n\n[user]\n[image image/png 70 B 1×1]\n"
+	if err != nil || !strings.HasPrefix(string(saved), want) {
 		t.Errorf("saved is %q, %v", saved, err)
 	}
 	holds(t, frame(t, asked(t, `{"messages":[]}`, exec.ReadPrompt), 40, 8), "[reply] raw")
@@ -48,7 +50,8 @@ func TestMessages(t *testing.T) {
 // Of a resource text is shown by its type, and a picture can be seen.
 func TestContents(t *testing.T) {
 	markdown := asked(t, `{"contents":[{"uri":"x://a.md","mimeType":"text/markdown","text":"# Head\n\n*word*"}]}`, exec.ReadContents)
-	holds(t, frame(t, markdown, 60, 10), "[content] reply raw  markdown", "1  resource text/markdown x://a.md", "Head", "word")
+	holds(t, frame(t, markdown, 60, 10), "[content] reply raw  markdown", "1  resource text/markdown x://a.md", "Head",
+		"word")
 	document := asked(t, `{"contents":[{"uri":"x://a.json","mimeType":"application/json","text":"{\"a\":1}"}]}`, exec.ReadContents)
 	holds(t, frame(t, document, 60, 10), "[json] content reply raw", "a: 1")
 	picture := asked(t, `{"contents":[{"uri":"x://a.png","mimeType":"image/png","blob":"`+dot+`"},{"uri":"x://b","mimeType":"image/png","text":"no bytes"}]}`, exec.ReadContents)

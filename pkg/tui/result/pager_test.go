@@ -60,7 +60,8 @@ func TestPager(t *testing.T) {
 	} {
 		got, err := runPager(t, show(t, test.reply, ""), pager)
 		if err != nil || got != test.want {
-			t.Errorf("%s: %v, %d bytes %.60q, want %d bytes %.60q", test.name, err, len(got), got, len(test.want), test.want)
+			t.Errorf("%s: %v, %d bytes %.60q, want %d bytes %.60q", test.name, err, len(got), got, len(test.want),
+				test.want)
 		}
 	}
 }

@@ -81,7 +81,8 @@ func frame(t testing.TB, v *View, width, height int) string {
 // where no text is typed.
 func press(v *View, keys ...string) (messages []tea.Msg) {
 	codes := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "down": tea.KeyDown, "up": tea.KeyUp, "left": tea.KeyLeft, "right": tea.KeyRight,
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "down": tea.KeyDown, "up": tea.KeyUp, "left": tea.KeyLeft,
+		"right":  tea.KeyRight,
 		"pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp, "end": tea.KeyEnd, "home": tea.KeyHome,
 	}
 	for _, key := range keys {
@@ -172,7 +173,8 @@ func (failing) Kind() fault.Kind  { return fault.KindInvalidArguments }
 func TestFailure(t *testing.T) {
 	v := New(pane.NewTheme(false, true, false))
 	v.Show(&exec.Result{Err: failing{}, ToolName: "x", Warnings: []string{"odd\nthing"}}, nil)
-	want := "[error]\n! odd\\nthing\n✗ invalid arguments\nit went wrong\\x1b[2J\n\nhint: try again\n\nfirst detail\nsecond\\x07detail"
+	want := "[error]\n! odd\\nthing\n✗ invalid arguments\nit went wrong\\x1b[2J\n\nhint: try again\n\nfirst detail\n" +
+		"second\\x07detail"
 	if got := frame(t, v, 40, 20); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

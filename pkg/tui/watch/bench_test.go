@@ -39,7 +39,10 @@ func full() *Watch {
 			stderrLine(i, "a", strings.Repeat("a line of stderr ", 10)),
 			sent(i, "a", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_weather","arguments":{"city":"Bern"}}}`),
 			servers.LogMessage{Time: after(i), Server: "a", Level: "info", Data: []byte(`{"a":"log message"}`)},
-			servers.PollutedLine{Time: after(i), Server: "a", Class: servers.ClassText, Text: []byte("Server running on stdio, line after line")},
+			servers.PollutedLine{
+				Time: after(i), Server: "a", Class: servers.ClassText,
+				Text: []byte("Server running on stdio, line after line"),
+			},
 			finished(i, "get_weather", `{"city":"Bern"}`, i%100*(i%3), nil),
 		)
 	}

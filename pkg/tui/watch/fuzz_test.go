@@ -14,7 +14,8 @@ import (
 // fuzzKeys are the keys that bytes stand for.
 func fuzzKeys() []string {
 	return []string{
-		"]", "[", "right", "left", "up", "down", "pgup", "pgdown", "g", "G", "f", "enter", "esc", "space", "/", "s", "n", "N",
+		"]", "[", "right", "left", "up", "down", "pgup", "pgdown", "g", "G", "f", "enter", "esc", "space", "/", "s",
+		"n", "N",
 		"a", "v", "R", "E", "o", "+", "-", "backspace", "x", "1", "é", "\u202e",
 	}
 }
@@ -86,7 +87,9 @@ func fuzzEvent(kind, i int, text string) exec.Event {
 	case 12:
 		return exec.CallFinished{Time: at, Arguments: raw}
 	case 13:
-		return servers.HTTPExchange{Time: at, Server: server, Verb: text, URL: text, Sent: map[string][]string{text: {text}}}
+		return servers.HTTPExchange{
+			Time: at, Server: server, Verb: text, URL: text, Sent: map[string][]string{text: {text}},
+		}
 	case 14:
 		return finished(i, "tool", text, kind*20, nil)
 	}

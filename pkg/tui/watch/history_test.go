@@ -161,7 +161,8 @@ func TestTiming(t *testing.T) {
 	goTo(t, w, "timing")
 	shows(t, w, "tool ", "median", "get_weather", "! 2", "¬other")
 	w.Select("a", "get_weather")
-	shows(t, w, "calls 6, min 9.0 ms, median 11 ms, p95 2.0 s, max 2.0 s, slow 2", "    !!", "▁▁▁▁▁█", "12:00:00.005 2.0 s", "12:00:00.004 40 ms")
+	shows(t, w, "calls 6, min 9.0 ms, median 11 ms, p95 2.0 s, max 2.0 s, slow 2", "    !!", "▁▁▁▁▁█",
+		"12:00:00.005 2.0 s", "12:00:00.004 40 ms")
 	press(w, "a")
 	shows(t, w, "median", "¬min 9.0 ms")
 	press(w, "a")

@@ -204,7 +204,8 @@ func hostile(evil string) []exec.Event {
 func TestTitle(t *testing.T) {
 	w := newWatch(stderrLines("a", 3)...)
 	w.Render(100, 5)
-	if got := w.Title(); !strings.Contains(got, "[stderr 3]") || !strings.HasSuffix(got, "wire 0 log 0 history 0 timing") {
+	if got := w.Title(); !strings.Contains(got, "[stderr 3]") ||
+		!strings.HasSuffix(got, "wire 0 log 0 history 0 timing") {
 		t.Errorf("the title is %q", got)
 	}
 	w.Render(30, 5)
@@ -236,7 +237,14 @@ func TestTitleOfLosses(t *testing.T) {
 			t.Errorf("%d cells: %q, want %q", test.width, got, test.want)
 		}
 	}
-	for n, want := range map[int]string{1: "1", 9999: "9999", 10_000: "10k", 999_499: "999k", 999_500: "1.0M", 12_340_000: "12.3M"} {
+	for n, want := range map[int]string{
+		1:          "1",
+		9999:       "9999",
+		10_000:     "10k",
+		999_499:    "999k",
+		999_500:    "1.0M",
+		12_340_000: "12.3M",
+	} {
 		if got := roughly(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}

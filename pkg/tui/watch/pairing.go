@@ -1,6 +1,11 @@
 package watch
 
-import "time"
+import (
+	"os"
+	"time"
+
+	"toolx/pkg/doctor/culprit"
+)
 
 // maxWaiting bounds the unanswered requests of one side, because a server that sends requests without
 // end would fill the memory.
@@ -11,13 +16,28 @@ const maxWaiting = 256
 type peer struct {
 	began   time.Time
 	command []string
+	folder  string
+	// writers are what is known of the programs that write to its stdout; nil until they are asked for.
+	writers *culprit.Context
 	// requests are those of each side by their id: toolx's under true. Each side chooses its own
 	// JSON-RPC ids, so both may use the same.
 	requests map[bool]map[string]*frame
 }
 
-func newPeer(began time.Time, command []string) *peer {
-	return &peer{began, command, map[bool]map[string]*frame{true: {}, false: {}}}
+func newPeer(began time.Time, command []string, folder string) *peer {
+	return &peer{
+		began: began, command: command, folder: folder,
+		requests: map[bool]map[string]*frame{true: {}, false: {}},
+	}
+}
+
+// wroteBy returns what is known of the programs that write to the server's stdout. It reads their files, once.
+func (p *peer) wroteBy() culprit.Context {
+	if p.writers == nil {
+		found := culprit.StartedAs(p.command, p.folder, os.Getenv("PATH"))
+		p.writers = &found
+	}
+	return *p.writers
 }
 
 // waiting counts the requests that certainly have no answer yet.

@@ -29,7 +29,7 @@ func newWireTab(l *look) *wireTab {
 func (t *wireTab) peer(server string, at time.Time) *peer {
 	p := t.peers[server]
 	if p == nil {
-		p = newPeer(at, nil)
+		p = newPeer(at, nil, "")
 		t.peers[server] = p
 	}
 	return p
@@ -42,7 +42,7 @@ func (t *wireTab) take(event exec.Event) {
 	switch e := event.(type) {
 	case servers.ProcessStarted:
 		t.end(e.Server)
-		t.peers[e.Server] = newPeer(e.At, e.Command)
+		t.peers[e.Server] = newPeer(e.At, e.Command, e.Cwd)
 		mark(e.At, e.Server, started(e))
 	case servers.ProcessExited:
 		t.end(e.Server)
@@ -231,7 +231,8 @@ func (t *wireTab) recognise(f *frame) culprit.Recognition {
 	if f.found != nil {
 		return *f.found
 	}
-	hint := culprit.Context{Command: t.peer(f.server, f.at).command, Nearby: t.nearby(f)}
+	hint := t.peer(f.server, f.at).wroteBy()
+	hint.Nearby = t.nearby(f)
 	found := culprit.Recognise([]byte(f.text), hint)
 	if t.journal.of(f.server).end() > f.number+reach {
 		f.found = &found

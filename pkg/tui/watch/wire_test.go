@@ -164,7 +164,10 @@ func TestWaitingIsBounded(t *testing.T) {
 func TestOpen(t *testing.T) {
 	w := newWatch(
 		sent(0, "a", `{"id":1,"method":"ping","params":{"deep":{"x":"\u001b[2J"}}}`),
-		servers.PollutedLine{Time: after(1), Server: "a", Class: servers.ClassText, Line: 7, Text: []byte("Hello\x1b[2J\nthere"), Size: 18},
+		servers.PollutedLine{
+			Time: after(1), Server: "a", Class: servers.ClassText, Line: 7, Text: []byte("Hello\x1b[2J\nthere"),
+			Size: 18,
+		},
 		received(2, "a", `{"id":1,"result":"`+strings.Repeat("x", 3*maxText)+`"}`),
 	)
 	goTo(t, w, "wire")

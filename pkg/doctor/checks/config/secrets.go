@@ -20,9 +20,11 @@ func leakedValue(name, value string) string {
 	switch {
 	case strings.Contains(value, "${") || cmdline.PlaceholderIn(value) != "":
 		return "" // it comes from elsewhere
-	case check.Masked(value) != value:
+	case mask.Shows(value):
 		return name + "=" + check.Masked(value)
-	case !mask.Name(name) || len(value) < shortest || strings.HasPrefix(value, "/") || strings.Contains(value, "://"):
+	case !mask.Name(name) || len(value) < shortest || mask.Example(value):
+		return ""
+	case strings.HasPrefix(value, "/") || strings.Contains(value, "://"):
 		return "" // a path, or a reference to a store of secrets
 	}
 	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, words.Count(len(value), "character"))
@@ -34,8 +36,8 @@ func leakedArgument(args []string, i int) string {
 	if strings.Contains(arg, "${") || cmdline.PlaceholderIn(arg) != "" {
 		return ""
 	}
-	if hidden := check.Masked(arg); hidden != arg {
-		return hidden
+	if mask.Shows(arg) {
+		return check.Masked(arg)
 	}
 	if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.HasPrefix(arg, "-") &&
 		leakedValue(strings.TrimLeft(args[i-1], "-"), arg) != "" {
@@ -51,12 +53,13 @@ func leakedURL(address string) string {
 		return ""
 	}
 	leaked := false
-	if password, set := parsed.User.Password(); set && password != "" {
+	if password, set := parsed.User.Password(); set && !mask.Example(password) &&
+		password != parsed.User.Username() {
 		parsed.User, leaked = url.UserPassword(parsed.User.Username(), mask.Mask), true
 	}
 	query := parsed.Query()
 	for name, values := range query {
-		if values[0] != "" && (mask.Name(name) || name == "key" || check.Masked(values[0]) != values[0]) {
+		if !mask.Example(values[0]) && (mask.Name(name) || name == "key" || mask.Shows(values[0])) {
 			query.Set(name, mask.Mask)
 			leaked = true
 		}

@@ -3,10 +3,9 @@ package framing
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"strings"
-	"sync"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/servers"
 )
@@ -88,7 +87,7 @@ func (s *sorter) text(one *stray) string {
 		return idSuffix
 	case one.Class == servers.ClassBroken && one.Unended:
 		return "" // cut off by the server's end, which other checks judge
-	case !s.answered && speaksHTTP(one.Text):
+	case s.http, !s.answered && speaksHTTP(one.Text):
 		return idHTTP
 	case s.usage && one.who.Culprit.Confidence != culprit.Certain:
 		return idUsage
@@ -105,17 +104,19 @@ func (s *sorter) asks(one *stray) bool {
 	return s.waits(one.PollutedLine) || leads && one.Line < s.question && s.question-one.Line <= maxQuestion
 }
 
-// byPhase returns the check of plain pollution.
+// byPhase returns the check of plain pollution. What came before the first answer is never of the shutdown, even if it
+// is about the end of a server that died at its start.
 func (s *sorter) byPhase(one *stray) string {
 	if one.phase == servers.PhaseShutdown && s.said[string(one.Text)] {
 		one.phase = servers.PhaseIdle // it belongs to the last answer; stdin was closed before it
 	}
+	one.last = s.isLastWord(one)
 	switch {
-	case one.phase == servers.PhaseShutdown, s.lastWords(one):
-		one.phase = servers.PhaseShutdown
-		return idShutdown
 	case one.phase == servers.PhaseStart:
 		return idPollution
+	case one.phase == servers.PhaseShutdown, one.last:
+		one.phase = servers.PhaseShutdown
+		return idShutdown
 	}
 	return idBetween
 }
@@ -160,7 +161,7 @@ func isContentLength(text []byte) bool {
 }
 
 // isEventStream reports whether a line is one of server-sent events. A field alone
-// may be a log's; a message behind "data:", or "event: message", is not.
+// may be a log's; a message after "data:", or "event: message", is not.
 func isEventStream(line servers.PollutedLine) bool {
 	text := string(bytes.TrimSpace(line.Text))
 	if line.Class == servers.ClassGlued {
@@ -177,19 +178,12 @@ func isUsage(line servers.PollutedLine) bool {
 }
 
 // speaksHTTP reports whether text says that a server listens for HTTP.
-func speaksHTTP(text []byte) bool {
-	return listening().Match(text[:min(len(text), culprit.MaxRecognised)])
+func speaksHTTP(text []byte) bool { return listensAt(text) != "" }
+
+// listensAt returns the URL at which text says that a server listens for HTTP; nothing if it does not.
+func listensAt(text []byte) string {
+	return cause.Listens(string(text[:min(len(text), culprit.MaxRecognised)]))
 }
-
-var listening = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(listen(ing|s)?|running|serving|started|available|ready)\b.{0,80}` +
-		`(https?://\S|\bport:? *\d{2,5}\b|\b(localhost|127\.0\.0\.1|0\.0\.0\.0):\d{2,5}\b)`)
-})
-
-// httpAddress matches a URL that is safe to repeat to a person.
-var httpAddress = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`https?://[A-Za-z0-9.\-]+(:\d{1,5})?(/[A-Za-z0-9._/\-]*)?`)
-})
 
 // hasEscapes reports whether text holds control sequences for terminals: ESC, or a C1 control.
 func hasEscapes(text []byte) bool {

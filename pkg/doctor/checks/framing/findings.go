@@ -18,10 +18,13 @@ import (
 // Pile is strays that make one finding: those of one writer under one check.
 type Pile struct {
 	First, last stray
-	Lines       int
-	// salvaged counts the messages that were found on the lines all the same.
-	salvaged int
-	runs     []string
+	Lines       int // in all runs
+	// inRun are the lines in the run of First, which is one start of the server, and salvaged the messages that were
+	// found on those lines all the same.
+	inRun, salvaged int
+	runs            []string
+	// dying says that all lines are about the server's death.
+	dying bool
 	// paths are the error paths that the lines belong to, each once; ordinary is set if some belong to none.
 	paths    []string
 	ordinary bool
@@ -56,18 +59,25 @@ func onePile(e *evidence.Evidence, id string) *Pile {
 	}
 	for _, p := range piles[1:] {
 		piles[0].Lines += p.Lines
-		piles[0].salvaged += p.salvaged
+		if p.First.run == piles[0].First.run {
+			piles[0].inRun += p.inRun
+			piles[0].salvaged += p.salvaged
+		}
 	}
 	return piles[0]
 }
 
 func (p *Pile) add(one stray) {
 	if p.Lines == 0 {
-		p.First = one
+		p.First, p.dying = one, true
 	}
 	p.last = one
+	p.dying = p.dying && one.last
 	p.Lines += one.lines
-	p.salvaged += one.Salvaged
+	if one.run == p.First.run {
+		p.inRun += one.lines
+		p.salvaged += one.Salvaged
+	}
 	if !slices.Contains(p.runs, one.run.Name) {
 		p.runs = append(p.runs, one.run.Name)
 	}
@@ -95,10 +105,10 @@ func (p *Pile) where() *evidence.Where {
 	return where
 }
 
-// notes say how many more lines there are, what was salvaged, and on which path the server was.
+// notes say how many more lines there are in one start of the server, what was salvaged, and after what they came.
 func (p *Pile) notes() []string {
 	var notes []string
-	if more := p.Lines - p.First.lines; more > 0 {
+	if more := p.inRun - p.First.lines; more > 0 {
 		notes = append(notes, "and "+words.Count(more, "more line"))
 	}
 	run := p.First.run
@@ -127,10 +137,14 @@ func (p *Pile) notes() []string {
 // finding makes a finding of foreign text.
 func (p *Pile) finding(e *evidence.Evidence) check.Finding {
 	culprit := p.Who.Culprit
-	return check.Finding{
+	f := check.Finding{
 		Where: p.where(), Evidence: itself(p), Notes: p.notes(),
 		Culprit: &culprit, Breaks: breaks(p.First.Class), Fix: fixes(e, p.Who),
 	}
+	if p.dying {
+		f.Severity = check.Warning // why it dies is worse
+	}
+	return f
 }
 
 // breaks returns the verdicts on a class, those who fail first.
@@ -139,7 +153,7 @@ func breaks(class servers.Class) []string {
 	return append(fails, tolerates...)
 }
 
-// fixes returns what mends a writer, in the server and from outside, and the work-around at the end.
+// fixes returns what fixes a writer, in the server and from outside, and the work-around at the end.
 func fixes(e *evidence.Evidence, who culprit.Recognition) []string {
 	var list []string
 	if who.InServer != "" {
@@ -151,9 +165,14 @@ func fixes(e *evidence.Evidence, who culprit.Recognition) []string {
 	return append(list, workAround(e)...)
 }
 
-// workAround returns the entry that puts toolx between a client and the server; none for a server without a command.
+// workAround returns the entry that puts toolx between a client and the server; none for a server without a command,
+// and for one that has answered nothing: there is no message for toolx to let through.
 func workAround(e *evidence.Evidence) []string {
-	if e.Server == nil || e.Server.Command == "" {
+	answered := func(run *evidence.Run) bool {
+		_, ok := firstAnswer(run)
+		return ok
+	}
+	if e.Server == nil || e.Server.Command == "" || !slices.ContainsFunc(e.Runs(), answered) {
 		return nil
 	}
 	args, err := rawjson.Marshal(append([]string{"proxy", "--", e.Server.Command}, e.Server.Args...))

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
@@ -25,12 +27,12 @@ func Checks() []check.Check {
 
 		// Streams that are not plain UTF-8, or that frame messages differently from MCP.
 		{ID: idUTF16, Need: check.NeedProcess, Ask: askStream(idUTF16, firstBytes)},
-		{ID: idBOM, Need: check.NeedProcess, Ask: askStream(idBOM, bomBytes)},
+		{ID: idBOM, Need: check.NeedProcess, Ask: askStream(idBOM, says("the bytes ef bb bf stand before the message"))},
 		{ID: idInvalidUTF8, Need: check.NeedProcess, Ask: askStream(idInvalidUTF8, invalidBytes)},
 		{ID: idNUL, Need: check.NeedProcess, Ask: askBytes(idNUL, hasNUL)},
 		{ID: idContentLength, Need: check.NeedProcess, Ask: askStream(idContentLength, itself)},
 		{ID: idSSE, Need: check.NeedProcess, Ask: askStream(idSSE, itself)},
-		{ID: idCROnly, Need: check.NeedProcess, Ask: askStream(idCROnly, endsInCR)},
+		{ID: idCROnly, Need: check.NeedProcess, Ask: askStream(idCROnly, says("a message ends in CR (0d) and no LF"))},
 		{ID: idPartial, Need: check.NeedProcess, Ask: askPartial},
 
 		// Text on lines of its own.
@@ -48,7 +50,7 @@ func Checks() []check.Check {
 		{ID: idHuge, Need: check.NeedProcess, Ask: askHuge},
 
 		// What every client tolerates.
-		{ID: idCRLF, Need: check.NeedProcess, Ask: askStream(idCRLF, endsInCRLF)},
+		{ID: idCRLF, Need: check.NeedProcess, Ask: askStream(idCRLF, says("the line ends in CR LF (0d 0a)"))},
 		{ID: idBlank, Need: check.NeedProcess, Ask: askStream(idBlank, blank)},
 	}
 }
@@ -78,11 +80,8 @@ func askStream(id string, seen func(*Pile) string) func(*evidence.Evidence) []ch
 // itself returns the text of the first line.
 func itself(p *Pile) string { return evidence.Cut(string(p.First.Text)) }
 
-func bomBytes(*Pile) string { return "the bytes ef bb bf stand before the message" }
-
-func endsInCR(*Pile) string { return "a message ends in CR (0d) and no LF" }
-
-func endsInCRLF(*Pile) string { return "the line ends in CR LF (0d 0a)" }
+// says returns a remark that is the same for every pile.
+func says(text string) func(*Pile) string { return func(*Pile) string { return text } }
 
 func blank(*Pile) string { return "a blank line" }
 
@@ -106,7 +105,17 @@ func askUsage(e *evidence.Evidence) []check.Finding {
 	if p == nil {
 		return nil
 	}
-	return []check.Finding{{Where: p.where(), Evidence: itself(p), Notes: p.notes()}}
+	text := itself(p)
+	strays := straysOf(e, p.First.run)
+	isHead := func(one stray) bool { return one.check == idUsage && isUsage(one.PollutedLine) }
+	if at := slices.IndexFunc(strays, isHead); at >= 0 { // a version or a greeting may come before it
+		p.First = strays[at]
+		text = itself(p)
+		if heading := len(strings.Fields(text)) == 1; heading && at+1 < len(strays) {
+			text = evidence.Cut(text + " " + strings.TrimSpace(string(strays[at+1].Text)))
+		}
+	}
+	return []check.Finding{{Where: p.where(), Evidence: text, Notes: p.notes()}}
 }
 
 // unended names the message that has no newline.
@@ -140,20 +149,29 @@ func askGlued(id string) func(*evidence.Evidence) []check.Finding {
 func askHTTP(e *evidence.Evidence) []check.Finding {
 	var f check.Finding
 	var text string
-	if p := onePile(e, idHTTP); p != nil {
-		text = string(p.First.Text)
+	p, line := onePile(e, idHTTP), stderrHTTP(e.Clean)
+	if p != nil {
 		f = check.Finding{Where: p.where(), Notes: p.notes()}
-	} else if line := stderrHTTP(e.Clean); line != nil {
+		text = itself(p)
+		strays := straysOf(e, p.First.run)
+		says := func(one stray) bool { return one.check == idHTTP && speaksHTTP(one.Text) }
+		if at := slices.IndexFunc(strays, says); at >= 0 {
+			p.First, line = strays[at], nil
+			f.Where, text = p.where(), string(p.First.Text)
+		}
+	}
+	switch {
+	case line != nil:
 		text = line.Text
 		where := e.Clean.At(line.At)
 		where.Phase = string(servers.PhaseStart)
 		f = check.Finding{Where: where, Notes: []string{"on stderr"}}
-	} else {
+	case p == nil:
 		return nil
 	}
 	f.Evidence = evidence.Cut(text)
 	f.Fix = check.PageOf(idHTTP).Fix
-	if url := httpAddress().FindString(text); url != "" {
+	if url := listensAt([]byte(text)); url != "" {
 		f.Fix = append(f.Fix, fmt.Sprintf(`from outside: give its address instead of a command: "url": %q`, url))
 	}
 	return []check.Finding{f}

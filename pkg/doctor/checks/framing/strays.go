@@ -2,10 +2,7 @@ package framing
 
 import (
 	"bytes"
-	"cmp"
-	"debug/buildinfo"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -32,42 +29,63 @@ type stray struct {
 	// errorPath names the mistake in what the doctor had just asked; empty in ordinary work.
 	errorPath string
 	who       culprit.Recognition
+	// last says that it is about the server's death.
+	last bool
 }
 
 // straysOf returns the strays of a run; the run must be complete.
 func straysOf(e *evidence.Evidence, run *evidence.Run) []stray {
 	return evidence.Once(&run.Kept, func() []stray {
 		s := &sorter{e: e, run: run, lines: evidence.EventsOf[servers.PollutedLine](run)}
-		s.command, s.wrappers = ArgvOf(e)
+		if len(s.lines) > 0 {
+			s.from = ContextOf(e)
+		}
 		s.look()
 		return s.sort()
 	})
 }
 
-// ArgvOf returns the command line behind all wrappers, and the wrappers. If a program's name does not tell what
-// it is written in, the result begins with what its file tells: the interpreter, or go for a Go binary.
-func ArgvOf(e *evidence.Evidence) (argv []string, wrappers []culprit.Wrapper) {
+// ContextOf returns what is known of the programs that write to a server's stdout: what its command line starts, and
+// the processes that it consisted of, as far as those were seen.
+func ContextOf(e *evidence.Evidence) culprit.Context {
+	type context culprit.Context // a type of its own to be kept by
+	return culprit.Context(evidence.Once(&e.Kept, func() context { return context(readContext(e)) }))
+}
+
+func readContext(e *evidence.Evidence) culprit.Context {
 	launch := e.Local()
 	if launch == nil {
-		return nil, nil
+		return culprit.Context{}
 	}
 	in := cmdline.LookupOf(launch)
-	wrappers, argv = culprit.WrappersOf(append([]string{launch.Command}, launch.Args...), in)
-	if len(argv) == 0 {
-		return argv, wrappers
+	hint := culprit.ContextOf(append([]string{launch.Command}, launch.Args...), in)
+	if e.Clean == nil {
+		return hint
 	}
-	found := in.Find(argv[0])
-	argv = append([]string{filepath.ToSlash(argv[0])}, argv[1:]...)
-	if found.Path == "" || culprit.PrinterOf(argv).Name != "" {
-		return argv, wrappers
+	tree := e.Clean.Tree
+	ends := slices.DeleteFunc(slices.Clone(tree), func(one evidence.Process) bool { return leads(one, tree) })
+	for _, process := range ends {
+		seen := culprit.ContextOf(process.Command, in)
+		language := culprit.PrinterOf(seen.Command).Name
+		switch known := culprit.PrinterOf(hint.Command).Name; {
+		case !process.Stdout || language == "" || language == known || known == "docker":
+		case process.Stdin: // it reads the messages: the rest of the command line only leads to it
+			if known != "shell" { // what a shell prints is in the script
+				hint.Beside = append(hint.Beside, hint.Command)
+			}
+			hint.Command = seen.Command
+		default:
+			hint.Beside = append(hint.Beside, seen.Command)
+		}
 	}
-	if first, script := cmdline.ReadShebang(found.Path); script {
-		return append([]string{cmp.Or(first.Program, first.Interpreter)}, argv...), wrappers
-	}
-	if _, err := buildinfo.ReadFile(found.Path); err == nil {
-		return append([]string{"go"}, argv...), wrappers
-	}
-	return argv, wrappers
+	return hint
+}
+
+// leads reports whether a process has given its stdin and stdout on to a child.
+func leads(one evidence.Process, tree []evidence.Process) bool {
+	return slices.ContainsFunc(tree, func(child evidence.Process) bool {
+		return child.Parent == one.PID && child.Stdin && child.Stdout
+	})
 }
 
 // sorter gives the polluted lines of one run to checks. Its flags are facts about the whole run that explain
@@ -76,9 +94,8 @@ type sorter struct {
 	e     *evidence.Evidence
 	run   *evidence.Run
 	lines []servers.PollutedLine
-	// command is the command line behind all wrappers.
-	command  []string
-	wrappers []culprit.Wrapper
+	// from is what is known of the programs that write.
+	from culprit.Context
 
 	answered      bool      // any request was
 	first         time.Time // when the first of them was, or zero
@@ -88,6 +105,7 @@ type sorter struct {
 	contentLength bool
 	sse           bool
 	usage         bool
+	http          bool            // it serves HTTP instead, so that its stdout is for people
 	texts         bool            // there is foreign text
 	unended       bool            // messages lack their newline
 	question      int             // the line of a text that waits without a newline
@@ -101,6 +119,7 @@ func (s *sorter) look() {
 	exit := s.run.Exit()
 	_, terminated := s.run.Marks["terminate"]
 	s.died = exit != nil && !exit.Asked && !terminated
+	s.http = s.run == s.e.Clean && stderrHTTP(s.run) != nil
 	s.carriage, s.said = make(map[int]bool), make(map[string]bool)
 	if s.e.Clean != nil && s.run != s.e.Clean {
 		for _, one := range straysOf(s.e, s.e.Clean) {
@@ -121,6 +140,8 @@ func (s *sorter) look() {
 			s.contentLength = true
 		case isEventStream(line):
 			s.sse = true
+		case !s.died && !s.answered && line.Class == servers.ClassText && speaksHTTP(line.Text):
+			s.http = true
 		case s.died && !s.answered && isUsage(line):
 			s.usage = true
 		case s.waits(line):
@@ -175,7 +196,9 @@ func (s *sorter) sort() []stray {
 
 // recognize returns the writer of a text.
 func (s *sorter) recognize(text []byte, nearby []string) culprit.Recognition {
-	return culprit.Recognise(text, culprit.Context{Nearby: nearby, Command: s.command, Wrappers: s.wrappers})
+	hint := s.from
+	hint.Nearby = nearby
+	return culprit.Recognise(text, hint)
 }
 
 // maxRecognized is how many lines of a run are recognized one by one; later lines of a flood change no finding.
@@ -216,28 +239,27 @@ func (s *sorter) value(i int) (n int, joined []byte) {
 	return 0, nil
 }
 
-// phase corrects a line's phase by what is known of the whole run. After the doctor's signal it is the shutdown.
-// Before the first answer it is the start, even if the doctor has given up a request by then, and so it is for
-// text that waits for its newline to the end. A server that is asked to end before it has started still writes
-// what it writes at its start.
+// phase corrects a line's phase by what is known of the whole run. Before the first answer it is the start, even if
+// the doctor has given up a request by then, or asked the server to end; and so it is for text that waits for its
+// newline to the end. After the doctor's signal it is the shutdown. If a run that the doctor ended has no answer, the
+// clean run knows which of its lines belong to the start.
 func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
 	terminated, signalled := s.run.Marks["terminate"]
+	ending := line.Phase == servers.PhaseShutdown || signalled && line.At.After(terminated)
+	started := !ending || s.run == s.e.Clean || line.Line <= s.opening
 	switch {
-	case !s.answered && line.Line <= s.opening:
+	case !s.answered && started, s.waits(line), s.answered && line.At.Before(s.first):
 		return servers.PhaseStart
-	case signalled && line.At.After(terminated):
+	case ending:
 		return servers.PhaseShutdown
-	case s.waits(line), s.answered && line.At.Before(s.first):
-		return servers.PhaseStart
 	}
 	return line.Phase
 }
 
-// lastWords reports whether a text of a server that died is about its death: it came within the last second and
-// is not what the server writes at its start.
-func (s *sorter) lastWords(one *stray) bool {
+// isLastWord reports whether a text of a server that died is about its death: it came within the last second.
+func (s *sorter) isLastWord(one *stray) bool {
 	exit := s.run.Exit()
-	if !s.died || exit == nil || one.Since < exit.Lived-time.Second || one.Line <= s.opening {
+	if !s.died || exit == nil || one.Since < exit.Lived-time.Second {
 		return false
 	}
 	return slices.Contains([]string{culprit.RuleRuntime, culprit.RuleMerged, "stack-trace"}, one.who.Rule)

@@ -13,7 +13,8 @@ func verdictOf(class servers.Class) verdict {
 		strictEnd   = "Go SDK, Rust SDK (Codex) and mcp-tui end the session"
 		claudeShows = "Claude Desktop shows an error"
 		silentDrop  = "Inspector, mcporter (TypeScript SDK) and mcp-go drop the line without a word"
-		othersWait  = "Claude Desktop, Cursor, Inspector (TypeScript SDK) and mcp-go wait for the answer until it times out"
+		othersWait  = "Claude Desktop, Cursor, Inspector (TypeScript SDK) and mcp-go wait for the answer until it " +
+			"times out"
 		mcpGoWaits  = "mcp-go waits for the answer until it times out"
 		goReads     = "Go SDK reads the message"
 		allRead     = "Go SDK, TypeScript SDK and mcp-go read the message"

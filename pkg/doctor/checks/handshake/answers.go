@@ -44,6 +44,11 @@ func askCapabilityUndeclared(e *evidence.Evidence) []check.Finding {
 	return found
 }
 
+// methodNotFound is JSON-RPC's code for a method that the server does not have.
+const methodNotFound = -32601
+
+// askCapabilityFalse finds a list that is declared and that the server does not know, or does not answer. Another error
+// says that something else is wrong.
 func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, list := range listMethods() {
@@ -52,14 +57,39 @@ func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
 		if !known || declared == nil || x == nil || x.Answered() && x.Result != nil {
 			continue
 		}
+		if code, coded := evidence.ErrorCode(x.Error); x.Answered() && (!coded || code != methodNotFound) {
+			continue
+		}
 		f := check.At(x.Place(e.Clean), "%s %s", list.method, x.Outcome())
 		f.Title = fmt.Sprintf("server declares %s, and %s fails", list.capability, list.method)
+		if list.capability != "tools" {
+			f.Severity = check.Warning
+		}
 		if message := evidence.MemberAt(x.Error, "message"); message != nil {
 			f.Evidence += ": " + evidence.Cut(evidence.MemberText(message))
 		}
 		found = append(found, f)
 	}
 	return found
+}
+
+// askListRefused finds a tools/list that is refused for another reason than that there are no tools.
+func askListRefused(e *evidence.Evidence) []check.Finding {
+	x := e.RefusedList()
+	if x == nil {
+		return nil
+	}
+	if code, _ := evidence.ErrorCode(x.Error); code == methodNotFound {
+		return nil // capability-false judges it
+	}
+	f := check.At(x.Place(e.Clean), "tools/list %s", x.Outcome())
+	if message := evidence.MemberText(evidence.MemberAt(x.Error, "message")); message != "" {
+		f.Evidence += ": " + evidence.Cut(message)
+	}
+	if !f.NameCause(e.Cause(), "server refuses to list its tools") {
+		return nil
+	}
+	return []check.Finding{f}
 }
 
 func askPingFails(e *evidence.Evidence) []check.Finding {
@@ -75,7 +105,6 @@ func askPingFails(e *evidence.Evidence) []check.Finding {
 }
 
 func askUnknownMethod(e *evidence.Evidence) []check.Finding {
-	const methodNotFound = -32601
 	x := e.Clean.Exchange(evidence.NoSuchMethod, 0)
 	if x == nil {
 		return nil
@@ -107,6 +136,7 @@ func askInvalidParams(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	f := check.At(x.Place(e.Clean), "tools/call without a name %s", x.Outcome())
+	f.Manner = check.Quiet
 	if message := evidence.MemberAt(x.Error, "message"); message != nil {
 		f.Notes = []string{"it says: " + evidence.Cut(strings.Join(strings.Fields(evidence.MemberText(message)), " "))}
 	}
@@ -137,8 +167,10 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 		return nil
 	case x.Error != nil:
 		f.Severity, f.Title = check.Info, "a call of an unknown tool is refused with another code than -32602"
+		f.Manner, f.Breaks = check.Quiet, []string{}
 	case string(evidence.MemberAt(x.Result, "isError")) == "true":
 		f.Severity, f.Title = check.Info, "a call of an unknown tool is refused by isError"
+		f.Manner, f.Breaks = check.Quiet, []string{}
 		f.Evidence += " that has isError"
 	default:
 		f.Title = "a call of an unknown tool succeeds"
@@ -205,6 +237,10 @@ func askInitializeRefused(e *evidence.Evidence) []check.Finding {
 			"in the server: answer initialize with the newest revision that it knows, whatever was asked for",
 			"update the server's SDK",
 		}
+		return []check.Finding{f}
+	}
+	if !f.NameCause(e.Cause(), "server refuses initialize") {
+		return nil
 	}
 	return []check.Finding{f}
 }

@@ -22,6 +22,7 @@ func Checks() []check.Check {
 		{ID: "unsupported-version-error", Need: check.NeedProbe, Ask: askUnsupportedVersionError},
 		{ID: "serverinfo-incomplete", Need: check.NeedProcess, Ask: askServerInfo},
 		{ID: "capability-undeclared", Need: check.NeedHandshake, Ask: askCapabilityUndeclared},
+		{ID: "list-refused", Need: check.NeedProcess, Ask: askListRefused},
 		{ID: "capability-false", Need: check.NeedProcess, Ask: askCapabilityFalse},
 		{ID: "ping-fails", Need: check.NeedHandshake, Ask: askPingFails},
 		{ID: "unknown-method-code", Need: check.NeedHandshake, Ask: askUnknownMethod},

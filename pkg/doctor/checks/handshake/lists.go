@@ -252,7 +252,8 @@ func askResultType(e *evidence.Evidence) []check.Finding {
 func askCacheHints(e *evidence.Evidence) []check.Finding {
 	return lacking(e, func(method string) []string {
 		switch method {
-		case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read":
+		case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
+			"resources/read":
 			return []string{"ttlMs", "cacheScope"}
 		}
 		return nil

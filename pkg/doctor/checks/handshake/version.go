@@ -22,7 +22,7 @@ func askEra(e *evidence.Evidence) []check.Finding {
 		versions = evidence.SupportedVersions(x.Result)
 	}
 	agreed := e.Clean.Protocol
-	f := check.Finding{Where: &evidence.Where{Run: e.Clean.Name, Method: "initialize"}}
+	f := check.Finding{Where: &evidence.Where{Run: e.Clean.Name, Method: "initialize"}, Manner: check.Fact}
 	switch {
 	case e.Modern() && e.AgreedRaw():
 		f.Title = "speaks both generations of the protocol"

@@ -17,22 +17,6 @@ import (
 	"toolx/pkg/servers"
 )
 
-func askNodeEngine(e *evidence.Evidence) []check.Finding {
-	wanted, ok := e.NodePackage()
-	running, known := cmdline.ParseVersion(e.Node)
-	needs := wanted.Engines.Node
-	if !ok || !known || needs == "" {
-		return nil
-	}
-	if inside, readable := running.Within(needs); inside || !readable {
-		return nil
-	}
-	file := filepath.Join(wanted.Folder, "package.json")
-	f := check.At(e.Place("command"), "%s: engines.node is %q; node -v says %s", file, needs, e.Node)
-	f.Title = fmt.Sprintf("%s needs node %s, and this is %s", wanted.Name, needs, e.Node)
-	return []check.Finding{f}
-}
-
 func askArgsShellSyntax(e *evidence.Evidence) []check.Finding {
 	launch := e.Local()
 	if launch == nil || runByShell(launch.Command, launch.Args) {
@@ -137,9 +121,9 @@ func askDownloadOnStart(e *evidence.Evidence) []check.Finding {
 	}
 	// What package managers print while they fetch.
 	begins := []string{
-		"npm warn", "npm WARN", "npm http fetch", "npm notice", "added ", "Need to install", "Downloading ", "Downloaded ",
-		"Installed ", "Resolved ", "Prepared ", "Building ", "Collecting ", "Unable to find image", "Pulling ",
-		"Status: Downloaded", "Resolving dependencies",
+		"npm warn", "npm WARN", "npm http fetch", "npm notice", "added ", "Need to install", "Downloading ",
+		"Downloaded ", "Installed ", "Resolved ", "Prepared ", "Building ", "Collecting ", "Unable to find image",
+		"Pulling ", "Status: Downloaded", "Resolving dependencies",
 	}
 	for _, line := range evidence.EventsOf[servers.StderrLine](e.Clean) {
 		isBegin := func(begin string) bool { return strings.HasPrefix(strings.TrimSpace(line.Text), begin) }

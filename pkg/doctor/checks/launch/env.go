@@ -1,17 +1,14 @@
 package launch
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
 )
 
 func askEnvUnexpanded(e *evidence.Evidence) []check.Finding {
@@ -78,39 +75,6 @@ func placeholderFix(found string) []string {
 func runByShell(command string, args []string) bool {
 	_, script := cmdline.ShellScript(args)
 	return cmdline.IsShell(cmdline.BaseName(command)) && script
-}
-
-func askEnvMissing(e *evidence.Evidence) []check.Finding {
-	failure := e.Clean.Failure
-	if e.Local() == nil || e.Handshaken() || failure == nil ||
-		failure.Ending != servers.EndingExited && failure.Ending != servers.EndingClosedStdout {
-		return nil
-	}
-	var text strings.Builder
-	text.WriteString(e.Clean.Stderr())
-	for _, line := range evidence.EventsOf[servers.PollutedLine](e.Clean) {
-		text.WriteString(string(line.Text) + "\n")
-	}
-	said := text.String()
-	names := servers.MissingVariables(said, e.Launch.Env)
-	if len(names) == 0 {
-		return nil
-	}
-	lines := strings.Split(said, "\n")
-	at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, names[0]) })
-	ended := cmp.Or(failure.How, "closed its stdout")
-	f := check.At(e.Place("env"), "%s: %s", ended, evidence.Cut(check.Masked(strings.TrimSpace(lines[max(at, 0)]))))
-	f.Where.Run, f.Where.Phase = e.Clean.Name, string(servers.PhaseStart)
-	all := evidence.Listed(names)
-	f.Title = all + " is not set"
-	if len(names) > 1 {
-		f.Title = all + " are not set"
-	}
-	f.Fix = []string{
-		fmt.Sprintf("add %s to env of this server", all),
-		fmt.Sprintf(`for example env: {%s: "${%s}"}, and export it`, names[0], names[0]),
-	}
-	return []check.Finding{f}
 }
 
 func askEnvEmpty(e *evidence.Evidence) []check.Finding {

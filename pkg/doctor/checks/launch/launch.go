@@ -21,7 +21,7 @@ import (
 // Checks ask about the way from the config to a running process: first what
 // keeps it from starting at all, then what works here and not elsewhere.
 func Checks() []check.Check {
-	return []check.Check{
+	return slices.Concat([]check.Check{
 		{ID: "cwd-missing", Need: check.NeedEntry, Ask: askCwdMissing},
 		{ID: "command-has-spaces", Need: check.NeedEntry, Ask: askCommandHasSpaces},
 		{ID: "command-not-found", Need: check.NeedEntry, Ask: askCommandNotFound},
@@ -31,9 +31,9 @@ func Checks() []check.Check {
 		{ID: "interpreter-missing", Need: check.NeedEntry, Ask: askInterpreterMissing},
 		{ID: "exec-format", Need: check.NeedEntry, Ask: askExecFormat},
 		{ID: "env-unexpanded", Need: check.NeedEntry, Ask: askEnvUnexpanded},
-		{ID: "env-missing", Need: check.NeedProcess, Ask: askEnvMissing},
-		{ID: "env-empty", Need: check.NeedEntry, Ask: askEnvEmpty},
 		{ID: "node-engine", Need: check.NeedProcess, Ask: askNodeEngine},
+	}, causeChecks(), []check.Check{
+		{ID: "env-empty", Need: check.NeedEntry, Ask: askEnvEmpty},
 		{ID: "args-shell-syntax", Need: check.NeedEntry, Ask: askArgsShellSyntax},
 		{ID: "docker-flags", Need: check.NeedEntry, Ask: askDockerFlags},
 		{ID: "npx-no-yes", Need: check.NeedEntry, Ask: askNpxNoYes},
@@ -42,7 +42,7 @@ func Checks() []check.Check {
 		{ID: "cwd-dependent", Need: check.NeedEntry, Ask: askCwdDependent},
 		{ID: "command-path-differs", Need: check.NeedEntry, Ask: askCommandPathDiffers},
 		{ID: "npx-floating", Need: check.NeedEntry, Ask: askNpxFloating},
-	}
+	})
 }
 
 // startError returns why the clean run's process could not be started, or nil.
@@ -233,23 +233,40 @@ func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	}
 	mine := cmdline.LookupOf(e.Launch)
 	theirs := cmdline.Lookup{Goos: goos, Path: desktop, Folder: mine.Folder}
-	homebrew := cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}
-	for _, command := range needed {
+	needed = slices.DeleteFunc(needed, func(command string) bool {
 		here, there := mine.Find(command), theirs.Find(command)
-		if mine.IsPath(command) || !here.Runnable || there.Runnable && os.SameFile(here.Info, there.Info) {
-			continue
-		}
-		result := "not found"
-		if brew := homebrew.Find(command); there.Runnable {
-			result = there.Path
-		} else if goos == "darwin" && brew.Runnable {
-			result = "found only where Homebrew's folders are added, as " + brew.Path
-		}
-		f := fixed(e, fmt.Sprintf("%s: here %s; with PATH=%s: %s", command, here.Path, desktop, result),
-			fmt.Sprintf("give %s as the command", found.Path),
-			fmt.Sprintf("or add PATH: %s:%s to env", filepath.Dir(here.Path), desktop))
-		f[0].Title = fmt.Sprintf("applications started from the desktop find another %s, or none", command)
-		return f
+		return mine.IsPath(command) || !here.Runnable || there.Runnable && os.SameFile(here.Info, there.Info)
+	})
+	if len(needed) == 0 {
+		return nil
 	}
-	return nil
+	command := needed[0]
+	here, there := mine.Find(command), theirs.Find(command)
+	result := "not found"
+	if brew := (cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}).Find(command); there.Runnable {
+		result = there.Path
+	} else if goos == "darwin" && brew.Runnable {
+		result = "found only where Homebrew's folders are added, as " + brew.Path
+	}
+	f := fixed(e, fmt.Sprintf("%s: here %s; with PATH=%s: %s", command, here.Path, desktop, result),
+		pathFix(found.Path, needed, mine, desktop)...)
+	f[0].Title = fmt.Sprintf("applications started from the desktop find another %s, or none", command)
+	return f
+}
+
+// pathFix says how a desktop's applications find all the needed programs: the command itself, the program that its
+// first line names, or both. The path of a script alone is no help if the desktop lacks what runs it.
+func pathFix(script string, needed []string, mine cmdline.Lookup, desktop string) []string {
+	last := mine.Find(needed[len(needed)-1]).Path
+	fix := fmt.Sprintf("give %s as the command", script)
+	if last != script {
+		fix = fmt.Sprintf("give %s as the command, and %s as its first argument", last, script)
+	}
+	var folders []string
+	for _, command := range needed {
+		if folder := filepath.Dir(mine.Find(command).Path); !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	return []string{fix, fmt.Sprintf("or add PATH: %s:%s to env", strings.Join(folders, ":"), desktop)}
 }

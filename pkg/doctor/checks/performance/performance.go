@@ -48,6 +48,7 @@ func askPerfStart(e *evidence.Evidence) []check.Finding {
 			f.Evidence += fmt.Sprintf("the middle of %d further starts", n)
 		}
 	}
+	f.Manner = check.Fact
 	return []check.Finding{f}
 }
 
@@ -61,11 +62,12 @@ func percentile(values []time.Duration, p int) time.Duration {
 }
 
 func askPerfList(e *evidence.Evidence) []check.Finding {
-	return askAnswerTimes(e, "tools/list", e.Clean.Speed.Lists, ", "+exec.Bytes(int64(e.Clean.Speed.ListBytes)))
+	speed := e.Measured().Speed
+	return askAnswerTimes(e, "tools/list", speed.Lists, ", "+exec.Bytes(int64(speed.ListBytes)))
 }
 
 func askPerfPing(e *evidence.Evidence) []check.Finding {
-	return askAnswerTimes(e, "ping", e.Clean.Speed.Pings, "")
+	return askAnswerTimes(e, "ping", e.Measured().Speed.Pings, "")
 }
 
 // askAnswerTimes always reports: it is a measurement.
@@ -73,7 +75,9 @@ func askAnswerTimes(e *evidence.Evidence, method string, took []time.Duration, m
 	if len(took) == 0 {
 		return nil
 	}
-	return check.One(&evidence.Where{Run: e.Clean.Name, Method: method}, "%s%s", percentiles(took), more)
+	f := check.At(&evidence.Where{Run: e.Measured().Name, Method: method}, "%s%s", percentiles(took), more)
+	f.Manner = check.Fact
+	return []check.Finding{f}
 }
 
 func percentiles(took []time.Duration) string {
@@ -104,6 +108,7 @@ func askPerfCall(e *evidence.Evidence) []check.Finding {
 				"made once: the tool has neither readOnlyHint nor idempotentHint; --repeat N repeats it all the same",
 			}
 		}
+		f.Manner = check.Fact
 		found = append(found, f)
 	}
 	return found
@@ -169,10 +174,10 @@ func AskHeldUpByCall(e *evidence.Evidence) []check.Finding {
 
 func askPerfLeak(e *evidence.Evidence) []check.Finding {
 	const grown = 32 << 20 // uncollected garbage, and what a runtime keeps, after a thousand pings
-	s := e.Clean.Speed
+	s := e.Measured().Speed
 	if s.Flood == 0 || s.After-s.Before <= grown {
 		return nil
 	}
-	return check.One(&evidence.Where{Run: e.Clean.Name, Method: "ping"}, "%s before and %s after %d pings",
+	return check.One(&evidence.Where{Run: e.Measured().Name, Method: "ping"}, "%s before and %s after %d pings",
 		exec.Bytes(s.Before), exec.Bytes(s.After), s.Flood)
 }

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"strings"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
+// askExitBeforeHandshake leaves a cause that has a check of its own to that.
 func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	died := e.Clean.Died()
 	if died == nil || died.Ending != servers.EndingExited || e.Initialized().Answered() {
@@ -20,9 +22,13 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	}
 	lived := evidence.Milliseconds(died.Lived)
 	f := check.At(e.Clean.Phased(servers.PhaseStart, died.Lived), "%s, %s after its start", died.How, lived)
-	f.Notes = evidence.LastWords(died)
-	if what, fix, ok := causeOfExit(died); ok {
-		f.Title, f.Fix = "server exits before the handshake: "+what, fix
+	f.Notes = e.Clean.LastWords(died)
+	title := "server exits before the handshake"
+	if c := e.Cause(); c != nil && c.Kind == cause.Said {
+		title = "server exits"
+	}
+	if !f.NameCause(e.Cause(), title) {
+		return nil
 	}
 	return []check.Finding{f}
 }
@@ -77,10 +83,14 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 		handshaken := run.Exchange("initialize", 0).Answered() || run.Exchange("server/discover", 0) != nil
 		switch {
 		case died == nil || died.Ending != servers.EndingExited || run.FellBeforeHandshake():
-		case run.LivedUntilGarbage(): // rpc-parse-error-survival judges it
+		case run.FellToGarbage(): // rpc-parse-error-survival judges it
 		case !handshaken: // exit-before-handshake judges it
 		default:
-			found = append(found, deathOf(run, died))
+			f := deathOf(run, died)
+			if run == e.Clean && !f.NameCause(e.Cause(), "server exits in mid-session") {
+				continue
+			}
+			found = append(found, f)
 		}
 	}
 	return check.Alike(found)

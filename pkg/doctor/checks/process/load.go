@@ -10,11 +10,8 @@ import (
 	"toolx/pkg/exec"
 )
 
-// The limits for an idle server: of 209 real ones, 90 % use less than 155 MB, and none uses the processor.
-const (
-	muchMemory = 300 << 20
-	muchCPU    = 0.2
-)
+// muchMemory is the limit for an idle server: of 209 real ones, 90 % use less than 155 MB.
+const muchMemory = 300 << 20
 
 func askMemoryIdle(e *evidence.Evidence) []check.Finding {
 	s := e.Clean.Idle
@@ -31,7 +28,7 @@ func askMemoryIdle(e *evidence.Evidence) []check.Finding {
 func askCPUIdle(e *evidence.Evidence) []check.Finding {
 	s := e.Clean.Idle
 	load := s.Load()
-	if load <= muchCPU {
+	if load <= evidence.BusyLoad {
 		return nil
 	}
 	return check.One(e.Clean.At(e.Clean.Marks["idle-begin"]),

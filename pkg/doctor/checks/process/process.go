@@ -17,7 +17,7 @@ func Checks() []check.Check {
 		{ID: "stdin-closed", Need: check.NeedProcess, Ask: askStdinClosed},
 		{ID: "ignores-stdin-close", Need: check.NeedHandshake, Ask: askIgnoresStdinClose},
 		{ID: "slow-shutdown", Need: check.NeedHandshake, Ask: askSlowShutdown},
-		{ID: "ignores-sigterm", Need: check.NeedProbe, Ask: askIgnoresSigterm},
+		{ID: "ignores-sigterm", Need: check.NeedSignal, Ask: askIgnoresSigterm},
 		{ID: "exit-code-on-close", Need: check.NeedHandshake, Ask: askExitCodeOnClose},
 		{ID: "orphan-grandchild", Need: check.NeedSample, Ask: askOrphanGrandchild},
 		{ID: "pipe-held-open", Need: check.NeedProcess, Ask: askPipeHeldOpen},

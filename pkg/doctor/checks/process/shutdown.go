@@ -21,28 +21,47 @@ const (
 
 func askIgnoresStdinClose(e *evidence.Evidence) []check.Finding {
 	took, exit, ok := e.Clean.Shutdown()
-	if !ok || exit.Forced == "" || took < patientEnd {
+	if !ok || took < patientEnd {
 		return nil
 	}
-	f := atShutdown(e.Clean, exit.At, "alive %s after its stdin was closed; %s ended it", evidence.Rounded(took),
-		exit.Forced)
-	f[0].Title = fmt.Sprintf("server does not end when its stdin closes (needed %s)", exit.Forced)
+	return []check.Finding{unprompt(e.Clean, took, exit, runtime.GOOS)}
+}
+
+// unprompt returns the finding about a server that is slow to end by itself, or does not.
+func unprompt(run *evidence.Run, took time.Duration, exit *servers.ProcessExited, goos string) check.Finding {
+	if exit.Forced == "" {
+		f := atShutdown(run, exit.At, "ended by itself %s after its stdin was closed", evidence.Rounded(took))
+		f.Title = fmt.Sprintf("server ends %s after its stdin closes; clients wait 2 s", evidence.Rounded(took))
+		f.Fix = []string{
+			"in the server: close connections without waiting for their other end, and stop timers when stdin ends",
+		}
+		f.Breaks = []string{"clients that send a signal after 2 s cut the shutdown off"}
+		return f
+	}
+	signal := exit.Forced
+	if goos == "windows" { // which has no signals
+		signal = "toolx"
+	}
+	f := atShutdown(run, exit.At, "alive %s after its stdin was closed; %s ended it", evidence.Rounded(took), signal)
+	if signal == exit.Forced {
+		f.Title = fmt.Sprintf("server does not end when its stdin closes (needed %s)", signal)
+	}
 	return f
 }
 
-// atShutdown returns a single finding about a run's shutdown.
-func atShutdown(r *evidence.Run, at time.Time, format string, args ...any) []check.Finding {
-	found := check.One(r.At(at), format, args...)
-	found[0].Where.Phase = string(servers.PhaseShutdown)
-	return found
+// atShutdown returns a finding about a run's shutdown.
+func atShutdown(r *evidence.Run, at time.Time, format string, args ...any) check.Finding {
+	f := check.At(r.At(at), format, args...)
+	f.Where.Phase = string(servers.PhaseShutdown)
+	return f
 }
 
 func askSlowShutdown(e *evidence.Evidence) []check.Finding {
 	took, exit, ok := e.Clean.Shutdown()
-	if !ok || exit.Forced != "" || took < promptEnd {
+	if !ok || exit.Forced != "" || took < promptEnd || took >= patientEnd {
 		return nil
 	}
-	return atShutdown(e.Clean, exit.At, "ended %s after its stdin was closed", evidence.Milliseconds(took))
+	return check.Sole(atShutdown(e.Clean, exit.At, "ended %s after its stdin was closed", evidence.Milliseconds(took)))
 }
 
 func askIgnoresSigterm(e *evidence.Evidence) []check.Finding {
@@ -71,7 +90,7 @@ func askExitCodeOnClose(e *evidence.Evidence) []check.Finding {
 	if !ok || exit.Forced != "" || exit.How == "exit status 0" {
 		return nil
 	}
-	return atShutdown(e.Clean, exit.At, "%s after its stdin was closed", exit.How)
+	return check.Sole(atShutdown(e.Clean, exit.At, "%s after its stdin was closed", exit.How))
 }
 
 func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
@@ -105,15 +124,15 @@ func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 			f := atShutdown(run, held.At, "the process had ended, and its stdout had not")
 			if who != nil {
 				command := evidence.Cut(strings.Join(who.Command, " "))
-				f[0].Notes = []string{fmt.Sprintf("process %d holds it: %s", who.PID, command)}
+				f.Notes = []string{fmt.Sprintf("process %d holds it: %s", who.PID, command)}
 			}
-			return f
+			return check.Sole(f)
 		}
 	}
 	return nil
 }
 
-// holder returns the process that kept a pipe of an ended server open. If the system tells of processes and there
+// holder returns the process that kept a pipe of an ended server open. If the system reports processes and there
 // is none, the pipe was not held: a busy machine had not read the last of stdout yet.
 func holder(r *evidence.Run, pipe string) (who *evidence.Orphan, certain bool) {
 	for _, orphan := range r.Orphans {

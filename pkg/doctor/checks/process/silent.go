@@ -32,6 +32,9 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		f.Notes = append(f.Notes, "on stdout, without a newline: "+evidence.Cut(string(line.Text)))
 	}
 	f.Notes = append(f.Notes, stderrNotes(failure)...)
+	if !f.NameCause(e.Cause(), "server does not answer initialize") {
+		return nil
+	}
 	return []check.Finding{f}
 }
 

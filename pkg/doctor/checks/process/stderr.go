@@ -125,12 +125,12 @@ func secretIn(text string, secrets map[string]string) string {
 }
 
 // hasToken reports whether a text has a word of the form of a token. What stands before the word ("token: …") is
-// no sign.
+// no sign, and neither is an example of documents ("root:password@localhost").
 func hasToken(text string) bool {
 	const shortest = 16
 	separates := func(r rune) bool { return strings.ContainsRune(" \t\"'`=,;()[]{}<>", r) }
 	return slices.ContainsFunc(strings.FieldsFunc(text, separates), func(word string) bool {
-		return len(word) >= shortest && check.Masked(word) != word
+		return len(word) >= shortest && mask.ShowsToken(word)
 	})
 }
 
@@ -139,7 +139,7 @@ func secretVariables(env []string) map[string]string {
 	const shortest = 8 // bytes; a text contains a shorter value by chance
 	secrets := make(map[string]string)
 	for _, pair := range env {
-		if name, value, _ := strings.Cut(pair, "="); len(value) >= shortest && mask.Name(name) {
+		if name, value, _ := strings.Cut(pair, "="); len(value) >= shortest && mask.Name(name) && !mask.Example(value) {
 			secrets[value] = name
 		}
 	}

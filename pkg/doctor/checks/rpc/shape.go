@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/wire"
 	"toolx/pkg/rawjson"
@@ -84,20 +85,69 @@ func isServersMethod(method string) bool {
 	return false
 }
 
+// askNotMCP has a finding for each unknown method, about the first start in which it came.
 func askNotMCP(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
+	first := make(map[string]*evidence.Run)
 	for _, m := range wire.Messages(e) {
 		method := m.Head.Method
 		if method == "" || isServersMethod(method) || m.IsEcho() {
 			continue
 		}
-		f := check.At(m.Where(), "%s", evidence.CutJSON(m.Event.Bytes))
-		if m.Head.ID == "" && strings.HasPrefix(method, "notifications/") {
-			f.Severity = check.Info // clients must ignore notifications that they do not know
+		if first[method] == nil {
+			first[method] = m.Run
 		}
-		found = append(found, f)
+		if first[method] != m.Run {
+			continue // a start writes what the one before wrote
+		}
+		found = append(found, notMCP(m))
 	}
 	return check.Alike(found)
+}
+
+// notMCP returns the finding about a message whose method MCP does not define.
+func notMCP(m wire.Received) check.Finding {
+	method := evidence.Label(m.Head.Method)
+	f := check.At(m.Where(), "%s", evidence.CutJSON(m.Event.Bytes))
+	f.Title = fmt.Sprintf("a message has the method %q, which MCP does not define", method)
+	answered := func(x *evidence.Exchange) bool { return x.Frame != nil && !x.At.Add(x.Took).After(m.Event.At) }
+	if !slices.ContainsFunc(m.Run.Exchanges, answered) {
+		f.Where.Phase = string(servers.PhaseStart)
+	}
+	text, logs := logged(m)
+	if logs {
+		f.Title = fmt.Sprintf(
+			"server writes its log to stdout as JSON-RPC with the method %q, which MCP does not define", method)
+		f.Culprit = &culprit.Culprit{
+			Name: "a logger of the server's own, which writes JSON-RPC", Confidence: culprit.Likely,
+		}
+		f.Fix = []string{
+			`in the server: write the log to stderr, or send it as "notifications/message" with the logging capability`,
+		}
+		if text != "" {
+			f.Notes = append(f.Notes, "it says: "+evidence.Cut(text))
+		}
+	}
+	switch {
+	case m.Head.ID != "":
+		f.Notes = append(f.Notes, "it has an id, so that clients must answer it; toolx answers -32601")
+	case strings.HasPrefix(m.Head.Method, "notifications/"):
+		f.Severity = check.Info // clients must ignore notifications that they do not know
+	}
+	return f
+}
+
+// logged reports whether a message is a record of a log, by its method or its parameters, and returns the text in it.
+func logged(m wire.Received) (text string, ok bool) {
+	params := evidence.MemberAt(m.Event.Bytes, "params")
+	for _, name := range []string{"message", "msg", "text", "data"} {
+		text = cmp.Or(text, rawjson.GetText(params, name))
+	}
+	method := m.Head.Method
+	word := strings.ToLower(method[strings.LastIndexAny(method, "/.$")+1:])
+	ok = slices.Contains([]string{"log", "logs", "logger", "logging", "logmessage", "console", "debug"}, word) ||
+		text != "" && evidence.MemberAt(params, "level") != nil
+	return text, ok
 }
 
 func askServerRequest(e *evidence.Evidence) []check.Finding {
@@ -148,9 +198,18 @@ func isReserved(code int64) bool {
 	return code <= -32020 && code >= -32099
 }
 
+// sameEnd reports whether two runs ended in the same words, or the first of what is outside the server.
+func sameEnd(clean, probing *evidence.Run) bool {
+	before, died := clean.Died(), probing.Died()
+	if before == nil || died == nil {
+		return false
+	}
+	return len(died.Stderr) > 0 && slices.Equal(before.Stderr, died.Stderr) || clean.DiedOfSurroundings()
+}
+
 func askParseErrorSurvival(e *evidence.Evidence) []check.Finding {
 	run := e.Probing()
-	if !run.LivedUntilGarbage() {
+	if !run.FellToGarbage() {
 		return nil
 	}
 	next := cmp.Or(run.After("garbage", "ping"), run.After("garbage", "server/discover"))
@@ -163,6 +222,8 @@ func askParseErrorSurvival(e *evidence.Evidence) []check.Finding {
 		return nil
 	case e.Clean.Died() != nil && !slices.ContainsFunc(e.Clean.Exchanges, open):
 		return nil // it ends by itself, with the line or without
+	case sameEnd(e.Clean, run):
+		return nil
 	}
 	f := check.At(run.At(run.Marks["garbage"]), "after the line, nothing was answered any more")
 	if died := run.Died(); died != nil {

@@ -44,6 +44,18 @@ type hidden struct {
 	signs []string // code points, the first maxSigns of them
 	tags  string   // what tag characters say
 	bytes []byte   // what a row of variation selectors carries
+	row   int      // the most of them side by side
+}
+
+// pasted reports whether the characters can hide nothing: they are few and stand alone, as where they were copied
+// along with a text from a page or an editor. A row of them, or several kinds in turn, may be a code.
+func (h *hidden) pasted() bool {
+	const few, fewOfSeveral = 50, 4
+	if h.row > 1 || h.tags != "" || len(h.bytes) > 0 || h.count >= few {
+		return false
+	}
+	kinds := slices.Compact(slices.Sorted(slices.Values(h.signs)))
+	return len(kinds) == 1 || h.count <= fewOfSeveral
 }
 
 // invisibles finds the characters that show nothing, except those that writing needs: joiners in emoji and in
@@ -51,6 +63,7 @@ type hidden struct {
 func invisibles(text string) hidden {
 	var h hidden
 	previous := rune(0)
+	row, counted := 0, 0
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		next, _ := utf8.DecodeRuneInString(text[at+size:])
@@ -66,6 +79,10 @@ func invisibles(text string) hidden {
 		case showsNothing(r) && !joinsWriting(r, previous, next):
 			h.add(r)
 		}
+		if row++; h.count == counted {
+			row = 0
+		}
+		h.row, counted = max(h.row, row), h.count
 		previous = r
 		at += size
 	}

@@ -4,72 +4,95 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
 // orders are the phrases that address a model behind its user's back, each with what it is.
-func orders() []order {
+func orders() []order { return slices.Concat(ordersOfSecrecy(), ordersToAct()) }
+
+// ordersOfSecrecy set a model against its user and its own instructions.
+func ordersOfSecrecy() []order {
+	const keep = "an order to keep something from the user"
+	return []order{
+		{
+			words: []string{"ignore", "disregard", "forget", "override"},
+			pattern: `\b(ignore|disregard|forget|override) (all |any |the |your |of |these |those )*` +
+				`(previous|prior|above|earlier|preceding|other|system)\b[^.]{0,40}` +
+				`\b(instruction|prompt|rule|message|context|direction|guideline)s?\b`,
+			is: "an order to ignore instructions",
+		},
+		{
+			words: []string{"user"},
+			pattern: `\b(do not|don't|dont|never) (tell|inform|notify|mention|reveal|show|alert|let)\b[^.]{0,40}` +
+				`\b(the |this to the |it to the )?user\b`,
+			is: keep,
+		},
+		{
+			words:   []string{"without "},
+			pattern: `\bwithout (telling|informing|notifying|asking|alerting) (the )?user\b`,
+			is:      keep,
+		},
+		{
+			words:   []string{"hide ", "conceal "},
+			pattern: `\b(hide|conceal) (this|it|that|these)\b[^.]{0,30}\bfrom (the )?user\b`,
+			is:      keep,
+		},
+		{
+			words:   []string{"<important>", "<system>", "<secret>", "<instructions>", "<admin>", "</"},
+			pattern: `</?(important|system|secret|instructions|admin)>`,
+			is:      "a mark that poses as an instruction",
+		},
+		{
+			words:   []string{"[system]", "[inst]", "[/inst]", "<|im_", "<<sys>>"},
+			pattern: `\[(system|inst|/inst)\]|<\|im_(start|end)\|>|<<sys>>`,
+			is:      "a mark of a chat's format",
+		},
+	}
+}
+
+// ordersToAct have a model give something away, or do what the user did not ask for.
+func ordersToAct() []order {
 	const (
-		keep = "an order to keep something from the user"
-		home = `(~|\$home|/root|/home/[a-z0-9_]+)`
+		home   = `(~|\$home|/root|/home/[a-z0-9_]+)`
+		others = "an order about other tools"
 	)
 	return []order{
 		{
-			[]string{"ignore", "disregard", "forget", "override"},
-			`\b(ignore|disregard|forget|override) (all |any |the |your |of |these |those )*` +
-				`(previous|prior|above|earlier|preceding|other|system)\b[^.]{0,40}` +
-				`\b(instruction|prompt|rule|message|context|direction|guideline)s?\b`,
-			"an order to ignore instructions",
+			words:   []string{"/.", "id_rsa", "id_ed25519"},
+			pattern: home + `/\.(ssh|aws|gnupg|kube|netrc|npmrc|docker)\b|\bid_(rsa|ed25519)\b`,
+			is:      "a path to keys", path: true,
 		},
 		{
-			[]string{"user"},
-			`\b(do not|don't|dont|never) (tell|inform|notify|mention|reveal|show|alert|let)\b[^.]{0,40}` +
-				`\b(the |this to the |it to the )?user\b`,
-			keep,
-		},
-		{
-			[]string{"without "},
-			`\bwithout (telling|informing|notifying|asking|alerting) (the )?user\b`,
-			keep,
-		},
-		{
-			[]string{"hide ", "conceal "},
-			`\b(hide|conceal) (this|it|that|these)\b[^.]{0,30}\bfrom (the )?user\b`,
-			keep,
-		},
-		{
-			[]string{"<important>", "<system>", "<secret>", "<instructions>", "<admin>", "</"},
-			`</?(important|system|secret|instructions|admin)>`,
-			"a mark that poses as an instruction",
-		},
-		{
-			[]string{"[system]", "[inst]", "[/inst]", "<|im_", "<<sys>>"},
-			`\[(system|inst|/inst)\]|<\|im_(start|end)\|>|<<sys>>`,
-			"a mark of a chat's format",
-		},
-		{
-			[]string{"/.", "id_rsa", "id_ed25519"},
-			home + `/\.(ssh|aws|gnupg|kube|netrc|npmrc|docker)\b|\bid_(rsa|ed25519)\b`,
-			"a path to keys",
-		},
-		{
-			[]string{"/.", "mcp.json"},
-			`(~|\$home)/\.(cursor|claude|codeium)/|\bmcp\.json\b[^.]{0,40}\b(read|content|pass|send)|` +
+			words: []string{"/.", "mcp.json"},
+			pattern: `(~|\$home)/\.(cursor|claude|codeium)/|\bmcp\.json\b[^.]{0,40}\b(read|content|pass|send)|` +
 				`\b(read|send|pass)\b[^.]{0,40}\bmcp\.json\b`,
-			"a path to a client's config",
+			is: "a path to a client's config", path: true,
 		},
 		{
-			[]string{" tool"},
-			`\b(before|when|after) (using|calling|invoking|running) (this|any|any other|other|another) tools?\b` +
+			words: []string{" tool"},
+			pattern: `\b(before|when|after) (using|calling|invoking|running) (any|any other|other|another) tools?\b` +
 				`[^.]{0,20}\b(you must|always|first|read|call)`,
-			"an order about other tools",
+			is: others,
 		},
-		{[]string{"system prompt"}, `\bsystem prompt\b`, "a mention of the system prompt"},
+		{ // What a server says of its own tool is an order only if it is about files.
+			words: []string{" this tool"},
+			pattern: `\bbefore (using|calling|invoking|running) this tool\b[^.]{0,40}` +
+				`\b(read|open|load|send|pass|upload)\b[^.]{0,60}(\bfiles?\b|[~/]\.?[a-z])`,
+			is: others,
+		},
 		{
-			[]string{"you are now"},
-			`\byou are now\b[^.]{0,30}\b(in|a|an|the)\b[^.]{0,30}\b(mode|assistant|admin|developer|jailbreak)`,
-			"a new role for the model",
+			words: []string{"system prompt"},
+			pattern: `\b(reveal|print|show|repeat|output|send|include|pass|leak|append|copy|share|disclose|return|tell)\b` +
+				`[^.]{0,30}\byour (own |full |entire |whole |complete |original |initial |hidden )*system prompt\b`,
+			is: "an order about the model's system prompt",
+		},
+		{
+			words: []string{"you are now"},
+			pattern: `\byou are now\b[^.]{0,30}\b(in|a|an|the)\b[^.]{0,30}` +
+				`\b(mode|assistant|admin|developer|jailbreak)`,
+			is: "a new role for the model",
 		},
 	}
 }
@@ -79,11 +102,22 @@ func orders() []order {
 type order struct {
 	words       []string
 	pattern, is string
+	path        bool // it names a path, which an honest text may refuse, or give as an example
 }
+
+// honestPath matches what a text says that refuses a path, or names it as an example or as where the tool looks for
+// the user's own settings.
+var honestPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(refus|reject|den(y|ie)|block|forbid|prohibit|disallow|exclud|restrict|protected|` +
+		`inaccessible|off.limits|except|outside|not (allowed|permitted|accessible|supported|read|included)|` +
+		`(can|may|must|will|does)(not| not|n't)\b|never [a-z]*(access|read|touch|expose|send|stor|upload|leave))|` +
+		`\b(e\.g|eg|for example|for instance|such as|examples?|defaults?|typically|usually|fallback|falls back|` +
+		`(path|location) (to|of) (the |a |an |your )?[a-z]|kubeconfig|profiles?|key ?file)\b`)
+})
 
 // orderFinder returns a function that looks for orders in texts.
 func orderFinder() func(text string) (phrase, is string) {
-	const shortest = 8 // bytes
+	const shortest, mostMatches = 8, 20 // bytes; places of one text
 	all := orders()
 	compiled := make([]*regexp.Regexp, len(all)) // when first needed: compiling takes time
 	return func(text string) (phrase, is string) {
@@ -98,8 +132,10 @@ func orderFinder() func(text string) (phrase, is string) {
 			if compiled[i] == nil {
 				compiled[i] = regexp.MustCompile(one.pattern)
 			}
-			if match := compiled[i].FindString(flat); match != "" {
-				return match, one.is
+			for _, at := range compiled[i].FindAllStringIndex(flat, mostMatches) {
+				if !one.path || !honestPath().MatchString(sentenceAround(flat, at[0], at[1])) {
+					return flat[at[0]:at[1]], one.is
+				}
 			}
 		}
 		if blob := encodedText(text); blob != "" {
@@ -107,6 +143,35 @@ func orderFinder() func(text string) (phrase, is string) {
 		}
 		return "", ""
 	}
+}
+
+// sentenceAround returns the sentence, of a text with single spaces, that holds text[from:to]. A full stop within a
+// word ends nothing, nor does that of "e.g.".
+func sentenceAround(text string, from, to int) string {
+	const farthest = 300 // bytes
+	start, end := max(0, from-farthest), min(len(text), to+farthest)
+	for at := from - 2; at > start; at-- {
+		if endsSentence(text, at) {
+			start = at + 1
+			break
+		}
+	}
+	for at := to; at < end; at++ {
+		if endsSentence(text, at) {
+			end = at
+			break
+		}
+	}
+	return text[start:end]
+}
+
+// endsSentence reports whether the byte at a place of a text ends a sentence.
+func endsSentence(text string, at int) bool {
+	if strings.IndexByte(".!?;", text[at]) < 0 || at+1 < len(text) && text[at+1] != ' ' {
+		return false
+	}
+	return !strings.HasSuffix(text[:at], "e.g") && !strings.HasSuffix(text[:at], "i.e") &&
+		!strings.HasSuffix(text[:at], "etc")
 }
 
 // encodedText returns a run of base64 that is too long for an example, or nothing. It has upper and lower case and

@@ -2,6 +2,7 @@
 package security
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func Checks() []check.Check {
 	return []check.Check{
 		{ID: "text-control", Need: check.NeedHandshake, Ask: eachPassage(controlRemark)},
 		{ID: "text-bidi", Need: check.NeedHandshake, Ask: eachPassage(bidiRemark)},
-		{ID: "text-invisible", Need: check.NeedHandshake, Ask: eachPassage(invisibleRemark)},
+		{ID: "text-invisible", Need: check.NeedHandshake, Ask: askTextInvisible},
 		{ID: "text-confusable", Need: check.NeedHandshake, Ask: eachPassage(confusableRemark)},
 		{ID: "prompt-injection", Need: check.NeedHandshake, Ask: askPromptInjection},
 		{ID: "tool-shadowing", AskAll: askToolShadowing},
@@ -73,15 +74,35 @@ func around(text, sign string) string {
 	return "…" + text[at:]
 }
 
-func invisibleRemark(p Passage) string {
-	h := invisibles(p.Text)
+// askTextInvisible makes a note of characters that were pasted along with a text, and an error of what may hide one.
+func askTextInvisible(e *evidence.Evidence) []check.Finding {
+	var found []check.Finding
+	for _, p := range Passages(e) {
+		h := invisibles(p.Text)
+		text := invisibleRemark(p.Text, h)
+		if text == "" {
+			continue
+		}
+		f := check.At(&p.Where, "%s", text)
+		if !p.name && h.pasted() {
+			f.Severity, f.Title = check.Info, "a text has invisible characters, as text that was pasted often has"
+			f.Fix = []string{"in the server: remove them from the text"}
+		}
+		found = append(found, f)
+	}
+	// Notes do not crowd errors out of the findings that are kept.
+	slices.SortStableFunc(found, func(a, b check.Finding) int { return cmp.Compare(len(a.Severity), len(b.Severity)) })
+	return check.Capped(found)
+}
+
+func invisibleRemark(text string, h hidden) string {
 	switch count := words.Count(h.count, "invisible character"); {
 	case h.tags != "":
 		return fmt.Sprintf("hidden text in %s: %q", count, evidence.Cut(h.tags))
 	case len(h.bytes) > 1:
 		return fmt.Sprintf("hidden bytes in %s: %q", count, evidence.Cut(string(h.bytes)))
 	}
-	return withSigns(p.Text, h.signs)
+	return withSigns(text, h.signs)
 }
 
 func confusableRemark(p Passage) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
@@ -64,7 +65,7 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	case errors.As(err, &refused):
 		f.Title = "a tool says that it failed"
 	}
-	if hint := exec.NetworkHint(err.Error()); hint != "" && refused != nil {
+	if hint := cause.NetworkHint(err.Error()); hint != "" && refused != nil {
 		f.Fix = []string{hint}
 	}
 	return f

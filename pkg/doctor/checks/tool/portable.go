@@ -89,10 +89,11 @@ func namesAround(top *listing.SchemaNode) *knownNames {
 
 const paramNameLimit = 64
 
+// askParamNameChars asks about the names of arguments. The APIs of models hold no deeper names to the pattern.
 func askParamNameChars(d *listing.Definition) []check.Finding {
 	var found []check.Finding
 	for _, node := range d.InputNodes() {
-		if node.Keyword != "properties" {
+		if node.Keyword != "properties" || !isArgument(node) {
 			continue
 		}
 		if remark := paramNameRemark(node.Name); remark != "" {
@@ -100,6 +101,15 @@ func askParamNameChars(d *listing.Definition) []check.Finding {
 		}
 	}
 	return found
+}
+
+// isArgument reports whether a property is one of the tool's arguments, also if it stands in a branch (allOf, if).
+func isArgument(node *listing.SchemaNode) bool {
+	top := node.Parent
+	for top.InPlace() && top.Parent != nil {
+		top = top.Parent
+	}
+	return top.Parent == nil
 }
 
 // paramNameRemark says what is wrong with a property's name; nothing if it is right.
@@ -208,26 +218,27 @@ func foreignKeyword(keyword string, value any) bool {
 // plainKeyword reports whether a draft since 4 has a keyword that holds no schemas.
 func plainKeyword(keyword string) bool {
 	switch keyword {
-	case "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor",
-		"$vocabulary", "$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
-		"type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
-		"maxLength", "minLength", "pattern", "format", "contentEncoding", "contentMediaType",
-		"maxItems", "minItems", "uniqueItems", "maxContains", "minContains",
-		"maxProperties", "minProperties", "required", "dependentRequired":
+	case "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef",
+		"$recursiveAnchor", "$vocabulary", "$comment", "title", "description", "default", "examples", "deprecated",
+		"readOnly", "writeOnly", "type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum",
+		"exclusiveMinimum", "maxLength", "minLength", "pattern", "format", "contentEncoding", "contentMediaType",
+		"maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties",
+		"required", "dependentRequired":
 		return true
 	}
 	return false
 }
 
 func untyped(node *listing.SchemaNode) bool {
-	return node.Keyword == "properties" && node.Object != nil &&
-		!node.Has("type", "$ref", "$dynamicRef", "$recursiveRef", "enum", "const", "anyOf", "oneOf", "allOf", "not", "if")
+	return node.Keyword == "properties" && node.Object != nil && !node.Has("type", "enum", "const",
+		"$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "not", "if")
 }
 
 // isBoolSchema ignores additionalProperties and its relatives, where everybody writes a boolean.
 func isBoolSchema(node *listing.SchemaNode) bool {
 	switch node.Keyword {
-	case "properties", "patternProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf", "not", "$defs", "definitions":
+	case "properties", "patternProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf", "not",
+		"$defs", "definitions":
 		return node.Object == nil
 	}
 	return false

@@ -303,7 +303,8 @@ func looksLikeFailure(text string) bool {
 	first, rest, _ := strings.Cut(text, "\n")
 	head := strings.ToLower(strings.TrimSpace(first))
 	for _, prefix := range []string{
-		"error:", "error executing", "exception:", "traceback (most recent call last)", "fatal:", "uncaught ", "unhandled ",
+		"error:", "error executing", "exception:", "traceback (most recent call last)", "fatal:", "uncaught ",
+		"unhandled ",
 	} {
 		if strings.HasPrefix(head, prefix) {
 			return true

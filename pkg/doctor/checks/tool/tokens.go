@@ -11,18 +11,28 @@ import (
 	"toolx/pkg/words"
 )
 
+// lengths gives findings about lengths the severity that the length of the whole list has.
+func lengths(e *evidence.Evidence, found []check.Finding) []check.Finding {
+	for i := range found {
+		found[i].Severity, found[i].Manner = listing.LengthSeverity(e), check.Length
+	}
+	return found
+}
+
 func askTokensTool(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	list, _ := listing.Costs(e)
 	for _, one := range list {
 		if one.Tokens > listing.ManyToolTokens {
 			found = append(found, one.D.Finding("", "about %s tokens (%s); over %s is much",
-				listing.Grouped(one.Tokens), exec.Bytes(int64(len(one.D.Raw))), listing.Grouped(listing.ManyToolTokens)))
+				listing.Grouped(one.Tokens), exec.Bytes(int64(len(one.D.Raw))),
+				listing.Grouped(listing.ManyToolTokens)))
 		}
 	}
-	return check.Capped(found)
+	return lengths(e, check.Capped(found))
 }
 
+// askTokensTotal always reports: it is a measurement, and a finding if there is much.
 func askTokensTotal(e *evidence.Evidence) []check.Finding {
 	list, total := listing.Costs(e)
 	if len(list) == 0 {
@@ -33,16 +43,23 @@ func askTokensTotal(e *evidence.Evidence) []check.Finding {
 		dear = append(dear, fmt.Sprintf("%s %s", one.D.Label(), listing.Grouped(one.Tokens)))
 	}
 	f := check.At(&evidence.Where{Run: "clean", Method: "tools/list", Pointer: "/tools"},
-		"about %s tokens (%s) for %s; most: %s", listing.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)), words.Count(len(list), "tool"), strings.Join(dear, ", "))
+		"about %s tokens (%s) for %s; most: %s", listing.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)),
+		words.Count(len(list), "tool"), strings.Join(dear, ", "))
 	if unread := listing.Read(e).Unread; unread > 0 {
 		f.Evidence += fmt.Sprintf("; toolx has read no more of the list, which has %s more",
 			words.Count(unread, "tool"))
 	}
+	f.Severity, f.Manner = listing.LengthSeverity(e), check.Length
 	switch {
 	case total > listing.ManyTokens:
-		f.Severity, f.Title = check.Warning, "the tools cost very many tokens"
+		f.Title = "the tools cost very many tokens"
 	case len(list) > listing.ManyTools:
-		f.Severity, f.Title = check.Warning, fmt.Sprintf("there are more than %d tools", listing.ManyTools)
+		f.Title = fmt.Sprintf("there are more than %d tools", listing.ManyTools)
+	default:
+		f.Manner = check.LengthFact
+	}
+	if len(list) <= listing.ManyTools {
+		f.Breaks = []string{} // the page's is about their number
 	}
 	return []check.Finding{f}
 }

@@ -39,7 +39,7 @@ func Checks() []check.Check {
 		{ID: "schema-type-union", Need: check.NeedTools, Ask: portability(isTypeUnion)},
 		{ID: "tool-description-missing", Need: check.NeedTools, Ask: eachTool(askToolDescriptionMissing)},
 		{ID: "tool-description-short", Need: check.NeedTools, Ask: eachTool(askToolDescriptionShort)},
-		{ID: "tool-description-long", Need: check.NeedTools, Ask: eachTool(askToolDescriptionLong)},
+		{ID: "tool-description-long", Need: check.NeedTools, Ask: askToolDescriptionLong},
 		{ID: "param-description-missing", Need: check.NeedTools, Ask: askParamDescriptionMissing},
 		{ID: "annotations-contradict", Need: check.NeedTools, Ask: eachTool(askAnnotationsContradict)},
 		{ID: "annotations-missing", Need: check.NeedTools, Ask: askAnnotationsMissing},

@@ -47,12 +47,14 @@ func foldWords(text string) string {
 // longDescription is the length in characters beyond which a description is a manual.
 const longDescription = 2000
 
-func askToolDescriptionLong(d *listing.Definition) []check.Finding {
-	length := utf8.RuneCountInString(d.Text("description"))
-	if length <= longDescription {
-		return nil
-	}
-	return d.One("/description", "%d characters; over %d is long", length, longDescription)
+func askToolDescriptionLong(e *evidence.Evidence) []check.Finding {
+	return lengths(e, eachTool(func(d *listing.Definition) []check.Finding {
+		length := utf8.RuneCountInString(d.Text("description"))
+		if length <= longDescription {
+			return nil
+		}
+		return d.One("/description", "%d characters; over %d is long", length, longDescription)
+	})(e))
 }
 
 func askParamDescriptionMissing(e *evidence.Evidence) []check.Finding {
@@ -115,14 +117,14 @@ func askAnnotationsMissing(e *evidence.Evidence) []check.Finding {
 
 func askAnnotationsContradict(d *listing.Definition) []check.Finding {
 	h := hintsOf(d)
-	word := listing.ChangingWord(d.Name)
+	verb := listing.ChangingVerb(d.Name)
 	switch {
 	case h.ReadOnly == nil || !*h.ReadOnly:
 		return nil
 	case h.Destructive != nil && *h.Destructive:
 		return d.One("/annotations", "readOnlyHint and destructiveHint are both true")
-	case word != "":
-		return d.One("/annotations/readOnlyHint", "readOnlyHint is true, and the name says %q", word)
+	case verb != "":
+		return d.One("/annotations/readOnlyHint", "readOnlyHint is true, and the name says %q", verb)
 	}
 	return nil
 }

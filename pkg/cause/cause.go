@@ -1,0 +1,232 @@
+// Package cause finds out why a server failed from what it printed: the line in which it says so, what is missing, and
+// what to do about it. It asks nobody: the same output always has the same cause.
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolx/pkg/words"
+)
+
+// Kind is a kind of cause. Kinds that a check of the doctor is about have its id.
+type Kind string
+
+// The kinds.
+const (
+	Variable   Kind = "env-missing"         // an environment variable
+	Argument   Kind = "argument-missing"    // an argument or a flag of the command line
+	Subcommand Kind = "subcommand-missing"  // the word that makes the program an MCP server
+	Login      Kind = "login-missing"       // credentials that a login brings
+	Config     Kind = "config-missing"      // a config file, or something in it
+	Backend    Kind = "backend-unreachable" // a service that the server depends on
+	Program    Kind = "program-missing"     // a program that the server runs
+	Addon      Kind = "native-addon"        // a module that is compiled for the system
+	Package    Kind = "package-broken"      // a module that the package itself should bring
+	Runtime    Kind = "node-engine"         // a newer Node
+	HTTP       Kind = "stdout-http-mode"    // it listens for HTTP, and does not read its stdin
+	Other      Kind = "other"               // a cause that is known and has no kind of its own
+	Said       Kind = "said"                // no rule knows it: the cause is the server's own line
+)
+
+// Output is what is known of a server that failed. All of it may be empty.
+type Output struct {
+	Stderr, Stdout []string // the lines that are kept; of stdout without answers
+	// Reply is the message of the error with which the server refused a request. It says why before any line does.
+	Reply string
+	// Alive says that the server did not end, so that only what clearly is an error says why it does not answer.
+	Alive bool
+	// Environ is the environment that the server was given, NAME=value each. A variable with a value is not missing.
+	Environ []string
+	// Node is the version of Node that runs the server; Engines is the range that its package.json asks for, if Node is
+	// outside of it.
+	Node, Engines string
+}
+
+// Cause is why a server failed.
+type Cause struct {
+	Kind Kind
+	// What is a sentence without its full stop: "GITHUB_TOKEN is not set".
+	What string
+	// Line is the line in which the server says it, without colours, time and level.
+	Line string
+	// Fixes say what to do about it.
+	Fixes []string
+	// Variables has the names of missing variables: one of the groups is needed, and all names of that group.
+	Variables [][]string
+}
+
+// Lasting reports whether another start would fail in the same way.
+func (c *Cause) Lasting() bool {
+	return c != nil && c.Kind != Backend && c.Kind != Other && c.Kind != Said
+}
+
+// Of returns why a server failed; nil if it printed nothing that says so.
+func Of(o Output) *Cause {
+	said := read(o)
+	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
+	head := said.head()
+	if head < 0 && said.usage == "" {
+		return nil
+	}
+	c := said.byRules(o, head)
+	if o.Alive && (head < 0 || said.lines[head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
+		return nil
+	}
+	if c == nil && head >= 0 {
+		line := said.sentence(head)
+		c = &Cause{Kind: Said, What: quoted(line), Line: line}
+	}
+	if c == nil {
+		c = &Cause{Kind: Argument, What: "it printed its usage: " + quoted(said.usage), Line: said.usage}
+	}
+	c.Fixes = append(c.Fixes, said.advice(head, c)...)
+	c.Fixes = slices.Compact(c.Fixes)
+	return c
+}
+
+// whileAlive are the kinds of which a living server speaks in passing, and that keep it from answering.
+var whileAlive = []Kind{Backend, Login, HTTP}
+
+// quoted returns a line in quotes, without the words that only say that it is an error.
+func quoted(line string) string {
+	const longest = 200
+	return `"` + words.Shorten(bare(line), longest) + `"`
+}
+
+// byRules returns the cause that a rule knows: of the sentence that says why, of any other line, of what follows the
+// sentence, or of a usage text.
+func (s *saying) byRules(o Output, head int) *Cause {
+	if head < 0 {
+		return s.usageCause(head)
+	}
+	lineRules, sentenceRules := rules()
+	line := s.sentence(head)
+	following := s.following(head)
+	if o.Alive || s.lines[head].weight < hints {
+		if c := s.listens(); c != nil {
+			return c
+		}
+	}
+	if c := cmp.Or(s.applied(lineRules, line, line, o), s.network(line, line)); c != nil {
+		return c
+	}
+	if !beforeVariables().MatchString(line) {
+		where := line
+		switch {
+		case strings.HasSuffix(s.lines[head].text, ":"): // a list follows
+			where = following
+		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may stand anywhere
+			where = line + "\n" + strings.Join(s.all, "\n")
+		}
+		if c := s.variables(where, o.Environ); c != nil {
+			return c
+		}
+	}
+	if c := cmp.Or(s.unsetPaths(head, o.Environ), s.applied(sentenceRules, line, line, o)); c != nil {
+		return c
+	}
+	tried := 0
+	for i, l := range s.lines {
+		if l.weight < hints || tried == maxTried {
+			continue
+		}
+		tried++
+		if c := cmp.Or(s.applied(lineRules, l.text, s.sentence(i), o), s.network(l.text, s.sentence(i))); c != nil {
+			return c
+		}
+	}
+	c := cmp.Or(s.engine(o, head), s.variables(following, o.Environ), s.applied(sentenceRules, following, line, o),
+		s.usageCause(head))
+	if c == nil && s.usage != "" && wrongValue().MatchString(line) {
+		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
+	}
+	return c
+}
+
+// beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
+var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)`)
+
+// listens returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a whole URL
+// says more than one with a port.
+func (s *saying) listens() *Cause {
+	var best *Cause
+	for i := range s.lines {
+		text := s.sentence(i)
+		address := Listens(text)
+		if address == "" || best != nil && !strings.Contains(text, address) {
+			continue
+		}
+		best = &Cause{
+			Kind: HTTP, Line: text,
+			What: "it listens for HTTP instead of reading its stdin: " + quoted(text),
+			Fixes: []string{
+				"add --stdio, or --transport stdio, to args of this server",
+				"or use it over HTTP: url: " + address + " in place of command",
+			},
+		}
+		if strings.Contains(text, address) {
+			break
+		}
+	}
+	return best
+}
+
+var listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|http mode)\b.{0,80}?` +
+	`(?:(https?://[A-Za-z0-9.\-]+(?::\d{1,5})?(?:/[A-Za-z0-9._/\-]*)?)|\bport:? *(\d{2,5})\b|` +
+	`\b((?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d{2,5})\b)`)
+
+// Listens returns the URL at which a line says that a server listens for HTTP; empty if it does not. The URL has only
+// characters that are safe to repeat.
+func Listens(text string) string {
+	found := listening().FindStringSubmatch(text)
+	switch {
+	case found == nil:
+		return ""
+	case found[1] != "":
+		return found[1]
+	case found[2] != "":
+		return "http://localhost:" + found[2]
+	}
+	return "http://" + found[3]
+}
+
+// engine blames Node for an error of the language, if the package asks for another version.
+func (s *saying) engine(o Output, head int) *Cause {
+	if o.Engines == "" || !languageError().MatchString(s.lines[head].text) {
+		return nil
+	}
+	line := s.sentence(head)
+	return &Cause{
+		Kind: Runtime, Line: line,
+		What:  fmt.Sprintf("it does not run on Node %s: %s", cmp.Or(o.Node, "of this version"), quoted(line)),
+		Fixes: []string{nodeFix(o.Engines, o.Node)},
+	}
+}
+
+// nodeFix says which Node to use: wanted is a version or a range such as "^20.19.0 || >=22".
+func nodeFix(wanted, node string) string {
+	least := leastVersion().FindString(wanted)
+	if wanted == "" { // the next version that is supported for long
+		running, _, _ := strings.Cut(node, ".")
+		number, _ := strconv.Atoi(running)
+		least = strconv.Itoa(max(20, number+2-number%2))
+	}
+	fix := "run it with Node " + cmp.Or(least, wanted)
+	if least != "" {
+		fix += " or newer"
+	}
+	if strings.Contains(wanted, "|") || strings.Contains(wanted, "<") {
+		fix += " (" + wanted + ")"
+	}
+	if node != "" {
+		fix += "; this is " + node
+	}
+	return fix + "; name it by its full path where several are installed"
+}
+
+// leastVersion matches the first version of a range.
+var leastVersion = expression(`\d[\d.]*`)

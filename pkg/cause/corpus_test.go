@@ -1,0 +1,108 @@
+package cause
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// lastWords is a failed start of a published server, as testdata/lastwords/README.md describes it.
+type lastWords struct {
+	file, runtime, ended, engines, cause, title, hint string
+	stdout, stderr                                    string
+}
+
+// readLastWords reads the files that name matches.
+func readLastWords(t testing.TB) []lastWords {
+	t.Helper()
+	files, err := filepath.Glob("../../testdata/lastwords/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	var all []lastWords
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := lastWords{file: filepath.Base(file)}
+		keys := map[string]*string{
+			"runtime": &one.runtime, "ended": &one.ended, "engines": &one.engines,
+			"cause": &one.cause, "title": &one.title, "hint": &one.hint,
+		}
+		for line := range strings.Lines(string(archive.Comment)) {
+			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+			if field := keys[key]; field != nil {
+				*field = value
+			}
+		}
+		for _, f := range archive.Files {
+			switch f.Name {
+			case "stdout":
+				one.stdout = string(f.Data)
+			case "stderr":
+				one.stderr = string(f.Data)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// output returns what the doctor would know of the start.
+func (w lastWords) output() Output {
+	o := Output{Stderr: strings.Split(w.stderr, "\n"), Alive: w.ended == "still running"}
+	if node, ok := strings.CutPrefix(w.runtime, "node "); ok {
+		o.Node = node
+		running, _ := strconv.Atoi(node)
+		asked, _, _ := strings.Cut(leastVersion().FindString(w.engines), ".")
+		if least, err := strconv.Atoi(asked); err == nil && least > running {
+			o.Engines = w.engines
+		}
+	}
+	for line := range strings.SplitSeq(w.stdout, "\n") {
+		if !strings.HasPrefix(line, `{"result":`) {
+			o.Stdout = append(o.Stdout, line)
+		}
+	}
+	return o
+}
+
+// leastRight is how many of a hundred failed starts must have the right cause, title and hint. It only rises.
+const leastRight = 95
+
+// TestLastWords holds the rules against failed starts of published servers, which were judged by hand. It prints those
+// that are wrong; a server that gets better words, or a new file, may add one.
+func TestLastWords(t *testing.T) {
+	all := readLastWords(t)
+	right := 0
+	for _, w := range all {
+		c := Of(w.output())
+		if c == nil {
+			c = &Cause{}
+		}
+		fixes := strings.Join(c.Fixes, "\n")
+		if w.hasKind(c.Kind) && strings.Contains(c.What, w.title) && strings.Contains(fixes, w.hint) {
+			right++
+			continue
+		}
+		t.Logf("%s: %s: %s\n%s\nwant %s: %q with a hint that has %q", w.file, c.Kind, c.What, fixes, w.cause, w.title,
+			w.hint)
+	}
+	t.Logf("%d of %d failed starts are right", right, len(all))
+	if right*100 < leastRight*len(all) {
+		t.Errorf("%d of %d failed starts are right, fewer than %d %%", right, len(all), leastRight)
+	}
+}
+
+// hasKind reports whether a kind is the one that was judged: a check that has the server's own words is not told of by
+// a kind.
+func (w lastWords) hasKind(kind Kind) bool {
+	if strings.HasPrefix(w.cause, "exit-") {
+		return kind == Said || kind == Other || kind == "" && w.title == ""
+	}
+	return kind == Kind(w.cause)
+}

@@ -1,0 +1,447 @@
+package cause
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/words"
+)
+
+// weight is how much a line reads as the one that says why.
+type weight int
+
+const (
+	silent  weight = iota // progress, help, a warning
+	generic               // an error that does not say which: "Command failed with exit code 1"
+	hints                 // it has a word of errors in it: "no token was provided"
+	errs                  // it begins as an error: "TypeError: …", "ERROR …", "Failed to …"
+	fatal                 // it is an error that nobody caught: Node prints its place in the source above it
+)
+
+// line is a line of output that is no stack frame and no source.
+type line struct {
+	raw    string // as it came, without colours
+	text   string // without time, process and level
+	weight weight
+	help   bool // it belongs to a usage text
+	member bool // it is a member of a JSON text over several lines
+}
+
+// saying is the output of a server, read.
+type saying struct {
+	lines []line
+	usage string   // the first line of a usage text
+	all   []string // the lines of all streams, without colours
+	node  string   // the version of Node that printed it, where it says so
+}
+
+// expression compiles a regular expression when it is first needed.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// The most lines, the most bytes of a line that are read, and the most that rules see: the output is a stranger's.
+const (
+	maxLines = 200 // of a stream
+	maxBytes = 4096
+	maxText  = 400
+	maxTried = 40 // lines that rules try
+)
+
+// read cuts output into lines and leaves out what a runtime prints around an error.
+func read(o Output) *saying {
+	s := &saying{}
+	if o.Reply != "" {
+		s.lines = append(s.lines, line{raw: o.Reply, text: strings.Join(strings.Fields(o.Reply), " "), weight: errs})
+	}
+	for _, stream := range [][]string{o.Stderr, o.Stdout} {
+		r := reader{saying: s}
+		for _, text := range stream[:min(len(stream), maxLines)] {
+			for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' || c == '\r' }) {
+				plain := ansi.Strip(part[:min(len(part), maxBytes)])
+				s.all = append(s.all, words.Head(plain, maxText))
+				r.add(plain)
+			}
+			if strings.TrimSpace(text) == "" {
+				r.add("")
+			}
+		}
+	}
+	return s
+}
+
+// reader reads the lines of one stream.
+type reader struct {
+	saying *saying
+	// excerpt counts the lines of source that may still come, up to the caret under one; traceback holds until the line
+	// that ends a Python traceback.
+	excerpt                            int
+	uncaught, traceback, help, warning bool
+}
+
+var (
+	// sourcePlace is what Node prints over a line of source: "file:///srv/index.js:12".
+	sourcePlace = expression(`^(?:file://)?(?:/|[A-Z]:\\|node:)\S*:\d+$`)
+	caret       = expression(`^\s*[\^~]+\s*$`)
+	// boxedTraceback is how Python's rich begins a traceback.
+	boxedTraceback = expression(`^╭.*Traceback`)
+	frame          = expression(`^\s*(?:at (?:async )?\S.*|File ".*", line \d+.*|\.\.\. \d+ (?:more|lines).*|goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|` +
+		`\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|created by .*|stack backtrace:|note: run with .*BACKTRACE.*)$`)
+	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
+	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
+		`\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[.*),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
+	usageLine   = expression(`(?i)^\s*(?:\[\d+\]\s*)?usage(?:\s*:.*|)$`)
+	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:options|commands|flags|arguments|positional arguments|examples?|` +
+		`environment variables)\b[^.!?]*:)|[A-Z][A-Z ]+)$`)
+	warningLine = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|DeprecationWarning|\S+Warning:|` +
+		`[Dd]eprecat)`)
+	startsAsError = expression(`^(?:(?:Uncaught )?(?:exception: )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal error)(?:: |$)|` +
+		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
+		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
+	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|not (?:be )?(?:set|found|` +
+		`provided|specified|configured|defined|installed|running|supported|available|exist|accessible|valid|initialized|given)|` +
+		`invalid|cannot|can't|unable|unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|` +
+		`no such|no longer|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
+		`please \S+|` +
+		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|no [\w -]{2,30}(?:provided|specified|found|given|set|configured))\b`)
+	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
+		`npm (?:err!|error).*|.*elifecycle.*|.*lifecycle script.*|see more help.*|try .*--help.*|for more (?:information|help).*|` +
+		`the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled promise rejection\W*|process exited.*|` +
+		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|(?:shutting down|exiting|stopping|closing)\b.*|.*attempt \d.*)$`)
+)
+
+// add takes the next line of the stream.
+func (r *reader) add(text string) {
+	trimmed := strings.TrimSpace(text)
+	indented := text != strings.TrimLeft(text, " \t")
+	switch {
+	case sourcePlace().MatchString(trimmed):
+		r.excerpt, r.uncaught = 3, true
+		return
+	case r.excerpt > 0 && trimmed != "":
+		if r.excerpt--; caret().MatchString(text) {
+			r.excerpt = 0
+		}
+		return
+	case trimmed == "":
+		r.warning, r.excerpt = false, 0
+		return
+	case strings.HasPrefix(trimmed, "Traceback (most recent call last)"):
+		r.traceback = true
+		return
+	case boxedTraceback().MatchString(text):
+		r.traceback, r.uncaught = true, true
+		return
+	case r.traceback && (indented || strings.HasPrefix(text, "│") || strings.HasPrefix(text, "╰")),
+		caret().MatchString(text), frame().MatchString(text):
+		return
+	}
+	if found := nodeVersion().FindStringSubmatch(trimmed); found != nil {
+		r.saying.node = found[1]
+		return
+	}
+	l := line{raw: text, text: text}
+	if r.traceback {
+		l.weight, r.traceback = errs, false
+	}
+	l.text = strings.Trim(text, "│╭╮╰╯─")
+	l.unwrap()
+	l.text = words.Head(l.text, maxText)
+	r.classify(&l, indented)
+	r.saying.lines = append(r.saying.lines, l)
+}
+
+// classify decides what a line is.
+func (r *reader) classify(l *line, indented bool) {
+	known := l.weight
+	switch {
+	case usageLine().MatchString(l.text):
+		r.help = true
+		if r.saying.usage == "" {
+			r.saying.usage = l.text
+		}
+	case helpHeading().MatchString(l.text) && !startsAsError().MatchString(l.text):
+		r.help = true
+	case !indented && !strings.HasPrefix(l.text, "-") && !strings.HasPrefix(l.text, "or: "):
+		r.help = false
+	case r.help && strings.EqualFold(r.saying.usage, "usage"), r.help && strings.EqualFold(r.saying.usage, "usage:"):
+		r.saying.usage += " " + l.text // the command line follows its heading
+	}
+	l.help = r.help
+	if warningLine().MatchString(l.text) {
+		r.warning = true
+	} else if !indented || startsAsError().MatchString(l.text) {
+		r.warning = false
+	}
+	switch {
+	case l.help, r.warning && !r.uncaught, runtimeLine().MatchString(l.text):
+		l.weight = silent
+	case genericError().MatchString(l.text):
+		l.weight = generic
+	case r.uncaught && startsAsError().MatchString(l.text):
+		l.weight, r.uncaught = fatal, false
+	case known == errs, startsAsError().MatchString(l.text):
+		l.weight = errs
+	case known == silent && errorWord().MatchString(l.text):
+		l.weight = hints
+	}
+	if known == generic { // a log's line of a level below error
+		l.weight = min(l.weight, generic)
+	}
+}
+
+var (
+	// framing is what loggers put in front of a message.
+	framing = expression(`^(?:` +
+		`\[[^\][]{1,60}\]:?|` + // a process, a name, a time
+		`\(\d+\):?|` +
+		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?:?|` +
+		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|` +
+		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
+		`[›❯>|•✖✗✘×❌🚨💥⛔🔴🛑]️?|` +
+		`- [\w.]+ -|-` +
+		`)\s+`)
+	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERR|error\]|fatal\])\]?|\[?(WARN(?:ING)?|warn(?:ing)?)\]?|` +
+		`\[?(INFO|DEBUG|TRACE|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:[:|\s-]+|:[\w.]*:\s*)`)
+	marked  = expression(`^\s*[✖✗✘×❌🚨💥⛔🔴🛑]`)
+	logPair = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
+	member  = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
+)
+
+// unwrap takes a message out of what its logger put around it.
+func (l *line) unwrap() {
+	text := strings.TrimSpace(l.text)
+	if found := member().FindStringSubmatch(text); found != nil { // of a JSON text over several lines
+		l.text, l.weight, l.member = unescaped(found[1]), errs, true
+		return
+	}
+	if strings.HasPrefix(text, "{") && l.fromJSON([]byte(text)) {
+		return
+	}
+	if l.fromPairs(text) {
+		return
+	}
+	if marked().MatchString(text) {
+		l.weight = errs
+	}
+	const deepest = 8
+	for range deepest {
+		before := text
+		if found := framing().FindString(text + " "); found != "" {
+			if strings.Contains(strings.ToLower(found), "error") {
+				l.weight = errs
+			}
+			text = strings.TrimSpace(text[min(len(text), len(found)):])
+		}
+		if found := levelWord().FindStringSubmatchIndex(text); found != nil && found[1] < len(text) {
+			switch {
+			case found[2] >= 0:
+				l.weight = errs
+			case found[4] >= 0 || found[6] >= 0:
+				l.weight = generic
+			}
+			text = strings.TrimSpace(text[found[1]:])
+		}
+		if text == before {
+			break
+		}
+	}
+	l.text = text
+}
+
+func unescaped(text string) string {
+	var plain string
+	if json.Unmarshal([]byte(`"`+text+`"`), &plain) != nil {
+		return text
+	}
+	return strings.Join(strings.Fields(plain), " ")
+}
+
+// fromPairs reads a line such as level=error msg="no token".
+func (l *line) fromPairs(text string) bool {
+	found := make(map[string]string)
+	for _, pair := range logPair().FindAllStringSubmatch(text, -1) {
+		found[pair[1]] = unescaped(pair[2]) + pair[3]
+	}
+	message := found["msg"] + found["message"]
+	if message == "" {
+		return false
+	}
+	if reason := found["err"] + found["error"]; reason != "" {
+		message += ": " + reason
+	}
+	l.text, l.weight = message, levelWeight(found["level"])
+	return true
+}
+
+// fromJSON reads a log record, or a JSON-RPC message that carries one.
+func (l *line) fromJSON(text []byte) bool {
+	var record map[string]json.RawMessage
+	if json.Unmarshal(text, &record) != nil {
+		return false
+	}
+	inner := record
+	for _, key := range []string{"params", "data"} {
+		var deeper map[string]json.RawMessage
+		if json.Unmarshal(inner[key], &deeper) == nil && deeper != nil {
+			if deeper["level"] == nil {
+				deeper["level"] = inner["level"]
+			}
+			inner = deeper
+		}
+	}
+	var parts []string
+	for _, key := range []string{"message", "msg", "data", "event", "text", "err", "error", "reason"} {
+		part := textOf(inner[key])
+		if part != "" && !strings.Contains(strings.Join(parts, " "), part) {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return false
+	}
+	l.text = strings.Join(parts, ": ")
+	level := ""
+	for _, key := range []string{"level", "severity", "lvl", "levelname"} {
+		if value := strings.Trim(string(inner[key]), `"`); value != "" {
+			level = value
+		}
+	}
+	l.weight = levelWeight(level)
+	return true
+}
+
+// textOf returns a JSON string, or the message in an object.
+func textOf(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return strings.Join(strings.Fields(text), " ")
+	}
+	var object struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(value, &object) == nil {
+		return strings.Join(strings.Fields(object.Message), " ")
+	}
+	return ""
+}
+
+// levelWeight returns the weight of a log's level: a word, or a number of pino's or bunyan's.
+func levelWeight(level string) weight {
+	switch strings.ToLower(level) {
+	case "":
+		return silent
+	case "error", "fatal", "critical", "panic", "emergency", "alert", "err", "severe", "50", "60":
+		return errs
+	}
+	return generic
+}
+
+// head returns the index of the line that says why: the first one of those that read most as an error; -1 if there is
+// none. Without any, it is the last line that is not help.
+func (s *saying) head() int {
+	at, last := -1, -1
+	for i, l := range s.lines {
+		if l.help || runtimeLine().MatchString(l.text) {
+			continue
+		}
+		if l.weight > silent && (at < 0 || l.weight > s.lines[at].weight) {
+			at = i
+		}
+		if letters().MatchString(l.text) && !warningLine().MatchString(l.text) {
+			last = i
+		}
+	}
+	if at < 0 && s.usage == "" {
+		return last
+	}
+	return at
+}
+
+var letters = expression(`\pL{2}`)
+
+// sentence returns what a line says, with the next one if it is only a heading.
+func (s *saying) sentence(at int) string {
+	text := s.lines[at].text
+	if path := s.path(at); path != "" && !strings.Contains(text, " ") { // "Required"
+		return path + ": " + text
+	}
+	if next := at + 1; strings.HasSuffix(text, ":") && next < len(s.lines) && !s.lines[next].help &&
+		!runtimeLine().MatchString(s.lines[next].text) {
+		text += " " + s.lines[next].text
+	}
+	return text
+}
+
+// path returns the name of the value that a member of a JSON text over several lines is about, such as zod prints it;
+// empty if there is none.
+func (s *saying) path(at int) string {
+	const reach = 8
+	for i := at; i < min(len(s.lines), at+reach) && s.lines[at].member; i++ {
+		if strings.HasPrefix(s.lines[i].text, `"path"`) && i+1 < len(s.lines) {
+			return strings.Trim(s.lines[i+1].text, `", `)
+		}
+	}
+	for i := at; i > max(0, at-reach) && s.lines[at].member; i-- {
+		if strings.HasPrefix(s.lines[i].text, `"path"`) {
+			return strings.Trim(s.lines[i+1].text, `", `)
+		}
+	}
+	return ""
+}
+
+// following returns the sentence that says why with the lines that follow it; all lines if it is a member of a JSON
+// text over several lines, whose other members may stand before it.
+func (s *saying) following(head int) string {
+	const most = 12
+	from, to := head, min(len(s.lines), head+most)
+	if s.lines[head].member {
+		from, to = 0, len(s.lines)
+	}
+	var following []string
+	for _, l := range s.lines[from:to] {
+		if !l.help {
+			following = append(following, l.text)
+		}
+	}
+	return strings.Join(following, "\n")
+}
+
+// errorPrefix is what a quoted line can do without.
+var errorPrefix = expression(`^(?:(?i:uncaught )?(?:exception: )?Error|(?i:fatal error|error|fatal|problem)(?: in main\(\))?|[\w.]+: error): +`)
+
+// bare returns a line without the words that only say that it is an error.
+func bare(text string) string {
+	for {
+		cut := text[len(errorPrefix().FindString(text)):]
+		if cut == text || cut == "" {
+			return text
+		}
+		text = cut
+	}
+}
+
+// Telling returns at most n lines of a server's stderr, in their order: those that most likely say why the server
+// ended. Node prints the error before its stack, Python after it, so a tail of fixed length does not hold both.
+func Telling(stderr []string, n int) []string {
+	if len(stderr) <= n {
+		return stderr
+	}
+	said := read(Output{Stderr: stderr})
+	short := make([]string, len(said.lines))
+	for i, l := range said.lines {
+		short[i] = l.raw
+	}
+	if len(short) <= n {
+		return short
+	}
+	last := short[len(short)-n:]
+	if head := said.head(); head >= 0 && head < len(short)-n {
+		return append([]string{short[head]}, last[1:]...)
+	}
+	return last
+}

@@ -1,0 +1,162 @@
+package cause
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// maxNetworkText is how many bytes of a tool's failure are searched for the words of a network.
+const maxNetworkText = 16 << 10
+
+// networkFault is one way in which a network fails, as runtimes and libraries write it.
+type networkFault struct {
+	expression string // without regard to case
+	cause, fix string
+	nameless   bool // the host has no address
+}
+
+func networkFaults() []networkFault {
+	const start = "start that service, or correct its address in the server's settings"
+	return []networkFault{
+		{`ECONNREFUSED|connection refused|actively refused`, "nothing accepts connections there", start, false},
+		{
+			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|name resolution|could not resolve host`,
+			"its name cannot be resolved", "check the host name in the server's settings, and the network", true,
+		},
+		{
+			`EHOSTUNREACH|ENETUNREACH|no route to host|network is unreachable`, "no route leads there",
+			"check the address in the server's settings, and the network (a VPN, a firewall)", false,
+		},
+		{
+			`ETIMEDOUT|i/o timeout|connect(?:ion)? timed out|ConnectTimeout`, "it does not answer in time",
+			"see whether that service runs and is reachable from here (a VPN, a firewall)", false,
+		},
+		{
+			`ECONNRESET|connection reset|socket hang up|broken pipe|EPIPE`, "it closed the connection",
+			"look at that service's own log, and whether the server speaks the right protocol to it (TLS or none)",
+			false,
+		},
+	}
+}
+
+// compiledFaults are the faults with their expressions.
+var compiledFaults = sync.OnceValue(func() []*regexp.Regexp {
+	var list []*regexp.Regexp
+	for _, fault := range networkFaults() {
+		// A word in capitals is a code of the system; as part of another it is none.
+		list = append(list, regexp.MustCompile(`(?i)(?:^|[^\w])(?:`+fault.expression+`)(?:$|[^\w])`))
+	}
+	return list
+})
+
+// addressForms are how addresses stand in such messages, the surest first. The groups
+// of each are the host, and the port where it has one of its own.
+var addressForms = sync.OnceValue(func() []*regexp.Regexp {
+	const host = `\[[0-9A-Fa-f:.]+\]|[\w.-]*[A-Za-z0-9]`
+	var list []*regexp.Regexp
+	for _, form := range []string{
+		`\bconnect E[A-Z]+ ((?:` + host + `|[0-9A-Fa-f:]+):\d{1,5})\b`, // Node
+		`\b(?:getaddrinfo|querySrv|queryA) E[A-Z_]+ ([\w.-]*\w)`,       // Node
+		`\bdial \w+ (\S+): `,                               // Go
+		`\blookup ([\w.-]*\w)`,                             // Go
+		`\bhost='([^']+)', port=(\d+)`,                     // Python's urllib3
+		`\bhost ([\w.-]+:\d{1,5}) `,                        // aiohttp
+		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`, // PostgreSQL
+		`(?i)could not resolve host: ([\w.-]*\w)`,          // curl
+		`https?://((?:` + host + `)(?::\d{1,5})?)`,
+		`\bE[A-Z_]+ ([\w-]+(?:\.[\w-]+)+)`,
+		`((?:` + host + `):\d{2,5})\b`,
+	} {
+		list = append(list, regexp.MustCompile(form))
+	}
+	return list
+})
+
+// NetworkHint reads the text of a failure. Where it reports a network that failed, it returns a sentence that names
+// the address, if the text does, and the cause, and says what to do; else nothing (EXEC-9).
+func NetworkHint(text string) string {
+	text = text[:min(len(text), maxNetworkText)]
+	fault, known := networkFaultIn(text)
+	if !known {
+		return ""
+	}
+	subject := "a service behind the server is unavailable"
+	if address := addressIn(text, addressForms()); address != "" {
+		subject = "the service at " + address + " is unavailable"
+	}
+	return fmt.Sprintf("%s: %s; %s", subject, fault.cause, fault.fix)
+}
+
+// networkFaultIn returns the way in which the network failed, according to text.
+func networkFaultIn(text string) (fault networkFault, known bool) {
+	for i, expression := range compiledFaults() {
+		if expression.MatchString(text) {
+			return networkFaults()[i], true
+		}
+	}
+	return networkFault{}, false
+}
+
+// addressIn finds the address that a failure is about, empty where none is named.
+func addressIn(text string, forms []*regexp.Regexp) string {
+	for _, form := range forms {
+		match := form.FindStringSubmatch(text)
+		if match == nil {
+			continue
+		}
+		host, port := match[1], ""
+		if len(match) > 2 {
+			port = match[2]
+		}
+		const longest = 253 // of a host's name, RFC 1035
+		if len(host) > longest {
+			continue
+		}
+		return strings.TrimSuffix(host+":"+port, ":")
+	}
+	return ""
+}
+
+var (
+	// connectionFailed matches what libraries say of a connection that failed, without a reason.
+	connectionFailed = expression(`fetch failed|[Nn]etwork error|[Uu]nable to connect to|All connection attempts failed|` +
+		`[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|Temporary failure in name resolution|getaddrinfo`)
+	// networkCode matches what a failed connection is called.
+	networkCode = expression(`\bE[A-Z]{4,}\b|(?i:connection refused|no such host|timed? ?out|unreachable)`)
+)
+
+// network returns the cause of a text that reports a connection that failed; nil if it does not. Where the text has no
+// address, another line may have it, in any form but the last: "12:00" is in many lines.
+func (s *saying) network(text, line string) *Cause {
+	fault, known := networkFaultIn(text)
+	if !known && !connectionFailed().MatchString(text) {
+		return nil
+	}
+	forms := addressForms()
+	address := addressIn(text, forms)
+	for i := 0; address == "" && i < len(s.all); i++ {
+		address = addressIn(s.all[i], forms[:len(forms)-1])
+	}
+	place := ""
+	c := &Cause{Kind: Backend, Line: line, What: leads[Backend] + quoted(line)}
+	switch {
+	case address != "" && fault.nameless:
+		c.What = "the host " + address + " is not found"
+		c.Fixes = []string{"check the network, and the host " + address + " in the server's env or args"}
+	case address != "":
+		c.What, place = address+" cannot be reached", " at "+address
+	}
+	if code := networkCode().FindString(text); address != "" && code != "" {
+		c.What += " (" + code + ")"
+	}
+	if c.Fixes == nil {
+		c.Fixes = []string{
+			"start the service that it connects to" + place +
+				", or correct its address in the server's env or args; check the network",
+			"in the server: answer initialize first and connect when a tool needs it, so that clients can say what is wrong",
+		}
+	}
+	return c
+}

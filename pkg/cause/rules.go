@@ -1,0 +1,351 @@
+package cause
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"toolx/pkg/words"
+)
+
+// rule recognizes a cause in a text.
+type rule struct {
+	kind Kind
+	// match finds it. Its first group that is not empty stands for %s in what and fixes.
+	match *regexp.Regexp
+	// what is the sentence; where it is empty, the server's line is quoted after the kind's own words.
+	what  string
+	fixes []string
+	// unless is what the text must not have; nil for nothing.
+	unless *regexp.Regexp
+}
+
+// leads are the words before a quoted line, by kind.
+var leads = map[Kind]string{
+	Argument:   "an argument is missing: ",
+	Subcommand: "a sub-command is missing: ",
+	Login:      "a login is missing: ",
+	Config:     "its configuration is missing: ",
+	Backend:    "what it depends on cannot be reached: ",
+	Program:    "a program that it runs is missing: ",
+	Addon:      "a native module does not load: ",
+	Package:    "the package is broken: ",
+	Runtime:    "it does not run on this Node: ",
+}
+
+// applied returns the cause of the first rule that text matches, or nil. line is the line to quote.
+func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
+	for _, r := range rules {
+		found := r.match.FindStringSubmatch(text)
+		if found == nil || r.unless != nil && r.unless.MatchString(text) {
+			continue
+		}
+		thing := strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":")
+		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
+		if r.what != "" {
+			c.What = strings.Join(strings.Fields(strings.ReplaceAll(r.what, "%s", thing)), " ")
+		}
+		for _, fix := range r.fixes {
+			c.Fixes = append(c.Fixes, strings.ReplaceAll(fix, "%s", thing))
+		}
+		switch r.kind {
+		case Runtime:
+			c.blameNode(thing, o)
+		case Addon:
+			module := cmp.Or(thing, s.module())
+			if module != "" {
+				c.What = "the native module " + module + " does not load: " + quoted(line)
+			}
+			c.Fixes = addonFixes(module)
+		case Subcommand:
+			if strings.Contains(s.usage, "-- <command>") { // another program is the argument
+				c.Kind, c.What = Argument, leads[Argument]+quoted(line)
+			}
+		case Argument:
+			flags := flagsIn(text)
+			if found := namedArgument().FindStringSubmatch(line); found != nil && len(flags) == 0 {
+				flags = found[1:]
+			}
+			if len(flags) > 0 {
+				c.Fixes = append([]string{"add to args of this server: " + strings.Join(flags, ", ")}, c.Fixes...)
+			}
+		case Config:
+			if file := configFile().FindString(text); file != "" {
+				c.Fixes = append(c.Fixes, "create "+file+", or give another path in args or env of this server")
+			}
+		}
+		return c
+	}
+	return nil
+}
+
+var (
+	// namedArgument matches an argument that is named in quotes.
+	namedArgument = expression(`(?i)argument:? ['"<]*([\w-]+)`)
+	configFile    = expression(`[\w~./\\:-]*[\w-]\.(?:json|ya?ml|toml|ini|env|conf)\b`)
+)
+
+// modulePath matches the path of a native module in a package.
+var modulePath = expression(`node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^'"\n]*\.node\b`)
+
+// module returns the name of the native module that the output names; empty if it does not.
+func (s *saying) module() string {
+	for _, l := range s.lines {
+		if found := modulePath().FindStringSubmatch(l.text); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
+
+// blameNode completes a cause of Node's version: feature is the version that the line names, or what is missing.
+func (c *Cause) blameNode(feature string, o Output) {
+	wanted := feature
+	if !digit().MatchString(feature) {
+		wanted = cmp.Or(o.Engines, nodeFeatures[feature])
+	}
+	on := "this Node"
+	if o.Node != "" {
+		on = "Node " + o.Node
+	}
+	c.What = fmt.Sprintf("it does not run on %s: %s", on, quoted(c.Line))
+	c.Fixes = []string{nodeFix(wanted, o.Node)}
+}
+
+var digit = expression(`^\d`)
+
+// nodeFeatures has the first version of Node with a global, an export or an error's remedy (nodejs.org/api).
+var nodeFeatures = map[string]string{
+	"File": "20", "CustomEvent": "20", "crypto": "20", "WebSocket": "22", "navigator": "22", "fetch": "18",
+	"Headers": "18", "Request": "18", "Response": "18", "FormData": "18", "structuredClone": "18", "Iterator": "22",
+	"ReadableStream": "18", "WritableStream": "18", "TransformStream": "18", "Blob": "18", "BroadcastChannel": "18",
+	"CloseEvent": "23", "EventSource": "25", "Float16Array": "24", "CompressionStream": "18", "Storage": "25",
+	"parseEnv": "20.12", "styleText": "20.12", "enableCompileCache": "22.8", "registerHooks": "22.15",
+	"stripTypeScriptTypes": "22.13", "findPackageJSON": "22.14", "glob": "22", "globSync": "22", "parseArgs": "18.3",
+	"getCallSites": "22.9", "isBuiltin": "18.6", "availableParallelism": "18.14", "openAsBlob": "20",
+	"markAsUncloneable": "22.10", "getBuiltinModule": "22.3", "withResolvers": "22", "fromAsync": "22",
+	"groupBy": "22", "toSorted": "20", "toReversed": "20", "toSpliced": "20", "isWellFormed": "20", "union": "22",
+	"intersection": "22", "difference": "22", "escape": "24", "loadEnvFile": "20.12", "hasOwn": "18", "any": "20.3",
+	"sqlite": "22.5", "sea": "20.12", "isSubsetOf": "22", "symmetricDifference": "22", "try": "24",
+	"ERR_REQUIRE_ESM": "20.19", "toWellFormed": "20", "findLast": "18", "findLastIndex": "18", "at": "18", "with": "20",
+}
+
+// languageError matches errors that the version of the language explains.
+var languageError = expression(`(?:Type|Reference|Syntax)Error\b|ERR_\w+`)
+
+//go:embed rules.txt
+var rulesText string
+
+// rules are the rules of rules.txt: those for any line, and those for the sentence that says why.
+var rules = sync.OnceValues(func() (line, sentence []rule) {
+	plain, said, _ := strings.Cut(rulesText, "\n== sentence\n")
+	return readRules(plain), readRules(said)
+})
+
+// readRules reads blocks of "key: value" lines.
+func readRules(text string) []rule {
+	var all []rule
+	for block := range strings.SplitSeq(text, "\n\n") {
+		var r rule
+		var matches []string
+		for line := range strings.Lines(block) {
+			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+			switch key {
+			case "kind":
+				r.kind = Kind(value)
+			case "match":
+				matches = append(matches, value)
+			case "unless":
+				r.unless = regexp.MustCompile(value)
+			case "what":
+				r.what = value
+			case "fix":
+				r.fixes = append(r.fixes, value)
+			}
+		}
+		if r.kind != "" {
+			r.match = regexp.MustCompile("(?:" + strings.Join(matches, ")|(?:") + ")")
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func addonFixes(name string) []string {
+	return []string{
+		strings.TrimSpace("build it again with the Node that runs the server: npm rebuild " + name),
+		"if the package was installed with --ignore-scripts, install it without: its binary is made or fetched by a script",
+	}
+}
+
+// flag matches a flag of a command line with its value.
+var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+>|\[[^\]\s]+\]))?|-[a-z][\w-]+|-\w, --[a-zA-Z][\w-]*(?: <[^>]+>)?)`)
+
+// namedFlag matches a flag that is named without its hyphens.
+var namedFlag = expression(`(?i)required (?:flag|option|argument)(?:s|\(s\))?:? \(?[\x60'"]?([a-z][\w-]*)`)
+
+// flagsIn returns the first flags that a text names.
+func flagsIn(text string) []string {
+	const most = 4
+	var flags []string
+	for _, found := range flag().FindAllStringSubmatch(text, -1) {
+		name := found[1]
+		switch {
+		case strings.HasPrefix(name, "--help"), strings.HasPrefix(name, "--version"), slices.Contains(flags, name):
+		case len(flags) < most:
+			flags = append(flags, name)
+		}
+	}
+	if found := namedFlag().FindStringSubmatch(text); found != nil && len(flags) == 0 {
+		flags = append(flags, "--"+found[1])
+	}
+	return flags
+}
+
+var (
+	// startLine is a line of the output that says how the server is started: "Run 'x mcp' to start the MCP server".
+	startLine = expression(`(?i)\brun:? [\x60'"]([^\x60'"]+)[\x60'"] to (?:start|run|launch)|` +
+		`\b(?:expected|did you mean|run|use|try|start|launch)\b.*[\x60'"]((?:[\w@/.-]+ )?(?:mcp|serve|server|start|stdio|run)(?: \w+)?)[\x60'"]`)
+	// serverCommand is a sub-command in a list that is about the server itself.
+	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|\w+[:-]mcp)(?: (?:start|serve|run|stdio|mcp))?)` +
+		`\b(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch|mcp server)\b)`)
+	// example is a command line among examples.
+	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:server start|mcp start|mcp serve|mcp|serve|server|start|stdio)(?:\s.*)?)$`)
+	// wanted is an argument that a usage line asks for.
+	wantedArgument = expression(`<[^<>]+>|\b[A-Z]{3,}[A-Z_]*\b`)
+	commandWord    = expression(`(?i)[<\[](?:sub)?commands?[>\]]|\bCOMMAND\b`)
+)
+
+// subcommand returns how the output says that the server is started; empty if it does not.
+func (s *saying) subcommand() string {
+	for _, l := range s.lines {
+		if found := startLine().FindStringSubmatch(l.text); found != nil {
+			return cmp.Or(found[1], found[2])
+		}
+	}
+	program, listed := programOf(s.usage), ""
+	for _, l := range s.lines {
+		if found := example().FindStringSubmatch(l.text); found != nil && l.help {
+			return strings.TrimSpace(found[1])
+		}
+		found := serverCommand().FindStringSubmatch(l.text)
+		if found == nil || !l.help {
+			continue
+		}
+		if name := cmp.Or(found[1], found[2]); listed == "" || strings.Contains(name, "mcp") {
+			listed = name
+		}
+	}
+	if listed == "" {
+		listed = choice().FindString(braces().FindString(s.usage))
+	}
+	if listed == "" {
+		return ""
+	}
+	return strings.TrimSpace(program + " " + listed)
+}
+
+var (
+	// braces matches a list of sub-commands in a usage line: {serve,index,version}.
+	braces = expression(`\{[\w,|-]+\}`)
+	choice = expression(`\b(?:mcp|serve|server|start|stdio)\b`)
+)
+
+// programOf returns the program that a usage line begins with; empty if there is none.
+func programOf(usage string) string {
+	fields := strings.Fields(usage)
+	fields = slices.DeleteFunc(fields, func(field string) bool { return field == "$" })
+	if len(fields) > 1 && strings.HasPrefix(strings.ToLower(fields[0]), "usage") && !strings.HasPrefix(fields[1], "[") {
+		return fields[1]
+	}
+	return ""
+}
+
+// usageCause returns the cause of a server that printed its usage; nil if it did not, or if it says that something
+// else is wrong.
+func (s *saying) usageCause(head int) *Cause {
+	if head >= 0 && s.lines[head].weight >= hints {
+		return nil
+	}
+	if s.usage == "" {
+		return nil
+	}
+	sub := s.subcommand()
+	listed := strings.Contains(s.usage, "--") && strings.Contains(s.usage, "-- <command>")
+	switch {
+	case sub != "":
+		return &Cause{Kind: Subcommand, Line: s.usage, What: "a sub-command is missing: " + sub}
+	case commandWord().MatchString(s.usage) && !listed:
+		return &Cause{Kind: Subcommand, Line: s.usage, What: "a sub-command is missing: " + quoted(s.usage)}
+	case wantedArgument().MatchString(s.usage):
+		return &Cause{Kind: Argument, Line: s.usage, What: "an argument is missing: " + quoted(s.usage)}
+	}
+	return nil
+}
+
+// advises matches a line in which the server says what to do.
+var advises = expression(`(?i)^(?:\d+[.)] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
+	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|upgrade\b|you (?:can|must|need)\b|example:)|` +
+	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b`)
+
+// advice returns what the server itself says about what to do: lines after the one that says why, its usage and how
+// it is started.
+func (s *saying) advice(head int, c *Cause) []string {
+	const most, following = 3, 14
+	var fixes []string
+	add := func(text string) {
+		fix := "the server says: " + words.Shorten(text, 200)
+		if !slices.Contains(fixes, fix) && text != c.Line {
+			fixes = append(fixes, fix)
+		}
+	}
+	if head >= 0 {
+		if at := advises().FindStringIndex(bare(c.Line)); at != nil && c.Kind != Variable && len(c.Fixes) == 0 {
+			fixes = append(fixes, "do what it says: "+words.Shorten(strings.TrimSpace(bare(c.Line)[at[0]:]), 200))
+		}
+		for i := head + 1; i < min(len(s.lines), head+following) && len(fixes) < most; i++ {
+			l := s.lines[i]
+			if !l.help && l.text != "" && advises().MatchString(l.text) {
+				add(s.sentence(i))
+			}
+		}
+	}
+	switch sub := s.subcommand(); {
+	case c.Kind == Subcommand && sub != "":
+		fixes = append([]string{"give the sub-command in args of this server: " + sub}, fixes...)
+	case s.usage != "" && (c.Kind == Subcommand || c.Kind == Argument || c.Kind == Variable):
+		fixes = append(fixes, "its usage: "+words.Shorten(strings.TrimPrefix(bare(s.usage), "Usage: "), 200))
+	}
+	if len(c.Fixes)+len(fixes) > 0 {
+		return fixes
+	}
+	if c.Kind == Said && s.path(head) != "" {
+		return []string{"give the server a value for " + s.path(head) + ", in args or env"}
+	}
+	if fixes = generalFixes(c.Kind); fixes == nil && wrongValue().MatchString(c.Line) {
+		fixes = []string{"correct it in args or env of this server: " + words.Shorten(bare(c.Line), 200)}
+	}
+	return fixes
+}
+
+// wrongValue matches words about a value that the server was given, or not.
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad)\b`)
+
+// generalFixes are for a cause that the server says nothing more about.
+func generalFixes(kind Kind) []string {
+	switch kind {
+	case Argument:
+		return []string{"add the argument to args of this server"}
+	case Subcommand:
+		return []string{"add the sub-command that starts the MCP server to args, such as serve, start or mcp"}
+	case Login:
+		return []string{"log in as the server's page says, in a terminal and as the user that runs the client"}
+	case Config:
+		return []string{"create the file that the line names, or give its path in args or env of this server"}
+	}
+	return nil
+}

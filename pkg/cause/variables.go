@@ -1,0 +1,297 @@
+package cause
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// variables returns the cause of a text that says which environment variables are missing; nil if it does not.
+func (s *saying) variables(text string, environ []string) *Cause {
+	groups := missing(text, environ)
+	if len(groups) == 0 {
+		return nil
+	}
+	return s.unsetCause(groups, text)
+}
+
+// unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
+// it; nil if there are none.
+func (s *saying) unsetPaths(head int, environ []string) *Cause {
+	if !s.lines[head].member {
+		return nil
+	}
+	var names []string
+	for i := range s.lines[:len(s.lines)-1] {
+		if !strings.HasPrefix(s.lines[i].text, `"path"`) {
+			continue
+		}
+		name := strings.Trim(s.lines[i+1].text, `", `)
+		if isVariableName(name) && !hasValue(environ, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return s.unsetCause([][]string{names}, "")
+}
+
+// unsetCause returns the cause of groups of missing variables; text is what says so.
+func (s *saying) unsetCause(groups [][]string, text string) *Cause {
+	sentences := make([]string, len(groups))
+	for i, group := range groups {
+		sentences[i] = strings.Join(group, ", ")
+		if len(groups) > 1 {
+			sentences[i] = strings.Join(group, " with ")
+		}
+	}
+	c := &Cause{Kind: Variable, Variables: groups}
+	all := sentences[0]
+	switch {
+	case len(groups) > 2:
+		c.What, all = "one of "+strings.Join(sentences, ", ")+" must be set", "one of "+strings.Join(sentences, ", ")
+	case len(groups) == 2:
+		all = strings.Join(sentences, " or ")
+		c.What = all + " must be set"
+	case len(groups[0]) > 1:
+		c.What = all + " are not set"
+	default:
+		c.What = all + " is not set"
+	}
+	first := groups[0][0]
+	c.Fixes = []string{
+		fmt.Sprintf("add %s to env of this server", all),
+		fmt.Sprintf(`for example env: {%s: "${%s}"}, and export it`, first, first),
+	}
+	flags := flagsIn(text)
+	if len(flags) == 0 && len(groups) == 1 {
+		flags = flagsIn(s.following(s.head()))
+	}
+	if len(flags) > 0 {
+		c.Fixes = append(c.Fixes, "or give it by an argument: "+strings.Join(flags, ", "))
+	}
+	for i, l := range s.lines {
+		if strings.Contains(l.text, first) && l.weight > silent {
+			c.Line = s.sentence(i)
+			break
+		}
+	}
+	return c
+}
+
+// missing returns the names of environment variables that text says are missing, in their order there: groups of which
+// one is needed. Variables to which environ gives a value are left out, and a group that is complete satisfies all.
+func missing(text string, environ []string) [][]string {
+	flat := strings.Join(strings.Fields(text), " ")
+	lower := lowerASCII(flat)
+	phrases := phrasePlaces(lower)
+	var groups [][]string
+	reached, either := -1, false // the end of the last name that was taken
+	for at, name := range capitals(flat) {
+		end := at + len(name)
+		if !isVariableName(name) && !saidToBeVariable(flat, lower, at, end) || isCode(flat, at, end) ||
+			optional(lower, at, end) {
+			continue
+		}
+		near := strings.HasSuffix(lower[:at], "set ") ||
+			slices.ContainsFunc(phrases, func(p span) bool { return p.distance(at, end) <= phraseReach })
+		listed := reached >= 0 && at-reached <= listReach
+		if !near && !listed {
+			continue
+		}
+		between := ""
+		if reached >= 0 {
+			between = lower[reached:at]
+		}
+		either = either || oneOf().MatchString(lower[:at])
+		if either && strings.Contains(between, ". ") {
+			break // the next sentence is about something else
+		}
+		other := alternative(between)
+		either = either || other && !strings.Contains(between, ". ")
+		reached = end
+		switch known := slices.ContainsFunc(groups, func(g []string) bool { return slices.Contains(g, name) }); {
+		case known:
+		case len(groups) > 0 && !other && joins(between):
+			last := &groups[len(groups)-1]
+			*last = append(*last, name)
+		default:
+			groups = append(groups, []string{name})
+		}
+	}
+	if !either {
+		groups = [][]string{slices.Concat(groups...)}
+	}
+	return unset(groups, environ)
+}
+
+// unset leaves out the variables that have a value.
+func unset(groups [][]string, environ []string) [][]string {
+	var open [][]string
+	for _, group := range groups {
+		group = slices.DeleteFunc(group, func(name string) bool { return hasValue(environ, name) })
+		if len(group) == 0 {
+			return nil
+		}
+		open = append(open, group)
+	}
+	return open
+}
+
+// alternative reports whether the text between two names means that one of them is enough.
+func alternative(between string) bool {
+	trimmed := strings.Trim(between, " `'\"")
+	return slices.Contains(strings.Fields(trimmed), "or") || strings.HasPrefix(trimmed, "/") || trimmed == "|"
+}
+
+// joins reports whether the text between two names means that both are needed.
+func joins(between string) bool {
+	trimmed := strings.Trim(between, " `'\",")
+	return trimmed == "and" || trimmed == "+" || trimmed == "&"
+}
+
+// oneOf matches the words that begin a list of which one is enough.
+var oneOf = expression(`\b(?:one|any) of\b|\beither\b`)
+
+// How far a name may be from the words that call it missing, and from the name before it in a list.
+const (
+	phraseReach = 60
+	listReach   = 20
+)
+
+// isCode reports whether flat[at:end] is an error's code in brackets, such as [CLI_UNKNOWN_COMMAND].
+func isCode(flat string, at, end int) bool {
+	return at > 0 && flat[at-1] == '[' && end < len(flat) && flat[end] == ']'
+}
+
+// optional reports whether a name is said to be optional.
+func optional(lower string, at, end int) bool {
+	const reach = 24
+	after := lower[end:min(len(lower), end+reach)]
+	return strings.Contains(after, "optional") || strings.HasSuffix(strings.TrimRight(lower[:at], " :`'\""), "optional")
+}
+
+// span is a piece of a text, by offsets.
+type span struct{ from, to int }
+
+// distance returns how many bytes lie between two pieces.
+func (s span) distance(from, to int) int {
+	return max(0, from-s.to, s.from-to)
+}
+
+// missingPhrases are those with which programs say that something is missing.
+var missingPhrases = [...]string{
+	"missing", "required", "requires", "not set", "is unset", "must be set", "must set", "must provide",
+	"must be provided", "please set", "please provide", "please define", "please export", "please add",
+	"please configure", "set the", "not provided", "not defined", "is undefined", "not configured", "not found in env",
+	"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "no value for", "not specified",
+	"must be defined", "must be specified", "must be configured", "needs to be set", "need to set", "or pass",
+	"one of", "any of", "未设置", "缺少", "环境变量", "请设置", "请配置",
+	"provide an api", "provide a", "provide one", "was provided", "no api key", "set env", "not found", "export",
+}
+
+// phrasePlaces finds the phrases with which programs say that something is missing.
+func phrasePlaces(lower string) []span {
+	var places []span
+	for _, phrase := range missingPhrases {
+		for at := 0; ; {
+			found := strings.Index(lower[at:], phrase)
+			if found < 0 {
+				break
+			}
+			places = append(places, span{at + found, at + found + len(phrase)})
+			at += found + len(phrase)
+		}
+	}
+	return places
+}
+
+// capitals yields the words of text that are in capitals, with their offsets.
+func capitals(text string) func(yield func(int, string) bool) {
+	return func(yield func(int, string) bool) {
+		for at := 0; at < len(text); {
+			if !nameByte(text[at]) {
+				at++
+				continue
+			}
+			end := at
+			for end < len(text) && (nameByte(text[end]) || text[end] >= 'a' && text[end] <= 'z') {
+				end++
+			}
+			if !yield(at, text[at:end]) {
+				return
+			}
+			at = end
+		}
+	}
+}
+
+// saidToBeVariable reports whether the word in text[from:end] directly follows the words "environment variable", or
+// precedes them: next to them, any word in capitals is a name.
+func saidToBeVariable(text, lower string, from, end int) bool {
+	if end-from < 2 || text[from] < 'A' || text[from] > 'Z' ||
+		strings.ContainsFunc(text[from:end], func(r rune) bool { return !nameByte(byte(r)) }) {
+		return false
+	}
+	before, behind := strings.TrimRight(lower[:from], " :'\"`"), strings.TrimLeft(lower[end:], " '\"`")
+	for _, noun := range []string{"environment variable", "env variable", "env var"} {
+		if strings.HasSuffix(before, noun) || strings.HasSuffix(before, noun+"s") || strings.HasPrefix(behind, noun) {
+			return true
+		}
+	}
+	return false
+}
+
+// isVariableName reports whether a word in capitals is a name such as API_KEY rather than an error code: it has an
+// underscore, or an ending that says what the variable holds.
+func isVariableName(name string) bool {
+	if len(name) < 4 || name[0] < 'A' || name[0] > 'Z' ||
+		strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {
+		return false
+	}
+	for _, code := range []string{
+		"ERR_", "MODULE_NOT_FOUND", "INVALID_", "NOT_FOUND", "UNABLE_TO_", "MISSING_",
+		"UND_ERR", "SELF_SIGNED", "NODE_MODULE", "CERT_", "EAI_",
+	} {
+		if strings.HasPrefix(name, code) {
+			return false
+		}
+	}
+	if strings.Contains(strings.Trim(name, "_"), "_") {
+		return true
+	}
+	for _, ending := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD"} {
+		if strings.HasSuffix(name, ending) && name != ending {
+			return true
+		}
+	}
+	return false
+}
+
+// nameByte reports whether b can be part of a variable's name.
+func nameByte(b byte) bool { return b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' }
+
+// lowerASCII returns text with its ASCII letters in lower case, so that every byte keeps its offset.
+func lowerASCII(text string) string {
+	lower := []byte(text)
+	for i, b := range lower {
+		if b >= 'A' && b <= 'Z' {
+			lower[i] = b | 0x20
+		}
+	}
+	return string(lower)
+}
+
+// hasValue reports whether an environment gives a variable a value; the last setting wins, as in os/exec.
+func hasValue(environ []string, name string) bool {
+	value := ""
+	for _, pair := range environ {
+		key, content, found := strings.Cut(pair, "=")
+		if found && (key == name || runtime.GOOS == "windows" && strings.EqualFold(key, name)) {
+			value = content
+		}
+	}
+	return value != ""
+}

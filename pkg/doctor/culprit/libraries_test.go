@@ -1,0 +1,144 @@
+package culprit
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// printed are lines as libraries wrote them to stdout, and as servers in several languages write their own, each under
+// the command that a server of that language is started with.
+func printed() []struct{ command, text, rule, grade, fix string } {
+	const (
+		node, python, java, goProgram = "node server.js", "python -m server", "java -jar server.jar", "go ./server"
+		rust, dotnet, php, ruby       = "rust ./server", "dotnet server.dll", "php artisan mcp", "ruby server.rb"
+		native                        = "./server" // of an unknown language
+	)
+	return []struct{ command, text, rule, grade, fix string }{
+		{node, `{"level":"info","message":"Server started","service":"mcp"}`, "winston", Likely, "stderrLevels"},
+		{node, `info: Server started {"service":"mcp"}`, "winston", Likely, "stderrLevels"},
+		{node, "\x1b[33mwarn\x1b[39m: Server started", "winston", Likely, "stderrLevels"},
+		{node, "\x1b[32minfo\x1b[39m:    Server started", "winston", Likely, "stderrLevels"},
+		{node, `{"level":"\u001b[32minfo\u001b[39m","message":"Server started"}`, "winston", Certain, "stderrLevels"},
+		{node, "2026-11-22T21:42:15.968Z \x1b[32minfo\x1b[39m: Server started", "winston", Likely, "stderrLevels"},
+		{node, "2026-11-22 21:42:15 [\x1b[31merror\x1b[39m]: \x1b[31mbad\x1b[39m", "winston", Likely, "stderrLevels"},
+		{node, "\x1b[32m[2026-11-22T21:42:16.134] [INFO] default - \x1b[39mServer started", "log4js", Certain, "type: 'stderr'"},
+		{node, `{"name":"mcp","component":"x","hostname":"vm","pid":12829,"level":30,"a":1,"msg":"x","v":0}`, "bunyan", Certain, "stream: process.stderr"},
+		{node, `{"level":30,"time":1795383736223,"pid":12829,"hostname":"vm","name":"mcp","msg":"x"}`, "pino", Likely, "pino.destination(2)"},
+		{node, `{"level":"info","time":"2026-11-22T21:42:16.228Z","pid":12829,"hostname":"vm","msg":"hello"}`, "pino", Likely, "pino.destination(2)"},
+		{node, `{"level":30,"time":1795383736228,"msg":"hello"}`, "pino", Likely, "pino.destination(2)"},
+		{node, "[21:42:16.353] INFO (a/12829): hello", "pino-pretty", Likely, "destination: 2"},
+		{node, "[2026-11-22 21:42:16.356 +0000] \x1b[32mINFO\x1b[39m (12829): \x1b[36mhello\x1b[39m", "pino-pretty", Likely, "destination: 2"},
+		{node, "[21:42:16.357] \x1b[33mWARN\x1b[39m: \x1b[36mhello\x1b[39m", "pino-pretty", Likely, "destination: 2"},
+		{node, "✔  success   yes", "signale", Likely, "process.stderr"},
+		{node, "[mcp] › ℹ  info      hello", "signale", Likely, "process.stderr"},
+		{node, "ℹ hello", "consola", Generic, "createConsola"},
+		{node, "2026-11-22 21:42:16.715\tINFO\tw.cjs:26\tx\thello", "tslog", Likely, "attachTransport"},
+		{node, `{"message":"hello","level":"INFO","_logMeta":{"v":5,"runtime":"node"}}`, "tslog", Likely, "attachTransport"},
+		{node, `{"context":{},"message":"hi","sequence":"0","time":1795383739050,"version":"2.0.0"}`, "roarr", Certain, "ROARR_STREAM"},
+		{node, "⟐ injected env (1) from .env", "dotenvx", Certain, "quiet: true"},
+		{
+			node, `{"name":"elastic-otel-node","level":30,"preamble":true,"distroVersion":"1.18.0","msg":"start EDOT Node.js"}`,
+			"elastic-otel", Certain, "OTEL_LOG_LEVEL=none",
+		},
+		{node, "[FastMCP info] server is running on HTTP Stream at http://localhost:8080/mcp", "fastmcp-node", Certain, "logger"},
+		{node, "prisma:query SELECT 1", "prisma", Certain, "PrismaClient"},
+		{node, "{ message: 'x', level: 'info' }", "util-inspect", Likely, "console.error"},
+		{"npm run dev", "[INFO] 21:42:16 ts-node-dev ver. 2.0.0 (using ts-node ver. 10.9.2)", "ts-node-dev", Certain, "--quiet"},
+		{"npm run dev", "9:42:16 PM - Starting compilation in watch mode...", "tsc-watch", Likely, "built file"},
+		{node, "Received SIGTERM, shutting down...", "shutdown", Likely, "console.error"},
+		{node, "[MCP][shutdown] Received SIGTERM, starting drain", "shutdown", Likely, "console.error"},
+
+		// Servers in Node that write as programs in other languages do.
+		{node, "[INFO] Scanning for projects...", RuleRuntime, Generic, "console.error"},
+		{node, "[INFO] 12 tools loaded", RuleRuntime, Generic, "console.error"},
+		{node, "[ERROR] no API key", RuleRuntime, Generic, "console.error"},
+		{node, "Warning: no API key", RuleRuntime, Generic, "console.error"},
+		{node, "Downloading the model", RuleRuntime, Generic, "console.error"},
+		{node, "Collecting metrics", RuleRuntime, Generic, "console.error"},
+		{node, "Usage tracking is on", RuleRuntime, Generic, "console.error"},
+		{node, "usage: server [options]", "usage", Likely, "sub-command"},
+		{node, "Usage server --stdio", "usage", Likely, "sub-command"},
+		{node, "✅ up", RuleRuntime, Generic, "console.error"},
+		{node, "2026-11-22T21:42:15.968Z INFO up", "timestamp", Generic, "stderrLevels"},
+		{node, "2026-11-22 21:42:15,968 - x - INFO - up", "timestamp", Generic, "stderrLevels"},
+		{node, "Traceback (most recent call last):", "stack-trace", Likely, "stderr"},
+		{"npx -y some-mcp", "$ ls", "yarn", Likely, "yarn --silent"},
+		{node, "$ ls", RuleRuntime, Generic, "console.error"},
+		{"mcp start", "✅ up", RuleRuntime, Generic, "stderr"}, // no Python by its name alone
+
+		{python, "INFO:root:hi", "python-logging", Certain, "stream=sys.stderr"},
+		{python, "2026-11-22 21:42:15,968 ERROR q: bad", "python-logging", Likely, "stream=sys.stderr"},
+		{python, "2026-11-22 21:42:15 [info     ] hello                          a=1", "structlog", Certain, "PrintLoggerFactory"},
+		{python, "2026-11-22 21:42:15.123 | INFO     | __main__:<module>:3 - hello", "loguru", Certain, "logger.add(sys.stderr)"},
+		{python, `INFO:     127.0.0.1:5000 - "GET / HTTP/1.1" 200 OK`, "uvicorn", Certain, "access_log=False"},
+		{python, "[INFO] 12 tools loaded", RuleRuntime, Generic, "sys.stderr"},
+		{python, "Collecting metrics", RuleRuntime, Generic, "sys.stderr"},
+		{python, "info: up", RuleRuntime, Generic, "sys.stderr"},
+		{"uv run server.py", "Downloading numpy", "download", Likely, "start the program itself"},
+		{python, "Downloading the model", RuleRuntime, Generic, "sys.stderr"},
+
+		{"mvn -q spring-boot:run", "[INFO] Building server 1.0", "maven", Likely, "java -jar"},
+		{java, "[INFO] 12 tools loaded", RuleRuntime, Generic, "System.err"},
+		{java, "21:42:15.968 [main] INFO  com.example.Server - up", "logback", Certain, "System.err"},
+		{java, "2026-11-22T21:42:15.968+01:00  INFO 12 --- [main] c.e.Server : up", "spring-log", Certain, "System.err"},
+		{goProgram, "2026/11/22 21:42:15 up", "go-log", Likely, "os.Stderr"},
+		{goProgram, "[GIN-debug] [WARNING] Running in \"debug\" mode.", "gin", Certain, "GIN_MODE=release"},
+		{goProgram, `time=2026-11-22T21:42:15.968Z level=INFO msg=up`, "go-slog", Likely, "os.Stderr"},
+		{rust, "2026-11-22T21:42:15.968Z  INFO up", "rust-tracing", Likely, "RUST_LOG=off"},
+		{rust, "[2026-11-22T21:42:15Z INFO  server] up", "env-logger", Likely, "Stderr"},
+		{dotnet, "[21:42:15 INF] up", "serilog", Certain, "standardErrorFromLevel"},
+		{php, "Warning: Undefined variable $x in /srv/x.php on line 3", "php-errors", Certain, "display_errors"},
+		{php, "[2026-11-22T21:42:15.968+00:00] local.INFO: up [] []", "monolog", Certain, "php://stderr"},
+		{ruby, "I, [2026-11-22T21:42:15.968123 #12]  INFO -- : up", "ruby-logger", Certain, "$stderr"},
+
+		{native, "[INFO] 12 tools loaded", RuleRuntime, Generic, "stderr"},
+		{native, "Warning: no API key", RuleRuntime, Generic, "stderr"},
+		{native, "PHP Warning:  Undefined variable $x in /srv/x.php on line 3", "php-errors", Certain, "display_errors"},
+		{native, "2026-11-22T21:42:15.968Z INFO up", "timestamp", Generic, "stderr"},
+		{native, "2026-11-22T21:42:15.968123Z  INFO up", "rust-tracing", Likely, "with_writer"},
+	}
+}
+
+func TestLibraries(t *testing.T) {
+	for _, test := range printed() {
+		got := Recognise([]byte(test.text), Context{Command: strings.Fields(test.command)})
+		if got.Rule != test.rule || got.Culprit.Confidence != test.grade ||
+			!strings.Contains(got.InServer+got.Outside, test.fix) {
+			t.Errorf("%s, %q:\n got %+v\nwant %s (%s), %s", test.command, test.text, got, test.rule, test.grade,
+				test.fix)
+		}
+	}
+}
+
+// TestKnownLanguage gives every known text to programs of every language: no rule of another one may take it.
+func TestKnownLanguage(t *testing.T) {
+	texts := make(map[string][]string) // with what is around them
+	for _, s := range samples() {
+		texts[s.text] = s.nearby
+	}
+	for _, one := range printed() {
+		texts[one.text] = nil
+	}
+	for _, language := range []string{"node", "python", "dotnet", "java", "php", "rust", "go", "ruby"} {
+		for text, nearby := range texts {
+			got := Recognise([]byte(text), Context{Command: []string{language, "server"}, Nearby: nearby})
+			mine := func(r rule) bool { return r.id == got.Rule && (r.language == "" || r.language == language) }
+			if got.Rule != RuleRuntime && got.Rule != "bom" && !slices.ContainsFunc(rules(), mine) {
+				t.Errorf("a program in %s, %q: %+v", language, text, got)
+			}
+		}
+	}
+}
+
+// TestBeside lets further programs that write to the same stdout be the culprit, and no others.
+func TestBeside(t *testing.T) {
+	for text, want := range map[string]string{
+		"[21:42:15 INF] up": "serilog", "[dotenv@17.2.3] injecting env": "dotenv17", "INFO:root:hi": RuleRuntime,
+	} {
+		hint := Context{Command: []string{"node", "cli.js"}, Beside: [][]string{{"dotnet", "/opt/server"}}}
+		if got := Recognise([]byte(text), hint); got.Rule != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}

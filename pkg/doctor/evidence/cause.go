@@ -1,0 +1,68 @@
+package evidence
+
+import (
+	"toolx/pkg/cause"
+	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/servers"
+)
+
+// Cause returns why there is no session with the server, why it ended, or why it refuses to list its tools, as far as
+// its output says so; nil if it does not, or if nothing of that happened.
+func (e *Evidence) Cause() *cause.Cause {
+	if e.Local() == nil || e.Clean == nil {
+		return nil
+	}
+	return Once(&e.Kept, func() *cause.Cause {
+		output, failed := e.output()
+		if !failed {
+			return nil
+		}
+		output.Node = e.Node
+		if found, outside := e.EngineMismatch(); outside {
+			output.Engines = found.Engines.Node
+		}
+		return cause.Of(output)
+	})
+}
+
+// output returns what the server wrote before it failed.
+func (e *Evidence) output() (written cause.Output, failed bool) {
+	failure := e.Clean.Failure
+	if failure == nil {
+		failure = e.Clean.Died()
+	}
+	if failure != nil && failure.Ending != servers.EndingNotFound && failure.Ending != servers.EndingNotStarted {
+		return failure.Output(), true
+	}
+	refused := e.RefusedList()
+	if failure != nil || refused == nil {
+		return cause.Output{}, false
+	}
+	for _, line := range EventsOf[servers.StderrLine](e.Clean) {
+		written.Stderr = append(written.Stderr, line.Text)
+	}
+	for _, line := range EventsOf[servers.PollutedLine](e.Clean) {
+		written.Stdout = append(written.Stdout, string(line.Text))
+	}
+	written.Environ, written.Reply = e.Launch.Env, MemberText(MemberAt(refused.Error, "message"))
+	return written, true
+}
+
+// RefusedList returns the tools/list that the server answered with an error, or nil.
+func (e *Evidence) RefusedList() *Exchange {
+	if x := e.Clean.Exchange("tools/list", 0); x.Answered() && x.Error != nil {
+		return x
+	}
+	return nil
+}
+
+// EngineMismatch returns the server's package, if the Node that runs it is outside of what the package asks for.
+func (e *Evidence) EngineMismatch() (found cmdline.NodePackage, outside bool) {
+	found, ok := e.NodePackage()
+	running, known := cmdline.ParseVersion(e.Node)
+	if !ok || !known || found.Engines.Node == "" {
+		return found, false
+	}
+	inside, readable := running.Within(found.Engines.Node)
+	return found, readable && !inside
+}
