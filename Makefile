@@ -22,7 +22,7 @@ MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-oracles test-model conformance attack lint fmt bench cross vet-systems completions pictures docs clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-oracles test-model conformance attack lint fmt bench sweep cross vet-systems completions pictures docs clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,13 @@ fmt: ## format all Go code
 bench: ## measure whole processes against the floor, and frames of the terminal interface
 	$(GO) run ./bench $(BENCHFLAGS)
 	$(GO) test ./pkg/tui -run '^$$' -bench . -benchtime 50x
+
+# Packages from npm, one after the other: SWEEP=FILE has others, SWEEP_NODE=FOLDER another Node.
+SWEEP ?= testdata/sweep.txt
+
+sweep: ## install published servers, run list and doctor on each, print a table to judge (10 to 20 minutes)
+	@command -v npm >/dev/null || { echo 'npm not found: the servers come from npm, install Node 20 or newer' >&2; exit 1; }
+	$(GO) run ./bench/sweep -list '$(SWEEP)' -node '$(SWEEP_NODE)'
 
 cross: $(PLATFORMS) ## build every platform into dist/
 
