@@ -40,7 +40,7 @@ func TestRequestOptions(t *testing.T) {
 		}},
 		{[]string{"subscribe", "x:y", "--root", "d"}, nil},
 		{[]string{"subscribe", "x:y", "--json"}, watchOptions{resources: []string{"x:y"}, json: true, updatesOnly: true}},
-		{[]string{"list", "a*", "--strict"}, catalogOptions{patterns: []string{"a*"}, strict: true}},
+		{[]string{"list", "a*", "--strict"}, listingOptions{patterns: []string{"a*"}, strict: true}},
 		{[]string{"list", "["}, nil},
 		{[]string{"read", "x:y", "--elicit", "perhaps"}, nil},
 		{[]string{
@@ -82,13 +82,13 @@ func parseRequest(args ...string) (options any, err error) {
 		newPingCommand(app, func(_ context.Context, _ *App, o pingOptions) error { options = o; return nil }),
 		newRawCommand(app, func(_ context.Context, _ *App, o rawOptions) error { options = o; return nil }),
 		newWatchCommand(app, func(_ context.Context, _ *App, o watchOptions) error { options = o; return nil }),
-		listOf(app, func(_ context.Context, _ *App, o catalogOptions, _ catalog) error { options = o; return nil }),
+		listOf(app, func(_ context.Context, _ *App, o listingOptions, _ listing) error { options = o; return nil }),
 	)
 	root.SetArgs(args)
 	err = root.Execute()
 	return options, err
 }
 
-func listOf(app *App, run func(context.Context, *App, catalogOptions, catalog) error) *cobra.Command {
-	return newCatalogCommand(app, promptCatalog(), "list", "List", run)
+func listOf(app *App, run func(context.Context, *App, listingOptions, listing) error) *cobra.Command {
+	return newListingCommand(app, promptCatalog(), "list", "List", run)
 }

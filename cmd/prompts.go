@@ -45,7 +45,7 @@ that of the only server that has it.
 		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
 	}
 	cmd.AddCommand(
-		newCatalogCommand(app, promptCatalog(), "list", "List the prompts of all servers", runCatalog),
+		newListingCommand(app, promptCatalog(), "list", "List the prompts of all servers", runListing),
 		newPromptGetCommand(app, runPromptGet),
 	)
 	return cmd
@@ -55,8 +55,8 @@ const promptExits = `Exit codes: 0 success, 2 wrong usage or arguments, or no se
 authentication, 4 the server was not reached, 5 the server refused, 6 the protocol
 was broken, 124 timeout, 130 interrupted.`
 
-func promptCatalog() catalog {
-	return catalog{
+func promptCatalog() listing {
+	return listing{
 		noun: "prompt", member: "prompts", method: "prompts/list",
 		list: (*servers.Session).Prompts,
 		entry: func(definition json.RawMessage) render.Entry {

@@ -47,8 +47,8 @@ the only server that has it.
 		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
 	}
 	cmd.AddCommand(
-		newCatalogCommand(app, resourceCatalog(), "list", "List the resources of all servers", runCatalog),
-		newCatalogCommand(app, templateCatalog(), "templates", "List the templates of all servers", runCatalog),
+		newListingCommand(app, resourceCatalog(), "list", "List the resources of all servers", runListing),
+		newListingCommand(app, templateCatalog(), "templates", "List the templates of all servers", runListing),
 		newResourceReadCommand(app, runResourceRead),
 		newResourceSubscribeCommand(app, runWatch),
 	)
@@ -77,15 +77,15 @@ func needsVerb(cmd *cobra.Command, args []string) error {
 	return fault.Usage(fmt.Sprintf("unknown command %q", cmd.Name()+" "+args[0]), fix)
 }
 
-func resourceCatalog() catalog {
-	return catalog{
+func resourceCatalog() listing {
+	return listing{
 		noun: "resource", member: "resources", method: "resources/list",
 		list: (*servers.Session).Resources, entry: resourceEntry("uri"),
 	}
 }
 
-func templateCatalog() catalog {
-	return catalog{
+func templateCatalog() listing {
+	return listing{
 		noun: "template", member: "templates", method: "resources/templates/list",
 		list: (*servers.Session).ResourceTemplates, entry: resourceEntry("uriTemplate"),
 	}

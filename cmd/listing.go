@@ -18,8 +18,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// catalogOptions say what of a server's lists beside tools is shown, and how.
-type catalogOptions struct {
+// listingOptions say what of a server's lists beside tools is shown, and how.
+type listingOptions struct {
 	patterns []string
 	json     bool
 	strict   bool
@@ -27,8 +27,8 @@ type catalogOptions struct {
 	answers  answerOptions
 }
 
-// catalog is one kind of list that servers have.
-type catalog struct {
+// listing is one kind of list that servers have.
+type listing struct {
 	noun   string // its plural ends in s
 	member string // of the JSON output
 	method string
@@ -36,10 +36,10 @@ type catalog struct {
 	entry  func(definition json.RawMessage) render.Entry
 }
 
-func newCatalogCommand(
-	app *App, c catalog, verb, short string, run func(context.Context, *App, catalogOptions, catalog) error,
+func newListingCommand(
+	app *App, c listing, verb, short string, run func(context.Context, *App, listingOptions, listing) error,
 ) *cobra.Command {
-	var o catalogOptions
+	var o listingOptions
 	cmd := &cobra.Command{
 		Use:   verb + " [PATTERN…] [-- COMMAND…]",
 		Short: short,
@@ -52,7 +52,7 @@ configured, or nothing fits, 4 when no server answered; with --strict when any d
 			o.patterns = args
 			return checkPatterns(args)
 		}),
-		RunE: runs(app, &o, func(ctx context.Context, app *App, o catalogOptions) error {
+		RunE: runs(app, &o, func(ctx context.Context, app *App, o listingOptions) error {
 			return run(ctx, app, o, c)
 		}, o.answers.check),
 	}
@@ -72,8 +72,8 @@ func checkPatterns(patterns []string) error {
 	return nil
 }
 
-// runCatalog opens every server, in parallel, and lists what they have.
-func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) error {
+// runListing opens every server, in parallel, and lists what they have.
+func runListing(ctx context.Context, app *App, o listingOptions, c listing) error {
 	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) erro
 // catalogs lists all servers that answered, in parallel. It reports a list that fails, which counts as a server that
 // did not answer.
 func (b *toolbox) catalogs(
-	ctx context.Context, opened []servers.Opened, patterns []string, c catalog,
+	ctx context.Context, opened []servers.Opened, patterns []string, c listing,
 ) []render.Catalog {
 	catalogs := make([]render.Catalog, len(opened))
 	var wait sync.WaitGroup
@@ -140,7 +140,7 @@ func (b *toolbox) catalogs(
 
 // catalogOf returns what one server lists, as far as the patterns match.
 func (b *toolbox) catalogOf(
-	ctx context.Context, session *servers.Session, patterns []string, c catalog,
+	ctx context.Context, session *servers.Session, patterns []string, c listing,
 ) ([]render.Entry, error) {
 	result := b.executor.Do(ctx, exec.Operation{
 		Name: c.method, Server: session.Name, Method: c.method, Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
@@ -177,7 +177,7 @@ func fits(patterns, names []string, texts ...string) bool {
 }
 
 // completeNamed completes what servers list after "server__", and before that the servers.
-func completeNamed(app *App, c catalog) cobra.CompletionFunc {
+func completeNamed(app *App, c listing) cobra.CompletionFunc {
 	names := func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
 		if server == "" {
 			return nil
