@@ -1,7 +1,5 @@
 package config
 
-import "strings"
-
 // The grants by which toolx gets access tokens (RFC 6749, RFC 7523).
 const (
 	GrantAuthorizationCode = "authorization_code" // a person logs in, in a browser
@@ -165,10 +163,5 @@ func (a *Auth) secrets() []string {
 	if a.Provider != nil {
 		found = append(found, a.Provider.ClientSecret)
 	}
-	for line := range strings.SplitSeq(strings.ReplaceAll(a.PrivateKey, `\n`, "\n"), "\n") {
-		if !strings.Contains(line, "-----") {
-			found = append(found, strings.TrimSpace(line))
-		}
-	}
-	return found
+	return append(found, secretLines(a.PrivateKey)...)
 }

@@ -95,6 +95,7 @@ type Server struct {
 	literal  bool     // nothing is expanded (see AdHoc)
 	node     *node    // for the origin of single values; nil where no file says it
 	project  *Project // nil where the user named the file
+	sources  *Sources // of references; may be nil
 	problems []Problem
 }
 

@@ -12,11 +12,15 @@ import (
 // expander replaces variables in the values of one server. It goes on past what it cannot expand, so that all of it is
 // reported at once.
 type expander struct {
-	server *Server
-	lookup func(string) (string, bool)
+	server  *Server
+	lookup  func(string) (string, bool)
+	environ []string // of the programs that references run
+	sources *Sources
 	// missing and malformed are what could not be expanded.
 	missing   []Missing
 	malformed []Problem
+	// untrusted is why a file of a reference may not be read, of the first such file.
+	untrusted error
 	// values are what the variables stood for.
 	values []string
 	// written is how many bytes the variables have become, over the whole entry.
@@ -31,8 +35,9 @@ const maxExpanded = 4 << 20
 const maxDefaults = 10
 
 // expand returns text with its variables replaced; key is where text stands, for the messages. The forms are ${NAME},
-// ${NAME:-default} (for unset and empty) and ${env:NAME}; a default may hold variables. "$${" is a literal "${", and
-// every other "$" is itself: passwords hold dollars, and files of other clients know no way to escape them.
+// ${NAME:-default} (for unset and empty), ${env:NAME} and those of references; a default may hold variables. "$${" is a
+// literal "${", and every other "$" is itself: passwords hold dollars, and files of other clients know no way to escape
+// them.
 //
 // What stands on the command line is literal: the shell has expanded it.
 func (e *expander) expand(text, key string) string {
@@ -85,6 +90,9 @@ func closing(text string) int {
 
 // variable returns what one whole ${…} stands for.
 func (e *expander) variable(reference, key string, depth int) string {
+	if form, argument := referenceOf(reference[2 : len(reference)-1]); form != nil {
+		return e.refer(form, argument, key, depth)
+	}
 	inner := strings.TrimPrefix(reference[2:len(reference)-1], "env:")
 	name, fallback, hasDefault := strings.Cut(inner, ":-")
 	if !VariableName(name) {
@@ -92,14 +100,8 @@ func (e *expander) variable(reference, key string, depth int) string {
 		return ""
 	}
 	content, set := e.lookup(name)
-	before := e.written
-	e.written += len(content)
 	switch {
-	case e.written > maxExpanded:
-		if before <= maxExpanded { // told once
-			e.problem(key, fmt.Sprintf("the variables of the entry become more than %d MiB", maxExpanded>>20),
-				"use ${"+name+"} less often, or set it to something shorter")
-		}
+	case !e.fits(len(content), key, "${"+name+"}"):
 		return ""
 	case hasDefault && content == "":
 		return e.within(fallback, key, depth+1)
@@ -109,6 +111,17 @@ func (e *expander) variable(reference, key string, depth int) string {
 		e.values = append(e.values, content)
 	}
 	return content
+}
+
+// fits counts the bytes that a reference becomes, and reports whether they are not too many.
+func (e *expander) fits(size int, key, reference string) bool {
+	before := e.written
+	e.written += size
+	if before <= maxExpanded && e.written > maxExpanded { // told once
+		e.problem(key, fmt.Sprintf("the variables of the entry become more than %d MiB", maxExpanded>>20),
+			"use "+reference+" less often, or set it to something shorter")
+	}
+	return e.written <= maxExpanded
 }
 
 // refuse reports a reference to something that is not a variable.
@@ -149,7 +162,8 @@ func ReferenceFix(reference string) string {
 	case found && (form == "command" || form == "config") && name != "":
 		return "VS Code fills it in, and toolx does not: write ${NAME} of a variable that holds the value"
 	}
-	return "write ${NAME}, ${NAME:-default}, or $${ for the characters themselves"
+	return "write ${NAME}, ${NAME:-default}, ${keyring:NAME}, ${file:PATH}, ${cmd:PROGRAM}, " +
+		"or $${ for the characters themselves"
 }
 
 // variableFor makes the name of an environment variable of any text: "api-key" becomes API_KEY.

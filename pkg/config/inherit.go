@@ -24,8 +24,11 @@ func ownSecrets() []string {
 
 // Environ returns the environment for programs that toolx starts for itself (an editor, a browser): its own without its
 // secrets.
-func Environ() []string {
-	return withoutNames(os.Environ(), func(name string) bool { return slices.Contains(ownSecrets(), name) })
+func Environ() []string { return withoutSecrets(os.Environ()) }
+
+// withoutSecrets returns an environment without the variables of toolx's own secrets.
+func withoutSecrets(environ []string) []string {
+	return withoutNames(environ, func(name string) bool { return slices.Contains(ownSecrets(), name) })
 }
 
 // inherited returns what of toolx's environment the entry's process gets, before envFile and env are laid over it, and

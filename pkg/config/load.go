@@ -25,6 +25,8 @@ type Options struct {
 	UserDir string
 	// Distrust makes a Project of every file, the user's own and those of Files too.
 	Distrust bool
+	// Sources are where references get their values from; nil means that only files can be referred to.
+	Sources *Sources
 }
 
 // envFiles is the variable that lists config files, separated as in PATH.
@@ -60,6 +62,9 @@ func Load(options Options) (*Config, error) {
 		merge.add(loaded.document)
 	}
 	merge.into(&config)
+	for _, server := range config.Servers {
+		server.sources = options.Sources
+	}
 	return &config, errorOf(problems)
 }
 

@@ -30,80 +30,90 @@ const (
 // bring it along: its servers resolve only after Allow.
 type Project struct {
 	File File
-	// SHA256 is the hex digest of the file; where servers name envFiles, it is the digest of the file's digest and
-	// theirs.
+	// SHA256 is the hex digest of the file; where servers name envFiles, or files by ${file:…}, it is the digest of the
+	// file's digest and theirs.
 	SHA256 string
 
-	servers  []*Server
-	tools    []*Tool
-	roots    []string
-	envFiles map[string]envFile // by the name that is written
-	allowed  atomic.Bool
+	servers []*Server
+	tools   []*Tool
+	roots   []string
+	files   map[string]namedFile // by the name that is written
+	allowed atomic.Bool
 }
 
 // newProject makes the Project of a file that was read, and binds its servers to it.
 func newProject(file File, read loaded) *Project {
-	p := &Project{File: file, SHA256: digest(read.data), roots: read.roots, envFiles: make(map[string]envFile)}
+	p := &Project{File: file, SHA256: digest(read.data), roots: read.roots, files: make(map[string]namedFile)}
 	for _, entry := range read.servers.list {
 		server := entry.value
 		server.project = p
 		p.servers = append(p.servers, server)
 		if server.EnvFile != "" {
-			p.envFiles[server.EnvFile] = p.lookAt(server.EnvFile)
+			p.files[server.EnvFile] = p.lookAt(server.EnvFile)
+		}
+		for _, used := range server.references() {
+			if used.form != nil && used.form.name == "file" {
+				p.files[used.argument] = p.lookAt(used.argument)
+			}
 		}
 	}
 	for _, entry := range read.tools.list {
 		entry.value.project = p
 		p.tools = append(p.tools, entry.value)
 	}
-	if len(p.envFiles) > 0 {
+	if len(p.files) > 0 {
 		all := p.SHA256
-		for _, name := range slices.Sorted(maps.Keys(p.envFiles)) {
-			all += "\n" + p.envFiles[name].sum
+		for _, name := range slices.Sorted(maps.Keys(p.files)) {
+			all += "\n" + p.files[name].sum
 		}
 		p.SHA256 = digest([]byte(all))
 	}
 	return p
 }
 
-// envFile is what is known of an envFile before the user has consented.
-type envFile struct {
+// namedFile is what is known of an envFile, or of the file of a reference, before the user has consented.
+type namedFile struct {
 	shown string // its name, and the state that the consent is to
 	sum   string // the digest of that state; empty where the consent is to the name alone
 	data  []byte // nil where it was not read
 }
 
-// lookAt looks at an envFile. Without consent only a regular file below the folder is read, because opening a pipe, a
-// device or a share of another host has effects. Variables in the name are not expanded, so that it cannot hold their
-// values.
-func (p *Project) lookAt(name string) envFile {
-	if !filepath.IsLocal(name) || strings.Contains(name, "${") || strings.HasPrefix(name, "~") {
-		return envFile{shown: name}
+// lookAt looks at a file that an entry names. Without consent only a regular file below the folder is read, because
+// opening a pipe, a device or a share of another host has effects. Variables in the name are not expanded, so that it
+// cannot hold their values.
+func (p *Project) lookAt(name string) namedFile {
+	if p.leadsOut(name) {
+		return namedFile{shown: name}
 	}
 	root, err := os.OpenRoot(p.folder())
 	if err != nil {
-		return envFile{shown: name}
+		return namedFile{shown: name}
 	}
 	defer root.Close() //nolint:errcheck // it was read only
 	info, err := root.Stat(name)
 	if err != nil {
 		if target, err := root.Readlink(name); err == nil {
-			return envFile{shown: name + " -> " + target, sum: digest([]byte("link to " + target))}
+			return namedFile{shown: name + " -> " + target, sum: digest([]byte("link to " + target))}
 		}
-		return envFile{shown: name + " (cannot be read)", sum: digest([]byte("unreadable"))}
+		return namedFile{shown: name + " (cannot be read)", sum: digest([]byte("unreadable"))}
 	}
 	if !info.Mode().IsRegular() {
-		return envFile{shown: name}
+		return namedFile{shown: name}
 	}
 	file, err := root.Open(name)
 	if err == nil {
 		defer file.Close()
 		if data, err := io.ReadAll(io.LimitReader(file, maxFile+1)); err == nil {
 			sum := digest(data)
-			return envFile{shown: fmt.Sprintf("%s (sha256 %.12s)", name, sum), sum: sum, data: data}
+			return namedFile{shown: fmt.Sprintf("%s (sha256 %.12s)", name, sum), sum: sum, data: data}
 		}
 	}
-	return envFile{shown: name + " (cannot be read)", sum: digest([]byte("unreadable"))}
+	return namedFile{shown: name + " (cannot be read)", sum: digest([]byte("unreadable"))}
+}
+
+// leadsOut reports whether the name of a file may lead out of the folder, as far as the name tells.
+func (p *Project) leadsOut(name string) bool {
+	return !filepath.IsLocal(name) || strings.Contains(name, "${") || strings.HasPrefix(name, "~")
 }
 
 // folder is where the file lies.
@@ -276,7 +286,15 @@ func (s *Server) effects() []string {
 		lines = append(lines, "runs "+commandLine(s.HeadersCommand)+" for its headers")
 	}
 	if s.EnvFile != "" {
-		lines = append(lines, "reads "+s.project.envFiles[s.EnvFile].shown)
+		lines = append(lines, "reads "+s.project.files[s.EnvFile].shown)
+	}
+	for _, used := range s.references() {
+		switch {
+		case used.form == nil:
+			lines = append(lines, "has more references than are shown here: read the file")
+		case used.form.effect != nil:
+			lines = append(lines, used.form.effect(s, used.argument)+" for "+used.key)
+		}
 	}
 	for _, key := range s.otherKeys() {
 		lines = append(lines, fmt.Sprintf("has %s: %s", word(key.key), key.value.json()))
@@ -366,7 +384,7 @@ type UntrustedError struct {
 	Tool, Path string
 	File       string // as messages show it
 	SHA256     string
-	// Changed names an envFile that is another than the one that was consented to.
+	// Changed names an envFile, or the file of a reference, that is another than the one that was consented to.
 	Changed string
 }
 

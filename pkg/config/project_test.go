@@ -180,7 +180,7 @@ func TestNothingIsReadBeforeConsent(t *testing.T) {
 		if effects := p.Effects(); len(effects) != 2 || effects[1] != "one reads "+shown {
 			t.Errorf("%s: %q, want %q", name, effects, shown)
 		}
-		if read := p.envFiles[name].data != nil; read != (name == "my.env") {
+		if read := p.files[name].data != nil; read != (name == "my.env") {
 			t.Errorf("%s: read: %v", name, read)
 		}
 		// A link that leads elsewhere by now is another file.

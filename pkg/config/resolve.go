@@ -94,8 +94,8 @@ func clientVariable(name string) string {
 // A command that is ownCommand becomes the path of the running program.
 //
 // The error is an *Error where the entry is wrong (Err), an *UntrustedError where the user's consent is missing, an
-// *UnsetError where variables are not set, or an *Error where a value is malformed or envFile cannot be read. Only this
-// server fails by it.
+// *UnsetError where variables are not set, or an *Error where a value is malformed, or envFile or a reference cannot be
+// read. Only this server fails by it. It asks the Sources of Options for references, and so may take its time.
 func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	if err := s.Err(); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		return nil, err
 	}
 	lookup := newEnvironment(environ)
-	e := &expander{server: s, lookup: lookup.get}
+	e := &expander{server: s, lookup: lookup.get, environ: withoutSecrets(environ), sources: s.sources}
 	fromFile, err := e.readEnvFile()
 	if err != nil {
 		return nil, err
@@ -153,6 +153,8 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 // failure returns why the server cannot be started, if anything is.
 func (e *expander) failure() error {
 	switch {
+	case e.untrusted != nil:
+		return e.untrusted
 	case len(e.malformed) > 0:
 		return &Error{Problems: e.malformed}
 	case len(e.missing) > 0:
@@ -183,16 +185,9 @@ func (e *expander) readEnvFile() (map[string]string, error) {
 	if err := e.failure(); err != nil {
 		return nil, err
 	}
-	var known []byte
-	if p := e.server.project; p != nil {
-		now := p.lookAt(e.server.EnvFile)
-		if now.sum != p.envFiles[e.server.EnvFile].sum {
-			return nil, &UntrustedError{
-				Servers: []string{e.server.Name}, File: p.File.Name, SHA256: p.SHA256,
-				Changed: e.server.EnvFile,
-			}
-		}
-		known = now.data
+	known, err := e.consented(e.server.EnvFile)
+	if err != nil {
+		return nil, err
 	}
 	variables, err := parseEnvFile(path, known, e.server.project != nil)
 	if err != nil {
@@ -277,8 +272,16 @@ func isSeparator(r rune) bool { return r == '/' || r == filepath.Separator }
 // path expands variables and a leading ~ (alone, or before a separator).
 func (e *expander) path(key, text string) string {
 	path := e.expand(text, key)
+	if e.server.literal {
+		return path
+	}
+	return e.home(path, key)
+}
+
+// home expands a leading ~ (alone, or before a separator).
+func (e *expander) home(path, key string) string {
 	rest, found := strings.CutPrefix(path, "~")
-	if e.server.literal || !found || rest != "" && !isSeparator(rune(rest[0])) {
+	if !found || rest != "" && !isSeparator(rune(rest[0])) {
 		return path
 	}
 	home, set := homeFolder(e.lookup)

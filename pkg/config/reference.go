@@ -1,0 +1,321 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+)
+
+// reference is a form of ${…} other than a variable: ${NAME:ARGUMENT}.
+type reference struct {
+	name string
+	// alone says that it takes no argument: ${NAME}.
+	alone bool
+	// public says that what it stands for is not secret.
+	public bool
+	// whole says that a ":-" belongs to the argument; in the others, a default follows it.
+	whole bool
+	// read returns what the reference stands for. The error, which is shown after the reference, never quotes that; its
+	// method Hint, if it has one, says what to do. A default takes the place of fs.ErrNotExist and of an empty text.
+	read func(e *expander, argument, key string, depth int) (string, error)
+	// effect says what reading it does, for a person who is asked to consent; nil means nothing that matters.
+	effect func(s *Server, argument string) string
+}
+
+// references is the table of all forms. A variable is what none of them fits.
+func references() []reference {
+	return []reference{
+		{name: "keyring", read: (*expander).fromKeyring, effect: func(_ *Server, argument string) string {
+			return "reads the secret " + word(argument) + " of your keyring"
+		}},
+		{name: "file", read: (*expander).fromFile, effect: (*Server).readsFile},
+		{name: "cmd", whole: true, read: (*expander).fromCommand, effect: func(_ *Server, argument string) string {
+			return "runs " + commandLine(strings.Fields(argument))
+		}},
+	}
+}
+
+// Sources are where references get their values from. Every Server of one Load shares them. Without a function, what
+// it would answer is an error.
+type Sources struct {
+	// Keyring returns the secret of a name; fs.ErrNotExist if there is none.
+	Keyring func(name string) (string, error)
+	// Run runs a program in a folder, in an environment, and returns what it prints on standard output. The error may
+	// quote its standard error, but never its standard output.
+	Run func(command []string, folder string, environ []string) (string, error)
+
+	mu      sync.Mutex
+	outputs map[string]*output
+}
+
+// output is that of a program that a reference names.
+type output struct {
+	mu   sync.Mutex // held while the program runs
+	text string
+	ran  bool
+}
+
+// run returns the output of a program, which runs once and, if it fails, each time that it is asked for.
+func (s *Sources) run(command []string, folder string, environ []string) (string, error) {
+	key := folder + "\x00" + strings.Join(command, "\x00")
+	s.mu.Lock()
+	if s.outputs == nil {
+		s.outputs = make(map[string]*output)
+	}
+	known := s.outputs[key]
+	if known == nil {
+		known = &output{}
+		s.outputs[key] = known
+	}
+	s.mu.Unlock()
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.ran {
+		return known.text, nil
+	}
+	text, err := s.Run(command, folder, environ)
+	if err == nil {
+		known.text, known.ran = text, true
+	}
+	return text, err
+}
+
+// referenceOf returns the form of what stands between ${ and }, and its argument; nil if it is none of the table.
+func referenceOf(inner string) (form *reference, argument string) {
+	name, argument, found := strings.Cut(inner, ":")
+	for _, one := range references() {
+		if one.name == name && one.alone != found {
+			return &one, argument
+		}
+	}
+	return nil, ""
+}
+
+// split returns the argument without its default.
+func (r *reference) split(argument string) (own, fallback string, hasDefault bool) {
+	if r.whole {
+		return argument, "", false
+	}
+	return strings.Cut(argument, ":-")
+}
+
+// refer returns what one whole reference of the table stands for.
+func (e *expander) refer(form *reference, argument, key string, depth int) string {
+	own, fallback, hasDefault := form.split(argument)
+	content, err := form.read(e, own, key, depth+1)
+	shown := "${" + form.name + "}"
+	if !form.alone {
+		shown = "${" + form.name + ":" + own + "}"
+	}
+	switch {
+	case hasDefault && (errors.Is(err, fs.ErrNotExist) || err == nil && content == ""):
+		return e.within(fallback, key, depth+1)
+	case errors.Is(err, errReported):
+		return ""
+	case err != nil:
+		var hinted interface{ Hint() string }
+		fix := ""
+		if errors.As(err, &hinted) {
+			fix = hinted.Hint()
+		}
+		e.problem(key, shown+": "+err.Error(), fix)
+		return ""
+	case content == "":
+		e.problem(key, shown+" stands for an empty text", "")
+		return ""
+	case !e.fits(len(content), key, shown):
+		return ""
+	}
+	if !form.public {
+		e.values = append(append(e.values, content), secretLines(content)...)
+	}
+	return content
+}
+
+// errReported says that the expander knows already why a reference cannot be read.
+var errReported = errors.New("reported")
+
+// referenceError says why a reference cannot be read, and what to do.
+type referenceError struct {
+	text, fix string
+	cause     error // may be nil
+}
+
+func (e *referenceError) Error() string { return e.text }
+func (e *referenceError) Unwrap() error { return e.cause }
+
+// Hint says what to do.
+func (e *referenceError) Hint() string { return e.fix }
+
+func (e *expander) fromKeyring(argument, key string, depth int) (string, error) {
+	name := e.within(argument, key, depth)
+	if e.sources == nil || e.sources.Keyring == nil {
+		return "", errors.New("no keyring is asked here")
+	}
+	secret, err := e.sources.Keyring(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &referenceError{"no secret of this name is kept", "toolx secret set " + shellName(name), err}
+	}
+	return secret, err
+}
+
+// fromFile reads a file without the ends of lines after its text. Only regular files are read, because others may never
+// end. What a project's file names in its own folder is what the user has consented to.
+func (e *expander) fromFile(argument, key string, depth int) (string, error) {
+	if strings.TrimSpace(argument) == "" {
+		return "", &referenceError{text: "the path is missing", fix: "write ${file:PATH}"}
+	}
+	path := absolute(e.home(e.within(argument, key, depth), key), e.server.dir)
+	data, err := e.consented(argument)
+	switch {
+	case err != nil:
+		e.untrusted = err
+		return "", errReported
+	case data == nil:
+		data, err = readBounded(path, true)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &referenceError{"no such file", "create the file, or correct its path", err}
+	case err != nil:
+		return "", &referenceError{reason(err), "name a regular file that you may read", err}
+	case len(data) > maxSecretFile:
+		return "", fmt.Errorf("larger than %d KiB", maxSecretFile>>10)
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil
+}
+
+// maxSecretFile is the size in bytes of the largest file that a reference may name.
+const maxSecretFile = 256 << 10
+
+// consented returns what a file in the folder of a project's file holds, nil if the consent was to the name alone. The
+// error is an *UntrustedError.
+func (e *expander) consented(name string) ([]byte, error) {
+	p := e.server.project
+	if p == nil {
+		return nil, nil
+	}
+	now := p.lookAt(name)
+	if now.sum != p.files[name].sum {
+		return nil, &UntrustedError{
+			Servers: []string{e.server.Name}, File: p.File.Name, SHA256: p.SHA256, Changed: name,
+		}
+	}
+	return now.data, nil
+}
+
+// fromCommand runs a program, whose words end at spaces before variables in them are expanded.
+func (e *expander) fromCommand(argument, key string, depth int) (string, error) {
+	const example = "write ${cmd:PROGRAM ARGUMENTS}, or put a pipeline into a script"
+	switch {
+	case strings.TrimSpace(argument) == "":
+		return "", &referenceError{text: "the program is missing", fix: example}
+	case strings.ContainsAny(argument, `'"`):
+		return "", &referenceError{text: "no shell reads it, so that quotes mean nothing", fix: example}
+	case e.sources == nil || e.sources.Run == nil:
+		return "", errors.New("programs are not run here")
+	}
+	var command []string
+	for i, word := range strings.Fields(argument) {
+		word = e.within(word, key, depth)
+		if i == 0 {
+			word = e.home(word, key)
+			if strings.ContainsFunc(word, isSeparator) {
+				word = absolute(word, e.server.dir)
+			}
+		}
+		command = append(command, word)
+	}
+	if len(e.missing) > 0 || len(e.malformed) > 0 || e.untrusted != nil {
+		return "", errReported // an incomplete entry runs nothing
+	}
+	text, err := e.sources.run(command, e.server.dir, e.environ)
+	if text = strings.TrimRight(text, "\r\n"); err == nil && text == "" {
+		err = errors.New("it printed nothing")
+	}
+	return text, err
+}
+
+// secretLines returns the lines of a secret of several lines, because JSON and logs write its line ends in other ways.
+func secretLines(secret string) []string {
+	if !strings.ContainsAny(secret, "\n") && !strings.Contains(secret, `\n`) {
+		return nil
+	}
+	var lines []string
+	for line := range strings.SplitSeq(strings.ReplaceAll(secret, `\n`, "\n"), "\n") {
+		if line = strings.TrimSpace(line); !strings.Contains(line, "-----") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// used is a reference in an entry.
+type used struct {
+	form     *reference // nil in the place of all that are more than are looked at
+	argument string     // without its default
+	key      string     // in the entry: "env.TOKEN"
+}
+
+// mostReferences is how many references of an entry are looked at.
+const mostReferences = 100
+
+// references returns those in the values of the entry, also in defaults and in each other.
+func (s *Server) references() []used {
+	if s.node == nil {
+		return nil
+	}
+	var found []used
+	s.node.eachText("", func(key, text string) {
+		for i := 0; ; i += 2 {
+			next := strings.Index(text[i:], "${")
+			if next < 0 || len(found) > mostReferences {
+				return
+			}
+			i += next
+			if form, _ := referenceOf(text[i+2:]); form == nil {
+				continue
+			}
+			length := closing(text[i:])
+			switch {
+			case length < 0:
+				return
+			case len(found) == mostReferences:
+				found = append(found, used{})
+				return
+			}
+			form, argument := referenceOf(text[i+2 : i+length-1])
+			argument, _, _ = form.split(argument)
+			found = append(found, used{form, argument, key})
+		}
+	})
+	return found
+}
+
+// eachText tells the texts in the value, with their paths.
+func (n *node) eachText(path string, tell func(path, text string)) {
+	if n.kind == kindText {
+		tell(path, n.text)
+	}
+	for i, item := range n.items {
+		item.eachText(joinIndex(path, i), tell)
+	}
+	for _, m := range n.members {
+		m.value.eachText(joinKey(path, m.key), tell)
+	}
+}
+
+// readsFile says that a reference reads a file, and which state of it the user consents to.
+func (s *Server) readsFile(argument string) string {
+	shown := word(argument)
+	switch {
+	case s.project == nil:
+	case s.project.leadsOut(argument):
+		shown += ", outside of its folder,"
+	default:
+		shown = s.project.files[argument].shown
+	}
+	return "reads the file " + shown
+}
