@@ -1,0 +1,184 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Change is one change of a config file's text.
+type Change struct {
+	// Path are the keys that lead to the value, from the file's root: "servers", "files". Mappings that are missing
+	// on the way are made.
+	Path []string
+	// Value is what stands there afterwards, as JSON; nil removes the key.
+	Value json.RawMessage
+	// Rename is the new key in place of the last one of Path; then Value is not used.
+	Rename string
+}
+
+// EditError says that a text cannot be changed without touching more of it. Nothing was changed.
+type EditError struct {
+	Origin Origin // where the value stands, or the file
+	Reason string
+}
+
+// Error names the place.
+func (e *EditError) Error() string {
+	return fmt.Sprintf("%s cannot be edited: %s", e.Origin, e.Reason)
+}
+
+// Hint says what is left to do.
+func (e *EditError) Hint() string { return "edit the file by hand" }
+
+// Edit returns a config file's text after changes that leave all the rest of it as it is: comments, order, spaces,
+// quotes. name decides about the format as for Load. Each change is checked by reading the text again: it must say
+// what it said before but for the change. An error is an *Error for a file that cannot be parsed, else an *EditError.
+func Edit(name string, data []byte, changes ...Change) ([]byte, error) {
+	text, problem := decodeText(name, data)
+	if problem != nil {
+		return nil, &Error{Problems: []Problem{*problem}}
+	}
+	mark := data[:len(data)-len(text)] // a byte order mark
+	for _, change := range changes {
+		var err error
+		if text, err = edit(name, text, change); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat(mark, text), nil
+}
+
+// edit makes one change, and checks it.
+func edit(name string, text []byte, change Change) ([]byte, error) {
+	root, problems := parse(name, text)
+	if len(problems) > 0 {
+		return nil, &Error{Problems: problems}
+	}
+	if root == nil {
+		root = &node{}
+	}
+	failed := func(reason string) error { return &EditError{Origin: whereOf(name, root, change.Path), Reason: reason} }
+	wanted, err := root.changed(change)
+	if err != nil {
+		return nil, failed(err.Error())
+	}
+	editText := editYAML
+	if isJSON(name, text) {
+		editText = editJSON
+	}
+	edited, err := editText(text, root, change)
+	if err != nil {
+		return nil, failed(err.Error())
+	}
+	// The text is written by position, so that a form of the format that was not thought of could be torn.
+	again, problems := parse(name, edited)
+	if len(problems) > 0 || again == nil || !bytes.Equal(again.json(), wanted.json()) {
+		return nil, failed("its form is too unusual")
+	}
+	return edited, nil
+}
+
+// isJSON reports whether parse reads the text as JSON.
+func isJSON(name string, text []byte) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".jsonc", ".json5":
+		return true
+	case ".yaml", ".yml":
+		return false
+	}
+	root, _ := parseJSON(name, text)
+	return looksLikeJSON(text) && root != nil
+}
+
+// whereOf returns the place of the value at path, or of what holds it.
+func whereOf(name string, root *node, path []string) Origin {
+	origin := Origin{File: name}
+	for _, key := range path {
+		m, found := root.get(key)
+		if !found {
+			break
+		}
+		origin, root = m.origin, m.value
+	}
+	return origin
+}
+
+var errNoSuchKey = errors.New("there is no such key")
+
+// changed returns a copy of n after a change.
+func (n *node) changed(change Change) (*node, error) {
+	if n.kind != kindMap && n.kind != kindNull {
+		return nil, fmt.Errorf("found %s where a mapping is needed", n.kind)
+	}
+	changed := &node{kind: kindMap, members: slices.Clone(n.members)}
+	key, at := change.Path[0], n.indexOf(change.Path[0])
+	removes := change.Value == nil && change.Rename == ""
+	switch {
+	case at < 0 && (removes || change.Rename != ""):
+		return nil, errNoSuchKey
+	case len(change.Path) == 1 && removes:
+		changed.members = slices.Delete(changed.members, at, at+1)
+		return changed, nil
+	case len(change.Path) == 1 && change.Rename != "":
+		if n.indexOf(change.Rename) >= 0 {
+			return nil, fmt.Errorf("the key '%s' is there already", change.Rename)
+		}
+		changed.members[at].key = change.Rename
+		return changed, nil
+	}
+	value := &node{}
+	if at >= 0 {
+		value = changed.members[at].value
+	}
+	if len(change.Path) > 1 {
+		var err error
+		change.Path = change.Path[1:]
+		if value, err = value.changed(change); err != nil {
+			return nil, err
+		}
+	} else if value = jsonNode(change.Value); value == nil {
+		return nil, errors.New("the value is not JSON")
+	}
+	if at < 0 {
+		changed.members = append(changed.members, member{key: key, value: value})
+	} else {
+		changed.members[at].value = value
+	}
+	return changed, nil
+}
+
+// jsonNode reads a JSON text; nil if it is none.
+func jsonNode(text json.RawMessage) *node {
+	root, problems := parseJSON("", text)
+	if len(problems) > 0 {
+		return nil
+	}
+	return root
+}
+
+// nearest follows path as far as it leads through mappings. It returns the innermost mapping that is there, the member
+// that holds it (nil for the root), and the keys that are left.
+func (n *node) nearest(path []string) (inner *node, holder *member, rest []string) {
+	inner, rest = n, path
+	for len(rest) > 1 {
+		m, found := inner.get(rest[0])
+		if !found {
+			break
+		}
+		inner, holder, rest = m.value, &m, rest[1:]
+	}
+	return inner, holder, rest
+}
+
+// within returns a value inside of new mappings of the keys.
+func within(keys []string, value *node) *node {
+	for _, key := range slices.Backward(keys) {
+		value = &node{kind: kindMap, members: []member{{key: key, value: value}}}
+	}
+	return value
+}
