@@ -125,6 +125,8 @@ type toolboxOptions struct {
 	tellsFailures bool
 	// namesUnknown says that the verb reports an unknown tool itself, so that stderr needs no log line about it.
 	namesUnknown bool
+	// reusesLists lets a list of tools that a server gave earlier stand in for its answer if the server allows that.
+	reusesLists bool
 	// answers say how servers that ask something back are answered; nil: they get roots alone.
 	answers *answerOptions
 	// user is who is asked what no option answers; nil: the person at the terminal.
@@ -166,6 +168,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	a.onClose(func(context.Context) { events.end() }) // when the servers have ended
 
 	box := &toolbox{App: a, config: loaded, registry: exec.NewRegistry(a.bus), adHoc: adHoc != nil}
+	kept := a.memory(loaded, options.reusesLists)
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{
 		Bus:          a.bus,
 		Registry:     box.registry,
@@ -180,6 +183,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		HTTP:         a.overHTTP(),
 		EraFile:      stateFile("eras.json"),
 		Answers:      answers,
+		Memory:       kept,
 		Consent: func(ctx context.Context, list ...*config.Server) error {
 			a.tellNotes(loaded, list...)
 			return a.consent.ask(ctx, list...)
@@ -187,7 +191,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	})
 	a.pool.Store(box.pool)
 	box.registry.ReachedBy(events.launchWords...)
-	a.onClose(box.pool.Close)
+	a.onClose(func(ctx context.Context) { kept.keep(ctx, box.pool.Close) })
 	if box.adHoc {
 		box.registry.Prefer(config.AdHocName)
 	}
@@ -367,6 +371,15 @@ func (a *App) examination() doctor.Options {
 		Secret:    a.mask.Add,
 		HTTP:      a.overHTTP(),
 	}
+}
+
+// cacheFile returns the path of a file or folder in toolx's folder for what can be found out again (XDG Base Directory
+// Specification), empty where there is no home to put it in.
+func cacheFile(name string) string {
+	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_CACHE_HOME") == "" {
+		return ""
+	}
+	return filepath.Join(xdg.CacheHome, "toolx", name)
 }
 
 // stateFile returns the path of a file or folder in toolx's folder for state (XDG Base Directory Specification), empty

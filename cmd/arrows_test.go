@@ -27,8 +27,9 @@ func arrows() map[string][]string {
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/exec":    {"pkg/cause", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		// the published JSON Schema, embedded
-		"pkg/config": {"pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
-		"pkg/trust":  {"pkg/state"},
+		"pkg/config":  {"pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
+		"pkg/trust":   {"pkg/state"},
+		"pkg/catalog": {"pkg/rawjson", "pkg/state", "pkg/words"},
 
 		"pkg/cause":      {"pkg/words"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},

@@ -130,6 +130,7 @@ func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
 	if err != nil {
 		return err
 	}
+	defer app.forgetLists(ctx, site.server)
 	options := app.logins.options(site)
 	options.Scopes, options.LoginTime = o.scopes, app.flags.maxTime
 	if app.Console.ErrTTY {
@@ -178,6 +179,7 @@ func runAuthLogout(ctx context.Context, app *App, name string) error {
 	if err != nil {
 		return err
 	}
+	defer app.forgetLists(ctx, site.server)
 	ended, err := auth.Logout(ctx, base, app.logins.options(site))
 	if err != nil {
 		return err

@@ -106,7 +106,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	}
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
-		namesUnknown: o.output != "json" && o.output != "yaml", answers: &o.answers,
+		namesUnknown: o.output != "json" && o.output != "yaml", answers: &o.answers, reusesLists: true,
 	})
 	if err == nil && !o.whole() {
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)

@@ -32,6 +32,7 @@ type pager struct {
 	pages, elements int
 	bytes           int64 // of all pages, and of the cursors that were sent
 	seen            map[[sha256.Size]byte]bool
+	terms           terms // of the pages together
 }
 
 func (s *Session) newPager(method string) *pager {
@@ -52,7 +53,11 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 			shortened(string(list[:min(len(list), maxQuotedList)])))
 	}
 	elements, beyond := rawjson.FirstElements(list, maxElements-p.elements)
-	p.pages++
+	if p.pages++; p.pages == 1 {
+		p.terms = termsOf(result)
+	} else {
+		p.terms = p.terms.and(termsOf(result))
+	}
 	p.elements += len(elements)
 	p.bytes += int64(len(result))
 	if beyond {
@@ -100,8 +105,9 @@ func (e *unfinishedError) Unwrap() error { return e.err }
 // Detail returns the text that exec.TimeoutError adds.
 func (e *unfinishedError) Detail() string { return e.Error() }
 
-// stop warns of a list that is not followed to its end.
+// stop warns of a list that is not followed to its end, so that it does not hold for later either.
 func (p *pager) stop(format string, values ...any) {
+	p.terms = terms{}
 	why := fmt.Sprintf(format, values...)
 	p.session.notice(slog.LevelWarn, fmt.Sprintf("server %q %s; toolx stopped there", p.session.Name, why))
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,6 +57,8 @@ type Options struct {
 	HTTP HTTPOptions
 	// Answers hold how every session answers the requests of its server.
 	Answers Answers
+	// Memory keeps what servers list; nil means that nothing is kept.
+	Memory Memory
 	// Consent is called before a server is used for the first time, and may ask the user; an entry that it has not
 	// allowed does not resolve. It may be nil. The error is ctx's.
 	Consent func(ctx context.Context, list ...*config.Server) error
@@ -254,7 +258,7 @@ func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 
 // Search does what OpenAll does for all servers, where the user named none: it reports less about servers that fail.
 func (p *Pool) Search(ctx context.Context) []Opened {
-	p.beginAll(ctx)
+	p.beginAll(ctx, nil)
 	return p.OpenAll(ctx)
 }
 
@@ -262,8 +266,8 @@ func (p *Pool) Search(ctx context.Context) []Opened {
 // fail with the first attempt. The others are retried meanwhile, so that they do not delay callers who do not need them
 // (MCP-5); OpenAll waits for them. The error is ctx's.
 func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
-	openings := p.beginAll(ctx)
-	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.tried }); err != nil {
+	openings := p.beginAll(ctx, nil)
+	if err := waitAll(ctx, openings, triedOf); err != nil {
 		return nil, err
 	}
 	var opened []Opened
@@ -276,8 +280,9 @@ func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
 }
 
 // Find returns the tool that a name means, and opens the servers that it needs for that: one server for a qualified
-// name (ROUTE-1, ROUTE-4), none for a tool of the config or one named after exec.Own, otherwise all. A server that
-// fails its first attempt delays nothing if another server, or toolx itself, has the tool (MCP-5).
+// name (ROUTE-1, ROUTE-4), none for a tool of the config or one named after exec.Own, otherwise those that had the tool
+// when they were last asked; all where there is no such server, or none has it now. A server that fails its first
+// attempt delays nothing if another server, or toolx itself, has the tool (MCP-5).
 //
 // The error is the Registry's, or an *UnreachedError where servers that might have the tool could not be reached.
 func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
@@ -294,8 +299,23 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	if preferred := registry.Preferred(); preferred != "" {
 		return p.findOn(ctx, preferred, name)
 	}
-	openings := p.beginAll(ctx)
-	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.tried }); err != nil {
+	owners := p.beginOwners(ctx, name)
+	if err := waitAll(ctx, slices.Collect(maps.Values(owners)), triedOf); err != nil {
+		return nil, err
+	}
+	if len(owners) > 0 {
+		tool, err := registry.Find(name)
+		if err == nil && !tool.BuiltIn || err != nil && !unknown(err) {
+			return p.chosen(name, tool, nil), err
+		}
+	}
+	return p.findOnAll(ctx, name, p.beginAll(ctx, owners))
+}
+
+// findOnAll looks for a plain name on all servers.
+func (p *Pool) findOnAll(ctx context.Context, name string, openings []*opening) (*exec.Tool, error) {
+	registry := p.options.Registry
+	if err := waitAll(ctx, openings, triedOf); err != nil {
 		return nil, err
 	}
 	tool, err := registry.Find(name)
@@ -305,11 +325,19 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.done }); err != nil {
 		return nil, err
 	}
+	for _, o := range openings {
+		if o.session != nil {
+			p.askAgain(ctx, o.session)
+		}
+	}
 	if tool, err = registry.Find(name); err == nil || !unknown(err) {
 		return p.chosen(name, tool, openings), err
 	}
 	return nil, p.unreached(err, openings)
 }
+
+// triedOf returns the channel that is closed when the first attempt has ended.
+func triedOf(o *opening) chan struct{} { return o.tried }
 
 // chosen returns tool, and warns where the plain name could mean another one: a built-in tool, or that of a server that
 // was not reached.
@@ -388,16 +416,27 @@ func (p *Pool) findOnAny(ctx context.Context, named []string, name string) (tool
 
 // findOn opens one server and then looks for the tool.
 func (p *Pool) findOn(ctx context.Context, server, name string) (*exec.Tool, error) {
-	if _, err := p.Open(ctx, server); err != nil {
+	session, err := p.Open(ctx, server)
+	if err != nil {
 		return nil, err
 	}
-	return p.options.Registry.Find(name)
+	tool, err := p.options.Registry.Find(name)
+	if err != nil && unknown(err) && p.askAgain(ctx, session) {
+		return p.options.Registry.Find(name)
+	}
+	return tool, err
 }
 
-func (p *Pool) beginAll(ctx context.Context) []*opening {
+// beginAll starts opening all servers but those that have been begun already, and returns the openings in the order of
+// the config.
+func (p *Pool) beginAll(ctx context.Context, begun map[string]*opening) []*opening {
 	openings := make([]*opening, 0, len(p.order))
 	for _, name := range p.order {
-		openings = append(openings, p.begin(ctx, p.entries[name], true))
+		o := begun[name]
+		if o == nil {
+			o = p.begin(ctx, p.entries[name], true)
+		}
+		openings = append(openings, o)
 	}
 	return openings
 }
@@ -542,6 +581,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		stderrDir:    o.StderrDir,
 		version:      o.Version,
 		answers:      o.Answers,
+		memory:       o.Memory,
 		firstID:      o.FirstID,
 		http:         o.http(),
 		eras:         eraMemory{o.EraFile},

@@ -194,6 +194,7 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 		result, err := s.ask(ctx, method, params)
 		var refused *exec.ToolError
 		if errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND {
+			s.listed(member, all, terms{})
 			return all, nil
 		}
 		switch {
@@ -208,6 +209,7 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 		}
 		all = append(all, elements...)
 		if !more {
+			s.listed(member, all, pages.terms)
 			return all, nil
 		}
 	}

@@ -47,6 +47,7 @@ type Session struct {
 	clientCapabilities mcp.ClientCapabilities
 	inbox              *inbox
 	relist             relister
+	keeping            keeping
 	// maxMessage is the size in bytes of the largest message, and of the largest list.
 	maxMessage int64
 	// renewing is held while a new session replaces one that has expired.
@@ -55,6 +56,7 @@ type Session struct {
 	progress progressTokens
 	mu       sync.Mutex // guards what follows
 	tools    []*exec.Tool
+	recalled bool          // tools are those of an earlier list that still holds
 	logLevel string        // that 2026-07-28's requests ask for; of the older era, what the server was told
 	renewals chan struct{} // closed and made anew with each session that takes the place of another
 }
@@ -72,6 +74,7 @@ type dial struct {
 	stderrDir    string
 	version      string // of toolx, for the server's log
 	answers      Answers
+	memory       Memory
 	firstID      int64 // zero: at random
 
 	// The rest is for servers that are reached by HTTP: the options, the headers of every request, how often to repeat
@@ -86,7 +89,10 @@ type dial struct {
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure, or ctx's where that ended first;
 // either way nothing is left running.
 func (d dial) open(ctx context.Context) (*Session, error) {
-	s := &Session{Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, renewals: make(chan struct{})}
+	s := &Session{
+		Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, keeping: newKeeping(d),
+		renewals: make(chan struct{}),
+	}
 	began := time.Now()
 	if err := s.start(ctx, d); err != nil {
 		return nil, err
@@ -95,7 +101,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	err := s.step(ctx, d, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return (&handshake{Session: s, dial: d}).run(ctx)
 	})
-	if err == nil {
+	if err == nil && !s.recall(d.server) {
 		err = s.step(ctx, d, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
 			return s.list(ctx, d.server)
 		})
@@ -301,6 +307,7 @@ func CallParams(name string, arguments json.RawMessage) json.RawMessage {
 
 // notified takes a notification; it runs on the goroutine that reads.
 func (s *Session) notified(method string, params json.RawMessage) {
+	s.changed(method)
 	switch method {
 	case "notifications/progress":
 		if !s.progress.report(params) {

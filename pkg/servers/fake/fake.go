@@ -92,6 +92,7 @@ type options struct {
 	times    int
 	gate     string // file whose appearance ends the slow start
 	defs     string // tool definitions: JSON, or a file of it
+	terms    string // members of the results of tools/list
 }
 
 // parse reads the command line; flags and modes may be mixed.
@@ -146,6 +147,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.gate, "gate", "", "slow-start ends when this `file` exists")
 	flags.StringVar(&o.defs, "tools", "",
 		"a JSON array of MCP tools, or a `file` of it, instead of the built-in ones; each answers with its arguments")
+	flags.StringVar(&o.terms, "terms", "", "raw JSON `members` of the results of tools/list, such as '\"ttlMs\":60000'")
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "usage: fakeserver [--flag…] MODE [MODE…]")
 		flags.PrintDefaults()

@@ -248,6 +248,9 @@ func (s *server) list(params json.RawMessage) []byte {
 	if next != "" {
 		next = `,"nextCursor":` + next
 	}
+	if s.terms != "" {
+		next += "," + s.terms
+	}
 	return []byte(`{"tools":[` + strings.Join(tools, ",") + `]` + next + `}`)
 }
 

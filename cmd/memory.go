@@ -1,0 +1,182 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"toolx/pkg/catalog"
+	"toolx/pkg/config"
+	"toolx/pkg/servers"
+)
+
+// catalogStore returns where catalogues are kept.
+func catalogStore() catalog.Store { return catalog.Store{Folder: cacheFile("catalog")} }
+
+// forgetLists forgets what a server listed for a login that has changed, or ended.
+func (a *App) forgetLists(ctx context.Context, server *config.Server) {
+	id := server.Identity()
+	if server.OnCommandLine() {
+		id = config.AdHoc(nil, server.URL, nil).Identity()
+	}
+	if err := catalogStore().Drop(context.WithoutCancel(ctx), id); err != nil {
+		a.log.Debug("the catalogue is not forgotten: " + err.Error())
+	}
+}
+
+// memory keeps what servers list, and knows what they listed before. It is the servers.Memory of a toolbox. Lists are
+// written when the answer is out (see keep), or, while toolx goes on, when nothing has been listed for a while.
+type memory struct {
+	store   catalog.Store
+	servers []*config.Server
+	// reuses says that a list may stand in for the server's answer where the server allows that.
+	reuses bool
+	failed func(error)
+
+	mu      sync.Mutex
+	pending map[*config.Server]*listedAnew
+	timer   *time.Timer
+	writing sync.Mutex // held while lists are written
+}
+
+// listedAnew is what is to be written about a server.
+type listedAnew struct {
+	facts catalog.Facts
+	lists map[catalog.Kind]servers.Listed
+	at    map[catalog.Kind]time.Time
+	ended map[catalog.Kind]bool
+}
+
+// writeDelay is how long memory waits for further lists before it writes.
+const writeDelay = time.Second
+
+// Listed implements servers.Memory.
+func (m *memory) Listed(list servers.Listed) {
+	m.note(list.Server, func(anew *listedAnew) {
+		kind := catalog.Kind(list.Member)
+		anew.lists[kind], anew.at[kind] = list, time.Now()
+		delete(anew.ended, kind)
+		anew.facts = factsOf(list)
+	})
+}
+
+// memory returns the memory of a toolbox.
+func (a *App) memory(loaded *config.Config, reuses bool) *memory {
+	return &memory{
+		store: catalogStore(), servers: loaded.Servers, reuses: reuses,
+		failed: func(err error) { a.log.Debug("no catalogue is kept: " + err.Error()) },
+	}
+}
+
+// maxInstructions is how many bytes of a server's instructions are kept.
+const maxInstructions = 16 << 10
+
+func factsOf(list servers.Listed) catalog.Facts {
+	s := list.Session
+	return catalog.Facts{
+		Server: list.Server.Name, Protocol: s.Protocol, Name: s.Info.Name, Version: s.Info.Version,
+		Instructions: s.Instructions[:min(len(s.Instructions), maxInstructions)],
+	}
+}
+
+// Changed implements servers.Memory.
+func (m *memory) Changed(server *config.Server, member string) {
+	m.note(server, func(anew *listedAnew) {
+		kind := catalog.Kind(member)
+		delete(anew.lists, kind)
+		anew.ended[kind] = true
+	})
+}
+
+// note changes what is to be written about a server.
+func (m *memory) note(server *config.Server, change func(*listedAnew)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pending == nil {
+		m.pending = make(map[*config.Server]*listedAnew)
+	}
+	if m.pending[server] == nil {
+		m.pending[server] = &listedAnew{
+			lists: make(map[catalog.Kind]servers.Listed), at: make(map[catalog.Kind]time.Time),
+			ended: make(map[catalog.Kind]bool),
+		}
+	}
+	change(m.pending[server])
+	if m.timer == nil {
+		m.timer = time.AfterFunc(writeDelay, m.write)
+		return
+	}
+	m.timer.Reset(writeDelay)
+}
+
+// write writes what there is to write. A catalogue that cannot be written is no loss.
+func (m *memory) write() {
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	m.mu.Lock()
+	pending := m.pending
+	m.pending = nil
+	if m.timer != nil {
+		m.timer.Stop()
+		m.timer = nil
+	}
+	m.mu.Unlock()
+	for server, anew := range pending {
+		var lists []catalog.List
+		for kind, list := range anew.lists {
+			terms := catalog.Terms{TTLMS: list.TTL.Milliseconds(), Public: list.Public}
+			if !list.Public && list.TTL > 0 {
+				terms.Login = list.Login
+			}
+			lists = append(lists, catalog.NewList(kind, list.Elements, anew.at[kind], terms))
+		}
+		var ended []catalog.Kind
+		for kind := range anew.ended {
+			ended = append(ended, kind)
+		}
+		err := m.store.Update(context.Background(), server.Identity(), anew.facts, lists, ended...)
+		if err != nil {
+			m.failed(err)
+		}
+	}
+}
+
+// keep writes what was listed, beside end, which closes the servers; ctx bounds the wait.
+func (m *memory) keep(ctx context.Context, end func(context.Context)) {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		m.write()
+	}()
+	end(ctx)
+	select {
+	case <-written:
+		m.write() // a server may have told of a change while it was closed
+	case <-ctx.Done():
+	}
+}
+
+// Tools implements servers.Memory.
+func (m *memory) Tools(server *config.Server, login string) ([]json.RawMessage, bool) {
+	if !m.reuses {
+		return nil, false
+	}
+	list := m.store.Read(server.Identity()).List(catalog.Tools)
+	if !list.Fresh(time.Now(), login) {
+		return nil, false
+	}
+	return list.Definitions(), true
+}
+
+// Owners implements servers.Memory.
+func (m *memory) Owners(tool string) []string {
+	var owners []string
+	for _, server := range m.servers {
+		if m.store.ReadNaming(server.Identity(), tool).List(catalog.Tools).Find(tool) != nil {
+			owners = append(owners, server.Name)
+		}
+	}
+	return slices.Clip(owners)
+}

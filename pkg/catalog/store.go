@@ -1,0 +1,255 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"toolx/pkg/state"
+)
+
+// The bounds of what is kept. A list that has not been given anew for longest is no longer read, and its file goes when
+// another entry needs one.
+const (
+	maxFile  = 16 << 20 // bytes of one file
+	maxFiles = 300
+	longest  = 60 * 24 * time.Hour
+)
+
+// settled is for how long a list that has not changed is not written again; what Age says is as inexact as that.
+const settled = 10 * time.Minute
+
+// lockTime is how long an update waits for that of another process.
+const lockTime = 2 * time.Second
+
+// Store is the folder of the catalogues. With an empty Folder nothing is kept. Entries are known by ids that are names
+// of files.
+type Store struct {
+	Folder string
+	Now    func() time.Time // nil means time.Now
+}
+
+func (s Store) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
+func (s Store) path(id string) string { return filepath.Join(s.Folder, id+suffix) }
+
+// suffix ends the names of catalogues' files.
+const suffix = ".catalog"
+
+// Read returns the catalogue of an entry, nil where there is none: a file that is broken, too large or too old counts
+// as none.
+func (s Store) Read(id string) *Catalog { return s.read(id, nil) }
+
+// ReadNaming is Read for who looks for an element of that name: it also returns nil where there is none, and then it is
+// much quicker.
+func (s Store) ReadNaming(id, name string) *Catalog {
+	quoted, _ := json.Marshal(Entry{Name: name}) // texts always encode
+	member, _, _ := bytes.Cut(quoted, []byte(`,"b"`))
+	return s.read(id, member[1:])
+}
+
+// read reads a catalogue whose index has a text.
+func (s Store) read(id string, has []byte) *Catalog {
+	if s.Folder == "" {
+		return nil
+	}
+	text, err := state.Read(s.path(id), maxFile)
+	if err != nil {
+		return nil
+	}
+	c, err := decode(text, has)
+	if err != nil {
+		return nil
+	}
+	now := s.now()
+	c.Lists = slices.DeleteFunc(c.Lists, func(list List) bool { return list.Age(now) > longest })
+	if len(c.Lists) == 0 {
+		return nil
+	}
+	return c
+}
+
+// Update lays lists over those that are kept of an entry, kind by kind, after it has dropped those of the kinds in
+// ended. Several processes may do so at the same time: each change counts. It writes nothing where nothing has changed.
+func (s Store) Update(ctx context.Context, id string, facts Facts, lists []List, ended ...Kind) error {
+	if s.Folder == "" || len(lists)+len(ended) == 0 {
+		return nil
+	}
+	if s.holds(s.Read(id), facts, lists, ended) {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	unlock, err := state.Lock(bounded, filepath.Join(s.Folder, "update.lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	known := s.Read(id)
+	merged := &Catalog{Facts: facts}
+	if facts == (Facts{}) && known != nil {
+		merged.Facts = known.Facts
+	}
+	if known != nil {
+		merged.Lists = slices.DeleteFunc(known.Lists, func(old List) bool {
+			return slices.Contains(ended, old.Kind) ||
+				slices.ContainsFunc(lists, func(list List) bool { return list.Kind == old.Kind })
+		})
+	}
+	merged.Lists = append(merged.Lists, lists...)
+	if len(merged.Lists) == 0 {
+		return s.remove(id)
+	}
+	text := encode(merged)
+	if len(text) > maxFile {
+		return errTooLarge(len(text))
+	}
+	if known == nil {
+		s.prune()
+	}
+	return state.Replace(s.path(id), text)
+}
+
+func errTooLarge(size int) error {
+	return fmt.Errorf("a catalogue of %d bytes is not kept: at most %d are", size, maxFile)
+}
+
+// Drop forgets all lists of an entry that are not public, as when a login ends.
+func (s Store) Drop(ctx context.Context, id string) error {
+	known := s.Read(id)
+	if known == nil {
+		return nil
+	}
+	var ended []Kind
+	for _, list := range known.Lists {
+		if !list.Public {
+			ended = append(ended, list.Kind)
+		}
+	}
+	return s.Update(ctx, id, Facts{}, nil, ended...)
+}
+
+// remove removes an entry's file, if there is one.
+func (s Store) remove(id string) error {
+	if err := os.Remove(s.path(id)); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+// holds reports whether a catalogue says already what an update would make it say.
+func (s Store) holds(known *Catalog, facts Facts, lists []List, ended []Kind) bool {
+	if known == nil {
+		return len(lists) == 0
+	}
+	if facts != (Facts{}) && facts != known.Facts {
+		return false
+	}
+	if slices.ContainsFunc(ended, func(kind Kind) bool { return known.List(kind) != nil }) {
+		return false
+	}
+	return !slices.ContainsFunc(lists, func(list List) bool {
+		old := known.List(list.Kind)
+		same := func(a, b Entry) bool { return bytes.Equal(a.definition, b.definition) }
+		return old == nil || old.Terms != list.Terms || list.TTLMS > 0 || s.now().Sub(old.Time).Abs() > settled ||
+			!slices.EqualFunc(old.Entries, list.Entries, same)
+	})
+}
+
+// prune makes room for one more file: it removes those that have not been written for too long, then the oldest ones.
+// The caller holds the lock.
+func (s Store) prune() {
+	entries, _ := os.ReadDir(s.Folder)
+	var files []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), suffix) {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for i, file := range files {
+		if len(files)-i >= maxFiles || s.now().Sub(file.ModTime()) > longest {
+			_ = os.Remove(filepath.Join(s.Folder, file.Name())) // what cannot be removed is passed over the next time
+		}
+	}
+}
+
+// A file has three parts: a line with the version, the length of the index and the checksum of all that follows; the
+// index, which is the Catalog as JSON; and the definitions, one after the other, in the order of the index.
+const headFormat = "toolx-catalogue 1 %d %08x\n"
+
+// maxHead is how many bytes the first line has at most.
+const maxHead = 64
+
+func encode(c *Catalog) []byte {
+	index, _ := json.Marshal(c) // texts, numbers and times always encode
+	size := len(index)
+	for _, list := range c.Lists {
+		for _, entry := range list.Entries {
+			size += entry.Size
+		}
+	}
+	rest := make([]byte, 0, size)
+	rest = append(rest, index...)
+	for _, list := range c.Lists {
+		for _, entry := range list.Entries {
+			rest = append(rest, entry.definition...)
+		}
+	}
+	return append(fmt.Appendf(nil, headFormat, len(index), sumOf(rest)), rest...)
+}
+
+// decode reads what encode writes. An index that does not have a text is an error.
+func decode(text, has []byte) (*Catalog, error) {
+	var indexSize int
+	var sum uint32
+	end := bytes.IndexByte(text[:min(len(text), maxHead)], '\n') + 1
+	if n, _ := fmt.Sscanf(string(text[:end]), headFormat, &indexSize, &sum); n != 2 {
+		return nil, errBroken
+	}
+	rest := text[end:]
+	if indexSize < 0 || indexSize > len(rest) || sumOf(rest) != sum {
+		return nil, errBroken
+	}
+	if !bytes.Contains(rest[:indexSize], has) {
+		return nil, fs.ErrNotExist
+	}
+	c := &Catalog{}
+	if err := json.Unmarshal(rest[:indexSize], c); err != nil {
+		return nil, err
+	}
+	rest = rest[indexSize:]
+	for _, list := range c.Lists {
+		for i := range list.Entries {
+			entry := &list.Entries[i]
+			if entry.Size < 0 || entry.Size > len(rest) {
+				return nil, errBroken
+			}
+			entry.definition, rest = rest[:entry.Size:entry.Size], rest[entry.Size:]
+		}
+	}
+	if len(rest) > 0 {
+		return nil, errBroken
+	}
+	return c, nil
+}
+
+// errBroken says that a file is not what encode writes.
+var errBroken = errors.New("not a catalogue")
+
+// sumOf returns the checksum that processors compute themselves.
+func sumOf(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }

@@ -1,0 +1,157 @@
+package servers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/config"
+	"toolx/pkg/rawjson"
+)
+
+// Memory knows from one process to the next what servers have listed. Its methods are called while servers are waited
+// for, so they must be quick, and from several goroutines.
+type Memory interface {
+	// Listed takes a list that a server has given.
+	Listed(Listed)
+	// Changed says that a server has declared one of its lists, by its member, to be out of date.
+	Changed(server *config.Server, member string)
+	// Tools returns the tools that a server gave earlier, if it allowed to use them until now without asking again.
+	// login is as in Listed.
+	Tools(server *config.Server, login string) (definitions []json.RawMessage, ok bool)
+	// Owners returns the servers that had a tool of that plain name when they were last asked.
+	Owners(tool string) []string
+}
+
+// Listed is a list that a server has given, all pages of it.
+type Listed struct {
+	Server  *config.Server
+	Session *Session
+	// Member is the list's in the server's answer: tools, resources, resourceTemplates, prompts.
+	Member   string
+	Elements []json.RawMessage
+	// TTL is for how long the server lets clients use the list; zero where it says nothing of that. Public reports
+	// whether the list is the same for everybody; else it is for Login alone.
+	TTL    time.Duration
+	Public bool
+	// Login stands for the secrets that the server got. It is empty where toolx cannot tell one login from another.
+	Login string
+}
+
+// keeping is what a session needs to keep its lists.
+type keeping struct {
+	memory Memory // nil: nothing is kept
+	server *config.Server
+	login  string
+}
+
+func newKeeping(d dial) keeping {
+	k := keeping{memory: d.memory, server: d.server}
+	if d.launch.URL == "" {
+		text, _ := json.Marshal([][]string{d.launch.Args, d.launch.Secrets}) // texts always encode
+		sum := sha256.Sum256(append([]byte(d.server.Identity()), text...))
+		k.login = hex.EncodeToString(sum[:8])
+	}
+	return k
+}
+
+// listed keeps a list.
+func (s *Session) listed(member string, elements []json.RawMessage, terms terms) {
+	if s.keeping.memory != nil {
+		s.keeping.memory.Listed(Listed{
+			Server: s.keeping.server, Session: s, Member: member, Elements: elements,
+			TTL: terms.ttl, Public: terms.public, Login: s.keeping.login,
+		})
+	}
+}
+
+// changed forgets the list that a notification is about, if it is about one.
+func (s *Session) changed(method string) {
+	member := map[string]string{
+		mcp.MethodNotificationToolsListChanged:     "tools",
+		mcp.MethodNotificationPromptsListChanged:   "prompts",
+		mcp.MethodNotificationResourcesListChanged: "resources",
+	}[method]
+	if s.keeping.memory == nil || member == "" {
+		return
+	}
+	s.keeping.memory.Changed(s.keeping.server, member)
+	if member == "resources" {
+		s.keeping.memory.Changed(s.keeping.server, "resourceTemplates")
+	}
+}
+
+// recall takes the tools of an earlier list that still holds, and reports whether there is one.
+func (s *Session) recall(server *config.Server) bool {
+	if s.keeping.memory == nil {
+		return false
+	}
+	definitions, ok := s.keeping.memory.Tools(server, s.keeping.login)
+	if ok {
+		s.tools, s.recalled = s.makeTools(server, definitions), true
+	}
+	return ok
+}
+
+// askAgain lists the tools of a session whose tools are those of an earlier list, and reports whether it did.
+func (p *Pool) askAgain(ctx context.Context, s *Session) bool {
+	s.mu.Lock()
+	recalled := s.recalled
+	s.recalled = false
+	s.mu.Unlock()
+	if !recalled {
+		return false
+	}
+	definitions, err := s.pages(ctx, string(mcp.MethodToolsList), "tools")
+	if err != nil {
+		return false // the caller says that the name is not known
+	}
+	tools := s.makeTools(s.keeping.server, definitions)
+	s.mu.Lock()
+	s.tools = tools
+	s.mu.Unlock()
+	p.options.Registry.ReplaceServer(s.Name, tools...)
+	return true
+}
+
+// beginOwners starts opening the servers that had a tool of that plain name when they were last asked.
+func (p *Pool) beginOwners(ctx context.Context, name string) map[string]*opening {
+	openings := make(map[string]*opening)
+	if p.options.Memory == nil {
+		return openings
+	}
+	for _, server := range p.options.Memory.Owners(name) {
+		if e := p.entries[server]; e != nil {
+			openings[server] = p.begin(ctx, e, false)
+		}
+	}
+	return openings
+}
+
+// terms are what a server says of a list that clients keep (MCP 2026-07-28, CacheableResult).
+type terms struct {
+	ttl    time.Duration
+	public bool
+}
+
+// termsOf reads the terms of a page. A malformed one counts as missing.
+func termsOf(result json.RawMessage) terms {
+	found := terms{public: rawjson.GetText(result, "cacheScope") == "public"}
+	ms, err := strconv.ParseInt(string(rawjson.Get(result, "ttlMs")), 10, 64)
+	if ms > 0 && (err == nil || errors.Is(err, strconv.ErrRange)) {
+		found.ttl = time.Duration(min(ms, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+	}
+	return found
+}
+
+// and returns the terms of two pages together: the stricter ones.
+func (t terms) and(other terms) terms {
+	return terms{ttl: min(t.ttl, other.ttl), public: t.public && other.public}
+}
