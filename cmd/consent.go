@@ -29,6 +29,8 @@ type consent struct {
 	asked sync.Map
 	// asksNobody says that standard input is not for questions, though it may be a terminal.
 	asksNobody bool
+	// sources are where references in the config get their values from.
+	sources *config.Sources
 }
 
 // trustStore returns where consent is kept.
@@ -41,7 +43,7 @@ func (c *consent) loadConfig() (*config.Config, error) {
 	if err != nil {
 		return &config.Config{}, err
 	}
-	loaded, err := config.Load(config.Options{Files: c.flags.config, Distrust: policy.none})
+	loaded, err := config.Load(config.Options{Files: c.flags.config, Distrust: policy.none, Sources: c.sources})
 	for _, project := range loaded.Projects {
 		allowed, unreadable := policy.allows(project)
 		if allowed {

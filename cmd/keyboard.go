@@ -50,6 +50,19 @@ func (k *keyboard) hold(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
+// uninterrupted returns a context that ends when the command is interrupted.
+func (k *keyboard) uninterrupted() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-k.over:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
 // dropTyped drops lines that were typed before now, as no answer to a question that nobody has seen. The caller holds
 // the keyboard.
 func (k *keyboard) dropTyped() {

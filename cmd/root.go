@@ -202,6 +202,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newDoctorCommand(app, runDoctor),
 		newTrustCommand(app, runTrust),
 		newAuthCommand(app),
+		newSecretCommand(app),
 		newCompletionCommand(app),
 		newConformanceCommand(app, runConformance),
 		newVersionCommand(app),

@@ -11,14 +11,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
-	system "github.com/zalando/go-keyring"
-
+	"toolx/pkg/keyring"
 	"toolx/pkg/state"
 )
 
@@ -29,13 +26,13 @@ import (
 // is safe for concurrent use, also by processes.
 type Store struct {
 	dir  string
-	ring keyring
+	ring keyring.Ring
 }
 
 // NewStore returns a Store in a folder, which is created when needed. With inKeyring, secrets go to the system's
 // keyring if there is one.
 func NewStore(dir string, inKeyring bool) *Store {
-	return &Store{dir: dir, ring: keyring{off: !inKeyring}}
+	return &Store{dir: dir, ring: keyring.Ring{Off: !inKeyring}}
 }
 
 // record is a server's file.
@@ -70,9 +67,9 @@ func (s *Store) load(ctx context.Context, server, issuer string) (*Grant, error)
 		}
 		return grant, nil
 	}
-	text, err := s.ring.get(ctx, account(server, grant.Issuer))
+	text, err := s.ring.Get(ctx, account(server, grant.Issuer))
 	switch {
-	case errors.Is(err, errNotThere):
+	case errors.Is(err, keyring.ErrNotThere):
 		return nil, nil // removed by hand
 	case err != nil:
 		return nil, err
@@ -111,11 +108,11 @@ func (s *Store) save(ctx context.Context, server string, grant *Grant) error {
 	one := &kept{Grant: &copied}
 	// The keyring comes first: a reader between the two has a token that is newer than what the file says of it, which
 	// does no harm.
-	copied.Keyring = s.ring.set(ctx, account(server, grant.Issuer), string(text)) == nil
+	copied.Keyring = s.ring.Set(ctx, account(server, grant.Issuer), string(text)) == nil
 	if !copied.Keyring {
 		one.Secrets = &copied.secrets
 		if before := read.Grants[grant.Issuer]; before != nil && before.Keyring {
-			_ = s.ring.delete(ctx, account(server, grant.Issuer)) // what is there is of no use any more
+			_ = s.ring.Delete(ctx, account(server, grant.Issuer)) // what is there is of no use any more
 		}
 	}
 	read.Grants[grant.Issuer] = one
@@ -127,8 +124,8 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	if read, _ := s.read(server); read != nil {
 		for issuer, one := range read.Grants {
 			if one.Keyring {
-				wrong := s.ring.delete(ctx, account(server, issuer))
-				if wrong != nil && !errors.Is(wrong, errNotThere) {
+				wrong := s.ring.Delete(ctx, account(server, issuer))
+				if wrong != nil && !errors.Is(wrong, keyring.ErrNotThere) {
 					return wrong
 				}
 			}
@@ -252,76 +249,3 @@ func (s *Store) path(server string) string {
 
 // account returns the name of a grant's secrets in the keyring.
 func account(server, issuer string) string { return server + " " + issuer }
-
-// keyring is the system's store for secrets: Keychain, Credential Manager, or the Secret Service of a Linux desktop.
-type keyring struct{ off bool }
-
-const keyringService = "toolx"
-
-// keyringTime bounds one request: a keyring that is locked asks a person to open it, and there may be none.
-const keyringTime = 15 * time.Second
-
-var (
-	errNotThere = errors.New("the keyring has no such secret")
-	errNoRing   = errors.New("there is no keyring")
-	errRingTime = errors.New("the keyring does not answer; is it locked?")
-)
-
-func (k keyring) get(ctx context.Context, account string) (text string, err error) {
-	err = k.do(ctx, func() error {
-		found, err := system.Get(keyringService, account)
-		text = found
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	return text, nil
-}
-
-func (k keyring) set(ctx context.Context, account, text string) error {
-	return k.do(ctx, func() error { return system.Set(keyringService, account, text) })
-}
-
-func (k keyring) delete(ctx context.Context, account string) error {
-	return k.do(ctx, func() error { return system.Delete(keyringService, account) })
-}
-
-// do bounds a request to the keyring, whose client knows no context. What does not answer is left behind.
-func (k keyring) do(ctx context.Context, request func() error) error {
-	if k.off || !hasKeyring() {
-		return errNoRing
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- request() }()
-	late := time.NewTimer(keyringTime)
-	defer late.Stop()
-	select {
-	case err := <-ended:
-		if errors.Is(err, system.ErrNotFound) {
-			return errNotThere
-		}
-		return err
-	case <-late.C:
-		return errRingTime
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// hasKeyring reports whether asking for a keyring makes sense. On Linux that takes a session bus: without one the
-// client would start a bus of its own, with nothing on it.
-func hasKeyring() bool {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		return true
-	}
-	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
-		return true
-	}
-	folder := os.Getenv("XDG_RUNTIME_DIR")
-	if folder == "" {
-		return false
-	}
-	_, err := os.Stat(filepath.Join(folder, "bus"))
-	return err == nil
-}

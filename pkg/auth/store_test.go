@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	system "github.com/zalando/go-keyring"
+
+	"toolx/pkg/keyring"
 )
 
 // withKeyring gives the test a keyring, in memory.
@@ -42,7 +44,7 @@ func TestKeyring(t *testing.T) {
 	if _, err := Logout(t.Context(), http.DefaultTransport, options); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := system.Get(keyringService, account(w.url(), w.issuer())); !errors.Is(err, system.ErrNotFound) {
+	if left, err := system.Get(keyring.Service, account(w.url(), w.issuer())); !errors.Is(err, system.ErrNotFound) {
 		t.Errorf("the keyring still has %d bytes, %v", len(left), err)
 	}
 }

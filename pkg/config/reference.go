@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+
+	"toolx/pkg/mask"
 )
 
 // reference is a form of ${…} other than a variable: ${NAME:ARGUMENT}.
@@ -235,7 +237,16 @@ func (e *expander) fromCommand(argument, key string, depth int) (string, error) 
 	if text = strings.TrimRight(text, "\r\n"); err == nil && text == "" {
 		err = errors.New("it printed nothing")
 	}
-	return text, err
+	if err != nil {
+		said := err.Error()
+		for _, secret := range e.values { // which its standard error may repeat
+			if len(secret) >= minSecret {
+				said = strings.ReplaceAll(said, secret, mask.Mask)
+			}
+		}
+		return "", &referenceError{said, "run it yourself to see what it lacks: " + strings.TrimSpace(argument), err}
+	}
+	return text, nil
 }
 
 // secretLines returns the lines of a secret of several lines, because JSON and logs write its line ends in other ways.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolx/pkg/mask"
 )
 
 // fakeSources have the secret gold under the name key, and programs that print what they were asked to run.
@@ -23,7 +25,11 @@ func fakeSources(ran *[]string) *Sources {
 			*ran = append(*ran, strings.Join(command, "|"))
 			switch filepath.Base(command[0]) {
 			case "broken":
-				return "", errors.New("exit status 3; stderr: vault is sealed")
+				said := "exit status 3; stderr: vault is sealed"
+				if slices.Contains(command, "apple") {
+					said += " to apple"
+				}
+				return "", errors.New(said)
 			case "mute":
 				return "\n", nil
 			}
@@ -68,7 +74,8 @@ func TestReferences(t *testing.T) {
 		{"${file:empty}", "${file:empty} stands for an empty text", ""},
 		{"${file:big}", "${file:big}: larger than 256 KiB", ""},
 		{"${cmd:broken now}", "${cmd:broken now}: exit status 3; stderr: vault is sealed", ""},
-		{"${cmd:mute}", "${cmd:mute}: it printed nothing", ""},
+		{"${A}${cmd:broken ${A}}", "${cmd:broken ${A}}: exit status 3; stderr: vault is sealed to " + mask.Mask, "broken ${A}"},
+		{"${cmd:mute}", "${cmd:mute}: it printed nothing", "run it yourself to see what it lacks: mute"},
 		{"${cmd:sh -c 'x'}", "no shell reads it", "write ${cmd:PROGRAM ARGUMENTS}"},
 		{"${cmd: }", "the program is missing", ""},
 	}

@@ -14,11 +14,8 @@ import (
 	"time"
 )
 
-// The limits of a headersCommand.
-const (
-	headersTime = 10 * time.Second
-	headersMost = 64 << 10 // bytes of its output
-)
+// headersTime bounds a headersCommand.
+const headersTime = 10 * time.Second
 
 // gatherHeaders returns the headers of every request: those of the config, and over them those that its headersCommand
 // prints. The error is a *Failure, or ctx's.
@@ -50,42 +47,15 @@ func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
 	return headers, nil
 }
 
-// runHeadersCommand runs the program with nothing on its stdin and reads what it
-// prints. A program that fails, or has not ended in time, ends with all that it has
-// started; what another one leaves behind may be a keeper of secrets, and lives on.
+// runHeadersCommand runs the program and reads what it prints.
 func (d dial) runHeadersCommand(ctx context.Context) (map[string]string, error) {
-	bounded, cancel := context.WithTimeout(ctx, headersTime)
-	defer cancel()
 	command := exec.Command(d.launch.HeadersCommand[0], d.launch.HeadersCommand[1:]...)
 	command.Dir, command.Env = d.launch.Cwd, d.launch.Env
-	command.WaitDelay = drainTime // for what it has started and left behind
-	stdout, stderr := &cappedBuffer{most: headersMost}, &cappedBuffer{most: headersMost}
-	command.Stdout, command.Stderr = stdout, stderr
-	group, err := startGroup(command)
+	text, err := printed(ctx, command, headersTime)
 	if err != nil {
 		return nil, err
 	}
-	alive := context.AfterFunc(bounded, group.kill)
-	err = command.Wait()
-	group.waited()
-	if alive() && err == nil {
-		group.leave()
-	} else {
-		group.kill()
-		group.release(bounded)
-	}
-	switch {
-	case stdout.cut:
-		return nil, fmt.Errorf("it prints more than %d KiB", headersMost>>10)
-	case bounded.Err() != nil && ctx.Err() == nil:
-		return nil, fmt.Errorf("it has not ended within %s", headersTime)
-	case err != nil:
-		if said := headline(stderr.text.Bytes()); said != "" {
-			return nil, fmt.Errorf("%w; stderr: %s", err, said)
-		}
-		return nil, err
-	}
-	return parseHeaders(stdout.text.Bytes())
+	return parseHeaders(text)
 }
 
 // cappedBuffer keeps the beginning of what is written to it, and takes no more.

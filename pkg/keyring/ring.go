@@ -1,0 +1,102 @@
+// Package keyring keeps secrets: in the system's keyring (Keychain, Credential Manager, or the Secret Service of a
+// Linux desktop), and the user's own, by name, where there is none in a file that only the user can read.
+package keyring
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	system "github.com/zalando/go-keyring"
+)
+
+// Ring is the system's keyring. The zero value asks it.
+type Ring struct {
+	// Off says that the keyring is not asked, as if there were none.
+	Off bool
+}
+
+// Service is what the keyring calls the owner of toolx's secrets.
+const Service = "toolx"
+
+// askTime bounds one request: a keyring that is locked asks a person to open it, and there may be none.
+const askTime = 15 * time.Second
+
+var (
+	// ErrNotThere says that the keyring has no such secret. It is fs.ErrNotExist as well.
+	ErrNotThere error = notThere{}
+	// ErrNone says that the system has no keyring.
+	ErrNone = errors.New("there is no keyring")
+	errTime = errors.New("the keyring does not answer; is it locked?")
+)
+
+type notThere struct{}
+
+func (notThere) Error() string        { return "the keyring has no such secret" }
+func (notThere) Is(target error) bool { return target == fs.ErrNotExist }
+
+// Get returns the secret of an account.
+func (r Ring) Get(ctx context.Context, account string) (text string, err error) {
+	err = r.do(ctx, func() error {
+		found, err := system.Get(Service, account)
+		text = found
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+// Set keeps the secret of an account, in the place of an earlier one.
+func (r Ring) Set(ctx context.Context, account, text string) error {
+	return r.do(ctx, func() error { return system.Set(Service, account, text) })
+}
+
+// Delete forgets the secret of an account.
+func (r Ring) Delete(ctx context.Context, account string) error {
+	return r.do(ctx, func() error { return system.Delete(Service, account) })
+}
+
+// do bounds a request to the keyring, whose client knows no context. What does not answer is left behind.
+func (r Ring) do(ctx context.Context, request func() error) error {
+	if r.Off || !isThere() {
+		return ErrNone
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- request() }()
+	late := time.NewTimer(askTime)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		if errors.Is(err, system.ErrNotFound) {
+			return ErrNotThere
+		}
+		return err
+	case <-late.C:
+		return errTime
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// isThere reports whether asking for a keyring makes sense. On Linux that takes a session bus: without one the client
+// would start a bus of its own, with nothing on it.
+func isThere() bool {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return true
+	}
+	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
+		return true
+	}
+	folder := os.Getenv("XDG_RUNTIME_DIR")
+	if folder == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(folder, "bus"))
+	return err == nil
+}
