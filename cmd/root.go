@@ -200,6 +200,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newRawCommand(app, runRaw),
 		newWatchCommand(app, runWatch),
 		newDoctorCommand(app, runDoctor),
+		newServersCommand(app),
 		newTrustCommand(app, runTrust),
 		newAuthCommand(app),
 		newSecretCommand(app),

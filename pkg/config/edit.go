@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Change is one change of a config file's text.
@@ -182,3 +183,43 @@ func within(keys []string, value *node) *node {
 	}
 	return value
 }
+
+// ServerPath returns the path of a server's entry in a config file's text, and whether it is there; if it is not, the
+// path where it belongs.
+func ServerPath(name string, data []byte, server string) (path []string, found bool) {
+	sections := []string{"servers", "mcpServers"}
+	section := sections[0]
+	if strings.HasSuffix(name, ".mcp.json") {
+		section = sections[1]
+	}
+	text, _ := decodeText(name, data)
+	root, _ := parse(name, text)
+	for _, key := range sections {
+		if root == nil {
+			break
+		}
+		if m, there := root.get(key); there {
+			section = key
+			if _, found := m.value.get(server); found {
+				return []string{key, server}, true
+			}
+		}
+	}
+	return []string{section, server}, false
+}
+
+// CheckServerName returns why a server cannot have a name, or nil.
+func CheckServerName(name string) error {
+	for _, r := range name {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) {
+			return fmt.Errorf("the name %q has spaces or characters that cannot be seen", name)
+		}
+	}
+	if strings.Contains(name, "__") || strings.ContainsAny(name, ":/\\*?[]{}") {
+		return fmt.Errorf("the name %q has signs that mean something in tools' names", name)
+	}
+	return nil
+}
+
+// Says reports whether the entry has a key of this name, whatever its value.
+func (s *Server) Says(key string) bool { return s.node != nil && s.node.indexOf(key) >= 0 }

@@ -104,12 +104,12 @@ func Find(options Options) ([]File, []Warning, []Problem) {
 		return files, nil, problems
 	}
 	var files []File
-	user := filepath.Join(options.UserDir, "toolx", "config.yaml")
-	if filepath.IsAbs(options.UserDir) && isFile(user) {
-		files = append(files, File{Name: user, Path: user})
+	user := userFile(options)
+	if filepath.IsAbs(options.UserDir) && isFile(user.Path) {
+		files = append(files, user)
 	}
 	path, warnings := nearestFile(options)
-	if path != "" && path != user {
+	if path != "" && path != user.Path {
 		name := path
 		if filepath.Dir(path) == options.Dir {
 			name = filepath.Base(path)
@@ -117,6 +117,27 @@ func Find(options Options) ([]File, []Warning, []Problem) {
 		files = append(files, File{Name: name, Path: path, Project: true})
 	}
 	return files, warnings, nil
+}
+
+// UserFile returns the config file that is the user's own: the last one of $TOOLX_CONFIG, else that of the user's
+// config folder. It need not exist.
+func UserFile(options Options) File {
+	options = options.withDefaults()
+	list, _ := options.Getenv(envFiles)
+	if names := splitList(list, options.Getenv); len(names) > 0 {
+		name := names[len(names)-1]
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(options.Dir, path)
+		}
+		return File{Name: name, Path: path}
+	}
+	return userFile(options)
+}
+
+func userFile(options Options) File {
+	path := filepath.Join(options.UserDir, "toolx", "config.yaml")
+	return File{Name: path, Path: path}
 }
 
 // named returns the files that the user named.

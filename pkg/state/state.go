@@ -98,6 +98,35 @@ func Replace(path string, text []byte) error {
 	return err
 }
 
+// Rewrite replaces a file of the user's, and creates it with a mode and its folder if it is missing. A file keeps its
+// mode, and a link to it stays one. A reader sees the old text or the new one, even after a crash.
+func Rewrite(path string, text []byte, mode fs.FileMode) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return &fs.PathError{Op: "write", Path: path, Err: errIrregular}
+	case err == nil:
+		mode = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	name, err := writeNew(filepath.Dir(path), text)
+	if err != nil {
+		return err
+	}
+	if err = os.Chmod(name, mode); err == nil {
+		err = rename(name, path)
+	}
+	if err != nil {
+		_ = os.Remove(name) // the first error says more
+	}
+	return err
+}
+
 // Writable returns why Replace cannot write in a folder, or nil.
 func Writable(folder string) error {
 	unlock, err := lockFolder(folder)

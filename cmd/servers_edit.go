@@ -1,0 +1,449 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/state"
+	"toolx/pkg/words"
+)
+
+// configFileFlags say which config file is changed.
+type configFileFlags struct{ user, project bool }
+
+func (f *configFileFlags) declare(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.user, "user", false, "change your own config")
+	cmd.Flags().BoolVar(&f.project, "project", false, "change the config of this folder, or the nearest above it")
+}
+
+// check refuses what names two files.
+func (f *configFileFlags) check(app *App) func() error {
+	return func() error {
+		given := len(app.flags.config)
+		for _, flag := range []bool{f.user, f.project} {
+			if flag {
+				given++
+			}
+		}
+		if given > 1 {
+			return fault.Usage("only one file is changed at a time", "give one of --user, --project, --config FILE")
+		}
+		return nil
+	}
+}
+
+// named returns the file that the flags name; ok is false where they name none.
+func (f *configFileFlags) named(app *App) (file config.File, ok bool) {
+	switch {
+	case len(app.flags.config) > 0:
+		return namedFile(app.flags.config[0], false), true
+	case f.user:
+		return config.UserFile(config.Options{}), true
+	case !f.project:
+		return config.File{}, false
+	}
+	files, _, _ := config.Find(config.Options{})
+	if at := slices.IndexFunc(files, func(f config.File) bool { return f.Project }); at >= 0 {
+		return files[at], true
+	}
+	return namedFile("toolx.yaml", true), true
+}
+
+// namedFile returns a file by its name, which counts from the working folder.
+func namedFile(name string, project bool) config.File {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		path = name
+	}
+	return config.File{Name: name, Path: path, Project: project}
+}
+
+// serversAddOptions say what is added, and where.
+type serversAddOptions struct {
+	configFileFlags
+	name      string
+	command   []string
+	replace   bool
+	noConnect bool
+}
+
+func newServersAddCommand(app *App, run runFunc[serversAddOptions]) *cobra.Command {
+	var o serversAddOptions
+	cmd := &cobra.Command{
+		Use:   "add NAME -- COMMAND… | NAME URL",
+		Short: "Add a server to the config, and say what it offers",
+		Long: `Add a server to the config, then connect to it once and say what was found. The
+server is a command after --, or an address; --env, --cwd, -H, --cacert and
+--protocol become part of the entry. ${VARIABLE} in a value stays as it is, and is
+replaced whenever the server is started, so that no secret needs to be in the file.
+
+The entry is kept if the server cannot be reached, and the exit code says so.
+
+` + serversExits,
+		Example: `  toolx servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  toolx servers add github https://api.example.com/mcp -H 'Authorization: Bearer ${TOKEN}'
+  toolx servers add db --project --env 'DSN=${DSN}' -- npx -y @bytebase/dbhub`,
+		Args: withCommand(&o.command, func(args []string) error { return o.take(app, args) }),
+		RunE: runs(app, &o, run, o.check(app)),
+	}
+	o.declare(cmd)
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the entry of this name")
+	cmd.Flags().BoolVar(&o.noConnect, "no-connect", false, "do not connect to the server")
+	return cmd
+}
+
+// take reads NAME [URL].
+func (o *serversAddOptions) take(app *App, args []string) error {
+	const fix = "toolx servers add NAME -- COMMAND…, or toolx servers add NAME URL"
+	if len(args) == 2 && app.flags.url == "" {
+		app.flags.url = args[1]
+		args = args[:1]
+	}
+	switch {
+	case len(args) == 0 || args[0] == "":
+		return fault.Usage("the server needs a name", fix)
+	case len(args) > 1:
+		return fault.Usage("unexpected argument "+quote(args[1]), fix)
+	case len(o.command) == 0 && app.flags.url == "":
+		return fault.Usage("the server needs a command or an address", fix)
+	}
+	o.name = args[0]
+	return nil
+}
+
+// runServersAdd writes the entry and connects to the server.
+func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
+	given, err := app.flags.adHoc(o.command)
+	if err != nil {
+		return err
+	}
+	if err := config.CheckServerName(o.name); err != nil {
+		return fault.Usage(err.Error(), "letters, digits, - and _ are safe: toolx servers add files …")
+	}
+	file, named := o.named(app)
+	if !named {
+		file = config.UserFile(config.Options{})
+	}
+	if err := app.settlePaths(given, file); err != nil {
+		return err
+	}
+	entry, err := entryOf(given, app.flags)
+	if err != nil {
+		return err
+	}
+	err = app.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+		path, found := config.ServerPath(file.Name, data, o.name)
+		if found && !o.replace {
+			return nil, fault.Usage(fmt.Sprintf("%s has a server '%s' already", file.Name, o.name),
+				"choose another name, or replace it: --replace")
+		}
+		return []config.Change{{Path: path, Value: entry}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	app.say("added %s to %s", render.Safe(o.name), render.Safe(file.Name))
+	// From here on the server is that of the file.
+	app.flags.url, app.flags.headers, app.flags.env, app.flags.cwd = "", nil, nil, ""
+	if o.noConnect {
+		return nil
+	}
+	return app.meet(ctx, o.name, file)
+}
+
+// settlePaths makes the paths of a server mean the same in the file as on the command line: there they count from the
+// working folder, in an entry from the file's.
+func (a *App) settlePaths(server *config.Server, file config.File) error {
+	for _, path := range []*string{&server.Command, &a.flags.caCert} {
+		isName := path == &server.Command && !strings.ContainsAny(*path, "/"+string(filepath.Separator))
+		settled := filepath.IsAbs(*path) || strings.HasPrefix(*path, "~") || strings.Contains(*path, "${")
+		if *path == "" || isName || settled {
+			continue
+		}
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return err
+		}
+		*path = absolute
+		if inside, err := filepath.Rel(filepath.Dir(file.Path), absolute); err == nil && filepath.IsLocal(inside) {
+			*path = "./" + filepath.ToSlash(inside)
+		}
+	}
+	for _, arg := range server.Args {
+		if _, err := os.Stat(arg); err == nil && !filepath.IsAbs(arg) && server.Cwd == "" {
+			a.log.Warn(fmt.Sprintf("the argument %s counts from the folder that toolx runs in; --cwd . settles it",
+				render.Safe(arg)))
+			break
+		}
+	}
+	return nil
+}
+
+// entryOf returns the entry of a server that the command line gives.
+func entryOf(server *config.Server, flags globalFlags) (json.RawMessage, error) {
+	return rawjson.Marshal(struct {
+		Command  string            `json:"command,omitempty"`
+		Args     []string          `json:"args,omitempty"`
+		Cwd      string            `json:"cwd,omitempty"`
+		Env      map[string]string `json:"env,omitempty"`
+		URL      string            `json:"url,omitempty"`
+		Headers  map[string]string `json:"headers,omitempty"`
+		CACert   string            `json:"caCert,omitempty"`
+		Protocol string            `json:"protocol,omitempty"`
+	}{
+		server.Command, server.Args, server.Cwd, server.Env, server.URL, server.Headers, flags.caCert, flags.protocol,
+	})
+}
+
+// meet connects to a server that was added, and says what it offers.
+func (a *App) meet(ctx context.Context, name string, file config.File) error {
+	box, err := a.toolbox(toolboxOptions{})
+	if err != nil {
+		return err
+	}
+	server, err := serverNamed(box.config.Servers, name, "toolx servers lists them")
+	if err != nil {
+		return err
+	}
+	if server.Origin.File != file.Name {
+		a.log.Warn(fmt.Sprintf("the server '%s' of this folder is that of %s", name, server.Origin))
+	}
+	stop := a.showProgress("connect")
+	defer stop()
+	session, err := box.pool.Open(ctx, name)
+	stop()
+	if err != nil {
+		a.say("it is kept, though it was not reached; toolx doctor %s says more, toolx servers remove %s takes it back",
+			render.Safe(exec.ShellLine(name)), render.Safe(exec.ShellLine(name)))
+		return a.masked(cmp.Or(gaveUp(ctx, "servers add", name), err))
+	}
+	found := strings.TrimSpace(session.Info.Name + " " + session.Info.Version)
+	tools := toolsOf(box.registry.All(), name, nil)
+	a.say("connected: %s, MCP %s, %s", render.Safe(a.mask.Text(cmp.Or(found, "a server without a name"))),
+		render.Safe(session.Protocol), words.Count(len(tools), "tool"))
+	return nil
+}
+
+// serversEditOptions say which entry is changed, and how.
+type serversEditOptions struct {
+	configFileFlags
+	name string
+	to   string // the new name
+	// changes returns the changes of an entry, and what was done; no change where all is as it should be.
+	changes func(o serversEditOptions, server *config.Server, path []string) ([]config.Change, string)
+}
+
+func newServersRemoveCommand(app *App, run runFunc[serversEditOptions]) *cobra.Command {
+	return newServersEditCommand(app, run, &cobra.Command{
+		Use:     "remove NAME",
+		Short:   "Remove a server from the config",
+		Example: "  toolx servers remove files\n  toolx servers remove files --project",
+	}, func(_ serversEditOptions, _ *config.Server, path []string) ([]config.Change, string) {
+		return []config.Change{{Path: path}}, "removed"
+	})
+}
+
+func newServersRenameCommand(app *App, run runFunc[serversEditOptions]) *cobra.Command {
+	return newServersEditCommand(app, run, &cobra.Command{
+		Use:     "rename NAME NEW",
+		Short:   "Give a server of the config another name",
+		Example: "  toolx servers rename files notes",
+	}, func(o serversEditOptions, _ *config.Server, path []string) ([]config.Change, string) {
+		return []config.Change{{Path: path, Rename: o.to}}, "renamed"
+	})
+}
+
+func newServersEnableCommand(app *App, run runFunc[serversEditOptions]) *cobra.Command {
+	return newServersEditCommand(app, run, &cobra.Command{
+		Use:     "enable NAME",
+		Short:   "Let a server of the config be used again",
+		Example: "  toolx servers enable files",
+	}, func(_ serversEditOptions, server *config.Server, path []string) ([]config.Change, string) {
+		return switched(server, path, true), "enabled"
+	})
+}
+
+func newServersDisableCommand(app *App, run runFunc[serversEditOptions]) *cobra.Command {
+	return newServersEditCommand(app, run, &cobra.Command{
+		Use:     "disable NAME",
+		Short:   "Keep a server of the config, and do not use it",
+		Example: "  toolx servers disable files",
+	}, func(_ serversEditOptions, server *config.Server, path []string) ([]config.Change, string) {
+		return switched(server, path, false), "disabled"
+	})
+}
+
+// switched returns the changes that switch a server on or off. A key that says so already is given another value, so
+// that a comment beside it stays.
+func switched(server *config.Server, path []string, on bool) []config.Change {
+	if server.Disabled == !on {
+		return nil
+	}
+	key, value := "disabled", fmt.Sprint(!on)
+	if written, _ := server.DisabledBy(); strings.HasPrefix(written, "enabled") || !on && server.Says("enabled") {
+		key, value = "enabled", fmt.Sprint(on)
+	}
+	return []config.Change{{Path: append(slices.Clone(path), key), Value: []byte(value)}}
+}
+
+// newServersEditCommand makes a verb that changes one entry.
+func newServersEditCommand(
+	app *App, run runFunc[serversEditOptions], cmd *cobra.Command,
+	changes func(serversEditOptions, *config.Server, []string) ([]config.Change, string),
+) *cobra.Command {
+	o := serversEditOptions{changes: changes}
+	renames := strings.HasPrefix(cmd.Use, "rename")
+	cmd.Long = cmd.Short + ". Everything else in the file stays as it is. The file is the one\n" +
+		"that the server stands in; where several have the name, --user, --project or --config\n" +
+		"choose one.\n\n" + serversExits
+	cmd.ValidArgsFunction = completeServers(app, 1)
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		want, fix := 1, "toolx servers "+cmd.Use
+		if renames {
+			want = 2
+		}
+		switch {
+		case len(args) < want || slices.Contains(args, ""):
+			return fault.Usage("the server's name is missing", fix)
+		case len(args) > want:
+			return fault.Usage("unexpected argument "+quote(args[want]), fix)
+		}
+		if o.name = args[0]; renames {
+			o.to = args[1]
+		}
+		return nil
+	}
+	cmd.RunE = runs(app, &o, run, o.check(app))
+	o.declare(cmd)
+	return cmd
+}
+
+// runServersEdit changes the entry of a server in the file that it stands in.
+func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
+	if o.to != "" {
+		if err := config.CheckServerName(o.to); err != nil {
+			return fault.Usage(err.Error(), "letters, digits, - and _ are safe")
+		}
+	}
+	server, file, err := app.entryNamed(o)
+	if err != nil {
+		return err
+	}
+	done := ""
+	err = app.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+		path, found := config.ServerPath(file.Name, data, o.name)
+		if !found {
+			gone := fmt.Sprintf("%s has no server '%s' any more", file.Name, o.name)
+			return nil, fault.Usage(gone, "read the file")
+		}
+		var changes []config.Change
+		changes, done = o.changes(o, server, path)
+		return changes, nil
+	})
+	if err != nil {
+		return err
+	}
+	if o.to != "" {
+		done += " to " + render.Safe(o.to)
+	}
+	app.say("%s: %s in %s", render.Safe(o.name), done, render.Safe(file.Name))
+	return nil
+}
+
+// entryNamed returns the server and the file that it stands in: the one that the flags name, else the one whose entry
+// is used.
+func (a *App) entryNamed(o serversEditOptions) (*config.Server, config.File, error) {
+	const fix = "toolx servers add NAME adds one"
+	file, named := o.named(a)
+	if named {
+		loaded, err := config.Load(config.Options{Files: []string{file.Name}})
+		if err != nil {
+			return nil, file, usageError(err)
+		}
+		server, err := serverNamed(loaded.Servers, o.name, fix)
+		return server, file, err
+	}
+	loaded, err := a.consent.loadConfig()
+	if err != nil {
+		return nil, file, err
+	}
+	server, err := serverNamed(loaded.Servers, o.name, fix)
+	if err != nil {
+		return nil, file, err
+	}
+	file = namedFile(server.Origin.File, server.Project() != nil)
+	return server, file, nil
+}
+
+// edit changes a config file under a lock that all toolx processes share. changes gets the text, empty where there is
+// no file yet. A file of a folder that the user has consented to stays trusted: the change is the user's own.
+func (a *App) edit(ctx context.Context, file config.File, changes func([]byte) ([]config.Change, error)) error {
+	if lock := stateFile("edit.lock"); lock != "" {
+		unlock, err := state.Lock(ctx, lock)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	data, err := os.ReadFile(file.Path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
+		return fault.Usage("cannot read "+file.Name+": "+fault.Reason(err), "name a file that you may read")
+	}
+	wanted, err := changes(data)
+	if err != nil || len(wanted) == 0 {
+		return err
+	}
+	text, err := config.Edit(file.Name, data, wanted...)
+	if err != nil {
+		return usageError(err)
+	}
+	trusted := isNew || a.isTrusted(file)
+	if err := state.Rewrite(file.Path, text, newFileMode(file)); err != nil {
+		return fault.Usage("cannot write "+file.Name+": "+fault.Reason(err), "name a file that you may write")
+	}
+	if !file.Project || !trusted {
+		return nil
+	}
+	project, err := projectAt(a.output, file.Path)
+	if err != nil || !project.NeedsConsent() {
+		return err
+	}
+	return keepTrust(ctx, project)
+}
+
+// newFileMode returns the mode of a file that does not exist yet: your own may hold secrets, a folder's is shared.
+func newFileMode(file config.File) fs.FileMode {
+	if file.Project {
+		return 0o644
+	}
+	return 0o600
+}
+
+// isTrusted reports whether the user's consent to the file, as it is now, is kept.
+func (a *App) isTrusted(file config.File) bool {
+	if !file.Project {
+		return false
+	}
+	project, err := projectAt(a.output, file.Path)
+	if err != nil {
+		return false
+	}
+	known, err := trustStore().Find(project.File.Path)
+	return err == nil && (known != nil && known.SHA256 == project.SHA256 || !project.NeedsConsent())
+}
