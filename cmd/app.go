@@ -102,8 +102,9 @@ type toolbox struct {
 	registry *exec.Registry
 	pool     *servers.Pool
 	executor *exec.Executor
-	// adHoc says that a server was given on the command line.
-	adHoc bool
+	// adHoc says that a server was given on the command line; launch is its command there.
+	adHoc  bool
+	launch []string
 }
 
 // toolboxOptions say what is in a toolbox.
@@ -167,7 +168,8 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.end() }) // when the servers have ended
 
-	box := &toolbox{App: a, config: loaded, registry: exec.NewRegistry(a.bus), adHoc: adHoc != nil}
+	box := &toolbox{App: a, config: loaded, registry: exec.NewRegistry(a.bus)}
+	box.adHoc, box.launch = adHoc != nil, options.server
 	kept := a.memory(loaded, options.reusesLists)
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{
 		Bus:          a.bus,

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,8 @@ type listOptions struct {
 	patterns []string
 	json     bool
 	strict   bool
+	cached   bool
+	refresh  bool
 	server   []string // a command line after --
 	answers  answerOptions
 }
@@ -36,18 +39,26 @@ Exit codes: 0 when at least one server answered or none is configured, 2 wrong
 usage, or no tool fits, 4 when no server answered; with --strict when any did not.`,
 		Example: `  toolx list
   toolx list 'zwave__*'
+  toolx list --cached
   toolx list --sampling ask --root . -- npx -y @modelcontextprotocol/server-everything
   toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq -r '.servers[].tools[].name'`,
 		Args: withCommand(&o.server, func(args []string) error {
 			o.patterns = args
 			return checkPatterns(args)
 		}),
-		RunE: runs(app, &o, run, o.answers.check),
+		RunE: runs(app, &o, run, o.answers.check, func() error {
+			if o.cached && o.refresh {
+				return fault.Usage("--cached asks no server, and --refresh asks all", "give one of them")
+			}
+			return nil
+		}),
 	}
 	flags := cmd.Flags()
 	o.answers.declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
+	flags.BoolVar(&o.cached, "cached", false, "list what the catalogues have: start no server, and ask none")
+	flags.BoolVar(&o.refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
 	return cmd
 }
 
@@ -61,12 +72,11 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
 	app.tellNotes(box.config, box.config.Servers...)
-	opened, err := box.openServers(bounded, "list", toolFilter{patterns: o.patterns})
+	opened, listed, err := box.openListed(bounded, o)
 	if err != nil {
 		return err
 	}
-	box.tellRest(opened)
-	groups, failure := box.groups(opened, o), listFailure(opened, o.strict)
+	groups, failure := box.groups(opened, listed, o), listFailure(opened, o.strict)
 	if len(o.patterns) > 0 && len(groups) == 0 && failure == nil {
 		return box.noTool(o.patterns)
 	}
@@ -77,7 +87,9 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 		err = render.ListJSON(app.Console.Out, groups, app.outScreen())
 	} else {
 		// stderr has told of those that failed.
-		groups = slices.DeleteFunc(groups, func(group render.Group) bool { return group.Err != nil })
+		groups = slices.DeleteFunc(groups, func(group render.Group) bool {
+			return group.Err != nil && group.Listed.IsZero()
+		})
 		err = render.List(app.Console.Out, groups, app.outScreen())
 	}
 	if err != nil {
@@ -89,10 +101,29 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	return failure
 }
 
+// openListed opens what a list is made of: the servers, or the catalogues. listed holds the times of what catalogues
+// have, by server.
+func (b *toolbox) openListed(ctx context.Context, o listOptions) ([]servers.Opened, map[string]time.Time, error) {
+	filter := toolFilter{patterns: o.patterns}
+	if o.cached {
+		opened, listed := b.openCatalogues(filter)
+		return opened, listed, nil
+	}
+	opened, err := b.openServers(ctx, "list", filter)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.tellRest(opened)
+	if o.refresh {
+		return opened, nil, nil
+	}
+	return opened, b.addStale(opened), nil
+}
+
 // groups returns the tools that match: those of the config, then server by server, then the built-in ones, which are
 // one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. With a server on the
 // command line, toolx's own are left out.
-func (b *toolbox) groups(opened []servers.Opened, o listOptions) []render.Group {
+func (b *toolbox) groups(opened []servers.Opened, listed map[string]time.Time, o listOptions) []render.Group {
 	var groups []render.Group
 	all := b.registry.All()
 	var local, builtIn []*exec.Tool
@@ -111,10 +142,14 @@ func (b *toolbox) groups(opened []servers.Opened, o listOptions) []render.Group 
 		groups = append(groups, render.Group{Status: "ready", Tools: local})
 	}
 	for _, one := range opened {
-		group := render.Group{Server: one.Server, Status: "ready", Err: one.Err}
-		if one.Err != nil {
+		group := render.Group{Server: one.Server, Status: "ready", Err: one.Err, Listed: listed[one.Server]}
+		switch {
+		case one.Err != nil:
 			group.Status = "failed"
-		} else {
+		case o.cached:
+			group.Status = "cached"
+		}
+		if one.Err == nil || !group.Listed.IsZero() {
 			group.Tools = toolsOf(all, one.Server, o.patterns)
 		}
 		if len(o.patterns) == 0 || len(group.Tools) > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
@@ -27,9 +28,11 @@ type Entry struct {
 // Catalog holds the entries of one server.
 type Catalog struct {
 	Server  string
-	Status  string // "ready", "failed"
+	Status  string // "ready", "failed"; "cached" where the server was not asked
 	Entries []Entry
-	Err     error // why a server has nothing to show; nil if it has
+	// Listed is when the server listed the entries; zero means now.
+	Listed time.Time
+	Err    error // why a server has nothing to show; nil if it has
 }
 
 // Catalogs writes what servers list, as List writes tools: on a terminal below the servers' names, elsewhere a line of
@@ -92,6 +95,9 @@ func CatalogsJSON(out io.Writer, catalogs []Catalog, member string, screen Scree
 			w.value(`,"status":`, catalog.Status)
 			if catalog.Err != nil {
 				w.value(`,"error":`, catalog.Err.Error())
+			}
+			if !catalog.Listed.IsZero() {
+				w.value(`,"listed_at":`, catalog.Listed.Format(time.RFC3339))
 			}
 			w.raw(`,"` + member + `":[`)
 			for j, entry := range catalog.Entries {

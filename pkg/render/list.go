@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -25,8 +26,10 @@ type Group struct {
 	Folded bool
 	// NameOf returns the name that a tool is called by; nil or empty if that is its own.
 	NameOf func(*exec.Tool) string
-	// Status is one word: "ready", "failed".
+	// Status is one word: "ready", "failed"; "cached" where the server was not asked.
 	Status string
+	// Listed is when the server listed the tools; zero means now.
+	Listed time.Time
 	Tools  []*exec.Tool
 	Err    error // why a server has no tools to show; nil if it has
 }
@@ -89,7 +92,7 @@ const ownTools = exec.Own + exec.Separator + "*"
 
 func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 	fmt.Fprintln(out, groupHeading(group, screen))
-	if group.Err != nil {
+	if group.Err != nil && group.Listed.IsZero() {
 		for _, line := range Wrap(SafeBlock(group.Err.Error()), max(0, screen.Columns()-2)) {
 			fmt.Fprintln(out, "  "+screen.Paint(RoleError, line)) // wrapped, not cut: it says why
 		}
@@ -114,7 +117,9 @@ func groupHeading(group Group, screen Screen) string {
 	case group.Server == "":
 		name, remark = exec.Own, remark+", from the config"
 	}
-	if group.Err != nil || group.Status != "" && group.Status != "ready" {
+	if !group.Listed.IsZero() {
+		remark += ", listed " + group.Listed.Local().Format("2006-01-02 15:04")
+	} else if group.Err != nil || group.Status != "" && group.Status != "ready" {
 		remark = cmp.Or(group.Status, "failed")
 	}
 	name = Fit(name, max(0, screen.Columns()-ansi.StringWidth(remark)-3))
@@ -196,7 +201,7 @@ func firstSentence(text string) string {
 func ListJSON(out io.Writer, groups []Group, screen Screen) error {
 	catalogs := make([]Catalog, len(groups))
 	for i, group := range groups {
-		catalogs[i] = Catalog{Server: group.Server, Status: group.Status, Err: group.Err}
+		catalogs[i] = Catalog{Server: group.Server, Status: group.Status, Err: group.Err, Listed: group.Listed}
 		for _, tool := range group.Tools {
 			catalogs[i].Entries = append(catalogs[i].Entries, Entry{Name: tool.Name, Definition: tool.Definition})
 		}

@@ -3,6 +3,7 @@ package servers
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -34,6 +35,22 @@ func DescribePrompt(server *config.Server, definition json.RawMessage) (prompt *
 	prompt = describe(server, definition, rawjson.GetText(definition, "name"))
 	prompt.InputSchema = PromptSchema(definition)
 	return prompt, prompt.Plain != ""
+}
+
+// DescribeTool describes a tool by its definition, without an Implementation. The error says what is wrong with it.
+func DescribeTool(server *config.Server, definition json.RawMessage) (*exec.Tool, error) {
+	tool, err := exec.NewTool(definition)
+	if err != nil {
+		return nil, fmt.Errorf("that cannot be read: %w", err)
+	}
+	if len(tool.Plain) > maxName {
+		return nil, fmt.Errorf("whose name has %s, over the limit of %s", exec.Bytes(int64(len(tool.Plain))),
+			exec.Bytes(maxName))
+	}
+	qualify(tool, server)
+	tool.Type, tool.Timeout = exec.TypeMCP, server.Timeout
+	tool.Rename, tool.KeepNames = server.Normalize[tool.Plain], server.KeepNames
+	return tool, nil
 }
 
 func describe(server *config.Server, definition json.RawMessage, plain string) *exec.Tool {

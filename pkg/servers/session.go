@@ -260,15 +260,9 @@ func cutWords(text string, n int) string {
 func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage) []*exec.Tool {
 	var tools []*exec.Tool
 	for _, definition := range definitions {
-		tool, err := exec.NewTool(definition)
+		tool, err := DescribeTool(server, definition)
 		if err != nil {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool that cannot be read: %v", s.Name, err))
-			continue
-		}
-		if len(tool.Plain) > maxName {
-			s.notice(slog.LevelWarn,
-				fmt.Sprintf("server %q lists a tool whose name has %s, over the limit of %s", s.Name,
-					exec.Bytes(int64(len(tool.Plain))), exec.Bytes(maxName)))
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool %v", s.Name, err))
 			continue
 		}
 		if err := s.checkParamHeaders(definition); err != nil {
@@ -276,10 +270,7 @@ func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage
 				s.Name, tool.Plain, err))
 			continue
 		}
-		qualify(tool, server)
-		tool.Type, tool.Implementation = exec.TypeMCP, s
-		tool.Timeout = server.Timeout
-		tool.Rename, tool.KeepNames = server.Normalize[tool.Plain], server.KeepNames
+		tool.Implementation = s
 		tools = append(tools, tool)
 	}
 	return tools

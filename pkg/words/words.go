@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -55,6 +56,19 @@ func Clip(text string, limit int) string {
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)
+}
+
+// Ago says how long ago something was, in its largest unit: "just now", "3 hours ago".
+func Ago(age time.Duration) string {
+	for _, unit := range []struct {
+		size time.Duration
+		noun string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		if n := int(age / unit.size); n > 0 {
+			return Count(n, unit.noun) + " ago"
+		}
+	}
+	return "just now"
 }
 
 // Count returns n and a noun whose plural ends in s: "1 line", "2 lines".

@@ -1,6 +1,20 @@
 package words
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
+
+func TestAgo(t *testing.T) {
+	for age, want := range map[time.Duration]string{
+		-time.Hour: "just now", 59 * time.Second: "just now", time.Minute: "1 minute ago",
+		119 * time.Minute: "1 hour ago", 50 * time.Hour: "2 days ago",
+	} {
+		if got := Ago(age); got != want {
+			t.Errorf("%s is %q, want %q", age, got, want)
+		}
+	}
+}
 
 func TestFirstSentence(t *testing.T) {
 	for text, want := range map[string]string{
