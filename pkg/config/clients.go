@@ -223,7 +223,7 @@ type ClientFile struct {
 	Client *Client
 	Scope  Scope
 	Path   string // absolute
-	// Exists reports whether there is such a file; a folder does not count.
+	// Exists reports whether there is something at Path, though it may be no file, or one that cannot be read.
 	Exists bool
 	// Folder is the project's folder in ScopeProject and ScopeLocal.
 	Folder string
@@ -254,7 +254,7 @@ func (c *Client) Files(machine Machine) []ClientFile {
 			continue
 		}
 		for _, path := range machine.paths(l, project) {
-			file.Path, file.Exists = path, isFile(path)
+			file.Path, file.Exists = path, present(path)
 			files = append(files, file)
 		}
 	}
@@ -306,7 +306,7 @@ func (c *Client) projectFolder(machine Machine) string {
 	for dir := machine.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
 		for _, name := range project {
 			path := filepath.Join(dir, filepath.FromSlash(name))
-			if !user[path] && exists(path) {
+			if !user[path] && present(path) {
 				return dir
 			}
 		}

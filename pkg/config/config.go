@@ -31,6 +31,8 @@ type Config struct {
 
 	// root is everything that was read, merged, for Origin.
 	root *node
+	// clients are the files of clients that were added.
+	clients []*ClientConfig
 	// rootsOf is the project's file that Roots come from, nil if the user named it.
 	rootsOf *Project
 }
@@ -90,13 +92,20 @@ type Server struct {
 
 	// Origin is where the entry begins.
 	Origin Origin
+	// Client is the id of the client whose file has the entry, and Scope where it looks there; both are empty for
+	// toolx's own files.
+	Client string
+	Scope  Scope
 
-	dir      string   // of the file, absolute: what relative paths count from
-	literal  bool     // nothing is expanded (see AdHoc)
-	node     *node    // for the origin of single values; nil where no file says it
-	project  *Project // nil where the user named the file
-	sources  *Sources // of references; may be nil
-	problems []Problem
+	dir     string   // of the file, absolute: what relative paths count from
+	literal bool     // nothing is expanded (see AdHoc)
+	node    *node    // for the origin of single values; nil where no file says it
+	project *Project // nil where the user named the file
+	sources *Sources // of references; may be nil
+	// workspace is the folder that another client calls the workspace, and inputs are the values that it asks for.
+	workspace string
+	inputs    *inputs
+	problems  []Problem
 }
 
 // Err is nil, or an *Error with what is wrong with the entry: the server exists, and cannot be started (see Resolve).

@@ -73,6 +73,7 @@ func serverFields() []field[Server] {
 
 		// The rest is for entries that were written for other clients.
 		{"enabled", nil, func(_ *decoder, v value, s *Server) { s.Disabled = s.Disabled || v.kind == kindBool && !v.bool() }},
+		{"env_vars", nil, func(_ *decoder, v value, s *Server) { s.InheritNames = append(s.InheritNames, v.texts()...) }},
 		{"tool_timeout_sec", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.counted(v, time.Second) }},
 		{"startup_timeout_sec", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.counted(v, time.Second) }},
 		{"startup_timeout_ms", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.counted(v, time.Millisecond) }},
@@ -254,6 +255,10 @@ type decoder struct {
 	problems []placed
 	warnings []Warning
 	unsaid   int // warnings beyond those that anyone reads
+	// lenient ignores numbers that are no times, because the file is shared with other clients, which have other
+	// limits; ignored are their paths.
+	lenient bool
+	ignored []string
 }
 
 // mostRemarks is how many problems of an entry, and how many problems or warnings of a file, are reported.
@@ -381,9 +386,19 @@ func (d *decoder) checkServer(v value, s *Server) {
 		d.problem(v, "remove type, or give a command", "type stdio needs a command, and the server has a url")
 	case command && s.Transport != "" && s.Transport != TransportStdio:
 		d.problem(v, "remove type, or give a url", "type %s needs a url, and the server has a command", s.Transport)
+	case unreachable(s.URL) != "":
+		d.problem(v, "give an http:// or https:// address", "toolx reaches no server by %s", unreachable(s.URL))
 	case s.ClientKey != "" && s.ClientCert == "":
 		d.problem(v, "add clientCert: FILE, the certificate of that key", "a clientKey needs a clientCert")
 	}
+}
+
+// unreachable names the kind of an address that only other clients can reach; empty for all others.
+func unreachable(address string) string {
+	scheme, _, _ := strings.Cut(address, ":")
+	return map[string]string{
+		"unix": "a Unix socket", "pipe": "a named pipe", "ws": "WebSocket", "wss": "WebSocket",
+	}[strings.ToLower(scheme)]
 }
 
 // checkName refuses a name with invisible characters: it could pass for another one, and shells write it to the
@@ -497,13 +512,15 @@ func (d *decoder) timeout(v value) time.Duration {
 	return d.startTimeout(v)
 }
 
+// mostSeconds is the largest number without a unit that counts as seconds.
+const mostSeconds = 1000
+
 // startTimeout reads a time, or a number as other clients write it: small numbers count as seconds, large ones as
 // milliseconds.
 func (d *decoder) startTimeout(v value) time.Duration {
 	if v.kind != kindNumber && (v.kind != kindText || !allDigits(v.text)) {
 		return d.duration(v)
 	}
-	const mostSeconds = 1000
 	unit := time.Second
 	if count, err := strconv.ParseFloat(v.text, 64); err != nil || count > mostSeconds {
 		unit = time.Millisecond
@@ -535,6 +552,9 @@ func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 	const longest = float64(math.MaxInt64 / 2)
 	count, err := strconv.ParseFloat(v.text, 64)
 	switch exact := count * float64(unit); {
+	case d.lenient && (err != nil || exact > longest || exact < 1):
+		d.warn(v.at, fmt.Sprintf("%s is not a time to wait, and is ignored", v.path))
+		d.ignored = append(d.ignored, v.path)
 	case err != nil || exact > longest:
 		d.problem(v, "write for example 30s, 500ms or 1m30s", "%s is not a time", v.shown())
 	case exact < 1:

@@ -18,6 +18,9 @@ import (
 // maxFile is the size in bytes of the largest config file that is read.
 const maxFile = 4 << 20
 
+// sharedFile is the name of the file that several clients read.
+const sharedFile = ".mcp.json"
+
 // maxEntries is how many servers, and how many tools, one file may have.
 const maxEntries = 20_000
 
@@ -32,7 +35,7 @@ type loaded struct {
 // readFile reads and checks one file; project says that nobody named it. The problems are those of a file that cannot
 // be read at all.
 func readFile(file File, project bool) (loaded, []Problem) {
-	data, err := readBounded(file.Path, project)
+	data, err := readBounded(file.Path, project, maxFile)
 	if err != nil {
 		return loaded{}, []Problem{{Origin: Origin{File: file.Name}, Text: "cannot be read: " + reason(err)}}
 	}
@@ -45,9 +48,9 @@ func readFile(file File, project bool) (loaded, []Problem) {
 // waits all the same.
 const readTime = time.Second
 
-// readBounded reads the file up to one byte more than is allowed, because devices and pipes have no size. If regular is
-// true it opens regular files only and does not wait: the file may come from a stranger.
-func readBounded(path string, regular bool) ([]byte, error) {
+// readBounded reads the file up to one byte more than most, because devices and pipes have no size. If regular is true
+// it opens regular files only and does not wait: the file may come from a stranger.
+func readBounded(path string, regular bool, most int64) ([]byte, error) {
 	open := os.Open
 	if regular {
 		open = func(path string) (*os.File, error) { return state.Open(path, os.O_RDONLY) }
@@ -60,7 +63,7 @@ func readBounded(path string, regular bool) ([]byte, error) {
 	if regular {
 		_ = file.SetReadDeadline(time.Now().Add(readTime)) // most files have none, and need none
 	}
-	return io.ReadAll(io.LimitReader(file, maxFile+1))
+	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
 // parseFile turns a file's bytes into what it says. What is wrong with an entry is kept with it, in the order of the
@@ -93,7 +96,17 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 			})
 		}
 	}
-	decoder := &decoder{dir: filepath.Dir(file.Path)}
+	if filepath.Base(file.Path) == sharedFile && root.indexOf("mcpServers") < 0 && root.holdsEntries() {
+		root = &node{kind: kindMap, origin: root.origin, members: []member{
+			{key: "mcpServers", origin: root.origin, value: root},
+		}}
+	}
+	return check(file.Name, filepath.Dir(file.Path), root, problems), nil
+}
+
+// check reads what a file's mapping says, relative to a folder, and checks it; flaws are what the parser found wrong.
+func check(file, dir string, root *node, flaws []Problem) loaded {
+	decoder := &decoder{dir: dir, lenient: filepath.Base(file) == sharedFile}
 	var result loaded
 	decode(decoder, value{node: root, at: root.origin}, rootFields(), &result.document)
 	// The defaults of all files, and what they say of the doctor, are read over each other; here only for what is wrong
@@ -107,18 +120,21 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 	result.warnings = decoder.warnings
 	if decoder.unsaid > 0 {
 		result.warnings = append(result.warnings, Warning{
-			Origin: Origin{File: file.Name}, Text: fmt.Sprintf("and %d more warnings", decoder.unsaid),
+			Origin: Origin{File: file}, Text: fmt.Sprintf("and %d more warnings", decoder.unsaid),
 		})
 	}
-	result.assign(file.Name, problems, together(validate(root, file.Name), decoder.problems))
-	return result, nil
+	result.assign(file, flaws, together(validate(root, file), decoder.problems, decoder.ignored))
+	return result
 }
 
 // together joins the problems of the schema and of the decoder. Where both speak of one value, the decoder has the
-// better words.
-func together(shape, meaning []placed) []placed {
+// better words, also where it ignores the value.
+func together(shape, meaning []placed, ignored []string) []placed {
 	problems := slices.Clone(meaning)
 	said := map[string]bool{}
+	for _, path := range ignored {
+		said[path] = true
+	}
 	for _, p := range meaning {
 		said[p.path] = true
 	}
@@ -180,6 +196,8 @@ func parse(file string, text []byte) (*node, []Problem) {
 		return parseJSON(file, text)
 	case ".yaml", ".yml":
 		return parseYAML(file, text)
+	case ".toml":
+		return parseTOML(file, text)
 	}
 	if !looksLikeJSON(text) {
 		return parseYAML(file, text)

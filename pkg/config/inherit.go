@@ -88,7 +88,7 @@ func (s *Server) narrowsEnv() bool {
 // inheritEnv reads the key.
 func (d *decoder) inheritEnv(v value, s *Server) {
 	if v.kind != kindText {
-		s.InheritEnv, s.InheritNames = inheritMinimal, v.texts()
+		s.InheritEnv, s.InheritNames = inheritMinimal, append(s.InheritNames, v.texts()...)
 		return
 	}
 	if s.InheritEnv = v.text; v.text != inheritAll && v.text != inheritMinimal {

@@ -100,12 +100,13 @@ func jsonProblem(file string, data []byte, err error) Problem {
 // jsonReader turns hujson's tree into nodes.
 type jsonReader struct {
 	file     string
+	base     int // offset of the tree's text in the file
 	cursor   cursor
 	problems []Problem
 }
 
 func (r *jsonReader) node(value *hujson.Value) *node {
-	n := &node{origin: r.cursor.origin(r.file, value.StartOffset)}
+	n := &node{origin: r.cursor.origin(r.file, r.base+value.StartOffset)}
 	before := len(r.problems)
 	defer func() { n.flaws = r.problems[before:] }()
 	switch v := value.Value.(type) {
@@ -139,7 +140,7 @@ func (r *jsonReader) members(object *hujson.Object) []member {
 	for i := range object.Members {
 		name := &object.Members[i].Name
 		key, _ := name.Value.(hujson.Literal)
-		m := member{key: key.String(), origin: r.cursor.origin(r.file, name.StartOffset)}
+		m := member{key: key.String(), origin: r.cursor.origin(r.file, r.base+name.StartOffset)}
 		m.value = r.node(&object.Members[i].Value)
 		if problem, ok := members.add(m); !ok {
 			r.problems = append(r.problems, problem)

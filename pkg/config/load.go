@@ -25,6 +25,8 @@ type Options struct {
 	UserDir string
 	// Distrust makes a Project of every file, the user's own and those of Files too.
 	Distrust bool
+	// System and Root say where other clients' files are (see Machine); tests set them.
+	System, Root string
 	// Sources are where references get their values from; nil means that only files can be referred to.
 	Sources *Sources
 }
@@ -52,7 +54,7 @@ func Load(options Options) (*Config, error) {
 		config.Problems = append(config.Problems, loaded.problems...)
 		var project *Project
 		if theirs {
-			project = newProject(file, loaded)
+			project = newProject(file, loaded, filepath.Dir(file.Path))
 			config.Projects = append(config.Projects, project)
 			config.Warnings = append(config.Warnings, loaded.document.restrict()...)
 		}

@@ -34,6 +34,7 @@ type Project struct {
 	// file's digest and theirs.
 	SHA256 string
 
+	dir     string // what its paths count from, and what they may not leave without consent
 	servers []*Server
 	tools   []*Tool
 	roots   []string
@@ -42,8 +43,10 @@ type Project struct {
 }
 
 // newProject makes the Project of a file that was read, and binds its servers to it.
-func newProject(file File, read loaded) *Project {
-	p := &Project{File: file, SHA256: digest(read.data), roots: read.roots, files: make(map[string]namedFile)}
+func newProject(file File, read loaded, dir string) *Project {
+	p := &Project{
+		File: file, SHA256: digest(read.data), dir: dir, roots: read.roots, files: make(map[string]namedFile),
+	}
 	for _, entry := range read.servers.list {
 		server := entry.value
 		server.project = p
@@ -116,8 +119,8 @@ func (p *Project) leadsOut(name string) bool {
 	return !filepath.IsLocal(name) || strings.Contains(name, "${") || strings.HasPrefix(name, "~")
 }
 
-// folder is where the file lies.
-func (p *Project) folder() string { return filepath.Dir(p.File.Path) }
+// folder is where the project lies.
+func (p *Project) folder() string { return p.dir }
 
 // outside returns the roots that lie outside the file's own folder, by their names or since a link leads there.
 func (p *Project) outside() []string {

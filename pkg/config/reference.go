@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -15,8 +17,8 @@ type reference struct {
 	name string
 	// alone says that it takes no argument: ${NAME}.
 	alone bool
-	// public says that what it stands for is not secret.
-	public bool
+	// public says that what it stands for is not secret, empty that it may be nothing.
+	public, empty bool
 	// whole says that a ":-" belongs to the argument; in the others, a default follows it.
 	whole bool
 	// read returns what the reference stands for. The error, which is shown after the reference, never quotes that; its
@@ -36,7 +38,31 @@ func references() []reference {
 		{name: "cmd", whole: true, read: (*expander).fromCommand, effect: func(_ *Server, argument string) string {
 			return "runs " + commandLine(strings.Fields(argument))
 		}},
+		{name: "input", whole: true, empty: true, read: (*expander).fromInput},
+		{name: "workspaceFolder", alone: true, public: true, read: provided("workspaceFolder", (*expander).workspace)},
+		{name: "workspaceFolderBasename", alone: true, public: true, read: provided("workspaceFolderBasename",
+			func(e *expander) string { return filepath.Base(e.workspace()) })},
+		{name: "userHome", alone: true, public: true, read: provided("userHome", func(e *expander) string {
+			home, _ := homeFolder(e.lookup)
+			return home
+		})},
+		{name: "pathSeparator", alone: true, public: true, read: provided("pathSeparator",
+			func(*expander) string { return string(filepath.Separator) })},
+		{name: "/", alone: true, public: true, read: provided("/",
+			func(*expander) string { return string(filepath.Separator) })},
 	}
+}
+
+// workspace returns the folder that clients call the workspace: the project's, else the working folder.
+func (e *expander) workspace() string {
+	switch {
+	case e.server.workspace != "":
+		return e.server.workspace
+	case e.server.project != nil:
+		return e.server.project.folder()
+	}
+	dir, _ := os.Getwd()
+	return dir
 }
 
 // Sources are where references get their values from. Every Server of one Load shares them. Without a function, what
@@ -124,7 +150,7 @@ func (e *expander) refer(form *reference, argument, key string, depth int) strin
 		}
 		e.problem(key, shown+": "+err.Error(), fix)
 		return ""
-	case content == "":
+	case content == "" && !form.empty:
 		e.problem(key, shown+" stands for an empty text", "")
 		return ""
 	case !e.fits(len(content), key, shown):
@@ -176,7 +202,7 @@ func (e *expander) fromFile(argument, key string, depth int) (string, error) {
 		e.untrusted = err
 		return "", errReported
 	case data == nil:
-		data, err = readBounded(path, true)
+		data, err = readBounded(path, true, maxFile)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -221,7 +221,7 @@ func envFileFix(err error) string {
 func parseEnvFile(path string, data []byte, regular bool) (map[string]string, error) {
 	if data == nil {
 		var err error
-		if data, err = readBounded(path, regular); err != nil {
+		if data, err = readBounded(path, regular, maxFile); err != nil {
 			return nil, withoutPath(err)
 		}
 	}

@@ -36,18 +36,32 @@ func Members(text []byte) (list []Member, ok bool) {
 // Each yields the members of an object one by one; none if text is any other value.
 func Each(text []byte) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
+		for _, member := range EachAt(text) {
+			if !yield(member) {
+				return
+			}
+		}
+	}
+}
+
+// Offsets say where a member stands in the text that it was split from.
+type Offsets struct{ Key, Value int }
+
+// EachAt is Each with the offsets of each member.
+func EachAt(text []byte) iter.Seq2[Offsets, Member] {
+	return func(yield func(Offsets, Member) bool) {
 		if !opens(text, '{') {
 			return
 		}
 		for at := next(text, SpaceEnd(text, 0)+1); at < len(text) && text[at] == '"'; at = next(text, at) {
-			end := StringEnd(text, at)
+			begin, end := at, StringEnd(text, at)
 			key := text[at:end:end]
 			start := SpaceEnd(text, SpaceEnd(text, end)+1)
 			if start >= len(text) {
 				return
 			}
 			at = valueEnd(text, start)
-			if !yield(Member{Name: Unquote(key), Key: key, Value: text[start:at:at]}) {
+			if !yield(Offsets{begin, start}, Member{Name: Unquote(key), Key: key, Value: text[start:at:at]}) {
 				return
 			}
 		}

@@ -1,0 +1,278 @@
+package config
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// translation makes one entry of a client's file into what toolx's own file would say, with the places of the client's.
+// Keys that have no effect on how a server is started or reached are left out: they are meant for that client.
+type translation struct {
+	client  *Client
+	project bool // the file is a project's
+	entry   node
+}
+
+// translate returns the entry in toolx's own keys; false if it is no server that another program can start or reach.
+func (c *Client) translate(given *node, project bool) (*node, bool) {
+	if given.kind != kindMap {
+		return given, true // the schema says what is wrong
+	}
+	t := translation{client: c, project: project, entry: node{kind: kindMap, origin: given.origin, flaws: given.flaws}}
+	for _, m := range given.members {
+		if rule, found := translations()[m.key]; found && m.value.kind != kindNull {
+			rule(&t, m)
+		}
+	}
+	t.address(given)
+	reached := t.entry.indexOf("command") >= 0 || t.entry.indexOf("url") >= 0
+	switch {
+	case given.namesInternal():
+		return nil, false
+	case !reached && (c.ID == "zed" || c.ID == "goose"):
+		return nil, false // what extensions bring along
+	case !reached && len(given.members) == 1 && given.indexOf("enabled") == 0:
+		return nil, false // switches what is defined elsewhere
+	}
+	if t.entry.indexOf("url") < 0 {
+		t.drop("auth")
+	}
+	return &t.entry, true
+}
+
+// namesInternal reports whether the entry is a part of its client and no server of its own.
+func (n *node) namesInternal() bool {
+	kind, _ := n.get("type")
+	internal := []string{"builtin", "platform", "frontend", "inline_python"}
+	return kind.value != nil && slices.Contains(internal, kind.value.text)
+}
+
+// translations says what becomes of each key that any client knows.
+var translations = sync.OnceValue(makeTranslations)
+
+func makeTranslations() map[string]func(*translation, member) {
+	as := func(name string) func(*translation, member) {
+		return func(t *translation, m member) { t.put(name, m, m.value) }
+	}
+	texts := func(name string) func(*translation, member) {
+		return func(t *translation, m member) { t.merge(name, m, m.value) }
+	}
+	timed := func(name string, unit time.Duration) func(*translation, member) {
+		return func(t *translation, m member) { t.time(name, m, unit) }
+	}
+	return map[string]func(*translation, member){
+		"command": (*translation).command, "cmd": (*translation).command,
+		"args": as("args"),
+		"env":  texts("env"), "envs": texts("env"), "environment": texts("env"),
+		"env_vars": (*translation).inherit, "env_keys": (*translation).inherit,
+		"envFile": (*translation).envFile,
+		"cwd":     as("cwd"),
+		"headers": texts("headers"), "http_headers": texts("headers"),
+		"env_http_headers":     (*translation).headersOfVariables,
+		"bearer_token_env_var": (*translation).bearer,
+		"headersHelper":        as("headersCommand"), "headersCommand": as("headersCommand"),
+		"type":          (*translation).transport,
+		"transport":     (*translation).transport,
+		"transportType": (*translation).transport,
+		"timeout":       (*translation).timeout, "requestTimeout": (*translation).timeout,
+		"tool_timeout_sec":    timed("timeout", time.Second),
+		"startup_timeout_sec": timed("startTimeout", time.Second),
+		"startup_timeout_ms":  timed("startTimeout", time.Millisecond),
+		"enabled":             (*translation).boolean, "disabled": (*translation).boolean,
+		"auth": (*translation).auth, "oauth": (*translation).auth,
+	}
+}
+
+// put gives the entry a member in place of m, unless it has one of that name, or the value says nothing.
+func (t *translation) put(name string, m member, value *node) {
+	empty := value.kind == kindNull || value.kind == kindText && value.text == ""
+	if !empty && t.entry.indexOf(name) < 0 {
+		t.entry.members = append(t.entry.members, member{key: name, origin: m.origin, value: value})
+	}
+}
+
+func (t *translation) drop(name string) {
+	t.entry.members = slices.DeleteFunc(t.entry.members, func(m member) bool { return m.key == name })
+}
+
+// merge adds the members of a mapping to the entry's own of that name; earlier ones stay. Null means that nothing is
+// set.
+func (t *translation) merge(name string, m member, value *node) {
+	i := t.entry.indexOf(name)
+	if value.kind != kindMap || i >= 0 && t.entry.members[i].value.kind != kindMap {
+		t.put(name, m, value)
+		return
+	}
+	all := &node{kind: kindMap, origin: value.origin, flaws: value.flaws}
+	if i >= 0 {
+		all = t.entry.members[i].value
+	} else {
+		t.entry.members = append(t.entry.members, member{key: name, origin: m.origin, value: all})
+	}
+	for _, one := range value.members {
+		if one.value.kind != kindNull && all.indexOf(one.key) < 0 {
+			all.members = append(all.members, one)
+		}
+	}
+}
+
+// command reads the program. Zed once had it in a mapping with its arguments.
+func (t *translation) command(m member) {
+	if m.value.kind != kindMap {
+		t.put("command", m, m.value)
+		return
+	}
+	for _, part := range m.value.members {
+		switch part.key {
+		case "path":
+			t.put("command", part, part.value)
+		case "args":
+			t.put("args", part, part.value)
+		case "env":
+			t.merge("env", part, part.value)
+		}
+	}
+}
+
+// address reads the url, under the name that goes before others where several stand there.
+func (t *translation) address(given *node) {
+	for _, name := range []string{"httpUrl", "url", "serverUrl", "uri"} {
+		m, found := given.get(name)
+		if !found || m.value.kind == kindText && m.value.text == "" {
+			continue
+		}
+		t.put("url", m, m.value)
+		if transport := t.client.urlTransport; name == "url" && transport != "" {
+			t.put("type", m, textNode(transport, m.value.origin))
+		}
+		return
+	}
+}
+
+// inherit reads the names of variables that the client passes on. What is no name, is one of another place.
+func (t *translation) inherit(m member) {
+	names := *m.value
+	names.items = slices.DeleteFunc(slices.Clone(names.items), func(item *node) bool { return item.kind != kindText })
+	if names.kind == kindList && len(names.items) > 0 {
+		t.put("env_vars", m, &names)
+	}
+}
+
+// envFile counts a path from the project's folder where it says so, so that it is known what the user consents to.
+func (t *translation) envFile(m member) {
+	value := *m.value
+	if rest, found := strings.CutPrefix(value.text, "${workspaceFolder}/"); found && t.project {
+		value.text = filepath.FromSlash(rest)
+	}
+	t.put("envFile", m, &value)
+}
+
+// headersOfVariables reads headers whose values are names of variables.
+func (t *translation) headersOfVariables(m member) {
+	headers := &node{kind: kindMap, origin: m.value.origin}
+	for _, header := range m.value.members {
+		if header.value.kind == kindText && header.value.text != "" {
+			header.value = textNode("${"+header.value.text+"}", header.value.origin)
+			headers.members = append(headers.members, header)
+		}
+	}
+	t.merge("headers", m, headers)
+}
+
+// bearer reads the name of the variable that holds a token.
+func (t *translation) bearer(m member) {
+	if m.value.kind != kindText || m.value.text == "" {
+		return
+	}
+	token := textNode("Bearer ${"+m.value.text+"}", m.value.origin)
+	t.merge("headers", m, &node{
+		kind: kindMap, origin: m.value.origin,
+		members: []member{{key: "Authorization", origin: m.origin, value: token}},
+	})
+}
+
+// transport reads a way to reach the server, under any of the names that clients give it.
+func (t *translation) transport(m member) {
+	value := m.value
+	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(value.text)) {
+	case "stdio", "local":
+		value = textNode(TransportStdio, value.origin)
+	case "http", "remote", "streamablehttp", "httpstream":
+		value = textNode(TransportHTTP, value.origin)
+	case "sse":
+		value = textNode(TransportSSE, value.origin)
+	}
+	t.put("type", m, value)
+}
+
+// timeout reads a time in the client's unit, or a mapping of times.
+func (t *translation) timeout(m member) {
+	if request, found := m.value.get("request"); found {
+		m = request
+	}
+	t.time("timeout", m, t.client.unit)
+}
+
+// time reads a number of units, or text with a unit. A number that no wait can take is left out: to clients it means no
+// limit, or their own default.
+func (t *translation) time(name string, m member, unit time.Duration) {
+	count, err := strconv.ParseFloat(m.value.text, 64)
+	switch {
+	case m.value.kind != kindNumber && m.value.kind != kindText:
+		return
+	case err != nil: // "30s"
+		if _, err := parseDuration(m.value.text); err == nil {
+			t.put(name, m, m.value)
+		}
+		return
+	case unit == 0 && count <= mostSeconds:
+		unit = time.Second
+	case unit == 0:
+		unit = time.Millisecond
+	}
+	if exact := count * float64(unit); exact >= 1 && exact < float64(math.MaxInt64/2) {
+		t.put(name, m, textNode(unitText(time.Duration(exact)), m.value.origin))
+	}
+}
+
+func (t *translation) boolean(m member) {
+	if m.value.kind == kindBool {
+		t.put(m.key, m, m.value)
+	}
+}
+
+// auth reads the client that is registered with the authorization server.
+func (t *translation) auth(m member) {
+	names := map[string]string{
+		"clientid": "clientId", "clientsecret": "clientSecret", "scopes": "scopes", "scope": "scopes",
+		"callbackport": "redirectPort",
+	}
+	auth := &node{kind: kindMap, origin: m.value.origin}
+	for _, part := range m.value.members {
+		name := names[strings.ToLower(strings.ReplaceAll(part.key, "_", ""))]
+		if name == "" || auth.indexOf(name) >= 0 || part.value.kind == kindText && part.value.text == "" {
+			continue
+		}
+		if name == "scopes" && part.value.kind == kindText {
+			list := &node{kind: kindList, origin: part.value.origin}
+			for _, scope := range strings.Fields(part.value.text) {
+				list.items = append(list.items, textNode(scope, part.value.origin))
+			}
+			part.value = list
+		}
+		part.key = name
+		auth.members = append(auth.members, part)
+	}
+	if len(auth.members) > 0 {
+		t.put("auth", m, auth)
+	}
+}
+
+func textNode(text string, origin Origin) *node {
+	return &node{kind: kindText, text: text, written: text, origin: origin}
+}

@@ -1,0 +1,80 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// AddClients adds the servers of clients' files. plain says that they also have their names without the client, where
+// no earlier server has taken it; else they are found by CLIENT:SERVER alone.
+func (c *Config) AddClients(read []*ClientConfig, plain bool) {
+	named := make(map[string]*Server, len(c.Servers))
+	for _, server := range c.Servers {
+		named[server.Name] = server
+	}
+	for _, file := range read {
+		c.addFile(file)
+		for _, server := range file.Servers {
+			if plain {
+				renamed := *server
+				renamed.Name = server.Plain()
+				server = &renamed
+			}
+			if earlier := named[server.Name]; earlier != nil {
+				c.Shadowed = append(c.Shadowed, Shadowed{
+					Server: server.Name, Origin: server.Origin, By: earlier.Origin, project: earlier.project,
+				})
+				continue
+			}
+			named[server.Name] = server
+			c.addServer(server)
+		}
+	}
+}
+
+// addFile adds what is to be known of a file, once.
+func (c *Config) addFile(file *ClientConfig) {
+	if slices.Contains(c.clients, file) {
+		return
+	}
+	c.clients = append(c.clients, file)
+	c.Warnings = append(c.Warnings, file.Warnings...)
+	if file.Project == nil {
+		return
+	}
+	for _, known := range c.Projects {
+		if known.File.Path == file.Path && known.SHA256 == file.Project.SHA256 {
+			file.bind(known) // toolx's own .mcp.json: one consent is enough
+			return
+		}
+	}
+	c.Projects = append(c.Projects, file.Project)
+}
+
+// bind makes another Project decide about the servers: that of the same text.
+func (f *ClientConfig) bind(project *Project) {
+	f.Project = project
+	for _, server := range f.Servers {
+		server.project = project
+	}
+}
+
+func (c *Config) addServer(server *Server) {
+	c.Servers = append(c.Servers, server)
+	if c.root == nil {
+		return
+	}
+	if servers, found := c.root.get("servers"); found {
+		servers.value.members = append(servers.value.members, member{
+			key: server.Name, origin: server.Origin, value: server.node,
+		})
+	}
+}
+
+// Plain returns the name without the client that the entry is of.
+func (s *Server) Plain() string {
+	if s.Client == "" {
+		return s.Name
+	}
+	return strings.TrimPrefix(s.Name, s.Client+":")
+}

@@ -1,0 +1,326 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/tailscale/hujson"
+
+	"toolx/pkg/rawjson"
+)
+
+// ClientConfig is what one file of a client says, in one scope.
+type ClientConfig struct {
+	ClientFile
+	// Servers are named CLIENT:SERVER, in the order of the file.
+	Servers []*Server
+	// Project is nil for the user's own files.
+	Project *Project
+	// Warnings are what is wrong with the file, and what of it is not read.
+	Warnings []Warning
+
+	entries *node // for Config.Origin
+}
+
+// ReadClients reads the files of clients: those that exist, client by client, those that go before others first. What
+// is wrong with a file is a warning; what is wrong with an entry breaks that entry alone. Where a system's
+// administrator manages a client's servers, the client has no others. Of options, Files is not used.
+func ReadClients(options Options, clients ...*Client) []*ClientConfig {
+	options = options.withDefaults()
+	reader := clientReader{options: options, files: make(map[string]*clientText)}
+	var all []*ClientConfig
+	for _, client := range clients {
+		files := client.Files(options.machine())
+		managed := slices.ContainsFunc(files, func(f ClientFile) bool { return f.Scope == ScopeManaged && f.Exists })
+		for _, file := range files {
+			switch {
+			case !file.Exists:
+			case managed && file.Scope != ScopeManaged:
+			default:
+				all = append(all, reader.read(file))
+			}
+		}
+	}
+	return all
+}
+
+// machine returns where clients' files are looked for.
+func (o Options) machine() Machine {
+	return Machine{System: o.System, Dir: o.Dir, Getenv: o.Getenv, Root: o.Root}
+}
+
+// clientReader reads each file once, though it may be of several clients, or hold several scopes.
+type clientReader struct {
+	options Options
+	files   map[string]*clientText
+}
+
+// clientText is a file that was read and parsed.
+type clientText struct {
+	data    []byte
+	root    *node     // nil if it cannot be read
+	flaws   []Problem // where it has been parsed
+	problem *Problem  // why it cannot be read
+}
+
+// maxClaudeFile is the size in bytes of the largest file that Claude Code may have: it keeps much else in it.
+const maxClaudeFile = 64 << 20
+
+// present reports whether there is something at path, also if it cannot be looked at.
+func present(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+}
+
+func (r *clientReader) read(file ClientFile) *ClientConfig {
+	result := &ClientConfig{ClientFile: file}
+	name := r.nameOf(file)
+	warn := func(origin Origin, text string) {
+		result.Warnings = append(result.Warnings, Warning{Origin: origin, Text: text})
+	}
+	theirs := file.Scope == ScopeProject
+	if theirs {
+		if reason := file.refused(); reason != "" {
+			warn(Origin{File: name}, "not read: "+reason+"; --from "+shellName(name)+" reads it all the same")
+			return result
+		}
+	}
+	text := r.text(file, name)
+	if text.problem != nil {
+		warn(text.problem.Origin, text.problem.Text)
+		return result
+	}
+	entries := &node{kind: kindMap, origin: text.root.origin}
+	for _, keys := range file.keys {
+		found, wrong := file.entriesAt(text.root, keys, r.options.Dir)
+		if wrong != nil {
+			warn(wrong.Origin, wrong.Text)
+		}
+		entries.members = append(entries.members, file.Client.named(found, theirs)...)
+	}
+	if many := len(entries.members); many > maxEntries {
+		warn(Origin{File: name}, fmt.Sprintf("it has %d servers, and the most is %d", many, maxEntries))
+		return result
+	}
+	folder := r.options.Dir
+	if theirs || file.Scope == ScopeLocal {
+		folder = file.Folder
+	}
+	loaded := check(name, folder, &node{
+		kind: kindMap, origin: text.root.origin,
+		members: []member{{key: "servers", origin: text.root.origin, value: entries}},
+	}, text.flaws)
+	loaded.data = text.data
+	result.Warnings = append(result.Warnings, loaded.warnings...)
+	for _, problem := range loaded.problems {
+		warn(problem.Origin, problem.Text)
+	}
+	result.entries = entries
+	inputs := readInputs(text.root)
+	for _, entry := range loaded.servers.list {
+		server := entry.value
+		server.Client, server.Scope = file.Client.ID, file.Scope
+		server.workspace, server.inputs, server.sources = folder, inputs, r.options.Sources
+		result.Servers = append(result.Servers, server)
+	}
+	if theirs || r.options.Distrust {
+		result.Project = newProject(File{Name: name, Path: file.Path, Project: true}, loaded, folder)
+	}
+	return result
+}
+
+// nameOf returns a file's name as messages show it: from the working folder where it is the project's.
+func (r *clientReader) nameOf(file ClientFile) string {
+	if file.Scope == ScopeProject && file.Folder == r.options.Dir {
+		if name, err := filepath.Rel(file.Folder, file.Path); err == nil {
+			return name
+		}
+	}
+	return file.Path
+}
+
+// refused returns why a project's file is not read: somebody else decides what it says, or a link leads out of the
+// folder.
+func (f ClientFile) refused() string {
+	inside, err := filepath.Rel(f.Folder, f.Path)
+	if err != nil || !filepath.IsLocal(inside) || !staysIn(f.Folder, inside) {
+		return "a link leads out of its folder"
+	}
+	return Refused(f.Path)
+}
+
+// text reads and parses the file.
+func (r *clientReader) text(file ClientFile, name string) *clientText {
+	if known := r.files[file.Path]; known != nil {
+		return known
+	}
+	text := &clientText{}
+	r.files[file.Path] = text
+	most, whole := int64(maxFile), true
+	if filepath.Base(file.Path) == ".claude.json" {
+		most, whole = maxClaudeFile, false
+	}
+	failed := func(text *clientText, at Origin, reason string) *clientText {
+		text.problem = &Problem{Origin: at, Text: reason}
+		return text
+	}
+	data, err := readBounded(file.Path, true, most)
+	if err != nil {
+		return failed(text, Origin{File: name}, "cannot be read: "+reason(err))
+	}
+	text.data = data
+	if int64(len(data)) > most {
+		return failed(text, Origin{File: name}, fmt.Sprintf("not read: larger than %d MiB", most>>20))
+	}
+	if !whole && json.Valid(data) {
+		text.root, text.flaws = cutJSON(name, data)
+		return text
+	}
+	decoded, problem := decodeText(name, data)
+	if problem != nil {
+		return failed(text, problem.Origin, problem.Text)
+	}
+	text.root, text.flaws = parse(name, decoded)
+	switch {
+	case text.root == nil && len(text.flaws) > 0:
+		return failed(text, text.flaws[0].Origin, text.flaws[0].Text)
+	case text.root == nil || text.root.kind == kindNull: // clients begin with an empty file
+		text.root = &node{kind: kindMap, origin: Origin{File: name}}
+	case text.root.kind != kindMap:
+		return failed(text, text.root.origin, "expected a mapping with servers, found "+text.root.kind.String())
+	}
+	return text
+}
+
+// cutJSON reads what Claude Code's own file says of servers: the rest of it may be large.
+func cutJSON(file string, data []byte) (*node, []Problem) {
+	reader := jsonReader{file: file, cursor: cursor{data: data}}
+	root := &node{kind: kindMap, origin: Origin{File: file, Line: 1, Column: 1}}
+	for at, m := range rawjson.EachAt(data) {
+		switch m.Name {
+		case "mcpServers":
+			root.members = append(root.members, reader.cut(at, m))
+		case "projects":
+			folders := &node{kind: kindMap}
+			for below, folder := range rawjson.EachAt(m.Value) {
+				for inside, own := range rawjson.EachAt(folder.Value) {
+					if own.Name != "mcpServers" {
+						continue
+					}
+					base := at.Value + below.Value
+					own := reader.cut(rawjson.Offsets{Key: base + inside.Key, Value: base + inside.Value}, own)
+					folders.members = append(folders.members, member{
+						key: folder.Name, value: &node{kind: kindMap, members: []member{own}},
+					})
+				}
+			}
+			root.members = append(root.members, member{key: m.Name, value: folders})
+		}
+	}
+	return root, reader.problems
+}
+
+// cut reads one member of a text that is valid JSON.
+func (r *jsonReader) cut(at rawjson.Offsets, m rawjson.Member) member {
+	read := member{key: m.Name, origin: r.cursor.origin(r.file, at.Key), value: &node{}}
+	if offset := tooDeepJSON(m.Value); offset >= 0 {
+		r.problems = append(r.problems, tooDeep(r.cursor.origin(r.file, at.Value+offset)))
+		return read
+	}
+	value, err := hujson.Parse(bytes.Clone(m.Value))
+	if err != nil {
+		return read // which valid JSON never is
+	}
+	r.base = at.Value
+	read.value = r.node(&value)
+	return read
+}
+
+// entriesAt returns the servers at a path of keys. The problem is a value there that is no mapping.
+func (f ClientFile) entriesAt(root *node, keys holder, dir string) ([]member, *Problem) {
+	if keys == nil && !root.holdsEntries() {
+		return nil, nil
+	}
+	at := root
+	for _, key := range keys {
+		m, found := at.get(key)
+		if key == anyFolder {
+			m, found = nearestIn(at, dir)
+		}
+		switch {
+		case !found || m.value.kind == kindNull:
+			return nil, nil
+		case m.value.kind != kindMap:
+			return nil, &Problem{Origin: m.place(), Text: fmt.Sprintf("'%s' is %s, not a mapping", m.key, m.value.kind)}
+		}
+		at = m.value
+	}
+	members := slices.Clone(at.members)
+	servers, second := at.get("servers")
+	if slices.Equal(keys, holder{"mcp"}) && second && servers.value.kind == kindMap && !servers.value.isEntry() {
+		// What stands beside the servers of the second form are settings.
+		members = slices.DeleteFunc(members, func(m member) bool { return !m.value.isEntry() })
+	}
+	return members, nil
+}
+
+// isEntry reports whether a value says how a server is started or reached.
+func (n *node) isEntry() bool {
+	return slices.ContainsFunc([]string{"command", "url", "type", "serverUrl", "httpUrl"}, func(key string) bool {
+		m, found := n.get(key)
+		return found && (m.value.kind == kindText || m.value.kind == kindList)
+	})
+}
+
+// holdsEntries reports whether a document is nothing but a mapping of servers.
+func (n *node) holdsEntries() bool {
+	return len(n.members) > 0 && !slices.ContainsFunc(n.members, func(m member) bool { return !m.value.isEntry() })
+}
+
+// nearestIn returns the member whose key is the path of a folder, or of the nearest one above it.
+func nearestIn(folders *node, dir string) (member, bool) {
+	same := func(key string) string {
+		key = strings.TrimSuffix(filepath.ToSlash(filepath.Clean(key)), "/")
+		if runtime.GOOS == "windows" {
+			key = strings.ToLower(key)
+		}
+		return key
+	}
+	named := make(map[string]member, len(folders.members))
+	for _, m := range folders.members {
+		servers, found := m.value.get("mcpServers")
+		if found && len(servers.value.members) > 0 {
+			named[same(m.key)] = m
+		}
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if m, found := named[same(dir)]; found {
+			return m, true
+		}
+		if dir == filepath.Dir(dir) {
+			return member{}, false
+		}
+	}
+}
+
+// named returns the entries of a client's file in toolx's own keys, by the names that users write.
+func (c *Client) named(entries []member, project bool) []member {
+	var all keyed
+	for _, m := range entries {
+		entry, ok := c.translate(m.value, project)
+		if !ok || m.key == "" {
+			continue
+		}
+		_, _ = all.add(member{key: c.ID + ":" + m.key, origin: m.origin, value: entry})
+	}
+	return all.list
+}
