@@ -8,10 +8,10 @@ import (
 
 func newServersCommand(app *App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "servers add|remove|rename|enable|disable",
-		Short: "Change the servers of the config",
-		Long: `Change the servers of the config. Everything else in the file stays as it is:
-comments, order, spaces.
+		Use:   "servers add|remove|rename|enable|disable|export",
+		Short: "Change the servers of the config, and export them to other clients",
+		Long: `Change the servers of the config, and export them to other clients. Everything else in
+a file stays as it is: comments, order, spaces.
 
 The file is your own config (--user), that of the folder (--project), or the one of
 --config. Where neither is given, add writes to your own, and the others change the
@@ -37,6 +37,7 @@ file that the server stands in.
 		newServersRenameCommand(app, runServersEdit),
 		newServersEnableCommand(app, runServersEdit),
 		newServersDisableCommand(app, runServersEdit),
+		newServersExportCommand(app, runServersExport),
 	)
 	return cmd
 }

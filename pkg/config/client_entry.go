@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,9 @@ func (c *Client) translate(given *node, project bool) (*node, bool) {
 		}
 	}
 	t.address(given)
+	if c.form().variable == bracedVariable {
+		t.entry = *t.entry.withVariables()
+	}
 	reached := t.entry.indexOf("command") >= 0 || t.entry.indexOf("url") >= 0
 	switch {
 	case given.namesInternal():
@@ -44,6 +48,29 @@ func (c *Client) translate(given *node, project bool) (*node, bool) {
 	}
 	return &t.entry, true
 }
+
+// bracedVariable is how opencode and what was made of it refer to a variable.
+const bracedVariable = "{env:%s}"
+
+// withVariables returns a copy of n in which {env:NAME} is ${NAME}.
+func (n *node) withVariables() *node {
+	copied := *n
+	copied.items, copied.members = slices.Clone(n.items), slices.Clone(n.members)
+	if n.kind == kindText {
+		copied.text = bracedVariables().ReplaceAllString(n.text, "$${$1}")
+	}
+	for i, item := range n.items {
+		copied.items[i] = item.withVariables()
+	}
+	for i, m := range n.members {
+		copied.members[i].value = m.value.withVariables()
+	}
+	return &copied
+}
+
+var bracedVariables = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+})
 
 // namesInternal reports whether the entry is a part of its client and no server of its own.
 func (n *node) namesInternal() bool {

@@ -1,11 +1,11 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -69,7 +69,10 @@ func edit(name string, text []byte, change Change) ([]byte, error) {
 		return nil, failed(err.Error())
 	}
 	editText := editYAML
-	if isJSON(name, text) {
+	switch {
+	case isTOML(name):
+		editText = editTOML
+	case isJSON(name, text):
 		editText = editJSON
 	}
 	edited, err := editText(text, root, change)
@@ -78,11 +81,13 @@ func edit(name string, text []byte, change Change) ([]byte, error) {
 	}
 	// The text is written by position, so that a form of the format that was not thought of could be torn.
 	again, problems := parse(name, edited)
-	if len(problems) > 0 || again == nil || !bytes.Equal(again.json(), wanted.json()) {
+	if len(problems) > 0 || again == nil || !reflect.DeepEqual(again.plain(), wanted.plain()) {
 		return nil, failed("its form is too unusual")
 	}
 	return edited, nil
 }
+
+func isTOML(name string) bool { return strings.EqualFold(filepath.Ext(name), ".toml") }
 
 // isJSON reports whether parse reads the text as JSON.
 func isJSON(name string, text []byte) bool {
@@ -206,6 +211,23 @@ func ServerPath(name string, data []byte, server string) (path []string, found b
 		}
 	}
 	return []string{section, server}, false
+}
+
+// Holds reports whether a config file's text has a value at a path of keys.
+func Holds(name string, data []byte, path []string) bool {
+	text, _ := decodeText(name, data)
+	at, _ := parse(name, text)
+	for _, key := range path {
+		if at == nil {
+			return false
+		}
+		m, found := at.get(key)
+		if !found {
+			return false
+		}
+		at = m.value
+	}
+	return true
 }
 
 // CheckServerName returns why a server cannot have a name, or nil.

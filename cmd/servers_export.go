@@ -1,0 +1,180 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+	"toolx/pkg/state"
+)
+
+// serversExportOptions say which server is exported, and to which client.
+type serversExportOptions struct {
+	name    string
+	to      string
+	write   bool
+	project bool
+	replace bool
+}
+
+func newServersExportCommand(app *App, run runFunc[serversExportOptions]) *cobra.Command {
+	var o serversExportOptions
+	cmd := &cobra.Command{
+		Use:   "export NAME --to CLIENT",
+		Short: "Print a server's entry as another client writes it",
+		Long: `Print the entry of a server as another client has it in its config file. With --write
+toolx puts it into that file: everything else in the file stays as it is, and the file
+as it was is kept beside it. What the client has no key for is told on stderr.
+
+CLIENT is one of ` + strings.Join(clientIDs(), ", ") + `.
+
+Exit codes: 0 printed or written, 2 wrong usage, no such server or client, or a file
+that cannot be changed.`,
+		Example: `  toolx servers export files --to cursor
+  toolx servers export files --to vscode --write --project`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if err := atMostOne(&o.name, "toolx servers export NAME --to CLIENT")(nil, args); err != nil {
+				return err
+			}
+			if o.name == "" {
+				return fault.Usage("name a server", "toolx servers export NAME --to CLIENT")
+			}
+			return nil
+		},
+		RunE:              runs(app, &o, run, o.check),
+		ValidArgsFunction: completeServers(app, 1),
+	}
+	cmd.Flags().StringVar(&o.to, "to", "", "write the entry for `CLIENT`")
+	cmd.Flags().BoolVar(&o.write, "write", false, "put the entry into the client's file, and keep a backup beside it")
+	cmd.Flags().BoolVar(&o.project, "project", false, "write the file of this folder instead of your own")
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the client's entry of this name")
+	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(clientIDs(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// clientIDs returns the ids of all clients that toolx knows.
+func clientIDs() []string {
+	var ids []string
+	for _, client := range config.Clients() {
+		ids = append(ids, client.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (o *serversExportOptions) check() error {
+	if o.to == "" {
+		return fault.Usage("name the client", "--to takes one of: "+strings.Join(clientIDs(), ", "))
+	}
+	if (o.project || o.replace) && !o.write {
+		return fault.Usage("--project and --replace are for --write", "add --write, or leave them out")
+	}
+	return oneOf("--to", o.to, clientIDs()...)
+}
+
+// runServersExport prints the entry, or writes it.
+func runServersExport(ctx context.Context, app *App, o serversExportOptions) error {
+	loaded, err := app.consent.loadConfig()
+	if err != nil {
+		return err
+	}
+	server, err := serverNamed(loaded.Servers, o.name, "toolx servers add NAME adds one")
+	if err != nil {
+		return err
+	}
+	client := config.ClientNamed(o.to)
+	entry, lost, err := server.Export(client, os.LookupEnv)
+	if err != nil {
+		return usageError(err)
+	}
+	for _, one := range lost {
+		app.log.Warn(one)
+	}
+	file, err := clientFile(client, o.project)
+	if err != nil {
+		return err
+	}
+	_, name := config.ClientOf(o.name)
+	change := config.Change{Path: append(slices.Clone(file.Keys()), name), Value: entry}
+	if !o.write {
+		snippet, err := config.Edit(filepath.Base(file.Path), nil, change)
+		if err != nil {
+			return err
+		}
+		_, err = app.Console.Out.Write(snippet)
+		return err
+	}
+	return app.writeEntry(ctx, file, change, o.replace)
+}
+
+// clientFile returns the file that an entry belongs to: the first that exists of the user's own, or of the folder's.
+func clientFile(client *config.Client, project bool) (config.ClientFile, error) {
+	scope, whose := config.ScopeUser, "of your own"
+	if project {
+		scope, whose = config.ScopeProject, "in a folder"
+	}
+	otherScope := func(f config.ClientFile) bool { return f.Scope != scope }
+	files := slices.DeleteFunc(client.Files(config.Machine{}), otherScope)
+	if len(files) == 0 {
+		return config.ClientFile{}, fault.Usage(fmt.Sprintf("%s keeps no file %s", client.Name, whose),
+			"leave out --project, or give it")
+	}
+	if at := slices.IndexFunc(files, func(f config.ClientFile) bool { return f.Exists }); at >= 0 {
+		return files[at], nil
+	}
+	return files[0], nil
+}
+
+// writeEntry puts an entry into a client's file.
+func (a *App) writeEntry(ctx context.Context, to config.ClientFile, change config.Change, replace bool) error {
+	file := config.File{Name: to.Path, Path: to.Path, Project: to.Scope == config.ScopeProject}
+	backup := ""
+	err := a.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+		if config.Holds(file.Name, data, change.Path) && !replace {
+			name := change.Path[len(change.Path)-1]
+			taken := fmt.Sprintf("%s has a server '%s' already", file.Name, name)
+			return nil, fault.Usage(taken, "replace it: --replace")
+		}
+		if len(data) == 0 {
+			return []config.Change{change}, nil
+		}
+		var err error
+		backup, err = keepBackup(file.Path, data)
+		return []config.Change{change}, err
+	})
+	if err != nil {
+		return err
+	}
+	a.say("written to %s", render.Safe(file.Path))
+	if backup != "" {
+		a.say("as it was: %s", render.Safe(backup))
+	}
+	return nil
+}
+
+// keepBackup keeps a file's text beside it, for whom may read the file, and returns where.
+func keepBackup(path string, data []byte) (string, error) {
+	backup := path + "." + time.Now().Format("20060102-150405") + ".bak"
+	info, err := os.Stat(path)
+	if err == nil {
+		_, err = os.Lstat(backup)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = state.Rewrite(backup, data, info.Mode().Perm())
+		}
+	}
+	if err != nil {
+		return "", fault.Usage("cannot keep a backup beside "+path+": "+fault.Reason(err), "make its folder writable")
+	}
+	return backup, nil
+}
