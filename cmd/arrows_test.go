@@ -54,6 +54,7 @@ func arrows() map[string][]string {
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
+		"bench/sweep":                     {"pkg/words"},
 	}
 	// A family of checks knows what all of them share, and no other family.
 	for _, family := range []string{

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"toolx/pkg/words"
 )
 
 // How long each step may take. The doctor's own limit is two minutes; a run that is later than these was stuck.
@@ -97,7 +99,7 @@ func install(ctx context.Context, folder string, t target) ([]string, error) {
 			!strings.HasSuffix(name, "_proxy") && name != "home" && name != "userprofile"
 	})
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("npm install: %w: %s", err, firstLine(output))
+		return nil, fmt.Errorf("npm install: %w: %s", err, words.FirstLine(string(output)))
 	}
 	data, err := os.ReadFile(filepath.Join(folder, "node_modules", filepath.FromSlash(t.name()), "package.json"))
 	if err != nil {
@@ -188,14 +190,4 @@ func (s *sweeper) run(ctx context.Context, home string, limit time.Duration, arg
 		r.code = exit.ExitCode()
 	}
 	return r
-}
-
-// firstLine returns the first line that says something.
-func firstLine(text []byte) string {
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
-		}
-	}
-	return ""
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"toolx/pkg/words"
 )
 
 // table prints a row for each result as soon as it is there.
@@ -52,7 +54,7 @@ func errorLine(stderr []byte) string {
 			return strings.TrimSpace(line)
 		}
 	}
-	return firstLine(stderr)
+	return words.FirstLine(string(stderr))
 }
 
 // first returns the finding that a reader sees first. Notes are no answer to why a server fails.

@@ -114,6 +114,16 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	if c := cmp.Or(s.applied(lineRules, line, line, o), s.network(line, line)); c != nil {
 		return c
 	}
+	if wrongValue().MatchString(line) {
+		if c := s.invalidFields(o.Environ); c != nil {
+			return c
+		}
+	}
+	if keyMissing().MatchString(line) { // another line may name it
+		if c := s.variables(following, o.Environ); c != nil {
+			return c
+		}
+	}
 	if !beforeVariables().MatchString(line) {
 		where := line
 		switch {
@@ -150,6 +160,10 @@ func (s *saying) byRules(o Output, head int) *Cause {
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
 var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)`)
 
+// keyMissing matches sentences that miss a key without its name.
+var keyMissing = expression(`(?i)\b(?:key|token|secret)\b.{0,20}\b(?:missing|required|not (?:set|found|given|provided|configured))|` +
+	`\b(?:no|missing) (?:[\w-]+ ){0,2}(?:key|token|secret)\b`)
+
 // listens returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a whole URL
 // says more than one with a port.
 func (s *saying) listens() *Cause {
@@ -175,12 +189,22 @@ func (s *saying) listens() *Cause {
 	return best
 }
 
-var listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|http mode)\b.{0,80}?` +
-	`(?:(https?://[A-Za-z0-9.\-]+(?::\d{1,5})?(?:/[A-Za-z0-9._/\-]*)?)|\bport:? *(\d{2,5})\b|` +
-	`\b((?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d{2,5})\b)`)
+// localHost matches hosts at which a server listens.
+const localHost = `(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[[0-9a-f:]*\])`
 
-// Listens returns the URL at which a line says that a server listens for HTTP; empty if it does not. The URL has only
-// characters that are safe to repeat.
+var (
+	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http mode|endpoints?)\b.{0,80}?` +
+		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
+		`\bport:? *(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
+	// speaksHTTP and speaksOther match words of those that listen at a port: of HTTP, and of something else.
+	speaksHTTP  = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|\bfastify\b|streamable`)
+	speaksOther = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|rabbitmq|amqp|` +
+		`mqtt|neo4j|elastic\w*|qdrant|milvus|ollama|docker|ssh|smtp|grpc|tcp|web ?sockets?|wss?|browser|chrome|debugger|inspector)\b`)
+)
+
+// Listens returns the URL at which a line says that a server listens for HTTP; empty if it does not. A port without a
+// scheme is HTTP's only where the line has its words and not those of a database. The URL has only characters that are
+// safe to repeat.
 func Listens(text string) string {
 	found := listening().FindStringSubmatch(text)
 	switch {
@@ -188,6 +212,8 @@ func Listens(text string) string {
 		return ""
 	case found[1] != "":
 		return found[1]
+	case !speaksHTTP().MatchString(text) || speaksOther().MatchString(text):
+		return ""
 	case found[2] != "":
 		return "http://localhost:" + found[2]
 	}

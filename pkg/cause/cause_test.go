@@ -32,3 +32,24 @@ func TestOf(t *testing.T) {
 		})
 	}
 }
+
+func TestListens(t *testing.T) {
+	for text, want := range map[string]string{
+		"Server listening on http://0.0.0.0:3000/mcp":            "http://0.0.0.0:3000/mcp",
+		"MCP endpoint: http://localhost:3000/mcp":                "http://localhost:3000/mcp",
+		"SSE server running at http://mcp.internal:8080/sse":     "http://mcp.internal:8080/sse",
+		"MCP server is listening on port 8080":                   "http://localhost:8080",
+		"HTTP transport ready at 127.0.0.1:8080":                 "http://127.0.0.1:8080",
+		"running at localhost:5432":                              "",
+		"Redis server running on port 6379":                      "",
+		"PostgreSQL is ready at localhost:5432":                  "",
+		"WebSocket server listening on port 3333":                "",
+		"Listening to port 3333":                                 "",
+		"API endpoint: https://api.example.com/v1":               "",
+		"documentation is available at https://docs.example.com": "",
+	} {
+		if got := Listens(text); got != want {
+			t.Errorf("Listens(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

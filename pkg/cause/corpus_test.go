@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -64,7 +65,14 @@ func (w lastWords) output() Output {
 		}
 	}
 	for line := range strings.SplitSeq(w.stdout, "\n") {
-		if !strings.HasPrefix(line, `{"result":`) {
+		var answer struct {
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		switch _ = json.Unmarshal([]byte(line), &answer); {
+		case answer.Error != nil && o.Reply == "":
+			o.Reply = answer.Error.Message
+		case answer.Result == nil:
 			o.Stdout = append(o.Stdout, line)
 		}
 	}
@@ -72,7 +80,7 @@ func (w lastWords) output() Output {
 }
 
 // leastRight is how many of a hundred failed starts must have the right cause, title and hint. It only rises.
-const leastRight = 95
+const leastRight = 97
 
 // TestLastWords holds the rules against failed starts of published servers, which were judged by hand. It prints those
 // that are wrong; a server that gets better words, or a new file, may add one.

@@ -231,12 +231,6 @@ func (l *line) unwrap() {
 	const deepest = 8
 	for range deepest {
 		before := text
-		if found := framing().FindString(text + " "); found != "" {
-			if strings.Contains(strings.ToLower(found), "error") {
-				l.weight = errs
-			}
-			text = strings.TrimSpace(text[min(len(text), len(found)):])
-		}
 		if found := levelWord().FindStringSubmatchIndex(text); found != nil && found[1] < len(text) {
 			switch {
 			case found[2] >= 0:
@@ -245,6 +239,12 @@ func (l *line) unwrap() {
 				l.weight = generic
 			}
 			text = strings.TrimSpace(text[found[1]:])
+		}
+		if found := framing().FindString(text + " "); found != "" {
+			if strings.Contains(strings.ToLower(found), "error") {
+				l.weight = errs
+			}
+			text = strings.TrimSpace(text[min(len(text), len(found)):])
 		}
 		if text == before {
 			break

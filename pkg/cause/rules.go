@@ -20,8 +20,8 @@ type rule struct {
 	// what is the sentence; where it is empty, the server's line is quoted after the kind's own words.
 	what  string
 	fixes []string
-	// unless is what the text must not have; nil for nothing.
-	unless *regexp.Regexp
+	// unless is what the text must not have, beside what another line must have; nil for nothing.
+	unless, beside *regexp.Regexp
 }
 
 // leads are the words before a quoted line, by kind.
@@ -41,7 +41,8 @@ var leads = map[Kind]string{
 func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 	for _, r := range rules {
 		found := r.match.FindStringSubmatch(text)
-		if found == nil || r.unless != nil && r.unless.MatchString(text) {
+		if found == nil || r.unless != nil && r.unless.MatchString(text) ||
+			r.beside != nil && !slices.ContainsFunc(s.all, r.beside.MatchString) {
 			continue
 		}
 		thing := strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":")
@@ -161,6 +162,8 @@ func readRules(text string) []rule {
 				matches = append(matches, value)
 			case "unless":
 				r.unless = regexp.MustCompile(value)
+			case "beside":
+				r.beside = regexp.MustCompile(value)
 			case "what":
 				r.what = value
 			case "fix":
@@ -333,7 +336,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 }
 
 // wrongValue matches words about a value that the server was given, or not.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad)\b`)
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be)\b`)
 
 // generalFixes are for a cause that the server says nothing more about.
 func generalFixes(kind Kind) []string {

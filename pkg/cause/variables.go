@@ -188,7 +188,7 @@ var missingPhrases = [...]string{
 	"please configure", "set the", "not provided", "not defined", "is undefined", "not configured", "not found in env",
 	"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "no value for", "not specified",
 	"must be defined", "must be specified", "must be configured", "needs to be set", "need to set", "or pass",
-	"one of", "any of", "未设置", "缺少", "环境变量", "请设置", "请配置",
+	"one of", "any of", "pass it", "or env", "未设置", "缺少", "环境变量", "请设置", "请配置",
 	"provide an api", "provide a", "provide one", "was provided", "no api key", "set env", "not found", "export",
 }
 

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -106,6 +107,38 @@ func TestProcessChecks(t *testing.T) {
 		{id: "stderr-exception", severity: check.Warning, modes: []string{"good", "--stderr", "(node:17) UnhandledPromiseRejectionWarning: Error: no"}, evidence: "Unhandled"},
 		{id: "stderr-secret", severity: check.Error, modes: []string{"good", "--stderr", "using ghp_0123456789abcdefghijklmnopqrstuvwxyz"}, evidence: "using ***"},
 	})
+}
+
+// TestADeadDatabaseIsTheCause shows that a server that dies of its database after the handshake is told of that, and of
+// nothing that follows from it, and that a death in the probing run has the same fixes.
+func TestADeadDatabaseIsTheCause(t *testing.T) {
+	const said = "Error: connect ECONNREFUSED 127.0.0.1:6379"
+	report := Judge(examineFake(t, shortOptions(), "exit-after-init", "--stderr", said), Selection{})
+	ids := idsOf(report, check.Warning)
+	if !strings.Contains(ids, "backend-unreachable") || strings.Contains(ids, "capability-false") ||
+		strings.Contains(ids, "exit-during-request") {
+		t.Errorf("found %s", ids)
+	}
+	e := evidenceOf(&evidence.Run{})
+	ended := &servers.Failure{Ending: servers.EndingExited, How: "exit status 1", StderrTail: []string{said}}
+	e.Probe = &evidence.Run{
+		Name: "probing", Ended: ended, Marks: make(map[string]time.Time),
+		Exchanges: []*evidence.Exchange{{Method: "initialize", Frame: json.RawMessage(`{}`)}, {Method: "ping"}},
+	}
+	found := ask("exit-during-request")(e)
+	if len(found) != 1 || !strings.Contains(found[0].Title, "127.0.0.1:6379 cannot be reached") ||
+		!strings.Contains(strings.Join(found[0].Fix, "\n"), "start the service") {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestAlikeCountsOneRun shows that what both runs have is counted in one of them.
+func TestAlikeCountsOneRun(t *testing.T) {
+	in := func(run string) check.Finding { return check.At(&evidence.Where{Run: run, Method: "ping"}, "odd") }
+	found := check.Alike([]check.Finding{in("clean"), in("clean"), in("clean"), in("probing"), in("probing")})
+	if len(found) != 1 || !slices.Equal(found[0].Notes, []string{"and 2 more like it"}) {
+		t.Errorf("found %+v", found)
+	}
 }
 
 // TestExamplesOnStderrAreNoSecrets shows that what documents give as an example is none, and neither is a word of help.

@@ -133,6 +133,7 @@ func readSchema(raw json.RawMessage) (any, error) {
 func (s *Schema) compile(doc any) error {
 	engine := &patterns{meter: s.meter}
 	s.meter.start(newBudget(context.Background(), maxSteps)) // the meta-schema has patterns too
+	doc = looseEnums(doc)
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
 	compiler.UseRegexpEngine(engine.compile)
@@ -157,6 +158,68 @@ func (s *Schema) compile(doc any) error {
 		s.remarks = append(s.remarks, fmt.Sprintf("the schema's pattern %s cannot be read and is not checked", pattern))
 	}
 	return nil
+}
+
+// looseEnums returns a schema of draft 6 or 7 with its enums as their text allows them: an enum SHOULD have an element,
+// and SHOULD NOT have one twice (draft-wright-json-schema-validation-01 §6.23, draft-handrews-json-schema-validation-01
+// §6.1.2). The compiler holds them against meta-schemas that demand both, as draft 4 does.
+func looseEnums(doc any) any {
+	top, _ := doc.(map[string]any)
+	dialect, _ := top["$schema"].(string)
+	for _, draft := range []string{"json-schema.org/draft-06/", "json-schema.org/draft-07/"} {
+		if strings.Contains(dialect, draft) {
+			return looseEnumsIn(doc, false)
+		}
+	}
+	return doc
+}
+
+// looseEnumsIn copies a part of a schema. named says that the members of an object are schemas by their names, and not
+// keywords.
+func looseEnumsIn(part any, named bool) any {
+	switch part := part.(type) {
+	case map[string]any:
+		copied := make(map[string]any, len(part))
+		for name, member := range part {
+			values, listed := member.([]any)
+			switch {
+			case named:
+				copied[name] = looseEnumsIn(member, false)
+			case name == "enum" && listed && len(values) > 0:
+				copied[name] = distinct(values)
+			case name == "enum" && listed, name == "const", name == "default", name == "examples":
+				copied[name] = member
+			default:
+				copied[name] = looseEnumsIn(member, slices.Contains(schemasByName, name))
+			}
+		}
+		if values, listed := part["enum"].([]any); listed && len(values) == 0 && !named {
+			delete(copied, "enum")
+			copied["not"] = true // as with no value to be equal to, nothing is valid
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(part))
+		for i, element := range part {
+			copied[i] = looseEnumsIn(element, false)
+		}
+		return copied
+	}
+	return part
+}
+
+// schemasByName are the keywords whose members are schemas by names that a server chose.
+var schemasByName = []string{"properties", "patternProperties", "definitions", "dependencies"}
+
+// distinct returns values without those that are in it before.
+func distinct(values []any) []any {
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(slices.Clone(values), func(value any) bool {
+		text, err := json.Marshal(value)
+		known := err == nil && seen[string(text)]
+		seen[string(text)] = true
+		return known
+	})
 }
 
 // noLoader refuses to fetch: a schema from a server must not make toolx read files or call addresses (VAL-3).

@@ -464,3 +464,24 @@ func BenchmarkCompileAndValidate(b *testing.B) {
 		}
 	}
 }
+
+// TestEmptyEnum shows that an empty enum of draft 7 is a schema that nothing satisfies, and one of draft 4 is none.
+func TestEmptyEnum(t *testing.T) {
+	compile := func(draft string) (*Schema, error) {
+		return Parse([]byte(`{"$schema":"http://json-schema.org/draft-0` + draft + `/schema#",` +
+			`"properties":{"a":{"enum":[]},"const":{"const":{"enum":[]}}}}`)).Compile(t.Context())
+	}
+	if _, err := compile("4"); err == nil {
+		t.Error("draft 4 asks for an element")
+	}
+	schema, err := compile("7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arguments, valid := range map[string]bool{`{"a":1}`: false, `{}`: true, `{"const":{"enum":[]}}`: true} {
+		problems, _ := schema.Validate(t.Context(), json.RawMessage(arguments))
+		if (len(problems) == 0) != valid {
+			t.Errorf("%s: %v", arguments, problems)
+		}
+	}
+}

@@ -18,9 +18,8 @@ func Masked(text string) string {
 	return shapes.Text(text)
 }
 
-// NameCause puts the cause into a finding about a server that failed: its title begins with title, and its fixes are
-// those of the cause if there are any. It reports whether the finding is needed: a cause of a kind of its own has a
-// check of its own.
+// NameCause tells the cause in a finding about a server that failed. It reports whether the finding is needed: a cause
+// of a kind of its own has a check of its own.
 func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
 	switch {
 	case c == nil:
@@ -28,11 +27,17 @@ func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
 	case c.Kind != cause.Said && c.Kind != cause.Other:
 		return false
 	}
+	f.Tell(c, title)
+	return true
+}
+
+// Tell puts a cause of any kind into a finding: its title begins with title, and its fixes are those of the cause if
+// there are any.
+func (f *Finding) Tell(c *cause.Cause, title string) {
 	f.Title = title + ": " + Masked(c.What)
 	if len(c.Fixes) > 0 {
 		f.Fix = words.Texts(c.Fixes, Masked)
 	}
-	return true
 }
 
 // Capped keeps the first findings and counts the rest: a server with a thousand tools makes the same mistake
@@ -73,7 +78,8 @@ func At(where *evidence.Where, format string, args ...any) Finding {
 // Sole makes the findings of a check that has one.
 func Sole(f Finding) []Finding { return []Finding{f} }
 
-// Alike keeps the first of findings that say the same about the same method or tool, and notes how many there were.
+// Alike keeps the first of findings that say the same about the same method or tool, and notes how many more there were
+// in its run: the other run has the same again.
 func Alike(findings []Finding) []Finding {
 	type key struct {
 		title, method, pointer, tool string
@@ -87,7 +93,9 @@ func Alike(findings []Finding) []Finding {
 			k.method, k.pointer, k.tool = f.Where.Method, f.Where.Pointer, f.Where.Tool
 		}
 		if first, seen := index[k]; seen {
-			more[first]++
+			if kept[first].Where == nil || kept[first].Where.Run == f.Where.Run {
+				more[first]++
+			}
 			continue
 		}
 		index[k] = len(kept)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/servers"
 )
 
@@ -33,7 +34,7 @@ func (r *Run) DiedOfSurroundings() bool {
 		})
 	}
 	said := strings.Join(last, "\n")
-	return surroundings().MatchString(said) && !parsing().MatchString(said)
+	return (cause.NetworkHint(said) != "" || surroundings().MatchString(said)) && !parsing().MatchString(said)
 }
 
 // failing matches a line that speaks of a failure.
@@ -41,14 +42,13 @@ var failing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)error|exception|fail|refus|unable|can(no|')t|could not|couldn't|lost|fatal|\bE[A-Z]{5,}\b`)
 })
 
-// surroundings matches what servers say whose network, database or other backend failed.
+// surroundings matches what servers say whose database or other backend failed, beside the words of a network.
 var surroundings = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(E(CONN(REFUSED|RESET|ABORTED)|NOTFOUND|TIMEDOUT|AI_AGAIN|HOSTUNREACH|NETUNREACH|PIPE|` +
-		`ADDRINUSE|ACCES|NOENT|MFILE)|getaddrinfo|socket hang up|name resolution|no such host|dial (tcp|unix)|` +
-		`connect(ion|ing|ed)?|reconnect\w*|disconnect\w*|unreachable|database|mysql|postgres\w*|mongo\w*|redis|sqlite|` +
-		`elasticsearch|kafka|rabbitmq|amqp|mqtt|broker|websocket|fetch failed|network|proxy|timed? ?out|timeout|` +
-		`unauthori[sz]ed|forbidden|authenticat\w*|access denied|(api|access).?(key|token)|credentials?|HTTP [45]\d\d|` +
-		`status code [45]\d\d|out of memory|no space left)`)
+	return regexp.MustCompile(`(?i)\b(E(CONNABORTED|ADDRINUSE|ACCES|NOENT|MFILE)|connect(ion|ing|ed)?|reconnect\w*|disconnect\w*|` +
+		`unreachable|database|mysql|postgres\w*|mongo\w*|redis|sqlite|elasticsearch|kafka|rabbitmq|amqp|mqtt|broker|` +
+		`websocket|fetch failed|network|proxy|timed? ?out|timeout|unauthori[sz]ed|forbidden|authenticat\w*|` +
+		`access denied|(api|access).?(key|token)|credentials?|HTTP [45]\d\d|status code [45]\d\d|out of memory|` +
+		`no space left)`)
 })
 
 // parsing matches what servers say that fail at a line which is not JSON.

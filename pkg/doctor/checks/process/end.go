@@ -86,15 +86,26 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 		case run.FellToGarbage(): // rpc-parse-error-survival judges it
 		case !handshaken: // exit-before-handshake judges it
 		default:
-			f := deathOf(run, died)
-			if run == e.Clean && !f.NameCause(e.Cause(), "server exits in mid-session") {
-				continue
+			f, said := deathOf(run, died), cause.Of(died.Output())
+			switch {
+			case run == e.Clean:
+				if !f.NameCause(e.Cause(), midSession) {
+					continue
+				}
+			case said != nil && said.Kind == cause.Backend:
+				if c := e.Cause(); c != nil && c.Kind == cause.Backend { // backend-unreachable says so
+					continue
+				}
+				f.Tell(said, midSession)
 			}
 			found = append(found, f)
 		}
 	}
 	return check.Alike(found)
 }
+
+// midSession begins the title of a server that ended after its handshake.
+const midSession = "server exits in mid-session"
 
 // deathOf returns a finding about a process that ended unasked.
 func deathOf(r *evidence.Run, died *servers.Failure) check.Finding {
