@@ -33,6 +33,7 @@ type App struct {
 	consent  *consent
 	logins   *logins
 	closers  []func(ctx context.Context)
+	args     []string // of toolx's own command line
 	// pool is the toolbox's, for kill; nil while there is none.
 	pool atomic.Pointer[servers.Pool]
 	// passesSignals says that a signal is not for toolx: the proxy passes it on to its server.

@@ -75,7 +75,7 @@ was broken, 124 timeout, 130 interrupted.`,
 				return nil
 			})(cmd, args)
 		},
-		ValidArgsFunction: o.model.complete(completeTool(app)),
+		ValidArgsFunction: o.model.complete(completeCall(app)),
 	}
 	flags, formats := cmd.Flags(), []string{"text", "json", "raw", "yaml"}
 	declareArguments(flags, &o.args, &o.object)

@@ -1,118 +1,245 @@
 package cmd
 
 import (
-	"context"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/builtin"
+	"toolx/pkg/catalog"
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
 
-// completionTime bounds how long a shell waits for a server's tools.
-const completionTime = 5 * time.Second
+// What is completed comes from the config and from catalogues: nothing is started, and nothing is sent. What a tool
+// takes is in complete_values.go, what flags take in complete_flags.go.
 
-// completeTool completes the name of a tool: toolx's own tools and the servers at once; a server's tools, which means
-// starting it, only after "server__".
-func completeTool(app *App) cobra.CompletionFunc {
-	names := func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
-		if server != "" {
-			// A server that cannot be opened has no completions; the call will say why.
-			_, _ = box.pool.Open(ctx, server)
+// completer knows what can be completed.
+type completer struct {
+	*App
+	config *config.Config
+	store  catalog.Store
+	// adHoc says that the only server is that of --url.
+	adHoc bool
+}
+
+// completer reads the config, quietly: a file that cannot be parsed has nothing to complete.
+func (a *App) completer() *completer {
+	_ = a.beginQuietly() // wrong flags are the verb's to report
+	slices.Sort(a.flags.config)
+	a.flags.config = slices.Compact(a.flags.config) // cobra has parsed the flags twice
+	loaded, _ := a.consent.loadConfig()
+	c := &completer{App: a, config: loaded, store: catalogStore()}
+	if server, err := a.flags.adHoc(nil); err == nil && server != nil {
+		loaded.Servers, c.adHoc = []*config.Server{server}, true
+	}
+	return c
+}
+
+// servers returns the servers whose names can be completed.
+func (c *completer) servers() []*config.Server {
+	disabled := func(server *config.Server) bool { return server.Disabled }
+	return slices.DeleteFunc(slices.Clone(c.config.Servers), disabled)
+}
+
+// names returns the names of servers.
+func (c *completer) names() []string {
+	return words.Texts(c.servers(), func(server *config.Server) string { return server.Name })
+}
+
+// local returns toolx's own tools and those of the config.
+func (c *completer) local() *exec.Registry {
+	registry := exec.NewRegistry(nil)
+	registry.KnowServers(c.names()...)
+	services := builtin.Services{Registry: registry}
+	registry.Register(builtin.Tools(services)...)
+	for _, entry := range c.config.Tools {
+		registry.Register(builtin.FromConfig(entry, services))
+	}
+	return registry
+}
+
+// tool returns the tool that a name means, as far as catalogues know; nil where they do not, or several have it.
+func (c *completer) tool(name string) *exec.Tool {
+	local := c.local()
+	if tool := local.Settled(name); tool != nil && !c.adHoc {
+		return tool
+	}
+	var found []*exec.Tool
+	named := exec.ServersOf(name, c.names())
+	for _, server := range c.servers() {
+		plain := name
+		if slices.Contains(named, server.Name) {
+			plain = strings.TrimPrefix(name, server.Name+exec.Separator)
+		} else if len(named) > 0 {
+			continue
 		}
-		var names []cobra.Completion
-		own := exec.Own + exec.Separator
-		for _, tool := range box.registry.All() {
-			name := box.registry.NameOf(tool)
-			if server == "" && strings.HasPrefix(typed, own) {
-				name = own + tool.Name
+		if entry := c.store.ReadNaming(server.Identity(), plain).List(catalog.Tools).Find(plain); entry != nil {
+			if tool, err := servers.DescribeTool(server, entry.Definition()); err == nil {
+				found = append(found, tool)
 			}
-			if tool.Server == server && strings.HasPrefix(name, typed) {
+		}
+		if len(found) > 1 && len(named) == 0 {
+			return nil // it is ambiguous
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0]
+	case len(found) > 1 && len(named) > 0: // the longest name of a server wins
+		return slices.MaxFunc(found, func(a, b *exec.Tool) int { return len(a.Server) - len(b.Server) })
+	case c.adHoc:
+		return nil
+	}
+	if tool, err := local.Find(name); err == nil {
+		return tool
+	}
+	return nil
+}
+
+// completeTool completes the name of a tool: toolx's own tools and the servers at once, a server's tools after
+// "server__".
+func completeTool(app *App) cobra.CompletionFunc {
+	return completeFirst(app, func(c *completer, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found, directive := c.qualified(typed, catalog.Tools)
+		if c.adHoc || exec.ServerOf(typed, c.names()) != "" {
+			return found, directive
+		}
+		local := c.local()
+		var names []cobra.Completion
+		for _, tool := range local.All() {
+			name := local.NameOf(tool)
+			if strings.HasPrefix(typed, exec.Own+exec.Separator) {
+				name = exec.Own + exec.Separator + tool.Name
+			}
+			if strings.HasPrefix(name, typed) {
 				names = append(names, cobra.CompletionWithDesc(name, words.FirstLine(tool.Description)))
 			}
 		}
-		return names
-	}
-	return completeQualified(app, "tools", names)
+		return append(names, found...), directive
+	})
 }
 
-// completeQualified completes the first argument, the qualified name of one of things. namesOf returns the names that a
-// server has; with an empty server, those without one, to which the servers are added.
-func completeQualified(
-	app *App, things string, namesOf func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion,
+// completeNamed completes the name of what servers list.
+func completeNamed(app *App, kinds ...catalog.Kind) cobra.CompletionFunc {
+	return completeFirst(app, func(c *completer, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return c.qualified(typed, kinds...)
+	})
+}
+
+// completeFirst completes the first argument alone.
+func completeFirst(
+	app *App, complete func(c *completer, typed string) ([]cobra.Completion, cobra.ShellCompDirective),
 ) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 || app.beginQuietly() != nil {
+	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		box, err := app.toolbox(toolboxOptions{lenient: true})
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+		return complete(app.completer(), typed)
+	}
+}
+
+// qualified completes qualified names of what is in catalogues: the servers, and after "server__" what that server
+// listed. The server of --url has plain names as well.
+func (c *completer) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var found []cobra.Completion
+	named := exec.ServersOf(typed, c.names())
+	for _, server := range c.servers() {
+		prefix := server.Name + exec.Separator
+		switch {
+		case slices.Contains(named, server.Name):
+		case c.adHoc:
+			prefix = ""
+		default:
+			if strings.HasPrefix(prefix, typed) {
+				found = append(found, cobra.CompletionWithDesc(prefix, string(kinds[0])+" of the server "+server.Name))
+			}
+			continue
 		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
-		defer cancel()
-		server := exec.ServerOf(typed, box.pool.Names())
-		names := namesOf(ctx, box, server, typed)
-		if server != "" {
-			return names, cobra.ShellCompDirectiveNoFileComp
-		}
-		for _, name := range box.pool.Names() {
-			if prefix := name + exec.Separator; strings.HasPrefix(prefix, typed) {
-				names = append(names, cobra.CompletionWithDesc(prefix, things+" of the server "+name))
+		kept := c.store.Read(server.Identity())
+		for _, kind := range kinds {
+			list := kept.List(kind)
+			if list == nil {
+				continue
+			}
+			for _, entry := range list.Entries {
+				if name := prefix + entry.Name; entry.Name != "" && strings.HasPrefix(name, typed) {
+					found = append(found, cobra.CompletionWithDesc(name, entry.Summary))
+				}
 			}
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
+	if len(named) > 0 || c.adHoc {
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeServers completes the names of configured servers: most of them, or any number where most is 0.
+// completeServers completes the names of servers: most of them, or any number where most is 0.
 func completeServers(app *App, most int) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = app.beginQuietly()                // wrong flags are the verb's to report
-		loaded, _ := app.consent.loadConfig() // a file that cannot be parsed has no names
+		c := app.completer()
 		var names []cobra.Completion
-		for _, server := range loaded.Servers {
-			if strings.HasPrefix(server.Name, typed) && !server.Disabled {
+		for _, server := range c.servers() {
+			if strings.HasPrefix(server.Name, typed) && !slices.Contains(args, server.Name) {
 				app.mask.Add(server.Secrets()...)
-				command := strings.Join(append([]string{server.Command}, server.Args...), " ")
-				names = append(names, cobra.CompletionWithDesc(server.Name, command))
+				reached := server.URL
+				if reached == "" {
+					reached = strings.Join(append([]string{server.Command}, server.Args...), " ")
+				}
+				names = append(names, cobra.CompletionWithDesc(server.Name, reached))
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// safeCompletions makes the completions of a command's arguments safe for a terminal, since shells write them as they
-// are, and names come from servers and from files of strangers. It leaves out names with control characters and those
-// that cobra would take for a message of its own, and hides secrets in descriptions.
-func safeCompletions(cmd *cobra.Command, hide func(string) string) {
-	if complete := cmd.ValidArgsFunction; complete != nil {
+// setCompletions gives every command what completes its arguments and the values of its flags. Shells write completions
+// to the terminal as they are, and names come from servers and from files of strangers, so they are made safe.
+func (a *App) setCompletions(cmd *cobra.Command) {
+	if complete := cmd.ValidArgsFunction; len(cmd.ValidArgs) == 0 {
 		cmd.ValidArgsFunction = func(
 			cmd *cobra.Command, args []string, typed string,
 		) ([]cobra.Completion, cobra.ShellCompDirective) {
-			found, directive := complete(cmd, args, typed)
-			safe := found[:0]
-			for _, one := range found {
-				name, description, described := strings.Cut(one, "\t")
-				if render.Safe(name) != name || strings.HasPrefix(name, activeHelp) {
-					continue
-				}
-				if described {
-					name += "\t" + render.Safe(hide(description))
-				}
-				safe = append(safe, name)
+			if command, ok := a.commandAfterDash(); ok {
+				return completeProgram(command, typed)
 			}
-			return safe, directive
+			if complete == nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return safeCompletions(complete, a.mask.Text)(cmd, args, typed)
 		}
 	}
+	a.setFlagCompletions(cmd)
 	for _, sub := range cmd.Commands() {
-		safeCompletions(sub, hide)
+		a.setCompletions(sub)
+	}
+}
+
+// safeCompletions makes completions safe for a terminal. It leaves out names with control characters and those that
+// cobra would take for a message of its own, and hides secrets in descriptions.
+func safeCompletions(complete cobra.CompletionFunc, hide func(string) string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found, directive := complete(cmd, args, typed)
+		var safe []cobra.Completion
+		for _, one := range found {
+			name, description, described := strings.Cut(one, "\t")
+			if render.Safe(name) != name || strings.HasPrefix(name, activeHelp) {
+				continue
+			}
+			if described {
+				name += "\t" + render.Safe(hide(description))
+			}
+			safe = append(safe, name)
+		}
+		return safe, directive
 	}
 }
 

@@ -44,7 +44,7 @@ k=v after it are arguments that are settled, which the server may go by.
   toolx complete completable-prompt name= department=Sales -- npx -y @modelcontextprotocol/server-everything
   toolx complete 'demo://resource/dynamic/text/{resourceId}' resourceId=1`,
 		Args:              withCommand(&o.server, o.take),
-		ValidArgsFunction: completeNamed(app, promptCatalog()),
+		ValidArgsFunction: completeReference(app),
 	}
 	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else toolx decides by its look)")
 	o.declare(cmd.Flags(), formats...)

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +16,8 @@ func newCompletionCommand(app *App) *cobra.Command {
 		Short: "Print the completion script of a shell",
 		Long: `Print the script that makes a shell complete toolx's commands, flags and tools.
 SHELL is one of bash, zsh, fish, powershell.`,
-		Example: `  toolx completion bash > /etc/bash_completion.d/toolx
-  toolx completion zsh > "${fpath[1]}/_toolx"
+		Example: `  toolx completion bash > ~/.local/share/bash-completion/completions/toolx
+  toolx completion zsh > ~/.zfunc/_toolx
   toolx completion fish > ~/.config/fish/completions/toolx.fish`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -35,7 +36,12 @@ SHELL is one of bash, zsh, fish, powershell.`,
 func WriteCompletion(root *cobra.Command, shell string, out io.Writer) error {
 	switch shell {
 	case "bash":
-		return root.GenBashCompletionV2(out, true)
+		var script strings.Builder
+		if err := root.GenBashCompletionV2(&script, true); err != nil {
+			return err
+		}
+		_, err := io.WriteString(out, bashScript(script.String()))
+		return err
 	case "zsh":
 		return root.GenZshCompletion(out)
 	case "fish":

@@ -62,7 +62,8 @@ answered.`,
 			o.file, o.patterns, err = splitFile(args)
 			return err
 		}),
-		RunE: runs(app, &o, run, o.check),
+		ValidArgsFunction: files(), // and patterns, but those are seldom typed in full
+		RunE:              runs(app, &o, run, o.check),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.format, "format", "f", "", "the `FORMAT` to convert to")

@@ -46,6 +46,7 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 			o.patterns = args
 			return checkPatterns(args)
 		}),
+		ValidArgsFunction: anywhere(completeTool(app)),
 		RunE: runs(app, &o, run, o.answers.check, func() error {
 			if o.cached && o.refresh {
 				return fault.Usage("--cached asks no server, and --refresh asks all", "give one of them")

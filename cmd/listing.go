@@ -15,7 +15,6 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
-	"toolx/pkg/words"
 )
 
 // listingOptions say what of a server's lists beside tools is shown, and how.
@@ -174,27 +173,4 @@ func fits(patterns, names []string, texts ...string) bool {
 		glob := func(name string) bool { ok, _ := path.Match(pattern, name); return ok }
 		return slices.ContainsFunc(names, glob) || strings.Contains(text, strings.ToLower(pattern))
 	})
-}
-
-// completeNamed completes what servers list after "server__", and before that the servers.
-func completeNamed(app *App, c listing) cobra.CompletionFunc {
-	names := func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
-		if server == "" {
-			return nil
-		}
-		session, err := box.pool.Open(ctx, server)
-		if err != nil { // the verb will say why
-			return nil
-		}
-		var names []cobra.Completion
-		definitions, _ := c.list(session, ctx)
-		for _, definition := range definitions {
-			entry := c.entry(definition)
-			if name := server + exec.Separator + entry.Plain; strings.HasPrefix(name, typed) {
-				names = append(names, cobra.CompletionWithDesc(name, words.FirstLine(entry.Description)))
-			}
-		}
-		return names
-	}
-	return completeQualified(app, c.noun+"s", names)
 }

@@ -102,7 +102,7 @@ k=v, k=@FILE, k=@- and --args.
 			o.args = append(o.args, args[1:]...)
 			return nil
 		}),
-		ValidArgsFunction: completeNamed(app, promptCatalog()),
+		ValidArgsFunction: completePrompt(app),
 	}
 	flags := cmd.Flags()
 	declareArguments(flags, &o.args, &o.object)

@@ -45,7 +45,7 @@ config, 4 where it could not be started.`,
   toolx list -- toolx proxy -- node server.js`,
 		Args:              withCommand(&o.command, o.take),
 		RunE:              runs(app, &o, run),
-		ValidArgsFunction: completeProxied(app),
+		ValidArgsFunction: completeServers(app, 1),
 	}
 	flags := c.Flags()
 	flags.StringVar(&o.log, "log", "", "append other output to `FILE`, with the time, instead of writing it to stderr")
@@ -132,13 +132,4 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 		return nil, 0, servers.Disabled(server)
 	}
 	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, servers.DefaultMaxMessage), nil
-}
-
-// completeProxied completes what a proxy runs: configured servers, and files, since a command follows "--".
-func completeProxied(app *App) cobra.CompletionFunc {
-	complete := completeServers(app, 1)
-	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		names, _ := complete(cmd, args, typed)
-		return names, cobra.ShellCompDirectiveDefault
-	}
 }

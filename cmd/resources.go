@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -122,7 +123,7 @@ unless --save writes them. -o raw prints the exact MCP result.
 			o.uri = args[0]
 			return nil
 		}),
-		ValidArgsFunction: completeNamed(app, resourceCatalog()),
+		ValidArgsFunction: completeNamed(app, catalog.Resources, catalog.Templates),
 	}
 	o.declare(cmd.Flags(), formats...)
 	o.declareContent(cmd.Flags())
@@ -182,7 +183,7 @@ its server's name (server__URI) where there are several servers. toolx watch
 			return nil
 		}),
 		RunE:              runs(app, &o, run, o.check),
-		ValidArgsFunction: completeNamed(app, resourceCatalog()),
+		ValidArgsFunction: completeNamed(app, catalog.Resources, catalog.Templates),
 	}
 	o.declareOutput(cmd.Flags())
 	return cmd

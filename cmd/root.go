@@ -53,6 +53,7 @@ func (a *App) run(args []string) int {
 // main runs the verb, reports how it ended, and closes what was opened.
 func (a *App) main(ctx, hurry context.Context, args []string) int {
 	root := newRootCommand(a)
+	a.args = args
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
 	code := a.report(err, a.failureJSON(verb, args))
@@ -178,7 +179,7 @@ command line after -- is used instead of the configured servers.`,
 		return app.begin()
 	}
 	addVerbs(root, app)
-	safeCompletions(root, app.mask.Text)
+	app.setCompletions(root)
 	return root
 }
 

@@ -40,7 +40,8 @@ code.`,
 		Example: `  toolx serve testdata/zwave.yaml
   toolx list -- toolx serve testdata/zwave.yaml
   toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
-		Args: atMostOne(&o.file, "toolx serve FILE; --config lays several files over each other"),
+		Args:              atMostOne(&o.file, "toolx serve FILE; --config lays several files over each other"),
+		ValidArgsFunction: files("yaml", "yml", "json"),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.http.Address, "http", "",

@@ -50,7 +50,8 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 			}
 			return atMostOne(&o.file, "toolx trust FILE: one at a time")(cmd, args)
 		},
-		RunE: runs(app, &o, run, o.check),
+		ValidArgsFunction: files("yaml", "yml", "json"),
+		RunE:              runs(app, &o, run, o.check),
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "record the consent without a question")
 	cmd.Flags().BoolVar(&o.list, "list", false, "list the files that are trusted")

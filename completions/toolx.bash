@@ -12,7 +12,51 @@ __toolx_debug()
 __toolx_init_completion()
 {
     COMPREPLY=()
-    _get_comp_words_by_ref "$@" cur prev words cword
+    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    # bash-completion is not installed: words are what stands between blanks.
+    local i piece blanks rest=${COMP_LINE:0:COMP_POINT}
+    words=()
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        piece=${COMP_WORDS[i]}
+        if [[ $piece == *[\<\>]* ]]; then
+            return 1 # a redirection is the shell's own
+        fi
+        blanks=${rest%%[![:blank:]]*}
+        rest=${rest#"$blanks"}
+        if [[ $i -eq 0 || -n $blanks ]]; then
+            words+=("")
+        fi
+        if [[ $rest != "$piece"* ]]; then
+            piece=$rest # the cursor is within the word
+        fi
+        words[${#words[@]}-1]+=$piece
+        rest=${rest#"$piece"}
+    done
+    cword=$((${#words[@]} - 1))
+    cur=${words[cword]}
+    if ((cword > 0)); then
+        prev=${words[cword-1]}
+    fi
+    if ! declare -F _filedir >/dev/null 2>&1; then
+        _filedir() { __toolx_filedir "$@"; }
+    fi
+}
+
+__toolx_filedir()
+{
+    local name
+    compopt -o filenames 2>/dev/null
+    while IFS='' read -r name; do
+        if [[ -d $name || -z ${1-} ]]; then
+            COMPREPLY+=("$name")
+        elif [[ $1 != -d ]]; then
+            local ending=${name##*.}
+            [[ "|$1" == *"|$ending|"* ]] && COMPREPLY+=("$name")
+        fi
+    done < <(compgen -f -- "${cur}")
 }
 
 # This function calls the toolx program to obtain the completion
@@ -139,6 +183,7 @@ __toolx_process_completion_results() {
 
     __toolx_handle_special_char "$cur" :
     __toolx_handle_special_char "$cur" =
+    __toolx_handle_special_char "$cur" @
 
     # Print the activeHelp statements before we finish
     __toolx_handle_activeHelp
@@ -397,9 +442,9 @@ __start_toolx()
     # Call _init_completion from the bash-completion package
     # to prepare the arguments properly
     if declare -F _init_completion >/dev/null 2>&1; then
-        _init_completion -n =: || return
+        _init_completion -n =:@ || return
     else
-        __toolx_init_completion -n =: || return
+        __toolx_init_completion -n =:@ || return
     fi
 
     __toolx_debug

@@ -163,7 +163,8 @@ func TestBrokenFilesAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := [][]byte{
-		nil, []byte("\n"), []byte("toolx-catalogue 1 5 00000000\n"), []byte("toolx-catalogue 1 -1 00000000\n{}"),
+		nil, []byte("\n"), []byte("toolx-catalogue 1 5 00000000 0 00000000\n"),
+		[]byte("toolx-catalogue 1 -1 00000000 0 00000000\n{}"),
 		bytes.Repeat([]byte("x"), 100), append(slices.Clone(whole), 'x'),
 	}
 	for cut := range whole {
@@ -194,8 +195,8 @@ func TestHostileIndexes(t *testing.T) {
 		`{"lists":[{"kind":"tools","entries":[{"n":"a","b":9223372036854775807},{"n":"b","b":9223372036854775807}]}]}`,
 		`[]`, `{"lists":{}}`, `null x`,
 	} {
-		sum := sumOf([]byte(index))
-		if _, err := decode(fmt.Appendf(nil, headFormat+"%s", len(index), sum, index), nil); err == nil {
+		text := fmt.Appendf(nil, headFormat+"%s", len(index), sumOf([]byte(index)), 0, 0, index)
+		if _, err := decode(bytes.NewReader(text), nil); err == nil {
 			t.Errorf("%s is read", index)
 		}
 	}
@@ -298,7 +299,7 @@ func TestReadNaming(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(&Catalog{Lists: []List{tools(noon(), Terms{}, `{"name":"a"}`)}}))
 	f.Fuzz(func(_ *testing.T, text []byte) {
-		if c, err := decode(text, nil); err == nil {
+		if c, err := decode(bytes.NewReader(text), nil); err == nil {
 			encode(c)
 		}
 	})

@@ -1,12 +1,14 @@
 package catalog
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -67,11 +69,12 @@ func (s Store) read(id string, has []byte) *Catalog {
 	if s.Folder == "" {
 		return nil
 	}
-	text, err := state.Read(s.path(id), maxFile)
+	file, err := state.Open(s.path(id), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
-	c, err := decode(text, has)
+	defer file.Close()
+	c, err := decode(io.LimitReader(file, maxFile), has)
 	if err != nil {
 		return nil
 	}
@@ -188,51 +191,55 @@ func (s Store) prune() {
 	}
 }
 
-// A file has three parts: a line with the version, the length of the index and the checksum of all that follows; the
-// index, which is the Catalog as JSON; and the definitions, one after the other, in the order of the index.
-const headFormat = "toolx-catalogue 1 %d %08x\n"
+// A file has three parts: a line with the version, and the length and the checksum of each of the others; the index,
+// which is the Catalog as JSON; and the definitions, one after the other, in the order of the index.
+const headFormat = "toolx-catalogue 1 %d %08x %d %08x\n"
 
 // maxHead is how many bytes the first line has at most.
-const maxHead = 64
+const maxHead = 80
 
 func encode(c *Catalog) []byte {
 	index, _ := json.Marshal(c) // texts, numbers and times always encode
-	size := len(index)
+	var body []byte
 	for _, list := range c.Lists {
 		for _, entry := range list.Entries {
-			size += entry.Size
+			body = append(body, entry.definition...)
 		}
 	}
-	rest := make([]byte, 0, size)
-	rest = append(rest, index...)
-	for _, list := range c.Lists {
-		for _, entry := range list.Entries {
-			rest = append(rest, entry.definition...)
-		}
-	}
-	return append(fmt.Appendf(nil, headFormat, len(index), sumOf(rest)), rest...)
+	head := fmt.Appendf(nil, headFormat, len(index), sumOf(index), len(body), sumOf(body))
+	return slices.Concat(head, index, body)
 }
 
-// decode reads what encode writes. An index that does not have a text is an error.
-func decode(text, has []byte) (*Catalog, error) {
-	var indexSize int
-	var sum uint32
-	end := bytes.IndexByte(text[:min(len(text), maxHead)], '\n') + 1
-	if n, _ := fmt.Sscanf(string(text[:end]), headFormat, &indexSize, &sum); n != 2 {
+// decode reads what encode writes. An index that does not have a text is an error, and then the rest is not read.
+func decode(in io.Reader, has []byte) (*Catalog, error) {
+	reader := bufio.NewReaderSize(in, 32<<10)
+	head, err := reader.ReadSlice('\n')
+	var indexSize, bodySize int
+	var indexSum, bodySum uint32
+	if err != nil || len(head) > maxHead {
 		return nil, errBroken
 	}
-	rest := text[end:]
-	if indexSize < 0 || indexSize > len(rest) || sumOf(rest) != sum {
+	if n, _ := fmt.Sscanf(string(head), headFormat, &indexSize, &indexSum, &bodySize, &bodySum); n != 4 {
 		return nil, errBroken
 	}
-	if !bytes.Contains(rest[:indexSize], has) {
-		return nil, fs.ErrNotExist
-	}
-	c := &Catalog{}
-	if err := json.Unmarshal(rest[:indexSize], c); err != nil {
+	index, err := part(reader, indexSize, indexSum)
+	if err != nil {
 		return nil, err
 	}
-	rest = rest[indexSize:]
+	if !bytes.Contains(index, has) {
+		return nil, fs.ErrNotExist
+	}
+	rest, err := part(reader, bodySize, bodySum)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := reader.ReadByte(); err != io.EOF {
+		return nil, errBroken
+	}
+	c := &Catalog{}
+	if err := json.Unmarshal(index, c); err != nil {
+		return nil, err
+	}
 	for _, list := range c.Lists {
 		for i := range list.Entries {
 			entry := &list.Entries[i]
@@ -246,6 +253,18 @@ func decode(text, has []byte) (*Catalog, error) {
 		return nil, errBroken
 	}
 	return c, nil
+}
+
+// part reads one part of a file.
+func part(in io.Reader, size int, sum uint32) ([]byte, error) {
+	if size < 0 || size > maxFile {
+		return nil, errBroken
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(in, text); err != nil || sumOf(text) != sum {
+		return nil, errBroken
+	}
+	return text, nil
 }
 
 // errBroken says that a file is not what encode writes.

@@ -1,0 +1,269 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/ai"
+	"toolx/pkg/catalog"
+	"toolx/pkg/convert"
+	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/words"
+)
+
+// setFlagCompletions lets shells complete the values of a command's flags.
+func (a *App) setFlagCompletions(cmd *cobra.Command) {
+	set := func(flag *pflag.Flag) {
+		if flag.Value.Type() == "bool" {
+			return
+		}
+		if complete := a.flagCompletion(cmd, flag.Name); complete != nil {
+			_ = cmd.RegisterFlagCompletionFunc(flag.Name, safeCompletions(complete, a.mask.Text)) // the flag exists
+		}
+	}
+	if cmd.HasParent() {
+		cmd.LocalNonPersistentFlags().VisitAll(set)
+	} else {
+		cmd.PersistentFlags().VisitAll(set)
+	}
+}
+
+// flagCompletion returns what completes the value of a flag: what its command has set, or what stands here; nil where
+// nobody has said what that is.
+func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFunc {
+	if complete, found := cmd.GetFlagCompletionFunc(flag); found {
+		return complete
+	}
+	path := strings.TrimPrefix(cmd.CommandPath(), "toolx ")
+	switch path + " " + flag {
+	case "call output", "complete output", "prompts get output", "resources read output":
+		return choices("text", "json", "raw", "yaml")
+	case "raw output":
+		return choices("raw", "json", "yaml")
+	case "convert output":
+		return choices("json", "jsonl", "yaml")
+	case "search output":
+		return choices("text", "json", "names")
+	case "convert report":
+		return choices("text", "json")
+	case "convert format", "convert from", "call result-format":
+		return choices(words.Texts(convert.Formats(), func(f convert.Format) string { return string(f) })...)
+	case "doctor report":
+		return completeReportFile
+	case "doctor call":
+		return also(completeTool(a), "safe")
+	case "call arg":
+		return afterName(completeCall(a))
+	case "prompts get arg":
+		return afterName(completePrompt(a))
+	}
+	return a.commonFlagCompletion(flag)
+}
+
+// commonFlagCompletion is flagCompletion for flags that mean the same wherever they are.
+func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
+	switch flag {
+	case "log-level":
+		return choices("debug", "info", "warn", "error")
+	case "log-format":
+		return choices("text", "json")
+	case "trace":
+		return choices(traceLines, traceFull)
+	case "protocol":
+		return choices(append([]string{"auto", "legacy"}, mcp.ValidProtocolVersions...)...)
+	case "level":
+		return choices(watchLevels...)
+	case "ref":
+		return choices("prompt", "resource")
+	case "provider":
+		return choices(ai.Providers()...)
+	case "fail-on":
+		return choices("error", "warn", "info", "never")
+	case "env-like":
+		return choices("claude-desktop", "cursor", "minimal")
+	case "explain", "only", "skip":
+		return completeCheck
+	case "sampling":
+		withModel := func(provider string) string { return provider + ":" }
+		return orFile(append([]string{"ask"}, words.Texts(ai.Providers(), withModel)...)...)
+	case "elicit":
+		return atFile("accept", "decline", "cancel")
+	case "args":
+		return atFile("-")
+	case "system", "token":
+		return atFile()
+	case "server":
+		return anywhere(completeServers(a, 0))
+	case "tools":
+		return anywhere(completeTool(a))
+	case "resource":
+		return anywhere(completeNamed(a, catalog.Resources))
+	case "config":
+		return files("yaml", "yml", "json")
+	case "cacert":
+		return files("pem", "crt", "cer")
+	case "baseline", "write-baseline", "names", "from-tool-call":
+		return files("json")
+	case "log", "trace-file":
+		return files()
+	case "cwd", "root", "save":
+		return folders
+	}
+	if slices.Contains(freeFlags(), flag) {
+		return choices()
+	}
+	return nil
+}
+
+// freeFlags returns the flags whose values nobody but the user knows.
+func freeFlags() []string {
+	return []string{
+		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "max-message", "max-output",
+		"max-result", "max-time", "max-turns", "model", "repeat", "retries", "scope", "start-timeout", "timeout", "url",
+	}
+}
+
+// choices completes one of some values.
+func choices(values ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return slices.DeleteFunc(slices.Clone(values), func(value string) bool {
+			return !strings.HasPrefix(value, typed)
+		}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// also adds values to those of another completion.
+func also(complete cobra.CompletionFunc, values ...string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		more, directive := complete(cmd, nil, typed)
+		found, _ := choices(values...)(cmd, nil, typed)
+		return append(found, more...), directive
+	}
+}
+
+// anywhere completes the value of a flag as if it were the first argument.
+func anywhere(complete cobra.CompletionFunc) cobra.CompletionFunc { return also(complete) }
+
+// afterName completes the value of a flag as if it were an argument after the first; without a first one it is silent.
+func afterName(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, typed)
+	}
+}
+
+// orFile completes one of some values, or a file's name.
+func orFile(values ...string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found, _ := choices(values...)(cmd, args, typed)
+		if len(found) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return found, cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// atFile completes one of some values, or a file's name behind @.
+func atFile(values ...string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if name, ok := strings.CutPrefix(typed, "@"); ok {
+			return completeFileAfter("@", name)
+		}
+		return choices(values...)(cmd, args, typed)
+	}
+}
+
+// files completes the name of a file that ends in one of these ways, or of any file.
+func files(endings ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(endings) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// folders completes the name of a folder.
+func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// completeCheck completes the id of a check of the doctor's.
+func completeCheck(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var found []cobra.Completion
+	for _, one := range doctor.Checks() {
+		if strings.HasPrefix(one.ID, typed) {
+			found = append(found, cobra.CompletionWithDesc(one.ID, check.PageOf(one.ID).Title))
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeReportFile completes FORMAT=FILE.
+func completeReportFile(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if format, name, ok := strings.Cut(typed, "="); ok {
+		return completeFileAfter(format+"=", name)
+	}
+	found, directive := choices("json=", "markdown=", "sarif=", "junit=", "text=")(nil, nil, typed)
+	return found, directive | cobra.ShellCompDirectiveNoSpace
+}
+
+// commandAfterDash returns the words after "--" that are typed already, and reports whether there is a "--".
+func (a *App) commandAfterDash() ([]string, bool) {
+	if len(a.args) == 0 {
+		return nil, false
+	}
+	typed := a.args[:len(a.args)-1]
+	at := slices.Index(typed, "--")
+	if at < 0 {
+		return nil, false
+	}
+	return typed[at+1:], true
+}
+
+// completeProgram completes the command of a server: a program of PATH, or a file; then files.
+func completeProgram(command []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(command) > 0 || strings.ContainsAny(typed, `/\~.`) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var found []cobra.Completion
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(folder) {
+			continue
+		}
+		entries, _ := os.ReadDir(folder)
+		for _, entry := range entries {
+			if name := entry.Name(); strings.HasPrefix(name, typed) && isProgram(filepath.Join(folder, name)) {
+				found = append(found, name)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	slices.Sort(found)
+	return slices.Compact(found), cobra.ShellCompDirectiveNoFileComp
+}
+
+// isProgram reports whether a file can be started.
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return false
+	}
+	if runtime.GOOS == "windows" {
+		endings := strings.Split(strings.ToLower(os.Getenv("PATHEXT")), ";")
+		return slices.Contains(endings, strings.ToLower(filepath.Ext(path)))
+	}
+	return info.Mode()&0o111 != 0
+}

@@ -1,0 +1,283 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/catalog"
+	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+	"toolx/pkg/words"
+)
+
+// completeCall completes a tool's name, and after it the parameters of the tool.
+func completeCall(app *App) cobra.CompletionFunc {
+	first := completeTool(app)
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return first(cmd, args, typed)
+		}
+		return completeParameter(app.completer().tool(args[0]), given(cmd, args[1:]), typed)
+	}
+}
+
+// completePrompt completes a prompt's name, and after it the arguments of the prompt.
+func completePrompt(app *App) cobra.CompletionFunc {
+	first := completeNamed(app, catalog.Prompts)
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return first(cmd, args, typed)
+		}
+		return completeParameter(app.completer().described(args[0]), given(cmd, args[1:]), typed)
+	}
+}
+
+// completeReference completes a prompt's name or a template of resources, and after it the arguments of that.
+func completeReference(app *App) cobra.CompletionFunc {
+	first := completeNamed(app, catalog.Prompts, catalog.Templates)
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return first(cmd, args, typed)
+		}
+		return completeParameter(app.completer().described(args[0]), args[1:], typed)
+	}
+}
+
+// described returns the prompt or the template that a name means, described as a tool; nil where it is in no catalogue.
+func (c *completer) described(name string) *exec.Tool {
+	for _, server := range c.servers() {
+		kept := c.store.Read(server.Identity())
+		plain := strings.TrimPrefix(name, server.Name+exec.Separator)
+		if entry := kept.List(catalog.Prompts).Find(plain); entry != nil {
+			prompt, _ := servers.DescribePrompt(server, entry.Definition())
+			return prompt
+		}
+		if entry := kept.List(catalog.Templates).Find(plain); entry != nil {
+			template, _ := servers.DescribeTemplate(server, entry.Definition())
+			return template
+		}
+	}
+	return nil
+}
+
+// given returns the arguments of a tool that are on the command line: those after its name, of --arg and of --args.
+func given(cmd *cobra.Command, args []string) []string {
+	more, _ := cmd.Flags().GetStringArray("arg")
+	object, _ := cmd.Flags().GetString("args")
+	args = append(slices.Clone(args), more...)
+	for member := range rawjson.Each([]byte(object)) {
+		args = append(args, member.Name+"=")
+	}
+	return args
+}
+
+// The bounds of what is completed of a schema, which comes from a server.
+const (
+	maxLevels     = 4
+	maxParameters = 300
+)
+
+// completeParameter completes an argument of a tool: the names of the parameters that are still missing, or after "="
+// the values of one.
+func completeParameter(
+	tool *exec.Tool, given []string, typed string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if tool == nil {
+		if _, value, ok := strings.Cut(typed, "="); ok && strings.HasPrefix(value, "@") {
+			return completeFileAfter(strings.TrimSuffix(typed, value)+"@", value[1:])
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	shape, _ := tool.Input().Arguments()
+	p := &parameters{typed: typed, given: make(map[string]bool)}
+	for _, argument := range given {
+		name, _, _ := strings.Cut(argument, "=")
+		p.given[words.Fold(strings.TrimSuffix(name, ":"))] = true
+	}
+	name, value, ok := strings.Cut(typed, "=")
+	if !ok {
+		p.add("", shape, 1)
+		return append(p.required, p.optional...),
+			cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+	}
+	path, isJSON := strings.CutSuffix(name, ":")
+	if file, isFile := strings.CutPrefix(value, "@"); isFile && !isJSON && !strings.HasPrefix(file, "@") {
+		return completeFileAfter(name+"=@", file)
+	}
+	return values(shapeAt(shape, path), isJSON, name+"=", value),
+		cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// parameters are the names of parameters that complete what is typed.
+type parameters struct {
+	typed              string
+	given              map[string]bool // by words.Fold
+	required, optional []cobra.Completion
+}
+
+// add adds the properties of an object, whose own name ends prefix.
+func (p *parameters) add(prefix string, object *jsonschema.Shape, level int) {
+	for _, property := range propertiesOf(object) {
+		name := prefix + property.Name
+		if len(p.required)+len(p.optional) >= maxParameters || strings.ContainsAny(property.Name, "=\t\n") {
+			continue
+		}
+		shape := jsonschema.ShapeOf(property.Node.Apply().Parts)
+		if p.given[words.Fold(name)] && shape.Kind != jsonschema.ShapeArray {
+			continue
+		}
+		if shape.Kind == jsonschema.ShapeObject && len(shape.Properties) > 0 && level < maxLevels {
+			p.add(name+".", shape, level+1)
+			continue
+		}
+		if !strings.HasPrefix(name+"=", p.typed) {
+			continue
+		}
+		about := shape.Kind.String()
+		if shape.Kind == jsonschema.ShapeEnum {
+			text := func(option jsonschema.Option) string { return valueText(option.Raw) }
+			about = strings.Join(words.Texts(shape.Options, text), "|")
+		}
+		if property.Required {
+			about += ", required"
+		}
+		if description := words.FirstLine(shape.Description); description != "" {
+			about += ": " + description
+		}
+		one := cobra.CompletionWithDesc(name+"=", about)
+		if property.Required && level == 1 {
+			p.required = append(p.required, one)
+		} else {
+			p.optional = append(p.optional, one)
+		}
+	}
+}
+
+// propertiesOf returns the properties of an object, or those of all shapes that a value may have.
+func propertiesOf(shape *jsonschema.Shape) []jsonschema.Property {
+	if shape.Kind != jsonschema.ShapeVariant {
+		return shape.Properties
+	}
+	var all []jsonschema.Property
+	for _, alternative := range shape.Alternatives {
+		for _, property := range jsonschema.ShapeOf(alternative.Parts).Properties {
+			known := func(other jsonschema.Property) bool { return other.Name == property.Name }
+			if !slices.ContainsFunc(all, known) {
+				property.Required = false
+				all = append(all, property)
+			}
+		}
+	}
+	return all
+}
+
+// shapeAt returns the shape of a parameter, by its path of names with dots between; nil where there is none.
+func shapeAt(object *jsonschema.Shape, path string) *jsonschema.Shape {
+	for _, property := range propertiesOf(object) {
+		rest, inside := strings.CutPrefix(path, property.Name+".")
+		switch {
+		case property.Name == path, words.Fold(property.Name) == words.Fold(path):
+			return jsonschema.ShapeOf(property.Node.Apply().Parts)
+		case inside:
+			return shapeAt(jsonschema.ShapeOf(property.Node.Apply().Parts), rest)
+		}
+	}
+	return nil
+}
+
+// values completes the value of a parameter: those of an enum, true and false, else the default and examples.
+func values(shape *jsonschema.Shape, asJSON bool, prefix, typed string) []cobra.Completion {
+	if shape == nil {
+		return nil
+	}
+	if shape.Kind == jsonschema.ShapeArray && shape.Items != nil && !asJSON {
+		shape = jsonschema.ShapeOf(shape.Items.Apply().Parts)
+	}
+	var found []cobra.Completion
+	add := func(raw json.RawMessage, about string) {
+		text := string(raw)
+		if !asJSON {
+			text = valueText(raw)
+		}
+		one := prefix + text
+		known := func(other string) bool { name, _, _ := strings.Cut(other, "\t"); return name == one }
+		if text == "" || !strings.HasPrefix(text, typed) || strings.ContainsAny(text, "\t\n") {
+			return
+		}
+		if slices.ContainsFunc(found, known) {
+			return
+		}
+		found = append(found, cobra.CompletionWithDesc(one, about))
+	}
+	isDefault := func(raw json.RawMessage) string {
+		if shape.Default != nil && rawjson.Same(shape.Default.Raw(), raw) {
+			return "default"
+		}
+		return ""
+	}
+	for _, option := range shape.Options {
+		about := option.Label
+		if about == "" {
+			about = isDefault(option.Raw)
+		}
+		add(option.Raw, about)
+	}
+	if shape.Kind == jsonschema.ShapeBool {
+		for _, raw := range []string{"true", "false"} {
+			add(json.RawMessage(raw), isDefault(json.RawMessage(raw)))
+		}
+	}
+	if shape.Default != nil {
+		add(shape.Default.Raw(), "default")
+	}
+	for _, example := range shape.Examples {
+		add(example.Raw(), "example")
+	}
+	return found
+}
+
+// valueText returns a value as it is written after "=".
+func valueText(raw json.RawMessage) string {
+	if !rawjson.IsString(raw) {
+		return string(rawjson.Compact(raw))
+	}
+	text := rawjson.Unquote(raw)
+	if strings.HasPrefix(text, "@") {
+		text = "@" + text
+	}
+	return text
+}
+
+// completeFileAfter completes the name of a file that follows something else in the same word, where shells do not
+// complete it themselves.
+func completeFileAfter(prefix, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	folder, start := filepath.Split(typed)
+	directive := cobra.ShellCompDirectiveNoFileComp
+	shown := folder
+	if folder == "" {
+		folder = "."
+	} else if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(folder, "~"+string(filepath.Separator)) {
+		folder = filepath.Join(home, folder[2:])
+	}
+	entries, _ := os.ReadDir(folder)
+	var found []cobra.Completion
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, start) || strings.HasPrefix(name, ".") && start == "" {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(folder, name)); err == nil && info.IsDir() {
+			name += string(filepath.Separator)
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		found = append(found, prefix+shown+name)
+	}
+	return found, directive
+}
