@@ -151,11 +151,15 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	}
 	c := cmp.Or(s.engine(o, head), s.variables(following, o.Environ), s.applied(sentenceRules, following, line, o),
 		s.usageCause(head))
-	if c == nil && s.usage != "" && wrongValue().MatchString(line) {
+	if c == nil && s.usage != "" && wrongValue().MatchString(line) && !wrongWord().MatchString(line) {
 		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
 	}
 	return c
 }
+
+// wrongWord matches what a program says of a word that it was given and does not know.
+var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|argument|flag)|` +
+	`\binvalid (?:value|choice)`)
 
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
 var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)`)

@@ -12,8 +12,8 @@ import (
 
 // lastWords is a failed start of a published server, as testdata/lastwords/README.md describes it.
 type lastWords struct {
-	file, runtime, ended, engines, cause, title, hint string
-	stdout, stderr                                    string
+	file, server, runtime, ended, engines, cause, title, hint string
+	stdout, stderr                                            string
 }
 
 // readLastWords reads the files that name matches.
@@ -31,7 +31,7 @@ func readLastWords(t testing.TB) []lastWords {
 		}
 		one := lastWords{file: filepath.Base(file)}
 		keys := map[string]*string{
-			"runtime": &one.runtime, "ended": &one.ended, "engines": &one.engines,
+			"server": &one.server, "runtime": &one.runtime, "ended": &one.ended, "engines": &one.engines,
 			"cause": &one.cause, "title": &one.title, "hint": &one.hint,
 		}
 		for line := range strings.Lines(string(archive.Comment)) {
@@ -63,6 +63,12 @@ func (w lastWords) output() Output {
 		if least, err := strconv.Atoi(asked); err == nil && least > running {
 			o.Engines = w.engines
 		}
+	}
+	for word := range strings.FieldsSeq(w.server) {
+		if !strings.Contains(word, "=") {
+			break
+		}
+		o.Environ = append(o.Environ, word)
 	}
 	for line := range strings.SplitSeq(w.stdout, "\n") {
 		var answer struct {
