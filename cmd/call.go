@@ -50,6 +50,8 @@ Arguments are typed by the tool's schema, never by their look:
   a.b=v      inside the object a
   --args     the whole object: JSON, @FILE or - for standard input
 
+toolx call TOOL --help shows what the tool takes, as it was last listed.
+
 With --from-tool-call, the calls are those of a model: a provider's tool call, or a
 whole message or response that holds some. All of them are made, and the message
 that the provider takes with their results is printed.
@@ -87,6 +89,7 @@ was broken, 124 timeout, 130 interrupted.`,
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
 	o.model.declare(flags)
 	cmd.RunE = runs(app, &o, run, o.check(flags, formats...))
+	cmd.SetHelpFunc(helpOfTool(app, cmd.HelpFunc()))
 	return cmd
 }
 

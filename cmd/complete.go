@@ -6,105 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolx/pkg/builtin"
 	"toolx/pkg/catalog"
-	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
 
-// What is completed comes from the config and from catalogues: nothing is started, and nothing is sent. What a tool
-// takes is in complete_values.go, what flags take in complete_flags.go.
-
-// completer knows what can be completed.
-type completer struct {
-	*App
-	config *config.Config
-	store  catalog.Store
-	// adHoc says that the only server is that of --url.
-	adHoc bool
-}
-
-// completer reads the config, quietly: a file that cannot be parsed has nothing to complete.
-func (a *App) completer() *completer {
-	_ = a.beginQuietly() // wrong flags are the verb's to report
-	slices.Sort(a.flags.config)
-	a.flags.config = slices.Compact(a.flags.config) // cobra has parsed the flags twice
-	loaded, _ := a.consent.loadConfig()
-	c := &completer{App: a, config: loaded, store: catalogStore()}
-	if server, err := a.flags.adHoc(nil); err == nil && server != nil {
-		loaded.Servers, c.adHoc = []*config.Server{server}, true
-	}
-	return c
-}
-
-// servers returns the servers whose names can be completed.
-func (c *completer) servers() []*config.Server {
-	disabled := func(server *config.Server) bool { return server.Disabled }
-	return slices.DeleteFunc(slices.Clone(c.config.Servers), disabled)
-}
-
-// names returns the names of servers.
-func (c *completer) names() []string {
-	return words.Texts(c.servers(), func(server *config.Server) string { return server.Name })
-}
-
-// local returns toolx's own tools and those of the config.
-func (c *completer) local() *exec.Registry {
-	registry := exec.NewRegistry(nil)
-	registry.KnowServers(c.names()...)
-	services := builtin.Services{Registry: registry}
-	registry.Register(builtin.Tools(services)...)
-	for _, entry := range c.config.Tools {
-		registry.Register(builtin.FromConfig(entry, services))
-	}
-	return registry
-}
-
-// tool returns the tool that a name means, as far as catalogues know; nil where they do not, or several have it.
-func (c *completer) tool(name string) *exec.Tool {
-	local := c.local()
-	if tool := local.Settled(name); tool != nil && !c.adHoc {
-		return tool
-	}
-	var found []*exec.Tool
-	named := exec.ServersOf(name, c.names())
-	for _, server := range c.servers() {
-		plain := name
-		if slices.Contains(named, server.Name) {
-			plain = strings.TrimPrefix(name, server.Name+exec.Separator)
-		} else if len(named) > 0 {
-			continue
-		}
-		if entry := c.store.ReadNaming(server.Identity(), plain).List(catalog.Tools).Find(plain); entry != nil {
-			if tool, err := servers.DescribeTool(server, entry.Definition()); err == nil {
-				found = append(found, tool)
-			}
-		}
-		if len(found) > 1 && len(named) == 0 {
-			return nil // it is ambiguous
-		}
-	}
-	switch {
-	case len(found) == 1:
-		return found[0]
-	case len(found) > 1 && len(named) > 0: // the longest name of a server wins
-		return slices.MaxFunc(found, func(a, b *exec.Tool) int { return len(a.Server) - len(b.Server) })
-	case c.adHoc:
-		return nil
-	}
-	if tool, err := local.Find(name); err == nil {
-		return tool
-	}
-	return nil
-}
+// What is completed comes from the config and from catalogues (see offline): nothing is started, and nothing is sent.
+// What a tool takes is in complete_values.go, what flags take in complete_flags.go.
 
 // completeTool completes the name of a tool: toolx's own tools and the servers at once, a server's tools after
 // "server__".
 func completeTool(app *App) cobra.CompletionFunc {
-	return completeFirst(app, func(c *completer, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return completeFirst(app, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := c.qualified(typed, catalog.Tools)
 		if c.adHoc || exec.ServerOf(typed, c.names()) != "" {
 			return found, directive
@@ -126,26 +40,26 @@ func completeTool(app *App) cobra.CompletionFunc {
 
 // completeNamed completes the name of what servers list.
 func completeNamed(app *App, kinds ...catalog.Kind) cobra.CompletionFunc {
-	return completeFirst(app, func(c *completer, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return completeFirst(app, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return c.qualified(typed, kinds...)
 	})
 }
 
 // completeFirst completes the first argument alone.
 func completeFirst(
-	app *App, complete func(c *completer, typed string) ([]cobra.Completion, cobra.ShellCompDirective),
+	app *App, complete func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective),
 ) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return complete(app.completer(), typed)
+		return complete(app.quietly(), typed)
 	}
 }
 
 // qualified completes qualified names of what is in catalogues: the servers, and after "server__" what that server
 // listed. The server of --url has plain names as well.
-func (c *completer) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
 	named := exec.ServersOf(typed, c.names())
 	for _, server := range c.servers() {
@@ -185,7 +99,7 @@ func completeServers(app *App, most int) cobra.CompletionFunc {
 		if most > 0 && len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		c := app.completer()
+		c := app.quietly()
 		var names []cobra.Completion
 		for _, server := range c.servers() {
 			if strings.HasPrefix(server.Name, typed) && !slices.Contains(args, server.Name) {

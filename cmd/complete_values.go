@@ -24,7 +24,7 @@ func completeCall(app *App) cobra.CompletionFunc {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(app.completer().tool(args[0]), given(cmd, args[1:]), typed)
+		return completeParameter(app.quietly().tool(args[0]), given(cmd, args[1:]), typed)
 	}
 }
 
@@ -35,7 +35,7 @@ func completePrompt(app *App) cobra.CompletionFunc {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(app.completer().described(args[0]), given(cmd, args[1:]), typed)
+		return completeParameter(app.quietly().described(args[0]), given(cmd, args[1:]), typed)
 	}
 }
 
@@ -46,12 +46,12 @@ func completeReference(app *App) cobra.CompletionFunc {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(app.completer().described(args[0]), args[1:], typed)
+		return completeParameter(app.quietly().described(args[0]), args[1:], typed)
 	}
 }
 
 // described returns the prompt or the template that a name means, described as a tool; nil where it is in no catalogue.
-func (c *completer) described(name string) *exec.Tool {
+func (c *offline) described(name string) *exec.Tool {
 	for _, server := range c.servers() {
 		kept := c.store.Read(server.Identity())
 		plain := strings.TrimPrefix(name, server.Name+exec.Separator)

@@ -76,10 +76,7 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if o.json {
 		return render.ToolJSON(app.Console.Out, tool, app.outScreen())
 	}
-	facts := render.ToolFacts{Timeout: cmp.Or(tool.Timeout, box.executor.Defaults.Timeout, exec.DefaultTimeout)}
-	if arguments, err := tool.Input().Example(bounded); err == nil {
-		facts.Example = exec.CommandLine(tool, arguments)
-	}
+	facts := toolFacts(bounded, tool, box.executor.Defaults.Timeout)
 	if ended := ended(bounded, o.tool, slowSchema); ended != nil {
 		return ended
 	}

@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+	"toolx/pkg/words"
+)
+
+// helpOfTool returns the help of "toolx call": that of the tool which is named before --help, where it is toolx's own
+// or in a catalogue, else that of the verb, which is general. It starts nothing.
+func helpOfTool(app *App, general func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, given []string) {
+		args, command := cmd.Flags().Args(), []string(nil)
+		if dash := cmd.ArgsLenAtDash(); dash >= 0 && dash < len(args) {
+			args, command = args[:dash], args[dash:]
+		}
+		if len(args) == 0 {
+			general(cmd, given)
+			return
+		}
+		if err := app.printHelpOf(cmd.Context(), args[0], command); err != nil {
+			general(cmd, given)
+			app.say("\n%s", render.Safe(err.Error()))
+		}
+	}
+}
+
+// printHelpOf prints the help of a tool. The error says how to get it where no catalogue has the tool.
+func (a *App) printHelpOf(ctx context.Context, name string, command []string) error {
+	_ = a.beginQuietly()
+	launch := exec.LaunchWords(a.flags.connectionFlags(), a.flags.url, command)
+	known, err := a.offline(command)
+	if err != nil && known == nil {
+		return err
+	}
+	tool := known.tool(name)
+	if tool == nil {
+		return fmt.Errorf("no catalogue has the tool '%s', or several have it; %s asks the servers", name,
+			exec.PasteLine(append([]string{"toolx", "show", name}, launch...)...))
+	}
+	facts := toolFacts(ctx, tool, known.config.Defaults.Timeout)
+	if err := render.Tool(a.Console.Out, tool, facts, a.outScreen()); err != nil {
+		return nil // stdout is gone
+	}
+	for _, server := range known.servers() {
+		if at, ok := known.listed(server); ok && server.Name == tool.Server {
+			a.say("\nas server '%s' listed it %s; toolx call --help shows the flags, and how arguments are written",
+				render.Safe(server.Name), words.Ago(time.Since(at)))
+		}
+	}
+	return nil
+}
+
+// toolFacts returns what is shown of a tool besides its definition; timeout is that of calls without one of their own.
+func toolFacts(ctx context.Context, tool *exec.Tool, timeout time.Duration) render.ToolFacts {
+	facts := render.ToolFacts{Timeout: cmp.Or(tool.Timeout, timeout, exec.DefaultTimeout)}
+	if arguments, err := tool.Input().Example(ctx); err == nil {
+		facts.Example = exec.CommandLine(tool, arguments)
+	}
+	return facts
+}
