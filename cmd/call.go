@@ -30,6 +30,7 @@ type callOptions struct {
 	strict    bool
 	keepNames bool
 	model     modelOptions
+	batch     batchOptions
 	edit      bool
 }
 
@@ -56,18 +57,25 @@ With --from-tool-call, the calls are those of a model: a provider's tool call, o
 whole message or response that holds some. All of them are made, and the message
 that the provider takes with their results is printed.
 
+With --batch, each line of a file is a call, and each line of stdout its result.
+
 Exit codes: 0 success, 2 wrong usage or arguments, 3 authentication, 4 the server
-was not reached, 5 the tool failed (or any call of a model's message), 6 the protocol
-was broken, 124 timeout, 130 interrupted.`,
+was not reached, 5 the tool failed (or any call of a model's message; any tool of a
+batch, which else has the code of its first failure), 6 the protocol was broken, 124
+timeout, 130 interrupted.`,
 		Example: `  toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
   toolx call zwave__control_zwave_device --arg device_name="Switch One" --arg command=on
   toolx call math_eval expression='2^10' --json | jq .result
   toolx call search --args '{"query":"TODO","path":"."}' --jq '.matches[].file'
-  toolx call --from-tool-call response.json --sequential`,
+  toolx call --from-tool-call response.json --sequential
+  toolx call --batch calls.jsonl --parallel 4`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return withCommand(&o.server, func(args []string) error {
-				if err := o.model.check(cmd, args); err != nil || o.model.from != "" {
+				if err := cmp.Or(o.batch.check(cmd, args), o.model.check(cmd, args)); err != nil {
 					return err
+				}
+				if o.model.from != "" || o.batch.from != "" {
+					return nil
 				}
 				if len(args) == 0 || args[0] == "" {
 					return fault.Usage("name a tool", "toolx call TOOL; toolx list shows the tools")
@@ -88,6 +96,7 @@ was broken, 124 timeout, 130 interrupted.`,
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
 	o.model.declare(flags)
+	o.batch.declare(flags)
 	cmd.RunE = runs(app, &o, run, o.check(flags, formats...))
 	cmd.SetHelpFunc(helpOfTool(app, cmd.HelpFunc()))
 	return cmd
@@ -97,6 +106,8 @@ was broken, 124 timeout, 130 interrupted.`,
 // envelope.
 func runCall(ctx context.Context, app *App, o callOptions) error {
 	switch {
+	case o.batch.from != "":
+		return runBatch(ctx, app, o)
 	case o.model.from != "":
 		return runModelCalls(ctx, app, o)
 	case o.edit:

@@ -106,6 +106,8 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 		return anywhere(completeTool(a))
 	case "resource":
 		return anywhere(completeNamed(a, catalog.Resources))
+	case "batch":
+		return files("jsonl", "json")
 	case "config":
 		return files("yaml", "yml", "json")
 	case "cacert":
@@ -127,7 +129,8 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 func freeFlags() []string {
 	return []string{
 		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "max-message", "max-output",
-		"max-result", "max-time", "max-turns", "model", "repeat", "retries", "scope", "start-timeout", "timeout", "url",
+		"max-result", "max-time", "max-turns", "model", "parallel", "repeat", "retries", "scope", "start-timeout",
+		"timeout", "url",
 	}
 }
 

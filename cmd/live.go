@@ -166,6 +166,24 @@ func (o *output) showDoing(verb string) (doing func(what string), stop func()) {
 	return p.say, sync.OnceFunc(p.begin())
 }
 
+// showReached draws how far the reading of a whole has come, as reach says, until stop is called; whole is 0 where
+// nobody knows it. Where stderr is no terminal it draws nothing.
+func (o *output) showReached(subject string, whole int64) (reach func(part int64, done string), stop func()) {
+	p := o.newProgress(subject)
+	if p == nil {
+		return func(int64, string) {}, func() {}
+	}
+	reach = func(part int64, done string) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.state.Message = done
+		if whole > 0 {
+			p.state.Done, p.state.Total = float64(part), float64(whole)
+		}
+	}
+	return reach, sync.OnceFunc(p.begin())
+}
+
 // newProgress returns nil where nothing is to be drawn.
 func (o *output) newProgress(subject string) *progressLine {
 	if !o.Console.Motion || o.flags.quiet {

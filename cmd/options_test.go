@@ -21,7 +21,7 @@ func buffered(input string) (c *console.Console, out, err *bytes.Buffer) {
 // TestOptions maps command lines to what a verb is asked to do. The verbs
 // themselves do not run: scripts prove what they do.
 func TestOptions(t *testing.T) {
-	plain := callOptions{tool: "t", replyOptions: replyOptions{output: "text"}}
+	plain := callOptions{tool: "t", replyOptions: replyOptions{output: "text"}, batch: batchOptions{parallel: 1}}
 	with := func(change func(*callOptions)) callOptions {
 		o := plain
 		change(&o)

@@ -114,8 +114,13 @@ k=v, k=@FILE, k=@- and --args.
 
 // runPromptGet asks for a prompt and prints its messages.
 func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
+	return app.runRequest(ctx, o.replyOptions, o.request(app.output))
+}
+
+// request returns what is asked of the server; out is where messages are drawn.
+func (o promptOptions) request(out *output) request {
 	var listed promptNames
-	return app.runRequest(ctx, o.replyOptions, request{
+	return request{
 		name: o.prompt, what: "prompt", method: "prompts/get", near: listed.near,
 		has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			definition, err := listed.find(ctx, session, o.prompt)
@@ -137,14 +142,14 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 			return to.session.GetPrompt(ctx, to.plain, to.arguments, to.progress)
 		},
 		read: exec.ReadPrompt,
-		text: func(out io.Writer, result *exec.Result) error {
+		text: func(to io.Writer, result *exec.Result) error {
 			messages, err := exec.ReadMessages(result.Raw)
 			if err != nil {
 				return err
 			}
-			return render.Messages(out, messages, app.outScreen())
+			return render.Messages(to, messages, out.outScreen())
 		},
-	})
+	}
 }
 
 // promptNames holds the names of the prompts that servers list. It is safe for concurrent use.

@@ -133,7 +133,12 @@ unless --save writes them. -o raw prints the exact MCP result.
 
 // runResourceRead reads a resource and prints its contents.
 func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
-	return app.runRequest(ctx, o.replyOptions, request{
+	return app.runRequest(ctx, o.replyOptions, o.request())
+}
+
+// request returns what is asked of the server.
+func (o resourceOptions) request() request {
+	return request{
 		name: o.uri, what: "resource", method: "resources/read",
 		has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			return hasResource(ctx, session, o.uri)
@@ -145,7 +150,7 @@ func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
 			return to.session.ReadResource(ctx, to.plain, to.progress)
 		},
 		read: exec.ReadContents,
-	})
+	}
 }
 
 // hasResource reports whether a server lists a resource, or has a template for it.

@@ -1,0 +1,62 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bufio"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestBatchStreams proves that a result of a batch is printed before the next call has been read, and that Ctrl-C ends
+// a batch whose input goes on.
+func TestBatchStreams(t *testing.T) {
+	command := exec.Command("toolx", "call", "--batch", "-", "--", "fakeserver", "good")
+	command.Dir = emptyFolder(t)
+	command.Env = append(command.Environ(), homeVariables(filepath.Join(command.Dir, ".home"))...)
+	input, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	command.Stderr = &told
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer command.Process.Kill() //nolint:errcheck // it has ended already, as a rule
+	lines := bufio.NewReader(output)
+	ask := func(line, want string) {
+		if _, err := io.WriteString(input, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			return
+		}
+		got, err := lines.ReadString('\n')
+		if err != nil || !strings.Contains(got, want) {
+			t.Fatalf("%s: %s %v", line, got, err)
+		}
+	}
+	ask(`{"tool": "toolx__math_eval", "arguments": {"expression": "1+1"}}`, `{"result":2}`)
+	ask(`{"tool": "toolx__math_eval", "arguments": {"expression": "2+2"}}`, `{"result":4}`)
+	ask(`{"tool": "toolx__math_eval", "arguments": {"expression": "1+"}, "id": "x"}`, `"id":"x","success":false`)
+	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(lines)
+	err = command.Wait()
+	if code := command.ProcessState.ExitCode(); code != 130 || len(rest) > 0 {
+		t.Errorf("exit code %d, %v; after the signal %q", code, err, rest)
+	}
+	if !strings.Contains(told.String(), "3 calls: 2 succeeded, 1 failed") {
+		t.Errorf("stderr %q", told.String())
+	}
+}
