@@ -128,9 +128,9 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 // freeFlags returns the flags whose values nobody but the user knows.
 func freeFlags() []string {
 	return []string{
-		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "max-message", "max-output",
-		"max-result", "max-time", "max-turns", "model", "parallel", "repeat", "retries", "scope", "start-timeout",
-		"timeout", "url",
+		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "limit", "max-message",
+		"max-output", "max-result", "max-time", "max-turns", "model", "parallel", "repeat", "retries", "scope",
+		"start-timeout", "timeout", "url",
 	}
 }
 

@@ -72,8 +72,7 @@ func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
 	for _, row := range rows {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(row.name, screen), signatureOf(row.tool, 0),
-			strings.Join(Badges(row.tool), ","), Field(words.FirstLine(row.tool.Description), screen))
+		writeRow(out, row.name, row.tool, screen)
 	}
 	for _, group := range groups {
 		if group.Folded {
