@@ -336,7 +336,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 }
 
 // wrongValue matches words about a value that the server was given, or not.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be)\b`)
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported)\b`)
 
 // generalFixes are for a cause that the server says nothing more about.
 func generalFixes(kind Kind) []string {

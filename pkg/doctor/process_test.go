@@ -87,6 +87,8 @@ func TestProcessChecks(t *testing.T) {
 		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early"}, evidence: "exit status 0", fix: "stderr"},
 		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit-in-handshake"}, evidence: "exit status 3"},
 		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early", "--stderr", "Error: Cannot find module 'express'", "--code", "1"}, fix: "npm ci"},
+		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early", "--stderr", "Server running on http://0.0.0.0:3000/mcp"}, fix: "--stdio"},
+		{id: "crash-signal", severity: check.Error, modes: []string{"sigkill", "--stderr", "FATAL ERROR: Reached heap limit Allocation failed"}, fix: "--max-old-space-size"},
 		{id: "crash-signal", severity: check.Error, modes: []string{"sigsegv-early"}, evidence: "segmentation fault"},
 		{id: "crash-signal", severity: check.Error, modes: []string{"sigkill"}, evidence: "signal: killed"},
 		{id: "exit-during-request", severity: check.Error, modes: []string{"exit-mid-call"}, evidence: "exit status 3"},

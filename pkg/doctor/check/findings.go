@@ -19,12 +19,12 @@ func Masked(text string) string {
 }
 
 // NameCause tells the cause in a finding about a server that failed. It reports whether the finding is needed: a cause
-// of a kind of its own has a check of its own.
+// of a kind of its own has a check of its own. (The one about HTTP is for servers that live.)
 func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
 	switch {
 	case c == nil:
 		return true
-	case c.Kind != cause.Said && c.Kind != cause.Other:
+	case c.Kind != cause.Said && c.Kind != cause.Other && c.Kind != cause.HTTP:
 		return false
 	}
 	f.Tell(c, title)

@@ -42,6 +42,9 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 		}
 		f := deathOf(run, died)
 		f.Title = fmt.Sprintf("%s killed the server", strings.TrimPrefix(died.How, "signal: "))
+		if c := cause.Of(died.Output()); c != nil && c.Kind == cause.Other {
+			f.Tell(c, f.Title)
+		}
 		found = append(found, f)
 	}
 	return check.Alike(found)
