@@ -108,6 +108,8 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 		return anywhere(completeNamed(a, catalog.Resources))
 	case "batch":
 		return files("jsonl", "json")
+	case "from":
+		return orFile(clientIDs()...)
 	case "config":
 		return files("yaml", "yml", "json")
 	case "cacert":

@@ -29,6 +29,8 @@ type consent struct {
 	asked sync.Map
 	// asksNobody says that standard input is not for questions, though it may be a terminal.
 	asksNobody bool
+	// named are the clients whose servers the command line names.
+	named []string
 	// sources are where references in the config get their values from.
 	sources *config.Sources
 }
@@ -43,8 +45,22 @@ func (c *consent) loadConfig() (*config.Config, error) {
 	if err != nil {
 		return &config.Config{}, err
 	}
-	loaded, err := config.Load(config.Options{Files: c.flags.config, Distrust: policy.none, Sources: c.sources})
-	for _, project := range loaded.Projects {
+	options := config.Options{Files: c.flags.config, Distrust: policy.none, Sources: c.sources}
+	loaded, err := config.Load(options)
+	c.applyPolicy(policy, loaded.Projects)
+	if unread := c.addClients(loaded, policy, options); unread != nil {
+		return loaded, unread
+	}
+	c.tellShadowed(loaded)
+	if err != nil {
+		return loaded, usageError(err)
+	}
+	return loaded, nil
+}
+
+// applyPolicy allows the files that the user has consented to.
+func (c *consent) applyPolicy(policy policy, projects []*config.Project) {
+	for _, project := range projects {
 		allowed, unreadable := policy.allows(project)
 		if allowed {
 			project.Allow()
@@ -53,11 +69,6 @@ func (c *consent) loadConfig() (*config.Config, error) {
 			c.warnOnce("no consent can be read: " + unreadable.Error())
 		}
 	}
-	c.tellShadowed(loaded)
-	if err != nil {
-		return loaded, usageError(err)
-	}
-	return loaded, nil
 }
 
 // tellShadowed warns where a folder's file replaces a server or a tool of the user's own. Without the user's consent to
@@ -130,7 +141,7 @@ func (c *consent) ask(ctx context.Context, list ...*config.Server) error {
 			return err
 		}
 	}
-	return nil
+	return c.askInputs(ctx, list)
 }
 
 func (c *consent) askOnce(ctx context.Context, project *config.Project) error {

@@ -75,7 +75,11 @@ func (v *visit) chooseServers() error {
 		return nil
 	}
 	v.config = loaded
-	for _, name := range distinct(v.options.servers) {
+	names, err := expandClients(loaded.Servers, v.options.servers)
+	if err != nil {
+		return err
+	}
+	for _, name := range distinct(names) {
 		const fix = "toolx doctor -- COMMAND… examines a server that no config names"
 		server, err := serverNamed(loaded.Servers, name, fix)
 		if err != nil {

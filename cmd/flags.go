@@ -24,6 +24,7 @@ import (
 // globalFlags holds the flags that every verb has.
 type globalFlags struct {
 	config       []string
+	from         []string
 	url          string
 	headers      []string
 	env          []string
@@ -55,6 +56,8 @@ const noRetries = math.MinInt
 
 func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.config, "config", nil, "read `FILE`, and look for no other config (repeatable, later wins)")
+	flags.StringArrayVar(&f.from, "from", nil,
+		"use the servers of another `CLIENT` too, such as cursor, or those of a file of one (repeatable)")
 	flags.StringVar(&f.url, "url", "", "use the server at `URL` instead of the configured ones")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil,
 		"send a `HEADER` to the server of --url, such as 'Authorization: Bearer …' (repeatable)")
@@ -298,6 +301,7 @@ func (f *globalFlags) connectionFlags() []string {
 		}
 	}
 	add("--config", f.config...)
+	add("--from", f.from...)
 	add("--protocol", f.protocol)
 	for _, variable := range f.env {
 		if name, value, _ := strings.Cut(variable, "="); mask.Name(name) || mask.Value(value) {

@@ -56,7 +56,7 @@ func (a *App) main(ctx, hurry context.Context, args []string) int {
 	a.args = args
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
-	code := a.report(err, a.failureJSON(verb, args))
+	code := a.report(a.elsewhere(err, args), a.failureJSON(verb, args))
 	a.close(ctx, hurry)
 	return code
 }
@@ -166,7 +166,7 @@ command line after -- is used instead of the configured servers.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCommand(app))
 	app.flags.declare(root.PersistentFlags())
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		// With a variable that is not set, --url "$URL" would mean the config's servers.
 		if app.flags.url == "" && cmd.Flags().Changed("url") {
 			return fault.Usage("--url is empty", "--url https://host/mcp")
@@ -176,6 +176,7 @@ command line after -- is used instead of the configured servers.`,
 				return err
 			}
 		}
+		app.consent.named = clientsNamed(cmd, args)
 		return app.begin()
 	}
 	addVerbs(root, app)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
@@ -83,6 +84,11 @@ func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) 
 	}
 	for _, pattern := range filter.patterns {
 		named := exec.ServersOf(pattern, known)
+		if client, _ := config.ClientOf(pattern); client != nil && len(named) == 0 {
+			named = slices.DeleteFunc(slices.Clone(known), func(name string) bool {
+				return !strings.HasPrefix(name, pattern)
+			})
+		}
 		if len(named) == 0 && !strings.HasPrefix(pattern, exec.Own+exec.Separator) {
 			return known, true
 		}

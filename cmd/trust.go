@@ -134,11 +134,11 @@ func projectAt(out *output, file string) (*config.Project, error) {
 		return nil, fault.Usage(file+" is not read: "+reason,
 			"make it a file that nobody else can write (chmod go-w "+exec.ShellLine(file)+"), or name it with --config")
 	}
-	loaded, err := config.Load(config.Options{Distrust: true, Files: []string{file}})
+	project, err := config.ReadProject(file)
 	if err != nil {
 		return nil, usageError(err)
 	}
-	return loaded.Projects[0], nil
+	return project, nil
 }
 
 func listTrusted(out *output, asJSON bool) error {
@@ -162,11 +162,11 @@ func listTrusted(out *output, asJSON bool) error {
 
 // trustState returns how a consent stands today.
 func trustState(grant trust.Grant) string {
-	loaded, err := config.Load(config.Options{Files: []string{grant.Path}, Distrust: true})
+	project, err := config.ReadProject(grant.Path)
 	switch {
 	case err != nil:
 		return "cannot be read"
-	case loaded.Projects[0].SHA256 != grant.SHA256:
+	case project.SHA256 != grant.SHA256:
 		return "changed since"
 	}
 	return "trusted since " + grant.Time.UTC().Format(time.DateOnly)

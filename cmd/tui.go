@@ -157,6 +157,10 @@ func textArgument(arg string) string {
 
 // serversNamed returns the servers of these names; all that are not disabled where there are no names.
 func serversNamed(all []*config.Server, names []string) ([]*config.Server, error) {
+	names, err := expandClients(all, names)
+	if err != nil {
+		return nil, err
+	}
 	if len(names) == 0 {
 		return slices.DeleteFunc(slices.Clone(all), func(server *config.Server) bool { return server.Disabled }), nil
 	}

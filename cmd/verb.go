@@ -103,5 +103,5 @@ func serverNamed(all []*config.Server, name, fix string) (*config.Server, error)
 	if len(names) > 0 {
 		fix = "known servers: " + strings.Join(names, ", ") + "; " + fix
 	}
-	return nil, fault.Usage("no server is named "+quote(name), fix)
+	return nil, &fault.UsageError{Message: "no server is named " + quote(name), Fix: fix, Server: name}
 }

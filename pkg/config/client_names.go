@@ -32,6 +32,29 @@ func (c *Config) AddClients(read []*ClientConfig, plain bool) {
 	}
 }
 
+// imports are the clients that a file adds.
+type imports struct {
+	clients []string
+	file    string
+	project *Project // nil where the user named the file
+}
+
+// TrustedImports returns the ids of the clients that the files import. Those of a project's file wait for the user's
+// consent, since they would be called by names that the file takes for its own; a warning says so.
+func (c *Config) TrustedImports() (ids []string, ignored []Warning) {
+	for _, one := range c.imports {
+		if one.project == nil || one.project.Allowed() {
+			ids = append(ids, one.clients...)
+			continue
+		}
+		ignored = append(ignored, Warning{
+			Origin: Origin{File: one.file},
+			Text:   "imports is ignored until the file is trusted: toolx trust " + shellName(one.file),
+		})
+	}
+	return ids, ignored
+}
+
 // addFile adds what is to be known of a file, once.
 func (c *Config) addFile(file *ClientConfig) {
 	if slices.Contains(c.clients, file) {

@@ -58,9 +58,82 @@ func (o Options) machine() Machine {
 	return Machine{System: o.System, Dir: o.Dir, Getenv: o.Getenv, Root: o.Root}
 }
 
+// ReadClientFile reads one file that the user names, as that of the client whose it is by its place, else in any form
+// that a client has. The names of its servers are plain where no client's place it is. The error says why the file
+// cannot be read.
+func ReadClientFile(options Options, name string) (*ClientConfig, error) {
+	options = options.withDefaults()
+	file := clientFileAt(options, name)
+	reader := clientReader{options: options, files: make(map[string]*clientText), named: true}
+	if text := reader.text(file, name); text.problem != nil {
+		return nil, errors.New(strings.TrimPrefix(text.problem.Origin.String(), name) + text.problem.Text)
+	}
+	return reader.read(file), nil
+}
+
+// ReadProject reads one file as one that nobody has consented to: as that of the client whose project file it is by its
+// place, else as toolx's own. The error is an *Error with what is wrong with the file.
+func ReadProject(name string) (*Project, error) {
+	options := Options{Distrust: true, Files: []string{name}}.withDefaults()
+	file := clientFileAt(options, name)
+	if file.Client.ID == "" || file.Scope != ScopeProject || filepath.Base(file.Path) == sharedFile {
+		loaded, err := Load(options)
+		if err != nil {
+			return nil, err
+		}
+		return loaded.Projects[0], nil
+	}
+	reader := clientReader{options: options, files: make(map[string]*clientText)}
+	read := reader.read(file)
+	if read.Project == nil {
+		var problems []Problem
+		for _, warning := range read.Warnings {
+			problems = append(problems, Problem{Origin: warning.Origin, Text: warning.Text})
+		}
+		return nil, errorOf(problems)
+	}
+	return read.Project, nil
+}
+
+// clientFileAt returns the client's file that lies at a path, as one that the user named.
+func clientFileAt(options Options, name string) ClientFile {
+	path := absolute(name, options.Dir)
+	for _, client := range Clients() {
+		for _, file := range client.Files(options.machine()) {
+			if file.Path == path && file.Scope == ScopeUser {
+				return file
+			}
+		}
+		for _, l := range client.locations {
+			folder, found := strings.CutSuffix(filepath.ToSlash(path), "/"+l.path)
+			if !found || l.scope != ScopeProject {
+				continue
+			}
+			file := ClientFile{Client: client, Scope: l.scope, Path: path, keys: l.keys}
+			file.Folder = filepath.FromSlash(folder)
+			if file.keys == nil {
+				file.keys = client.keys
+			}
+			return file
+		}
+	}
+	keys := []holder{
+		{"mcpServers"},
+		{"servers"},
+		{"context_servers"},
+		{"mcp_servers"},
+		{"extensions"},
+		{"mcp"},
+		{"mcp", "servers"},
+		nil,
+	}
+	return ClientFile{Client: &Client{}, Scope: ScopeUser, Path: path, Folder: filepath.Dir(path), keys: keys}
+}
+
 // clientReader reads each file once, though it may be of several clients, or hold several scopes.
 type clientReader struct {
 	options Options
+	named   bool // the user named the file
 	files   map[string]*clientText
 }
 
@@ -87,7 +160,7 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 	warn := func(origin Origin, text string) {
 		result.Warnings = append(result.Warnings, Warning{Origin: origin, Text: text})
 	}
-	theirs := file.Scope == ScopeProject
+	theirs := file.Scope == ScopeProject && !r.named
 	if theirs {
 		if reason := file.refused(); reason != "" {
 			warn(Origin{File: name}, "not read: "+reason+"; --from "+shellName(name)+" reads it all the same")
@@ -112,7 +185,7 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 		return result
 	}
 	folder := r.options.Dir
-	if theirs || file.Scope == ScopeLocal {
+	if file.Folder != "" && (file.Scope != ScopeUser || r.named) {
 		folder = file.Folder
 	}
 	loaded := check(name, folder, &node{
@@ -173,7 +246,7 @@ func (r *clientReader) text(file ClientFile, name string) *clientText {
 		text.problem = &Problem{Origin: at, Text: reason}
 		return text
 	}
-	data, err := readBounded(file.Path, true, most)
+	data, err := readBounded(file.Path, !r.named, most)
 	if err != nil {
 		return failed(text, Origin{File: name}, "cannot be read: "+reason(err))
 	}
@@ -320,7 +393,11 @@ func (c *Client) named(entries []member, project bool) []member {
 		if !ok || m.key == "" {
 			continue
 		}
-		_, _ = all.add(member{key: c.ID + ":" + m.key, origin: m.origin, value: entry})
+		name := m.key
+		if c.ID != "" {
+			name = c.ID + ":" + name
+		}
+		_, _ = all.add(member{key: name, origin: m.origin, value: entry})
 	}
 	return all.list
 }

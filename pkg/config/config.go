@@ -30,7 +30,8 @@ type Config struct {
 	Shadowed []Shadowed
 
 	// root is everything that was read, merged, for Origin.
-	root *node
+	root    *node
+	imports []imports
 	// clients are the files of clients that were added.
 	clients []*ClientConfig
 	// rootsOf is the project's file that Roots come from, nil if the user named it.

@@ -43,6 +43,7 @@ func rootFields() []field[document] {
 		{"defaults", nil, func(_ *decoder, v value, to *document) { to.defaults = v.node }},
 		{"doctor", nil, func(_ *decoder, v value, to *document) { to.doctor = v.node }},
 		{"roots", nil, func(d *decoder, v value, to *document) { to.roots = d.roots(v) }},
+		{"imports", nil, func(d *decoder, v value, to *document) { to.imports = d.imports(v) }},
 	}
 }
 
@@ -195,6 +196,30 @@ type document struct {
 	defaults *node
 	doctor   *node
 	roots    []string // nil where the file says nothing of them
+	imports  []string // ids of clients
+}
+
+// imports returns the clients whose servers the file adds to its own.
+func (d *decoder) imports(v value) []string {
+	var ids, known []string
+	for _, client := range Clients() {
+		known = append(known, client.ID)
+	}
+	for i, item := range v.items {
+		switch {
+		case item.kind != kindText: // the schema says so
+		case slices.Contains(known, item.text):
+			ids = append(ids, item.text)
+		default:
+			fix := "write one of " + strings.Join(known, ", ")
+			if near := words.Nearest(item.text, known); near != "" {
+				fix = "did you mean " + near + "?"
+			}
+			at := value{item, item.origin, joinIndex(v.path, i)}
+			d.problem(at, fix, "no client is known as %s", at.shown())
+		}
+	}
+	return ids
 }
 
 // roots returns folders, relative to the file, and URIs. If none of them can be read, the list is empty, so that

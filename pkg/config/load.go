@@ -61,6 +61,9 @@ func Load(options Options) (*Config, error) {
 		if loaded.roots != nil {
 			config.rootsOf = project
 		}
+		if len(loaded.imports) > 0 {
+			config.imports = append(config.imports, imports{loaded.imports, file.Name, project})
+		}
 		merge.add(loaded.document)
 	}
 	merge.into(&config)

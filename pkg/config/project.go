@@ -38,6 +38,7 @@ type Project struct {
 	servers []*Server
 	tools   []*Tool
 	roots   []string
+	imports []string
 	files   map[string]namedFile // by the name that is written
 	allowed atomic.Bool
 }
@@ -45,7 +46,8 @@ type Project struct {
 // newProject makes the Project of a file that was read, and binds its servers to it.
 func newProject(file File, read loaded, dir string) *Project {
 	p := &Project{
-		File: file, SHA256: digest(read.data), dir: dir, roots: read.roots, files: make(map[string]namedFile),
+		File: file, SHA256: digest(read.data), dir: dir, roots: read.roots, imports: read.imports,
+		files: make(map[string]namedFile),
 	}
 	for _, entry := range read.servers.list {
 		server := entry.value
@@ -243,7 +245,7 @@ func (p *Project) Allowed() bool { return p.allowed.Load() }
 
 // NeedsConsent reports whether anything in the file waits for Allow.
 func (p *Project) NeedsConsent() bool {
-	return len(p.outside()) > 0 || slices.ContainsFunc(p.tools,
+	return len(p.outside()) > 0 || len(p.imports) > 0 || slices.ContainsFunc(p.tools,
 		func(t *Tool) bool { return len(t.filesOutside()) > 0 }) ||
 		slices.ContainsFunc(p.servers, func(s *Server) bool { return !s.needsNone() })
 }
@@ -269,6 +271,9 @@ func (p *Project) Effects() []string {
 		for _, file := range tool.filesOutside() {
 			lines = append(lines, "tool "+word(tool.Name)+" answers with the file "+word(file))
 		}
+	}
+	if len(p.imports) > 0 {
+		lines = append(lines, "imports the servers of "+strings.Join(p.imports, ", "))
 	}
 	for _, root := range p.outside() {
 		lines = append(lines, "roots let servers work in "+root)

@@ -67,6 +67,8 @@ func DetailsOf(err error) []string {
 type UsageError struct {
 	Message string
 	Fix     string // what to type instead; may be empty
+	// Server is the name that no server has, where that is what is wrong.
+	Server string
 }
 
 // Usage returns a UsageError.

@@ -143,6 +143,7 @@ func (p *Pool) Known(name string) error {
 	return &fault.UsageError{
 		Message: "no server is named '" + name + "'",
 		Fix:     "the config has: " + strings.Join(p.order, ", "),
+		Server:  name,
 	}
 }
 
