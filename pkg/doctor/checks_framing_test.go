@@ -500,6 +500,17 @@ func TestHTTPOnStderr(t *testing.T) {
 	}
 }
 
+// TestWholeURLOfHTTPServers takes the address from the line that has all of it.
+func TestWholeURLOfHTTPServers(t *testing.T) {
+	const first, second = "MCP server listening on 127.0.0.1:3000", "Endpoint: http://127.0.0.1:3000/mcp"
+	e := captured(servers.StderrLine{Text: first}, servers.StderrLine{Text: second})
+	e.Launch = &config.Resolved{Command: "server"}
+	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent, StderrTail: []string{first, second}}
+	if found := ask("stdout-http-mode")(e); len(found) != 1 || !strings.Contains(told(found[0]), `:3000/mcp"`) {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // TestNobodyWaitsForAServerThatListensForHTTP would last an hour if the doctor waited for its limit.
 func TestNobodyWaitsForAServerThatListensForHTTP(t *testing.T) {
 	options := shortOptions()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
@@ -171,6 +172,9 @@ func askHTTP(e *evidence.Evidence) []check.Finding {
 	}
 	f.Evidence = evidence.Cut(text)
 	f.Fix = check.PageOf(idHTTP).Fix
+	if c := e.Cause(); c != nil && c.Kind == cause.HTTP { // it chose the line with the whole URL
+		text = c.Line
+	}
 	if url := listensAt([]byte(text)); url != "" {
 		f.Fix = append(f.Fix, fmt.Sprintf(`from outside: give its address instead of a command: "url": %q`, url))
 	}
