@@ -327,7 +327,7 @@ func (b *toolbox) printRequest(ctx context.Context, call exec.Call, shown map[st
 // of toolx's own tools it is the request that a client of "toolx serve" would send.
 func (b *toolbox) requestOf(prepared *exec.Prepared, after int) (json.RawMessage, error) {
 	if session := b.pool.Session(prepared.Tool.Server); session != nil {
-		params := servers.CallParams(prepared.Tool.Plain, prepared.Arguments)
+		params := session.ToolParams(prepared.Tool.Plain, prepared.Arguments)
 		return session.NextRequest("tools/call", params, after)
 	}
 	return rawjson.Marshal(map[string]any{

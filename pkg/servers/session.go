@@ -286,6 +286,9 @@ func (s *Session) Tools() []*exec.Tool {
 // CallTool implements exec.Implementation. It always sends a progress token, and returns the server's reply byte for
 // byte. A JSON-RPC error is an *exec.ToolError with the server's own message (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
+	if s.needsTask(request.Name) {
+		return s.callTask(ctx, request)
+	}
 	return s.demand(ctx, string(mcp.MethodToolsCall), CallParams(request.Name, request.Arguments), request.Progress)
 }
 

@@ -51,6 +51,7 @@ func featureModes() []mode {
 		{"input-required", "speaks 2026-07-28 and answers each call first with what it wants to know (--count: how often)", methodCall, func(s *server) {
 			s.era, s.inputRounds = modern, s.countOr(1)
 		}},
+		{"tasks", "has a tool that runs as a task (2025-11-25), and says on stderr what becomes of it", methodCall, tasks},
 		{"tools-change", "has another tool after the first call, and says so", methodCall, toolsChange},
 	}
 }

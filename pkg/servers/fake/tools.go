@@ -29,6 +29,7 @@ type call struct {
 	id        json.RawMessage
 	arguments json.RawMessage
 	meta      meta
+	task      json.RawMessage // of the params; nil if it is not there
 }
 
 func definitions(tools []tool) []string {
@@ -45,7 +46,13 @@ func (s *server) call(ctx context.Context, m *message) ([]byte, error) {
 	if called.run == nil {
 		return nil, rpcError{code: codeParams, message: "Unknown tool: " + name}
 	}
-	return called.run(ctx, &call{server: s, id: m.ID, arguments: arguments, meta: metaOf(m.Params)})
+	var params struct {
+		Task json.RawMessage `json:"task"`
+	}
+	_ = json.Unmarshal(m.Params, &params)
+	return called.run(ctx, &call{
+		server: s, id: m.ID, arguments: arguments, meta: metaOf(m.Params), task: params.Task,
+	})
 }
 
 // called returns the tool that a request calls, which does not run if there is none, and cuts out the arguments byte
