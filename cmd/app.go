@@ -133,6 +133,8 @@ type toolboxOptions struct {
 	answers *answerOptions
 	// user is who is asked what no option answers; nil: the person at the terminal.
 	user *person
+	// guards narrow what the config lets through.
+	guards guardOptions
 }
 
 // toolbox reads the config and gathers the tools that need no server. It starts nothing.
@@ -156,6 +158,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	for _, server := range loaded.Servers {
 		server.Flags = flags
 	}
+	options.guards.narrow(loaded.Servers...)
 	if err := a.record(loaded.Defaults.Log); err != nil {
 		return nil, err
 	}
@@ -244,7 +247,7 @@ func (b *toolbox) addLocal(options toolboxOptions, roots, flags []string) {
 		tools = append(tools, builtin.FromConfig(entry, services))
 	}
 	for _, tool := range tools {
-		tool.Flags = flags
+		tool.Flags, tool.Guards = flags, options.guards.guards()
 	}
 	b.registry.Register(tools...)
 }

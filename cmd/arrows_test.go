@@ -15,22 +15,23 @@ import (
 func arrows() map[string][]string {
 	table := map[string][]string{
 		".":           {"cmd", "pkg/console"},
-		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/render":  {"pkg/exec", "pkg/fault", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/doctor":  {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
-		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/words"},
+		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
-		"pkg/servers": {"pkg/cause", "pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
+		"pkg/servers": {"pkg/cause", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
-		"pkg/exec":    {"pkg/cause", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/exec":    {"pkg/cause", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		// the published JSON Schema, embedded
-		"pkg/config":  {"pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
+		"pkg/config":  {"pkg/guard", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"},
 		"pkg/trust":   {"pkg/state"},
 		"pkg/catalog": {"pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/keyring": {"pkg/state"},
+		"pkg/guard":   {"pkg/fault"},
 
 		"pkg/cause":      {"pkg/words"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},

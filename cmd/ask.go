@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -17,8 +16,8 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 	"toolx/pkg/render"
-	"toolx/pkg/words"
 )
 
 // askOptions say what a model is asked, which one, and with which tools.
@@ -38,6 +37,7 @@ type askOptions struct {
 	follow    bool
 	server    []string // a command line after --
 	answers   answerOptions
+	guards    guardOptions
 }
 
 // readsQuestions reports whether questions come from standard input, so that no user can be asked there.
@@ -87,6 +87,8 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 	flags.BoolVarP(&o.yes, "yes", "y", false, "run destructive tools without asking")
 	flags.BoolVar(&o.follow, "follow", false, "answer each line of standard input, in one conversation")
 	o.answers.declare(flags)
+	o.guards.declare(flags)
+	o.guards.declareConfirm(flags)
 	return cmd
 }
 
@@ -105,6 +107,9 @@ func (o *askOptions) check() error {
 		return fault.Usage("--server and a command after -- do not go together", "leave out one of them")
 	}
 	if err := checkPatterns(o.tools); err != nil {
+		return err
+	}
+	if err := o.guards.check(); err != nil {
 		return err
 	}
 	return o.answers.check()
@@ -134,7 +139,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	tools := toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers}
+	tools := toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, guards: o.guards}
 	if o.readsQuestions() {
 		tools.user = &person{}
 	}
@@ -286,34 +291,27 @@ func (a *asking) printRequest(question string) error {
 	return render.Document(a.Console.Out, a.talk.Request(question), a.outScreen())
 }
 
-// confirm asks the user before a destructive tool runs. Where nobody can be asked, the answer is no.
+// confirm asks the user before a tool runs that says that it is destructive, or that its guards want confirmed. Where
+// nobody can be asked, the answer is no.
 func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) error {
+	ask := tool.Asks(guard.Said)
 	switch {
-	case a.options.yes:
+	case ask == nil || a.options.yes:
 		return nil
 	case !a.person() || a.options.readsQuestions():
-		a.log.Warn(tool.Name + " is destructive and was not run: there is nobody to ask; --yes runs such tools")
-		why := "it is destructive, and nobody could be asked; toolx ask --yes allows it"
+		is := "is destructive"
+		if !ask.Says || ask.Confirm == guard.Always {
+			is = "is to be confirmed"
+		}
+		a.log.Warn(tool.Name + " " + is + " and was not run: there is nobody to ask; --yes runs such tools")
+		why := "it " + is + ", and nobody could be asked; toolx ask --yes allows it"
 		return &ai.DeclinedError{Tool: tool.Name, Why: why}
 	}
-	release, err := a.keyboard.hold(ctx)
-	if err != nil {
-		return &exec.InterruptedError{Tool: tool.Name}
+	agreed, err := a.keyboard.agrees(ctx, "run", ask, arguments)
+	if err == nil && !agreed {
+		return &ai.DeclinedError{Tool: tool.Name}
 	}
-	defer release()
-	fmt.Fprintf(a.live, "run %s %s? It says that it is destructive. [y/N] ",
-		render.Safe(tool.Name), render.Safe(words.Clip(string(a.mask.JSON(arguments)), 400)))
-	line, err := a.keyboard.line(ctx)
-	if err != nil { // at the end of the input too, which means no
-		fmt.Fprintln(a.live)
-	}
-	if ctx.Err() != nil {
-		return &exec.InterruptedError{Tool: tool.Name}
-	}
-	if said := strings.ToLower(strings.TrimSpace(line)); said == "y" || said == "yes" {
-		return nil
-	}
-	return &ai.DeclinedError{Tool: tool.Name}
+	return err
 }
 
 // maxWaiting is how many questions may wait for their answers; further ones wait in standard input.

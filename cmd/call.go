@@ -31,6 +31,7 @@ type callOptions struct {
 	keepNames bool
 	model     modelOptions
 	batch     batchOptions
+	guards    guardOptions
 	edit      bool
 }
 
@@ -97,7 +98,10 @@ timeout, 130 interrupted.`,
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
 	o.model.declare(flags)
 	o.batch.declare(flags)
-	cmd.RunE = runs(app, &o, run, o.check(flags, formats...))
+	o.guards.declare(flags)
+	o.guards.declareConfirm(flags)
+	flags.BoolVarP(&o.guards.yes, "yes", "y", false, "make calls that are to be confirmed without asking")
+	cmd.RunE = runs(app, &o, run, o.check(flags, formats...), o.guards.check)
 	cmd.SetHelpFunc(helpOfTool(app, cmd.HelpFunc()))
 	return cmd
 }
@@ -121,6 +125,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
 		namesUnknown: o.output != "json" && o.output != "yaml", answers: &o.answers, reusesLists: true,
+		guards: o.guards,
 	})
 	if err == nil && !o.whole() {
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)
@@ -128,6 +133,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	if err != nil {
 		return app.printResult(ctx, &exec.Result{ToolName: o.tool, Err: err}, o.replyOptions, jq)
 	}
+	box.executor.Confirm = box.confirmCall(o.guards.yes)
 	box.letLogin(o.tool)
 	stop := app.showProgress(o.tool)
 	defer stop()

@@ -123,11 +123,12 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	defer input.Close()
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true, namesUnknown: true,
-		answers: &o.answers,
+		answers: &o.answers, guards: o.guards,
 	})
 	if err != nil {
 		return err
 	}
+	box.executor.Confirm = box.confirmCall(o.guards.yes)
 	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config); err != nil {
 		return err
 	}

@@ -104,11 +104,12 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 		return err
 	}
 	box, err := app.toolbox(toolboxOptions{
-		server: o.server, strict: o.strict, keepNames: o.keepNames, answers: &o.answers,
+		server: o.server, strict: o.strict, keepNames: o.keepNames, answers: &o.answers, guards: o.guards,
 	})
 	if err != nil {
 		return err
 	}
+	box.executor.Confirm = box.confirmCall(o.guards.yes)
 	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config); err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/catalog"
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
 
@@ -81,7 +83,11 @@ func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Comple
 				continue
 			}
 			for _, entry := range list.Entries {
-				if name := prefix + entry.Name; entry.Name != "" && strings.HasPrefix(name, typed) {
+				name := prefix + entry.Name
+				if entry.Name == "" || !strings.HasPrefix(name, typed) {
+					continue
+				}
+				if kind != catalog.Tools || !denied(server, entry) {
 					found = append(found, cobra.CompletionWithDesc(name, entry.Summary))
 				}
 			}
@@ -91,6 +97,15 @@ func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Comple
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// denied reports whether a tool of a catalogue may not be used.
+func denied(server *config.Server, entry catalog.Entry) bool {
+	if !server.Guards.Says() {
+		return false
+	}
+	tool, err := servers.DescribeTool(server, entry.Definition())
+	return err != nil || tool.Denied() != nil
 }
 
 // completeServers completes the names of servers: most of them, or any number where most is 0.

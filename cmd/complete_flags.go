@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/convert"
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/guard"
 	"toolx/pkg/words"
 )
 
@@ -102,7 +103,9 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 		return atFile()
 	case "server":
 		return anywhere(completeServers(a, 0))
-	case "tools":
+	case "confirm":
+		return choices(guard.Values()...)
+	case "tools", "allow", "deny":
 		return anywhere(completeTool(a))
 	case "resource":
 		return anywhere(completeNamed(a, catalog.Resources))

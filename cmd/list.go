@@ -22,6 +22,7 @@ type listOptions struct {
 	refresh  bool
 	server   []string // a command line after --
 	answers  answerOptions
+	guards   guardOptions
 }
 
 func newListCommand(app *App, run runFunc[listOptions]) *cobra.Command {
@@ -47,7 +48,7 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 			return checkPatterns(args)
 		}),
 		ValidArgsFunction: anywhere(completeTool(app)),
-		RunE: runs(app, &o, run, o.answers.check, func() error {
+		RunE: runs(app, &o, run, o.answers.check, o.guards.check, func() error {
 			if o.cached && o.refresh {
 				return fault.Usage("--cached asks no server, and --refresh asks all", "give one of them")
 			}
@@ -56,6 +57,7 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 	}
 	flags := cmd.Flags()
 	o.answers.declare(flags)
+	o.guards.declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
 	flags.BoolVar(&o.cached, "cached", false, "list what the catalogues have: start no server, and ask none")
@@ -66,7 +68,7 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 // runList opens every server, in parallel, and lists what answered.
 func runList(ctx context.Context, app *App, o listOptions) error {
 	o.answers.listing = true
-	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
+	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers, guards: o.guards})
 	if err != nil {
 		return err
 	}
@@ -77,6 +79,7 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if err != nil {
 		return err
 	}
+	box.tellGuards(opened)
 	groups, failure := box.groups(opened, listed, o), listFailure(opened, o.strict)
 	if len(o.patterns) > 0 && len(groups) == 0 && failure == nil {
 		return box.noTool(o.patterns)

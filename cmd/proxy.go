@@ -21,6 +21,7 @@ type proxyOptions struct {
 	command    []string // a server's command line
 	log        string   // a file that takes foreign lines instead of stderr
 	maxMessage string   // a size; empty: the config's, then the default
+	guards     guardOptions
 }
 
 func newProxyCommand(app *App, run runFunc[proxyOptions]) *cobra.Command {
@@ -44,10 +45,11 @@ config, 4 where it could not be started.`,
   toolx proxy --log /tmp/stray.log zwave
   toolx list -- toolx proxy -- node server.js`,
 		Args:              withCommand(&o.command, o.take),
-		RunE:              runs(app, &o, run),
+		RunE:              runs(app, &o, run, o.guards.check),
 		ValidArgsFunction: completeServers(app, 1),
 	}
 	flags := c.Flags()
+	o.guards.declare(flags)
 	flags.StringVar(&o.log, "log", "", "append other output to `FILE`, with the time, instead of writing it to stderr")
 	flags.StringVar(&o.maxMessage, "max-message", "",
 		"drop messages of more than `SIZE` (default: the config's maxMessage, else 64MiB)")
@@ -78,6 +80,7 @@ func runProxy(_ context.Context, app *App, o proxyOptions) error {
 	if err != nil {
 		return err
 	}
+	o.guards.narrow(server)
 	report, err := newProxyReport(app.output, o.log, limit)
 	if err != nil {
 		return fault.Usage("--log: "+err.Error(), "name a file that can be written")

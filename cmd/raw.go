@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/config"
@@ -86,6 +88,9 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 		name: o.method, method: o.method, server: o.name,
 		prepare: func(context.Context, target) (json.RawMessage, error) { return params, nil },
 		send: func(ctx context.Context, to target) (json.RawMessage, error) {
+			if o.method == string(mcp.MethodToolsCall) && to.guarded() {
+				app.log.Warn("raw sends what it is given: what allow, deny, readOnly and confirm say does not count")
+			}
 			answer, err := to.session.Request(ctx, o.method, to.arguments, nil)
 			if err != nil {
 				return nil, err
@@ -101,6 +106,13 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 		r.show = func(result *exec.Result) error { return app.printFrame(reply, result.Err) }
 	}
 	return app.runRequest(ctx, o.replyOptions, r)
+}
+
+// guarded reports whether the config says which tools of the server may be used.
+func (to target) guarded() bool {
+	return slices.ContainsFunc(to.config.Servers, func(server *config.Server) bool {
+		return server.Name == to.session.Name && server.Guards.Says()
+	})
 }
 
 // printFrame prints a reply as it came, on one line. An error in it decides the exit code, and needs no other words.

@@ -142,7 +142,9 @@ func (c *offline) search(words []string) (matches []match, missing []string) {
 		}
 		registry.ReplaceServer(server.Name, tools...) // a built-in tool whose name they take has another name
 		for _, tool := range tools {
-			take(tool, tool.Name, at)
+			if tool.Denied() == nil {
+				take(tool, tool.Name, at)
+			}
 		}
 	}
 	for _, tool := range registry.All() {

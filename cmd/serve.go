@@ -18,6 +18,8 @@ import (
 type serveOptions struct {
 	file string // a config file; empty: the config that is found
 	http serve.HTTPOptions
+
+	guards guardOptions
 }
 
 func newServeCommand(app *App, run runFunc[serveOptions]) *cobra.Command {
@@ -44,6 +46,8 @@ code.`,
 		ValidArgsFunction: files("yaml", "yml", "json"),
 	}
 	flags := cmd.Flags()
+	o.guards.declare(flags)
+	o.guards.declareConfirm(flags)
 	flags.StringVar(&o.http.Address, "http", "",
 		"serve over HTTP at `ADDR`: HOST:PORT, or PORT of this machine (0: any free one)")
 	flags.BoolVar(&o.http.Remote, "allow-remote", false, "let --http take an address that other machines reach")
@@ -57,7 +61,7 @@ code.`,
 			return fault.Usage("--http is empty", "--http 127.0.0.1:8080")
 		}
 		return o.http.Check()
-	})
+	}, o.guards.check)
 	return cmd
 }
 
@@ -74,7 +78,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	app.flushTime = unreadTime
 	stdout := serve.NewAnswerWriter(app.Console.Out)
 	stage := &faultStage{stdout: stdout, stderr: app.live, exit: make(chan int, 1)}
-	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: stage, confined: true})
+	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: stage, confined: true, guards: o.guards})
 	if err != nil {
 		return err
 	}
@@ -82,6 +86,8 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	switch {
 	case len(tools) == 0 && broken != nil:
 		return &reportedError{broken}
+	case len(tools) == 0 && len(box.registry.Denied()) > 0:
+		return box.registry.Denied()[0].Denied()
 	case len(tools) == 0:
 		return fault.Usage("the config defines no tools", "add some under tools:; docs/serve.md has an example")
 	}

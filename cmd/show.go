@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -60,6 +61,11 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	defer done()
 	tool, err := box.pool.Find(bounded, o.tool)
 	stop()
+	var denied *exec.DeniedError
+	if errors.As(err, &denied) {
+		app.tell(err)
+		tool, err = denied.Tool, nil
+	}
 	if err := cmp.Or(gaveUp(bounded, o.tool, ""), err); err != nil {
 		return err
 	}

@@ -163,6 +163,10 @@ func (b *toolbox) noTool(patterns []string) error {
 	hint := "each pattern is a glob, or a part of a name or description"
 	if len(patterns) == 1 {
 		_, err := b.registry.Find(patterns[0])
+		var denied *exec.DeniedError
+		if errors.As(err, &denied) {
+			return err
+		}
 		hint = fault.HintOf(err)
 		var missing *exec.NotFoundError
 		errors.As(err, &missing)

@@ -28,6 +28,7 @@ type tuiOptions struct {
 	server []string   // a command line after --
 	// answers say how servers that ask something back are answered; dialogs ask the user the rest.
 	answers answerOptions
+	guards  guardOptions
 }
 
 func newTUICommand(app *App, run runFunc[tuiOptions]) *cobra.Command {
@@ -45,10 +46,12 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
   toolx tui zwave
   toolx tui -- npx -y @modelcontextprotocol/server-everything`,
 		Args:              namesOrCommand(&o.names, &o.server),
-		RunE:              runs(app, &o, run, o.answers.check),
+		RunE:              runs(app, &o, run, o.answers.check, o.guards.check),
 		ValidArgsFunction: completeServers(app, 0),
 	}
 	o.answers.declare(cmd.Flags())
+	o.guards.declare(cmd.Flags())
+	o.guards.declareConfirm(cmd.Flags())
 	return cmd
 }
 
@@ -60,7 +63,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	}
 	questions := tui.NewQuestions()
 	box, err := app.toolbox(toolboxOptions{
-		server: o.server, tellsFailures: true,
+		server: o.server, tellsFailures: true, guards: o.guards,
 		answers: &o.answers, user: &person{elicit: questions.Elicit, sample: questions.Sample},
 	})
 	if err != nil {
@@ -115,7 +118,10 @@ func (o *output) hasScreen() bool {
 // form returns options that show a call in its form, to be completed (--edit), and only the server that the tool's name
 // names.
 func (o callOptions) form() tuiOptions {
-	return tuiOptions{server: o.server, answers: o.answers, of: o.tool, start: &tui.Start{Tool: o.tool, Fill: o.fill}}
+	return tuiOptions{
+		server: o.server, answers: o.answers, guards: o.guards, of: o.tool,
+		start: &tui.Start{Tool: o.tool, Fill: o.fill},
+	}
 }
 
 // fill returns the arguments of the command line for the form of a tool. Where the error says that some are wrong, the

@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
 )
@@ -23,13 +24,10 @@ const parallelCalls = 16
 // maxBinary is the size in bytes up to which content with images goes to a model; providers refuse more.
 const maxBinary = 5 << 20
 
-// destructive reports whether a tool must be confirmed before a model runs it: it says that it may destroy something.
-// MCP's default is the same for a tool that does not say, but few servers do, and nobody reads a question that comes
-// every time; --tools keeps a tool away from the model.
-func destructive(tool *exec.Tool) bool {
-	says := func(hint *bool) bool { return hint != nil && *hint }
-	return says(tool.Annotations.DestructiveHint) && !says(tool.Annotations.ReadOnlyHint)
-}
+// confirmed reports whether a tool must be confirmed before a model runs it: as its guards say, else if it says that it
+// may destroy something. MCP's default is the same for a tool that does not say, but few servers do, and nobody reads a
+// question that comes every time; --tools keeps a tool away from the model.
+func confirmed(tool *exec.Tool) bool { return tool.Asks(guard.Said) != nil }
 
 // DeclinedError says that a destructive tool was not confirmed. Its text is for the model.
 type DeclinedError struct {
@@ -94,7 +92,7 @@ func (c *Conversation) plan(ctx context.Context, offer *offer, call convert.Tool
 		return plan
 	}
 	plan.tool = tool
-	if plan.err == nil && destructive(tool) {
+	if plan.err == nil && confirmed(tool) {
 		plan.err = c.confirm(ctx, tool, call.Arguments)
 	}
 	return plan
@@ -121,7 +119,8 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 		result = c.Executor.Reject(name, plan.call.Arguments, plan.began, plan.err)
 	} else {
 		result = c.Executor.Call(ctx, exec.Call{
-			Tool: name, Target: plan.tool, Arguments: plan.call.Arguments, FromModel: true, Untyped: plan.call.Untyped,
+			Tool: name, Target: plan.tool, Arguments: plan.call.Arguments, Confirmed: true,
+			FromModel: true, Untyped: plan.call.Untyped,
 		})
 	}
 	written, shown, total := c.resultOf(plan.call, result)

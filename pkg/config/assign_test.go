@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"toolx/pkg/guard"
 )
 
 // What is wrong with an entry breaks that entry, and nothing else.
@@ -119,7 +121,10 @@ func TestEntriesOfOtherClients(t *testing.T) {
 		{"not enabled", `"command": "x", "enabled": false, "disabled": false`, Server{Command: "x", Disabled: true}, nil},
 		{"enabled", `"command": "x", "enabled": true`, Server{Command: "x"}, nil},
 		{"what others are asked", `"command": "x", "alwaysAllow": [], "description": "d", "tools": ["*"]`, Server{Command: "x"}, nil},
-		{"fewer tools", `"command": "x", "excludeTools": ["rm"]`, Server{Command: "x"}, []string{"mcpServers.a.excludeTools has no effect: toolx leaves no tool of a server out"}},
+		{"fewer tools", `"command": "x", "excludeTools": ["rm"]`, Server{Command: "x", Guards: guard.Guards{{Deny: []string{"rm"}, Where: map[string]string{"deny": "c.json:1:39"}}}}, nil},
+		{"only some tools", `"command": "x", "enabledTools": ["ls", "sh(ls)"]`, Server{Command: "x", Guards: guard.Guards{{Allow: []string{"ls", "sh"}, Where: map[string]string{"allow": "c.json:1:39"}}}}, nil},
+		{"no tools", `"command": "x", "enabled_tools": []`, Server{Command: "x", Guards: guard.Guards{{Allow: []string{}, Where: map[string]string{"allow": "c.json:1:39"}}}}, nil},
+		{"a filter of another form", `"command": "x", "tools": {"ls": true}`, Server{Command: "x"}, []string{"mcpServers.a.tools has no effect: it is not a list of tools"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -206,6 +206,7 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 		result.Servers = append(result.Servers, server)
 	}
 	if theirs || r.options.Distrust {
+		result.Warnings = append(result.Warnings, loaded.restrictGuards()...)
 		result.Project = newProject(File{Name: name, Path: file.Path, Project: true}, loaded, folder)
 	}
 	return result

@@ -6,6 +6,8 @@ package config
 import (
 	"encoding/json"
 	"time"
+
+	"toolx/pkg/guard"
 )
 
 // Config is what all files together say. Later files win, entry by entry.
@@ -87,6 +89,9 @@ type Server struct {
 	// MaxMessage is the size in bytes of the largest message that is accepted; zero means the default.
 	MaxMessage int64
 	Disabled   bool
+	// Guards say which of its tools may be used, and which need a yes: the entry's own, those of an entry of the user's
+	// that it replaces, and those of the command line.
+	Guards guard.Guards
 
 	// Flags are those of toolx's command line that reach the server again, for a command to paste; no file has them.
 	Flags []string

@@ -48,7 +48,7 @@ func rootFields() []field[document] {
 }
 
 func serverFields() []field[Server] {
-	return []field[Server]{
+	return append(guardFields(), []field[Server]{
 		{"type", []string{"transport", "transportType"}, func(d *decoder, v value, s *Server) { s.Transport = d.transport(v) }},
 		{"command", nil, (*decoder).command},
 		{"args", nil, func(_ *decoder, v value, s *Server) { s.Args = append(s.Args, v.texts()...) }},
@@ -78,13 +78,11 @@ func serverFields() []field[Server] {
 		{"tool_timeout_sec", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.counted(v, time.Second) }},
 		{"startup_timeout_sec", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.counted(v, time.Second) }},
 		{"startup_timeout_ms", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.counted(v, time.Millisecond) }},
-		{"tools", []string{"includeTools", "enabledTools", "enabled_tools"}, unrestricted},
-		{"excludeTools", []string{"disabledTools", "disabled_tools"}, unrestricted},
-		// toolx asks nobody before a call, and shows nothing of how an entry is called.
+		// toolx asks by confirm alone, and shows nothing of how an entry is called.
 		{"autoApprove", []string{"alwaysAllow", "trust"}, func(*decoder, value, *Server) {}},
 		{"description", []string{"name"}, func(*decoder, value, *Server) {}},
 		{"source", []string{"gallery", "fromGalleryId"}, func(*decoder, value, *Server) {}},
-	}
+	}...)
 }
 
 // command reads the program to start; some clients write it in one list with its arguments.
@@ -95,14 +93,6 @@ func (d *decoder) command(v value, s *Server) {
 		return
 	}
 	s.Command, s.Args = parts[0], append(parts[1:], s.Args...)
-}
-
-// unrestricted warns where an entry says which of a server's tools another client uses: toolx uses them all.
-func unrestricted(d *decoder, v value, _ *Server) {
-	if len(v.items) == 1 && v.items[0].text == "*" {
-		return
-	}
-	d.warn(v.at, v.path+" has no effect: toolx leaves no tool of a server out")
 }
 
 func retryFields() []field[Retry] {
@@ -385,6 +375,7 @@ func (d *decoder) servers(v value, to *document) {
 		server := &Server{Name: m.key, Origin: m.origin, dir: d.dir, node: m.value}
 		before := len(d.warnings)
 		decode(d, child, serverFields(), server)
+		d.placeGuard(child, server)
 		d.checkServer(child, server)
 		d.checkName(child, m.key)
 		for i := range d.warnings[before:] {

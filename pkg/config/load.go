@@ -274,6 +274,7 @@ func (m *merge) add(file document) {
 			m.shadowed = append(m.shadowed, Shadowed{
 				Server: e.node.key, Origin: earlier.value.Origin, By: e.value.Origin, project: e.value.project,
 			})
+			keepGuards(e.value, earlier.value)
 		}
 		m.servers.put(e)
 	}

@@ -218,23 +218,24 @@ func (c *Config) TrustedRoots() (roots, untrusted []string) {
 // restrict removes what a project's file may not decide, and returns a warning for each: the execution log is the
 // user's own record of what was called.
 func (d *document) restrict() []Warning {
+	warnings := d.restrictGuards()
 	if d.defaults == nil {
-		return nil
+		return warnings
 	}
 	log, found := d.defaults.get("log")
 	if !found {
-		return nil
+		return warnings
 	}
 	without := *d.defaults
 	without.members = slices.DeleteFunc(slices.Clone(without.members), func(m member) bool { return m.key == "log" })
 	d.defaults = &without
 	if log.value.kind == kindBool && log.value.text == "true" {
-		return nil
+		return warnings
 	}
-	return []Warning{{
+	return append(warnings, Warning{
 		Origin: log.place(),
 		Text:   "defaults.log is ignored: a file that came with the folder cannot switch the log off",
-	}}
+	})
 }
 
 // Allow records that the user consents to what the file's servers do.
@@ -324,6 +325,9 @@ func (s *Server) otherKeys() []member {
 			return len(s.HeadersCommand) > 0
 		case "type", "transport", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "disabled",
 			"protocol":
+			return true
+		case "allow", "deny", "readOnly", "confirm", "tools", "includeTools", "enabledTools", "enabled_tools",
+			"excludeTools", "disabledTools", "disabled_tools": // they only narrow
 			return true
 		}
 		return m.key == "inheritEnv" && s.narrowsEnv()

@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/words"
 )
@@ -75,6 +76,15 @@ func (e *NotFoundError) Hint() string {
 func (e *NotFoundError) line(words ...string) string {
 	return PasteLine(slices.Concat([]string{"toolx"}, words, e.Launch)...)
 }
+
+// DeniedError says that a tool may not be used: its guards refuse it.
+type DeniedError struct {
+	*guard.RefusedError
+	Tool *Tool
+}
+
+// Unwrap returns what says so.
+func (e *DeniedError) Unwrap() error { return e.RefusedError }
 
 // InvalidArgumentsError says that a call's arguments do not fit the tool's schema. The tool was not run.
 type InvalidArgumentsError struct {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/words"
 )
@@ -27,6 +28,9 @@ type Executor struct {
 	Defaults Defaults
 	// Masked hides the secrets that the error of a call quotes, for every Result; nil shows them.
 	Masked func(error) error
+	// Confirm asks the user to agree to a call, and returns nil for a yes. It is nil where nobody can be asked: then
+	// such calls fail.
+	Confirm func(ctx context.Context, ask *guard.AskError, arguments json.RawMessage) error
 
 	calls     atomic.Int64
 	abandoned atomic.Int64 // calls that run although nobody waits for them
@@ -73,6 +77,8 @@ type Call struct {
 	// Timeout and MaxTime win over the tool's and the defaults where they are not zero; less than zero means none.
 	Timeout time.Duration
 	MaxTime time.Duration
+	// Confirmed reports that the user has agreed to the call, or was to be asked and does not have to.
+	Confirmed bool
 	// FromModel reports that a model wrote the arguments. Where the schema refuses a value, and a value of another type
 	// says the same, that one is sent: 3 for "3".
 	FromModel bool
@@ -92,8 +98,8 @@ type Prepared struct {
 	Warnings []string
 }
 
-// Prepare does everything that comes before running: find, normalize, validate (EXEC-3). The error is a *NotFoundError
-// or an *InvalidArgumentsError, or that of ctx if that ends first.
+// Prepare does everything that comes before running: find, normalize, validate (EXEC-3). The error is a *NotFoundError,
+// a *DeniedError or an *InvalidArgumentsError, or that of ctx if that ends first.
 func (e *Executor) Prepare(ctx context.Context, call Call) (*Prepared, error) {
 	tool, err := e.target(call)
 	if err != nil {
@@ -104,10 +110,28 @@ func (e *Executor) Prepare(ctx context.Context, call Call) (*Prepared, error) {
 
 // target returns the tool that a call is for.
 func (e *Executor) target(call Call) (*Tool, error) {
-	if call.Target != nil {
-		return call.Target, nil
+	tool := call.Target
+	if tool == nil {
+		return e.Registry.Find(call.Tool)
 	}
-	return e.Registry.Find(call.Tool)
+	if denied := tool.Denied(); denied != nil {
+		return nil, denied
+	}
+	return tool, nil
+}
+
+// confirm asks the user where the tool's guards want that.
+func (e *Executor) confirm(ctx context.Context, call Call, prepared *Prepared) error {
+	ask := prepared.Tool.Asks(guard.Never)
+	switch {
+	case ask == nil || call.Confirmed:
+		return nil
+	case e.Confirm == nil:
+		ask.Because, ask.Fix = "nobody can be asked here", "toolx call asks on a terminal, and takes --yes"
+		return ask
+	}
+	defer Pause(ctx)()
+	return e.Confirm(ctx, ask, prepared.Arguments)
 }
 
 // prepare does what Prepare does, for a tool that is found. Where the arguments are not valid, it also returns what it
@@ -225,7 +249,9 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 		if err == nil {
 			sent, result.Warnings = prepared.Arguments, prepared.Warnings
 			e.announce(prepared)
-			err = e.run(ctx, limits, id, call, prepared, result)
+			if err = e.confirm(ctx, call, prepared); err == nil {
+				err = e.run(ctx, limits, id, call, prepared, result)
+			}
 		}
 	}
 	return e.finish(CallFinished{ID: id, Arguments: sent, Result: result}, started, err)

@@ -24,6 +24,8 @@ const Own = "toolx"
 type Registry struct {
 	mu    sync.RWMutex
 	tools []*Tool
+	// denied are tools that may not be used: they are in no index, and only errors know of them.
+	denied []*Tool
 	// byName holds the tools of each name: one, but where two servers' names and their tools' join alike (a and b__c,
 	// a__b and c). byPlain holds the tools of every server that share a plain name.
 	byName  map[string][]*Tool
@@ -107,6 +109,10 @@ func (r *Registry) registerAll(tools []*Tool) {
 }
 
 func (r *Registry) register(tool *Tool) {
+	if tool.Denied() != nil {
+		r.deny(tool)
+		return
+	}
 	if old := r.twin(tool); old != nil {
 		r.bus.Emit(Notice{
 			Time: Now(), Level: slog.LevelWarn, Server: tool.Server,
@@ -138,6 +144,33 @@ func (r *Registry) register(tool *Tool) {
 	if tool.Server != "" {
 		r.byPlain[tool.Plain] = append(r.byPlain[tool.Plain], tool)
 	}
+}
+
+// deny takes a tool that may not be used, in the place of one that may and has its name.
+func (r *Registry) deny(tool *Tool) {
+	if old := r.twin(tool); old != nil {
+		r.forget(old)
+		r.tools = slices.DeleteFunc(slices.Clone(r.tools), func(t *Tool) bool { return t == old })
+	}
+	r.denied = append(r.denied, tool)
+}
+
+// deniedAs returns the tool that may not be used which a name means, nil where it means none: its whole name, or with
+// plain its plain name, an alias or that after Own.
+func (r *Registry) deniedAs(name string, plain bool) *Tool {
+	at := slices.IndexFunc(r.denied, func(t *Tool) bool {
+		switch {
+		case !plain:
+			return t.Server != "" && t.Name == name
+		case r.preferred != "":
+			return t.Server == r.preferred && t.Plain == name
+		}
+		return t.Plain == name || slices.Contains(t.Aliases, name) || t.Server == "" && name == Own+Separator+t.Name
+	})
+	if at < 0 {
+		return nil
+	}
+	return r.denied[at]
 }
 
 // twin returns the registered tool that is the same one: of the same server, of the config or
@@ -187,13 +220,21 @@ func (r *Registry) removeServer(server string) {
 		kept = append(kept, tool)
 	}
 	r.tools = kept
+	r.denied = slices.DeleteFunc(slices.Clone(r.denied), func(t *Tool) bool { return t.Server == server })
 }
 
-// All returns every tool, in the order of registration.
+// All returns every tool that may be used, in the order of registration.
 func (r *Registry) All() []*Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Clone(r.tools)
+}
+
+// Denied returns the tools that may not be used, in the order of registration.
+func (r *Registry) Denied() []*Tool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Clone(r.denied)
 }
 
 // Offered returns the tools that are found by their own names, in the order of registration: those of the preferred
@@ -238,7 +279,7 @@ func (r *Registry) reservedName(tool *Tool) string {
 // Find returns the tool of that name (REG-4): its qualified name, the name or an alias of a tool of the config, its
 // plain name where only one server has it, or the name of a built-in tool. Of tools whose qualified names are the same,
 // that of the server with the longest name is meant, whichever was registered first. It never guesses: anything else is
-// a *NotFoundError with the nearest names.
+// a *NotFoundError with the nearest names, or a *DeniedError if the tool may not be used.
 func (r *Registry) Find(name string) (*Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -255,9 +296,11 @@ func (r *Registry) Find(name string) (*Tool, error) {
 			named = nil
 		}
 	}
-	switch {
+	switch denied := r.deniedAs(name, false); {
 	case named != nil && !named.BuiltIn:
 		return named, nil
+	case denied != nil:
+		return nil, denied.Denied()
 	case len(plain) == 1:
 		return plain[0], nil
 	case len(plain) > 1:
@@ -267,6 +310,9 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	}
 	if tool := r.reserved(name); tool != nil {
 		return tool, nil
+	}
+	if denied := r.deniedAs(name, true); denied != nil {
+		return nil, denied.Denied()
 	}
 	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers)}
 	if prefix, _, ok := strings.Cut(name, Separator); ok && prefix != Own && ServerOf(name, r.servers) == "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"toolx/pkg/guard"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
@@ -65,6 +66,9 @@ type Tool struct {
 
 	// Implementation runs the tool.
 	Implementation Implementation
+
+	// Guards decide on the tool's use, and on questions before each call.
+	Guards guard.Guards
 
 	// Broken is why no call can succeed: the config's entry is wrong. It is nil for every other tool.
 	Broken error
@@ -150,6 +154,26 @@ func NewTool(definition json.RawMessage) (*Tool, error) {
 	}
 	return tool, nil
 }
+
+// guarded returns what guards go by.
+func (t *Tool) guarded() guard.Tool {
+	return guard.Tool{
+		Server: t.Server, Plain: t.Plain,
+		ReadOnly: t.Annotations.ReadOnlyHint, Destructive: t.Annotations.DestructiveHint,
+	}
+}
+
+// Denied returns why the tool may not be used, nil if it may.
+func (t *Tool) Denied() *DeniedError {
+	if refused := t.Guards.Refuse(t.guarded()); refused != nil {
+		return &DeniedError{refused, t}
+	}
+	return nil
+}
+
+// Asks returns why the user has to agree to a call of the tool, nil where that is not needed. unsaid is what counts
+// where no guard says anything.
+func (t *Tool) Asks(unsaid guard.Confirm) *guard.AskError { return t.Guards.Asks(t.guarded(), unsaid) }
 
 // Input returns the tool's input schema, parsed once.
 func (t *Tool) Input() *jsonschema.Document { return t.input.of(t.InputSchema) }

@@ -48,7 +48,7 @@ func DescribeTool(server *config.Server, definition json.RawMessage) (*exec.Tool
 			exec.Bytes(maxName))
 	}
 	qualify(tool, server)
-	tool.Type, tool.Timeout = exec.TypeMCP, server.Timeout
+	tool.Type, tool.Timeout, tool.Guards = exec.TypeMCP, server.Timeout, server.Guards
 	tool.Rename, tool.KeepNames = server.Normalize[tool.Plain], server.KeepNames
 	return tool, nil
 }

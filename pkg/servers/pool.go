@@ -306,7 +306,8 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	}
 	if len(owners) > 0 {
 		tool, err := registry.Find(name)
-		if err == nil && !tool.BuiltIn || err != nil && !unknown(err) {
+		var denied *exec.DeniedError // another server may have one that may be used
+		if err == nil && !tool.BuiltIn || err != nil && !unknown(err) && !errors.As(err, &denied) {
 			return p.chosen(name, tool, nil), err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/guard"
 )
 
 // ProxyOptions say between whom Proxy stands.
@@ -48,6 +49,9 @@ const maxForeign = 64 << 10
 // are no line of valid JSON; messages come one a line and as soon as they are complete. What the client says goes to
 // the server as it comes.
 //
+// Where the entry has guards, lists lack the tools that they refuse, and calls of these, and of tools that are to be
+// confirmed, are answered with an error and do not reach the server. Then what the client says goes on line by line.
+//
 // It returns when the server has ended, and nothing that it started is left. code is the server's exit status, or 128
 // and the number of the signal that ended it. When In ends, so does the server's stdin; when the server is then silent
 // for stdinGrace, or the client no longer reads, it is ended as a session's server is. err is a *ConnectError where the
@@ -66,6 +70,7 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 		return 0, &ConnectError{Server: server.Name, Last: failure, Advice: server.Hint}
 	}
 	p := newProxy(server.Name, options)
+	p.protect(server.Guards)
 	if p.process, err = startProcess(launch, options.Err); err != nil {
 		failure := &Failure{Server: server.Name, Command: commandOf(launch), Cwd: launch.Cwd}
 		return 0, &ConnectError{Server: server.Name, Last: startFailure(failure, err), Advice: server.Hint}
@@ -94,7 +99,11 @@ type proxy struct {
 	stdout  *stream
 	times   requestTimes // of the client's requests, where they are traced
 	client  *clientPipe
+	guard   *proxyGuard // nil where all tools may be used
+
+	outMu   sync.Mutex
 	out     *bufio.Writer // to client; flushed when stdout has no more for now
+	outOver bool          // the end of stdout is with the client
 
 	clientEnded chan struct{} // closed when the client has said its last
 	endOnce     sync.Once
@@ -115,14 +124,49 @@ func newProxy(server string, options ProxyOptions) *proxy {
 	p.stdout = newStream(cmp.Or(options.MaxMessage, DefaultMaxMessage), p.takeMessage, p.takeFinding)
 	p.stdout.eager = true
 	p.stdout.classify.keep = maxForeign
-	p.stdout.settled = func() { _ = p.out.Flush() } // clientPipe keeps the error
+	p.stdout.settled = func() {
+		p.outMu.Lock()
+		defer p.outMu.Unlock()
+		_ = p.out.Flush() // clientPipe keeps the error
+	}
 	return p
+}
+
+// protect keeps the client from tools that the guards of a server refuse.
+func (p *proxy) protect(guards guard.Guards) {
+	if !guards.Says() {
+		return
+	}
+	p.guard = &proxyGuard{
+		server: p.server, guards: guards, max: cmp.Or(p.MaxMessage, DefaultMaxMessage),
+		answer: func(message []byte) {
+			p.write(message)
+			p.stdout.settled()
+		},
+		tell: func(text string) {
+			p.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: text})
+		},
+	}
+}
+
+// write gives the client a message, unless the client has seen the end.
+func (p *proxy) write(message []byte) {
+	p.outMu.Lock()
+	defer p.outMu.Unlock()
+	if p.outOver {
+		return
+	}
+	_, _ = p.out.Write(message) // clientPipe keeps the error
+	_ = p.out.WriteByte('\n')
 }
 
 // listen passes the server's messages on, to the end of its stdout, which the client sees as the end of its own.
 func (p *proxy) listen() {
 	defer close(p.stdoutEnded)
 	p.stdout.read(&lastReader{file: p.process.stdout, exited: p.process.exited, left: maxPipe})
+	p.outMu.Lock()
+	defer p.outMu.Unlock()
+	p.outOver = true
 	if closer, ok := p.Out.(io.Closer); ok {
 		_ = closer.Close()
 	}
@@ -140,8 +184,10 @@ func (p *proxy) takeMessage(m message, number int) {
 	}
 	p.answered.Store(true)
 	p.Bus.Emit(p.times.eventReceived(p.server, number, m, string(m.id)))
-	_, _ = p.out.Write(m.raw) // clientPipe keeps the error
-	_ = p.out.WriteByte('\n')
+	if p.guard != nil {
+		m.raw = p.guard.filter(m)
+	}
+	p.write(m.raw)
 }
 
 // takeFinding reports what is not a message.
@@ -160,6 +206,9 @@ func (p *proxy) takeFinding(f finding) {
 // its end. Where the server no longer reads, the client's end is still waited for.
 func (p *proxy) speak() {
 	in := p.In
+	if p.guard != nil {
+		in = &guardedInput{in: in, guard: p.guard}
+	}
 	if p.Trace {
 		in = io.TeeReader(in, p.traced())
 	}

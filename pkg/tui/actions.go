@@ -2,10 +2,10 @@ package tui
 
 import (
 	"bytes"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/guard"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/watch"
@@ -19,16 +19,30 @@ func (m *model) run() tea.Cmd {
 		return m.fail(err)
 	}
 	start := func() tea.Cmd { return m.start(one, arguments) }
-	if !destructive(one) {
+	reason := confirmed(one)
+	if reason == "" {
 		return start()
 	}
-	text := "This tool says of itself that it may destroy something.\n" + m.safe(string(arguments))
+	text := reason + "\n" + m.safe(string(arguments))
 	m.ask("call "+render.Safe(one.Name)+"?", text, []string{"y"}, "call it", start)
 	return nil
 }
 
-// destructive reports whether an item's annotations say that it may destroy something.
-func destructive(one item) bool { return slices.Contains(render.Badges(one.Tool), "destructive") }
+// confirmed returns why the user has to agree to a call of an item: as the guards of a tool say, else if it says that
+// it may destroy something. It is empty where that is not needed.
+func confirmed(one item) string {
+	if one.kind != kindTool {
+		return ""
+	}
+	ask := one.Asks(guard.Said)
+	switch {
+	case ask == nil:
+		return ""
+	case ask.Where == "":
+		return "This tool says of itself that it may destroy something."
+	}
+	return "This tool is to be confirmed: " + render.Safe(ask.Reason()) + "."
+}
 
 // start runs an item, and moves to its result, where one key cancels it.
 func (m *model) start(one item, arguments []byte) tea.Cmd {

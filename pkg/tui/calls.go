@@ -127,6 +127,7 @@ func (c *call) run(ctx context.Context, executor *exec.Executor, session *server
 	}
 	return executor.Call(ctx, exec.Call{
 		ID: c.id, Tool: c.name, Target: current(executor.Registry, c.item.Tool), Arguments: c.arguments,
+		Confirmed: true, // the dialog has asked
 	})
 }
 

@@ -70,7 +70,7 @@ func Run(ctx context.Context, options Options) error {
 	defer cancel()
 	profile := profileOf(options.Out, os.Environ(), options.Color, terminfoColors)
 	options.Color = profile > colorprofile.ASCII
-	g := &guard{model: newModel(inside, options), end: cancel}
+	g := &crashGuard{model: newModel(inside, options), end: cancel}
 	stop := options.Bus.Subscribe(g.model.feed.take)
 	defer stop()
 	program := tea.NewProgram(g,

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/guard"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/watch"
 )
@@ -564,4 +565,27 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 	if msg := f.drain(); len(msg.events) != 1 || msg.dropped != 0 {
 		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
 	}
+}
+
+// A tool that its guards deny is not there, and one that they want confirmed asks, though it says nothing of itself.
+func TestGuards(t *testing.T) {
+	rm, write, read := serverTool(t, "files", "rm"), serverTool(t, "files", "write"), serverTool(t, "files", "read")
+	guards := guard.Guards{{
+		Deny: []string{"rm"}, Confirm: guard.Destructive,
+		Where: map[string]string{"deny": "toolx.yaml:4:5", "confirm": "toolx.yaml:5:14"},
+	}}
+	says := true
+	read.Annotations.ReadOnlyHint = &says
+	for _, tool := range []*exec.Tool{rm, write, read} {
+		tool.Guards = guards
+	}
+	d := drive(t, []string{"files"}, rm, write, read)
+	d.shows("write", "read")
+	for _, g := range d.m.tree.groups {
+		if slices.ContainsFunc(g.tools, func(one item) bool { return one.Plain == "rm" }) {
+			t.Error("the tree has a denied tool")
+		}
+	}
+	d.press("down", "down", "ctrl+r")
+	d.shows("call files__write?", "to be confirmed: it does not say", "toolx.yaml:5:14")
 }

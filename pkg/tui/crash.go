@@ -24,23 +24,23 @@ func (e *PanicError) Error() string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *PanicError) Kind() fault.Kind { return fault.KindInternal }
 
-// guard wraps the model for Bubble Tea. It ends the program in order after any panic in the model or
+// crashGuard wraps the model for Bubble Tea. It ends the program in order after any panic in the model or
 // in a command. Bubble Tea itself prints the trace before it restores the terminal, which erases the
 // trace, and then returns as if it had been killed.
-type guard struct {
+type crashGuard struct {
 	model *model
 	end   context.CancelFunc // ends the program
 	crash atomic.Pointer[PanicError]
 }
 
 // Init implements tea.Model.
-func (g *guard) Init() (cmd tea.Cmd) {
+func (g *crashGuard) Init() (cmd tea.Cmd) {
 	defer g.catch()
 	return g.command(g.model.Init())
 }
 
 // Update implements tea.Model.
-func (g *guard) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (g *crashGuard) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	defer g.catch()
 	if g.crash.Load() != nil {
 		return g, nil
@@ -49,7 +49,7 @@ func (g *guard) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 }
 
 // View implements tea.Model.
-func (g *guard) View() (view tea.View) {
+func (g *crashGuard) View() (view tea.View) {
 	defer g.catch()
 	if g.crash.Load() != nil {
 		return view
@@ -58,7 +58,7 @@ func (g *guard) View() (view tea.View) {
 }
 
 // command guards a command, and every command that its message holds.
-func (g *guard) command(cmd tea.Cmd) tea.Cmd {
+func (g *crashGuard) command(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (g *guard) command(cmd tea.Cmd) tea.Cmd {
 }
 
 // catch keeps the first panic and ends the program. Call it with defer.
-func (g *guard) catch() {
+func (g *crashGuard) catch() {
 	if value := recover(); value != nil {
 		g.crash.CompareAndSwap(nil, &PanicError{Value: value, Stack: string(debug.Stack())})
 		g.end()

@@ -1,0 +1,233 @@
+// Package guard decides which tools of a server may be used, and which of them need a yes of the user first. It knows
+// names and hints of tools, and nothing of servers, configs or terminals. Hints are what a server says of itself.
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"toolx/pkg/fault"
+)
+
+// Confirm says before which tools the user is asked.
+type Confirm string
+
+// The values of confirm. Without one, the verb decides.
+const (
+	Never Confirm = "never"
+	// Said asks before tools that say destructiveHint. No config has it: it is what verbs do by themselves.
+	Said Confirm = "said"
+	// Destructive asks before tools that may destroy something, as MCP has it: those that do not say readOnlyHint, and
+	// do not deny destructiveHint.
+	Destructive Confirm = "destructive"
+	Always      Confirm = "always"
+)
+
+// Values returns what a config and a flag may say.
+func Values() []string { return []string{string(Destructive), string(Always), string(Never)} }
+
+// rank orders by how much is asked.
+func (c Confirm) rank() int { return slices.Index([]Confirm{"", Never, Said, Destructive, Always}, c) }
+
+// Guard is what one place says of the tools of a server: its entry, or the command line. The zero value says nothing.
+type Guard struct {
+	// Allow are globs of the tools that may be used; nil are all of them, an empty list none.
+	Allow []string
+	// Deny are globs of tools that may not be used, whatever Allow says.
+	Deny []string
+	// ReadOnly leaves only tools that say readOnlyHint.
+	ReadOnly bool
+	Confirm  Confirm
+	// Where says where each is written, by its name in a config ("deny": "toolx.yaml:6:11").
+	Where map[string]string
+}
+
+// Guards are those of all places. A tool may be used if all let it through; the strictest Confirm counts.
+type Guards []Guard
+
+// Says reports whether any of the guards says anything.
+func (g Guards) Says() bool {
+	return slices.ContainsFunc(g, func(one Guard) bool {
+		return one.Allow != nil || len(one.Deny) > 0 || one.ReadOnly || one.Confirm != ""
+	})
+}
+
+// Tool is what guards go by.
+type Tool struct {
+	Server, Plain string // Server is empty for a tool of toolx's own
+	// ReadOnly and Destructive are the hints of the tool, nil where it gives none.
+	ReadOnly, Destructive *bool
+}
+
+// name returns the tool's full name.
+func (t Tool) name() string {
+	if t.Server == "" {
+		return t.Plain
+	}
+	return t.Server + "__" + t.Plain
+}
+
+func says(hint *bool) bool { return hint != nil && *hint }
+
+// matching returns the first of the globs that matches the plain name or the full one; empty if none does. A * matches
+// a slash too: a server may have one in a name.
+func (t Tool) matching(globs []string) string {
+	plain := func(text string) string { return strings.ReplaceAll(text, "/", "\x01") }
+	for _, glob := range globs {
+		for _, name := range []string{t.Plain, t.name()} {
+			if fits, _ := path.Match(plain(glob), plain(name)); fits || glob == name {
+				return glob
+			}
+		}
+	}
+	return ""
+}
+
+// CheckGlob returns an error if a pattern can match nothing.
+func CheckGlob(glob string) error {
+	if glob == "" {
+		return fmt.Errorf("the pattern is empty")
+	}
+	if _, err := path.Match(glob, ""); err != nil {
+		return fmt.Errorf("the pattern '%s' is malformed", glob)
+	}
+	return nil
+}
+
+// Refuse returns why a tool may not be used, nil if it may.
+func (g Guards) Refuse(tool Tool) *RefusedError {
+	for _, one := range g {
+		var key, why string
+		denied := tool.matching(one.Deny)
+		switch {
+		case denied != "":
+			key, why = "deny", "deny has '"+denied+"'"
+		case one.Allow != nil && tool.matching(one.Allow) == "":
+			key, why = "allow", "allow does not have it"
+		case one.ReadOnly && !says(tool.ReadOnly):
+			key, why = "readOnly", "it does not say readOnlyHint, and readOnly is set"
+		default:
+			continue
+		}
+		return &RefusedError{Tool: tool.name(), Why: why, Key: key, Where: one.Where[key]}
+	}
+	return nil
+}
+
+// Asks returns why the user must agree to each call of a tool, nil if that is not needed. unsaid is what counts where
+// no guard says anything.
+func (g Guards) Asks(tool Tool, unsaid Confirm) *AskError {
+	confirm, where := Confirm(""), ""
+	for _, one := range g {
+		if one.Confirm.rank() > confirm.rank() {
+			confirm, where = one.Confirm, one.Where["confirm"]
+		}
+	}
+	confirm = cmp.Or(confirm, unsaid)
+	destructive := false
+	switch confirm {
+	case Said:
+		destructive = says(tool.Destructive) && !says(tool.ReadOnly)
+	case Destructive:
+		destructive = (tool.Destructive == nil || *tool.Destructive) && !says(tool.ReadOnly)
+	}
+	if !destructive && confirm != Always {
+		return nil
+	}
+	return &AskError{Tool: tool.name(), Confirm: confirm, Where: where, Says: says(tool.Destructive)}
+}
+
+// Near returns the globs without wildcards that match none of the tools, with the name of a tool that was probably
+// meant: a tool that was to be denied would be free. nearest finds that name.
+func (g Guards) Near(tools []Tool, nearest func(name string, known []string) string) (texts []string) {
+	known := make([]string, len(tools))
+	for i, tool := range tools {
+		known[i] = tool.Plain
+	}
+	for _, one := range g {
+		for _, glob := range one.Deny {
+			matches := func(tool Tool) bool { return tool.matching([]string{glob}) != "" }
+			if strings.ContainsAny(glob, `*?[\`) || slices.ContainsFunc(tools, matches) {
+				continue
+			}
+			if near := nearest(glob, known); near != "" {
+				texts = append(texts, fmt.Sprintf("deny has '%s'%s, which the server does not list: did you mean '%s'?",
+					glob, place(one.Where["deny"]), near))
+			}
+		}
+	}
+	return texts
+}
+
+// place returns where something is written, in brackets; empty for nowhere.
+func place(where string) string {
+	if where == "" {
+		return ""
+	}
+	return " (" + where + ")"
+}
+
+// RefusedError says that a tool may not be used.
+type RefusedError struct {
+	Tool string
+	Why  string
+	// Key is what says so (allow, deny or readOnly), and Where the place at which it is written: a file's, or a flag.
+	Key, Where string
+}
+
+func (e *RefusedError) Error() string {
+	return "Tool '" + e.Tool + "' is denied: " + e.Why + place(e.Where)
+}
+
+// Kind implements the interface that fault.KindOf looks for.
+func (e *RefusedError) Kind() fault.Kind { return fault.KindUsage }
+
+// Hint says where it can be changed.
+func (e *RefusedError) Hint() string {
+	if strings.HasPrefix(e.Where, "--") {
+		return "leave out " + e.Where + ", or change it"
+	}
+	return "toolx list shows the tools that may be used; change " + e.Key + " there to use this one"
+}
+
+// AskError says that a tool was not called, because the user has to agree, and nobody was asked or the answer was no.
+type AskError struct {
+	Tool    string
+	Confirm Confirm
+	Where   string // at which confirm is written; empty if it is the verb's own
+	Says    bool   // the tool says destructiveHint
+	// Because says why there was no yes, and Fix what to do about it.
+	Because, Fix string
+}
+
+// Reason says why the user is asked.
+func (e *AskError) Reason() string {
+	text := "it says that it is destructive"
+	switch {
+	case e.Confirm == Always:
+		text = "every call is to be confirmed"
+	case !e.Says:
+		text = "it does not say that it destroys nothing"
+	}
+	if e.Where != "" {
+		text += fmt.Sprintf(" (confirm: %s, %s)", e.Confirm, e.Where)
+	}
+	return text
+}
+
+func (e *AskError) Error() string {
+	text := "Tool '" + e.Tool + "' was not called: " + e.Reason()
+	if e.Because != "" {
+		text += ", and " + e.Because
+	}
+	return text
+}
+
+// Kind implements the interface that fault.KindOf looks for.
+func (e *AskError) Kind() fault.Kind { return fault.KindUsage }
+
+// Hint says what to do.
+func (e *AskError) Hint() string { return e.Fix }

@@ -1,0 +1,275 @@
+package servers
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/guard"
+	"toolx/pkg/rawjson"
+)
+
+// proxyGuard keeps a proxy's client from tools that it may not use: it takes them out of lists, and answers calls of
+// them itself. What it does not change stays byte for byte.
+type proxyGuard struct {
+	server string
+	guards guard.Guards
+	max    int64                // of a message of the client, in bytes
+	answer func(message []byte) // to the client
+	tell   func(text string)
+
+	mu     sync.Mutex
+	listed map[string]guard.Tool // the tools as the server has listed them
+}
+
+// maxListed is how many of a server's tools a proxyGuard remembers.
+const maxListed = 100_000
+
+// toolOf reads what guards go by from a tool's definition.
+func (g *proxyGuard) toolOf(definition json.RawMessage) (guard.Tool, bool) {
+	tool, err := exec.NewTool(definition)
+	if err != nil {
+		return guard.Tool{}, false
+	}
+	hints := tool.Annotations
+	return guard.Tool{
+		Server: g.server, Plain: tool.Plain, ReadOnly: hints.ReadOnlyHint, Destructive: hints.DestructiveHint,
+	}, true
+}
+
+// filter returns a message of the server without the tools that may not be used.
+func (g *proxyGuard) filter(m message) json.RawMessage {
+	if m.kind() != kindReply || len(m.result) == 0 || m.result[0] != '{' {
+		return m.raw
+	}
+	result, fewer := edited(m.result, "tools", g.filterTools)
+	if !fewer {
+		return m.raw
+	}
+	raw, _ := edited(m.raw, "result", func(json.RawMessage) (json.RawMessage, bool) { return result, true })
+	return raw
+}
+
+// edited returns an object with the members of a name changed, and whether any was. Names differ in case for some
+// readers, and for others not.
+func edited(
+	object json.RawMessage, name string, edit func(json.RawMessage) (json.RawMessage, bool),
+) (json.RawMessage, bool) {
+	members, _ := rawjson.Members(object)
+	changed := false
+	for i, m := range members {
+		if strings.EqualFold(m.Name, name) {
+			if value, is := edit(m.Value); is {
+				members[i], changed = rawjson.NewMember(m.Name, value), true
+			}
+		}
+	}
+	if !changed {
+		return object, false
+	}
+	return rawjson.Object(members), true
+}
+
+// filterTools returns a list of tools without those that may not be used, and whether there were any.
+func (g *proxyGuard) filterTools(list json.RawMessage) (json.RawMessage, bool) {
+	all, ok := rawjson.Elements(list)
+	if !ok {
+		return list, false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.listed == nil {
+		g.listed = make(map[string]guard.Tool)
+	}
+	kept := slices.DeleteFunc(slices.Clone(all), func(definition json.RawMessage) bool {
+		tool, ok := g.toolOf(definition)
+		if !ok {
+			return false
+		}
+		if _, known := g.listed[tool.Plain]; known || len(g.listed) < maxListed {
+			g.listed[tool.Plain] = tool
+		}
+		return g.guards.Refuse(tool) != nil
+	})
+	if len(kept) == len(all) {
+		return list, false
+	}
+	return rawjson.Array(kept), true
+}
+
+// refuse returns why a tool may not be called through the proxy, nil if it may.
+func (g *proxyGuard) refuse(name string) error {
+	g.mu.Lock()
+	tool, known := g.listed[name]
+	g.mu.Unlock()
+	if !known {
+		tool = guard.Tool{Server: g.server, Plain: name}
+	}
+	if refused := g.guards.Refuse(tool); refused != nil {
+		if !known && refused.Key == "readOnly" {
+			refused.Why = "the server has not listed it yet, and readOnly is set"
+		}
+		return refused
+	}
+	if ask := g.guards.Asks(tool, guard.Never); ask != nil {
+		ask.Because = "nobody can be asked behind toolx proxy"
+		if !known && ask.Confirm != guard.Always {
+			ask.Because = "the server has not listed it yet, and " + ask.Because
+		}
+		return ask
+	}
+	return nil
+}
+
+// callsOf returns the names of the tools that a message of the client calls. A member that is given twice counts twice,
+// because readers differ in which they take.
+func callsOf(object []byte) (names []string, id json.RawMessage) {
+	calls := false
+	for m := range rawjson.Each(object) {
+		switch {
+		case strings.EqualFold(m.Name, "method"):
+			calls = calls || rawjson.Unquote(m.Value) == string(mcp.MethodToolsCall)
+		case strings.EqualFold(m.Name, "id"):
+			id = m.Value
+		case strings.EqualFold(m.Name, "params"):
+			for param := range rawjson.Each(m.Value) {
+				if strings.EqualFold(param.Name, "name") && rawjson.IsString(param.Value) {
+					names = append(names, rawjson.Unquote(param.Value))
+				}
+			}
+		}
+	}
+	if !calls {
+		return nil, id
+	}
+	return names, id
+}
+
+// refuseCalls returns why a message of the client must not reach the server, nil if it may.
+func (g *proxyGuard) refuseCalls(object []byte) (id json.RawMessage, refused error) {
+	names, id := callsOf(object)
+	for _, name := range names {
+		if refused := g.refuse(name); refused != nil {
+			return id, refused
+		}
+	}
+	return id, nil
+}
+
+// passes reports whether a line of the client goes on to the server. It answers what does not.
+func (g *proxyGuard) passes(line []byte) bool {
+	text := bytes.TrimSpace(line)
+	switch {
+	case len(text) == 0:
+		return true
+	case !json.Valid(text):
+		g.tell("a line of the client is not JSON, so that nobody can tell what it calls, and was dropped")
+		return false
+	}
+	batch, is := rawjson.Elements(text)
+	if !is {
+		id, refused := g.refuseCalls(text)
+		if refused != nil {
+			g.tell(refused.Error())
+			if id != nil {
+				g.answer(refusalOf(id, refused))
+			}
+		}
+		return refused == nil
+	}
+	// A batch passes as a whole, or not at all.
+	answers := make([]json.RawMessage, 0, len(batch))
+	var first error
+	for _, one := range batch {
+		id, refused := g.refuseCalls(one)
+		if refused != nil && first == nil {
+			first = refused
+			g.tell(refused.Error())
+		}
+		if id != nil {
+			answers = append(answers, id)
+		}
+	}
+	if first == nil {
+		return true
+	}
+	for i, id := range answers {
+		answers[i] = refusalOf(id, first)
+	}
+	if len(answers) > 0 {
+		g.answer(rawjson.Array(answers))
+	}
+	return false
+}
+
+// refusalOf returns the answer to a call that did not reach the server.
+func refusalOf(id json.RawMessage, refused error) json.RawMessage {
+	return rawjson.Build("jsonrpc", "2.0", "id", id, "error",
+		rawjson.Build("code", mcp.INVALID_PARAMS, "message", refused.Error()))
+}
+
+// guardedInput reads what a client says, line by line, without what must not reach the server.
+type guardedInput struct {
+	in    io.Reader
+	guard *proxyGuard
+
+	ready []byte // lines that go on
+	line  []byte // the beginning of the next one
+	long  bool   // that line was too long: the rest of it is dropped
+	ended error
+}
+
+// Read implements io.Reader.
+func (r *guardedInput) Read(b []byte) (int, error) {
+	chunk := make([]byte, 64<<10)
+	for len(r.ready) == 0 && r.ended == nil {
+		n, err := r.in.Read(chunk)
+		r.take(chunk[:n])
+		if r.ended = err; err != nil {
+			r.finish()
+		}
+	}
+	if len(r.ready) == 0 {
+		return 0, r.ended
+	}
+	n := copy(b, r.ready)
+	r.ready = r.ready[n:]
+	return n, nil
+}
+
+// take adds a chunk of what the client says.
+func (r *guardedInput) take(chunk []byte) {
+	for len(chunk) > 0 {
+		end := bytes.IndexByte(chunk, '\n') + 1
+		part := chunk
+		if end > 0 {
+			part = chunk[:end]
+		}
+		chunk = chunk[len(part):]
+		if !r.long {
+			r.line = append(r.line, part...)
+		}
+		if int64(len(r.line)) > r.guard.max {
+			r.guard.tell("a message of the client is over the limit of " + exec.Bytes(r.guard.max) +
+				", so that nobody can tell what it calls, and was dropped")
+			r.line, r.long = nil, true
+		}
+		if end > 0 {
+			r.finish()
+		}
+	}
+}
+
+// finish ends a line.
+func (r *guardedInput) finish() {
+	if !r.long && len(r.line) > 0 && r.guard.passes(r.line) {
+		r.ready = append(r.ready, r.line...)
+	}
+	r.line, r.long = r.line[:0], false
+}
