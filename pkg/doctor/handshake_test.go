@@ -289,3 +289,22 @@ func TestModernResults(t *testing.T) {
 		}
 	}
 }
+
+// TestAPortInUseIsNotBlamedOnDiscover shows that a probing run that ended of something else is not held against the
+// request that came first.
+func TestAPortInUseIsNotBlamedOnDiscover(t *testing.T) {
+	for said, want := range map[string]int{
+		"Error: listen EADDRINUSE: address already in use :::3001": 0,
+		"Error: connect ECONNREFUSED 127.0.0.1:6379":               0,
+		"Error: expected initialize, got server/discover":          1,
+	} {
+		e := evidenceOf(&evidence.Run{})
+		e.Probe = &evidence.Run{
+			Name: "probing", Exchanges: []*evidence.Exchange{{Method: "server/discover"}},
+			Ended: &servers.Failure{Ending: servers.EndingExited, How: "exit status 1", StderrTail: []string{said}},
+		}
+		if found := ask("discover-breaks-server")(e); len(found) != want {
+			t.Errorf("%s: %+v", said, found)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
@@ -53,6 +54,9 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 	died := run.Died()
 	switch {
 	case died != nil && run.FellBeforeHandshake() && x.Frame == nil:
+		if c := cause.Of(died.Output()); c != nil && c.Kind != cause.Said {
+			return nil // it ended of something else that it names, such as a port that is in use
+		}
 		f.Title = "a request before initialize ends the server"
 		f.Evidence = fmt.Sprintf("%s, %s after its start", died.How, evidence.Milliseconds(died.Lived))
 		f.Notes = evidence.LastWords(died)
