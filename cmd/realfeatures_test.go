@@ -63,6 +63,8 @@ func checkFeatures(t *testing.T, server ...string) {
 		{"a page that comes first", []string{"call", "trigger-url-elicitation", "url=https://example.com/x", "errorPath=true", "--elicit", "accept"}, 0, `User completed the URL elicitation flow`},
 		{"sampling", []string{"call", "trigger-sampling-request", "prompt=hi", "--sampling", answer}, 0, `"text": "the model says so"`},
 		{"sampling, not advertised", []string{"call", "trigger-sampling-request", "prompt=hi"}, 2, `not found`},
+		{"a task", []string{"call", "simulate-research-query", "topic=x"}, 0, `^# Research Report: x\n`},
+		{"a task that asks", []string{"call", "simulate-research-query", "topic=x", "ambiguous=true", "--elicit", "decline"}, 0, `^# Research Report: x .*declined`},
 		{"roots", []string{"call", "get-roots-list", "--root", folder}, 0, `Current MCP Roots \(1 total\)`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
