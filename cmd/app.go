@@ -110,8 +110,9 @@ type toolbox struct {
 
 // toolboxOptions say what is in a toolbox.
 type toolboxOptions struct {
-	// server is a command line that replaces the configured servers.
-	server []string
+	// server is a command line that replaces the configured servers, and servers are entries that do.
+	server  []string
+	servers []*config.Server
 	// strict makes parameters outside the schema an error.
 	strict bool
 	// keepNames switches the normalization of parameter names off.
@@ -137,22 +138,34 @@ type toolboxOptions struct {
 	guards guardOptions
 }
 
-// toolbox reads the config and gathers the tools that need no server. It starts nothing.
-func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
-	adHoc, err := a.flags.adHoc(options.server)
-	if err != nil {
-		return nil, err
+// toolboxConfig reads the config, with the servers that options have in place of its own; adHoc is that of the command
+// line, nil if there is none.
+func (a *App) toolboxConfig(options toolboxOptions) (loaded *config.Config, adHoc *config.Server, err error) {
+	if adHoc, err = a.flags.adHoc(options.server); err != nil {
+		return nil, nil, err
 	}
-	loaded, err := a.consent.loadConfig()
+	loaded, err = a.consent.loadConfig()
 	a.tellRemarks(loaded)
 	switch {
 	case adHoc != nil && err != nil: // which needs no config
 		a.log.Warn(words.FirstLine(err.Error()) + "; the config is not used")
 	case err != nil && !options.lenient:
-		return nil, err
+		return nil, nil, err
 	}
-	if adHoc != nil {
+	switch {
+	case adHoc != nil:
 		loaded.Servers = []*config.Server{adHoc}
+	case options.servers != nil:
+		loaded.Servers = options.servers
+	}
+	return loaded, adHoc, nil
+}
+
+// toolbox reads the config and gathers the tools that need no server. It starts nothing.
+func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
+	loaded, adHoc, err := a.toolboxConfig(options)
+	if err != nil {
+		return nil, err
 	}
 	flags := a.flags.connectionFlags()
 	for _, server := range loaded.Servers {

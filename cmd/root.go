@@ -203,7 +203,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newRawCommand(app, runRaw),
 		newWatchCommand(app, runWatch),
 		newDoctorCommand(app, runDoctor),
-		newServersCommand(app),
+		newServersCommand(app, runServersList),
 		newTrustCommand(app, runTrust),
 		newAuthCommand(app),
 		newSecretCommand(app),

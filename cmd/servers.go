@@ -2,36 +2,42 @@ package cmd
 
 import (
 	"github.com/spf13/cobra"
-
-	"toolx/pkg/fault"
 )
 
-func newServersCommand(app *App) *cobra.Command {
+func newServersCommand(app *App, run runFunc[serversListOptions]) *cobra.Command {
+	var o serversListOptions
 	cmd := &cobra.Command{
-		Use:   "servers add|remove|rename|enable|disable|export",
-		Short: "Change the servers of the config, and export them to other clients",
-		Long: `Change the servers of the config, and export them to other clients. Everything else in
-a file stays as it is: comments, order, spaces.
+		Use:   "servers [CLIENT…]",
+		Short: "List the servers of this machine's configs; add, change, show and export them",
+		Long: `List every server that the configs of this machine know: toolx's own, and those of other
+clients such as Cursor, VS Code and Claude Desktop. Each has its name, which works
+wherever a server's name does, how it is reached, its state, its place, and which
+others start or reach the same. It starts nothing; --connect connects to all of them,
+in parallel, and says what each offers. In a pipe each is a line of five fields with
+tabs between.
 
-The file is your own config (--user), that of the folder (--project), or the one of
---config. Where neither is given, add writes to your own, and the others change the
-file that the server stands in.
+The subcommands change config files, and leave everything else in them as it is:
+comments, order, spaces. The file is your own config (--user), that of the folder
+(--project), or the one of --config. Where neither is given, add writes to your own,
+and the others change the file that the server stands in.
 
-` + serversExits,
-		Example: `  toolx servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
-  toolx servers add docs https://example.com/mcp --project
-  toolx servers disable docs
-  toolx servers remove files`,
-		Args: func(_ *cobra.Command, args []string) error {
-			problem := "servers needs a subcommand"
-			if len(args) > 0 {
-				problem = "servers: unknown subcommand " + quote(args[0])
-			}
-			return fault.Usage(problem, "toolx servers add NAME -- COMMAND…; toolx servers --help names the others")
+Exit codes: 0 listed; 2 wrong usage; --connect: 4 when no server answered. Of the
+subcommands: ` + serversExits,
+		Example: `  toolx servers
+  toolx servers cursor vscode --connect
+  toolx servers show cursor:files
+  toolx servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  toolx servers disable docs`,
+		Args: func(_ *cobra.Command, args []string) error { return o.take(args) },
+		RunE: runs(app, &o, run),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return append([]string{ownRows}, clientIDs()...), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect to each server, and say what it offers")
 	cmd.AddCommand(
+		newServersShowCommand(app, runServersShow),
 		newServersAddCommand(app, runServersAdd),
 		newServersRemoveCommand(app, runServersEdit),
 		newServersRenameCommand(app, runServersEdit),

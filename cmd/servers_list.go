@@ -1,0 +1,349 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+	"toolx/pkg/words"
+)
+
+// serversListOptions say what is listed of servers, and how.
+type serversListOptions struct {
+	clients []string
+	json    bool
+	connect bool
+}
+
+// serverRow is one entry of a config file, of toolx or of another client.
+type serverRow struct {
+	Name      string   `json:"name"`           // by which toolx finds it
+	Client    string   `json:"client"`         // the id of a client, or "toolx"
+	Also      []string `json:"also,omitempty"` // further clients that read the same entry
+	Transport string   `json:"transport"`
+	Where     string   `json:"where"`
+	Scope     string   `json:"scope,omitempty"`
+	Enabled   bool     `json:"enabled"`
+	// State is ok, disabled, broken, untrusted or shadowed; after --connect also ready or failed.
+	State string `json:"state"`
+	Error string `json:"error,omitempty"`
+	// Command or URL is what the entry starts or reaches, as written, with secrets masked.
+	Command []string `json:"command,omitempty"`
+	URL     string   `json:"url,omitempty"`
+	// SameAs are other servers with the same command or address.
+	SameAs []string `json:"same_as,omitempty"`
+	// ShadowedBy is the place of the entry that has the name.
+	ShadowedBy string     `json:"shadowed_by,omitempty"`
+	Found      *foundInfo `json:"found,omitempty"`
+
+	server *config.Server
+	path   string
+}
+
+// foundInfo is what a server says of itself.
+type foundInfo struct {
+	Name         string `json:"name"`
+	Version      string `json:"version"`
+	Protocol     string `json:"protocol"`
+	Era          string `json:"era"`
+	StartMS      int64  `json:"start_ms"`
+	Tools        int    `json:"tools"`
+	Resources    int    `json:"resources"`
+	Prompts      int    `json:"prompts"`
+	Instructions string `json:"instructions,omitempty"`
+	Capabilities any    `json:"capabilities,omitempty"`
+}
+
+func (o *serversListOptions) take(args []string) error {
+	for _, arg := range args {
+		id := strings.TrimSuffix(arg, ":")
+		if id != ownRows && config.ClientNamed(id) == nil {
+			fix := "toolx servers CLIENT…; the clients are toolx, " + strings.Join(clientIDs(), ", ")
+			if near := words.Nearest(id, clientIDs()); near != "" {
+				fix = "did you mean " + near + "?"
+			}
+			return fault.Usage("servers: unknown client or subcommand "+quote(arg), fix)
+		}
+		o.clients = append(o.clients, id)
+	}
+	return nil
+}
+
+// ownRows is what stands for a client in the rows of toolx's own servers.
+const ownRows = "toolx"
+
+// runServersList lists every server that the configs of this machine know.
+func runServersList(ctx context.Context, app *App, o serversListOptions) error {
+	rows, remarks, err := app.allServers()
+	if err != nil {
+		return err
+	}
+	if len(o.clients) > 0 {
+		rows = slices.DeleteFunc(rows, func(row *serverRow) bool {
+			return !slices.Contains(o.clients, row.Client) &&
+				!slices.ContainsFunc(row.Also, func(id string) bool { return slices.Contains(o.clients, id) })
+		})
+	}
+	for _, remark := range remarks {
+		app.log.Warn(remark.String())
+	}
+	var failed error
+	if o.connect {
+		if failed, err = app.connectRows(ctx, rows); err != nil {
+			return err
+		}
+		if failed != nil {
+			failed = &reportedError{&failure{error: failed, kind: fault.KindConnect}}
+		}
+	}
+	if err := app.printRows(rows, o); err != nil {
+		return err
+	}
+	return failed
+}
+
+// allServers returns the entries of toolx's own files and of all clients, and what is wrong with the files.
+func (a *App) allServers() (rows []*serverRow, remarks []config.Warning, err error) {
+	policy, err := trustPolicy(os.Getenv(config.EnvTrust))
+	if err != nil {
+		return nil, nil, err
+	}
+	options := config.Options{Files: a.flags.config, Distrust: policy.none, Sources: a.consent.sources}
+	loaded, err := config.Load(options)
+	if err != nil {
+		a.log.Warn(words.FirstLine(err.Error()))
+	}
+	a.consent.applyPolicy(policy, loaded.Projects)
+	for _, server := range loaded.Servers {
+		rows = append(rows, a.newRow(server, ownRows))
+	}
+	for _, shadowed := range loaded.Shadowed {
+		if shadowed.Server != "" {
+			rows = append(rows, &serverRow{
+				Name: shadowed.Server, Client: ownRows, Where: shadowed.Origin.String(), State: "shadowed",
+				ShadowedBy: shadowed.By.String(), path: shadowed.Origin.File,
+			})
+		}
+	}
+	first := make(map[string]*serverRow)
+	for _, file := range config.ReadClients(options, config.Clients()...) {
+		if file.Project != nil {
+			a.consent.applyPolicy(policy, []*config.Project{file.Project})
+		}
+		remarks = append(remarks, file.Warnings...)
+		for _, server := range file.Servers {
+			row := a.newRow(server, file.Client.ID)
+			if same := sameEntry(rows, row); same != nil {
+				if same.Client != row.Client && !slices.Contains(same.Also, row.Client) {
+					same.Also = append(same.Also, row.Client)
+				}
+				row = same
+			} else {
+				rows = append(rows, row)
+			}
+			if earlier := first[server.Name]; earlier == nil {
+				first[server.Name] = row
+			} else if earlier != row && row.Client == file.Client.ID {
+				row.State, row.ShadowedBy = "shadowed", earlier.Where
+			}
+		}
+	}
+	findSame(rows)
+	return rows, distinctWarnings(remarks), nil
+}
+
+// sameEntry returns the row of the same place in the same file, read for another client.
+func sameEntry(rows []*serverRow, row *serverRow) *serverRow {
+	for _, other := range rows {
+		if other.server != nil && other.server.Plain() == row.server.Plain() && other.path == row.path &&
+			other.server.Origin.Line == row.server.Origin.Line &&
+			other.server.Origin.Column == row.server.Origin.Column {
+			return other
+		}
+	}
+	return nil
+}
+
+func distinctWarnings(warnings []config.Warning) []config.Warning {
+	var once []config.Warning
+	for _, warning := range warnings {
+		if !slices.Contains(once, warning) {
+			once = append(once, warning)
+		}
+	}
+	return once
+}
+
+func (a *App) newRow(server *config.Server, client string) *serverRow {
+	a.mask.Add(server.Secrets()...)
+	row := &serverRow{
+		Name: server.Name, Client: client, Transport: server.Way(), Where: server.Origin.String(),
+		Scope: string(server.Scope), Enabled: !server.Disabled, State: "ok", server: server,
+		path: server.Origin.File,
+	}
+	if path, err := filepath.Abs(row.path); err == nil && row.path != "" {
+		row.path = path
+	}
+	for _, word := range server.Target() {
+		row.Command = append(row.Command, a.mask.Text(word))
+	}
+	if server.URL != "" {
+		row.URL, row.Command = row.Command[0], nil
+	}
+	switch {
+	case server.Err() != nil:
+		row.State, row.Error = "broken", words.FirstLine(a.mask.Text(server.Err().Error()))
+	case server.Disabled:
+		row.State = "disabled"
+	case server.CheckConsent() != nil:
+		row.State = "untrusted"
+	}
+	return row
+}
+
+// findSame notes which servers start or reach the same.
+func findSame(rows []*serverRow) {
+	groups := make(map[string][]*serverRow)
+	for _, row := range rows {
+		if row.server == nil || row.State == "shadowed" || len(row.server.Target()) == 0 {
+			continue
+		}
+		key := strings.Join(row.server.Target(), "\x00")
+		groups[key] = append(groups[key], row)
+	}
+	for _, group := range groups {
+		for _, row := range group {
+			for _, other := range group {
+				if other != row {
+					row.SameAs = append(row.SameAs, other.Name)
+				}
+			}
+		}
+	}
+}
+
+// connectRows connects to the servers of rows in parallel, and notes what each says of itself. failed is the error of a
+// server where none answered.
+func (a *App) connectRows(ctx context.Context, rows []*serverRow) (failed, err error) {
+	byName := make(map[string]*serverRow)
+	var list []*config.Server
+	for _, row := range rows {
+		if row.State != "ok" && row.State != "untrusted" {
+			continue
+		}
+		byName[row.Name] = row
+		list = append(list, row.server)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	box, err := a.toolbox(toolboxOptions{servers: list, tellsFailures: true, lenient: true})
+	if err != nil {
+		return nil, err
+	}
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "servers", Request: true})
+	defer done()
+	opened, err := box.startServers(bounded, "connect", box.pool.Names(), false)
+	if err != nil {
+		return nil, err
+	}
+	var wait sync.WaitGroup
+	for _, one := range opened {
+		row := byName[one.Server]
+		if one.Err != nil {
+			row.State, row.Error = "failed", words.FirstLine(one.Err.Error())
+			if one.Err != nil && row.server.CheckConsent() != nil {
+				row.State = "untrusted"
+			}
+			continue
+		}
+		row.State = "ready"
+		wait.Go(func() { row.Found = box.found(bounded, one.Session) })
+	}
+	wait.Wait()
+	return listFailure(opened, false), nil
+}
+
+// found returns what a server says of itself.
+func (b *toolbox) found(ctx context.Context, session *servers.Session) *foundInfo {
+	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
+	info := &foundInfo{
+		Name: b.mask.Text(session.Info.Name), Version: b.mask.Text(session.Info.Version), Protocol: session.Protocol,
+		Era: "initialize", StartMS: int64(math.Round(start)), Tools: len(session.Tools()),
+		Instructions: b.mask.Text(session.Instructions), Capabilities: session.Capabilities,
+	}
+	if session.Protocol >= "2026-07-28" {
+		info.Era = "server/discover"
+	}
+	if session.Capabilities.Resources != nil {
+		list, _ := session.Resources(ctx)
+		info.Resources = len(list)
+	}
+	if session.Capabilities.Prompts != nil {
+		list, _ := session.Prompts(ctx)
+		info.Prompts = len(list)
+	}
+	return info
+}
+
+func (a *App) printRows(rows []*serverRow, o serversListOptions) error {
+	if o.json {
+		return a.printJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
+	}
+	screen := a.outScreen()
+	out := tabwriter.NewWriter(a.Console.Out, 0, 0, 2, ' ', 0)
+	if len(rows) > 0 && screen.TTY {
+		fmt.Fprintln(out, strings.Join([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, "\t"))
+	}
+	for _, row := range rows {
+		fields := []string{row.Name, cmp.Or(row.Transport, "-"), row.State, row.Where, row.notes()}
+		if !screen.TTY {
+			if err := a.printFields(fields...); err != nil {
+				return err
+			}
+			continue
+		}
+		for i := range fields {
+			fields[i] = render.Safe(fields[i])
+		}
+		fmt.Fprintln(out, strings.Join(fields, "\t"))
+	}
+	if len(rows) == 0 {
+		a.say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
+	}
+	return out.Flush()
+}
+
+// notes says what else is to be known of an entry.
+func (r *serverRow) notes() string {
+	var notes []string
+	if f := r.Found; f != nil {
+		notes = append(notes, fmt.Sprintf("%s %s, %s, %d ms, %s, %s, %s", f.Name, f.Version, f.Protocol, f.StartMS,
+			words.Count(f.Tools, "tool"), words.Count(f.Resources, "resource"), words.Count(f.Prompts, "prompt")))
+	}
+	if len(r.Also) > 0 {
+		notes = append(notes, "also of "+strings.Join(r.Also, ", "))
+	}
+	if len(r.SameAs) > 0 {
+		notes = append(notes, "same as "+strings.Join(r.SameAs, ", "))
+	}
+	if r.ShadowedBy != "" {
+		notes = append(notes, "shadowed by "+r.ShadowedBy)
+	}
+	if r.Error != "" {
+		notes = append(notes, r.Error)
+	}
+	return strings.Join(notes, "; ")
+}

@@ -1,0 +1,167 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+	"toolx/pkg/words"
+)
+
+// serversShowOptions say which server is shown, and how.
+type serversShowOptions struct {
+	name    string
+	json    bool
+	connect bool
+}
+
+// shownSetting is one value of an entry.
+type shownSetting struct {
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Written string `json:"written,omitempty"` // where it differs
+	Where   string `json:"where"`
+}
+
+// shownServer is what is shown of a server.
+type shownServer struct {
+	*serverRow
+	Settings []shownSetting `json:"settings"`
+}
+
+func newServersShowCommand(app *App, run runFunc[serversShowOptions]) *cobra.Command {
+	var o serversShowOptions
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show the entry of a server, and where each value comes from",
+		Long: `Show the entry of a server as toolx uses it: each value with its variables replaced,
+and where it stands. Secrets are masked. What only a keyring, a program, a file or a
+person can tell is shown as it is written.
+
+It starts nothing; with --connect it connects, and shows what the server says of itself.
+
+Exit codes: 0 shown; 2 wrong usage, or no such server; --connect: 3 authentication, 4
+not reached.`,
+		Example: `  toolx servers show cursor:files
+  toolx servers show github --connect
+  toolx servers show vscode:db --json | jq -r '.settings[] | "\(.key)\t\(.where)"'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if err := atMostOne(&o.name, "toolx servers show NAME")(nil, args); err != nil {
+				return err
+			}
+			if o.name == "" {
+				return fault.Usage("name a server", "toolx servers lists them")
+			}
+			return nil
+		},
+		RunE:              runs(app, &o, run),
+		ValidArgsFunction: completeServers(app, 1),
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect, and show what the server says of itself")
+	return cmd
+}
+
+// runServersShow shows one entry.
+func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
+	loaded, err := app.consent.loadConfig()
+	if err != nil {
+		return err
+	}
+	server, err := serverNamed(loaded.Servers, o.name, "toolx servers lists them all")
+	if err != nil {
+		return err
+	}
+	settings, secrets := server.Settings(os.Environ())
+	app.mask.Add(secrets...)
+	client := server.Client
+	if client == "" {
+		client = ownRows
+	}
+	shown := &shownServer{serverRow: app.newRow(server, client)}
+	for _, setting := range settings {
+		one := shownSetting{
+			Key: setting.Path, Value: app.maskedSetting(setting.Path, setting.Value), Where: setting.Origin.String(),
+		}
+		if setting.Written != setting.Value {
+			one.Written = app.maskedSetting(setting.Path, setting.Written)
+		}
+		shown.Settings = append(shown.Settings, one)
+	}
+	var failed error
+	if o.connect {
+		if failed, err = app.connectRows(ctx, []*serverRow{shown.serverRow}); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		err = app.printJSON(shown)
+	} else {
+		err = app.printShown(shown)
+	}
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// maskedSetting hides what is secret in a value, also by the key that it stands under. A reference is no secret.
+func (o *output) maskedSetting(path, value string) string {
+	if strings.Contains(value, "${") {
+		return o.mask.Text(value)
+	}
+	key := path[strings.LastIndexByte(path, '.')+1:]
+	prefix := key + "="
+	return strings.TrimPrefix(o.mask.Text(prefix+o.mask.Text(value)), prefix)
+}
+
+func (o *output) printShown(shown *shownServer) error {
+	row := shown.serverRow
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(o.Console.Out, "%-12s %s\n", name, render.Safe(text))
+		}
+	}
+	line("name", row.Name)
+	line("client", strings.Join(append([]string{row.Client}, row.Also...), ", "))
+	line("transport", row.Transport)
+	line("state", row.State)
+	line("where", row.Where)
+	line("error", row.Error)
+	if f := row.Found; f != nil {
+		line("server", strings.TrimSpace(f.Name+" "+f.Version))
+		line("protocol", f.Protocol+", by "+f.Era)
+		line("started in", fmt.Sprintf("%d ms", f.StartMS))
+		line("offers", strings.Join([]string{
+			words.Count(f.Tools, "tool"), words.Count(f.Resources, "resource"), words.Count(f.Prompts, "prompt"),
+		}, ", "))
+		capabilities, err := json.Marshal(f.Capabilities)
+		if err != nil {
+			return err
+		}
+		line("capabilities", string(capabilities))
+		for text := range strings.Lines(f.Instructions) {
+			line("instructions", strings.TrimRight(text, "\r\n"))
+		}
+	}
+	if len(shown.Settings) > 0 {
+		fmt.Fprintln(o.Console.Out)
+	}
+	for _, setting := range shown.Settings {
+		text := setting.Key + " = " + setting.Value
+		if setting.Written != "" {
+			text += "   (" + setting.Written + ")"
+		}
+		_, err := fmt.Fprintf(o.Console.Out, "%s   %s\n", render.Safe(text), render.Safe(setting.Where))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// Way returns how the server is reached: one of the Transport constants.
+func (s *Server) Way() string {
+	switch {
+	case s.Transport != "":
+		return s.Transport
+	case s.URL != "":
+		return TransportHTTP
+	}
+	return TransportStdio
+}
+
+// Target returns what the entry starts or reaches, as written: the program with its arguments, or the address alone.
+func (s *Server) Target() []string {
+	if s.URL != "" {
+		return []string{s.URL}
+	}
+	if s.Command == "" {
+		return nil
+	}
+	return append([]string{s.Command}, s.Args...)
+}
+
+// Setting is one value of an entry.
+type Setting struct {
+	// Path is where it stands in the entry: "args[1]", "env.TOKEN".
+	Path string
+	// Written is the text in the file. Value is what it becomes; it is Written where the value is not known without
+	// asking a keyring, a program, a file or a person, or where a variable is not set.
+	Written, Value string
+	Origin         Origin
+}
+
+// Settings returns the values of the entry, in its order, and the secrets among them. It starts, reads and asks
+// nothing.
+func (s *Server) Settings(environ []string) (settings []Setting, secrets []string) {
+	secrets = s.Secrets()
+	if s.node == nil {
+		return nil, secrets
+	}
+	lookup := newEnvironment(environ)
+	var walk func(path string, n *node)
+	walk = func(path string, n *node) {
+		switch n.kind {
+		case kindList:
+			for i, item := range n.items {
+				walk(joinIndex(path, i), item)
+			}
+			return
+		case kindMap:
+			for _, m := range n.members {
+				walk(joinKey(path, m.key), m.value)
+			}
+			return
+		}
+		setting := Setting{Path: path, Written: n.written, Value: n.written, Origin: s.origin(path)}
+		if n.kind == kindText && strings.Contains(n.text, "${") && !asksElsewhere(n.text) {
+			e := &expander{server: s, lookup: lookup.get}
+			if value := e.expand(n.text, path); e.failure() == nil {
+				setting.Value = value
+				secrets = append(secrets, e.values...)
+			}
+		}
+		settings = append(settings, setting)
+	}
+	walk("", s.node)
+	own, headers := map[string]string{}, map[string]string{}
+	var args []string
+	address := s.URL
+	for _, setting := range settings {
+		switch key, name, _ := strings.Cut(setting.Path, "."); {
+		case key == "env" || key == "environment":
+			own[name] = setting.Value
+		case key == "headers" || key == "http_headers":
+			headers[name] = setting.Value
+		case strings.HasPrefix(setting.Path, "args["):
+			args = append(args, setting.Value)
+		case key == "url":
+			address = setting.Value
+		}
+	}
+	secrets = slices.Concat(secrets, secretsOf(args, own, headers, address, nil))
+	// What is still a reference is no secret.
+	return settings, slices.DeleteFunc(secrets, func(secret string) bool { return strings.Contains(secret, "${") })
+}
+
+// asksElsewhere reports whether a text has a reference whose value is not in the environment.
+func asksElsewhere(text string) bool {
+	for _, form := range references() {
+		if !form.public && strings.Contains(text, "${"+form.name+":") {
+			return true
+		}
+	}
+	return false
+}
