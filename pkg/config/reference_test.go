@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"toolx/pkg/mask"
@@ -146,6 +147,33 @@ func TestReferencesAreSecretAndRunOnce(t *testing.T) {
 	}
 	if want := []string{filepath.Join(dir, "vault") + "|token"}; !slices.Equal(ran, want) {
 		t.Errorf("ran %q, want %q", ran, want)
+	}
+}
+
+// Servers that are started side by side share one run of a program.
+func TestProgramsRunOnce(t *testing.T) {
+	ran := 0
+	sources := &Sources{Run: func([]string, string, []string) (string, error) {
+		ran++ // the race detector sees whether two run at a time
+		if ran == 1 {
+			return "", errors.New("locked")
+		}
+		return "opened-secret", nil
+	}}
+	if _, err := sources.run([]string{"vault"}, "", nil); err == nil {
+		t.Error("the first run does not fail")
+	}
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			if text, err := sources.run([]string{"vault"}, "", nil); text != "opened-secret" || err != nil {
+				t.Errorf("%q, %v", text, err)
+			}
+		})
+	}
+	wait.Wait()
+	if ran != 2 {
+		t.Errorf("ran %d times", ran)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
@@ -144,6 +145,9 @@ func (l *life) failed(ctx context.Context, e *evidence.Evidence, err error) *evi
 func safeCalls(ctx context.Context, tools []*exec.Tool) []evidence.Call {
 	var calls []evidence.Call
 	for _, tool := range tools {
+		if tool.Denied() != nil || tool.Asks(guard.Never) != nil {
+			continue
+		}
 		if arguments, safe := safeArguments(ctx, tool); safe {
 			calls = append(calls, evidence.Call{Server: tool.Server, Tool: tool.Plain, Arguments: arguments, Own: true})
 		}
