@@ -69,7 +69,16 @@ func TestOptions(t *testing.T) {
 		{
 			"a model's calls, in a file",
 			[]string{"call", "--from-tool-call", "m.json", "--result-format", "Anthropic"},
-			callOptions{replyOptions: replyOptions{output: "text"}, model: modelOptions{from: "m.json", format: "anthropic"}},
+			with(func(o *callOptions) { o.tool, o.model = "", modelOptions{from: "m.json", format: "anthropic"} }),
+		},
+		{
+			"guards",
+			[]string{"call", "t", "--allow", "a*", "--allow", "b", "--deny", "c", "--read-only", "--confirm", "always", "-y"},
+			with(func(o *callOptions) {
+				o.guards = guardOptions{
+					allow: []string{"a*", "b"}, deny: []string{"c"}, readOnly: true, confirm: "always", yes: true,
+				}
+			}),
 		},
 		{
 			"a login",
