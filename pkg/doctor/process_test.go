@@ -213,13 +213,26 @@ func evidenceOf(run *evidence.Run) *evidence.Evidence {
 
 func TestSlowStart(t *testing.T) {
 	for _, one := range []struct {
-		took time.Duration
-		want check.Severity
-	}{{5 * time.Second, ""}, {6 * time.Second, check.Warning}, {31 * time.Second, check.Error}} {
+		took, again time.Duration // again is of the second start, or 0
+		want        check.Severity
+	}{
+		{5 * time.Second, 0, ""},
+		{6 * time.Second, 0, check.Warning},
+		{31 * time.Second, 0, check.Error},
+		{6 * time.Second, 6 * time.Second, check.Warning},
+		{6 * time.Second, 2 * time.Second, check.Info},
+		{31 * time.Second, 2 * time.Second, check.Error},
+	} {
 		began := time.Now()
-		e := evidenceOf(&evidence.Run{Began: began, Exchanges: []*evidence.Exchange{{
-			Method: "initialize", At: began.Add(time.Second), Took: one.took - time.Second, Frame: []byte(`{}`),
-		}}})
+		start := func(took time.Duration) *evidence.Run {
+			return &evidence.Run{Began: began, Exchanges: []*evidence.Exchange{{
+				Method: "initialize", At: began.Add(time.Second), Took: took - time.Second, Frame: []byte(`{}`),
+			}}}
+		}
+		e := evidenceOf(start(one.took))
+		if one.again > 0 {
+			e.Probe = start(one.again)
+		}
 		var got check.Severity
 		for _, finding := range ask("slow-start")(e) {
 			got = check.Warning

@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,5 +76,16 @@ func TestRefusalOutlivesSilence(t *testing.T) {
 	if !errors.As(err, &failure) || failure.Ending != EndingRefused || failure.Cause() == nil ||
 		failure.Cause().What != "FAKE_API_KEY is not set" {
 		t.Errorf("open: %v", err)
+	}
+}
+
+// TestARefusalHasTheWordsBeforeIt shows that a failure has what the server wrote on stderr before it refused.
+func TestARefusalHasTheWordsBeforeIt(t *testing.T) {
+	const said = "pass it as FAKE_API_KEY"
+	s := newStage(t, ample, "init-error", "--stderr", said)
+	err := s.open()
+	var failure *Failure
+	if !errors.As(err, &failure) || failure.Ending != EndingRefused || !slices.Contains(failure.StderrTail, said) {
+		t.Errorf("failure is %+v", failure)
 	}
 }

@@ -352,8 +352,8 @@ func (p *countedPipe) Read(b []byte) (int, error) {
 }
 
 // settled waits until the pipe of an ended server is read to its end; ended is closed then. While nobody holds the
-// other side, that end is certain to come, however long toolx takes to read. Otherwise settled gives up and returns
-// false once nothing more has come for drainTime.
+// other side, that end is certain to come, however long toolx takes to read. Otherwise, and for a server that lives,
+// settled returns false once nothing more has come for drainTime.
 func (p *countedPipe) settled(ended <-chan struct{}) bool {
 	tick := time.NewTicker(drainTime)
 	defer tick.Stop()
@@ -378,6 +378,9 @@ func (p *countedPipe) settled(ended <-chan struct{}) bool {
 
 // newFailure gathers what is known of the server now.
 func (t *stdio) newFailure(ending Ending) *Failure {
+	if ending == EndingMalformed && t.process != nil {
+		t.stderrRead.settled(t.stderrEnded) // what it wrote before its answer says why
+	}
 	failure := &Failure{
 		Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
 		Withheld: t.launch.Withheld, environ: t.launch.Env,

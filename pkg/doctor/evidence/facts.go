@@ -239,6 +239,20 @@ func StartTime(e *Evidence) (took time.Duration, ok bool) {
 	return x.At.Add(x.Took).Sub(e.Clean.Began), true
 }
 
+// SecondStartTime returns the time from the start of the probing run's process to its first answer; ok is false if it
+// gave none.
+func SecondStartTime(e *Evidence) (took time.Duration, ok bool) {
+	run := e.Probe
+	if run == nil {
+		return 0, false
+	}
+	x := run.find((*Exchange).Answered)
+	if x == nil {
+		return 0, false
+	}
+	return x.At.Add(x.Took).Sub(run.Began), true
+}
+
 // ByID returns the request with an id, whatever JSON type the id came back as, or nil.
 func (r *Run) ByID(id string) *Exchange {
 	return r.find(func(x *Exchange) bool { return x.ID == PlainID(id) })
