@@ -217,6 +217,9 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	began := time.Now()
 	fleet := doctor.Examine(ctx, v.config, v.servers, options)
 	fleet.ConfigErr = v.configErr
+	if v.config != nil && (v.whole || len(v.consent.named) > 0) {
+		fleet.Survey = config.NewSurvey(config.Options{}, v.config.Servers)
+	}
 	if !v.whole {
 		fleet.Config = nil // the report is about servers, not the config
 	}

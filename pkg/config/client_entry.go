@@ -110,6 +110,14 @@ func makeTranslations() map[string]func(*translation, member) {
 		"tool_timeout_sec":    timed("timeout", time.Second),
 		"startup_timeout_sec": timed("startTimeout", time.Second),
 		"startup_timeout_ms":  timed("startTimeout", time.Millisecond),
+		"tools":               (*translation).allow,
+		"includeTools":        (*translation).allow,
+		"enabledTools":        (*translation).allow,
+		"enabled_tools":       (*translation).allow,
+		"available_tools":     (*translation).allow,
+		"excludeTools":        (*translation).deny,
+		"disabledTools":       (*translation).deny,
+		"disabled_tools":      (*translation).deny,
 		"enabled":             (*translation).boolean, "disabled": (*translation).boolean,
 		"auth": (*translation).auth, "oauth": (*translation).auth,
 	}
@@ -265,6 +273,25 @@ func (t *translation) time(name string, m member, unit time.Duration) {
 	if exact := count * float64(unit); exact >= 1 && exact < float64(math.MaxInt64/2) {
 		t.put(name, m, textNode(unitText(time.Duration(exact)), m.value.origin))
 	}
+}
+
+// allow reads the only tools that the client uses. To Goose, none are all.
+func (t *translation) allow(m member) {
+	if t.client.ID != "goose" || len(m.value.items) > 0 {
+		t.tools("allow", m)
+	}
+}
+
+func (t *translation) deny(m member) { t.tools("deny", m) }
+
+// tools reads names of tools. What is no list is meant for something else.
+func (t *translation) tools(name string, m member) {
+	if m.value.kind != kindList {
+		return
+	}
+	list := *m.value
+	list.items = slices.DeleteFunc(slices.Clone(list.items), func(item *node) bool { return item.kind != kindText })
+	t.put(name, m, &list)
 }
 
 func (t *translation) boolean(m member) {

@@ -21,6 +21,8 @@ import (
 // Fleet is the evidence about all servers together, and the config.
 type Fleet struct {
 	Config *config.Config // nil for a server given on the command line
+	// Survey is what other clients' files show; nil where they were not asked for.
+	Survey *config.Survey
 	// ConfigErr is why the config could not be loaded, nil where it was.
 	ConfigErr error
 	Servers   []*Evidence

@@ -21,6 +21,8 @@ func Checks() []check.Check {
 		{ID: "config-unknown-key", AskAll: warnings(true)},
 		{ID: "config-remark", AskAll: warnings(false)},
 		{ID: "server-shadowed", AskAll: askServerShadowed},
+		{ID: "client-file-ignored", AskAll: askClientFileIgnored},
+		{ID: "client-entries-differ", AskAll: askClientEntriesDiffer},
 		{ID: "secret-in-config", Need: check.NeedEntry, Ask: askSecretInConfig},
 		{ID: "secret-in-args", Need: check.NeedEntry, Ask: askSecretInArgs},
 		{ID: "secret-in-url", Need: check.NeedEntry, Ask: askSecretInURL},

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+)
+
+// askClientFileIgnored finds servers in files of other clients that those never read.
+func askClientFileIgnored(fleet *evidence.Fleet) []check.Finding {
+	if fleet.Survey == nil {
+		return nil
+	}
+	var findings []check.Finding
+	for _, ignored := range fleet.Survey.Ignored {
+		f := check.At(placeOf(ignored.Origin), "%s: %s", ignored.Origin.File, evidence.OneLine(ignored.Why))
+		f.Title = ignored.Client.Name + " never reads these servers"
+		f.Fix = []string{ignored.Fix}
+		findings = append(findings, f)
+	}
+	return check.Capped(findings)
+}
+
+// askClientEntriesDiffer finds servers of one name whose entries differ from client to client. Values are not shown.
+func askClientEntriesDiffer(fleet *evidence.Fleet) []check.Finding {
+	if fleet.Survey == nil {
+		return nil
+	}
+	var findings []check.Finding
+	for _, differing := range fleet.Survey.Differing {
+		var places, names []string
+		for _, server := range differing.Servers {
+			places = append(places, server.Origin.String())
+			names = append(names, clientName(server))
+		}
+		f := check.At(placeOf(differing.Servers[0].Origin), "%s differ: %s",
+			evidence.Listed(differing.Keys), strings.Join(places, ", "))
+		f.Title = fmt.Sprintf("the server '%s' is not the same in %s", evidence.Label(differing.Name),
+			evidence.Listed(names))
+		findings = append(findings, f)
+	}
+	return check.Capped(findings)
+}
+
+// clientName returns the name of the client whose file has an entry.
+func clientName(server *config.Server) string {
+	if client := config.ClientNamed(server.Client); client != nil {
+		return client.Name
+	}
+	return "toolx"
+}
