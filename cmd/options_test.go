@@ -64,7 +64,9 @@ func TestOptions(t *testing.T) {
 		{
 			"a model's calls, on standard input",
 			[]string{"call", "--from-tool-call", "--sequential", "--", "node", "x.js"},
-			callOptions{replyOptions: replyOptions{output: "text", server: []string{"node", "x.js"}}, model: modelOptions{from: "-", sequential: true}},
+			with(func(o *callOptions) {
+				o.tool, o.server, o.model = "", []string{"node", "x.js"}, modelOptions{from: "-", sequential: true}
+			}),
 		},
 		{
 			"a model's calls, in a file",
