@@ -178,6 +178,7 @@ func (x *exporter) write() {
 	x.auth()
 	x.either(len(s.HeadersCommand) > 0, "headersCommand", f.headersCommand, strings.Join(s.HeadersCommand, " "))
 	x.switchedOff()
+	x.guards()
 	x.time("timeout", s.Timeout, f.timeout)
 	x.time("startTimeout", s.StartTimeout, f.startTimeout)
 	for _, only := range []struct {
@@ -213,6 +214,26 @@ func (x *exporter) kind() {
 	}
 	if x.client.ID == "goose" {
 		x.put("name", x.server.Name)
+	}
+}
+
+// guards writes which tools may be used. Clients know names alone, no patterns.
+func (x *exporter) guards() {
+	for _, one := range x.server.Guards {
+		names := func(list []string) bool {
+			return !slices.ContainsFunc(list, func(glob string) bool { return strings.ContainsAny(glob, `*?[\`) })
+		}
+		allow, deny := x.form.allow, x.form.deny
+		if !names(one.Allow) {
+			allow = ""
+		}
+		if !names(one.Deny) {
+			deny = ""
+		}
+		x.either(one.Allow != nil, "allow", allow, one.Allow)
+		x.either(len(one.Deny) > 0, "deny", deny, one.Deny)
+		x.either(one.ReadOnly, "readOnly", "", nil)
+		x.either(one.Confirm != "", "confirm", "", nil)
 	}
 }
 

@@ -112,6 +112,8 @@ servers:
     protocol: legacy
     inheritEnv: [PATH]
     disabled: true
+    allow: [a, b_*]
+    deny: [c]
 `
 	folder := t.TempDir()
 	path := filepath.Join(folder, "toolx.yaml")
@@ -135,7 +137,8 @@ servers:
 				"Zed does not replace ${env:KEY}, in args[0]", "Zed does not replace ${KEY:-none}, in args[1]",
 				"Zed may not know ${keyring:a}, in env.A", "Zed does not replace ${B}, in env.B",
 				"Zed has no key for cwd", "Zed has no key for envFile", "Zed has no key for disabled",
-				"Zed has no key for timeout", "Zed has no key for startTimeout", "Zed has no key for inheritEnv",
+				"Zed has no key for allow", "Zed has no key for deny", "Zed has no key for timeout",
+				"Zed has no key for startTimeout", "Zed has no key for inheritEnv",
 				"Zed has no key for hint", "Zed has no key for protocol",
 			},
 		},
@@ -145,7 +148,8 @@ servers:
 			[]string{
 				"VS Code knows no default, as ${KEY:-none} has, in args[1]",
 				"VS Code may replace ${literal}, in args[2]", "VS Code may not know ${keyring:a}, in env.A",
-				"VS Code has no key for disabled", "VS Code has no key for timeout",
+				"VS Code has no key for disabled", "VS Code has no key for allow", "VS Code has no key for deny",
+				"VS Code has no key for timeout",
 				"VS Code has no key for startTimeout",
 				"VS Code has no key for inheritEnv", "VS Code has no key for hint", "VS Code has no key for protocol",
 			},
