@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
@@ -178,5 +177,5 @@ func (m *memory) Owners(tool string) []string {
 			owners = append(owners, server.Name)
 		}
 	}
-	return slices.Clip(owners)
+	return owners
 }
