@@ -239,6 +239,10 @@ func (o *output) readQuestion(ctx context.Context, question string) (string, err
 // asked for by name.
 func (a *asking) open(ctx context.Context) error {
 	o, known := a.options, a.pool.Names()
+	var err error
+	if o.servers, err = expandClients(a.config.Servers, o.servers); err != nil {
+		return err
+	}
 	for _, name := range o.servers {
 		if !slices.Contains(known, name) {
 			return &exec.NotFoundError{Name: name + exec.Separator + "*", UnknownServer: name, Servers: known}

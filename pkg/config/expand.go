@@ -152,13 +152,12 @@ func withoutDefault(reference string) string {
 }
 
 // ReferenceFix says what to write instead of a ${…} that is no variable. Other clients have forms of their own, such as
-// VS Code's ${input:ID}.
+// VS Code's ${command:ID}.
 func ReferenceFix(reference string) string {
 	form, name, found := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(reference, "${"), "}"), ":")
 	switch {
 	case found && form == "input" && name != "":
-		variable := variableFor(name)
-		return fmt.Sprintf("VS Code asks for it, and toolx does not: write ${%s} and export %s=…", variable, variable)
+		return "export TOOLX_INPUT_" + variableFor(name) + "=…, or call on a terminal, where toolx asks"
 	case found && (form == "command" || form == "config") && name != "":
 		return "VS Code fills it in, and toolx does not: write ${NAME} of a variable that holds the value"
 	}
