@@ -94,7 +94,7 @@ func (v *visit) chooseServers() error {
 	v.servers, _ = serversNamed(loaded.Servers, nil)
 	if len(loaded.Files) == 0 {
 		return fault.Usage("no server to examine: no config was found, and no command was given",
-			"toolx doctor -- npx -y @modelcontextprotocol/server-everything")
+			"toolx doctor -- npx -y @modelcontextprotocol/server-everything; toolx servers lists those of other clients")
 	}
 	return nil
 }
