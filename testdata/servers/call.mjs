@@ -16,22 +16,29 @@ import { text } from "node:stream/consumers";
 
 const print = (value) => process.stdout.write(JSON.stringify(value) + "\n");
 
-async function listNames(client) {
-  const names = [];
+async function listTools(client) {
+  const tools = [];
   let cursor;
   do {
     const page = await client.listTools({ cursor });
-    names.push(...page.tools.map((tool) => tool.name));
+    tools.push(...page.tools);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
-  return names;
+  return tools;
 }
 
 // The plain request rather than callTool, which would refuse some calls on the
-// client's side: the server's own answer is what counts.
-async function call(client, { tool, arguments: args }) {
+// client's side: the server's own answer is what counts. A tool that runs as a
+// task only is waited for.
+async function call(client, { tool, arguments: args }, asTask) {
   try {
     const params = { name: tool, arguments: args };
+    if (asTask) {
+      for await (const message of client.experimental.tasks.callToolStream(params, CallToolResultSchema)) {
+        if (message.type === "result") return { tool, result: message.result };
+        if (message.type === "error") throw message.error;
+      }
+    }
     return { tool, result: await client.request({ method: "tools/call", params }, CallToolResultSchema) };
   } catch (error) {
     return { tool, error: { code: error.code, message: error.message } };
@@ -45,9 +52,11 @@ const transport = /^https?:/.test(command)
   ? new StreamableHTTPClientTransport(new URL(command))
   : new StdioClientTransport({ command, args, env: process.env, stderr: "ignore" });
 await client.connect(transport);
-print({ tools: await listNames(client) });
+const tools = await listTools(client);
+print({ tools: tools.map((tool) => tool.name) });
+const tasks = tools.filter((tool) => tool.execution?.taskSupport === "required").map((tool) => tool.name);
 for (const one of calls) {
-  print(await call(client, one));
+  print(await call(client, one, tasks.includes(one.tool)));
 }
 await transport.terminateSession?.();
 await client.close();
