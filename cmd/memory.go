@@ -75,7 +75,7 @@ const maxInstructions = 16 << 10
 func factsOf(list servers.Listed) catalog.Facts {
 	s := list.Session
 	return catalog.Facts{
-		Server: list.Server.Name, Protocol: s.Protocol, Name: s.Info.Name, Version: s.Info.Version,
+		Server: list.Server.Plain(), Protocol: s.Protocol, Name: s.Info.Name, Version: s.Info.Version,
 		Instructions: s.Instructions[:min(len(s.Instructions), maxInstructions)],
 	}
 }

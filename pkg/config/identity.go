@@ -3,27 +3,77 @@ package config
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Identity returns a digest of the entry: what it starts or reaches, and how, as written. Variables are not expanded,
 // so no value of theirs is part of it, and nothing of the entry can be read from it. An entry that is changed, renamed
-// or moved to another folder has another one; so has a program on the command line in another folder.
+// or moved to another folder has another one; so has a program on the command line in another folder, and an entry with
+// ${workspaceFolder}. An entry that counts for all folders, such as a client's for the user, has one in all of them,
+// unless it has relative paths. With and without its client before its name, an entry is the same.
 func (s *Server) Identity() string {
-	folder := s.dir
-	if s.literal && s.Command != "" {
+	folder, workspace := s.dir, ""
+	switch {
+	case s.literal && s.Command != "":
 		folder, _ = os.Getwd() // in a folder that was removed, all are one
+	case s.Client != "" && (s.Scope == ScopeUser || s.Scope == ScopeManaged) && !s.hasRelativePaths():
+		folder = ""
+	}
+	if s.namesWorkspace() {
+		workspace = (&expander{server: s}).workspace()
 	}
 	text, _ := json.Marshal(struct { // texts always encode
-		Name, Folder, Transport, Command, EnvFile, InheritEnv, Cwd, URL, CACert, ClientCert, ClientKey string
-		Args, InheritNames, HeadersCommand                                                             []string
-		Env, Headers                                                                                   map[string]string
-		Auth                                                                                           *Auth
+		Name, Folder, Workspace, Transport, Command, EnvFile, InheritEnv, Cwd, URL string
+		CACert, ClientCert, ClientKey                                              string
+		Args, InheritNames, HeadersCommand                                         []string
+		Env, Headers                                                               map[string]string
+		Auth                                                                       *Auth
 	}{
-		s.Name, folder, s.Transport, s.Command, s.EnvFile, s.InheritEnv, s.Cwd, s.URL,
+		s.Plain(), folder, workspace, s.Transport, s.Command, s.EnvFile, s.InheritEnv, s.Cwd, s.URL,
 		s.CACert, s.ClientCert, s.ClientKey,
 		s.Args, s.InheritNames, s.HeadersCommand,
 		s.Env, s.Headers,
 		s.Auth,
 	})
 	return digest(text)[:32]
+}
+
+// hasRelativePaths reports whether a client's entry names files by paths that count from a folder, as far as can be
+// seen: its own paths, those of references, and arguments that begin with ./ or ../.
+func (s *Server) hasRelativePaths() bool {
+	files := []string{s.Cwd, s.EnvFile}
+	programs := slices.Concat([]string{s.Command}, s.HeadersCommand[:min(1, len(s.HeadersCommand))])
+	for _, used := range s.references() {
+		if used.form == nil || used.form.name == "cmd" { // a program that is run in the folder
+			return true
+		}
+		if used.form.name == "file" {
+			files = append(files, used.argument)
+		}
+	}
+	for _, program := range programs {
+		if strings.ContainsFunc(program, isSeparator) { // else it is found in PATH
+			files = append(files, program)
+		}
+	}
+	for _, arg := range s.Args {
+		if strings.HasPrefix(filepath.ToSlash(arg), "./") || strings.HasPrefix(filepath.ToSlash(arg), "../") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(files, func(path string) bool {
+		known := []string{"~", "${HOME}", "${env:HOME}", "${userHome}", "${workspaceFolder}"}
+		return path != "" && !filepath.IsAbs(path) &&
+			!slices.ContainsFunc(known, func(start string) bool { return strings.HasPrefix(path, start) })
+	})
+}
+
+// namesWorkspace reports whether the entry uses the folder that clients call the workspace, or its name.
+func (s *Server) namesWorkspace() (found bool) {
+	if s.node != nil {
+		s.node.eachText("", func(_, text string) { found = found || strings.Contains(text, "${workspaceFolder") })
+	}
+	return found
 }

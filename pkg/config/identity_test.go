@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -58,5 +60,44 @@ func TestIdentityOfACommandLine(t *testing.T) {
 	}
 	if strings.Trim(here, "0123456789abcdef") != "" || len(here) != 32 {
 		t.Errorf("%s is not a digest", here)
+	}
+}
+
+// TestIdentityOfClients moves the entries of a client to another folder.
+func TestIdentityOfClients(t *testing.T) {
+	home, absolute := t.TempDir(), filepath.ToSlash(filepath.Join(t.TempDir(), "server"))
+	entries := map[string]bool{ // whether they are the same in both folders
+		`{"command": "npx", "args": ["-y", "pkg"]}`:                               true,
+		`{"command": "` + absolute + `", "cwd": "~/work"}`:                        true,
+		`{"command": "${userHome}/bin/server"}`:                                   true,
+		`{"url": "https://host/mcp"}`:                                             true,
+		`{"command": "./server"}`:                                                 false,
+		`{"command": "npx", "cwd": "sub"}`:                                        false,
+		`{"command": "npx", "envFile": ".env"}`:                                   false,
+		`{"command": "node", "args": ["./server.js"]}`:                            false,
+		`{"command": "node", "args": ["${workspaceFolder}/server.js"]}`:           false,
+		`{"command": "node", "env": {"NAME": "${workspaceFolderBasename}"}}`:      false,
+		`{"command": "node", "env": {"TOKEN": "${file:token}"}}`:                  false,
+		`{"command": "node", "env": {"TOKEN": "${cmd:./print-token}"}}`:           false,
+		`{"command": "node", "env": {"TOKEN": "${file:` + absolute + `.token}"}}`: true,
+	}
+	for entry, same := range entries {
+		if err := os.MkdirAll(filepath.Join(home, ".cursor"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := []byte(`{"mcpServers": {"a": ` + entry + `}}`)
+		if err := os.WriteFile(filepath.Join(home, ".cursor", "mcp.json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		identity := func(plain bool) string {
+			getenv := func(name string) (string, bool) { return home, name == "HOME" }
+			options := Options{Dir: t.TempDir(), Root: home, Getenv: getenv, System: "linux"}
+			loaded := &Config{}
+			loaded.AddClients(ReadClients(options, ClientNamed("cursor")), plain)
+			return loaded.Servers[0].Identity()
+		}
+		if (identity(false) == identity(true)) != same {
+			t.Errorf("%s: the same in both folders: %t", entry, !same)
+		}
 	}
 }
