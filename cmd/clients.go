@@ -25,6 +25,11 @@ func clientsNamed(cmd *cobra.Command, args []string) []string {
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args = args[:dash]
 	}
+	return clientsIn(cmd, args)
+}
+
+// clientsIn is clientsNamed for arguments that no "--" follows.
+func clientsIn(cmd *cobra.Command, args []string) []string {
 	switch cmd.Name() {
 	case "list", "doctor", "tui", "ping", "watch", "convert", "subscribe", "status": // any number of names
 	case "ask", "serve", "trust", "set", "conformance-client", "add", "rename":

@@ -96,7 +96,22 @@ func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Comple
 	if len(named) > 0 || c.adHoc {
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
+	found = append(found, clientPrefixes(typed)...)
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// clientPrefixes completes "CLIENT:", for the clients that have a file here. The file is read once that is typed.
+func clientPrefixes(typed string) []cobra.Completion {
+	var found []cobra.Completion
+	for _, client := range config.Clients() {
+		prefix := client.ID + ":"
+		there := func(f config.ClientFile) bool { return f.Exists }
+		if strings.HasPrefix(prefix, typed) && prefix != typed &&
+			slices.ContainsFunc(client.Files(config.Machine{}), there) {
+			found = append(found, cobra.CompletionWithDesc(prefix, "servers of "+client.Name))
+		}
+	}
+	return found
 }
 
 // denied reports whether a tool of a catalogue may not be used.
@@ -126,7 +141,10 @@ func completeServers(app *App, most int) cobra.CompletionFunc {
 				names = append(names, cobra.CompletionWithDesc(server.Name, reached))
 			}
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		if len(names) == 0 {
+			return clientPrefixes(typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+		return append(names, clientPrefixes(typed)...), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -143,6 +161,7 @@ func (a *App) setCompletions(cmd *cobra.Command) {
 			if complete == nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
+			a.consent.named = clientsIn(cmd, append(slices.Clone(args), typed))
 			return safeCompletions(complete, a.mask.Text)(cmd, args, typed)
 		}
 	}
