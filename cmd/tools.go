@@ -143,7 +143,8 @@ func (b *toolbox) needServers() error {
 		return nil
 	}
 	missing := fault.Usage("no server is configured",
-		"give one after --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml")
+		"give one after --: -- npx -y @modelcontextprotocol/server-everything; toolx servers add NAME -- COMMAND… "+
+			"keeps it, and toolx servers lists those that other clients have")
 	if len(b.config.Servers) > 0 {
 		missing.Message = "every server of the config is disabled"
 		setting, _ := b.config.Servers[0].DisabledBy()
