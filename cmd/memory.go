@@ -55,10 +55,23 @@ const writeDelay = time.Second
 func (m *memory) Listed(list servers.Listed) {
 	m.note(list.Server, func(anew *listedAnew) {
 		kind := catalog.Kind(list.Member)
+		if size := sizeOf(list.Elements); size > catalog.MaxFile {
+			// It would be refused, but only once all of it is encoded.
+			delete(anew.lists, kind)
+			anew.ended[kind] = true
+			return
+		}
 		anew.lists[kind], anew.at[kind] = list, time.Now()
 		delete(anew.ended, kind)
 		anew.facts = factsOf(list)
 	})
+}
+
+func sizeOf(elements []json.RawMessage) (size int) {
+	for _, element := range elements {
+		size += len(element)
+	}
+	return size
 }
 
 // memory returns the memory of a toolbox.

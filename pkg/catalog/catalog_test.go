@@ -229,7 +229,7 @@ func TestFilesAreBounded(t *testing.T) {
 	if s.Read("0") != nil || s.Read(fmt.Sprint(maxFiles+4)) == nil {
 		t.Error("it is not the oldest file that went")
 	}
-	large := `{"name":"a","description":"` + strings.Repeat("x", maxFile) + `"}`
+	large := `{"name":"a","description":"` + strings.Repeat("x", MaxFile) + `"}`
 	if err := s.Update(context.Background(), "large", Facts{}, []List{tools(now, Terms{}, large)}); err == nil {
 		t.Error("a list is kept that is too large")
 	}

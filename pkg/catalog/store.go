@@ -19,10 +19,10 @@ import (
 	"toolx/pkg/state"
 )
 
-// The bounds of what is kept. A list that has not been given anew for longest is no longer read, and its file goes when
+// The bounds of what is kept; MaxFile is in bytes. A list that has not been given anew for longest is no longer read, and its file goes when
 // another entry needs one.
 const (
-	maxFile  = 16 << 20 // bytes of one file
+	MaxFile  = 16 << 20
 	maxFiles = 300
 	longest  = 60 * 24 * time.Hour
 )
@@ -74,7 +74,7 @@ func (s Store) read(id string, has []byte) *Catalog {
 		return nil
 	}
 	defer file.Close()
-	c, err := decode(io.LimitReader(file, maxFile), has)
+	c, err := decode(io.LimitReader(file, MaxFile), has)
 	if err != nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (s Store) Update(ctx context.Context, id string, facts Facts, lists []List,
 		return s.remove(id)
 	}
 	text := encode(merged)
-	if len(text) > maxFile {
+	if len(text) > MaxFile {
 		return errTooLarge(len(text))
 	}
 	if known == nil {
@@ -128,7 +128,7 @@ func (s Store) Update(ctx context.Context, id string, facts Facts, lists []List,
 }
 
 func errTooLarge(size int) error {
-	return fmt.Errorf("a catalogue of %d bytes is not kept: at most %d are", size, maxFile)
+	return fmt.Errorf("a catalogue of %d bytes is not kept: at most %d are", size, MaxFile)
 }
 
 // Drop forgets all lists of an entry that are not public, as when a login ends.
@@ -257,7 +257,7 @@ func decode(in io.Reader, has []byte) (*Catalog, error) {
 
 // part reads one part of a file.
 func part(in io.Reader, size int, sum uint32) ([]byte, error) {
-	if size < 0 || size > maxFile {
+	if size < 0 || size > MaxFile {
 		return nil, errBroken
 	}
 	text := make([]byte, size)

@@ -87,7 +87,7 @@ func (c *Client) form() entryForm {
 		f.always = []rawjson.Member{rawjson.NewMember("tools", json.RawMessage(`["*"]`))}
 	case "devin":
 		f.kind, f.http, f.sse, f.variable = "transport", TransportHTTP, TransportSSE, "${env:%s}"
-		f.disabled = "disabled"
+		f.disabled, f.deny = "disabled", "disabledTools"
 	case "windsurf", "antigravity":
 		f.url, f.disabled, f.variable, f.deny = "serverUrl", "disabled", "${env:%s}", "disabledTools"
 	case "zed", "lmstudio":

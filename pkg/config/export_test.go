@@ -15,7 +15,7 @@ import (
 func TestExportIsReadAgain(t *testing.T) {
 	root, options := clientHome(t)
 	// What stands in a file that the client shares with another one, in words that only that one knows.
-	foreign := []string{"vscode:docs", "vscode:bare", "copilot:docs"}
+	foreign := []string{"vscode:docs", "vscode:bare", "vscode:remote", "copilot:docs"}
 	for _, client := range Clients() {
 		for _, file := range ReadClients(options, client) {
 			for _, server := range file.Servers {
