@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -170,7 +171,8 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 // working folder, in an entry from the file's.
 func (a *App) settlePaths(server *config.Server, file config.File) error {
 	for _, path := range []*string{&server.Command, &a.flags.caCert} {
-		isName := path == &server.Command && !strings.ContainsAny(*path, "/"+string(filepath.Separator))
+		isName := path == &server.Command &&
+			(server.Cwd != "" || !strings.ContainsAny(*path, "/"+string(filepath.Separator)))
 		settled := filepath.IsAbs(*path) || strings.HasPrefix(*path, "~") || strings.Contains(*path, "${")
 		if *path == "" || isName || settled {
 			continue
@@ -369,6 +371,10 @@ func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
 // is used.
 func (a *App) entryNamed(o serversEditOptions) (*config.Server, config.File, error) {
 	const fix = "toolx servers add NAME adds one"
+	if client, _ := config.ClientOf(o.name); client != nil {
+		return nil, config.File{}, fault.Usage(fmt.Sprintf("%s is in a file of %s, and toolx changes its own config only",
+			o.name, client.Name), "toolx servers show "+exec.ShellLine(o.name)+" says where it is")
+	}
 	file, named := o.named(a)
 	if named {
 		loaded, err := config.Load(config.Options{Files: []string{file.Name}})
@@ -390,17 +396,28 @@ func (a *App) entryNamed(o serversEditOptions) (*config.Server, config.File, err
 	return server, file, nil
 }
 
+// editLockTime is how long another process may take to change a config.
+const editLockTime = 10 * time.Second
+
+// maxEdited is the size in bytes of the largest file that is changed; clients keep much else in theirs.
+const maxEdited = 64 << 20
+
 // edit changes a config file under a lock that all toolx processes share. changes gets the text, empty where there is
 // no file yet. A file of a folder that the user has consented to stays trusted: the change is the user's own.
 func (a *App) edit(ctx context.Context, file config.File, changes func([]byte) ([]config.Change, error)) error {
 	if lock := stateFile("edit.lock"); lock != "" {
-		unlock, err := state.Lock(ctx, lock)
+		bounded, cancel := context.WithTimeout(ctx, editLockTime)
+		defer cancel()
+		unlock, err := state.Lock(bounded, lock)
 		if err != nil {
-			return err
+			return usageError(fmt.Errorf("another toolx process is changing a config: %s is locked", lock))
 		}
 		defer unlock()
 	}
-	data, err := os.ReadFile(file.Path)
+	if reason := config.Refused(file.Path); file.Project && reason != "" {
+		return fault.Usage(file.Name+" is not changed: "+reason, "change the file that is meant by itself")
+	}
+	data, err := state.Read(file.Path, maxEdited)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !isNew {
 		return fault.Usage("cannot read "+file.Name+": "+fault.Reason(err), "name a file that you may read")

@@ -162,7 +162,7 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 	}
 	theirs := file.Scope == ScopeProject && !r.named
 	if theirs {
-		if reason := file.refused(); reason != "" {
+		if reason := file.Refused(); reason != "" {
 			warn(Origin{File: name}, "not read: "+reason+"; --from "+shellName(name)+" reads it all the same")
 			return result
 		}
@@ -222,9 +222,9 @@ func (r *clientReader) nameOf(file ClientFile) string {
 	return file.Path
 }
 
-// refused returns why a project's file is not read: somebody else decides what it says, or a link leads out of the
+// Refused returns why a project's file is not read: somebody else decides what it says, or a link leads out of the
 // folder.
-func (f ClientFile) refused() string {
+func (f ClientFile) Refused() string {
 	inside, err := filepath.Rel(f.Folder, f.Path)
 	if err != nil || !filepath.IsLocal(inside) || !staysIn(f.Folder, inside) {
 		return "a link leads out of its folder"

@@ -55,7 +55,13 @@ func Edit(name string, data []byte, changes ...Change) ([]byte, error) {
 }
 
 // edit makes one change, and checks it.
-func edit(name string, text []byte, change Change) ([]byte, error) {
+func edit(name string, text []byte, change Change) (edited []byte, err error) {
+	defer func() {
+		// Positions that the parser has got wrong lead out of the text.
+		if recover() != nil {
+			edited, err = nil, &EditError{Origin: Origin{File: name}, Reason: unusualForm}
+		}
+	}()
 	root, problems := parse(name, text)
 	if len(problems) > 0 {
 		return nil, &Error{Problems: problems}
@@ -75,14 +81,14 @@ func edit(name string, text []byte, change Change) ([]byte, error) {
 	case isJSON(name, text):
 		editText = editJSON
 	}
-	edited, err := editText(text, root, change)
+	edited, err = editText(text, root, change)
 	if err != nil {
 		return nil, failed(err.Error())
 	}
 	// The text is written by position, so that a form of the format that was not thought of could be torn.
 	again, problems := parse(name, edited)
 	if len(problems) > 0 || again == nil || !reflect.DeepEqual(again.plain(), wanted.plain()) {
-		return nil, failed("its form is too unusual")
+		return nil, failed(unusualForm)
 	}
 	return edited, nil
 }
@@ -113,6 +119,9 @@ func whereOf(name string, root *node, path []string) Origin {
 	}
 	return origin
 }
+
+// unusualForm is the reason why a text is not edited that says what it should in a way that was not thought of.
+const unusualForm = "its form is too unusual"
 
 var errNoSuchKey = errors.New("there is no such key")
 

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,10 @@ func TestEdit(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, changes, after := archive.Files[0], archive.Files[1], archive.Files[2]
+			if before.Name == "windows.yaml" {
+				before.Data = bytes.ReplaceAll(before.Data, []byte("\n"), []byte("\r\n"))
+				after.Data = bytes.ReplaceAll(after.Data, []byte("\n"), []byte("\r\n"))
+			}
 			got, err := config.Edit(before.Name, before.Data, readChanges(t, string(changes.Data))...)
 			if err != nil {
 				t.Fatal(err)

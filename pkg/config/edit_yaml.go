@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 
 	"toolx/pkg/rawjson"
@@ -143,7 +142,7 @@ func (e *yamlEditor) scalarLength(begin int, written string) (int, error) {
 	if end := bytes.IndexByte(rest[1:], '\''); rest[0] == '\'' && end >= 0 {
 		return end + 2, nil
 	}
-	return 0, errors.New("its form is too unusual")
+	return 0, errors.New(unusualForm)
 }
 
 // remove removes a member of a block mapping. Comments above it stay.
@@ -216,7 +215,7 @@ func (e *yamlEditor) addFirst(holder, added member) ([]byte, error) {
 		end := begin + bytes.IndexByte(text[begin:], '}') + 1
 		if end <= begin || len(bytes.TrimSpace(text[begin+1:end-1])) > 0 ||
 			holder.value.origin.Line != holder.origin.Line {
-			return nil, errors.New("its form is too unusual")
+			return nil, errors.New(unusualForm)
 		}
 		text = slices.Concat(bytes.TrimRight(text[:begin], " "), text[end:])
 	}
@@ -228,7 +227,7 @@ func (e *yamlEditor) addFirst(holder, added member) ([]byte, error) {
 // flowEnd returns the offset of the brace that ends a mapping in braces.
 func (e *yamlEditor) flowEnd(n *node) (int, error) {
 	depth := 0
-	for _, t := range lexer.Tokenize(string(bytes.Join(e.lines, nil))) {
+	for _, t := range tokenize(bytes.Join(e.lines, nil)) {
 		at := originOf("", t)
 		if at.compare(n.origin) < 0 {
 			continue
@@ -242,7 +241,7 @@ func (e *yamlEditor) flowEnd(n *node) (int, error) {
 			}
 		}
 	}
-	return 0, errors.New("its form is too unusual")
+	return 0, errors.New(unusualForm)
 }
 
 func (e *yamlEditor) addFlow(inner *node, added member) ([]byte, error) {

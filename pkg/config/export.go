@@ -372,7 +372,11 @@ func (x *exporter) path(key, text string) string {
 	}
 	bare := key == "command" && !strings.ContainsFunc(text, isSeparator)
 	if !bare && !strings.HasPrefix(text, "${") {
-		text = absolute(text, x.server.dir)
+		folder := x.server.dir
+		if key == "command" && x.server.Cwd != "" {
+			folder = absolute(x.server.Cwd, folder)
+		}
+		text = absolute(text, folder)
 	}
 	return x.text(key, text)
 }

@@ -131,7 +131,7 @@ servers:
 		lost  []string
 	}{
 		"zed": {
-			`{"command":"DIR/bin/server","args":["--key=${env:KEY}","${KEY:-none}","${literal}"],` +
+			`{"command":"DIR/data/bin/server","args":["--key=${env:KEY}","${KEY:-none}","${literal}"],` +
 				`"env":{"A":"${keyring:a}","B":"x${B}"}}`,
 			[]string{
 				"Zed does not replace ${env:KEY}, in args[0]", "Zed does not replace ${KEY:-none}, in args[1]",
@@ -143,7 +143,7 @@ servers:
 			},
 		},
 		"vscode": {
-			`{"type":"stdio","command":"DIR/bin/server","args":["--key=${env:KEY}","${env:KEY}","${literal}"],` +
+			`{"type":"stdio","command":"DIR/data/bin/server","args":["--key=${env:KEY}","${env:KEY}","${literal}"],` +
 				`"env":{"A":"${keyring:a}","B":"x${env:B}"},"cwd":"DIR/data","envFile":"DIR/home/.env"}`,
 			[]string{
 				"VS Code knows no default, as ${KEY:-none} has, in args[1]",

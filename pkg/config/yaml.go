@@ -34,8 +34,7 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 			}}
 		}
 	}()
-	// Without a newline at its end, the lexer does not fold a last folded text.
-	tokens := lexer.Tokenize(strings.TrimSuffix(string(data), "\n") + "\n")
+	tokens := tokenize(data)
 	if problem, ok := checkTokens(file, tokens); !ok {
 		return nil, []Problem{problem}
 	}
@@ -50,6 +49,13 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	reader := yamlReader{file: file, anchors: map[string]*node{}}
 	root = reader.node(body)
 	return root, append(problems, reader.problems...)
+}
+
+// tokenize cuts a text into tokens. The lexer counts the lines of Windows wrongly after a comment, and without a
+// newline at the end it does not fold a last folded text.
+func tokenize(data []byte) token.Tokens {
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	return lexer.Tokenize(strings.TrimSuffix(text, "\n") + "\n")
 }
 
 // checkTokens refuses what the parser would take too long for or nest too deep. Indentation bounds the depth of blocks
