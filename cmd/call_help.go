@@ -25,6 +25,7 @@ func helpOfTool(app *App, general func(*cobra.Command, []string)) func(*cobra.Co
 			general(cmd, given)
 			return
 		}
+		app.consent.named = clientsIn(cmd, args)
 		if err := app.printHelpOf(cmd.Context(), args[0], command); err != nil {
 			general(cmd, given)
 			app.say("\n%s", render.Safe(err.Error()))

@@ -372,8 +372,8 @@ func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
 func (a *App) entryNamed(o serversEditOptions) (*config.Server, config.File, error) {
 	const fix = "toolx servers add NAME adds one"
 	if client, _ := config.ClientOf(o.name); client != nil {
-		return nil, config.File{}, fault.Usage(fmt.Sprintf("%s is in a file of %s, and toolx changes its own config only",
-			o.name, client.Name), "toolx servers show "+exec.ShellLine(o.name)+" says where it is")
+		theirs := fmt.Sprintf("%s is in a file of %s, and toolx changes its own config only", o.name, client.Name)
+		return nil, config.File{}, fault.Usage(theirs, "toolx servers show "+exec.ShellLine(o.name)+" says where it is")
 	}
 	file, named := o.named(a)
 	if named {

@@ -19,8 +19,8 @@ import (
 	"toolx/pkg/state"
 )
 
-// The bounds of what is kept; MaxFile is in bytes. A list that has not been given anew for longest is no longer read, and its file goes when
-// another entry needs one.
+// The bounds of what is kept; MaxFile is in bytes. A list that has not been given anew for longest is no longer read,
+// and its file goes when another entry needs one.
 const (
 	MaxFile  = 16 << 20
 	maxFiles = 300
