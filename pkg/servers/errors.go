@@ -405,12 +405,18 @@ type UnreachedError struct {
 	Missing *toolxexec.NotFoundError
 	Failed  []Opened // the servers that were not reached; at least one
 	// Alone reports that only those servers can be meant: none answered, and no tool has a similar name. The message
-	// then is their failure.
+	// then is their failure, as it is that of Owner.
 	Alone bool
+	// Owner is the first of Failed, where that is a server that had the tool when it was last asked; else empty.
+	Owner string
 }
 
 func (e *UnreachedError) Error() string {
-	if e.Alone {
+	switch {
+	case e.Owner != "":
+		return fmt.Sprintf("Tool '%s' not found: server '%s' has it by its catalogue, and was not reached: %v",
+			e.Missing.Name, e.Owner, e.Failed[0].Err)
+	case e.Alone:
 		return fmt.Sprintf("Tool '%s' not found: %v", e.Missing.Name, e.Failed[0].Err)
 	}
 	names := words.Texts(e.Failed, func(failed Opened) string { return failed.Server })
@@ -419,7 +425,7 @@ func (e *UnreachedError) Error() string {
 
 // Unwrap returns the error that decides kind and hint.
 func (e *UnreachedError) Unwrap() error {
-	if e.Alone {
+	if e.Alone || e.Owner != "" {
 		return e.Failed[0].Err
 	}
 	return e.Missing
@@ -427,7 +433,7 @@ func (e *UnreachedError) Unwrap() error {
 
 // Details returns a line for each server that was not reached, except those whose first failure a Retry has reported.
 func (e *UnreachedError) Details() []string {
-	if e.Alone {
+	if e.Alone || e.Owner != "" {
 		return fault.DetailsOf(e.Failed[0].Err)
 	}
 	var details []string

@@ -311,17 +311,19 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 			return p.chosen(name, tool, nil), err
 		}
 	}
-	return p.findOnAll(ctx, name, p.beginAll(ctx, owners))
+	return p.findOnAll(ctx, name, p.beginAll(ctx, owners), owners)
 }
 
-// findOnAll looks for a plain name on all servers.
-func (p *Pool) findOnAll(ctx context.Context, name string, openings []*opening) (*exec.Tool, error) {
+// findOnAll looks for a plain name on all servers. owners are those that had such a tool.
+func (p *Pool) findOnAll(
+	ctx context.Context, name string, openings []*opening, owners map[string]*opening,
+) (*exec.Tool, error) {
 	registry := p.options.Registry
 	if err := waitAll(ctx, openings, triedOf); err != nil {
 		return nil, err
 	}
 	tool, err := registry.Find(name)
-	if err == nil || !unknown(err) || namesNoServer(err) {
+	if err == nil || !unknown(err) || namesNoServer(err) && len(owners) == 0 {
 		return p.chosen(name, tool, openings), err
 	}
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.done }); err != nil {
@@ -335,7 +337,7 @@ func (p *Pool) findOnAll(ctx context.Context, name string, openings []*opening) 
 	if tool, err = registry.Find(name); err == nil || !unknown(err) {
 		return p.chosen(name, tool, openings), err
 	}
-	return nil, p.unreached(err, openings)
+	return nil, p.unreached(err, openings, owners)
 }
 
 // triedOf returns the channel that is closed when the first attempt has ended.
@@ -383,13 +385,18 @@ func (p *Pool) note(text string) {
 	}
 }
 
-// unreached adds the servers that were not reached to the error of an unknown name.
-func (p *Pool) unreached(err error, openings []*opening) error {
+// unreached adds the servers that were not reached to the error of an unknown name, a server that had it first.
+func (p *Pool) unreached(err error, openings []*opening, owners map[string]*opening) error {
 	failed := &UnreachedError{}
 	errors.As(err, &failed.Missing)
 	for i, o := range openings {
-		if o.err != nil {
-			failed.Failed = append(failed.Failed, Opened{Server: p.order[i], Err: o.err})
+		switch one := (Opened{Server: p.order[i], Err: o.err}); {
+		case o.err == nil:
+		case owners[one.Server] != nil && failed.Owner == "":
+			failed.Owner = one.Server
+			failed.Failed = slices.Insert(failed.Failed, 0, one)
+		default:
+			failed.Failed = append(failed.Failed, one)
 		}
 	}
 	if len(failed.Failed) == 0 {
