@@ -95,6 +95,9 @@ func (s *Server) essence() map[string]string {
 
 // underAnotherKey finds servers in a client's file that stand where only other clients have them.
 func (r *clientReader) underAnotherKey(file *ClientConfig) *Ignored {
+	if file.Scope == ScopeLocal { // the same file has the user's scope, under the client's usual key
+		return nil
+	}
 	if len(file.Servers) > 0 || len(file.Warnings) > 0 || file.Client.ID == "zed" || file.Client.ID == "gemini" {
 		return nil
 	}

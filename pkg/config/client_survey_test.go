@@ -21,6 +21,18 @@ func TestSurvey(t *testing.T) {
 	}{
 		{"another key", "linux", []string{"work/.vscode/mcp.json = " + mcpServers}, []string{"vscode work/.vscode/mcp.json"}, nil},
 		{"another key in Cursor", "linux", []string{"home/.cursor/mcp.json = " + servers}, []string{"cursor home/.cursor/mcp.json"}, nil},
+		{"scopes of one file", "linux", []string{"home/.claude.json = " + mcpServers}, nil, nil},
+		{
+			"the other scope of one file", "linux",
+			[]string{`home/.claude.json = {"projects": {"/elsewhere": {"mcpServers": {"a": {"command": "x"}}}}}`},
+			nil, nil,
+		},
+		{
+			"another key in a file with two scopes", "linux",
+			[]string{"home/.claude.json = // none has comments\n" + servers},
+			[]string{"claude-code home/.claude.json"},
+			nil,
+		},
 		{"the right key", "linux", []string{"work/.vscode/mcp.json = " + servers}, nil, nil},
 		{"beside the package", "windows", []string{appdata + " = " + mcpServers, packaged + " = {}"}, []string{"claude-desktop " + appdata}, nil},
 		{"no package", "windows", []string{appdata + " = " + mcpServers}, nil, nil},
@@ -51,7 +63,8 @@ func TestSurvey(t *testing.T) {
 			for _, one := range survey.Ignored {
 				path := absolute(one.Origin.File, options.Dir)
 				path, err := filepath.Rel(root, path)
-				if err != nil || one.Why == "" || one.Fix == "" || one.Origin.Line == 0 {
+				if err != nil || one.Why == "" || one.Fix == "" || one.Origin.Line == 0 ||
+					strings.ContainsRune(one.Why+one.Fix, 0) {
 					t.Errorf("%+v", one)
 				}
 				ignored = append(ignored, one.Client.ID+" "+filepath.ToSlash(path))

@@ -7,6 +7,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/exec"
 )
 
 // askClientFileIgnored finds servers in files of other clients that those never read.
@@ -31,15 +32,17 @@ func askClientEntriesDiffer(fleet *evidence.Fleet) []check.Finding {
 	}
 	var findings []check.Finding
 	for _, differing := range fleet.Survey.Differing {
-		var places, names []string
+		var places, names, fix []string
 		for _, server := range differing.Servers {
 			places = append(places, server.Origin.String())
 			names = append(names, clientName(server))
+			fix = append(fix, exec.PasteLine("toolx", "servers", "show", server.Name))
 		}
 		f := check.At(placeOf(differing.Servers[0].Origin), "%s differ: %s",
 			evidence.Listed(differing.Keys), strings.Join(places, ", "))
 		f.Title = fmt.Sprintf("the server '%s' is not the same in %s", evidence.Label(differing.Name),
 			evidence.Listed(names))
+		f.Fix = append(fix, "these have each value with its place: make them the same, or give one another name")
 		findings = append(findings, f)
 	}
 	return check.Capped(findings)
