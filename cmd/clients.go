@@ -91,8 +91,11 @@ func (c *consent) add(loaded *config.Config, policy policy, read []*config.Clien
 
 // fromError is the error of a --from that is neither a client nor a file that can be read.
 func fromError(from string, err error) error {
-	return fault.Usage("--from "+quote(from)+": "+err.Error(),
-		"--from takes a config file, or a client: "+strings.Join(clientIDs(), ", "))
+	return fault.Usage("--from "+quote(from)+": "+err.Error(), fromTakes())
+}
+
+func fromTakes() string {
+	return "--from takes a config file, or a client: " + strings.Join(clientIDs(), ", ")
 }
 
 // expandClients replaces each "CLIENT:" by the names of all servers of that client.

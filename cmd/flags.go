@@ -104,6 +104,12 @@ func (f *globalFlags) check() error {
 	if err := f.checkRemote(); err != nil {
 		return err
 	}
+	if slices.Contains(f.config, "") {
+		return fault.Usage("--config is empty", "--config takes a config file, for example toolx.yaml")
+	}
+	if slices.Contains(f.from, "") {
+		return fault.Usage("--from is empty", fromTakes())
+	}
 	for _, limit := range []struct {
 		flag  string
 		value time.Duration

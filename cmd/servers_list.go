@@ -86,7 +86,7 @@ const ownRows = "toolx"
 
 // runServersList lists every server that the configs of this machine know.
 func runServersList(ctx context.Context, app *App, o serversListOptions) error {
-	rows, remarks, err := app.allServers()
+	rows, remarks, err := app.allServers(o.clients)
 	if err != nil {
 		return err
 	}
@@ -114,15 +114,17 @@ func runServersList(ctx context.Context, app *App, o serversListOptions) error {
 	return failed
 }
 
-// allServers returns the entries of toolx's own files and of all clients, and what is wrong with the files.
-func (a *App) allServers() (rows []*serverRow, remarks []config.Warning, err error) {
+// allServers returns the entries of toolx's own files and of all clients, and what is wrong with the files of those
+// that are asked about: all where none is named.
+func (a *App) allServers(asked []string) (rows []*serverRow, remarks []config.Warning, err error) {
+	about := func(id string) bool { return len(asked) == 0 || slices.Contains(asked, id) }
 	policy, err := trustPolicy(os.Getenv(config.EnvTrust))
 	if err != nil {
 		return nil, nil, err
 	}
 	options := config.Options{Files: a.flags.config, Distrust: policy.none, Sources: a.consent.sources}
 	loaded, err := config.Load(options)
-	if err != nil {
+	if err != nil && about(ownRows) {
 		a.log.Warn(words.FirstLine(err.Error()))
 	}
 	a.consent.applyPolicy(policy, loaded.Projects)
@@ -142,7 +144,9 @@ func (a *App) allServers() (rows []*serverRow, remarks []config.Warning, err err
 		if file.Project != nil {
 			a.consent.applyPolicy(policy, []*config.Project{file.Project})
 		}
-		remarks = append(remarks, file.Warnings...)
+		if about(file.Client.ID) {
+			remarks = append(remarks, file.Warnings...)
+		}
 		for _, server := range file.Servers {
 			row := a.newRow(server, file.Client.ID)
 			if same := sameEntry(rows, row); same != nil {

@@ -66,7 +66,10 @@ func ReadClientFile(options Options, name string) (*ClientConfig, error) {
 	file := clientFileAt(options, name)
 	reader := clientReader{options: options, files: make(map[string]*clientText), named: true}
 	if text := reader.text(file, name); text.problem != nil {
-		return nil, errors.New(strings.TrimPrefix(text.problem.Origin.String(), name) + text.problem.Text)
+		if at := text.problem.Origin; at.Line > 0 {
+			return nil, fmt.Errorf("%d:%d: %s", at.Line, at.Column, text.problem.Text)
+		}
+		return nil, errors.New(text.problem.Text)
 	}
 	return reader.read(file), nil
 }
