@@ -99,7 +99,7 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	if missing := box.needServers(); missing != nil && len(o.patterns) == 0 && !o.json {
+	if missing := box.needServers(""); missing != nil && len(o.patterns) == 0 && !o.json {
 		app.log.Warn(missing.Error() + "; " + fault.HintOf(missing))
 	}
 	return failure

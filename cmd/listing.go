@@ -77,7 +77,7 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	if err != nil {
 		return err
 	}
-	if err := box.needServers(); err != nil {
+	if err := box.needServers(""); err != nil {
 		return err
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: c.method, Request: true})

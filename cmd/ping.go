@@ -92,7 +92,11 @@ func (b *toolbox) namedServers(names []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.needServers(); err != nil {
+	wanted := ""
+	if len(names) > 0 {
+		wanted = names[0]
+	}
+	if err := b.needServers(wanted); err != nil {
 		return nil, err
 	}
 	for _, name := range names {

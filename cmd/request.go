@@ -222,7 +222,11 @@ func (o *output) printReply(
 // sessionFor opens the server that a request is for: the one that its name names, the only one there is, or the only
 // one that has it. plain is the name without the server's.
 func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.Session, plain string, err error) {
-	if err := b.needServers(); err != nil {
+	wanted, _, found := strings.Cut(r.name, exec.Separator)
+	if !found || r.server != "" {
+		wanted = r.server
+	}
+	if err := b.needServers(wanted); err != nil {
 		return nil, r.name, err
 	}
 	known := b.pool.Names()

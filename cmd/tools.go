@@ -137,16 +137,17 @@ func (o *output) tellFailed(opened []servers.Opened, searched bool) {
 	}
 }
 
-// needServers returns the error of a verb that needs a server and has none.
-func (b *toolbox) needServers() error {
+// needServers returns the error of a verb that needs a server, perhaps one of a name, and has none.
+func (b *toolbox) needServers(name string) error {
 	if len(b.pool.Names()) > 0 {
 		return nil
 	}
 	missing := fault.Usage("no server is configured",
 		"give one after --: -- npx -y @modelcontextprotocol/server-everything; toolx servers add NAME -- COMMAND… "+
 			"keeps it, and toolx servers lists those that other clients have")
+	missing.Server = name
 	if len(b.config.Servers) > 0 {
-		missing.Message = "every server of the config is disabled"
+		missing.Message, missing.Server = "every server of the config is disabled", ""
 		setting, _ := b.config.Servers[0].DisabledBy()
 		missing.Fix = "remove \"" + setting + "\" there, or give a server's command after --"
 	}
