@@ -113,6 +113,7 @@ func (b *toolbox) openListed(ctx context.Context, o listOptions) ([]servers.Open
 		opened, listed := b.openCatalogues(filter)
 		return opened, listed, nil
 	}
+	filter.known = !o.refresh
 	opened, err := b.openServers(ctx, "list", filter)
 	if err != nil {
 		return nil, nil, err

@@ -182,6 +182,11 @@ func (m *memory) Tools(server *config.Server, login string) ([]json.RawMessage, 
 	return list.Definitions(), true
 }
 
+// Knows implements servers.Memory.
+func (m *memory) Knows(server *config.Server) bool {
+	return m.store.Read(server.Identity()).List(catalog.Tools) != nil
+}
+
 // Owners implements servers.Memory.
 func (m *memory) Owners(tool string) []string {
 	var owners []string

@@ -18,6 +18,9 @@ import (
 type toolFilter struct {
 	servers  []string // only theirs; none: all there are, toolx's own too
 	patterns []string // see matches
+	// known says that servers whose catalogues have no such tool are not asked where a pattern can only mean a server
+	// that does not exist.
+	known bool
 }
 
 // openTools starts the servers whose tools a filter can mean, reports those that fail, and returns the tools that
@@ -64,10 +67,16 @@ func (o *output) working(all []*exec.Tool) (tools []*exec.Tool, broken error) {
 // error is an interruption.
 func (b *toolbox) openServers(ctx context.Context, verb string, filter toolFilter) ([]servers.Opened, error) {
 	names, searched := b.serversFor(filter)
+	var left []servers.Opened
+	plain := func(pattern string) bool { return !exec.MeansServer(pattern) }
+	if searched && filter.known && !slices.ContainsFunc(filter.patterns, plain) {
+		names, left = b.leaveOut(names, filter.patterns)
+	}
 	opened, err := b.startServers(ctx, verb, names, searched)
 	if err != nil {
 		return nil, err
 	}
+	opened = append(opened, left...)
 	b.tellFailed(opened, searched)
 	return opened, nil
 }
@@ -97,6 +106,23 @@ func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) 
 	return distinct(names), false
 }
 
+// leaveOut returns the servers to ask for tools that match: those that a pattern names, that have no catalogue, or
+// whose catalogue has such a tool. The tools of the others are registered from there.
+func (b *toolbox) leaveOut(names, patterns []string) (ask []string, left []servers.Opened) {
+	for _, name := range names {
+		tools, _, ok := keptTools(catalogStore(), b.server(name))
+		named := func(pattern string) bool { return strings.HasPrefix(pattern, name+exec.Separator) }
+		if !ok || slices.ContainsFunc(patterns, named) ||
+			slices.ContainsFunc(tools, func(tool *exec.Tool) bool { return matches(tool, patterns) }) {
+			ask = append(ask, name)
+			continue
+		}
+		b.registry.ReplaceServer(name, tools...)
+		left = append(left, servers.Opened{Server: name})
+	}
+	return ask, left
+}
+
 // startServers starts servers in parallel; searched says that they are all there are, and nobody named any. The error
 // is an interruption; the caller reports the failures of servers.
 func (b *toolbox) startServers(
@@ -108,7 +134,7 @@ func (b *toolbox) startServers(
 	stop := b.showProgress(verb)
 	var opened []servers.Opened
 	if searched {
-		opened = b.pool.Search(ctx)
+		opened = b.pool.Search(ctx, names...)
 	} else {
 		opened = b.pool.OpenAll(ctx, names...)
 	}

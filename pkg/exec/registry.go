@@ -419,6 +419,15 @@ func ServersOf(name string, servers []string) []string {
 	return all
 }
 
+// MeansServer reports whether a name or glob whose server does not exist can mean nothing else: what stands before
+// Separator has a client's prefix, or a glob follows it. Any other may be the plain name of some tool.
+func MeansServer(name string) bool {
+	const wild = `*?[\`
+	server, tool, found := strings.Cut(name, Separator)
+	return found && !strings.ContainsAny(server, wild) &&
+		(strings.Contains(server, ":") || strings.ContainsAny(tool, wild))
+}
+
 // near returns at most three names that a typo could have meant, best first.
 func (r *Registry) near(name string) []string {
 	type candidate struct {

@@ -175,3 +175,14 @@ func TestFindOnTheCommandLinesServer(t *testing.T) {
 		t.Errorf("offered are %v", offered)
 	}
 }
+
+func TestMeansServer(t *testing.T) {
+	for name, want := range map[string]bool{
+		"files__read": false, "read": false, "ns:read": false, "*__read": false, "f?les__*": false, "*": false,
+		"nobody:files__read": true, "files__*": true, "files__rea[dt]": true, "nobody:files__*": true,
+	} {
+		if got := MeansServer(name); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +29,8 @@ type Memory interface {
 	Tools(server *config.Server, login string) (definitions []json.RawMessage, ok bool)
 	// Owners returns the servers that had a tool of that plain name when they were last asked.
 	Owners(tool string) []string
+	// Knows reports whether the server's tools are known from when it was last asked.
+	Knows(server *config.Server) bool
 }
 
 // Listed is a list that a server has given, all pages of it.
@@ -133,6 +136,15 @@ func (p *Pool) beginOwners(ctx context.Context, name string) map[string]*opening
 		}
 	}
 	return openings
+}
+
+// unlisted returns the servers whose tools are not known from when they were last asked.
+func (p *Pool) unlisted() []string {
+	if p.options.Memory == nil {
+		return p.order
+	}
+	known := func(name string) bool { return p.options.Memory.Knows(p.entries[name].server) }
+	return slices.DeleteFunc(slices.Clone(p.order), known)
 }
 
 // terms are what a server says of a list that clients keep (MCP 2026-07-28, CacheableResult).

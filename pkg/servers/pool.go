@@ -88,6 +88,7 @@ type entry struct {
 // opening is one run of attempts to connect, which several callers may wait for. It goes on as long as the context of
 // any of them, unless the server is stopped.
 type opening struct {
+	server  string
 	tried   chan struct{} // closed when the first attempt has ended
 	done    chan struct{} // closed when session or err is set
 	ctx     context.Context
@@ -175,7 +176,9 @@ func (p *Pool) begin(ctx context.Context, e *entry, searched bool) *opening {
 	if before != nil && before.join(ctx) {
 		return before
 	}
-	o := &opening{tried: make(chan struct{}), done: make(chan struct{}), searched: searched}
+	o := &opening{
+		server: e.server.Name, tried: make(chan struct{}), done: make(chan struct{}), searched: searched,
+	}
 	// The first caller may leave while others wait.
 	o.ctx, o.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	o.join(ctx)
@@ -257,24 +260,24 @@ func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 	return opened
 }
 
-// Search does what OpenAll does for all servers, where the user named none: it reports less about servers that fail.
-func (p *Pool) Search(ctx context.Context) []Opened {
-	p.beginAll(ctx, nil)
-	return p.OpenAll(ctx)
+// Search does what OpenAll does where the user named none of the servers: it reports less about those that fail.
+func (p *Pool) Search(ctx context.Context, names ...string) []Opened {
+	p.beginAll(ctx, names, nil)
+	return p.OpenAll(ctx, names...)
 }
 
 // OpenTried opens all servers in parallel and returns, in their order, the outcome for those that succeed or finally
 // fail with the first attempt. The others are retried meanwhile, so that they do not delay callers who do not need them
 // (MCP-5); OpenAll waits for them. The error is ctx's.
 func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
-	openings := p.beginAll(ctx, nil)
+	openings := p.beginAll(ctx, p.order, nil)
 	if err := waitAll(ctx, openings, triedOf); err != nil {
 		return nil, err
 	}
 	var opened []Opened
-	for i, o := range openings {
+	for _, o := range openings {
 		if closed(o.done) {
-			opened = append(opened, Opened{Server: p.order[i], Session: o.session, Err: o.err})
+			opened = append(opened, Opened{Server: o.server, Session: o.session, Err: o.err})
 		}
 	}
 	return opened, nil
@@ -282,8 +285,9 @@ func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
 
 // Find returns the tool that a name means, and opens the servers that it needs for that: one server for a qualified
 // name (ROUTE-1, ROUTE-4), none for a tool of the config or one named after exec.Own, otherwise those that had the tool
-// when they were last asked; all where there is no such server, or none has it now. A server that fails its first
-// attempt delays nothing if another server, or toolx itself, has the tool (MCP-5).
+// when they were last asked; all where there is no such server, or none has it now. Where the name can only mean a
+// server that does not exist (exec.MeansServer), those are left out whose tools are known to be others. A server that
+// fails its first attempt delays nothing if another server, or toolx itself, has the tool (MCP-5).
 //
 // The error is the Registry's, or an *UnreachedError where servers that might have the tool could not be reached.
 func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
@@ -311,7 +315,11 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 			return p.chosen(name, tool, nil), err
 		}
 	}
-	return p.findOnAll(ctx, name, p.beginAll(ctx, owners), owners)
+	names := p.order
+	if len(owners) == 0 && exec.MeansServer(name) {
+		names = p.unlisted()
+	}
+	return p.findOnAll(ctx, name, p.beginAll(ctx, names, owners), owners)
 }
 
 // findOnAll looks for a plain name on all servers. owners are those that had such a tool.
@@ -358,12 +366,12 @@ func (p *Pool) chosen(name string, tool *exec.Tool, openings []*opening) *exec.T
 	}
 	var missed []string
 	var reasons []string
-	for i, o := range openings {
+	for _, o := range openings {
 		switch {
 		case !closed(o.done): // a Retry has told why
-			missed = append(missed, p.order[i])
+			missed = append(missed, o.server)
 		case o.err != nil:
-			missed = append(missed, p.order[i])
+			missed = append(missed, o.server)
 			reasons = append(reasons, firstLineOf(o.err))
 		}
 	}
@@ -389,8 +397,8 @@ func (p *Pool) note(text string) {
 func (p *Pool) unreached(err error, openings []*opening, owners map[string]*opening) error {
 	failed := &UnreachedError{}
 	errors.As(err, &failed.Missing)
-	for i, o := range openings {
-		switch one := (Opened{Server: p.order[i], Err: o.err}); {
+	for _, o := range openings {
+		switch one := (Opened{Server: o.server, Err: o.err}); {
 		case o.err == nil:
 		case owners[one.Server] != nil && failed.Owner == "":
 			failed.Owner = one.Server
@@ -402,7 +410,7 @@ func (p *Pool) unreached(err error, openings []*opening, owners map[string]*open
 	if len(failed.Failed) == 0 {
 		return err
 	}
-	failed.Alone = len(failed.Failed) == len(openings) && len(failed.Missing.Near) == 0
+	failed.Alone = len(failed.Failed) == len(p.order) && len(failed.Missing.Near) == 0
 	return failed
 }
 
@@ -436,11 +444,11 @@ func (p *Pool) findOn(ctx context.Context, server, name string) (*exec.Tool, err
 	return tool, err
 }
 
-// beginAll starts opening all servers but those that have been begun already, and returns the openings in the order of
-// the config.
-func (p *Pool) beginAll(ctx context.Context, begun map[string]*opening) []*opening {
-	openings := make([]*opening, 0, len(p.order))
-	for _, name := range p.order {
+// beginAll starts opening the named servers but for those that have been begun already, and returns the openings in the
+// order of names.
+func (p *Pool) beginAll(ctx context.Context, names []string, begun map[string]*opening) []*opening {
+	openings := make([]*opening, 0, len(names))
+	for _, name := range names {
 		o := begun[name]
 		if o == nil {
 			o = p.begin(ctx, p.entries[name], true)
