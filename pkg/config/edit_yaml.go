@@ -15,7 +15,7 @@ import (
 // editYAML makes a change of YAML. The tree says where each key and value begins; the text between is never written
 // anew, because a writer of YAML would lay all of it out its own way.
 func editYAML(text []byte, root *node, change Change) ([]byte, error) {
-	e := &yamlEditor{lines: slices.Collect(bytes.Lines(text)), newline: newlineOf(text)}
+	e := newYAMLEditor(text)
 	inner, holder, rest := root.nearest(change.Path)
 	at := inner.indexOf(rest[0])
 	flow := inner.kind == kindMap && e.isFlow(inner)
@@ -41,17 +41,19 @@ func editYAML(text []byte, root *node, change Change) ([]byte, error) {
 	case holder != nil:
 		return e.addFirst(*holder, added)
 	}
-	return e.splice(e.size(), e.size(), e.separated(e.size(), e.block(added, 0))), nil
+	return e.splice(len(e.text), len(e.text), e.separated(len(e.text), e.block(added, 0))), nil
 }
 
 // yamlEditor changes the text of a YAML file.
 type yamlEditor struct {
+	text    []byte
 	lines   [][]byte // with their ends
 	newline string
 }
 
-// size is the length of the text.
-func (e *yamlEditor) size() int { return e.lineStart(len(e.lines)) }
+func newYAMLEditor(text []byte) *yamlEditor {
+	return &yamlEditor{text: text, lines: slices.Collect(bytes.Lines(text)), newline: newlineOf(text)}
+}
 
 // lineStart returns the offset at which a line begins, counted from 0.
 func (e *yamlEditor) lineStart(line int) int {
@@ -75,14 +77,13 @@ func (e *yamlEditor) offset(at Origin) int {
 
 // splice returns the text with another one in place of the bytes from begin to end.
 func (e *yamlEditor) splice(begin, end int, with string) []byte {
-	text := bytes.Join(e.lines, nil)
-	return slices.Concat(text[:begin], []byte(with), text[end:])
+	return slices.Concat(e.text[:begin], []byte(with), e.text[end:])
 }
 
 // separated returns lines for an offset at the beginning of a line, or at the end of a text that lacks its last
 // newline.
 func (e *yamlEditor) separated(offset int, lines string) string {
-	if len(e.lines) > 0 && offset == e.size() && !bytes.HasSuffix(e.lines[len(e.lines)-1], []byte("\n")) {
+	if len(e.lines) > 0 && offset == len(e.text) && !bytes.HasSuffix(e.lines[len(e.lines)-1], []byte("\n")) {
 		return e.newline + lines
 	}
 	return lines
@@ -90,7 +91,7 @@ func (e *yamlEditor) separated(offset int, lines string) string {
 
 // isFlow reports whether a mapping is written in braces.
 func (e *yamlEditor) isFlow(n *node) bool {
-	return n.origin.Line > 0 && bytes.HasPrefix(bytes.Join(e.lines, nil)[e.offset(n.origin):], []byte("{"))
+	return n.origin.Line > 0 && bytes.HasPrefix(e.text[e.offset(n.origin):], []byte("{"))
 }
 
 // blockEnd returns the line after the last one of a block that begins with a key, counted from 0. Comments and empty
@@ -132,7 +133,7 @@ func (e *yamlEditor) rename(m member, name string) ([]byte, error) {
 
 // scalarLength returns how long a scalar on one line is in the text; written is what it is without quotes.
 func (e *yamlEditor) scalarLength(begin int, written string) (int, error) {
-	rest := bytes.Join(e.lines, nil)[begin:]
+	rest := e.text[begin:]
 	if bytes.HasPrefix(rest, []byte(written)) && written != "" {
 		return len(written), nil
 	}
@@ -161,9 +162,8 @@ func (e *yamlEditor) remove(inner *node, holder *member, at int) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	text := bytes.Join(e.lines, nil)
-	colon := key + length + bytes.IndexByte(text[key+length:], ':') + 1
-	return slices.Concat(text[:colon], []byte(" {}"), text[colon:begin], text[end:]), nil
+	colon := key + length + bytes.IndexByte(e.text[key+length:], ':') + 1
+	return slices.Concat(e.text[:colon], []byte(" {}"), e.text[colon:begin], e.text[end:]), nil
 }
 
 // replace puts another value in place of a member's.
@@ -209,7 +209,7 @@ func (e *yamlEditor) addAfter(inner *node, isRoot bool, added member) ([]byte, e
 
 // addFirst adds the first member of a mapping, whose value is empty or {}.
 func (e *yamlEditor) addFirst(holder, added member) ([]byte, error) {
-	text := bytes.Join(e.lines, nil)
+	text := e.text
 	if holder.value.kind == kindMap {
 		begin := e.offset(holder.value.origin)
 		end := begin + bytes.IndexByte(text[begin:], '}') + 1
@@ -219,7 +219,7 @@ func (e *yamlEditor) addFirst(holder, added member) ([]byte, error) {
 		}
 		text = slices.Concat(bytes.TrimRight(text[:begin], " "), text[end:])
 	}
-	changed := &yamlEditor{lines: slices.Collect(bytes.Lines(text)), newline: e.newline}
+	changed := newYAMLEditor(text)
 	at := changed.lineStart(holder.origin.Line)
 	return changed.splice(at, at, changed.separated(at, changed.block(added, holder.origin.Column-1+yamlStep))), nil
 }
@@ -227,7 +227,7 @@ func (e *yamlEditor) addFirst(holder, added member) ([]byte, error) {
 // flowEnd returns the offset of the brace that ends a mapping in braces.
 func (e *yamlEditor) flowEnd(n *node) (int, error) {
 	depth := 0
-	for _, t := range tokenize(bytes.Join(e.lines, nil)) {
+	for _, t := range tokenize(e.text) {
 		at := originOf("", t)
 		if at.compare(n.origin) < 0 {
 			continue
@@ -249,7 +249,7 @@ func (e *yamlEditor) addFlow(inner *node, added member) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := bytes.TrimRight(bytes.Join(e.lines, nil)[:end], " \t\r\n")
+	before := bytes.TrimRight(e.text[:end], " \t\r\n")
 	text := ", "
 	if len(inner.members) == 0 {
 		text = ""
@@ -268,7 +268,7 @@ func (e *yamlEditor) removeFlow(inner *node, at int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := bytes.TrimRight(bytes.Join(e.lines, nil)[:begin], " \t\r\n,")
+	before := bytes.TrimRight(e.text[:begin], " \t\r\n,")
 	return e.splice(len(before), end, ""), nil
 }
 
