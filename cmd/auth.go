@@ -38,13 +38,8 @@ missing, 4 the server or its authorization server was not reached, 130 interrupt
   toolx auth login --no-browser https://host/mcp
   toolx auth status --json
   toolx auth logout github`,
-		Args: func(_ *cobra.Command, args []string) error {
-			problem := "auth needs a subcommand"
-			if len(args) > 0 {
-				problem = "auth: unknown subcommand " + quote(args[0])
-			}
-			return fault.Usage(problem, "toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status")
-		},
+		Args: needsSubcommand("auth: unknown subcommand %q",
+			"toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(

@@ -60,13 +60,8 @@ Exit codes: 0 success, 2 wrong usage, or no secret of that name, 130 interrupted
 		Example: `  toolx secret set github
   toolx secret list
   toolx secret remove github`,
-		Args: func(_ *cobra.Command, args []string) error {
-			problem := "secret needs a subcommand"
-			if len(args) > 0 {
-				problem = "unknown subcommand " + quote(args[0]) + " of secret" // after a colon it would be masked
-			}
-			return fault.Usage(problem, "toolx secret set NAME, toolx secret list, or toolx secret remove NAME")
-		},
+		Args: needsSubcommand("unknown subcommand %q of secret", // after a colon it would be masked
+			"toolx secret set NAME, toolx secret list, or toolx secret remove NAME"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(

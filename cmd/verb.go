@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -66,6 +67,16 @@ func atMostOne(value *string, fix string) cobra.PositionalArgs {
 			*value = args[0]
 		}
 		return nil
+	}
+}
+
+// needsSubcommand refuses a verb that only has subcommands; unknown says so of any other word, with one %q.
+func needsSubcommand(unknown, fix string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fault.Usage(cmd.Name()+" needs a subcommand", fix)
+		}
+		return fault.Usage(fmt.Sprintf(unknown, args[0]), fix)
 	}
 }
 
