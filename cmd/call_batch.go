@@ -243,13 +243,13 @@ func (b *batch) dispatch(ctx context.Context, lines <-chan *batchCall) {
 		select {
 		case b.queueOf(ctx, call) <- call:
 		case <-b.stopped:
-			b.skip(call)
+			b.settle(call)
 		}
 	}
 }
 
-// skip leaves a call out.
-func (b *batch) skip(call *batchCall) {
+// settle says that a call is done with, made or left out, so that the writer can go on.
+func (b *batch) settle(call *batchCall) {
 	close(call.done)
 	if b.options.batch.unordered {
 		b.written <- call
@@ -281,7 +281,7 @@ func (b *batch) queueOf(ctx context.Context, call *batchCall) chan<- *batchCall 
 func (b *batch) make(ctx context.Context, call *batchCall) {
 	select {
 	case <-b.stopped:
-		b.skip(call)
+		b.settle(call)
 		return
 	default:
 	}
@@ -311,7 +311,7 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	}
 	call.text = nil
 	b.waiting.Add(int64(len(call.envelope)))
-	b.skip(call) // its envelope says that it was made
+	b.settle(call)
 }
 
 // ask makes the call of a line.
