@@ -171,6 +171,7 @@ func (l *logins) meetPerson(options *auth.Options, noBrowser bool) (done func())
 		done = func() { _ = term.Restore(int(input.Fd()), before) }
 	}
 	options.Paste = func(_ context.Context, wrong error) (string, error) {
+		l.Console.HideTyped()
 		if wrong != nil {
 			l.say("%s; paste it again:", wrong)
 		} else {

@@ -199,6 +199,7 @@ func (o *output) readSecret(ctx context.Context, name string) (string, error) {
 			defer term.Restore(int(input.Fd()), before) //nolint:errcheck // there is nothing else to do
 		}
 		o.Console.DropTyped()
+		o.Console.HideTyped()
 		fmt.Fprintf(o.live, "secret %s (it is not shown): ", render.Safe(name))
 		o.live.Flush(ctx)
 		read = func() (string, error) {

@@ -114,6 +114,14 @@ func width(streams ...*os.File) int {
 	return defaultWidth
 }
 
+// HideTyped shows nothing of what is typed from now on, so that a question for a secret can be shown after it. The
+// caller restores the terminal. It does nothing if In is no terminal, or where the system cannot do it.
+func (c *Console) HideTyped() {
+	if file, isFile := c.In.(*os.File); isFile && c.InTTY {
+		_ = hideInput(file) // the read that follows hides it as well
+	}
+}
+
 // DropTyped drops what was typed at the terminal before now and was not read. It does nothing if In is no terminal, or
 // on a system that toolx is not built for.
 func (c *Console) DropTyped() {

@@ -10,3 +10,5 @@ import (
 func dropInput(f *os.File) error {
 	return unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, unix.TCIFLUSH)
 }
+
+func hideInput(f *os.File) error { return withoutEcho(int(f.Fd()), unix.TIOCGETA, unix.TIOCSETA) }

@@ -8,3 +8,5 @@ import (
 )
 
 func dropInput(*os.File) error { return errors.ErrUnsupported }
+
+func hideInput(*os.File) error { return errors.ErrUnsupported }
