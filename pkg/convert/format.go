@@ -99,101 +99,151 @@ type dialect struct {
 	document func(tools []json.RawMessage) []byte
 }
 
-// dialectOf returns the table of formats.
-//
-//nolint:funlen // one table of all formats
+// dialectOf returns what is known of a format; ok is false for one that is no format of tools.
 func dialectOf(format Format) (found dialect, ok bool) {
-	portable := nameRule{longest: longestName, signs: "_-"} // the rule of OpenAI, Anthropic, Bedrock and Mistral
-	chat := functionLayout()
-	chat.strict = []string{"function", "strict"}
 	switch format {
 	case MCP:
-		// The names that MCP wants (1 to 128 of A-Z a-z 0-9 _ . -) are a SHOULD that servers ignore, so they stay.
-		return dialect{
-			label: "MCP", layout: flat(schemaMember), marks: looksLikeMCP, read: readMCP, write: writeMCP,
-		}, true
+		return mcpDialect(), true
 	case LangChain:
-		// The tool objects of LangChain JS, as far as JSON holds them: invoke is a function and cannot be written.
-		return dialect{
-			label: "LangChain", layout: flat("schema"), marks: looksLikeLangChain, prepare: unwrapLangChain,
-			write: writeLangChain,
-		}, true
-	case Qwen, Hermes:
-		// The function-calling format of Qwen (CONV-4) has these members, no others, and leaves none out. Qwen itself
-		// takes any name; the rule is that of the servers that run it.
-		qwen := dialect{
-			label: "Qwen", names: portable, layout: functionLayout(), exact: true, prepare: wrapFunction,
-		}
-		qwen.layout.described = true
-		if format == Hermes { // the text with which Qwen's chat template puts tools into the system prompt
-			qwen.label, qwen.document = "Hermes", hermesPrompt
-		}
-		return qwen, true
+		return langChainDialect(), true
+	case Qwen:
+		return qwenDialect(), true
+	case Hermes: // the text with which Qwen's chat template puts tools into the system prompt
+		hermes := qwenDialect()
+		hermes.label, hermes.document = "Hermes", hermesPrompt
+		return hermes, true
 	case Ollama:
-		// /api/chat takes what Qwen takes, and any name, but passes on less of a schema (see fit). Ollama drops an
-		// empty description, so that there is none.
-		ollama := dialect{label: "Ollama", layout: functionLayout(), exact: true, prepare: wrapFunction}
-		ollama.layout.wordy = true
-		return ollama, true
+		return ollamaDialect(), true
 	case OpenAI:
-		// What reads the same (Qwen, Ollama, Mistral, Cohere) is recognised as this one.
-		return dialect{
-			label: "OpenAI", names: portable, most: openaiMost, longest: openaiLongest, layout: chat,
-			prepare: wrapFunction,
-			marks:   func(element members) bool { return element.isObject("function") },
-		}, true
+		return openAIDialect(), true
 	case OpenAIStrict:
 		// Chat completions with strict: true, where the model's arguments always fit the schema.
-		return dialect{
-			label: "OpenAI strict", names: portable, most: openaiMost, longest: openaiLongest, layout: chat,
-			prepare: wrapFunction,
-		}, true
+		strict := openAIDialect()
+		strict.label, strict.marks = "OpenAI strict", nil
+		return strict, true
 	case Responses:
-		// A tool without "strict" is a strict one, so it always says which it is.
-		described := flat("parameters")
-		described.skeleton = `{"type":"function","name":null,"description":null,"parameters":null,"strict":false}`
-		described.strict = []string{"strict"}
-		return dialect{
-			label: "OpenAI Responses", names: portable, most: openaiMost, longest: openaiLongest, layout: described,
-			marks: func(element members) bool { return element.text("type") == "function" && element.has(nameMember) },
-		}, true
+		return responsesDialect(), true
 	case Anthropic:
-		described := flat("input_schema")
-		described.strict = []string{"strict"}
-		return dialect{
-			label: "Anthropic", names: portable, layout: described,
-			marks: func(element members) bool { return element.has("input_schema") },
-		}, true
+		return anthropicDialect(), true
 	case Gemini:
-		// Parameters are a subset of OpenAPI's schemas with types in capitals. The schema of an object without
-		// properties is refused, so a tool without parameters has none.
-		declaration := flat("parameters")
-		declaration.bare = true
-		return dialect{
-			label: "Gemini", names: geminiNames(), most: geminiMost, layout: declaration, marks: looksLikeGemini,
-			prepare: fromGemini, document: geminiDocument,
-		}, true
+		return geminiDialect(), true
 	case GeminiJSON:
-		return dialect{
-			label: "Gemini JSON", names: geminiNames(), most: geminiMost, layout: flat("parametersJsonSchema"),
-			marks: looksLikeGeminiJSON, prepare: fromGeminiJSON, document: geminiDocument,
-		}, true
+		return geminiJSONDialect(), true
 	case Bedrock:
-		return dialect{
-			label: "Bedrock", names: portable, layout: bedrockLayout(), marks: looksLikeBedrock, prepare: wrapToolSpec,
-		}, true
+		return bedrockDialect(), true
 	case Mistral:
 		// OpenAI's layout. Mistral refuses members that it does not know, so no other format's are passed on.
-		return dialect{label: "Mistral", names: portable, layout: chat, prepare: wrapFunction}, true
+		return dialect{label: "Mistral", names: portableNames(), layout: chatLayout(), prepare: wrapFunction}, true
 	case Cohere:
-		// OpenAI's layout, but strict is a setting of the whole request. The rule for names is that of version 1 of the
-		// API, which says more than version 2's documentation.
-		return dialect{
-			label: "Cohere", layout: functionLayout(), prepare: wrapFunction,
-			names: nameRule{longest: longestName, signs: "_", notFirst: "0123456789"},
-		}, true
+		return cohereDialect(), true
 	case Custom:
 		return dialect{label: "custom", layout: flat("parameters"), marks: looksCustom, read: readCustom}, true
 	}
 	return dialect{}, false
+}
+
+// portableNames returns the rule of OpenAI, Anthropic, Bedrock and Mistral.
+func portableNames() nameRule { return nameRule{longest: longestName, signs: "_-"} }
+
+// chatLayout returns the layout of OpenAI's chat completions.
+func chatLayout() layout {
+	chat := functionLayout()
+	chat.strict = []string{"function", "strict"}
+	return chat
+}
+
+// The names that MCP wants (1 to 128 of A-Z a-z 0-9 _ . -) are a SHOULD that servers ignore, so they stay.
+func mcpDialect() dialect {
+	return dialect{
+		label: "MCP", layout: flat(schemaMember), marks: looksLikeMCP, read: readMCP, write: writeMCP,
+	}
+}
+
+// The tool objects of LangChain JS, as far as JSON holds them: invoke is a function and cannot be written.
+func langChainDialect() dialect {
+	return dialect{
+		label: "LangChain", layout: flat("schema"), marks: looksLikeLangChain, prepare: unwrapLangChain,
+		write: writeLangChain,
+	}
+}
+
+// The function-calling format of Qwen (CONV-4) has these members, no others, and leaves none out. Qwen itself takes any
+// name; the rule is that of the servers that run it.
+func qwenDialect() dialect {
+	qwen := dialect{
+		label: "Qwen", names: portableNames(), layout: functionLayout(), exact: true, prepare: wrapFunction,
+	}
+	qwen.layout.described = true
+	return qwen
+}
+
+// Ollama's /api/chat takes what Qwen takes, and any name, but passes on less of a schema (see fit). It drops an empty
+// description, so that there is none.
+func ollamaDialect() dialect {
+	ollama := dialect{label: "Ollama", layout: functionLayout(), exact: true, prepare: wrapFunction}
+	ollama.layout.wordy = true
+	return ollama
+}
+
+// What reads the same as OpenAI's tools (Qwen, Ollama, Mistral, Cohere) is recognised as this one.
+func openAIDialect() dialect {
+	return dialect{
+		label: "OpenAI", names: portableNames(), most: openaiMost, longest: openaiLongest, layout: chatLayout(),
+		prepare: wrapFunction,
+		marks:   func(element members) bool { return element.isObject("function") },
+	}
+}
+
+// A tool of the responses API without "strict" is a strict one, so it always says which it is.
+func responsesDialect() dialect {
+	described := flat("parameters")
+	described.skeleton = `{"type":"function","name":null,"description":null,"parameters":null,"strict":false}`
+	described.strict = []string{"strict"}
+	return dialect{
+		label: "OpenAI Responses", names: portableNames(), most: openaiMost, longest: openaiLongest, layout: described,
+		marks: func(element members) bool { return element.text("type") == "function" && element.has(nameMember) },
+	}
+}
+
+func anthropicDialect() dialect {
+	described := flat("input_schema")
+	described.strict = []string{"strict"}
+	return dialect{
+		label: "Anthropic", names: portableNames(), layout: described,
+		marks: func(element members) bool { return element.has("input_schema") },
+	}
+}
+
+// Gemini's parameters are a subset of OpenAPI's schemas with types in capitals. The schema of an object without
+// properties is refused, so a tool without parameters has none.
+func geminiDialect() dialect {
+	declaration := flat("parameters")
+	declaration.bare = true
+	return dialect{
+		label: "Gemini", names: geminiNames(), most: geminiMost, layout: declaration, marks: looksLikeGemini,
+		prepare: fromGemini, document: geminiDocument,
+	}
+}
+
+func geminiJSONDialect() dialect {
+	return dialect{
+		label: "Gemini JSON", names: geminiNames(), most: geminiMost, layout: flat("parametersJsonSchema"),
+		marks: looksLikeGeminiJSON, prepare: fromGeminiJSON, document: geminiDocument,
+	}
+}
+
+func bedrockDialect() dialect {
+	return dialect{
+		label: "Bedrock", names: portableNames(), layout: bedrockLayout(), marks: looksLikeBedrock,
+		prepare: wrapToolSpec,
+	}
+}
+
+// OpenAI's layout, but strict is a setting of the whole request. The rule for names is that of version 1 of Cohere's
+// API, which says more than version 2's documentation.
+func cohereDialect() dialect {
+	return dialect{
+		label: "Cohere", layout: functionLayout(), prepare: wrapFunction,
+		names: nameRule{longest: longestName, signs: "_", notFirst: "0123456789"},
+	}
 }
