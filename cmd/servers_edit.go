@@ -414,8 +414,8 @@ func (a *App) edit(ctx context.Context, file config.File, changes func([]byte) (
 		}
 		defer unlock()
 	}
-	if reason := config.Refused(file.Path); file.Project && reason != "" {
-		return fault.Usage(file.Name+" is not changed: "+reason, "change the file that is meant by itself")
+	if reason := file.Refused(); reason != "" {
+		return fault.Usage(file.Name+" is not changed: "+reason, ownFileFix(file.Name))
 	}
 	data, err := state.Read(file.Path, maxEdited)
 	isNew := errors.Is(err, fs.ErrNotExist)

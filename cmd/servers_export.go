@@ -139,8 +139,8 @@ func clientFile(client *config.Client, project bool) (config.ClientFile, error) 
 // writeEntry puts an entry into a client's file.
 func (a *App) writeEntry(ctx context.Context, to config.ClientFile, change config.Change, replace bool) error {
 	file := config.File{Name: to.Path, Path: to.Path, Project: to.Scope == config.ScopeProject}
-	if reason := to.Refused(); file.Project && reason != "" {
-		return fault.Usage(file.Name+" is not written: "+reason, "write the file that is meant by itself")
+	if reason := to.Refused(); reason != "" {
+		return fault.Usage(file.Name+" is not changed: "+reason, ownFileFix(file.Name))
 	}
 	backup := ""
 	err := a.edit(ctx, file, func(data []byte) ([]config.Change, error) {

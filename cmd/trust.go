@@ -130,15 +130,19 @@ func projectAt(out *output, file string) (*config.Project, error) {
 				"toolx trust FILE; your own config and files of --config need no consent")
 		}
 		file = files[at].Name
-	} else if reason := config.Refused(file); reason != "" {
-		return nil, fault.Usage(file+" is not read: "+reason,
-			"make it a file that nobody else can write (chmod go-w "+exec.ShellLine(file)+"), or name it with --config")
+	} else if reason := (config.File{Path: file, Project: true}).Refused(); reason != "" {
+		return nil, fault.Usage(file+" is not read: "+reason, ownFileFix(file)+", or name it with --config")
 	}
 	project, err := config.ReadProject(file)
 	if err != nil {
 		return nil, usageError(err)
 	}
 	return project, nil
+}
+
+// ownFileFix says what to do about a file of which others decide what it says.
+func ownFileFix(file string) string {
+	return "make it a file of your own that nobody else can write (chmod go-w " + exec.ShellLine(file) + ")"
 }
 
 func listTrusted(out *output, asJSON bool) error {

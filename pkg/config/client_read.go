@@ -164,11 +164,9 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 		result.Warnings = append(result.Warnings, Warning{Origin: origin, Text: text})
 	}
 	theirs := file.Scope == ScopeProject && !r.named
-	if theirs {
-		if reason := file.Refused(); reason != "" {
-			warn(Origin{File: name}, "not read: "+reason+"; --from "+shellName(name)+" reads it all the same")
-			return result
-		}
+	if reason := file.Refused(); reason != "" && !r.named {
+		warn(Origin{File: name}, "not read: "+reason+"; --from "+shellName(name)+" reads it all the same")
+		return result
 	}
 	text := r.text(file, name)
 	if text.problem != nil {
@@ -225,14 +223,17 @@ func (r *clientReader) nameOf(file ClientFile) string {
 	return file.Path
 }
 
-// Refused returns why a project's file is not read: somebody else decides what it says, or a link leads out of the
-// folder.
+// Refused returns why the file is neither read nor written: somebody else decides what it says, or it is a project's
+// and a link leads out of the folder.
 func (f ClientFile) Refused() string {
-	inside, err := filepath.Rel(f.Folder, f.Path)
-	if err != nil || !filepath.IsLocal(inside) || !staysIn(f.Folder, inside) {
-		return "a link leads out of its folder"
+	file := File{Path: f.Path, Project: f.Scope == ScopeProject}
+	if file.Project {
+		inside, err := filepath.Rel(f.Folder, f.Path)
+		if err != nil || !filepath.IsLocal(inside) || !staysIn(f.Folder, inside) {
+			return "a link leads out of its folder"
+		}
 	}
-	return Refused(f.Path)
+	return file.Refused()
 }
 
 // text reads and parses the file.

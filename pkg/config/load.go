@@ -97,7 +97,7 @@ type File struct {
 
 // Find returns the files that Load reads, in the order in which later ones win: those of options.Files; else those of
 // $TOOLX_CONFIG; else the user's, then the nearest from the working directory upwards. Files that were named and are
-// not there are problems; files on the way upwards that others can write are passed over with a warning.
+// not there are problems; other files that others can write are passed over with a warning.
 func Find(options Options) ([]File, []Warning, []Problem) {
 	options = options.withDefaults()
 	if len(options.Files) > 0 {
@@ -110,10 +110,16 @@ func Find(options Options) ([]File, []Warning, []Problem) {
 	}
 	var files []File
 	user := userFile(options)
+	var warnings []Warning
 	if filepath.IsAbs(options.UserDir) && isFile(user.Path) {
-		files = append(files, user)
+		if reason := user.Refused(); reason != "" {
+			warnings = append(warnings, notRead(user.Path, reason))
+		} else {
+			files = append(files, user)
+		}
 	}
-	path, warnings := nearestFile(options)
+	path, passed := nearestFile(options)
+	warnings = append(warnings, passed...)
 	if path != "" && path != user.Path {
 		name := path
 		if filepath.Dir(path) == options.Dir {
@@ -199,9 +205,8 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 			if err != nil || info.IsDir() {
 				continue
 			}
-			if reason := refused(path, info); reason != "" {
-				warnings = append(warnings, Warning{Origin: Origin{File: path}, Text: "not read: " + reason +
-					"; --config " + path + " reads it all the same"})
+			if reason := (File{Path: path, Project: true}).Refused(); reason != "" {
+				warnings = append(warnings, notRead(path, reason))
 				continue
 			}
 			return path, warnings
@@ -213,19 +218,24 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 	return "", warnings
 }
 
-// Refused returns why a file that nobody names is not read: somebody else decides what it says, or it is a link out of
-// its folder. It returns nothing for a file that cannot be looked at.
-func Refused(path string) string {
-	info, err := os.Stat(path)
+// notRead is the warning about a file that Find passes over.
+func notRead(path, reason string) Warning {
+	return Warning{
+		Origin: Origin{File: path},
+		Text:   "not read: " + reason + "; --config " + shellName(path) + " reads it all the same",
+	}
+}
+
+// Refused returns why the file is neither read, unless the user names it, nor changed: somebody else decides what it
+// says, or it is a project's and a link out of its folder. It returns nothing for a file that cannot be looked at.
+func (f File) Refused() string {
+	info, err := os.Stat(f.Path)
 	if err != nil {
 		return ""
 	}
-	return refused(path, info)
-}
-
-func refused(path string, info fs.FileInfo) string {
-	own, err := os.Lstat(path)
-	if err == nil && own.Mode()&fs.ModeSymlink != 0 && !staysIn(filepath.Dir(path), filepath.Base(path)) {
+	own, err := os.Lstat(f.Path)
+	isLink := err == nil && own.Mode()&fs.ModeSymlink != 0
+	if f.Project && isLink && !staysIn(filepath.Dir(f.Path), filepath.Base(f.Path)) {
 		return "it is a link that leads out of its folder"
 	}
 	return state.WritableByOthers(info)

@@ -86,14 +86,64 @@ func TestLinksOutOfTheFolder(t *testing.T) {
 				"not read: it is a link that leads out of its folder; --config "+link+" reads it all the same") {
 				t.Errorf("%s: %v, %v", target, files, warnings)
 			}
-			if Refused(link) == "" {
+			if (File{Path: link, Project: true}).Refused() == "" {
 				t.Errorf("%s is trusted when it is named", target)
 			}
-		} else if !refused && (len(files) != 1 || len(warnings) != 0 || Refused(link) != "") {
+		} else if !refused && (len(files) != 1 || len(warnings) != 0 ||
+			(File{Path: link, Project: true}).Refused() != "") {
 			t.Errorf("%s: %v, %v", target, files, warnings)
 		}
 		if err := os.Remove(link); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestOwnFilesOfOthers passes over the user's own config and other clients' files where somebody else decides what they
+// say, also as the target of imports, in the same words; files that the user names are read all the same.
+func TestOwnFilesOfOthers(t *testing.T) {
+	root := put(t, t.TempDir(),
+		"home/.cursor/mcp.json = "+`{"mcpServers": {"a": {"command": "a"}}}`,
+		"xdg/toolx/config.yaml = imports: [cursor]\nservers: {b: {command: b}}\n", "work/x = ")
+	options := optionsAt(root)
+	options.UserDir = filepath.Join(root, "xdg")
+	user, cursor := filepath.Join(root, "xdg/toolx/config.yaml"), filepath.Join(root, "home/.cursor/mcp.json")
+	if loaded, err := Load(options); err != nil || len(loaded.Servers) != 1 || len(loaded.Warnings) != 0 {
+		t.Fatalf("%+v, %v", loaded, err)
+	}
+	spoilt := map[string]func(path string) error{
+		"everyone can write it (mode 0646)": func(path string) error { return os.Chmod(path, 0o646) },
+	}
+	if os.Geteuid() == 0 { // else nobody else's files can be made
+		spoilt["its group can write it (gid 4711, mode 0664)"] = func(path string) error {
+			return errors.Join(os.Chmod(path, 0o664), os.Chown(path, 0, 4711))
+		}
+		spoilt["it belongs to another user (uid 4711)"] = func(path string) error {
+			return errors.Join(os.Chmod(path, 0o600), os.Chown(path, 4711, 0))
+		}
+	}
+	for reason, spoil := range spoilt {
+		if err := errors.Join(spoil(user), spoil(cursor)); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := Load(options)
+		want := user + ": not read: " + reason + "; --config " + user + " reads it all the same"
+		if err != nil || len(loaded.Servers) != 0 || len(loaded.Warnings) != 1 || loaded.Warnings[0].String() != want {
+			t.Errorf("%q, %v, want %s", loaded.Warnings, err, want)
+		}
+		read := ReadClients(options, ClientNamed("cursor"))
+		want = cursor + ": not read: " + reason + "; --from " + cursor + " reads it all the same"
+		if len(read) != 1 || len(read[0].Servers) != 0 || len(read[0].Warnings) != 1 ||
+			read[0].Warnings[0].String() != want {
+			t.Errorf("%+v, want %s", read[0], want)
+		}
+		named := options
+		named.Files = []string{user}
+		if loaded, err = Load(named); err != nil || len(loaded.Servers) != 1 {
+			t.Errorf("%s: named, it is %+v, %v", reason, loaded, err)
+		}
+		if file, err := ReadClientFile(options, cursor); err != nil || len(file.Servers) != 1 {
+			t.Errorf("%s: named, it is %+v, %v", reason, file, err)
 		}
 	}
 }

@@ -9,3 +9,6 @@ const noFollow = 0
 
 // WritableByOthers returns nothing: the mode of a file does not say here who can write it.
 func WritableByOthers(fs.FileInfo) string { return "" }
+
+// keepOwner does nothing: a new file belongs to the user.
+func keepOwner(string, fs.FileInfo) error { return nil }

@@ -36,6 +36,27 @@ func WritableByOthers(info fs.FileInfo) string {
 	}
 }
 
+// keepOwner gives a new file the owner and the group of the one that it replaces. Under sudo that is another user, who
+// could not read it any more. A group that the user is not in is not kept.
+func keepOwner(name string, before fs.FileInfo) error {
+	now, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	old, ok := before.Sys().(*syscall.Stat_t)
+	fresh, same := now.Sys().(*syscall.Stat_t)
+	if !ok || !same {
+		return nil
+	}
+	if old.Gid != fresh.Gid {
+		_ = os.Chown(name, -1, int(old.Gid))
+	}
+	if old.Uid != fresh.Uid {
+		return os.Chown(name, int(old.Uid), -1)
+	}
+	return nil
+}
+
 // ownGroup reports whether a group is root's or the user's primary one: many systems give each user a group of its own,
 // and make files that it can write.
 func ownGroup(group int) bool {

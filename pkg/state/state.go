@@ -99,7 +99,7 @@ func Replace(path string, text []byte) error {
 }
 
 // Rewrite replaces a file of the user's, and creates it with a mode and its folder if it is missing. A file keeps its
-// mode, and a link to it stays one. A reader sees the old text or the new one, even after a crash.
+// mode and its owner, and a link to it stays one. A reader sees the old text or the new one, even after a crash.
 func Rewrite(path string, text []byte, mode fs.FileMode) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -110,6 +110,8 @@ func Rewrite(path string, text []byte, mode fs.FileMode) error {
 		return &fs.PathError{Op: "write", Path: path, Err: errIrregular}
 	case err == nil:
 		mode = info.Mode().Perm()
+	default:
+		info = nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -118,7 +120,13 @@ func Rewrite(path string, text []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err = os.Chmod(name, mode); err == nil {
+	if info != nil {
+		err = keepOwner(name, info)
+	}
+	if err == nil {
+		err = os.Chmod(name, mode)
+	}
+	if err == nil {
 		err = rename(name, path)
 	}
 	if err != nil {

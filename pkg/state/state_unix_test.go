@@ -44,3 +44,27 @@ func irregular(t *testing.T) map[string]string {
 		"a device": "/dev/zero",
 	}
 }
+
+// TestRewriteKeepsTheOwner lets a user read on what toolx has changed under sudo.
+func TestRewriteKeepsTheOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // nobody else's files can be made
+	}
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o600), os.Chown(path, 4711, 4712)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Rewrite(path, []byte("new"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if system := info.Sys().(*syscall.Stat_t); system.Uid != 4711 || system.Gid != 4712 || info.Mode().Perm() != 0o600 {
+		t.Errorf("it belongs to %d:%d, mode %v", system.Uid, system.Gid, info.Mode())
+	}
+	if got := read(t, path); got != "new" {
+		t.Errorf("read %q", got)
+	}
+}
