@@ -134,7 +134,7 @@ func (o *output) printValues(out io.Writer, result *exec.Result) error {
 		return &exec.MalformedError{What: "the reply to completion/complete", Reason: err}
 	}
 	for _, value := range completion.Values {
-		if _, err := fmt.Fprintln(out, render.Field(value, o.outScreen())); err != nil {
+		if _, err := fmt.Fprintln(out, render.Safe(value)); err != nil {
 			return err
 		}
 	}

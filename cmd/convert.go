@@ -337,7 +337,7 @@ func (o *output) printTokens(ctx context.Context, conversion *convert.Conversion
 		if o.Console.OutTTY {
 			fmt.Fprintf(out, "%8s  %s\n", fmt.Sprintf("~%d", tool.Tokens), render.Safe(tool.Name))
 		} else {
-			fmt.Fprintf(out, "%d\t%s\n", tool.Tokens, render.Field(tool.Name, o.outScreen()))
+			fmt.Fprintf(out, "%d\t%s\n", tool.Tokens, render.Safe(tool.Name))
 		}
 	}
 	if err := out.Flush(); err != nil {

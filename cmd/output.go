@@ -146,7 +146,7 @@ func (o *output) printDocument(ctx context.Context, document []byte, form string
 // printFields prints texts that may come from a server on one line of stdout, with tabs between them.
 func (o *output) printFields(fields ...string) error {
 	for i := range fields {
-		fields[i] = render.Field(fields[i], o.outScreen())
+		fields[i] = render.Safe(fields[i])
 	}
 	_, err := fmt.Fprintln(o.Console.Out, strings.Join(fields, "\t"))
 	return err

@@ -109,14 +109,14 @@ func runSearch(_ context.Context, app *App, o searchOptions) error {
 	case o.json || o.output == "json":
 		return render.FoundJSON(app.Console.Out, found, app.outScreen())
 	case o.output == "names":
-		return printNames(app.Console.Out, found, app.outScreen())
+		return printNames(app.Console.Out, found)
 	}
 	return render.FoundTools(app.Console.Out, found, app.outScreen())
 }
 
-func printNames(out io.Writer, found []render.Found, screen render.Screen) error {
+func printNames(out io.Writer, found []render.Found) error {
 	for _, one := range found {
-		if _, err := fmt.Fprintln(out, render.Field(one.Name, screen)); err != nil {
+		if _, err := fmt.Fprintln(out, render.Safe(one.Name)); err != nil {
 			return err
 		}
 	}

@@ -306,14 +306,14 @@ func (a *App) printRows(rows []*serverRow, o serversListOptions) error {
 	if o.json {
 		return a.printJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
 	}
-	screen := a.outScreen()
+	tty := a.outScreen().TTY
 	out := tabwriter.NewWriter(a.Console.Out, 0, 0, 2, ' ', 0)
-	if len(rows) > 0 && screen.TTY {
+	if len(rows) > 0 && tty {
 		fmt.Fprintln(out, strings.Join([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, "\t"))
 	}
 	for _, row := range rows {
 		fields := []string{row.Name, cmp.Or(row.Transport, "-"), row.State, row.Where, row.notes()}
-		if !screen.TTY {
+		if !tty {
 			if err := a.printFields(fields...); err != nil {
 				return err
 			}

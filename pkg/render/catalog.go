@@ -41,7 +41,7 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 	return buffered(out, func(out *bufio.Writer) error {
 		for i, catalog := range catalogs {
 			if !screen.TTY {
-				writeEntryRows(out, catalog.Entries, screen)
+				writeEntryRows(out, catalog.Entries)
 				continue
 			}
 			if i > 0 {
@@ -60,10 +60,10 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 	})
 }
 
-func writeEntryRows(out *bufio.Writer, entries []Entry, screen Screen) {
+func writeEntryRows(out *bufio.Writer, entries []Entry) {
 	for _, entry := range entries {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(entry.Name, screen), Field(entry.Remark, screen),
-			Field(entry.Title, screen), Field(words.FirstLine(entry.Description), screen))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Safe(entry.Name), Safe(entry.Remark), Safe(entry.Title),
+			Safe(words.FirstLine(entry.Description)))
 	}
 }
 

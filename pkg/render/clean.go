@@ -16,25 +16,14 @@ import (
 //   - tag characters, which hide text from people but not from models: \tags{hidden}
 //   - a ninth combining mark in a row, and those after it: \u{301}
 //
+// It is the same in a pipe, which may end on a terminal: only JSON has the exact text of a name.
+//
 // Joiners stay where writing needs them: between the parts of an emoji and inside words of scripts that
 // join (Arabic, Indic). Text without any of this is unchanged, so the function is idempotent.
 func Safe(text string) string { return clean(text, false) }
 
 // SafeBlock is Safe for text of several lines: line feeds and tabs stay, and CR LF becomes a line feed.
 func SafeBlock(text string) string { return clean(text, true) }
-
-// Field makes untrusted text fit for one field of a line. On a terminal that is Safe. In a pipe its bytes
-// stay, because a program needs the exact name; only tabs and line ends, which separate fields and lines,
-// are written as \t, \n and \r.
-func Field(text string, screen Screen) string {
-	switch {
-	case screen.TTY:
-		return Safe(text)
-	case !strings.ContainsAny(text, "\t\n\r"):
-		return text
-	}
-	return strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(text)
-}
 
 // maxMarks is how many combining marks may follow one another; more would cover the lines around them.
 const maxMarks = 8

@@ -136,17 +136,3 @@ func checkJoiners(t *testing.T, out string) {
 		}
 	}
 }
-
-// A pipe gets the bytes of a name, but for those that would end a field or a line.
-func TestField(t *testing.T) {
-	for text, want := range map[string][2]string{
-		"plain":               {"plain", "plain"},
-		"\x1b[2J\u202e\u200b": {"\x1b[2J\u202e\u200b", `\x1b[2J\u{202e}\u{200b}`},
-		"a\tb\r\nc":           {`a\tb\r\nc`, `a\tb\r\nc`},
-		`a\tb`:                {`a\tb`, `a\tb`},
-	} {
-		if got := [2]string{Field(text, Screen{}), Field(text, Screen{TTY: true})}; got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
-	}
-}

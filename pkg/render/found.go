@@ -32,16 +32,16 @@ func FoundTools(out io.Writer, found []Found, screen Screen) error {
 				}, screen)
 				continue
 			}
-			writeRow(out, one.Name, one.Tool, screen)
+			writeRow(out, one.Name, one.Tool)
 		}
 		return nil
 	})
 }
 
 // writeRow writes a tool as a line of four fields.
-func writeRow(out *bufio.Writer, name string, tool *exec.Tool, screen Screen) {
-	fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(name, screen), signatureOf(tool, 0),
-		strings.Join(Badges(tool), ","), Field(words.FirstLine(tool.Description), screen))
+func writeRow(out *bufio.Writer, name string, tool *exec.Tool) {
+	fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Safe(name), signatureOf(tool, 0),
+		strings.Join(Badges(tool), ","), Safe(words.FirstLine(tool.Description)))
 }
 
 // FoundJSON writes tools on one line, in the order given: {"tools":[…]}, each as in ListJSON.

@@ -40,7 +40,7 @@ type Group struct {
 func List(out io.Writer, groups []Group, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		if !screen.TTY {
-			writeRows(out, groups, screen)
+			writeRows(out, groups)
 			return nil
 		}
 		for i, group := range groups {
@@ -53,7 +53,7 @@ func List(out io.Writer, groups []Group, screen Screen) error {
 	})
 }
 
-func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
+func writeRows(out *bufio.Writer, groups []Group) {
 	type row struct {
 		name string
 		tool *exec.Tool
@@ -72,7 +72,7 @@ func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
 	for _, row := range rows {
-		writeRow(out, row.name, row.tool, screen)
+		writeRow(out, row.name, row.tool)
 	}
 	for _, group := range groups {
 		if group.Folded {
