@@ -95,7 +95,7 @@ func completeParameter(
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	shape, _ := tool.Input().Arguments()
+	shape := tool.Input().Arguments()
 	p := &parameters{typed: typed, given: make(map[string]bool)}
 	for _, argument := range given {
 		name, _, _ := strings.Cut(argument, "=")
@@ -124,12 +124,12 @@ type parameters struct {
 
 // add adds the properties of an object, whose own name ends prefix.
 func (p *parameters) add(prefix string, object *jsonschema.Shape, level int) {
-	for _, property := range propertiesOf(object) {
+	for _, property := range object.Fields() {
 		name := prefix + property.Name
 		if len(p.required)+len(p.optional) >= maxParameters || strings.ContainsAny(property.Name, "=\t\n") {
 			continue
 		}
-		shape := jsonschema.ShapeOf(property.Node.Apply().Parts)
+		shape := property.Node.Shape()
 		if p.given[words.Fold(name)] && shape.Kind != jsonschema.ShapeArray {
 			continue
 		}
@@ -160,33 +160,15 @@ func (p *parameters) add(prefix string, object *jsonschema.Shape, level int) {
 	}
 }
 
-// propertiesOf returns the properties of an object, or those of all shapes that a value may have.
-func propertiesOf(shape *jsonschema.Shape) []jsonschema.Property {
-	if shape.Kind != jsonschema.ShapeVariant {
-		return shape.Properties
-	}
-	var all []jsonschema.Property
-	for _, alternative := range shape.Alternatives {
-		for _, property := range jsonschema.ShapeOf(alternative.Parts).Properties {
-			known := func(other jsonschema.Property) bool { return other.Name == property.Name }
-			if !slices.ContainsFunc(all, known) {
-				property.Required = false
-				all = append(all, property)
-			}
-		}
-	}
-	return all
-}
-
 // shapeAt returns the shape of a parameter, by its path of names with dots between; nil where there is none.
 func shapeAt(object *jsonschema.Shape, path string) *jsonschema.Shape {
-	for _, property := range propertiesOf(object) {
+	for _, property := range object.Fields() {
 		rest, inside := strings.CutPrefix(path, property.Name+".")
 		switch {
 		case property.Name == path, words.Fold(property.Name) == words.Fold(path):
-			return jsonschema.ShapeOf(property.Node.Apply().Parts)
+			return property.Node.Shape()
 		case inside:
-			return shapeAt(jsonschema.ShapeOf(property.Node.Apply().Parts), rest)
+			return shapeAt(property.Node.Shape(), rest)
 		}
 	}
 	return nil
@@ -198,7 +180,7 @@ func values(shape *jsonschema.Shape, asJSON bool, prefix, typed string) []cobra.
 		return nil
 	}
 	if shape.Kind == jsonschema.ShapeArray && shape.Items != nil && !asJSON {
-		shape = jsonschema.ShapeOf(shape.Items.Apply().Parts)
+		shape = shape.Items.Shape()
 	}
 	var found []cobra.Completion
 	add := func(raw json.RawMessage, about string) {

@@ -35,13 +35,13 @@ func optionText(o jsonschema.Option) string {
 
 // formFields returns the fields that a server asks for, in the order of its schema.
 func formFields(asked *servers.Elicitation) []formField {
-	properties := jsonschema.Parse(asked.Schema).Root().Properties()
+	properties := asked.Form().Root().Properties()
 	fields := make([]formField, len(properties))
 	for i, property := range properties {
-		shape := jsonschema.ShapeOf(property.Node.Facets())
+		shape := property.Node.Shape()
 		fields[i] = formField{Property: property, asked: asked, shape: shape, options: shape.Options}
 		if shape.Kind == jsonschema.ShapeArray {
-			fields[i].options = jsonschema.ShapeOf(shape.Items.Facets()).Options
+			fields[i].options = shape.Items.Shape().Options
 		}
 	}
 	return fields
@@ -76,17 +76,20 @@ func (f formField) takes() string {
 	if f.Required {
 		takes = append(takes, "required")
 	}
-	for _, bound := range []struct{ name, text string }{
-		{"minimum", "at least "},
-		{"maximum", "at most "},
-		{"minLength", "characters: at least "},
-		{"maxLength", "characters: at most "},
-		{"minItems", "choices: at least "},
-		{"maxItems", "choices: at most "},
+	limits := f.shape.Limits()
+	for _, bound := range []struct {
+		value *jsonschema.Node
+		text  string
+	}{
+		{limits.Minimum, "at least "},
+		{limits.Maximum, "at most "},
+		{limits.Shortest, "characters: at least "},
+		{limits.Longest, "characters: at most "},
+		{limits.Fewest, "choices: at least "},
+		{limits.Most, "choices: at most "},
 	} {
 		var limit float64
-		value := jsonschema.First(f.shape.Parts, bound.name)
-		if value != nil && json.Unmarshal(value.Raw(), &limit) == nil {
+		if bound.value != nil && json.Unmarshal(bound.value.Raw(), &limit) == nil {
 			takes = append(takes, bound.text+strconv.FormatFloat(limit, 'g', -1, 64))
 		}
 	}

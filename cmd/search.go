@@ -163,7 +163,7 @@ func parameterNames(tool *exec.Tool) []string {
 	var names []string
 	var add func(object *jsonschema.Node, level int)
 	add = func(object *jsonschema.Node, level int) {
-		for _, property := range object.Get("properties").Members() {
+		for _, property := range object.Properties() {
 			if names = append(names, property.Name); level < maxLevels && len(names) < maxParameters {
 				add(property.Node, level+1)
 			}

@@ -186,7 +186,7 @@ func writtenArguments(schema *jsonschema.Node) (arguments json.RawMessage, ok bo
 		property, _ := schema.Property(name)
 		value := writtenValue(property)
 		if value == nil {
-			examples := schema.Get("examples").Elements()
+			examples := schema.Shape().Examples
 			if len(examples) == 0 || !examples[0].IsObject() {
 				return nil, false
 			}
@@ -199,19 +199,15 @@ func writtenArguments(schema *jsonschema.Node) (arguments json.RawMessage, ok bo
 
 // writtenValue returns the value that a parameter's schema gives, or nil.
 func writtenValue(schema *jsonschema.Node) json.RawMessage {
-	if schema == nil {
-		return nil
-	}
-	facets := schema.Facets()
-	for _, name := range []string{"const", "default"} {
-		if value := jsonschema.First(facets, name); value != nil {
-			return value.Raw()
-		}
-	}
-	for _, name := range []string{"examples", "enum"} {
-		if values := jsonschema.First(facets, name).Elements(); len(values) > 0 {
-			return values[0].Raw()
-		}
+	switch shape := schema.Shape(); {
+	case len(shape.Options) == 1:
+		return shape.Options[0].Raw
+	case shape.Default != nil:
+		return shape.Default.Raw()
+	case len(shape.Examples) > 0:
+		return shape.Examples[0].Raw()
+	case len(shape.Options) > 0:
+		return shape.Options[0].Raw
 	}
 	return nil
 }

@@ -21,10 +21,14 @@ func combination(parts []*Node) (at int, keyword string) {
 }
 
 // listAlternatives returns the alternatives of one combination, without null and what can never be.
-func listAlternatives(parts []*Node, at int, keyword string) (list []Alternative, null bool) {
-	base := typesOf(parts)
-	for _, entry := range parts[at].Get(keyword).Elements() {
+func (s *Shape) listAlternatives(at int, keyword string) (list []Alternative, null bool) {
+	base := typesOf(s.Parts)
+	for _, entry := range s.Parts[at].Get(keyword).Elements() {
+		if s.budget < 0 {
+			break
+		}
 		own := entry.Apply()
+		s.budget -= 1 + len(own.Parts)
 		switch kinds := typesOf(own.Parts); {
 		case kinds == Null || Constant(entry).Is("null"):
 			null = true
@@ -61,7 +65,7 @@ func constants(list []Alternative) []Option {
 		if value == nil {
 			return nil
 		}
-		options = append(options, Option{Raw: rawjson.Compact(value.raw), Label: First(entry.Parts, "title").Text()})
+		options = append(options, Option{Raw: rawjson.Compact(value.raw), Label: firstOf(entry.Parts, "title").Text()})
 	}
 	return options
 }
@@ -103,7 +107,7 @@ func redundant(parts []*Node, list []Alternative) bool {
 	return !slices.ContainsFunc(list, func(a Alternative) bool {
 		own := typesOf(a.Parts)
 		return !a.Known || own != AnyKind && own != base || slices.ContainsFunc(shaping(), func(keyword string) bool {
-			return First(a.Parts, keyword) != nil
+			return firstOf(a.Parts, keyword) != nil
 		})
 	})
 }
@@ -114,7 +118,7 @@ func sameScalar(list []Alternative) (name string, same bool) {
 	for _, a := range list {
 		all |= typesOf(a.Parts)
 		for _, keyword := range shaping() {
-			if First(a.Parts, keyword) != nil {
+			if firstOf(a.Parts, keyword) != nil {
 				return "", false
 			}
 		}
@@ -128,11 +132,11 @@ func sameScalar(list []Alternative) (name string, same bool) {
 
 // labelOf names an alternative for the picker.
 func labelOf(entry *Node, parts []*Node) string {
-	if title := First(parts, "title").Text(); title != "" {
+	if title := firstOf(parts, "title").Text(); title != "" {
 		return title
 	}
 	if reference := entry.Get("$ref").Text(); reference != "" {
-		return ReferenceName(reference)
+		return referenceName(reference)
 	}
 	for _, part := range parts {
 		for _, m := range part.Get("properties").Members() {
@@ -149,7 +153,7 @@ func labelOf(entry *Node, parts []*Node) string {
 	case len(names) == 1 && names[0] == "object" && members != "":
 		return "object with " + members
 	case len(names) == 1 && names[0] == "array":
-		if element := typesOf([]*Node{First(parts, "items")}).Names(); len(element) == 1 {
+		if element := typesOf([]*Node{firstOf(parts, "items")}).Names(); len(element) == 1 {
 			return "array of " + element[0]
 		}
 	case len(names) > 0 && len(names) <= 2:

@@ -134,7 +134,7 @@ func TestMatchingNamesIsBounded(t *testing.T) {
 		fmt.Fprintf(&list, `,"^(a|aa){0,900}b%d$":{"type":"integer"}`, i)
 	}
 	root := Parse(json.RawMessage(`{"patternProperties":{` + list.String()[1:] + `}}`)).Root()
-	if found, all := patternProperties(root.Branches(), strings.Repeat("a", 500)); all || len(found) > 0 {
+	if found, all := patternProperties(root.branches(), strings.Repeat("a", 500)); all || len(found) > 0 {
 		t.Errorf("all patterns were tried: %v, %d matched", all, len(found))
 	}
 	if !root.HasPattern(strings.Repeat("a", 500)) {

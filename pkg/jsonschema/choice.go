@@ -187,13 +187,13 @@ func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []*N
 
 // alternativeName names one alternative: by its title, the value that sets it apart, or what it requires.
 func alternativeName(schema *Node) string {
-	if title := First(schema.Facets(), "title").Text(); title != "" {
+	if title := firstOf(schema.facets(), "title").Text(); title != "" {
 		return title
 	}
 	required := schema.Required()
 	for _, name := range required {
 		property, _ := schema.Property(name)
-		if value := First(property.Facets(), "const"); value != nil {
+		if value := firstOf(property.facets(), "const"); value != nil {
 			return name + "=" + given(value.value())
 		}
 	}

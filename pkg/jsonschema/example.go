@@ -126,7 +126,7 @@ func (m *exampleMaker) make(schema *Node, depth int) any {
 
 // impliesObject reports whether schemas without a type speak of an object.
 func impliesObject(parts []*Node) bool {
-	return First(parts, "properties").present()
+	return firstOf(parts, "properties").present()
 }
 
 // parts returns the schema's facets, with one alternative taken of each anyOf and oneOf in it, and that one's facets.
@@ -208,7 +208,7 @@ func (m *exampleMaker) fill(made map[string]any, parts []*Node, whole *Node, lea
 
 // memberName makes the i-th name of an object that lists none, by what the parts say of names.
 func (m *exampleMaker) memberName(parts []*Node, i int) string {
-	if names := First(parts, "propertyNames"); names != nil {
+	if names := firstOf(parts, "propertyNames"); names != nil {
 		about := m.parts(names)
 		namer := exampleMaker{document: m.document, branch: i - 1, invent: true, effort: m.effort}
 		if value, ok := namer.listed(about, true); ok {
@@ -251,7 +251,7 @@ func (m *exampleMaker) array(schema *Node, parts []*Node, depth int) any {
 	for i := range min(least, most) {
 		items, known := schema.Element(i)
 		if !known {
-			items = First(parts, "contains")
+			items = firstOf(parts, "contains")
 		}
 		if depth > exampleDepth || m.effort.spent() {
 			break

@@ -149,10 +149,7 @@ func (n *Node) Kinds() Kinds {
 }
 
 func (n *Node) allowed(budget *int) Kinds {
-	if n.Is("false") {
-		return noKinds
-	}
-	facets := n.Facets()
+	facets := n.facets()
 	if *budget -= 1 + len(facets); *budget < 0 {
 		return AnyKind
 	}
@@ -179,6 +176,9 @@ func combinations() []string { return []string{"oneOf", "anyOf"} }
 
 // typeKinds returns the kinds that a schema's own type allows. A type that JSON Schema does not know says nothing.
 func typeKinds(part *Node) Kinds {
+	if part.Is("false") {
+		return noKinds
+	}
 	keyword := part.Get("type")
 	allowed := kindNamed(keyword.Text())
 	for _, name := range keyword.Texts() {
@@ -216,10 +216,10 @@ func ownKinds(part *Node) Kinds {
 // leave no doubt what the author meant.
 func impliedKinds(parts []*Node) Kinds {
 	switch {
-	case First(parts, "properties") != nil || First(parts, "additionalProperties").IsObject() ||
-		First(parts, "patternProperties").IsObject() || len(First(parts, "required").Elements()) > 0:
+	case firstOf(parts, "properties") != nil || firstOf(parts, "additionalProperties").IsObject() ||
+		firstOf(parts, "patternProperties").IsObject() || len(firstOf(parts, "required").Elements()) > 0:
 		return Object
-	case First(parts, "items") != nil || First(parts, "prefixItems") != nil:
+	case firstOf(parts, "items") != nil || firstOf(parts, "prefixItems") != nil:
 		return Array
 	}
 	return AnyKind
@@ -236,7 +236,7 @@ func ownOptions(part *Node) []*Node {
 // Options returns the values that the schema lists, whether as enum, const, or
 // alternatives of them; ok is false where others are valid too.
 func (n *Node) Options() (values []any, ok bool) {
-	parts := n.Facets()
+	parts := n.facets()
 	for _, part := range parts {
 		if values := ownOptions(part); len(values) > 0 {
 			return decoded(values), true
@@ -264,7 +264,7 @@ func decoded(nodes []*Node) []any {
 // listed returns the values that all alternatives together list.
 func listed(alternatives []*Node, budget *int) (values []any, ok bool) {
 	for _, alternative := range alternatives {
-		found, facets := false, alternative.Facets()
+		found, facets := false, alternative.facets()
 		if *budget -= 1 + len(facets); *budget < 0 {
 			return nil, false
 		}

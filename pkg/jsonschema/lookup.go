@@ -10,19 +10,19 @@ import (
 // branchLimit bounds how many parts of a schema one question looks at.
 const branchLimit = 2000
 
-// Facets returns the schemas that a value must fit together with n: itself, what it
+// facets returns the schemas that a value must fit together with n: itself, what it
 // refers to, and its allOf, all the way down, each once.
-func (n *Node) Facets() []*Node { return collect(n, conjuncts) }
+func (n *Node) facets() []*Node { return collect(n, conjuncts) }
 
-// Branches returns the facets of n and those of all its alternatives: anyOf, oneOf, then, else, and what depends on a
+// branches returns the facets of n and those of all its alternatives: anyOf, oneOf, then, else, and what depends on a
 // property. A name that any of them knows is a name that the tool knows.
-func (n *Node) Branches() []*Node {
+func (n *Node) branches() []*Node {
 	return collect(n, func(part *Node) []*Node { return append(conjuncts(part), alternatives(part)...) })
 }
 
-// collect follows next from a schema and returns every object on the way once.
+// collect follows next from a schema and returns every object on the way once, and what is false.
 func collect(n *Node, next func(*Node) []*Node) []*Node {
-	if !n.IsObject() {
+	if !n.says() {
 		return nil
 	}
 	found := []*Node{n}
@@ -34,7 +34,7 @@ func collect(n *Node, next func(*Node) []*Node) []*Node {
 	for len(queue) > 0 && len(found) < branchLimit {
 		part := queue[0]
 		queue = queue[1:]
-		if !part.IsObject() || seen[part] {
+		if !part.says() || seen[part] {
 			continue
 		}
 		seen[part] = true
@@ -43,6 +43,9 @@ func collect(n *Node, next func(*Node) []*Node) []*Node {
 	}
 	return found
 }
+
+// says reports whether a schema says anything: true does not, and what is no schema is taken for true.
+func (n *Node) says() bool { return n.IsObject() || n.Is("false") }
 
 // conjuncts returns the schemas that apply with one, next to it.
 func conjuncts(part *Node) []*Node {
@@ -93,7 +96,7 @@ func (n *Node) NameSet() map[string]bool {
 			known[name] = true
 		}
 	}
-	for _, part := range n.Branches() {
+	for _, part := range n.branches() {
 		for _, m := range part.Get("properties").Members() {
 			known[m.Name] = true
 		}
@@ -116,7 +119,7 @@ func (n *Node) Properties() []Property {
 		required[name] = true
 	}
 	var all []Property
-	for _, part := range n.Facets() {
+	for _, part := range n.facets() {
 		for _, m := range part.Get("properties").Members() {
 			if !known[m.Name] {
 				known[m.Name] = true
@@ -130,10 +133,10 @@ func (n *Node) Properties() []Property {
 // Property returns the schema of one property: what all facets say together, or,
 // where none of them knows the name, what the alternatives that do say.
 func (n *Node) Property(name string) (*Node, bool) {
-	if all := propertiesNamed(n.Facets(), name); len(all) > 0 {
+	if all := propertiesNamed(n.facets(), name); len(all) > 0 {
 		return join("allOf", all), true
 	}
-	branches := n.Branches()
+	branches := n.branches()
 	if some := propertiesNamed(branches, name); len(some) > 0 {
 		return join("anyOf", some), true
 	}
@@ -190,11 +193,11 @@ func matchesPattern(parts []*Node, name string) bool {
 
 // HasPattern reports whether a pattern of the schema matches the name of a property. It is true if that would take too
 // long to find out.
-func (n *Node) HasPattern(name string) bool { return matchesPattern(n.Branches(), name) }
+func (n *Node) HasPattern(name string) bool { return matchesPattern(n.branches(), name) }
 
 // Welcomes reports whether any branch of the schema takes properties that it does not name, by its own word.
 func (n *Node) Welcomes() bool {
-	return slices.ContainsFunc(n.Branches(), func(part *Node) bool { return welcomes(part, "additionalProperties") })
+	return slices.ContainsFunc(n.branches(), func(part *Node) bool { return welcomes(part, "additionalProperties") })
 }
 
 // welcomes reports whether a keyword is there and is not false.
@@ -206,7 +209,7 @@ func welcomes(part *Node, keyword string) bool {
 // Element returns the schema of the element at index of an array.
 func (n *Node) Element(index int) (*Node, bool) {
 	var found []*Node
-	for _, part := range n.Branches() {
+	for _, part := range n.branches() {
 		items, tuple := part.Get("items"), part.Get("prefixItems").Elements()
 		if part.Get("prefixItems") == nil {
 			tuple = items.Elements()
@@ -250,7 +253,7 @@ func (d *Document) at(path []string) (*Node, bool) {
 // Required returns the names that every value of the schema must have, in order.
 func (n *Node) Required() []string {
 	var names []string
-	for _, part := range n.Facets() {
+	for _, part := range n.facets() {
 		names = append(names, part.Get("required").Texts()...)
 	}
 	return unique(names)
@@ -258,7 +261,7 @@ func (n *Node) Required() []string {
 
 // Description returns the words that the schema's author wrote about it.
 func (n *Node) Description() string {
-	for _, parts := range [][]*Node{n.Facets(), n.Branches()} {
+	for _, parts := range [][]*Node{n.facets(), n.branches()} {
 		for _, part := range parts {
 			if text := strings.TrimSpace(part.Get("description").Text()); text != "" {
 				return text

@@ -50,7 +50,7 @@ func score(parts []*Node, raw json.RawMessage) int {
 
 func scoreElement(parts []*Node, raw json.RawMessage) int {
 	elements, _ := rawjson.Elements(raw)
-	items := First(parts, "items")
+	items := firstOf(parts, "items")
 	if len(elements) > 0 && items != nil && typeKinds(items)&KindsOf(elements[0]) == 0 {
 		return -50
 	}

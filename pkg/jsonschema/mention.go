@@ -1,14 +1,14 @@
 package jsonschema
 
 // mentioned returns the members of an object that its schema speaks of without declaring them: what must be there in
-// some case, and what a condition looks at. It reads the conditions of parts, and all of the alternatives in aside.
-func mentioned(parts, aside []*Node) []Member {
-	m := &mentions{seen: make(map[*Node]bool)}
-	for _, part := range parts {
+// some case, and what a condition looks at. It reads the conditions of the parts, and all of the alternatives aside.
+func (s *Shape) mentioned() []Member {
+	m := &mentions{shape: s, seen: make(map[*Node]bool)}
+	for _, part := range s.Parts {
 		m.takeDependencies(part)
 		m.takeConditions(part)
 	}
-	for _, alternative := range aside {
+	for _, alternative := range s.aside {
 		m.take(alternative, false)
 	}
 	return m.found
@@ -16,6 +16,7 @@ func mentioned(parts, aside []*Node) []Member {
 
 // mentions gathers members from schemas of one and the same object.
 type mentions struct {
+	shape *Shape
 	seen  map[*Node]bool
 	found []Member
 }
@@ -23,8 +24,8 @@ type mentions struct {
 // take takes what a schema says, and what applies together with it. Of a test it takes only the names: what a test asks
 // of a value is no demand.
 func (m *mentions) take(schema *Node, test bool) {
-	for _, part := range schema.Branches() {
-		if m.seen[part] || len(m.seen) >= maxMentioning {
+	for _, part := range m.shape.take(schema, (*Node).branches) {
+		if m.seen[part] {
 			continue
 		}
 		m.seen[part] = true

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"toolx/pkg/rawjson"
@@ -218,36 +217,12 @@ func (n *Node) child(token string) *Node {
 	return elements[i]
 }
 
-// First returns a keyword's value in the first of several schemas that has it.
-func First(parts []*Node, keyword string) *Node {
+// firstOf returns a keyword's value in the first of several schemas that has it.
+func firstOf(parts []*Node, keyword string) *Node {
 	for _, part := range parts {
 		if value := part.Get(keyword); value != nil {
 			return value
 		}
 	}
 	return nil
-}
-
-// Reference returns the reference that a schema has, by whichever keyword; empty where it has none.
-func (n *Node) Reference() string {
-	for _, keyword := range referenceKeywords() {
-		if text := n.Get(keyword).Text(); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// Target follows the reference of a schema; nil where it has none, and where that leads out of the document or nowhere.
-func (n *Node) Target() *Node {
-	reference := n.Reference()
-	if reference == "" {
-		return nil
-	}
-	return n.doc.Resolve(reference)
-}
-
-// ReferenceName returns the last part of a reference: "Node" of "#/$defs/Node".
-func ReferenceName(reference string) string {
-	return reference[strings.LastIndexAny(reference, "/#")+1:]
 }

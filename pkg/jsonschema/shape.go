@@ -3,6 +3,7 @@ package jsonschema
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"toolx/pkg/rawjson"
 )
@@ -27,19 +28,18 @@ func (k ShapeKind) String() string {
 	return [...]string{"JSON", "text", "number", "boolean", "choice", "object", "array", "variant"}[k]
 }
 
-// Shape is what a schema says about one value, as far as a form can show it. What
+// Shape is what a schema says about one value, as far as a form or a signature can show it. What
 // it cannot show is still checked: validation goes by the schema itself.
 type Shape struct {
+	Applied
 	Kind     ShapeKind
 	Whole    bool // of a number: no fraction
 	Nullable bool
 	Why      string // of JSON: why it is no other kind
 
 	Title, Description, Format string
-	// Parts are the schemas that all apply to the value; their limits are found by First.
-	Parts    []*Node
-	Default  *Node   // a hint, never sent by itself; nil where there is none
-	Examples []*Node // offered
+	Default                    *Node   // a hint, never sent by itself; nil where there is none
+	Examples                   []*Node // offered
 
 	Options []Option // of an enum
 
@@ -48,9 +48,20 @@ type Shape struct {
 	IsMap        bool       // members with free names are what it is for
 	Bare         bool       // it is a map only because it says nothing at all
 	Items        *Node      // of an array; nil where anything goes
+	Tuple        []*Node    // the schemas of an array's elements by their place; nil where all have one
 	Alternatives []Alternative
+	// Unknown are the names of types that JSON Schema does not know, where no others are given.
+	Unknown []string
 
-	aside []*Node // the alternatives that only set conditions: what they name is offered
+	aside  []*Node // the alternatives that only set conditions: what they name is offered
+	budget int     // how many schemas may still be looked at
+}
+
+// Limits are the bounds of a value, as they are written; nil where there is none.
+type Limits struct {
+	Minimum, Above, Maximum, Below, Step *Node // of numbers; Above and Below exclude the bound
+	Shortest, Longest, Pattern           *Node // of strings
+	Fewest, Most                         *Node // of arrays
 }
 
 // Option is one value of an enum.
@@ -72,6 +83,8 @@ type Applied struct {
 	Target *Node
 	// Known is false where a reference leads out of the document or Nowhere.
 	Known bool
+	// Name is the last part of the reference to Target, or of the last that leads nowhere: "Node" of "#/$defs/Node".
+	Name string
 }
 
 // Alternative is one shape of a variant.
@@ -82,20 +95,23 @@ type Alternative struct {
 
 // Limits of one shape: a schema comes from a server and may be hostile.
 const (
-	maxMentioning   = 5000 // schemas that are asked for names
-	maxRounds       = 8    // combinations merged into one shape
-	MaxAlternatives = 200  // of one variant; more are left to JSON
+	maxLookedAt     = 50_000 // schemas that are read for one shape
+	maxRounds       = 8      // combinations merged into one shape
+	MaxAlternatives = 200    // of one variant; more are left to JSON
 )
 
 // Apply returns the schemas that apply together with n: those that it refers to, and
 // those of allOf. Of a nil Node there are none.
 func (n *Node) Apply() Applied {
-	applied := Applied{Parts: n.Facets(), Known: true}
+	applied := Applied{Parts: n.facets(), Known: true}
 	for _, part := range applied.Parts {
 		for _, keyword := range referenceKeywords() {
 			if reference := part.Get(keyword); reference != nil {
 				target := part.doc.Resolve(reference.Text())
 				applied.Known = applied.Known && target != nil
+				if applied.Target == nil || target == nil {
+					applied.Name = referenceName(reference.Text())
+				}
 				if applied.Target == nil {
 					applied.Target = target
 				}
@@ -105,79 +121,117 @@ func (n *Node) Apply() Applied {
 	return applied
 }
 
-// Arguments returns the shape of the arguments that a schema describes, which are an
-// object, and the node of which they are.
-func (d *Document) Arguments() (*Shape, *Node) {
-	applied := d.root.Apply()
-	s := ShapeOf(append(slices.Clone(applied.Parts), typeNode("object")))
+// referenceName returns the last part of a reference: "Node" of "#/$defs/Node".
+func referenceName(reference string) string {
+	return reference[strings.LastIndexAny(reference, "/#")+1:]
+}
+
+// Arguments returns the shape of the arguments that a schema describes, which are an object. Its Target is the whole
+// schema where that is no reference.
+func (d *Document) Arguments() *Shape {
+	whole := d.root.Apply()
+	object := whole
+	object.Parts = append(slices.Clone(whole.Parts), typeNode("object"))
+	s := object.Shape()
 	if s.Kind != ShapeObject && s.Kind != ShapeVariant {
-		s, applied.Known = looseShape(applied.Parts), false
+		s = whole.loose()
+		s.Known = false
 	}
-	if !applied.Known { // there may be more than can be seen
+	if !s.Known { // there may be more than can be seen
 		s.IsMap, s.Bare = true, false
 	}
 	s.Nullable = false
-	if applied.Target == nil {
-		return s, d.root
+	if s.Target == nil {
+		s.Target = d.root
 	}
-	return s, applied.Target
+	return s
 }
 
 // typeNode returns a schema that names one type.
-func typeNode(name string) *Node { return newNode(`{"type":"` + name + `"}`) }
+func typeNode(name string) *Node {
+	return &Node{members: []Member{{Name: "type", Node: newNode(`"` + name + `"`)}}}
+}
 
-// ShapeOf makes the shape of schemas that apply together. It merges what can be merged: nullable wrappers, lists of
+// Shape returns the shape of the values that n describes, with those schemas that apply together with it.
+func (n *Node) Shape() *Shape { return n.Apply().Shape() }
+
+// Shape returns the shape of schemas that apply together. It merges what can be merged: nullable wrappers, lists of
 // constants, alternatives that only add conditions. What is left of alternatives is a variant.
-func ShapeOf(parts []*Node) *Shape {
-	nullable := false
-	var aside []*Node
+func (a Applied) Shape() *Shape {
+	s := a.blank()
 	for range maxRounds {
-		at, keyword := combination(parts)
+		at, keyword := combination(s.Parts)
 		if at < 0 {
-			s := plainShape(parts, aside)
-			s.Nullable = s.Nullable || nullable
-			return s
+			return s.plain()
 		}
-		base := typesOf(parts)
-		list, null := listAlternatives(parts, at, keyword)
-		nullable = nullable || null && base&Null != 0
-		rest := slices.Clone(parts)
-		rest[at] = parts[at].without(keyword)
+		list, null := s.listAlternatives(at, keyword)
+		rest := slices.Clone(s.Parts)
+		rest[at] = s.Parts[at].without(keyword)
+		s.Nullable = s.Nullable || null && typesOf(s.Parts)&Null != 0
 		switch same, merged := sameScalar(list); {
 		case len(list) == 1 && !list[0].Known:
-			return (&Shape{Kind: ShapeJSON, Why: Nowhere, Nullable: true}).describe(parts)
-		case len(list) == 1:
-			parts = append(rest, list[0].Parts...)
-		case len(list) == 0 || redundant(parts, list):
-			aside = append(aside, parts[at].Get(keyword).Elements()...)
-			parts = rest
-		case len(list) > MaxAlternatives:
-			return (&Shape{Kind: ShapeJSON, Why: "too many alternatives", Nullable: true}).describe(parts)
+			s.Alternatives = list
+			return s.describe().asJSON(Nowhere)
+		case len(list) == 1 && s.budget >= 0:
+			s.Parts = append(rest, list[0].Parts...)
+		case s.budget >= 0 && (len(list) == 0 || redundant(s.Parts, list)):
+			s.aside, s.Parts = append(s.aside, s.Parts[at].Get(keyword).Elements()...), rest
+		case s.budget < 0 || len(list) > MaxAlternatives:
+			s.Alternatives = list
+			return s.describe().asJSON("too many alternatives")
 		case constants(list) != nil:
-			return (&Shape{Kind: ShapeEnum, Nullable: nullable, Options: constants(list)}).describe(rest)
+			s.Kind, s.Options, s.Parts = ShapeEnum, constants(list), rest
+			return s.describe()
 		case merged:
-			parts = append(rest, typeNode(same))
+			s.Parts = append(rest, typeNode(same))
 		default:
 			for i := range list {
 				list[i].Parts = append(slices.Clone(rest), list[i].Parts...)
 			}
-			return (&Shape{Kind: ShapeVariant, Nullable: nullable, Alternatives: list}).describe(rest)
+			s.Kind, s.Alternatives, s.Parts = ShapeVariant, list, rest
+			return s.describe()
 		}
 	}
-	return (&Shape{Kind: ShapeJSON, Why: "combined too deeply", Nullable: true}).describe(parts)
+	return s.describe().asJSON("combined too deeply")
 }
 
-// looseShape returns the shape of an object of which parts say too much for a form, or what no object can be: it has
-// the members that they name.
-func looseShape(parts []*Node) *Shape {
-	rest, aside := []*Node{typeNode("object")}, []*Node(nil)
-	for _, part := range parts {
-		for _, keyword := range combinations() {
-			aside = append(aside, part.Get(keyword).Elements()...)
-		}
-		rest = append(rest, part.without(append(combinations(), "type", "enum", "const")...))
+// blank returns a shape of which nothing but its parts is known.
+func (a Applied) blank() *Shape { return &Shape{Applied: a, budget: maxLookedAt - len(a.Parts)} }
+
+// asJSON leaves the value to JSON, null too.
+func (s *Shape) asJSON(why string) *Shape {
+	s.Kind, s.Why, s.Nullable = ShapeJSON, why, true
+	return s
+}
+
+// LookedAt returns how many schemas were read for the shape.
+func (s *Shape) LookedAt() int { return maxLookedAt - s.budget }
+
+// facets returns the facets of a schema, while there is budget.
+func (s *Shape) facets(n *Node) []*Node { return s.take(n, (*Node).facets) }
+
+// take returns what a walk finds from a schema, while there is budget.
+func (s *Shape) take(n *Node, walk func(*Node) []*Node) []*Node {
+	if s.budget < 0 {
+		return nil
 	}
-	return plainShape(rest, aside)
+	found := walk(n)
+	s.budget -= 1 + len(found)
+	return found
+}
+
+// loose returns the shape of an object of which parts say too much for a form, or what no object can be: it has the
+// members that they name.
+func (a Applied) loose() *Shape {
+	s := a.blank()
+	s.Parts = []*Node{typeNode("object")}
+	for _, part := range a.Parts {
+		for _, keyword := range combinations() {
+			s.aside = append(s.aside, part.Get(keyword).Elements()...)
+		}
+		s.Parts = append(s.Parts, part.without(append(combinations(), "type", "enum", "const")...))
+	}
+	return s.plain()
 }
 
 // AnyValue is why a field is JSON whose schema says nothing of its type.
@@ -186,36 +240,50 @@ const AnyValue = "any value"
 // Nowhere is why a field is JSON whose schema cannot be found.
 const Nowhere = "a reference that leads nowhere"
 
-// plainShape returns the shape of parts without alternatives; those that only set conditions stand aside.
-func plainShape(parts, aside []*Node) *Shape {
-	s := (&Shape{aside: aside}).describe(parts)
-	if s.Options = options(parts); s.Options != nil {
+// NoValue is why a field is JSON whose schema admits nothing.
+const NoValue = "no value fits"
+
+// plain finds the shape of parts without alternatives; those that only set conditions stand aside.
+func (s *Shape) plain() *Shape {
+	nullable := s.Nullable
+	s.describe()
+	if s.Options = options(s.Parts); s.Options != nil {
 		s.Kind = ShapeEnum
 		return s.withoutNull()
 	}
-	kinds := typesOf(parts)
+	kinds := typesOf(s.Parts)
 	untyped := kinds == AnyKind
 	if untyped {
-		kinds = impliedKinds(parts)
+		kinds = impliedKinds(s.Parts)
 	}
-	s.Nullable = kinds&Null != 0
+	s.Nullable = nullable || kinds&Null != 0
 	switch names := (kinds &^ Null).Names(); {
 	case kinds == Null:
 		s.Kind, s.Options, s.Nullable = ShapeEnum, []Option{{Raw: json.RawMessage("null")}}, false
 	case untyped && kinds == AnyKind || len(names) > 4:
-		s.Kind, s.Why, s.Nullable = ShapeJSON, AnyValue, true
+		s.Unknown = unknownTypes(s.Parts)
+		return s.asJSON(AnyValue)
 	case len(names) == 0:
-		s.Kind, s.Why = ShapeJSON, "no value fits"
+		s.Kind, s.Why = ShapeJSON, NoValue
 	case len(names) > 1:
 		s.Kind = ShapeVariant
 		for _, name := range names {
-			typed := append(slices.Clone(parts), typeNode(name))
+			typed := append(slices.Clone(s.Parts), typeNode(name))
 			s.Alternatives = append(s.Alternatives, Alternative{name, Applied{Parts: typed, Known: true}})
 		}
 	default:
 		s.typed(names[0])
 	}
 	return s
+}
+
+// unknownTypes returns the names in the first type that schemas give, where JSON Schema knows none.
+func unknownTypes(parts []*Node) []string {
+	written := firstOf(parts, "type")
+	if text := written.Text(); text != "" {
+		return []string{text}
+	}
+	return written.Texts()
 }
 
 // typed fills in the shape of a value of one type.
@@ -237,8 +305,12 @@ func (s *Shape) typed(name string) {
 
 // array: rows of one shape. A tuple gives each place its own, which no list of rows can show.
 func (s *Shape) array() {
-	s.Kind, s.Items = ShapeArray, First(s.Parts, "items")
-	if s.Items.IsArray() || len(First(s.Parts, "prefixItems").Elements()) > 0 {
+	s.Kind, s.Items = ShapeArray, firstOf(s.Parts, "items")
+	s.Tuple = firstOf(s.Parts, "prefixItems").Elements()
+	if s.Items.IsArray() {
+		s.Tuple, s.Items = s.Items.Elements(), nil
+	}
+	if s.Tuple != nil {
 		s.Kind, s.Items, s.Why = ShapeJSON, nil, "a tuple"
 	}
 }
@@ -264,7 +336,7 @@ func (s *Shape) object() {
 	}
 	for _, part := range s.Parts {
 		for _, condition := range conditions(part) {
-			for _, part := range condition.Facets() {
+			for _, part := range s.facets(condition) {
 				for _, m := range part.Get("properties").Members() {
 					add(m)
 				}
@@ -276,24 +348,82 @@ func (s *Shape) object() {
 			add(m)
 		}
 	}
-	for _, m := range mentioned(s.Parts, s.aside) {
+	for _, m := range s.mentioned() {
 		add(m)
 	}
 	s.members()
 }
 
+// Fields returns the properties of an object, or those of all shapes that a value may have. A property is what any of
+// the shapes makes of it, and required where each of them requires it.
+func (s *Shape) Fields() []Property {
+	if s.Kind != ShapeVariant {
+		return s.Properties
+	}
+	var all []Property
+	schemas, required := make(map[string][]*Node), make(map[string]int)
+	for _, alternative := range s.Alternatives {
+		if s.budget < 0 {
+			break
+		}
+		shape := alternative.Shape()
+		s.budget -= shape.LookedAt()
+		for _, p := range shape.Properties {
+			if p.Required {
+				required[p.Name]++
+			}
+			if schemas[p.Name] == nil {
+				all = append(all, p)
+			}
+			if !slices.Contains(schemas[p.Name], p.Node) {
+				schemas[p.Name] = append(schemas[p.Name], p.Node)
+			}
+		}
+	}
+	for i, p := range all {
+		all[i].Node, all[i].Required = join("anyOf", schemas[p.Name]), required[p.Name] == len(s.Alternatives)
+	}
+	return all
+}
+
+// Limits returns the bounds that the nearest part sets. Those of draft 4, which excludes a bound by a boolean beside
+// it, are told as in later drafts.
+func (s *Shape) Limits() Limits {
+	first := func(keyword string) *Node { return firstOf(s.Parts, keyword) }
+	l := Limits{
+		Minimum: first("minimum"), Above: first("exclusiveMinimum"),
+		Maximum: first("maximum"), Below: first("exclusiveMaximum"), Step: first("multipleOf"),
+		Shortest: first("minLength"), Longest: first("maxLength"), Pattern: first("pattern"),
+		Fewest: first("minItems"), Most: first("maxItems"),
+	}
+	l.Minimum, l.Above = excluded(l.Minimum, l.Above)
+	l.Maximum, l.Below = excluded(l.Maximum, l.Below)
+	return l
+}
+
+// excluded returns a bound and what excludes it, where either may be a boolean of draft 4.
+func excluded(bound, exclusive *Node) (*Node, *Node) {
+	switch {
+	case exclusive.Is("true"):
+		return nil, bound
+	case exclusive.Is("false"):
+		return bound, nil
+	}
+	return bound, exclusive
+}
+
 // members finds out which members an object takes that have no name in its schema.
 func (s *Shape) members() {
-	s.Additional = First(s.Parts, "additionalProperties")
+	s.Additional = firstOf(s.Parts, "additionalProperties")
 	if s.Additional == nil {
-		s.Additional = First(s.Parts, "unevaluatedProperties")
+		s.Additional = firstOf(s.Parts, "unevaluatedProperties")
 	}
-	patterns := First(s.Parts, "patternProperties").Members()
+	patterns := firstOf(s.Parts, "patternProperties").Members()
 	closed := s.Additional.Is("false")
 	open := s.Additional != nil && !closed
-	wanted := open || len(patterns) > 0 || First(s.Parts, "propertyNames") != nil ||
-		First(s.Parts, "minProperties") != nil
-	s.Bare = len(s.Properties) == 0 && !wanted && !closed && !First(s.Parts, "maxProperties").Is("0")
+	wanted := open || len(patterns) > 0 || firstOf(s.Parts, "propertyNames") != nil ||
+		firstOf(s.Parts, "minProperties") != nil
+	s.Bare = len(s.Properties) == 0 && !wanted && !closed && !firstOf(s.Parts, "maxProperties").Is("0")
 	s.IsMap = len(patterns) > 0 || wanted && !closed || s.Bare
 	switch {
 	case len(patterns) == 1 && closed: // no other name is possible
@@ -304,14 +434,14 @@ func (s *Shape) members() {
 }
 
 // describe copies what the nearest part says about the value.
-func (s *Shape) describe(parts []*Node) *Shape {
-	s.Parts = parts
-	s.Title = First(parts, "title").Text()
-	s.Description = First(parts, "description").Text()
-	s.Format = First(parts, "format").Text()
-	s.Default = First(parts, "default")
-	if s.Examples = First(parts, "examples").Elements(); s.Examples == nil {
-		if example := First(parts, "example"); example != nil {
+func (s *Shape) describe() *Shape {
+	parts := s.Parts
+	s.Title = firstOf(parts, "title").Text()
+	s.Description = firstOf(parts, "description").Text()
+	s.Format = firstOf(parts, "format").Text()
+	s.Default = firstOf(parts, "default")
+	if s.Examples = firstOf(parts, "examples").Elements(); s.Examples == nil {
+		if example := firstOf(parts, "example"); example != nil {
 			s.Examples = []*Node{example}
 		}
 	}
@@ -320,12 +450,12 @@ func (s *Shape) describe(parts []*Node) *Shape {
 
 // options returns the values of the first enum or const, nil where there is none.
 func options(parts []*Node) []Option {
-	if value := First(parts, "const"); value != nil {
+	if value := firstOf(parts, "const"); value != nil {
 		return []Option{{Raw: rawjson.Compact(value.raw)}}
 	}
 	var list []Option
-	names := First(parts, "enumNames").Elements()
-	for i, entry := range First(parts, "enum").Elements() {
+	names := firstOf(parts, "enumNames").Elements()
+	for i, entry := range firstOf(parts, "enum").Elements() {
 		choice := Option{Raw: rawjson.Compact(entry.raw)}
 		if i < len(names) {
 			choice.Label = names[i].Text()
@@ -342,7 +472,8 @@ func (s *Shape) withoutNull() *Shape {
 	}
 	rest := slices.DeleteFunc(slices.Clone(s.Options), func(o Option) bool { return string(o.Raw) == "null" })
 	if len(rest) > 0 {
-		s.Nullable, s.Options = len(rest) < len(s.Options) && typesOf(s.Parts)&Null != 0, rest
+		null := len(rest) < len(s.Options) && typesOf(s.Parts)&Null != 0
+		s.Nullable, s.Options = s.Nullable || null, rest
 	}
 	return s
 }

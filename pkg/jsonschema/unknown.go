@@ -39,7 +39,7 @@ func (w *unknownWalker) shapeOf(schema *Node) *nameShape {
 	if known := w.shapes[schema]; known != nil {
 		return known
 	}
-	found := &nameShape{parts: schema.Branches(), names: newNames(schema.NameSet())}
+	found := &nameShape{parts: schema.branches(), names: newNames(schema.NameSet())}
 	for _, part := range found.parts {
 		found.plain = found.plain || part.Get("properties") != nil
 		found.open = found.open || welcomes(part, "additionalProperties") || welcomes(part, "unevaluatedProperties")

@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // signature returns a tool as a function: its name, and its parameters with their types in the order of
@@ -24,7 +25,7 @@ func signature(name string, schema *jsonschema.Document, width int) string {
 	if schema.TooLarge() {
 		return assemble(Safe(name), []string{"…"}, width)
 	}
-	return assemble(Safe(name), newTyper().signature(schema.Root(), 1), width)
+	return assemble(Safe(name), newTyper().fields(schema.Arguments(), 1), width)
 }
 
 // assemble joins the parameters that fit: "name(a, b, …)".
@@ -53,92 +54,106 @@ const (
 	maxDepth   = 3   // of objects within objects
 	maxOptions = 6   // of an enum or union
 	maxLiteral = 24  // columns of one option
-	maxSteps   = 500 // subschemas that one signature looks at
+	maxOpen    = 16  // references within references
+	maxSteps   = 500 // subschemas that one signature writes
+
+	schemasPerStep = 20 // that are looked at for the shape of one
 )
 
 // typer writes the types of one schema.
 type typer struct {
 	steps int
-	open  []string // references that are being resolved, against cycles
+	open  []*jsonschema.Node // what references lead to that are being written, against cycles
 }
 
 func newTyper() *typer { return &typer{steps: maxSteps} }
 
-// typeOf returns the type of one schema as it is written in a signature; safe.
-func (t *typer) typeOf(n *jsonschema.Node, depth int) string {
-	if t.steps--; t.steps < 0 {
+// shape returns the shape of one schema, and counts what it takes.
+func (t *typer) shape(n *jsonschema.Node) *jsonschema.Shape { return t.count(n.Shape()) }
+
+func (t *typer) count(s *jsonschema.Shape) *jsonschema.Shape {
+	t.steps -= 1 + s.LookedAt()/schemasPerStep
+	return s
+}
+
+// nodeType returns the type of one schema as it is written in a signature; safe.
+func (t *typer) nodeType(n *jsonschema.Node, depth int) string {
+	if t.steps < 0 {
 		return "…"
 	}
-	enum, allOf := n.Get("enum").Elements(), n.Get("allOf").Elements()
-	anyOf, oneOf := n.Get("anyOf").Elements(), n.Get("oneOf").Elements()
-	switch constant := n.Get("const"); {
-	case n.Is("false"):
-		return "never"
-	case n.Reference() != "":
-		return t.reference(n, depth)
-	case constant != nil:
-		return literal(constant.Raw())
-	case len(enum) > 0:
-		return options(enum)
-	case len(anyOf) > 0:
-		return alternatives(t.each(anyOf, depth))
-	case len(oneOf) > 0:
-		return alternatives(t.each(oneOf, depth))
-	case len(allOf) > 0 && n.Get("type") == nil && n.Get("properties") == nil:
-		return strings.Join(unique(t.each(allOf, depth)), "&")
-	}
-	return t.named(n, depth)
+	return t.typeOf(t.shape(n), depth)
 }
 
-// named writes a schema by its "type", or by what it would be without one.
-func (t *typer) named(n *jsonschema.Node, depth int) string {
-	names := typeNames(n)
-	written := make([]string, 0, len(names))
-	for _, name := range names {
-		switch name {
-		case "object":
-			name = t.object(n, depth)
-		case "array":
-			name = t.array(n, depth)
+// typeOf writes a shape. One that is inside itself, or of a schema outside of the document (nothing is ever fetched),
+// is written by the name of its reference.
+func (t *typer) typeOf(s *jsonschema.Shape, depth int) string {
+	if !s.Known || s.Target != nil && (slices.Contains(t.open, s.Target) || len(t.open) >= maxOpen) {
+		if s.Name == "" {
+			return "{…}" // the whole document
 		}
-		written = append(written, Safe(name))
+		return Safe(Fit(s.Name, maxLiteral))
 	}
-	return alternatives(written)
+	if s.Target != nil {
+		t.open = append(t.open, s.Target)
+		defer func() { t.open = t.open[:len(t.open)-1] }()
+	}
+	written := t.plainType(s, depth)
+	if s.Nullable && s.Kind != jsonschema.ShapeJSON {
+		written += "|null"
+	}
+	return written
 }
 
-// typeNames returns the members of "type"; without one, the type that the other keywords apply to.
-func typeNames(n *jsonschema.Node) []string {
-	if one := n.Get("type").Text(); one != "" {
-		return []string{one}
-	}
-	if several := n.Get("type").Texts(); len(several) > 0 {
-		return several
+// plainType writes a shape but for null.
+func (t *typer) plainType(s *jsonschema.Shape, depth int) string {
+	switch s.Kind {
+	case jsonschema.ShapeText:
+		return "string"
+	case jsonschema.ShapeNumber:
+		if s.Whole {
+			return "integer"
+		}
+		return "number"
+	case jsonschema.ShapeBool:
+		return "boolean"
+	case jsonschema.ShapeEnum:
+		return options(s.Options)
+	case jsonschema.ShapeObject:
+		return t.object(s, depth)
+	case jsonschema.ShapeArray:
+		return t.array(s, depth)
 	}
 	switch {
-	case n.Get("properties") != nil || n.Get("additionalProperties") != nil:
-		return []string{"object"}
-	case n.Get("items") != nil || n.Get("prefixItems") != nil:
-		return []string{"array"}
+	case s.Why == jsonschema.NoValue:
+		return "never"
+	case s.Tuple != nil:
+		return "[" + strings.Join(words.Texts(s.Tuple, func(n *jsonschema.Node) string {
+			return t.nodeType(n, depth+1)
+		}), ", ") + "]"
+	case len(s.Alternatives) > 0:
+		return t.variant(s.Alternatives, depth)
+	case len(s.Unknown) > 0:
+		return alternatives(words.Texts(s.Unknown, Safe))
 	}
-	return []string{"any"}
+	return "any"
 }
 
-func (t *typer) object(n *jsonschema.Node, depth int) string {
-	switch extra := n.Get("additionalProperties"); {
-	case len(n.Properties()) > 0 && depth < maxDepth:
-		return "{" + strings.Join(t.signature(n, depth+1), ", ") + "}"
-	case len(n.Properties()) > 0:
+func (t *typer) object(s *jsonschema.Shape, depth int) string {
+	switch {
+	case len(s.Properties) > 0 && depth < maxDepth:
+		return "{" + strings.Join(t.fields(s, depth+1), ", ") + "}"
+	case len(s.Properties) > 0:
 		return "{…}"
-	case extra.IsObject():
-		return "{[key]: " + t.typeOf(extra, depth+1) + "}"
+	case s.Additional != nil:
+		return "{[key]: " + t.nodeType(s.Additional, depth+1) + "}"
 	}
 	return "object"
 }
 
-// signature returns "name: type" for each property.
-func (t *typer) signature(n *jsonschema.Node, depth int) []string {
+// fields returns "name: type" for each property.
+func (t *typer) fields(s *jsonschema.Shape, depth int) []string {
 	var written []string
-	for _, p := range n.Properties() {
+	for _, p := range t.count(s).Fields() {
 		if t.steps <= 0 {
 			return append(written, "…")
 		}
@@ -146,77 +161,52 @@ func (t *typer) signature(n *jsonschema.Node, depth int) []string {
 		if p.Required {
 			mark = ""
 		}
-		written = append(written, propertyName(p.Name)+mark+": "+t.typeOf(p.Node, depth))
+		written = append(written, propertyName(p.Name)+mark+": "+t.nodeType(p.Node, depth))
 	}
 	return written
 }
 
-func (t *typer) array(n *jsonschema.Node, depth int) string {
-	if tuple := n.Get("prefixItems").Elements(); len(tuple) > 0 {
-		return "[" + strings.Join(t.each(tuple, depth+1), ", ") + "]"
+func (t *typer) array(s *jsonschema.Shape, depth int) string {
+	if t.steps < 0 {
+		return "…"
 	}
-	element := t.typeOf(n.Get("items"), depth)
-	if strings.ContainsAny(element, "|&") && !strings.HasPrefix(element, "{") {
+	items := t.shape(s.Items)
+	element := t.typeOf(items, depth)
+	if strings.Contains(element, "|") && (items.Kind != jsonschema.ShapeObject || items.Nullable) {
 		element = "(" + element + ")"
 	}
 	return element + "[]"
 }
 
-// each returns the types of several schemas.
-func (t *typer) each(schemas []*jsonschema.Node, depth int) []string {
-	written := make([]string, len(schemas))
-	for i, one := range schemas {
-		written[i] = t.typeOf(one, depth)
+// variant writes alternatives, as many as a signature shows.
+func (t *typer) variant(list []jsonschema.Alternative, depth int) string {
+	var written []string
+	for _, a := range list {
+		if len(written) > maxOptions || t.steps < 0 {
+			written = append(written, "…")
+			break
+		}
+		if one := t.typeOf(t.count(a.Shape()), depth); !slices.Contains(written, one) {
+			written = append(written, one)
+		}
 	}
-	return written
+	return alternatives(written)
 }
 
-// alternatives joins types, each once.
+// alternatives joins types, or the values of an enum.
 func alternatives(types []string) string {
-	once := unique(types)
-	if len(once) > maxOptions {
-		once = append(once[:maxOptions:maxOptions], "…")
+	if len(types) > maxOptions {
+		types = append(types[:maxOptions:maxOptions], "…")
 	}
-	return strings.Join(once, "|")
-}
-
-// unique drops repetitions.
-func unique(texts []string) []string {
-	var once []string
-	for _, one := range texts {
-		if !slices.Contains(once, one) {
-			once = append(once, one)
-		}
-	}
-	return once
-}
-
-// reference writes the target of a reference. One that is inside itself, or leads out of the document
-// (nothing is ever fetched), is written by its name.
-func (t *typer) reference(n *jsonschema.Node, depth int) string {
-	target, reference := n.Target(), n.Reference()
-	if target == nil || slices.Contains(t.open, reference) || len(t.open) >= 16 {
-		if name := jsonschema.ReferenceName(reference); name != "" {
-			return Safe(Fit(name, maxLiteral))
-		}
-		return "{…}" // the whole document
-	}
-	t.open = append(t.open, reference)
-	defer func() { t.open = t.open[:len(t.open)-1] }()
-	return t.typeOf(target, depth)
+	return strings.Join(types, "|")
 }
 
 // options writes the values of an enum.
-func options(values []*jsonschema.Node) string {
-	shown := values[:min(len(values), maxOptions)]
-	written := make([]string, 0, len(shown)+1)
-	for _, value := range shown {
-		written = append(written, literal(value.Raw()))
-	}
-	if len(values) > len(shown) {
-		written = append(written, "…")
-	}
-	return strings.Join(written, "|")
+func options(values []jsonschema.Option) string {
+	written := words.Texts(values[:min(len(values), maxOptions+1)], func(o jsonschema.Option) string {
+		return literal(o.Raw)
+	})
+	return alternatives(written)
 }
 
 // literal writes a JSON value as it is, cut if it is long.

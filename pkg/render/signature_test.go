@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,14 @@ func TestSignature(t *testing.T) {
 		{"const", `{"properties":{"a":{"const":{"x": 1.0}}}}`, `f(a?: {"x":1.0})`},
 		{"map", `{"properties":{"a":{"type":"object","additionalProperties":{"type":"string"}},"b":{"type":"object"}}}`, "f(a?: {[key]: string}, b?: object)"},
 		{"nested", `{"properties":{"a":{"properties":{"b":{"properties":{"c":{"properties":{"d":{}}}}}},"required":["b"]}}}`, "f(a?: {b: {c?: {…}}})"},
-		{"allOf", `{"properties":{"a":{"allOf":[{"type":"string"},{"type":"number"}]}},"allOf":[{"properties":{"b":{"type":"string"}},"required":["b"]}]}`, "f(a?: string&number, b: string)"},
+		{"allOf", `{"properties":{"a":{"allOf":[{"type":"string"},{"type":"number"}]}},"allOf":[{"properties":{"b":{"type":"string"}},"required":["b"]}]}`, "f(a?: never, b: string)"},
+		{"limits beside a type", `{"properties":{"a":{"allOf":[{"type":"string"},{"minLength":3}]}}}`, "f(a?: string)"},
+		{"object with conditions", `{"properties":{"a":{"properties":{"b":{"type":"string"},"c":{}},"anyOf":[{"required":["b"]},{"required":["c"]}]}}}`, "f(a?: {b?: string, c?: any})"},
+		{"nullable object", `{"properties":{"a":{"type":"array","items":{"anyOf":[{"type":"null"},{"properties":{"b":{"type":"string"}}}]}}}}`, "f(a?: ({b?: string}|null)[])"},
+		{"alternatives of the arguments", `{"oneOf":[{"properties":{"by":{"const":"id"},"id":{"type":"integer"}},"required":["by","id"]},{"properties":{"by":{"const":"name"}},"required":["by"]}]}`, `f(by: "id"|"name", id?: integer)`},
+		{"a name that is only required", `{"properties":{"a":{"type":"string"}},"required":["b"]}`, "f(a?: string, b: any)"},
+		{"reference among alternatives", `{"properties":{"a":{"anyOf":[{"$ref":"https://host/x.json#/Thing"},{"type":"string"}]}}}`, "f(a?: Thing|string)"},
+		{"anchor", `{"$defs":{"l":{"$anchor":"lvl","type":"integer"}},"properties":{"a":{"$ref":"#lvl"}}}`, "f(a?: integer)"},
 		{"reference", `{"$defs":{"Mode":{"enum":["a"]}},"properties":{"m":{"$ref":"#/$defs/Mode"}}}`, `f(m?: "a")`},
 		{"reference at the top", `{"$ref":"#/definitions/X","definitions":{"X":{"properties":{"a":{"type":"string"}}}}}`, "f(a?: string)"},
 		{"escaped reference", `{"$defs":{"a/b~c":{"type":"string"}},"properties":{"m":{"$ref":"#/$defs/a~1b~0c"}}}`, "f(m?: string)"},
@@ -104,4 +112,32 @@ func FuzzSignature(f *testing.F) {
 		}
 		parameterRows(jsonschema.Parse(json.RawMessage(schema)))
 	})
+}
+
+// TestParameterRows holds what the table of show says of limits and of nested objects.
+func TestParameterRows(t *testing.T) {
+	schema := jsonschema.Parse(json.RawMessage(`{"properties":{
+		"size":{"type":"number","minimum":0,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false},
+		"word":{"anyOf":[{"type":"string","default":"x"},{"type":"null"}]},
+		"place":{"anyOf":[{"properties":{"x":{"type":"integer","minimum":1}},"required":["x"]},{"type":"null"}]},
+		"rows":{"items":{"properties":{"y":{}}},"minItems":2},
+		"one":{"oneOf":[{"properties":{"a":{}}},{"type":"boolean"}]}},"required":["size"]}`))
+	var got []string
+	for _, row := range parameterRows(schema) {
+		need := "optional"
+		if row.required {
+			need = "required"
+		}
+		got = append(got, strings.TrimRight(strings.Join([]string{row.name, row.kind, need, row.bounds}, " "), " "))
+	}
+	want := []string{
+		"size number required above 0; at most 9",
+		"word string|null optional default \"x\"",
+		"place object|null optional", "  x integer required at least 1",
+		"rows object[] optional fewest items 2", "  y any optional",
+		"one {a?: any}|boolean optional",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n got %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
+	"toolx/pkg/words"
 )
 
 // ToolFacts are what show says about a tool besides its definition.
@@ -27,7 +28,7 @@ func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error 
 	w.head(tool)
 	w.section("Parameters", parameterRows(tool.Input()), "none")
 	if len(tool.OutputSchema) > 0 {
-		w.section("Result", parameterRows(tool.Output()), newTyper().typeOf(tool.Output().Root(), 1))
+		w.section("Result", parameterRows(tool.Output()), newTyper().nodeType(tool.Output().Root(), 1))
 	}
 	if facts.Timeout > 0 {
 		w.heading("Timeout")
@@ -146,72 +147,76 @@ type parameterRow struct {
 
 // parameterRows lists the parameters of a schema, those of nested objects below their own.
 func parameterRows(schema *jsonschema.Document) []parameterRow {
-	return newTyper().rows(schema.Root(), 0)
+	return newTyper().rows(schema.Arguments(), 0)
 }
 
-func (t *typer) rows(n *jsonschema.Node, level int) []parameterRow {
+func (t *typer) rows(object *jsonschema.Shape, level int) []parameterRow {
 	var all []parameterRow
-	for _, p := range n.Properties() {
+	for _, p := range object.Fields() {
 		if t.steps <= 0 || level > maxDepth {
 			break
 		}
-		parts := p.Node.Facets()
+		shape := t.shape(p.Node)
 		row := parameterRow{
 			name:        strings.Repeat("  ", level) + propertyName(p.Name),
 			required:    p.Required,
-			description: SafeBlock(strings.TrimSpace(jsonschema.First(parts, "description").Text())),
-			bounds:      bounds(parts),
+			description: SafeBlock(strings.TrimSpace(shape.Description)),
+			bounds:      bounds(shape),
 		}
-		object, mark := nested(p.Node)
-		below := t.rows(object, level+1)
-		if len(below) > 0 {
-			row.kind = "object" + mark // its parts follow
-		} else {
-			row.kind = t.typeOf(p.Node, 1)
+		inner, mark := shape, ""
+		if shape.Items != nil {
+			inner, mark = t.shape(shape.Items), "[]"
+		}
+		var below []parameterRow
+		if inner.Kind == jsonschema.ShapeObject {
+			below = t.rows(inner, level+1)
+		}
+		switch {
+		case len(below) == 0:
+			row.kind = t.typeOf(shape, 1)
+		case shape.Nullable:
+			row.kind = "object" + mark + "|null" // its parts follow
+		default:
+			row.kind = "object" + mark
 		}
 		all = append(append(all, row), below...)
 	}
 	return all
 }
 
-// nested returns the object whose properties follow a parameter: itself, or the elements of an array of
-// objects, marked by "[]".
-func nested(n *jsonschema.Node) (object *jsonschema.Node, mark string) {
-	if items := jsonschema.First(n.Facets(), "items"); items != nil && len(n.Properties()) == 0 {
-		return items, "[]"
-	}
-	return n, ""
-}
-
 // bounds describes which values are allowed, and the default.
-func bounds(schemas []*jsonschema.Node) string {
+func bounds(s *jsonschema.Shape) string {
 	var parts []string
-	if enum := jsonschema.First(schemas, "enum").Elements(); len(enum) > maxOptions {
-		all := make([]string, len(enum))
-		for i, value := range enum {
-			all[i] = compact(value.Raw())
-		}
-		parts = append(parts, "one of "+strings.Join(all, ", "))
+	if len(s.Options) > maxOptions {
+		parts = append(parts, "one of "+strings.Join(words.Texts(s.Options, option), ", "))
 	}
-	for _, bound := range []struct{ keyword, name string }{
-		{"default", "default"},
-		{"minimum", "at least"},
-		{"exclusiveMinimum", "above"},
-		{"maximum", "at most"},
-		{"exclusiveMaximum", "below"},
-		{"minLength", "shortest length"},
-		{"maxLength", "longest length"},
-		{"minItems", "fewest items"},
-		{"maxItems", "most items"},
+	limits := s.Limits()
+	for _, bound := range []struct {
+		name  string
+		value *jsonschema.Node
+	}{
+		{"default", s.Default},
+		{"at least", limits.Minimum},
+		{"above", limits.Above},
+		{"at most", limits.Maximum},
+		{"below", limits.Below},
+		{"shortest length", limits.Shortest},
+		{"longest length", limits.Longest},
+		{"fewest items", limits.Fewest},
+		{"most items", limits.Most},
 	} {
-		if value := jsonschema.First(schemas, bound.keyword); value != nil {
-			parts = append(parts, bound.name+" "+compact(value.Raw()))
+		if bound.value != nil {
+			parts = append(parts, bound.name+" "+compact(bound.value.Raw()))
 		}
 	}
-	for _, keyword := range []string{"format", "pattern"} {
-		if text := jsonschema.First(schemas, keyword).Text(); text != "" {
-			parts = append(parts, keyword+" "+Safe(text))
-		}
+	if s.Format != "" {
+		parts = append(parts, "format "+Safe(s.Format))
+	}
+	if pattern := limits.Pattern.Text(); pattern != "" {
+		parts = append(parts, "pattern "+Safe(pattern))
 	}
 	return strings.Join(parts, "; ")
 }
+
+// option writes one value of an enum.
+func option(o jsonschema.Option) string { return compact(o.Raw) }

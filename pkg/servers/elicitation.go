@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
@@ -30,6 +31,15 @@ type Elicitation struct {
 	// First reports that the server answers only after the page has been visited: toolx repeats the request as soon as
 	// the elicitation is accepted.
 	First bool
+
+	parse    sync.Once
+	document *jsonschema.Document
+}
+
+// Form returns the schema of the form, parsed once.
+func (e *Elicitation) Form() *jsonschema.Document {
+	e.parse.Do(func() { e.document = jsonschema.Parse(e.Schema) })
+	return e.document
 }
 
 // Action is the user's response to an Elicitation: accept, decline or cancel.
@@ -120,11 +130,11 @@ func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 	given, _ := rawjson.Members(content)
 	known := make(map[string]bool)
 	var filled []rawjson.Member
-	for _, property := range jsonschema.Parse(e.Schema).Root().Properties() {
+	for _, property := range e.Form().Root().Properties() {
 		known[property.Name] = true
 		value := rawjson.Get(content, property.Name)
 		if value == nil {
-			value = jsonschema.First(property.Node.Facets(), "default").Raw()
+			value = property.Node.Shape().Default.Raw()
 		}
 		if value != nil {
 			filled = append(filled, rawjson.NewMember(property.Name, value))
@@ -149,8 +159,7 @@ func (e *Elicitation) CheckField(name string, value json.RawMessage) error {
 
 // check does what Check does, limited to the field named only unless that is empty.
 func (e *Elicitation) check(content json.RawMessage, only string) error {
-	document := jsonschema.Parse(e.Schema)
-	schema, err := document.Compile(context.Background())
+	schema, err := e.Form().Compile(context.Background())
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
@@ -167,7 +176,7 @@ func (e *Elicitation) check(content json.RawMessage, only string) error {
 	for _, parameter := range unknown {
 		texts = append(texts, parameter.String())
 	}
-	texts = append(texts, badFormats(document, content)...)
+	texts = append(texts, badFormats(e.Form(), content)...)
 	if len(texts) == 0 {
 		return nil
 	}
@@ -178,12 +187,11 @@ func (e *Elicitation) check(content json.RawMessage, only string) error {
 func badFormats(schema *jsonschema.Document, content json.RawMessage) []string {
 	var texts []string
 	for field := range rawjson.Each(content) {
-		property, _ := schema.Root().Property(field.Name)
-		format := jsonschema.First(property.Facets(), "format").Text()
 		if !rawjson.IsString(field.Value) {
 			continue
 		}
-		if why := jsonschema.FormatProblem(format, rawjson.Unquote(field.Value)); why != "" {
+		property, _ := schema.Root().Property(field.Name)
+		if why := jsonschema.FormatProblem(property.Shape().Format, rawjson.Unquote(field.Value)); why != "" {
 			texts = append(texts, fmt.Sprintf("'%s' is %s", field.Name, why))
 		}
 	}

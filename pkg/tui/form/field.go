@@ -23,7 +23,6 @@ type field struct {
 	parent   *field
 	depth    int
 	shape    *jsonschema.Shape
-	target   *jsonschema.Node     // what the schema's $ref means, to see recursion
 	kind     jsonschema.ShapeKind // of the shape, or JSON where the value does not fit it
 	required bool
 
@@ -52,17 +51,16 @@ const (
 // newField makes the field of a schema within another field.
 func newField(parent *field, schema *jsonschema.Node) *field {
 	f := &field{parent: parent, depth: parent.depth + 1, choice: -1}
-	f.take(schema.Apply())
+	f.take(schema.Shape())
 	return f
 }
 
 // take gives the field the shape of its schema, within the limits of nesting.
-func (f *field) take(applied jsonschema.Applied) {
-	f.target = applied.Target
-	s := jsonschema.ShapeOf(applied.Parts)
+func (f *field) take(s *jsonschema.Shape) {
+	f.shape = s
 	why := ""
 	switch group := s.Kind >= jsonschema.ShapeObject; {
-	case !applied.Known:
+	case !s.Known:
 		why = jsonschema.Nowhere
 	case group && f.depth > maxNesting:
 		why = "nested deeply"
@@ -70,16 +68,16 @@ func (f *field) take(applied jsonschema.Applied) {
 		why = "it holds itself"
 	}
 	if why != "" {
-		s.Kind, s.Why, s.Nullable = jsonschema.ShapeJSON, why, s.Nullable || !applied.Known
+		s.Kind, s.Why, s.Nullable = jsonschema.ShapeJSON, why, s.Nullable || !s.Known
 	}
-	f.shape, f.kind = s, s.Kind
+	f.kind = s.Kind
 }
 
 // repeats counts the fields around this one that have the same schema.
 func (f *field) repeats() int {
 	count := 0
-	for around := f.parent; around != nil && f.target != nil; around = around.parent {
-		if around.target == f.target {
+	for around := f.parent; around != nil && f.shape.Target != nil; around = around.parent {
+		if around.shape.Target == f.shape.Target {
 			count++
 		}
 	}
@@ -166,7 +164,7 @@ func (f *field) choose(choice int) *field {
 	if f.inners[choice] == nil {
 		a := f.shape.Alternatives[choice]
 		inner := &field{parent: f, depth: f.depth, choice: -1, open: true}
-		inner.take(a.Applied)
+		inner.take(a.Shape())
 		f.inners[choice] = inner
 	}
 	return f.inners[choice]

@@ -63,8 +63,8 @@ func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
 
 // newRoot makes the field of the whole arguments, which are an object.
 func newRoot(schema *jsonschema.Document) *field {
-	shape, target := schema.Arguments()
-	f := &field{shape: shape, kind: shape.Kind, target: target, choice: -1, open: true}
+	shape := schema.Arguments()
+	f := &field{shape: shape, kind: shape.Kind, choice: -1, open: true}
 	f.grow()
 	f.openRequired()
 	return f

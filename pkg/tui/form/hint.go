@@ -85,33 +85,34 @@ func joined[T any](all []T, most int, more string, label func(T) string) string 
 
 // bounds returns the limits of numbers, texts and rows.
 func bounds(s *jsonschema.Shape) []string {
+	limits := s.Limits()
 	switch s.Kind {
 	case jsonschema.ShapeNumber:
-		list := between(s, "minimum", "maximum", "")
-		for _, open := range [][2]string{{"exclusiveMinimum", "above "}, {"exclusiveMaximum", "below "}} {
-			if n := jsonschema.First(s.Parts, open[0]); n != nil && !n.Is("true") && !n.Is("false") {
-				list = append(list, open[1]+shown(n))
-			}
+		list := between(limits.Minimum, limits.Maximum, "")
+		if limits.Above != nil {
+			list = append(list, "above "+shown(limits.Above))
 		}
-		if n := jsonschema.First(s.Parts, "multipleOf"); n != nil {
-			list = append(list, "in steps of "+shown(n))
+		if limits.Below != nil {
+			list = append(list, "below "+shown(limits.Below))
+		}
+		if limits.Step != nil {
+			list = append(list, "in steps of "+shown(limits.Step))
 		}
 		return list
 	case jsonschema.ShapeText:
-		list := between(s, "minLength", "maxLength", " characters")
-		if pattern := jsonschema.First(s.Parts, "pattern"); pattern != nil {
-			list = append(list, "matches "+safe(pattern.Text(), maxHinted))
+		list := between(limits.Shortest, limits.Longest, " characters")
+		if limits.Pattern != nil {
+			list = append(list, "matches "+safe(limits.Pattern.Text(), maxHinted))
 		}
 		return list
 	case jsonschema.ShapeArray:
-		return between(s, "minItems", "maxItems", " rows")
+		return between(limits.Fewest, limits.Most, " rows")
 	}
 	return nil
 }
 
 // between returns a range with its unit.
-func between(s *jsonschema.Shape, least, most, unit string) []string {
-	low, high := jsonschema.First(s.Parts, least), jsonschema.First(s.Parts, most)
+func between(low, high *jsonschema.Node, unit string) []string {
 	switch {
 	case low != nil && high != nil:
 		return []string{shown(low) + " to " + shown(high) + unit}

@@ -20,7 +20,7 @@ func TestShape(t *testing.T) {
 		{"format, default, example", `{"type":"string","format":"date","default":"2020-01-01","examples":["2021-01-01"]}`, jsonschema.ShapeText, false, `text, date, default "2020-01-01", e.g. "2021-01-01"`},
 		{"integer", `{"type":"integer","minimum":1,"maximum":9,"multipleOf":2}`, jsonschema.ShapeNumber, false, "integer, 1 to 9, in steps of 2"},
 		{"number", `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}`, jsonschema.ShapeNumber, false, "number, above 0, below 1"},
-		{"draft 4 bounds", `{"type":"number","minimum":0,"exclusiveMinimum":true}`, jsonschema.ShapeNumber, false, "number, at least 0"},
+		{"draft 4 bounds", `{"type":"number","minimum":0,"exclusiveMinimum":true}`, jsonschema.ShapeNumber, false, "number, above 0"},
 		{"boolean", `{"type":"boolean"}`, jsonschema.ShapeBool, false, "boolean"},
 		{"enum", `{"enum":["a",2,true]}`, jsonschema.ShapeEnum, false, "a | 2 | true"},
 		{"enum of what looks alike", `{"enum":["1",1,"null",""]}`, jsonschema.ShapeEnum, false, `"1" | 1 | "null" | ""`},
