@@ -22,12 +22,7 @@ func keptTools(store catalog.Store, server *config.Server) (tools []*exec.Tool, 
 	if list == nil {
 		return nil, time.Time{}, false
 	}
-	for _, definition := range list.Definitions() {
-		if tool, err := servers.DescribeTool(server, definition); err == nil {
-			tools = append(tools, tool)
-		}
-	}
-	return tools, list.Time, true
+	return servers.DescribeTools(server, list.Definitions()), list.Time, true
 }
 
 // errNoCatalogue is why a server has nothing to list without being asked.

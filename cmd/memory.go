@@ -182,18 +182,23 @@ func (m *memory) Tools(server *config.Server, login string) ([]json.RawMessage, 
 	return list.Definitions(), true
 }
 
-// Knows implements servers.Memory.
-func (m *memory) Knows(server *config.Server) bool {
-	return m.store.Read(server.Identity()).List(catalog.Tools) != nil
+// Kept implements servers.Memory.
+func (m *memory) Kept(server *config.Server) ([]json.RawMessage, bool) {
+	list := m.store.Read(server.Identity()).List(catalog.Tools)
+	return list.Definitions(), list != nil
 }
 
 // Owners implements servers.Memory.
-func (m *memory) Owners(tool string) []string {
-	var owners []string
+func (m *memory) Owners(tool string) (owners, unknown []string) {
 	for _, server := range m.servers {
-		if m.store.ReadNaming(server.Identity(), tool).List(catalog.Tools).Find(tool) != nil {
+		kept, there := m.store.ReadNaming(server.Identity(), tool)
+		switch {
+		case server.Disabled:
+		case !there:
+			unknown = append(unknown, server.Name)
+		case kept.List(catalog.Tools).Find(tool) != nil:
 			owners = append(owners, server.Name)
 		}
 	}
-	return owners
+	return owners, unknown
 }

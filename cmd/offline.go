@@ -90,7 +90,8 @@ func (c *offline) tool(name string) *exec.Tool {
 		} else if len(named) > 0 {
 			continue
 		}
-		if entry := c.store.ReadNaming(server.Identity(), plain).List(catalog.Tools).Find(plain); entry != nil {
+		kept, _ := c.store.ReadNaming(server.Identity(), plain)
+		if entry := kept.List(catalog.Tools).Find(plain); entry != nil {
 			if tool, err := servers.DescribeTool(server, entry.Definition()); err == nil {
 				found = append(found, tool)
 			}

@@ -290,7 +290,8 @@ func TestReadNaming(t *testing.T) {
 	s := newStore(t, &now)
 	update(t, s, "id", []List{tools(now, Terms{}, `{"name":"a<b \"c\" ü"}`)})
 	for name, want := range map[string]bool{`a<b "c" ü`: true, "a": false, "c": false, "": false} {
-		if got := s.ReadNaming("id", name) != nil; got != want {
+		c, there := s.ReadNaming("id", name)
+		if got := c != nil; got != want || !there {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

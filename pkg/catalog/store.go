@@ -54,36 +54,38 @@ const suffix = ".catalog"
 
 // Read returns the catalogue of an entry, nil where there is none: a file that is broken, too large or too old counts
 // as none.
-func (s Store) Read(id string) *Catalog { return s.read(id, nil) }
+func (s Store) Read(id string) *Catalog {
+	c, _ := s.read(id, nil)
+	return c
+}
 
 // ReadNaming is Read for who looks for an element of that name: it also returns nil where there is none, and then it is
-// much quicker.
-func (s Store) ReadNaming(id, name string) *Catalog {
+// much quicker. there reports whether there is a file, whatever it says.
+func (s Store) ReadNaming(id, name string) (c *Catalog, there bool) {
 	quoted, _ := json.Marshal(Entry{Name: name}) // texts always encode
 	member, _, _ := bytes.Cut(quoted, []byte(`,"b"`))
 	return s.read(id, member[1:])
 }
 
 // read reads a catalogue whose index has a text.
-func (s Store) read(id string, has []byte) *Catalog {
+func (s Store) read(id string, has []byte) (c *Catalog, there bool) {
 	if s.Folder == "" {
-		return nil
+		return nil, false
 	}
 	file, err := state.Open(s.path(id), os.O_RDONLY)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	defer file.Close()
-	c, err := decode(io.LimitReader(file, MaxFile), has)
-	if err != nil {
-		return nil
+	if c, err = decode(io.LimitReader(file, MaxFile), has); err != nil {
+		return nil, true
 	}
 	now := s.now()
 	c.Lists = slices.DeleteFunc(c.Lists, func(list List) bool { return list.Age(now) > longest })
 	if len(c.Lists) == 0 {
-		return nil
+		return nil, true
 	}
-	return c
+	return c, true
 }
 
 // Update lays lists over those that are kept of an entry, kind by kind, after it has dropped those of the kinds in

@@ -53,6 +53,17 @@ func DescribeTool(server *config.Server, definition json.RawMessage) (*exec.Tool
 	return tool, nil
 }
 
+// DescribeTools describes tools by their definitions, but for those that cannot be read.
+func DescribeTools(server *config.Server, definitions []json.RawMessage) []*exec.Tool {
+	var tools []*exec.Tool
+	for _, definition := range definitions {
+		if tool, err := DescribeTool(server, definition); err == nil {
+			tools = append(tools, tool)
+		}
+	}
+	return tools
+}
+
 func describe(server *config.Server, definition json.RawMessage, plain string) *exec.Tool {
 	described := &exec.Tool{
 		Plain: plain, Definition: definition,

@@ -6,14 +6,18 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 )
 
@@ -27,10 +31,12 @@ type Memory interface {
 	// Tools returns the tools that a server gave earlier, if it allowed to use them until now without asking again.
 	// login is as in Listed.
 	Tools(server *config.Server, login string) (definitions []json.RawMessage, ok bool)
-	// Owners returns the servers that had a tool of that plain name when they were last asked.
-	Owners(tool string) []string
-	// Knows reports whether the server's tools are known from when it was last asked.
-	Knows(server *config.Server) bool
+	// Owners returns the servers that had a tool of that plain name when they were last asked, and those of which
+	// nothing is known.
+	Owners(tool string) (owners, unknown []string)
+	// Kept returns the tools that a server gave when it was last asked, however long ago; ok is false where nothing is
+	// known.
+	Kept(server *config.Server) (definitions []json.RawMessage, ok bool)
 }
 
 // Listed is a list that a server has given, all pages of it.
@@ -124,27 +130,70 @@ func (p *Pool) askAgain(ctx context.Context, s *Session) bool {
 	return true
 }
 
-// beginOwners starts opening the servers that had a tool of that plain name when they were last asked.
+// beginOwners starts opening the servers that had a tool of that plain name when they were last asked. It says which
+// may have one too, since nothing is known of them: to start them all would delay a name that is settled.
 func (p *Pool) beginOwners(ctx context.Context, name string) map[string]*opening {
 	openings := make(map[string]*opening)
 	if p.options.Memory == nil {
 		return openings
 	}
-	for _, server := range p.options.Memory.Owners(name) {
+	owners, unknown := p.options.Memory.Owners(name)
+	for _, server := range owners {
 		if e := p.entries[server]; e != nil {
 			openings[server] = p.begin(ctx, e, false)
 		}
 	}
+	if len(openings) > 0 && len(unknown) > 0 {
+		const text = "%s is that of %s by the catalogues; not asked, since they have no catalogue: %s"
+		p.remark(fmt.Sprintf(text, name, strings.Join(owners, ", "), strings.Join(unknown, ", ")))
+	}
 	return openings
 }
 
-// unlisted returns the servers whose tools are not known from when they were last asked.
-func (p *Pool) unlisted() []string {
+// mayHave returns the servers that may have a tool of a name whose server does not exist: those whose tools are not
+// known from when they were last asked, and those of whose tools one has a name that begins alike, as a server has that
+// passes on the tools of others. It says which are left out, and returns their tools.
+func (p *Pool) mayHave(name, beginning string) (names []string, others []*exec.Tool) {
 	if p.options.Memory == nil {
-		return p.order
+		return p.order, nil
 	}
-	known := func(name string) bool { return p.options.Memory.Knows(p.entries[name].server) }
-	return slices.DeleteFunc(slices.Clone(p.order), known)
+	var left []string
+	for _, server := range p.order {
+		definitions, known := p.options.Memory.Kept(p.entries[server].server)
+		tools := DescribeTools(p.entries[server].server, definitions)
+		begins := func(tool *exec.Tool) bool { return strings.HasPrefix(tool.Plain, beginning) }
+		if !known || slices.ContainsFunc(tools, begins) {
+			names = append(names, server)
+			continue
+		}
+		left, others = append(left, server), append(others, tools...)
+	}
+	if len(left) > 0 {
+		const text = "not asked for %s, since their catalogues have no tool of a name that begins with %s: %s; " +
+			"toolx list asks them"
+		p.remark(fmt.Sprintf(text, name, beginning, strings.Join(left, ", ")))
+	}
+	return names, others
+}
+
+// nearOthers lets the error of an unknown name suggest tools of servers that were not asked, too.
+func (p *Pool) nearOthers(err error, name string, others []*exec.Tool) error {
+	var missing, wider *exec.NotFoundError
+	if len(others) == 0 || !errors.As(err, &missing) {
+		return err
+	}
+	all := exec.NewRegistry(nil)
+	all.KnowServers(p.order...)
+	all.Register(append(p.options.Registry.All(), others...)...)
+	if _, again := all.Find(name); errors.As(again, &wider) {
+		missing.Near = wider.Near
+	}
+	return err
+}
+
+// remark says something that only those want to know who ask for it.
+func (p *Pool) remark(text string) {
+	p.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: text})
 }
 
 // terms are what a server says of a list that clients keep (MCP 2026-07-28, CacheableResult).

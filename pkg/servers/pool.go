@@ -285,8 +285,8 @@ func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
 
 // Find returns the tool that a name means, and opens the servers that it needs for that: one server for a qualified
 // name (ROUTE-1, ROUTE-4), none for a tool of the config or one named after exec.Own, otherwise those that had the tool
-// when they were last asked; all where there is no such server, or none has it now. Where the name can only mean a
-// server that does not exist (exec.MeansServer), those are left out whose tools are known to be others. A server that
+// when they were last asked; all where there is no such server, or none has it now. Where the name has the form of a
+// qualified one and its server does not exist, those are left out whose tools are known to be others. A server that
 // fails its first attempt delays nothing if another server, or toolx itself, has the tool (MCP-5).
 //
 // The error is the Registry's, or an *UnreachedError where servers that might have the tool could not be reached.
@@ -315,11 +315,12 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 			return p.chosen(name, tool, nil), err
 		}
 	}
-	names := p.order
-	if len(owners) == 0 && exec.MeansServer(name) {
-		names = p.unlisted()
+	names, others := p.order, []*exec.Tool(nil)
+	if prefix, _, found := strings.Cut(name, exec.Separator); found && len(owners) == 0 {
+		names, others = p.mayHave(name, prefix+exec.Separator)
 	}
-	return p.findOnAll(ctx, name, p.beginAll(ctx, names, owners), owners)
+	tool, err := p.findOnAll(ctx, name, p.beginAll(ctx, names, owners), owners)
+	return tool, p.nearOthers(err, name, others)
 }
 
 // findOnAll looks for a plain name on all servers. owners are those that had such a tool.
