@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -28,17 +30,33 @@ func keptTools(store catalog.Store, server *config.Server) (tools []*exec.Tool, 
 // errNoCatalogue is why a server has nothing to list without being asked.
 var errNoCatalogue = errors.New("no catalogue: the server has not been listed yet")
 
-// openCatalogues does what openServers does, but starts and sends nothing: it registers the tools of the servers'
-// catalogues, and says how old they are. listed holds their times.
-func (b *toolbox) openCatalogues(filter toolFilter) (opened []servers.Opened, listed map[string]time.Time) {
+// cacheFlags choose between what servers answer now and what they answered before.
+type cacheFlags struct{ cached, refresh bool }
+
+func (f *cacheFlags) declare(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.cached, "cached", false, "list what the catalogues have: start no server, and ask none")
+	flags.BoolVar(&f.refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
+}
+
+func (f *cacheFlags) check() error {
+	if f.cached && f.refresh {
+		return fault.Usage("--cached asks no server, and --refresh asks all", "give one of them")
+	}
+	return nil
+}
+
+// openCatalogues does what openServers does, but starts and sends nothing: take takes the list of a server from its
+// catalogue, and returns when the server gave it; ok is false where there is none. It says how old they are; verb is
+// the command that makes them. listed holds their times.
+func (b *toolbox) openCatalogues(
+	filter toolFilter, verb []string, take func(server *config.Server) (at time.Time, ok bool),
+) (opened []servers.Opened, listed map[string]time.Time) {
 	listed = make(map[string]time.Time)
 	names, _ := b.serversFor(filter)
 	var ages, missing []string
 	for _, name := range names {
 		one := servers.Opened{Server: name}
-		tools, at, ok := keptTools(catalogStore(), b.server(name))
-		if ok {
-			b.registry.ReplaceServer(name, tools...)
+		if at, ok := take(b.server(name)); ok {
 			listed[name] = at
 			ages = append(ages, fmt.Sprintf("%s (%s)", name, words.Ago(time.Since(at))))
 		} else {
@@ -51,14 +69,24 @@ func (b *toolbox) openCatalogues(filter toolFilter) (opened []servers.Opened, li
 		b.say("from catalogues: %s", strings.Join(ages, ", "))
 	}
 	if len(missing) > 0 {
-		b.log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + b.listCommand(missing) + " makes one")
+		command := b.listCommand(verb, missing)
+		b.log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + command + " makes one")
 	}
 	return opened, listed
 }
 
+// takeTools registers the tools of a server's catalogue.
+func (b *toolbox) takeTools(server *config.Server) (at time.Time, ok bool) {
+	tools, at, ok := keptTools(catalogStore(), server)
+	if ok {
+		b.registry.ReplaceServer(server.Name, tools...)
+	}
+	return at, ok
+}
+
 // listCommand returns the command that lists servers.
-func (b *toolbox) listCommand(names []string) string {
-	command := []string{"toolx", "list"}
+func (b *toolbox) listCommand(verb, names []string) string {
+	command := append([]string{"toolx"}, verb...)
 	if len(names) < len(b.pool.Names()) {
 		for _, name := range names {
 			command = append(command, name+exec.Separator+"*")
@@ -73,8 +101,11 @@ func (b *toolbox) server(name string) *config.Server {
 	return b.config.Servers[at]
 }
 
-// addStale registers the tools of the catalogues of servers that are down, and says so. listed holds their times.
-func (b *toolbox) addStale(opened []servers.Opened) (listed map[string]time.Time) {
+// addStale takes the lists of servers that are down from their catalogues, and says so; what names what they hold.
+// listed holds their times.
+func (b *toolbox) addStale(
+	opened []servers.Opened, what string, take func(server *config.Server) (at time.Time, ok bool),
+) (listed map[string]time.Time) {
 	listed = make(map[string]time.Time)
 	for _, one := range opened {
 		switch fault.KindOf(one.Err) {
@@ -86,11 +117,10 @@ func (b *toolbox) addStale(opened []servers.Opened) (listed map[string]time.Time
 		if errors.As(one.Err, &untrusted) {
 			continue
 		}
-		if tools, at, ok := keptTools(catalogStore(), b.server(one.Server)); ok {
-			b.registry.ReplaceServer(one.Server, tools...)
+		if at, ok := take(b.server(one.Server)); ok {
 			listed[one.Server] = at
-			b.log.Warn(fmt.Sprintf("server '%s' is down: its tools are those of its catalogue, listed %s", one.Server,
-				words.Ago(time.Since(at))))
+			const text = "server '%s' is down: its %s are those of its catalogue, listed %s"
+			b.log.Warn(fmt.Sprintf(text, one.Server, what, words.Ago(time.Since(at))))
 		}
 	}
 	return listed

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -94,6 +95,8 @@ func runComplete(ctx context.Context, app *App, o completeOptions) error {
 	}
 	return app.runRequest(ctx, o.replyOptions, request{
 		name: o.ref, what: what, method: "completion/complete",
+		kinds: []catalog.Kind{c.kind},
+		kept:  func(list *catalog.List) bool { return list.Find(o.ref) != nil },
 		has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			listed, err := c.list(session, ctx)
 			named := func(one json.RawMessage) bool { return rawjson.GetText(one, member) == o.ref }

@@ -15,11 +15,10 @@ import (
 
 // listOptions say what is listed and how.
 type listOptions struct {
+	cacheFlags
 	patterns []string
 	json     bool
 	strict   bool
-	cached   bool
-	refresh  bool
 	server   []string // a command line after --
 	answers  answerOptions
 	guards   guardOptions
@@ -48,20 +47,14 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 			return checkPatterns(args)
 		}),
 		ValidArgsFunction: anywhere(completeTool(app)),
-		RunE: runs(app, &o, run, o.answers.check, o.guards.check, func() error {
-			if o.cached && o.refresh {
-				return fault.Usage("--cached asks no server, and --refresh asks all", "give one of them")
-			}
-			return nil
-		}),
+		RunE:              runs(app, &o, run, o.answers.check, o.guards.check, o.cacheFlags.check),
 	}
 	flags := cmd.Flags()
 	o.answers.declare(flags)
 	o.guards.declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
-	flags.BoolVar(&o.cached, "cached", false, "list what the catalogues have: start no server, and ask none")
-	flags.BoolVar(&o.refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
+	o.cacheFlags.declare(flags)
 	return cmd
 }
 
@@ -110,10 +103,12 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 func (b *toolbox) openListed(ctx context.Context, o listOptions) ([]servers.Opened, map[string]time.Time, error) {
 	filter := toolFilter{patterns: o.patterns}
 	if o.cached {
-		opened, listed := b.openCatalogues(filter)
+		opened, listed := b.openCatalogues(filter, []string{"list"}, b.takeTools)
 		return opened, listed, nil
 	}
-	filter.known = !o.refresh
+	if !o.refresh {
+		filter.kept = b.keptMatch(o.patterns)
+	}
 	opened, err := b.openServers(ctx, "list", filter)
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +117,7 @@ func (b *toolbox) openListed(ctx context.Context, o listOptions) ([]servers.Open
 	if o.refresh {
 		return opened, nil, nil
 	}
-	return opened, b.addStale(opened), nil
+	return opened, b.addStale(opened, "tools", b.takeTools), nil
 }
 
 // groups returns the tools that match: those of the config, then server by server, then the built-in ones, which are

@@ -7,11 +7,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/catalog"
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -19,6 +23,7 @@ import (
 
 // listingOptions say what of a server's lists beside tools is shown, and how.
 type listingOptions struct {
+	cacheFlags
 	patterns []string
 	json     bool
 	strict   bool
@@ -29,6 +34,8 @@ type listingOptions struct {
 // listing is one kind of list that servers have.
 type listing struct {
 	noun   string // its plural ends in s
+	verb   []string
+	kind   catalog.Kind
 	member string // of the JSON output
 	method string
 	list   func(*servers.Session, context.Context) ([]json.RawMessage, error)
@@ -36,11 +43,11 @@ type listing struct {
 }
 
 func newListingCommand(
-	app *App, c listing, verb, short string, run func(context.Context, *App, listingOptions, listing) error,
+	app *App, c listing, short string, run func(context.Context, *App, listingOptions, listing) error,
 ) *cobra.Command {
 	var o listingOptions
 	cmd := &cobra.Command{
-		Use:   verb + " [PATTERN…] [-- COMMAND…]",
+		Use:   c.verb[1] + " [PATTERN…] [-- COMMAND…]",
 		Short: short,
 		Long: short + `, grouped by server. A PATTERN is a glob or a part of a name,
 title or description. In a pipe each is a line of four fields with tabs between.
@@ -53,9 +60,10 @@ configured, or nothing fits, 4 when no server answered; with --strict when any d
 		}),
 		RunE: runs(app, &o, func(ctx context.Context, app *App, o listingOptions) error {
 			return run(ctx, app, o, c)
-		}, o.answers.check),
+		}, o.answers.check, o.cacheFlags.check),
 	}
 	o.answers.declare(cmd.Flags())
+	o.cacheFlags.declare(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
 	return cmd
@@ -82,11 +90,10 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: c.method, Request: true})
 	defer done()
-	opened, err := box.openServers(bounded, c.method, toolFilter{patterns: o.patterns})
+	opened, catalogs, err := box.openListing(bounded, o, c)
 	if err != nil {
 		return err
 	}
-	catalogs := box.catalogs(bounded, opened, o.patterns, c)
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
 	}
@@ -100,7 +107,7 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	} else {
 		// stderr has told of those that failed.
 		catalogs = slices.DeleteFunc(catalogs, func(one render.Catalog) bool {
-			return one.Err != nil || len(one.Entries) == 0 && len(o.patterns) > 0
+			return one.Err != nil && one.Listed.IsZero() || len(one.Entries) == 0 && len(o.patterns) > 0
 		})
 		err = render.Catalogs(app.Console.Out, catalogs, c.noun, c.noun+"s", app.outScreen())
 	}
@@ -110,7 +117,52 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	return failure
 }
 
-// catalogs lists all servers that answered, in parallel. It reports a list that fails, which counts as a server that
+// openListing returns what servers list, or what their catalogues have.
+func (b *toolbox) openListing(
+	ctx context.Context, o listingOptions, c listing,
+) (opened []servers.Opened, catalogs []render.Catalog, err error) {
+	filter := toolFilter{patterns: o.patterns}
+	kept := make(map[string][]render.Entry)
+	take := func(server *config.Server) (time.Time, bool) {
+		list := catalogStore().Read(server.Identity()).List(c.kind)
+		if list == nil {
+			return time.Time{}, false
+		}
+		kept[server.Name] = c.entries(server.Name, list.Definitions(), o.patterns)
+		return list.Time, true
+	}
+	var listed map[string]time.Time
+	if o.cached {
+		opened, listed = b.openCatalogues(filter, c.verb, take)
+	} else {
+		if !o.refresh {
+			filter.kept = func(server *config.Server) (fits, known bool) {
+				_, known = take(server)
+				return len(kept[server.Name]) > 0, known
+			}
+		}
+		if opened, err = b.openServers(ctx, c.method, filter); err != nil {
+			return nil, nil, err
+		}
+	}
+	catalogs = b.catalogs(ctx, opened, o.patterns, c)
+	if !o.cached && !o.refresh && ctx.Err() == nil {
+		listed = b.addStale(opened, c.noun+"s", take)
+	}
+	for i := range catalogs {
+		at, found := listed[catalogs[i].Server]
+		if !found {
+			continue
+		}
+		catalogs[i].Entries, catalogs[i].Listed = kept[catalogs[i].Server], at
+		if catalogs[i].Err == nil {
+			catalogs[i].Status = "cached"
+		}
+	}
+	return opened, catalogs, nil
+}
+
+// catalogs lists all servers that were opened, in parallel. It reports a list that fails, which counts as a server that
 // did not answer.
 func (b *toolbox) catalogs(
 	ctx context.Context, opened []servers.Opened, patterns []string, c listing,
@@ -120,7 +172,7 @@ func (b *toolbox) catalogs(
 	for i := range opened {
 		wait.Go(func() {
 			one := render.Catalog{Server: opened[i].Server, Status: "ready"}
-			if opened[i].Err == nil {
+			if opened[i].Session != nil {
 				one.Entries, opened[i].Err = b.catalogOf(ctx, opened[i].Session, patterns, c)
 				opened[i].Err = b.masked(opened[i].Err)
 				if opened[i].Err != nil && fault.KindOf(opened[i].Err) != fault.KindInterrupted {
@@ -154,15 +206,20 @@ func (b *toolbox) catalogOf(
 	if result.Err != nil {
 		return nil, result.Err
 	}
+	return c.entries(session.Name, slices.Collect(rawjson.EachElement(result.Value)), patterns), nil
+}
+
+// entries returns what a server's definitions show, as far as the patterns match.
+func (c listing) entries(server string, definitions []json.RawMessage, patterns []string) []render.Entry {
 	var entries []render.Entry
-	for definition := range rawjson.EachElement(result.Value) {
+	for _, definition := range definitions {
 		entry := c.entry(definition)
-		entry.Definition, entry.Name = definition, session.Name+exec.Separator+entry.Plain
+		entry.Definition, entry.Name = definition, server+exec.Separator+entry.Plain
 		if fits(patterns, []string{entry.Name, entry.Plain}, entry.Name, entry.Title, entry.Description) {
 			entries = append(entries, entry)
 		}
 	}
-	return entries, nil
+	return entries
 }
 
 // fits reports whether a pattern matches one of the names as a glob, or is a part of one of the texts; it also does
@@ -170,7 +227,7 @@ func (b *toolbox) catalogOf(
 func fits(patterns, names []string, texts ...string) bool {
 	text := strings.ToLower(strings.Join(texts, "\n"))
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
-		glob := func(name string) bool { ok, _ := path.Match(pattern, name); return ok }
+		glob := func(name string) bool { return guard.Fits(pattern, name) }
 		return slices.ContainsFunc(names, glob) || strings.Contains(text, strings.ToLower(pattern))
 	})
 }

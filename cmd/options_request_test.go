@@ -90,5 +90,5 @@ func parseRequest(args ...string) (options any, err error) {
 }
 
 func listOf(app *App, run func(context.Context, *App, listingOptions, listing) error) *cobra.Command {
-	return newListingCommand(app, promptCatalog(), "list", "List", run)
+	return newListingCommand(app, promptCatalog(), "List", run)
 }

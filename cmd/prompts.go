@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/jsonschema"
@@ -45,7 +46,7 @@ that of the only server that has it.
 		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
 	}
 	cmd.AddCommand(
-		newListingCommand(app, promptCatalog(), "list", "List the prompts of all servers", runListing),
+		newListingCommand(app, promptCatalog(), "List the prompts of all servers", runListing),
 		newPromptGetCommand(app, runPromptGet),
 	)
 	return cmd
@@ -57,7 +58,8 @@ was broken, 124 timeout, 130 interrupted.`
 
 func promptCatalog() listing {
 	return listing{
-		noun: "prompt", member: "prompts", method: "prompts/list",
+		noun: "prompt", verb: []string{"prompts", "list"}, kind: catalog.Prompts,
+		member: "prompts", method: "prompts/list",
 		list: (*servers.Session).Prompts,
 		entry: func(definition json.RawMessage) render.Entry {
 			return render.Entry{
@@ -122,6 +124,8 @@ func (o promptOptions) request(out *output) request {
 	var listed promptNames
 	return request{
 		name: o.prompt, what: "prompt", method: "prompts/get", near: listed.near,
+		kinds: []catalog.Kind{catalog.Prompts},
+		kept:  func(list *catalog.List) bool { return list.Find(o.prompt) != nil },
 		has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			definition, err := listed.find(ctx, session, o.prompt)
 			return definition != nil, err

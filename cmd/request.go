@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -99,7 +100,10 @@ type request struct {
 	// tell.
 	name string
 	has  func(context.Context, *servers.Session) (bool, error)
-	what string // "resource", "prompt": for errors
+	// kinds are the lists that has looks at, and kept reports whether one that a server gave earlier has it.
+	kinds []catalog.Kind
+	kept  func(*catalog.List) bool
+	what  string // "resource", "prompt": for errors
 	// near returns the name that a misspelt one most likely means, among those that has has seen; nil means no
 	// suggestion.
 	near   func(name string) string
@@ -249,21 +253,36 @@ func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.S
 	return session, plain, err
 }
 
-// owner finds the only server that has what a plain name names.
+// owner finds the only server that has what a plain name names. It asks those that had it when they were last asked;
+// all where there is none, or none has it now.
 func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 	missing := &missingError{what: r.what, name: r.name, servers: b.pool.Names()}
-	tried, err := b.pool.OpenTried(ctx)
-	if err != nil {
-		return "", err
+	owners, others := b.keptOwners(r)
+	asked := make(map[string]bool)
+	var failure error
+	askAll := func(opened []servers.Opened) {
+		opened = slices.DeleteFunc(opened, func(one servers.Opened) bool { return asked[one.Server] })
+		for _, one := range opened {
+			asked[one.Server] = true
+		}
+		failure = cmp.Or(failure, b.ask(ctx, r, missing, opened))
 	}
-	failure := b.ask(ctx, r, missing, tried)
-	if len(missing.candidates) == 0 && len(tried) < len(missing.servers) {
-		// Only a server that is tried again can have it.
-		rest := slices.DeleteFunc(b.pool.OpenAll(ctx), func(one servers.Opened) bool {
-			return slices.ContainsFunc(tried, func(before servers.Opened) bool { return before.Server == one.Server })
-		})
-		failure = cmp.Or(failure, b.ask(ctx, r, missing, rest))
+	for _, names := range [][]string{owners, slices.Concat(owners, others)} {
+		if len(missing.candidates) > 0 || len(names) == 0 {
+			continue
+		}
+		tried, err := b.pool.OpenTried(ctx, names...)
+		if err != nil {
+			return "", err
+		}
+		askAll(tried)
 	}
+	if all := slices.Concat(owners, others); len(missing.candidates) == 0 && len(asked) < len(all) {
+		askAll(b.pool.OpenAll(ctx, all...)) // only a server that is tried again can have it
+	}
+	down := slices.IndexFunc(missing.unreached, func(one servers.Opened) bool {
+		return slices.Contains(owners, one.Server)
+	})
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -271,6 +290,8 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 		return missing.candidates[0], nil
 	case len(missing.candidates) == 0 && failure != nil:
 		return "", failure
+	case len(missing.candidates) == 0 && down >= 0:
+		return "", missing.unreached[down].Err
 	case len(missing.unreached) == len(missing.servers):
 		return "", missing.unreached[0].Err // nobody said that it is not there
 	}
@@ -278,6 +299,48 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 		missing.near = r.near(r.name)
 	}
 	return "", missing
+}
+
+// keptOwners returns the servers that had what a request names when they were last asked, and the others that may have
+// it now: not those whose lists are known to have nothing of the kind, where the name begins with that of a server that
+// does not exist. It says which are not asked at first, or at all.
+func (b *toolbox) keptOwners(r request) (owners, others []string) {
+	var unknown, left []string
+	prefix, _, found := strings.Cut(r.name, exec.Separator)
+	prefixed := found && !strings.Contains(prefix, "/") // else a URI
+	for _, name := range b.pool.Names() {
+		has, known, alike := false, false, false
+		kept := catalogStore().Read(b.server(name).Identity())
+		for _, kind := range r.kinds {
+			if list := kept.List(kind); list != nil {
+				known = true
+				has = has || r.kept(list)
+				alike = alike || list.Begins(prefix+exec.Separator)
+			}
+		}
+		switch {
+		case has:
+			owners = append(owners, name)
+		case known && prefixed && !alike:
+			left = append(left, name)
+		case known:
+			others = append(others, name)
+		default:
+			others, unknown = append(others, name), append(unknown, name)
+		}
+	}
+	if len(owners) > 0 {
+		others = append(others, left...) // a server has such names
+	}
+	switch {
+	case len(owners) > 0 && len(unknown) > 0:
+		const text = "%s is that of %s by the catalogues; not asked, since they have no catalogue: %s"
+		b.log.Info(fmt.Sprintf(text, r.name, strings.Join(owners, ", "), strings.Join(unknown, ", ")))
+	case len(owners) == 0 && len(left) > 0:
+		const text = "not asked for %s, since their catalogues have no %s of a name that begins with %s: %s"
+		b.log.Info(fmt.Sprintf(text, r.name, r.what, prefix+exec.Separator, strings.Join(left, ", ")))
+	}
+	return owners, others
 }
 
 // ask asks servers, at the same time, whether they have what a request names, and notes those that do as candidates,

@@ -48,8 +48,8 @@ the only server that has it.
 		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
 	}
 	cmd.AddCommand(
-		newListingCommand(app, resourceCatalog(), "list", "List the resources of all servers", runListing),
-		newListingCommand(app, templateCatalog(), "templates", "List the templates of all servers", runListing),
+		newListingCommand(app, resourceCatalog(), "List the resources of all servers", runListing),
+		newListingCommand(app, templateCatalog(), "List the templates of all servers", runListing),
 		newResourceReadCommand(app, runResourceRead),
 		newResourceSubscribeCommand(app, runWatch),
 	)
@@ -80,14 +80,16 @@ func needsVerb(cmd *cobra.Command, args []string) error {
 
 func resourceCatalog() listing {
 	return listing{
-		noun: "resource", member: "resources", method: "resources/list",
+		noun: "resource", verb: []string{"resources", "list"}, kind: catalog.Resources,
+		member: "resources", method: "resources/list",
 		list: (*servers.Session).Resources, entry: resourceEntry("uri"),
 	}
 }
 
 func templateCatalog() listing {
 	return listing{
-		noun: "template", member: "templates", method: "resources/templates/list",
+		noun: "template", verb: []string{"resources", "templates"}, kind: catalog.Templates,
+		member: "templates", method: "resources/templates/list",
 		list: (*servers.Session).ResourceTemplates, entry: resourceEntry("uriTemplate"),
 	}
 }
@@ -140,6 +142,8 @@ func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
 func (o resourceOptions) request() request {
 	return request{
 		name: o.uri, what: "resource", method: "resources/read",
+		kinds: []catalog.Kind{catalog.Resources, catalog.Templates},
+		kept:  func(list *catalog.List) bool { return keptResource(list, o.uri) },
 		has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			return hasResource(ctx, session, o.uri)
 		},
@@ -166,6 +170,16 @@ func hasResource(ctx context.Context, session *servers.Session, uri string) (boo
 	return slices.ContainsFunc(templates, func(one json.RawMessage) bool {
 		return servers.TemplateMatches(rawjson.GetText(one, "uriTemplate"), uri)
 	}), err
+}
+
+// keptResource is hasResource for one of the lists that a server gave earlier.
+func keptResource(list *catalog.List, uri string) bool {
+	if list.Kind != catalog.Templates {
+		return list.Find(uri) != nil
+	}
+	return slices.ContainsFunc(list.Entries, func(one catalog.Entry) bool {
+		return servers.TemplateMatches(one.Name, uri)
+	})
 }
 
 func newResourceSubscribeCommand(app *App, run runFunc[watchOptions]) *cobra.Command {

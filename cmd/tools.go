@@ -18,9 +18,10 @@ import (
 type toolFilter struct {
 	servers  []string // only theirs; none: all there are, toolx's own too
 	patterns []string // see matches
-	// known says that servers whose catalogues have no such tool are not asked where a pattern can only mean a server
-	// that does not exist.
-	known bool
+	// kept reports whether a server's catalogue has what matches, and whether there is one: a server whose catalogue
+	// has nothing of it is not asked where a pattern can only mean a server that does not exist. Where it is nil, all
+	// are.
+	kept func(server *config.Server) (fits, known bool)
 }
 
 // openTools starts the servers whose tools a filter can mean, reports those that fail, and returns the tools that
@@ -69,8 +70,8 @@ func (b *toolbox) openServers(ctx context.Context, verb string, filter toolFilte
 	names, searched := b.serversFor(filter)
 	var left []servers.Opened
 	plain := func(pattern string) bool { return !exec.MeansServer(pattern) }
-	if searched && filter.known && !slices.ContainsFunc(filter.patterns, plain) {
-		names, left = b.leaveOut(names, filter.patterns)
+	if searched && filter.kept != nil && !slices.ContainsFunc(filter.patterns, plain) {
+		names, left = b.leaveOut(names, filter)
 	}
 	opened, err := b.startServers(ctx, verb, names, searched)
 	if err != nil {
@@ -106,21 +107,30 @@ func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) 
 	return distinct(names), false
 }
 
-// leaveOut returns the servers to ask for tools that match: those that a pattern names, that have no catalogue, or
-// whose catalogue has such a tool. The tools of the others are registered from there.
-func (b *toolbox) leaveOut(names, patterns []string) (ask []string, left []servers.Opened) {
+// leaveOut returns the servers to ask: those that a pattern names, that have no catalogue, or whose catalogue has what
+// matches.
+func (b *toolbox) leaveOut(names []string, filter toolFilter) (ask []string, left []servers.Opened) {
 	for _, name := range names {
-		tools, _, ok := keptTools(catalogStore(), b.server(name))
 		named := func(pattern string) bool { return strings.HasPrefix(pattern, name+exec.Separator) }
-		if !ok || slices.ContainsFunc(patterns, named) ||
-			slices.ContainsFunc(tools, func(tool *exec.Tool) bool { return matches(tool, patterns) }) {
+		if fits, known := filter.kept(b.server(name)); fits || !known || slices.ContainsFunc(filter.patterns, named) {
 			ask = append(ask, name)
 			continue
 		}
-		b.registry.ReplaceServer(name, tools...)
 		left = append(left, servers.Opened{Server: name})
 	}
 	return ask, left
+}
+
+// keptMatch is a toolFilter's kept for tools. Those of a server whose catalogue has none that matches are registered.
+func (b *toolbox) keptMatch(patterns []string) func(*config.Server) (fits, known bool) {
+	return func(server *config.Server) (fits, known bool) {
+		tools, _, known := keptTools(catalogStore(), server)
+		fits = slices.ContainsFunc(tools, func(tool *exec.Tool) bool { return matches(tool, patterns) })
+		if known && !fits {
+			b.registry.ReplaceServer(server.Name, tools...)
+		}
+		return fits, known
+	}
 }
 
 // startServers starts servers in parallel; searched says that they are all there are, and nobody named any. The error

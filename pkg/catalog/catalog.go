@@ -5,6 +5,8 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"toolx/pkg/rawjson"
@@ -125,6 +127,13 @@ func (l *List) Find(name string) *Entry {
 		}
 	}
 	return nil
+}
+
+// Begins reports whether the name of an element has a beginning. A nil List has none.
+func (l *List) Begins(beginning string) bool {
+	return l != nil && slices.ContainsFunc(l.Entries, func(one Entry) bool {
+		return strings.HasPrefix(one.Name, beginning)
+	})
 }
 
 // Definitions returns the elements in the server's order. A nil List has none.

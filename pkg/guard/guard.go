@@ -72,18 +72,21 @@ func (t Tool) name() string {
 
 func says(hint *bool) bool { return hint != nil && *hint }
 
-// matching returns the first of the globs that matches the plain name or the full one; empty if none does. A * matches
-// a slash too: a server may have one in a name.
+// matching returns the first of the globs that matches the plain name or the full one; empty if none does.
 func (t Tool) matching(globs []string) string {
-	plain := func(text string) string { return strings.ReplaceAll(text, "/", "\x01") }
 	for _, glob := range globs {
-		for _, name := range []string{t.Plain, t.name()} {
-			if fits, _ := path.Match(plain(glob), plain(name)); fits || glob == name {
-				return glob
-			}
+		if Fits(glob, t.Plain) || Fits(glob, t.name()) {
+			return glob
 		}
 	}
 	return ""
+}
+
+// Fits reports whether a glob matches a name. A * matches a slash too: a name may have one, and a URI has.
+func Fits(glob, name string) bool {
+	plain := func(text string) string { return strings.ReplaceAll(text, "/", "\x01") }
+	fits, _ := path.Match(plain(glob), plain(name))
+	return fits || glob == name
 }
 
 // CheckGlob returns an error if a pattern can match nothing.

@@ -47,10 +47,11 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 			if i > 0 {
 				fmt.Fprintln(out)
 			}
-			remark := fmt.Sprintf("(%d %s)", len(catalog.Entries), plural)
+			remark := fmt.Sprintf("%d %s", len(catalog.Entries), plural)
 			if len(catalog.Entries) == 1 {
-				remark = "(1 " + noun + ")"
+				remark = "1 " + noun
 			}
+			remark = "(" + remark + listedAt(catalog.Listed) + ")"
 			fmt.Fprintln(out, screen.Paint(RoleHeading, Safe(catalog.Server))+" "+screen.Paint(RoleMuted, remark))
 			for _, entry := range catalog.Entries {
 				writeEntry(out, entry, screen)

@@ -117,12 +117,20 @@ func groupHeading(group Group, screen Screen) string {
 		name, remark = exec.Own, remark+", from the config"
 	}
 	if !group.Listed.IsZero() {
-		remark += ", listed " + group.Listed.Local().Format("2006-01-02 15:04")
+		remark += listedAt(group.Listed)
 	} else if group.Err != nil || group.Status != "" && group.Status != "ready" {
 		remark = cmp.Or(group.Status, "failed")
 	}
 	name = Fit(name, max(0, screen.Columns()-ansi.StringWidth(remark)-3))
 	return screen.Paint(RoleHeading, name) + " " + screen.Paint(RoleMuted, "("+Safe(remark)+")")
+}
+
+// listedAt says when a server gave its list, for the end of a remark; nothing for a list of now.
+func listedAt(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return ", listed " + at.Local().Format("2006-01-02 15:04")
 }
 
 // writeSummary writes the signature, and below it the badges and the first sentence of the description.

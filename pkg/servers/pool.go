@@ -266,11 +266,14 @@ func (p *Pool) Search(ctx context.Context, names ...string) []Opened {
 	return p.OpenAll(ctx, names...)
 }
 
-// OpenTried opens all servers in parallel and returns, in their order, the outcome for those that succeed or finally
-// fail with the first attempt. The others are retried meanwhile, so that they do not delay callers who do not need them
-// (MCP-5); OpenAll waits for them. The error is ctx's.
-func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
-	openings := p.beginAll(ctx, p.order, nil)
+// OpenTried opens the named servers in parallel, or all where none is named, and returns, in their order, the outcome
+// for those that succeed or finally fail with the first attempt. The others are retried meanwhile, so that they do not
+// delay callers who do not need them (MCP-5); OpenAll waits for them. The error is ctx's.
+func (p *Pool) OpenTried(ctx context.Context, names ...string) ([]Opened, error) {
+	if len(names) == 0 {
+		names = p.order
+	}
+	openings := p.beginAll(ctx, names, nil)
 	if err := waitAll(ctx, openings, triedOf); err != nil {
 		return nil, err
 	}
