@@ -141,7 +141,9 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	defer done()
 	prepared, err := box.prepareCall(bounded, o)
 	if err != nil {
-		return app.printResult(ctx, box.executor.Reject(o.tool, o.given(), began, err), o.replyOptions, jq)
+		rejected := box.executor.Reject(o.tool, o.given(), began, err)
+		rejected.Err = app.elsewhere(rejected.Err, app.args)
+		return app.printResult(ctx, rejected, o.replyOptions, jq)
 	}
 	if o.dryRun {
 		err = box.printRequest(bounded, prepared, map[string]int{})

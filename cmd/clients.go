@@ -136,8 +136,10 @@ func noServers(client *config.Client) error {
 func (a *App) elsewhere(err error, args []string) error {
 	var missing *exec.NotFoundError
 	var usage *fault.UsageError
+	var reported *reportedError
 	name := ""
 	switch {
+	case errors.As(err, &reported): // with this, if there was anything to tell
 	case errors.As(err, &missing):
 		name = missing.UnknownServer
 	case errors.As(err, &usage):

@@ -158,6 +158,7 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: cmp.Or(r.name, r.method), Request: true})
 	defer done()
 	result := box.request(bounded, r, began)
+	result.Err = a.elsewhere(result.Err, a.args)
 	box.addStartTiming(result)
 	stop()
 	return a.printReply(bounded, result, o, r, jq)
