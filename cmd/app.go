@@ -117,6 +117,8 @@ type toolboxOptions struct {
 	strict bool
 	// keepNames switches the normalization of parameter names off.
 	keepNames bool
+	// once connects with one attempt, unless --retries says otherwise.
+	once bool
 	// lenient goes on without the config files that cannot be parsed.
 	lenient bool
 	// configOnly leaves toolx's own tools out; stage is where mocks play faults.
@@ -188,10 +190,14 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	box := &toolbox{App: a, config: loaded, registry: exec.NewRegistry(a.bus)}
 	box.adHoc, box.launch = adHoc != nil, options.server
 	kept := a.memory(loaded, options.reusesLists)
+	attempts := cmp.Or(a.flags.attempts(), loaded.Defaults.Retry.Attempts)
+	if options.once {
+		attempts = cmp.Or(a.flags.attempts(), 1)
+	}
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{
 		Bus:          a.bus,
 		Registry:     box.registry,
-		Attempts:     cmp.Or(a.flags.attempts(), loaded.Defaults.Retry.Attempts),
+		Attempts:     attempts,
 		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
 		StartTimeout: a.flags.startTimeout,
 		Protocol:     a.flags.protocol,

@@ -61,6 +61,7 @@ type foundInfo struct {
 	StartMS      int64  `json:"start_ms"`
 	Tools        int    `json:"tools"`
 	Resources    int    `json:"resources"`
+	Templates    int    `json:"templates"`
 	Prompts      int    `json:"prompts"`
 	Instructions string `json:"instructions,omitempty"`
 	Capabilities any    `json:"capabilities,omitempty"`
@@ -253,7 +254,7 @@ func (a *App) connectRows(ctx context.Context, rows []*serverRow) (failed, err e
 	if len(list) == 0 {
 		return nil, nil
 	}
-	box, err := a.toolbox(toolboxOptions{servers: list, tellsFailures: true, lenient: true})
+	box, err := a.toolbox(toolboxOptions{servers: list, tellsFailures: true, lenient: true, once: true})
 	if err != nil {
 		return nil, err
 	}
@@ -294,12 +295,22 @@ func (b *toolbox) found(ctx context.Context, session *servers.Session) *foundInf
 	if session.Capabilities.Resources != nil {
 		list, _ := session.Resources(ctx)
 		info.Resources = len(list)
+		templates, _ := session.ResourceTemplates(ctx)
+		info.Templates = len(templates)
 	}
 	if session.Capabilities.Prompts != nil {
 		list, _ := session.Prompts(ctx)
 		info.Prompts = len(list)
 	}
 	return info
+}
+
+// offers says how much of each kind the server has.
+func (f *foundInfo) offers() string {
+	return strings.Join([]string{
+		words.Count(f.Tools, "tool"), words.Count(f.Resources, "resource"), words.Count(f.Templates, "template"),
+		words.Count(f.Prompts, "prompt"),
+	}, ", ")
 }
 
 func (a *App) printRows(rows []*serverRow, o serversListOptions) error {
@@ -334,8 +345,7 @@ func (a *App) printRows(rows []*serverRow, o serversListOptions) error {
 func (r *serverRow) notes() string {
 	var notes []string
 	if f := r.Found; f != nil {
-		notes = append(notes, fmt.Sprintf("%s %s, %s, %d ms, %s, %s, %s", f.Name, f.Version, f.Protocol, f.StartMS,
-			words.Count(f.Tools, "tool"), words.Count(f.Resources, "resource"), words.Count(f.Prompts, "prompt")))
+		notes = append(notes, fmt.Sprintf("%s %s, %s, %d ms, %s", f.Name, f.Version, f.Protocol, f.StartMS, f.offers()))
 	}
 	if len(r.Also) > 0 {
 		notes = append(notes, "also of "+strings.Join(r.Also, ", "))

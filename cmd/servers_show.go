@@ -11,7 +11,6 @@ import (
 
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
-	"toolx/pkg/words"
 )
 
 // serversShowOptions say which server is shown, and how.
@@ -138,9 +137,7 @@ func (o *output) printShown(shown *shownServer) error {
 		line("server", strings.TrimSpace(f.Name+" "+f.Version))
 		line("protocol", f.Protocol+", by "+f.Era)
 		line("started in", fmt.Sprintf("%d ms", f.StartMS))
-		line("offers", strings.Join([]string{
-			words.Count(f.Tools, "tool"), words.Count(f.Resources, "resource"), words.Count(f.Prompts, "prompt"),
-		}, ", "))
+		line("offers", f.offers())
 		capabilities, err := json.Marshal(f.Capabilities)
 		if err != nil {
 			return err
