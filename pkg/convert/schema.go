@@ -20,6 +20,8 @@ const (
 	maxNodes = 4000
 	// maxBytes bounds what refs bring in, as a single definition may be large.
 	maxBytes = 1 << 21
+	// maxShaped bounds the schemas that are looked at to find out what others mean; the rest mean anything.
+	maxShaped = 500_000
 	// maxDepth is how deep schemas may nest: far deeper than any tool's.
 	maxDepth = 256
 	// maxWalks is how often a schema is walked until it stays as it is.
@@ -65,7 +67,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 func (f *fitter) settle(document *jsonschema.Document, p *profile) json.RawMessage {
 	for range maxWalks {
 		f.document = document
-		f.used, f.nodes, f.bytes = make(map[string]bool), 0, 0
+		f.used, f.nodes, f.bytes, f.budget = make(map[string]bool), 0, 0, maxShaped
 		text := document.Root().Raw()
 		out := f.node(text, place{profile: p, root: true})
 		if f.err != nil || bytes.Equal(out, text) {
@@ -101,9 +103,12 @@ func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 	return nil, fmt.Errorf("its input schema is not an object but %s", words.Shorten(string(schema), words.MaxGiven))
 }
 
-// fitter is one run of fit.
+// fitter is one run of fit. What a schema means (its kinds, values, nullability and properties) it reads from shapes.
+// What it writes it makes of text: a shape keeps neither the order of members nor those that are unknown, and every
+// keyword that is changed or dropped is a loss to be told.
 type fitter struct {
 	document *jsonschema.Document // the schema as this walk began, into which refs point
+	budget   int                  // how many schemas shapes may still look at
 	used     map[string]bool      // the definitions that kept refs name
 	nodes    int
 	bytes    int
@@ -111,6 +116,21 @@ type fitter struct {
 	losses   []Loss
 	recorded map[Loss]bool
 	err      error // the first reason to refuse the schema
+}
+
+// shape returns what a schema means whose refs lead into the document.
+func (f *fitter) shape(text json.RawMessage) *jsonschema.Shape {
+	return f.count(f.document.Fragment(text))
+}
+
+// count returns the shape of a schema, while there is budget.
+func (f *fitter) count(schema *jsonschema.Node) *jsonschema.Shape {
+	if f.budget < 0 {
+		return &jsonschema.Shape{}
+	}
+	shape := schema.Shape()
+	f.budget -= 1 + shape.LookedAt()
+	return shape
 }
 
 // place is where in the fitted schema the walk is.

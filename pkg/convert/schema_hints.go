@@ -146,14 +146,14 @@ func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
 	where.profile = &readable
 	whole := f.node(values, where)
 	if fitted, ok := parseObject(whole); ok && !hasBeyond(fitted, "type") {
-		f.moved(o, at, "additionalProperties", "values: "+nameOf(whole), true)
+		f.moved(o, at, "additionalProperties", "values: "+f.nameOf(whole), true)
 		return
 	}
 	if hint := short("values: "+string(rawjson.Compact(whole)), longestSchema); hint != "" {
 		f.moved(o, at, "additionalProperties", hint, true)
 		return
 	}
-	o.hints = append(o.hints, "values: "+nameOf(values))
+	o.hints = append(o.hints, "values: "+f.nameOf(values))
 	f.recordLoss(at, Lossy, "dropped", "additionalProperties but for the type")
 }
 

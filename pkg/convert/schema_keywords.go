@@ -25,27 +25,9 @@ func isAnnotation(keyword string) bool {
 
 // isRestriction reports whether a keyword of JSON Schema restricts values. Validators ignore all others.
 func isRestriction(keyword string) bool {
-	_, typed := typeOfKeyword(keyword)
-	return typed || slices.Contains([]string{
+	return jsonschema.KeywordKinds(keyword) != jsonschema.AnyKind || slices.Contains([]string{
 		"enum", "const", "not", "if", "then", "else", "anyOf", "oneOf", "allOf", "type", "nullable", "$ref",
 	}, keyword)
-}
-
-// typeOfKeyword returns the type of the values that a keyword speaks about.
-func typeOfKeyword(keyword string) (string, bool) {
-	switch keyword {
-	case "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
-		"maxProperties", "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties":
-		return "object", true
-	case "items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains", "minContains",
-		"maxContains", "unevaluatedItems":
-		return "array", true
-	case "minLength", "maxLength", "pattern", "format":
-		return "string", true
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-		return "number", true
-	}
-	return "", false
 }
 
 // wellFormed reports whether a keyword's value has the kind that JSON Schema wants. Servers send "required": null and

@@ -134,26 +134,14 @@ func (f *fitter) adoptCondition(properties, condition *object, at place) {
 		if properties.has(m.Name) {
 			continue
 		}
-		types := knownTypes(m.Value)
-		if len(types) == 0 {
+		kinds := f.shape(m.Value).Kinds()
+		if kinds == jsonschema.AnyKind {
 			f.recordLoss(at.property(m.Name), Lossy, "dropped", "property that only a condition names")
 			continue
 		}
-		properties.set(m.Name, rawjson.Build("type", quoteTypes(types)))
+		properties.set(m.Name, rawjson.Build("type", quoteTypes(kinds.Names())))
 		f.recordLoss(at.property(m.Name), Info, "changed", "property of a condition to an optional one")
 	}
-}
-
-// knownTypes returns the types that a schema names, or its values have.
-func knownTypes(text json.RawMessage) []string {
-	o, ok := parseObject(text)
-	if !ok {
-		return nil
-	}
-	if types := typesOf(o); len(types) > 0 {
-		return types
-	}
-	return typesOfValues(valuesOf(o))
 }
 
 // children fits the schemas below this one.

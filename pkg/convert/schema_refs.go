@@ -127,12 +127,8 @@ func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
 	if !ok {
 		return
 	}
-	kind := named.value("type")
-	if kind == nil && named.has("properties", "allOf", "$ref") {
-		kind = rawjson.Quote("object")
-	}
-	if kind != nil && isTypeList(kind) && !o.has("type") {
-		o.set("type", kind)
+	if kinds := f.shape(target).Implied(); kinds != jsonschema.AnyKind && !o.has("type") {
+		o.set("type", quoteTypes(kinds.Names()))
 	}
 	const most = 1000 // a long one would let cut refs grow all the same
 	if text := named.text("description"); text != "" && len(text) <= most && !o.has("description") {

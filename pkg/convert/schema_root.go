@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -24,9 +25,8 @@ func (f *fitter) root(o *object, at *place) {
 }
 
 func (f *fitter) rootType(o *object, at place) {
-	types := typesOf(o)
-	if len(types) > 0 && !slices.Contains(types, "object") {
-		f.refuse(at, "its input schema takes %s, and arguments are always an object", strings.Join(types, " or "))
+	if kinds := f.typeKinds(o); !kinds.Has(jsonschema.Object) {
+		f.refuse(at, "its input schema takes %s, and arguments are always an object", kinds)
 		return
 	}
 	o.drop("nullable")
@@ -79,8 +79,8 @@ func (f *fitter) alternatives(branches []json.RawMessage, at *place) []*object {
 		if branch == nil {
 			continue
 		}
-		if types := typesOf(branch); len(types) > 0 && !slices.Contains(types, "object") {
-			f.recordLoss(*at, Lossy, "dropped", "alternative of type "+strings.Join(types, " or "))
+		if kinds := f.typeKinds(branch); !kinds.Has(jsonschema.Object) {
+			f.recordLoss(*at, Lossy, "dropped", "alternative of type "+kinds.String())
 			continue
 		}
 		f.foldUnions(branch, &where)
@@ -192,6 +192,6 @@ func anyOfThese(list []json.RawMessage) json.RawMessage {
 	if len(said) == 1 {
 		description = rawjson.Quote(said[0])
 	}
-	return rawjson.Build("type", quoteTypes(typesOfValues(values)), "enum", rawjson.Array(values),
+	return rawjson.Build("type", quoteTypes(jsonschema.KindsIn(values...).Names()), "enum", rawjson.Array(values),
 		"description", description)
 }

@@ -60,8 +60,8 @@ func (f *fitter) closeObject(o *object, at place) {
 		if slices.Contains(required, m.Name) {
 			continue
 		}
-		if child, ok := parseObject(m.Value); ok && !admitsNull(child) {
-			addNull(child)
+		if child, ok := parseObject(m.Value); ok && !f.shape(m.Value).Kinds().Has(jsonschema.Null) {
+			f.addNull(child)
 			properties.put(i, child.raw())
 			f.recordLoss(at.property(m.Name), Info, "changed", "optional to null")
 		}
@@ -71,20 +71,6 @@ func (f *fitter) closeObject(o *object, at place) {
 		o.set("required", quoteList(all))
 	}
 	o.set("additionalProperties", json.RawMessage("false"))
-}
-
-// admitsNull reports whether null is among a schema's types, values or branches.
-func admitsNull(o *object) bool {
-	if values := valuesOf(o); len(values) > 0 {
-		return containsJSON(values, json.RawMessage("null"))
-	}
-	if !o.has("anyOf") {
-		return slices.Contains(typesOf(o), "null")
-	}
-	return slices.ContainsFunc(o.list("anyOf"), func(text json.RawMessage) bool {
-		branch, ok := parseObject(text)
-		return ok && admitsNull(branch)
-	})
 }
 
 // refuseMap refuses objects with free keys, before the walk goes into them.

@@ -248,6 +248,17 @@ func TestFitOpenAIStrict(t *testing.T) {
 			losses: []string{"info: b: changed optional to null", "info: c: changed optional to null"},
 		},
 		{
+			name: "what a ref leads to may be null already", to: OpenAIStrict,
+			schema: `{"type":"object","properties":{"n":{"$ref":"#/$defs/N"}},"required":[],"additionalProperties":false,"$defs":{"N":{"type":["string","null"]}}}`,
+			want:   `{"type":"object","properties":{"n":{"$ref":"#/$defs/N"}},"additionalProperties":false,"$defs":{"N":{"type":["string","null"]}},"required":["n"]}`,
+		},
+		{
+			name: "branches whose values differ, behind refs and in unions, are apart", to: OpenAIStrict,
+			schema: `{"type":"object","properties":{"n":{"oneOf":[{"$ref":"#/$defs/A"},{"anyOf":[{"const":"c"},{"const":"d"}]}]}},"required":["n"],"additionalProperties":false,"$defs":{"A":{"enum":["a","b"],"type":"string"}}}`,
+			want:   `{"type":"object","properties":{"n":{"anyOf":[{"$ref":"#/$defs/A"},{"anyOf":[{"type":"string","const":"c"},{"type":"string","const":"d"}]}]}},"required":["n"],"additionalProperties":false,"$defs":{"A":{"enum":["a","b"],"type":"string"}}}`,
+			losses: []string{"info: n: changed oneOf to anyOf"},
+		},
+		{
 			name: "refs stand alone", to: OpenAIStrict,
 			schema: `{"type":"object","properties":{"n":{"$ref":"#/$defs/N","description":"The first."}},"required":["n"],"additionalProperties":false,"$defs":{"N":{"type":"string"}}}`,
 			want:   `{"type":"object","properties":{"n":{"description":"The first.","anyOf":[{"$ref":"#/$defs/N"}]}},"required":["n"],"additionalProperties":false,"$defs":{"N":{"type":"string"}}}`,

@@ -1,11 +1,13 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -18,22 +20,25 @@ func typeList(text json.RawMessage) []string {
 		list = []string{rawjson.Unquote(text)}
 	}
 	for i, name := range list {
-		if isType(strings.ToLower(name)) {
+		if isType(name) {
 			list[i] = strings.ToLower(name)
 		}
 	}
 	return list
 }
 
-func isType(name string) bool {
-	return slices.Contains([]string{"string", "number", "integer", "boolean", "object", "array", "null"}, name)
-}
+func isType(name string) bool { return jsonschema.KindsNamed(name) != 0 }
 
 func quoteTypes(types []string) json.RawMessage {
 	if len(types) == 1 {
 		return rawjson.Quote(types[0])
 	}
 	return quoteList(types)
+}
+
+// typeKinds returns the kinds that a schema's own type names; AnyKind where it names none.
+func (f *fitter) typeKinds(o *object) jsonschema.Kinds {
+	return f.document.Fragment(rawjson.Build("type", o.value("type"))).Kinds()
 }
 
 // isOne reports whether kind is a schema's only type.
@@ -80,19 +85,18 @@ func (f *fitter) types(o *object, at place) {
 	f.dropIdle(o, at)
 }
 
-// dropIdle removes keywords about other types than the schema's own.
+// dropIdle removes keywords about other kinds than the schema's own.
 func (f *fitter) dropIdle(o *object, at place) {
-	types := typesOf(o)
-	if len(types) == 0 {
+	if !o.has("type") {
 		return
 	}
+	kinds := f.typeKinds(o)
 	idle := o.keepOnly(func(keyword string) bool {
-		kind, ok := typeOfKeyword(keyword)
-		return !ok || slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer") ||
+		return jsonschema.KeywordKinds(keyword).Has(kinds) ||
 			keyword == "format" && slices.Contains(at.profile.formats, o.text("format"))
 	})
 	for _, m := range idle {
-		f.recordLoss(at, Info, "dropped", m.Name+", which says nothing of "+strings.Join(types, " or "))
+		f.recordLoss(at, Info, "dropped", m.Name+", which says nothing of "+kinds.String())
 	}
 }
 
@@ -101,44 +105,9 @@ func (f *fitter) inferType(o *object) {
 	if o.has("type", "anyOf", "$ref") {
 		return
 	}
-	if types := typesOfValues(o.list("enum")); len(types) > 0 {
-		o.setType(types...)
-		return
+	if kinds := f.shape(o.raw()).Implied(); kinds != jsonschema.AnyKind {
+		o.setType(kinds.Names()...)
 	}
-	if value := o.value("const"); value != nil {
-		o.setType(literal(value))
-		return
-	}
-	switch {
-	case o.has("properties"):
-		o.setType("object")
-		return
-	case o.has("items", "prefixItems"):
-		o.setType("array")
-		return
-	}
-	var found []string
-	for _, m := range o.members {
-		if kind, ok := typeOfKeyword(m.Name); ok && !slices.Contains(found, kind) {
-			found = append(found, kind)
-		}
-	}
-	if len(found) == 1 {
-		o.setType(found[0])
-	}
-}
-
-func typesOfValues(values []json.RawMessage) []string {
-	var types []string
-	for _, value := range values {
-		if kind := literal(value); !slices.Contains(types, kind) {
-			types = append(types, kind)
-		}
-	}
-	if slices.Contains(types, "number") {
-		types = slices.DeleteFunc(types, func(kind string) bool { return kind == "integer" })
-	}
-	return types
 }
 
 // openAPINull rewrites OpenAPI's nullable as a type, unless the target knows it.
@@ -147,20 +116,20 @@ func (f *fitter) openAPINull(o *object, at place) {
 		return
 	}
 	if isTrue(o.drop("nullable")) {
-		addNull(o)
+		f.addNull(o)
 		f.recordLoss(at, Info, "changed", "nullable to null")
 	}
 }
 
 // addNull makes a schema admit null too.
-func addNull(o *object) {
+func (f *fitter) addNull(o *object) {
 	null := json.RawMessage("null")
 	if ref := o.drop("$ref"); ref != nil {
 		o.set("anyOf", rawjson.Array([]json.RawMessage{rawjson.Build("$ref", ref)}))
 	}
 	switch types := typesOf(o); {
 	case o.has("anyOf"):
-		if !slices.ContainsFunc(o.list("anyOf"), isNullSchema) {
+		if !slices.ContainsFunc(o.list("anyOf"), f.isNull) {
 			o.set("anyOf", rawjson.Array(append(o.list("anyOf"), json.RawMessage(`{"type":"null"}`))))
 		}
 		return
@@ -214,19 +183,16 @@ func (f *fitter) splitTypes(o *object, at place) {
 // branchOf returns the part of a schema that speaks about values of one type.
 func branchOf(o *object, kind string) *object {
 	branch := newObject(rawjson.NewMember("type", rawjson.Quote(kind)))
+	own := jsonschema.KindsNamed(kind)
 	for _, m := range o.members {
-		about, restricts := typeOfKeyword(m.Name)
-		if restricts && (about == kind || about == "number" && kind == "integer") {
+		if about := jsonschema.KeywordKinds(m.Name); about != jsonschema.AnyKind && about.Has(own) {
 			branch.set(m.Name, m.Value)
 		}
 	}
-	var values []json.RawMessage
-	for _, value := range o.list("enum") {
-		if own := literal(value); own == kind || own == "integer" && kind == "number" {
-			values = append(values, value)
-		}
-	}
-	if values != nil {
+	values := slices.DeleteFunc(o.list("enum"), func(value json.RawMessage) bool {
+		return !own.Has(jsonschema.KindsIn(value))
+	})
+	if len(values) > 0 {
 		branch.set("enum", rawjson.Array(values))
 	}
 	return branch
@@ -312,7 +278,7 @@ func (f *fitter) tupleToList(o *object, at place) {
 	}
 	var names []string
 	for _, text := range o.list("prefixItems") {
-		names = append(names, nameOf(text))
+		names = append(names, f.nameOf(text))
 	}
 	f.moved(o, at, "prefixItems", "in this order: "+strings.Join(names, ", "), true)
 	o.drop("prefixItems")
@@ -322,20 +288,11 @@ func (f *fitter) tupleToList(o *object, at place) {
 	o.set("items", combined("anyOf", tuple...))
 }
 
-// nameOf returns a schema's title, or its types.
-func nameOf(text json.RawMessage) string {
-	o, ok := parseObject(text)
-	if !ok {
-		return "any"
+// nameOf returns a schema's title, its kinds, or the name by which it is referred to.
+func (f *fitter) nameOf(text json.RawMessage) string {
+	shape := f.shape(text)
+	if kinds := shape.Kinds(); shape.Title == "" && kinds != jsonschema.AnyKind {
+		return kinds.String()
 	}
-	if title := o.text("title"); title != "" {
-		return title
-	}
-	if types := typesOf(o); len(types) > 0 {
-		return strings.Join(types, " or ")
-	}
-	if ref := o.text("$ref"); ref != "" {
-		return ref[strings.LastIndexByte(ref, '/')+1:]
-	}
-	return "any"
+	return cmp.Or(shape.Title, strings.Join(shape.Unknown, " or "), shape.Name, "any")
 }

@@ -1,10 +1,12 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -59,73 +61,36 @@ func (f *fitter) disjoint(branches []json.RawMessage) bool {
 	if len(branches) > most {
 		return false
 	}
-	var list []*object
-	for _, text := range branches {
-		list = append(list, f.peek(text))
-	}
-	for i, a := range list {
-		for _, b := range list[:i] {
-			if a == nil || b == nil || !apart(a, b) {
-				return false
-			}
+	shapes := make([]*jsonschema.Shape, len(branches))
+	for i, text := range branches {
+		shapes[i] = f.shape(text)
+		if slices.ContainsFunc(shapes[:i], func(b *jsonschema.Shape) bool { return !f.apart(shapes[i], b) }) {
+			return false
 		}
 	}
 	return true
 }
 
-// peek reads a schema through its refs, for a look only.
-func (f *fitter) peek(text json.RawMessage) *object {
-	for range maxOpen {
-		o, ok := parseObject(text)
-		if !ok {
-			return nil
-		}
-		ref := o.text("$ref")
-		if ref == "" {
-			return o
-		}
-		target, found := f.resolve(ref)
-		if !found {
-			return nil
-		}
-		text = target
-	}
-	return nil
-}
-
-func apart(a, b *object) bool {
-	if valuesApart(a, b) || typesApart(a, b) {
+// apart reports whether no value fits two shapes: by their kinds, their values, or those of a property that both need.
+func (f *fitter) apart(a, b *jsonschema.Shape) bool {
+	if a.Kinds()&b.Kinds() == 0 || valuesApart(a, b) {
 		return true
 	}
-	mine, theirs := a.objectOfOrEmpty("properties"), b.objectOfOrEmpty("properties")
-	required := b.stringsOf("required")
-	for _, name := range a.stringsOf("required") {
-		x, _ := parseObject(mine.value(name))
-		y, _ := parseObject(theirs.value(name))
-		if x != nil && y != nil && slices.Contains(required, name) && valuesApart(x, y) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Properties, func(mine jsonschema.Property) bool {
+		return mine.Required && slices.ContainsFunc(b.Properties, func(other jsonschema.Property) bool {
+			return other.Required && other.Name == mine.Name && valuesApart(f.count(mine.Node), f.count(other.Node))
+		})
+	})
 }
 
-func typesApart(a, b *object) bool {
-	mine, theirs := typesOf(a), typesOf(b)
-	if len(mine) == 0 || len(theirs) == 0 {
-		return false
-	}
-	_, both := combineTypes(quoteTypes(mine), quoteTypes(theirs))
-	return !both
-}
-
-// valuesApart reports whether both have enum or const and share no value.
-func valuesApart(a, b *object) bool {
-	mine, theirs := valuesOf(a), valuesOf(b)
-	if len(mine) == 0 || len(theirs) == 0 {
-		return false
-	}
-	set := setOf(theirs)
-	return !slices.ContainsFunc(mine, func(value json.RawMessage) bool { return set[string(rawjson.Compact(value))] })
+// valuesApart reports whether both shapes list values and share none.
+func valuesApart(a, b *jsonschema.Shape) bool {
+	return a.Options != nil && b.Options != nil && !(a.Nullable && b.Nullable) &&
+		!slices.ContainsFunc(a.Options, func(mine jsonschema.Option) bool {
+			return slices.ContainsFunc(b.Options, func(other jsonschema.Option) bool {
+				return bytes.Equal(mine.Raw, other.Raw)
+			})
+		})
 }
 
 // valuesOf returns the only values that a schema admits, nil if it names none.
@@ -210,7 +175,7 @@ func (f *fitter) nullBranch(o *object, at place) {
 	var kept []json.RawMessage
 	branches := o.list("anyOf")
 	for _, text := range branches {
-		if named := f.peek(text); named == nil || !admitsOnlyNull(named) {
+		if !f.isNull(text) {
 			kept = append(kept, text)
 		}
 	}
@@ -222,16 +187,8 @@ func (f *fitter) nullBranch(o *object, at place) {
 	f.recordLoss(at, Info, "changed", "null to nullable")
 }
 
-// isNullSchema reports whether a schema admits only null.
-func isNullSchema(text json.RawMessage) bool {
-	o, ok := parseObject(text)
-	return ok && admitsOnlyNull(o)
-}
-
-func admitsOnlyNull(o *object) bool {
-	values := valuesOf(o)
-	return isOne(o, "null") || len(values) == 1 && literal(values[0]) == "null"
-}
+// isNull reports whether a schema admits only null.
+func (f *fitter) isNull(text json.RawMessage) bool { return f.shape(text).Kinds() == jsonschema.Null }
 
 // unwrap replaces a union of one branch by the branch.
 func (f *fitter) unwrap(o *object, at *place) {

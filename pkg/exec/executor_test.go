@@ -711,3 +711,38 @@ func doubling(keyword, leaf string, n int) string {
 	fmt.Fprintf(&out, `},"$ref":"#/$defs/d%d"}`, n-1)
 	return out.String()
 }
+
+// TestOneCallReadsTheSchemaOnce holds that whatever a call asks of a schema is answered by the one document that the
+// tool keeps: another text in its place is never read. The document itself compiles once.
+func TestOneCallReadsTheSchemaOnce(t *testing.T) {
+	tool := &Tool{
+		Name: "light", Plain: "light", Type: TypeMCP, InputSchema: json.RawMessage(lightSchema),
+		Implementation: reply(`{"content":[]}`),
+	}
+	registry := NewRegistry(&Bus{})
+	registry.Register(tool)
+	document := tool.Input()
+	tool.InputSchema = json.RawMessage(`{"type":"object","required":["other"],"properties":{"action":{"type":"integer"}}}`)
+
+	executor := &Executor{Registry: registry, Bus: &Bus{}}
+	given, err := ParseArgs(tool, Input{Args: []string{"device_name=Switch One", "action=on"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := tool.Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if result := executor.Call(t.Context(), Call{Tool: "light", Arguments: given}); result.Err != nil {
+			t.Fatal(result.Err)
+		}
+	}
+	wrong := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(`{}`)})
+	if hint := fault.HintOf(wrong.Err); !strings.Contains(hint, "action=on") {
+		t.Errorf("%v; hint %q", wrong.Err, hint)
+	}
+	if again, _ := tool.Schema(t.Context()); again != schema || tool.Input() != document {
+		t.Error("the schema was read again")
+	}
+}

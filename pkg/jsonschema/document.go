@@ -49,12 +49,15 @@ func Parse(raw json.RawMessage) *Document {
 	if !json.Valid(text) {
 		text = nil
 	}
-	d.root = &Node{doc: d, raw: LocalReferences(text)}
+	d.root = d.Fragment(LocalReferences(text))
 	return d
 }
 
 // Root returns the whole schema.
 func (d *Document) Root() *Node { return d.root }
+
+// Fragment reads the text of a schema whose references lead into the document.
+func (d *Document) Fragment(text json.RawMessage) *Node { return &Node{doc: d, raw: text} }
 
 // TooLarge reports whether the schema is over MaxSize, so that none of it was read.
 func (d *Document) TooLarge() bool { return len(d.raw) > MaxSize }

@@ -46,3 +46,20 @@ func Held(keyword string, value json.RawMessage) Holding {
 // referenceKeywords are those that refer to another schema. The dynamic one of newer and
 // the recursive one of older drafts name the same places in a single document.
 func referenceKeywords() []string { return []string{"$ref", "$dynamicRef", "$recursiveRef"} }
+
+// KeywordKinds returns the kinds of the values that a keyword speaks about; AnyKind for one that speaks about all.
+func KeywordKinds(keyword string) Kinds {
+	switch keyword {
+	case "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
+		"maxProperties", "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties":
+		return Object
+	case "items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains", "minContains",
+		"maxContains", "unevaluatedItems":
+		return Array
+	case "minLength", "maxLength", "pattern", "format":
+		return String
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		return AnyNumber
+	}
+	return AnyKind
+}

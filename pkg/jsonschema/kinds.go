@@ -60,10 +60,11 @@ func (k Kinds) Names() []string {
 // String lists the kinds for people: "integer or null".
 func (k Kinds) String() string { return strings.Join(k.Names(), " or ") }
 
-// kindNamed returns the kinds that a schema's type allows; none for a type that JSON Schema does not know.
-func kindNamed(name string) Kinds {
+// KindsNamed returns the kinds that a schema's type allows, also in capitals, as Google's APIs write it; none for a
+// type that JSON Schema does not know.
+func KindsNamed(name string) Kinds {
 	for _, kind := range kindNames {
-		if kind.name == name {
+		if strings.EqualFold(kind.name, name) {
 			return kind.kinds
 		}
 	}
@@ -111,16 +112,20 @@ func KindsOf(raw json.RawMessage) Kinds {
 	return AnyNumber
 }
 
-// kind returns the kind of a node's value.
-func (n *Node) kind() Kinds {
-	kinds := KindsOf(n.raw)
-	if kinds != AnyNumber {
-		return kinds
+// KindsIn returns the kinds that values have.
+func KindsIn(values ...json.RawMessage) Kinds {
+	all := noKinds
+	for _, value := range values {
+		switch kinds := KindsOf(value); {
+		case kinds != AnyNumber:
+			all |= kinds
+		case rawjson.IsWhole(string(bytes.TrimSpace(value))):
+			all |= Integer
+		default:
+			all |= Fraction
+		}
 	}
-	if rawjson.IsWhole(string(bytes.TrimSpace(n.raw))) {
-		return Integer
-	}
-	return Fraction
+	return all
 }
 
 // DescribeKind names the kind of a decoded value with its article.
@@ -139,22 +144,34 @@ func DescribeKind(value any) string {
 const kindBudget = 5000
 
 // Kinds returns the kinds of value that the schema allows; AnyKind where it says nothing, or contradicts itself.
-func (n *Node) Kinds() Kinds {
+func (n *Node) Kinds() Kinds { return kindsOf(n.facets()) }
+
+// Kinds returns the kinds of value that the schema allows, as those of a Node.
+func (s *Shape) Kinds() Kinds { return kindsOf(s.whole) }
+
+// Implied returns the kinds of value that the schema allows, or is meant for where it has no type.
+func (s *Shape) Implied() Kinds {
+	if kinds := s.Kinds(); kinds != AnyKind {
+		return kinds
+	}
+	return impliedKinds(s.whole)
+}
+
+func kindsOf(parts []*Node) Kinds {
 	budget := kindBudget
-	allowed := n.allowed(&budget)
+	allowed := allowedBy(parts, &budget)
 	if allowed == noKinds {
 		return AnyKind
 	}
 	return allowed
 }
 
-func (n *Node) allowed(budget *int) Kinds {
-	facets := n.facets()
-	if *budget -= 1 + len(facets); *budget < 0 {
+func allowedBy(parts []*Node, budget *int) Kinds {
+	if *budget -= 1 + len(parts); *budget < 0 {
 		return AnyKind
 	}
 	allowed := AnyKind
-	for _, part := range facets {
+	for _, part := range parts {
 		allowed &= ownKinds(part)
 		*budget -= len(ownOptions(part)) / itemsPerStep
 		for _, keyword := range combinations() {
@@ -163,7 +180,7 @@ func (n *Node) allowed(budget *int) Kinds {
 			}
 			some := noKinds
 			for _, alternative := range part.Get(keyword).Elements() {
-				some |= alternative.allowed(budget)
+				some |= allowedBy(alternative.facets(), budget)
 			}
 			allowed &= some
 		}
@@ -180,9 +197,9 @@ func typeKinds(part *Node) Kinds {
 		return noKinds
 	}
 	keyword := part.Get("type")
-	allowed := kindNamed(keyword.Text())
+	allowed := KindsNamed(keyword.Text())
 	for _, name := range keyword.Texts() {
-		allowed |= kindNamed(name)
+		allowed |= KindsNamed(name)
 	}
 	if allowed == noKinds {
 		return AnyKind
@@ -205,7 +222,7 @@ func ownKinds(part *Node) Kinds {
 	if values := ownOptions(part); values != nil {
 		some := noKinds
 		for _, value := range values {
-			some |= value.kind()
+			some |= KindsIn(value.raw)
 		}
 		allowed &= some
 	}
@@ -215,12 +232,19 @@ func ownKinds(part *Node) Kinds {
 // impliedKinds guesses the kind of value of schemas without a type, where their keywords
 // leave no doubt what the author meant.
 func impliedKinds(parts []*Node) Kinds {
-	switch {
-	case firstOf(parts, "properties") != nil || firstOf(parts, "additionalProperties").IsObject() ||
-		firstOf(parts, "patternProperties").IsObject() || len(firstOf(parts, "required").Elements()) > 0:
+	if firstOf(parts, "properties") != nil || len(firstOf(parts, "required").Elements()) > 0 {
 		return Object
-	case firstOf(parts, "items") != nil || firstOf(parts, "prefixItems") != nil:
-		return Array
+	}
+	all := noKinds
+	for _, part := range parts {
+		for _, m := range part.Members() {
+			if kinds := KeywordKinds(m.Name); kinds != AnyKind {
+				all |= kinds
+			}
+		}
+	}
+	if all == AnyNumber || len(all.Names()) == 1 {
+		return all
 	}
 	return AnyKind
 }

@@ -54,6 +54,7 @@ type Shape struct {
 	Unknown []string
 
 	aside  []*Node // the alternatives that only set conditions: what they name is offered
+	whole  []*Node // the parts before any was merged
 	budget int     // how many schemas may still be looked at
 }
 
@@ -196,7 +197,9 @@ func (a Applied) Shape() *Shape {
 }
 
 // blank returns a shape of which nothing but its parts is known.
-func (a Applied) blank() *Shape { return &Shape{Applied: a, budget: maxLookedAt - len(a.Parts)} }
+func (a Applied) blank() *Shape {
+	return &Shape{Applied: a, whole: a.Parts, budget: maxLookedAt - len(a.Parts)}
+}
 
 // asJSON leaves the value to JSON, null too.
 func (s *Shape) asJSON(why string) *Shape {

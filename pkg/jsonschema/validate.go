@@ -97,7 +97,7 @@ func articled(expected string) string {
 	alternatives := strings.Split(expected, " or ")
 	for i, alternative := range alternatives {
 		kind, _, _ := strings.Cut(alternative, " ")
-		switch named := kindNamed(kind); {
+		switch named := KindsNamed(kind); {
 		case named.Has(Integer|Array|Object) && named != AnyNumber:
 			alternatives[i] = "an " + alternative
 		case named != noKinds && named != Null:

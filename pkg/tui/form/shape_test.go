@@ -66,6 +66,10 @@ func TestShape(t *testing.T) {
 		{"not", `{"not":{"type":"string"}}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
 		{"if", `{"if":{"type":"string"},"then":{"minLength":1}}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
 		{"true", `true`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
+		{"false", `false`, jsonschema.ShapeJSON, false, "JSON: no value fits"},
+		{"type in capitals", `{"type":"INTEGER"}`, jsonschema.ShapeNumber, false, "integer"},
+		{"type that limits imply", `{"minLength":2}`, jsonschema.ShapeText, false, "text, at least 2 characters"},
+		{"limits of several types", `{"minLength":2,"minimum":1}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
 		{"no type that exists", `{"type":"strnig"}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
 		{"contradiction", `{"allOf":[{"type":"string"},{"type":"integer"}]}`, jsonschema.ShapeJSON, false, "JSON: no value fits"},
 	} {
