@@ -39,7 +39,7 @@ func bench(runs int) error {
 	fmt.Printf("medians of %d runs, taken in turns; %s %s/%s, %d processors\n",
 		b.runs, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	fmt.Println("cpu: user and system time of a command and its server; own: without the server's")
-	for _, part := range []func() error{b.coldCall, b.coldCallHTTP, b.version, b.list, b.pipe, b.proxy} {
+	for _, part := range []func() error{b.coldCall, b.coldCallHTTP, b.version, b.list, b.pipe, b.batch, b.proxy} {
 		fmt.Println()
 		if err := part(); err != nil {
 			return err
@@ -221,5 +221,37 @@ func (b *bencher) pipe() error {
 	}
 	fmt.Printf("  memory %5.2f times the text   (bound: a few times)\n", float64(toolx.memory)/size)
 	fmt.Printf("  wall   %5.2f times the floor\n", ratio(toolx.wall, got[0].wall))
+	return nil
+}
+
+// batch makes many short calls one after the other, on one connection.
+func (b *bencher) batch() error {
+	const few, many = 1_000, 10_000
+	server := []string{b.faker, "good"}
+	batchOf := func(calls int) (command, error) {
+		path := filepath.Join(b.folder, fmt.Sprintf("calls-%d.jsonl", calls))
+		lines := strings.Repeat(`{"tool":"echo","arguments":{"message":"hi"}}`+"\n", calls)
+		args := append([]string{b.toolx, "call", "--batch", path, "--"}, server...)
+		return command{fmt.Sprintf("batch, %d calls", calls), args}, os.WriteFile(path, []byte(lines), 0o600)
+	}
+	small, err := batchOf(few)
+	if err != nil {
+		return err
+	}
+	large, err := batchOf(many)
+	if err != nil {
+		return err
+	}
+	floor := append([]string{b.floor, "loop", fmt.Sprint(many), "echo", `{"message":"hi"}`}, server...)
+	short := *b
+	short.runs = min(b.runs, 9)
+	got, err := short.measure(command{fmt.Sprintf("floor, %d calls", many), floor}, small, large)
+	if err != nil {
+		return err
+	}
+	got.print(0)
+	fmt.Printf("  rate   %5.2f of the floor's   (bound 0.70)\n", ratio(got[0].wall, got[2].wall))
+	fmt.Printf("  memory %5.1f MiB more than %d calls   (bound 8 MiB)\n",
+		mebibytes(got[2].memory-got[1].memory), few)
 	return nil
 }

@@ -34,6 +34,8 @@ type App struct {
 	logins   *logins
 	closers  []func(ctx context.Context)
 	args     []string // of toolx's own command line
+	// calls is the execution log; nil where none is kept.
+	calls *history.Log
 	// pool is the toolbox's, for kill; nil while there is none.
 	pool atomic.Pointer[servers.Pool]
 	// passesSignals says that a signal is not for toolx: the proxy passes it on to its server.
@@ -360,6 +362,7 @@ func (a *App) recordHistory(noResults bool) {
 		return
 	}
 	log.Notice, log.NoResults = a.notLogged, noResults
+	a.calls = log
 	a.bus.Subscribe(log.Record)
 	a.onClose(func(context.Context) { log.Close() })
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -21,8 +21,6 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/rawjson"
-	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
 
@@ -74,41 +72,60 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// The most that a batch holds at a time.
-const (
-	maxBatchLine = 64 << 20 // bytes of a line
-	batchWindow  = 64       // calls whose results wait for that of an earlier one
-	batchResults = 64 << 20 // bytes of those results, beyond which no call is begun
-)
+// maxBatchLine is the most bytes that a line has.
+const maxBatchLine = 64 << 20
+
+// batchHeap is memory that a batch never touches, so that it takes none of the system's. The collector of garbage
+// counts it, and runs once for some hundred small calls and not for some dozen.
+const batchHeap = 8 << 20
 
 // batchCall is one line of a batch.
 type batchCall struct {
 	number int   // of the line, from 1
 	read   int64 // bytes up to the line's end
-	text   []byte
-	// envelope is what is printed; nil where the call was not made. It is set when done is closed.
-	envelope json.RawMessage
-	kind     fault.Kind // empty after success
-	done     chan struct{}
+	line   batchLine
+	err    error // of reading the line
+	// result is nil where the call was not made, and id is what its line says of it. done says that both are set;
+	// batch.mu guards it.
+	result *exec.Result
+	id     json.RawMessage
+	done   bool
 }
 
-// batch makes the calls of a file: a queue and workers for each server, and one writer.
+// size returns how many bytes wait with the call's result.
+func (c *batchCall) size() int64 { return int64(len(c.result.Raw)) }
+
+// envelope returns what is printed of a call.
+func (c *batchCall) envelope() ([]byte, error) {
+	envelope, err := c.result.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"id":`), c.id, []byte(","), envelope[1:]), nil
+}
+
+// batch makes the calls of a file, with a queue and workers for each server.
 type batch struct {
 	*toolbox
 	options callOptions
+	out     *bufio.Writer
+	reach   func(read int64, done string) // draws how far it has come; nil where nothing is drawn
 	queues  map[string]chan *batchCall
 	workers sync.WaitGroup
 	// stopped is closed when no more calls are to be begun.
 	stopped chan struct{}
 	stop    func()
-	// written takes the calls in the order in which they are printed.
-	written chan *batchCall
-	// waiting is how many bytes of results are not printed yet; printed tells when there are fewer.
-	waiting atomic.Int64
-	printed chan struct{}
-	unread  atomic.Int64 // lines of a file that were left when the batch stopped
+	settled chan struct{} // tells the printer that a call is done with
+	room    chan struct{} // tells that half of the window is free again, where crowded was set
+	unread  atomic.Int64  // lines that were left when the batch stopped
 
-	// The writer's counts.
+	mu      sync.Mutex   // guards what follows
+	order   []*batchCall // what is to be printed: the calls that were admitted, with --unordered those that are done
+	open    int          // how many were admitted and are not printed
+	waiting int64        // bytes of results that are not printed
+	crowded bool         // somebody waits for room
+
+	// The printer's counts.
 	succeeded, failed, unmade int
 	kind                      fault.Kind // of the failure that decides about the exit code
 	err                       error      // of writing
@@ -132,28 +149,40 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config); err != nil {
 		return err
 	}
+	if app.calls != nil {
+		app.calls.Gather()
+	}
+	box.executor.KeepGoroutines()
 	began := time.Now()
 	b := &batch{
 		toolbox: box, options: o, queues: make(map[string]chan *batchCall), stopped: make(chan struct{}),
-		written: make(chan *batchCall, batchWindow), printed: make(chan struct{}, 1),
+		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.Console.Out),
+	}
+	spare := make([]byte, batchHeap)
+	defer runtime.KeepAlive(spare)
+	if o.batch.parallel == 1 {
+		// One thing happens at a time, and waking another processor for each half of it takes longer than the work.
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	}
 	b.stop = sync.OnceFunc(func() { close(b.stopped) })
 	defer context.AfterFunc(ctx, b.stop)()
 	reach, end := app.showReached("batch", size)
 	defer end()
-	lines := make(chan *batchCall)
-	go b.read(input, size > 0, lines)
-	finished := make(chan struct{})
+	b.reach = reach
+	chunks := make(chan []*batchCall)
+	go b.read(input, size > 0, chunks)
+	printed := make(chan struct{})
 	go func() {
-		defer close(finished)
-		b.write(reach)
+		defer close(printed)
+		b.print()
 	}()
-	b.dispatch(ctx, lines)
+	b.dispatch(ctx, chunks)
 	b.workers.Wait()
-	close(b.written)
-	<-finished
+	close(b.settled)
+	<-printed
 	if size > 0 {
-		for range lines { // the rest is counted
+		for chunk := range chunks { // until all lines are counted
+			b.unread.Add(int64(len(chunk)))
 		}
 	}
 	end()
@@ -175,142 +204,28 @@ func (o *output) openBatch(name string) (input io.ReadCloser, size int64, err er
 	return file, size, nil
 }
 
-// read sends the lines until the batch stops. It counts what is left of a file then.
-func (b *batch) read(input io.Reader, isFile bool, lines chan<- *batchCall) {
-	defer close(lines)
-	reader := bufio.NewReaderSize(input, 64<<10)
-	var read int64
-	for number := 1; ; number++ {
-		text, err := readLine(reader, maxBatchLine)
-		read += int64(len(text))
-		if len(bytes.TrimSpace(text)) > 0 {
-			select {
-			case lines <- &batchCall{number: number, read: read, text: text, done: make(chan struct{})}:
-			case <-b.stopped:
-				b.unread.Add(1)
-				if !isFile {
-					return
-				}
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// readLine reads a line with its end. Of one that is longer than most it returns one byte more than that, and skips the
-// rest.
-func readLine(reader *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := reader.ReadSlice('\n')
-		line = append(line, part[:min(len(part), most+1-len(line))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
-	}
-}
-
-// dispatch gives each call to the queue of its server, until there are no more or the batch stops.
-func (b *batch) dispatch(ctx context.Context, lines <-chan *batchCall) {
-	defer func() {
-		for _, queue := range b.queues {
-			close(queue)
-		}
-	}()
-	for {
-		for b.waiting.Load() > batchResults {
-			select {
-			case <-b.printed:
-			case <-b.stopped:
-				return
-			}
-		}
-		var call *batchCall
-		select {
-		case <-b.stopped:
-			return
-		case next, more := <-lines:
-			if !more {
-				return
-			}
-			call = next
-		}
-		if !b.options.batch.unordered {
-			b.written <- call
-		}
-		select {
-		case b.queueOf(ctx, call) <- call:
-		case <-b.stopped:
-			b.settle(call)
-		}
-	}
-}
-
-// settle says that a call is done with, made or left out, so that the writer can go on.
-func (b *batch) settle(call *batchCall) {
-	close(call.done)
-	if b.options.batch.unordered {
-		b.written <- call
-	}
-}
-
-// queueOf returns the queue of the server that a call names, with its workers.
-func (b *batch) queueOf(ctx context.Context, call *batchCall) chan<- *batchCall {
-	name := cmp.Or(rawjson.GetText(call.text, "tool"), rawjson.GetText(call.text, "prompt"),
-		rawjson.GetText(call.text, "resource"))
-	server := exec.ServerOf(name, b.pool.Names())
-	queue := b.queues[server]
-	if queue != nil {
-		return queue
-	}
-	queue = make(chan *batchCall)
-	b.queues[server] = queue
-	for range b.options.batch.parallel {
-		b.workers.Go(func() {
-			for call := range queue {
-				b.make(ctx, call)
-			}
-		})
-	}
-	return queue
-}
-
 // make makes a call, unless the batch has stopped.
 func (b *batch) make(ctx context.Context, call *batchCall) {
-	select {
-	case <-b.stopped:
+	if closed(b.stopped) {
 		b.settle(call)
 		return
-	default:
 	}
 	began := time.Now()
-	line, err := readBatchCall(call.text)
+	line := call.line
 	var result *exec.Result
-	if err != nil {
-		err = fault.Usage(fmt.Sprintf("line %d: %v", call.number, err), `{"tool": NAME, "arguments": {…}, "id": …}`)
-		result = b.executor.Reject(line.name(), line.Arguments, began, err)
+	if call.err != nil {
+		result = b.executor.Reject(line.name(), line.Arguments, began, call.err)
 	} else {
 		result = b.ask(ctx, line, began)
 	}
 	result.Err = b.masked(result.Err)
-	if !result.Success {
-		call.kind = fault.KindOf(result.Err)
-		if b.options.batch.failFast {
-			b.stop()
-		}
+	if !result.Success && b.options.batch.failFast {
+		b.stop()
 	}
-	envelope, err := result.MarshalJSON()
-	if err == nil {
-		id := line.ID
-		if id == nil {
-			id = json.RawMessage(strconv.Itoa(call.number))
-		}
-		call.envelope = slices.Concat([]byte(`{"id":`), id, []byte(","), envelope[1:])
+	if call.id = line.ID; call.id == nil {
+		call.id = json.RawMessage(strconv.Itoa(call.number))
 	}
-	call.text = nil
-	b.waiting.Add(int64(len(call.envelope)))
+	call.line, call.result = batchLine{}, result
 	b.settle(call)
 }
 
@@ -326,108 +241,13 @@ func (b *batch) ask(ctx context.Context, line batchLine, began time.Time) *exec.
 		options := promptOptions{prompt: line.Prompt, object: string(line.Arguments)}
 		return b.request(bounded, options.request(b.output), began)
 	}
-	call, err := b.prepareCall(bounded, callOptions{tool: line.Tool, object: string(line.Arguments)})
-	if err != nil {
+	tool, err := b.pool.Find(bounded, line.Tool)
+	if err = cmp.Or(gaveUp(bounded, line.Tool, ""), err); err != nil {
 		return b.executor.Reject(line.Tool, line.Arguments, began, err)
 	}
-	return b.executor.Call(bounded, call)
-}
-
-// batchLine is what a line says.
-type batchLine struct {
-	Tool, Prompt, Resource string
-	Arguments, ID          json.RawMessage
-}
-
-func (l batchLine) name() string { return cmp.Or(l.Tool, l.Prompt, l.Resource) }
-
-// readBatchCall reads a line. After an error the line has what could be read.
-func readBatchCall(text []byte) (line batchLine, err error) {
-	if len(text) > maxBatchLine {
-		return line, fmt.Errorf("it is longer than %s", exec.Bytes(maxBatchLine))
-	}
-	if err := rawjson.Check(bytes.TrimSpace(text)); err != nil {
-		return line, err
-	}
-	members, ok := rawjson.Members(bytes.TrimSpace(text))
-	if !ok {
-		return line, errors.New("it is not a JSON object")
-	}
-	texts := map[string]*string{"tool": &line.Tool, "prompt": &line.Prompt, "resource": &line.Resource}
-	for _, m := range members {
-		switch to := texts[m.Name]; {
-		case to != nil && !rawjson.IsString(m.Value):
-			err = cmp.Or(err, fmt.Errorf("%s is not a text", m.Name))
-		case to != nil:
-			*to = rawjson.Unquote(m.Value)
-		case m.Name == "id":
-			line.ID = rawjson.Compact(m.Value)
-		case m.Name == "arguments":
-			line.Arguments = m.Value
-		default:
-			known := []string{"tool", "prompt", "resource", "arguments", "id"}
-			unknown := fmt.Errorf("unknown key %q", m.Name)
-			if near := words.Nearest(m.Name, known); near != "" {
-				unknown = fmt.Errorf("unknown key %q, did you mean %s?", m.Name, near)
-			}
-			err = cmp.Or(err, unknown)
-		}
-	}
-	named := 0
-	for _, name := range []string{line.Tool, line.Prompt, line.Resource} {
-		if name != "" {
-			named++
-		}
-	}
-	_, isObject := rawjson.Members(line.Arguments)
-	switch {
-	case err != nil:
-	case named == 0:
-		err = errors.New("it has no tool")
-	case named > 1:
-		err = errors.New("it has several of tool, prompt and resource")
-	case line.Arguments != nil && !isObject:
-		err = errors.New("arguments is not an object")
-	case line.Resource != "" && line.Arguments != nil:
-		err = errors.New("a resource takes no arguments")
-	}
-	return line, err
-}
-
-// write prints results as they come to it.
-func (b *batch) write(reach func(read int64, done string)) {
-	out := bufio.NewWriter(b.Console.Out)
-	for call := range b.written {
-		<-call.done
-		if call.envelope == nil {
-			b.unmade++
-			continue
-		}
-		if b.err == nil {
-			if b.Console.OutTTY {
-				b.live.Clear()
-			}
-			b.err = cmp.Or(render.WriteJSONLine(out, call.envelope, b.outScreen()), out.Flush())
-		}
-		if b.err != nil {
-			b.stop() // nobody reads what comes
-		}
-		b.waiting.Add(-int64(len(call.envelope)))
-		select {
-		case b.printed <- struct{}{}:
-		default:
-		}
-		switch {
-		case call.kind == "":
-			b.succeeded++
-		case call.kind == fault.KindTool, b.kind == "":
-			b.kind = call.kind
-			b.failed++
-		default:
-			b.failed++
-		}
-		reach(call.read, fmt.Sprintf("%d done, %d failed", b.succeeded+b.failed, b.failed))
-	}
+	return b.executor.Call(bounded, exec.Call{
+		Tool: tool.Name, Target: tool, Arguments: line.Arguments, Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
+	})
 }
 
 // report says on stderr what became of the batch. The error is its own.

@@ -167,11 +167,11 @@ func (o *output) showDoing(verb string) (doing func(what string), stop func()) {
 }
 
 // showReached draws how far the reading of a whole has come, as reach says, until stop is called; whole is 0 where
-// nobody knows it. Where stderr is no terminal it draws nothing.
+// nobody knows it. Where stderr is no terminal it draws nothing, and reach is nil.
 func (o *output) showReached(subject string, whole int64) (reach func(part int64, done string), stop func()) {
 	p := o.newProgress(subject)
 	if p == nil {
-		return func(int64, string) {}, func() {}
+		return nil, func() {}
 	}
 	reach = func(part int64, done string) {
 		p.mu.Lock()

@@ -240,6 +240,9 @@ func (l *eventLog) finished(e exec.CallFinished) {
 			}
 		}
 	}
+	if !l.log.Enabled(context.Background(), level) {
+		return // before the text is made
+	}
 	text := fmt.Sprintf("call of %s %s after %s", e.Result.ToolName, outcome, e.Result.Duration.Round(time.Microsecond))
 	if timing := e.Result.Timing; timing != nil {
 		text += fmt.Sprintf(" (%s %.1f ms)", cmp.Or(e.Method, "tools/call"), timing.CallMS)

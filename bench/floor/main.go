@@ -5,6 +5,9 @@
 //
 //	floor TOOL ARGUMENTS COMMAND [ARGUMENT…]
 //	floor TOOL ARGUMENTS [legacy] URL
+//	floor loop CALLS TOOL ARGUMENTS COMMAND [ARGUMENT…]
+//
+// The last form makes so many calls one after the other, and prints the last answer.
 package main
 
 import (
@@ -14,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 )
 
@@ -23,6 +27,11 @@ func main() {
 		os.Exit(2)
 	}
 	run := call
+	if os.Args[1] == "loop" && len(os.Args) > 5 {
+		calls, _ := strconv.Atoi(os.Args[2]) // what is no number makes no call
+		os.Args = os.Args[2:]
+		run = func(tool, arguments string, command []string) error { return loop(calls, tool, arguments, command) }
+	}
 	if strings.HasPrefix(os.Args[len(os.Args)-1], "http://") {
 		run = callHTTP
 	}
@@ -45,7 +54,10 @@ func (a answer) print() {
 	}
 }
 
-func call(tool, arguments string, command []string) error {
+func call(tool, arguments string, command []string) error { return loop(1, tool, arguments, command) }
+
+// loop makes calls, each begun when the last has ended.
+func loop(calls int, tool, arguments string, command []string) error {
 	server := exec.Command(command[0], command[1:]...)
 	stdin, err := server.StdinPipe()
 	if err != nil {
@@ -60,11 +72,7 @@ func call(tool, arguments string, command []string) error {
 	}
 	replies := bufio.NewReaderSize(stdout, 64<<10)
 	var result answer
-	for _, request := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floor","version":"1"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
-		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`,
-	} {
+	ask := func(request string) error {
 		if _, err := io.WriteString(stdin, request+"\n"); err != nil {
 			return err
 		}
@@ -72,7 +80,19 @@ func call(tool, arguments string, command []string) error {
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal(line, &result); err != nil {
+		return json.Unmarshal(line, &result)
+	}
+	for _, request := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floor","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
+	} {
+		if err := ask(request); err != nil {
+			return err
+		}
+	}
+	params := `,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
+	for id := range calls {
+		if err := ask(`{"jsonrpc":"2.0","id":` + strconv.Itoa(id+3) + params); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,7 @@ type Executor struct {
 
 	calls     atomic.Int64
 	abandoned atomic.Int64 // calls that run although nobody waits for them
+	idle      chan func()  // see KeepGoroutines
 }
 
 // Defaults apply where neither the call nor the tool says otherwise.
@@ -236,22 +237,8 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 		ctx, stop := limits.start(ctx, TimeoutError{Tool: tool.Name})
 		defer stop()
 		var prepared *Prepared
-		prepared, err = await(ctx, e, tool.Name, func() (*Prepared, error) { return e.prepare(ctx, tool, call) })
-		if prepared != nil { // problems with the arguments name them as the tool does
-			e.announceRenames(prepared)
-		}
-		if ended := ctx.Err(); ended != nil {
-			if !errors.Is(err, ended) {
-				err = ended // whatever else is wrong came too late
-			}
-			err = callError(ctx, tool, err)
-		}
-		if err == nil {
+		if prepared, err = e.make(ctx, limits, id, call, tool, result); prepared != nil {
 			sent, result.Warnings = prepared.Arguments, prepared.Warnings
-			e.announce(prepared)
-			if err = e.confirm(ctx, call, prepared); err == nil {
-				err = e.run(ctx, limits, id, call, prepared, result)
-			}
 		}
 	}
 	return e.finish(CallFinished{ID: id, Arguments: sent, Result: result}, started, err)
@@ -287,13 +274,36 @@ func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result 
 	return result
 }
 
-// run passes the call to the tool's implementation, under its limits, and shapes the reply.
-func (e *Executor) run(
-	ctx context.Context, limits *limits, id string, call Call, prepared *Prepared, result *Result,
-) error {
-	tool := prepared.Tool
-	began := time.Now()
+// stage is how far a call has come.
+type stage struct {
+	prepared *Prepared
+	began    time.Time // when the implementation was asked; zero before that
+}
+
+// make prepares a call, asks the user where that is needed, passes it to the tool's implementation, under its limits,
+// and shapes the reply. It returns the prepared call, which is nil where the arguments are not valid. All of it runs on
+// one goroutine, which is abandoned where it outlives the call.
+func (e *Executor) make(
+	ctx context.Context, limits *limits, id string, call Call, tool *Tool, result *Result,
+) (*Prepared, error) {
+	var reached atomic.Pointer[stage]
 	reply, err := await(ctx, e, tool.Name, func() (json.RawMessage, error) {
+		prepared, err := e.prepare(ctx, tool, call)
+		if prepared != nil { // problems with the arguments name them as the tool does
+			e.announceRenames(prepared)
+		}
+		if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+			err = ended // whatever else is wrong came too late
+		}
+		if err != nil {
+			return nil, err
+		}
+		reached.Store(&stage{prepared: prepared})
+		e.announce(prepared)
+		if err := e.confirm(ctx, call, prepared); err != nil {
+			return nil, err
+		}
+		reached.Store(&stage{prepared, time.Now()})
 		return tool.Implementation.CallTool(ctx, Request{
 			Name:      tool.Plain,
 			Arguments: prepared.Arguments,
@@ -301,12 +311,23 @@ func (e *Executor) run(
 			Progress:  e.progress(ctx, limits, id, tool.Name),
 		})
 	})
-	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
-	result.progressed = limits.progressed()
-	if err != nil {
-		return result.cutFailure(callError(ctx, tool, err), e.Defaults.MaxOutput)
+	switch at := reached.Load(); {
+	case at == nil || at.began.IsZero():
+		if ctx.Err() != nil {
+			err = callError(ctx, tool, err)
+		}
+		if at == nil {
+			return nil, err
+		}
+		return at.prepared, err
+	default:
+		result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(at.began))}, limits.asked()
+		result.progressed = limits.progressed()
+		if err != nil {
+			return at.prepared, result.cutFailure(callError(ctx, tool, err), e.Defaults.MaxOutput)
+		}
+		return at.prepared, result.shape(reply, e.Defaults.MaxOutput)
 	}
-	return result.shape(reply, e.Defaults.MaxOutput)
 }
 
 // progress takes the reports of a call, each of which restarts its idle clock, until its

@@ -75,6 +75,9 @@ func WithLimit(ctx context.Context, d time.Duration) (bounded context.Context, s
 
 // WithMaxTime is WithLimit for what the user knows by a name: the cause says what subject says, and after how long.
 func WithMaxTime(ctx context.Context, d time.Duration, subject TimeoutError) (bounded context.Context, stop func()) {
+	if d <= 0 {
+		return context.WithCancel(ctx)
+	}
 	return newLimits(0, d).start(ctx, subject)
 }
 

@@ -23,6 +23,7 @@ func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) js
 	wrong := e.wrong(placesOf(given))
 	schema := e.Tool.Input().Root()
 	names := newNaming(e.Tool)
+	names.read()
 	var list []rawjson.Member
 	taken := make(map[string]bool)
 	for _, m := range given {

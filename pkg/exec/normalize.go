@@ -42,11 +42,8 @@ func (r Rename) String() string { return "{" + r.From + ": …} → {" + r.To + 
 // The error is an *InvalidArgumentsError where two given names would become one:
 // there is no telling which value is meant, and none may be lost.
 func normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename, error) {
-	if tool.Type != TypeMCP || !json.Valid(arguments) {
-		return arguments, nil, nil
-	}
 	given, ok := rawjson.Members(arguments)
-	if !ok {
+	if tool.Type != TypeMCP || !ok {
 		return arguments, nil, nil
 	}
 	names := newNaming(tool)
@@ -58,7 +55,7 @@ func normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename
 			renamed[i] = rawjson.NewMember(to, m.Value)
 		}
 	}
-	if len(renames) == 0 {
+	if len(renames) == 0 || !json.Valid(arguments) {
 		return arguments, nil, nil
 	}
 	if problems := collisions(given, names); len(problems) > 0 {
@@ -93,26 +90,29 @@ func collisions(given []rawjson.Member, names *naming) []jsonschema.Problem {
 // naming decides what a tool calls a parameter.
 type naming struct {
 	tool *Tool
-	// known are the names in the schema.
+	// known are the names in the schema, and guess says that unknown names may be converted to camelCase; read sets
+	// both, for most names need neither.
 	known map[string]bool
+	guess bool
 	// spellings are the same by what they have in common with their other
 	// spellings (see loose); built when first needed.
 	spellings map[string][]string
-	// patterned reports whether a name is known by a pattern.
-	patterned func(name string) bool
-	// guess says that unknown names may be converted to camelCase.
-	guess bool
 }
 
-func newNaming(tool *Tool) *naming {
-	schema := tool.Input().Root()
-	names := &naming{tool: tool, known: schema.NameSet(), patterned: schema.HasPattern, guess: !schema.Welcomes()}
-	for name := range names.known {
+func newNaming(tool *Tool) *naming { return &naming{tool: tool} }
+
+// read reads the names in the schema, once.
+func (n *naming) read() {
+	if n.known != nil {
+		return
+	}
+	schema := n.tool.Input().Root()
+	n.known, n.guess = schema.NameSet(), !schema.Welcomes()
+	for name := range n.known {
 		if strings.Contains(strings.Trim(name, "_"), "_") {
-			names.guess = false
+			n.guess = false
 		}
 	}
-	return names
 }
 
 // target returns the tool's name for a given one; the same where nothing is to be changed.
@@ -124,8 +124,11 @@ func (n *naming) target(name string) string {
 		return to
 	}
 	// A leading underscore is a mark of its own (_meta), not a space between words.
-	if n.tool.KeepNames || !strings.Contains(strings.Trim(name, "_"), "_") ||
-		n.known[name] || n.patterned(name) {
+	if n.tool.KeepNames || !strings.Contains(strings.Trim(name, "_"), "_") {
+		return name
+	}
+	n.read()
+	if n.known[name] || n.tool.Input().Root().HasPattern(name) {
 		return name
 	}
 	if to, ok := n.spelling(name); ok {

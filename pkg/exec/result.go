@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -63,6 +64,34 @@ type Timing struct {
 	CallMS       float64 `json:"call_ms"`       // tools/call
 }
 
+// MarshalJSON implements json.Marshaler: each call has one, and reflection takes its time.
+func (t *Timing) MarshalJSON() ([]byte, error) {
+	out := make([]byte, 0, 128)
+	for _, m := range []struct {
+		name string
+		ms   float64
+	}{
+		{`{"start_ms":`, t.StartMS}, {`,"initialize_ms":`, t.InitializeMS}, {`,"list_ms":`, t.ListMS}, {`,"call_ms":`, t.CallMS},
+	} {
+		out = strconv.AppendFloat(append(out, m.name...), m.ms, 'f', -1, 64)
+	}
+	return append(out, '}'), nil
+}
+
+// json returns the timing as encoding/json writes it: each call has one, and reflection takes its time.
+func (t *Timing) json() []byte {
+	out := make([]byte, 0, 128)
+	for _, m := range []struct {
+		key string
+		ms  float64
+	}{
+		{`{"start_ms":`, t.StartMS}, {`,"initialize_ms":`, t.InitializeMS}, {`,"list_ms":`, t.ListMS}, {`,"call_ms":`, t.CallMS},
+	} {
+		out = strconv.AppendFloat(append(out, m.key...), m.ms, 'f', -1, 64)
+	}
+	return append(out, '}')
+}
+
 // Truncated says how much of a large output was kept (EXEC-14).
 type Truncated struct {
 	ShownBytes int64 `json:"shown_bytes"`
@@ -107,7 +136,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 			separator = '{'
 		}
 		out.WriteByte(separator)
-		fmt.Fprintf(&out, "%q:", e.name)
+		out.WriteString(`"` + e.name + `":`)
 		if err := appendJSON(&out, e.value); err != nil {
 			return nil, err
 		}
@@ -118,13 +147,25 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 
 // appendJSON writes a value on one line.
 func appendJSON(out *bytes.Buffer, value any) error {
-	raw, isRaw := value.(json.RawMessage)
-	switch {
-	case isRaw && rawjson.IsString(raw):
-		out.Write(raw)
+	switch value := value.(type) {
+	case json.RawMessage:
+		if !rawjson.IsString(value) {
+			return json.Compact(out, value)
+		}
+		out.Write(value)
 		return nil
-	case isRaw:
-		return json.Compact(out, raw)
+	case string:
+		out.Write(rawjson.Quote(value))
+		return nil
+	case bool:
+		out.WriteString(strconv.FormatBool(value))
+		return nil
+	case *Timing:
+		out.Write(value.json())
+		return nil
+	case float64: // of milliseconds
+		out.WriteString(strconv.FormatFloat(value, 'f', -1, 64))
+		return nil
 	}
 	raw, err := rawjson.Marshal(value)
 	out.Write(raw)

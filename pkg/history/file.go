@@ -11,25 +11,20 @@ import (
 	"toolx/pkg/state"
 )
 
-// append writes one line at the end of the file. It opens the file for every line, which costs
-// microseconds, keeps no file open in a long-running TUI or server, and always writes to the current
-// file, whichever process rotated the last one.
+// append writes lines at the end of the file, in one piece. It opens the file each time, which
+// costs tens of microseconds, keeps no file open in a long-running TUI or server, and always writes to the
+// current file, whichever process rotated the last one.
 //
 // Rotation only renames. A library that creates the new file itself would truncate what another
 // process has written to it in the meantime.
-func (l *Log) append(line []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil
-	}
+func (l *Log) append(lines []byte) error {
 	file, err := state.Append(l.path)
 	if err != nil {
 		return err
 	}
-	if info, err := file.Stat(); err == nil && l.full(info, line) {
+	if info, err := file.Stat(); err == nil && l.full(info, lines) {
 		file.Close() // nothing was written to it
-		if err := l.rotate(line); err != nil {
+		if err := l.rotate(lines); err != nil {
 			l.notice(fmt.Errorf("the log of calls is not rotated: %w", err))
 		}
 		if file, err = state.Append(l.path); err != nil {
@@ -37,9 +32,9 @@ func (l *Log) append(line []byte) error {
 		}
 	}
 	if isCut(file) {
-		line = append([]byte{'\n'}, line...)
+		lines = append([]byte{'\n'}, lines...)
 	}
-	if _, err := file.Write(line); err != nil {
+	if _, err := file.Write(lines); err != nil {
 		file.Close() // the write's error says more
 		return err
 	}
@@ -58,21 +53,21 @@ func isCut(file *os.File) bool {
 	return last[0] != '\n'
 }
 
-// full reports whether line goes into a new file.
-func (l *Log) full(info os.FileInfo, line []byte) bool {
-	return info.Size() > 0 && info.Size()+int64(len(line)) > l.limit
+// full reports whether lines go into a new file.
+func (l *Log) full(info os.FileInfo, lines []byte) bool {
+	return info.Size() > 0 && info.Size()+int64(len(lines)) > l.limit
 }
 
 // rotate renames the full log and removes the oldest one. One process does so at a time. If another
 // process is rotating, or if renaming fails (Windows, while another process writes), the log grows
 // until the next attempt. The error says that the lock cannot be taken.
-func (l *Log) rotate(line []byte) error {
+func (l *Log) rotate(lines []byte) error {
 	unlock, ok, err := state.TryLock(l.path + ".lock")
 	if err != nil || !ok {
 		return err
 	}
 	defer unlock()
-	if info, err := os.Stat(l.path); err != nil || !l.full(info, line) {
+	if info, err := os.Stat(l.path); err != nil || !l.full(info, lines) {
 		return nil // another process was faster
 	}
 	base, extension := split(l.path)

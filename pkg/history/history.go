@@ -51,8 +51,8 @@ const (
 	backups      = 3        // rotated logs that are kept
 )
 
-// Log writes entries. It is safe for concurrent use, also by several processes on one file: every
-// entry is one write at the end of the file.
+// Log writes entries. It is safe for concurrent use, also by several processes on one file: an entry,
+// or several, is one write at the end of the file.
 type Log struct {
 	// Notice is called once, when the log cannot be written or rotated for the first time. Set it
 	// before the first Record; nil drops the error.
@@ -65,8 +65,54 @@ type Log struct {
 	limit  int64
 	once   sync.Once
 
-	mu     sync.Mutex
-	closed bool
+	mu       sync.Mutex // guards what follows, and the writing
+	closed   bool
+	gathered *gathered // nil where each entry is written at once
+}
+
+// gathered are entries that are not in the file yet.
+type gathered struct {
+	calls chan exec.CallFinished
+	ended chan struct{} // closed when all are written
+}
+
+// The entries that a log gathers are written together when the first of them is so old, or when they are so long.
+const (
+	gatherTime  = 100 * time.Millisecond
+	gatherBytes = 64 << 10
+	gatherCalls = 16 // that may wait for their entry to be made
+)
+
+// Gather makes the log write entries together, and later: to make an entry and to open the file for it would take as
+// long as many a call of a batch. A process that is killed loses the entries of its last gatherTime. Close writes the
+// rest, and must be called. Call Gather before the first Record.
+func (l *Log) Gather() {
+	l.gathered = &gathered{make(chan exec.CallFinished, gatherCalls), make(chan struct{})}
+	go func() {
+		defer close(l.gathered.ended)
+		l.writeGathered()
+	}()
+}
+
+// writeGathered writes what is gathered, until the channel is closed.
+func (l *Log) writeGathered() {
+	due := time.NewTicker(gatherTime)
+	defer due.Stop()
+	var lines []byte
+	for more := true; more; {
+		select {
+		case <-due.C:
+		case finished, open := <-l.gathered.calls:
+			if more = open; open {
+				lines = l.appendEntry(lines, finished)
+			}
+			if more && len(lines) < gatherBytes {
+				continue
+			}
+		}
+		l.write(lines)
+		lines = lines[:0]
+	}
 }
 
 // Open returns the log at path. It does not touch the disk before the first call is recorded. masker hides secrets; nil
@@ -79,20 +125,44 @@ func Open(path string, masker *mask.Masker) (*Log, error) {
 }
 
 // Record writes an entry if event is an exec.CallFinished, and ignores other events, so it fits
-// exec.Bus.Subscribe. It returns after one small write.
+// exec.Bus.Subscribe. It returns after one small write at most.
 func (l *Log) Record(event exec.Event) {
 	finished, ok := event.(exec.CallFinished)
 	if !ok || finished.Result == nil {
 		return
 	}
-	line, err := json.Marshal(l.entry(finished))
-	if err == nil {
-		err = l.append(append(line, '\n'))
-	}
-	if err != nil {
-		l.notice(fmt.Errorf("calls are not logged: %w", err))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+	case l.gathered != nil:
+		l.gathered.calls <- finished
+	default:
+		l.write(l.appendEntry(nil, finished))
 	}
 }
+
+// appendEntry appends the line of a call.
+func (l *Log) appendEntry(lines []byte, finished exec.CallFinished) []byte {
+	line, err := json.Marshal(l.entry(finished))
+	if err != nil {
+		l.noticeLost(err)
+		return lines
+	}
+	return append(append(lines, line...), '\n')
+}
+
+// write writes lines to the file. One goroutine does so at a time.
+func (l *Log) write(lines []byte) {
+	if len(lines) == 0 {
+		return
+	}
+	if err := l.append(lines); err != nil {
+		l.noticeLost(err)
+	}
+}
+
+func (l *Log) noticeLost(err error) { l.notice(fmt.Errorf("calls are not logged: %w", err)) }
 
 func (l *Log) notice(err error) {
 	l.once.Do(func() {
@@ -102,11 +172,18 @@ func (l *Log) notice(err error) {
 	})
 }
 
-// Close ends the log: later events are not written. There is nothing to flush.
+// Close ends the log: later events are not written.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
 	l.closed = true
+	if l.gathered != nil {
+		close(l.gathered.calls)
+		<-l.gathered.ended
+	}
 }
 
 func (l *Log) entry(event exec.CallFinished) Entry {

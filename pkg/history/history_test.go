@@ -455,3 +455,41 @@ func TestBeginningOfArguments(t *testing.T) {
 		}
 	}
 }
+
+// EXEC-11: calls that are gathered are all in the file when the log is closed, in order, and no later one is.
+func TestGathered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log := openLog(t, path, mask.New("hunter2"))
+	log.limit = 100_000 // rotates in the middle
+	log.Gather()
+	const calls = 1000
+	for i := range calls {
+		log.Record(finished(strconv.Itoa(i), `{"text":"hunter2`+strings.Repeat("x", 200)+`"}`, nil))
+	}
+	log.Close()
+	log.Close() // as the first
+	log.Record(finished("late", `{}`, nil))
+	entries := read(t, path, calls)
+	kept := len(entries)
+	if got := len(rotated(path)); got == 0 || kept == 0 {
+		t.Fatalf("%d entries in the log and %d rotated ones", kept, got)
+	}
+	for i, entry := range entries {
+		want := strconv.Itoa(calls - kept + i)
+		if entry.ID != want || strings.Contains(string(entry.Arguments), "hunter2") {
+			t.Fatalf("entry %d is call %s, want %s: %s", i, entry.ID, want, entry.Arguments)
+		}
+	}
+}
+
+// The entries of a batch that goes on are in the file soon.
+func TestGatheredEntriesAreWrittenMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log := openLog(t, path, nil)
+	log.Gather()
+	defer log.Close()
+	log.Record(finished("1", `{}`, nil))
+	for len(read(t, path, 1)) == 0 { // ends by the test's own deadline
+		runtime.Gosched()
+	}
+}

@@ -30,6 +30,9 @@ type Document struct {
 	compiled *Schema
 	err      error
 
+	rootShapeOnce sync.Once
+	rootShape     *nameShape // see shapeOf
+
 	mu      sync.Mutex // guards matcher
 	matcher *matcher   // of patternProperties; made when first needed
 }

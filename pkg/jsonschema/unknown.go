@@ -39,13 +39,27 @@ func (w *unknownWalker) shapeOf(schema *Node) *nameShape {
 	if known := w.shapes[schema]; known != nil {
 		return known
 	}
-	found := &nameShape{parts: schema.branches(), names: newNames(schema.NameSet())}
-	for _, part := range found.parts {
-		found.plain = found.plain || part.Get("properties") != nil
-		found.open = found.open || welcomes(part, "additionalProperties") || welcomes(part, "unevaluatedProperties")
-	}
+	found := schema.doc.shapeOf(schema)
 	w.shapes[schema] = found
 	return found
+}
+
+// shapeOf returns the shape of a schema. It keeps that of the root, which every call asks for.
+func (d *Document) shapeOf(schema *Node) *nameShape {
+	if schema != d.root {
+		return newNameShape(schema)
+	}
+	d.rootShapeOnce.Do(func() { d.rootShape = newNameShape(schema) })
+	return d.rootShape
+}
+
+func newNameShape(schema *Node) *nameShape {
+	shape := &nameShape{parts: schema.branches(), names: newNames(schema.NameSet())}
+	for _, part := range shape.parts {
+		shape.plain = shape.plain || part.Get("properties") != nil
+		shape.open = shape.open || welcomes(part, "additionalProperties") || welcomes(part, "unevaluatedProperties")
+	}
+	return shape
 }
 
 func (w *unknownWalker) visit(schema *Node, value any, path []string) {

@@ -204,14 +204,11 @@ func (s *Schema) Judge(ctx context.Context, arguments json.RawMessage) (Verdict,
 }
 
 func (s *Schema) judge(whole *budget, arguments json.RawMessage) (Verdict, error) {
-	if err := rawjson.Check(arguments); err != nil {
+	value, err := rawjson.CheckAndDecode(arguments)
+	if err != nil {
 		return wrongAsWhole(Problem{
 			Reason: ReasonSyntax, Expected: "a JSON object", Given: GivenText(arguments), Detail: err.Error(),
 		}), nil
-	}
-	value, err := rawjson.Decode(arguments)
-	if err != nil {
-		return Verdict{}, err
 	}
 	if _, ok := value.(map[string]any); !ok {
 		return wrongAsWhole(Problem{Reason: ReasonType, Expected: "an object", Given: given(value)}), nil
@@ -249,12 +246,9 @@ func unmatchedRemarks(patterns []string) []string {
 // CheckValue holds any JSON value against the schema, such as structuredContent against an outputSchema, and reports
 // all problems at once. An error means that the schema could not judge, as for Check.
 func (s *Schema) CheckValue(ctx context.Context, raw json.RawMessage) ([]Problem, error) {
-	if err := rawjson.Check(raw); err != nil {
-		return []Problem{{Reason: ReasonSyntax, Expected: "JSON", Given: GivenText(raw), Detail: err.Error()}}, nil
-	}
-	value, err := rawjson.Decode(raw)
+	value, err := rawjson.CheckAndDecode(raw)
 	if err != nil {
-		return nil, err
+		return []Problem{{Reason: ReasonSyntax, Expected: "JSON", Given: GivenText(raw), Detail: err.Error()}}, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,6 +16,11 @@ func (m *Masker) JSON(text []byte) []byte {
 		}
 		return []byte(masked)
 	}
+	if value := bytes.TrimSpace(text); value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
+		if said := string(value[1 : len(value)-1]); m.Text(said) == said {
+			return text // which is quicker to see than by a walk
+		}
+	}
 	w := walker{masker: m, in: text, decoder: json.NewDecoder(bytes.NewReader(text))}
 	w.decoder.UseNumber()
 	w.value(place{})

@@ -147,17 +147,6 @@ func CheckNumber(number string) error {
 	return nil
 }
 
-// Decode reads valid JSON into maps, slices and json.Number, so that no digit is lost.
-func Decode(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err
-	}
-	return value, nil
-}
-
 // Compact returns JSON without the space between its tokens; other text is unchanged.
 func Compact(text json.RawMessage) json.RawMessage {
 	var out bytes.Buffer

@@ -46,11 +46,25 @@ func UnquoteHead(quoted json.RawMessage, limit int) string {
 
 // Quote encodes text as a string; bytes that are not UTF-8 become U+FFFD.
 func Quote(text string) json.RawMessage {
+	if isPlain(text) {
+		quoted := append(make([]byte, 0, len(text)+2), '"')
+		return append(append(quoted, text...), '"')
+	}
 	quoted, err := Marshal(text)
 	if err != nil {
 		return json.RawMessage(strconv.Quote(text))
 	}
 	return quoted
+}
+
+// isPlain reports whether a text stands between quotes as it is. Names and most other short texts do.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // WriteText writes the decoded text of a JSON string without a copy of it in memory, because a result

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -106,21 +107,21 @@ type reply struct {
 // maxAnswered bounds how many ids are remembered to tell late and duplicate replies from unknown ones.
 const maxAnswered = 1024
 
-// requestFrame is a request as it goes over the wire.
-type requestFrame struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      int64           `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params,omitempty"`
-}
-
-// encodeRequest returns the bytes of a request, for sending and for display.
+// encodeRequest returns the bytes of a request, on one line, for sending and for display. The error says that params
+// are not JSON.
 func encodeRequest(id int64, method string, params json.RawMessage) (json.RawMessage, error) {
-	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, id, method, params})
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", method, err)
+	var out bytes.Buffer
+	out.Grow(len(params) + len(method) + 64)
+	out.WriteString(`{"jsonrpc":"` + mcp.JSONRPC_VERSION + `","id":` + strconv.FormatInt(id, 10) + `,"method":`)
+	out.Write(rawjson.Quote(method))
+	if len(params) > 0 {
+		out.WriteString(`,"params":`)
+		if err := json.Compact(&out, params); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", method, err)
+		}
 	}
-	return encoded, nil
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }
 
 // register gives a request its id, and notes that it waits for an answer.

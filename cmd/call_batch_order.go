@@ -1,0 +1,193 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+)
+
+// The most that a batch holds at a time.
+const (
+	batchWindow  = 64       // calls that were read and are not printed; four times --parallel where that is more
+	batchResults = 64 << 20 // bytes of their results, beyond which no call is begun
+)
+
+func (o batchOptions) window() int { return max(batchWindow, 4*o.parallel) }
+
+// dispatch gives each call to the queue of its server, until there are no more or the batch stops.
+func (b *batch) dispatch(ctx context.Context, chunks <-chan []*batchCall) {
+	defer func() {
+		for _, queue := range b.queues {
+			close(queue)
+		}
+	}()
+	for {
+		select {
+		case <-b.stopped:
+			return
+		case chunk, more := <-chunks:
+			if !more {
+				return
+			}
+			for i, call := range chunk {
+				if !b.admit(call) {
+					b.unread.Add(int64(len(chunk) - i))
+					return
+				}
+				b.queueOf(ctx, call) <- call
+			}
+		}
+	}
+}
+
+// admit waits until there is room for one more call, and notes it. It reports whether the batch goes on.
+func (b *batch) admit(call *batchCall) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.open >= b.options.batch.window() || b.waiting > batchResults {
+		b.crowded = true
+		b.mu.Unlock()
+		select {
+		case <-b.room:
+		case <-b.stopped:
+		}
+		b.mu.Lock()
+		if closed(b.stopped) {
+			return false
+		}
+	}
+	if closed(b.stopped) {
+		return false
+	}
+	b.open++
+	if !b.options.batch.unordered {
+		b.order = append(b.order, call)
+	}
+	return true
+}
+
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// queueOf returns the queue of the server that a call names, with its workers. There is room in it for all calls that
+// were admitted.
+func (b *batch) queueOf(ctx context.Context, call *batchCall) chan<- *batchCall {
+	server := exec.ServerOf(call.line.name(), b.pool.Names())
+	queue := b.queues[server]
+	if queue != nil {
+		return queue
+	}
+	queue = make(chan *batchCall, b.options.batch.window())
+	b.queues[server] = queue
+	for range b.options.batch.parallel {
+		b.workers.Go(func() {
+			for call := range queue {
+				b.make(ctx, call)
+			}
+		})
+	}
+	return queue
+}
+
+// settle notes that a call is done with, made or left out.
+func (b *batch) settle(call *batchCall) {
+	b.mu.Lock()
+	call.done = true
+	if call.result != nil {
+		b.waiting += call.size()
+	}
+	if b.options.batch.unordered {
+		b.order = append(b.order, call)
+	}
+	b.mu.Unlock()
+	select {
+	case b.settled <- struct{}{}:
+	default: // the printer has yet to look
+	}
+}
+
+// print prints results when their turn has come, until settled is closed and none is left. It has a goroutine of its
+// own, so that it works while the next call waits for its server.
+func (b *batch) print() {
+	for more := true; more; {
+		_, more = <-b.settled
+		for call := b.next(); call != nil; call = b.next() {
+			b.printCall(call)
+			b.leave(call)
+		}
+	}
+}
+
+// next returns the call whose turn it is to be printed, nil where that is not done.
+func (b *batch) next() *batchCall {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.order) == 0 || !b.order[0].done {
+		return nil
+	}
+	call := b.order[0]
+	b.order = b.order[1:]
+	return call
+}
+
+// leave makes room for another call.
+func (b *batch) leave(call *batchCall) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open--
+	if call.result != nil {
+		b.waiting -= call.size()
+	}
+	if b.crowded && b.open <= b.options.batch.window()/2 && b.waiting <= batchResults {
+		b.crowded = false
+		b.room <- struct{}{} // which has room: it is empty while crowded is set
+	}
+}
+
+// printCall writes the line of a call and counts it.
+func (b *batch) printCall(call *batchCall) {
+	if call.result == nil {
+		b.unmade++
+		return
+	}
+	if b.err == nil {
+		b.err = b.printLine(call)
+	}
+	if b.err != nil {
+		b.stop() // nobody reads what comes
+	}
+	kind := fault.KindOf(call.result.Err)
+	switch {
+	case call.result.Success:
+		b.succeeded++
+	case kind == fault.KindTool, b.kind == "":
+		b.kind = kind
+		b.failed++
+	default:
+		b.failed++
+	}
+	if b.reach != nil {
+		b.reach(call.read, fmt.Sprintf("%d done, %d failed", b.succeeded+b.failed, b.failed))
+	}
+}
+
+func (b *batch) printLine(call *batchCall) error {
+	envelope, err := call.envelope()
+	if err != nil {
+		return err
+	}
+	if b.Console.OutTTY {
+		b.live.Clear()
+	}
+	return cmp.Or(render.WriteJSONLine(b.out, envelope, b.outScreen()), b.out.Flush())
+}
