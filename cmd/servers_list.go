@@ -169,11 +169,11 @@ func (a *App) allServers(asked []string) (rows []*serverRow, remarks []config.Wa
 	return rows, distinctWarnings(remarks), nil
 }
 
-// sameEntry returns the row of the same place in the same file, read for another client.
+// sameEntry returns the row of the same place in the same file, read for another client that uses it alike.
 func sameEntry(rows []*serverRow, row *serverRow) *serverRow {
 	for _, other := range rows {
 		if other.server != nil && other.server.Plain() == row.server.Plain() && other.path == row.path &&
-			other.server.Origin.Line == row.server.Origin.Line &&
+			other.Enabled == row.Enabled && other.server.Origin.Line == row.server.Origin.Line &&
 			other.server.Origin.Column == row.server.Origin.Column {
 			return other
 		}

@@ -200,10 +200,14 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 	}
 	result.entries = entries
 	inputs := readInputs(text.root)
+	off := r.switchedOff(file, warn)
 	for _, entry := range loaded.servers.list {
 		server := entry.value
 		server.Client, server.Scope = file.Client.ID, file.Scope
 		server.workspace, server.inputs, server.sources = folder, inputs, r.options.Sources
+		if by, found := off[server.Plain()]; found {
+			server.Disabled, server.offBy = true, &by
+		}
 		result.Servers = append(result.Servers, server)
 	}
 	if theirs || r.options.Distrust {
@@ -290,16 +294,16 @@ func cutJSON(file string, data []byte) (*node, []Problem) {
 		case "projects":
 			folders := &node{kind: kindMap}
 			for below, folder := range rawjson.EachAt(m.Value) {
+				kept := &node{kind: kindMap}
 				for inside, own := range rawjson.EachAt(folder.Value) {
-					if own.Name != "mcpServers" {
+					if own.Name != "mcpServers" && own.Name != offInFolder && own.Name != offOfShared {
 						continue
 					}
 					base := at.Value + below.Value
 					own := reader.cut(rawjson.Offsets{Key: base + inside.Key, Value: base + inside.Value}, own)
-					folders.members = append(folders.members, member{
-						key: folder.Name, value: &node{kind: kindMap, members: []member{own}},
-					})
+					kept.members = append(kept.members, own)
 				}
+				folders.members = append(folders.members, member{key: folder.Name, value: kept})
 			}
 			root.members = append(root.members, member{key: m.Name, value: folders})
 		}
@@ -332,7 +336,7 @@ func (f ClientFile) entriesAt(root *node, keys holder, dir string) ([]member, *P
 	for _, key := range keys {
 		m, found := at.get(key)
 		if key == anyFolder {
-			m, found = nearestIn(at, dir)
+			m, found = nearestIn(at, dir, "mcpServers")
 		}
 		switch {
 		case !found || m.value.kind == kindNull:
@@ -364,8 +368,9 @@ func (n *node) holdsEntries() bool {
 	return len(n.members) > 0 && !slices.ContainsFunc(n.members, func(m member) bool { return !m.value.isEntry() })
 }
 
-// nearestIn returns the member whose key is the path of a folder, or of the nearest one above it.
-func nearestIn(folders *node, dir string) (member, bool) {
+// nearestIn returns the member whose key is the path of a folder, or of the nearest one above it, of those in which a
+// key is not empty.
+func nearestIn(folders *node, dir, key string) (member, bool) {
 	same := func(key string) string {
 		key = strings.TrimSuffix(filepath.ToSlash(filepath.Clean(key)), "/")
 		if runtime.GOOS == "windows" {
@@ -375,8 +380,8 @@ func nearestIn(folders *node, dir string) (member, bool) {
 	}
 	named := make(map[string]member, len(folders.members))
 	for _, m := range folders.members {
-		servers, found := m.value.get("mcpServers")
-		if found && len(servers.value.members) > 0 {
+		value, found := m.value.get(key)
+		if found && len(value.value.members)+len(value.value.items) > 0 {
 			named[same(m.key)] = m
 		}
 	}

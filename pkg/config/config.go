@@ -111,6 +111,7 @@ type Server struct {
 	// workspace is the folder that another client calls the workspace, and inputs are the values that it asks for.
 	workspace string
 	inputs    *inputs
+	offBy     *switchedOff // a setting outside of the entry; nil where only the entry may say that it is disabled
 	problems  []Problem
 }
 
@@ -122,6 +123,9 @@ func (s *Server) Err() error { return errorOf(s.problems) }
 func (s *Server) DisabledBy() (setting string, origin Origin) {
 	if !s.Disabled {
 		return "", Origin{}
+	}
+	if s.offBy != nil {
+		return s.offBy.setting, s.offBy.origin
 	}
 	if s.node != nil {
 		enabled, found := s.node.get("enabled")

@@ -1,0 +1,99 @@
+package config
+
+import "path/filepath"
+
+// switchedOff is a setting outside of a server's entry that switches it off.
+type switchedOff struct {
+	setting string
+	origin  Origin
+}
+
+// The keys of Claude Code's settings that name servers which it does not use: those of .mcp.json that the user has
+// refused, in any file of settings and for a folder; and any that the user has switched off in a folder. A name in
+// enabledMcpjsonServers does not count against that, and else the user is asked, as toolx asks (see Project).
+const (
+	offOfShared = "disabledMcpjsonServers"
+	offInFolder = "disabledMcpServers"
+)
+
+// switchedOff returns the servers that the client's settings switch off outside of the file itself, by their names. A
+// file of settings that cannot be read is a warning.
+func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) map[string]switchedOff {
+	if file.Client.ID != "claude-code" {
+		return nil
+	}
+	off := make(map[string]switchedOff)
+	take := func(from *node, key string) {
+		list, found := from.get(key)
+		if !found {
+			return
+		}
+		for _, item := range list.value.items {
+			if item.kind == kindText {
+				off[item.text] = switchedOff{setting: key + ": [" + item.text + "]", origin: item.origin}
+			}
+		}
+	}
+	if file.Scope == ScopeProject {
+		for _, settings := range r.claudeSettings(file) {
+			name := r.nameOf(settings)
+			if reason := settings.Refused(); reason != "" {
+				warn(Origin{File: name}, "not read: "+reason)
+				continue
+			}
+			text := r.text(settings, name)
+			if text.problem != nil {
+				warn(text.problem.Origin, text.problem.Text)
+				continue
+			}
+			take(text.root, offOfShared)
+		}
+	}
+	for _, path := range r.options.machine().paths(location{path: "~/.claude.json"}, "") {
+		own := ClientFile{Client: file.Client, Scope: ScopeUser, Path: path}
+		if !present(path) || own.Refused() != "" {
+			continue // which is told where its servers are read
+		}
+		text := r.text(own, path)
+		if text.problem != nil {
+			continue
+		}
+		folders, found := text.root.get("projects")
+		if !found {
+			continue
+		}
+		for _, key := range []string{offOfShared, offInFolder} {
+			if folder, found := nearestIn(folders.value, r.options.Dir, key); found &&
+				(key == offInFolder || file.Scope == ScopeProject) {
+				take(folder.value, key)
+			}
+		}
+	}
+	return off
+}
+
+// claudeSettings returns Claude Code's files of settings that are there: the administrator's, the user's, and those of
+// the folder that .mcp.json is in.
+func (r *clientReader) claudeSettings(shared ClientFile) []ClientFile {
+	var files []ClientFile
+	machine := r.options.machine().withDefaults()
+	for _, l := range []location{
+		{scope: ScopeManaged, system: "darwin", path: "/Library/Application Support/ClaudeCode/managed-settings.json"},
+		{scope: ScopeManaged, system: "linux", path: "/etc/claude-code/managed-settings.json"},
+		{scope: ScopeManaged, system: "windows", path: "{programs}/ClaudeCode/managed-settings.json"},
+		{scope: ScopeUser, path: "~/.claude/settings.json"},
+		{scope: ScopeProject, path: ".claude/settings.json"},
+		{scope: ScopeProject, path: ".claude/settings.local.json"},
+	} {
+		if !l.on(machine.System) {
+			continue
+		}
+		for _, path := range machine.paths(l, shared.Folder) {
+			file := ClientFile{Client: shared.Client, Scope: l.scope, Path: filepath.Clean(path), Folder: shared.Folder}
+			if present(path) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
