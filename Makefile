@@ -61,7 +61,7 @@ $(SERVERS): testdata/servers/package.json testdata/servers/package-lock.json
 	@touch $@
 
 $(ORACLES): testdata/oracles/package.json testdata/oracles/package-lock.json
-	@command -v npm >/dev/null || { echo "npm not found: Qwen's chat template comes from npm and runs in Node, install Node 20 or newer" >&2; exit 1; }
+	@command -v npm >/dev/null || { echo "npm not found: Qwen's chat template and a grammar of PowerShell come from npm and run in Node, install Node 20 or newer" >&2; exit 1; }
 	npm --prefix testdata/oracles ci --silent --ignore-scripts
 	@touch $@
 
