@@ -103,9 +103,16 @@ type dialect struct {
 func dialectOf(format Format) (found dialect, ok bool) {
 	switch format {
 	case MCP:
-		return mcpDialect(), true
+		// The names that MCP wants (1 to 128 of A-Z a-z 0-9 _ . -) are a SHOULD that servers ignore, so they stay.
+		return dialect{
+			label: "MCP", layout: flat(schemaMember), marks: looksLikeMCP, read: readMCP, write: writeMCP,
+		}, true
 	case LangChain:
-		return langChainDialect(), true
+		// The tool objects of LangChain JS, as far as JSON holds them: invoke is a function and cannot be written.
+		return dialect{
+			label: "LangChain", layout: flat("schema"), marks: looksLikeLangChain, prepare: unwrapLangChain,
+			write: writeLangChain,
+		}, true
 	case Qwen:
 		return qwenDialect(), true
 	case Hermes: // the text with which Qwen's chat template puts tools into the system prompt
@@ -128,14 +135,25 @@ func dialectOf(format Format) (found dialect, ok bool) {
 	case Gemini:
 		return geminiDialect(), true
 	case GeminiJSON:
-		return geminiJSONDialect(), true
+		return dialect{
+			label: "Gemini JSON", names: geminiNames(), most: geminiMost, layout: flat("parametersJsonSchema"),
+			marks: looksLikeGeminiJSON, prepare: fromGeminiJSON, document: geminiDocument,
+		}, true
 	case Bedrock:
-		return bedrockDialect(), true
+		return dialect{
+			label: "Bedrock", names: portableNames(), layout: bedrockLayout(), marks: looksLikeBedrock,
+			prepare: wrapToolSpec,
+		}, true
 	case Mistral:
 		// OpenAI's layout. Mistral refuses members that it does not know, so no other format's are passed on.
 		return dialect{label: "Mistral", names: portableNames(), layout: chatLayout(), prepare: wrapFunction}, true
 	case Cohere:
-		return cohereDialect(), true
+		// OpenAI's layout, but strict is a setting of the whole request. The rule for names is that of version 1 of the
+		// API, which says more than version 2's documentation.
+		return dialect{
+			label: "Cohere", layout: functionLayout(), prepare: wrapFunction,
+			names: nameRule{longest: longestName, signs: "_", notFirst: "0123456789"},
+		}, true
 	case Custom:
 		return dialect{label: "custom", layout: flat("parameters"), marks: looksCustom, read: readCustom}, true
 	}
@@ -150,21 +168,6 @@ func chatLayout() layout {
 	chat := functionLayout()
 	chat.strict = []string{"function", "strict"}
 	return chat
-}
-
-// The names that MCP wants (1 to 128 of A-Z a-z 0-9 _ . -) are a SHOULD that servers ignore, so they stay.
-func mcpDialect() dialect {
-	return dialect{
-		label: "MCP", layout: flat(schemaMember), marks: looksLikeMCP, read: readMCP, write: writeMCP,
-	}
-}
-
-// The tool objects of LangChain JS, as far as JSON holds them: invoke is a function and cannot be written.
-func langChainDialect() dialect {
-	return dialect{
-		label: "LangChain", layout: flat("schema"), marks: looksLikeLangChain, prepare: unwrapLangChain,
-		write: writeLangChain,
-	}
 }
 
 // The function-calling format of Qwen (CONV-4) has these members, no others, and leaves none out. Qwen itself takes any
@@ -222,28 +225,5 @@ func geminiDialect() dialect {
 	return dialect{
 		label: "Gemini", names: geminiNames(), most: geminiMost, layout: declaration, marks: looksLikeGemini,
 		prepare: fromGemini, document: geminiDocument,
-	}
-}
-
-func geminiJSONDialect() dialect {
-	return dialect{
-		label: "Gemini JSON", names: geminiNames(), most: geminiMost, layout: flat("parametersJsonSchema"),
-		marks: looksLikeGeminiJSON, prepare: fromGeminiJSON, document: geminiDocument,
-	}
-}
-
-func bedrockDialect() dialect {
-	return dialect{
-		label: "Bedrock", names: portableNames(), layout: bedrockLayout(), marks: looksLikeBedrock,
-		prepare: wrapToolSpec,
-	}
-}
-
-// OpenAI's layout, but strict is a setting of the whole request. The rule for names is that of version 1 of Cohere's
-// API, which says more than version 2's documentation.
-func cohereDialect() dialect {
-	return dialect{
-		label: "Cohere", layout: functionLayout(), prepare: wrapFunction,
-		names: nameRule{longest: longestName, signs: "_", notFirst: "0123456789"},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -284,29 +285,8 @@ func quoteList(list []string) json.RawMessage {
 	return rawjson.Array(quoted)
 }
 
-// literal names the JSON type of a value.
-func literal(text json.RawMessage) string {
-	at := rawjson.SpaceEnd(text, 0)
-	if at >= len(text) {
-		return ""
-	}
-	switch text[at] {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"':
-		return "string"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "null"
-	}
-	if bytes.ContainsAny(text, ".eE") {
-		return "number"
-	}
-	return "integer"
-}
+// literal names the JSON type of a value; numbers are of one.
+func literal(text json.RawMessage) string { return jsonschema.KindsOf(text).String() }
 
 // isTrue and isFalse tell the two boolean schemas.
 func isTrue(text json.RawMessage) bool  { return string(bytes.TrimSpace(text)) == "true" }

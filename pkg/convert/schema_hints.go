@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -54,8 +55,7 @@ func (f *fitter) filterEnum(o *object, at place) {
 // losesDigits reports whether a number loses digits in a float64, which Ollama reads it into.
 func losesDigits(value json.RawMessage) bool {
 	const safe = 15
-	kind := literal(value)
-	return kind == "number" || kind == "integer" && len(value) > safe
+	return literal(value) == "number" && (len(value) > safe || bytes.ContainsAny(value, ".eE"))
 }
 
 func (f *fitter) filterFormat(o *object, at place) {

@@ -59,7 +59,7 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 	case "type":
 		return isTypeList(value)
 	case "minimum", "maximum":
-		return kind == "integer" || kind == "number"
+		return kind == "number"
 	case "multipleOf":
 		number, ok := numberOf(value)
 		return ok && number > 0
@@ -68,7 +68,7 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 		number, ok := numberOf(value)
 		return ok && number >= 0 && number == math.Trunc(number) // which 2.0 is too
 	case "exclusiveMinimum", "exclusiveMaximum":
-		return kind == "integer" || kind == "number" || kind == "boolean"
+		return kind == "number" || kind == "boolean"
 	case "items":
 		return kind == "object" || kind == "boolean" || kind == "array"
 	}
@@ -80,7 +80,7 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 
 // numberOf returns a number's value, as near as a float64 comes to it.
 func numberOf(value json.RawMessage) (number float64, ok bool) {
-	if kind := literal(value); kind != "integer" && kind != "number" {
+	if literal(value) != "number" {
 		return 0, false
 	}
 	number, _ = strconv.ParseFloat(string(bytes.TrimSpace(value)), 64) // infinite where it is too large

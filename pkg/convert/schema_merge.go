@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -215,22 +216,11 @@ func combined(keyword string, branches ...json.RawMessage) json.RawMessage {
 }
 
 func combineTypes(a, b json.RawMessage) (json.RawMessage, bool) {
-	var both []string
-	theirs := typeList(b)
-	for _, kind := range typeList(a) {
-		switch {
-		case slices.Contains(theirs, kind):
-			both = append(both, kind)
-		case kind == "integer" && slices.Contains(theirs, "number"):
-			both = append(both, kind)
-		case kind == "number" && slices.Contains(theirs, "integer"):
-			both = append(both, "integer")
-		}
-	}
-	if len(both) == 0 {
+	both := typeKinds(a) & typeKinds(b)
+	if both == 0 || both == jsonschema.AnyKind {
 		return a, false
 	}
-	return quoteTypes(both), true
+	return quoteTypes(both.Names()), true
 }
 
 func combineEnums(a, b json.RawMessage) (json.RawMessage, bool) {

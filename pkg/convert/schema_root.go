@@ -25,7 +25,7 @@ func (f *fitter) root(o *object, at *place) {
 }
 
 func (f *fitter) rootType(o *object, at place) {
-	if kinds := f.typeKinds(o); !kinds.Has(jsonschema.Object) {
+	if kinds := typeKinds(o.value("type")); !kinds.Has(jsonschema.Object) {
 		f.refuse(at, "its input schema takes %s, and arguments are always an object", kinds)
 		return
 	}
@@ -79,7 +79,7 @@ func (f *fitter) alternatives(branches []json.RawMessage, at *place) []*object {
 		if branch == nil {
 			continue
 		}
-		if kinds := f.typeKinds(branch); !kinds.Has(jsonschema.Object) {
+		if kinds := typeKinds(branch.value("type")); !kinds.Has(jsonschema.Object) {
 			f.recordLoss(*at, Lossy, "dropped", "alternative of type "+kinds.String())
 			continue
 		}

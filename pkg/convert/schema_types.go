@@ -36,9 +36,9 @@ func quoteTypes(types []string) json.RawMessage {
 	return quoteList(types)
 }
 
-// typeKinds returns the kinds that a schema's own type names; AnyKind where it names none.
-func (f *fitter) typeKinds(o *object) jsonschema.Kinds {
-	return f.document.Fragment(rawjson.Build("type", o.value("type"))).Kinds()
+// typeKinds returns the kinds that the value of a type names; AnyKind where it names none.
+func typeKinds(value json.RawMessage) jsonschema.Kinds {
+	return jsonschema.Parse(rawjson.Build("type", value)).Root().Kinds()
 }
 
 // isOne reports whether kind is a schema's only type.
@@ -90,7 +90,7 @@ func (f *fitter) dropIdle(o *object, at place) {
 	if !o.has("type") {
 		return
 	}
-	kinds := f.typeKinds(o)
+	kinds := typeKinds(o.value("type"))
 	idle := o.keepOnly(func(keyword string) bool {
 		return jsonschema.KeywordKinds(keyword).Has(kinds) ||
 			keyword == "format" && slices.Contains(at.profile.formats, o.text("format"))

@@ -1,5 +1,5 @@
 // Package jsonschema reads JSON Schemas that strangers wrote. A Document is one schema, parsed once. Its Nodes answer
-// what toolx asks of it: where a reference leads, which names and kinds of value a place allows, what a form shows
+// what toolx asks of it: where a reference leads, which names and kinds of value a place allows, what a value may be
 // there (Shape), which arguments would fit (Example). A Schema is the same document compiled: it says what is wrong
 // with a value (Problem).
 //

@@ -105,12 +105,15 @@ func (m *exampleMaker) make(schema *Node, depth int) any {
 	for _, part := range parts {
 		allowed &= ownKinds(part)
 	}
+	if allowed == AnyKind && impliedKinds(parts) == Object {
+		allowed = Object
+	}
 	switch {
 	case depth == 0:
 		return m.object(parts, depth)
 	case depth > exampleDepth && allowed.Has(Null):
 		return nil
-	case allowed.Has(String) && (allowed != AnyKind || !impliesObject(parts)):
+	case allowed.Has(String):
 		return m.text(parts, m.branch)
 	case allowed.Has(Integer):
 		return exampleNumber(parts, allowed.Has(Fraction), m.branch)
@@ -122,11 +125,6 @@ func (m *exampleMaker) make(schema *Node, depth int) any {
 		return m.array(schema, parts, depth)
 	}
 	return nil
-}
-
-// impliesObject reports whether schemas without a type speak of an object.
-func impliesObject(parts []*Node) bool {
-	return firstOf(parts, "properties").present()
 }
 
 // parts returns the schema's facets, with one alternative taken of each anyOf and oneOf in it, and that one's facets.

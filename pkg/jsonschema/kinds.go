@@ -260,56 +260,19 @@ func ownOptions(part *Node) []*Node {
 // Options returns the values that the schema lists, whether as enum, const, or
 // alternatives of them; ok is false where others are valid too.
 func (n *Node) Options() (values []any, ok bool) {
-	parts := n.facets()
-	for _, part := range parts {
-		if values := ownOptions(part); len(values) > 0 {
-			return decoded(values), true
-		}
+	s := n.Apply().blank()
+	s.outline = true
+	if s.find().Kind != ShapeEnum {
+		return nil, false
 	}
-	budget := kindBudget
-	for _, part := range parts {
-		for _, keyword := range combinations() {
-			if values, ok := listed(part.Get(keyword).Elements(), &budget); ok {
-				return values, true
-			}
-		}
+	for _, option := range s.Options {
+		value, _ := rawjson.Decode(option.Raw)
+		values = append(values, value)
 	}
-	return nil, false
-}
-
-func decoded(nodes []*Node) []any {
-	values := make([]any, len(nodes))
-	for i, node := range nodes {
-		values[i] = node.value()
+	if s.Nullable {
+		values = append(values, nil)
 	}
-	return values
-}
-
-// listed returns the values that all alternatives together list.
-func listed(alternatives []*Node, budget *int) (values []any, ok bool) {
-	for _, alternative := range alternatives {
-		found, facets := false, alternative.facets()
-		if *budget -= 1 + len(facets); *budget < 0 {
-			return nil, false
-		}
-		for _, part := range facets {
-			if some := ownOptions(part); len(some) > 0 {
-				if *budget -= len(some) / itemsPerStep; *budget < 0 {
-					return nil, false
-				}
-				values, found = append(values, decoded(some)...), true
-				break
-			}
-			if part.Get("type").Text() == "null" {
-				values, found = append(values, nil), true
-				break
-			}
-		}
-		if !found {
-			return nil, false
-		}
-	}
-	return values, len(values) > 0
+	return values, true
 }
 
 // TypeName describes what the schema expects in a few words: `"on" or "off"`,

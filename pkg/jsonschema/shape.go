@@ -53,9 +53,10 @@ type Shape struct {
 	// Unknown are the names of types that JSON Schema does not know, where no others are given.
 	Unknown []string
 
-	aside  []*Node // the alternatives that only set conditions: what they name is offered
-	whole  []*Node // the parts before any was merged
-	budget int     // how many schemas may still be looked at
+	aside   []*Node // the alternatives that only set conditions: what they name is offered
+	whole   []*Node // the parts before any was merged
+	outline bool    // properties are left out
+	budget  int     // how many schemas may still be looked at
 }
 
 // Limits are the bounds of a value, as they are written; nil where there is none.
@@ -158,8 +159,10 @@ func (n *Node) Shape() *Shape { return n.Apply().Shape() }
 
 // Shape returns the shape of schemas that apply together. It merges what can be merged: nullable wrappers, lists of
 // constants, alternatives that only add conditions. What is left of alternatives is a variant.
-func (a Applied) Shape() *Shape {
-	s := a.blank()
+func (a Applied) Shape() *Shape { return a.blank().find() }
+
+// find finds the shape of parts of which nothing is known yet.
+func (s *Shape) find() *Shape {
 	for range maxRounds {
 		at, keyword := combination(s.Parts)
 		if at < 0 {
@@ -209,9 +212,6 @@ func (s *Shape) asJSON(why string) *Shape {
 
 // LookedAt returns how many schemas were read for the shape.
 func (s *Shape) LookedAt() int { return maxLookedAt - s.budget }
-
-// facets returns the facets of a schema, while there is budget.
-func (s *Shape) facets(n *Node) []*Node { return s.take(n, (*Node).facets) }
 
 // take returns what a walk finds from a schema, while there is budget.
 func (s *Shape) take(n *Node, walk func(*Node) []*Node) []*Node {
@@ -301,8 +301,9 @@ func (s *Shape) typed(name string) {
 	case "array":
 		s.array()
 	case "object":
-		s.Kind = ShapeObject
-		s.object()
+		if s.Kind = ShapeObject; !s.outline {
+			s.object()
+		}
 	}
 }
 
@@ -339,7 +340,7 @@ func (s *Shape) object() {
 	}
 	for _, part := range s.Parts {
 		for _, condition := range conditions(part) {
-			for _, part := range s.facets(condition) {
+			for _, part := range s.take(condition, (*Node).facets) {
 				for _, m := range part.Get("properties").Members() {
 					add(m)
 				}
