@@ -140,6 +140,12 @@ type toolboxOptions struct {
 	user *person
 	// guards narrow what the config lets through.
 	guards guardOptions
+	// stays says that the verb may start servers that stay, because their entries have keepAlive; watches that it wants
+	// to know what such servers do between its requests.
+	stays, watches bool
+	// holds are the sessions to start, by the names of servers, and sessions where they are.
+	holds    map[string]servers.Record
+	sessions *servers.Sessions
 }
 
 // toolboxConfig reads the config, with the servers that options have in place of its own; adHoc is that of the command
@@ -211,6 +217,11 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		EraFile:      stateFile("eras.json"),
 		Answers:      answers,
 		Memory:       kept,
+		Sessions:     cmp.Or(options.sessions, a.sessions()),
+		KeepAlive:    loaded.Defaults.KeepAlive,
+		Stays:        options.stays,
+		Watches:      options.watches,
+		Hold:         options.holds,
 		Consent: func(ctx context.Context, list ...*config.Server) error {
 			a.tellNotes(loaded, list...)
 			return a.consent.ask(ctx, list...)

@@ -139,7 +139,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	tools := toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, guards: o.guards}
+	tools := toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, guards: o.guards, stays: true}
 	if o.readsQuestions() {
 		tools.user = &person{}
 	}

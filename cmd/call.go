@@ -125,7 +125,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
 		namesUnknown: o.output != "json" && o.output != "yaml", answers: &o.answers, reusesLists: true,
-		guards: o.guards,
+		guards: o.guards, stays: true,
 	})
 	if err == nil && !o.whole() {
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)
@@ -200,11 +200,14 @@ func (b *toolbox) explainInput(err error, o callOptions) error {
 	return err
 }
 
-// addStartTiming adds what the server's start took to the time of its call.
+// addStartTiming adds what the server's start took to the time of its call, and whether the server ran before.
 func (b *toolbox) addStartTiming(result *exec.Result) {
 	session := b.pool.Session(result.Server)
 	if session == nil || result.Timing == nil {
 		return
+	}
+	if held := session.Held; held != nil {
+		result.Session = &exec.SessionUse{Reused: held.Reused, AgeMS: exec.Milliseconds(held.Age)}
 	}
 	timing := session.Timing
 	timing.CallMS = result.Timing.CallMS

@@ -140,7 +140,7 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	defer input.Close()
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true, namesUnknown: true,
-		answers: &o.answers, guards: o.guards,
+		answers: &o.answers, guards: o.guards, stays: true,
 	})
 	if err != nil {
 		return err

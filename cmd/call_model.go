@@ -105,6 +105,7 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 	}
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, answers: &o.answers, guards: o.guards,
+		stays: true,
 	})
 	if err != nil {
 		return err

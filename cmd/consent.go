@@ -52,6 +52,7 @@ func (c *consent) loadConfig() (*config.Config, error) {
 		return loaded, unread
 	}
 	c.tellShadowed(loaded)
+	c.addSessions(loaded)
 	if err != nil {
 		return loaded, usageError(err)
 	}

@@ -41,6 +41,7 @@ type globalFlags struct {
 	verbose      bool
 	quiet        bool
 	noColor      bool
+	noSession    bool
 	trace        string // how much: empty, traceLines or traceFull
 	traceFile    string
 }
@@ -79,6 +80,8 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what happens (--log-level info)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show errors only, and a warning about --insecure")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colour (also: NO_COLOR=1)")
+	flags.BoolVar(&f.noSession, "no-session", false,
+		"start the servers anew, also those that stay (also: "+envNoSession+"=1)")
 	flags.StringVar(&f.trace, "trace", "",
 		"show messages to and from servers on stderr: `HOW` is lines, or full with contents and stray lines")
 	flags.Lookup("trace").NoOptDefVal = traceLines

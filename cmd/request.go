@@ -139,7 +139,7 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	if err != nil {
 		return usageError(err)
 	}
-	box, err := a.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
+	box, err := a.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, stays: true})
 	if err == nil && !o.whole() {
 		o.limit, err = a.maxOutput(o.maxOutput, box.config)
 		if r.text == nil { // else that text is cut, and not the JSON that it is made from

@@ -204,6 +204,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newWatchCommand(app, runWatch),
 		newDoctorCommand(app, runDoctor),
 		newServersCommand(app, runServersList),
+		newSessionCommand(app),
 		newTrustCommand(app, runTrust),
 		newAuthCommand(app),
 		newSecretCommand(app),

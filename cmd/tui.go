@@ -63,6 +63,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	}
 	questions := tui.NewQuestions()
 	box, err := app.toolbox(toolboxOptions{
+		stays: true, watches: true,
 		server: o.server, tellsFailures: true, guards: o.guards,
 		answers: &o.answers, user: &person{elicit: questions.Elicit, sample: questions.Sample},
 	})

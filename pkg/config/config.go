@@ -77,7 +77,10 @@ type Server struct {
 	// zero means the default.
 	Timeout      time.Duration
 	StartTimeout time.Duration
-	Retry        Retry
+	// KeepAlive is for how long the server stays without being used when toolx has ended; zero means the default,
+	// Unlimited that it ends with toolx.
+	KeepAlive time.Duration
+	Retry     Retry
 	// Hint is shown when connecting failed.
 	Hint string
 	// Protocol is "auto", "legacy" or a revision; empty means auto.
@@ -93,6 +96,8 @@ type Server struct {
 	// that it replaces, and those of the command line.
 	Guards guard.Guards
 
+	// Session says that the name is one that a session was started by (--as), and not that of an entry.
+	Session bool
 	// Flags are those of toolx's command line that reach the server again, for a command to paste; no file has them.
 	Flags []string
 
@@ -193,7 +198,8 @@ type Defaults struct {
 	Timeout    time.Duration
 	MaxTime    time.Duration
 	Slow       time.Duration
-	MaxOutput  *int64 // bytes; nil means unset, 0 never to cut
+	KeepAlive  time.Duration // as a server's
+	MaxOutput  *int64        // bytes; nil means unset, 0 never to cut
 	MaxMessage int64
 	Retry      Retry
 	Log        Log

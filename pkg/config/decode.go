@@ -65,6 +65,7 @@ func serverFields() []field[Server] {
 		{"auth", nil, (*decoder).auth},
 		{"timeout", []string{"requestTimeout"}, func(d *decoder, v value, s *Server) { s.Timeout = d.timeout(v) }},
 		{"startTimeout", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.startTimeout(v) }},
+		{"keepAlive", nil, func(d *decoder, v value, s *Server) { s.KeepAlive = d.limit(v) }},
 		{"retry", nil, func(d *decoder, v value, s *Server) { decode(d, v, retryFields(), &s.Retry) }},
 		{"hint", nil, func(_ *decoder, v value, s *Server) { s.Hint = v.string() }},
 		{"protocol", nil, func(_ *decoder, v value, s *Server) { s.Protocol = v.string() }},
@@ -149,6 +150,7 @@ func defaultsFields() []field[Defaults] {
 		{"timeout", nil, func(d *decoder, v value, to *Defaults) { to.Timeout = d.timeout(v) }},
 		{"maxTime", nil, func(d *decoder, v value, to *Defaults) { to.MaxTime = d.timeout(v) }},
 		{"slow", nil, func(d *decoder, v value, to *Defaults) { to.Slow = d.limit(v) }},
+		{"keepAlive", nil, func(d *decoder, v value, to *Defaults) { to.KeepAlive = d.limit(v) }},
 		{"maxOutput", nil, func(d *decoder, v value, to *Defaults) {
 			size := d.size(v)
 			to.MaxOutput = &size

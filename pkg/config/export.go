@@ -188,6 +188,7 @@ func (x *exporter) write() {
 		{"inheritEnv", s.InheritEnv != ""},
 		{"caCert", s.CACert != ""},
 		{"clientCert", s.ClientCert != ""},
+		{"keepAlive", s.KeepAlive != 0},
 		{"retry", s.Retry != Retry{}},
 		{"hint", s.Hint != ""},
 		{"protocol", s.Protocol != ""},

@@ -38,6 +38,18 @@ type Resolved struct {
 	Secrets []string
 }
 
+// Entry returns an entry that resolves to r as it is, whatever the environment says, for a process that got r from
+// another one.
+func (r *Resolved) Entry(name, transport string) *Server {
+	server := AdHoc(nil, r.URL, r.Headers)
+	if r.Command != "" {
+		server = AdHoc(append([]string{r.Command}, r.Args...), "", nil)
+	}
+	server.Name, server.Transport, server.Auth = name, transport, r.Auth
+	server.CACert, server.ClientCert, server.ClientKey = r.CACert, r.ClientCert, r.ClientKey
+	return server
+}
+
 // Missing is a variable that is not set, and where it is used.
 type Missing struct {
 	Variable string

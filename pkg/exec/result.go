@@ -32,6 +32,8 @@ type Result struct {
 	Duration time.Duration
 	// Timing is the split of the whole wait, where a session was opened for it.
 	Timing *Timing
+	// Session says that the call went to a server that stays; nil for one that was started for it.
+	Session *SessionUse
 
 	// Content is the MCP content array, untouched; nil where there was none.
 	Content []json.RawMessage
@@ -92,6 +94,12 @@ func (t *Timing) json() []byte {
 	return append(out, '}')
 }
 
+// SessionUse says how a call used a server that stays.
+type SessionUse struct {
+	Reused bool    `json:"reused"` // the server ran before
+	AgeMS  float64 `json:"age_ms"` // for how long, in milliseconds
+}
+
 // Truncated says how much of a large output was kept (EXEC-14).
 type Truncated struct {
 	ShownBytes int64 `json:"shown_bytes"`
@@ -124,6 +132,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		{"truncated", r.Truncated, r.Truncated != nil},
 		{"warnings", r.Warnings, len(r.Warnings) > 0},
 		{"timing", r.Timing, r.Timing != nil},
+		{"session", r.Session, r.Session != nil},
 	}
 	var out bytes.Buffer
 	out.Grow(len(r.Value) + 1024) // a result can be tens of megabytes

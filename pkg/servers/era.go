@@ -37,7 +37,7 @@ type handshake struct {
 // that the server turns out to be of, and reports what was offered and chosen.
 func (h *handshake) run(ctx context.Context) error {
 	err := h.agree(ctx)
-	if err == nil {
+	if err == nil && h.held == nil { // else the holder has said it
 		h.tellChoice()
 	}
 	return err
@@ -46,6 +46,8 @@ func (h *handshake) run(ctx context.Context) error {
 // agree finds the revision that both sides speak.
 func (h *handshake) agree(ctx context.Context) error {
 	switch {
+	case h.held != nil:
+		return h.useHeld(ctx, h.dial)
 	case mcp.IsModernProtocol(h.dial.protocol) && mcp.IsValidProtocolVersion(h.dial.protocol):
 		return h.pinned(h.modern(ctx, h.dial.protocol, 0), h.dial.protocol)
 	case h.remote != nil:

@@ -41,6 +41,7 @@ const (
 	EndingUnanswered    Ending = "does not answer"    // nothing within the limit
 	EndingUnauthorized  Ending = "refuses access"     // HTTP 401, 403
 	EndingExpired       Ending = "forgot the session" // and has a new one only for who begins anew
+	EndingHolderGone    Ending = "is held no more"    // the process that held it has ended
 	EndingGone          Ending = "has gone away"      // a session stood, and the network no longer leads to it
 )
 
@@ -75,6 +76,8 @@ type Failure struct {
 	cause func() *cause.Cause
 	// Reason is the underlying error; it may be nil.
 	Reason error
+	// final says that trying again cannot help, where a holder has judged that.
+	final bool
 }
 
 // Lives reports whether the server's process is known to be running, although toolx can no longer talk to it.
@@ -258,7 +261,10 @@ func (f *Failure) Hint() string {
 // Curable reports whether trying again can help (MCP-6).
 func (f *Failure) Curable() bool {
 	var failed *HTTPError
-	if errors.As(f.Reason, &failed) {
+	switch {
+	case f.final:
+		return false
+	case errors.As(f.Reason, &failed):
 		return failed.curable()
 	}
 	switch f.Ending {
@@ -498,4 +504,22 @@ func rounded(d time.Duration) time.Duration {
 		return d.Round(100 * time.Millisecond)
 	}
 	return d.Round(time.Millisecond)
+}
+
+// UnknownOutcomeError says that a server that stays ended in mid-call, so that it is not known what the call has done.
+// Such a call is repeated only if its tool says that this does no harm.
+type UnknownOutcomeError struct {
+	Tool string
+	Err  error
+}
+
+func (e *UnknownOutcomeError) Error() string { return e.Err.Error() + "; outcome unknown" }
+
+// Unwrap returns how the server ended.
+func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
+
+// Hint says what to do before the call is made again.
+func (e *UnknownOutcomeError) Hint() string {
+	return "the call may have had its effect: look before you repeat it " +
+		"(toolx repeats tools that say readOnlyHint or idempotentHint by itself)"
 }

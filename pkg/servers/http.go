@@ -73,7 +73,7 @@ type remote struct {
 	// onExpired begins a new session in place of one that the server no longer knows; repeatable reports whether a
 	// request may be sent twice.
 	onExpired  func(ctx context.Context, session string) error
-	repeatable func(method string, params json.RawMessage) bool
+	repeatable func(ctx context.Context, method string, params json.RawMessage) bool
 	// ping asks the server for a sign of life.
 	ping func(ctx context.Context) error
 	// standing is the standing stream of the session, nil before it is asked for; noStream is
@@ -177,7 +177,7 @@ func (t *remote) roundTrip(
 	if err := t.onExpired(ctx, session); err != nil {
 		return message{}, err
 	}
-	if !t.repeatable(method, params) {
+	if !t.repeatable(ctx, method, params) {
 		return message{}, &ExpiredError{Server: t.server, Method: method, Err: failure.Reason}
 	}
 	return t.tripOnce(ctx, method, params, header)
@@ -186,7 +186,7 @@ func (t *remote) roundTrip(
 func (t *remote) tripOnce(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
 ) (message, error) {
-	waiting, err := t.register(method, params)
+	waiting, err := t.register(ctx, method, params)
 	if err != nil {
 		return message{}, err
 	}

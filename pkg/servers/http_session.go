@@ -112,5 +112,6 @@ func (s *Session) checkParamHeaders(definition json.RawMessage) error {
 
 // mirrorsParams reports whether parameters of calls are repeated in headers.
 func (s *Session) mirrorsParams() bool {
-	return s.remote != nil && mcp.IsModernProtocol(s.Protocol)
+	overHTTP := s.remote != nil || s.held != nil && s.held.welcome.URL != ""
+	return overHTTP && mcp.IsModernProtocol(s.Protocol)
 }

@@ -260,4 +260,16 @@ func pgrpOfZombie(pid int) int {
 	return group
 }
 
+// treeMemory returns how many bytes of memory a process and those below it use.
+func treeMemory(pid int) (bytes int64) {
+	for _, one := range append(descendants(pid), pid) {
+		statm, _ := os.ReadFile(procFile(one, "statm")) // empty if it is gone
+		if fields := strings.Fields(string(statm)); len(fields) > 1 {
+			pages, _ := strconv.ParseInt(fields[1], 10, 64)
+			bytes += pages * int64(os.Getpagesize())
+		}
+	}
+	return bytes
+}
+
 func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }

@@ -16,7 +16,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// link is the connection to one server: a process's pipes, or HTTP. Both pass what a server sends through one peer.
+// link is the connection to one server: a process's pipes, HTTP, or another process of toolx that holds the server. All
+// pass what a server sends through one peer.
 type link interface {
 	// roundTrip sends a request and waits for its answer, for ctx to end, or for the server to end; params are nil for
 	// a request without any, header is for HTTP. When ctx ends, the request is cancelled.
@@ -42,6 +43,8 @@ type peer struct {
 	onNotification func(method string, params json.RawMessage)
 	// onRequest takes a request of the server, also on that goroutine, and reports whether it will answer it.
 	onRequest func(p *peer, m message) bool
+	// onSend is told the id of each request before it is sent; it runs while mu is held.
+	onSend func(ctx context.Context, id int64)
 	// post sends a message without waiting for a reply or blocking, and reports whether it could.
 	post  func(f frame) bool
 	times requestTimes
@@ -61,6 +64,7 @@ func newPeer(server string, bus *exec.Bus) *peer {
 		server: server, bus: bus,
 		onNotification: func(string, json.RawMessage) {},
 		onRequest:      func(*peer, message) bool { return false },
+		onSend:         func(context.Context, int64) {},
 		lastID:         firstID(),
 		closing:        make(chan struct{}),
 		done:           make(chan struct{}),
@@ -125,7 +129,7 @@ func encodeRequest(id int64, method string, params json.RawMessage) (json.RawMes
 }
 
 // register gives a request its id, and notes that it waits for an answer.
-func (p *peer) register(method string, params json.RawMessage) (*pending, error) {
+func (p *peer) register(ctx context.Context, method string, params json.RawMessage) (*pending, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lastID++
@@ -135,6 +139,7 @@ func (p *peer) register(method string, params json.RawMessage) (*pending, error)
 	}
 	waiting := &pending{id: p.lastID, method: method, bytes: encoded, reply: make(chan reply, 1)}
 	p.pending[waiting.id] = waiting
+	p.onSend(ctx, waiting.id)
 	return waiting, nil
 }
 

@@ -59,6 +59,16 @@ type Options struct {
 	Answers Answers
 	// Memory keeps what servers list; nil means that nothing is kept.
 	Memory Memory
+	// Sessions are the servers that stay; nil means that each server is started, or connected with, by this process.
+	Sessions *Sessions
+	// KeepAlive is for how long the servers stay that say nothing of that; zero means that they end with this process.
+	// Stays reports that this process may start one that stays.
+	KeepAlive time.Duration
+	Stays     bool
+	// Watches says that what a server that stays does between requests is wanted.
+	Watches bool
+	// Hold names a session to start for each server by its name, as toolx session start does.
+	Hold map[string]Record
 	// Consent is called before a server is used for the first time, and may ask the user; an entry that it has not
 	// allowed does not resolve. It may be nil. The error is ctx's.
 	Consent func(ctx context.Context, list ...*config.Server) error
@@ -74,7 +84,8 @@ type Pool struct {
 	disabled []string
 	off      map[string]*config.Server
 	entries  map[string]*entry
-	noted    sync.Map // what note has told
+	noted    sync.Map          // what note has told
+	lost     map[string]Record // sessions that have ended unexpectedly, by the names of servers; guarded by mu
 }
 
 // entry is one server and its session, once somebody has asked for it.
@@ -483,14 +494,9 @@ func unknown(err error) bool {
 // attempt.
 func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Session, error) {
 	ctx := o.ctx
-	if p.options.Consent != nil {
-		if err := p.options.Consent(ctx, server); err != nil {
-			return nil, err
-		}
-	}
-	d, err := p.dial(server)
+	d, err := p.prepare(ctx, server)
 	if err != nil {
-		return nil, p.giveUp(server, 0, err)
+		return nil, err
 	}
 	attempts, delay := d.attempts, d.baseDelay
 	var before *Failure // of the last attempt
@@ -506,6 +512,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 			if session.program != nil {
 				session.program.announce()
 			}
+			session.reopen = func(ctx context.Context) (*Session, error) { return p.Open(ctx, server.Name) }
 			go session.tellLoss()
 			return session, nil
 		}
@@ -529,6 +536,27 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		}
 		delay *= 2
 	}
+}
+
+// prepare returns how to reach a server: through the session that stays, if there is one, else as its entry says, once
+// the user has consented. The error is ctx's, Consent's, or a *ConnectError.
+func (p *Pool) prepare(ctx context.Context, server *config.Server) (dial, error) {
+	if d, ok := p.joinNamed(server); ok {
+		return d, nil
+	}
+	if p.options.Consent != nil {
+		if err := p.options.Consent(ctx, server); err != nil {
+			return dial{}, err
+		}
+	}
+	d, err := p.dial(server)
+	if err == nil {
+		err = p.stay(&d)
+	}
+	if err != nil {
+		return dial{}, p.giveUp(server, 0, err)
+	}
+	return d, nil
 }
 
 // askedToWait returns how long a server's response asks to wait (Retry-After), or zero where it asks for nothing, or
@@ -604,6 +632,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		answers:      o.Answers,
 		memory:       o.Memory,
 		firstID:      o.FirstID,
+		watches:      o.Watches,
 		http:         o.http(),
 		eras:         eraMemory{o.EraFile},
 		attempts:     cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts),

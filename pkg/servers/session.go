@@ -36,12 +36,18 @@ type Session struct {
 	Timing exec.Timing
 	// PID is the process of a server that toolx started.
 	PID int
+	// Held says how a server that stays is used; nil for one that this process has started or connected with.
+	Held *Held
 
 	bus  *exec.Bus
 	link link
-	// program is the link where it is a process's, remote where it is HTTP; the other one is nil.
+	// program is the link where it is a process's, remote where it is HTTP, held where another process holds the server;
+	// the others are nil.
 	program *stdio
 	remote  *remote
+	held    *held
+	// reopen opens the session anew after the end of a server that stays.
+	reopen func(ctx context.Context) (*Session, error)
 	// clientInfo and clientCapabilities are what toolx sends about itself.
 	clientInfo         mcp.Implementation
 	clientCapabilities mcp.ClientCapabilities
@@ -76,6 +82,12 @@ type dial struct {
 	answers      Answers
 	memory       Memory
 	firstID      int64 // zero: at random
+	// join connects with the process that holds the server; nil where this process starts it, or connects with it.
+	join func(ctx context.Context) (*held, error)
+	// watches says that what happens between the requests of this process is wanted from a holder.
+	watches bool
+	// relay passes on what the server sends, where this process holds it for others.
+	relay relay
 
 	// The rest is for servers that are reached by HTTP: the options, the headers of every request, how often to repeat
 	// a request that the server refuses for now, and which way led to a session before.
@@ -86,6 +98,17 @@ type dial struct {
 	eras      eraMemory
 }
 
+// relay passes what a server sends to other processes. Its methods are called on the goroutine that reads.
+type relay interface {
+	notified(method string, params json.RawMessage)
+	// requested reports whether somebody will answer the request.
+	requested(p *peer, m message) bool
+	// sending is told with which id a request of the context's is sent.
+	sending(ctx context.Context, id int64)
+	// mayRepeat reports whether the request of the context may be sent twice.
+	mayRepeat(ctx context.Context) bool
+}
+
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure, or ctx's where that ended first;
 // either way nothing is left running.
 func (d dial) open(ctx context.Context) (*Session, error) {
@@ -94,6 +117,9 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		renewals: make(chan struct{}),
 	}
 	began := time.Now()
+	if d.join != nil {
+		d.startTimeout += 2 * heldPatience // the holder has a limit of its own, and knows more of why it has passed
+	}
 	if err := s.start(ctx, d); err != nil {
 		return nil, err
 	}
@@ -101,7 +127,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	err := s.step(ctx, d, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return (&handshake{Session: s, dial: d}).run(ctx)
 	})
-	if err == nil && !s.recall(d.server) {
+	if err == nil && d.relay == nil && !s.recall(d.server) {
 		err = s.step(ctx, d, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
 			return s.list(ctx, d.server)
 		})
@@ -121,11 +147,19 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 
 // start creates the link and starts it.
 func (s *Session) start(ctx context.Context, d dial) error {
-	if d.launch.URL == "" {
+	switch {
+	case d.join != nil:
+		var err error
+		if s.held, err = d.join(ctx); err != nil {
+			return err
+		}
+		s.held.safe = s.repeatable
+		s.link = s.held
+	case d.launch.URL == "":
 		s.program = newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
 		s.program.stdinGrace = cmp.Or(d.stdinGrace, stdinGrace)
 		s.link = s.program
-	} else {
+	default:
 		var err error
 		if d.headers, err = d.gatherHeaders(ctx); err != nil {
 			return err
@@ -134,7 +168,9 @@ func (s *Session) start(ctx context.Context, d dial) error {
 			return err
 		}
 		s.remote.onExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, session) }
-		s.remote.repeatable = s.repeatable
+		s.remote.repeatable = func(ctx context.Context, method string, params json.RawMessage) bool {
+			return s.repeatable(method, params) || d.relay != nil && d.relay.mayRepeat(ctx)
+		}
 		s.remote.ping = func(ctx context.Context) error {
 			_, err := s.Ping(ctx)
 			return err
@@ -149,6 +185,13 @@ func (s *Session) start(ctx context.Context, d dial) error {
 	s.inbox = newInbox(s.Name, s.bus, d.answers)
 	s.link.rpc().onNotification = s.notified
 	s.link.rpc().onRequest = s.inbox.take
+	if d.relay != nil {
+		s.link.rpc().onNotification, s.link.rpc().onRequest = d.relay.notified, d.relay.requested
+		s.link.rpc().onSend = d.relay.sending
+	}
+	if s.held != nil {
+		go s.held.read()
+	}
 	if s.program == nil {
 		return nil
 	}
@@ -286,10 +329,34 @@ func (s *Session) Tools() []*exec.Tool {
 // CallTool implements exec.Implementation. It always sends a progress token, and returns the server's reply byte for
 // byte. A JSON-RPC error is an *exec.ToolError with the server's own message (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
+	result, err := s.callOnce(ctx, request)
+	if s.held == nil || err == nil || !s.lost(err) {
+		return result, err
+	}
+	if !s.repeatable(string(mcp.MethodToolsCall), CallParams(request.Name, nil)) {
+		return nil, &UnknownOutcomeError{Tool: request.Name, Err: err}
+	}
+	s.notice(slog.LevelWarn, fmt.Sprintf("server %q ended in mid-call; %s may be repeated, and is: %v", s.Name,
+		request.Name, err))
+	next, again := s.reopen(ctx)
+	if again != nil {
+		return nil, again
+	}
+	return next.callOnce(ctx, request)
+}
+
+// callOnce calls a tool, as a task where the tool wants that.
+func (s *Session) callOnce(ctx context.Context, request exec.Request) (json.RawMessage, error) {
 	if s.needsTask(request.Name) {
 		return s.callTask(ctx, request)
 	}
 	return s.demand(ctx, string(mcp.MethodToolsCall), CallParams(request.Name, request.Arguments), request.Progress)
+}
+
+// lost reports whether err says that the server, or its holder, ended while a request was under way.
+func (s *Session) lost(err error) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && closed(s.Done()) && !closed(s.link.rpc().closing)
 }
 
 // CallParams returns the params of a tools/call.
@@ -396,7 +463,10 @@ func (s *Session) tellLoss() {
 // Stderr returns the last n lines of the server's stderr, how many lines there
 // were in all, and the path of the full log (empty where there is none).
 func (s *Session) Stderr(n int) (lines []string, total int, path string) {
-	if s.program == nil {
+	switch {
+	case s.held != nil:
+		return s.held.stderr(n)
+	case s.program == nil:
 		return nil, 0, ""
 	}
 	return s.program.log.last(n)

@@ -126,7 +126,7 @@ func (t *stdio) start() error {
 }
 
 func (t *stdio) roundTrip(ctx context.Context, method string, params json.RawMessage, _ http.Header) (message, error) {
-	p, err := t.register(method, params)
+	p, err := t.register(ctx, method, params)
 	if err != nil {
 		return message{}, err
 	}

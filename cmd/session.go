@@ -1,0 +1,645 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+	"toolx/pkg/words"
+)
+
+// envNoSession is the variable that does what --no-session does.
+const envNoSession = "TOOLX_NO_SESSION"
+
+// sessions returns where the servers are that stay; nil where they are not to be used, or there is no place for them.
+func (a *App) sessions() *servers.Sessions {
+	if a.flags.noSession || os.Getenv(envNoSession) == "1" {
+		return nil
+	}
+	return sessionStore()
+}
+
+// sessionStore returns where the servers are that stay: in the folder of the login session where the system has one, so
+// that nothing of them outlives it, else in toolx's folder for state.
+func sessionStore() *servers.Sessions {
+	folder := stateFile("sessions")
+	if runtimeDir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtimeDir) {
+		folder = filepath.Join(runtimeDir, "toolx", "sessions")
+	}
+	program, err := os.Executable()
+	if folder == "" || err != nil {
+		return nil
+	}
+	return &servers.Sessions{
+		Folder: folder, Program: []string{program, os.Args[0], "session", "hold"}, Version: Version(),
+	}
+}
+
+// addSessions adds the servers that sessions were started for under names of their own (session start --as).
+func (c *consent) addSessions(loaded *config.Config) {
+	store := sessionStore()
+	if store == nil {
+		return
+	}
+	for _, record := range store.Records() {
+		if !record.Alias || slices.ContainsFunc(loaded.Servers, func(s *config.Server) bool { return s.Name == record.Name }) {
+			continue
+		}
+		if server := heldEntry(loaded.Servers, record); server != nil {
+			loaded.Servers = append(loaded.Servers, server)
+		}
+	}
+}
+
+// heldEntry returns the entry that a session was started for, under the session's name; nil if it is gone.
+func heldEntry(list []*config.Server, record *servers.Record) *config.Server {
+	if record.Server == "" {
+		server := config.AdHoc(record.Command, record.URL, nil)
+		server.Cwd = record.Cwd
+		return renamed(server, record.Name, record.Alias)
+	}
+	for _, server := range list {
+		if server.Plain() == record.Server && server.Origin.File == record.File && !server.Session {
+			return renamed(server, record.Name, record.Alias)
+		}
+	}
+	return nil
+}
+
+// renamed returns a copy of an entry under the name of a session.
+func renamed(server *config.Server, name string, alias bool) *config.Server {
+	other := *server
+	other.Name, other.Session = name, alias
+	return &other
+}
+
+func newSessionCommand(app *App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "session start|list|stop|restart|logs",
+		Short: "Keep servers running between commands",
+		Long: `Keep servers running between commands: calls need not wait for a start, and a server
+that remembers (a browser, a database, a debugger) does so from one command to the next.
+
+Each server is held by a process of its own, which ends when the session has not been
+used for a while. Every verb uses a running session by itself, but for doctor and proxy;
+--no-session goes past it. In a config, keepAlive: 10m keeps a server without a word.
+
+Exit codes: 0 success, 2 wrong usage or an unknown name, 3 authentication, 4 a server was
+not reached, 130 interrupted.`,
+		Example: `  toolx session start browser
+  toolx call browser__navigate --arg url=https://example.org
+  toolx call browser__click --arg text=More
+  toolx session stop browser`,
+		Args: needsSubcommand("session has no subcommand %q",
+			"toolx session start SERVER; the others are list, stop, restart and logs"),
+		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
+	}
+	cmd.AddCommand(
+		newSessionStartCommand(app, runSessionStart),
+		newSessionListCommand(app, runSessionList),
+		newSessionStopCommand(app, runSessionStop),
+		newSessionRestartCommand(app, runSessionRestart),
+		newSessionLogsCommand(app, runSessionLogs),
+		newSessionHoldCommand(app),
+	)
+	return cmd
+}
+
+// sessionStartOptions say which servers are to stay.
+type sessionStartOptions struct {
+	names   []string
+	command []string
+	as      string
+	idle    time.Duration
+	json    bool
+}
+
+func newSessionStartCommand(app *App, run runFunc[sessionStartOptions]) *cobra.Command {
+	var o sessionStartOptions
+	cmd := &cobra.Command{
+		Use:   "start SERVER… | start --as NAME SERVER | start --as NAME -- COMMAND…",
+		Short: "Start servers, and keep them running",
+		Long: `Start servers, and keep them running. A session is used by every later command that
+needs the server. With --as it has a name of its own, before the names of its tools
+(work__browser_click): one server can have several sessions that know nothing of each
+other. A command after -- and an address of --url need such a name.
+
+Exit codes: 0 the sessions run, 2 wrong usage or an unknown name, 3 authentication, 4 a
+server was not reached, 130 interrupted.`,
+		Example: `  toolx session start github browser
+  toolx session start --as work --idle 2h browser
+  toolx session start --as ev -- npx -y @modelcontextprotocol/server-everything`,
+		Args:              namesOrCommand(&o.names, &o.command),
+		ValidArgsFunction: completeServers(app, 0),
+		RunE: runs(app, &o, run, func() error {
+			return o.check(app.flags.url)
+		}),
+	}
+	cmd.Flags().StringVar(&o.as, "as", "", "give the session a `NAME` of its own")
+	cmd.Flags().Var(timeFlag{&o.idle, false}, "idle", "end the session when it has not been used for `D` (default 30m)")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the sessions as JSON")
+	return cmd
+}
+
+func (o *sessionStartOptions) check(url string) error {
+	named := len(o.command) == 0 && url == ""
+	switch {
+	case named && len(o.names) == 0:
+		return fault.Usage("name a server", "toolx session start SERVER; toolx servers lists them")
+	case !named && o.as == "":
+		return fault.Usage("a session of a command or an address needs a name", "toolx session start --as NAME …")
+	case o.as != "" && len(o.names) > 1:
+		return fault.Usage("--as is for one server", "toolx session start --as "+exec.ShellLine(o.as)+" SERVER")
+	case o.as != "" && strings.Trim(o.as, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
+		return fault.Usage("the name "+quote(o.as)+" cannot stand before a tool's", "--as takes letters, digits, - and _")
+	case o.idle < 0:
+		return fault.Usage("--idle must not be negative", "--idle 30m")
+	}
+	return nil
+}
+
+func runSessionStart(ctx context.Context, app *App, o sessionStartOptions) error {
+	list, records, err := app.serversToHold(o)
+	if err != nil {
+		return err
+	}
+	for _, record := range records {
+		record.Limit = o.idle // zero: the default
+	}
+	return app.startSessions(ctx, list, records, o.json)
+}
+
+// serversToHold returns the entries that sessions are to be started for, and what is known of each session.
+func (a *App) serversToHold(o sessionStartOptions) (list []*config.Server, records map[string]*servers.Record, err error) {
+	adHoc, err := a.flags.adHoc(o.command)
+	if err != nil {
+		return nil, nil, err
+	}
+	loaded, err := a.consent.loadConfig()
+	a.tellRemarks(loaded)
+	if err != nil && adHoc == nil {
+		return nil, nil, err
+	}
+	if o.as != "" && slices.ContainsFunc(loaded.Servers, func(s *config.Server) bool { return s.Name == o.as && !s.Session }) {
+		return nil, nil, fault.Usage("a server of the config is named "+quote(o.as), "--as takes another name")
+	}
+	if adHoc != nil {
+		list = []*config.Server{adHoc}
+	}
+	for _, name := range o.names {
+		server, err := serverNamed(loaded.Servers, name, "toolx servers lists those of other clients too")
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case server.Disabled:
+			return nil, nil, servers.Disabled(server)
+		}
+		list = append(list, server)
+	}
+	records = make(map[string]*servers.Record)
+	for i, server := range list {
+		record := &servers.Record{Named: true, Alias: o.as != "" || server.Session}
+		if adHoc != nil {
+			record.Command, record.URL = o.command, a.flags.url
+		}
+		if o.as != "" {
+			list[i] = renamed(server, o.as, true)
+		}
+		record.Key = servers.NamedKey(list[i], record.Alias)
+		records[list[i].Name] = record
+	}
+	return list, records, nil
+}
+
+// startSessions starts sessions that do not run yet, and prints what runs then.
+func (a *App) startSessions(
+	ctx context.Context, list []*config.Server, records map[string]*servers.Record, asJSON bool,
+) error {
+	store := sessionStore()
+	if store == nil {
+		return fault.Usage("there is no folder to keep sessions in", "set XDG_RUNTIME_DIR, or HOME")
+	}
+	running := make(map[string]bool)
+	for _, info := range store.List(ctx, sessionPatience) {
+		running[info.Key] = info.State != servers.StateDead
+	}
+	holds := make(map[string]servers.Record)
+	var names []string
+	for _, server := range list {
+		record := records[server.Name]
+		names = append(names, server.Name)
+		if running[record.Key] {
+			a.say("a session of %s runs already", render.Safe(server.Name))
+			continue
+		}
+		holds[server.Name] = *record
+	}
+	box, err := a.toolbox(toolboxOptions{
+		servers: list, tellsFailures: true, answers: &answerOptions{}, holds: holds, sessions: store,
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		box.letLogin(name + exec.Separator)
+	}
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "session", Request: true})
+	defer done()
+	opened, err := box.startServers(bounded, "session", names, false)
+	if err != nil {
+		return err
+	}
+	box.tellFailed(opened, false)
+	wanted := func(info *servers.SessionInfo) bool {
+		return slices.ContainsFunc(list, func(s *config.Server) bool { return records[s.Name].Key == info.Key })
+	}
+	infos := slices.DeleteFunc(store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool { return !wanted(info) })
+	if err := a.printSessions(infos, asJSON); err != nil {
+		return err
+	}
+	if failed := firstFailure(opened); failed != nil {
+		return &reportedError{failed}
+	}
+	return nil
+}
+
+// sessionPatience is how long the holder of a session may take to say how it is, sessionStopTime how long it may take
+// to end its server.
+const (
+	sessionPatience = 2 * time.Second
+	sessionStopTime = 8 * time.Second
+)
+
+func newSessionListCommand(app *App, run runFunc[bool]) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the servers that stay",
+		Long: `List the servers that stay: name, state, the server's process, its age, for how long
+nobody has used it, how many calls it has answered, its memory, and what it runs. States
+are ready, busy, starting, ended (the next call starts the server anew), not answering,
+and dead (the process that held the server has ended by itself).
+
+Exit codes: 0 listed, also where there is none; 2 wrong usage.`,
+		Example: `  toolx session list
+  toolx session list --json | jq -r '.sessions[].name'`,
+		Args: noArguments,
+		RunE: runs(app, &asJSON, run),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, `print {"sessions":[{"name":…},…]}`)
+	return cmd
+}
+
+func runSessionList(ctx context.Context, app *App, asJSON bool) error {
+	var infos []*servers.SessionInfo
+	if store := sessionStore(); store != nil {
+		infos = store.List(ctx, sessionPatience)
+	}
+	if len(infos) == 0 && !asJSON {
+		app.say("no server stays; toolx session start SERVER starts one that does")
+	}
+	return app.printSessions(infos, asJSON)
+}
+
+// sessionRow is a session as --json prints it.
+type sessionRow struct {
+	Name    string   `json:"name"`
+	Server  string   `json:"server,omitempty"`
+	State   string   `json:"state"`
+	Ended   string   `json:"ended,omitempty"`
+	PID     int      `json:"pid,omitempty"`
+	Holder  int      `json:"holder_pid"`
+	AgeMS   int64    `json:"age_ms"`
+	IdleMS  int64    `json:"idle_ms"`
+	LimitMS int64    `json:"idle_limit_ms"`
+	Calls   int      `json:"calls"`
+	Clients int      `json:"clients"`
+	Memory  int64    `json:"memory_bytes,omitempty"`
+	Kept    bool     `json:"keep_alive,omitempty"`
+	Command []string `json:"command,omitempty"`
+	URL     string   `json:"url,omitempty"`
+	Where   string   `json:"where,omitempty"`
+	Log     string   `json:"log,omitempty"`
+	Toolx   string   `json:"toolx"`
+	Started string   `json:"started"`
+}
+
+func (a *App) newSessionRow(info *servers.SessionInfo) sessionRow {
+	row := sessionRow{
+		Name: info.Name, Server: info.Server, State: info.State, Ended: a.mask.Text(info.Ended), PID: info.PID,
+		Holder: info.Holder, AgeMS: info.Age.Milliseconds(), IdleMS: info.Idle.Milliseconds(),
+		LimitMS: info.Limit.Milliseconds(), Calls: info.Calls, Clients: info.Clients, Memory: info.Memory,
+		Kept: !info.Named, URL: a.mask.Text(info.URL), Where: info.File, Log: info.StderrPath, Toolx: info.Toolx,
+		Started: info.Started.UTC().Format(time.RFC3339),
+	}
+	for _, word := range info.Command {
+		row.Command = append(row.Command, a.mask.Text(word))
+	}
+	return row
+}
+
+func (a *App) printSessions(infos []*servers.SessionInfo, asJSON bool) error {
+	rows := []sessionRow{}
+	for _, info := range infos {
+		rows = append(rows, a.newSessionRow(info))
+	}
+	if asJSON {
+		return a.printJSON(map[string]any{"sessions": rows})
+	}
+	screen := a.outScreen()
+	out := tabwriter.NewWriter(a.Console.Out, 0, 0, 2, ' ', 0)
+	if len(rows) > 0 && screen.TTY {
+		fmt.Fprintln(out, "NAME\tSTATE\tPID\tAGE\tIDLE\tCALLS\tMEMORY\tSERVER")
+	}
+	for _, row := range rows {
+		fields := row.fields(screen.TTY)
+		if !screen.TTY {
+			if err := a.printFields(fields...); err != nil {
+				return err
+			}
+			continue
+		}
+		for i := range fields {
+			fields[i] = render.Safe(fields[i])
+		}
+		fmt.Fprintln(out, strings.Join(fields, "\t"))
+	}
+	return out.Flush()
+}
+
+// fields returns the columns of a session: for a person with units, in a pipe in milliseconds and bytes.
+func (r sessionRow) fields(person bool) []string {
+	age, idle := strconv.FormatInt(r.AgeMS, 10), strconv.FormatInt(r.IdleMS, 10)
+	memory := strconv.FormatInt(r.Memory, 10)
+	if person {
+		age, idle = shortTime(r.AgeMS), shortTime(r.IdleMS)
+		memory = exec.Bytes(r.Memory)
+	}
+	what := cmp.Or(r.Server, r.URL, exec.ShellLine(r.Command...))
+	if r.Ended != "" && person {
+		what += ": " + words.FirstLine(r.Ended)
+	}
+	return []string{r.Name, r.State, strconv.Itoa(r.PID), age, idle, strconv.Itoa(r.Calls), memory, what}
+}
+
+// shortTime returns a time in milliseconds for a person, in whole seconds.
+func shortTime(ms int64) string {
+	return (time.Duration(ms) * time.Millisecond).Round(time.Second).String()
+}
+
+// sessionNamesOptions say which sessions are meant.
+type sessionNamesOptions struct {
+	names []string
+	all   bool
+	json  bool
+}
+
+func newSessionStopCommand(app *App, run runFunc[sessionNamesOptions]) *cobra.Command {
+	var o sessionNamesOptions
+	cmd := &cobra.Command{
+		Use:   "stop NAME… | stop --all",
+		Short: "End servers that stay",
+		Long: `End servers that stay. A server gets its time to end in order; what does not answer is
+killed. A session that is dead already is forgotten.
+
+Exit codes: 0 ended, 1 a process does not end, 2 wrong usage or an unknown name.`,
+		Example: `  toolx session stop browser
+  toolx session stop --all`,
+		Args: func(_ *cobra.Command, args []string) error {
+			o.names = args
+			return nil
+		},
+		ValidArgsFunction: completeSessions,
+		RunE:              runs(app, &o, run, o.check),
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "end every session")
+	return cmd
+}
+
+func (o *sessionNamesOptions) check() error {
+	switch {
+	case o.all && len(o.names) > 0:
+		return fault.Usage("--all stands alone", "toolx session stop --all")
+	case !o.all && len(o.names) == 0:
+		return fault.Usage("name a session", "toolx session stop NAME, or --all; toolx session list shows them")
+	}
+	return nil
+}
+
+// sessionsNamed returns the records of sessions by their names; all of them for none.
+func sessionsNamed(store *servers.Sessions, names []string) ([]*servers.Record, error) {
+	if store == nil {
+		return nil, fault.Usage("there is no folder to keep sessions in", "set XDG_RUNTIME_DIR, or HOME")
+	}
+	records := store.Records()
+	if len(names) == 0 {
+		return records, nil
+	}
+	var found []*servers.Record
+	for _, name := range names {
+		before := len(found)
+		for _, record := range records {
+			if record.Name == name {
+				found = append(found, record)
+			}
+		}
+		if len(found) == before {
+			fix := "toolx session start " + exec.ShellLine(name) + " starts one"
+			if known := words.Texts(records, func(r *servers.Record) string { return r.Name }); len(known) > 0 {
+				fix = "the sessions are " + strings.Join(known, ", ") + "; " + fix
+			}
+			return nil, fault.Usage("no session is named "+quote(name), fix)
+		}
+	}
+	return found, nil
+}
+
+func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error {
+	store := sessionStore()
+	records, err := sessionsNamed(store, o.names)
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		app.say("no server stays")
+	}
+	for _, record := range records {
+		info, err := store.Stop(ctx, record, sessionStopTime)
+		switch {
+		case err != nil:
+			return fmt.Errorf("session %s: %w", record.Name, err)
+		case info.State == servers.StateDead:
+			app.say("%s had ended already; it is forgotten", render.Safe(record.Name))
+		case info.State == servers.StateSilent:
+			app.say("%s did not answer, and was killed", render.Safe(record.Name))
+		default:
+			app.say("%s has ended", render.Safe(record.Name))
+		}
+	}
+	return nil
+}
+
+func newSessionRestartCommand(app *App, run runFunc[sessionNamesOptions]) *cobra.Command {
+	var o sessionNamesOptions
+	cmd := &cobra.Command{
+		Use:   "restart NAME…",
+		Short: "End servers that stay, and start them anew",
+		Long: `End servers that stay, and start them anew, as their entries are now.
+
+Exit codes: 0 the sessions run, 2 wrong usage or an unknown name, 3 authentication, 4 a
+server was not reached, 130 interrupted.`,
+		Example: `  toolx session restart browser`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if o.names = args; len(args) == 0 {
+				return fault.Usage("name a session", "toolx session restart NAME; toolx session list shows them")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeSessions,
+		RunE:              runs(app, &o, run),
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the sessions as JSON")
+	return cmd
+}
+
+func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) error {
+	store := sessionStore()
+	found, err := sessionsNamed(store, o.names)
+	if err != nil {
+		return err
+	}
+	loaded, err := app.consent.loadConfig()
+	if err != nil {
+		return err
+	}
+	var list []*config.Server
+	records := make(map[string]*servers.Record)
+	for _, record := range found {
+		server := heldEntry(loaded.Servers, record)
+		if server == nil {
+			return fault.Usage("the entry "+quote(record.Server)+" that session "+record.Name+" was started for is gone ("+
+				record.File+")", "toolx session stop "+exec.ShellLine(record.Name))
+		}
+		if _, err := store.Stop(ctx, record, sessionStopTime); err != nil {
+			return fmt.Errorf("session %s: %w", record.Name, err)
+		}
+		list = append(list, server)
+		records[server.Name] = &servers.Record{
+			Key: servers.NamedKey(server, record.Alias), Named: true, Alias: record.Alias, Limit: record.Limit,
+			Command: record.Command, URL: record.URL,
+		}
+	}
+	return app.startSessions(ctx, list, records, o.json)
+}
+
+// sessionLogsOptions say whose stderr is shown.
+type sessionLogsOptions struct {
+	name   string
+	follow bool
+}
+
+func newSessionLogsCommand(app *App, run runFunc[sessionLogsOptions]) *cobra.Command {
+	var o sessionLogsOptions
+	cmd := &cobra.Command{
+		Use:   "logs NAME",
+		Short: "Show the stderr of a server that stays",
+		Long: `Show what the server of a session has written to its stderr since it was started; -f
+goes on with what it writes, until Ctrl-C.
+
+Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.`,
+		Example: `  toolx session logs browser
+  toolx session logs -f browser`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fault.Usage("name one session", "toolx session logs NAME; toolx session list shows them")
+			}
+			o.name = args[0]
+			return nil
+		},
+		ValidArgsFunction: completeSessions,
+		RunE:              runs(app, &o, run),
+	}
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what the server writes")
+	return cmd
+}
+
+func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
+	store := sessionStore()
+	records, err := sessionsNamed(store, []string{o.name})
+	if err != nil {
+		return err
+	}
+	lines, err := store.Follow(ctx, records[0], o.follow)
+	if err != nil {
+		return fault.Usage("session "+o.name+": "+err.Error(), "toolx session list shows its state")
+	}
+	for line := range lines {
+		if err := app.printLine(line); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// printLine prints a line that a server wrote: on a terminal so that it cannot do harm, in a pipe as it is.
+func (o *output) printLine(line string) error {
+	if o.outScreen().TTY {
+		line = o.mask.Text(render.Safe(line))
+	}
+	_, err := fmt.Fprintln(o.Console.Out, line)
+	return err
+}
+
+// newSessionHoldCommand makes the verb that holds a server. toolx itself starts it.
+func newSessionHoldCommand(app *App) *cobra.Command {
+	return &cobra.Command{
+		Use:    "hold",
+		Short:  "Hold a server for other processes of toolx",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			http := app.overHTTP()
+			debug.FreeOSMemory()
+			return servers.Hold(cmd.Context(), app.Console.In, closing{app.Console.Out}, http)
+		},
+	}
+}
+
+// closing closes a writer that can be closed.
+type closing struct{ io.Writer }
+
+// Close implements io.Closer.
+func (c closing) Close() error {
+	if file, ok := c.Writer.(io.Closer); ok {
+		return file.Close()
+	}
+	return nil
+}
+
+// completeSessions completes names of sessions.
+func completeSessions(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []string
+	if store := sessionStore(); store != nil {
+		names = words.Texts(store.Records(), func(r *servers.Record) string { return r.Name })
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,291 @@
+package servers
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/state"
+)
+
+// joinNamed returns how to use the session that was started by a server's name, and reports whether there is one. It
+// needs nothing of the entry, which may have changed since.
+func (p *Pool) joinNamed(server *config.Server) (dial, bool) {
+	sessions := p.options.Sessions
+	if sessions == nil || p.options.Hold[server.Name].Key != "" {
+		return dial{}, false
+	}
+	key := NamedKey(server, server.Session)
+	if !sessions.exists(key) {
+		return dial{}, false
+	}
+	conn, err := sessions.connect(context.Background(), key)
+	if errors.Is(err, errNoHolder) {
+		p.tellDead(server, key)
+		return dial{}, false
+	}
+	if err != nil {
+		p.note(fmt.Sprintf("the session of server %q is not used: %v", server.Name, err))
+		return dial{}, false
+	}
+	d := p.options.dial(server, &config.Resolved{})
+	d.join = func(ctx context.Context) (*held, error) {
+		if first := conn; first != nil {
+			conn = nil
+			return newHeld(server.Name, first, d.bus), nil
+		}
+		next, err := sessions.connect(ctx, key)
+		return p.heldOver(d, next, err)
+	}
+	return d, true
+}
+
+// heldOver returns the link over a connection with a holder, or the Failure for err.
+func (p *Pool) heldOver(d dial, conn net.Conn, err error) (*held, error) {
+	if err != nil {
+		return nil, &Failure{Server: d.server.Name, Ending: EndingHolderGone, Reason: err, final: true}
+	}
+	return newHeld(d.server.Name, conn, d.bus), nil
+}
+
+// tellDead says that the process that held a session has ended without being asked to, and forgets the session. The
+// session of an entry is started anew.
+func (p *Pool) tellDead(server *config.Server, key string) {
+	record, err := p.options.Sessions.Read(key)
+	p.options.Sessions.Forget(key)
+	if err != nil {
+		return
+	}
+	p.note(fmt.Sprintf("the session of server %q has ended unexpectedly (process %d held it): "+
+		"what the server kept in memory is lost, and it is started anew", server.Name, record.Holder))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lost == nil {
+		p.lost = make(map[string]Record)
+	}
+	p.lost[server.Name] = Record{Key: key, Alias: record.Alias, Named: true, Limit: record.Limit, Command: record.Command}
+}
+
+// stay lets a process of its own hold the server if that is wanted: because it is asked for by name, or the entry has
+// keepAlive. If no such process can be had, the server is this process's own.
+func (p *Pool) stay(d *dial) error {
+	sessions, server := p.options.Sessions, d.server
+	if sessions == nil {
+		return nil
+	}
+	record, named := p.options.Hold[server.Name]
+	if !named {
+		p.mu.Lock()
+		record, named = p.lost[server.Name]
+		p.mu.Unlock()
+	}
+	limit := cmp.Or(server.KeepAlive, p.options.KeepAlive)
+	if !named && limit <= 0 {
+		return nil
+	}
+	spec := p.spec(d, record)
+	if !named {
+		spec.Key, spec.Limit = sessions.keepAliveKey(server, spec), limit
+		if !p.options.Stays && !sessions.exists(spec.Key) {
+			return nil
+		}
+	}
+	begin := *d
+	d.join = func(ctx context.Context) (*held, error) {
+		conn, err := sessions.start(ctx, spec)
+		if err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return p.heldOver(begin, conn, err)
+	}
+	return nil
+}
+
+// spec returns what a holder has to know of a server.
+func (p *Pool) spec(d *dial, record Record) *HoldSpec {
+	server := d.server
+	record.Name, record.Entry, record.Cwd = server.Name, server.Identity(), d.launch.Cwd
+	if !server.OnCommandLine() {
+		record.Server, record.File = server.Plain(), server.Origin.File
+	}
+	spec := &HoldSpec{
+		Record: record, Sessions: *p.options.Sessions, Launch: *d.launch, Transport: server.Transport,
+		Protocol: d.protocol, StartTimeout: d.startTimeout, MaxMessage: d.maxMessage, StdinGrace: d.stdinGrace,
+		StderrDir: d.stderrDir, EraFile: d.eras.path, CACert: d.http.CACert, Insecure: d.http.Insecure,
+		Attempts: d.attempts, BaseDelay: d.baseDelay, Offered: asJSON(d.answers.capabilities()),
+	}
+	if spec.Launch.Cwd == "" { // a holder has another current folder
+		spec.Launch.Cwd, _ = os.Getwd() // if that is gone, the server cannot start there either
+	}
+	return spec
+}
+
+// Shared reports whether a server is held by another process, so that it stays when this one ends.
+func (p *Pool) Shared(name string) bool {
+	session := p.Session(name)
+	return session != nil && session.held != nil
+}
+
+// List describes all sessions, each asked within limit.
+func (s *Sessions) List(ctx context.Context, limit time.Duration) []*SessionInfo {
+	records := s.Records()
+	list := make([]*SessionInfo, len(records))
+	done := make(chan struct{})
+	for i, record := range records {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			list[i] = s.describe(ctx, record, limit)
+		}()
+	}
+	for range records {
+		<-done
+	}
+	return slices.DeleteFunc(list, func(info *SessionInfo) bool { return info == nil })
+}
+
+// The states of a session besides those that its holder tells.
+const (
+	StateDead   = "dead"
+	StateSilent = "not answering"
+)
+
+func (s *Sessions) describe(ctx context.Context, record *Record, limit time.Duration) *SessionInfo {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	told, err := s.ask(bounded, record.Key, demand{Kind: demandInfo})
+	switch {
+	case err == nil:
+		return told
+	case errors.Is(err, errNoHolder):
+		return &SessionInfo{Record: *record, State: StateDead}
+	}
+	return &SessionInfo{Record: *record, State: StateSilent, Ended: err.Error()}
+}
+
+// ask asks the holder of a session about it.
+func (s *Sessions) ask(ctx context.Context, key string, d demand) (*SessionInfo, error) {
+	conn, err := s.connect(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	h := newHeld("", conn, nil)
+	defer h.shutdown(ctx)
+	go h.read()
+	d.Version = heldVersion
+	r, err := h.demand(ctx, d)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Info == nil:
+		return nil, errors.New("another version of toolx holds it")
+	}
+	return r.Info, nil
+}
+
+// Stop ends a session: the server in order, then its holder; what does not end within limit is killed. It returns what
+// was known of the session before.
+func (s *Sessions) Stop(ctx context.Context, record *Record, limit time.Duration) (*SessionInfo, error) {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	info, err := s.ask(bounded, record.Key, demand{Kind: demandStop})
+	if errors.Is(err, errNoHolder) {
+		s.Forget(record.Key)
+		return &SessionInfo{Record: *record, State: StateDead}, nil
+	}
+	if err == nil && s.waitReleased(bounded, record.Key) {
+		return info, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	// On Linux the kernel ends the server with its holder; elsewhere the end of its stdin does.
+	if process, found := os.FindProcess(record.Holder); found == nil {
+		_ = process.Kill() // it may have ended just now
+	}
+	again, cancelAgain := context.WithTimeout(ctx, limit)
+	defer cancelAgain()
+	if !s.waitReleased(again, record.Key) {
+		return nil, fmt.Errorf("process %d, which holds the session, does not end", record.Holder)
+	}
+	s.Forget(record.Key)
+	return &SessionInfo{Record: *record, State: StateSilent}, nil
+}
+
+// followPause is how often the log of a server is looked at for more.
+const followPause = 250 * time.Millisecond
+
+// Follow returns the lines of the log of a session's server. With more, it goes on until ctx or the session ends, also
+// when the server is started anew.
+func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.Seq[string], error) {
+	info, err := s.ask(ctx, record.Key, demand{Kind: demandInfo})
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(string) bool) {
+		var log tail
+		for {
+			if log.path != info.StderrPath {
+				log.follow(info.StderrPath)
+			}
+			if !log.lines(yield) || !more || !waited(ctx, followPause) {
+				break
+			}
+			if now, err := s.ask(ctx, record.Key, demand{Kind: demandInfo}); err == nil {
+				info = now
+			} else if errors.Is(err, errNoHolder) {
+				more = false // once more, for its last words
+			}
+		}
+		log.close()
+	}, nil
+}
+
+// tail reads the lines of a file that grows.
+type tail struct {
+	path string
+	file *os.File
+	in   *bufio.Reader
+	part string
+}
+
+func (t *tail) follow(path string) {
+	t.close()
+	t.path = path
+	if file, err := state.Open(path, os.O_RDONLY); err == nil {
+		t.file, t.in = file, bufio.NewReader(file)
+	} else {
+		t.path = "" // it is made with the first line
+	}
+}
+
+// lines yields the lines that have come, and reports whether more are wanted.
+func (t *tail) lines(yield func(string) bool) bool {
+	for t.in != nil {
+		text, err := t.in.ReadString('\n')
+		t.part += text
+		if err != nil {
+			return true
+		}
+		line := strings.TrimRight(t.part, "\r\n")
+		if t.part = ""; !yield(line) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *tail) close() {
+	if t.file != nil {
+		t.file.Close()
+		t.file, t.in = nil, nil
+	}
+}

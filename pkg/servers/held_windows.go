@@ -1,0 +1,14 @@
+package servers
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// detached starts a process without the console of this one.
+func detached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true,
+	}
+}

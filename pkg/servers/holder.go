@@ -1,0 +1,609 @@
+package servers
+
+import (
+	"cmp"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// HoldSpec says which server a holder holds, and how it is started. It has secrets, and goes from the process that
+// starts a holder to the holder through a pipe.
+type HoldSpec struct {
+	Record
+	Sessions Sessions
+	Launch   config.Resolved
+	// Transport, Protocol, Cautious and the limits are those of the entry and the command line (see Options).
+	Transport, Protocol string
+	StartTimeout        time.Duration
+	MaxMessage          int64
+	StdinGrace          time.Duration
+	StderrDir, EraFile  string
+	CACert              string
+	Insecure            bool
+	Attempts            int
+	BaseDelay           time.Duration
+	// Offered are the capabilities to offer to the server, as JSON.
+	Offered []byte
+}
+
+// holder keeps one server for any number of clients, which are other processes of toolx on the same machine and of the
+// same user. It numbers their requests anew, passes what the server sends to the client that it concerns, and keeps a
+// bounded part of what concerns none of them for the next one.
+type holder struct {
+	spec   HoldSpec
+	dial   dial
+	bus    *exec.Bus
+	began  time.Time
+	stop   func() // ends the holder
+	served sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	clients  map[*client]bool
+	session  *Session
+	opening  *heldOpening
+	openedAt time.Time
+	ended    *Failure // how the server ended that was held last; nil if none has
+	requests map[string]*heldRequest
+	tokens   map[string]*heldRequest // by the progress token that the server knows
+	asked    map[string]*client      // requests of the server, by their raw id
+	tokened  int64
+	kept     []report
+	keptSize int
+	dropped  int // of what was to be kept
+	calls    int
+	used     time.Time // when the last answer was given
+	idle     *time.Timer
+	leaving  bool
+}
+
+// heldOpening is a start of the server that clients wait for.
+type heldOpening struct {
+	done    chan struct{} // closed when err is set
+	err     error
+	waiting int
+	cancel  context.CancelFunc
+}
+
+// heldRequest is a request of a client that is under way.
+type heldRequest struct {
+	client *client
+	safe   bool
+	id     string          // with which it was sent; guarded by holder.mu
+	token  json.RawMessage // its progress token, as the client wrote it
+	// received is where its answer came; guarded by holder.mu.
+	received *FrameReceived
+}
+
+type heldRequestKey struct{}
+
+// The bounds on what is kept for the next client.
+const (
+	maxKept     = 200
+	maxKeptSize = 256 << 10
+)
+
+// Hold keeps a server until it has not been used for a while, it is told to stop, or ctx ends. It says on ready that it
+// listens, or why it does not. authorize is as in HTTPOptions.
+func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOptions) error {
+	var spec HoldSpec
+	if err := gob.NewDecoder(from).Decode(&spec); err != nil {
+		return fmt.Errorf("what is to be held cannot be read: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h := newHolder(spec, http, cancel)
+	listener, release, err := spec.Sessions.listen(ctx, &h.spec.Record)
+	if err != nil {
+		fmt.Fprintln(ready, err)
+		return err
+	}
+	defer release()
+	defer h.close()
+	defer listener.Close()
+	defer context.AfterFunc(ctx, func() { listener.Close() })()
+	fmt.Fprintln(ready, holderReady)
+	ready.Close()
+	h.rest()
+	for {
+		conn, err := listener.Accept()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case checkPeer(conn) != nil:
+			conn.Close()
+		default:
+			h.accept(ctx, conn)
+		}
+	}
+}
+
+func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
+	spec.Holder, spec.Started, spec.Toolx = os.Getpid(), time.Now(), spec.Sessions.Version
+	spec.Limit = cmp.Or(spec.Limit, DefaultIdle)
+	h := &holder{
+		spec: spec, bus: &exec.Bus{}, began: time.Now(), used: time.Now(), stop: stop,
+		clients: make(map[*client]bool), requests: make(map[string]*heldRequest),
+		tokens: make(map[string]*heldRequest), asked: make(map[string]*client),
+	}
+	h.bus.Subscribe(h.happened)
+	http.CACert, http.Insecure = spec.CACert, spec.Insecure
+	var offered mcp.ClientCapabilities
+	_ = json.Unmarshal(spec.Offered, &offered) // toolx wrote it
+	h.dial = Options{
+		Bus: h.bus, StartTimeout: spec.StartTimeout, Protocol: spec.Protocol, MaxMessage: spec.MaxMessage,
+		StdinGrace: spec.StdinGrace, StderrDir: spec.StderrDir, EraFile: spec.EraFile, Version: spec.Sessions.Version,
+		Attempts: spec.Attempts, BaseDelay: spec.BaseDelay, HTTP: http, Answers: standIns(offered),
+	}.dial(spec.Launch.Entry(spec.Name, spec.Transport), &h.spec.Launch)
+	h.dial.relay = h
+	return h
+}
+
+// standIns returns answers that advertise these capabilities. The clients give the true ones.
+func standIns(offered mcp.ClientCapabilities) (answers Answers) {
+	if offered.Elicitation != nil {
+		answers.Elicit = func(context.Context, *Elicitation) (*Elicited, error) { return nil, errors.ErrUnsupported }
+	}
+	if offered.Sampling != nil {
+		answers.Sample = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			return nil, errors.ErrUnsupported
+		}
+	}
+	if offered.Roots != nil {
+		answers.Roots = []Root{}
+	}
+	return answers
+}
+
+// accept serves a client.
+func (h *holder) accept(ctx context.Context, conn net.Conn) {
+	c := &client{holder: h, conn: conn, cancels: make(map[int64]context.CancelCauseFunc)}
+	c.more.L = &c.mu
+	h.mu.Lock()
+	h.clients[c] = true
+	h.rest1()
+	h.mu.Unlock()
+	h.served.Go(c.write)
+	h.served.Go(func() {
+		c.read(ctx)
+		h.left(c)
+	})
+}
+
+// left forgets a client that has gone: its requests were cancelled, and what the server asked it is refused.
+func (h *holder) left(c *client) {
+	h.mu.Lock()
+	delete(h.clients, c)
+	var refused []string
+	for id, asked := range h.asked {
+		if asked == c {
+			refused = append(refused, id)
+			delete(h.asked, id)
+		}
+	}
+	session := h.session
+	over := len(h.clients) == 0 && session == nil && h.ended == nil
+	h.rest1()
+	h.mu.Unlock()
+	for _, id := range refused {
+		session.link.rpc().respond(message{id: json.RawMessage(id)}, nil,
+			&requestError{mcp.INTERNAL_ERROR, "the client that was asked has gone"})
+	}
+	if over { // nothing was ever held
+		h.stop()
+	}
+}
+
+// rest starts the time after which the holder ends, unless somebody uses it.
+func (h *holder) rest() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rest1()
+}
+
+// rest1 is rest while h.mu is held.
+func (h *holder) rest1() {
+	if h.idle == nil {
+		h.idle = time.AfterFunc(h.spec.Limit, h.expire)
+	}
+	h.idle.Stop()
+	if len(h.clients) == 0 {
+		h.used = time.Now()
+		h.idle.Reset(h.spec.Limit)
+	}
+}
+
+// expire ends the holder when nobody has used it for long enough.
+func (h *holder) expire() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.clients) == 0 {
+		h.leaving = true
+		h.stop()
+	}
+}
+
+// close ends the server and cuts off the clients.
+func (h *holder) close() {
+	h.mu.Lock()
+	h.leaving = true
+	if h.idle != nil {
+		h.idle.Stop()
+	}
+	session, opening := h.session, h.opening
+	clients := h.clientsNow()
+	h.mu.Unlock()
+	if opening != nil {
+		opening.cancel()
+		<-opening.done
+	}
+	if session != nil {
+		session.Close(context.Background())
+	}
+	for _, c := range clients {
+		c.cut()
+	}
+	h.served.Wait()
+}
+
+// clientsNow returns the clients; h.mu is held.
+func (h *holder) clientsNow() []*client {
+	clients := make([]*client, 0, len(h.clients))
+	for c := range h.clients {
+		clients = append(clients, c)
+	}
+	return clients
+}
+
+// open returns the session with the server, and starts the server if it does not run. reused reports that it ran
+// before. A start goes on as long as any client waits for it.
+func (h *holder) open(ctx context.Context) (session *Session, reused bool, err error) {
+	h.mu.Lock()
+	if session = h.session; session != nil && !closed(session.Done()) {
+		h.mu.Unlock()
+		return session, true, nil
+	}
+	opening := h.opening
+	if opening == nil {
+		opening = &heldOpening{done: make(chan struct{})}
+		var life context.Context
+		life, opening.cancel = context.WithCancel(context.Background())
+		h.opening = opening
+		go h.run(life, opening, session)
+	}
+	opening.waiting++
+	h.mu.Unlock()
+	select {
+	case <-opening.done:
+	case <-ctx.Done():
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if opening.waiting--; opening.waiting == 0 {
+			opening.cancel()
+		}
+		return nil, false, ctx.Err()
+	}
+	if opening.err != nil {
+		return nil, false, opening.err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.session, false, nil
+}
+
+// run starts the server, in place of one that has ended.
+func (h *holder) run(ctx context.Context, opening *heldOpening, before *Session) {
+	if before != nil { // else two processes could want the same device or port
+		before.Close(ctx)
+	}
+	session, err := h.dial.open(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.opening, opening.err = nil, err
+	h.session = session
+	if err == nil {
+		h.openedAt = time.Now()
+		if session.program != nil {
+			session.program.announce()
+		}
+		go h.watch(session)
+	}
+	close(opening.done)
+}
+
+// watch tells the clients when the server ends.
+func (h *holder) watch(session *Session) {
+	<-session.Done()
+	failure := session.link.rpc().failed("")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended = failure; h.leaving {
+		return
+	}
+	h.asked = make(map[string]*client)
+	for c := range h.clients {
+		if c.attached {
+			c.put(report{Kind: reportEnded, Failure: newFailureData(failure)})
+		}
+	}
+}
+
+// sending implements relay: it notes with which id a request goes out.
+func (h *holder) sending(ctx context.Context, id int64) {
+	request, ok := ctx.Value(heldRequestKey{}).(*heldRequest)
+	if !ok {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	request.id = strconv.FormatInt(id, 10)
+	h.requests[request.id] = request
+}
+
+// mayRepeat implements relay: it reports whether the client allows that its request is sent twice.
+func (h *holder) mayRepeat(ctx context.Context) bool {
+	request, ok := ctx.Value(heldRequestKey{}).(*heldRequest)
+	return ok && request.safe
+}
+
+// notified implements relay: it passes a notification of the server to the clients that it concerns.
+func (h *holder) notified(method string, params json.RawMessage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if method == "notifications/progress" {
+		request := h.tokens[rawjson.Unquote(rawjson.Get(params, "progressToken"))]
+		if request == nil {
+			request = h.tokens[string(rawjson.Get(params, "progressToken"))]
+		}
+		if request != nil {
+			request.client.put(notificationReport(method, replaced(params, "progressToken", request.token)))
+			return
+		}
+	}
+	told := notificationReport(method, params)
+	if method == "notifications/message" || method == "notifications/progress" {
+		h.tell(told)
+		return
+	}
+	for c := range h.clients { // what has changed concerns all, and a client that comes asks anew
+		if c.attached || c.running > 0 {
+			c.put(told)
+		}
+	}
+}
+
+func notificationReport(method string, params json.RawMessage) report {
+	members := []rawjson.Member{rawjson.NewMember("method", rawjson.Quote(method))}
+	if params != nil {
+		members = append(members, rawjson.NewMember("params", params))
+	}
+	return report{Kind: reportNotification, Message: rawjson.Object(members)}
+}
+
+// replaced returns an object with another value of a member.
+func replaced(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	members, _ := rawjson.Members(object)
+	for i := range members {
+		if members[i].Name == name {
+			members[i].Value = value
+		}
+	}
+	return rawjson.Object(members)
+}
+
+// requested implements relay: it passes a request of the server to the client whose request most likely caused it, and
+// reports whether there is one. That is the one whose request began first among those that run.
+func (h *holder) requested(_ *peer, m message) bool {
+	if m.method == string(mcp.MethodPing) {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var chosen *client
+	for c := range h.clients {
+		if c.running > 0 && (chosen == nil || c.since.Before(chosen.since)) {
+			chosen = c
+		}
+	}
+	if chosen == nil {
+		return false
+	}
+	h.asked[string(m.id)] = chosen
+	chosen.put(report{Kind: reportRequest, Message: m.raw})
+	return true
+}
+
+// happened takes the events of the server.
+func (h *holder) happened(event exec.Event) {
+	carried := portable(event)
+	if carried == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	told := report{Kind: reportEvent, Event: carried}
+	switch e := event.(type) {
+	case FrameSent:
+		if request := h.requests[e.ID]; request != nil && e.Method != "" {
+			request.client.put(told)
+			return
+		}
+		h.tellNow(told)
+	case FrameReceived:
+		request := h.requests[e.ID]
+		if request == nil || e.Method != "" {
+			h.tellNow(told)
+			return
+		}
+		e.Bytes = nil // the answer has them
+		request.received = &e
+	default:
+		h.tell(told)
+	}
+}
+
+// tellNow tells the clients whose requests run, and those that watch; it reports whether there is one. h.mu is held.
+func (h *holder) tellNow(r report) (told bool) {
+	for c := range h.clients {
+		if c.running > 0 || c.watches {
+			c.put(r)
+			told = true
+		}
+	}
+	return told
+}
+
+// tell tells the clients whose requests run, and those that watch; if there is none, the next one. h.mu is held.
+func (h *holder) tell(r report) {
+	if h.tellNow(r) || h.leaving {
+		return
+	}
+	size := sizeOfReport(r)
+	if len(h.kept) >= maxKept || h.keptSize+size > maxKeptSize {
+		h.dropped++
+		return
+	}
+	h.kept, h.keptSize = append(h.kept, r), h.keptSize+size
+}
+
+// tellKept tells a client what has happened while there was none. h.mu is held.
+func (h *holder) tellKept(c *client) {
+	kept, dropped := h.kept, h.dropped
+	h.kept, h.keptSize, h.dropped = nil, 0, 0
+	note := func(level slog.Level, text string) {
+		c.put(report{Kind: reportEvent, Event: heldNotice{
+			Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q %s", h.spec.Name, text), Server: h.spec.Name,
+		}})
+	}
+	if len(kept) > 0 {
+		note(slog.LevelInfo, "did what follows since it was last used")
+	}
+	for _, r := range kept {
+		c.put(r)
+	}
+	if dropped > 0 {
+		note(slog.LevelWarn, fmt.Sprintf("did more than is kept since it was last used: %d events are left out", dropped))
+	}
+}
+
+// tellLoss tells a client that the server is another one than before. h.mu is held.
+func (h *holder) tellLoss(c *client) {
+	if h.ended == nil {
+		return
+	}
+	how := cmp.Or(h.ended.How, string(h.ended.Ending))
+	h.ended = nil
+	c.put(report{Kind: reportEvent, Event: heldNotice{
+		Time: exec.Now(), Level: slog.LevelWarn, Server: h.spec.Name, Text: fmt.Sprintf(
+			"server %q had ended (%s) and is started anew: what it kept in memory is lost", h.spec.Name, how),
+	}})
+}
+
+// welcome describes the server to a client that has attached. h.mu is held.
+func (h *holder) welcome(s *Session, reused bool) *welcome {
+	w := &welcome{
+		Protocol: s.Protocol, Info: asJSON(s.Info), Capabilities: asJSON(s.Capabilities),
+		Instructions: s.Instructions, PID: s.PID, Cwd: h.spec.Launch.Cwd, URL: h.spec.Launch.URL,
+		Reused: reused, Offered: h.spec.Offered, Identity: h.spec.Entry, Toolx: h.spec.Toolx,
+	}
+	if reused {
+		w.Age = time.Since(h.openedAt)
+	}
+	if w.URL == "" {
+		w.Command = commandOf(&h.spec.Launch)
+	}
+	_, _, w.StderrPath = s.Stderr(0)
+	return w
+}
+
+// info describes the session.
+func (h *holder) info() *SessionInfo {
+	info := h.describe()
+	if info.PID != 0 {
+		info.Memory = treeMemory(info.PID)
+	}
+	return info
+}
+
+func (h *holder) describe() *SessionInfo {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	info := &SessionInfo{Record: h.spec.Record, Calls: h.calls, State: "ready"}
+	busy := false
+	for c := range h.clients {
+		if c.attached || c.running > 0 {
+			info.Clients++
+			busy = busy || c.running > 0
+		}
+	}
+	if info.Clients == 0 {
+		info.Idle = time.Since(h.used)
+	}
+	switch s := h.session; {
+	case h.opening != nil:
+		info.State = "starting"
+	case s == nil:
+		info.State = "not started"
+	case closed(s.Done()):
+		info.State = "ended"
+		info.Ended = s.link.rpc().failed("").Error()
+	default:
+		info.PID, info.Age = s.PID, time.Since(h.openedAt)
+		_, _, info.StderrPath = s.Stderr(0)
+		if busy {
+			info.State = "busy"
+		}
+	}
+	return info
+}
+
+// token gives a request a progress token of the holder's own, since those of several clients are the same, and returns
+// the params with it. h.mu is held.
+func (h *holder) token(request *heldRequest, params json.RawMessage) (own string, changed json.RawMessage) {
+	meta := rawjson.Get(params, "_meta")
+	if request.token = rawjson.Get(meta, "progressToken"); request.token == nil {
+		return "", params
+	}
+	h.tokened++
+	own = strconv.FormatInt(h.tokened, 10)
+	h.tokens[own] = request
+	return own, replaced(params, "_meta", replaced(meta, "progressToken", json.RawMessage(own)))
+}
+
+// sizeOfReport estimates how many bytes a report holds in memory.
+func sizeOfReport(r report) int {
+	const overhead = 300
+	size := overhead + len(r.Message)
+	switch e := r.Event.(type) {
+	case FrameSent:
+		size += len(e.Bytes)
+	case FrameReceived:
+		size += len(e.Bytes)
+	case PollutedLine:
+		size += len(e.Text)
+	case OddFrame:
+		size += len(e.Bytes)
+	case StderrLine:
+		size += len(e.Text)
+	case heldNotice:
+		size += len(e.Text)
+	}
+	return size
+}
