@@ -113,6 +113,7 @@ func homeVariables(home string) []string {
 		"XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
 		"XDG_STATE_HOME=" + filepath.Join(home, "state"),
 		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"),
+		"XDG_RUNTIME_DIR=",
 		"TOOLX_CONFIG=",
 		"TOOLX_TRUST=all",
 		"GORACE=atexit_sleep_ms=0",

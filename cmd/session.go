@@ -218,6 +218,9 @@ func (a *App) serversToHold(o sessionStartOptions) (list []*config.Server, recor
 		if adHoc != nil {
 			record.Command, record.URL = o.command, a.flags.url
 		}
+		if !server.OnCommandLine() {
+			record.Server, record.File = server.Plain(), server.Origin.File
+		}
 		if o.as != "" {
 			list[i] = renamed(server, o.as, true)
 		}
@@ -542,7 +545,7 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 		list = append(list, server)
 		records[server.Name] = &servers.Record{
 			Key: servers.NamedKey(server, record.Alias), Named: true, Alias: record.Alias, Limit: record.Limit,
-			Command: record.Command, URL: record.URL,
+			Command: record.Command, URL: record.URL, Server: record.Server, File: record.File,
 		}
 	}
 	return app.startSessions(ctx, list, records, o.json)

@@ -42,6 +42,7 @@ const (
 	EndingUnauthorized  Ending = "refuses access"     // HTTP 401, 403
 	EndingExpired       Ending = "forgot the session" // and has a new one only for who begins anew
 	EndingHolderGone    Ending = "is held no more"    // the process that held it has ended
+	EndingNotHeld       Ending = "cannot be held"     // no process can be started that holds it
 	EndingGone          Ending = "has gone away"      // a session stood, and the network no longer leads to it
 )
 
@@ -277,6 +278,15 @@ func (f *Failure) Curable() bool {
 
 // startupTime bounds how long a server lives that fails over what it was started with.
 const startupTime = 10 * time.Second
+
+// ends reports whether nothing more can come from the server's process.
+func (f *Failure) ends() bool {
+	switch f.Ending {
+	case EndingExited, EndingKilled, EndingClosedStdout, EndingClosedStdin, EndingClosed:
+		return true
+	}
+	return false
+}
 
 // repeats reports whether a start failed the same way as the one before, so that another attempt would too: the program
 // ended at once, with the same status and the same last words. A failure of the network is worth another attempt.

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -35,6 +36,7 @@ type held struct {
 	out     *gob.Encoder
 
 	welcome *welcome // set once attached
+	last    atomic.Pointer[SessionInfo]
 
 	waitMu  sync.Mutex // guards what follows
 	lastSeq int64
@@ -101,6 +103,8 @@ func (h *held) take(r report) {
 		if m, ok := parseMessage(r.Message); ok {
 			h.answerRequest(m)
 		}
+	case reportLast:
+		h.last.Store(r.Info)
 	case reportEnded:
 		h.fail(r.Failure.failure())
 	}
@@ -205,7 +209,11 @@ func (h *held) request(ctx context.Context, d demand) (message, error) {
 	case err != nil:
 		return message{}, err
 	case r.Failure != nil:
-		return message{}, r.Failure.failure()
+		failure := r.Failure.failure()
+		if failure.ends() {
+			h.fail(failure) // before the holder says so
+		}
+		return message{}, failure
 	case r.Err != nil && r.Err.Abandoned:
 		return message{}, &abandonedError{cmp.Or(ctx.Err(), context.Canceled), r.Err.Text, r.Err.Facts}
 	case r.Err != nil && ctx.Err() != nil:
@@ -249,11 +257,11 @@ func (h *held) newFailure(ending Ending) *Failure {
 	return r.Failure.failure()
 }
 
-// info asks the holder about the session.
-func (h *held) info(ctx context.Context) (*SessionInfo, error) {
-	r, err := h.demand(ctx, demand{Kind: demandInfo, Version: heldVersion})
+// info asks the holder something whose answer is a description of the session.
+func (h *held) info(ctx context.Context, kind demandKind) (*SessionInfo, error) {
+	r, err := h.demand(ctx, demand{Kind: kind, Version: heldVersion})
 	if err == nil && r.Info == nil {
-		err = errors.New("it is held by another version of toolx")
+		err = errors.New("another version of toolx holds it")
 	}
 	return r.Info, err
 }

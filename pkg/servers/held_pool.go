@@ -52,7 +52,11 @@ func (p *Pool) joinNamed(server *config.Server) (dial, bool) {
 // heldOver returns the link over a connection with a holder, or the Failure for err.
 func (p *Pool) heldOver(d dial, conn net.Conn, err error) (*held, error) {
 	if err != nil {
-		return nil, &Failure{Server: d.server.Name, Ending: EndingHolderGone, Reason: err, final: true}
+		failure := &Failure{Server: d.server.Name, Ending: EndingNotHeld, Reason: err, final: true}
+		if errors.Is(err, errNoHolder) {
+			failure.Ending = EndingHolderGone
+		}
+		return nil, failure
 	}
 	return newHeld(d.server.Name, conn, d.bus), nil
 }
@@ -72,7 +76,10 @@ func (p *Pool) tellDead(server *config.Server, key string) {
 	if p.lost == nil {
 		p.lost = make(map[string]Record)
 	}
-	p.lost[server.Name] = Record{Key: key, Alias: record.Alias, Named: true, Limit: record.Limit, Command: record.Command}
+	p.lost[server.Name] = Record{
+		Key: key, Alias: record.Alias, Named: true, Limit: record.Limit, Command: record.Command,
+		URL: record.URL, Server: record.Server, File: record.File,
+	}
 }
 
 // stay lets a process of its own hold the server if that is wanted: because it is asked for by name, or the entry has
@@ -114,7 +121,7 @@ func (p *Pool) stay(d *dial) error {
 func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 	server := d.server
 	record.Name, record.Entry, record.Cwd = server.Name, server.Identity(), d.launch.Cwd
-	if !server.OnCommandLine() {
+	if !server.OnCommandLine() && record.Server == "" {
 		record.Server, record.File = server.Plain(), server.Origin.File
 	}
 	spec := &HoldSpec{
@@ -127,6 +134,12 @@ func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 		spec.Launch.Cwd, _ = os.Getwd() // if that is gone, the server cannot start there either
 	}
 	return spec
+}
+
+// heldNoMore reports whether err says that the holder ended before it could give the server.
+func heldNoMore(err error) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && failure.Ending == EndingHolderGone
 }
 
 // Shared reports whether a server is held by another process, so that it stays when this one ends.
@@ -161,18 +174,18 @@ const (
 func (s *Sessions) describe(ctx context.Context, record *Record, limit time.Duration) *SessionInfo {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	told, err := s.ask(bounded, record.Key, demand{Kind: demandInfo})
+	told, err := s.ask(bounded, record.Key, demandInfo)
 	switch {
 	case err == nil:
 		return told
-	case errors.Is(err, errNoHolder):
+	case errors.Is(err, errNoHolder), heldNoMore(err):
 		return &SessionInfo{Record: *record, State: StateDead}
 	}
 	return &SessionInfo{Record: *record, State: StateSilent, Ended: err.Error()}
 }
 
 // ask asks the holder of a session about it.
-func (s *Sessions) ask(ctx context.Context, key string, d demand) (*SessionInfo, error) {
+func (s *Sessions) ask(ctx context.Context, key string, kind demandKind) (*SessionInfo, error) {
 	conn, err := s.connect(ctx, key)
 	if err != nil {
 		return nil, err
@@ -180,15 +193,7 @@ func (s *Sessions) ask(ctx context.Context, key string, d demand) (*SessionInfo,
 	h := newHeld("", conn, nil)
 	defer h.shutdown(ctx)
 	go h.read()
-	d.Version = heldVersion
-	r, err := h.demand(ctx, d)
-	switch {
-	case err != nil:
-		return nil, err
-	case r.Info == nil:
-		return nil, errors.New("another version of toolx holds it")
-	}
-	return r.Info, nil
+	return h.info(ctx, kind)
 }
 
 // Stop ends a session: the server in order, then its holder; what does not end within limit is killed. It returns what
@@ -196,13 +201,13 @@ func (s *Sessions) ask(ctx context.Context, key string, d demand) (*SessionInfo,
 func (s *Sessions) Stop(ctx context.Context, record *Record, limit time.Duration) (*SessionInfo, error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	info, err := s.ask(bounded, record.Key, demand{Kind: demandStop})
+	info, err := s.ask(bounded, record.Key, demandStop)
 	if errors.Is(err, errNoHolder) {
 		s.Forget(record.Key)
 		return &SessionInfo{Record: *record, State: StateDead}, nil
 	}
-	if err == nil && s.waitReleased(bounded, record.Key) {
-		return info, nil
+	if (err == nil || heldNoMore(err)) && s.waitReleased(bounded, record.Key) {
+		return cmp.Or(info, &SessionInfo{Record: *record, State: StateDead}), nil
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -226,26 +231,31 @@ const followPause = 250 * time.Millisecond
 // Follow returns the lines of the log of a session's server. With more, it goes on until ctx or the session ends, also
 // when the server is started anew.
 func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.Seq[string], error) {
-	info, err := s.ask(ctx, record.Key, demand{Kind: demandInfo})
+	conn, err := s.connect(ctx, record.Key)
 	if err != nil {
 		return nil, err
 	}
+	h := newHeld("", conn, nil)
+	go h.read()
+	told, err := h.info(ctx, demandWatch)
+	if err != nil {
+		h.shutdown(ctx)
+		return nil, err
+	}
 	return func(yield func(string) bool) {
+		defer h.shutdown(ctx)
 		var log tail
-		for {
-			if log.path != info.StderrPath {
-				log.follow(info.StderrPath)
-			}
-			if !log.lines(yield) || !more || !waited(ctx, followPause) {
-				break
-			}
-			if now, err := s.ask(ctx, record.Key, demand{Kind: demandInfo}); err == nil {
-				info = now
-			} else if errors.Is(err, errNoHolder) {
-				more = false // once more, for its last words
+		defer log.close()
+		for log.follow(told.StderrPath, yield) && more && ctx.Err() == nil {
+			waitFor(ctx, h.done, followPause)
+			if now, err := h.info(ctx, demandInfo); err == nil {
+				told = now
+			} else if last := h.last.Load(); last != nil {
+				told, more = last, false // once more, for its last words
+			} else {
+				more = false
 			}
 		}
-		log.close()
 	}, nil
 }
 
@@ -257,17 +267,25 @@ type tail struct {
 	part string
 }
 
-func (t *tail) follow(path string) {
-	t.close()
-	t.path = path
-	if file, err := state.Open(path, os.O_RDONLY); err == nil {
-		t.file, t.in = file, bufio.NewReader(file)
-	} else {
-		t.path = "" // it is made with the first line
+// follow yields the lines that have come, those of another file after those of the one before, and reports whether more
+// are wanted.
+func (t *tail) follow(path string, yield func(string) bool) bool {
+	if !t.lines(yield) {
+		return false
 	}
+	if path == t.path {
+		return true
+	}
+	t.close()
+	file, err := state.Open(path, os.O_RDONLY)
+	if err != nil {
+		return true // it is made with the first line
+	}
+	t.path, t.file, t.in = path, file, bufio.NewReader(file)
+	return t.lines(yield)
 }
 
-// lines yields the lines that have come, and reports whether more are wanted.
+// lines yields the lines of the file that have come, and reports whether more are wanted.
 func (t *tail) lines(yield func(string) bool) bool {
 	for t.in != nil {
 		text, err := t.in.ReadString('\n')

@@ -28,6 +28,7 @@ const (
 	demandSend    demandKind = "send"    // send a message as it is
 	demandAnswer  demandKind = "answer"  // the answer to a request of the server
 	demandFailure demandKind = "failure" // tell what is known of the server now
+	demandWatch   demandKind = "watch"   // do not end without a last report
 	demandInfo    demandKind = "info"    // tell about the session
 	demandStop    demandKind = "stop"    // end the server and the holder
 )
@@ -55,6 +56,7 @@ const (
 	reportNotification reportKind = "notification" // of the server
 	reportRequest      reportKind = "request"      // of the server, which this client has to answer
 	reportEnded        reportKind = "ended"        // the server has ended, and why
+	reportLast         reportKind = "last"         // the session has ended; nothing follows
 )
 
 // report is what a holder says to a client.

@@ -55,6 +55,8 @@ type holder struct {
 
 	mu       sync.Mutex // guards what follows
 	clients  map[*client]bool
+	users    int  // clients that use the server, or watch it
+	tried    bool // a client has wanted the server
 	session  *Session
 	opening  *heldOpening
 	openedAt time.Time
@@ -178,7 +180,6 @@ func (h *holder) accept(ctx context.Context, conn net.Conn) {
 	c.more.L = &c.mu
 	h.mu.Lock()
 	h.clients[c] = true
-	h.rest1()
 	h.mu.Unlock()
 	h.served.Go(c.write)
 	h.served.Go(func() {
@@ -199,8 +200,11 @@ func (h *holder) left(c *client) {
 		}
 	}
 	session := h.session
-	over := len(h.clients) == 0 && session == nil && h.ended == nil
-	h.rest1()
+	over := len(h.clients) == 0 && session == nil && h.opening == nil && h.tried
+	if c.uses {
+		h.users--
+		h.rest1()
+	}
 	h.mu.Unlock()
 	for _, id := range refused {
 		session.link.rpc().respond(message{id: json.RawMessage(id)}, nil,
@@ -224,17 +228,33 @@ func (h *holder) rest1() {
 		h.idle = time.AfterFunc(h.spec.Limit, h.expire)
 	}
 	h.idle.Stop()
-	if len(h.clients) == 0 {
+	if h.users == 0 {
 		h.used = time.Now()
 		h.idle.Reset(h.spec.Limit)
 	}
 }
 
+// use notes that a client uses the server; h.mu is held.
+func (h *holder) use(c *client) {
+	if !c.uses {
+		c.uses = true
+		h.users++
+		h.rest1()
+	}
+}
+
+// expirePause is how long the end of a session is put off for a client that has connected and not yet said why.
+const expirePause = 100 * time.Millisecond
+
 // expire ends the holder when nobody has used it for long enough.
 func (h *holder) expire() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.clients) == 0 {
+	switch {
+	case h.users > 0:
+	case len(h.clients) > 0:
+		h.idle.Reset(expirePause)
+	default:
 		h.leaving = true
 		h.stop()
 	}
@@ -257,7 +277,9 @@ func (h *holder) close() {
 	if session != nil {
 		session.Close(context.Background())
 	}
+	last := report{Kind: reportLast, Info: h.info()}
 	for _, c := range clients {
+		c.put(last)
 		c.cut()
 	}
 	h.served.Wait()
@@ -547,14 +569,15 @@ func (h *holder) describe() *SessionInfo {
 	defer h.mu.Unlock()
 	info := &SessionInfo{Record: h.spec.Record, Calls: h.calls, State: "ready"}
 	busy := false
+	info.Clients = h.users
 	for c := range h.clients {
-		if c.attached || c.running > 0 {
-			info.Clients++
-			busy = busy || c.running > 0
-		}
+		busy = busy || c.running > 0
 	}
-	if info.Clients == 0 {
+	if h.users == 0 {
 		info.Idle = time.Since(h.used)
+	}
+	if h.session != nil {
+		_, _, info.StderrPath = h.session.Stderr(0)
 	}
 	switch s := h.session; {
 	case h.opening != nil:
@@ -566,7 +589,6 @@ func (h *holder) describe() *SessionInfo {
 		info.Ended = s.link.rpc().failed("").Error()
 	default:
 		info.PID, info.Age = s.PID, time.Since(h.openedAt)
-		_, _, info.StderrPath = s.Stderr(0)
 		if busy {
 			info.State = "busy"
 		}

@@ -20,6 +20,7 @@ type client struct {
 
 	// The holder's mutex guards these.
 	attached, watches bool
+	uses              bool      // it has attached, or watches
 	running           int       // requests, and attaching
 	since             time.Time // when running was last zero
 
@@ -135,6 +136,11 @@ func (c *client) obey(ctx context.Context, d demand) {
 			r.Failure = newFailureData(session.link.newFailure(d.Ending))
 		}
 		c.put(r)
+	case demandWatch:
+		h.mu.Lock()
+		h.use(c)
+		h.mu.Unlock()
+		c.put(report{Kind: reportDone, Seq: d.Seq, Info: h.info()})
 	case demandInfo:
 		c.put(report{Kind: reportDone, Seq: d.Seq, Info: h.info()})
 	case demandStop:
@@ -180,7 +186,8 @@ func (c *client) run(ctx context.Context, d demand, do func(context.Context, dem
 func (c *client) attach(ctx context.Context, d demand) report {
 	h := c.holder
 	h.mu.Lock()
-	c.watches = d.Watch
+	c.watches, h.tried = d.Watch, true
+	h.use(c)
 	if s := h.session; s != nil && closed(s.Done()) {
 		h.tellLoss(c)
 	}

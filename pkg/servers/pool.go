@@ -502,6 +502,12 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	var before *Failure // of the last attempt
 	for attempt := 1; ; attempt++ {
 		session, err := d.open(ctx)
+		if attempt == 1 && heldNoMore(err) { // it came to its end while it was asked
+			if d, err = p.prepare(ctx, server); err != nil {
+				return nil, err
+			}
+			session, err = d.open(ctx)
+		}
 		if err == nil {
 			p.options.Registry.ReplaceServer(server.Name, session.Tools()...)
 			session.relist.follow(session, server, p.options.Registry)

@@ -117,20 +117,25 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		renewals: make(chan struct{}),
 	}
 	began := time.Now()
-	if d.join != nil {
-		d.startTimeout += 2 * heldPatience // the holder has a limit of its own, and knows more of why it has passed
-	}
 	if err := s.start(ctx, d); err != nil {
 		return nil, err
 	}
 	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
-	err := s.step(ctx, d, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
+	patient := d
+	if s.held != nil {
+		patient.startTimeout += 2 * heldPatience // the holder has the limit too, and knows more of why it has passed
+	}
+	err := s.step(ctx, patient, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return (&handshake{Session: s, dial: d}).run(ctx)
 	})
 	if err == nil && d.relay == nil && !s.recall(d.server) {
 		err = s.step(ctx, d, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
 			return s.list(ctx, d.server)
 		})
+		var failure *Failure
+		if s.held != nil && errors.As(err, &failure) {
+			failure.final = true // another attempt would ask the same process
+		}
 	}
 	if err != nil {
 		// A server that failed to start gets little time to end.

@@ -52,6 +52,7 @@ func featureModes() []mode {
 			s.era, s.inputRounds = modern, s.countOr(1)
 		}},
 		{"tasks", "has a tool that runs as a task (2025-11-25), and says on stderr what becomes of it", methodCall, tasks},
+		{"stateful", "has tools that remember, end the process and write between calls", methodCall, stateful},
 		{"tools-change", "has another tool after the first call, and says so", methodCall, toolsChange},
 	}
 }

@@ -112,7 +112,7 @@ func TestEveryModeIsTested(t *testing.T) {
 		"stateless-only", "dual-era", "discover-empty",
 		"features", "elicit", "elicit-url", "sample", "input-required",
 		"pages", "cursor-empty", "cursor-null", "cursor-loop", "cursor-cycle", "cursor-endless", "cursor-grows",
-		"pages-huge", "pages-wide", "tasks",
+		"pages-huge", "pages-wide", "tasks", "stateful",
 	} {
 		tested[name] = true
 	}

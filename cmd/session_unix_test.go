@@ -1,0 +1,685 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// sessionWorld is a folder with a config, and a place for sessions, of which nothing is left when the test ends.
+type sessionWorld struct {
+	t      *testing.T
+	folder string
+	env    []string
+	toolx  string
+	fake   string
+
+	mu   sync.Mutex
+	pids map[int]bool // of holders and servers that were seen
+}
+
+// newSessionWorld writes a config with these servers, by name; each is the fake server with these arguments.
+func newSessionWorld(t *testing.T, servers map[string]string) *sessionWorld {
+	t.Helper()
+	runtimeDir, err := os.MkdirTemp("/tmp", "tx") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &sessionWorld{
+		t: t, folder: emptyFolder(t), toolx: buildToolx(t), fake: buildFake(t), pids: make(map[int]bool),
+	}
+	w.env = append(append(os.Environ(), homeVariables(filepath.Join(w.folder, ".home"))...),
+		"XDG_RUNTIME_DIR="+runtimeDir)
+	w.configure(servers)
+	t.Cleanup(func() {
+		w.sessions()
+		if _, stderr, code := w.run("session", "stop", "--all"); code != 0 {
+			t.Errorf("session stop --all: %s", stderr)
+		}
+		for pid := range w.pids {
+			if !within(func() bool { return ends(pid) }) {
+				t.Errorf("process %d is left", pid)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		_ = os.RemoveAll(runtimeDir)
+	})
+	return w
+}
+
+// within waits until done holds, for as long as a busy machine may take.
+func within(done func() bool) bool {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if done() {
+			return true
+		}
+	}
+	return false
+}
+
+// configure writes the config. What stands after a # in a server's arguments are further keys of its entry.
+func (w *sessionWorld) configure(servers map[string]string) {
+	w.t.Helper()
+	entries := make(map[string]any)
+	for name, args := range servers {
+		args, more, _ := strings.Cut(args, "#")
+		entry := map[string]any{"command": w.fake, "args": strings.Fields(args)}
+		for _, pair := range strings.Fields(more) {
+			key, value, _ := strings.Cut(pair, "=")
+			entry[key] = value
+		}
+		entries[name] = entry
+	}
+	text, err := json.Marshal(map[string]any{"servers": entries, "defaults": map[string]any{"slow": "none"}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.folder, "toolx.yaml"), text, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *sessionWorld) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(w.toolx, args...)
+	cmd.Dir, cmd.Env = w.folder, w.env
+	return cmd
+}
+
+// run runs toolx.
+func (w *sessionWorld) run(args ...string) (stdout, stderr string, code int) {
+	w.t.Helper()
+	return w.finish(w.command(args...))
+}
+
+func (w *sessionWorld) finish(cmd *exec.Cmd) (stdout, stderr string, code int) {
+	w.t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		w.t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// want runs toolx and wants an exit code and what it prints; it returns stderr.
+func (w *sessionWorld) want(code int, stdout string, args ...string) (stderr string) {
+	w.t.Helper()
+	out, stderr, got := w.run(args...)
+	if got != code || strings.TrimSpace(out) != stdout {
+		w.t.Errorf("toolx %s: exit code %d, %q; want %d, %q\n%s", strings.Join(args, " "), got, out, code, stdout, stderr)
+	}
+	return stderr
+}
+
+// seen is a session as session list --json shows it.
+type seen struct {
+	Name, State, Ended, Server string
+	PID                        int
+	Holder                     int `json:"holder_pid"`
+	Calls, Clients             int
+	Memory                     int64  `json:"memory_bytes"`
+	Log                        string `json:"log"`
+}
+
+// sessions lists the sessions.
+func (w *sessionWorld) sessions() []seen {
+	w.t.Helper()
+	stdout, stderr, code := w.run("session", "list", "--json")
+	var listed struct{ Sessions []seen }
+	if err := json.Unmarshal([]byte(stdout), &listed); err != nil || code != 0 {
+		w.t.Fatalf("session list: exit code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range listed.Sessions {
+		w.pids[one.Holder] = true
+		if one.PID != 0 {
+			w.pids[one.PID] = true
+		}
+	}
+	return listed.Sessions
+}
+
+// session returns the session of a name; it must be there.
+func (w *sessionWorld) session(name string) seen {
+	w.t.Helper()
+	all := w.sessions()
+	at := slices.IndexFunc(all, func(s seen) bool { return s.Name == name })
+	if at < 0 {
+		w.t.Fatalf("no session %s: %+v", name, all)
+	}
+	return all[at]
+}
+
+// start starts sessions.
+func (w *sessionWorld) start(args ...string) {
+	w.t.Helper()
+	if stdout, stderr, code := w.run(append([]string{"session", "start"}, args...)...); code != 0 {
+		w.t.Fatalf("session start %q: exit code %d\n%s%s", args, code, stdout, stderr)
+	}
+	w.sessions()
+}
+
+// background starts toolx and returns what waits for its end.
+func (w *sessionWorld) background(args ...string) (cmd *exec.Cmd, end func() (stdout, stderr string, code int)) {
+	w.t.Helper()
+	cmd = w.command(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	return cmd, func() (string, string, int) {
+		_ = cmd.Wait() // the exit code says it
+		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	}
+}
+
+// busy waits until a call of the session runs.
+func (w *sessionWorld) busy(name string) {
+	w.t.Helper()
+	if !within(func() bool { return w.session(name).State == "busy" }) {
+		w.t.Fatalf("no call of %s runs", name)
+	}
+}
+
+// TestSessionRemembers proves that a server stays between commands, that several sessions of one server know nothing of
+// each other, and that --no-session goes past them.
+func TestSessionRemembers(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	w.start("--as", "work", "s")
+	w.want(0, "1", "call", "s__count")
+	w.want(0, "2", "call", "s__count")
+	w.want(0, "1", "call", "work__count")
+	w.want(0, "1", "call", "s__count", "--no-session")
+	w.want(0, "3", "call", "s__count")
+	if one := w.session("work"); one.Server != "s" || one.Calls != 1 || one.State != "ready" {
+		t.Errorf("work is %+v", one)
+	}
+	stdout, _, _ := w.run("call", "s__count", "--json")
+	if !strings.Contains(stdout, `"session":{"reused":true,"age_ms":`) {
+		t.Errorf("the envelope says nothing of the session: %s", stdout)
+	}
+	if stderr := w.want(0, "5", "call", "-v", "s__count"); !strings.Contains(stderr, "already: its session is used") {
+		t.Errorf("-v says nothing of the session: %s", stderr)
+	}
+	w.start("--as", "adhoc", "--", w.fake, "stateful")
+	w.want(0, "1", "call", "adhoc__count")
+	w.want(0, "2", "call", "adhoc__count")
+	before := w.session("adhoc").PID
+	if _, stderr, code := w.run("session", "restart", "adhoc"); code != 0 || w.session("adhoc").PID == before {
+		t.Errorf("session restart: exit code %d, %s", code, stderr)
+	}
+	w.want(0, "1", "call", "adhoc__count")
+	for _, args := range [][]string{
+		{"session", "start"}, {"session", "start", "nope"}, {"session", "start", "--", w.fake},
+		{"session", "start", "--as", "a__ b", "s"}, {"session", "stop"}, {"session", "stop", "nope"}, {"session", "logs"},
+		{"session", "restart", "nope"}, {"session", "frob"}, {"session", "start", "--as", "s", "s"},
+	} {
+		if stderr := w.want(2, "", args...); !strings.Contains(stderr, "hint: ") {
+			t.Errorf("%q: no hint: %s", args, stderr)
+		}
+	}
+}
+
+// changing is what differs from one run to the next.
+var changing = regexp.MustCompile(`\d+(\.\d+)?( ?[mµ]?s\b)|"id":\d+|"progressToken":\d+|#\d+|_ms[":=]+[\d.]+|` +
+	`process \d+|requestId":\d+|\d\d:\d\d:\d\d\.\d+|\d{9}`)
+
+// more is what a session alone tells: that there is one, and the log of a server that has written to stderr.
+var more = regexp.MustCompile(`,"session":\{[^}]*\}|,"log  [^"]*"`)
+
+// TestSessionIsAsCold runs the same commands with a server that stays and with one that is started for each, and
+// compares what they print and how they end.
+func TestSessionIsAsCold(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"good": "good", "ask": "elicit", "loud": "--on tools/call print-start"})
+	w.start("good", "ask")
+	for _, args := range [][]string{
+		{"call", "good__echo", "message=hi"},
+		{"call", "good__echo", "message=hi", "--json"},
+		{"call", "good__add", "a=1", "b=2", "-o", "raw"},
+		{"call", "good__add", "a=one", "b=2"},
+		{"call", "good__fail"},
+		{"call", "good__fail", "--json"},
+		{"call", "good__rpcerror"},
+		{"call", "good__nope"},
+		{"call", "good__log", "message=hi", "-v"},
+		{"call", "good__slow", "--json"},
+		{"call", "good__sleep", "ms=60000", "--timeout", "200ms"},
+		{"call", "good__sleep", "ms=60000", "--timeout", "200ms", "--json"},
+		{"call", "good__echo", "message=hi", "--dry-run"},
+		{"call", "ask__echo", "message=hi"},
+		{"call", "ask__echo", "message=hi", "--elicit", `{"name":"Ann"}`},
+		{"call", "ask__echo", "message=hi", "--elicit", "decline"},
+		{"list", "--server", "good"},
+		{"show", "good__add"},
+		{"ping", "--json", "good"},
+		{"raw", "good", "tools/list"},
+		{"raw", "good", "no/such"},
+		{"resources", "list", "--json"},
+	} {
+		cold, coldErr, coldCode := w.run(append(slices.Clone(args), "--no-session")...)
+		warm, warmErr, warmCode := w.run(args...)
+		plain := func(text string) string {
+			lines := strings.SplitAfter(changing.ReplaceAllString(more.ReplaceAllString(text, ""), "N"), "\n")
+			return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+				for _, words := range []string{"its session is used", "started: ", "speaks MCP", " ended: ", "timing", "connection succeeded"} {
+					if strings.Contains(line, words) && strings.HasPrefix(line, "info: ") {
+						return true
+					}
+				}
+				return strings.HasPrefix(line, "  log  ") // there is one once the server has written a line
+			}), "")
+		}
+		if coldCode != warmCode || plain(cold) != plain(warm) || plain(coldErr) != plain(warmErr) {
+			t.Errorf("%q:\ncold %d: %s%s\nwarm %d: %s%s", args, coldCode, plain(cold), plain(coldErr), warmCode,
+				plain(warm), plain(warmErr))
+		}
+	}
+}
+
+// TestSessionTraces proves that --trace shows the messages of the session, and no others.
+func TestSessionTraces(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "good"})
+	w.start("s")
+	stderr := w.want(0, "hi", "call", "s__echo", "message=hi", "--trace=full")
+	for _, words := range []string{"→ tools/list", "→ tools/call", `"name":"echo"`, "← result", `"text":"hi"`} {
+		if strings.Count(stderr, words) == 0 {
+			t.Errorf("%q is not shown:\n%s", words, stderr)
+		}
+	}
+	if strings.Contains(stderr, "→ initialize") || strings.Count(stderr, "→ tools/call") != 1 {
+		t.Errorf("too much is shown:\n%s", stderr)
+	}
+}
+
+// TestSessionStartsOnce starts one session twenty times at once: there is one holder, and one server.
+func TestSessionStartsOnce(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"by name":   {"session", "start", "s"},
+		"keepAlive": {"call", "kept__echo", "message=hi"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newSessionWorld(t, map[string]string{"s": "good", "kept": "good#keepAlive=1m"})
+			var wait sync.WaitGroup
+			for range 20 {
+				wait.Go(func() {
+					if stdout, stderr, code := w.finish(w.command(args...)); code != 0 {
+						t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+					}
+				})
+			}
+			wait.Wait()
+			if all := w.sessions(); len(all) != 1 || all[0].State != "ready" {
+				t.Errorf("there are %+v", all)
+			}
+		})
+	}
+}
+
+// TestSessionKeepAlive proves that keepAlive keeps a server from the first call on, that a changed entry has another
+// one, and that listing and completing start none.
+func TestSessionKeepAlive(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful#keepAlive=1m"})
+	w.run("list")
+	w.run("__complete", "call", "s__")
+	w.run("doctor", "s")
+	if all := w.sessions(); len(all) != 0 {
+		t.Errorf("listing started %+v", all)
+	}
+	w.want(0, "1", "call", "s__count")
+	w.want(0, "2", "call", "s__count")
+	w.sessions()
+	w.configure(map[string]string{"s": "--name other stateful#keepAlive=1m"})
+	w.want(0, "1", "call", "s__count")
+	if all := w.sessions(); len(all) != 2 {
+		t.Errorf("there are %+v, want two", all)
+	}
+	w.configure(map[string]string{"s": "stateful#keepAlive=none"})
+	w.want(0, "1", "call", "s__count")
+	if all := w.sessions(); len(all) != 2 {
+		t.Errorf("there are %+v, want two", all)
+	}
+}
+
+// TestSessionHolderKilled kills the process that holds a server: between two calls, and during one.
+func TestSessionHolderKilled(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	w.want(0, "1", "call", "s__count")
+	kill := func() seen {
+		one := w.session("s")
+		_ = syscall.Kill(one.Holder, syscall.SIGKILL)
+		if !within(func() bool { return ends(one.PID) }) {
+			t.Error("the server outlives its holder")
+		}
+		return one
+	}
+	kill()
+	if one := w.session("s"); one.State != "dead" {
+		t.Errorf("after the end of its holder the session is %+v", one)
+	}
+	if stderr := w.want(0, "1", "call", "s__count"); !strings.Contains(stderr, "has ended unexpectedly") {
+		t.Errorf("nothing says that the state is lost: %s", stderr)
+	}
+	if stderr := w.want(0, "2", "call", "s__count"); stderr != "" {
+		t.Errorf("the second call says: %s", stderr)
+	}
+	_, end := w.background("call", "s__sleep", "ms=60000")
+	w.busy("s")
+	kill()
+	_, stderr, code := end()
+	if code != 6 || !strings.Contains(stderr, "outcome unknown") {
+		t.Errorf("a call whose holder was killed: exit code %d, %s", code, stderr)
+	}
+}
+
+// TestSessionServerKilled ends the server between two calls and during one: a call is repeated only if its tool says
+// that it may be.
+func TestSessionServerKilled(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	w.want(0, "1", "call", "s__count")
+	_ = syscall.Kill(w.session("s").PID, syscall.SIGKILL)
+	if !within(func() bool { return w.session("s").State == "ended" }) {
+		t.Fatalf("the session is %+v", w.session("s"))
+	}
+	if stderr := w.want(0, "1", "call", "s__count"); !strings.Contains(stderr, "had ended (signal: killed) and is started anew") {
+		t.Errorf("nothing says that the state is lost: %s", stderr)
+	}
+	w.sessions()
+	stderr := w.want(6, "", "call", "s__crash", "code=3")
+	for _, words := range []string{"exit status 3", "outcome unknown", "fake: crashing, as asked", "hint: the call may have had"} {
+		if !strings.Contains(stderr, words) {
+			t.Errorf("%q is not said: %s", words, stderr)
+		}
+	}
+	stderr = w.want(0, "recovered", "call", "s__recover", "mark="+filepath.Join(t.TempDir(), "mark"))
+	if !strings.Contains(stderr, "recover may be repeated, and is") {
+		t.Errorf("nothing says that the call was repeated: %s", stderr)
+	}
+}
+
+// TestSessionEntryChanged proves that a session that was started by name is used as it is, with a warning.
+func TestSessionEntryChanged(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	w.configure(map[string]string{"s": "--name other stateful"})
+	if stderr := w.want(0, "1", "call", "s__count"); !strings.Contains(stderr, "has changed since its session was started") ||
+		!strings.Contains(stderr, "toolx session restart s") {
+		t.Errorf("no warning: %s", stderr)
+	}
+	before := w.session("s").PID
+	w.run("session", "restart", "s")
+	if stderr := w.want(0, "1", "call", "s__count"); stderr != "" || w.session("s").PID == before {
+		t.Errorf("after a restart: %s", stderr)
+	}
+}
+
+// TestSessionFolder spoils the place of sessions: calls go on without them, and starting one says why it cannot.
+func TestSessionFolder(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spoil func(folder string) (instead string, err error)
+		says  string
+	}{
+		"others can read it": {func(folder string) (string, error) {
+			return "", errors.Join(os.MkdirAll(folder, 0o700), os.Chmod(folder, 0o755))
+		}, "others can read it"},
+		"others can write it": {func(folder string) (string, error) {
+			return "", errors.Join(os.MkdirAll(folder, 0o700), os.Chmod(folder, 0o777))
+		}, "everyone can write it"},
+		"a file is there": {func(folder string) (string, error) {
+			return "", errors.Join(os.MkdirAll(filepath.Dir(folder), 0o700), os.WriteFile(folder, nil, 0o600))
+		}, "not a directory"},
+		"the path is too long": {func(folder string) (string, error) {
+			long := filepath.Join(filepath.Dir(filepath.Dir(folder)), strings.Repeat("x", 90))
+			return long, os.Mkdir(long, 0o700)
+		}, "too long for a socket"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newSessionWorld(t, map[string]string{"s": "good"})
+			runtimeDir := strings.TrimPrefix(w.env[len(w.env)-1], "XDG_RUNTIME_DIR=")
+			instead, err := test.spoil(filepath.Join(runtimeDir, "toolx", "sessions"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if instead != "" {
+				w.env = append(w.env, "XDG_RUNTIME_DIR="+instead)
+			}
+			if stderr := w.want(4, "", "session", "start", "s"); !strings.Contains(stderr, test.says) {
+				t.Errorf("session start says: %s", stderr)
+			}
+			w.want(0, "hi", "call", "s__echo", "message=hi")
+		})
+	}
+}
+
+// TestSessionSocketInTheWay proves that a holder removes no file that is not a socket.
+func TestSessionSocketInTheWay(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "good"})
+	w.start("s")
+	found, _ := filepath.Glob(filepath.Join(strings.TrimPrefix(w.env[len(w.env)-1], "XDG_RUNTIME_DIR="), "toolx", "sessions", "*.sock"))
+	if len(found) != 1 {
+		t.Fatalf("the sockets are %q", found)
+	}
+	w.run("session", "stop", "s")
+	if err := os.WriteFile(found[0], []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if stderr := w.want(4, "", "session", "start", "s"); !strings.Contains(stderr, "is in the way") {
+		t.Errorf("session start says: %s", stderr)
+	}
+	if text, err := os.ReadFile(found[0]); err != nil || string(text) != "mine" {
+		t.Errorf("the file is %q, %v", text, err)
+	}
+	if err := os.Remove(found[0]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSessionDiskFull starts a session where no file can be written.
+func TestSessionDiskFull(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "good"})
+	cmd := exec.Command("sh", "-c", `ulimit -f 0; exec "$0" "$@"`, w.toolx, "session", "start", "s")
+	cmd.Dir, cmd.Env = w.folder, w.env
+	if stdout, stderr, code := w.finish(cmd); code != 4 || !strings.Contains(stderr, "file too large") {
+		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
+	}
+	if all := w.sessions(); len(all) != 0 {
+		t.Errorf("there are %+v", all)
+	}
+}
+
+// TestSessionClientKilled kills a client in mid-call: its call is cancelled, and the server serves the others.
+func TestSessionClientKilled(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	w.want(0, "1", "call", "s__count")
+	cmd, end := w.background("call", "s__sleep", "ms=60000")
+	w.busy("s")
+	_ = cmd.Process.Kill()
+	end()
+	if !within(func() bool { one := w.session("s"); return one.State == "ready" && one.Clients == 0 }) {
+		t.Errorf("the session is %+v", w.session("s"))
+	}
+	w.want(0, "2", "call", "s__count")
+}
+
+// TestSessionInterrupted ends a call by Ctrl-C: the server stays, and hears that nobody waits.
+func TestSessionInterrupted(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	w.want(0, "1", "call", "s__count")
+	cmd, end := w.background("call", "s__sleep", "ms=60000")
+	w.busy("s")
+	_ = cmd.Process.Signal(os.Interrupt)
+	if _, stderr, code := end(); code != 130 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if !within(func() bool { return w.session("s").State == "ready" }) {
+		t.Error("the call goes on")
+	}
+	w.want(0, "2", "call", "s__count")
+}
+
+// TestSessionStopped stops the server, and then its holder, as a debugger would.
+func TestSessionStopped(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	one := w.session("s")
+	_ = syscall.Kill(one.PID, syscall.SIGSTOP)
+	if stderr := w.want(4, "", "call", "s__count", "--start-timeout", "300ms"); !strings.Contains(stderr, "alive but silent") {
+		t.Errorf("a stopped server: %s", stderr)
+	}
+	_ = syscall.Kill(one.PID, syscall.SIGCONT)
+	if !within(func() bool { _, _, code := w.run("call", "s__count"); return code == 0 }) {
+		t.Error("the server does not recover")
+	}
+	_ = syscall.Kill(one.Holder, syscall.SIGSTOP)
+	if one := w.session("s"); one.State != "not answering" {
+		t.Errorf("the session is %+v", one)
+	}
+	if stdout, stderr, code := w.run("call", "s__count", "--start-timeout", "100ms", "--retries", "0"); code == 0 {
+		t.Errorf("a stopped holder answers: %s%s", stdout, stderr)
+	}
+	if stdout, stderr, code := w.run("session", "stop", "s"); code != 0 || !strings.Contains(stderr, "was killed") {
+		t.Errorf("session stop: exit code %d, %s%s", code, stdout, stderr)
+	}
+}
+
+// TestSessionIdle proves that a session ends when nobody has used it for its time, and that a running call is use.
+func TestSessionIdle(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "good"})
+	w.start("--idle", "400ms", "s")
+	w.want(0, "slept 1500 ms", "call", "s__sleep", "ms=1500")
+	if !within(func() bool { return len(w.sessions()) == 0 }) {
+		t.Error("the session stays")
+	}
+}
+
+// TestSessionBetweenCalls proves that what a server writes between two calls is told once, to the next one, and that
+// tools that have changed are seen.
+func TestSessionBetweenCalls(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful", "change": "tools-change"})
+	w.start("s", "change")
+	pipe := filepath.Join(t.TempDir(), "when")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.want(0, "later", "call", "s__murmur", "when="+pipe)
+	if err := os.WriteFile(pipe, []byte("now"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const words = "a line between two calls"
+	if !within(func() bool { _, stderr, _ := w.run("call", "s__count"); return strings.Contains(stderr, words) }) {
+		t.Error("the line is not told")
+	}
+	if _, stderr, _ := w.run("call", "s__count"); stderr != "" {
+		t.Errorf("told again: %s", stderr)
+	}
+	if stdout, stderr, code := w.run("session", "logs", "s"); code != 0 || !strings.Contains(stdout, "murmured") {
+		t.Errorf("session logs: exit code %d, %s%s", code, stdout, stderr)
+	}
+	w.want(2, "", "call", "change__later")
+	w.want(0, "hi", "call", "change__echo", "message=hi")
+	w.want(0, "here now", "call", "change__later")
+}
+
+// TestSessionLogsFollow follows the log of a server until the session ends.
+func TestSessionLogsFollow(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, w.toolx, "session", "logs", "-f", "s")
+	cmd.Dir, cmd.Env = w.folder, w.env
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.want(6, "", "call", "s__crash", "code=3")
+	w.run("session", "stop", "s")
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "fake: crashing, as asked\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// TestSessionOverHTTP proves that the session of a server over HTTP is held too.
+func TestSessionOverHTTP(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, nil)
+	far := newCountingServer(t)
+	address := far.URL
+	text := fmt.Sprintf(`{"servers": {"far": {"url": %q}}, "defaults": {"slow": "none"}}`, address)
+	if err := os.WriteFile(filepath.Join(w.folder, "toolx.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.start("far")
+	w.want(0, "1", "call", "far__count")
+	stderr := w.want(0, "2", "call", "far__count", "-v")
+	if !strings.Contains(stderr, "its session is used") {
+		t.Errorf("-v says: %s", stderr)
+	}
+	if one := w.session("far"); one.Calls != 2 || one.PID != 0 {
+		t.Errorf("the session is %+v", one)
+	}
+}
+
+// newCountingServer serves the tool count over HTTP; each session of MCP has a count of its own.
+func newCountingServer(t *testing.T) *httptest.Server {
+	t.Helper()
+	var mu sync.Mutex
+	counts := make(map[string]int)
+	mcpServer := server.NewMCPServer("counting", "1")
+	mcpServer.AddTool(mcp.NewTool("count"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		id := server.ClientSessionFromContext(ctx).SessionID()
+		counts[id]++
+		return mcp.NewToolResultText(fmt.Sprint(counts[id])), nil
+	})
+	far := httptest.NewServer(server.NewStreamableHTTPServer(mcpServer))
+	t.Cleanup(far.Close)
+	return far
+}
