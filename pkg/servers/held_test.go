@@ -1,0 +1,330 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// heldWorld is a holder in this process, so that the race detector sees both sides, and the place of its session.
+type heldWorld struct {
+	t        *testing.T
+	sessions *Sessions
+	server   *config.Server
+	ended    chan error
+	stop     context.CancelFunc
+}
+
+// holds holds a fake server in the given modes.
+func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
+	t.Helper()
+	folder, err := os.MkdirTemp(shortFolder(), "tx") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &heldWorld{
+		t: t, sessions: &Sessions{Folder: folder, Version: "test"}, server: &config.Server{Name: "fake"},
+		ended: make(chan error, 1),
+	}
+	launch := fakeLaunch(t, modes...)
+	launch.Cwd = t.TempDir()
+	spec := HoldSpec{
+		Record:   Record{Key: NamedKey(w.server, false), Name: "fake", Named: true, Entry: w.server.Identity()},
+		Sessions: *w.sessions, Launch: *launch, MaxMessage: limit, StartTimeout: ample,
+		Offered: asJSON(willing().capabilities()),
+	}
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(spec); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	said, ready := io.Pipe()
+	go func() { w.ended <- Hold(ctx, &text, ready, HTTPOptions{}) }()
+	line, err := io.ReadAll(said)
+	if err != nil || strings.TrimSpace(string(line)) != holderReady {
+		t.Fatalf("the holder says %q, %v", line, err)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := <-w.ended; err != nil {
+			t.Error(err)
+		}
+		_ = os.RemoveAll(folder)
+	})
+	return w
+}
+
+func shortFolder() string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	return "/tmp"
+}
+
+// client opens the session as another process would.
+func (w *heldWorld) client(answers Answers) (*Session, *events) {
+	w.t.Helper()
+	seen, bus := &events{}, &exec.Bus{}
+	bus.Subscribe(seen.take)
+	pool := NewPool([]*config.Server{w.server}, Options{
+		Bus: bus, Registry: exec.NewRegistry(bus), StartTimeout: ample, Answers: answers, Sessions: w.sessions,
+		Version: "test",
+	})
+	session, err := pool.Open(context.Background(), "fake")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { pool.Close(context.Background()) })
+	if session.Held == nil {
+		w.t.Fatal("the session is not the one that is held")
+	}
+	return session, seen
+}
+
+func echoed(session *Session, text string) error {
+	result, err := session.CallTool(context.Background(), exec.Request{
+		Name: "echo", Arguments: json.RawMessage(fmt.Sprintf(`{"message":%q}`, text)), Progress: func(exec.Progress) {},
+	})
+	if err == nil && !strings.Contains(string(result), `"`+text+`"`) {
+		err = fmt.Errorf("%q is answered by %s", text, result)
+	}
+	return err
+}
+
+// Fifty clients call at once: each gets its own answers, and the frames of its own requests alone.
+func TestHeldByMany(t *testing.T) {
+	t.Parallel()
+	w := holds(t, 1<<20, "good")
+	const clients, calls = 50, 20
+	var wait sync.WaitGroup
+	for i := range clients {
+		session, seen := w.client(Answers{})
+		wait.Go(func() {
+			for j := range calls {
+				if err := echoed(session, fmt.Sprintf("client %d call %d", i, j)); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, frame := range of[FrameSent](seen) {
+				if frame.Method == "tools/call" && !strings.Contains(string(frame.Bytes), fmt.Sprintf("client %d call", i)) {
+					t.Errorf("client %d sees %s", i, frame.Bytes)
+				}
+			}
+			answers := 0
+			for _, frame := range of[FrameReceived](seen) {
+				if strings.Contains(string(frame.Bytes), fmt.Sprintf("client %d call", i)) {
+					answers++
+				}
+			}
+			if answers != calls {
+				t.Errorf("client %d sees %d answers, want %d", i, answers, calls)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// Two clients whose progress tokens are the same each hear of their own progress.
+func TestHeldProgress(t *testing.T) {
+	t.Parallel()
+	w := holds(t, 1<<20, "good")
+	var wait sync.WaitGroup
+	for _, steps := range []int{3, 5} {
+		session, _ := w.client(Answers{})
+		wait.Go(func() {
+			var heard []string
+			var mu sync.Mutex
+			_, err := session.CallTool(context.Background(), exec.Request{
+				Name: "slow", Arguments: json.RawMessage(fmt.Sprintf(`{"ms":200,"steps":%d}`, steps)),
+				Progress: func(p exec.Progress) {
+					mu.Lock()
+					defer mu.Unlock()
+					heard = append(heard, fmt.Sprintf("%g of %g", p.Progress, p.Total))
+				},
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || len(heard) != steps || heard[0] != fmt.Sprintf("1 of %d", steps) {
+				t.Errorf("%v: heard %q, want %d steps", err, heard, steps)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// A question of the server goes to the client whose call it is about.
+func TestHeldElicitation(t *testing.T) {
+	t.Parallel()
+	w := holds(t, 1<<20, "elicit")
+	asked := func(name string, times *int) Answers {
+		answers := willing()
+		elicit := answers.Elicit
+		answers.Elicit = func(ctx context.Context, about *Elicitation) (*Elicited, error) {
+			*times++
+			return elicit(ctx, about)
+		}
+		return answers
+	}
+	var idle, calling int
+	w.client(asked("idle", &idle))
+	session, _ := w.client(asked("calling", &calling))
+	if err := echoed(session, "hi"); err != nil && !strings.Contains(err.Error(), "answered by") {
+		t.Error(err)
+	}
+	if idle != 0 || calling != 1 {
+		t.Errorf("the client that calls was asked %d times, the other one %d times", calling, idle)
+	}
+}
+
+// A client that does not read is cut off, and nobody waits for it.
+func TestHeldSlowReader(t *testing.T) {
+	t.Parallel()
+	w := holds(t, 1<<20, "good")
+	conn, err := w.sessions.connect(t.Context(), NamedKey(w.server, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	out := gob.NewEncoder(conn)
+	if err := out.Encode(demand{Kind: demandAttach, Version: heldVersion, Seq: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var attached report
+	for in := gob.NewDecoder(conn); attached.Kind != reportDone; {
+		if err := in.Decode(&attached); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const much = 60 // more than may wait, in messages of 900 kB
+	for seq := range int64(much) {
+		err := out.Encode(demand{
+			Kind: demandRequest, Seq: seq + 2, Method: "tools/call", Message: CallParams("big", []byte(`{"bytes":900000}`)),
+		})
+		if err != nil {
+			break // it is cut off already
+		}
+	}
+	session, _ := w.client(Answers{})
+	for i := range 20 {
+		if err := echoed(session, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := w.sessions.ask(t.Context(), NamedKey(w.server, false), demandInfo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(ample); info.Clients != 1; { // until all answers have come
+		if err := echoed(session, "more"); err != nil {
+			t.Fatal(err)
+		}
+		if info, err = w.sessions.ask(t.Context(), NamedKey(w.server, false), demandInfo); err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the client is not cut off")
+		}
+	}
+}
+
+// A client and a holder of different versions understand that much of each other.
+func TestHeldByAnotherVersion(t *testing.T) {
+	t.Parallel()
+	w := holds(t, 1<<20, "good")
+	conn, err := w.sessions.connect(t.Context(), NamedKey(w.server, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := gob.NewEncoder(conn).Encode(demand{Kind: demandAttach, Version: heldVersion + 1, Seq: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := gob.NewDecoder(conn).Decode(&r); err != nil || r.Version != heldVersion || r.Welcome != nil {
+		t.Errorf("a client of another version is told %+v, %v", r, err)
+	}
+
+	side, other := net.Pipe()
+	go func() {
+		var d demand
+		_ = gob.NewDecoder(other).Decode(&d)
+		_ = gob.NewEncoder(other).Encode(report{Kind: reportDone, Seq: d.Seq, Version: heldVersion + 1})
+	}()
+	h := newHeld("fake", side, nil)
+	defer h.shutdown(t.Context())
+	go h.read()
+	if err := h.attach(t.Context(), false); err == nil || !strings.Contains(err.Error(), "toolx session restart fake") {
+		t.Errorf("a holder of another version: %v", err)
+	}
+}
+
+// The session of another toolx is used, with a warning.
+func TestHeldByAnotherToolx(t *testing.T) {
+	t.Parallel()
+	w := holds(t, 1<<20, "good")
+	seen, bus := &events{}, &exec.Bus{}
+	bus.Subscribe(seen.take)
+	pool := NewPool([]*config.Server{w.server}, Options{
+		Bus: bus, Registry: exec.NewRegistry(bus), StartTimeout: ample, Sessions: w.sessions, Version: "newer",
+	})
+	defer pool.Close(context.Background())
+	session, err := pool.Open(t.Context(), "fake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := echoed(session, "hi"); err != nil {
+		t.Error(err)
+	}
+	said := ""
+	for _, notice := range of[exec.Notice](seen) {
+		said += notice.Text + "\n"
+	}
+	if !strings.Contains(said, "was started by toolx test, and this is newer") {
+		t.Errorf("it says %s", said)
+	}
+}
+
+// Every event that a holder can see is carried, but for those that its clients make themselves.
+func TestEventsAreCarried(t *testing.T) {
+	t.Parallel()
+	registerEvents()
+	reason := &Failure{Server: "s", Ending: EndingExited, How: "exit status 3", Reason: io.EOF, said: []string{"said"}}
+	for _, event := range []exec.Event{
+		ProcessStarted{Server: "s", PID: 1}, ProcessExited{Server: "s", How: "exit status 1"}, PipeHeld{Pipe: "stdout"},
+		StdinClosed{Server: "s"}, FrameSent{ID: "1", Bytes: []byte("{}")}, FrameReceived{ID: "1", Bytes: []byte("{}")},
+		PollutedLine{Text: []byte("text")}, OddFrame{Why: "odd"}, StderrLine{Text: "line"}, ServerRequest{Method: "ping"},
+		HTTPExchange{Verb: "POST", Err: io.EOF}, SessionLost{Why: reason}, exec.Notice{Text: "notice"},
+	} {
+		var text bytes.Buffer
+		if err := gob.NewEncoder(&text).Encode(report{Event: portable(event)}); err != nil {
+			t.Errorf("%T: %v", event, err)
+			continue
+		}
+		var r report
+		if err := gob.NewDecoder(&text).Decode(&r); err != nil {
+			t.Errorf("%T: %v", event, err)
+			continue
+		}
+		got := restored(r.Event)
+		if fmt.Sprintf("%T", got) != fmt.Sprintf("%T", event) {
+			t.Errorf("%T becomes %T", event, got)
+		}
+		if lost, ok := got.(SessionLost); ok && (lost.Why.Error() != reason.Error() || lost.Why.said[0] != "said") {
+			t.Errorf("the failure becomes %v", lost.Why)
+		}
+	}
+}
