@@ -135,7 +135,7 @@ func freeFlags() []string {
 	return []string{
 		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "limit", "max-message",
 		"max-output", "max-result", "max-time", "max-turns", "model", "parallel", "repeat", "retries", "scope",
-		"start-timeout", "timeout", "url",
+		"start-timeout", "timeout", "url", "as", "idle",
 	}
 }
 

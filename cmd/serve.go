@@ -78,7 +78,9 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	app.flushTime = unreadTime
 	stdout := serve.NewAnswerWriter(app.Console.Out)
 	stage := &faultStage{stdout: stdout, stderr: app.live, exit: make(chan int, 1)}
-	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: stage, confined: true, guards: o.guards, stays: true})
+	box, err := app.toolbox(toolboxOptions{
+		configOnly: true, stage: stage, confined: true, guards: o.guards, stays: true,
+	})
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,8 @@ func (c *consent) addSessions(loaded *config.Config) {
 		return
 	}
 	for _, record := range store.Records() {
-		if !record.Alias || slices.ContainsFunc(loaded.Servers, func(s *config.Server) bool { return s.Name == record.Name }) {
+		named := func(s *config.Server) bool { return s.Name == record.Name }
+		if !record.Alias || slices.ContainsFunc(loaded.Servers, named) {
 			continue
 		}
 		if server := heldEntry(loaded.Servers, record); server != nil {
@@ -167,7 +168,8 @@ func (o *sessionStartOptions) check(url string) error {
 	case o.as != "" && len(o.names) > 1:
 		return fault.Usage("--as is for one server", "toolx session start --as "+exec.ShellLine(o.as)+" SERVER")
 	case o.as != "" && strings.Trim(o.as, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
-		return fault.Usage("the name "+quote(o.as)+" cannot stand before a tool's", "--as takes letters, digits, - and _")
+		return fault.Usage("the name "+quote(o.as)+" cannot stand before a tool's",
+			"--as takes letters, digits, - and _")
 	case o.idle < 0:
 		return fault.Usage("--idle must not be negative", "--idle 30m")
 	}
@@ -186,7 +188,9 @@ func runSessionStart(ctx context.Context, app *App, o sessionStartOptions) error
 }
 
 // serversToHold returns the entries that sessions are to be started for, and what is known of each session.
-func (a *App) serversToHold(o sessionStartOptions) (list []*config.Server, records map[string]*servers.Record, err error) {
+func (a *App) serversToHold(
+	o sessionStartOptions,
+) (list []*config.Server, records map[string]*servers.Record, err error) {
 	adHoc, err := a.flags.adHoc(o.command)
 	if err != nil {
 		return nil, nil, err
@@ -196,7 +200,8 @@ func (a *App) serversToHold(o sessionStartOptions) (list []*config.Server, recor
 	if err != nil && adHoc == nil {
 		return nil, nil, err
 	}
-	if o.as != "" && slices.ContainsFunc(loaded.Servers, func(s *config.Server) bool { return s.Name == o.as && !s.Session }) {
+	taken := func(s *config.Server) bool { return s.Name == o.as && !s.Session }
+	if o.as != "" && slices.ContainsFunc(loaded.Servers, taken) {
 		return nil, nil, fault.Usage("a server of the config is named "+quote(o.as), "--as takes another name")
 	}
 	if adHoc != nil {
@@ -269,10 +274,9 @@ func (a *App) startSessions(
 		return err
 	}
 	box.tellFailed(opened, false)
-	wanted := func(info *servers.SessionInfo) bool {
-		return slices.ContainsFunc(list, func(s *config.Server) bool { return records[s.Name].Key == info.Key })
-	}
-	infos := slices.DeleteFunc(store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool { return !wanted(info) })
+	infos := slices.DeleteFunc(store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool {
+		return !slices.ContainsFunc(list, func(s *config.Server) bool { return records[s.Name].Key == info.Key })
+	})
 	if err := a.printSessions(infos, asJSON); err != nil {
 		return err
 	}
@@ -536,8 +540,8 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 	for _, record := range found {
 		server := heldEntry(loaded.Servers, record)
 		if server == nil {
-			return fault.Usage("the entry "+quote(record.Server)+" that session "+record.Name+" was started for is gone ("+
-				record.File+")", "toolx session stop "+exec.ShellLine(record.Name))
+			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone", record.Name,
+				quote(record.Server), record.File), "toolx session stop "+exec.ShellLine(record.Name))
 		}
 		if _, err := store.Stop(ctx, record, sessionStopTime); err != nil {
 			return fmt.Errorf("session %s: %w", record.Name, err)

@@ -126,7 +126,8 @@ func (w *sessionWorld) want(code int, stdout string, args ...string) (stderr str
 	w.t.Helper()
 	out, stderr, got := w.run(args...)
 	if got != code || strings.TrimSpace(out) != stdout {
-		w.t.Errorf("toolx %s: exit code %d, %q; want %d, %q\n%s", strings.Join(args, " "), got, out, code, stdout, stderr)
+		w.t.Errorf("toolx %s: exit code %d, %q; want %d, %q\n%s", strings.Join(args, " "), got, out, code, stdout,
+			stderr)
 	}
 	return stderr
 }
@@ -234,9 +235,16 @@ func TestSessionRemembers(t *testing.T) {
 	}
 	w.want(0, "1", "call", "adhoc__count")
 	for _, args := range [][]string{
-		{"session", "start"}, {"session", "start", "nope"}, {"session", "start", "--", w.fake},
-		{"session", "start", "--as", "a__ b", "s"}, {"session", "stop"}, {"session", "stop", "nope"}, {"session", "logs"},
-		{"session", "restart", "nope"}, {"session", "frob"}, {"session", "start", "--as", "s", "s"},
+		{"session", "start"},
+		{"session", "start", "nope"},
+		{"session", "start", "--", w.fake},
+		{"session", "start", "--as", "a__ b", "s"},
+		{"session", "stop"},
+		{"session", "stop", "nope"},
+		{"session", "logs"},
+		{"session", "restart", "nope"},
+		{"session", "frob"},
+		{"session", "start", "--as", "s", "s"},
 	} {
 		if stderr := w.want(2, "", args...); !strings.Contains(stderr, "hint: ") {
 			t.Errorf("%q: no hint: %s", args, stderr)
@@ -286,7 +294,9 @@ func TestSessionIsAsCold(t *testing.T) {
 		plain := func(text string) string {
 			lines := strings.SplitAfter(changing.ReplaceAllString(more.ReplaceAllString(text, ""), "N"), "\n")
 			return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
-				for _, words := range []string{"its session is used", "started: ", "speaks MCP", " ended: ", "timing", "connection succeeded"} {
+				for _, words := range []string{
+					"its session is used", "started: ", "speaks MCP", " ended: ", "timing", "connection succeeded",
+				} {
 					if strings.Contains(line, words) && strings.HasPrefix(line, "info: ") {
 						return true
 					}
@@ -413,12 +423,15 @@ func TestSessionServerKilled(t *testing.T) {
 	if !within(func() bool { return w.session("s").State == "ended" }) {
 		t.Fatalf("the session is %+v", w.session("s"))
 	}
-	if stderr := w.want(0, "1", "call", "s__count"); !strings.Contains(stderr, "had ended (signal: killed) and is started anew") {
+	stderr := w.want(0, "1", "call", "s__count")
+	if !strings.Contains(stderr, "had ended (signal: killed) and is started anew") {
 		t.Errorf("nothing says that the state is lost: %s", stderr)
 	}
 	w.sessions()
-	stderr := w.want(6, "", "call", "s__crash", "code=3")
-	for _, words := range []string{"exit status 3", "outcome unknown", "fake: crashing, as asked", "hint: the call may have had"} {
+	stderr = w.want(6, "", "call", "s__crash", "code=3")
+	for _, words := range []string{
+		"exit status 3", "outcome unknown", "fake: crashing, as asked", "hint: the call may have had",
+	} {
 		if !strings.Contains(stderr, words) {
 			t.Errorf("%q is not said: %s", words, stderr)
 		}
@@ -435,8 +448,8 @@ func TestSessionEntryChanged(t *testing.T) {
 	w := newSessionWorld(t, map[string]string{"s": "stateful"})
 	w.start("s")
 	w.configure(map[string]string{"s": "--name other stateful"})
-	if stderr := w.want(0, "1", "call", "s__count"); !strings.Contains(stderr, "has changed since its session was started") ||
-		!strings.Contains(stderr, "toolx session restart s") {
+	stderr := w.want(0, "1", "call", "s__count")
+	if !strings.Contains(stderr, "has changed since its session was started; toolx session restart s") {
 		t.Errorf("no warning: %s", stderr)
 	}
 	before := w.session("s").PID
@@ -491,7 +504,8 @@ func TestSessionSocketInTheWay(t *testing.T) {
 	t.Parallel()
 	w := newSessionWorld(t, map[string]string{"s": "good"})
 	w.start("s")
-	found, _ := filepath.Glob(filepath.Join(strings.TrimPrefix(w.env[len(w.env)-1], "XDG_RUNTIME_DIR="), "toolx", "sessions", "*.sock"))
+	folder := strings.TrimPrefix(w.env[len(w.env)-1], "XDG_RUNTIME_DIR=")
+	found, _ := filepath.Glob(filepath.Join(folder, "toolx", "sessions", "*.sock"))
 	if len(found) != 1 {
 		t.Fatalf("the sockets are %q", found)
 	}
@@ -565,7 +579,8 @@ func TestSessionStopped(t *testing.T) {
 	w.start("s")
 	one := w.session("s")
 	_ = syscall.Kill(one.PID, syscall.SIGSTOP)
-	if stderr := w.want(4, "", "call", "s__count", "--start-timeout", "300ms"); !strings.Contains(stderr, "alive but silent") {
+	stderr := w.want(4, "", "call", "s__count", "--start-timeout", "300ms")
+	if !strings.Contains(stderr, "alive but silent") {
 		t.Errorf("a stopped server: %s", stderr)
 	}
 	_ = syscall.Kill(one.PID, syscall.SIGCONT)
@@ -672,13 +687,14 @@ func newCountingServer(t *testing.T) *httptest.Server {
 	var mu sync.Mutex
 	counts := make(map[string]int)
 	mcpServer := server.NewMCPServer("counting", "1")
-	mcpServer.AddTool(mcp.NewTool("count"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	count := func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		id := server.ClientSessionFromContext(ctx).SessionID()
 		counts[id]++
 		return mcp.NewToolResultText(fmt.Sprint(counts[id])), nil
-	})
+	}
+	mcpServer.AddTool(mcp.NewTool("count"), count)
 	far := httptest.NewServer(server.NewStreamableHTTPServer(mcpServer))
 	t.Cleanup(far.Close)
 	return far

@@ -86,7 +86,9 @@ func (o *watchOptions) check() error {
 
 // runWatch opens the servers, subscribes, and prints what comes.
 func runWatch(ctx context.Context, app *App, o watchOptions) error {
-	box, err := app.toolbox(toolboxOptions{server: o.command, tellsFailures: true, answers: &o.answers, stays: true, watches: true})
+	box, err := app.toolbox(toolboxOptions{
+		server: o.command, tellsFailures: true, answers: &o.answers, stays: true, watches: true,
+	})
 	if err != nil {
 		return err
 	}

@@ -223,8 +223,10 @@ func (h *held) request(ctx context.Context, d demand) (message, error) {
 	}
 	m, ok := parseMessage(r.Message)
 	if !ok {
-		return message{}, &exec.MalformedError{What: "the answer of the process that holds the server",
-			Reason: errors.New("not JSON")}
+		return message{}, &exec.MalformedError{
+			What:   "the answer of the process that holds the server",
+			Reason: errors.New("not JSON"),
+		}
 	}
 	return m, nil
 }

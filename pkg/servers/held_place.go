@@ -249,7 +249,8 @@ func (s *Sessions) spawn(ctx context.Context, spec *HoldSpec) error {
 // withoutMark removes the mark of the processes of a server from an environment: a holder that is started below a
 // server outlives it.
 func withoutMark(environ []string) []string {
-	return slices.DeleteFunc(environ, func(variable string) bool { return strings.HasPrefix(variable, "TOOLX_OFFSPRING=") })
+	marks := func(variable string) bool { return strings.HasPrefix(variable, "TOOLX_OFFSPRING=") }
+	return slices.DeleteFunc(environ, marks)
 }
 
 // listen takes a session for this process, for as long as it lives: it locks the key, removes what a dead holder has

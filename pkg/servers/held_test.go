@@ -120,7 +120,8 @@ func TestHeldByMany(t *testing.T) {
 				}
 			}
 			for _, frame := range of[FrameSent](seen) {
-				if frame.Method == "tools/call" && !strings.Contains(string(frame.Bytes), fmt.Sprintf("client %d call", i)) {
+				own := strings.Contains(string(frame.Bytes), fmt.Sprintf("client %d call", i))
+				if frame.Method == "tools/call" && !own {
 					t.Errorf("client %d sees %s", i, frame.Bytes)
 				}
 			}
@@ -212,7 +213,8 @@ func TestHeldSlowReader(t *testing.T) {
 	const much = 60 // more than may wait, in messages of 900 kB
 	for seq := range int64(much) {
 		err := out.Encode(demand{
-			Kind: demandRequest, Seq: seq + 2, Method: "tools/call", Message: CallParams("big", []byte(`{"bytes":900000}`)),
+			Kind: demandRequest, Seq: seq + 2, Method: "tools/call",
+			Message: CallParams("big", []byte(`{"bytes":900000}`)),
 		})
 		if err != nil {
 			break // it is cut off already
@@ -304,10 +306,19 @@ func TestEventsAreCarried(t *testing.T) {
 	registerEvents()
 	reason := &Failure{Server: "s", Ending: EndingExited, How: "exit status 3", Reason: io.EOF, said: []string{"said"}}
 	for _, event := range []exec.Event{
-		ProcessStarted{Server: "s", PID: 1}, ProcessExited{Server: "s", How: "exit status 1"}, PipeHeld{Pipe: "stdout"},
-		StdinClosed{Server: "s"}, FrameSent{ID: "1", Bytes: []byte("{}")}, FrameReceived{ID: "1", Bytes: []byte("{}")},
-		PollutedLine{Text: []byte("text")}, OddFrame{Why: "odd"}, StderrLine{Text: "line"}, ServerRequest{Method: "ping"},
-		HTTPExchange{Verb: "POST", Err: io.EOF}, SessionLost{Why: reason}, exec.Notice{Text: "notice"},
+		ProcessStarted{Server: "s", PID: 1},
+		ProcessExited{Server: "s", How: "exit status 1"},
+		PipeHeld{Pipe: "stdout"},
+		StdinClosed{Server: "s"},
+		FrameSent{ID: "1", Bytes: []byte("{}")},
+		FrameReceived{ID: "1", Bytes: []byte("{}")},
+		PollutedLine{Text: []byte("text")},
+		OddFrame{Why: "odd"},
+		StderrLine{Text: "line"},
+		ServerRequest{Method: "ping"},
+		HTTPExchange{Verb: "POST", Err: io.EOF},
+		SessionLost{Why: reason},
+		exec.Notice{Text: "notice"},
 	} {
 		var text bytes.Buffer
 		if err := gob.NewEncoder(&text).Encode(report{Event: portable(event)}); err != nil {

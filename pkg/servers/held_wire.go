@@ -96,8 +96,19 @@ type welcome struct {
 // registerEvents lets gob carry the events of servers.
 var registerEvents = sync.OnceFunc(func() {
 	for _, event := range []exec.Event{
-		ProcessStarted{}, ProcessExited{}, PipeHeld{}, StdinClosed{}, FrameSent{}, FrameReceived{}, PollutedLine{},
-		OddFrame{}, StderrLine{}, ServerRequest{}, heldExchange{}, heldNotice{}, heldLoss{},
+		ProcessStarted{},
+		ProcessExited{},
+		PipeHeld{},
+		StdinClosed{},
+		FrameSent{},
+		FrameReceived{},
+		PollutedLine{},
+		OddFrame{},
+		StderrLine{},
+		ServerRequest{},
+		heldExchange{},
+		heldNotice{},
+		heldLoss{},
 	} {
 		gob.Register(event)
 	}

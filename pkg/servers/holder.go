@@ -521,7 +521,8 @@ func (h *holder) tellKept(c *client) {
 		c.put(r)
 	}
 	if dropped > 0 {
-		note(slog.LevelWarn, fmt.Sprintf("did more than is kept since it was last used: %d events are left out", dropped))
+		note(slog.LevelWarn,
+			fmt.Sprintf("did more than is kept since it was last used: %d events are left out", dropped))
 	}
 }
 

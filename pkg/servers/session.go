@@ -41,8 +41,8 @@ type Session struct {
 
 	bus  *exec.Bus
 	link link
-	// program is the link where it is a process's, remote where it is HTTP, held where another process holds the server;
-	// the others are nil.
+	// program is the link where it is a process's, remote where it is HTTP, held where another process holds the
+	// server; the others are nil.
 	program *stdio
 	remote  *remote
 	held    *held
