@@ -150,7 +150,7 @@ func (s *Sessions) connect(ctx context.Context, key string) (net.Conn, error) {
 		return nil, fmt.Errorf("%w: %w", errNoHolder, err)
 	}
 	if err := checkPeer(conn); err != nil {
-		conn.Close()
+		_ = conn.Close()
 		return nil, err
 	}
 	return conn, nil
@@ -286,7 +286,7 @@ func (s *Sessions) listen(ctx context.Context, record *Record) (listener net.Lis
 		err = state.Replace(s.path(record.Key, ".json"), append(asJSON(record), '\n'))
 	}
 	if err != nil {
-		listener.Close()
+		_ = listener.Close()
 		release()
 		return nil, nil, err
 	}

@@ -84,10 +84,10 @@ func (p *Pool) tellDead(server *config.Server, key string) {
 
 // stay lets a process of its own hold the server if that is wanted: because it is asked for by name, or the entry has
 // keepAlive. If no such process can be had, the server is this process's own.
-func (p *Pool) stay(d *dial) error {
+func (p *Pool) stay(d *dial) {
 	sessions, server := p.options.Sessions, d.server
 	if sessions == nil {
-		return nil
+		return
 	}
 	record, named := p.options.Hold[server.Name]
 	if !named {
@@ -97,13 +97,13 @@ func (p *Pool) stay(d *dial) error {
 	}
 	limit := cmp.Or(server.KeepAlive, p.options.KeepAlive)
 	if !named && limit <= 0 {
-		return nil
+		return
 	}
 	spec := p.spec(d, record)
 	if !named {
 		spec.Key, spec.Limit = sessions.keepAliveKey(server, spec), limit
 		if !p.options.Stays && !sessions.exists(spec.Key) {
-			return nil
+			return
 		}
 	}
 	begin := *d
@@ -114,7 +114,6 @@ func (p *Pool) stay(d *dial) error {
 		}
 		return p.heldOver(begin, conn, err)
 	}
-	return nil
 }
 
 // spec returns what a holder has to know of a server.

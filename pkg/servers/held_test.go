@@ -199,7 +199,7 @@ func TestHeldSlowReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	out := gob.NewEncoder(conn)
 	if err := out.Encode(demand{Kind: demandAttach, Version: heldVersion, Seq: 1}); err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestHeldByAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if err := gob.NewEncoder(conn).Encode(demand{Kind: demandAttach, Version: heldVersion + 1, Seq: 1}); err != nil {
 		t.Fatal(err)
 	}

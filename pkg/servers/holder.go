@@ -117,8 +117,8 @@ func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOp
 	}
 	defer release()
 	defer h.close()
-	defer listener.Close()
-	defer context.AfterFunc(ctx, func() { listener.Close() })()
+	defer func() { _ = listener.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	fmt.Fprintln(ready, holderReady)
 	ready.Close()
 	h.rest()
@@ -130,7 +130,7 @@ func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOp
 		case err != nil:
 			return err
 		case checkPeer(conn) != nil:
-			conn.Close()
+			_ = conn.Close()
 		default:
 			h.accept(ctx, conn)
 		}

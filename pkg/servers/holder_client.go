@@ -46,7 +46,7 @@ func (c *client) put(r report) {
 	size := sizeOfReport(r)
 	if c.size += size; c.size > maxQueued+2*int(c.holder.dial.maxMessage) {
 		c.gone = true
-		c.conn.Close()
+		_ = c.conn.Close()
 		c.more.Signal()
 		return
 	}
@@ -68,13 +68,13 @@ func (c *client) write() {
 		over := c.gone && len(queue) == 0
 		c.mu.Unlock()
 		if over {
-			c.conn.Close()
+			_ = c.conn.Close()
 			return
 		}
 		for _, r := range queue {
 			if err := out.Encode(r); err != nil {
 				c.cut()
-				c.conn.Close()
+				_ = c.conn.Close()
 				return
 			}
 			c.mu.Lock()

@@ -556,12 +556,10 @@ func (p *Pool) prepare(ctx context.Context, server *config.Server) (dial, error)
 		}
 	}
 	d, err := p.dial(server)
-	if err == nil {
-		err = p.stay(&d)
-	}
 	if err != nil {
 		return dial{}, p.giveUp(server, 0, err)
 	}
+	p.stay(&d)
 	return d, nil
 }
 
