@@ -36,6 +36,8 @@ type serverRow struct {
 	Where     string   `json:"where"`
 	Scope     string   `json:"scope,omitempty"`
 	Enabled   bool     `json:"enabled"`
+	// DisabledBy is the setting that switches the entry off, with its place.
+	DisabledBy string `json:"disabled_by,omitempty"`
 	// State is ok, disabled, broken, untrusted or shadowed; after --connect also ready or failed.
 	State string `json:"state"`
 	Error string `json:"error,omitempty"`
@@ -198,6 +200,9 @@ func (a *App) newRow(server *config.Server, client string) *serverRow {
 		Scope: string(server.Scope), Enabled: !server.Disabled, State: "ok", server: server,
 		path: server.Origin.File,
 	}
+	if setting, origin := server.DisabledBy(); setting != "" {
+		row.DisabledBy = setting + ", " + origin.String()
+	}
 	if path, err := filepath.Abs(row.path); err == nil && row.path != "" {
 		row.path = path
 	}
@@ -352,6 +357,9 @@ func (r *serverRow) notes() string {
 	}
 	if len(r.SameAs) > 0 {
 		notes = append(notes, "same as "+strings.Join(r.SameAs, ", "))
+	}
+	if r.server != nil && r.server.DisabledElsewhere() {
+		notes = append(notes, r.DisabledBy)
 	}
 	if r.ShadowedBy != "" {
 		notes = append(notes, "shadowed by "+r.ShadowedBy)

@@ -131,6 +131,7 @@ func (o *output) printShown(shown *shownServer) error {
 	line("client", strings.Join(append([]string{row.Client}, row.Also...), ", "))
 	line("transport", row.Transport)
 	line("state", row.State)
+	line("disabled by", row.DisabledBy)
 	line("where", row.Where)
 	line("error", row.Error)
 	if f := row.Found; f != nil {

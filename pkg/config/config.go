@@ -141,6 +141,9 @@ func (s *Server) DisabledBy() (setting string, origin Origin) {
 	return "disabled: true", s.origin("disabled")
 }
 
+// DisabledElsewhere reports whether a setting outside of the entry switches it off.
+func (s *Server) DisabledElsewhere() bool { return s.offBy != nil }
+
 // Retry says how often connecting is tried, and with which pauses (MCP-3).
 type Retry struct {
 	Attempts  int           // zero means 3
