@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/catalog"
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/jsonschema"
@@ -40,8 +41,8 @@ func newSearchCommand(app *App, run runFunc[searchOptions]) *cobra.Command {
 		Short: "Find tools in the catalogues, without starting a server",
 		Long: `Find tools by their names, titles, descriptions and parameters, best first. A tool is
 found if it has all words. Servers are not asked: what they listed last is searched,
-and toolx's own tools. In a pipe each tool is a line of four fields with tabs between:
-name, signature, badges, description.
+those of other clients too, and toolx's own tools. In a pipe each tool is a line of
+four fields with tabs between: name, signature, badges, description.
 
 Exit codes: 0 when a tool was found, 2 wrong usage or config, or none was found.`,
 		Example: `  toolx search thermostat
@@ -135,12 +136,26 @@ func (c *offline) search(words []string) (matches []match, missing []string) {
 		}
 	}
 	registry := c.local()
+	seen := make(map[string]bool) // identities of entries: an import has two names
 	for _, server := range c.servers() {
+		seen[server.Identity()] = true
 		tools, at, ok := keptTools(c.store, server)
 		if !ok {
 			missing = append(missing, server.Name)
 		}
 		registry.ReplaceServer(server.Name, tools...) // a built-in tool whose name they take has another name
+		for _, tool := range tools {
+			if tool.Denied() == nil {
+				take(tool, tool.Name, at)
+			}
+		}
+	}
+	for _, server := range c.elsewhere() {
+		if seen[server.Identity()] {
+			continue
+		}
+		seen[server.Identity()] = true
+		tools, at, _ := keptTools(c.store, server)
 		for _, tool := range tools {
 			if tool.Denied() == nil {
 				take(tool, tool.Name, at)
@@ -156,6 +171,24 @@ func (c *offline) search(words []string) (matches []match, missing []string) {
 		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.name, b.name))
 	})
 	return matches, missing
+}
+
+// elsewhere returns other clients' servers, as CLIENT:SERVER; none where the command line says whose servers count.
+func (c *offline) elsewhere() []*config.Server {
+	if c.adHoc || len(c.flags.config)+len(c.flags.from) > 0 {
+		return nil
+	}
+	var others []*config.Server
+	names := make(map[string]bool)
+	for _, file := range config.ReadClients(config.Options{}, config.Clients()...) {
+		for _, server := range file.Servers {
+			if !names[server.Name] && !server.Disabled {
+				others = append(others, server)
+			}
+			names[server.Name] = true // what comes later is shadowed
+		}
+	}
+	return others
 }
 
 // parameterNames returns the names of a tool's parameters, nested ones too.
