@@ -22,8 +22,9 @@ const (
 	maxTreeNodes = 20_000
 )
 
-// SchemaTree is a schema cut into its subschemas. It knows positions of schemas
-// from positions of names: a property that is called "$ref" is none.
+// SchemaTree is a schema cut into its subschemas, for checks of how it is written: by which keywords, in which places,
+// with which references. A jsonschema.Shape, which says what a value may be, merges all of that away. The tree knows
+// positions of schemas from positions of names: a property that is called "$ref" is none.
 type SchemaTree struct {
 	Raw   json.RawMessage
 	Root  *SchemaNode
