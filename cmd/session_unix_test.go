@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -39,10 +40,7 @@ type sessionWorld struct {
 // newSessionWorld writes a config with these servers, by name; each is the fake server with these arguments.
 func newSessionWorld(t *testing.T, servers map[string]string) *sessionWorld {
 	t.Helper()
-	runtimeDir, err := os.MkdirTemp("/tmp", "tx") // the path of a socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
+	runtimeDir := shortRuntimeDir(t)
 	w := &sessionWorld{
 		t: t, folder: emptyFolder(t), toolx: buildToolx(t), fake: buildFake(t), pids: make(map[int]bool),
 	}
@@ -60,7 +58,6 @@ func newSessionWorld(t *testing.T, servers map[string]string) *sessionWorld {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		_ = os.RemoveAll(runtimeDir)
 	})
 	return w
 }
@@ -698,4 +695,68 @@ func newCountingServer(t *testing.T) *httptest.Server {
 	far := httptest.NewServer(server.NewStreamableHTTPServer(mcpServer))
 	t.Cleanup(far.Close)
 	return far
+}
+
+// shortRuntimeDir returns a folder for sockets that is removed when the test ends.
+func shortRuntimeDir(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("/tmp", "tx") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return folder
+}
+
+// TestSessionLogins proves that the holder gets new tokens, once for however many calls meet a 401, and that nothing of
+// them is written beside its socket.
+func TestSessionLogins(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	folder := shortRuntimeDir(t)
+	w.secrets = append(w.secrets, "XDG_RUNTIME_DIR="+folder)
+	w.run(0, "session", "start", "machine")
+	defer w.run(0, "session", "stop", "--all")
+	w.run(0, "call", "machine__greet")
+	w.mu.Lock()
+	before := len(w.tokens)
+	w.issued = nil
+	w.mu.Unlock()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() { w.run(0, "call", "machine__greet") })
+	}
+	wait.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if got := len(w.tokens) - before; got != 1 {
+		t.Errorf("%d tokens were asked for, want 1", got)
+	}
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		w.wantSilence(string(text))
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSessionLoginOnATerminal lets a person log in when a session starts.
+func TestSessionLoginOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	w.secrets = append(w.secrets, "XDG_RUNTIME_DIR="+shortRuntimeDir(t))
+	w.run(3, "session", "start", "remote")
+	told, environ := w.browser()
+	term := onTerminal(t, environ, w.arguments([]string{"session", "start", "remote"})...)
+	w.visit(told)
+	term.end(0)
+	defer w.run(0, "session", "stop", "--all")
+	if out, _ := w.run(0, "call", "remote__greet", "-v"); out != "well served\n" {
+		t.Errorf("a call prints %q", out)
+	}
 }

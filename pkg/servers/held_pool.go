@@ -141,6 +141,25 @@ func heldNoMore(err error) bool {
 	return errors.As(err, &failure) && failure.Ending == EndingHolderGone
 }
 
+// logIn opens a session of this process's own with a server that wants a login, which lets the person at the terminal
+// log in, and closes it. The error is that of a server that is not held.
+func (p *Pool) logIn(ctx context.Context, server *config.Server) error {
+	if p.options.Consent != nil {
+		if err := p.options.Consent(ctx, server); err != nil {
+			return err
+		}
+	}
+	d, err := p.dial(server)
+	if err != nil {
+		return err
+	}
+	session, err := d.open(ctx)
+	if err == nil {
+		session.Close(ctx)
+	}
+	return err
+}
+
 // Shared reports whether a server is held by another process, so that it stays when this one ends.
 func (p *Pool) Shared(name string) bool {
 	session := p.Session(name)

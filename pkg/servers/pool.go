@@ -508,6 +508,11 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 			}
 			session, err = d.open(ctx)
 		}
+		if attempt == 1 && d.join != nil && fault.KindOf(err) == fault.KindAuth { // a holder cannot ask anybody
+			if err = p.logIn(ctx, server); err == nil {
+				session, err = d.open(ctx)
+			}
+		}
 		if err == nil {
 			p.options.Registry.ReplaceServer(server.Name, session.Tools()...)
 			session.relist.follow(session, server, p.options.Registry)
