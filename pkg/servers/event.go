@@ -203,6 +203,8 @@ type Connected struct {
 	Attempt  int
 	Protocol string
 	Timing   exec.Timing
+	// Held says how a server that stays is used; nil for any other.
+	Held *Held
 }
 
 // ConnectFailed says that toolx has given up connecting to a server (MCP-4).

@@ -518,7 +518,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 			session.relist.follow(session, server, p.options.Registry)
 			p.options.Bus.Emit(Connected{
 				Time: exec.Now(), Server: server.Name, Attempt: attempt,
-				Protocol: session.Protocol, Timing: session.Timing,
+				Protocol: session.Protocol, Timing: session.Timing, Held: session.Held,
 			})
 			if session.program != nil {
 				session.program.announce()

@@ -72,11 +72,20 @@ func (p *page) serverFacts(width int) []string {
 		t := s.timing
 		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms",
 			t.StartMS, t.InitializeMS, t.ListMS))
-		fact("up", pane.Duration(now.Sub(s.since)))
+		up := now.Sub(s.since)
+		if s.held != nil {
+			up += s.held.Age
+			fact("session", "shared with other commands; it stays when this one ends")
+		}
+		fact("up", pane.Duration(up))
 	}
-	if s.pid != 0 {
-		fact("pid", fmt.Sprint(s.pid))
-		if bytes, ok := p.options.Memory(s.pid); ok {
+	pid := s.pid
+	if session != nil && s.held != nil {
+		pid = session.PID
+	}
+	if pid != 0 {
+		fact("pid", fmt.Sprint(pid))
+		if bytes, ok := p.options.Memory(pid); ok {
 			fact("memory", exec.Bytes(bytes))
 		}
 	}

@@ -35,6 +35,7 @@ type server struct {
 	pid       int
 	command   []string
 	timing    exec.Timing
+	held      *servers.Held // how it is shared with other processes; nil: it is not
 	retry     servers.Retry // the last one, while retrying
 	reason    string        // why it failed or ended
 	hint      string        // what to do about a start that failed
@@ -68,7 +69,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.retry = e
 		s.become(statusRetrying, at)
 	case servers.Connected:
-		s.timing = e.Timing
+		s.timing, s.held = e.Timing, e.Held
 		s.become(statusReady, at)
 		return true
 	case servers.ConnectFailed:
@@ -134,6 +135,9 @@ func (s *server) summary(now time.Time) string {
 		wait := max(0, s.retry.Delay-now.Sub(s.since))
 		return fmt.Sprintf("attempt %d of %d in %s", s.retry.Attempt+1, s.retry.Of, pane.Duration(wait))
 	case statusReady:
+		if s.held != nil {
+			return "shared"
+		}
 		ms := s.timing.StartMS + s.timing.InitializeMS + s.timing.ListMS
 		return pane.Duration(time.Duration(ms * float64(time.Millisecond)))
 	case statusFailed:
