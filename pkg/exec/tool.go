@@ -50,6 +50,10 @@ type Tool struct {
 	Description string
 	Annotations mcp.ToolAnnotation
 
+	// TaskSupport is execution.taskSupport of MCP 2025-11-25: "required", "optional" or "forbidden"; empty where the
+	// server does not say.
+	TaskSupport string
+
 	// Definition is the whole MCP tool object, byte for byte as its owner sent it.
 	Definition json.RawMessage
 	// InputSchema and OutputSchema are cut from Definition, untouched; nil where there is none.
@@ -137,6 +141,8 @@ func NewTool(definition json.RawMessage) (*Tool, error) {
 			tool.Description = textOf(member.Value)
 		case "annotations":
 			annotations = member.Value
+		case "execution":
+			tool.TaskSupport = rawjson.GetText(member.Value, "taskSupport")
 		case "inputSchema":
 			tool.InputSchema = member.Value
 		case "outputSchema":

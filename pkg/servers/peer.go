@@ -176,8 +176,8 @@ func (p *peer) giveUp(ctx context.Context, waiting *pending, tell bool) (detail 
 	p.settleLocked(waiting.id, ClassIDLate)
 	detail = waiting.detail
 	p.mu.Unlock()
-	// The specification forbids cancelling the handshake.
-	if tell && !beginsSession(waiting.method) {
+	// The specification forbids cancelling the handshake, and tasks/cancel is what ends a task.
+	if tell && !beginsSession(waiting.method) && !aboutTask(waiting.method) {
 		p.cancel(ctx, waiting.id)
 	}
 	return detail

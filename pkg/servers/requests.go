@@ -79,7 +79,7 @@ func (s *Session) meta() []rawjson.Member {
 	}
 	add(mcp.MetaKeyProtocolVersion, s.Protocol)
 	add(mcp.MetaKeyClientInfo, s.clientInfo)
-	add(mcp.MetaKeyClientCapabilities, s.clientCapabilities)
+	add(mcp.MetaKeyClientCapabilities, withTasks(s.clientCapabilities))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.logLevel != "" {
@@ -133,6 +133,11 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 		}
 		header.Set(name, value)
 	}
+	if header != nil && aboutTask(method) { // SEP-2663, Streamable HTTP: Routing Headers
+		if id, ok := mcp.EncodeHeaderValue(rawjson.GetText(params, "taskId")); ok {
+			header.Set(mcp.HeaderName, id)
+		}
+	}
 	return header
 }
 
@@ -167,6 +172,8 @@ func (s *Session) demand(
 		return nil, rpcError(answer.Error)
 	case asksForInput(answer.Result):
 		return nil, s.unoffered(answer.Result)
+	case isTask(answer.Result) && s.modern() && method != string(mcp.MethodToolsCall):
+		return nil, &exec.MalformedError{What: "the reply to " + method, Reason: errors.New("it is a task")}
 	}
 	return answer.Result, nil
 }

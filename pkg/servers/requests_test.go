@@ -289,3 +289,18 @@ func TestFramesNameTheirRequests(t *testing.T) {
 		}
 	}
 }
+
+// SEP-2663, Streamable HTTP: requests about a task have its id in Mcp-Name.
+func TestHeadersOfTasks(t *testing.T) {
+	for _, test := range []struct{ protocol, method, params, want string }{
+		{"2026-07-28", "tasks/get", `{"taskId":"t-1"}`, "t-1"},
+		{"2026-07-28", "tasks/cancel", `{"taskId":"ü"}`, "=?base64?w7w=?="},
+		{"2026-07-28", "tasks/update", `{"inputResponses":{},"taskId":"t-2"}`, "t-2"},
+		{"2025-11-25", "tasks/get", `{"taskId":"t-1"}`, ""},
+	} {
+		header := standardHeader(test.protocol, test.method, json.RawMessage(test.params))
+		if got := header.Get("Mcp-Name"); got != test.want {
+			t.Errorf("%s of %s: Mcp-Name %q, want %q", test.method, test.protocol, got, test.want)
+		}
+	}
+}

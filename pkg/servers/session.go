@@ -334,7 +334,7 @@ func (s *Session) Tools() []*exec.Tool {
 // CallTool implements exec.Implementation. It always sends a progress token, and returns the server's reply byte for
 // byte. A JSON-RPC error is an *exec.ToolError with the server's own message (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	result, err := s.callOnce(ctx, request)
+	result, err := s.callTask(ctx, request)
 	if s.held == nil || err == nil || !s.lost(err) {
 		return result, err
 	}
@@ -347,15 +347,7 @@ func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawM
 	if again != nil {
 		return nil, again
 	}
-	return next.callOnce(ctx, request)
-}
-
-// callOnce calls a tool, as a task where the tool wants that.
-func (s *Session) callOnce(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	if s.needsTask(request.Name) {
-		return s.callTask(ctx, request)
-	}
-	return s.demand(ctx, string(mcp.MethodToolsCall), CallParams(request.Name, request.Arguments), request.Progress)
+	return next.callTask(ctx, request)
 }
 
 // lost reports whether err says that the server, or its holder, ended while a request was under way.

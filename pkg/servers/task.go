@@ -1,18 +1,28 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 )
 
-// taskTTL is how long a server is asked to keep what a task gives, in milliseconds. The call waits for it, and fetches
-// it at once.
+// tasksExtension is the extension of 2026-07-28 by which a server may answer a call with a task (SEP-2663). Revision
+// 2025-11-25 has tasks of its own (basic/utilities/tasks), which the client asks for. What both have in common is done
+// in one place.
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+// taskTTL is how long a server is asked to keep what a task gives, in milliseconds.
 const taskTTL = "3600000"
 
 // The time between two questions after the state of a task, whatever the server wishes.
@@ -25,12 +35,98 @@ const (
 // taskCancelTime bounds how long the cancelling of a task may take, once nobody waits for it any more.
 const taskCancelTime = time.Second
 
-// needsTask reports whether the server says that a tool runs as a task only (MCP 2025-11-25, server/tools,
-// execution.taskSupport).
-func (s *Session) needsTask(plain string) bool {
+// maxTaskID is the length in bytes of the longest id of a task that toolx takes.
+const maxTaskID = 1 << 10
+
+// TaskStatus is the state of a task.
+type TaskStatus string
+
+// The states of tasks. The last three are final.
+const (
+	TaskWorking   TaskStatus = "working"
+	TaskAsks      TaskStatus = "input_required"
+	TaskCompleted TaskStatus = "completed"
+	TaskFailed    TaskStatus = "failed"
+	TaskCancelled TaskStatus = "cancelled"
+)
+
+// Final reports whether a task in this state stays in it.
+func (s TaskStatus) Final() bool {
+	return s == TaskCompleted || s == TaskFailed || s == TaskCancelled
+}
+
+// Task is the state of a task, as its server tells it. Its texts are the server's.
+type Task struct {
+	ID      string
+	Status  TaskStatus
+	Message string
+	// Created and Updated are times as the server writes them.
+	Created, Updated string
+	// TTL is how long the server keeps the task after its creation, zero where it does not say or has no limit.
+	TTL time.Duration
+	// Poll is how long the server wants the client to wait between two questions; zero where it does not say.
+	Poll time.Duration
+
+	// What 2026-07-28 has inline: the result of a completed task, the error of a failed one, and what a task that needs
+	// input asks.
+	result, failure, inputs json.RawMessage
+}
+
+// pause returns how long to wait before the state is asked for again.
+func (t *Task) pause() time.Duration {
+	if t.Poll <= 0 {
+		return taskPoll
+	}
+	return max(shortTaskPoll, min(longTaskPoll, t.Poll))
+}
+
+// readTask reads the state of a task; id is empty where it is not known yet.
+func readTask(reply json.RawMessage, id string) (*Task, error) {
+	milliseconds := func(names ...string) time.Duration {
+		for _, name := range names {
+			var ms float64
+			if json.Unmarshal(rawjson.Get(reply, name), &ms) == nil && ms > 0 && ms < 1e13 {
+				return time.Duration(ms * float64(time.Millisecond))
+			}
+		}
+		return 0
+	}
+	state := &Task{
+		ID: rawjson.GetText(reply, "taskId"), Status: TaskStatus(rawjson.GetText(reply, "status")),
+		Message: cutWords(rawjson.GetText(reply, "statusMessage"), maxProgress),
+		Created: rawjson.GetText(reply, "createdAt"), Updated: rawjson.GetText(reply, "lastUpdatedAt"),
+		TTL: milliseconds("ttlMs", "ttl"), Poll: milliseconds("pollIntervalMs", "pollInterval"),
+		result: rawjson.Get(reply, "result"), failure: rawjson.Get(reply, "error"),
+		inputs: rawjson.Get(reply, "inputRequests"),
+	}
+	if state.Status == "submitted" { // of a draft
+		state.Status = TaskWorking
+	}
+	switch {
+	case state.ID == "":
+		return nil, errors.New("the task has no taskId")
+	case len(state.ID) > maxTaskID:
+		return nil, fmt.Errorf("the task's id has %d bytes, over the limit of %d", len(state.ID), maxTaskID)
+	case id != "" && state.ID != id:
+		return nil, fmt.Errorf("the task is %q, and %q was asked for", state.ID, id)
+	case state.Status != TaskWorking && state.Status != TaskAsks && !state.Status.Final():
+		return nil, fmt.Errorf("%q is no status of a task", cutWords(string(state.Status), maxName))
+	}
+	return state, nil
+}
+
+// modern reports whether the agreed revision has tasks as an extension.
+func (s *Session) modern() bool { return mcp.IsModernProtocol(s.Protocol) }
+
+// asksForTask reports whether a call of a tool asks for a task (MCP 2025-11-25, server/tools, execution.taskSupport):
+// where the tool needs one, or where one is wanted and the server has them. Later revisions leave that to the server.
+func (s *Session) asksForTask(plain string, wanted bool) bool {
+	if s.modern() {
+		return false
+	}
 	for _, tool := range s.Tools() {
 		if tool.Plain == plain {
-			return rawjson.GetText(rawjson.Get(tool.Definition, "execution"), "taskSupport") == "required"
+			return tool.TaskSupport == "required" || wanted && tool.TaskSupport == "optional"
 		}
 	}
 	return false
@@ -38,114 +134,211 @@ func (s *Session) needsTask(plain string) bool {
 
 // ToolParams returns the params with which the session calls a tool.
 func (s *Session) ToolParams(plain string, arguments json.RawMessage) json.RawMessage {
+	return s.toolParams(plain, arguments, false)
+}
+
+func (s *Session) toolParams(plain string, arguments json.RawMessage, wantsTask bool) json.RawMessage {
 	params := CallParams(plain, arguments)
-	if !s.needsTask(plain) {
+	if !s.asksForTask(plain, wantsTask) {
 		return params
 	}
 	members, _ := rawjson.Members(params)
 	return rawjson.Object(append(members, rawjson.NewMember("task", json.RawMessage(`{"ttl":`+taskTTL+`}`))))
 }
 
-// task is the state of a task, as the server tells it (MCP 2025-11-25, basic/utilities/tasks).
-type task struct {
-	ID      string  `json:"taskId"`
-	Status  string  `json:"status"`
-	Message string  `json:"statusMessage"`
-	Poll    float64 `json:"pollInterval"` // in milliseconds
+// isTask reports whether a result is 2026-07-28's handle of a task.
+func isTask(result json.RawMessage) bool {
+	return string(rawjson.Get(result, "resultType")) == `"task"`
 }
 
-// working reports whether there is no reason yet to ask for the result.
-func (t task) working() bool { return t.Status == "working" || t.Status == "submitted" }
-
-// pause returns how long to wait before the state is asked for again.
-func (t task) pause() time.Duration {
-	if t.Poll <= 0 {
-		return taskPoll
+// Begin calls a tool, as a task where the server can: it returns the task, or the result where the server made no task.
+// wantsTask asks for a task even where the tool has a choice.
+func (s *Session) Begin(
+	ctx context.Context, request exec.Request, wantsTask bool,
+) (task *Task, result json.RawMessage, err error) {
+	params := s.toolParams(request.Name, request.Arguments, wantsTask)
+	reply, err := s.demand(ctx, string(mcp.MethodToolsCall), params, request.Progress)
+	if err != nil {
+		return nil, nil, err
 	}
-	return max(shortTaskPoll, min(longTaskPoll, time.Duration(t.Poll*float64(time.Millisecond))))
-}
-
-// readTask reads the state of a task; id is empty where it is not known yet.
-func readTask(reply json.RawMessage, id string) (task, error) {
-	var state task
-	if err := json.Unmarshal(reply, &state); err != nil {
-		return state, err
-	}
+	handle := reply
 	switch {
-	case state.ID == "":
-		return state, errors.New("the task has no taskId")
-	case id != "" && state.ID != id:
-		return state, fmt.Errorf("the task is %q, and %q was asked for", state.ID, id)
+	case s.modern() && !isTask(reply), !s.modern() && !s.asksForTask(request.Name, wantsTask):
+		return nil, reply, nil
+	case !s.modern():
+		if handle = rawjson.Get(reply, "task"); handle == nil {
+			return nil, reply, nil // it was quick
+		}
 	}
-	return state, nil
+	if task, err = readTask(handle, ""); err != nil {
+		return nil, nil, &exec.MalformedError{What: "the reply to tools/call", Reason: err}
+	}
+	return task, nil, nil
 }
 
-// callTask calls a tool that runs as a task, and waits for its result. Each state that the server tells is progress.
-// When ctx ends, the task is cancelled.
+// callTask calls a tool, and waits for its result where the server makes a task of it. Each state that the server tells
+// is progress. When ctx ends, the task is cancelled.
 func (s *Session) callTask(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	reply, err := s.demand(ctx, "tools/call", s.ToolParams(request.Name, request.Arguments), request.Progress)
+	task, result, err := s.Begin(ctx, request, false)
+	if task == nil {
+		return result, err
+	}
+	result, err = s.Await(ctx, task, request.Progress)
+	var unasked *InputError
+	if ctx.Err() != nil || errors.As(err, &unasked) {
+		s.cancelUnwaited(ctx, task.ID)
+	}
+	return result, err
+}
+
+// cancelUnwaited cancels a task that nobody waits for any more.
+func (s *Session) cancelUnwaited(ctx context.Context, id string) {
+	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), taskCancelTime)
+	defer stop()
+	_ = s.CancelTask(bounded, id) // the server may have ended, or know no such task any more
+}
+
+// CancelTask asks the server to cancel a task, which it may do later or not at all.
+func (s *Session) CancelTask(ctx context.Context, id string) error {
+	_, err := s.demand(ctx, "tasks/cancel", taskParams(id), nil)
+	return err
+}
+
+func taskParams(id string) json.RawMessage { return rawjson.Build("taskId", id) }
+
+// Task returns the state of a task.
+func (s *Session) Task(ctx context.Context, id string) (*Task, error) {
+	reply, err := s.demand(ctx, "tasks/get", taskParams(id), nil)
 	if err != nil {
 		return nil, err
 	}
-	created := rawjson.Get(reply, "task")
-	if created == nil {
-		return reply, nil // it was quick
-	}
-	state, err := readTask(created, "")
+	task, err := readTask(reply, id)
 	if err != nil {
-		return nil, &exec.MalformedError{What: "the reply to tools/call", Reason: err}
+		return nil, &exec.MalformedError{What: "the reply to tasks/get", Reason: err}
 	}
-	result, err := s.awaitTask(ctx, state, request.Progress)
-	if ctx.Err() != nil {
-		s.cancelTask(ctx, state.ID)
-	}
-	return result, err
+	return task, nil
 }
 
-// awaitTask asks for the state of a task until it is not working any more, and returns its result. A task that wants
-// input sends its requests while it is asked for the result, which then comes when it is done.
-func (s *Session) awaitTask(
-	ctx context.Context, state task, progress func(exec.Progress),
-) (json.RawMessage, error) {
-	params := rawjson.Build("taskId", state.ID)
-	for polls := 1.0; state.working(); polls++ {
-		progress(exec.Progress{Progress: polls, Message: cutWords(state.Message, maxProgress)})
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(state.pause()):
+// ListsTasks reports whether the server can say which tasks it has.
+func (s *Session) ListsTasks() bool {
+	return !s.modern() && s.Capabilities.Tasks != nil && s.Capabilities.Tasks.List != nil
+}
+
+// Tasks returns the tasks that the server knows; those that cannot be read are left out.
+func (s *Session) Tasks(ctx context.Context) ([]*Task, error) {
+	list, err := s.pages(ctx, "tasks/list", "tasks")
+	var tasks []*Task
+	for _, one := range list {
+		if task, err := readTask(one, ""); err == nil {
+			tasks = append(tasks, task)
 		}
-		reply, err := s.demand(ctx, "tasks/get", params, nil)
+	}
+	return tasks, err
+}
+
+// OutlivesProcess reports whether the server goes on, with its tasks, when this process ends.
+func (s *Session) OutlivesProcess() bool { return s.remote != nil || s.held != nil }
+
+// Await asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result of
+// the call. Each state is progress.
+func (s *Session) Await(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
+	defer s.inbox.enter(ctx)()
+	answered := make(map[string]bool)
+	for polls := 1.0; !task.Status.Final(); polls++ {
+		progress(exec.Progress{Progress: polls, Message: cmp.Or(task.Message, string(task.Status))})
+		if task.Status == TaskAsks {
+			if !s.modern() { // it asks while it is asked for the result, which comes when it is done
+				return s.demand(ctx, "tasks/result", taskParams(task.ID), progress)
+			}
+			if err := s.answerTask(ctx, task, answered); err != nil {
+				return nil, err
+			}
+		}
+		if !waited(ctx, task.pause()) {
+			return nil, ctx.Err()
+		}
+		next, err := s.Task(ctx, task.ID)
 		if err != nil {
 			return nil, err
 		}
-		if state, err = readTask(reply, state.ID); err != nil {
-			return nil, &exec.MalformedError{What: "the reply to tasks/get", Reason: err}
-		}
+		task = next
 	}
-	if state.Status == "cancelled" {
-		return nil, &exec.ToolError{Message: "the server cancelled the task" + reasonOf(state)}
-	}
-	result, err := s.demand(ctx, "tasks/result", params, progress)
-	var refused *exec.ToolError
-	if errors.As(err, &refused) && state.Status == "failed" {
-		refused.Message += reasonOf(state)
-	}
-	return result, err
+	return s.TaskResult(ctx, task, progress)
 }
 
-// reasonOf returns what the server says of a task's state, to follow other words.
-func reasonOf(state task) string {
-	if state.Message == "" {
+// answerTask answers what a task of 2026-07-28 asks and has not asked before; answered are the keys of that.
+func (s *Session) answerTask(ctx context.Context, task *Task, answered map[string]bool) error {
+	requests, _ := rawjson.Members(task.inputs)
+	requests = slices.DeleteFunc(requests, func(m rawjson.Member) bool { return answered[m.Name] })
+	if len(requests) == 0 {
+		return nil // the answers are on their way
+	}
+	if len(answered)+len(requests) > maxElicits {
+		return &InputError{Server: s.Name, Err: fmt.Errorf("over %d times for one task", maxElicits)}
+	}
+	responses, err := s.inbox.answerAll(ctx, requests)
+	if err != nil {
+		return err
+	}
+	for _, request := range requests {
+		answered[request.Name] = true
+	}
+	params := rawjson.Build("taskId", task.ID, "inputResponses", rawjson.Object(responses))
+	_, err = s.demand(ctx, "tasks/update", params, nil)
+	return err
+}
+
+// TaskResult returns the result of a task that has ended: of its call, as if that had been answered at once.
+func (s *Session) TaskResult(
+	ctx context.Context, task *Task, progress func(exec.Progress),
+) (json.RawMessage, error) {
+	if task.Status == TaskCancelled {
+		return nil, &exec.ToolError{Message: "the server cancelled the task" + task.reason()}
+	}
+	if !s.modern() {
+		result, err := s.demand(ctx, "tasks/result", taskParams(task.ID), progress)
+		var refused *exec.ToolError
+		if errors.As(err, &refused) && task.Status == TaskFailed {
+			refused.Message += task.reason()
+		}
+		return result, err
+	}
+	malformed := func(text string) error {
+		return &exec.MalformedError{What: "the reply to tasks/get", Reason: errors.New(text)}
+	}
+	switch _, isObject := rawjson.Members(task.result); {
+	case task.Status == TaskFailed && task.failure == nil:
+		return nil, malformed("the task has failed without an error")
+	case task.Status == TaskFailed:
+		details := errorDetails(task.failure)
+		if !strings.Contains(task.Message, details.Message) {
+			details.Message += task.reason()
+		}
+		return nil, rpcError(details)
+	case !isObject:
+		return nil, malformed("the task is completed and has no result")
+	}
+	return task.result, nil
+}
+
+// reason returns what the server says of a task's state, to follow other words.
+func (t *Task) reason() string {
+	if t.Message == "" {
 		return ""
 	}
-	return ": " + cutWords(state.Message, maxProgress)
+	return ": " + t.Message
 }
 
-// cancelTask cancels a task that nobody waits for any more.
-func (s *Session) cancelTask(ctx context.Context, id string) {
-	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), taskCancelTime)
-	defer stop()
-	// The server may have ended, or know no such task any more.
-	_, _ = s.demand(bounded, "tasks/cancel", rawjson.Build("taskId", id), nil)
+// withTasks adds the extension to what a client says that it can.
+func withTasks(capabilities mcp.ClientCapabilities) mcp.ClientCapabilities {
+	extensions := maps.Clone(capabilities.Extensions)
+	if extensions == nil {
+		extensions = make(map[string]any)
+	}
+	extensions[tasksExtension] = struct{}{}
+	capabilities.Extensions = extensions
+	return capabilities
 }
+
+// aboutTask reports whether a request is about a task, which only tasks/cancel ends.
+func aboutTask(method string) bool { return strings.HasPrefix(method, "tasks/") }

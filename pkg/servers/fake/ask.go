@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -46,6 +47,21 @@ func (s *server) askAll(ctx context.Context, m *message) bool {
 		}
 	}
 	return true
+}
+
+// askClient asks the client something in the middle of a request, and returns the result of its answer.
+func (s *server) askClient(ctx context.Context, id, method, params string) (json.RawMessage, error) {
+	answered := make(chan *message, 1)
+	s.mu.Lock()
+	s.answers[id] = answered
+	s.mu.Unlock()
+	s.write([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":` + quote(method) + `,"params":` + params + "}\n"))
+	select {
+	case answer := <-answered:
+		return answer.Result, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // askUnanswered asks the user many times, and waits for no answer.

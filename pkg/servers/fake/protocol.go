@@ -217,6 +217,9 @@ func cacheable(method string) bool {
 
 // modernize lays the members over a result that 2026-07-28 requires; cacheable results carry hints as well.
 func (s *server) modernize(result []byte, cacheable bool) []byte {
+	if bytes.HasPrefix(result, []byte(`{"resultType":`)) {
+		return result // it says what it is
+	}
 	head := `{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":` + s.identity + `}`
 	if cacheable {
 		head += `,"ttlMs":0,"cacheScope":"private"`

@@ -72,7 +72,7 @@ func (s *server) called(m *message) (called tool, name string, arguments json.Ra
 
 func (s *server) takesTime(m *message) bool {
 	if m.Method != methodCall {
-		return m.Method == methodListen
+		return m.Method == methodListen || m.Method == methodTaskResult
 	}
 	called, _, _ := s.called(m)
 	return called.takesTime
