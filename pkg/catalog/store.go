@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"toolx/pkg/state"
@@ -214,7 +215,9 @@ func encode(c *Catalog) []byte {
 
 // decode reads what encode writes. An index that does not have a text is an error, and then the rest is not read.
 func decode(in io.Reader, has []byte) (*Catalog, error) {
-	reader := bufio.NewReaderSize(in, 32<<10)
+	reader := readers.Get().(*bufio.Reader) //nolint:forcetypeassert // nothing else is put there
+	reader.Reset(in)
+	defer readers.Put(reader)
 	head, err := reader.ReadSlice('\n')
 	var indexSize, bodySize int
 	var indexSum, bodySum uint32
@@ -256,6 +259,10 @@ func decode(in io.Reader, has []byte) (*Catalog, error) {
 	}
 	return c, nil
 }
+
+// readers are used again, because a completion reads the catalogues of all servers, and new memory for each takes
+// longer than the rest of the reading.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
 
 // part reads one part of a file.
 func part(in io.Reader, size int, sum uint32) ([]byte, error) {
