@@ -88,7 +88,8 @@ func (b *bencher) command(args []string) *exec.Cmd {
 	cmd.Dir = b.folder
 	home := filepath.Join(b.folder, "home") // the folder itself has a file by the name of toolx
 	cmd.Env = append(os.Environ(),
-		"HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
+		"HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home,
+		"XDG_RUNTIME_DIR="+filepath.Join(b.folder, "run"))
 	return cmd
 }
 

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// session measures calls on servers that stay, many clients of one of them at once, and its holder at rest.
+func (b *bencher) session() error {
+	const slow = "500ms"
+	entries := map[string]any{
+		"slow": map[string]any{"command": b.faker, "args": []string{"--wait", slow, "slow-start"}},
+		"fast": map[string]any{"command": b.faker, "args": []string{"good"}},
+	}
+	data, err := json.Marshal(map[string]any{"servers": entries})
+	if err != nil {
+		return err
+	}
+	config := filepath.Join(b.folder, "sessions.json")
+	if err := os.WriteFile(config, data, 0o600); err != nil {
+		return err
+	}
+	call := func(server string, more ...string) []string {
+		return append([]string{b.toolx, "call", server + "__echo", "--arg", "message=hi", "--config", config}, more...)
+	}
+	if err := b.command([]string{b.toolx, "session", "start", "slow", "fast", "--config", config}).Run(); err != nil {
+		return fmt.Errorf("session start: %w", err)
+	}
+	defer func() { _ = b.command([]string{b.toolx, "session", "stop", "--all"}).Run() }()
+	got, err := b.measure(
+		command{"toolx version", []string{b.toolx, "version"}},
+		command{"warm, starts in " + slow, call("slow")},
+		command{"warm, starts at once", call("fast")},
+		command{"cold, starts at once", call("fast", "--no-session")},
+	)
+	if err != nil {
+		return err
+	}
+	got.print(0)
+	fmt.Printf("  wall   %5.2f times toolx version   (bound 1.50)\n", ratio(got[1].wall, got[0].wall))
+	fmt.Printf("  wall   %5.2f times a cold call on a server that starts at once   (bound 1.00)\n",
+		ratio(got[2].wall, got[3].wall))
+	// The second crowd says whether the first has left anything.
+	return errors.Join(b.crowd(config), b.crowd(config), b.rest())
+}
+
+// crowd lets many clients call at once, and wants that each gets its own answers.
+func (b *bencher) crowd(config string) error {
+	const clients, calls = 50, 400
+	before, err := b.holder("fast")
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	var took []float64
+	var failed error
+	var wait sync.WaitGroup
+	begin := time.Now()
+	for client := range clients {
+		wait.Go(func() {
+			times, err := b.oneOfCrowd(config, client, calls)
+			mu.Lock()
+			defer mu.Unlock()
+			took, failed = append(took, times...), errors.Join(failed, err)
+		})
+	}
+	wait.Wait()
+	wall := time.Since(begin)
+	if failed != nil {
+		return failed
+	}
+	after, err := b.holder("fast")
+	if err != nil {
+		return err
+	}
+	slices.Sort(took)
+	fmt.Printf("%d clients, %d calls: %.2f s, %.0f calls a second; median %.2f ms, p99 %.2f ms; no id mixed up\n",
+		clients, len(took), wall.Seconds(), float64(len(took))/wall.Seconds(), took[len(took)/2], took[len(took)*99/100])
+	fmt.Printf("  memory of the holder %.1f MiB before, %.1f MiB after   (no growth)\n",
+		mebibytes(before.memory), mebibytes(after.memory))
+	return nil
+}
+
+// oneOfCrowd makes the calls of one client, and returns how long each took, in milliseconds.
+func (b *bencher) oneOfCrowd(config string, client, calls int) (took []float64, err error) {
+	var lines bytes.Buffer
+	for i := range calls {
+		fmt.Fprintf(&lines, `{"id":%d,"tool":"fast__echo","arguments":{"message":"client %d call %d"}}`+"\n", i, client, i)
+	}
+	cmd := b.command([]string{b.toolx, "call", "--batch", "-", "--config", config, "-q"})
+	cmd.Stdin = &lines
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("client %d: %w", client, err)
+	}
+	in := bufio.NewScanner(bytes.NewReader(out))
+	for i := 0; in.Scan(); i++ {
+		var answer struct {
+			Result string
+			MS     float64 `json:"execution_time_ms"`
+		}
+		if err := json.Unmarshal(in.Bytes(), &answer); err != nil {
+			return nil, err
+		}
+		if want := fmt.Sprintf("client %d call %d", client, i); answer.Result != want {
+			return nil, fmt.Errorf("%q was answered by %q", want, answer.Result)
+		}
+		took = append(took, answer.MS)
+	}
+	if len(took) != calls {
+		return nil, fmt.Errorf("client %d has %d answers, want %d", client, len(took), calls)
+	}
+	return took, nil
+}
+
+// rest is what a holder takes while nobody uses it.
+func (b *bencher) rest() error {
+	const quiet = 5 * time.Second
+	before, err := b.holder("slow")
+	if err != nil {
+		return err
+	}
+	time.Sleep(quiet)
+	after, err := b.holder("slow")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("holder at rest: %.1f MiB of its own   (bound 20 MiB); %d ms of processor time in %s   (bound: none)\n",
+		mebibytes(after.memory), (after.cpu - before.cpu).Milliseconds(), quiet)
+	return nil
+}
+
+// usage is what a process takes; zero where the system does not say.
+type usage struct {
+	memory int64 // bytes that it shares with nobody and that no file backs
+	cpu    time.Duration
+}
+
+// holder finds the process that holds a session.
+func (b *bencher) holder(name string) (usage, error) {
+	out, err := b.command([]string{b.toolx, "session", "list", "--json"}).Output()
+	if err != nil {
+		return usage{}, err
+	}
+	var listed struct {
+		Sessions []struct {
+			Name   string
+			Holder int `json:"holder_pid"`
+		}
+	}
+	if err := json.Unmarshal(out, &listed); err != nil {
+		return usage{}, err
+	}
+	for _, one := range listed.Sessions {
+		if one.Name == name {
+			return usageOf(one.Holder), nil
+		}
+	}
+	return usage{}, fmt.Errorf("no session %s", name)
+}
+
+// usageOf reads /proc, which only Linux has.
+func usageOf(pid int) (u usage) {
+	folder := filepath.Join("/proc", strconv.Itoa(pid))
+	maps, _ := os.ReadFile(filepath.Join(folder, "smaps_rollup"))
+	for line := range strings.Lines(string(maps)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "Pss_Anon:" {
+			kib, _ := strconv.ParseInt(fields[1], 10, 64)
+			u.memory = kib << 10
+		}
+	}
+	stat, _ := os.ReadFile(filepath.Join(folder, "stat"))
+	if fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(fields) > 12 {
+		const tick = 10 * time.Millisecond // USER_HZ is 100 on every system that Go knows
+		for _, field := range fields[11:13] {
+			ticks, _ := strconv.ParseInt(field, 10, 64)
+			u.cpu += time.Duration(ticks) * tick
+		}
+	}
+	return u
+}
