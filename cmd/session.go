@@ -223,7 +223,7 @@ func (a *App) serversToHold(
 		if adHoc != nil {
 			record.Command, record.URL = o.command, a.flags.url
 		}
-		if !server.OnCommandLine() {
+		if adHoc == nil {
 			record.Server, record.File = server.Plain(), server.Origin.File
 		}
 		if o.as != "" {

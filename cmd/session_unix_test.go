@@ -225,7 +225,14 @@ func TestSessionRemembers(t *testing.T) {
 	}
 	w.start("--as", "adhoc", "--", w.fake, "stateful")
 	w.want(0, "1", "call", "adhoc__count")
-	w.want(0, "2", "call", "adhoc__count")
+	elsewhere := w.command("call", "adhoc__count")
+	elsewhere.Dir = emptyFolder(t)
+	if stdout, stderr, code := w.finish(elsewhere); code != 0 || stdout != "2\n" || stderr != "" {
+		t.Errorf("from another folder: exit code %d, %s%s", code, stdout, stderr)
+	}
+	if stderr := w.want(2, "", "call", "adhoc__echo"); strings.Contains(stderr, " -- ") {
+		t.Errorf("the hint names a command that the session does not need: %s", stderr)
+	}
 	before := w.session("adhoc").PID
 	if _, stderr, code := w.run("session", "restart", "adhoc"); code != 0 || w.session("adhoc").PID == before {
 		t.Errorf("session restart: exit code %d, %s", code, stderr)

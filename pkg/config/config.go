@@ -262,5 +262,6 @@ func AdHoc(command []string, url string, headers map[string]string) *Server {
 	return server
 }
 
-// OnCommandLine reports whether the entry was made by AdHoc, so that no file has it.
-func (s *Server) OnCommandLine() bool { return s.literal }
+// OnCommandLine reports whether the entry was made by AdHoc for this run of toolx, so that neither a file nor a session
+// has it.
+func (s *Server) OnCommandLine() bool { return s.literal && !s.Session }

@@ -119,8 +119,11 @@ func (p *Pool) stay(d *dial) {
 // spec returns what a holder has to know of a server.
 func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 	server := d.server
-	record.Name, record.Entry, record.Cwd = server.Name, server.Identity(), d.launch.Cwd
-	if !server.OnCommandLine() && record.Server == "" {
+	record.Name = server.Name
+	if len(record.Command) == 0 && record.URL == "" { // a command line cannot change
+		record.Entry = server.Identity()
+	}
+	if !server.OnCommandLine() && record.Server == "" && record.Entry != "" {
 		record.Server, record.File = server.Plain(), server.Origin.File
 	}
 	spec := &HoldSpec{
@@ -132,6 +135,7 @@ func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 	if spec.Launch.Cwd == "" { // a holder has another current folder
 		spec.Launch.Cwd, _ = os.Getwd() // if that is gone, the server cannot start there either
 	}
+	spec.Cwd = spec.Launch.Cwd
 	return spec
 }
 
