@@ -39,7 +39,9 @@ func bench(runs int) error {
 	fmt.Printf("medians of %d runs, taken in turns; %s %s/%s, %d processors\n",
 		b.runs, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	fmt.Println("cpu: user and system time of a command and its server; own: without the server's")
-	for _, part := range []func() error{b.coldCall, b.coldCallHTTP, b.version, b.list, b.pipe, b.batch, b.session, b.proxy} {
+	for _, part := range []func() error{
+		b.coldCall, b.coldCallHTTP, b.version, b.list, b.pipe, b.batch, b.session, b.proxy,
+	} {
 		fmt.Println()
 		if err := part(); err != nil {
 			return err

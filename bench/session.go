@@ -50,7 +50,7 @@ func (b *bencher) session() error {
 	fmt.Printf("  wall   %5.2f times toolx version   (bound 1.50)\n", ratio(got[1].wall, got[0].wall))
 	fmt.Printf("  wall   %5.2f times a cold call on a server that starts at once   (bound 1.00)\n",
 		ratio(got[2].wall, got[3].wall))
-	// The second crowd says whether the first has left anything.
+	// The second crowd shows what the first has left in memory.
 	return errors.Join(b.crowd(config), b.crowd(config), b.rest())
 }
 
@@ -85,7 +85,8 @@ func (b *bencher) crowd(config string) error {
 	}
 	slices.Sort(took)
 	fmt.Printf("%d clients, %d calls: %.2f s, %.0f calls a second; median %.2f ms, p99 %.2f ms; no id mixed up\n",
-		clients, len(took), wall.Seconds(), float64(len(took))/wall.Seconds(), took[len(took)/2], took[len(took)*99/100])
+		clients, len(took), wall.Seconds(), float64(len(took))/wall.Seconds(), took[len(took)/2],
+		took[len(took)*99/100])
 	fmt.Printf("  memory of the holder %.1f MiB before, %.1f MiB after   (no growth)\n",
 		mebibytes(before.memory), mebibytes(after.memory))
 	return nil
