@@ -33,6 +33,29 @@ type callOptions struct {
 	batch     batchOptions
 	guards    guardOptions
 	edit      bool
+	detach    bool
+}
+
+// takeArgs reads the arguments: a tool and k=v, and a server's command line after --.
+func (o *callOptions) takeArgs(cmd *cobra.Command, args []string) error {
+	return withCommand(&o.server, func(args []string) error {
+		if err := cmp.Or(o.batch.check(cmd, args), o.model.check(cmd, args)); err != nil {
+			return err
+		}
+		if o.detach && (o.dryRun || o.edit || o.model.from != "") {
+			return fault.Usage("--detach does not go together with --dry-run, --edit and --from-tool-call",
+				"toolx call TOOL k=v --detach")
+		}
+		if o.model.from != "" || o.batch.from != "" {
+			return nil
+		}
+		if len(args) == 0 || args[0] == "" {
+			return fault.Usage("name a tool", "toolx call TOOL; toolx list shows the tools")
+		}
+		o.tool = args[0]
+		o.args = append(o.args, args[1:]...)
+		return nil
+	})(cmd, args)
 }
 
 func newCallCommand(app *App, run runFunc[callOptions]) *cobra.Command {
@@ -70,22 +93,7 @@ timeout, 130 interrupted.`,
   toolx call search --args '{"query":"TODO","path":"."}' --jq '.matches[].file'
   toolx call --from-tool-call response.json --sequential
   toolx call --batch calls.jsonl --parallel 4`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			return withCommand(&o.server, func(args []string) error {
-				if err := cmp.Or(o.batch.check(cmd, args), o.model.check(cmd, args)); err != nil {
-					return err
-				}
-				if o.model.from != "" || o.batch.from != "" {
-					return nil
-				}
-				if len(args) == 0 || args[0] == "" {
-					return fault.Usage("name a tool", "toolx call TOOL; toolx list shows the tools")
-				}
-				o.tool = args[0]
-				o.args = append(o.args, args[1:]...)
-				return nil
-			})(cmd, args)
-		},
+		Args:              o.takeArgs,
 		ValidArgsFunction: o.model.complete(completeCall(app)),
 	}
 	flags, formats := cmd.Flags(), []string{"text", "json", "raw", "yaml"}
@@ -96,6 +104,7 @@ timeout, 130 interrupted.`,
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
+	flags.BoolVar(&o.detach, "detach", false, "print the id of the task and do not wait for it; see toolx tasks")
 	o.model.declare(flags)
 	o.batch.declare(flags)
 	o.guards.declare(flags)
@@ -149,7 +158,12 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		err = box.printRequest(bounded, prepared, map[string]int{})
 		return cmp.Or(ended(bounded, o.tool, slowSchema), err)
 	}
-	result := box.executor.Call(bounded, prepared)
+	var result *exec.Result
+	if o.detach {
+		result = box.detach(bounded, prepared, o.output)
+	} else {
+		result = box.executor.Call(bounded, prepared)
+	}
 	box.addStartTiming(result)
 	stop()
 	return app.printResult(bounded, result, o.replyOptions, jq)

@@ -54,7 +54,7 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 		}
 		return nil
 	}
-	for _, flag := range []string{"arg", "args", "jq", "save", "dry-run", "edit", "from-tool-call"} {
+	for _, flag := range []string{"arg", "args", "jq", "save", "dry-run", "edit", "from-tool-call", "detach"} {
 		if given(flag) {
 			return fault.Usage("--"+flag+" and --batch do not go together", "each line has a tool and its arguments")
 		}

@@ -80,7 +80,8 @@ func minimal(cmd *cobra.Command) []string {
 	switch strings.TrimPrefix(cmd.CommandPath(), "toolx ") {
 	case "toolx":
 		return []string{"version"}
-	case "call", "show", "ask", "search", "resources read", "prompts get", "resources subscribe":
+	case "call", "show", "ask", "search", "resources read", "prompts get", "resources subscribe",
+		"tasks get", "tasks wait", "tasks result", "tasks cancel":
 		return []string{"x"}
 	case "complete":
 		return []string{"x", "y="}

@@ -191,6 +191,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newSearchCommand(app, runSearch),
 		newShowCommand(app, runShow),
 		newCallCommand(app, runCall),
+		newTasksCommand(app),
 		newResourcesCommand(app),
 		newPromptsCommand(app),
 		newCompleteCommand(app, runComplete),

@@ -71,6 +71,8 @@ type Call struct {
 	// Target is the tool itself, for a caller that has it; nil means that Tool is to
 	// be looked up. Two servers' tools can have the same qualified name.
 	Target *Tool
+	// Implementation runs the call in place of the tool's own; nil means that.
+	Implementation Implementation
 	// ID names the call in events; empty means that the Executor numbers it.
 	ID string
 	// Arguments is a JSON object; nil means an empty one.
@@ -304,7 +306,11 @@ func (e *Executor) make(
 			return nil, err
 		}
 		reached.Store(&stage{prepared, time.Now()})
-		return tool.Implementation.CallTool(ctx, Request{
+		implementation := tool.Implementation
+		if call.Implementation != nil {
+			implementation = call.Implementation
+		}
+		return implementation.CallTool(ctx, Request{
 			Name:      tool.Plain,
 			Arguments: prepared.Arguments,
 			Confined:  e.Defaults.Confined || call.FromModel || call.Untyped,
