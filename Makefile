@@ -22,7 +22,7 @@ MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-oracles test-model conformance attack lint fmt bench sweep cross vet-systems completions pictures docs clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-oracles test-model conformance attack lint fmt bench sweep cross vet-systems completions pictures docs licences clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,10 @@ pictures: ## draw docs/pictures/ and the golden frames of the terminal interface
 
 docs: ## regenerate docs/checks/README.md
 	$(GO) test ./pkg/doctor -run Pages -update
+
+licences: ## regenerate release/licences.csv; fails where a licence forbids to distribute toolx
+	@release/licences.sh > release/licences.csv.new
+	@mv release/licences.csv.new release/licences.csv
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -104,7 +104,8 @@ func TestArrows(t *testing.T) {
 		if callsExit(file) {
 			uses = append(uses, "os.Exit")
 		}
-		program := strings.HasPrefix(folder, "bench") || strings.HasPrefix(folder, "pkg/servers/fake")
+		program := folder == "release" || strings.HasPrefix(folder, "bench") ||
+			strings.HasPrefix(folder, "pkg/servers/fake")
 		for _, use := range uses {
 			ours, is := strings.CutPrefix(use, "toolx/")
 			if is && folder != "cmd" && !slices.Contains(table[folder], ours) {

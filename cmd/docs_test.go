@@ -164,7 +164,7 @@ func prose(page string) string {
 // documents are the paths of all pages, from the repository's root.
 func documents(t *testing.T) []string {
 	t.Helper()
-	paths := []string{"README.md", "CHANGELOG.md"}
+	paths := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"}
 	err := fs.WalkDir(os.DirFS(repository), "docs", func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			paths = append(paths, path)
