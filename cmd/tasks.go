@@ -33,7 +33,7 @@ func newTasksCommand(app *App) *cobra.Command {
 		Short: "Find calls again that go on as tasks",
 		Long: `A call with --detach goes on as a task of its server, and its id finds it again: to see
 how far it is, to wait for its result, or to cancel it. The server must outlive the
-command that calls: one that is reached over HTTP, or that a session holds.
+command that calls: one that a session holds, or one over HTTP that has no sessions.
 
 ` + taskExits,
 		Example: `  toolx tasks list
@@ -269,7 +269,7 @@ func (d *detaching) CallTool(ctx context.Context, request exec.Request) (json.Ra
 			keep = "toolx session start --as NAME -- COMMAND…"
 		}
 		return nil, fault.Usage(
-			"--detach: server "+quote(d.session.Name)+" ends with this command, and its tasks with it",
+			"--detach: server "+quote(d.session.Name)+", or its session, ends with this command, and its tasks with it",
 			keep+" keeps it")
 	}
 	task, result, err := d.session.Begin(ctx, request, true)
@@ -380,7 +380,7 @@ func (b *toolbox) tasksOf(ctx context.Context, server string, tasks []*keptTask)
 			_ = keepTask(kept) // the next look at it says the same
 			left = append(left, kept)
 		case errors.As(err, &refused):
-			_ = kept.unknown(err) // which forgets it
+			b.log.Warn("task " + kept.ID + ": " + kept.unknown(err).Error()) // which may forget it
 		default:
 			return append(left, kept), err
 		}

@@ -236,8 +236,11 @@ func (s *Session) Tasks(ctx context.Context) ([]*Task, error) {
 	return tasks, err
 }
 
-// OutlivesProcess reports whether the server goes on, with its tasks, when this process ends.
-func (s *Session) OutlivesProcess() bool { return s.remote != nil || s.held != nil }
+// OutlivesProcess reports whether the server goes on, with its tasks, when this process ends. A session over HTTP ends
+// with the process, and tasks belong to it.
+func (s *Session) OutlivesProcess() bool {
+	return s.held != nil || s.remote != nil && s.remote.sessionID() == ""
+}
 
 // Await asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result of
 // the call. Each state is progress.
