@@ -92,6 +92,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Executor:  box.executor,
 		Bus:       app.bus,
 		Local:     !box.adHoc && len(o.names) == 0,
+		Folder:    o.repeatIn(box),
 		History:   stateFile("history.jsonl"),
 		Start:     o.start,
 		Questions: questions,

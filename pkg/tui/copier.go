@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 )
@@ -39,7 +40,15 @@ func (c *copier) commandOf(one item, arguments json.RawMessage, err error) tea.C
 	if err != nil {
 		return c.fail(err)
 	}
-	return c.copied(commandLine(one, arguments), "the command line")
+	line := commandLine(one, arguments)
+	if c.options.Folder != "" {
+		line = exec.PasteLine("cd", c.options.Folder) + " && " + line
+	}
+	what := "the command line"
+	if strings.Contains(line, mask.Mask) {
+		what += "; put the secret in place of " + mask.Mask
+	}
+	return c.copied(line, what)
 }
 
 // commandLine returns the command that runs an item with arguments.
