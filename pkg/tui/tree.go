@@ -81,10 +81,7 @@ func (r row) sign() int {
 func (r row) failed() bool { return r.header() && r.serverList != nil && r.serverList.failure != "" }
 
 func newTree(s *shared) *tree {
-	filter := textinput.New()
-	filter.Prompt = "/"
-	filter.SetVirtualCursor(true)
-	return &tree{shared: s, filter: filter}
+	return &tree{shared: s, filter: pane.NewInput("/")}
 }
 
 // setTools replaces the tools of the groups.

@@ -21,9 +21,7 @@ type Search struct {
 
 // NewSearch returns a search; prompt stands before the text that is typed.
 func NewSearch(prompt string) Search {
-	input := textinput.New()
-	input.Prompt = prompt
-	return Search{input: input, Row: -1}
+	return Search{input: NewInput(prompt), Row: -1}
 }
 
 // Start begins to accept typed text, after the text that is there already.

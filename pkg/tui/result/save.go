@@ -24,8 +24,7 @@ type prompt struct {
 
 // ask opens the line that asks for a path, with a proposed path in it.
 func (v *View) ask(question, proposal string, save func(path string) tea.Cmd) tea.Cmd {
-	input := textinput.New()
-	input.Prompt = question + ": "
+	input := pane.NewInput(question + ": ")
 	input.SetValue(proposal)
 	v.prompt = &prompt{input, save}
 	return v.prompt.input.Focus()

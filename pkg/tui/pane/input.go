@@ -1,0 +1,21 @@
+package pane
+
+import (
+	"charm.land/bubbles/v2/textinput"
+	"charm.land/lipgloss/v2"
+)
+
+// NewInput returns a text field of one line; prompt stands before the text that is typed. It has the terminal's own
+// colours, because those of Bubbles are made for a dark background and cannot be seen on a light one.
+func NewInput(prompt string) textinput.Model {
+	input := textinput.New()
+	input.Prompt = prompt
+	style := lipgloss.NewStyle()
+	state := textinput.StyleState{
+		Text: style, Placeholder: style.Faint(true), Suggestion: style.Faint(true), Prompt: style.Bold(true),
+	}
+	input.SetStyles(textinput.Styles{
+		Focused: state, Blurred: state, Cursor: textinput.CursorStyle{Color: lipgloss.NoColor{}, Blink: true},
+	})
+	return input
+}
