@@ -16,8 +16,8 @@ func TestTUICopiesWhatRunsInANewShell(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, command, has string }{
 		{
-			"a config of the command line", "toolx call echo message=hi --edit --config two.yaml --timeout 5 --retries 0",
-			"--timeout 5s --retries 0",
+			"a config of the command line",
+			"toolx call echo message=hi --edit --config two.yaml --timeout 5 --retries 0", "--timeout 5s --retries 0",
 		},
 		{"one of a variable", "TOOLX_CONFIG=two.yaml toolx call echo message=hi --edit", "--config /"},
 		{"a project's", "cp two.yaml toolx.yaml; toolx call echo message=hi --edit", "cd /"},

@@ -19,6 +19,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+	"golang.org/x/term"
 )
 
 // window is a toolx that runs in a terminal emulator, which a person would look at.
@@ -376,17 +377,33 @@ func TestTUIWithAHostileServer(t *testing.T) {
 	}
 }
 
+// terminalMode is how a terminal treats input and output.
+func terminalMode(t *testing.T, terminal *os.File) string {
+	t.Helper()
+	state, err := term.GetState(int(terminal.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(state)
+}
+
 // Signals end it in order; a kill leaves no server behind either.
 func TestTUIIsEnded(t *testing.T) {
 	t.Parallel()
 	obeyHangUp()
-	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 130, syscall.SIGHUP: 130} {
+	for signal, code := range map[syscall.Signal]int{
+		syscall.SIGTERM: 130, syscall.SIGHUP: 130, syscall.SIGQUIT: 2, syscall.SIGABRT: 2, syscall.SIGSEGV: 2,
+	} {
 		w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
 		w.await("server ✓")
+		raw := terminalMode(t, w.master)
 		if err := w.cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
 		w.end(code)
+		if after := terminalMode(t, w.master); after == raw {
+			t.Errorf("%v leaves the terminal without echo and line editing", signal)
+		}
 	}
 	w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
 	w.await("server ✓")

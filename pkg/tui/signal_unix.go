@@ -1,0 +1,44 @@
+//go:build unix
+
+package tui
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// restoreTime bounds how long a process that is to end waits for its terminal, which may take no more output.
+const restoreTime = time.Second
+
+// restoreAtCrash restores the terminal before a signal ends the process that Go answers with the stacks of all
+// goroutines, which a person sends to a process that hangs. The stacks can then be read, and the exit code is Go's.
+// Nothing here depends on the model, which may be what hangs. Call stop when the program has ended.
+func restoreAtCrash(program *tea.Program) (stop func()) {
+	signals, ended := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE,
+		syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS)
+	go func() {
+		select {
+		case <-ended:
+		case sent := <-signals:
+			released := make(chan struct{})
+			go func() {
+				defer close(released)
+				_ = program.ReleaseTerminal() // there is no other way to restore it
+			}()
+			select {
+			case <-released:
+			case <-time.After(restoreTime):
+			}
+			signal.Reset(sent)
+			if one, ok := sent.(syscall.Signal); ok {
+				_ = syscall.Kill(os.Getpid(), one) // as if nobody had caught it
+			}
+		}
+	}()
+	return func() { signal.Stop(signals); close(ended) }
+}
