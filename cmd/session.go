@@ -222,6 +222,7 @@ func (a *App) serversToHold(
 		record := &servers.Record{Named: true, Alias: o.as != "" || server.Session}
 		if adHoc != nil {
 			record.Command, record.URL = o.command, a.flags.url
+			record.Dressed = len(a.flags.env) > 0 || len(a.flags.headers) > 0
 		}
 		if adHoc == nil {
 			record.Server, record.File = server.Plain(), server.Origin.File
@@ -542,6 +543,10 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 		if server == nil {
 			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone", record.Name,
 				quote(record.Server), record.File), "toolx session stop "+exec.ShellLine(record.Name))
+		}
+		if record.Dressed {
+			return fault.Usage("session "+record.Name+" was started with --env or --header, which may be secret and are not kept",
+				"toolx session stop "+exec.ShellLine(record.Name)+", and start it as before")
 		}
 		if _, err := store.Stop(ctx, record, sessionStopTime); err != nil {
 			return fmt.Errorf("session %s: %w", record.Name, err)

@@ -267,8 +267,15 @@ var more = regexp.MustCompile(`,"session":\{[^}]*\}|,"log  [^"]*"`)
 // compares what they print and how they end.
 func TestSessionIsAsCold(t *testing.T) {
 	t.Parallel()
-	w := newSessionWorld(t, map[string]string{"good": "good", "ask": "elicit", "loud": "--on tools/call print-start"})
-	w.start("good", "ask")
+	w := newSessionWorld(t, map[string]string{"good": "good", "ask": "elicit", "rich": "features"})
+	w.start("good", "ask", "rich")
+	const lines = `{"id":1,"tool":"good__echo","arguments":{"message":"hi"}}
+{"id":2,"tool":"good__fail","arguments":{}}
+{"id":3,"uri":"test://text"}
+`
+	if err := os.WriteFile(filepath.Join(w.folder, "calls.jsonl"), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{
 		{"call", "good__echo", "message=hi"},
 		{"call", "good__echo", "message=hi", "--json"},
@@ -286,12 +293,20 @@ func TestSessionIsAsCold(t *testing.T) {
 		{"call", "ask__echo", "message=hi"},
 		{"call", "ask__echo", "message=hi", "--elicit", `{"name":"Ann"}`},
 		{"call", "ask__echo", "message=hi", "--elicit", "decline"},
-		{"list", "--server", "good"},
+		{"list", "good__*"},
 		{"show", "good__add"},
 		{"ping", "--json", "good"},
 		{"raw", "good", "tools/list"},
 		{"raw", "good", "no/such"},
 		{"resources", "list", "--json"},
+		{"resources", "read", "rich__test://text"},
+		{"resources", "read", "rich__test://none"},
+		{"prompts", "list", "rich__*"},
+		{"prompts", "get", "rich__greet", "name=Ann"},
+		{"complete", "rich__greet", "name=A"},
+		{"watch", "rich", "--count", "1", "--timeout", "300ms"},
+		{"call", "--batch", "calls.jsonl"},
+		{"convert", "--format", "qwen", "--server", "good"},
 	} {
 		cold, coldErr, coldCode := w.run(append(slices.Clone(args), "--no-session")...)
 		warm, warmErr, warmCode := w.run(args...)
@@ -486,7 +501,7 @@ func TestSessionFolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newSessionWorld(t, map[string]string{"s": "good"})
+			w := newSessionWorld(t, map[string]string{"s": "good", "kept": "good#keepAlive=1m"})
 			runtimeDir := strings.TrimPrefix(w.env[len(w.env)-1], "XDG_RUNTIME_DIR=")
 			instead, err := test.spoil(filepath.Join(runtimeDir, "toolx", "sessions"))
 			if err != nil {
@@ -499,6 +514,9 @@ func TestSessionFolder(t *testing.T) {
 				t.Errorf("session start says: %s", stderr)
 			}
 			w.want(0, "hi", "call", "s__echo", "message=hi")
+			if stderr := w.want(0, "hi", "call", "kept__echo", "message=hi"); !strings.Contains(stderr, test.says) {
+				t.Errorf("a call on a server with keepAlive says: %s", stderr)
+			}
 		})
 	}
 }

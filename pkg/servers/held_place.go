@@ -53,6 +53,8 @@ type Record struct {
 	Command []string `json:"command,omitempty"`
 	URL     string   `json:"url,omitempty"`
 	Cwd     string   `json:"cwd,omitempty"`
+	// Dressed reports that the command line had variables or headers besides, which are not kept.
+	Dressed bool `json:"dressed,omitempty"`
 	// Entry is the digest of the entry as written (see config.Server.Identity).
 	Entry   string        `json:"entry"`
 	Holder  int           `json:"holder"` // process

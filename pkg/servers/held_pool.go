@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/fault"
 	"toolx/pkg/state"
 )
 
@@ -83,7 +84,7 @@ func (p *Pool) tellDead(server *config.Server, key string) {
 }
 
 // stay lets a process of its own hold the server if that is wanted: because it is asked for by name, or the entry has
-// keepAlive. If no such process can be had, the server is this process's own.
+// keepAlive.
 func (p *Pool) stay(d *dial) {
 	sessions, server := p.options.Sessions, d.server
 	if sessions == nil {
@@ -162,6 +163,35 @@ func (p *Pool) logIn(ctx context.Context, server *config.Server) error {
 		session.Close(ctx)
 	}
 	return err
+}
+
+// attempt makes one attempt to open a session. Where a holder does not lead to one, it goes the way that is left, and
+// changes d to it.
+func (p *Pool) attempt(ctx context.Context, d *dial) (*Session, error) {
+	session, err := d.open(ctx)
+	if err == nil || d.join == nil {
+		return session, err
+	}
+	_, named := p.options.Hold[d.server.Name]
+	switch {
+	case heldNoMore(err): // it came to its end while it was asked
+		*d, err = p.prepare(ctx, d.server)
+	case notHeld(err) && !named:
+		p.note(fmt.Sprintf("server %q does not stay: %v", d.server.Name, err))
+		d.join, err = nil, nil
+	case fault.KindOf(err) == fault.KindAuth: // a holder cannot ask anybody
+		err = p.logIn(ctx, d.server)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.open(ctx)
+}
+
+// notHeld reports whether err says that no process can be had that holds a server.
+func notHeld(err error) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && failure.Ending == EndingNotHeld
 }
 
 // Shared reports whether a server is held by another process, so that it stays when this one ends.

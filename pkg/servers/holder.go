@@ -28,7 +28,7 @@ type HoldSpec struct {
 	Record
 	Sessions Sessions
 	Launch   config.Resolved
-	// Transport, Protocol, Cautious and the limits are those of the entry and the command line (see Options).
+	// Transport, Protocol and the limits are those of the entry and the command line (see Options).
 	Transport, Protocol string
 	StartTimeout        time.Duration
 	MaxMessage          int64
@@ -207,6 +207,9 @@ func (h *holder) left(c *client) {
 	}
 	h.mu.Unlock()
 	for _, id := range refused {
+		if session == nil {
+			break // another start of the server has failed
+		}
 		session.link.rpc().respond(message{id: json.RawMessage(id)}, nil,
 			&requestError{mcp.INTERNAL_ERROR, "the client that was asked has gone"})
 	}

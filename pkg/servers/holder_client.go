@@ -188,9 +188,7 @@ func (c *client) attach(ctx context.Context, d demand) report {
 	h.mu.Lock()
 	c.watches, h.tried = d.Watch, true
 	h.use(c)
-	if s := h.session; s != nil && closed(s.Done()) {
-		h.tellLoss(c)
-	}
+	h.tellLoss(c)
 	h.mu.Unlock()
 	session, reused, err := h.open(ctx)
 	if err != nil {

@@ -501,18 +501,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	attempts, delay := d.attempts, d.baseDelay
 	var before *Failure // of the last attempt
 	for attempt := 1; ; attempt++ {
-		session, err := d.open(ctx)
-		if attempt == 1 && heldNoMore(err) { // it came to its end while it was asked
-			if d, err = p.prepare(ctx, server); err != nil {
-				return nil, err
-			}
-			session, err = d.open(ctx)
-		}
-		if attempt == 1 && d.join != nil && fault.KindOf(err) == fault.KindAuth { // a holder cannot ask anybody
-			if err = p.logIn(ctx, server); err == nil {
-				session, err = d.open(ctx)
-			}
-		}
+		session, err := p.attempt(ctx, &d)
 		if err == nil {
 			p.options.Registry.ReplaceServer(server.Name, session.Tools()...)
 			session.relist.follow(session, server, p.options.Registry)
