@@ -163,10 +163,10 @@ func (a *App) toolboxConfig(options toolboxOptions) (loaded *config.Config, adHo
 		return nil, nil, err
 	}
 	switch {
-	case adHoc != nil:
-		loaded.Servers = []*config.Server{adHoc}
 	case options.servers != nil:
 		loaded.Servers = options.servers
+	case adHoc != nil:
+		loaded.Servers = []*config.Server{adHoc}
 	}
 	return loaded, adHoc, nil
 }

@@ -3,16 +3,13 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/auth"
 	"toolx/pkg/config"
-	"toolx/pkg/render"
 )
 
 // authStatusOptions say whose logins are shown; no names mean all servers with an address.
@@ -217,24 +214,11 @@ func printAuthStatuses(out *output, statuses []authStatus) error {
 		out.say("no server of the config has an address, and no login was made to another")
 		return nil
 	}
-	if !out.Console.OutTTY {
-		for i := range statuses {
-			if err := out.printFields(statuses[i].fields()...); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	table := tabwriter.NewWriter(out.Console.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SERVER\tSTATE\tISSUER\tSCOPES\tUNTIL\tTOKENS")
+	rows := make([][]string, len(statuses))
 	for i := range statuses {
-		fields := statuses[i].fields()
-		for j := range fields {
-			fields[j] = render.Safe(fields[j])
-		}
-		fmt.Fprintln(table, strings.Join(fields, "\t"))
+		rows[i] = statuses[i].fields()
 	}
-	return table.Flush()
+	return out.printTable([]string{"SERVER", "STATE", "ISSUER", "SCOPES", "UNTIL", "TOKENS"}, rows)
 }
 
 // fields returns name, state, issuer, scopes, end, and where the tokens are; a dash stands for what is missing.

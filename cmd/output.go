@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"text/tabwriter"
 	"time"
 
 	"toolx/pkg/console"
@@ -141,6 +142,30 @@ func (o *output) printDocument(ctx context.Context, document []byte, form string
 		return render.JSONLine(o.Console.Out, document, o.outScreen())
 	}
 	return render.Document(o.Console.Out, document, o.outScreen())
+}
+
+// printTable prints rows of texts that may come from a server: aligned under a heading on a terminal, with tabs in a
+// pipe.
+func (o *output) printTable(heading []string, rows [][]string) error {
+	if !o.outScreen().TTY {
+		for _, row := range rows {
+			if err := o.printFields(row...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	out := tabwriter.NewWriter(o.Console.Out, 0, 0, 2, ' ', 0)
+	if len(rows) > 0 {
+		fmt.Fprintln(out, strings.Join(heading, "\t"))
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i] = render.Safe(row[i])
+		}
+		fmt.Fprintln(out, strings.Join(row, "\t"))
+	}
+	return out.Flush()
 }
 
 // printFields prints texts that may come from a server on one line of stdout, with tabs between them.

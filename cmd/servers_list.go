@@ -10,12 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
@@ -322,28 +320,14 @@ func (a *App) printRows(rows []*serverRow, o serversListOptions) error {
 	if o.json {
 		return a.printJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
 	}
-	tty := a.outScreen().TTY
-	out := tabwriter.NewWriter(a.Console.Out, 0, 0, 2, ' ', 0)
-	if len(rows) > 0 && tty {
-		fmt.Fprintln(out, strings.Join([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, "\t"))
-	}
-	for _, row := range rows {
-		fields := []string{row.Name, cmp.Or(row.Transport, "-"), row.State, row.Where, row.notes()}
-		if !tty {
-			if err := a.printFields(fields...); err != nil {
-				return err
-			}
-			continue
-		}
-		for i := range fields {
-			fields[i] = render.Safe(fields[i])
-		}
-		fmt.Fprintln(out, strings.Join(fields, "\t"))
+	table := make([][]string, len(rows))
+	for i, row := range rows {
+		table[i] = []string{row.Name, cmp.Or(row.Transport, "-"), row.State, row.Where, row.notes()}
 	}
 	if len(rows) == 0 {
 		a.say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
 	}
-	return out.Flush()
+	return a.printTable([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, table)
 }
 
 // notes says what else is to be known of an entry.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -370,25 +369,11 @@ func (a *App) printSessions(infos []*servers.SessionInfo, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(map[string]any{"sessions": rows})
 	}
-	screen := a.outScreen()
-	out := tabwriter.NewWriter(a.Console.Out, 0, 0, 2, ' ', 0)
-	if len(rows) > 0 && screen.TTY {
-		fmt.Fprintln(out, "NAME\tSTATE\tPID\tAGE\tIDLE\tCALLS\tMEMORY\tSERVER")
+	table := make([][]string, len(rows))
+	for i, row := range rows {
+		table[i] = row.fields(a.outScreen().TTY)
 	}
-	for _, row := range rows {
-		fields := row.fields(screen.TTY)
-		if !screen.TTY {
-			if err := a.printFields(fields...); err != nil {
-				return err
-			}
-			continue
-		}
-		for i := range fields {
-			fields[i] = render.Safe(fields[i])
-		}
-		fmt.Fprintln(out, strings.Join(fields, "\t"))
-	}
-	return out.Flush()
+	return a.printTable([]string{"NAME", "STATE", "PID", "AGE", "IDLE", "CALLS", "MEMORY", "SERVER"}, table)
 }
 
 // fields returns the columns of a session: for a person with units, in a pipe in milliseconds and bytes.
@@ -545,7 +530,7 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 				quote(record.Server), record.File), "toolx session stop "+exec.ShellLine(record.Name))
 		}
 		if record.Dressed {
-			return fault.Usage("session "+record.Name+" was started with --env or --header, which may be secret and are not kept",
+			return fault.Usage("session "+record.Name+" was started with --env or --header, which are not kept",
 				"toolx session stop "+exec.ShellLine(record.Name)+", and start it as before")
 		}
 		if _, err := store.Stop(ctx, record, sessionStopTime); err != nil {

@@ -688,7 +688,7 @@ func TestSessionOverHTTP(t *testing.T) {
 	w := newSessionWorld(t, nil)
 	far := newCountingServer(t)
 	address := far.URL
-	text := fmt.Sprintf(`{"servers": {"far": {"url": %q}}, "defaults": {"slow": "none"}}`, address)
+	text := fmt.Sprintf(`{"servers": {"far": {"url": %q, "protocol": "legacy"}}, "defaults": {"slow": "none"}}`, address)
 	if err := os.WriteFile(filepath.Join(w.folder, "toolx.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -701,6 +701,10 @@ func TestSessionOverHTTP(t *testing.T) {
 	if one := w.session("far"); one.Calls != 2 || one.PID != 0 {
 		t.Errorf("the session is %+v", one)
 	}
+	w.want(0, "1", "call", "far__count", "--no-session") // which has another session of MCP
+	w.start("--as", "address", "--url", address, "--protocol", "legacy")
+	w.want(0, "1", "call", "address__count")
+	w.want(0, "2", "call", "address__count")
 }
 
 // newCountingServer serves the tool count over HTTP; each session of MCP has a count of its own.

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -409,7 +407,7 @@ func (a *App) printTasks(tasks []*keptTask, asJSON bool) error {
 		a.say("no tasks are kept")
 		return nil
 	}
-	out := tabwriter.NewWriter(a.Console.Out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, task := range tasks {
 		if asJSON {
 			line, err := task.shown()
@@ -429,11 +427,7 @@ func (a *App) printTasks(tasks []*keptTask, asJSON bool) error {
 		if id == "-" {
 			id = "- " + task.Task
 		}
-		fields := []string{id, string(task.Status), task.Tool, age, task.Message}
-		for i := range fields {
-			fields[i] = render.Safe(fields[i])
-		}
-		fmt.Fprintln(out, strings.Join(fields, "\t"))
+		rows = append(rows, []string{id, string(task.Status), task.Tool, age, task.Message})
 	}
-	return out.Flush()
+	return a.printTable([]string{"ID", "STATUS", "TOOL", "AGE", ""}, rows)
 }
