@@ -29,7 +29,7 @@ func TestTUIAsksAForm(t *testing.T) {
 		"input-required": `{"form":{"action":"accept","content":{"name":"Ada","happy":true,"colour":"green"}}}`,
 	} {
 		w := called(t, nil, mode)
-		w.await("server server asks", "for the call of server__echo", "│ Who are you?", "missing 'name'")
+		w.await("the server asks", "for the call of server__echo", "│ Who are you?", "missing 'name'")
 		w.press("Ada")
 		w.await("Ada")
 		w.press("\x13") // ctrl+s
@@ -87,7 +87,7 @@ func TestTUIAsksForAVisit(t *testing.T) {
 func TestTUIAnswersSampling(t *testing.T) {
 	t.Parallel()
 	w := called(t, []string{"--sampling", "ask"}, "sample")
-	w.await("server server asks a model", "│ Be brief.", "[image image/png", "a model like small", "at most 10 tokens")
+	w.await("the server asks a model", "│ Be brief.", "[image image/png", "a model like small", "at most 10 tokens")
 	w.press("red")
 	w.await("red")
 	w.press("\x13")

@@ -86,6 +86,11 @@ func (f *Failure) Lives() bool {
 	return f.Ending == EndingClosedStdout || f.Ending == EndingClosedStdin
 }
 
+// Lost reports whether the server that was asked is gone, rather than that its answer cannot be used.
+func (f *Failure) Lost() bool {
+	return f.Kind() == fault.KindProtocol && f.Ending != EndingRefused && f.Ending != EndingMalformed
+}
+
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("server %q %s", f.Server, f.Ending)
 	switch f.Ending {

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -285,7 +286,8 @@ func (cs *calls) headline(c *call, width int) string {
 	case c.result.Success:
 		state = cs.theme.Paint(pane.Good, glyphs.Good+" "+took)
 	default:
-		state = cs.theme.Paint(pane.Bad, glyphs.Bad+" "+result.Failure(c.result.Err)+" "+took)
+		role, sign := result.Outcome(cs.theme, fault.KindOf(c.result.Err))
+		state = cs.theme.Paint(role, sign+" "+result.Failure(c.result.Err)+" "+took)
 	}
 	place := ""
 	if len(cs.list) > 1 {

@@ -262,7 +262,7 @@ func (p *page) title() (title string, spans []pane.Span) {
 	case p.serverList != nil:
 		return p.serverList.name() + " of " + render.Safe(p.server.name), nil
 	case p.server != nil:
-		return "server " + render.Safe(p.server.name), nil
+		return render.Safe(titleOf(p.server.name)), nil
 	}
 	return "tool", nil
 }

@@ -227,7 +227,7 @@ func (qs *questions) withdrawn(q *question) tea.Cmd {
 	if qs.dialog != nil && qs.dialog.about == q {
 		qs.dialog = nil
 	}
-	qs.tell("server "+q.server+" no longer waits for an answer", true)
+	qs.tell(titleOf(q.server)+" no longer waits for an answer", true)
 	return nil
 }
 
@@ -248,7 +248,7 @@ func (qs *questions) answered(q *question, action servers.Action, content json.R
 	}
 	close(q.answered)
 	qs.drop(q)
-	qs.tell("server "+q.server+": "+map[servers.Action]string{
+	qs.tell(titleOf(q.server)+": "+map[servers.Action]string{
 		servers.Accept: "answered", servers.Decline: "declined", servers.Cancel: "cancelled",
 	}[action], false)
 	return func() { q.reply <- given{action, content} }

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
@@ -193,6 +194,8 @@ func TestQuestionsQueue(t *testing.T) {
 	a.press("ctrl+x")
 	a.told("decline")
 	a.shows("server other asks", "│ Sure?")
+	a.m.questions.first().server = config.AdHocName // it has no name of its own
+	a.shows("the server asks")
 	a.elicit(room())
 	a.withdraw()
 	a.until("the end of both", func() bool { return len(a.m.questions.list) == 0 })

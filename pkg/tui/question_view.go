@@ -199,7 +199,7 @@ func (qs *questions) remark(q *question, width int) []string {
 
 // questionTitle says who asks, and how many questions are waiting.
 func (qs *questions) title(q *question) string {
-	title := qs.theme.Paint(pane.Strong, "server "+render.Safe(q.server)) + " asks"
+	title := qs.theme.Paint(pane.Strong, render.Safe(titleOf(q.server))) + " asks"
 	if q.sampling != nil {
 		title += " a model"
 	}

@@ -7,9 +7,9 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
-	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/result"
 )
 
 // status is the state of a server.
@@ -47,6 +47,14 @@ type server struct {
 	asked bool
 }
 
+// titleOf names a server; one of the command line has no name of its own.
+func titleOf(name string) string {
+	if name == config.AdHocName {
+		return "the server"
+	}
+	return "server " + name
+}
+
 // commandLine returns the command that was started, or the config's if none was.
 func (s *server) commandLine() []string {
 	if len(s.command) > 0 || s.config.Command == "" {
@@ -73,7 +81,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.become(statusReady, at)
 		return true
 	case servers.ConnectFailed:
-		s.reason, s.hint = e.Err.Error(), fault.HintOf(e.Err)
+		s.reason, s.hint = e.Err.Error(), result.Hint(e.Err)
 		s.become(statusFailed, at)
 	case servers.ProcessExited:
 		s.exited(e)

@@ -96,7 +96,7 @@ func TestCancel(t *testing.T) {
 	d.shows("quit?", "A call is running.")
 	d.press("esc", "x")
 	d.until("the end", func() bool { return !d.m.calls.shown.running() })
-	d.shows("interrupted")
+	d.shows("! cancelled")
 }
 
 // What was typed stays, with the cursor, when a server lists its tools anew; half

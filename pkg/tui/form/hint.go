@@ -100,26 +100,37 @@ func bounds(s *jsonschema.Shape) []string {
 		}
 		return list
 	case jsonschema.ShapeText:
-		list := between(limits.Shortest, limits.Longest, " characters")
+		list := between(limits.Shortest, limits.Longest, "character")
 		if limits.Pattern != nil {
 			list = append(list, "matches "+safe(limits.Pattern.Text(), maxHinted))
 		}
 		return list
 	case jsonschema.ShapeArray:
-		return between(limits.Fewest, limits.Most, " rows")
+		return between(limits.Fewest, limits.Most, "row")
 	}
 	return nil
 }
 
-// between returns a range with its unit.
-func between(low, high *jsonschema.Node, unit string) []string {
+// between returns a range of what noun names, whose plural ends in s; empty for a range of numbers.
+func between(low, high *jsonschema.Node, noun string) []string {
+	unit := func(n *jsonschema.Node) string {
+		switch {
+		case noun == "":
+			return shown(n)
+		case shown(n) == "1":
+			return "1 " + noun
+		}
+		return shown(n) + " " + noun + "s"
+	}
 	switch {
+	case low != nil && high != nil && shown(low) == shown(high):
+		return []string{"exactly " + unit(low)}
 	case low != nil && high != nil:
-		return []string{shown(low) + " to " + shown(high) + unit}
+		return []string{shown(low) + " to " + unit(high)}
 	case low != nil:
-		return []string{"at least " + shown(low) + unit}
+		return []string{"at least " + unit(low)}
 	case high != nil:
-		return []string{"at most " + shown(high) + unit}
+		return []string{"at most " + unit(high)}
 	}
 	return nil
 }

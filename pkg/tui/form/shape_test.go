@@ -29,7 +29,7 @@ func TestShape(t *testing.T) {
 		{"const", `{"const":{"a":1}}`, jsonschema.ShapeEnum, false, `{"a":1}`},
 		{"titled constants", `{"oneOf":[{"const":1,"title":"one"},{"const":2,"title":"two"}]}`, jsonschema.ShapeEnum, false, "one | two"},
 		{"null alone", `{"type":"null"}`, jsonschema.ShapeEnum, false, "null"},
-		{"array", `{"type":"array","items":{"type":"string"},"minItems":1}`, jsonschema.ShapeArray, false, "array, at least 1 rows"},
+		{"array", `{"type":"array","items":{"type":"string"},"minItems":1}`, jsonschema.ShapeArray, false, "array, at least 1 row"},
 		{"array without type", `{"items":{"type":"string"}}`, jsonschema.ShapeArray, false, "array"},
 		{"object", `{"type":"object","properties":{"a":{}}}`, jsonschema.ShapeObject, false, "object"},
 		{"object without type", `{"properties":{"a":{}}}`, jsonschema.ShapeObject, false, "object"},

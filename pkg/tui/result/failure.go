@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -29,9 +31,10 @@ func failure(theme *pane.Theme, err error, width int) []string {
 	add := func(role pane.Role, text string) {
 		lines = append(lines, theme.Paragraph(role, pane.Lines(firstPart(text)), width)...)
 	}
-	add(pane.Bad, theme.Glyphs.Bad+" "+Failure(err))
+	role, sign := Outcome(theme, fault.KindOf(err))
+	add(role, sign+" "+Failure(err))
 	add(pane.Plain, err.Error())
-	if hint := fault.HintOf(err); hint != "" {
+	if hint := Hint(err); hint != "" {
 		lines = append(lines, "")
 		add(pane.Accent, "hint: "+hint)
 	}
@@ -42,16 +45,42 @@ func failure(theme *pane.Theme, err error, width int) []string {
 	return lines
 }
 
+// flagInHint is a flag at the beginning of what a hint proposes.
+var flagInHint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[;,:] )(--[a-z][a-z-]*)`) })
+
+// Hint returns what to do about an error, for someone who is in the interface: flags can only be given when it is
+// started, and what --trace shows is in a tab.
+func Hint(err error) string {
+	hint := strings.ReplaceAll(flagInHint().ReplaceAllString(fault.HintOf(err), "${1}toolx tui $2"),
+		"toolx tui --trace shows", "the wire tab shows")
+	return strings.ReplaceAll(hint, "; on a terminal you are asked", "")
+}
+
+// Outcome returns how a call that failed is drawn: what the user gave up is no failure.
+func Outcome(theme *pane.Theme, kind fault.Kind) (role pane.Role, sign string) {
+	if kind == fault.KindInterrupted {
+		return pane.Warn, theme.Glyphs.Warn
+	}
+	return pane.Bad, theme.Glyphs.Bad
+}
+
 // Failure names the kind of an error in a word or two; for a JSON-RPC error it gives the code.
 func Failure(err error) string {
 	if told, ok := errors.AsType[*exec.ToolError](err); ok && told.Code != 0 {
 		return fmt.Sprintf("error %d", told.Code)
 	}
+	var of interface{ Lost() bool }
+	lost := errors.As(err, &of) && of.Lost()
 	switch kind := fault.KindOf(err); kind {
 	case fault.KindTool:
 		return "failed"
 	case fault.KindProtocol:
-		return "protocol broken"
+		if lost {
+			return "server ended"
+		}
+		return "bad answer"
+	case fault.KindInterrupted:
+		return "cancelled"
 	case fault.KindConnect:
 		return "not reached"
 	case fault.KindAuth:

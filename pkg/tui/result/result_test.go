@@ -184,6 +184,59 @@ func TestFailure(t *testing.T) {
 	holds(t, frame(t, v, 40, 20), "✗ error -32050\nno")
 }
 
+// outcome is an error of a kind, of a server that is gone or not.
+type outcome struct {
+	kind fault.Kind
+	lost bool
+}
+
+func (outcome) Error() string      { return "why" }
+func (o outcome) Kind() fault.Kind { return o.kind }
+func (o outcome) Lost() bool       { return o.lost }
+
+// A crash, an answer that cannot be used, and what the user gave up have words of their own; only the last is no
+// failure.
+func TestWordsForFailures(t *testing.T) {
+	theme := pane.NewTheme(false, true, false)
+	for _, test := range []struct {
+		err  outcome
+		want string
+	}{
+		{outcome{fault.KindProtocol, true}, "✗ server ended"},
+		{outcome{fault.KindProtocol, false}, "✗ bad answer"},
+		{outcome{fault.KindInterrupted, false}, "! cancelled"},
+	} {
+		if got := ansi.Strip(failure(theme, test.err, 40)[0]); got != test.want {
+			t.Errorf("%+v is %q, want %q", test.err, got, test.want)
+		}
+	}
+}
+
+// hinted is an error with a hint.
+type hinted string
+
+func (hinted) Error() string  { return "why" }
+func (h hinted) Hint() string { return string(h) }
+
+// Hints say what can be done from within the interface.
+func TestHintsOfTheInterface(t *testing.T) {
+	for hint, want := range map[string]string{
+		(&exec.TimeoutError{Idle: true}).Hint(): "toolx tui --timeout gives more time between signs of progress; " +
+			"the wire tab shows what the server sent",
+		"it may need an argument; --trace shows every message, --start-timeout gives it more time": "it may need an " +
+			"argument; the wire tab shows every message, toolx tui --start-timeout gives it more time",
+		"x may be slow: --start-timeout 5m gives it more time": "x may be slow: toolx tui --start-timeout 5m gives " +
+			"it more time",
+		"--elicit answers it; on a terminal you are asked": "toolx tui --elicit answers it",
+		"flags of toolx come before --; after it comes the program": "flags of toolx come before --; after it comes " +
+			"the program",
+	} {
+		if got := Hint(hinted(hint)); got != want {
+			t.Errorf("%q is %q, want %q", hint, got, want)
+		}
+	}
+}
+
 // EXEC-14: what was cut is said with the full size.
 func TestTruncated(t *testing.T) {
 	v := New(pane.NewTheme(false, true, true))

@@ -261,13 +261,17 @@ func withoutMasked(value json.RawMessage) json.RawMessage {
 
 func (t *historyTab) drawLine(r *record, width int) string {
 	role, sign := pane.Good, t.theme.Glyphs.Good
-	if !r.success {
+	switch {
+	case r.success:
+	case r.kind == fault.KindInterrupted: // by the user, which is no failure
+		role, sign = pane.Warn, t.theme.Glyphs.Warn
+	default:
 		role, sign = pane.Bad, t.theme.Glyphs.Bad
 	}
 	left := append(t.clockColumn(r.at, width, 48), t.theme.Paint(role, t.theme.Fit(sign, 2)))
 	left = append(left, t.theme.Paint(pane.Name, t.safe(r.tool, width)))
 	if !r.success {
-		left = append(left, t.theme.Paint(pane.Bad, t.safe(r.problem(), width)))
+		left = append(left, t.theme.Paint(role, t.safe(r.problem(), width)))
 	}
 	left = append(left, t.theme.Paint(pane.Dim, t.safe(r.arguments, width)))
 	return t.row(left, pane.Duration(r.took), width)
