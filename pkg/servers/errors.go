@@ -86,7 +86,7 @@ func (f *Failure) Lives() bool {
 	return f.Ending == EndingClosedStdout || f.Ending == EndingClosedStdin
 }
 
-// Lost reports whether the server that was asked is gone, rather than that its answer cannot be used.
+// Lost reports whether the server is gone; else it answered, and its answer cannot be used.
 func (f *Failure) Lost() bool {
 	return f.Kind() == fault.KindProtocol && f.Ending != EndingRefused && f.Ending != EndingMalformed
 }

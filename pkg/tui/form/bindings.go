@@ -115,7 +115,7 @@ func (r row) enterHelp(onKey bool) string {
 		return "type"
 	case at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions:
 		return "search the values"
-	case at.switches() && (at.kind != jsonschema.ShapeVariant || at.choice < 0):
+	case at.switches() && (at.kind != jsonschema.ShapeVariant || at.choice < 0 && (at.required || at.row())):
 		return "next value"
 	case at.open && at.state != nullness:
 		return "close"
@@ -183,7 +183,11 @@ func (f *Form) jsonBindings() []pane.Binding {
 			bind("a line down", lines(1), "down", "j"), bind("a line up", lines(-1), "up", "k"))
 	}
 	page := f.screen.page()
+	change := func(do func()) func() { return func() { do(); f.typed() } }
+	undo := bind("undo", change(f.json.undo), "alt+u", "ctrl+_")
+	undo.Off = pane.Off(len(f.json.past) == 0, "nothing was changed")
 	return append(list,
+		bind("select all", f.json.selectAll, "ctrl+a"), bind("clear", change(f.json.clear), "ctrl+u"), undo,
 		bind("stop typing", f.leave, "esc"), bind("new line", f.newLine, "enter"),
 		bind("indent", func() { f.insert("  ") }, "tab"),
 		bind("a line down", lines(1), "down"), bind("a line up", lines(-1), "up"),

@@ -18,11 +18,22 @@ func (f *Form) activate() {
 		f.addRow()
 	case f.cursor.takesText(f.onKey), at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions:
 		f.edit()
+	case at.kind == jsonschema.ShapeVariant && at.choice < 0 && !at.required && !at.row() && at.parent != nil:
+		f.look()
 	case at.switches() && (at.kind != jsonschema.ShapeVariant || at.choice < 0):
 		f.cycle(1)
 	default:
 		f.toggle(!at.open || at.state == nullness)
 	}
+}
+
+// look opens the first alternative of an optional field. It stays unset until something in it is filled in, or an
+// alternative is chosen.
+func (f *Form) look() {
+	at := f.cursor.field
+	at.state, at.open = unset, true
+	at.choose(0)
+	f.changed()
 }
 
 // fewOptions is the most options that are stepped through one by one; more are searched.

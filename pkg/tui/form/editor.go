@@ -21,7 +21,61 @@ type editor struct {
 	lines bool
 	top   int // first line that is seen
 	left  int // first character that is seen, in the cursor's line
+	// all says that the whole text is selected: what is typed next replaces it.
+	all bool
+	// past holds the texts that undo goes back to, oldest first. writing says that the last change was a character, so
+	// that a run of them is undone at once.
+	past    []editorState
+	writing bool
 }
+
+// editorState is a text that undo goes back to.
+type editorState struct {
+	text []rune
+	at   int
+}
+
+// maxPast bounds how many characters undo keeps.
+const maxPast = 1 << 20
+
+// keep remembers the text before a change. Several characters that are typed one after the other are one change.
+func (e *editor) keep(writing bool) {
+	again := writing && e.writing && !e.all && len(e.past) > 0
+	if e.writing = writing; again {
+		return
+	}
+	e.past = append(e.past, editorState{slices.Clone(e.text), e.at})
+	size := 0
+	for i, one := range slices.Backward(e.past) {
+		if size += len(one.text); size > maxPast {
+			e.past = slices.Delete(e.past, 0, i+1)
+			break
+		}
+	}
+}
+
+// undo goes back to the text before the last change.
+func (e *editor) undo() {
+	if len(e.past) == 0 {
+		return
+	}
+	last := e.past[len(e.past)-1]
+	e.past = e.past[:len(e.past)-1]
+	e.text, e.at, e.all, e.writing = last.text, last.at, false, false
+}
+
+// selectAll selects the whole text, with the cursor at its end.
+func (e *editor) selectAll() { e.at, e.all = len(e.text), len(e.text) > 0 }
+
+// clear removes the whole text.
+func (e *editor) clear() {
+	if len(e.text) > 0 {
+		e.keep(false)
+		e.empty()
+	}
+}
+
+func (e *editor) empty() { e.text, e.at, e.all = nil, 0, false }
 
 func newEditor(text string) *editor {
 	runes := []rune(text)
@@ -35,19 +89,34 @@ func (e *editor) several() bool { return slices.Contains(e.text, '\n') }
 
 func (e *editor) insert(text string) {
 	runes := []rune(text)
+	if len(runes) == 0 {
+		return
+	}
+	e.keep(len(runes) == 1)
+	if e.all {
+		e.empty()
+	}
 	e.text = slices.Insert(e.text, e.at, runes...)
 	e.at += len(runes)
 }
 
 // remove deletes the text between the cursor and another place.
 func (e *editor) remove(to int) {
+	if e.all {
+		e.clear()
+		return
+	}
 	to = max(0, min(to, len(e.text)))
 	from, to := min(e.at, to), max(e.at, to)
+	if from == to {
+		return
+	}
+	e.keep(false)
 	e.text = slices.Delete(e.text, from, to)
 	e.at = from
 }
 
-func (e *editor) move(to int) { e.at = max(0, min(to, len(e.text))) }
+func (e *editor) move(to int) { e.at, e.all, e.writing = max(0, min(to, len(e.text))), false, false }
 
 // lineStart and lineEnd return the bounds of the line around a place.
 func (e *editor) lineStart(at int) int {
@@ -66,6 +135,7 @@ func (e *editor) lineEnd(at int) int {
 
 // vertical moves the cursor a line up or down; it returns false if there is no such line.
 func (e *editor) vertical(down bool) bool {
+	e.all, e.writing = false, false
 	start := e.lineStart(e.at)
 	column := e.at - start
 	if down {
@@ -117,6 +187,10 @@ func inWord(char rune) bool { return unicode.IsLetter(char) || unicode.IsDigit(c
 // key applies a key to the text, and reports whether the text changed.
 func (e *editor) key(key, text string) (changed bool) {
 	before := len(e.text)
+	if e.all && text != "" { // it may be as long as what it replaces
+		e.insert(text)
+		return true
+	}
 	switch key {
 	case "left", "ctrl+b":
 		e.move(e.at - 1)
@@ -187,7 +261,7 @@ func (e *editor) click(row, cell int) {
 			break
 		}
 	}
-	e.at = at
+	e.move(at)
 }
 
 // view draws the lines around the cursor into width and height. Marks show that a line continues to the left or right.
@@ -199,6 +273,10 @@ func (e *editor) view(theme *pane.Theme, width, height int) []string {
 	e.top = min(max(e.top, cursorLine-height+1), cursorLine)
 	lines := make([]string, 0, height)
 	for i := e.top; i < e.top+height; i++ {
+		if e.all {
+			lines = append(lines, theme.Paint(pane.Selected, theme.Cut(render.Safe(all[i])+" ", width)))
+			continue
+		}
 		if i == cursorLine {
 			lines = append(lines, e.cursorLine(theme, []rune(all[i]), column, width))
 			continue

@@ -53,8 +53,9 @@ type Form struct {
 	now         func() time.Time
 }
 
-// New returns the form of a tool, with every field unset. It never fails: a broken, missing or unsupported schema
-// becomes JSON fields. The form uses the clock now to see whether checking against the schema is slow.
+// New returns the form of a tool, with every field unset but the required ones that have a default. It never fails: a
+// broken, missing or unsupported schema becomes JSON fields. The form uses the clock now to see whether checking
+// against the schema is slow.
 func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
 	f := &Form{tool: tool, theme: theme, now: now, typing: true, root: newRoot(tool.Input())}
 	f.reset()
@@ -70,9 +71,13 @@ func newRoot(schema *jsonschema.Document) *field {
 	return f
 }
 
-// openRequired opens required objects that have few fields.
+// openRequired opens required objects that have few fields, and gives required fields their defaults: the call needs a
+// value of them, and the schema names one.
 func (f *field) openRequired() {
 	for _, child := range f.children {
+		if child.required && child.shape.Default != nil && !child.present() {
+			child.put(child.shape.Default.Raw())
+		}
 		few := child.kind == jsonschema.ShapeObject && len(child.shape.Properties) <= maxOpen/2
 		if child.required && few && f.depth < 2 {
 			child.open = true
@@ -136,7 +141,7 @@ func (f *Form) Arguments() (json.RawMessage, error) {
 	return w.out, nil
 }
 
-// Clear unsets all fields.
+// Clear makes all fields as New does.
 func (f *Form) Clear() {
 	f.json, f.editor = nil, nil
 	f.root.clear()

@@ -596,3 +596,100 @@ func TestNoParameters(t *testing.T) {
 		}
 	}
 }
+
+// A required field with a default does not hold the call back; one that is optional stays unset.
+func TestRequiredDefaultsAreFilledIn(t *testing.T) {
+	const schema = `{"type":"object","required":["n","o"],"properties":{"n":{"type":"integer","default":5},
+		"s":{"type":"string","default":"x"},"o":{"type":"object","required":["k"],"properties":{
+		"k":{"enum":["a","b"],"default":"b"}}}}}`
+	f := newForm(schema)
+	if got := arguments(f); got != `{"n":5,"o":{"k":"b"}}` || len(f.Problems()) > 0 || f.Changed() {
+		t.Errorf("%s, %v, changed %t", got, f.Problems(), f.Changed())
+	}
+	if err := f.SetArguments(json.RawMessage(`{"n":7}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := arguments(f); got != `{"n":7,"o":{"k":"b"}}` {
+		t.Errorf("with arguments: %s", got)
+	}
+}
+
+// To look into an optional alternative sets nothing; to choose one does.
+func TestLookingIntoAlternatives(t *testing.T) {
+	const schema = `{"type":"object","properties":{"v":{"oneOf":[
+		{"type":"object","required":["k"],"properties":{"k":{"const":"a"},"n":{"type":"integer"}}},
+		{"type":"object","required":["k"],"properties":{"k":{"const":"b"}}}]}}}`
+	f := newForm(schema)
+	press(f, "enter")
+	if got := arguments(f); got != `{}` || !strings.Contains(frame(f, 60, 12), "not set") {
+		t.Errorf("opened: %s\n%s", got, frame(f, 60, 12))
+	}
+	press(f, "down", "down", "5")
+	if got := arguments(f); got != `{"v":{"k":"a","n":5}}` {
+		t.Errorf("filled in: %s", got)
+	}
+	g := newForm(schema)
+	g.Render(60, 12)
+	g.Update(tea.MouseClickMsg{X: 4, Button: tea.MouseLeft})
+	if got := arguments(g); got != `{}` {
+		t.Errorf("clicked: %s", got)
+	}
+	press(g, "right")
+	if got := arguments(g); got != `{"v":{"k":"b"}}` {
+		t.Errorf("chosen: %s", got)
+	}
+}
+
+// A switch is set by a click on its value, and by none beside it.
+func TestClicksBesideASwitch(t *testing.T) {
+	f := newForm(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"boolean"}}}`)
+	click := func(x int) {
+		f.Render(60, 12)
+		f.Update(tea.MouseClickMsg{X: x, Y: 1, Button: tea.MouseLeft})
+	}
+	f.Render(60, 12)
+	for _, x := range []int{40, 40, 3, 3} {
+		click(x)
+	}
+	if got := arguments(f); got != `{}` {
+		t.Errorf("beside it: %s", got)
+	}
+	click(f.screen.valueLeft + 1)
+	if got := arguments(f); got != `{"b":true}` {
+		t.Errorf("on it: %s", got)
+	}
+}
+
+// The JSON editor selects all, clears and undoes.
+func TestEditingJSON(t *testing.T) {
+	f := newForm(`{"type":"object","properties":{"a":{"type":"string"}}}`)
+	press(f, "one", "f2", "ctrl+a")
+	f.Update(tea.PasteMsg{Content: `{"a":"two"}`})
+	if got := arguments(f); got != `{"a":"two"}` {
+		t.Errorf("pasted over all: %s", got)
+	}
+	press(f, "alt+u")
+	if got := f.Draft(); !strings.Contains(got, `"one"`) {
+		t.Errorf("undone: %s", got)
+	}
+	press(f, "ctrl+a", "x")
+	if got := f.json.String(); got != "x" {
+		t.Errorf("typed over all: %q", got)
+	}
+	press(f, "yz", "ctrl+u")
+	if got := f.json.String(); got != "" {
+		t.Errorf("cleared: %q", got)
+	}
+	press(f, "alt+u", "alt+u")
+	if got := f.Draft(); !strings.Contains(got, `"one"`) {
+		t.Errorf("undone twice: %q", got)
+	}
+	press(f, "ctrl+a", "backspace")
+	if got := f.json.String(); got != "" {
+		t.Errorf("deleted: %q", got)
+	}
+	press(f, "alt+u", "f2")
+	if got := arguments(f); got != `{"a":"one"}` {
+		t.Errorf("back in the fields: %s", got)
+	}
+}

@@ -144,6 +144,9 @@ func (p *painter) variant(f *field, current bool) string {
 		return p.absent(f)
 	}
 	text := p.theme.Paint(pane.Accent, safe(f.shape.Alternatives[f.choice].Label, p.width))
+	if !f.present() {
+		text += p.theme.Paint(pane.Dim, ", not set")
+	}
 	if !current {
 		return text
 	}

@@ -19,7 +19,8 @@ type screen struct {
 	top       int   // first line that is seen
 	height    int   // of the part that scrolls
 	loose     bool  // it was scrolled, and may show other fields than the cursor's
-	valueLeft int   // where values begin
+	width     int
+	valueLeft int // where values begin
 	// Where the open text was drawn: its cells from left up to right, its first line and how many lines it has.
 	editorLeft, editorRight, editorTop, editorLines int
 }
@@ -90,7 +91,7 @@ func (p *painter) layout(rows []row) {
 	}
 	// The cursor, the sign of a group, and the star of what is required.
 	p.valueLeft = min(limit, longest+6)
-	p.form.screen.valueLeft = p.valueLeft
+	p.form.screen.width, p.form.screen.valueLeft = p.width, p.valueLeft
 }
 
 // draw returns the visible lines. Only those are drawn; of other rows the height suffices.
