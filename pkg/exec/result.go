@@ -80,20 +80,6 @@ func (t *Timing) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// json returns the timing as encoding/json writes it: each call has one, and reflection takes its time.
-func (t *Timing) json() []byte {
-	out := make([]byte, 0, 128)
-	for _, m := range []struct {
-		key string
-		ms  float64
-	}{
-		{`{"start_ms":`, t.StartMS}, {`,"initialize_ms":`, t.InitializeMS}, {`,"list_ms":`, t.ListMS}, {`,"call_ms":`, t.CallMS},
-	} {
-		out = strconv.AppendFloat(append(out, m.key...), m.ms, 'f', -1, 64)
-	}
-	return append(out, '}')
-}
-
 // SessionUse says how a call used a server that stays.
 type SessionUse struct {
 	Reused bool    `json:"reused"` // the server ran before
@@ -170,8 +156,9 @@ func appendJSON(out *bytes.Buffer, value any) error {
 		out.WriteString(strconv.FormatBool(value))
 		return nil
 	case *Timing:
-		out.Write(value.json())
-		return nil
+		raw, err := value.MarshalJSON()
+		out.Write(raw)
+		return err
 	case float64: // of milliseconds
 		out.WriteString(strconv.FormatFloat(value, 'f', -1, 64))
 		return nil
