@@ -17,7 +17,7 @@ const measuredAlone, measuredTogether = 20, 40
 func (o Options) mayRepeat(call *evidence.CallRun) bool {
 	const slow = time.Second
 	switch {
-	case !call.Result.Success:
+	case !call.Result.Success, call.Sent.Tool.TaskSupport == "required": // whose repetition would be a task each
 		return false
 	case o.Repeat > 0:
 		return true

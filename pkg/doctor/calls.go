@@ -90,15 +90,41 @@ func (o Options) callAll(
 			break
 		}
 	}
+	o.askEnded(ctx, session, life)
 	o.measureCalls(ctx, session, life, runs)
 	return runs
 }
 
-// makeCall makes one call, through the one Executor.
+// askEnded asks once more about each task that has ended: its state and its result stay as they are.
+func (o Options) askEnded(ctx context.Context, session *servers.Session, life *life) {
+	for _, task := range life.record.Run(evidence.CallsRun, time.Time{}).Tasks() {
+		status := task.Last().Status
+		if !status.Final() || session.Wire().Failure() != nil {
+			continue
+		}
+		o.askTask(ctx, session, "tasks/get", task.ID)
+		if !task.Modern && status == servers.TaskCompleted {
+			o.askTask(ctx, session, "tasks/result", task.ID)
+		}
+	}
+}
+
+// askTask asks about a task. What came of it is in the events.
+func (o Options) askTask(ctx context.Context, session *servers.Session, method, id string) {
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, evidence.AnswerLimit))
+	defer cancel()
+	_, _ = session.Request(bounded, method, rawjson.Build("taskId", id), nil)
+}
+
+// makeCall makes one call, through the one Executor. One that the doctor chose never runs as a task: those are for what
+// takes long.
 func (o Options) makeCall(
 	ctx context.Context, session *servers.Session, executor *exec.Executor, call evidence.Call,
 ) *evidence.CallRun {
 	asked := exec.Call{Tool: call.Tool, Arguments: call.Arguments, Timeout: o.CallTimeout}
+	if call.Own {
+		asked.Implementation = session.WithoutTasks()
+	}
 	result := o.besidePing(ctx, session, func() *exec.Result { return executor.Call(ctx, asked) })
 	run := &evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own}
 	if sent, err := executor.Prepare(ctx, asked); err == nil {
@@ -158,12 +184,12 @@ func safeCalls(ctx context.Context, tools []*exec.Tool) []evidence.Call {
 // safeArguments returns arguments with which a tool can be called without harm; safe is false if there are none. The
 // tool must say readOnlyHint, and neither destructiveHint nor its name may contradict that. Nothing is invented:
 // required parameters have the values that the schema gives (const, default, examples, the first of an enum), others
-// are left out. A tool that reaches into an open world (openWorldHint) is never called; without that hint, a tool is
-// called only without arguments.
+// are left out. A tool that reaches into an open world (openWorldHint) is never called, nor one that runs as a task
+// only; without that hint, a tool is called only without arguments.
 func safeArguments(ctx context.Context, tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 	hints := tool.Annotations
 	if !isTrue(hints.ReadOnlyHint) || isTrue(hints.DestructiveHint) || isTrue(hints.OpenWorldHint) ||
-		listing.ChangingWord(tool.Plain) != "" {
+		listing.ChangingWord(tool.Plain) != "" || tool.TaskSupport == "required" {
 		return nil, false
 	}
 	arguments, ok := writtenArguments(tool.Input().Root())

@@ -17,10 +17,10 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// tasksExtension is the extension of 2026-07-28 by which a server may answer a call with a task (SEP-2663). Revision
+// TasksExtension is the extension of 2026-07-28 by which a server may answer a call with a task (SEP-2663). Revision
 // 2025-11-25 has tasks of its own (basic/utilities/tasks), which the client asks for. What both have in common is done
 // in one place.
-const tasksExtension = "io.modelcontextprotocol/tasks"
+const TasksExtension = "io.modelcontextprotocol/tasks"
 
 // taskTTL is how long a server is asked to keep what a task gives, in milliseconds.
 const taskTTL = "3600000"
@@ -54,6 +54,9 @@ const (
 func (s TaskStatus) Final() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskCancelled
 }
+
+// Known reports whether there is such a state.
+func (s TaskStatus) Known() bool { return s == TaskWorking || s == TaskAsks || s.Final() }
 
 // Task is the state of a task, as its server tells it. Its texts are the server's.
 type Task struct {
@@ -109,7 +112,7 @@ func readTask(reply json.RawMessage, id string) (*Task, error) {
 		return nil, fmt.Errorf("the task's id has %d bytes, over the limit of %d", len(state.ID), maxTaskID)
 	case id != "" && state.ID != id:
 		return nil, fmt.Errorf("the task is %q, and %q was asked for", state.ID, id)
-	case state.Status != TaskWorking && state.Status != TaskAsks && !state.Status.Final():
+	case !state.Status.Known():
 		return nil, fmt.Errorf("%q is no status of a task", cutWords(string(state.Status), maxName))
 	}
 	return state, nil
@@ -189,6 +192,34 @@ func (s *Session) callTask(ctx context.Context, request exec.Request) (json.RawM
 		s.cancelUnwaited(ctx, task.ID)
 	}
 	return result, err
+}
+
+// WithoutTasks returns the session as an implementation whose calls run at once: it does not ask for tasks
+// (2025-11-25), and says that the client knows none (2026-07-28). A task that the server makes nevertheless is
+// cancelled, and its handle returned.
+func (s *Session) WithoutTasks() exec.Implementation { return withoutTasks{s} }
+
+type withoutTasks struct{ *Session }
+
+// CallTool implements exec.Implementation.
+func (s withoutTasks) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
+	params := CallParams(request.Name, request.Arguments)
+	if s.modern() {
+		capabilities, err := rawjson.Marshal(s.clientCapabilities)
+		if err != nil {
+			return nil, err
+		}
+		params = dress(params, []rawjson.Member{rawjson.NewMember(mcp.MetaKeyClientCapabilities, capabilities)})
+	}
+	reply, err := s.demand(ctx, string(mcp.MethodToolsCall), params, request.Progress)
+	handle := rawjson.Get(reply, "task")
+	if isTask(reply) {
+		handle = reply
+	}
+	if id := rawjson.GetText(handle, "taskId"); id != "" {
+		s.cancelUnwaited(ctx, id)
+	}
+	return reply, err
 }
 
 // cancelUnwaited cancels a task that nobody waits for any more.
@@ -338,7 +369,7 @@ func withTasks(capabilities mcp.ClientCapabilities) mcp.ClientCapabilities {
 	if extensions == nil {
 		extensions = make(map[string]any)
 	}
-	extensions[tasksExtension] = struct{}{}
+	extensions[TasksExtension] = struct{}{}
 	capabilities.Extensions = extensions
 	return capabilities
 }

@@ -66,7 +66,14 @@ func Faults(message json.RawMessage, method, revision string) []Fault {
 	if !evidence.IsObject(head.Result) {
 		return faults
 	}
-	of := append(w.fitNamed(head.Result, "Result"), w.fitNamed(head.Result, "result/"+method)...)
+	form := "result/" + method
+	if task, extension := evidence.TaskHandle(head.Result); method == "tools/call" && task != nil {
+		if extension {
+			return faults // of which there is no schema
+		}
+		form = "CreateTaskResult"
+	}
+	of := append(w.fitNamed(head.Result, "Result"), w.fitNamed(head.Result, form)...)
 	return append(faults, below("result", of)...)
 }
 

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,15 +16,20 @@ type fakeTask struct {
 	id    string
 	Steps int `json:"steps"`
 	// End is the last state: completed (if empty), failed, cancelled. Others are ways to misbehave: "never" ends,
-	// "other" is another task, "odd" is no state, "backwards" works again once it is completed, "bare" lacks its result
-	// or error.
+	// "other" is another task, "odd" is no state, "backwards" works again once it is completed, "submitted" has not
+	// begun after its first step, "bare" lacks its result, "early" has it before its end, "changing" has another one
+	// each time, "forgotten" is unknown after its end, "twice" has the id of the task before it, "none" is no task,
+	// "unasked" is one although nobody asked.
 	End string `json:"end"`
+	// Poll is the time between two questions as the server writes it, 1 if it is missing.
+	Poll json.RawMessage `json:"poll"`
 	// Ask makes the task ask for a name before it works.
 	Ask bool `json:"ask"`
 
 	modern   bool
 	status   string
 	answered json.RawMessage
+	gotten   int // how often the result was told
 }
 
 // fakeTasks are the tasks of a server.
@@ -38,7 +44,7 @@ func tasks(s *server) {
 	s.capabilities = strings.TrimSuffix(s.capabilities, "}") +
 		`,"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	all := new(fakeTasks)
-	s.addTools(all.tools)
+	s.addTools(func() []tool { return all.tools(s.era == modern) })
 	s.features = func(ctx context.Context, m *message) ([]byte, bool, error) {
 		if !strings.HasPrefix(m.Method, "tasks/") {
 			return nil, false, nil
@@ -48,11 +54,17 @@ func tasks(s *server) {
 	}
 }
 
-func (f *fakeTasks) tools() []tool {
+// tools returns the tools; those of 2026-07-28 do not say how they run.
+func (f *fakeTasks) tools(modern bool) []tool {
 	define := func(name, support string) string {
-		return `{"name":"` + name + `","description":"Runs as a task.","execution":{"taskSupport":"` + support + `"},` +
+		execution := `"execution":{"taskSupport":"` + support + `"},`
+		if modern {
+			execution = ""
+		}
+		return `{"name":"` + name + `","description":"Runs as a task.",` + execution +
+			`"annotations":{"readOnlyHint":true},` +
 			`"inputSchema":{"type":"object","properties":{"steps":{"type":"integer"},"end":{"type":"string"},` +
-			`"ask":{"type":"boolean"}}}}`
+			`"ask":{"type":"boolean"},"poll":{}}}}`
 	}
 	asksForTask := func(c *call) bool {
 		if c.meta.Version == "" {
@@ -71,7 +83,7 @@ func (f *fakeTasks) tools() []tool {
 			return nil, rpcError{code: -32021, message: "Missing required client capability"}
 		}},
 		{name: "study", definition: define("study", "optional"), run: func(_ context.Context, c *call) ([]byte, error) {
-			if asksForTask(c) {
+			if asksForTask(c) || strings.Contains(string(c.arguments), `"unasked"`) {
 				return f.begin(c)
 			}
 			return textResult("studied"), nil
@@ -87,6 +99,9 @@ func (f *fakeTasks) begin(c *call) ([]byte, error) {
 	if err := json.Unmarshal(c.arguments, task); err != nil {
 		return nil, rpcError{code: codeParams, message: err.Error()}
 	}
+	if task.End == "none" {
+		return textResult("researched"), nil
+	}
 	if task.Ask {
 		task.status = "input_required"
 	}
@@ -94,6 +109,9 @@ func (f *fakeTasks) begin(c *call) ([]byte, error) {
 	defer f.mu.Unlock()
 	f.all = append(f.all, task)
 	task.id = fmt.Sprintf("t%d", len(f.all))
+	if task.End == "twice" && len(f.all) > 1 {
+		task.id = f.all[len(f.all)-2].id
+	}
 	fmt.Fprintf(os.Stderr, "task %s %s\n", task.id, c.task)
 	if task.modern {
 		return slices.Concat([]byte(`{"resultType":"task",`), task.state()[1:]), nil
@@ -117,7 +135,9 @@ func (f *fakeTasks) answer(ctx context.Context, s *server, m *message) ([]byte, 
 		Responses json.RawMessage `json:"inputResponses"`
 	}
 	_ = json.Unmarshal(m.Params, &asked)
-	at := slices.IndexFunc(f.all, func(task *fakeTask) bool { return task.id == asked.ID })
+	at := slices.IndexFunc(f.all, func(task *fakeTask) bool {
+		return task.id == asked.ID && !(task.End == "forgotten" && task.status == "completed" && task.gotten > 0)
+	})
 	if at < 0 {
 		return nil, rpcError{code: codeParams, message: "Failed to retrieve task: Task not found"}
 	}
@@ -145,8 +165,11 @@ func (t *fakeTask) answer(method string, responses json.RawMessage) ([]byte, err
 		t.answered, t.status = responses, "working"
 		return []byte(`{"resultType":"complete"}`), nil
 	case methodTaskResult:
-		if t.status == "failed" {
+		switch {
+		case t.status == "failed":
 			return nil, rpcError{code: -32603, message: "no sources"}
+		case t.End == "bare":
+			return nil, rpcError{code: -32603, message: "no result"}
 		}
 		return t.result(), nil
 	case "tasks/cancel":
@@ -171,6 +194,10 @@ func (t *fakeTask) step() {
 	switch t.Steps--; {
 	case t.status == "completed" && t.End == "backwards":
 		t.status, t.End = "working", ""
+	case t.End == "submitted":
+		t.status, t.End = "submitted", ""
+	case t.status == "submitted":
+		t.status = "working"
 	case t.status != "working" || t.Steps > 0 || t.End == "never":
 	case t.End == "failed", t.End == "cancelled", t.End == "odd":
 		t.status = t.End
@@ -180,6 +207,10 @@ func (t *fakeTask) step() {
 }
 
 func (t *fakeTask) result() []byte {
+	t.gotten++
+	if t.End == "changing" {
+		return textResult(fmt.Sprintf("researched %d times", t.gotten))
+	}
 	if t.answered != nil {
 		return textResult("researched for " + string(t.answered))
 	}
@@ -196,7 +227,7 @@ func (t *fakeTask) state() []byte {
 		ttl, poll = "ttlMs", "pollIntervalMs"
 		switch {
 		case t.End == "bare":
-		case t.status == "completed":
+		case t.status == "completed", t.End == "early":
 			rest = `,"result":` + string(t.result())
 		case t.status == "failed":
 			rest = `,"error":{"code":-32603,"message":"no sources"}`
@@ -204,6 +235,6 @@ func (t *fakeTask) state() []byte {
 			rest = `,"inputRequests":{"name":{"method":"elicitation/create","params":` + taskQuestion + `}}`
 		}
 	}
-	return fmt.Appendf(nil, `{"taskId":%q,"status":%q,"statusMessage":"%d steps left",%q:null,%q:1,`+
-		`"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"%s}`, id, t.status, t.Steps, ttl, poll, rest)
+	return fmt.Appendf(nil, `{"taskId":%q,"status":%q,"statusMessage":"%d steps left",%q:null,%q:%s,`+
+		`"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"%s}`, id, t.status, t.Steps, ttl, poll, cmp.Or(string(t.Poll), "1"), rest)
 }

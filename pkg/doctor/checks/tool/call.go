@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
@@ -24,6 +26,10 @@ func askCallFailed(e *evidence.Evidence) []check.Finding {
 		// If the server ended in a call, exit-during-request and crash-signal say so.
 		err := call.Result.Err
 		unmade := errors.As(err, new(*evidence.UnmadeError))
+		var refused *exec.ToolError
+		if call.Own && errors.As(err, &refused) && refused.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY {
+			continue // it runs as a task only, and the doctor begins none by itself
+		}
 		if unmade || call.Run.Died() == nil || fault.KindOf(err) != fault.KindProtocol {
 			found = append(found, failure(call, e))
 		}
