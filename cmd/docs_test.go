@@ -18,7 +18,7 @@ import (
 const repository = ".."
 
 func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
-	root := documentedRoot()
+	root := Command()
 	inherited := document(t, "docs/flags.md")
 	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 		wantFlag(t, "docs/flags.md", inherited, flag)
@@ -59,7 +59,7 @@ func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
 // their pages; a verb that only prints can do nothing but succeed.
 func TestEveryVerbHasHelpWithExamples(t *testing.T) {
 	onlyPrints := []string{"completion", "version"}
-	for _, verb := range verbs(documentedRoot()) {
+	for _, verb := range verbs(Command()) {
 		if !strings.HasPrefix(verb.Example, "  toolx "+verb.Name()) {
 			t.Errorf("toolx %s --help has no example, or another verb's: %q", verb.Name(), verb.Example)
 		}
@@ -101,12 +101,6 @@ func TestEveryDirectDependencyIsExplained(t *testing.T) {
 		t.Errorf("%s explains\n%s\ngo.mod requires\n%s", path, strings.Join(explained, "\n"),
 			strings.Join(required, "\n"))
 	}
-}
-
-// documentedRoot is the command tree as users meet it.
-func documentedRoot() *cobra.Command {
-	c, _, _ := buffered("")
-	return newRootCommand(newApp(c))
 }
 
 func verbs(root *cobra.Command) []*cobra.Command {

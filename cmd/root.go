@@ -4,10 +4,12 @@ package cmd
 
 import (
 	"context"
+	"io"
 	"math"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -126,6 +128,11 @@ func interruptible() (ctx, hurry context.Context, stop func()) {
 	}
 }
 
+// Command returns the tree of all verbs, for what is made from it; it is never run.
+func Command() *cobra.Command {
+	return newRootCommand(newApp(console.New(strings.NewReader(""), io.Discard, io.Discard)))
+}
+
 func newRootCommand(app *App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "toolx",
@@ -211,6 +218,6 @@ func addVerbs(root *cobra.Command, app *App) {
 		newSecretCommand(app),
 		newCompletionCommand(app),
 		newConformanceCommand(app, runConformance),
-		newVersionCommand(app),
+		newVersionCommand(app, runVersion),
 	)
 }
