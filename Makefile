@@ -9,6 +9,8 @@ LDFLAGS := -s -w -X toolx/cmd.version=$(VERSION) -X toolx/cmd.commit=$(COMMIT) -
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+# The newest whose modules the Go proxy has all.
+GORELEASER := github.com/goreleaser/goreleaser/v2@v2.15.1
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # The race detector needs a C compiler on most systems; without one the tests
@@ -24,7 +26,7 @@ MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-oracles test-model conformance attack lint fmt bench sweep cross vet-systems completions pictures docs licences clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-oracles test-model conformance attack lint fmt bench sweep cross vet-systems completions pictures docs licences release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -129,6 +131,22 @@ docs: ## regenerate docs/checks/README.md
 licences: ## regenerate release/licences.csv; fails where a licence forbids to distribute toolx
 	@release/licences.sh > release/licences.csv.new
 	@mv release/licences.csv.new release/licences.csv
+
+# GoReleaser takes commit and date from git only where there is a remote; one is set for this run where there is none.
+release-snapshot: ## make all that a release consists of in dist/release, and publish nothing
+	@mkdir -p bin/release
+	git remote | grep -q . || export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url \
+	  GIT_CONFIG_VALUE_0=https://github.com/toolx/toolx; \
+	$(GO) run $(GORELEASER) release --snapshot --clean --skip=sign
+	$(GO) run ./release nix dist/release
+	$(GO) run ./release npm dist/release
+	$(GO) run ./release pip dist/release
+
+release-reproducible: ## make the last commit's release twice, in two folders, and compare all files
+	release/reproducible.sh
+
+release-check: release-snapshot ## install and run what release-snapshot has made, as users do
+	$(GO) test -count=1 -timeout 10m ./testdata/release
 
 clean: ## remove what was built
 	rm -rf bin dist

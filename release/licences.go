@@ -50,35 +50,46 @@ func linkedModules(root string) ([]module, error) {
 			}
 		}
 	}
-	for line := range strings.Lines(licences) {
-		name, licence, _ := strings.Cut(strings.TrimSpace(line), ",")
-		owner, known := found[moduleOf(name, found)]
-		if !known {
-			return nil, fmt.Errorf("licences.csv names %s, which is not linked: run make licences", name)
-		}
-		if !slices.Contains(owner.Licences, licence) {
-			owner.Licences = append(owner.Licences, licence)
-		}
-		found[owner.Path] = owner
-	}
-	modules := slices.SortedFunc(maps.Values(found), func(a, b module) int { return strings.Compare(a.Path, b.Path) })
-	for _, one := range modules {
-		if len(one.Licences) == 0 {
+	for _, one := range found {
+		if one.Licences = licencesOf(one.Path); len(one.Licences) == 0 {
 			return nil, fmt.Errorf("licences.csv has no licence of %s: run make licences", one.Path)
 		}
+		found[one.Path] = one
 	}
-	return modules, nil
-}
-
-// moduleOf returns the path of the module that a package belongs to, the longest that fits, or "".
-func moduleOf(name string, modules map[string]module) string {
-	for path := name; path != "."; path = filepath.ToSlash(filepath.Dir(path)) {
-		if _, known := modules[path]; known {
-			return path
+	for _, row := range rows() {
+		linked := func(path string) bool { return within(row.name, path) }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(found)), linked) {
+			return nil, fmt.Errorf("licences.csv names %s, which is not linked: run make licences", row.name)
 		}
 	}
-	return ""
+	return slices.SortedFunc(maps.Values(found), func(a, b module) int { return strings.Compare(a.Path, b.Path) }), nil
 }
+
+// row is a line of licences.csv.
+type row struct{ name, licence string }
+
+func rows() []row {
+	var all []row
+	for line := range strings.Lines(licences) {
+		name, licence, _ := strings.Cut(strings.TrimSpace(line), ",")
+		all = append(all, row{name, licence})
+	}
+	return all
+}
+
+// licencesOf returns the licences of the module of a path, each once: its own, and those of its packages.
+func licencesOf(path string) []string {
+	var ids []string
+	for _, row := range rows() {
+		if within(row.name, path) && !slices.Contains(ids, row.licence) {
+			ids = append(ids, row.licence)
+		}
+	}
+	return ids
+}
+
+// within reports whether a package is in the module of a path, or is that module.
+func within(name, path string) bool { return name == path || strings.HasPrefix(name, path+"/") }
 
 // legal matches the names of files that have a licence or a notice that must be passed on (Apache 2.0, section 4 (d)).
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-_.].*)?$`)

@@ -1,8 +1,11 @@
 // Command release makes what a release of toolx has besides its binaries.
 //
-//	go run ./release notices       the licences of all linked modules, with their texts
+//	go run ./release notices                       the licences of all linked modules, with their texts
+//	go run ./release man FOLDER SECONDS            a man page for each verb, with a date
+//	go run ./release sbom BINARY FILE VERSION      a bill of materials, CycloneDX
+//	go run ./release nix|npm|pip FOLDER            packages made of what GoReleaser has put into FOLDER
 //
-// It writes to standard output, or into the folder that follows the word. make release-snapshot runs all of it.
+// GoReleaser (.goreleaser.yaml) and make release-snapshot run it.
 package main
 
 import (
@@ -23,6 +26,11 @@ func main() {
 func run(args []string, stdout io.Writer) error {
 	parts := map[string]func(args []string, out io.Writer) error{
 		"notices": writeNotices,
+		"man":     writeMan,
+		"sbom":    writeSBOM,
+		"nix":     writeNix,
+		"npm":     writeNPM,
+		"pip":     writePip,
 	}
 	if len(args) == 0 || parts[args[0]] == nil {
 		return fmt.Errorf("unknown part of a release: %q; see the head of release/main.go", args)
