@@ -48,7 +48,7 @@ func confirmed(one item) string {
 func (m *model) start(one item, arguments []byte) tea.Cmd {
 	cmd := m.calls.start(one, arguments)
 	m.setFocus(areaResult)
-	return cmd
+	return tea.Batch(cmd, m.servers.tellStale(one.Server))
 }
 
 // rerun goes to an item that was run before, fills in its arguments, and runs it again if run is set.

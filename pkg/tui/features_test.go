@@ -108,7 +108,7 @@ func TestReadResource(t *testing.T) {
 	d.shows("  • both", "test://both", "enter read the resource")
 	d.press("enter")
 	result := d.result()
-	d.shows("1  resource text/plain test://both", `a \x1b[31mred\x1b[0m text`, "2  resource image/png 69 B 1×1 test://pixel", "(i shows it)")
+	d.shows("1  resource text/plain test://both", `a \x1b[31mred\x1b[0m text`, "2  resource image/png 69 B 1×1 test://pixel", "(s saves it)")
 	end, _ := finished.Load().(exec.CallFinished)
 	if end.Method != "resources/read" || string(end.Arguments) != `{"uri":"test://both"}` || result.ToolName != "fake__test://both" || result.Server != "fake" {
 		t.Errorf("the log has %+v of %+v", end, result)

@@ -34,6 +34,7 @@ type server struct {
 
 	pid       int
 	command   []string
+	files     []programFile // that the process was started from
 	timing    exec.Timing
 	held      *servers.Held // how it is shared with other processes; nil: it is not
 	retry     servers.Retry // the last one, while retrying
@@ -72,6 +73,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 	switch e := event.(type) {
 	case servers.ProcessStarted:
 		s.pid, s.command, s.polluted, s.reason, s.asked = e.PID, e.Command, 0, "", false
+		s.files = nil
 		s.become(statusStarting, at)
 	case servers.Retry:
 		s.retry = e

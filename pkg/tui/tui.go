@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui/result"
 )
 
 // Pool is what the interface needs from the servers; *servers.Pool implements it.
@@ -73,6 +74,7 @@ func Run(ctx context.Context, options Options) error {
 	profile := profileOf(options.Out, os.Environ(), options.Color, terminfoColors)
 	options.Color = profile > colorprofile.ASCII
 	g := &crashGuard{model: newModel(inside, options), end: cancel}
+	g.model.theme.Pictures = result.ShowsPictures(os.Getenv)
 	stop := options.Bus.Subscribe(g.model.feed.take)
 	defer stop()
 	program := tea.NewProgram(g,

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -362,6 +364,48 @@ func TestCopyFromHistory(t *testing.T) {
 	copies(watch.CommandMsg{Request: watch.Request{Tool: "lamp", Arguments: json.RawMessage(`{"on":true}`)}}, "toolx call lamp --arg on=true")
 	d.send(watch.CommandMsg{Request: watch.Request{Tool: "gone", Arguments: json.RawMessage(`{}`)}})
 	d.shows("Tool 'gone' not found")
+}
+
+// Of a call that was shortened only the name is taken: what the form holds is not replaced.
+func TestEditingAShortenedCall(t *testing.T) {
+	d := drive(t, nil, lamp(t, says("")))
+	d.press("down", "enter", "space")
+	before, err := d.m.page.arguments()
+	if err != nil || string(before) == "{}" {
+		t.Fatalf("%s, %v", before, err)
+	}
+	d.press("esc", "esc")
+	d.send(watch.EditMsg{Request: watch.Request{Tool: "lamp"}, Note: "not all arguments were kept"})
+	d.shows("not all arguments were kept")
+	if after, err := d.m.page.arguments(); err != nil || string(after) != string(before) || d.m.dialog != nil {
+		t.Errorf("%s became %s, %v", before, after, err)
+	}
+}
+
+// A call of a server whose program is another by now is made, and said to be of the old one.
+func TestCallOfAnOldProgram(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "server.py")
+	write := func(text string) {
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
+	d.run(d.m.updateEvents(eventsMsg{events: []exec.Event{
+		servers.ProcessStarted{Time: exec.Time{At: noon()}, Server: "zwave", PID: 7, Command: []string{"python", script}},
+		servers.Connected{Time: exec.Time{At: noon()}, Server: "zwave"},
+	}}))
+	d.until("the files", func() bool { return len(d.m.servers.list[0].files) > 0 })
+	if path := stale(d.m.servers.list[0].files); path != "" {
+		t.Errorf("%s is said to have changed", path)
+	}
+	d.press("down")
+	write("new and longer")
+	d.press("ctrl+r")
+	d.until("the note", func() bool {
+		return strings.Contains(d.m.note.text, "server.py has changed since server zwave")
+	})
 }
 
 // In the filter of the tools every letter is text, be there anything that fits or not.

@@ -51,6 +51,9 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.watch.Update(msg)
 	case result.NoteMsg:
 		m.tell(msg.Text, msg.Bad)
+	case result.RetryMsg:
+		m.tell(msg.Text, msg.Bad)
+		return msg.Ask()
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
 	case watch.RerunMsg:
@@ -73,7 +76,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 // takeBackground selects the colours that are readable on the terminal's background.
 func (s *shared) takeBackground(msg tea.BackgroundColorMsg) {
 	theme := pane.NewTheme(s.options.Color, msg.IsDark(), s.options.ASCII)
-	theme.Clusters = s.theme.Clusters
+	theme.Clusters, theme.Pictures = s.theme.Clusters, s.theme.Pictures
 	s.theme.Change(theme)
 }
 
@@ -183,6 +186,8 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 			for _, c := range m.calls.byID(e.ID) {
 				c.progress = e.Progress
 			}
+		case servers.ProcessStarted:
+			commands = append(commands, m.servers.remember(e))
 		case servers.Connected:
 			commands = append(commands, m.servers.meet(e.Server))
 		case servers.Notification:

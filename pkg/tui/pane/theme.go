@@ -32,6 +32,8 @@ type Theme struct {
 	// Clusters says that the terminal draws grapheme clusters as one sign with the width of one (mode
 	// 2027). Bubble Tea asks the terminal for it, and then draws clusters too.
 	Clusters bool
+	// Pictures says that the terminal shows images.
+	Pictures bool
 
 	styles  map[Role]lipgloss.Style
 	version int // counts changes

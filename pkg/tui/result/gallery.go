@@ -19,6 +19,9 @@ import (
 	"toolx/pkg/render"
 )
 
+// ShowsPictures reports whether a terminal shows images, by its environment.
+func ShowsPictures(getenv func(string) string) bool { return protocolOf(getenv) != nil }
+
 // noPictures returns why images cannot be shown.
 func (v *View) noPictures() string {
 	switch {

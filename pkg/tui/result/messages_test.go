@@ -34,7 +34,7 @@ func TestMessages(t *testing.T) {
 {"role":"user","content":{"type":"image","mimeType":"image/png","data":"`+dot+`"}},
 {"role":"assistant\u202e","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},{"role":"user"}]}`, exec.ReadPrompt)
 	holds(t, frame(t, v, 60, 24), "[messages] reply raw", "user\nLook at \\x1b[2J",
-		"2  image image/png 70 B 1×1  (i shows it)", "one\n\n4  text 3 B\ntwo")
+		"2  image image/png 70 B 1×1  (s saves it)", "one\n\n4  text 3 B\ntwo")
 	path := filepath.Join(t.TempDir(), "prompt.txt")
 	if err := v.tabs[0].saveAs(path); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestContents(t *testing.T) {
 	document := asked(t, `{"contents":[{"uri":"x://a.json","mimeType":"application/json","text":"{\"a\":1}"}]}`, exec.ReadContents)
 	holds(t, frame(t, document, 60, 10), "[json] content reply raw", "a: 1")
 	picture := asked(t, `{"contents":[{"uri":"x://a.png","mimeType":"image/png","blob":"`+dot+`"},{"uri":"x://b","mimeType":"image/png","text":"no bytes"}]}`, exec.ReadContents)
-	holds(t, frame(t, picture, 60, 10), "1  resource image/png 70 B 1×1 x://a.png  (i shows it)")
+	holds(t, frame(t, picture, 60, 10), "1  resource image/png 70 B 1×1 x://a.png  (s saves it)")
 	if got := len(picture.gallery().blocks); got != 1 {
 		t.Errorf("there are %d pictures", got)
 	}

@@ -59,8 +59,11 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// Where a terminal shows no pictures, the key says so.
+// Where a terminal shows no pictures, the key says so; the label names it only where it works.
 func TestNoPictures(t *testing.T) {
+	shows := show(t, `{"content":[{"type":"image","mimeType":"image/png","data":"`+dot+`"}]}`, "")
+	shows.theme.Pictures = ShowsPictures(environment("TERM", "xterm-kitty"))
+	holds(t, frame(t, shows, 60, 8), "(i shows it)")
 	v := show(t, `{"content":[{"type":"image","mimeType":"image/png","data":"`+dot+`"}]}`, "")
 	v.getenv = environment("TERM", "xterm")
 	told := press(v, "i")

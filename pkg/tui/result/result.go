@@ -39,6 +39,12 @@ type NoteMsg struct {
 	Bad  bool
 }
 
+// RetryMsg is the note of what failed, and what asks the user again.
+type RetryMsg struct {
+	NoteMsg
+	Ask func() tea.Cmd
+}
+
 // described is a body that can describe in a few words how it shows its content.
 type described interface{ About() string }
 

@@ -133,7 +133,7 @@ func TestEveryTab(t *testing.T) {
 		{"a schema that does not fit", `{"content":[],"structuredContent":{"a":"x"}}`, `{"type":"object","properties":{"a":{"type":"integer"}}}`, "✗ 'a' must be an integer"},
 		{"nothing for a schema", ofText("x"), `{"type":"object"}`, "✗ the tool has an output schema, but gave no structuredContent"},
 		{"a broken schema", `{"content":[],"structuredContent":{}}`, `{"type":7}`, "! the output schema is broken"},
-		{"an image", `{"content":[{"type":"image","mimeType":"image/png","data":"` + dot + `"}]}`, "", "1  image image/png 70 B 1×1  (i shows it)"},
+		{"an image", `{"content":[{"type":"image","mimeType":"image/png","data":"` + dot + `"}]}`, "", "1  image image/png 70 B 1×1  (s saves it)"},
 		{"audio", `{"content":[{"type":"audio","mimeType":"audio/wav","data":"AAAA"}]}`, "", "1  audio audio/wav 3 B"},
 		{"bad base64", `{"content":[{"type":"image","mimeType":"image/png","data":"?"}]}`, "", "not valid base64"},
 		{"a link", `{"content":[{"type":"resource_link","name":"n","uri":"file:///x","description":"what it is"}]}`, "", "1  link n file:///x\nwhat it is"},
@@ -399,10 +399,13 @@ func TestSaveText(t *testing.T) {
 	}
 	press(v, "s")
 	v.prompt.input.SetValue(path)
-	if got := press(v, "enter"); len(got) != 1 || !got[0].(NoteMsg).Bad {
+	got := press(v, "enter")
+	if retry, ok := got[0].(RetryMsg); !ok || !retry.Bad {
 		t.Errorf("overwritten: %v", got)
+	} else if retry.Ask(); v.prompt == nil || v.prompt.input.Value() != path {
+		t.Error("what was typed is thrown away")
 	}
-	press(v, "s", "esc")
+	press(v, "esc")
 	if v.Editing() {
 		t.Error("esc did not close the prompt")
 	}

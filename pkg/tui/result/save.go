@@ -19,11 +19,11 @@ import (
 // prompt is the line that asks where to save something.
 type prompt struct {
 	input textinput.Model
-	save  func(path string) tea.Cmd
+	save  func(path string) NoteMsg
 }
 
 // ask opens the line that asks for a path, with a proposed path in it.
-func (v *View) ask(question, proposal string, save func(path string) tea.Cmd) tea.Cmd {
+func (v *View) ask(question, proposal string, save func(path string) NoteMsg) tea.Cmd {
 	input := pane.NewInput(question + ": ")
 	input.SetValue(proposal)
 	v.prompt = &prompt{input, save}
@@ -38,7 +38,7 @@ func (v *View) promptKeys() []pane.Binding {
 	}
 }
 
-// answer saves to the path that was typed.
+// answer saves to the path that was typed, and asks again where that fails, with what was typed.
 func (v *View) answer() tea.Cmd {
 	p := v.prompt
 	v.prompt = nil
@@ -46,7 +46,21 @@ func (v *View) answer() tea.Cmd {
 	if path == "" {
 		return nil
 	}
-	return p.save(atHome(path))
+	result := v.result
+	again := func() tea.Cmd {
+		if v.prompt != nil || v.result != result {
+			return nil
+		}
+		v.prompt = p
+		return p.input.Focus()
+	}
+	return func() tea.Msg {
+		note := p.save(atHome(path))
+		if note.Bad {
+			return RetryMsg{note, again}
+		}
+		return note
+	}
 }
 
 // line draws the prompt.
@@ -71,12 +85,10 @@ func (v *View) save() tea.Cmd {
 		return v.saveText()
 	}
 	result := v.result
-	return v.ask("save into folder", ".", func(folder string) tea.Cmd {
-		return func() tea.Msg { return savedBlocks(folder, result) }
-	})
+	return v.ask("save into folder", ".", func(folder string) NoteMsg { return savedBlocks(folder, result) })
 }
 
-func savedBlocks(folder string, result *exec.Result) tea.Msg {
+func savedBlocks(folder string, result *exec.Result) NoteMsg {
 	paths, err := render.SaveBlocks(folder, result)
 	switch {
 	case err != nil:
@@ -90,13 +102,11 @@ func savedBlocks(folder string, result *exec.Result) tea.Msg {
 // saveText asks for a file for the whole content of the tab, byte for byte.
 func (v *View) saveText() tea.Cmd {
 	l := v.tabs[v.current]
-	return v.ask("save as", render.FileName(v.result.ToolName)+l.extension, func(path string) tea.Cmd {
-		return func() tea.Msg {
-			if err := l.saveAs(path); err != nil {
-				return NoteMsg{err.Error(), true}
-			}
-			return NoteMsg{Text: "saved " + path}
+	return v.ask("save as", render.FileName(v.result.ToolName)+l.extension, func(path string) NoteMsg {
+		if err := l.saveAs(path); err != nil {
+			return NoteMsg{err.Error(), true}
 		}
+		return NoteMsg{Text: "saved " + path}
 	})
 }
 

@@ -64,7 +64,8 @@ type Request struct {
 // RerunMsg asks to make a request again.
 type RerunMsg struct{ Request }
 
-// EditMsg asks to fill in the form of a request. Note is what the user should know about the arguments, or empty.
+// EditMsg asks to fill in the form of a request, or only to go there if it has no Arguments. Note is what the user
+// should know about the arguments, or empty.
 type EditMsg struct {
 	Request
 	Note string
@@ -221,7 +222,7 @@ func (t *historyTab) edit() tea.Cmd {
 	msg := EditMsg{Request: r.request()}
 	switch {
 	case r.cut:
-		msg.Arguments, msg.Note = json.RawMessage("{}"), "not all arguments of this call were kept: fill them in"
+		msg.Arguments, msg.Note = nil, "not all arguments of this call were kept: the form stays as it is"
 	case r.hidden:
 		msg.Arguments = withoutMasked(msg.Arguments)
 		msg.Note = "the log hides secrets of this call: fill them in"

@@ -122,7 +122,7 @@ func TestAgainAndEdit(t *testing.T) {
 	if y := pane.Find(w.Bindings(), "y"); y == nil || y.Off != "not all arguments of this call were kept" {
 		t.Errorf("y of a call that was cut is %+v", y)
 	}
-	same(edit, `{"Tool":"long","Method":"","Arguments":{},"Note":"not all arguments of this call were kept: fill them in"}`)
+	same(edit, `{"Tool":"long","Method":"","Arguments":null,"Note":"not all arguments of this call were kept: the form stays as it is"}`)
 	edit, _ = press(w, "up", "R").(EditMsg)
 	same(edit, `{"Tool":"masked","Method":"","Arguments":{"keep":[1,{"y":2}]},"Note":"the log hides secrets of this call: fill them in"}`)
 	shows(t, w, "the log hides secrets of this call")
