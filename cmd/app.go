@@ -182,7 +182,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		server.Flags = flags
 	}
 	options.guards.narrow(loaded.Servers...)
-	if err := a.record(loaded.Defaults.Log); err != nil {
+	if err := a.record(loaded.Defaults.Log, adHoc); err != nil {
 		return nil, err
 	}
 	answers, err := a.answers(options.answers, options.user, loaded)
@@ -333,11 +333,23 @@ func (b *toolbox) describeServers() []builtin.Server {
 }
 
 // record sets up what writes events to files: the execution log, as keeps says, and the trace.
-func (a *App) record(keeps config.Log) error {
+func (a *App) record(keeps config.Log, adHoc *config.Server) error {
 	if !keeps.Off {
-		a.recordHistory(keeps.NoResults)
+		a.recordHistory(keeps, adHoc)
 	}
 	return a.recordTrace()
+}
+
+// programOf returns what the server of the command line is, by its command or its address, and its name; nothing for
+// nil.
+func programOf(adHoc *config.Server) (program, name string) {
+	switch {
+	case adHoc == nil:
+		return "", ""
+	case adHoc.URL != "":
+		return adHoc.URL, adHoc.Name
+	}
+	return exec.PasteLine(append([]string{adHoc.Command}, adHoc.Args...)...), adHoc.Name
 }
 
 // recordTrace sets up what writes messages to and from servers to stderr and to a file.
@@ -366,13 +378,14 @@ func (a *App) recordTrace() error {
 }
 
 // recordHistory keeps the execution log. A log that cannot be kept never fails a call.
-func (a *App) recordHistory(noResults bool) {
+func (a *App) recordHistory(keeps config.Log, adHoc *config.Server) {
 	log, err := history.Open(stateFile("history.jsonl"), a.mask)
 	if err != nil {
 		a.log.Info(err.Error())
 		return
 	}
-	log.Notice, log.NoResults = a.notLogged, noResults
+	log.Notice, log.NoResults = a.notLogged, keeps.NoResults
+	log.Program, log.AdHoc = programOf(adHoc)
 	a.calls = log
 	a.bus.Subscribe(log.Record)
 	a.onClose(func(context.Context) { log.Close() })

@@ -195,7 +195,7 @@ func (v *visit) readBaseline() error {
 
 // recordEvents writes calls to the execution log and messages to the trace, as for every verb (EXEC-11).
 func (v *visit) recordEvents() error {
-	return v.record(cmp.Or(v.config, &config.Config{}).Defaults.Log)
+	return v.record(cmp.Or(v.config, &config.Config{}).Defaults.Log, nil)
 }
 
 // examine starts the servers and judges the evidence.

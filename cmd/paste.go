@@ -28,6 +28,14 @@ func (o tuiOptions) repeatIn(box *toolbox) (folder string) {
 	return folder
 }
 
+// adHocServer returns the server of the command line; nil if there is none.
+func (b *toolbox) adHocServer() *config.Server {
+	if !b.adHoc {
+		return nil
+	}
+	return b.config.Servers[0]
+}
+
 // shellFlags returns the flags with which a command in a new shell, with another working folder and other variables,
 // reaches the same servers in the same way. Files are absolute; a mask stands for each secret.
 func (f *globalFlags) shellFlags() []string {

@@ -80,6 +80,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	if err := app.consent.ask(ctx, shown...); err != nil {
 		return err
 	}
+	program, adHoc := programOf(box.adHocServer())
 	unmute := app.live.Mute() // nothing else writes to the terminal
 	defer unmute()
 	app.drawn.Store(true)
@@ -94,6 +95,8 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Local:     !box.adHoc && len(o.names) == 0,
 		Folder:    o.repeatIn(box),
 		History:   stateFile("history.jsonl"),
+		Program:   app.mask.Text(program),
+		AdHoc:     adHoc,
 		Start:     o.start,
 		Questions: questions,
 		OpenPage:  o.answers.opener(),

@@ -26,6 +26,8 @@ type Entry struct {
 	PID    int       `json:"pid"`
 	Tool   string    `json:"tool"`
 	Server string    `json:"server,omitempty"`
+	// Program is the command line or the address of a server that is in no config: all of them have the same name.
+	Program string `json:"program,omitempty"`
 	// Method is the method of a request other than a tool call: prompts/get.
 	Method string `json:"method,omitempty"`
 	// Arguments is the object that was sent, masked. If it was too long, it is a string with its
@@ -59,6 +61,8 @@ type Log struct {
 	Notice func(error)
 	// NoResults says that results are not kept. Set it before the first Record.
 	NoResults bool
+	// Program is what a server of the command line is, whose name is AdHoc; both are empty where there is none.
+	Program, AdHoc string
 
 	path   string
 	masker *mask.Masker
@@ -197,6 +201,9 @@ func (l *Log) entry(event exec.CallFinished) Entry {
 		Method:          event.Method,
 		Success:         result.Success,
 		ExecutionTimeMS: exec.Milliseconds(result.Duration),
+	}
+	if l.Program != "" && result.Server == l.AdHoc {
+		entry.Program = l.masker.Text(l.Program)
 	}
 	entry.Arguments, entry.ArgumentsBytes = l.arguments(event.Arguments)
 	if result.Success && !l.NoResults {

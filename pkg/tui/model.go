@@ -74,7 +74,8 @@ func newModel(ctx context.Context, options Options) *model {
 		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, wanted: options.Start,
 		tree: newTree(s),
 		watch: watch.New(s.theme, watch.Options{
-			History: options.History, Hide: options.Hide, Now: options.Now,
+			History: options.History, Program: options.Program, AdHoc: options.AdHoc,
+			Hide: options.Hide, Now: options.Now,
 		}),
 	}
 	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}

@@ -43,6 +43,9 @@ type Options struct {
 	Folder string
 	// History is the path of the execution log, empty if there is none.
 	History string
+	// Program is the command line or the address of a server of the command line, whose name is AdHoc; both are empty
+	// where there is none.
+	Program, AdHoc string
 	// Start is the tool to begin with, or nil.
 	Start *Start
 	// Questions delivers the requests of servers to the user; nil if they are not asked here.

@@ -3,6 +3,7 @@ package watch
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,10 +160,10 @@ func TestTiming(t *testing.T) {
 		finished(9, "other", `{}`, 5, errors.New("it failed")),
 	)
 	goTo(t, w, "timing")
-	shows(t, w, "tool ", "median", "get_weather", "! 2", "¬other")
+	shows(t, w, "tool ", "median", "get_weather", "! 1", "¬other")
 	w.Select("a", "get_weather")
-	shows(t, w, "calls 6, min 9.0 ms, median 11 ms, p95 2.0 s, max 2.0 s, slow 2", "    !!", "▁▁▁▁▁█",
-		"12:00:00.005 2.0 s", "12:00:00.004 40 ms")
+	shows(t, w, "calls 6, min 9.0 ms, median 11 ms, p95 2.0 s, max 2.0 s, slow 1", "     !", "▁▁▁▁▁█",
+		"12:00:00.005 2.0 s", "¬12:00:00.004 40 ms")
 	press(w, "a")
 	shows(t, w, "median", "¬min 9.0 ms")
 	press(w, "a")
@@ -171,6 +172,34 @@ func TestTiming(t *testing.T) {
 	w.Select("a", "get_weather")
 	take(w, finished(10, "get_weather", `{}`, 11, nil))
 	shows(t, w, "calls 7")
+}
+
+// Programs after -- have one name: their calls are told apart, and neither repeated nor measured as those of another.
+func TestHistoryOfAnotherProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	line := func(program string, ms int) string {
+		return fmt.Sprintf(`{"time":"2026-11-19T12:00:00Z","id":"1","pid":1,"tool":"server__echo","server":"server",`+
+			`"program":%q,"arguments":{},"success":true,"execution_time_ms":%d}`, program, ms)
+	}
+	text := line("node one.js", 900) + "\n" + line("node two.js", 7) + "\n" + line("", 800) + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := New(newWatch().look.theme, Options{History: path, Program: "node two.js", AdHoc: "server", Now: later})
+	w.Update(w.Init()())
+	goTo(t, w, "history")
+	shows(t, w, "server__echo of node one.js", "server__echo of an unknown program", "server__echo {}")
+	press(w, "home")
+	for _, key := range []string{"enter", "E", "y"} {
+		if got := pane.Find(w.Bindings(), key).Off; got != "it was a call of node one.js" {
+			t.Errorf("%s: %q", key, got)
+		}
+	}
+	goTo(t, w, "timing")
+	w.Select("server", "server__echo")
+	shows(t, w, "calls 1, min 7.0 ms", "max 7.0 ms, slow 0")
+	press(w, "a")
+	shows(t, w, "server__echo of node one.js")
 }
 
 func TestPercentile(t *testing.T) {

@@ -13,15 +13,12 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// A call is slow if it takes this long, or this many times the median.
-const (
-	slowTime   = time.Second
-	slowFactor = 3
-)
+// toolOf names a tool: servers of the command line have one name, and often tools of one name.
+type toolOf struct{ server, tool string }
 
 // stats are the times of one tool's calls.
 type stats struct {
-	tool                     string
+	of                       toolOf
 	calls                    []*record // oldest first
 	least, median, p95, most time.Duration
 	slow                     []*record // newest first
@@ -34,14 +31,14 @@ func ran(r *record) bool {
 }
 
 // statsOf computes the times of calls that reached the tool; there is at least one.
-func statsOf(tool string, calls []*record) *stats {
+func statsOf(of toolOf, calls []*record) *stats {
 	times := make([]time.Duration, 0, len(calls))
 	for _, r := range calls {
 		times = append(times, r.took)
 	}
 	slices.Sort(times)
 	s := &stats{
-		tool: tool, calls: calls, least: times[0], median: percentile(times, 50), p95: percentile(times, 95),
+		of: of, calls: calls, least: times[0], median: percentile(times, 50), p95: percentile(times, 95),
 		most: times[len(times)-1],
 	}
 	for _, r := range slices.Backward(calls) {
@@ -58,10 +55,9 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(0, rank-1)]
 }
 
-// isSlow reports whether a call took much longer than it should.
-func (s *stats) isSlow(r *record) bool {
-	return r.took > slowTime || r.took > slowFactor*s.median
-}
+// isSlow reports whether a call is among the slowest of this tool: it took as long as the 95th percentile or longer. No
+// call is slow where all take the same time.
+func (s *stats) isSlow(r *record) bool { return r.took >= s.p95 && r.took > s.median }
 
 // timingTab shows how long the selected tool takes, or all tools.
 type timingTab struct {
@@ -111,26 +107,28 @@ func (t *timingTab) compute() {
 		return
 	}
 	t.computed = t.history.changed
-	byTool := make(map[string][]*record)
+	byTool := make(map[toolOf][]*record)
 	rows := &t.history.journal.all
 	for number := rows.first; number < rows.end(); number++ {
 		if r := rows.at(number); ran(r) {
-			byTool[r.tool] = append(byTool[r.tool], r)
+			of := toolOf{r.subject(), r.tool}
+			byTool[of] = append(byTool[of], r)
 		}
 	}
 	t.all = t.all[:0]
-	for tool, calls := range byTool {
-		t.all = append(t.all, statsOf(tool, calls))
+	for of, calls := range byTool {
+		t.all = append(t.all, statsOf(of, calls))
 	}
 	slices.SortFunc(t.all, func(a, b *stats) int {
-		return cmp.Or(cmp.Compare(b.p95, a.p95), cmp.Compare(a.tool, b.tool))
+		names := cmp.Or(cmp.Compare(a.of.tool, b.of.tool), cmp.Compare(a.of.server, b.of.server))
+		return cmp.Or(cmp.Compare(b.p95, a.p95), names)
 	})
 }
 
 // Render draws the numbers of the selected tool, with its slow calls below them, or a row for each tool.
 func (t *timingTab) Render(width, height int) string {
 	t.compute()
-	at := slices.IndexFunc(t.all, func(s *stats) bool { return s.tool == t.tool })
+	at := slices.IndexFunc(t.all, func(s *stats) bool { return s.of == toolOf{t.server, t.tool} })
 	head, n, row := []string{t.theme.Paint(pane.Dim, "nothing was called yet")}, 0, func(int) string { return "" }
 	switch {
 	case t.showsAllTools() && len(t.all) == 0:
@@ -158,7 +156,7 @@ func (t *timingTab) Render(width, height int) string {
 
 // head returns one tool's numbers and the chart; the slow calls follow.
 func (t *timingTab) head(s *stats, width, height int) []string {
-	lines := []string{t.theme.Paint(pane.Strong, t.safe(s.tool, width))}
+	lines := []string{t.theme.Paint(pane.Strong, t.safe(s.of.tool, width))}
 	summary := fmt.Sprintf("calls %d, min %s, median %s, p95 %s, max %s, slow %d", len(s.calls),
 		pane.Duration(s.least), pane.Duration(s.median), pane.Duration(s.p95), pane.Duration(s.most), len(s.slow))
 	lines = append(lines, pane.Wrap(summary, max(1, width))...)
@@ -180,7 +178,11 @@ func (t *timingTab) statsRow(s *stats, width int) string {
 	if len(s.slow) > 0 {
 		slow = fmt.Sprintf("%s %d", t.theme.Glyphs.Warn, len(s.slow))
 	}
-	return t.tableRow(width, t.safe(s.tool, width),
+	name := s.of.tool
+	if s.calls[0].foreign {
+		name += " of " + s.of.server
+	}
+	return t.tableRow(width, t.safe(name, width),
 		pane.Duration(s.median), pane.Duration(s.p95), slow, pane.Duration(s.most), fmt.Sprint(len(s.calls)))
 }
 

@@ -21,6 +21,9 @@ import (
 type Options struct {
 	// History is the path of the execution log, empty if there is none.
 	History string
+	// Program is the command line or the address of a server of the command line, whose name is AdHoc; both are empty
+	// where there is none.
+	Program, AdHoc string
 	// Hide masks secrets on the screen; nil shows everything.
 	Hide func(string) string
 	// Now is the clock, in the zone that times are shown in; nil means time.Now.
@@ -61,7 +64,7 @@ func New(theme *pane.Theme, options Options) *Watch {
 }
 
 // Init reads the history. Its HistoryMsg goes to Update.
-func (w *Watch) Init() tea.Cmd { return readHistory(w.options.History, w.begun) }
+func (w *Watch) Init() tea.Cmd { return readHistory(w.options, w.begun) }
 
 // Take records an event. It is cheap, and keeps no more of the event than the bounds allow.
 func (w *Watch) Take(event exec.Event) {
