@@ -685,8 +685,8 @@ func TestSessionLogsFollow(t *testing.T) {
 // TestSessionOverHTTP proves that the session of a server over HTTP is held too.
 func TestSessionOverHTTP(t *testing.T) {
 	t.Parallel()
+	far := newCountingServer(t) // it ends when the holders have, which keep a stream open
 	w := newSessionWorld(t, nil)
-	far := newCountingServer(t)
 	address := far.URL
 	text := fmt.Sprintf(`{"servers": {"far": {"url": %q, "protocol": "legacy"}}, "defaults": {"slow": "none"}}`, address)
 	if err := os.WriteFile(filepath.Join(w.folder, "toolx.yaml"), []byte(text), 0o600); err != nil {
