@@ -121,7 +121,7 @@ func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOp
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	fmt.Fprintln(ready, holderReady)
 	ready.Close()
-	h.rest()
+	h.resetIdle()
 	for {
 		conn, err := listener.Accept()
 		switch {
@@ -145,7 +145,7 @@ func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 		clients: make(map[*client]bool), requests: make(map[string]*heldRequest),
 		tokens: make(map[string]*heldRequest), asked: make(map[string]*client),
 	}
-	h.bus.Subscribe(h.happened)
+	h.bus.Subscribe(h.takeEvent)
 	http.CACert, http.Insecure = spec.CACert, spec.Insecure
 	var offered mcp.ClientCapabilities
 	_ = json.Unmarshal(spec.Offered, &offered) // toolx wrote it
@@ -203,7 +203,7 @@ func (h *holder) left(c *client) {
 	over := len(h.clients) == 0 && session == nil && h.opening == nil && h.tried
 	if c.uses {
 		h.users--
-		h.rest1()
+		h.resetIdleLocked()
 	}
 	h.mu.Unlock()
 	for _, id := range refused {
@@ -218,15 +218,15 @@ func (h *holder) left(c *client) {
 	}
 }
 
-// rest starts the time after which the holder ends, unless somebody uses it.
-func (h *holder) rest() {
+// resetIdle starts the time after which the holder ends, unless somebody uses it.
+func (h *holder) resetIdle() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.rest1()
+	h.resetIdleLocked()
 }
 
-// rest1 is rest while h.mu is held.
-func (h *holder) rest1() {
+// resetIdleLocked is resetIdle while h.mu is held.
+func (h *holder) resetIdleLocked() {
 	if h.idle == nil {
 		h.idle = time.AfterFunc(h.spec.Limit, h.expire)
 	}
@@ -242,7 +242,7 @@ func (h *holder) use(c *client) {
 	if !c.uses {
 		c.uses = true
 		h.users++
-		h.rest1()
+		h.resetIdleLocked()
 	}
 }
 
@@ -455,8 +455,8 @@ func (h *holder) requested(_ *peer, m message) bool {
 	return true
 }
 
-// happened takes the events of the server.
-func (h *holder) happened(event exec.Event) {
+// takeEvent takes the events of the server.
+func (h *holder) takeEvent(event exec.Event) {
 	carried := portable(event)
 	if carried == nil {
 		return

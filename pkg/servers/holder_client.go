@@ -95,7 +95,7 @@ func (c *client) cut() {
 	_ = c.conn.SetReadDeadline(time.Now())
 }
 
-// read obeys the client's demands, to their end, and cancels what is under way then.
+// read handles the client's demands, to their end, and cancels what is under way then.
 func (c *client) read(ctx context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer c.cut()
@@ -110,12 +110,12 @@ func (c *client) read(ctx context.Context) {
 			c.put(report{Kind: reportDone, Seq: d.Seq, Version: heldVersion})
 			continue
 		}
-		c.obey(ctx, d)
+		c.handle(ctx, d)
 	}
 }
 
-// obey does what a client demands, without blocking.
-func (c *client) obey(ctx context.Context, d demand) {
+// handle does what a client demands, without blocking.
+func (c *client) handle(ctx context.Context, d demand) {
 	h := c.holder
 	switch d.Kind {
 	case demandAttach:
@@ -156,7 +156,7 @@ func (h *holder) current() *Session {
 	return h.session
 }
 
-// run obeys a demand on a goroutine of its own, and tells its outcome.
+// run handles a demand on a goroutine of its own, and tells its outcome.
 func (c *client) run(ctx context.Context, d demand, do func(context.Context, demand) report) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
