@@ -40,18 +40,12 @@ func exitCode(err error) int {
 	if errors.As(err, &status) {
 		return status.code
 	}
-	codes := map[fault.Kind]int{
-		fault.KindUsage:            exitUsage,
-		fault.KindInvalidArguments: exitUsage,
-		fault.KindNotFound:         exitUsage,
-		fault.KindAuth:             exitAuth,
-		fault.KindConnect:          exitConnect,
-		fault.KindTool:             exitTool,
-		fault.KindProtocol:         exitProtocol,
-		fault.KindTimeout:          exitTimeout,
-		fault.KindInterrupted:      exitInterrupted,
+	for _, known := range kindCodes {
+		if known.Kind == fault.KindOf(err) {
+			return known.ExitCode
+		}
 	}
-	return cmp.Or(codes[fault.KindOf(err)], exitUnforeseen)
+	return exitUnforeseen
 }
 
 // failure gives an error a kind, and a hint where hint is not empty.

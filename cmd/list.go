@@ -18,6 +18,7 @@ type listOptions struct {
 	cacheFlags
 	patterns []string
 	json     bool
+	compact  bool
 	strict   bool
 	server   []string // a command line after --
 	answers  answerOptions
@@ -39,7 +40,7 @@ Exit codes: 0 when at least one server answered or none is configured, 2 wrong
 usage, or no tool fits, 4 when no server answered; with --strict when any did not.`,
 		Example: `  toolx list
   toolx list 'zwave__*'
-  toolx list --cached
+  toolx list --cached --compact
   toolx list --sampling ask --root . -- npx -y @modelcontextprotocol/server-everything
   toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq -r '.servers[].tools[].name'`,
 		Args: withCommand(&o.server, func(args []string) error {
@@ -47,12 +48,18 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 			return checkPatterns(args)
 		}),
 		ValidArgsFunction: anywhere(completeTool(app)),
-		RunE:              runs(app, &o, run, o.answers.check, o.guards.check, o.cacheFlags.check),
+		RunE: runs(app, &o, run, o.answers.check, o.guards.check, o.cacheFlags.check, func() error {
+			if o.json && o.compact {
+				return fault.Usage("--json and --compact are two ways to print a list", "leave one of them out")
+			}
+			return nil
+		}),
 	}
 	flags := cmd.Flags()
 	o.answers.declare(flags)
 	o.guards.declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
+	flags.BoolVar(&o.compact, "compact", false, "print one short line for each tool, for models")
 	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
 	o.cacheFlags.declare(flags)
 	return cmd
@@ -80,9 +87,12 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	for _, group := range groups {
 		_, _ = app.working(group.Tools) // reports those that are broken
 	}
-	if o.json {
+	switch {
+	case o.json:
 		err = render.ListJSON(app.Console.Out, groups, app.outScreen())
-	} else {
+	case o.compact:
+		err = render.Compact(app.Console.Out, groups)
+	default:
 		// stderr has told of those that failed.
 		groups = slices.DeleteFunc(groups, func(group render.Group) bool {
 			return group.Err != nil && group.Listed.IsZero()

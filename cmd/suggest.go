@@ -150,12 +150,13 @@ func invalidValue(invalid *pflag.InvalidValueError, fix string) error {
 
 // newHelpCommand returns "toolx help", which shows the help of a verb or a page about something else.
 func newHelpCommand(app *App) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	help := &cobra.Command{
 		Use:   "help [COMMAND|TOPIC]",
 		Short: "Help about any command, or a page: " + strings.Join(docs.Topics(), ", "),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				if page := docs.Page(args[0]); page != "" {
+				if page := docs.Page(args[0]); page != "" && !asJSON {
 					_, err := io.WriteString(app.Console.Out, page)
 					return err
 				}
@@ -163,6 +164,9 @@ func newHelpCommand(app *App) *cobra.Command {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 && found.HasSubCommands() {
 				return app.unknownVerb(cmd.Root(), strings.Join(args, " "))
+			}
+			if asJSON {
+				return app.printHelpJSON(found)
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()
@@ -181,4 +185,6 @@ func newHelpCommand(app *App) *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+	help.Flags().BoolVar(&asJSON, "json", false, "print verbs, flags, exit codes and kinds of failure as data")
+	return help
 }

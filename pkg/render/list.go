@@ -40,7 +40,7 @@ type Group struct {
 func List(out io.Writer, groups []Group, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		if !screen.TTY {
-			writeRows(out, groups)
+			writeRows(out, groups, writeRow)
 			return nil
 		}
 		for i, group := range groups {
@@ -53,7 +53,35 @@ func List(out io.Writer, groups []Group, screen Screen) error {
 	})
 }
 
-func writeRows(out *bufio.Writer, groups []Group) {
+// Compact writes a line of at most some hundred columns for each tool, sorted by name, for readers that pay for each
+// word: its name with its parameters, whether it only reads or destroys, and the first sentence of its description. It
+// leaves out folded groups.
+func Compact(out io.Writer, groups []Group) error {
+	return buffered(out, func(out *bufio.Writer) error {
+		folded := func(group Group) bool { return group.Folded }
+		writeRows(out, slices.DeleteFunc(slices.Clone(groups), folded), writeCompact)
+		return nil
+	})
+}
+
+// The widths of a compact line's parts, in columns.
+const (
+	compactSignature = 120
+	compactSentence  = 72
+)
+
+func writeCompact(out *bufio.Writer, name string, tool *exec.Tool) {
+	line := signature(name, jsonschema.Parse(tool.InputSchema), compactSignature)
+	for _, badge := range Badges(tool) {
+		if badge == "read-only" || badge == "destructive" {
+			line += " [" + badge + "]"
+		}
+	}
+	described := Fit(Safe(firstSentence(cmp.Or(tool.Description, tool.Title))), compactSentence)
+	fmt.Fprintln(out, strings.TrimRight(line+" "+described, " "))
+}
+
+func writeRows(out *bufio.Writer, groups []Group, write func(*bufio.Writer, string, *exec.Tool)) {
 	type row struct {
 		name string
 		tool *exec.Tool
@@ -72,7 +100,7 @@ func writeRows(out *bufio.Writer, groups []Group) {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
 	for _, row := range rows {
-		writeRow(out, row.name, row.tool)
+		write(out, row.name, row.tool)
 	}
 	for _, group := range groups {
 		if group.Folded {

@@ -1,0 +1,174 @@
+package cmd
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/docs"
+	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+)
+
+// helpDocument is what "toolx help --json" prints.
+type helpDocument struct {
+	Version   string         `json:"version"`
+	Verbs     []verbHelp     `json:"verbs"`
+	Flags     []flagHelp     `json:"flags,omitempty"` // of every verb
+	ExitCodes []exitCodeHelp `json:"exit_codes,omitempty"`
+	Kinds     []kindHelp     `json:"kinds,omitempty"`
+	Topics    []string       `json:"topics,omitempty"`
+}
+
+type verbHelp struct {
+	Name      string            `json:"name"` // with those above it: "session start"
+	Usage     string            `json:"usage"`
+	Short     string            `json:"short"`
+	Long      string            `json:"long,omitempty"`
+	Examples  []string          `json:"examples,omitempty"`
+	ExitCodes map[string]string `json:"exit_codes,omitempty"`
+	Flags     []flagHelp        `json:"flags,omitempty"` // besides those of every verb
+}
+
+type flagHelp struct {
+	Name    string `json:"name"`
+	Short   string `json:"short,omitempty"`
+	Type    string `json:"type"`
+	Value   string `json:"value,omitempty"` // the name of what it takes
+	Default string `json:"default,omitempty"`
+	Usage   string `json:"usage"`
+}
+
+type exitCodeHelp struct {
+	Code    int    `json:"code"`
+	Meaning string `json:"meaning"`
+}
+
+type kindHelp struct {
+	Kind     fault.Kind `json:"kind"`
+	ExitCode int        `json:"exit_code"`
+	Meaning  string     `json:"meaning"`
+}
+
+// printHelpJSON prints what toolx can do as data: all of it in brief, or one verb with those below it in full.
+func (a *App) printHelpJSON(of *cobra.Command) error {
+	document := helpDocument{Version: Version(), Verbs: helpOfVerbs(of, of.HasParent())}
+	if !of.HasParent() {
+		document.Flags, document.Topics = flagsHelp(of.PersistentFlags()), docs.Topics()
+		document.Kinds, document.ExitCodes = kindCodes, exitCodes()
+	}
+	text, err := rawjson.Marshal(document)
+	if err != nil {
+		return err
+	}
+	return render.Document(a.Console.Out, text, a.outScreen())
+}
+
+// helpOfVerbs returns the help of a verb that does something itself, and of those below it, by name; with explanations
+// and examples where it is to be in full.
+func helpOfVerbs(verb *cobra.Command, full bool) []verbHelp {
+	var all []verbHelp
+	if verb.HasParent() && !verb.Hidden && verb.Runnable() {
+		one := verbHelp{
+			Name:      strings.TrimPrefix(verb.CommandPath(), "toolx "),
+			Usage:     strings.TrimSuffix(verb.UseLine(), " [flags]"),
+			Short:     verb.Short,
+			ExitCodes: exitCodesIn(verb.Long),
+			Flags:     flagsHelp(verb.LocalNonPersistentFlags()),
+		}
+		if full {
+			one.Long, one.Examples = verb.Long, examplesOf(verb.Example)
+		}
+		all = append(all, one)
+	}
+	for _, below := range verb.Commands() {
+		if !below.Hidden {
+			all = append(all, helpOfVerbs(below, full)...)
+		}
+	}
+	return all
+}
+
+func examplesOf(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// exitCodesIn returns what the help of a verb says of its exit codes, by code: "Exit codes: 0 success, 2 wrong usage."
+func exitCodesIn(long string) map[string]string {
+	_, text, found := strings.Cut(long, "Exit codes: ")
+	if !found {
+		return nil
+	}
+	text, _, _ = strings.Cut(text, "\n\n")
+	text = strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
+	code := regexp.MustCompile(`(?:^|[,;.] (?:\S+: )?)(\d+) `) // not in a variable: it would be compiled at each start
+	codes := make(map[string]string)
+	starts := code.FindAllStringSubmatchIndex(text, -1)
+	for i, start := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		meaning, _, _ := strings.Cut(text[start[1]:end], ". ")
+		codes[text[start[2]:start[3]]] = meaning
+	}
+	return codes
+}
+
+func flagsHelp(flags *pflag.FlagSet) []flagHelp {
+	var all []flagHelp
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Hidden {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(flag)
+		one := flagHelp{
+			Name: flag.Name, Short: flag.Shorthand, Type: flag.Value.Type(), Value: value,
+			Default: flag.DefValue, Usage: usage,
+		}
+		if one.Default == "false" || one.Default == "[]" {
+			one.Default = ""
+		}
+		all = append(all, one)
+	})
+	return all
+}
+
+// kindCodes are all kinds of failure with their exit codes.
+var kindCodes = []kindHelp{
+	{fault.KindUsage, exitUsage, "the command line or the config is wrong"},
+	{fault.KindInvalidArguments, exitUsage, "the arguments do not fit the schema; nothing was sent"},
+	{fault.KindNotFound, exitUsage, "no such tool or server"},
+	{fault.KindAuth, exitAuth, "authentication needed or refused"},
+	{fault.KindConnect, exitConnect, "a server could not be started or reached"},
+	{fault.KindTool, exitTool, "the tool ran and failed"},
+	{fault.KindProtocol, exitProtocol, "the server died in mid-call, or its answer was malformed"},
+	{fault.KindTimeout, exitTimeout, "the time was up"},
+	{fault.KindInterrupted, exitInterrupted, "the user gave up"},
+	{fault.KindInternal, exitUnforeseen, "toolx itself went wrong"},
+}
+
+// exitCodes returns all exit codes in their order, each with what its kinds mean.
+func exitCodes() []exitCodeHelp {
+	all := []exitCodeHelp{{exitOK, "success"}}
+	for _, kind := range kindCodes {
+		same := func(one exitCodeHelp) bool { return one.Code == kind.ExitCode }
+		if at := slices.IndexFunc(all, same); at >= 0 {
+			all[at].Meaning += "; " + kind.Meaning
+			continue
+		}
+		all = append(all, exitCodeHelp{kind.ExitCode, kind.Meaning})
+	}
+	slices.SortFunc(all, func(a, b exitCodeHelp) int { return a.Code - b.Code })
+	return all
+}
