@@ -191,6 +191,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	}
 	options.namesUnknown = options.namesUnknown && a.flags.logFormat == "text"
 	events := newEventLog(a.log, a.mask, options)
+	a.led.adHoc, a.led.launch = adHoc != nil, exec.LaunchWords(flags, a.flags.url, options.server)
 	events.adHoc, events.launchWords = adHoc != nil, exec.LaunchWords(flags, a.flags.url, options.server)
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.end() }) // when the servers have ended

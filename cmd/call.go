@@ -271,6 +271,7 @@ func (o *output) printResult(ctx context.Context, result *exec.Result, options r
 			o.log.Info("the result is JSON in a text; --jq works on what it says")
 		}
 	}
+	o.addNext(result, o.led.verb)
 	as := render.ResultOptions{Format: render.Format(options.output), JQ: jq, Screen: o.outScreen()}
 	if err := o.writeResult(ctx, result, as); err != nil {
 		return err

@@ -219,6 +219,7 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 		result = b.ask(ctx, line, began)
 	}
 	result.Err = b.masked(result.Err)
+	b.addNext(result, b.led.verb)
 	if !result.Success && b.options.batch.failFast {
 		b.stop()
 	}

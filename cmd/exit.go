@@ -201,6 +201,7 @@ func (o *output) failureJSON(verb *cobra.Command, args []string) func(error) err
 	}
 	return func(err error) error {
 		result.Err = o.masked(err)
+		o.addNext(result, verb.CommandPath())
 		return render.Result(context.Background(), o.Console.Out, result,
 			render.ResultOptions{Format: render.FormatJSON, Screen: o.outScreen()})
 	}

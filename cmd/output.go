@@ -36,6 +36,8 @@ type output struct {
 	flushTime time.Duration
 	// maxError is how many bytes of an error stderr shows; zero means defaultMaxOutput, a negative number all.
 	maxError int64
+	// led is what addNext needs to know of the command that runs.
+	led led
 	// warned holds the texts of warnOnce.
 	warned sync.Map
 }

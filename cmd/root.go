@@ -183,6 +183,7 @@ command line after -- is used instead of the configured servers.`,
 				return err
 			}
 		}
+		app.led.verb = cmd.CommandPath()
 		app.consent.named = clientsNamed(cmd, args)
 		return app.begin()
 	}

@@ -72,6 +72,19 @@ func (e *NotFoundError) Hint() string {
 	return e.line("list") + " shows every tool"
 }
 
+// Next returns the command that shows the tool that was probably meant, else those that there are.
+func (e *NotFoundError) Next() string {
+	switch {
+	case len(e.Candidates) > 0:
+		return e.line("show", e.Candidates[0])
+	case slices.Contains(e.Servers, e.Name):
+		return e.line("list", e.Name+Separator+"*")
+	case len(e.Near) > 0:
+		return e.line("show", e.Near[0])
+	}
+	return e.line("list")
+}
+
 // line returns a toolx command that finds the same tools.
 func (e *NotFoundError) line(words ...string) string {
 	return PasteLine(slices.Concat([]string{"toolx"}, words, e.Launch)...)

@@ -17,8 +17,26 @@ const maxHint = 2000
 // missing or wrong; else an example altogether. Where no arguments are found that the schema accepts, it is the command
 // that describes the tool.
 func (e *InvalidArgumentsError) Hint() string {
-	if e.Tool == nil {
+	line, works := e.next()
+	switch {
+	case line == "":
 		return ""
+	case works:
+		return "for example: " + line
+	}
+	return line + " tells what it takes"
+}
+
+// Next returns the command of the hint.
+func (e *InvalidArgumentsError) Next() string {
+	line, _ := e.next()
+	return line
+}
+
+// next returns the command of the hint, and whether it calls the tool.
+func (e *InvalidArgumentsError) next() (line string, works bool) {
+	if e.Tool == nil {
+		return "", false
 	}
 	ctx := context.Background() // the work on the schema is bounded by its steps
 	example, err := e.Tool.Input().Example(ctx)
@@ -26,16 +44,16 @@ func (e *InvalidArgumentsError) Hint() string {
 	if !errors.Is(err, jsonschema.ErrSteps) {
 		if arguments, ok := e.corrected(ctx, example); ok {
 			if line := CommandLine(e.Tool, arguments); len(line) <= maxHint {
-				return "for example: " + line
+				return line, true
 			}
 		}
 	}
 	if err == nil && accepts(ctx, e.Tool, example) {
 		if line := CommandLine(e.Tool, example); len(line) <= maxHint {
-			return "for example: " + line
+			return line, true
 		}
 	}
-	return strings.Join(withLaunch(e.Tool, "toolx", "show", pasteQuote(e.Tool.Name)), " ") + " tells what it takes"
+	return strings.Join(withLaunch(e.Tool, "toolx", "show", pasteQuote(e.Tool.Name)), " "), false
 }
 
 // corrected returns the given arguments with what is wrong as it was probably meant, else with an example in its place,

@@ -41,6 +41,8 @@ type Result struct {
 	Raw json.RawMessage
 	// Truncated says how much of Value is left, nil where all is.
 	Truncated *Truncated
+	// Next is the command to run after a failure, quoted for a shell; empty where none is known.
+	Next string
 	// Warnings are remarks for the user: unknown parameters, a broken schema.
 	Warnings []string
 
@@ -112,6 +114,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		{"execution_time_ms", Milliseconds(r.Duration), true},
 		{"kind", fault.KindOf(r.Err), !r.Success},
 		{"hint", fault.HintOf(r.Err), fault.HintOf(r.Err) != ""},
+		{"next", r.Next, r.Next != ""},
 		{"details", fault.DetailsOf(r.Err), fault.DetailsOf(r.Err) != nil},
 		{"server", r.Server, r.Server != ""},
 		{"content", r.Content, r.contentSaysMore()},

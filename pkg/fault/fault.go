@@ -53,6 +53,16 @@ func HintOf(err error) string {
 	return ""
 }
 
+// NextOf returns the command to run after err, from the first error in its tree with a method Next() string; empty
+// where none has one.
+func NextOf(err error) string {
+	var led interface{ Next() string }
+	if errors.As(err, &led) {
+		return led.Next()
+	}
+	return ""
+}
+
 // DetailsOf returns the details of err, one fact a line, from the first error in its tree with a method Details()
 // []string; nil where none has one.
 func DetailsOf(err error) []string {

@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/servers"
+)
+
+// led is what leads from a failure of the command that runs to the command to run next.
+type led struct {
+	verb   string   // its path, "toolx call"
+	launch []string // the words that reach its servers again
+	adHoc  bool     // that launch names a server itself
+}
+
+// addNext sets the command to run after a call or a request failed, for programs that read the envelope: that of the
+// error itself, else the one that says more about failures of its kind. path is that of the verb, "toolx call". It sets
+// nothing where the user gave up, and where toolx itself went wrong.
+func (o *output) addNext(result *exec.Result, path string) {
+	if result.Err == nil {
+		return
+	}
+	if next := fault.NextOf(result.Err); next != "" {
+		result.Next = o.mask.Text(next)
+		return
+	}
+	server := result.Server
+	var connect *servers.ConnectError
+	if errors.As(result.Err, &connect) {
+		server = connect.Server
+	}
+	var words []string
+	switch kind := fault.KindOf(result.Err); {
+	case kind == fault.KindAuth && o.flags.url != "":
+		result.Next = exec.PasteLine("toolx", "auth", "login", o.flags.url)
+		return
+	case kind == fault.KindAuth && server != "" && !o.led.adHoc:
+		words = []string{"auth", "login", server}
+	case kind == fault.KindTool && result.ToolName != "" && path == "toolx call":
+		words = []string{"show", result.ToolName}
+	case kind == fault.KindConnect, kind == fault.KindProtocol, kind == fault.KindTimeout, connect != nil:
+		words = []string{"doctor"}
+		if server != "" && !o.led.adHoc {
+			words = append(words, server)
+		}
+	case kind == fault.KindUsage, kind == fault.KindNotFound:
+		words := append([]string{"toolx", "help"}, strings.Fields(path)[1:]...)
+		result.Next = exec.PasteLine(append(words, "--json")...)
+		return
+	default:
+		return
+	}
+	result.Next = o.mask.Text(exec.PasteLine(slices.Concat([]string{"toolx"}, words, o.led.launch)...))
+}
