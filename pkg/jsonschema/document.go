@@ -99,11 +99,8 @@ func (d *Document) Schema(ctx context.Context) *Schema {
 // Resolve follows a reference within the document (RFC 6901, as a URI fragment); nil where it leads out of it or
 // nowhere. References by other names than pointers are pointers already (see LocalReferences).
 func (d *Document) Resolve(reference string) *Node {
-	pointer, local := strings.CutPrefix(reference, "#")
-	if text, err := url.PathUnescape(pointer); err == nil {
-		pointer = text
-	}
-	if !local || pointer != "" && pointer[0] != '/' {
+	pointer, local := LocalPointer(reference)
+	if !local {
 		return nil
 	}
 	at := d.root
@@ -111,6 +108,16 @@ func (d *Document) Resolve(reference string) *Node {
 		at = at.child(token)
 	}
 	return at
+}
+
+// LocalPointer returns the JSON pointer that a reference within its document is (RFC 6901, section 6), and reports
+// whether it is one.
+func LocalPointer(reference string) (pointer string, ok bool) {
+	pointer, ok = strings.CutPrefix(reference, "#")
+	if text, err := url.PathUnescape(pointer); err == nil {
+		pointer = text
+	}
+	return pointer, ok && (pointer == "" || pointer[0] == '/')
 }
 
 // matches reports whether a name matches a pattern of patternProperties. Once the budget is used up, every name does.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -178,22 +177,19 @@ const (
 
 // resolve follows the reference of a node. target is nil where it leads to true, to false, or beyond what was read.
 func (t *SchemaTree) resolve(node *SchemaNode) (target *SchemaNode, kind RefKind) {
-	document, fragment, _ := strings.Cut(node.Reference(), "#")
+	document, _, _ := strings.Cut(node.Reference(), "#")
+	pointer, local := jsonschema.LocalPointer(node.Reference())
 	switch {
 	case document != "" && dialectOf(document) != DialectUnknown:
 		return nil, refKnown
 	case document != "":
 		return nil, RefExternal
-	case fragment == "":
+	case !local:
+		return nil, t.missing()
+	case pointer == "":
 		return t.Root, refLocal
 	}
-	if text, err := url.PathUnescape(fragment); err == nil {
-		fragment = text
-	}
-	if strings.HasPrefix(fragment, "/") {
-		return t.pointed(fragment)
-	}
-	return nil, t.missing()
+	return t.pointed(pointer)
 }
 
 // missing is what a reference to nothing is: where the schema was not read to its
