@@ -304,7 +304,7 @@ func TestSessionIsAsCold(t *testing.T) {
 		{"prompts", "list", "rich__*"},
 		{"prompts", "get", "rich__greet", "name=Ann"},
 		{"complete", "rich__greet", "name=A"},
-		{"watch", "rich", "--count", "1", "--timeout", "300ms"},
+		{"watch", "rich", "--count", "1", "--timeout", "2s"},
 		{"call", "--batch", "calls.jsonl"},
 		{"convert", "--format", "qwen", "--server", "good"},
 	} {
