@@ -257,14 +257,15 @@ func (s *Shape) plain() *Shape {
 	kinds := typesOf(s.Parts)
 	untyped := kinds == AnyKind
 	if untyped {
-		kinds = impliedKinds(s.Parts)
+		if s.Unknown = unknownTypes(s.Parts); len(s.Unknown) == 0 { // else keywords say nothing of what is meant
+			kinds = impliedKinds(s.Parts)
+		}
 	}
 	s.Nullable = nullable || kinds&Null != 0
 	switch names := (kinds &^ Null).Names(); {
 	case kinds == Null:
 		s.Kind, s.Options, s.Nullable = ShapeEnum, []Option{{Raw: json.RawMessage("null")}}, false
 	case untyped && kinds == AnyKind || len(names) > 4:
-		s.Unknown = unknownTypes(s.Parts)
 		return s.asJSON(AnyValue)
 	case len(names) == 0:
 		s.Kind, s.Why = ShapeJSON, NoValue
