@@ -137,8 +137,9 @@ type progressLine struct {
 	out   *output
 	began time.Time
 
-	mu    sync.Mutex
-	state render.Progress
+	mu       sync.Mutex
+	state    render.Progress
+	reported exec.Progress
 }
 
 // showProgress draws the progress of a call of the tool until stop is called, which may be called twice. Where stderr
@@ -245,6 +246,7 @@ func (p *progressLine) take(event exec.Event) {
 	case exec.CallStarted:
 		p.state.Message = "running"
 	case exec.CallProgress:
-		p.state.Done, p.state.Total, p.state.Message = e.Progress.Progress, e.Total, e.Message
+		p.reported = p.reported.Then(e.Progress)
+		p.state.Done, p.state.Total, p.state.Message = p.reported.Progress, p.reported.Total, p.reported.Text()
 	}
 }

@@ -746,3 +746,27 @@ func TestOneCallReadsTheSchemaOnce(t *testing.T) {
 		t.Error("the schema was read again")
 	}
 }
+
+// TestProgressThen joins reports of a tool with the states of the task that it runs as.
+func TestProgressThen(t *testing.T) {
+	var known Progress
+	for _, step := range []struct {
+		next Progress
+		want Progress
+		text string
+	}{
+		{Progress{Status: "working"}, Progress{Status: "working"}, "working"},
+		{Progress{Progress: 1, Total: 4, Message: "reading"}, Progress{1, 4, "reading", "working"}, "working: reading"},
+		{Progress{Status: "working", Message: "so so"}, Progress{1, 4, "so so", "working"}, "working: so so"},
+		{Progress{Progress: 2, Total: 4}, Progress{2, 4, "", "working"}, "working"},
+		{Progress{Status: "completed"}, Progress{2, 4, "", "completed"}, "completed"},
+	} {
+		known = known.Then(step.next)
+		if known != step.want || known.Text() != step.text {
+			t.Errorf("%+v: %+v %q, want %+v %q", step.next, known, known.Text(), step.want, step.text)
+		}
+	}
+	if text := (Progress{Message: "alone"}).Text(); text != "alone" {
+		t.Error(text)
+	}
+}

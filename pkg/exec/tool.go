@@ -115,11 +115,32 @@ type Request struct {
 	Progress func(Progress)
 }
 
-// Progress is one report of a running call (MCP notifications/progress).
+// Progress is one report of a running call (MCP notifications/progress), or a state of the task that it runs as.
 type Progress struct {
 	Progress float64 // so far; grows
 	Total    float64 // zero where the server does not know
 	Message  string
+	// Status is the state of the task; empty in other reports.
+	Status string
+}
+
+// Then returns what is known of a call after a further report: a state of its task says nothing of the numbers, nor
+// do those of the state.
+func (p Progress) Then(next Progress) Progress {
+	if next.Status != "" {
+		next.Progress, next.Total = p.Progress, p.Total
+		return next
+	}
+	next.Status = p.Status
+	return next
+}
+
+// Text returns the report in words: "working: two steps left".
+func (p Progress) Text() string {
+	if p.Status != "" && p.Message != "" {
+		return p.Status + ": " + p.Message
+	}
+	return p.Status + p.Message
 }
 
 // NewTool makes a Tool from the JSON of an MCP tool object, which it keeps byte for byte. Name and Plain are both the

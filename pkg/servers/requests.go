@@ -24,13 +24,18 @@ import (
 func (s *Session) Request(
 	ctx context.Context, method string, params json.RawMessage, progress func(exec.Progress),
 ) (*Answer, error) {
-	began := time.Now()
 	var token int64
 	if progress != nil {
 		var forget func()
 		token, forget = s.progress.expect(progress)
 		defer forget()
 	}
+	return s.send(ctx, method, params, token)
+}
+
+// send is Request with a progress token, 0 for none.
+func (s *Session) send(ctx context.Context, method string, params json.RawMessage, token int64) (*Answer, error) {
+	began := time.Now()
 	dressed := s.dressed(params, token)
 	header := s.header(method, dressed)
 	answer, err := s.inbox.converse(ctx, dressed, func(params json.RawMessage) (*Answer, error) {
@@ -165,6 +170,11 @@ func (s *Session) demand(
 	ctx context.Context, method string, params json.RawMessage, progress func(exec.Progress),
 ) (json.RawMessage, error) {
 	answer, err := s.Request(ctx, method, params, progress)
+	return s.result(method, answer, err)
+}
+
+// result returns the result in what came of a request, or why there is none.
+func (s *Session) result(method string, answer *Answer, err error) (json.RawMessage, error) {
 	switch {
 	case err != nil:
 		return nil, err

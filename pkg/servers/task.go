@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +28,7 @@ const taskTTL = "3600000"
 const (
 	taskPoll      = time.Second // if the server says nothing
 	shortTaskPoll = 50 * time.Millisecond
-	longTaskPoll  = 30 * time.Second
+	longTaskPoll  = 20 * time.Second // less than the time without progress after which calls are given up
 )
 
 // taskCancelTime bounds how long the cancelling of a task may take, once nobody waits for it any more.
@@ -159,8 +158,18 @@ func isTask(result json.RawMessage) bool {
 func (s *Session) Begin(
 	ctx context.Context, request exec.Request, wantsTask bool,
 ) (task *Task, result json.RawMessage, err error) {
+	token, forget := s.progress.expect(request.Progress)
+	defer forget()
+	return s.begin(ctx, request, token, wantsTask)
+}
+
+// begin is Begin with the token of the call's progress.
+func (s *Session) begin(
+	ctx context.Context, request exec.Request, token int64, wantsTask bool,
+) (task *Task, result json.RawMessage, err error) {
 	params := s.toolParams(request.Name, request.Arguments, wantsTask)
-	reply, err := s.demand(ctx, string(mcp.MethodToolsCall), params, request.Progress)
+	answer, err := s.send(ctx, string(mcp.MethodToolsCall), params, token)
+	reply, err := s.result(string(mcp.MethodToolsCall), answer, err)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,9 +189,12 @@ func (s *Session) Begin(
 }
 
 // callTask calls a tool, and waits for its result where the server makes a task of it. Each state that the server tells
-// is progress. When ctx ends, the task is cancelled.
+// is progress, and the token of the call's own progress is valid as long as the task works (MCP 2025-11-25,
+// basic/utilities/tasks, Task Progress Notifications). When ctx ends, the task is cancelled.
 func (s *Session) callTask(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	task, result, err := s.Begin(ctx, request, false)
+	token, forget := s.progress.expect(request.Progress)
+	defer forget()
+	task, result, err := s.begin(ctx, request, token, false)
 	if task == nil {
 		return result, err
 	}
@@ -278,8 +290,8 @@ func (s *Session) OutlivesProcess() bool {
 func (s *Session) Await(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
 	defer s.inbox.enter(ctx)()
 	answered := make(map[string]bool)
-	for polls := 1.0; !task.Status.Final(); polls++ {
-		progress(exec.Progress{Progress: polls, Message: cmp.Or(task.Message, string(task.Status))})
+	for !task.Status.Final() {
+		progress(exec.Progress{Status: string(task.Status), Message: task.Message})
 		if task.Status == TaskAsks {
 			if !s.modern() { // it asks while it is asked for the result, which comes when it is done
 				return s.demand(ctx, "tasks/result", taskParams(task.ID), progress)

@@ -2,6 +2,8 @@ package evidence
 
 import (
 	"encoding/json"
+	"slices"
+	"time"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
@@ -63,6 +65,19 @@ func (r *Run) Tasks() []*Task {
 		}
 		return tasks
 	})
+}
+
+// EndedBefore reports whether a request had got its result at a time: its answer, or the final state of the task that
+// it is answered with.
+func (r *Run) EndedBefore(x *Exchange, at time.Time) bool {
+	ended := func(x *Exchange) bool { return x.Frame != nil && at.After(x.At.Add(x.Took)) }
+	for _, task := range r.Tasks() {
+		if task.States[0].Exchange == x {
+			final := func(s TaskState) bool { return s.Status.Final() && ended(s.Exchange) }
+			return slices.ContainsFunc(task.States, final)
+		}
+	}
+	return ended(x)
 }
 
 // newTask returns the task that a call was answered with, or nil.

@@ -26,10 +26,15 @@ type fakeTask struct {
 	// Ask makes the task ask for a name before it works.
 	Ask bool `json:"ask"`
 
+	// Progress makes the task report each step with the token of its call.
+	Progress bool `json:"progress"`
+
 	modern   bool
+	token    json.RawMessage
 	status   string
 	answered json.RawMessage
 	gotten   int // how often the result was told
+	reported int // steps
 }
 
 // fakeTasks are the tasks of a server.
@@ -64,7 +69,7 @@ func (f *fakeTasks) tools(modern bool) []tool {
 		return `{"name":"` + name + `","description":"Runs as a task.",` + execution +
 			`"annotations":{"readOnlyHint":true},` +
 			`"inputSchema":{"type":"object","properties":{"steps":{"type":"integer"},"end":{"type":"string"},` +
-			`"ask":{"type":"boolean"},"poll":{}}}}`
+			`"ask":{"type":"boolean"},"poll":{},"progress":{"type":"boolean"}}}}`
 	}
 	asksForTask := func(c *call) bool {
 		if c.meta.Version == "" {
@@ -95,7 +100,7 @@ func (f *fakeTasks) tools(modern bool) []tool {
 }
 
 func (f *fakeTasks) begin(c *call) ([]byte, error) {
-	task := &fakeTask{modern: c.meta.Version != "", status: "working"}
+	task := &fakeTask{modern: c.meta.Version != "", status: "working", token: c.meta.ProgressToken}
 	if err := json.Unmarshal(c.arguments, task); err != nil {
 		return nil, rpcError{code: codeParams, message: err.Error()}
 	}
@@ -150,6 +155,11 @@ func (f *fakeTasks) answer(ctx context.Context, s *server, m *message) ([]byte, 
 			return nil, err
 		}
 		task.answered, task.status = reply, "completed"
+	}
+	if m.Method == "tasks/get" && task.Progress && task.status == "working" {
+		task.reported++
+		s.notify("notifications/progress", fmt.Sprintf(`{"progressToken":%s,"progress":%d,"total":%d}`, task.token,
+			task.reported, task.reported+task.Steps-1))
 	}
 	return task.answer(m.Method, asked.Responses)
 }
