@@ -319,9 +319,12 @@ func (cs *calls) phases(c *call) string {
 // runningLines returns what the result pane shows of a running call.
 func (cs *calls) runningLines(c *call, width int) []string {
 	var lines []string
-	if p := c.progress; p.Progress > 0 || p.Message != "" {
+	p := c.progress
+	if p.Progress > 0 || p.Total > 0 || p.Status == "" && p.Message != "" {
 		lines = append(lines, cs.progressBar(p, width))
-		lines = append(lines, pane.Wrap(render.Safe(p.Message), width)...)
+	}
+	if text := p.Text(); text != "" {
+		lines = append(lines, pane.Wrap(render.Safe(text), width)...)
 	}
 	if c.item.Server != "" {
 		if s := cs.server(c.item.Server); s != nil && s.status != statusReady {

@@ -101,6 +101,39 @@ func TestCancel(t *testing.T) {
 	d.shows("! cancelled")
 }
 
+// A call that runs as a task shows the state of it; the numbers that the tool reports stay beside it.
+func TestTaskState(t *testing.T) {
+	reported := make(chan exec.Progress)
+	d := drive(t, nil, newTool(t, `{"name":"slow","inputSchema":{"type":"object"}}`, func(ctx context.Context, r exec.Request) (json.RawMessage, error) {
+		for {
+			select {
+			case p := <-reported:
+				r.Progress(p)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}))
+	d.press("down", "ctrl+r")
+	report := func(p exec.Progress, text string) {
+		t.Helper()
+		reported <- p
+		d.until("the report", func() bool { return d.m.calls.shown.progress.Text() == text })
+		d.shows(text)
+	}
+	report(exec.Progress{Status: "working"}, "working")
+	if strings.Contains(d.frame(), " done") {
+		t.Errorf("a state is shown as a number:\n%s", d.frame())
+	}
+	report(exec.Progress{Status: "working", Message: "two sources left"}, "working: two sources left")
+	report(exec.Progress{Progress: 3, Total: 10, Message: "reading"}, "working: reading")
+	d.shows("30 %")
+	report(exec.Progress{Status: "input_required"}, "input_required")
+	d.shows("30 %", "x cancels")
+	d.press("x")
+	d.until("the end", func() bool { return !d.m.calls.shown.running() })
+}
+
 // What was typed stays, with the cursor, when a server lists its tools anew; half
 // typed as well, and also where the schema has changed.
 func TestFormsOutliveTheirTools(t *testing.T) {

@@ -184,7 +184,7 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 		switch e := event.(type) {
 		case exec.CallProgress:
 			for _, c := range m.calls.byID(e.ID) {
-				c.progress = e.Progress
+				c.progress = c.progress.Then(e.Progress)
 			}
 		case servers.ProcessStarted:
 			commands = append(commands, m.servers.remember(e))

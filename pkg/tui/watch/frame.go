@@ -65,11 +65,12 @@ const (
 
 func (f *frame) weight() int {
 	h := f.head
-	return f.line.weight() + rowWeight + len(h.method) + len(h.id) + len(h.failure) + len(h.name) + len(f.of)
+	texts := len(h.method) + len(h.id) + len(h.failure) + len(h.name) + len(h.task) + len(f.of)
+	return f.line.weight() + rowWeight + texts
 }
 
 func (f *frame) contains(lower string) bool {
-	return f.line.contains(lower) || holds(f.of, lower) || holds(string(f.class), lower)
+	return f.line.contains(lower) || holds(f.of, lower) || holds(f.head.task, lower) || holds(string(f.class), lower)
 }
 
 // head holds what is needed to show a message and to pair it. Texts are cut.
@@ -80,6 +81,7 @@ type head struct {
 	failure string // code and message of an error
 	cancels string // the id of the request that a notification cancels
 	answer  bool
+	task    string // of an answer: the state of the task that it tells, and what the server says of it
 	// toolError says that the answer reports a failed tool. Answers that are too long to keep are not checked for it.
 	toolError bool
 }
@@ -102,6 +104,9 @@ func readHead(id, method string, message []byte) head {
 		case "result":
 			h.answer = true
 			h.toolError = len(member.Value) <= maxText && string(rawjson.Get(member.Value, "isError")) == "true"
+			if len(member.Value) <= maxText {
+				h.task = taskState(member.Value)
+			}
 		case "error":
 			h.answer, h.failure = true, failure(member.Value)
 		}
@@ -111,10 +116,28 @@ func readHead(id, method string, message []byte) head {
 		h.name = word(rawjson.Get(params, "name"))
 	case "resources/read":
 		h.name = word(rawjson.Get(params, "uri"))
+	case "tasks/get", "tasks/result", "tasks/update", "tasks/cancel":
+		h.name = word(rawjson.Get(params, "taskId"))
 	case "notifications/cancelled":
 		h.cancels = string(rawjson.Get(params, "requestId"))
 	}
 	return h
+}
+
+// taskState returns the state of the task that a result tells (MCP 2025-11-25, and the extension of 2026-07-28), in
+// the words of the server; empty if it tells none.
+func taskState(result json.RawMessage) string {
+	if task := rawjson.Get(result, "task"); task != nil {
+		result = task
+	}
+	status := rawjson.Get(result, "status")
+	if rawjson.Get(result, "taskId") == nil || status == nil {
+		return ""
+	}
+	if message := rawjson.Get(result, "statusMessage"); message != nil {
+		return word(status) + ": " + word(message)
+	}
+	return word(status)
 }
 
 // request reports whether a message asks for an answer.

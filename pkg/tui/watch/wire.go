@@ -155,6 +155,8 @@ func (t *wireTab) messageCells(f *frame, width int) (what, right string) {
 		what += t.theme.Paint(pane.Bad, t.safe("error "+h.failure, width))
 	case h.toolError:
 		what += t.theme.Paint(pane.Bad, "result with isError")
+	case h.task != "":
+		what += t.safe("task "+h.task, width)
 	case h.answer:
 		what += "result"
 	default:
