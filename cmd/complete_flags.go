@@ -124,7 +124,7 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 		return files("json")
 	case "log", "trace-file":
 		return files()
-	case "cwd", "root", "save":
+	case "cwd", "folder", "root", "save":
 		return folders
 	}
 	if slices.Contains(freeFlags(), flag) {

@@ -71,6 +71,10 @@ const (
 )
 
 func writeCompact(out *bufio.Writer, name string, tool *exec.Tool) {
+	fmt.Fprintln(out, compactLine(name, tool))
+}
+
+func compactLine(name string, tool *exec.Tool) string {
 	line := signature(name, jsonschema.Parse(tool.InputSchema), compactSignature)
 	for _, badge := range Badges(tool) {
 		if badge == "read-only" || badge == "destructive" {
@@ -78,7 +82,7 @@ func writeCompact(out *bufio.Writer, name string, tool *exec.Tool) {
 		}
 	}
 	described := Fit(Safe(firstSentence(cmp.Or(tool.Description, tool.Title))), compactSentence)
-	fmt.Fprintln(out, strings.TrimRight(line+" "+described, " "))
+	return strings.TrimRight(line+" "+described, " ")
 }
 
 func writeRows(out *bufio.Writer, groups []Group, write func(*bufio.Writer, string, *exec.Tool)) {
