@@ -75,7 +75,7 @@ func heldEntry(list []*config.Server, record *servers.Record) *config.Server {
 		return renamed(server, record.Name, record.Alias)
 	}
 	for _, server := range list {
-		if server.Plain() == record.Server && server.Origin.File == record.File && !server.Session {
+		if server.Plain() == record.Server && server.File() == record.File && !server.Session {
 			return renamed(server, record.Name, record.Alias)
 		}
 	}
@@ -224,7 +224,7 @@ func (a *App) serversToHold(
 			record.Dressed = len(a.flags.env) > 0 || len(a.flags.headers) > 0
 		}
 		if adHoc == nil {
-			record.Server, record.File = server.Plain(), server.Origin.File
+			record.Server, record.File = server.Plain(), server.File()
 		}
 		if o.as != "" {
 			list[i] = renamed(server, o.as, true)
@@ -435,8 +435,9 @@ func (o *sessionNamesOptions) check() error {
 	return nil
 }
 
-// sessionsNamed returns the records of sessions by their names; all of them for none.
-func sessionsNamed(store *servers.Sessions, names []string) ([]*servers.Record, error) {
+// sessionsNamed returns the records of sessions by their names; all of them for none. Several projects may have servers
+// of one name: in the folder of one of them its own sessions are meant, and elsewhere all.
+func (a *App) sessionsNamed(store *servers.Sessions, names []string) ([]*servers.Record, error) {
 	if store == nil {
 		return nil, fault.Usage("there is no folder to keep sessions in", "set XDG_RUNTIME_DIR, or HOME")
 	}
@@ -446,26 +447,39 @@ func sessionsNamed(store *servers.Sessions, names []string) ([]*servers.Record, 
 	}
 	var found []*servers.Record
 	for _, name := range names {
-		before := len(found)
-		for _, record := range records {
-			if record.Name == name {
-				found = append(found, record)
-			}
-		}
-		if len(found) == before {
+		other := func(record *servers.Record) bool { return record.Name != name }
+		named := slices.DeleteFunc(slices.Clone(records), other)
+		if len(named) == 0 {
 			fix := "toolx session start " + exec.ShellLine(name) + " starts one"
 			if known := words.Texts(records, func(r *servers.Record) string { return r.Name }); len(known) > 0 {
 				fix = "the sessions are " + strings.Join(known, ", ") + "; " + fix
 			}
 			return nil, fault.Usage("no session is named "+quote(name), fix)
 		}
+		if len(named) > 1 {
+			named = a.ofThisProject(named)
+		}
+		found = append(found, named...)
 	}
 	return found, nil
 }
 
+// ofThisProject returns the records of sessions whose entries the config has; all of them if it has none.
+func (a *App) ofThisProject(records []*servers.Record) []*servers.Record {
+	loaded, err := a.consent.loadConfig()
+	if err != nil { // which is no reason not to end a session
+		return records
+	}
+	foreign := func(record *servers.Record) bool { return heldEntry(loaded.Servers, record) == nil }
+	if here := slices.DeleteFunc(slices.Clone(records), foreign); len(here) > 0 {
+		return here
+	}
+	return records
+}
+
 func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error {
 	store := sessionStore()
-	records, err := sessionsNamed(store, o.names)
+	records, err := app.sessionsNamed(store, o.names)
 	if err != nil {
 		return err
 	}
@@ -513,7 +527,7 @@ server was not reached, 130 interrupted.`,
 
 func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) error {
 	store := sessionStore()
-	found, err := sessionsNamed(store, o.names)
+	found, err := app.sessionsNamed(store, o.names)
 	if err != nil {
 		return err
 	}
@@ -526,8 +540,9 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 	for _, record := range found {
 		server := heldEntry(loaded.Servers, record)
 		if server == nil {
-			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone", record.Name,
-				quote(record.Server), record.File), "toolx session stop "+exec.ShellLine(record.Name))
+			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone, or not used in "+
+				"this folder", record.Name, quote(record.Server), record.File), "toolx session stop "+
+				exec.ShellLine(record.Name)+" ends it")
 		}
 		if record.Dressed {
 			return fault.Usage("session "+record.Name+" was started with --env or --header, which are not kept",
@@ -578,7 +593,7 @@ Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.
 
 func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
 	store := sessionStore()
-	records, err := sessionsNamed(store, []string{o.name})
+	records, err := app.sessionsNamed(store, []string{o.name})
 	if err != nil {
 		return err
 	}

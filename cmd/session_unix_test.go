@@ -137,6 +137,7 @@ type seen struct {
 	Calls, Clients             int
 	Memory                     int64  `json:"memory_bytes"`
 	Log                        string `json:"log"`
+	Where                      string `json:"where"`
 }
 
 // sessions lists the sessions.
@@ -618,6 +619,58 @@ func TestSessionStopped(t *testing.T) {
 	}
 	if stdout, stderr, code := w.run("session", "stop", "s"); code != 0 || !strings.Contains(stderr, "was killed") {
 		t.Errorf("session stop: exit code %d, %s%s", code, stdout, stderr)
+	}
+}
+
+// TestSessionOfAnotherProject proves that two projects may have servers of one name: each has its own session, in all
+// of its folders, and a name means the session of the project in which it is typed.
+func TestSessionOfAnotherProject(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	below, other := filepath.Join(w.folder, "below"), filepath.Join(w.folder, "other")
+	for _, folder := range []string{below, other} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.start("s")
+	first := w.session("s").PID
+	w.want(0, "1", "call", "s__count")
+	project := w.folder
+	w.folder = below
+	w.want(0, "2", "call", "s__count")
+
+	w.folder = other
+	w.configure(map[string]string{"s": "stateful"})
+	w.want(0, "1", "call", "s__count")
+	w.start("s")
+	w.want(0, "1", "call", "s__count")
+	if stderr := w.want(0, "", "session", "stop", "s"); stderr != "s has ended\n" {
+		t.Errorf("session stop says: %s", stderr)
+	}
+	if left := w.session("s"); left.PID != first || left.Where != filepath.Join(project, "toolx.yaml") {
+		t.Errorf("what is left is %+v, not process %d", left, first)
+	}
+	w.folder = project
+	w.want(0, "3", "call", "s__count")
+}
+
+// TestSessionBesideOthers proves that the end of the servers that a command starts for itself does not reach those that
+// are to stay.
+func TestSessionBesideOthers(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"own": "good", "kept": "good#keepAlive=1m"})
+	const lines = `{"tool":"own__echo","arguments":{"message":"hi"}}
+{"tool":"kept__echo","arguments":{"message":"hi"}}
+`
+	if err := os.WriteFile(filepath.Join(w.folder, "calls.jsonl"), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, stderr, code := w.run("call", "--batch", "calls.jsonl"); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	if kept := w.session("kept"); kept.State != "ready" {
+		t.Errorf("the server that is to stay is %s", kept.State)
 	}
 }
 

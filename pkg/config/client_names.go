@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -92,6 +93,15 @@ func (c *Config) addServer(server *Server) {
 			key: server.Name, origin: server.Origin, value: server.node,
 		})
 	}
+}
+
+// File returns the path of the file that has the entry, the same in every folder; empty if the entry stands in none.
+func (s *Server) File() string {
+	path, err := filepath.Abs(s.Origin.File)
+	if s.Origin.File == "" || err != nil {
+		return s.Origin.File
+	}
+	return path
 }
 
 // Plain returns the name without the client that the entry is of.

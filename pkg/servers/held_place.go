@@ -47,7 +47,7 @@ type Record struct {
 	Alias bool `json:"alias,omitempty"`
 	// Named reports that the session was started by name, and not because its entry has keepAlive.
 	Named bool `json:"named,omitempty"`
-	// Server is the name of the entry, and File where it stands; both are empty for a command line or an address.
+	// Server is the name of the entry, and File the path of the file that has it; both are empty for a command line or an address.
 	Server  string   `json:"server,omitempty"`
 	File    string   `json:"file,omitempty"`
 	Command []string `json:"command,omitempty"`
@@ -81,7 +81,7 @@ func NamedKey(server *config.Server, alias bool) string {
 	if alias || server.OnCommandLine() {
 		return digestOf("as", server.Name)
 	}
-	return digestOf("named", server.Plain(), server.Client, server.Origin.File)
+	return digestOf("named", server.Plain(), server.Client, server.File())
 }
 
 // keepAliveKey returns the key of the session of an entry with keepAlive: whatever would start another server, or start
@@ -220,7 +220,7 @@ func (s *Sessions) spawn(ctx context.Context, spec *HoldSpec) error {
 	}
 	defer said.Close()
 	cmd := &osexec.Cmd{
-		Path: s.Program[0], Args: s.Program[1:], Stdin: &text, Stdout: saying, Env: withoutMark(os.Environ()),
+		Path: s.Program[0], Args: s.Program[1:], Stdin: &text, Stdout: saying, Env: ownMark(os.Environ()),
 		SysProcAttr: detached(),
 	}
 	if runtime.GOOS != "windows" {
@@ -248,11 +248,12 @@ func (s *Sessions) spawn(ctx context.Context, spec *HoldSpec) error {
 	return err
 }
 
-// withoutMark removes the mark of the processes of a server from an environment: a holder that is started below a
-// server outlives it.
-func withoutMark(environ []string) []string {
-	marks := func(variable string) bool { return strings.HasPrefix(variable, "TOOLX_OFFSPRING=") }
-	return slices.DeleteFunc(environ, marks)
+// ownMark replaces the mark of the processes of a server in an environment by that of toolx's own: a holder that is
+// started below a server outlives it, and so it outlives the servers that are started beside it.
+func ownMark(environ []string) []string {
+	const name = "TOOLX_OFFSPRING="
+	marks := func(variable string) bool { return strings.HasPrefix(variable, name) }
+	return append(slices.DeleteFunc(environ, marks), name+"toolx")
 }
 
 // listen takes a session for this process, for as long as it lives: it locks the key, removes what a dead holder has

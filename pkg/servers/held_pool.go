@@ -125,7 +125,7 @@ func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 		record.Entry = server.Identity()
 	}
 	if !server.OnCommandLine() && record.Server == "" && record.Entry != "" {
-		record.Server, record.File = server.Plain(), server.Origin.File
+		record.Server, record.File = server.Plain(), server.File()
 	}
 	spec := &HoldSpec{
 		Record: record, Sessions: *p.options.Sessions, Launch: *d.launch, Transport: server.Transport,
