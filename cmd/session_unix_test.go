@@ -674,6 +674,42 @@ func TestSessionBesideOthers(t *testing.T) {
 	}
 }
 
+// TestSessionStoppedInACall ends a session while a call runs: the call fails as with a server that ends, and nobody has
+// interrupted it.
+func TestSessionStoppedInACall(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	for name, stop := range map[string]func(){
+		"session stop":    func() { w.run("session", "stop", "s") },
+		"session restart": func() { w.run("session", "restart", "s") },
+		"SIGTERM":         func() { _ = syscall.Kill(w.session("s").Holder, syscall.SIGTERM) },
+	} {
+		w.start("s")
+		_, end := w.background("call", "s__sleep", "ms=60000")
+		w.busy("s")
+		stop()
+		if _, stderr, code := end(); code != 6 || !strings.Contains(stderr, "its session was ended; outcome unknown") {
+			t.Errorf("%s: exit code %d: %s", name, code, stderr)
+		}
+		w.run("session", "stop", "s")
+	}
+}
+
+// TestSessionAsks proves that a server that stays may ask the user, whoever started it: a command that can answer uses
+// the same server as one that cannot.
+func TestSessionAsks(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "elicit#keepAlive=1m"})
+	stdout, stderr, code := w.run("call", "s__add", "a=1", "b=2", "--trace=full")
+	if code != 0 || !strings.Contains(stderr, `"capabilities":{"elicitation":{"form":{},"url":{}}}`) {
+		t.Errorf("the server is offered something else, exit code %d: %s%s", code, stdout, stderr)
+	}
+	w.run("call", "s__add", "a=1", "b=2", "--elicit", "{}")
+	if all := w.sessions(); len(all) != 1 {
+		t.Errorf("a command that can answer has another server: %+v", all)
+	}
+}
+
 // TestSessionIdle proves that a session ends when nobody has used it for its time, and that a running call is use.
 func TestSessionIdle(t *testing.T) {
 	t.Parallel()

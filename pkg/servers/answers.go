@@ -42,7 +42,7 @@ func (a Answers) any() bool { return a.Elicit != nil || a.Sample != nil || a.Roo
 func (a Answers) capabilities() mcp.ClientCapabilities {
 	var c mcp.ClientCapabilities
 	if a.Elicit != nil {
-		c.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
+		c.Elicitation = elicitation()
 	}
 	if a.Sample != nil {
 		c.Sampling = &mcp.SamplingCapability{}
@@ -53,6 +53,11 @@ func (a Answers) capabilities() mcp.ClientCapabilities {
 		}{ListChanged: true}
 	}
 	return c
+}
+
+// elicitation returns the capability of a client that asks the user.
+func elicitation() *mcp.ElicitationCapability {
+	return &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
 }
 
 // codeDeclined is the code of a sampling request that was declined (MCP, client/sampling, error handling).

@@ -117,7 +117,10 @@ func (h *held) lost(err error) {
 		return
 	}
 	failure := h.localFailure(EndingHolderGone)
-	if !errors.Is(err, io.EOF) {
+	switch {
+	case h.last.Load() != nil:
+		failure.Reason = errors.New("its session was ended")
+	case !errors.Is(err, io.EOF):
 		failure.Reason = err
 	}
 	h.fail(failure)
@@ -319,7 +322,7 @@ func (s *Session) tellHeld(server *config.Server) {
 	if wanted := s.clientCapabilities; !mcp.IsModernProtocol(s.Protocol) &&
 		(wanted.Sampling != nil && offered.Sampling == nil || wanted.Roots != nil && offered.Roots == nil) {
 		s.notice(slog.LevelWarn, fmt.Sprintf("the session of server %q was started without sampling or roots, "+
-			"so the server does not ask for them%s", s.Name, restart))
+			"so the server does not ask for them; --no-session starts another server", s.Name))
 	}
 }
 

@@ -127,11 +127,13 @@ func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 	if !server.OnCommandLine() && record.Server == "" && record.Entry != "" {
 		record.Server, record.File = server.Plain(), server.File()
 	}
+	offered := d.answers.capabilities()
+	offered.Elicitation = elicitation() // a later client may have a user
 	spec := &HoldSpec{
 		Record: record, Sessions: *p.options.Sessions, Launch: *d.launch, Transport: server.Transport,
 		Protocol: d.protocol, StartTimeout: d.startTimeout, MaxMessage: d.maxMessage, StdinGrace: d.stdinGrace,
 		StderrDir: d.stderrDir, EraFile: d.eras.path, CACert: d.http.CACert, Insecure: d.http.Insecure,
-		Attempts: d.attempts, BaseDelay: d.baseDelay, Offered: asJSON(d.answers.capabilities()),
+		Attempts: d.attempts, BaseDelay: d.baseDelay, Offered: asJSON(offered),
 	}
 	if spec.Launch.Cwd == "" { // a holder has another current folder
 		spec.Launch.Cwd, _ = os.Getwd() // if that is gone, the server cannot start there either

@@ -156,9 +156,9 @@ func (h *holder) current() *Session {
 	return h.session
 }
 
-// run handles a demand on a goroutine of its own, and tells its outcome.
-func (c *client) run(ctx context.Context, d demand, do func(context.Context, demand) report) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// run handles a demand on a goroutine of its own, and tells its outcome. life ends with the connection or the holder.
+func (c *client) run(life context.Context, d demand, do func(context.Context, demand) report) {
+	ctx, cancel := context.WithCancelCause(life)
 	c.mu.Lock()
 	c.cancels[d.Seq] = cancel
 	c.mu.Unlock()
@@ -171,13 +171,16 @@ func (c *client) run(ctx context.Context, d demand, do func(context.Context, dem
 	h.served.Go(func() {
 		defer cancel(nil)
 		r := do(ctx, d)
+		over := life.Err() != nil && (r.Err != nil || r.Failure != nil)
 		r.Kind, r.Seq, r.Version = reportDone, d.Seq, heldVersion
 		c.mu.Lock()
 		delete(c.cancels, d.Seq)
 		c.mu.Unlock()
 		h.mu.Lock()
 		c.running--
-		c.put(r)
+		if !over { // else the end of the connection says more: nobody has interrupted the client
+			c.put(r)
+		}
 		h.mu.Unlock()
 	})
 }
