@@ -614,8 +614,12 @@ func TestSessionStopped(t *testing.T) {
 	if one := w.session("s"); one.State != "not answering" {
 		t.Errorf("the session is %+v", one)
 	}
-	if stdout, stderr, code := w.run("call", "s__count", "--start-timeout", "100ms", "--retries", "0"); code == 0 {
-		t.Errorf("a stopped holder answers: %s%s", stdout, stderr)
+	for _, flags := range [][]string{{"--start-timeout", "100ms"}, nil} {
+		stderr = w.want(4, "", append([]string{"call", "s__count"}, flags...)...)
+		if !strings.Contains(stderr, `server "s" is held by a process that does not answer`) ||
+			!strings.Contains(stderr, "toolx session restart s") || strings.Contains(stderr, "attempt 1") {
+			t.Errorf("a stopped holder: %s", stderr)
+		}
 	}
 	if stdout, stderr, code := w.run("session", "stop", "s"); code != 0 || !strings.Contains(stderr, "was killed") {
 		t.Errorf("session stop: exit code %d, %s%s", code, stdout, stderr)

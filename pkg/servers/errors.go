@@ -42,8 +42,9 @@ const (
 	EndingUnauthorized  Ending = "refuses access"     // HTTP 401, 403
 	EndingExpired       Ending = "forgot the session" // and has a new one only for who begins anew
 	EndingHolderGone    Ending = "is held no more"    // the process that held it has ended
-	EndingNotHeld       Ending = "cannot be held"     // no process can be started that holds it
-	EndingGone          Ending = "has gone away"      // a session stood, and the network no longer leads to it
+	EndingHolderSilent  Ending = "is held by a process that does not answer"
+	EndingNotHeld       Ending = "cannot be held" // no process can be started that holds it
+	EndingGone          Ending = "has gone away"  // a session stood, and the network no longer leads to it
 )
 
 // Failure holds what is known of a server that failed. Every failed start and every crash comes with it.
@@ -107,7 +108,7 @@ func (f *Failure) Error() string {
 	}
 	switch {
 	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired,
-		f.Ending == EndingGone, f.Ending == EndingMisconfigured:
+		f.Ending == EndingGone, f.Ending == EndingMisconfigured, f.Ending == EndingHolderSilent:
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
 		text += " " + f.Waiting
 	default:
@@ -258,6 +259,8 @@ func (f *Failure) Kind() fault.Kind {
 // known.
 func (f *Failure) Hint() string {
 	switch {
+	case f.Ending == EndingHolderSilent:
+		return "toolx session restart " + toolxexec.ShellLine(f.Server) + " starts it anew; --no-session goes past it"
 	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
 		return fault.HintOf(f.Reason)
 	}

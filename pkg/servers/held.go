@@ -24,6 +24,10 @@ import (
 // heldPatience is how long a client waits for what a holder answers at once.
 const heldPatience = time.Second
 
+// holderSilence is how long a client waits for a server to be ready before it asks whether the holder lives, and then
+// for the answer: a process that is stopped accepts connections as ever.
+const holderSilence = 3 * time.Second
+
 // held is the link to a server that another process holds. The holder passes on what it sees while a request of this
 // client runs, so that the same events are emitted as if the server were this process's own.
 type held struct {
@@ -180,8 +184,17 @@ func (h *held) after(d demand, answer chan report) (report, error) {
 
 // attach makes the server ready, and tells what it is. The error is a *Failure, ctx's, or the holder's.
 func (h *held) attach(ctx context.Context, watch bool) error {
-	r, err := h.demand(ctx, demand{Kind: demandAttach, Version: heldVersion, Watch: watch})
+	bounded, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer time.AfterFunc(holderSilence, func() {
+		if !h.answers(bounded) {
+			cancel()
+		}
+	}).Stop()
+	r, err := h.demand(bounded, demand{Kind: demandAttach, Version: heldVersion, Watch: watch})
 	switch {
+	case bounded.Err() != nil && ctx.Err() == nil && !closed(h.done):
+		return h.silent()
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
@@ -195,6 +208,21 @@ func (h *held) attach(ctx context.Context, watch bool) error {
 	}
 	h.welcome = r.Welcome
 	return nil
+}
+
+// answers reports whether the holder answers anything.
+func (h *held) answers(ctx context.Context) bool {
+	bounded, cancel := context.WithTimeout(ctx, holderSilence)
+	defer cancel()
+	_, err := h.info(bounded, demandInfo)
+	return err == nil || bounded.Err() == nil
+}
+
+// silent returns the Failure of a server whose holder does not answer. Another attempt would ask the same process.
+func (h *held) silent() *Failure {
+	failure := h.localFailure(EndingHolderSilent)
+	failure.final = true
+	return failure
 }
 
 func (h *held) roundTrip(
@@ -256,7 +284,10 @@ func (h *held) newFailure(ending Ending) *Failure {
 	ctx, cancel := context.WithTimeout(context.Background(), heldPatience)
 	defer cancel()
 	r, err := h.demand(ctx, demand{Kind: demandFailure, Ending: ending})
-	if err != nil || r.Failure == nil {
+	switch {
+	case ctx.Err() != nil:
+		return h.silent()
+	case err != nil || r.Failure == nil:
 		return h.localFailure(ending)
 	}
 	return r.Failure.failure()

@@ -230,7 +230,7 @@ func (s *Session) step(
 		silent := s.link.newFailure(EndingSilent)
 		silent.Waiting = string(method)
 		var abandoned *abandonedError
-		if errors.As(err, &abandoned) && abandoned.detail != "" {
+		if errors.As(err, &abandoned) && abandoned.detail != "" && silent.Ending == EndingSilent {
 			silent.Reason = errors.New(abandoned.detail)
 		}
 		var unfinished *unfinishedError
