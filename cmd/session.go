@@ -629,6 +629,7 @@ func newSessionHoldCommand(app *App) *cobra.Command {
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			servers.CloseInherited()
 			http := app.overHTTP()
 			debug.FreeOSMemory()
 			return servers.Hold(cmd.Context(), app.Console.In, closing{app.Console.Out}, http)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http/httptest"
 	"os"
@@ -676,6 +677,29 @@ func TestSessionBesideOthers(t *testing.T) {
 	if kept := w.session("kept"); kept.State != "ready" {
 		t.Errorf("the server that is to stay is %s", kept.State)
 	}
+}
+
+// TestSessionInheritsNothing proves that a server that stays keeps open nothing of the script that started it, such as
+// the lock of flock(1), or a pipe.
+func TestSessionInheritsNothing(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "good"})
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	cmd := w.command("session", "start", "s")
+	cmd.ExtraFiles = []*os.File{writer}
+	if _, stderr, code := w.finish(cmd); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	writer.Close()
+	_ = reader.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := reader.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the pipe of the command that started the session is still open: %v", err)
+	}
+	w.sessions()
 }
 
 // TestSessionStoppedInACall ends a session while a call runs: the call fails as with a server that ends, and nobody has

@@ -12,3 +12,6 @@ func detached() *syscall.SysProcAttr {
 		CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true,
 	}
 }
+
+// CloseInherited does nothing: a process inherits only what it is given by name.
+func CloseInherited() {}
