@@ -540,9 +540,9 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 	for _, record := range found {
 		server := heldEntry(loaded.Servers, record)
 		if server == nil {
-			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone, or not used in "+
-				"this folder", record.Name, quote(record.Server), record.File), "toolx session stop "+
-				exec.ShellLine(record.Name)+" ends it")
+			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone, or not used "+
+				"in this folder", record.Name, quote(record.Server), record.File),
+				"toolx session stop "+exec.ShellLine(record.Name)+" ends it")
 		}
 		if record.Dressed {
 			return fault.Usage("session "+record.Name+" was started with --env or --header, which are not kept",

@@ -47,7 +47,8 @@ type Record struct {
 	Alias bool `json:"alias,omitempty"`
 	// Named reports that the session was started by name, and not because its entry has keepAlive.
 	Named bool `json:"named,omitempty"`
-	// Server is the name of the entry, and File the path of the file that has it; both are empty for a command line or an address.
+	// Server is the name of the entry, and File the path of the file that has it; both are empty for a command line or
+	// an address.
 	Server  string   `json:"server,omitempty"`
 	File    string   `json:"file,omitempty"`
 	Command []string `json:"command,omitempty"`
