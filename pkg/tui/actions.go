@@ -108,9 +108,20 @@ func (m *model) runAgain() tea.Cmd {
 	return m.rerun(request, true)
 }
 
+// startFilter opens the finder.
 func (m *model) startFilter() tea.Cmd {
 	m.setFocus(areaTree)
-	return m.tree.startTyping()
+	cmd := m.tree.startTyping()
+	m.showSelected()
+	return cmd
+}
+
+// toFound goes to the page of what the finder's cursor is on: to its form if it has one.
+func (m *model) toFound() {
+	m.tree.leave()
+	m.showSelected()
+	m.page.tab = tabForm
+	m.setFocus(areaPage)
 }
 
 // openRow opens the group under the cursor, or shows its item's page.
@@ -197,15 +208,10 @@ func (m *model) moveFocus(by int) {
 	m.setFocus(to)
 }
 
-// back moves from a call's result or the watch pane to the tool, from there to the tree, and there
-// from the search results to all items.
+// back moves from a call's result or the watch pane to the tool, and from there to the tree.
 func (m *model) back() {
 	switch {
 	case m.focus == areaTree:
-		selected := m.tree.selected()
-		m.tree.unfilter()
-		m.tree.find(selected)
-		m.showSelected()
 	case m.focus == areaPage || m.page.item.none():
 		m.setFocus(areaTree)
 	default:
@@ -216,10 +222,8 @@ func (m *model) back() {
 // backHelp says where back leads, empty if it does nothing.
 func (m *model) backHelp() string {
 	switch {
-	case m.focus == areaTree && m.tree.filter.Value() == "":
-		return ""
 	case m.focus == areaTree:
-		return "end the filter"
+		return ""
 	case m.focus == areaPage || m.page.item.none():
 		return "back to the tools"
 	}

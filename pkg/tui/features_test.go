@@ -130,7 +130,7 @@ func TestReadTemplate(t *testing.T) {
 	d := driveFake(t, "features")
 	d.press("/", "text:item by its number", "enter")
 	d.shows("fake item  [form] about json", "missing 'id'")
-	d.press("enter", "text:7 8", "ctrl+r")
+	d.press("text:7 8", "ctrl+r")
 	result := d.result()
 	d.shows("fake__test://item/7%208", "item 7%208")
 	if result.ToolName != "fake__test://item/7%208" {
@@ -148,7 +148,7 @@ func TestReadTemplate(t *testing.T) {
 // A prompt's arguments are filled in; its messages come with their roles.
 func TestGetPrompt(t *testing.T) {
 	d := driveFake(t, "features")
-	d.press("/", "text:greet", "enter", "enter")
+	d.press("/", "text:greet", "enter")
 	d.shows("fake__greet  [form] about json", "Whom to greet.", "missing 'name'")
 	d.press("text:Ada", "ctrl+r")
 	result := d.result()
@@ -306,7 +306,7 @@ func TestSuggestions(t *testing.T) {
 		d.until(fmt.Sprint(words),
 			func() bool { return !d.m.suggested.completing && slices.Equal(d.m.suggested.values, words) })
 	}
-	d.press("/", "text:greet", "enter", "enter")
+	d.press("/", "text:greet", "enter")
 	suggests("Ada", "Alan", "Grace")
 	d.shows("ctrl+o takes Ada  Alan  Grace")
 	d.press("text:A")
@@ -326,7 +326,7 @@ func TestSuggestions(t *testing.T) {
 	if got, err := d.m.page.form.Arguments(); err != nil || string(got) != `{"name":"Ada","style":"formal"}` {
 		t.Errorf("the form holds %s, %v", got, err)
 	}
-	d.press("esc", "1", "/", "text:item by its number", "enter", "enter", "text:1")
+	d.press("esc", "1", "/", "text:item by its number", "enter", "text:1")
 	suggests("1", "12")
 	d.press("esc", "1")
 	if d.shows("fake item"); d.m.suggested.of != (completion{}) {

@@ -57,7 +57,7 @@ func (m *model) common() []pane.Binding {
 	if !m.ofResult() {
 		noSubject = m.noItem()
 	}
-	add("/", "filter", "", m.startFilter)
+	add("/", "find", "", m.startFilter)
 	off, do := pane.Off(shown == nil || !shown.running(), "no call runs"), pane.Do(func() { shown.cancelRunning() })
 	add("x", "cancel the call", off, do)
 	off, do = turn(-1)
@@ -83,15 +83,14 @@ func (m *model) treeKeys() []pane.Binding {
 		return m.filterKeys()
 	}
 	do := func(f func()) func() tea.Cmd { return pane.Do(func() { f(); m.showSelected() }) }
-	found := pane.Off(t.filter.Value() != "", "what the filter finds is open")
 	noGroup := pane.Off(t.selected().group == nil, "no group")
 	moves := pane.Moves(m.moveTree, t.list.Page())
 	return slices.Concat(moves, []pane.Binding{
 		{Keys: []string{"left", "h"}, Help: "close the group", Do: do(func() { t.setClosed(true) })},
 		{Keys: []string{"right", "l"}, Help: "open the group, or go to its page", Do: pane.Do(m.openRow)},
 		{Keys: []string{"enter"}, Help: t.enterHelp(), Do: m.enterRow},
-		{Keys: []string{"-"}, Help: "close every group", Off: found, Do: do(func() { t.setAllClosed(true) })},
-		{Keys: []string{"+"}, Help: "open every group", Off: found, Do: do(func() { t.setAllClosed(false) })},
+		{Keys: []string{"-"}, Help: "close every group", Do: do(func() { t.setAllClosed(true) })},
+		{Keys: []string{"+"}, Help: "open every group", Do: do(func() { t.setAllClosed(false) })},
 		{Keys: []string{"space"}, Help: "open or close the group", Off: noGroup, Do: do(t.toggle)},
 	}, m.serverKeys(), m.resourceKeys())
 }
@@ -101,13 +100,17 @@ func (m *model) moveTree(by int) {
 	m.showSelected()
 }
 
-// filterKeys returns the keys of the tree while its filter is typed; all other keys are text.
+// filterKeys returns the keys of the finder; all others are text.
 func (m *model) filterKeys() []pane.Binding {
+	nothing := pane.Off(len(m.tree.rows) == 0, "nothing fits")
+	leave := pane.Do(func() { m.tree.leave(); m.showSelected() })
 	return []pane.Binding{
-		{Keys: []string{"enter", "tab"}, Help: "to what was found", Do: pane.Do(m.tree.stopTyping)},
-		{Keys: []string{"esc"}, Help: "end the filter", Do: pane.Do(func() { m.tree.stopTyping(); m.back() })},
-		{Keys: []string{"down"}, Help: "down", Do: pane.Do(func() { m.moveTree(1) })},
-		{Keys: []string{"up"}, Help: "up", Do: pane.Do(func() { m.moveTree(-1) })},
+		{Keys: []string{"enter", "tab"}, Help: "go there", Off: nothing, Do: pane.Do(m.toFound)},
+		{Keys: []string{"esc"}, Help: "leave the finder", Do: leave},
+		{Keys: []string{"down", "ctrl+n"}, Help: "down", Do: pane.Do(func() { m.moveTree(1) })},
+		{Keys: []string{"up", "ctrl+p"}, Help: "up", Do: pane.Do(func() { m.moveTree(-1) })},
+		{Keys: []string{"pgdown"}, Help: "a page down", Do: pane.Do(func() { m.moveTree(m.tree.list.Page()) })},
+		{Keys: []string{"pgup"}, Help: "a page up", Do: pane.Do(func() { m.moveTree(-m.tree.list.Page()) })},
 	}
 }
 

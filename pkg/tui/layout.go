@@ -38,6 +38,7 @@ type arrangement struct {
 	zoomed bool // the pane with focus has the whole screen
 	result bool // there is a result to show
 	watch  bool // the watching pane is wanted
+	finds  bool // the finder has the tree's place
 }
 
 // layout says where each pane is. The last line is the status line. A narrow screen shows one pane at
@@ -56,6 +57,8 @@ func arrange(width, height int, a arrangement) layout {
 	case width < mediumWidth || a.zoomed:
 		l.tabs = rect{0, 0, width, 1}
 		l.panes[a.focus] = rect{0, 1, width, height - 2}
+	case a.finds:
+		l.panes[areaTree], l.panes[areaPage] = body.cutLeft(body.w * 6 / 10)
 	case width < wideWidth:
 		l.medium(body, a)
 	default:

@@ -98,7 +98,7 @@ func TestClickKeys(t *testing.T) {
 	d.click("? help")
 	d.shows("everywhere")
 	d.press("esc", "esc", "esc")
-	d.click("/ filter")
+	d.click("/ find")
 	if !d.m.tree.typing {
 		t.Error("a click on the key of the filter does not begin it")
 	}

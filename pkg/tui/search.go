@@ -2,64 +2,247 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/sahilm/fuzzy"
+
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
-// search returns the items that match a pattern, best first.
-func search(items []item, pattern string) []item {
-	scores := make(map[itemKey]int)
-	for _, one := range items {
-		if score := scoreOf(one, pattern); score > 0 {
-			scores[one.key()] = score
-		}
-	}
-	found := slices.DeleteFunc(slices.Clone(items), func(one item) bool { return scores[one.key()] == 0 })
-	slices.SortStableFunc(found, func(a, b item) int { return cmp.Compare(scores[b.key()], scores[a.key()]) })
-	return found
+// found is a row that the finder lists, with its score.
+type found struct {
+	row
+	score int
 }
 
-// The score of a word of the pattern, by where it is found.
+// The score of a word of the pattern, by where it is found. The shorter the label, the more of it was meant.
 const (
-	inName        = 1000
+	isLabel       = 5000
+	beginsLabel   = 4000
+	beginsWord    = 3000 // within the label
+	inLabel       = 2000
+	inServer      = 1000
+	inAddress     = 900 // the URI of a resource
+	inLetters     = 500 // at most: its letters, in their order, are in the label
 	inDescription = 100
-	inLetters     = 50 // at most: its letters, in their order, are in the name
+	maxShortness  = 500
 )
 
-// scoreOf returns how well an item matches a pattern, zero if it does not. Every word must be found:
-// as it is in the name or the description, or letter by letter in the name. Letter by letter, every
-// word would match the long descriptions.
-func scoreOf(one item, pattern string) int {
-	if one.none() {
-		return 0
+// searchable returns every row that can be found: servers, and all that they and toolx have.
+func (t *tree) searchable() []row {
+	var rows []row
+	for _, g := range t.groups {
+		if g.server != nil {
+			rows = append(rows, row{group: g})
+		}
+		for _, s := range g.sections() {
+			for _, one := range s.items {
+				rows = append(rows, row{g, s.list, one})
+			}
+		}
 	}
-	name := strings.ToLower(one.Name)
-	total := 0
-	for word := range strings.FieldsSeq(strings.ToLower(pattern)) {
-		score := wordScore(one, name, word)
-		if score == 0 {
+	return rows
+}
+
+// search returns the rows that match a pattern, best first, and toolx's own after those of servers. A word is looked
+// for in labels; where no row has all of them, its letters are, and at last it is looked for in descriptions. A word
+// after a question mark is looked for in descriptions only. letters reports whether it is letters that were found.
+func search(rows []row, pattern string) (best []row, letters bool) {
+	wanted := strings.Fields(strings.ToLower(pattern))
+	for way, score := range []func(row, string) int{wordScore, letterScore, descriptionScore} {
+		var list []found
+		for _, r := range rows {
+			if total := scoreOf(r, wanted, score); total > 0 {
+				list = append(list, found{r, total})
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortStableFunc(list, func(a, b found) int {
+			if own, others := a.group.server == nil, b.group.server == nil; own != others {
+				if own {
+					return 1
+				}
+				return -1
+			}
+			return cmp.Compare(b.score, a.score)
+		})
+		for _, one := range list {
+			best = append(best, one.row)
+		}
+		return best, way == 1
+	}
+	return nil, false
+}
+
+// scoreOf returns how well a row matches all words, zero if it does not match one of them.
+func scoreOf(r row, wanted []string, score func(row, string) int) int {
+	total := 1 // where nothing is wanted, every row matches
+	for _, word := range wanted {
+		var one int
+		if about, ok := strings.CutPrefix(word, "?"); ok {
+			one = descriptionScore(r, about)
+		} else {
+			one = score(r, word)
+		}
+		if one == 0 {
 			return 0
 		}
-		total += score
+		total += one
 	}
 	return total
 }
 
-func wordScore(one item, name, word string) int {
-	if strings.Contains(name, word) {
-		score := inName - len(name) // the shorter the name, the more of it was meant
-		if strings.HasPrefix(strings.ToLower(one.label()), word) {
-			score += inName
+// wordScore looks for a word as it is: in the label, in the name of the server, in a URI.
+func wordScore(r row, word string) int {
+	label := strings.ToLower(r.label())
+	at := strings.Index(label, word)
+	if at < 0 {
+		switch {
+		case r.item.none() || r.group.server == nil:
+		case strings.Contains(strings.ToLower(r.group.server.name), word):
+			return inServer
+		case r.item.resource() && strings.Contains(strings.ToLower(r.item.Plain), word):
+			return inAddress
 		}
-		return max(inDescription+1, score)
+		return 0
 	}
-	if strings.Contains(strings.ToLower(one.Title+"\n"+one.Description), word) {
-		return inDescription
+	short := max(1, maxShortness-len(label))
+	switch {
+	case label == word:
+		return isLabel + short
+	case at == 0:
+		return beginsLabel + short
+	case startsWord(r.label(), word):
+		return beginsWord + short
 	}
-	if found := fuzzy.Find(word, []string{name}); len(found) > 0 {
-		return max(1, min(inLetters, found[0].Score))
+	return inLabel + short
+}
+
+// startsWord reports whether a word of a label begins with a text in lower case: after a sign, or with a capital
+// letter.
+func startsWord(label, text string) bool {
+	before := utf8.RuneError
+	for i, char := range label {
+		afterSign := !unicode.IsLetter(before) && !unicode.IsDigit(before)
+		capital := unicode.IsLower(before) && unicode.IsUpper(char)
+		if (afterSign || capital) && strings.HasPrefix(strings.ToLower(label[i:]), text) {
+			return true
+		}
+		before = char
+	}
+	return false
+}
+
+// letterScore looks for the letters of a word, in their order, in the label.
+func letterScore(r row, word string) int {
+	if one := wordScore(r, word); one > 0 {
+		return one
+	}
+	if matches := fuzzy.Find(word, []string{r.label()}); len(matches) > 0 {
+		return max(1, min(inLetters, inLetters/2+matches[0].Score))
 	}
 	return 0
+}
+
+// descriptionScore looks for a word in the title and the description.
+func descriptionScore(r row, word string) int {
+	if one := wordScore(r, word); one > 0 && word != "" {
+		return one
+	}
+	if !r.item.none() && strings.Contains(strings.ToLower(r.item.Title+"\n"+r.item.Description), word) {
+		return inDescription
+	}
+	return 0
+}
+
+// label returns the name under which a row is found.
+func (r row) label() string {
+	switch {
+	case !r.item.none():
+		return r.item.label()
+	case r.group != nil && r.group.server != nil:
+		return r.group.server.name
+	}
+	return ""
+}
+
+// marked draws the label of a row with what the pattern has found in it.
+func (t *tree) marked(r row) string {
+	label := r.label()
+	hits := make([]bool, len(label))
+	lower := strings.ToLower(label)
+	for _, word := range strings.Fields(strings.ToLower(t.filter.Value())) {
+		if strings.HasPrefix(word, "?") || len(lower) != len(label) {
+			continue // offsets are not those of the label
+		}
+		if at := strings.Index(lower, word); at >= 0 {
+			for i := range len(word) {
+				hits[at+i] = true
+			}
+			continue
+		}
+		if matches := fuzzy.Find(word, []string{label}); t.letters && len(matches) > 0 {
+			for _, at := range matches[0].MatchedIndexes {
+				hits[at] = true
+			}
+		}
+	}
+	var out strings.Builder
+	for from := 0; from < len(label); {
+		to := from + 1
+		for to < len(label) && (hits[to] == hits[from] || !utf8.RuneStart(label[to])) {
+			to++
+		}
+		role := pane.Plain
+		if hits[from] {
+			role = pane.Found
+		}
+		out.WriteString(t.theme.Paint(role, render.Safe(label[from:to])))
+		from = to
+	}
+	return out.String()
+}
+
+// foundLine draws a row of the finder: "server · tool", its badges, and the first words of its description.
+func (t *tree) foundLine(r row, width int) string {
+	line := t.marked(r)
+	switch {
+	case r.item.none():
+		return t.theme.Cut(line+" "+t.state(r.group.server), width)
+	case r.group.server != nil:
+		line = t.theme.Paint(pane.Dim, render.Safe(r.group.server.name)+" "+t.theme.Glyphs.Dot+" ") + line
+	default:
+		line = t.theme.Paint(pane.Dim, "toolx "+t.theme.Glyphs.Dot+" ") + line
+	}
+	if badges := strings.Join(render.Badges(r.item.Tool), " "); badges != "" {
+		line += "  " + t.theme.Paint(pane.Badge, badges)
+	}
+	told := words.FirstLine(words.Head(r.item.Description, 4*width))
+	if r.item.kind != kindTool {
+		told = strings.TrimSuffix(r.item.kind.String()+": "+told, ": ")
+	}
+	if told != "" && ansi.StringWidth(line)+6 < width {
+		line += "  " + t.theme.Paint(pane.Dim, render.Safe(told))
+	}
+	return t.theme.Cut(line, width)
+}
+
+// inputLine draws what is typed, and how many of all rows it finds.
+func (t *tree) inputLine(width int) string {
+	count := fmt.Sprintf("%d of %d", len(t.rows), t.all)
+	room := width - len(count) - 1
+	if room < 8 {
+		room, count = width, ""
+	}
+	t.filter.SetWidth(max(1, room-3))
+	return t.theme.Fit(t.filter.View(), room) + " " + t.theme.Paint(pane.Dim, count)
 }

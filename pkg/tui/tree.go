@@ -24,6 +24,9 @@ type tree struct {
 	filter textinput.Model
 	typing bool
 	focus  bool
+	all    int // how many rows can be found
+	// letters says that the letters of the pattern are found, because no row has its words.
+	letters bool
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
 }
@@ -145,33 +148,30 @@ func (t *tree) server() *server {
 	return nil
 }
 
-// arrange builds the rows: everything that is open, or what the filter finds, the best matches of each server first.
+// arrange builds the rows: everything that is open, or what the finder finds, the best first.
 func (t *tree) arrange() {
 	t.rows = t.rows[:0]
-	pattern := t.filter.Value()
+	if t.typing {
+		all := t.searchable()
+		t.all = len(all)
+		t.rows, t.letters = search(all, t.filter.Value())
+		return
+	}
 	for _, g := range t.groups {
-		top := len(t.rows)
 		t.rows = append(t.rows, row{group: g})
-		if pattern == "" && g.closed {
+		if g.closed {
 			continue
 		}
 		for _, s := range g.sections() {
-			items := s.items
-			if pattern != "" {
-				items = search(items, pattern)
-			}
-			if s.list != nil && (pattern == "" || len(items) > 0) {
+			if s.list != nil {
 				t.rows = append(t.rows, row{group: g, serverList: s.list})
 			}
-			if pattern == "" && s.list != nil && s.list.closed {
+			if s.list != nil && s.list.closed {
 				continue
 			}
-			for _, one := range items {
+			for _, one := range s.items {
 				t.rows = append(t.rows, row{g, s.list, one})
 			}
-		}
-		if pattern != "" && len(t.rows) == top+1 { // nothing in it fits
-			t.rows = t.rows[:top]
 		}
 	}
 }
@@ -200,23 +200,23 @@ func (t *tree) reveal(wanted itemKey) bool {
 	return true
 }
 
-// unfilter shows everything again.
+// unfilter ends the finder and shows everything again.
 func (t *tree) unfilter() {
+	t.typing = false
+	t.filter.Blur()
 	t.filter.Reset()
 	t.arrange()
 }
 
-// setFilter applies the filter and moves to the best match of all servers.
-func (t *tree) setFilter() {
-	t.arrange()
-	t.list.Set(0, len(t.rows))
-	best := 0
-	for i, r := range t.rows {
-		if score := scoreOf(r.item, t.filter.Value()); score > best {
-			best = score
-			t.list.Set(i, len(t.rows))
-		}
+// leave ends the finder; the cursor stays on what was found, around which everything is opened.
+func (t *tree) leave() {
+	at := t.selected()
+	if at.item.none() {
+		t.unfilter()
+		t.find(at)
+		return
 	}
+	t.reveal(at.item.key())
 }
 
 // update handles text typed into the filter; filterKeys are the other keys.
@@ -225,19 +225,26 @@ func (t *tree) update(msg tea.Msg) tea.Cmd {
 	var cmd tea.Cmd
 	t.filter, cmd = t.filter.Update(msg)
 	if t.filter.Value() != before {
-		t.setFilter()
+		t.arrange()
+		t.list.Set(0, len(t.rows))
 	}
 	return cmd
 }
 
 func (t *tree) editing() bool { return t.typing }
 
-func (t *tree) setFocus(on bool) { t.focus = on }
+// setFocus ends the finder when the focus is lost.
+func (t *tree) setFocus(on bool) {
+	if t.focus = on; !on && t.typing {
+		t.leave()
+	}
+}
 
 func (t *tree) startTyping() tea.Cmd {
 	t.typing = true
 	t.filter.Reset()
-	t.setFilter()
+	t.arrange()
+	t.list.Set(0, len(t.rows))
 	return t.filter.Focus()
 }
 
@@ -252,11 +259,6 @@ func (t *tree) enterHelp() string {
 		return "fill the " + at.item.kind.String() + " in"
 	}
 	return "read the resource"
-}
-
-func (t *tree) stopTyping() {
-	t.typing = false
-	t.filter.Blur()
 }
 
 // toggle opens or closes the group or list that the cursor is on or in.
@@ -299,9 +301,8 @@ func (t *tree) setAllClosed(closed bool) {
 // render draws the tree.
 func (t *tree) render(width, height int) string {
 	var lines []string
-	if t.typing || t.filter.Value() != "" {
-		t.filter.SetWidth(max(1, width-3))
-		lines = append(lines, t.filter.View())
+	if t.typing {
+		lines = append(lines, t.inputLine(width))
 	}
 	room := height - len(lines)
 	if len(t.rows) > room && room > 2 {
@@ -316,7 +317,7 @@ func (t *tree) render(width, height int) string {
 	}
 	if len(t.rows) == 0 {
 		empty := "no tools"
-		if t.filter.Value() != "" {
+		if t.typing {
 			empty = "nothing fits"
 		}
 		lines = append(lines, t.theme.Paint(pane.Dim, empty))
@@ -329,6 +330,8 @@ func (t *tree) line(i, width int) string {
 	r := t.rows[i]
 	var text string
 	switch {
+	case t.typing:
+		text = t.foundLine(r, width)
 	case !r.item.none():
 		text = t.itemLine(r, width)
 	case r.serverList != nil:
@@ -362,9 +365,9 @@ func (t *tree) groupLine(g *group, width int) string {
 	return t.theme.Cut(line, width)
 }
 
-// fold returns the sign for open or closed; search results are always open.
+// fold returns the sign for open or closed.
 func (t *tree) fold(closed bool) string {
-	if closed && t.filter.Value() == "" {
+	if closed {
 		return t.theme.Glyphs.Closed
 	}
 	return t.theme.Glyphs.Open
@@ -431,7 +434,7 @@ func (t *tree) itemLine(r row, width int) string {
 // click moves the cursor to the row at a place. A second click on a group, or a click on its sign,
 // opens or closes it. A click on the line that says that there is more scrolls to it.
 func (t *tree) click(x, y int) {
-	if t.typing || t.filter.Value() != "" {
+	if t.typing {
 		y--
 	}
 	at := t.list.Top() + y
@@ -439,7 +442,7 @@ func (t *tree) click(x, y int) {
 	case y < 0 || at >= len(t.rows):
 	case y >= t.list.Height():
 		t.list.Scroll(t.list.Height())
-	case t.rows[at].header() && (at == t.list.Cursor || x == t.rows[at].sign()):
+	case !t.typing && t.rows[at].header() && (at == t.list.Cursor || x == t.rows[at].sign()):
 		t.list.Set(at, len(t.rows))
 		t.toggle()
 	default:

@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/guard"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/watch"
 )
 
@@ -334,15 +335,9 @@ func TestKeysOfTheShownCall(t *testing.T) {
 // says nothing.
 func TestBack(t *testing.T) {
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), serverTool(t, "zwave", "list"))
-	d.press("/", "text:dim", "enter", "enter")
-	d.shows("esc back to the tools", "/dim")
+	d.press("/", "text:dim", "enter")
+	d.shows("esc back to the tools", "• list", "zwave__dim")
 	d.press("esc")
-	d.shows("esc end the filter")
-	d.press("esc")
-	d.shows("• list")
-	if frame := d.frame(); strings.Contains(frame, "/dim") || d.m.tree.selected().item.Plain != "dim" {
-		t.Errorf("the filter did not end, or the cursor moved:\n%s", frame)
-	}
 	d.press("esc")
 	d.shows("? help")
 	if d.m.tree.selected().item.Plain != "dim" {
@@ -361,8 +356,6 @@ func TestCloseAllGroups(t *testing.T) {
 	}
 	d.press("+")
 	d.shows("• dim", "• send")
-	d.press("/", "text:send", "enter", "-")
-	d.shows("close every group: what the filter finds is open", "• send")
 }
 
 // A note gives its place back to the hints with the next key, once there was time to read
@@ -445,7 +438,7 @@ func TestCallOfAnOldProgram(t *testing.T) {
 func TestTypingTheFilter(t *testing.T) {
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "get-env"))
 	d.press("/", "text:get-e")
-	d.shows("/get-e", "• get-env", "enter to what was found")
+	d.shows("/get-e", "zwave · get-env", "1 of 2", "enter go there")
 	d.press("text: +jk q?")
 	d.shows("/get-e +jk q?", "nothing fits")
 	d.press("esc")
@@ -505,21 +498,49 @@ func TestLostServer(t *testing.T) {
 	d.shows("zwave ○ stopped")
 }
 
-// The filter finds by name and description, and goes away with esc.
-func TestFilter(t *testing.T) {
-	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), serverTool(t, "zwave", "list"), lamp(t, says("")))
-	d.press("/", "text:shines") // nothing: only names and descriptions are looked at
-	d.shows("nothing fits")
-	d.press("esc", "/", "text:zwave dm") // letter by letter, in names
-	d.shows("• dim")
-	d.press("esc", "/", "text:switch lamp")
-	d.shows("• lamp")
-	if strings.Contains(d.frame(), "dim") {
-		t.Errorf("dim is still there:\n%s", d.frame())
+// The finder lists what fits best first: labels before servers' names, letters and descriptions only where no word
+// fits, toolx's own last; servers are found too, also those that failed.
+func TestFinder(t *testing.T) {
+	own := newTool(t, `{"name":"echo","description":"Says a scrap."}`, says(""))
+	its := func(name string) *exec.Tool { return serverTool(t, "everything", name) }
+	d := drive(t, []string{"everything", "mail"}, its("echo"), its("subscribe"), its("get-screen"), own,
+		lamp(t, says("")))
+	d.m.updateEvents(eventsMsg{events: []exec.Event{
+		servers.ConnectFailed{Time: exec.Time{At: noon()}, Server: "mail", Err: errors.New("API_KEY is not set")},
+	}})
+	for _, test := range []struct{ pattern, want string }{
+		{"echo", "everything echo, echo"},
+		{"scr", "everything get-screen, everything subscribe"},
+		{"mail", "mail"},
+		{"ev echo", "everything echo"},
+		{"gtscrn", "everything get-screen"},
+		{"switches", "lamp"},
+		{"?scrap", "echo"},
+		{"shines", ""},
+	} {
+		d.press("/", "text:"+test.pattern)
+		var got []string
+		for _, r := range d.m.tree.rows {
+			name := r.label()
+			if !r.item.none() && r.item.Server != "" {
+				name = r.item.Server + " " + name
+			}
+			got = append(got, name)
+		}
+		if list := strings.Join(got, ", "); list != test.want {
+			t.Errorf("%s finds %s, want %s", test.pattern, list, test.want)
+		}
+		d.press("esc")
 	}
-	d.press("enter", "enter")
-	if d.m.focus != areaPage || d.m.page.item.Name != "lamp" {
-		t.Errorf("the focus is on %s, the tool %v", d.m.focus, d.m.page.item)
+	d.press("/", "text:lamp", "enter")
+	if d.m.focus != areaPage || d.m.page.item.Plain != "lamp" || d.m.tree.typing {
+		t.Errorf("enter does not lead into the form:\n%s", d.frame())
+	}
+	d.m.theme.Change(pane.NewTheme(true, true, false))
+	d.press("esc", "esc", "/", "text:scre", "text:x")
+	d.press("esc", "/", "text:cho", "down")
+	if mark := d.m.theme.Paint(pane.Found, "cho"); !strings.Contains(d.m.screen(), "e"+mark) {
+		t.Errorf("what is found is not marked:\n%q", d.m.screen())
 	}
 }
 

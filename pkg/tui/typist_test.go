@@ -45,8 +45,8 @@ func TestQuestionBetweenWords(t *testing.T) {
 	a.clock()
 	a.press("G", "enter", "text:x", "esc", "/")
 	a.elicit(room())
-	a.press("text:note", "enter") // which ends the word
-	a.shows("/note")
+	a.press("text:note", "esc") // which ends the word
+	a.shows("• note")
 	a.press("text:Ada", "ctrl+s")
 	a.told(`accept {"name":"Ada","happy":true,"colour":"green"}`)
 	a.elicit(room())
@@ -109,7 +109,7 @@ func TestToolGoneAmidAWord(t *testing.T) {
 // Where a tool that goes away was all that fits a filter, its server is shown in its place.
 func TestToolGoneUnderAFilter(t *testing.T) {
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), serverTool(t, "zwave", "list"))
-	d.press("/", "text:dim", "enter", "enter")
+	d.press("/", "text:dim", "enter")
 	d.m.options.Executor.Registry.ReplaceServer("zwave", serverTool(t, "zwave", "list"))
 	d.m.setTools()
 	d.shows("zwave__dim is gone", "server zwave", "• list", "r restart the server")

@@ -17,6 +17,7 @@ const (
 	Bad           // it failed
 	Selected      // the row under the cursor, in the pane with focus
 	Marked        // the row under the cursor, in another pane
+	Found         // what a pattern has found in a row
 	Badge         // what a tool says of itself
 	Number        // values by their kind, in JSON
 	Text
@@ -54,6 +55,7 @@ type Glyphs struct {
 	Cursor         string // ahead of the selected row
 	More           string // text goes on
 	Bullet         string
+	Dot            string // between a server and what it has
 	On, Off        string // of a switch
 	Vertical       string
 	Horizontal     string
@@ -88,7 +90,7 @@ func (t *Theme) Paint(role Role, text string) string {
 
 func unicodeGlyphs() Glyphs {
 	return Glyphs{
-		Open: "▾", Closed: "▸", Good: "✓", Bad: "✗", Warn: "!", Cursor: "›", More: "…", Bullet: "•",
+		Open: "▾", Closed: "▸", Good: "✓", Bad: "✗", Warn: "!", Cursor: "›", More: "…", Bullet: "•", Dot: "·",
 		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"},
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
@@ -98,7 +100,7 @@ func unicodeGlyphs() Glyphs {
 
 func asciiGlyphs() Glyphs {
 	return Glyphs{
-		Open: "-", Closed: "+", Good: "ok", Bad: "x", Warn: "!", Cursor: ">", More: "~", Bullet: "*",
+		Open: "-", Closed: "+", Good: "ok", Bad: "x", Warn: "!", Cursor: ">", More: "~", Bullet: "*", Dot: ":",
 		On: "(x)", Off: "( )", Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"},
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
@@ -110,6 +112,7 @@ func plainStyles() map[Role]lipgloss.Style {
 	style := lipgloss.NewStyle()
 	return map[Role]lipgloss.Style{
 		Dim: style.Faint(true), Strong: style.Bold(true), Heading: style.Bold(true).Underline(true),
+		Found:  style.Bold(true).Underline(true),
 		Accent: style.Bold(true), Bad: style.Bold(true), Selected: style.Reverse(true), Marked: style.Bold(true),
 	}
 }
@@ -125,6 +128,7 @@ func colorStyles(dark bool) map[Role]lipgloss.Style {
 	}
 	return map[Role]lipgloss.Style{
 		Dim: style.Faint(true), Strong: style.Bold(true), Heading: pick("4", "12").Bold(true),
+		Found:  pick("5", "13").Bold(true).Underline(true),
 		Accent: pick("6", "14"), Good: pick("2", "10"), Warn: pick("3", "11"), Bad: pick("1", "9").Bold(true),
 		Selected: style.Reverse(true), Marked: style.Bold(true).Underline(true), Badge: pick("5", "13"),
 		Number: pick("6", "14"), Text: pick("2", "10"), Word: pick("5", "13"), Name: pick("4", "12"),
