@@ -131,7 +131,7 @@ type sessionStartOptions struct {
 }
 
 func newSessionStartCommand(app *App, run runFunc[sessionStartOptions]) *cobra.Command {
-	var o sessionStartOptions
+	o := sessionStartOptions{idle: servers.DefaultIdle}
 	cmd := &cobra.Command{
 		Use:   "start SERVER… | start --as NAME SERVER | start --as NAME -- COMMAND…",
 		Short: "Start servers, and keep them running",
@@ -152,7 +152,8 @@ server was not reached, 130 interrupted.`,
 		}),
 	}
 	cmd.Flags().StringVar(&o.as, "as", "", "give the session a `NAME` of its own")
-	cmd.Flags().Var(timeFlag{&o.idle, false}, "idle", "end the session when it has not been used for `D` (default 30m)")
+	cmd.Flags().Var(timeFlag{&o.idle, false}, "idle", "end the session when it has not been used for `D`")
+	cmd.Flags().Lookup("idle").DefValue = "30m"
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the sessions as JSON")
 	return cmd
 }
@@ -168,9 +169,9 @@ func (o *sessionStartOptions) check(url string) error {
 		return fault.Usage("--as is for one server", "toolx session start --as "+exec.ShellLine(o.as)+" SERVER")
 	case o.as != "" && strings.Trim(o.as, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
 		return fault.Usage("the name "+quote(o.as)+" cannot stand before a tool's",
-			"--as takes letters, digits, - and _")
-	case o.idle < 0:
-		return fault.Usage("--idle must not be negative", "--idle 30m")
+			"--as takes letters, digits, -, _ and .")
+	case o.idle <= 0:
+		return fault.Usage("--idle must be more than 0", "--idle 30m")
 	}
 	return nil
 }
@@ -181,7 +182,7 @@ func runSessionStart(ctx context.Context, app *App, o sessionStartOptions) error
 		return err
 	}
 	for _, record := range records {
-		record.Limit = o.idle // zero: the default
+		record.Limit = o.idle
 	}
 	return app.startSessions(ctx, list, records, o.json)
 }
@@ -316,6 +317,9 @@ Exit codes: 0 listed, also where there is none; 2 wrong usage.`,
 func runSessionList(ctx context.Context, app *App, asJSON bool) error {
 	var infos []*servers.SessionInfo
 	if store := sessionStore(); store != nil {
+		if err := store.Usable(); err != nil {
+			app.log.Warn(err.Error())
+		}
 		infos = store.List(ctx, sessionPatience)
 	}
 	if len(infos) == 0 && !asJSON {
@@ -348,6 +352,7 @@ type sessionRow struct {
 }
 
 func (a *App) newSessionRow(info *servers.SessionInfo) sessionRow {
+	a.mask.Add(config.AdHoc(info.Command, info.URL, nil).Secrets()...)
 	row := sessionRow{
 		Name: info.Name, Server: info.Server, State: info.State, Ended: a.mask.Text(info.Ended), PID: info.PID,
 		Holder: info.Holder, AgeMS: info.Age.Milliseconds(), IdleMS: info.Idle.Milliseconds(),

@@ -248,6 +248,7 @@ func TestSessionRemembers(t *testing.T) {
 		{"session", "stop"},
 		{"session", "stop", "nope"},
 		{"session", "logs"},
+		{"session", "start", "--idle", "0", "s"},
 		{"session", "restart", "nope"},
 		{"session", "frob"},
 		{"session", "start", "--as", "s", "s"},
@@ -904,5 +905,29 @@ func TestSessionLoginOnATerminal(t *testing.T) {
 	defer w.run(0, "session", "stop", "--all")
 	if out, _ := w.run(0, "call", "remote__greet", "-v"); out != "well served\n" {
 		t.Errorf("a call prints %q", out)
+	}
+}
+
+// TestSessionKeepsNoSecrets starts a session with a variable on the command line: the list masks it, and when its holder
+// is dead, nothing starts the server without it.
+func TestSessionKeepsNoSecrets(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, nil)
+	const secret = "hunter2hunter2"
+	w.start("--as", "s", "--env", "API_TOKEN="+secret, "--", w.fake, "--name", "--token="+secret, "stateful")
+	if stdout, _, _ := w.run("session", "list", "--json"); strings.Contains(stdout, secret) {
+		t.Errorf("the list shows the secret: %s", stdout)
+	}
+	w.want(0, secret, "call", "s__env", "name=API_TOKEN")
+	if stderr := w.want(2, "", "session", "restart", "s"); !strings.Contains(stderr, "are not kept") {
+		t.Errorf("session restart says: %s", stderr)
+	}
+	one := w.session("s")
+	_ = syscall.Kill(one.Holder, syscall.SIGKILL)
+	if !within(func() bool { return ends(one.Holder) && w.session("s").State == "dead" }) {
+		t.Error("the holder does not end")
+	}
+	if stderr := w.want(2, "", "call", "s__env", "name=API_TOKEN"); !strings.Contains(stderr, "is not kept") {
+		t.Errorf("a call says: %s", stderr)
 	}
 }

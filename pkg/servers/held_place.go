@@ -131,6 +131,14 @@ func (s *Sessions) check(create bool) error {
 	return nil
 }
 
+// Usable returns why the folder of sessions cannot be used, nil where it can, or is not there.
+func (s *Sessions) Usable() error {
+	if err := s.check(false); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // exists reports whether a session with the key was started and has not ended in order.
 func (s *Sessions) exists(key string) bool {
 	_, err := os.Lstat(s.path(key, ".sock"))

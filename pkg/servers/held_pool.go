@@ -20,25 +20,24 @@ import (
 
 // joinNamed returns how to use the session that was started by a server's name, and reports whether there is one. It
 // needs nothing of the entry, which may have changed since.
-func (p *Pool) joinNamed(server *config.Server) (dial, bool) {
+func (p *Pool) joinNamed(server *config.Server) (d dial, found bool, err error) {
 	sessions := p.options.Sessions
 	if sessions == nil || p.options.Hold[server.Name].Key != "" {
-		return dial{}, false
+		return dial{}, false, nil
 	}
 	key := NamedKey(server, server.Session)
 	if !sessions.exists(key) {
-		return dial{}, false
+		return dial{}, false, nil
 	}
 	conn, err := sessions.connect(context.Background(), key)
 	if errors.Is(err, errNoHolder) {
-		p.tellDead(server, key)
-		return dial{}, false
+		return dial{}, false, p.tellDead(server, key)
 	}
 	if err != nil {
 		p.note(fmt.Sprintf("the session of server %q is not used: %v", server.Name, err))
-		return dial{}, false
+		return dial{}, false, nil
 	}
-	d := p.options.dial(server, &config.Resolved{})
+	d = p.options.dial(server, &config.Resolved{})
 	d.join = func(ctx context.Context) (*held, error) {
 		if first := conn; first != nil {
 			conn = nil
@@ -47,7 +46,7 @@ func (p *Pool) joinNamed(server *config.Server) (dial, bool) {
 		next, err := sessions.connect(ctx, key)
 		return p.heldOver(d, next, err)
 	}
-	return d, true
+	return d, true, nil
 }
 
 // heldOver returns the link over a connection with a holder, or the Failure for err.
@@ -63,12 +62,17 @@ func (p *Pool) heldOver(d dial, conn net.Conn, err error) (*held, error) {
 }
 
 // tellDead says that the process that held a session has ended without being asked to, and forgets the session. The
-// session of an entry is started anew.
-func (p *Pool) tellDead(server *config.Server, key string) {
+// session of an entry is started anew; one that had variables or headers on the command line cannot be, which is an
+// error.
+func (p *Pool) tellDead(server *config.Server, key string) error {
 	record, err := p.options.Sessions.Read(key)
 	p.options.Sessions.Forget(key)
 	if err != nil {
-		return
+		return nil //nolint:nilerr // nothing is known of it
+	}
+	if record.Dressed {
+		return fault.Usage("the session of server '"+server.Name+"' has ended unexpectedly, and what it was started with "+
+			"(--env or --header) is not kept", "start it as before: toolx session start --as "+server.Name+" …")
 	}
 	p.note(fmt.Sprintf("the session of server %q has ended unexpectedly (process %d held it): "+
 		"what the server kept in memory is lost, and it is started anew", server.Name, record.Holder))
@@ -81,6 +85,7 @@ func (p *Pool) tellDead(server *config.Server, key string) {
 		Key: key, Alias: record.Alias, Named: true, Limit: record.Limit, Command: record.Command,
 		URL: record.URL, Server: record.Server, File: record.File,
 	}
+	return nil
 }
 
 // stay lets a process of its own hold the server if that is wanted: because it is asked for by name, or the entry has

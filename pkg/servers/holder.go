@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -56,6 +57,7 @@ type holder struct {
 	mu       sync.Mutex // guards what follows
 	clients  map[*client]bool
 	users    int  // clients that use the server, or watch it
+	large    bool // a large message has come since memory was last given back
 	tried    bool // a client has wanted the server
 	session  *Session
 	opening  *heldOpening
@@ -234,8 +236,15 @@ func (h *holder) resetIdleLocked() {
 	if h.users == 0 {
 		h.used = time.Now()
 		h.idle.Reset(h.spec.Limit)
+		if h.large {
+			h.large = false
+			time.AfterFunc(releasePause, debug.FreeOSMemory)
+		}
 	}
 }
+
+// releasePause is how long a holder of which nobody wants anything keeps the memory that large messages took.
+const releasePause = time.Second
 
 // use notes that a client uses the server; h.mu is held.
 func (h *holder) use(c *client) {

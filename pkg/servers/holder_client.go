@@ -36,6 +36,9 @@ type client struct {
 // more come is cut off: nobody else waits for it.
 const maxQueued = 16 << 20
 
+// largeMessage is the size in bytes from which the memory of a message is given back to the system.
+const largeMessage = 1 << 20
+
 // put queues a report for the client. It does not block.
 func (c *client) put(r report) {
 	c.mu.Lock()
@@ -236,6 +239,7 @@ func (c *client) request(ctx context.Context, d demand) report {
 	if err != nil {
 		return failedReport(err)
 	}
+	h.large = h.large || len(m.raw)+len(d.Message) > largeMessage
 	return report{Message: m.raw, Received: request.received}
 }
 

@@ -541,8 +541,8 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 // prepare returns how to reach a server: through the session that stays, if there is one, else as its entry says, once
 // the user has consented. The error is ctx's, Consent's, or a *ConnectError.
 func (p *Pool) prepare(ctx context.Context, server *config.Server) (dial, error) {
-	if d, ok := p.joinNamed(server); ok {
-		return d, nil
+	if d, found, err := p.joinNamed(server); found || err != nil {
+		return d, err
 	}
 	if p.options.Consent != nil {
 		if err := p.options.Consent(ctx, server); err != nil {
