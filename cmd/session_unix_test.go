@@ -908,8 +908,8 @@ func TestSessionLoginOnATerminal(t *testing.T) {
 	}
 }
 
-// TestSessionKeepsNoSecrets starts a session with a variable on the command line: the list masks it, and when its holder
-// is dead, nothing starts the server without it.
+// TestSessionKeepsNoSecrets starts a session with a variable on the command line: the list masks it, and when its
+// holder is dead, nothing starts the server without it.
 func TestSessionKeepsNoSecrets(t *testing.T) {
 	t.Parallel()
 	w := newSessionWorld(t, nil)

@@ -71,8 +71,8 @@ func (p *Pool) tellDead(server *config.Server, key string) error {
 		return nil //nolint:nilerr // nothing is known of it
 	}
 	if record.Dressed {
-		return fault.Usage("the session of server '"+server.Name+"' has ended unexpectedly, and what it was started with "+
-			"(--env or --header) is not kept", "start it as before: toolx session start --as "+server.Name+" …")
+		return fault.Usage("the session of server '"+server.Name+"' has ended unexpectedly, and what it was started "+
+			"with (--env or --header) is not kept", "start it as before: toolx session start --as "+server.Name+" …")
 	}
 	p.note(fmt.Sprintf("the session of server %q has ended unexpectedly (process %d held it): "+
 		"what the server kept in memory is lost, and it is started anew", server.Name, record.Holder))
