@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -240,6 +241,26 @@ func TestHeldSlowReader(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("the client is not cut off")
 		}
+	}
+}
+
+// A holder that can be reached no more ends.
+func TestHolderEndsWithItsSocket(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	h := &holder{stop: sync.OnceFunc(func() { close(ended) })}
+	path := filepath.Join(t.TempDir(), "socket")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer h.endWithSocket(path, time.Millisecond)()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(ample):
+		t.Error("it goes on")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -124,6 +125,7 @@ func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOp
 	fmt.Fprintln(ready, holderReady)
 	ready.Close()
 	h.resetIdle()
+	defer h.endWithSocket(spec.Sessions.path(spec.Key, ".sock"), socketPause)()
 	for {
 		conn, err := listener.Accept()
 		switch {
@@ -136,6 +138,32 @@ func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOp
 		default:
 			h.accept(ctx, conn)
 		}
+	}
+}
+
+// socketPause is how often a holder looks whether it can still be reached.
+const socketPause = time.Minute
+
+// endWithSocket ends the holder when its socket has gone, as when the system removes the folder of a login session that
+// is over.
+func (h *holder) endWithSocket(path string, pause time.Duration) (stop func()) {
+	tick := time.NewTicker(pause)
+	stopped := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+					h.stop()
+				}
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(stopped)
 	}
 }
 
