@@ -218,6 +218,8 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	} else {
 		result = b.ask(ctx, line, began)
 	}
+	shown := *result // the execution log reads the other one meanwhile
+	result = &shown
 	result.Err = b.masked(result.Err)
 	b.addNext(result, b.led.verb)
 	if !result.Success && b.options.batch.failFast {
