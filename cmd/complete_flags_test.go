@@ -41,6 +41,7 @@ func everyFlag(cmd *cobra.Command, visit func(*cobra.Command, *pflag.Flag)) {
 // completion has the same, in any order.
 func TestChoicesAreWhatFlagsTake(t *testing.T) {
 	t.Setenv("TOOLX_CONFIG", "none.yaml")
+	t.Chdir(t.TempDir()) // some flags take the name of a file to write
 	c, _, _ := buffered("")
 	closed := 0
 	everyFlag(newRootCommand(newApp(c)), func(cmd *cobra.Command, flag *pflag.Flag) {
