@@ -557,10 +557,9 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 			return fmt.Errorf("session %s: %w", record.Name, err)
 		}
 		list = append(list, server)
-		records[server.Name] = &servers.Record{
-			Key: servers.NamedKey(server, record.Alias), Named: true, Alias: record.Alias, Limit: record.Limit,
-			Command: record.Command, URL: record.URL, Server: record.Server, File: record.File,
-		}
+		again := record.Again()
+		again.Key = servers.NamedKey(server, record.Alias) // which a session of keepAlive had not
+		records[server.Name] = &again
 	}
 	return app.startSessions(ctx, list, records, o.json)
 }

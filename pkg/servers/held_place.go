@@ -64,6 +64,14 @@ type Record struct {
 	Limit   time.Duration `json:"limit"` // how long it may be idle
 }
 
+// Again returns the record of a session that takes the place of r.
+func (r *Record) Again() Record {
+	return Record{
+		Key: r.Key, Alias: r.Alias, Named: true, Limit: r.Limit, Command: r.Command, URL: r.URL, Server: r.Server,
+		File: r.File,
+	}
+}
+
 // maxRecord is the size in bytes of the largest record that is read.
 const maxRecord = 1 << 20
 
@@ -265,14 +273,17 @@ func ownMark(environ []string) []string {
 	return append(slices.DeleteFunc(environ, marks), name+"toolx")
 }
 
+// lockPatience is how long a new holder waits for the lock of one that is ending.
+const lockPatience = 5 * time.Second
+
 // listen takes a session for this process, for as long as it lives: it locks the key, removes what a dead holder has
 // left, and listens. Two holders of one session cannot be.
 func (s *Sessions) listen(ctx context.Context, record *Record) (listener net.Listener, release func(), err error) {
 	if err := s.check(true); err != nil {
 		return nil, nil, err
 	}
-	// Whoever asks whether the holder lives has the lock for a moment.
-	bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
+	// Whoever waits for the end of a holder, or forgets one, has the lock for a moment.
+	bounded, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
 	unlock, err := state.Lock(bounded, s.path(record.Key, ".lock"))
 	if err != nil {

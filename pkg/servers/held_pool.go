@@ -9,8 +9,8 @@ import (
 	"iter"
 	"net"
 	"os"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"toolx/pkg/config"
@@ -20,7 +20,7 @@ import (
 
 // joinNamed returns how to use the session that was started by a server's name, and reports whether there is one. It
 // needs nothing of the entry, which may have changed since.
-func (p *Pool) joinNamed(server *config.Server) (d dial, found bool, err error) {
+func (p *Pool) joinNamed(ctx context.Context, server *config.Server) (d dial, found bool, err error) {
 	sessions := p.options.Sessions
 	if sessions == nil || p.options.Hold[server.Name].Key != "" {
 		return dial{}, false, nil
@@ -29,9 +29,12 @@ func (p *Pool) joinNamed(server *config.Server) (d dial, found bool, err error) 
 	if !sessions.exists(key) {
 		return dial{}, false, nil
 	}
-	conn, err := sessions.connect(context.Background(), key)
+	conn, err := sessions.connect(ctx, key)
 	if errors.Is(err, errNoHolder) {
 		return dial{}, false, p.tellDead(server, key)
+	}
+	if ctx.Err() != nil {
+		return dial{}, false, ctx.Err()
 	}
 	if err != nil {
 		p.note(fmt.Sprintf("the session of server %q is not used: %v", server.Name, err))
@@ -43,14 +46,13 @@ func (p *Pool) joinNamed(server *config.Server) (d dial, found bool, err error) 
 			conn = nil
 			return newHeld(server.Name, first, d.bus), nil
 		}
-		next, err := sessions.connect(ctx, key)
-		return p.heldOver(d, next, err)
+		return d.over(sessions.connect(ctx, key))
 	}
 	return d, true, nil
 }
 
-// heldOver returns the link over a connection with a holder, or the Failure for err.
-func (p *Pool) heldOver(d dial, conn net.Conn, err error) (*held, error) {
+// over returns the link over a connection with a holder, or the Failure for err.
+func (d dial) over(conn net.Conn, err error) (*held, error) {
 	if err != nil {
 		failure := &Failure{Server: d.server.Name, Ending: EndingNotHeld, Reason: err, final: true}
 		if errors.Is(err, errNoHolder) {
@@ -81,10 +83,7 @@ func (p *Pool) tellDead(server *config.Server, key string) error {
 	if p.lost == nil {
 		p.lost = make(map[string]Record)
 	}
-	p.lost[server.Name] = Record{
-		Key: key, Alias: record.Alias, Named: true, Limit: record.Limit, Command: record.Command,
-		URL: record.URL, Server: record.Server, File: record.File,
-	}
+	p.lost[server.Name] = record.Again()
 	return nil
 }
 
@@ -112,13 +111,12 @@ func (p *Pool) stay(d *dial) {
 			return
 		}
 	}
-	begin := *d
 	d.join = func(ctx context.Context) (*held, error) {
 		conn, err := sessions.start(ctx, spec)
 		if err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return p.heldOver(begin, conn, err)
+		return d.over(conn, err)
 	}
 }
 
@@ -201,27 +199,16 @@ func notHeld(err error) bool {
 	return errors.As(err, &failure) && failure.Ending == EndingNotHeld
 }
 
-// Shared reports whether a server is held by another process, so that it stays when this one ends.
-func (p *Pool) Shared(name string) bool {
-	session := p.Session(name)
-	return session != nil && session.held != nil
-}
-
 // List describes all sessions, each asked within limit.
 func (s *Sessions) List(ctx context.Context, limit time.Duration) []*SessionInfo {
 	records := s.Records()
 	list := make([]*SessionInfo, len(records))
-	done := make(chan struct{})
+	var wait sync.WaitGroup
 	for i, record := range records {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			list[i] = s.describe(ctx, record, limit)
-		}()
+		wait.Go(func() { list[i] = s.describe(ctx, record, limit) })
 	}
-	for range records {
-		<-done
-	}
-	return slices.DeleteFunc(list, func(info *SessionInfo) bool { return info == nil })
+	wait.Wait()
+	return list
 }
 
 // The states of a session besides those that its holder tells.

@@ -244,6 +244,32 @@ func TestHeldSlowReader(t *testing.T) {
 	}
 }
 
+// A holder says how it is, and takes clients, while its server writes to stderr without end.
+func TestHeldWhileStderrFloods(t *testing.T) {
+	t.Parallel()
+	w := holds(t, 1<<20, "--on", "tools/call", "--count", "3000", "stderr-flood")
+	session, _ := w.client(Answers{})
+	ctx, cancel := context.WithTimeout(t.Context(), ample)
+	defer cancel()
+	over := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for !closed(over) {
+			if _, err := w.sessions.ask(ctx, NamedKey(w.server, false), demandInfo); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for i := range 10 {
+		if err := echoed(session, fmt.Sprint(i)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(over)
+	wait.Wait()
+}
+
 // A holder that can be reached no more ends.
 func TestHolderEndsWithItsSocket(t *testing.T) {
 	t.Parallel()

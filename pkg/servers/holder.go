@@ -10,10 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,11 +54,12 @@ type holder struct {
 	spec   HoldSpec
 	dial   dial
 	bus    *exec.Bus
-	began  time.Time
 	stop   func() // ends the holder
 	served sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows
+	// mu guards what follows. Events are taken with it while a peer, or the log of stderr, is locked: nothing of a session
+	// that locks one of them may be called while it is held.
+	mu       sync.Mutex
 	clients  map[*client]bool
 	users    int  // clients that use the server, or watch it
 	large    bool // a large message has come since memory was last given back
@@ -104,7 +108,7 @@ const (
 )
 
 // Hold keeps a server until it has not been used for a while, it is told to stop, or ctx ends. It says on ready that it
-// listens, or why it does not. authorize is as in HTTPOptions.
+// listens, or why it does not. http says how servers with an address are reached; what spec says of that is laid over.
 func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOptions) error {
 	var spec HoldSpec
 	if err := gob.NewDecoder(from).Decode(&spec); err != nil {
@@ -171,7 +175,7 @@ func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 	spec.Holder, spec.Started, spec.Toolx = os.Getpid(), time.Now(), spec.Sessions.Version
 	spec.Limit = cmp.Or(spec.Limit, DefaultIdle)
 	h := &holder{
-		spec: spec, bus: &exec.Bus{}, began: time.Now(), used: time.Now(), stop: stop,
+		spec: spec, bus: &exec.Bus{}, used: time.Now(), stop: stop,
 		clients: make(map[*client]bool), requests: make(map[string]*heldRequest),
 		tokens: make(map[string]*heldRequest), asked: make(map[string]*client),
 	}
@@ -308,7 +312,7 @@ func (h *holder) close() {
 		h.idle.Stop()
 	}
 	session, opening := h.session, h.opening
-	clients := h.clientsNow()
+	clients := slices.Collect(maps.Keys(h.clients))
 	h.mu.Unlock()
 	if opening != nil {
 		opening.cancel()
@@ -323,15 +327,6 @@ func (h *holder) close() {
 		c.cut()
 	}
 	h.served.Wait()
-}
-
-// clientsNow returns the clients; h.mu is held.
-func (h *holder) clientsNow() []*client {
-	clients := make([]*client, 0, len(h.clients))
-	for c := range h.clients {
-		clients = append(clients, c)
-	}
-	return clients
 }
 
 // open returns the session with the server, and starts the server if it does not run. reused reports that it ran
@@ -430,11 +425,9 @@ func (h *holder) notified(method string, params json.RawMessage) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if method == "notifications/progress" {
-		request := h.tokens[rawjson.Unquote(rawjson.Get(params, "progressToken"))]
-		if request == nil {
-			request = h.tokens[string(rawjson.Get(params, "progressToken"))]
-		}
-		if request != nil {
+		// It may come back as a string.
+		token := strings.Trim(string(rawjson.Get(params, "progressToken")), `"`)
+		if request := h.tokens[token]; request != nil {
 			request.client.put(notificationReport(method, replaced(params, "progressToken", request.token)))
 			return
 		}
@@ -579,12 +572,12 @@ func (h *holder) tellLoss(c *client) {
 	}})
 }
 
-// welcome describes the server to a client that has attached. h.mu is held.
-func (h *holder) welcome(s *Session, reused bool) *welcome {
+// welcome describes the server to a client that has attached; log is the file with its stderr. h.mu is held.
+func (h *holder) welcome(s *Session, reused bool, log string) *welcome {
 	w := &welcome{
 		Protocol: s.Protocol, Info: asJSON(s.Info), Capabilities: asJSON(s.Capabilities),
 		Instructions: s.Instructions, PID: s.PID, Cwd: h.spec.Launch.Cwd, URL: h.spec.Launch.URL,
-		Reused: reused, Offered: h.spec.Offered, Identity: h.spec.Entry, Toolx: h.spec.Toolx,
+		Reused: reused, Offered: h.spec.Offered, Identity: h.spec.Entry, Toolx: h.spec.Toolx, StderrPath: log,
 	}
 	if reused {
 		w.Age = time.Since(h.openedAt)
@@ -592,13 +585,17 @@ func (h *holder) welcome(s *Session, reused bool) *welcome {
 	if w.URL == "" {
 		w.Command = commandOf(&h.spec.Launch)
 	}
-	_, _, w.StderrPath = s.Stderr(0)
 	return w
 }
 
 // info describes the session.
 func (h *holder) info() *SessionInfo {
+	log := ""
+	if session := h.current(); session != nil {
+		_, _, log = session.Stderr(0)
+	}
 	info := h.describe()
+	info.StderrPath = log
 	if info.PID != 0 {
 		info.Memory = treeMemory(info.PID)
 	}
@@ -617,9 +614,6 @@ func (h *holder) describe() *SessionInfo {
 	if h.users == 0 {
 		info.Idle = time.Since(h.used)
 	}
-	if h.session != nil {
-		_, _, info.StderrPath = h.session.Stderr(0)
-	}
 	switch s := h.session; {
 	case h.opening != nil:
 		info.State = "starting"
@@ -627,7 +621,9 @@ func (h *holder) describe() *SessionInfo {
 		info.State = "not started"
 	case closed(s.Done()):
 		info.State = "ended"
-		info.Ended = s.link.rpc().failed("").Error()
+		if h.ended != nil { // else it has ended just now
+			info.Ended = h.ended.Error()
+		}
 	default:
 		info.PID, info.Age = s.PID, time.Since(h.openedAt)
 		if busy {

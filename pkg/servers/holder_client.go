@@ -200,11 +200,12 @@ func (c *client) attach(ctx context.Context, d demand) report {
 	if err != nil {
 		return failedReport(err)
 	}
+	_, _, log := session.Stderr(0)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.attached = true
 	h.tellKept(c)
-	return report{Welcome: h.welcome(session, reused)}
+	return report{Welcome: h.welcome(session, reused, log)}
 }
 
 // failedReport tells an error.

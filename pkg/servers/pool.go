@@ -503,7 +503,8 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	for attempt := 1; ; attempt++ {
 		session, err := p.attempt(ctx, &d)
 		if err == nil {
-			p.options.Registry.ReplaceServer(server.Name, session.Tools()...)
+			session.reopen = func(ctx context.Context) (*Session, error) { return p.Open(ctx, server.Name) }
+			p.options.Registry.ReplaceServer(server.Name, session.Tools()...) // from now on, its tools are called
 			session.relist.follow(session, server, p.options.Registry)
 			p.options.Bus.Emit(Connected{
 				Time: exec.Now(), Server: server.Name, Attempt: attempt,
@@ -512,7 +513,6 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 			if session.program != nil {
 				session.program.announce()
 			}
-			session.reopen = func(ctx context.Context) (*Session, error) { return p.Open(ctx, server.Name) }
 			go session.tellLoss()
 			return session, nil
 		}
@@ -541,7 +541,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 // prepare returns how to reach a server: through the session that stays, if there is one, else as its entry says, once
 // the user has consented. The error is ctx's, Consent's, or a *ConnectError.
 func (p *Pool) prepare(ctx context.Context, server *config.Server) (dial, error) {
-	if d, found, err := p.joinNamed(server); found || err != nil {
+	if d, found, err := p.joinNamed(ctx, server); found || err != nil {
 		return d, err
 	}
 	if p.options.Consent != nil {
