@@ -13,6 +13,7 @@ import (
 // number before the server begins.
 func leavingServer(pids string, mode ...string) []string {
 	const script = `
+before=$(cat "$0" 2>/dev/null | wc -l)
 stay='echo $$ >> "$0"; exec sleep 1000'
 sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &
 setsid sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &
@@ -20,7 +21,7 @@ setsid sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &
 (setsid sh -c 'trap "" TERM; echo $$ >> "$0"; sleep 1000; sleep 1000' "$0" < /dev/null > /dev/null 2>&1 &)
 env -i setsid sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &
 (env -i setsid sh -c "$stay" "$0" < /dev/null > /dev/null 2>&1 &)
-until [ -e "$0" ] && [ "$(wc -l < "$0")" = 6 ]; do :; done
+until [ "$(cat "$0" 2>/dev/null | wc -l)" = $((before + 6)) ]; do :; done
 exec "$@"`
 	return append([]string{"sh", "-c", script, pids, "fakeserver"}, mode...)
 }

@@ -35,7 +35,7 @@ type provocation struct {
 
 // atOnce is how many fake servers are examined at the same time: most of the time
 // is waiting, and more would make a slow machine miss time limits.
-const atOnce = 6
+const atOnce = 12
 
 // provokeAll examines all fake servers and looks for each finding.
 func provokeAll(t *testing.T, provocations []provocation) {

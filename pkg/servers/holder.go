@@ -57,8 +57,8 @@ type holder struct {
 	stop   func() // ends the holder
 	served sync.WaitGroup
 
-	// mu guards what follows. Events are taken with it while a peer, or the log of stderr, is locked: nothing of a session
-	// that locks one of them may be called while it is held.
+	// mu guards what follows. Events are taken with it while a peer, or the log of stderr, is locked: nothing of a
+	// session that locks one of them may be called while it is held.
 	mu       sync.Mutex
 	clients  map[*client]bool
 	users    int  // clients that use the server, or watch it
