@@ -45,7 +45,7 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	case "cursor-grows", "pages-huge", "pages-wide", "tools-10k": // much to read, and all of it comes
 		limit = "60s"
 	}
-	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", buildFake(t), "--pids", pids},
+	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", "fakeserver", "--pids", pids},
 		args...)
 	peak := filepath.Join(t.TempDir(), "peak")
 	cmd := exec.CommandContext(ctx, "measured", append([]string{peak, toolx}, command...)...)

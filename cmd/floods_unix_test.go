@@ -16,7 +16,7 @@ func TestListsStaySmall(t *testing.T) {
 	for _, flags := range [][]string{{}, {"--json"}} {
 		peak := filepath.Join(t.TempDir(), "peak")
 		args := append([]string{peak, buildToolx(t), "resources", "list"}, flags...)
-		cmd := exec.Command("measured", append(args, "--", buildFake(t), "resources-huge")...)
+		cmd := exec.Command("measured", append(args, "--", "fakeserver", "resources-huge")...)
 		var stderr strings.Builder
 		cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
 		listed, err := cmd.Output()
@@ -38,7 +38,7 @@ func TestListOfWideToolsStaysSmall(t *testing.T) {
 	var stderr strings.Builder
 	cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
 	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
-	config := "servers: {wide: {command: " + buildFake(t) + ", args: [pages-wide], maxMessage: 16MiB}}\n"
+	config := "servers: {wide: {command: fakeserver, args: [pages-wide], maxMessage: 16MiB}}\n"
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "toolx.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestTerminalStaysSmall(t *testing.T) {
 	for _, mode := range []string{"elicit-flood", "elicit-huge"} {
 		peak := filepath.Join(t.TempDir(), "peak")
 		term := programOnTerminal(t, emptyFolder(t), nil, "measured", peak, buildToolx(t), "call", "echo", "message=hi",
-			"--", buildFake(t), mode)
+			"--", "fakeserver", mode)
 		written := term.end(0)
 		if !strings.Contains(written, "hi\r\n") {
 			t.Errorf("%s: no answer:\n%q", mode, written)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -74,38 +75,35 @@ func serversFolder(t *testing.T) string {
 	return folder
 }
 
-// builtFolder is where programs are built; suite removes it.
+// builtFolder is where toolx is built; suite removes it.
 var builtFolder = sync.OnceValue(func() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("toolx-built-%d", os.Getpid()))
 })
 
-// builtPrograms makes toolx and the fake server; its value is their folder.
-var builtPrograms = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "build", "-o", builtFolder()+string(filepath.Separator),
-		"toolx", "toolx/pkg/servers/fake/cmd/fakeserver").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return builtFolder(), nil
-})
+var builtToolx = sync.OnceValues(func() (string, error) { return build(builtFolder(), "toolx") })
 
-// buildToolx makes the program, once for all tests.
-func buildToolx(t *testing.T) string { return program(t, "toolx") }
-
-// buildFake makes the fake server, once for all tests. The one on the path is the test binary: under the race detector
-// it takes several times the memory, and what a program waits for counts as its own (getrusage(2), RUSAGE_BOTH).
-func buildFake(t *testing.T) string { return program(t, "fakeserver") }
-
-func program(t *testing.T, name string) string {
+// buildToolx makes the program, once for all tests. The one on the path is the test binary: under the race detector it
+// takes several times the memory and the time.
+func buildToolx(t *testing.T) string {
 	t.Helper()
-	folder, err := builtPrograms()
+	path, err := builtToolx()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+// build makes the program of a package in a folder, and returns its path.
+func build(folder, pkg string) (string, error) {
+	out, err := exec.Command("go", "build", "-o", folder+string(filepath.Separator), pkg).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	name := path.Base(pkg)
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	return filepath.Join(folder, name)
+	return filepath.Join(folder, name), nil
 }
 
 func readCases(t *testing.T, folder string) []realServer {

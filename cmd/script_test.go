@@ -18,16 +18,14 @@ import (
 
 	"toolx/cmd"
 	"toolx/pkg/console"
-	"toolx/pkg/servers/fake"
 )
 
-// TestMain makes the test binary serve as toolx and as the fake MCP server, when it
-// is called by their names: every test of this package runs real processes.
+// TestMain makes the test binary serve as toolx, when it is called by that name: every test of this package runs real
+// processes.
 func TestMain(m *testing.M) {
 	testscript.Main(suite{m}, map[string]func(){
 		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
 		"crashing":     func() { os.Exit(cmd.MainThatCrashes(console.System(), os.Args[1], os.Args[2:])) },
-		"fakeserver":   func() { os.Exit(fake.Main(os.Args[1:])) },
 		"fakeprovider": func() { os.Exit(fakeProvider(os.Args[1:])) },
 		"measured":     func() { os.Exit(measured(os.Args[1], os.Args[2:])) },
 	})
@@ -47,8 +45,22 @@ func (s suite) Run() int {
 			panic(err)
 		}
 	}
+	if err := buildFake(); err != nil {
+		panic(err)
+	}
 	defer func() { _ = os.RemoveAll(builtFolder()) }()
 	return s.M.Run()
+}
+
+// buildFake puts the fake server beside toolx on the path. It is built without the race detector, under which its start
+// takes four times as long: its own tests look for races.
+func buildFake() error {
+	toolx, err := exec.LookPath("toolx")
+	if err != nil {
+		return err
+	}
+	_, err = build(filepath.Dir(toolx), "toolx/pkg/servers/fake/cmd/fakeserver")
+	return err
 }
 
 // TestScript runs what users type: every verb, every exit code, and what is wrong

@@ -43,7 +43,7 @@ func newSessionWorld(t *testing.T, servers map[string]string) *sessionWorld {
 	t.Helper()
 	runtimeDir := shortRuntimeDir(t)
 	w := &sessionWorld{
-		t: t, folder: emptyFolder(t), toolx: buildToolx(t), fake: buildFake(t), pids: make(map[int]bool),
+		t: t, folder: emptyFolder(t), toolx: buildToolx(t), fake: "fakeserver", pids: make(map[int]bool),
 	}
 	w.env = append(append(os.Environ(), homeVariables(filepath.Join(w.folder, ".home"))...),
 		"XDG_RUNTIME_DIR="+runtimeDir)
