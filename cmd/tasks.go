@@ -112,7 +112,7 @@ func (a *App) aboutTask(
 			if err := kept.reached(to); err != nil {
 				return nil, err
 			}
-			task, err := to.session.Task(ctx, kept.Task)
+			task, err := to.session.Tasks().Get(ctx, kept.Task)
 			if err != nil {
 				return nil, kept.unknown(err)
 			}
@@ -131,7 +131,7 @@ func (k *keptTask) reached(to target) error {
 		return fault.Usage("the entry of server "+quote(k.Server)+" is another than when the task was begun",
 			"toolx tasks list shows what is kept; give --header and --config as for the call")
 	}
-	if !to.session.OutlivesProcess() {
+	if !to.session.Tasks().OutliveProcess() {
 		forgetTask(k.ID)
 		return &exec.ToolError{Message: "the server of the task has ended, and has taken the task along"}
 	}
@@ -187,7 +187,7 @@ func runTaskGet(ctx context.Context, app *App, o taskOptions) error {
 func runTaskWait(ctx context.Context, app *App, o taskOptions) error {
 	return app.aboutTask(ctx, o, "tasks/get", exec.ReadCall,
 		func(ctx context.Context, to target, kept *keptTask, task *servers.Task) (json.RawMessage, error) {
-			return kept.ended(to.session.Await(ctx, task, to.progress))
+			return kept.ended(to.session.Tasks().Await(ctx, task, to.progress))
 		}, nil)
 }
 
@@ -198,7 +198,7 @@ func runTaskResult(ctx context.Context, app *App, o taskOptions) error {
 				return nil, &exec.ToolError{Message: fmt.Sprintf(
 					"the task has no result yet: it is %s; toolx tasks wait %s waits", task.Status, kept.ID)}
 			}
-			return kept.ended(to.session.TaskResult(ctx, task, to.progress))
+			return kept.ended(to.session.Tasks().Result(ctx, task, to.progress))
 		}, nil)
 }
 
@@ -221,7 +221,7 @@ func runTaskCancel(ctx context.Context, app *App, o taskOptions) error {
 			if task.Status.Final() {
 				return nil, &exec.ToolError{Message: "the task has ended already: it is " + string(task.Status)}
 			}
-			if err := to.session.CancelTask(ctx, kept.Task); err != nil {
+			if err := to.session.Tasks().Cancel(ctx, kept.Task); err != nil {
 				return nil, kept.unknown(err)
 			}
 			forgetTask(kept.ID)
@@ -261,7 +261,7 @@ func (d *detaching) CallTool(ctx context.Context, request exec.Request) (json.Ra
 	switch {
 	case d.session == nil:
 		return nil, fault.Usage("--detach is for tools of servers: toolx's own end with it", "leave --detach out")
-	case !d.session.OutlivesProcess():
+	case !d.session.Tasks().OutliveProcess():
 		keep := "toolx session start " + d.session.Name
 		if d.session.Name == config.AdHocName {
 			keep = "toolx session start --as NAME -- COMMAND…"
@@ -270,7 +270,7 @@ func (d *detaching) CallTool(ctx context.Context, request exec.Request) (json.Ra
 			"--detach: server "+quote(d.session.Name)+", or its session, ends with this command, and its tasks with it",
 			keep+" keeps it")
 	}
-	task, result, err := d.session.Begin(ctx, request, true)
+	task, result, err := d.session.Tasks().Begin(ctx, request, true)
 	if task == nil {
 		return result, err
 	}
@@ -370,7 +370,7 @@ func (b *toolbox) tasksOf(ctx context.Context, server string, tasks []*keptTask)
 			continue
 		}
 		known[kept.Task] = true
-		state, err := session.Task(ctx, kept.Task)
+		state, err := session.Tasks().Get(ctx, kept.Task)
 		var refused *exec.ToolError
 		switch {
 		case err == nil:
@@ -383,10 +383,10 @@ func (b *toolbox) tasksOf(ctx context.Context, server string, tasks []*keptTask)
 			return append(left, kept), err
 		}
 	}
-	if !session.ListsTasks() {
+	if !session.Tasks().Listable() {
 		return left, nil
 	}
-	listed, err := session.Tasks(ctx)
+	listed, err := session.Tasks().List(ctx)
 	for _, task := range listed {
 		if known[task.ID] {
 			continue

@@ -327,7 +327,7 @@ func (b *inbox) stopClocks() (start func()) {
 // SetRoots replaces the roots of a session that advertised some, and notifies the server
 // (notifications/roots/list_changed) where its revision knows that.
 func (s *Session) SetRoots(ctx context.Context, roots []Root) error {
-	if !s.inbox.setRoots(roots) || mcp.IsModernProtocol(s.Protocol) {
+	if !s.inbox.setRoots(roots) || s.modern() {
 		return nil
 	}
 	return s.notify(ctx, mcp.MethodNotificationRootsListChanged)

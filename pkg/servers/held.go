@@ -350,7 +350,7 @@ func (s *Session) tellHeld(server *config.Server) {
 	}
 	var offered mcp.ClientCapabilities
 	_ = json.Unmarshal(w.Offered, &offered) // this program wrote it
-	if wanted := s.clientCapabilities; !mcp.IsModernProtocol(s.Protocol) &&
+	if wanted := s.clientCapabilities; !s.modern() &&
 		(wanted.Sampling != nil && offered.Sampling == nil || wanted.Roots != nil && offered.Roots == nil) {
 		s.notice(slog.LevelWarn, fmt.Sprintf("the session of server %q was started without sampling or roots, "+
 			"so the server does not ask for them; --no-session starts another server", s.Name))

@@ -200,10 +200,11 @@ func (s *standingStream) giveUpStream(err error) {
 	s.markNoStream()
 }
 
-// keepListening runs listen, which asks for a stream of 2026-07-28 and returns when that stream has ended. A stream
+// keep runs listen, which asks for a stream of 2026-07-28 and returns when that stream has ended. A stream
 // that is cut off after a while is asked for again. One that is cut off at once, or that nobody answers any more, is
 // asked for as often as connecting is tried.
-func (s *Session) keepListening(ctx context.Context, listen func() error) error {
+func (sub subscription) keep(ctx context.Context, listen func() error) error {
+	s := sub.session
 	cut, delay := false, time.Duration(0)
 	for failures := 0; ; failures++ {
 		began := time.Now()

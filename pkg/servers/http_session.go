@@ -113,5 +113,5 @@ func (s *Session) checkParamHeaders(definition json.RawMessage) error {
 // mirrorsParams reports whether parameters of calls are repeated in headers.
 func (s *Session) mirrorsParams() bool {
 	overHTTP := s.remote != nil || s.held != nil && s.held.welcome.URL != ""
-	return overHTTP && mcp.IsModernProtocol(s.Protocol)
+	return overHTTP && s.modern()
 }

@@ -72,7 +72,7 @@ func (s *Session) dressed(params json.RawMessage, token int64) json.RawMessage {
 
 // meta returns the members of _meta that the agreed revision demands of every request.
 func (s *Session) meta() []rawjson.Member {
-	if !mcp.IsModernProtocol(s.Protocol) {
+	if !s.modern() {
 		return nil
 	}
 	var members []rawjson.Member
@@ -234,7 +234,7 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 
 // Ping asks the server for a sign of life: ping, or server/discover where the agreed revision has no ping.
 func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
-	if mcp.IsModernProtocol(s.Protocol) {
+	if s.modern() {
 		return s.ask(ctx, string(mcp.MethodServerDiscover), map[string]any{})
 	}
 	return s.ask(ctx, string(mcp.MethodPing), nil)
@@ -243,7 +243,7 @@ func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
 // SetLevel asks the server for log messages of a level (debug to emergency) and more severe ones. Revision 2026-07-28
 // has no request for it: there, each later request carries the level.
 func (s *Session) SetLevel(ctx context.Context, level string) error {
-	if !mcp.IsModernProtocol(s.Protocol) {
+	if !s.modern() {
 		if _, err := s.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}); err != nil {
 			return err
 		}

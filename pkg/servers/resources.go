@@ -43,11 +43,24 @@ type Interest struct {
 // Listen subscribes and returns when ctx ends, with ctx's error, or earlier with the server's error or the way it
 // ended. Notifications go to the bus; Listen calls ready when it has subscribed to everything.
 func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) error {
-	if mcp.IsModernProtocol(s.Protocol) {
-		return s.listenModern(ctx, interest, ready)
+	sub := subscription{session: s, interest: interest}
+	if s.modern() {
+		return sub.modern(ctx, ready)
 	}
+	return sub.legacy(ctx, ready)
+}
+
+// subscription is what one caller of Listen has subscribed to.
+type subscription struct {
+	session  *Session
+	interest Interest
+}
+
+// legacy subscribes to resources at a server of the older era, as often as it begins a new session.
+func (sub subscription) legacy(ctx context.Context, ready func()) error {
+	s := sub.session
 	noStream, renewed := s.noStream(), s.renewed()
-	if err := s.subscribe(ctx, interest.URIs); err != nil {
+	if err := sub.subscribe(ctx); err != nil {
 		return err
 	}
 	ready()
@@ -56,7 +69,7 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 		case <-s.Done():
 			return s.link.rpc().failed("")
 		case <-ctx.Done():
-			s.unsubscribe(ctx, interest.URIs)
+			sub.unsubscribe(ctx)
 			return ctx.Err()
 		case <-noStream:
 			const text = "server %q does not offer the GET stream; its notifications arrive only with responses"
@@ -64,17 +77,18 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 			noStream = nil
 		case <-renewed:
 			renewed = s.renewed()
-			if err := s.resubscribe(ctx, interest.URIs); err != nil {
+			if err := sub.resubscribe(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// subscribe asks a server of the older era for notifications of changed resources.
-func (s *Session) subscribe(ctx context.Context, uris []string) error {
-	for _, uri := range uris {
-		if _, err := s.ask(ctx, string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri}); err != nil {
+// subscribe asks for notifications of changed resources.
+func (sub subscription) subscribe(ctx context.Context) error {
+	for _, uri := range sub.interest.URIs {
+		_, err := sub.session.ask(ctx, string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri})
+		if err != nil {
 			return err
 		}
 	}
@@ -83,47 +97,49 @@ func (s *Session) subscribe(ctx context.Context, uris []string) error {
 
 // resubscribe repeats the subscriptions in a session that replaces another one, and sets its level of log messages
 // again.
-func (s *Session) resubscribe(ctx context.Context, uris []string) error {
-	s.mu.Lock()
-	level := s.logLevel
-	s.mu.Unlock()
+func (sub subscription) resubscribe(ctx context.Context) error {
+	sub.session.mu.Lock()
+	level := sub.session.logLevel
+	sub.session.mu.Unlock()
 	if level != "" {
-		if err := s.SetLevel(ctx, level); err != nil {
+		if err := sub.session.SetLevel(ctx, level); err != nil {
 			return err
 		}
 	}
-	return s.subscribe(ctx, uris)
+	return sub.subscribe(ctx)
 }
 
 // unsubscribe ends the subscriptions at a server that lives on. It does not wait for the responses.
-func (s *Session) unsubscribe(ctx context.Context, uris []string) {
+func (sub subscription) unsubscribe(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 	defer cancel()
-	for _, uri := range uris {
-		if _, err := s.ask(bounded, string(mcp.MethodResourcesUnsubscribe), map[string]any{"uri": uri}); err != nil {
-			s.notice(slog.LevelDebug, "unsubscribe: "+err.Error())
+	for _, uri := range sub.interest.URIs {
+		_, err := sub.session.ask(bounded, string(mcp.MethodResourcesUnsubscribe), map[string]any{"uri": uri})
+		if err != nil {
+			sub.session.notice(slog.LevelDebug, "unsubscribe: "+err.Error())
 			return
 		}
 	}
 }
 
-// listenModern opens the stream of 2026-07-28 (subscriptions/listen); the response comes when the stream ends.
-func (s *Session) listenModern(ctx context.Context, interest Interest, ready func()) error {
+// modern opens the stream of 2026-07-28 (subscriptions/listen); the response comes when the stream ends.
+func (sub subscription) modern(ctx context.Context, ready func()) error {
 	filter := map[string]any{}
 	for name, wanted := range map[string]bool{
-		"toolsListChanged": interest.Tools, "promptsListChanged": interest.Prompts,
-		"resourcesListChanged": interest.Resources,
+		"toolsListChanged": sub.interest.Tools, "promptsListChanged": sub.interest.Prompts,
+		"resourcesListChanged": sub.interest.Resources,
 	} {
 		if wanted {
 			filter[name] = true
 		}
 	}
-	if len(interest.URIs) > 0 {
-		filter["resourceSubscriptions"] = interest.URIs
+	if len(sub.interest.URIs) > 0 {
+		filter["resourceSubscriptions"] = sub.interest.URIs
 	}
 	ready()
-	return s.keepListening(ctx, func() error {
-		_, err := s.ask(ctx, string(mcp.MethodSubscriptionsListen), map[string]any{"notifications": filter})
+	return sub.keep(ctx, func() error {
+		params := map[string]any{"notifications": filter}
+		_, err := sub.session.ask(ctx, string(mcp.MethodSubscriptionsListen), params)
 		return err
 	})
 }

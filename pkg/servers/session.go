@@ -334,7 +334,7 @@ func (s *Session) Tools() []*exec.Tool {
 // CallTool implements exec.Implementation. It always sends a progress token, and returns the server's reply byte for
 // byte. A JSON-RPC error is an *exec.ToolError with the server's own message (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	result, err := s.callTask(ctx, request)
+	result, err := s.Tasks().call(ctx, request)
 	if s.held == nil || err == nil || !s.lost(err) {
 		return result, err
 	}
@@ -347,7 +347,7 @@ func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawM
 	if again != nil {
 		return nil, again
 	}
-	return next.callTask(ctx, request)
+	return next.Tasks().call(ctx, request)
 }
 
 // lost reports whether err says that the server, or its holder, ended while a request was under way.

@@ -117,16 +117,22 @@ func readTask(reply json.RawMessage, id string) (*Task, error) {
 	return state, nil
 }
 
-// modern reports whether the agreed revision has tasks as an extension.
+// Tasks asks a session's server about the tasks that it has, in the way of the agreed revision.
+type Tasks struct{ session *Session }
+
+// Tasks returns what asks the server about its tasks.
+func (s *Session) Tasks() Tasks { return Tasks{s} }
+
+// modern reports whether the agreed revision is 2026-07-28 or later, which has tasks as an extension.
 func (s *Session) modern() bool { return mcp.IsModernProtocol(s.Protocol) }
 
-// asksForTask reports whether a call of a tool asks for a task (MCP 2025-11-25, server/tools, execution.taskSupport):
+// asked reports whether a call of a tool asks for a task (MCP 2025-11-25, server/tools, execution.taskSupport):
 // where the tool needs one, or where one is wanted and the server has them. Later revisions leave that to the server.
-func (s *Session) asksForTask(plain string, wanted bool) bool {
-	if s.modern() {
+func (t Tasks) asked(plain string, wanted bool) bool {
+	if t.session.modern() {
 		return false
 	}
-	for _, tool := range s.Tools() {
+	for _, tool := range t.session.Tools() {
 		if tool.Plain == plain {
 			return tool.TaskSupport == "required" || wanted && tool.TaskSupport == "optional"
 		}
@@ -136,12 +142,12 @@ func (s *Session) asksForTask(plain string, wanted bool) bool {
 
 // ToolParams returns the params with which the session calls a tool.
 func (s *Session) ToolParams(plain string, arguments json.RawMessage) json.RawMessage {
-	return s.toolParams(plain, arguments, false)
+	return s.Tasks().params(plain, arguments, false)
 }
 
-func (s *Session) toolParams(plain string, arguments json.RawMessage, wantsTask bool) json.RawMessage {
+func (t Tasks) params(plain string, arguments json.RawMessage, wantsTask bool) json.RawMessage {
 	params := CallParams(plain, arguments)
-	if !s.asksForTask(plain, wantsTask) {
+	if !t.asked(plain, wantsTask) {
 		return params
 	}
 	members, _ := rawjson.Members(params)
@@ -155,29 +161,29 @@ func isTask(result json.RawMessage) bool {
 
 // Begin calls a tool, as a task where the server can: it returns the task, or the result where the server made no task.
 // wantsTask asks for a task even where the tool has a choice.
-func (s *Session) Begin(
+func (t Tasks) Begin(
 	ctx context.Context, request exec.Request, wantsTask bool,
 ) (task *Task, result json.RawMessage, err error) {
-	token, forget := s.progress.expect(request.Progress)
+	token, forget := t.session.progress.expect(request.Progress)
 	defer forget()
-	return s.begin(ctx, request, token, wantsTask)
+	return t.begin(ctx, request, token, wantsTask)
 }
 
 // begin is Begin with the token of the call's progress.
-func (s *Session) begin(
+func (t Tasks) begin(
 	ctx context.Context, request exec.Request, token int64, wantsTask bool,
 ) (task *Task, result json.RawMessage, err error) {
-	params := s.toolParams(request.Name, request.Arguments, wantsTask)
-	answer, err := s.send(ctx, string(mcp.MethodToolsCall), params, token)
-	reply, err := s.result(string(mcp.MethodToolsCall), answer, err)
+	params := t.params(request.Name, request.Arguments, wantsTask)
+	answer, err := t.session.send(ctx, string(mcp.MethodToolsCall), params, token)
+	reply, err := t.session.result(string(mcp.MethodToolsCall), answer, err)
 	if err != nil {
 		return nil, nil, err
 	}
 	handle := reply
 	switch {
-	case s.modern() && !isTask(reply), !s.modern() && !s.asksForTask(request.Name, wantsTask):
+	case t.session.modern() && !isTask(reply), !t.session.modern() && !t.asked(request.Name, wantsTask):
 		return nil, reply, nil
-	case !s.modern():
+	case !t.session.modern():
 		if handle = rawjson.Get(reply, "task"); handle == nil {
 			return nil, reply, nil // it was quick
 		}
@@ -188,20 +194,20 @@ func (s *Session) begin(
 	return task, nil, nil
 }
 
-// callTask calls a tool, and waits for its result where the server makes a task of it. Each state that the server tells
+// call calls a tool, and waits for its result where the server makes a task of it. Each state that the server tells
 // is progress, and the token of the call's own progress is valid as long as the task works (MCP 2025-11-25,
 // basic/utilities/tasks, Task Progress Notifications). When ctx ends, the task is cancelled.
-func (s *Session) callTask(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	token, forget := s.progress.expect(request.Progress)
+func (t Tasks) call(ctx context.Context, request exec.Request) (json.RawMessage, error) {
+	token, forget := t.session.progress.expect(request.Progress)
 	defer forget()
-	task, result, err := s.begin(ctx, request, token, false)
+	task, result, err := t.begin(ctx, request, token, false)
 	if task == nil {
 		return result, err
 	}
-	result, err = s.Await(ctx, task, request.Progress)
+	result, err = t.Await(ctx, task, request.Progress)
 	var unasked *InputError
 	if ctx.Err() != nil || errors.As(err, &unasked) {
-		s.cancelUnwaited(ctx, task.ID)
+		t.cancelUnwaited(ctx, task.ID)
 	}
 	return result, err
 }
@@ -229,29 +235,29 @@ func (s withoutTasks) CallTool(ctx context.Context, request exec.Request) (json.
 		handle = reply
 	}
 	if id := rawjson.GetText(handle, "taskId"); id != "" {
-		s.cancelUnwaited(ctx, id)
+		s.Tasks().cancelUnwaited(ctx, id)
 	}
 	return reply, err
 }
 
 // cancelUnwaited cancels a task that nobody waits for any more.
-func (s *Session) cancelUnwaited(ctx context.Context, id string) {
+func (t Tasks) cancelUnwaited(ctx context.Context, id string) {
 	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), taskCancelTime)
 	defer stop()
-	_ = s.CancelTask(bounded, id) // the server may have ended, or know no such task any more
+	_ = t.Cancel(bounded, id) // the server may have ended, or know no such task any more
 }
 
-// CancelTask asks the server to cancel a task, which it may do later or not at all.
-func (s *Session) CancelTask(ctx context.Context, id string) error {
-	_, err := s.demand(ctx, "tasks/cancel", taskParams(id), nil)
+// Cancel asks the server to cancel a task, which it may do later or not at all.
+func (t Tasks) Cancel(ctx context.Context, id string) error {
+	_, err := t.session.demand(ctx, "tasks/cancel", taskParams(id), nil)
 	return err
 }
 
 func taskParams(id string) json.RawMessage { return rawjson.Build("taskId", id) }
 
-// Task returns the state of a task.
-func (s *Session) Task(ctx context.Context, id string) (*Task, error) {
-	reply, err := s.demand(ctx, "tasks/get", taskParams(id), nil)
+// Get returns the state of a task.
+func (t Tasks) Get(ctx context.Context, id string) (*Task, error) {
+	reply, err := t.session.demand(ctx, "tasks/get", taskParams(id), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -262,14 +268,14 @@ func (s *Session) Task(ctx context.Context, id string) (*Task, error) {
 	return task, nil
 }
 
-// ListsTasks reports whether the server can say which tasks it has.
-func (s *Session) ListsTasks() bool {
-	return !s.modern() && s.Capabilities.Tasks != nil && s.Capabilities.Tasks.List != nil
+// Listable reports whether the server can say which tasks it has.
+func (t Tasks) Listable() bool {
+	return !t.session.modern() && t.session.Capabilities.Tasks != nil && t.session.Capabilities.Tasks.List != nil
 }
 
-// Tasks returns the tasks that the server knows; those that cannot be read are left out.
-func (s *Session) Tasks(ctx context.Context) ([]*Task, error) {
-	list, err := s.pages(ctx, "tasks/list", "tasks")
+// List returns the tasks that the server knows; those that cannot be read are left out.
+func (t Tasks) List(ctx context.Context) ([]*Task, error) {
+	list, err := t.session.pages(ctx, "tasks/list", "tasks")
 	var tasks []*Task
 	for _, one := range list {
 		if task, err := readTask(one, ""); err == nil {
@@ -279,50 +285,50 @@ func (s *Session) Tasks(ctx context.Context) ([]*Task, error) {
 	return tasks, err
 }
 
-// OutlivesProcess reports whether the server goes on, with its tasks, when this process ends. A session over HTTP ends
+// OutliveProcess reports whether the server goes on, with its tasks, when this process ends. A session over HTTP ends
 // with the process, and tasks belong to it.
-func (s *Session) OutlivesProcess() bool {
-	return s.held != nil || s.remote != nil && s.remote.sessionID() == ""
+func (t Tasks) OutliveProcess() bool {
+	return t.session.held != nil || t.session.remote != nil && t.session.remote.sessionID() == ""
 }
 
 // Await asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result of
 // the call. Each state is progress.
-func (s *Session) Await(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
-	defer s.inbox.enter(ctx)()
+func (t Tasks) Await(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
+	defer t.session.inbox.enter(ctx)()
 	answered := make(map[string]bool)
 	for !task.Status.Final() {
 		progress(exec.Progress{Status: string(task.Status), Message: task.Message})
 		if task.Status == TaskAsks {
-			if !s.modern() { // it asks while it is asked for the result, which comes when it is done
-				return s.demand(ctx, "tasks/result", taskParams(task.ID), progress)
+			if !t.session.modern() { // it asks while it is asked for the result, which comes when it is done
+				return t.session.demand(ctx, "tasks/result", taskParams(task.ID), progress)
 			}
-			if err := s.answerTask(ctx, task, answered); err != nil {
+			if err := t.answer(ctx, task, answered); err != nil {
 				return nil, err
 			}
 		}
 		if !waited(ctx, task.pause()) {
 			return nil, ctx.Err()
 		}
-		next, err := s.Task(ctx, task.ID)
+		next, err := t.Get(ctx, task.ID)
 		if err != nil {
 			return nil, err
 		}
 		task = next
 	}
-	return s.TaskResult(ctx, task, progress)
+	return t.Result(ctx, task, progress)
 }
 
-// answerTask answers what a task of 2026-07-28 asks and has not asked before; answered are the keys of that.
-func (s *Session) answerTask(ctx context.Context, task *Task, answered map[string]bool) error {
+// answer answers what a task of 2026-07-28 asks and has not asked before; answered are the keys of that.
+func (t Tasks) answer(ctx context.Context, task *Task, answered map[string]bool) error {
 	requests, _ := rawjson.Members(task.inputs)
 	requests = slices.DeleteFunc(requests, func(m rawjson.Member) bool { return answered[m.Name] })
 	if len(requests) == 0 {
 		return nil // the answers are on their way
 	}
 	if len(answered)+len(requests) > maxElicits {
-		return &InputError{Server: s.Name, Err: fmt.Errorf("over %d times for one task", maxElicits)}
+		return &InputError{Server: t.session.Name, Err: fmt.Errorf("over %d times for one task", maxElicits)}
 	}
-	responses, err := s.inbox.answerAll(ctx, requests)
+	responses, err := t.session.inbox.answerAll(ctx, requests)
 	if err != nil {
 		return err
 	}
@@ -330,19 +336,19 @@ func (s *Session) answerTask(ctx context.Context, task *Task, answered map[strin
 		answered[request.Name] = true
 	}
 	params := rawjson.Build("taskId", task.ID, "inputResponses", rawjson.Object(responses))
-	_, err = s.demand(ctx, "tasks/update", params, nil)
+	_, err = t.session.demand(ctx, "tasks/update", params, nil)
 	return err
 }
 
-// TaskResult returns the result of a task that has ended: of its call, as if that had been answered at once.
-func (s *Session) TaskResult(
+// Result returns the result of a task that has ended: of its call, as if that had been answered at once.
+func (t Tasks) Result(
 	ctx context.Context, task *Task, progress func(exec.Progress),
 ) (json.RawMessage, error) {
 	if task.Status == TaskCancelled {
 		return nil, &exec.ToolError{Message: "the server cancelled the task" + task.reason()}
 	}
-	if !s.modern() {
-		result, err := s.demand(ctx, "tasks/result", taskParams(task.ID), progress)
+	if !t.session.modern() {
+		result, err := t.session.demand(ctx, "tasks/result", taskParams(task.ID), progress)
 		var refused *exec.ToolError
 		if errors.As(err, &refused) && task.Status == TaskFailed {
 			refused.Message += task.reason()
