@@ -209,7 +209,7 @@ func adversarial() map[string]string {
 		}
 		web.WriteString("}}")
 	}
-	constants := make([]string, 5000)
+	constants := make([]string, 2000)
 	values := make([]string, len(constants))
 	for i := range constants {
 		constants[i], values[i] = fmt.Sprintf(`{"const":%d}`, i), fmt.Sprint(i)
