@@ -370,12 +370,22 @@ func (s *saying) sentence(at int) string {
 	if path := s.path(at); path != "" && !strings.Contains(text, " ") { // "Required"
 		return path + ": " + text
 	}
+	if strings.HasSuffix(text, "Invalid URL") { // Node prints it below the stack
+		for _, l := range s.lines[at+1:] {
+			if input := invalidInput().FindString(l.text); input != "" {
+				return text + ": " + strings.TrimPrefix(input, "input: ")
+			}
+		}
+	}
 	if next := at + 1; strings.HasSuffix(text, ":") && next < len(s.lines) && !s.lines[next].help &&
 		!runtimeLine().MatchString(s.lines[next].text) {
 		text += " " + s.lines[next].text
 	}
 	return text
 }
+
+// invalidInput matches the member of an error of Node's that has what it could not read.
+var invalidInput = expression(`^input: '[^']*'`)
 
 // path returns the name of the value that a member of a JSON text over several lines is about, such as zod prints it;
 // empty if there is none.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -232,7 +233,7 @@ func (s *saying) subcommand() string {
 	}
 	program, listed := programOf(s.usage), ""
 	for _, l := range s.lines {
-		if found := example().FindStringSubmatch(l.text); found != nil && l.help {
+		if found := example().FindStringSubmatch(l.text); found != nil && l.help && starts(found[1], program) {
 			return strings.TrimSpace(found[1])
 		}
 		found := serverCommand().FindStringSubmatch(l.text)
@@ -251,6 +252,15 @@ func (s *saying) subcommand() string {
 	}
 	return strings.TrimSpace(program + " " + listed)
 }
+
+// starts reports whether a command line begins with a program or with what runs programs; a program that is not known
+// may be any.
+func starts(line, program string) bool {
+	first, _, _ := strings.Cut(line, " ")
+	return program == "" || path.Base(first) == path.Base(program) || runsPrograms().MatchString(first)
+}
+
+var runsPrograms = expression(`^(?:npx|bunx|uvx|pipx|node|bun|deno|python\d?|docker)$`)
 
 var (
 	// braces matches a list of sub-commands in a usage line: {serve,index,version}.
@@ -295,6 +305,9 @@ var advises = expression(`(?i)^(?:\d+[.)] )?(?:please\b|to sign in\b|run\b|set\b
 	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|upgrade\b|you (?:can|must|need)\b|example:)|` +
 	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b`)
 
+// otherWay matches a line about a missing variable that names a command or a login in its place.
+var otherWay = expression(`(?i)\brun:? [\x60'"]?\w|\b(?:log|sign)[ -]?in\b|\bauthenticate\b`)
+
 // advice returns what the server itself says about what to do: lines after the one that says why, its usage and how
 // it is started.
 func (s *saying) advice(head int, c *Cause) []string {
@@ -305,6 +318,9 @@ func (s *saying) advice(head int, c *Cause) []string {
 		if !slices.Contains(fixes, fix) && text != c.Line {
 			fixes = append(fixes, fix)
 		}
+	}
+	if c.Kind == Variable && otherWay().MatchString(c.Line) {
+		fixes = append(fixes, "the server says: "+words.Shorten(bare(c.Line), 200))
 	}
 	if head >= 0 {
 		if at := advises().FindStringIndex(bare(c.Line)); at != nil && c.Kind != Variable && len(c.Fixes) == 0 {
@@ -321,6 +337,9 @@ func (s *saying) advice(head int, c *Cause) []string {
 	case c.Kind == Subcommand && sub != "":
 		fixes = append([]string{"give the sub-command in args of this server: " + sub}, fixes...)
 	case s.usage != "" && (c.Kind == Subcommand || c.Kind == Argument || c.Kind == Variable):
+		if c.Kind == Subcommand && len(c.Fixes)+len(fixes) == 0 {
+			fixes = generalFixes(c.Kind)
+		}
 		fixes = append(fixes, "its usage: "+words.Shorten(strings.TrimPrefix(bare(s.usage), "Usage: "), 200))
 	}
 	if len(c.Fixes)+len(fixes) > 0 {

@@ -72,11 +72,14 @@ func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 	if len(flags) > 0 {
 		c.Fixes = append(c.Fixes, "or give it by an argument: "+strings.Join(flags, ", "))
 	}
+	at := -1
 	for i, l := range s.lines {
-		if strings.Contains(l.text, first) && l.weight > silent {
-			c.Line = s.sentence(i)
-			break
+		if strings.Contains(l.text, first) && (at < 0 || s.lines[at].weight == silent && l.weight > silent) {
+			at = i
 		}
+	}
+	if at >= 0 {
+		c.Line = s.sentence(at)
 	}
 	return c
 }
@@ -143,8 +146,11 @@ func unset(groups [][]string, environ []string) [][]string {
 // alternative reports whether the text between two names means that one of them is enough.
 func alternative(between string) bool {
 	trimmed := strings.Trim(between, " `'\"")
-	return slices.Contains(strings.Fields(trimmed), "or") || strings.HasPrefix(trimmed, "/") || trimmed == "|"
+	return orWord().MatchString(trimmed) || strings.HasPrefix(trimmed, "/") || trimmed == "|"
 }
+
+// orWord matches the word that joins alternatives.
+var orWord = expression(`\bor\b`)
 
 // joins reports whether the text between two names means that both are needed.
 func joins(between string) bool {

@@ -118,7 +118,7 @@ func (f *Failure) Error() string {
 		// The errors of authorization name the server too.
 		text += ": " + strings.TrimPrefix(f.Reason.Error(), "server '"+f.Server+"': ")
 	}
-	if c := f.Cause(); c != nil && !strings.Contains(text, c.Line) {
+	if c := f.Cause(); c != nil && (c.Line == "" || !strings.Contains(text, c.Line)) {
 		text += "; " + f.causeText(c)
 	}
 	return text

@@ -46,6 +46,7 @@ func TestLasting(t *testing.T) {
 	}{
 		{"Error: API_KEY is required", true},
 		{"Error: missing environment variables:\n- HOST_NAME\n- API_KEY", true},
+		{"Not logged in: run 'x login', or set API_KEY.", true},
 		{"Error: SET_ALREADY is required", false},
 		{"API_KEY is not set, going on without\nError: the database is locked", false},
 		{"Error: API_KEY is required: connect ECONNREFUSED 127.0.0.1:1883", false},
@@ -56,6 +57,9 @@ func TestLasting(t *testing.T) {
 		}
 		if got := failure.lasting(); got != test.want {
 			t.Errorf("%q: %t", test.stderr, got)
+		}
+		if c := failure.Cause(); !strings.Contains(failure.Error(), failure.causeText(c)) {
+			t.Errorf("%q is not in %q", failure.causeText(c), failure)
 		}
 	}
 }

@@ -58,7 +58,12 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	f := check.At(where, "%s: %s", ended, evidence.Cut(check.Masked(c.Line)))
 	f.Title, f.Fix, f.Variables = check.Masked(c.What), words.Texts(c.Fixes, check.Masked), c.Variables
 	if other := otherProgram(e); other != "" && (c.Kind == cause.Subcommand || c.Kind == cause.Argument) {
-		f.Fix = append(f.Fix, "its package has another program, which may be the server: "+other)
+		fix := "its package has another program, which may be the server: " + other
+		if strings.Contains(cmdline.BaseName(e.Launch.Command), "mcp") {
+			f.Fix = append(f.Fix, fix)
+		} else {
+			f.Fix = append([]string{fix}, f.Fix...)
+		}
 	}
 	if failure != nil && len(failure.Stderr)+len(failure.Stdout) > 1 {
 		f.Notes = evidence.LastWords(failure)

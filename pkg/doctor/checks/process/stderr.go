@@ -54,7 +54,7 @@ var exceptionPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join([]string{
 		`^traceback \(most recent call last\):`, `unhandled ?(promise ?)?rejection`, `uncaught(exception)? ?(exception|error)?:`,
 		`uncaughtexception`, `^exception in thread "`, `^unhandled exception`, `^thread '.*' (\(\d+\) )?panicked at`,
-		`^(fatal error|panic|goroutine \d+ \[running\]): ?`, `^php fatal error:  uncaught`,
+		`(?-i:^(fatal error|panic|goroutine \d+ \[running\]): ?)`, `^php fatal error:  uncaught`,
 	}, "|"))
 })
 
