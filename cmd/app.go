@@ -143,6 +143,8 @@ type toolboxOptions struct {
 	// stays says that the verb may start servers that stay, because their entries have keepAlive; watches that it wants
 	// to know what such servers do between its requests.
 	stays, watches bool
+	// patient says that the user stops a server that does not start, and no limit does.
+	patient bool
 	// holds are the sessions to start, by the names of servers, and sessions where they are.
 	holds    map[string]servers.Record
 	sessions *servers.Sessions
@@ -209,6 +211,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		Attempts:     attempts,
 		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
 		StartTimeout: a.flags.startTimeout,
+		Patient:      options.patient,
 		Protocol:     a.flags.protocol,
 		MaxMessage:   loaded.Defaults.MaxMessage,
 		StderrDir:    stateFile("stderr"),
@@ -220,9 +223,8 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		Memory:       kept,
 		Sessions:     cmp.Or(options.sessions, a.sessions()),
 		KeepAlive:    loaded.Defaults.KeepAlive,
-		Stays:        options.stays,
-		Watches:      options.watches,
-		Hold:         options.holds,
+		Stays:        options.stays, Watches: options.watches,
+		Hold: options.holds,
 		Consent: func(ctx context.Context, list ...*config.Server) error {
 			a.tellNotes(loaded, list...)
 			return a.consent.ask(ctx, list...)

@@ -163,6 +163,8 @@ func (l *eventLog) take(event exec.Event) {
 		l.coerced(e)
 	case servers.Retry:
 		l.retry(e)
+	case servers.StartOverdue:
+		l.log.Warn(e.Text())
 	case servers.Connected:
 		l.connected(e)
 	case servers.PollutedLine:

@@ -63,7 +63,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	}
 	questions := tui.NewQuestions()
 	box, err := app.toolbox(toolboxOptions{
-		stays: true, watches: true,
+		stays: true, watches: true, patient: true,
 		server: o.server, tellsFailures: true, guards: o.guards,
 		answers: &o.answers, user: &person{elicit: questions.Elicit, sample: questions.Sample},
 	})
@@ -107,11 +107,12 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 			}
 			return box.requestOf(prepared, 0)
 		},
-		Examine: box.examineOne,
-		Memory:  doctor.Memory,
-		Hide:    app.mask.Text,
-		Color:   app.Console.Color,
-		ASCII:   !speaksUTF8(os.Getenv),
+		Examine:  box.examineOne,
+		Fetching: servers.Fetching,
+		Memory:   doctor.Memory,
+		Hide:     app.mask.Text,
+		Color:    app.Console.Color,
+		ASCII:    !speaksUTF8(os.Getenv),
 	}), stateFile("crash.txt"))
 }
 

@@ -81,6 +81,20 @@ func (e *UnsetError) Error() string {
 	return fmt.Sprintf("server '%s': %s%s", e.Server, verb, strings.Join(uses, ", "))
 }
 
+// Brief names the variables only: "A, B are not set".
+func (e *UnsetError) Brief() string {
+	var names []string
+	for _, m := range e.Missing {
+		if !slices.Contains(names, m.Variable) {
+			names = append(names, m.Variable)
+		}
+	}
+	if len(names) == 1 {
+		return names[0] + " is not set"
+	}
+	return strings.Join(names, ", ") + " are not set"
+}
+
 // Hint shows how to set the variables.
 func (e *UnsetError) Hint() string {
 	var exports []string

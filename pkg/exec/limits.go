@@ -23,6 +23,8 @@ type limits struct {
 	restarts int           // how often progress was reported
 
 	outer *limits // of what this is a part of; nil where it is none
+	// more returns how much longer to wait when the absolute clock has run out; nil means that it is over then.
+	more func() time.Duration
 }
 
 // newLimits returns clocks that have not started; a duration that is not positive means no limit.
@@ -47,8 +49,13 @@ func (l *limits) start(ctx context.Context, subject TimeoutError) (context.Conte
 	}
 	l.mu.Lock()
 	if l.max > 0 {
+		over := expire(l.max, false)
 		l.until = time.Now().Add(l.max)
-		l.absolute = time.AfterFunc(l.max, expire(l.max, false))
+		l.absolute = time.AfterFunc(l.max, func() {
+			if !l.renew() {
+				over()
+			}
+		})
 	}
 	if l.idle > 0 {
 		l.timer = time.AfterFunc(l.idle, expire(l.idle, true))
@@ -79,6 +86,34 @@ func WithMaxTime(ctx context.Context, d time.Duration, subject TimeoutError) (bo
 		return context.WithCancel(ctx)
 	}
 	return newLimits(0, d).start(ctx, subject)
+}
+
+// WithRenewableLimit is WithLimit, and calls more when the time is up: it returns how much longer to wait, zero to end
+// the context.
+func WithRenewableLimit(
+	ctx context.Context, d time.Duration, more func() time.Duration,
+) (bounded context.Context, stop func()) {
+	l := newLimits(0, d)
+	l.more = more
+	return l.start(ctx, TimeoutError{})
+}
+
+// renew sets the absolute clock again where there is more time, and reports whether there is.
+func (l *limits) renew() bool {
+	if l.more == nil {
+		return false
+	}
+	left := l.more()
+	if left <= 0 {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until, l.left = time.Now().Add(left), left
+	if l.absolute != nil && l.pauses == 0 {
+		l.absolute.Reset(left)
+	}
+	return true
 }
 
 // restart begins the idle clock anew; after stop it does nothing.

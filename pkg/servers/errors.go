@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"unicode"
 
 	"toolx/pkg/cause"
+	"toolx/pkg/config"
 	toolxexec "toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/words"
@@ -130,6 +132,32 @@ func (f *Failure) Cause() *cause.Cause {
 		return f.cause()
 	}
 	return cause.Of(f.Output())
+}
+
+// Brief returns why the server failed in a few words, without its name: what is missing, or how it ended.
+func (f *Failure) Brief() string {
+	var unset *config.UnsetError
+	c := f.Cause()
+	switch {
+	case errors.As(f.Reason, &unset):
+		return unset.Brief()
+	case f.Ending == EndingNotFound:
+		return string(f.Ending)
+	case f.known() != nil:
+		return c.What
+	case f.Ending == EndingRefused || f.Ending == EndingMalformed:
+		return string(f.Ending) + " " + f.Waiting
+	case c != nil:
+		return strings.Trim(c.What, `"`)
+	case f.URL != "" && f.Reason != nil:
+		return words.FirstLine(f.Reason.Error())
+	}
+	return cmp.Or(f.How, string(f.Ending))
+}
+
+// Printed returns the last lines of stderr and the first lines of stdout that were not messages, at most n of each.
+func (f *Failure) Printed(n int) (stderr, stdout []string) {
+	return lastOf(f.StderrTail, n), f.Stdout[:min(n, len(f.Stdout))]
 }
 
 // Output returns what the server wrote.

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -194,6 +195,32 @@ type Retry struct {
 	Err     error
 	// Searched reports that the user named no server, so that all are asked for a tool.
 	Searched bool
+}
+
+// Attempt says that an attempt to connect begins.
+type Attempt struct {
+	exec.Time
+	Server  string
+	Attempt int // from 1
+	Of      int
+	Limit   time.Duration // of the attempt
+}
+
+// StartOverdue says that a server has not answered within the limit of its start, and that toolx waits on.
+type StartOverdue struct {
+	exec.Time
+	Server   string
+	Took     time.Duration // so far
+	Launcher string        // the package manager that is still fetching the server, such as npx; empty: none is
+}
+
+// Text returns the event as a sentence for the log.
+func (e StartOverdue) Text() string {
+	if e.Launcher == "" {
+		return fmt.Sprintf("server %q has not answered after %s; toolx waits on", e.Server, rounded(e.Took))
+	}
+	return fmt.Sprintf("server %q: %s is still downloading it after %s; toolx waits on", e.Server, e.Launcher,
+		rounded(e.Took))
 }
 
 // Connected says that a session is open.

@@ -62,3 +62,9 @@ func (e ServerRequest) From() string { return e.Server }
 
 // From implements Event.
 func (e ToolsChanged) From() string { return e.Server }
+
+// From implements Event.
+func (e Attempt) From() string { return e.Server }
+
+// From implements Event.
+func (e StartOverdue) From() string { return e.Server }

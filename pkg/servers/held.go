@@ -41,6 +41,8 @@ type held struct {
 
 	welcome *welcome // set once attached
 	last    atomic.Pointer[SessionInfo]
+	// startedPID is the process of the server that the holder is starting, zero if it has told of none.
+	startedPID atomic.Int64
 
 	waitMu  sync.Mutex // guards what follows
 	lastSeq int64
@@ -98,6 +100,9 @@ func (h *held) take(r report) {
 			waiting <- r
 		}
 	case reportEvent:
+		if started, ok := r.Event.(ProcessStarted); ok {
+			h.startedPID.Store(int64(started.PID))
+		}
 		h.bus.Emit(restored(r.Event))
 	case reportNotification:
 		if m, ok := parseMessage(r.Message); ok {

@@ -137,6 +137,8 @@ func portable(event exec.Event) exec.Event {
 	switch e := event.(type) {
 	case exec.Notice:
 		return heldNotice{e.Time, e.Level, e.Text, e.Server}
+	case StartOverdue:
+		return heldNotice{e.Time, slog.LevelWarn, e.Text(), e.Server}
 	case HTTPExchange:
 		failed := newHeldError(e.Err)
 		e.Err = nil

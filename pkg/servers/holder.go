@@ -36,6 +36,7 @@ type HoldSpec struct {
 	// Transport, Protocol and the limits are those of the entry and the command line (see Options).
 	Transport, Protocol string
 	StartTimeout        time.Duration
+	Patient             bool
 	MaxMessage          int64
 	StdinGrace          time.Duration
 	StderrDir, EraFile  string
@@ -184,7 +185,7 @@ func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 	var offered mcp.ClientCapabilities
 	_ = json.Unmarshal(spec.Offered, &offered) // toolx wrote it
 	h.dial = Options{
-		Bus: h.bus, StartTimeout: spec.StartTimeout, Protocol: spec.Protocol, MaxMessage: spec.MaxMessage,
+		Bus: h.bus, StartTimeout: spec.StartTimeout, Patient: spec.Patient, Protocol: spec.Protocol, MaxMessage: spec.MaxMessage,
 		StdinGrace: spec.StdinGrace, StderrDir: spec.StderrDir, EraFile: spec.EraFile, Version: spec.Sessions.Version,
 		Attempts: spec.Attempts, BaseDelay: spec.BaseDelay, HTTP: http, Answers: standIns(offered),
 	}.dial(spec.Launch.Entry(spec.Name, spec.Transport), &h.spec.Launch)

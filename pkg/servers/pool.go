@@ -32,10 +32,16 @@ type Options struct {
 	// Attempts is how often toolx tries to connect. BaseDelay is the wait before the second attempt; it doubles.
 	Attempts  int
 	BaseDelay time.Duration
-	// StartTimeout bounds the handshake of each attempt, and its tools/list.
+	// StartTimeout bounds the handshake of each attempt, and its tools/list. While a package manager fetches the server
+	// it does not count, for maxFetch at most.
 	StartTimeout time.Duration
 	// Enough ends a start that still waits for an answer, as StartTimeout does; nil means that only that does.
-	Enough     context.Context
+	Enough context.Context
+	// Patient says that a start is not ended at StartTimeout: a StartOverdue says that it takes longer, and whoever
+	// wants that stops the server.
+	Patient bool
+	// fetching finds the package manager that is fetching the server of a process; nil means Fetching.
+	fetching   func(pid int) string
 	Protocol   string
 	MaxMessage int64
 	// StdinGrace is how long closing a session waits for a server whose stdin has ended, before it sends a signal; zero
@@ -501,6 +507,9 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	attempts, delay := d.attempts, d.baseDelay
 	var before *Failure // of the last attempt
 	for attempt := 1; ; attempt++ {
+		p.options.Bus.Emit(Attempt{
+			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Limit: d.startTimeout,
+		})
 		session, err := p.attempt(ctx, &d)
 		if err == nil {
 			session.reopen = func(ctx context.Context) (*Session, error) { return p.Open(ctx, server.Name) }
@@ -622,6 +631,8 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		bus:          o.Bus,
 		startTimeout: cmp.Or(o.StartTimeout, server.StartTimeout, DefaultStartTimeout),
 		enough:       o.Enough,
+		patient:      o.Patient,
+		fetching:     o.fetching,
 		maxMessage:   cmp.Or(server.MaxMessage, o.MaxMessage, DefaultMaxMessage),
 		protocol:     cmp.Or(o.Protocol, server.Protocol),
 		stdinGrace:   o.StdinGrace,

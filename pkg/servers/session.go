@@ -74,14 +74,18 @@ type dial struct {
 	bus          *exec.Bus
 	startTimeout time.Duration
 	enough       context.Context
-	maxMessage   int64
-	protocol     string
-	stdinGrace   time.Duration // zero: the constant
-	stderrDir    string
-	version      string // of toolx, for the server's log
-	answers      Answers
-	memory       Memory
-	firstID      int64 // zero: at random
+	// patient says that no start is ended at its limit while the server lives.
+	patient bool
+	// fetching finds the package manager that is fetching the server of a process; nil means Fetching.
+	fetching   func(pid int) string
+	maxMessage int64
+	protocol   string
+	stdinGrace time.Duration // zero: the constant
+	stderrDir  string
+	version    string // of toolx, for the server's log
+	answers    Answers
+	memory     Memory
+	firstID    int64 // zero: at random
 	// join connects with the process that holds the server; nil where this process starts it, or connects with it.
 	join func(ctx context.Context) (*held, error)
 	// watches says that what happens between the requests of this process is wanted from a holder.
@@ -211,8 +215,10 @@ func (s *Session) start(ctx context.Context, d dial) error {
 func (s *Session) step(
 	ctx context.Context, d dial, method mcp.MCPMethod, ms *float64, run func(context.Context) error,
 ) error {
-	bounded, stop := exec.WithLimit(ctx, d.startTimeout)
+	overdue := &overdueStart{Session: s, dial: d, began: time.Now()}
+	bounded, stop := exec.WithRenewableLimit(ctx, d.startTimeout, overdue.more)
 	defer stop()
+	go overdue.watch(bounded)
 	if d.enough != nil {
 		var cancel context.CancelFunc
 		bounded, cancel = context.WithCancel(bounded)

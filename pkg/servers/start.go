@@ -223,20 +223,6 @@ func interpreterOf(program string) string {
 	return ""
 }
 
-// fetches reports whether a command is of a package manager or a container engine that
-// fetches the server before it runs it.
-func fetches(command []string) bool {
-	if len(command) == 0 {
-		return false
-	}
-	name := strings.ToLower(filepath.Base(command[0]))
-	switch strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".cmd") {
-	case "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "uv", "uvx", "pipx", "docker", "podman":
-		return true
-	}
-	return false
-}
-
 // findProgram returns the path of the program that a command names, looked up in
 // the PATH that the server itself will have: a config may set another one.
 func findProgram(r *config.Resolved) (string, error) {

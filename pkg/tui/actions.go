@@ -116,6 +116,21 @@ func (m *model) startFilter() tea.Cmd {
 	return cmd
 }
 
+// stopServer stops the server on the page, once the user agrees.
+func (m *model) stopServer() tea.Cmd {
+	s := m.page.server
+	text := "It runs. r starts it again."
+	switch {
+	case s.launcher != "":
+		text = s.launcher + " is still downloading it, and may leave a broken cache when it is ended."
+	case s.status != statusReady:
+		text = "It is starting. r starts it again."
+	}
+	stop := func() tea.Cmd { return m.servers.stop(s) }
+	m.ask("stop "+render.Safe(titleOf(s.name))+"?", text, []string{"y", "enter"}, "stop it", stop)
+	return nil
+}
+
 // toFound goes to the page of what the finder's cursor is on: to its form if it has one.
 func (m *model) toFound() {
 	m.tree.leave()

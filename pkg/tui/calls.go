@@ -328,7 +328,7 @@ func (cs *calls) runningLines(c *call, width int) []string {
 	}
 	if c.item.Server != "" {
 		if s := cs.server(c.item.Server); s != nil && s.status != statusReady {
-			lines = append(lines, cs.theme.Paint(pane.Dim, render.Safe(s.name)+": "+render.Safe(s.summary(cs.now()))))
+			lines = append(lines, cs.theme.Paint(pane.Dim, render.Safe(s.name)+": "+cs.safe(s.detail(cs.now()))))
 		}
 	}
 	return append(lines, "", cs.theme.Paint(pane.Dim, "x cancels"))

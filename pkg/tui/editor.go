@@ -1,9 +1,11 @@
 package tui
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/config"
+	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
 )
@@ -37,6 +40,29 @@ func (m *model) editArguments() tea.Cmd {
 			return result.NoteMsg{Text: err.Error(), Bad: true}
 		}
 		return later(func() tea.Cmd { m.edited(edited, draft, strings.TrimSpace(string(written))); return nil })
+	})
+}
+
+// openLog shows the file with all that a server wrote to its stderr.
+func openLog(path string) tea.Cmd {
+	return result.Page(os.Getenv("PAGER"), func(out io.Writer, _ bool) error {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		lines := bufio.NewReader(file)
+		for {
+			line, err := lines.ReadString('\n')
+			if line != "" {
+				if _, err := io.WriteString(out, render.SafeBlock(line)); err != nil {
+					return err
+				}
+			}
+			if err != nil {
+				return nil
+			}
+		}
 	})
 }
 

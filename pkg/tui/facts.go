@@ -48,15 +48,47 @@ func environment(entry *config.Server) string {
 	return strings.Join(lines, "\n")
 }
 
+// printedLines is how many lines of stderr, and of stdout, the page of a failed server shows.
+const printedLines = 8
+
+// failureLines returns what is known of a server that has failed or ended: the cause, what to do, its last words.
+func (p *page) failureLines(width int) []string {
+	s := p.server
+	cause := p.theme.Glyphs.Bad + " " + p.safe(s.summary(p.now()))
+	lines := p.theme.Paragraph(pane.Bad, cause, width)
+	if s.status == statusFailed && s.hint != "" {
+		lines = append(lines, p.theme.Paragraph(pane.Plain, p.safeBlock(s.hint), width)...)
+	}
+	lines = append(lines, p.theme.Paragraph(pane.Dim, p.safeBlock(s.reason), width)...)
+	if s.failure == nil {
+		return append(lines, "")
+	}
+	stderr, stdout := s.failure.Printed(printedLines)
+	printed := func(name string, printed []string) {
+		if len(printed) == 0 {
+			return
+		}
+		lines = append(lines, "", p.theme.Paint(pane.Heading, name))
+		for _, line := range printed {
+			lines = append(lines, p.theme.Cut(p.safe(ansi.Strip(line)), width))
+		}
+	}
+	printed("stderr", stderr)
+	printed("stdout", stdout)
+	return append(lines, "")
+}
+
 // serverFacts returns the lines of a server's page.
 func (p *page) serverFacts(width int) []string {
 	s, now := p.server, p.now()
 	facts := factList{theme: p.theme, width: width}
 	fact := facts.add
-	fact("state", p.state(s))
-	fact("reason", p.safeBlock(s.reason))
-	if s.status == statusFailed {
-		fact("hint", p.safeBlock(s.hint))
+	if s.status == statusFailed || s.status == statusEnded {
+		facts.lines = append(p.failureLines(width), pane.Wrap(p.actionLine(), width)...)
+		facts.lines = append(facts.lines, "")
+	} else {
+		role, sign := p.sign(s)
+		fact("state", p.theme.Paint(role, sign+" "+p.safe(s.detail(now))))
 	}
 	p.addDiagnosis(&facts, &s.diagnosis)
 	fact("url", p.safe(s.config.URL))
@@ -93,7 +125,10 @@ func (p *page) serverFacts(width int) []string {
 	if s.polluted > 0 {
 		fact("stdout", p.theme.Paint(pane.Warn, words.Count(s.polluted, "line")+" not JSON-RPC"))
 	}
-	lines := append(append(facts.lines, ""), pane.Wrap(p.actionLine(), width)...)
+	lines := facts.lines
+	if s.status != statusFailed && s.status != statusEnded {
+		lines = append(append(lines, ""), pane.Wrap(p.actionLine(), width)...)
+	}
 	if session != nil && session.Instructions != "" {
 		text := session.Instructions
 		lines = append(lines, "", p.theme.Paint(pane.Heading, "instructions"), "")

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"testing"
 	"time"
@@ -41,6 +40,7 @@ func house(t *testing.T) *driver {
 	}
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
 		servers.ProcessStarted{Time: at(0), Server: "zwave", PID: 4711, Command: []string{"node", "zwave-mcp-server.js"}},
+		servers.Attempt{Time: at(1), Server: "weather", Attempt: 1, Of: 3, Limit: 30 * time.Second},
 		servers.ProcessStarted{Time: at(1), Server: "weather", PID: 4712, Command: []string{"npx", "-y", "weather-mcp"}},
 		sent(3, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`),
 		servers.PollutedLine{Time: at(60), Server: "zwave", Class: servers.ClassText, Line: 1, Phase: servers.PhaseStart, Text: []byte("[dotenv@17.2.3] injecting env (3) from .env"), Size: 43},
@@ -50,7 +50,9 @@ func house(t *testing.T) *driver {
 		sent(91, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`),
 		got(93, 3, `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}`),
 		servers.Connected{Time: at(94), Server: "zwave", Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 3, InitializeMS: 85, ListMS: 2}},
-		servers.ConnectFailed{Time: at(900), Server: "mail", Err: errors.New("server \"mail\" exited: exit status 1 after 122ms; stderr: Error: API_KEY is not set")},
+		servers.ConnectFailed{Time: at(900), Server: "mail", Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
+			Server: "mail", Ending: servers.EndingExited, How: "exit status 1", StderrTail: []string{"Error: API_KEY is not set"},
+		}}},
 	}})
 	d.m.setTools()
 	return d

@@ -143,11 +143,13 @@ func (m *model) serverKeys() []pane.Binding {
 	if s == nil || m.page.serverList != nil {
 		return nil
 	}
-	stop, examine := func() tea.Cmd { return m.servers.stop(s) }, func() tea.Cmd { return m.servers.examine(s) }
+	examine := func() tea.Cmd { return m.servers.examine(s) }
 	noDoctor := pane.Off(m.options.Examine == nil, "the doctor is not here")
+	noLog := pane.Off(s.failure == nil || s.failure.StderrPath == "", "it has left no log")
 	return []pane.Binding{
-		{Keys: []string{"s"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it does not run"), Do: stop},
+		{Keys: []string{"s"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it does not run"), Do: m.stopServer},
 		{Keys: []string{"d"}, Help: "ask the doctor", Off: noDoctor, Do: examine},
+		{Keys: []string{"o"}, Help: "open its log", Off: noLog, Do: func() tea.Cmd { return openLog(s.failure.StderrPath) }},
 	}
 }
 

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"toolx/pkg/config"
@@ -38,10 +40,14 @@ type server struct {
 	timing    exec.Timing
 	held      *servers.Held // how it is shared with other processes; nil: it is not
 	retry     servers.Retry // the last one, while retrying
-	reason    string        // why it failed or ended
-	hint      string        // what to do about a start that failed
-	polluted  int           // lines of this life
+	attempt   servers.Attempt
+	launcher  string           // the package manager that is fetching it, empty if none is known to
+	failure   *servers.Failure // why it failed or ended; nil where only reason says so
+	reason    string           // why it failed or ended
+	hint      string           // what to do about a start that failed
+	polluted  int              // lines of this life
 	diagnosis diagnosis
+	diagnosed time.Time // since of the failure that the doctor was asked about by itself
 	// completes and subscribes report which capabilities it has besides lists.
 	completes, subscribes bool
 	// asked says that the user stopped it, or is restarting it.
@@ -71,10 +77,15 @@ func (s *server) become(to status, at time.Time) { s.status, s.since = to, at }
 func (s *server) take(event exec.Event) (toolsChanged bool) {
 	at := event.When()
 	switch e := event.(type) {
+	case servers.Attempt:
+		s.attempt, s.launcher = e, ""
+		s.become(statusStarting, at)
 	case servers.ProcessStarted:
 		s.pid, s.command, s.polluted, s.reason, s.asked = e.PID, e.Command, 0, "", false
-		s.files = nil
+		s.files, s.failure = nil, nil
 		s.become(statusStarting, at)
+	case servers.StartOverdue:
+		s.launcher = e.Launcher
 	case servers.Retry:
 		s.retry = e
 		s.become(statusRetrying, at)
@@ -83,7 +94,8 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.become(statusReady, at)
 		return true
 	case servers.ConnectFailed:
-		s.reason, s.hint = e.Err.Error(), result.Hint(e.Err)
+		s.reason, s.hint, s.failure = e.Err.Error(), result.Hint(e.Err), nil
+		_ = errors.As(e.Err, &s.failure) // another error has no more to tell
 		s.become(statusFailed, at)
 	case servers.ProcessExited:
 		s.exited(e)
@@ -102,7 +114,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 // lost records that the session of a server that was ready is lost, whether or not its process runs.
 func (s *server) lost(e servers.SessionLost) {
 	if s.status == statusReady {
-		s.reason = string(e.Why.Ending)
+		s.reason, s.failure = string(e.Why.Ending), e.Why
 		s.become(statusEnded, e.When())
 	}
 }
@@ -140,7 +152,11 @@ func (s *server) exited(e servers.ProcessExited) {
 func (s *server) summary(now time.Time) string {
 	switch s.status {
 	case statusStarting:
-		return "starting " + pane.Duration(now.Sub(s.since))
+		took := now.Sub(s.since)
+		if limit := s.attempt.Limit; limit > 0 && took >= time.Second && took <= limit {
+			return fmt.Sprintf("%.0f/%.0f s", math.Floor(took.Seconds()), limit.Seconds())
+		}
+		return pane.Duration(took)
 	case statusRetrying:
 		wait := max(0, s.retry.Delay-now.Sub(s.since))
 		return fmt.Sprintf("attempt %d of %d in %s", s.retry.Attempt+1, s.retry.Of, pane.Duration(wait))
@@ -150,12 +166,42 @@ func (s *server) summary(now time.Time) string {
 		}
 		ms := s.timing.StartMS + s.timing.InitializeMS + s.timing.ListMS
 		return pane.Duration(time.Duration(ms * float64(time.Millisecond)))
-	case statusFailed:
-		return "failed"
-	case statusEnded:
+	case statusFailed, statusEnded:
+		if s.failure != nil {
+			return s.failure.Brief()
+		}
+		if s.status == statusFailed {
+			return "failed"
+		}
 		return cmp.Or(s.reason, "ended")
 	case statusStopped:
 		return "stopped"
 	}
 	return "not started"
+}
+
+// downloadTime is how long a package manager takes that has what it needs.
+const downloadTime = 2 * time.Second
+
+// detail returns the server's state at now in a sentence: of a start, how long it may take, which attempt it is, and
+// what it waits for.
+func (s *server) detail(now time.Time) string {
+	if s.status != statusStarting {
+		return s.summary(now)
+	}
+	took := now.Sub(s.since)
+	text := "starting " + pane.Duration(took)
+	if limit := s.attempt.Limit; limit > 0 {
+		text = fmt.Sprintf("starting %.1f / %g s", took.Seconds(), limit.Seconds())
+	}
+	if s.attempt.Attempt > 1 {
+		text += fmt.Sprintf(", attempt %d of %d", s.attempt.Attempt, s.attempt.Of)
+	}
+	if s.launcher != "" && took >= downloadTime {
+		text += ", " + s.launcher + " may be downloading"
+	}
+	if s.attempt.Limit > 0 && took > s.attempt.Limit {
+		text += "; toolx waits on, s stops it"
+	}
+	return text
 }

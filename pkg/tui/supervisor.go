@@ -23,6 +23,8 @@ type supervisor struct {
 	*shared
 	list []*server
 	tree *tree
+	// looked is when servers that start were looked at last.
+	looked time.Time
 	// changedTools and changedLists show tools and other items that are not the same any more.
 	changedTools, changedLists func()
 }
@@ -92,6 +94,30 @@ func (su *supervisor) opened(s *server, err error) tea.Cmd {
 	return nil
 }
 
+// fetchLook is how often the interface looks whether servers that start are being fetched.
+const fetchLook = time.Second
+
+// look returns the command that finds out which servers are being fetched, if it is time for that.
+func (su *supervisor) look() tea.Cmd {
+	if su.options.Fetching == nil || su.now().Sub(su.looked) < fetchLook {
+		return nil
+	}
+	su.looked = su.now()
+	var commands []tea.Cmd
+	for _, s := range su.list {
+		if pid := s.pid; pid != 0 && s.status == statusStarting {
+			fetching := func() string { return su.options.Fetching(pid) }
+			commands = append(commands, after(fetching, func(launcher string) tea.Cmd {
+				if s.pid == pid {
+					s.launcher = launcher
+				}
+				return nil
+			}))
+		}
+	}
+	return tea.Batch(commands...)
+}
+
 // restart stops a server and starts it again.
 func (su *supervisor) restart(s *server) tea.Cmd {
 	s.asked = true
@@ -116,6 +142,13 @@ func (su *supervisor) stop(s *server) tea.Cmd {
 	})
 }
 
+// lost takes why a server has ended that was ready, from its session.
+func (su *supervisor) lost(s *server) {
+	if session := su.options.Pool.Session(s.name); session != nil && s.failure == nil {
+		s.failure = session.Err()
+	}
+}
+
 // examine runs the doctor on a server. The last report stays until the new one arrives.
 func (su *supervisor) examine(s *server) tea.Cmd {
 	s.diagnosis.since = su.now()
@@ -130,6 +163,16 @@ func (su *supervisor) examine(s *server) tea.Cmd {
 		s.diagnosis = d
 		return nil
 	})
+}
+
+// diagnose lets the doctor examine a server that has failed, once for each failure. s may be nil.
+func (su *supervisor) diagnose(s *server) tea.Cmd {
+	if s == nil || s.status != statusFailed || s.diagnosed.Equal(s.since) || s.diagnosis.running() ||
+		su.options.Examine == nil {
+		return nil
+	}
+	s.diagnosed = s.since
+	return su.examine(s)
 }
 
 // diagnosis is the doctor's report on a server.

@@ -395,8 +395,14 @@ func (t *tree) stray(s *server) string {
 	return t.theme.Paint(pane.Warn, fmt.Sprintf("%s%d stray", t.theme.Glyphs.Warn, s.polluted))
 }
 
-// state returns a server's state with its sign.
+// state returns a server's state with its sign, in a few words.
 func (s *shared) state(of *server) string {
+	role, sign := s.sign(of)
+	return s.theme.Paint(role, sign+" "+s.safe(of.summary(s.now())))
+}
+
+// sign returns the sign of a server's state and its role.
+func (s *shared) sign(of *server) (pane.Role, string) {
 	glyphs := s.theme.Glyphs
 	sign, role := glyphs.Off, pane.Dim
 	switch of.status {
@@ -407,7 +413,7 @@ func (s *shared) state(of *server) string {
 	case statusFailed, statusEnded:
 		sign, role = glyphs.Bad, pane.Bad
 	}
-	return s.theme.Paint(role, sign+" "+render.Safe(of.summary(s.now())))
+	return role, sign
 }
 
 // itemLine draws an item with its badges; a long name is cut before its badges are.

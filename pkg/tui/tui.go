@@ -57,6 +57,9 @@ type Options struct {
 	Request func(exec.Call) (json.RawMessage, error)
 	// Examine runs the doctor on a server; nil if there is no doctor.
 	Examine func(ctx context.Context, server string) (*doctor.Report, error)
+	// Fetching returns the package manager that is still fetching the server of a process, empty if none is; nil if
+	// nobody can tell.
+	Fetching func(pid int) string
 	// Memory returns the memory that a process uses, in bytes; ok is false if that is not known.
 	Memory func(pid int) (bytes int64, ok bool)
 	// Hide masks secrets; nil shows everything.

@@ -223,13 +223,53 @@ func TestServerStates(t *testing.T) {
 	}})
 	d.shows("zwave ✓ 85 ms !1 stray (1)", "gone ✗ failed", "attempt 2 of 3 in")
 	d.press("down", "down")
-	d.shows("server gone", "found: gone", "hint", "install the thing")
+	d.shows("server gone", "found: gone", "install the thing")
 	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "gone", "***") }
 	d.shows("found: ***")
 	d.m.updateEvents(eventsMsg{
 		events: []exec.Event{servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 3"}},
 	})
 	d.shows("zwave ✗ exit status 3")
+}
+
+// A start says how long it may take, which attempt it is, and whether it is being fetched; it is not ended at its limit.
+// A server that has failed shows its cause, its last words, and what the doctor finds, unasked.
+func TestPageOfAStart(t *testing.T) {
+	d := drive(t, []string{"late"})
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
+	clock := noon()
+	d.m.now = func() time.Time { return clock }
+	d.m.options.Fetching = func(int) string { return "npx" }
+	examined := 0
+	d.m.options.Examine = func(context.Context, string) (*doctor.Report, error) {
+		examined++
+		return nil, errors.New("the doctor is out")
+	}
+	take := func(events ...exec.Event) { d.send(eventsMsg{events: events}) }
+	at := exec.Time{At: noon()}
+	take(servers.Attempt{Time: at, Server: "late", Attempt: 2, Of: 3, Limit: 30 * time.Second},
+		servers.ProcessStarted{Time: at, Server: "late", PID: 7})
+	clock = noon().Add(19900 * time.Millisecond)
+	d.send(tickMsg{})
+	d.until("the launcher", func() bool { return d.m.servers.list[0].launcher == "npx" })
+	d.shows("19/30 s", "starting 19.9 / 30 s, attempt 2 of 3, npx may be downloading")
+	clock = noon().Add(31 * time.Second)
+	d.shows("late ⠋ 31.0 s", "starting 31.0 / 30 s")
+	d.press("s")
+	d.shows("npx is still downloading it")
+	d.press("n")
+	failure := &servers.Failure{
+		Server: "late", Ending: servers.EndingExited, How: "exit status 1",
+		StderrTail: []string{"connecting", "Error: DATABASE_URL is not set"}, Stdout: []string{"hello \x1b[2J"},
+	}
+	failed := servers.ConnectFailed{Time: at, Server: "late", Err: &servers.ConnectError{Server: "late", Last: failure}}
+	take(failed)
+	d.until("the doctor", func() bool { return d.m.servers.list[0].diagnosis.err != nil })
+	d.shows("▾ late ✗ DATABASE_URL is not", "✗ DATABASE_URL is not set", "connecting", "hello", "the doctor is out")
+	d.send(tickMsg{})
+	if examined != 1 {
+		t.Errorf("the doctor was asked %d times", examined)
+	}
 }
 
 // What the doctor finds stands on the server's page as the command line shows it: where it
@@ -485,7 +525,7 @@ func TestLostServer(t *testing.T) {
 	take(servers.SessionLost{
 		Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdout},
 	})
-	d.shows("zwave ✗ closed its stdout", "reason", "7", "r restart the server")
+	d.shows("zwave ✗ closed its stdout", "7", "r restart the server")
 	take(servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 0"})
 	d.shows("zwave ✗ closed its stdout")
 
@@ -494,6 +534,8 @@ func TestLostServer(t *testing.T) {
 		Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin},
 	})
 	d.press("s")
+	d.shows("stop server zwave?")
+	d.press("y")
 	d.until("its end", func() bool { return d.m.servers.list[0].status == statusStopped })
 	d.shows("zwave ○ stopped")
 }

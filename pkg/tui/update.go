@@ -17,10 +17,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.update(msg)
 }
 
-// update handles one message, then updates the suggestions for the argument under the cursor, and schedules a tick
-// where the screen changes by itself.
+// update handles one message, then updates the suggestions for the argument under the cursor, lets the doctor examine a
+// failed server that is shown, and schedules a tick where the screen changes by itself.
 func (m *model) update(msg tea.Msg) tea.Cmd {
-	return tea.Batch(m.take(msg), m.suggested.suggest(m.focus == areaPage), m.tick())
+	return tea.Batch(m.take(msg), m.suggested.suggest(m.focus == areaPage), m.servers.diagnose(m.page.server), m.tick())
 }
 
 func (m *model) take(msg tea.Msg) tea.Cmd {
@@ -47,6 +47,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case tickMsg:
 		m.ticking = false
 		m.fade(noteTime)
+		return m.servers.look()
 	case watch.HistoryMsg:
 		return m.watch.Update(msg)
 	case result.NoteMsg:
@@ -188,6 +189,10 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 			}
 		case servers.ProcessStarted:
 			commands = append(commands, m.servers.remember(e))
+		case servers.ProcessExited:
+			if s := m.servers.server(e.Server); s != nil && s.status == statusEnded {
+				m.servers.lost(s)
+			}
 		case servers.Connected:
 			commands = append(commands, m.servers.meet(e.Server))
 		case servers.Notification:

@@ -18,9 +18,12 @@ import (
 )
 
 // openPager shows the whole content of the tab in the user's pager.
-func (v *View) openPager() tea.Cmd {
-	variable := v.getenv("PAGER")
-	pager := newPager(variable, v.tabs[v.current])
+func (v *View) openPager() tea.Cmd { return Page(v.getenv("PAGER"), v.tabs[v.current].write) }
+
+// Page returns the command that shows what write writes in a pager. variable is $PAGER; write is asked for text that is
+// safe for a terminal.
+func Page(variable string, write func(out io.Writer, safe bool) error) tea.Cmd {
+	pager := newPager(variable, write)
 	return tea.Exec(pager, func(err error) tea.Msg {
 		if err != nil {
 			name := cmp.Or(strings.TrimSpace(variable), pager.Args[0])
@@ -30,12 +33,12 @@ func (v *View) openPager() tea.Cmd {
 	})
 }
 
-// newPager makes the pager of a tab.
-func newPager(variable string, l *tab) *pager {
+// newPager makes a pager.
+func newPager(variable string, write func(out io.Writer, safe bool) error) *pager {
 	words := pagerCommand(variable)
 	command := exec.Command(words[0], words[1:]...)
 	command.Env = config.Environ()
-	return &pager{Cmd: command, write: l.write}
+	return &pager{Cmd: command, write: write}
 }
 
 // pagerCommand returns the program of $PAGER with its flags, or less if it is not set. With its flag

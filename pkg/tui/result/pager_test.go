@@ -40,7 +40,7 @@ func script(t *testing.T, lines string) string {
 // runPager runs the pager of a tab, as Bubble Tea does.
 func runPager(t *testing.T, v *View, variable string) (string, error) {
 	t.Helper()
-	p := newPager(variable, v.tabs[v.current])
+	p := newPager(variable, v.tabs[v.current].write)
 	var out bytes.Buffer
 	p.SetStdin(strings.NewReader("keys"))
 	p.SetStdout(&out)
