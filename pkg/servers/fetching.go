@@ -106,8 +106,8 @@ func fetchingIn(tree []treeProcess) string {
 	return ""
 }
 
-// Fetching returns the name of the package manager that is still fetching the server whose process has this number, such
-// as npx. It is empty if none is, and where the system does not tell.
+// Fetching returns the name of the package manager that is still fetching the server whose process has this number,
+// such as npx. It is empty if none is, and where the system does not tell.
 func Fetching(pid int) string { return fetchingIn(treeOf(pid)) }
 
 const (
@@ -117,8 +117,8 @@ const (
 	maxFetch = 10 * time.Minute
 )
 
-// overdueStart decides at the limit of a start whether to wait on. A download by a package manager does not count, because
-// ending it leaves a broken cache.
+// overdueStart decides at the limit of a start whether to wait on. A download by a package manager does not count,
+// because ending it leaves a broken cache.
 type overdueStart struct {
 	*Session
 	dial  dial

@@ -141,6 +141,7 @@ func TestGoldenFeatures(t *testing.T) {
 func TestPictures(t *testing.T) {
 	d := house(t)
 	d.m.theme.Change(pane.NewTheme(true, true, false))
+	d.m.theme.Tint(true)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("j", "enter", "text:Switch One", "tab", "space", "ctrl+r")
 	d.until("the result", func() bool { return !d.m.calls.shown.running() })
@@ -157,6 +158,7 @@ func TestPictures(t *testing.T) {
 
 	d = library(t)
 	d.m.theme.Change(pane.NewTheme(true, true, false))
+	d.m.theme.Tint(true)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
 	d.picture("prompt")
 }

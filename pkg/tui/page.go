@@ -42,6 +42,8 @@ type page struct {
 	list   pane.List // the lines of what scrolls
 	focus  bool
 	told   pane.Cache[toldTab]
+	intro  pane.Cache[toldTab]        // what stands above the form
+	above  int                        // how many lines of it were drawn last
 	report pane.Cache[*doctor.Report] // of the doctor
 	// instructions are a server's. They are cached because its page is drawn every second and hostile
 	// instructions can be slow to lay out.
@@ -210,6 +212,12 @@ func (p *page) inner() pane.Pane {
 func (p *page) editing() bool { return p.inner() != nil && p.inner().Editing() }
 
 func (p *page) update(msg tea.Msg) tea.Cmd {
+	if click, ok := msg.(tea.MouseClickMsg); ok && p.shown() == tabForm {
+		click.Y -= p.above
+		if msg = click; click.Y < 0 {
+			return nil
+		}
+	}
 	if inner := p.inner(); inner != nil {
 		return inner.Update(msg)
 	}
@@ -288,8 +296,18 @@ func (p *page) render(width, height int, foot []string) string {
 }
 
 func (p *page) renderTab(width, height int) string {
+	p.above = 0
 	if inner := p.inner(); inner != nil {
-		return inner.Render(width, height)
+		if p.shown() != tabForm {
+			return inner.Render(width, height)
+		}
+		intro := p.introLines(width, height)
+		p.above = len(intro)
+		form := inner.Render(width, height-p.above)
+		if p.above == 0 {
+			return form
+		}
+		return p.theme.Block(intro, width, p.above) + "\n" + form
 	}
 	var lines []string
 	switch {

@@ -80,6 +80,9 @@ func Run(ctx context.Context, options Options) error {
 	profile := profileOf(options.Out, os.Environ(), options.Color, terminfoColors)
 	options.Color = profile > colorprofile.ASCII
 	g := &crashGuard{model: newModel(inside, options), end: cancel}
+	if profile >= colorprofile.ANSI256 {
+		g.model.theme.Tint(true)
+	}
 	g.model.theme.Pictures = result.ShowsPictures(os.Getenv)
 	stop := options.Bus.Subscribe(g.model.feed.take)
 	defer stop()

@@ -78,6 +78,9 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 func (s *shared) takeBackground(msg tea.BackgroundColorMsg) {
 	theme := pane.NewTheme(s.options.Color, msg.IsDark(), s.options.ASCII)
 	theme.Clusters, theme.Pictures = s.theme.Clusters, s.theme.Pictures
+	if s.theme.Tints {
+		theme.Tint(msg.IsDark())
+	}
 	s.theme.Change(theme)
 }
 

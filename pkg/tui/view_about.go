@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolx/pkg/exec"
@@ -29,15 +30,53 @@ func (p *page) tell(width int) []string {
 	})
 }
 
+// heading returns an item's title and badges in a line; empty if it has neither.
+func (p *page) heading() string {
+	tool := p.item.Tool
+	var parts []string
+	if tool.Title != "" && tool.Title != tool.Plain {
+		parts = append(parts, p.theme.Paint(pane.Heading, render.Safe(tool.Title)))
+	}
+	if badges := render.Badges(tool); len(badges) > 0 {
+		parts = append(parts, p.theme.Paint(pane.Badge, strings.Join(badges, " ")))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// leastForm is how many lines a form needs below what an item says of itself.
+const leastForm = 8
+
+// introLines returns what stands above an item's form: title, badges and description, a third of the height at most,
+// and less where the form needs the room; nothing where there is nothing to say or no room.
+func (p *page) introLines(width, height int) []string {
+	whole := p.intro.Lines(p.theme, toldTab{p.item, tabForm}, width, func() []string {
+		var lines []string
+		if heading := p.heading(); heading != "" {
+			lines = append(lines, p.theme.Cut(heading, width))
+		}
+		if p.item.Description != "" {
+			lines = append(lines, markdown.Render(p.item.Description, width, p.theme)...)
+		}
+		return lines
+	})
+	need := max(leastForm, min(p.form.Lines(), height*2/3))
+	room := min(height/3, height-need) - 1 // for the empty line
+	if len(whole) == 0 || room <= 0 || p.form.AsJSON() {
+		return nil
+	}
+	lines := slices.Clone(whole[:min(len(whole), room)])
+	if rest := len(whole) - len(lines); rest > 0 {
+		lines[len(lines)-1] = p.theme.Cut(lines[len(lines)-1], width-2) + " " + p.theme.Glyphs.More
+	}
+	return append(lines, "")
+}
+
 // about returns the description of an item.
 func (p *page) about(width int) []string {
 	tool := p.item.Tool
 	var lines []string
-	if tool.Title != "" && tool.Title != tool.Plain {
-		lines = append(lines, p.theme.Paint(pane.Heading, render.Safe(tool.Title)), "")
-	}
-	if badges := render.Badges(tool); len(badges) > 0 {
-		lines = append(lines, p.theme.Paint(pane.Badge, strings.Join(badges, " ")), "")
+	if heading := p.heading(); heading != "" {
+		lines = append(lines, heading, "")
 	}
 	lines = append(lines, p.resourceFacts(width)...)
 	lines = append(lines, markdown.Render(tool.Description, width, p.theme)...)

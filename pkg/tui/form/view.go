@@ -46,6 +46,15 @@ func (f *Form) Render(width, height int) string {
 	return f.theme.Block(append(fill(lines, p.height), footer...), width, height)
 }
 
+// Lines returns how many lines the form would take without scrolling, with those that explain the field.
+func (f *Form) Lines() int {
+	const footer = 5
+	return len(f.visible()) + footer
+}
+
+// AsJSON reports whether the form is edited as JSON.
+func (f *Form) AsJSON() bool { return f.json != nil }
+
 // fill cuts or pads lines to count.
 func fill(lines []string, count int) []string {
 	if len(lines) > count {

@@ -69,13 +69,24 @@ func apart(line string) string {
 	return out.String()
 }
 
-// UnderCursor draws the row under the cursor of a pane, which has the focus or not.
+// UnderCursor draws the row under the cursor of a pane, which has the focus or not. The row keeps its own styles.
 func (t *Theme) UnderCursor(row string, focus bool, width int) string {
-	row = ansi.Strip(row)
-	if !focus {
-		return t.Paint(Marked, row)
+	role := Marked
+	if focus {
+		role, row = Selected, t.Fit(row, width)
 	}
-	return t.Paint(Selected, t.Fit(row, width))
+	if t.Tints {
+		role, row = Tinted, t.Fit(row, width)
+		if focus {
+			role = Selected
+		}
+	}
+	const mark = "\x00" // a row has none
+	open, end, styled := strings.Cut(t.Paint(role, mark), mark)
+	if !styled {
+		return row
+	}
+	return open + strings.ReplaceAll(row, ansi.ResetStyle, ansi.ResetStyle+open) + end
 }
 
 // Block makes lines fill a rectangle exactly: each line is fitted to the width, and the list is cut or

@@ -17,6 +17,7 @@ const (
 	Bad           // it failed
 	Selected      // the row under the cursor, in the pane with focus
 	Marked        // the row under the cursor, in another pane
+	Tinted        // the same, on a terminal that has colours to tint it
 	Found         // what a pattern has found in a row
 	Badge         // what a tool says of itself
 	Number        // values by their kind, in JSON
@@ -35,9 +36,22 @@ type Theme struct {
 	Clusters bool
 	// Pictures says that the terminal shows images.
 	Pictures bool
+	// Tints says that the row under the cursor has a background of its own, for which 16 colours are not enough.
+	Tints bool
 
 	styles  map[Role]lipgloss.Style
 	version int // counts changes
+}
+
+// Tint gives the row under the cursor a background of its own; dark reports whether the terminal's is dark.
+func (t *Theme) Tint(dark bool) {
+	strong, weak := "#d0d7de", "#eaeef2"
+	if dark {
+		strong, weak = "#3a3f4b", "#26292f"
+	}
+	t.Tints = true
+	t.styles[Selected] = lipgloss.NewStyle().Background(lipgloss.Color(strong)).Bold(true)
+	t.styles[Tinted] = lipgloss.NewStyle().Background(lipgloss.Color(weak))
 }
 
 // Change makes the theme look like another. All panes share one theme, so they need not be told.
