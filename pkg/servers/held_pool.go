@@ -134,8 +134,9 @@ func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 	offered.Elicitation = elicitation() // a later client may have a user
 	spec := &HoldSpec{
 		Record: record, Sessions: *p.options.Sessions, Launch: *d.launch, Transport: server.Transport,
-		Protocol: d.protocol, StartTimeout: d.startTimeout, Patient: d.patient, MaxMessage: d.maxMessage, StdinGrace: d.stdinGrace,
-		StderrDir: d.stderrDir, EraFile: d.eras.path, CACert: d.http.CACert, Insecure: d.http.Insecure,
+		Protocol: d.protocol, StartTimeout: d.startTimeout, Patient: d.patient, MaxMessage: d.maxMessage,
+		StdinGrace: d.stdinGrace, StderrDir: d.stderrDir,
+		EraFile: d.eras.path, CACert: d.http.CACert, Insecure: d.http.Insecure,
 		Attempts: d.attempts, BaseDelay: d.baseDelay, Offered: asJSON(offered),
 	}
 	if spec.Launch.Cwd == "" { // a holder has another current folder

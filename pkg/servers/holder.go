@@ -185,8 +185,9 @@ func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 	var offered mcp.ClientCapabilities
 	_ = json.Unmarshal(spec.Offered, &offered) // toolx wrote it
 	h.dial = Options{
-		Bus: h.bus, StartTimeout: spec.StartTimeout, Patient: spec.Patient, Protocol: spec.Protocol, MaxMessage: spec.MaxMessage,
-		StdinGrace: spec.StdinGrace, StderrDir: spec.StderrDir, EraFile: spec.EraFile, Version: spec.Sessions.Version,
+		Bus: h.bus, StartTimeout: spec.StartTimeout, Patient: spec.Patient, Protocol: spec.Protocol,
+		MaxMessage: spec.MaxMessage, StdinGrace: spec.StdinGrace, StderrDir: spec.StderrDir,
+		EraFile: spec.EraFile, Version: spec.Sessions.Version,
 		Attempts: spec.Attempts, BaseDelay: spec.BaseDelay, HTTP: http, Answers: standIns(offered),
 	}.dial(spec.Launch.Entry(spec.Name, spec.Transport), &h.spec.Launch)
 	h.dial.relay = h

@@ -51,7 +51,8 @@ func house(t *testing.T) *driver {
 		got(93, 3, `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}`),
 		servers.Connected{Time: at(94), Server: "zwave", Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 3, InitializeMS: 85, ListMS: 2}},
 		servers.ConnectFailed{Time: at(900), Server: "mail", Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
-			Server: "mail", Ending: servers.EndingExited, How: "exit status 1", StderrTail: []string{"Error: API_KEY is not set"},
+			Server: "mail", Ending: servers.EndingExited, How: "exit status 1",
+			StderrTail: []string{"Error: API_KEY is not set"},
 		}}},
 	}})
 	d.m.setTools()

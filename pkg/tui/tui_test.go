@@ -232,8 +232,8 @@ func TestServerStates(t *testing.T) {
 	d.shows("zwave ✗ exit status 3")
 }
 
-// A start says how long it may take, which attempt it is, and whether it is being fetched; it is not ended at its limit.
-// A server that has failed shows its cause, its last words, and what the doctor finds, unasked.
+// A start says how long it may take, which attempt it is, and whether it is being fetched; its limit does not end it. A
+// server that has failed shows its cause, its last words, and what the doctor finds, unasked.
 func TestPageOfAStart(t *testing.T) {
 	d := drive(t, []string{"late"})
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
