@@ -38,6 +38,10 @@ type suite struct{ *testing.M }
 // many: mostly they wait for processes. What buildToolx made is removed at the end.
 func (s suite) Run() int {
 	flag.Parse()
+	// Tests that run toolx in this process must not find the sessions of whoever runs them.
+	if err := os.Unsetenv("XDG_RUNTIME_DIR"); err != nil {
+		panic(err)
+	}
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {

@@ -19,7 +19,10 @@ import (
 )
 
 // Server is an MCP server of tools, for any transport.
-type Server struct{ sdk *server.MCPServer }
+type Server struct {
+	sdk   *server.MCPServer
+	tasks *tasks
+}
 
 // New returns a server of tools, whose calls go through executor. The calls end with ctx, whatever the context of the
 // request that made them. version is that of toolx.
@@ -31,7 +34,16 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 			rejectUnknown(executor, request)
 		}
 	})
-	mcpServer := server.NewMCPServer("toolx", version, server.WithToolCapabilities(false), server.WithHooks(hooks))
+	options := []server.ServerOption{server.WithToolCapabilities(false), server.WithHooks(hooks)}
+	s := new(Server)
+	s.tasks = newTasks(tools, func(ctx context.Context, message json.RawMessage) mcp.JSONRPCMessage {
+		return s.sdk.HandleMessage(ctx, message)
+	})
+	if len(s.tasks.slow) > 0 {
+		options = append(options, server.WithTaskCapabilities(true, true, true),
+			server.WithExtensions(map[string]any{tasksExtension: struct{}{}}))
+	}
+	s.sdk = server.NewMCPServer("toolx", version, options...)
 	for _, tool := range tools {
 		handle := handlerOf(executor, tool)
 		bounded := func(callCtx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -40,9 +52,9 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 			defer context.AfterFunc(ctx, cancel)()
 			return handle(callCtx, request)
 		}
-		mcpServer.AddTool(definitionOf(tool), bounded)
+		s.sdk.AddTool(definitionOf(tool), bounded)
 	}
-	return &Server{mcpServer}
+	return s
 }
 
 // rejectUnknown records the call of a tool that does not exist (EXEC-6). The SDK answers it with a message that
@@ -62,7 +74,12 @@ func errorText(message string) string {
 
 // definitionOf returns a tool in the SDK's form, with its schemas unchanged.
 func definitionOf(tool *exec.Tool) mcp.Tool {
+	var execution *mcp.ToolExecution
+	if support := taskSupport(tool); support != "" {
+		execution = &mcp.ToolExecution{TaskSupport: support}
+	}
 	return mcp.Tool{
+		Execution:       execution,
 		Name:            tool.Name,
 		Title:           tool.Title,
 		Description:     tool.Description,

@@ -42,6 +42,7 @@ const (
 // is answered in the order in which it came.
 type stdioClient struct {
 	server *server.MCPServer
+	tasks  *tasks
 	out    *AnswerWriter
 	limit  int64 // of a message, in bytes
 	warn   func(text string)
@@ -67,12 +68,13 @@ type openCall struct {
 func (s *Server) Stdio(
 	ctx context.Context, in io.Reader, out *AnswerWriter, limit int64, warn func(text string),
 ) error {
-	return newStdioClient(s.sdk, out, limit, warn).serve(ctx, in)
+	return newStdioClient(s, out, limit, warn).serve(ctx, in)
 }
 
-func newStdioClient(mcpServer *server.MCPServer, out *AnswerWriter, limit int64, warn func(string)) *stdioClient {
+func newStdioClient(s *Server, out *AnswerWriter, limit int64, warn func(string)) *stdioClient {
 	return &stdioClient{
-		server:  mcpServer,
+		server:  s.sdk,
+		tasks:   s.tasks,
 		out:     out,
 		limit:   limit,
 		warn:    warn,
@@ -123,10 +125,10 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 		c.cancelCall(string(head.Params.RequestID))
 	case head.asks() && !speaks(head.Params.Meta.Revision):
 		c.post(ctx, revisionError(head.ID, head.Params.Meta.Revision))
-	case head.asks() && head.Method == string(mcp.MethodToolsCall):
-		c.beginCall(ctx, head.ID, line.bytes)
+	case head.waits():
+		c.beginCall(ctx, head, line.bytes)
 	default:
-		answer := c.handle(ctx, head.ID, line.bytes)
+		answer := c.handle(ctx, head, line.bytes)
 		c.tellNotices(ctx)
 		c.post(ctx, answer)
 	}
@@ -137,9 +139,15 @@ type requestHead struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
+		Name      string          `json:"name"`
 		RequestID json.RawMessage `json:"requestId"`
+		Task      json.RawMessage `json:"task"`
+		TaskID    string          `json:"taskId"`
 		Meta      struct {
-			Revision string `json:"io.modelcontextprotocol/protocolVersion"`
+			Revision     string `json:"io.modelcontextprotocol/protocolVersion"`
+			Capabilities struct {
+				Extensions map[string]json.RawMessage `json:"extensions"`
+			} `json:"io.modelcontextprotocol/clientCapabilities"`
 		} `json:"_meta"`
 	} `json:"params"`
 }
@@ -180,7 +188,8 @@ func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
 }
 
 // beginCall runs a call in parallel with everything else.
-func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message []byte) {
+func (c *stdioClient) beginCall(ctx context.Context, head requestHead, message []byte) {
+	id := head.ID
 	callCtx, cancel := context.WithCancel(ctx)
 	call := &openCall{cancel: cancel}
 	if !c.admit(string(id), call) {
@@ -190,7 +199,7 @@ func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message
 	}
 	c.pending.Go(func() {
 		defer cancel()
-		answer := c.handle(callCtx, id, message)
+		answer := c.handle(callCtx, head, message)
 		if c.endCall(string(id), call) && answer != nil {
 			c.write(encodeAnswer(answer))
 		}
@@ -243,9 +252,12 @@ func (c *stdioClient) cancelCall(id string) {
 	}
 }
 
-// handle lets the SDK answer a message; nil means no answer. The id is returned as the client wrote it: the SDK reads
-// numbers as floats and loses digits.
-func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []byte) (answer mcp.JSONRPCMessage) {
+// handle lets the SDK answer a message that is not about tasks; nil means no answer. The id is returned as the client
+// wrote it: the SDK reads numbers as floats and loses digits.
+func (c *stdioClient) handle(
+	ctx context.Context, head requestHead, message []byte,
+) (answer mcp.JSONRPCMessage) {
+	id := head.ID
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.warn(fmt.Sprintf("a message of the client could not be handled: %v", cause))
@@ -254,6 +266,9 @@ func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []
 			}
 		}
 	}()
+	if answer, is := c.tasks.answer(ctx, c.session.SessionID(), head, message); is {
+		return answer
+	}
 	switch answer := c.server.HandleMessage(ctx, message).(type) {
 	case mcp.JSONRPCError:
 		if !answer.ID.IsNil() {

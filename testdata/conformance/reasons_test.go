@@ -8,7 +8,7 @@ func serverReasons() []reason {
 		noNotices  = "the tools of a config report no progress and log nothing to the client"
 		noResource = "a config has tools, no resources"
 		noPrompts  = "a config has tools, no prompts"
-		noTasks    = "the extension for tasks is not served"
+		noTasks    = "no tool of this run is one that runs as a task"
 	)
 	return []reason{
 		{"completion-complete", "", "there is nothing to complete: a config has neither prompts nor resource templates"},
