@@ -94,7 +94,9 @@ var (
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
 		`\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[.*),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
-	usageLine   = expression(`(?i)^\s*(?:\[\d+\]\s*)?usage(?:\s*:.*|)$`)
+	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?usage(?:\s*:.*|)$`)
+	// bareUsage is how yargs begins its help.
+	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]]$`)
 	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:options|commands|flags|arguments|positional arguments|examples?|` +
 		`environment variables)\b[^.!?]*:)|[A-Z][A-Z ]+)$`)
 	warningLine = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|DeprecationWarning|\S+Warning:|` +
@@ -102,7 +104,7 @@ var (
 	startsAsError = expression(`^(?:(?:Uncaught )?(?:exception: )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal error)(?:: |$)|` +
 		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
-	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|not (?:be )?(?:set|found|` +
+	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|設定してください|필요합니다|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|not (?:be )?(?:set|found|` +
 		`provided|specified|configured|defined|installed|running|supported|available|exist|accessible|valid|initialized|given)|` +
 		`invalid|cannot|can't|unable|unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|` +
 		`no such|no longer|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
@@ -159,7 +161,7 @@ func (r *reader) add(text string) {
 func (r *reader) classify(l *line, indented bool) {
 	known := l.weight
 	switch {
-	case usageLine().MatchString(l.text):
+	case usageLine().MatchString(l.text), r.saying.usage == "" && bareUsage().MatchString(l.text):
 		r.help = true
 		if r.saying.usage == "" {
 			r.saying.usage = l.text

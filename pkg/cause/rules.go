@@ -218,7 +218,7 @@ var (
 	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|\w+[:-]mcp)(?: (?:start|serve|run|stdio|mcp))?)` +
 		`\b(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch|mcp server)\b)`)
 	// example is a command line among examples.
-	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:server start|mcp start|mcp serve|mcp|serve|server|start|stdio)(?:\s.*)?)$`)
+	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:\w+ )?(?:mcp start|mcp serve|mcp|serve|server|start|stdio)(?:\s.*)?)$`)
 	// wanted is an argument that a usage line asks for.
 	wantedArgument = expression(`<[^<>]+>|\b[A-Z]{3,}[A-Z_]*\b`)
 	commandWord    = expression(`(?i)[<\[](?:sub)?commands?[>\]]|\bCOMMAND\b`)
@@ -234,9 +234,10 @@ func (s *saying) subcommand() string {
 	program, listed := programOf(s.usage), ""
 	for _, l := range s.lines {
 		if found := example().FindStringSubmatch(l.text); found != nil && l.help && starts(found[1], program) {
-			return strings.TrimSpace(found[1])
+			command, _, _ := strings.Cut(found[1], "  ") // what it does follows
+			return strings.TrimSpace(command)
 		}
-		found := serverCommand().FindStringSubmatch(l.text)
+		found := serverCommand().FindStringSubmatch(strings.TrimPrefix(l.text, program+" ")) // yargs repeats it
 		if found == nil || !l.help {
 			continue
 		}
@@ -274,6 +275,9 @@ func programOf(usage string) string {
 	fields = slices.DeleteFunc(fields, func(field string) bool { return field == "$" })
 	if len(fields) > 1 && strings.HasPrefix(strings.ToLower(fields[0]), "usage") && !strings.HasPrefix(fields[1], "[") {
 		return fields[1]
+	}
+	if len(fields) == 2 && commandWord().MatchString(fields[1]) {
+		return fields[0]
 	}
 	return ""
 }
@@ -322,15 +326,14 @@ func (s *saying) advice(head int, c *Cause) []string {
 	if c.Kind == Variable && otherWay().MatchString(c.Line) {
 		fixes = append(fixes, "the server says: "+words.Shorten(bare(c.Line), 200))
 	}
-	if head >= 0 {
-		if at := advises().FindStringIndex(bare(c.Line)); at != nil && c.Kind != Variable && len(c.Fixes) == 0 {
-			fixes = append(fixes, "do what it says: "+words.Shorten(strings.TrimSpace(bare(c.Line)[at[0]:]), 200))
-		}
-		for i := head + 1; i < min(len(s.lines), head+following) && len(fixes) < most; i++ {
-			l := s.lines[i]
-			if !l.help && l.text != "" && advises().MatchString(l.text) {
-				add(s.sentence(i))
-			}
+	said := bare(c.Line)
+	if at := advises().FindStringIndex(said); at != nil && head >= 0 && c.Kind != Variable && len(c.Fixes) == 0 {
+		fixes = append(fixes, "do what it says: "+words.Shorten(strings.TrimSpace(said[at[0]:]), 200))
+	}
+	for i := head + 1; i < min(len(s.lines), head+following) && len(fixes) < most; i++ {
+		l := s.lines[i]
+		if !l.help && l.text != "" && advises().MatchString(l.text) {
+			add(s.sentence(i))
 		}
 	}
 	switch sub := s.subcommand(); {

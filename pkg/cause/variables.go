@@ -92,6 +92,7 @@ func missing(text string, environ []string) [][]string {
 	phrases := phrasePlaces(lower)
 	var groups [][]string
 	reached, either := -1, false // the end of the last name that was taken
+	negative := false
 	for at, name := range capitals(flat) {
 		end := at + len(name)
 		if !isVariableName(name) && !saidToBeVariable(flat, lower, at, end) || isCode(flat, at, end) ||
@@ -114,6 +115,9 @@ func missing(text string, environ []string) [][]string {
 		}
 		other := alternative(between)
 		either = either || other && !strings.Contains(between, ". ")
+		if reached < 0 {
+			negative = deficient().MatchString(lower[:at])
+		}
 		reached = end
 		switch known := slices.ContainsFunc(groups, func(g []string) bool { return slices.Contains(g, name) }); {
 		case known:
@@ -124,10 +128,32 @@ func missing(text string, environ []string) [][]string {
 			groups = append(groups, []string{name})
 		}
 	}
+	if either && complementary(slices.Concat(groups...)) {
+		either = !negative && !unsetBehind().MatchString(lower[reached:])
+	}
 	if !either {
 		groups = [][]string{slices.Concat(groups...)}
 	}
 	return unset(groups, environ)
+}
+
+var (
+	// deficient and unsetBehind match what stands before and behind names of which a program lacks "one or the other".
+	deficient   = expression(`\b(?:missing|no) (?:[\w-]+ ){0,2}[\x60'"]?$`)
+	unsetBehind = expression(`^[\x60'")]* (?:(?:environment |env )?var(?:iable)?s? )?(?:is|are|was|were) (?:not |missing|undefined|unset|empty)`)
+	identifies  = expression(`(?:ID|USER|USERNAME|EMAIL|LOGIN|URL|HOST|DOMAIN|ENDPOINT)$`)
+)
+
+// complementary reports whether some names are those of addresses or accounts and the others those of secrets, which
+// are needed together.
+func complementary(names []string) bool {
+	places := 0
+	for _, name := range names {
+		if identifies().MatchString(name) {
+			places++
+		}
+	}
+	return places > 0 && places < len(names)
 }
 
 // unset leaves out the variables that have a value.
@@ -195,6 +221,8 @@ var missingPhrases = [...]string{
 	"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "no value for", "not specified",
 	"must be defined", "must be specified", "must be configured", "needs to be set", "need to set", "or pass",
 	"one of", "any of", "pass it", "or env", "未设置", "缺少", "环境变量", "请设置", "请配置",
+	"請設定", "請設置", "未設定", "環境變數", "環境変数", "환경 변수", "환경변수", "variable de entorno", "variável de ambiente",
+	"variable d'environnement", "umgebungsvariable", "переменн",
 	"provide an api", "provide a", "provide one", "was provided", "no api key", "set env", "not found", "export",
 }
 

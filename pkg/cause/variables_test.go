@@ -22,6 +22,8 @@ func TestMissing(t *testing.T) {
 		"bare name":    {"12:00:01 ERROR: Missing required environment variable FOO", "FOO"},
 		"name first":   {"Error: `REGION` env var must be set", "REGION"},
 		"bare capital": {"FOO is missing", ""},
+		"complements":  {"A_CLIENT_ID or A_CLIENT_SECRET is not set", "A_CLIENT_ID A_CLIENT_SECRET"},
+		"chinese":      {"請設定環境變數: A_CREDENTIALS=/path", "A_CREDENTIALS"},
 		"mixed case":   {"Missing configuration: apiKeyName", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
