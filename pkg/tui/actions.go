@@ -131,12 +131,17 @@ func (m *model) stopServer() tea.Cmd {
 	return nil
 }
 
-// toFound goes to the page of what the finder's cursor is on: to its form if it has one.
-func (m *model) toFound() {
+// toFound goes to the page of what the finder's cursor is on: to its form if it has one. A tool without parameters is
+// called.
+func (m *model) toFound() tea.Cmd {
 	m.tree.leave()
 	m.showSelected()
+	if m.page.takesNothing() {
+		return m.run()
+	}
 	m.page.tab = tabForm
 	m.setFocus(areaPage)
+	return nil
 }
 
 // openRow opens the group under the cursor, or shows its item's page.
@@ -149,13 +154,13 @@ func (m *model) openRow() {
 	m.setFocus(areaPage)
 }
 
-// enterRow does the most common action for the row under the cursor: it reads a resource, which has no
-// form, and reads a failed list again.
+// enterRow does the most common action for the row under the cursor: it reads a resource and calls a tool that takes no
+// parameters, which leave nothing to fill in, and reads a failed list again.
 func (m *model) enterRow() tea.Cmd {
 	switch at := m.tree.selected(); {
 	case at.failed():
 		return m.servers.readAnew(at.group.server.name, at.serverList.kind)
-	case at.item.kind == kindResource:
+	case at.item.kind == kindResource, m.page.takesNothing():
 		return m.run()
 	}
 	m.openRow()
@@ -223,7 +228,8 @@ func (m *model) moveFocus(by int) {
 	m.setFocus(to)
 }
 
-// back moves from a call's result or the watch pane to the tool, and from there to the tree.
+// back moves from a call's result or the watch pane to the tool, where letters are commands then, and from there to the
+// tree.
 func (m *model) back() {
 	switch {
 	case m.focus == areaTree:
@@ -231,6 +237,9 @@ func (m *model) back() {
 		m.setFocus(areaTree)
 	default:
 		m.setFocus(areaPage)
+		if m.page.form != nil {
+			m.page.form.StopTyping()
+		}
 	}
 }
 

@@ -20,12 +20,21 @@ func (m *model) always() []pane.Binding {
 		run.Help, run.Off = shown.item.kind.verb()+" "+render.Safe(shown.item.label())+" again", ""
 		run.Do = m.runAgain
 	}
+	if m.focus == areaPage && m.page.ends() {
+		run.Keys = append(run.Keys, "enter")
+	}
 	bindings := []pane.Binding{
 		run,
 		{Keys: []string{"ctrl+t"}, Help: m.page.tabHelp(), Off: m.noItem(), Do: pane.Do(m.page.turn)},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: suspend},
 		{Keys: []string{"f1"}, Help: "help", Do: m.help},
+	}
+	for i := range areas {
+		bindings = append(bindings, pane.Binding{
+			Keys: []string{fmt.Sprintf("alt+%d", int(i)+1)}, Help: "go to " + i.String(), Off: m.hidden(i),
+			Do: pane.Do(func() { m.setFocus(i) }),
+		})
 	}
 	if len(m.suggested.values) > 0 { // else it is the form's own, for examples
 		bindings = append(bindings, pane.Binding{
@@ -105,7 +114,7 @@ func (m *model) filterKeys() []pane.Binding {
 	nothing := pane.Off(len(m.tree.rows) == 0, "nothing fits")
 	leave := pane.Do(func() { m.tree.leave(); m.showSelected() })
 	return []pane.Binding{
-		{Keys: []string{"enter", "tab"}, Help: "go there", Off: nothing, Do: pane.Do(m.toFound)},
+		{Keys: []string{"enter", "tab"}, Help: "go there", Off: nothing, Do: m.toFound},
 		{Keys: []string{"esc"}, Help: "leave the finder", Do: leave},
 		{Keys: []string{"down", "ctrl+n"}, Help: "down", Do: pane.Do(func() { m.moveTree(1) })},
 		{Keys: []string{"up", "ctrl+p"}, Help: "up", Do: pane.Do(func() { m.moveTree(-1) })},

@@ -89,6 +89,7 @@ func newModel(ctx context.Context, options Options) *model {
 	m.subscriptions = &subscriptions{shared: s, page: m.page, byName: make(map[string]*subscription)}
 	m.copy = &copier{shared: s, calls: m.calls, page: m.page, ofResult: m.ofResult}
 	m.tree.calling, m.tree.subscribed = m.calls.isRunning, m.subscriptions.has
+	m.tree.silent = func(one item) bool { return m.page.item.key() == one.key() && m.page.takesNothing() }
 	m.parts = [areas]part{
 		areaTree:   {m.treeKeys, m.updateTree, m.tree.editing, m.tree.setFocus},
 		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},

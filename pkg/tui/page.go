@@ -329,6 +329,16 @@ func (p *page) runnable() bool {
 	return !p.item.none() && (p.shown() == tabForm || !p.item.fillable() && p.shown() == tabAbout)
 }
 
+// takesNothing reports whether the item is a tool or a prompt without parameters.
+func (p *page) takesNothing() bool {
+	return p.item.fillable() && p.item.kind != kindTemplate && p.form.Empty()
+}
+
+// ends reports whether enter, in the form, calls the tool: nothing is left to fill in.
+func (p *page) ends() bool {
+	return p.item.fillable() && p.shown() == tabForm && p.cannotRun() == "" && p.form.AtEnd()
+}
+
 // callLine returns the last line of the page: how to run the item, or why that is impossible.
 func (p *page) callLine() string {
 	if cannot := p.cannotRun(); cannot != "" {

@@ -29,6 +29,8 @@ type tree struct {
 	letters bool
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
+	// silent reports whether an item, which is on the page, takes no parameters.
+	silent func(item) bool
 }
 
 // group is a server with its tools; server is nil for toolx's own.
@@ -255,6 +257,8 @@ func (t *tree) enterHelp() string {
 		return "list the " + at.serverList.name() + " again"
 	case at.item.none():
 		return "open the group"
+	case at.item.fillable() && t.silent(at.item):
+		return at.item.kind.verb() + " the " + at.item.kind.String()
 	case at.item.fillable():
 		return "fill the " + at.item.kind.String() + " in"
 	}

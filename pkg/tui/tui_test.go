@@ -371,11 +371,46 @@ func TestKeysOfTheShownCall(t *testing.T) {
 	}
 }
 
+// Enter goes on: it calls a tool without parameters, and calls from the last field of a valid form. JSON that is pasted
+// fills the form. After esc from a result letters are commands, and alt with a number goes to a pane at any time.
+func TestEnterMeansGo(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"now","inputSchema":{"type":"object"}}`, says("noon")),
+		newTool(t, `{"name":"sum","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"type":"integer"},"b":{"type":"boolean"}}}}`, says("three")))
+	called := func(n int, arguments string) {
+		t.Helper()
+		d.until("the result", func() bool { return len(d.m.calls.list) == n && !d.m.calls.shown.running() })
+		if got := string(d.m.calls.shown.arguments); got != arguments {
+			t.Errorf("called with %s, want %s", got, arguments)
+		}
+	}
+	d.press("/", "text:now", "enter")
+	called(1, "{}")
+	d.press("1", "home", "down", "down", "enter", "enter", "enter")
+	if len(d.m.calls.list) != 1 {
+		t.Fatal("it was called without its required parameter")
+	}
+	d.press("shift+tab")
+	d.send(tea.PasteMsg{Content: `{"a": 1, "b": false}`})
+	d.press("tab", "enter")
+	called(2, `{"a":1,"b":false}`)
+	d.press("esc", "z")
+	if !d.m.zoomed || d.m.focus != areaPage {
+		t.Error("after esc from a result, z is no command")
+	}
+	d.press("z", "enter")
+	d.send(tea.KeyPressMsg{Code: '1', Mod: tea.ModAlt})
+	if d.m.focus != areaTree {
+		t.Error("alt+1 does not go to the tools")
+	}
+}
+
 // esc leads back step by step, and in the tree ends the filter; then it does nothing, and
 // says nothing.
 func TestBack(t *testing.T) {
-	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), serverTool(t, "zwave", "list"))
-	d.press("/", "text:dim", "enter")
+	dim := newTool(t, `{"name":"dim","inputSchema":{"type":"object","properties":{"by":{"type":"integer"}}}}`, says("dim"))
+	dim.Server, dim.Name = "zwave", "zwave__dim"
+	d := drive(t, []string{"zwave"}, dim, serverTool(t, "zwave", "list"))
+	d.press("/", "text:dim", "enter", "esc")
 	d.shows("esc back to the tools", "• list", "zwave__dim")
 	d.press("esc")
 	d.press("esc")

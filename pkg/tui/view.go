@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -159,7 +160,7 @@ func (m *model) hints() []pane.Binding {
 		return nil // what stands over the panes has its own
 	}
 	var hints []pane.Binding
-	all := append(m.focused().bindings(), m.always()...)
+	all := append(m.always(), m.focused().bindings()...)
 	if !m.focused().editing() {
 		all = append(all, m.common()...)
 	}
@@ -175,6 +176,9 @@ func (m *model) hints() []pane.Binding {
 		if binding := pane.Find(all, key); binding != nil && binding.Off == "" {
 			shown := *binding
 			shown.Keys = []string{key}
+			if slices.ContainsFunc(hints, func(hint pane.Binding) bool { return hint.Help == shown.Help }) {
+				continue
+			}
 			hints = append(hints, shown)
 		}
 	}

@@ -2,15 +2,20 @@ package form
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
-// paste inserts text at the cursor. Terminals send a carriage return for a line's end. If no text is
-// being typed, JSON becomes the value.
+// paste inserts text at the cursor. Terminals send a carriage return for a line's end. A JSON object of the tool's
+// parameters fills the form. If no text is being typed, other JSON becomes the value.
 func (f *Form) paste(text string) {
+	if f.json == nil && f.takesAll(text) {
+		_ = f.SetArguments(json.RawMessage(strings.TrimSpace(text))) // it is an object
+		return
+	}
 	if f.editor == nil {
 		f.typing = true
 		f.startEditing()
@@ -28,6 +33,21 @@ func (f *Form) paste(text string) {
 		text = strings.TrimSpace(text)
 	}
 	f.insert(text)
+}
+
+// takesAll reports whether text is a JSON object of parameters of the tool, and of nothing else.
+func (f *Form) takesAll(text string) bool {
+	if notObject([]byte(text)) != nil {
+		return false
+	}
+	members, _ := rawjson.Members([]byte(text))
+	for _, member := range members {
+		known := func(child *field) bool { return child.name == member.Name }
+		if !slices.ContainsFunc(f.root.children, known) {
+			return false
+		}
+	}
+	return len(members) > 0
 }
 
 // takesText reports whether text can be typed in the row right away: its value, or its key.

@@ -102,4 +102,27 @@ func (f *Form) Resume(old *Form) {
 	}
 }
 
+// AtEnd reports whether enter has nothing left to do in the form: the cursor is on the last field, which takes one line
+// of text or one of a few values.
+func (f *Form) AtEnd() bool {
+	if f.json != nil || !f.last() || f.cursor.add {
+		return false
+	}
+	at := f.cursor.field
+	if f.cursor.takesText(false) {
+		return f.editor != nil && !f.editor.lines
+	}
+	searches := at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions
+	return f.editor == nil && at.kind != jsonschema.ShapeVariant && at.switches() && !searches
+}
+
+// Empty reports whether the tool takes no parameters.
+func (f *Form) Empty() bool {
+	rows := f.visible()
+	return f.json == nil && len(rows) == 1 && rows[0].add && rows[0].noEnter() != ""
+}
+
+// StopTyping makes letters commands.
+func (f *Form) StopTyping() { f.leave() }
+
 func (f *Form) last() bool { return f.place() == len(f.visible())-1 && !f.onKey }

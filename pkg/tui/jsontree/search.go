@@ -8,8 +8,9 @@ import (
 // maxSearched bounds how many nodes a search looks at.
 const maxSearched = 500_000
 
-// find moves to the next or previous node whose name or value matches, and opens everything around it.
-func (t *Tree) find(by int) {
+// find moves to the next or previous node whose name or value matches, and opens everything around it. It looks at the
+// node under the cursor first if here is set, else last.
+func (t *Tree) find(by int, here bool) {
 	if t.search.Query == "" || t.root == nil {
 		return
 	}
@@ -19,6 +20,9 @@ func (t *Tree) find(by int) {
 	from := slices.Index(nodes, t.current())
 	if from < 0 && by < 0 {
 		from = len(nodes) // the cursor is after what is searched
+	}
+	if here {
+		from -= by
 	}
 	if at, ok := t.search.Find(len(nodes), from, by, func(i int) bool { return nodes[i].matches(t.search.Query) }); ok {
 		t.reveal(nodes[at])

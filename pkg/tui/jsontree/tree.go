@@ -61,7 +61,7 @@ func (t *Tree) Editing() bool { return t.search.Typing }
 // Bindings returns what the keys do now.
 func (t *Tree) Bindings() []pane.Binding {
 	if t.search.Typing {
-		return t.search.TypingKeys(func() { t.find(1) })
+		return t.search.TypingKeys(func() { t.find(1, true) })
 	}
 	do := func(f func()) func() tea.Cmd {
 		return pane.Do(func() { t.search.Missed = false; f() })
@@ -79,8 +79,8 @@ func (t *Tree) Bindings() []pane.Binding {
 		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: openBelow},
 		{Keys: []string{"-"}, Help: "close everything", Off: none, Do: do(t.foldAll)},
 		{Keys: []string{"/"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
-		{Keys: []string{"n"}, Help: "next match", Off: none, Do: do(func() { t.find(1) })},
-		{Keys: []string{"N"}, Help: "previous match", Off: none, Do: do(func() { t.find(-1) })},
+		{Keys: []string{"n"}, Help: "next match", Off: none, Do: do(func() { t.find(1, false) })},
+		{Keys: []string{"N"}, Help: "previous match", Off: none, Do: do(func() { t.find(-1, false) })},
 		{Keys: []string{"p"}, Help: "copy the path for jq", Off: none, Do: copied("the path", (*node).jq)},
 		{Keys: []string{"P"}, Help: "copy the JSON pointer", Off: none, Do: copied("the pointer", (*node).pointer)},
 		{Keys: []string{"V"}, Help: "copy the value", Off: none, Do: copied("the value", (*node).text)},

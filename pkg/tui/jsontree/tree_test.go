@@ -112,12 +112,12 @@ func TestEscapes(t *testing.T) {
 	for wanted, place := range map[string]string{"値 É": "/name", `A\n\"B`: "/lines", `"b"`: "/lines"} {
 		tree.goTo(tree.root)
 		tree.search.Query = strings.ToLower(wanted)
-		if tree.find(1); tree.search.Missed || tree.current().pointer() != place {
+		if tree.find(1, false); tree.search.Missed || tree.current().pointer() != place {
 			t.Errorf("%q is found at %q, not at %q", wanted, tree.current().pointer(), place)
 		}
 	}
 	tree.search.Query = "u5024"
-	if tree.find(1); !tree.search.Missed {
+	if tree.find(1, false); !tree.search.Missed {
 		t.Error("an escape is found that is not shown")
 	}
 }

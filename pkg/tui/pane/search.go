@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"fmt"
 	"strings"
 
 	"charm.land/bubbles/v2/textinput"
@@ -17,6 +18,10 @@ type Search struct {
 	Row    int    // of the match that was found last, -1 for none
 	Missed bool   // there is no match
 	input  textinput.Model
+	// begin goes to the first match of what is typed. place and all say which match was found of how many; all is zero
+	// where there are too many rows to count.
+	begin      func()
+	place, all int
 }
 
 // NewSearch returns a search; prompt stands before the text that is typed.
@@ -54,16 +59,13 @@ func (s *Search) Forget() { s.Query, s.Row, s.Missed = "", -1, false }
 // Text returns what is typed, in lower case.
 func (s *Search) Text() string { return strings.ToLower(s.input.Value()) }
 
-// TypingKeys returns the keys while the text is typed; all others are text. begin starts the search.
+// TypingKeys returns the keys while the text is typed; all others are text. begin goes to the first match from the
+// cursor on, which is done with every letter.
 func (s *Search) TypingKeys(begin func()) []Binding {
+	s.begin = begin
 	return []Binding{
-		{Keys: []string{"enter"}, Help: "search", Do: Do(func() {
-			s.Stop()
-			if s.Query, s.Row = s.Text(), -1; s.Query != "" {
-				begin()
-			}
-		})},
-		{Keys: []string{"esc"}, Help: "leave the search", Do: Do(s.Stop)},
+		{Keys: []string{"enter"}, Help: "search", Do: Do(s.Stop)},
+		{Keys: []string{"esc"}, Help: "leave the search", Do: Do(func() { s.Stop(); s.Forget() })},
 	}
 }
 
@@ -88,6 +90,11 @@ func (s *Search) Update(msg tea.Msg) (cmd tea.Cmd) {
 	if safe := render.Safe(s.input.Value()); safe != s.input.Value() {
 		s.input.SetValue(safe)
 	}
+	if text := s.Text(); text != s.Query {
+		if s.Query, s.Row, s.Missed = text, -1, false; text != "" && s.begin != nil {
+			s.begin()
+		}
+	}
 	return cmd
 }
 
@@ -97,11 +104,39 @@ func (s *Search) Find(n, from, by int, holds func(row int) bool) (row int, ok bo
 		row := ((from+by*step)%n + n) % n
 		if holds(row) {
 			s.Row, s.Missed = row, false
+			s.count(n, holds)
 			return row, true
 		}
 	}
 	s.Row, s.Missed = -1, true
 	return 0, false
+}
+
+// maxCounted is how many rows are looked at to count matches.
+const maxCounted = 20_000
+
+// count notes which match was found, of how many.
+func (s *Search) count(n int, holds func(row int) bool) {
+	s.place, s.all = 0, 0
+	if n > maxCounted {
+		return
+	}
+	for row := range n {
+		if holds(row) {
+			s.all++
+			if row <= s.Row {
+				s.place++
+			}
+		}
+	}
+}
+
+// Counted says which match was found: "3 of 10"; empty if that is not known.
+func (s *Search) Counted() string {
+	if s.Query == "" || s.Row < 0 || s.all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", s.place, s.all)
 }
 
 // Holds reports whether a line, which may be styled, contains the query.
@@ -141,10 +176,17 @@ func (s *Search) Mark(theme *Theme, line string, found bool) string {
 func (s *Search) Line(theme *Theme, width int) string {
 	switch {
 	case s.Typing:
-		s.input.SetWidth(max(1, width-len(s.input.Prompt)-1))
-		return theme.Fit(s.input.View(), width)
+		note := theme.Paint(Dim, s.Counted())
+		if s.Missed {
+			note = theme.Paint(Warn, "not found")
+		}
+		room := max(1, width-theme.Width(note)-1)
+		s.input.SetWidth(max(1, room-len(s.input.Prompt)-1))
+		return theme.Fit(theme.Fit(s.input.View(), room)+" "+note, width)
 	case s.Missed:
 		return theme.Fit(theme.Paint(Warn, "not found: "+render.Safe(s.Query)), width)
+	case s.Counted() != "":
+		return theme.Fit(theme.Paint(Dim, s.Counted()+": "+render.Safe(s.Query)), width)
 	}
 	return ""
 }

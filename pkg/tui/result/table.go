@@ -157,7 +157,7 @@ func (t *table) About() string {
 // Bindings returns what the keys do now.
 func (t *table) Bindings() []pane.Binding {
 	if t.search.Typing {
-		return t.search.TypingKeys(func() { t.find(1) })
+		return t.search.TypingKeys(func() { t.findFrom(t.list.Cursor-1, 1) })
 	}
 	turn := func(by int) func() tea.Cmd {
 		return pane.Do(func() { t.first = max(0, min(t.first+by, len(t.columns)-1)) })
@@ -172,7 +172,10 @@ func (t *table) Bindings() []pane.Binding {
 }
 
 // find moves to the next row with a match in any column, shown or not.
-func (t *table) find(by int) {
+func (t *table) find(by int) { t.findFrom(t.list.Cursor, by) }
+
+// findFrom moves to the next row after from with a match.
+func (t *table) findFrom(from, by int) {
 	holds := func(row int) bool {
 		for member := range rawjson.Each(t.rows[row]) {
 			if t.search.Holds(t.cell(member.Value)) {
@@ -181,7 +184,7 @@ func (t *table) find(by int) {
 		}
 		return false
 	}
-	if row, ok := t.search.Find(len(t.rows), t.list.Cursor, by, holds); ok {
+	if row, ok := t.search.Find(len(t.rows), from, by, holds); ok {
 		t.list.Set(row, len(t.rows))
 	}
 }

@@ -237,7 +237,7 @@ func (t *list[T]) lastLine(width int) string {
 	if t.filter.Typing {
 		return t.filter.Line(t.theme, width)
 	}
-	if line := t.search.Line(t.theme, width); line != "" {
+	if line := t.search.Line(t.theme, width); line != "" && (t.search.Typing || t.search.Missed) {
 		return line
 	}
 	var facts []string
@@ -253,6 +253,8 @@ func (t *list[T]) lastLine(width int) string {
 	n := t.view.count()
 	add(!t.view.stopped, "following")
 	add(t.view.stopped, fmt.Sprintf("row %d of %d", min(t.view.list.Cursor+1, n), n))
+	counted := t.search.Counted()
+	add(counted != "", "match "+counted)
 	add(t.filter.Query != "", `filter "`+t.safe(t.filter.Query, width)+`"`)
 	add(t.showsAllServers(), "all servers")
 	add(!t.showsAllServers() && t.server == "", "toolx's own tools")
