@@ -15,6 +15,7 @@ type limits struct {
 	mu       sync.Mutex
 	timer    *time.Timer
 	absolute *time.Timer
+	due      time.Time     // when the idle clock runs out
 	until    time.Time     // when the absolute clock runs out
 	left     time.Duration // of the absolute clock, while both are stopped
 	pauses   int           // how many have stopped the clocks (see Pause)
@@ -58,6 +59,7 @@ func (l *limits) start(ctx context.Context, subject TimeoutError) (context.Conte
 		})
 	}
 	if l.idle > 0 {
+		l.due = time.Now().Add(l.idle)
 		l.timer = time.AfterFunc(l.idle, expire(l.idle, true))
 	}
 	l.mu.Unlock()
@@ -122,11 +124,42 @@ func (l *limits) restart() {
 	defer l.mu.Unlock()
 	l.restarts++
 	if l.timer != nil && l.pauses == 0 {
+		l.due = time.Now().Add(l.idle)
 		l.timer.Reset(l.idle)
 	}
 }
 
 type limitsKey struct{}
+
+// WaitTime returns how long to wait before a state is asked for again: wanted, or three quarters of what is left where a
+// time limit of ctx ends before that, so that the state is asked for once more.
+func WaitTime(ctx context.Context, wanted time.Duration) time.Duration {
+	innermost, _ := ctx.Value(limitsKey{}).(*limits)
+	for l := innermost; l != nil; l = l.outer {
+		for _, left := range l.remaining() {
+			if left <= wanted {
+				wanted = left / 4 * 3
+			}
+		}
+	}
+	return wanted
+}
+
+// remaining returns what is left on the clocks that run.
+func (l *limits) remaining() (left []time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pauses > 0 {
+		return nil
+	}
+	if l.timer != nil {
+		left = append(left, time.Until(l.due))
+	}
+	if l.absolute != nil {
+		left = append(left, time.Until(l.until))
+	}
+	return left
+}
 
 // Pause stops the clocks of the call that ctx belongs to until resume is called, and
 // those of WithLimit: a person is being asked, who has all the time there is. The idle
@@ -167,6 +200,7 @@ func (l *limits) resume() {
 	}
 	l.stood += time.Since(l.paused)
 	if l.timer != nil {
+		l.due = time.Now().Add(l.idle)
 		l.timer.Reset(l.idle)
 	}
 	if l.absolute != nil {

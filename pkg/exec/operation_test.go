@@ -110,6 +110,39 @@ func TestPauseStopsTheClocks(t *testing.T) {
 	Pause(t.Context())() // outside any call
 }
 
+// A state is asked for again before the first time limit ends; clocks that stand do not hurry anybody.
+func TestWaitTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outer, stopOuter := WithLimit(t.Context(), 40*time.Second)
+		defer stopOuter()
+		l := newLimits(10*time.Second, 0)
+		ctx, stop := l.start(outer, TimeoutError{})
+		defer stop()
+		wants := func(wanted, want time.Duration) {
+			t.Helper()
+			if got := WaitTime(ctx, wanted); got != want {
+				t.Errorf("wait %s, want %s instead of %s", got, want, wanted)
+			}
+		}
+		wants(5*time.Second, 5*time.Second)
+		wants(10*time.Second, 7500*time.Millisecond)
+		<-time.After(8 * time.Second)
+		wants(5*time.Second, 1500*time.Millisecond)
+		l.restart()
+		wants(5*time.Second, 5*time.Second)
+		resume := Pause(ctx)
+		wants(time.Hour, time.Hour)
+		resume()
+		wants(time.Hour, 7500*time.Millisecond)
+		if got := WaitTime(outer, time.Hour); got != 24*time.Second {
+			t.Errorf("wait %s under the outer limit alone, want 24s", got)
+		}
+	})
+	if got := WaitTime(t.Context(), time.Hour); got != time.Hour {
+		t.Errorf("wait %s without limits", got)
+	}
+}
+
 // TestPauseStopsOuterClocks proves that a limit within a call stops with the call's
 // own clocks, and that it ends what it bounds.
 func TestPauseStopsOuterClocks(t *testing.T) {

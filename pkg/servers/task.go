@@ -306,7 +306,7 @@ func (t Tasks) Await(ctx context.Context, task *Task, progress func(exec.Progres
 				return nil, err
 			}
 		}
-		if !waited(ctx, task.pause()) {
+		if !waited(ctx, max(shortTaskPoll, exec.WaitTime(ctx, task.pause()))) {
 			return nil, ctx.Err()
 		}
 		next, err := t.Get(ctx, task.ID)
