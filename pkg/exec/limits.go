@@ -131,8 +131,8 @@ func (l *limits) restart() {
 
 type limitsKey struct{}
 
-// WaitTime returns how long to wait before a state is asked for again: wanted, or three quarters of what is left where a
-// time limit of ctx ends before that, so that the state is asked for once more.
+// WaitTime returns how long to wait before a state is asked for again: wanted, or three quarters of what is left where
+// a time limit of ctx ends before that, so that the state is asked for once more.
 func WaitTime(ctx context.Context, wanted time.Duration) time.Duration {
 	innermost, _ := ctx.Value(limitsKey{}).(*limits)
 	for l := innermost; l != nil; l = l.outer {

@@ -118,8 +118,10 @@ func (su *supervisor) look() tea.Cmd {
 	return tea.Batch(commands...)
 }
 
-// restart stops a server and starts it again.
+// restart stops a server and starts it again. One that is shared with other commands runs on, and restart says what
+// starts it anew.
 func (su *supervisor) restart(s *server) tea.Cmd {
+	shared := s.held != nil
 	s.asked = true
 	s.become(statusStarting, su.now())
 	restart := func() error {
@@ -127,7 +129,13 @@ func (su *supervisor) restart(s *server) tea.Cmd {
 		_, err := su.options.Pool.Open(su.ctx, s.name)
 		return err
 	}
-	return after(restart, func(err error) tea.Cmd { return su.opened(s, err) })
+	return after(restart, func(err error) tea.Cmd {
+		if shared && err == nil {
+			again := "toolx session restart " + exec.ShellLine(s.name)
+			su.tell(titleOf(s.name)+" is shared and ran on: "+again+" starts it anew for all", false)
+		}
+		return su.opened(s, err)
+	})
 }
 
 // stop stops a server. One without a process has no event for that.
