@@ -62,6 +62,10 @@ func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFu
 		return choices(words.Texts(convert.Formats(), func(f convert.Format) string { return string(f) })...)
 	case "doctor report":
 		return completeReportFile
+	case "dev watch":
+		return orFile()
+	case "dev call":
+		return completeTool(a)
 	case "doctor call":
 		return also(completeTool(a), "safe")
 	case "call arg":

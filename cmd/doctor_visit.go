@@ -135,13 +135,11 @@ func (v *visit) readCalls() error {
 			v.safe = true
 			continue
 		}
-		tool, arguments, _ := strings.Cut(strings.TrimSpace(text), " ")
-		call := evidence.Call{Tool: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}"))}
-		var object map[string]json.RawMessage
-		if tool == "" || strings.HasPrefix(tool, "{") || json.Unmarshal(call.Arguments, &object) != nil {
-			return fault.Usage("--call "+quote(text)+" is not a tool and a JSON object",
-				`--call 'echo {"message":"hi"}'`)
+		tool, object, err := readToolCall(text)
+		if err != nil {
+			return err
 		}
+		call := evidence.Call{Tool: tool, Arguments: object}
 		if server := exec.ServerOf(tool, names); server != "" {
 			call.Server = server
 		} else if len(v.servers) > 1 {
@@ -151,6 +149,18 @@ func (v *visit) readCalls() error {
 		v.calls = append(v.calls, call)
 	}
 	return nil
+}
+
+// readToolCall reads the value of a --call: a tool's name, and a JSON object of arguments, which may be left out.
+func readToolCall(text string) (tool string, arguments json.RawMessage, err error) {
+	tool, given, _ := strings.Cut(strings.TrimSpace(text), " ")
+	arguments = json.RawMessage(cmp.Or(strings.TrimSpace(given), "{}"))
+	var object map[string]json.RawMessage
+	if tool == "" || strings.HasPrefix(tool, "{") || json.Unmarshal(arguments, &object) != nil {
+		return "", nil, fault.Usage("--call "+quote(text)+" is not a tool and a JSON object",
+			`--call 'echo {"message":"hi"}'`)
+	}
+	return tool, arguments, nil
 }
 
 // readEnviron reduces the environment to that of another client.

@@ -211,6 +211,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newPingCommand(app, runPing),
 		newRawCommand(app, runRaw),
 		newWatchCommand(app, runWatch),
+		newDevCommand(app, runDev),
 		newDoctorCommand(app, runDoctor),
 		newServersCommand(app, runServersList),
 		newSessionCommand(app),

@@ -220,3 +220,34 @@ func bounds(s *jsonschema.Shape) string {
 
 // option writes one value of an enum.
 func option(o jsonschema.Option) string { return compact(o.Raw) }
+
+// ToolLines describes a tool in lines that can be compared with those of another state of it: its description, what its
+// annotations say, each parameter, and each field of its result. They are safe for a terminal.
+func ToolLines(tool *exec.Tool) []string {
+	lines := []string{"description: " + Safe(tool.Description)}
+	if badges := Badges(tool); len(badges) > 0 {
+		lines = append(lines, strings.Join(badges, ", "))
+	}
+	section := func(mark string, rows []parameterRow) {
+		path := []string{mark}
+		for _, row := range rows {
+			name := strings.TrimLeft(row.name, " ")
+			path = append(path[:1+(len(row.name)-len(name))/len("  ")], name)
+			line := strings.Join(path, ".") + ": " + row.kind
+			if row.required {
+				line += ", required"
+			}
+			for _, part := range []string{row.bounds, Safe(row.description)} {
+				if part != "" {
+					line += "; " + part
+				}
+			}
+			lines = append(lines, line)
+		}
+	}
+	section("parameter", parameterRows(tool.Input()))
+	if len(tool.OutputSchema) > 0 {
+		section("result", parameterRows(tool.Output()))
+	}
+	return lines
+}

@@ -115,22 +115,3 @@ func (s Store) change(ctx context.Context, edit func([]Grant) []Grant) (changed 
 	}
 	return len(grants) != before, state.Replace(s.Path, append(text, '\n'))
 }
-
-// Diff returns the lines of now with a mark before each: "+ " where it is new, " " where it stood in before; then the
-// lines of before that are gone, after "- ".
-func Diff(before, now []string) []string {
-	var lines []string
-	for _, line := range now {
-		mark := "+ "
-		if slices.Contains(before, line) {
-			mark = "  "
-		}
-		lines = append(lines, mark+line)
-	}
-	for _, line := range before {
-		if !slices.Contains(now, line) {
-			lines = append(lines, "- "+line)
-		}
-	}
-	return lines
-}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -76,12 +75,5 @@ func TestStoreThatIsOfNoUse(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v, want %q", err, text)
 		}
-	}
-}
-
-func TestDiff(t *testing.T) {
-	got := Diff([]string{"a", "b"}, []string{"b", "c"})
-	if want := []string{"  b", "+ c", "- a"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

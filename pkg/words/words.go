@@ -3,6 +3,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -190,4 +191,23 @@ func Texts[T any](list []T, text func(T) string) []string {
 // FirstTexts returns the texts of the first MaxNamed elements of a list, and how many more there are (see andMore).
 func FirstTexts[T any](list []T, nouns string, text func(T) string) []string {
 	return append(Texts(list[:min(len(list), MaxNamed)], text), andMore(len(list), nouns)...)
+}
+
+// Diff returns the lines of now with a mark before each: "+ " where it is new, " " where it stood in before; then the
+// lines of before that are gone, after "- ".
+func Diff(before, now []string) []string {
+	var lines []string
+	for _, line := range now {
+		mark := "+ "
+		if slices.Contains(before, line) {
+			mark = "  "
+		}
+		lines = append(lines, mark+line)
+	}
+	for _, line := range before {
+		if !slices.Contains(now, line) {
+			lines = append(lines, "- "+line)
+		}
+	}
+	return lines
 }

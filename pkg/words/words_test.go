@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -62,5 +63,12 @@ func TestNearest(t *testing.T) {
 		if got := Nearest(name, known); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
 		}
+	}
+}
+
+func TestDiff(t *testing.T) {
+	got := Diff([]string{"a", "b"}, []string{"b", "c"})
+	if want := []string{"  b", "+ c", "- a"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,0 +1,388 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/reload"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+	"toolx/pkg/words"
+)
+
+// devOptions say which server is being developed, and what is done after each start.
+type devOptions struct {
+	name     string
+	command  []string // a command line after --
+	watch    []string // paths
+	calls    []string // "TOOL {json}"
+	noDoctor bool
+	answers  answerOptions
+}
+
+func newDevCommand(app *App, run runFunc[devOptions]) *cobra.Command {
+	var o devOptions
+	cmd := &cobra.Command{
+		Use:   "dev [SERVER] [-- COMMAND…]",
+		Short: "Restart a server whenever its files change, and print what has changed",
+		Long: `Start a server and watch its files. Whenever one is saved, the server is restarted, and
+what has changed is printed: tools that are new, gone or different, the results of
+--call, and what the doctor finds now or finds no more. Ctrl-C ends it.
+
+Watched are the sources and settings below the server's folder, without node_modules and
+folders whose names begin with a dot.
+
+Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
+		Example: `  toolx dev -- node server.js
+  toolx dev zwave --call 'control_zwave_device {"device_name":"Switch"}'
+  toolx dev --watch src --watch server.toml -- python -m server`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return withCommand(&o.command, func(args []string) error {
+				if err := atMostOne(&o.name, "toolx dev takes one server")(cmd, args); err != nil {
+					return err
+				}
+				if o.name != "" && len(o.command) > 0 {
+					return fault.Usage("name a server, or give a command after --, not both", "toolx dev -- COMMAND…")
+				}
+				return nil
+			})(cmd, args)
+		},
+		RunE:              runs(app, &o, run, o.answers.check),
+		ValidArgsFunction: completeServers(app, 1),
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.watch, "watch", nil,
+		"watch `PATH` alone, a file or a folder with every file below it (repeatable)")
+	flags.StringArrayVar(&o.calls, "call", nil, "call a tool after each start: `'TOOL {json}'` (repeatable)")
+	flags.BoolVar(&o.noDoctor, "no-doctor", false, "leave the doctor out")
+	o.answers.declare(flags)
+	return cmd
+}
+
+// runDev starts the server, and again after each change of its files, until ctx ends.
+func runDev(ctx context.Context, app *App, o devOptions) error {
+	app.flags.noSession = true // it must be the program as it is now
+	d, err := newDevelopment(app, o)
+	if err != nil {
+		return err
+	}
+	paths, err := d.watched(o.watch)
+	if err != nil {
+		return err
+	}
+	watch, err := reload.New(paths, len(o.watch) > 0)
+	if errors.Is(err, reload.ErrTooMany) || errors.Is(err, os.ErrNotExist) {
+		return fault.Usage("cannot watch "+err.Error(), "--watch PATH names the files that matter")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Close() }()
+	app.log.Info("watching " + strings.Join(paths, ", ") + "; Ctrl-C ends it")
+	for {
+		life, end := context.WithCancel(ctx)
+		var failed error
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			if failed = d.life(life); failed != nil {
+				end()
+			}
+		}()
+		changed, err := watch.Wait(life)
+		end()
+		if <-over; failed != nil {
+			return failed
+		}
+		if ctx.Err() != nil {
+			return &reportedError{&exec.InterruptedError{}} // Ctrl-C is how it ends
+		}
+		if err != nil {
+			return err
+		}
+		if err := d.print("changed: %s", strings.Join(words.Texts(changed, d.relative), ", ")); err != nil {
+			return err
+		}
+		d.box.pool.Stop(ctx, d.server.Name)
+	}
+}
+
+// development is a server that is being developed.
+type development struct {
+	*App
+	box      *toolbox
+	server   *config.Server
+	folder   string // of the server, absolute
+	calls    []exec.Call
+	noDoctor bool
+
+	listed   bool
+	tools    map[string][]string // the tools of the last list, by their plain names, as render.ToolLines
+	examined bool
+	findings []check.Finding // of the last examination
+}
+
+// newDevelopment reads the config and everything that the options name. All errors are usage errors.
+func newDevelopment(app *App, o devOptions) (*development, error) {
+	d := &development{App: app, noDoctor: o.noDoctor}
+	for _, text := range o.calls {
+		tool, arguments, err := readToolCall(text)
+		if err != nil {
+			return nil, err
+		}
+		d.calls = append(d.calls, exec.Call{Tool: tool, Arguments: arguments})
+	}
+	var err error
+	d.box, err = app.toolbox(toolboxOptions{server: o.command, once: true, tellsFailures: true, answers: &o.answers})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if o.name != "" {
+		names = []string{o.name}
+	}
+	if names, err = d.box.namedServers(names); err != nil {
+		return nil, err
+	}
+	if len(names) != 1 {
+		return nil, fault.Usage("one server at a time is developed, and the config has "+strings.Join(names, ", "),
+			"toolx dev SERVER")
+	}
+	d.server = d.box.server(names[0])
+	if d.server.URL != "" {
+		return nil, fault.Usage("server "+quote(d.server.Name)+" is reached by an address: toolx does not start it",
+			"toolx dev -- COMMAND… restarts a program; toolx watch shows what a server reports")
+	}
+	launch, err := d.server.Resolve(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	d.folder, err = filepath.Abs(launch.Cwd)
+	return d, err
+}
+
+// watched returns the paths to watch: those that were named, or the server's folder, and the program where that is a
+// file elsewhere which its author may build anew.
+func (d *development) watched(named []string) ([]string, error) {
+	if len(named) > 0 {
+		return named, nil
+	}
+	home, _ := os.UserHomeDir()
+	if d.folder == filepath.Clean(home) || d.folder == filepath.Dir(d.folder) {
+		return nil, fault.Usage("the server's folder is "+d.folder+", which has more than the server's files",
+			"start toolx dev in the folder of the server, or name what to watch: --watch PATH")
+	}
+	paths := []string{d.folder}
+	if program := d.server.Command; strings.ContainsRune(program, filepath.Separator) {
+		if !filepath.IsAbs(program) {
+			program = filepath.Join(d.folder, program)
+		}
+		if _, err := os.Stat(program); err == nil {
+			paths = append(paths, program)
+		}
+	}
+	return paths, nil
+}
+
+// relative returns the shortest name of a file for a person in the server's folder.
+func (d *development) relative(path string) string {
+	if short, err := filepath.Rel(d.folder, path); err == nil && filepath.IsLocal(short) {
+		path = short
+	}
+	return render.Safe(path)
+}
+
+// maxDevLine is the length in bytes of the longest line about a server.
+const maxDevLine = 500
+
+// print writes a line to stdout, with the time of day.
+func (d *development) print(format string, args ...any) error {
+	d.live.Clear()
+	line := words.Shorten(d.mask.Text(fmt.Sprintf(format, args...)), maxDevLine)
+	_, err := fmt.Fprintln(d.Console.Out, time.Now().Format(time.TimeOnly)+"  "+line)
+	return err
+}
+
+// life starts the server and does all that is done after a start; then it waits until ctx ends, or the server does. The
+// error is that of stdout.
+func (d *development) life(ctx context.Context) error {
+	session, err := d.box.pool.Open(ctx, d.server.Name)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		d.showError(d.masked(err))
+		if err := d.print("did not start"); err != nil {
+			return err
+		}
+		return d.examine(ctx)
+	}
+	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
+	took := time.Duration(start * float64(time.Millisecond)).Round(time.Millisecond)
+	tools := session.Tools()
+	if err := d.print("started in %s, %s", took, words.Count(len(tools), "tool")); err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return d.compare(tools) },
+		func() error { return d.makeCalls(ctx) },
+		func() error { return d.examine(ctx) },
+	} {
+		if err := step(); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-session.Done():
+	}
+	return d.tellEnd(session)
+}
+
+// tellEnd reports a server that has ended by itself.
+func (d *development) tellEnd(session *servers.Session) error {
+	d.showError(d.masked(session.Err()))
+	return d.print("ended; it is started again when a file changes")
+}
+
+// compare prints which tools are new, gone or different since the last list. The first list has nothing to differ from.
+func (d *development) compare(tools []*exec.Tool) error {
+	before, now := d.tools, make(map[string][]string, len(tools))
+	var lines []string
+	for _, tool := range tools {
+		now[tool.Plain] = render.ToolLines(tool)
+		was, known := before[tool.Plain]
+		switch {
+		case !known:
+			lines = append(lines, "+ "+render.Safe(tool.Plain))
+		case !slices.Equal(was, now[tool.Plain]):
+			lines = append(lines, "~ "+render.Safe(tool.Plain))
+			for _, line := range words.Diff(was, now[tool.Plain]) {
+				if !strings.HasPrefix(line, "  ") {
+					lines = append(lines, "    "+line)
+				}
+			}
+		}
+	}
+	for name := range before {
+		if now[name] == nil {
+			lines = append(lines, "- "+render.Safe(name))
+		}
+	}
+	first := !d.listed
+	d.tools, d.listed = now, true
+	if first {
+		return nil
+	}
+	for _, line := range lines {
+		if err := d.print("%s", line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeCalls makes the calls of --call, and prints their results.
+func (d *development) makeCalls(ctx context.Context) error {
+	for _, call := range d.calls {
+		if target := d.toolNamed(call.Tool); target != nil {
+			call.Target = target
+		}
+		result := d.box.executor.Call(ctx, call)
+		if ctx.Err() != nil {
+			return nil
+		}
+		result.Err = d.masked(result.Err)
+		if result.Err != nil {
+			d.showError(result.Err)
+			if err := d.print("%s failed", render.Safe(call.Tool)); err != nil {
+				return err
+			}
+			continue
+		}
+		took := time.Duration(result.Timing.CallMS * float64(time.Millisecond)).Round(time.Millisecond / 10)
+		if err := d.print("%s answered in %s:", render.Safe(call.Tool), took); err != nil {
+			return err
+		}
+		as := render.ResultOptions{Format: render.Format("text"), Screen: d.outScreen()}
+		if err := d.writeResult(ctx, result, as); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toolNamed returns the server's tool of a name, with or without the server's before it.
+func (d *development) toolNamed(name string) *exec.Tool {
+	session := d.box.pool.Session(d.server.Name)
+	if session == nil {
+		return nil
+	}
+	for _, tool := range session.Tools() {
+		if tool.Plain == name || tool.Name == name {
+			return tool
+		}
+	}
+	return nil
+}
+
+// examine lets the doctor examine the server in processes of its own, and prints what it finds now and has not found
+// before, and what it finds no more: errors and warnings.
+func (d *development) examine(ctx context.Context) error {
+	if d.noDoctor {
+		return nil
+	}
+	report, err := d.box.examineOne(ctx, d.server.Name)
+	if err != nil || ctx.Err() != nil || report.Status == doctor.StatusInterrupted {
+		return err
+	}
+	findings := slices.DeleteFunc(slices.Clone(report.Findings), func(f check.Finding) bool {
+		return f.Severity != check.Error && f.Severity != check.Warning
+	})
+	before, first := d.findings, !d.examined
+	d.findings, d.examined = findings, true
+	for _, f := range findings {
+		if !found(before, f) {
+			mark := map[check.Severity]string{check.Error: "✗", check.Warning: "!"}[f.Severity]
+			if err := d.print("%s %s  %s", mark, render.Safe(f.Title), f.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if report.Status == doctor.StatusUnreachable {
+		d.findings = append(findings, before...) // what else there is could not be seen
+		return nil
+	}
+	for _, f := range before {
+		if !found(findings, f) {
+			if err := d.print("✓ mended: %s  %s", render.Safe(f.Title), f.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if first && len(findings) == 0 {
+		return d.print("✓ the doctor finds nothing wrong")
+	}
+	return nil
+}
+
+// found reports whether there is a finding of the same check with the same title.
+func found(findings []check.Finding, wanted check.Finding) bool {
+	return slices.ContainsFunc(findings, func(f check.Finding) bool {
+		return f.ID == wanted.ID && f.Title == wanted.Title
+	})
+}
