@@ -108,6 +108,18 @@ func (m *model) runAgain() tea.Cmd {
 	return m.rerun(request, true)
 }
 
+// follow shows what went over the wire, what was printed and what was logged during the call on the screen.
+func (m *model) follow() tea.Cmd {
+	c := m.calls.shown
+	from := c.sent
+	if from.IsZero() {
+		from = c.started
+	}
+	m.watch.Follow(c.item.Server, c.name, from, c.ended)
+	m.setFocus(areaWatch)
+	return nil
+}
+
 // startFilter opens the finder.
 func (m *model) startFilter() tea.Cmd {
 	m.setFocus(areaTree)

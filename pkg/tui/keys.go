@@ -69,6 +69,7 @@ func (m *model) common() []pane.Binding {
 	add("/", "find", "", m.startFilter)
 	off, do := pane.Off(shown == nil || !shown.running(), "no call runs"), pane.Do(func() { shown.cancelRunning() })
 	add("x", "cancel the call", off, do)
+	add("F", "follow the call: frames, stderr, history", pane.Off(shown == nil, "nothing was called yet"), m.follow)
 	off, do = turn(-1)
 	add("<", "the call before", off, do)
 	off, do = turn(1)

@@ -211,6 +211,7 @@ func TestDestructiveAsks(t *testing.T) {
 // The tree tells how each server stands, live.
 func TestServerStates(t *testing.T) {
 	d := drive(t, []string{"zwave", "gone", "late"}, serverTool(t, "zwave", "dim"))
+	d.m.options.Examine = nil
 	at := exec.Time{At: noon()}
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
 		servers.ProcessStarted{Time: at, Server: "zwave", PID: 7, Command: []string{"node", "zwave.js"}},
@@ -369,6 +370,27 @@ func TestKeysOfTheShownCall(t *testing.T) {
 	if one, arguments, err := d.m.copy.subject(); err != nil || one.Name != "two" || string(arguments) != `{"v":"2"}` {
 		t.Errorf("copies %s %s, %v", one.Name, arguments, err)
 	}
+}
+
+// From a result, F shows what happened during the call, on every tab, until esc.
+func TestFollowACall(t *testing.T) {
+	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
+	line := func(at time.Time, text string) exec.Event {
+		return servers.StderrLine{Time: exec.Time{At: at}, Server: "zwave", Text: text}
+	}
+	d.press("/", "text:dim", "enter")
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
+	d.m.updateEvents(eventsMsg{events: []exec.Event{
+		line(noon().Add(-time.Second), "before it"), line(noon(), "during it"),
+		line(noon().Add(time.Second), "after it"),
+	}})
+	d.press("F", "[")
+	d.shows("during it", "during zwave__dim")
+	if frame := d.frame(); strings.Contains(frame, "before it") || strings.Contains(frame, "after it") {
+		t.Errorf("more than the call is shown:\n%s", frame)
+	}
+	d.press("esc")
+	d.shows("before it", "after it")
 }
 
 // Enter goes on: it calls a tool without parameters, and calls from the last field of a valid form. JSON that is pasted

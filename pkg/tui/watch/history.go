@@ -41,6 +41,8 @@ func (r *record) request() Request { return Request{r.tool, r.method, json.RawMe
 // problem returns why the call failed.
 func (r *record) problem() string { return cmp.Or(r.failure, string(r.kind)) }
 
+func (r *record) when() time.Time { return r.at }
+
 // subject returns the server that was called: its name, or what it is if the name means another program now.
 func (r *record) subject() string {
 	if !r.foreign {

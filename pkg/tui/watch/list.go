@@ -67,7 +67,7 @@ func (t *list[T]) refresh() {
 	if !t.showsAllServers() {
 		rows = t.journal.of(t.server)
 	}
-	t.view.show(rows, t.filter.Query)
+	t.view.show(rows, choice{t.filter.Query, t.from, t.to})
 }
 
 func (t *list[T]) count() int {
@@ -105,8 +105,8 @@ func (t *list[T]) Bindings() []pane.Binding {
 		{Keys: []string{"a"}, Help: "this server, or all", Off: noServer, Do: turn},
 		{Keys: []string{"v"}, Help: "copy the row", Off: none, Do: t.copyRow},
 	}...)
-	if t.filter.Query != "" || t.search.Query != "" {
-		forget := pane.Do(func() { t.filter.Forget(); t.search.Forget() })
+	if t.filter.Query != "" || t.search.Query != "" || t.call != "" {
+		forget := pane.Do(func() { t.filter.Forget(); t.search.Forget(); t.unfollow() })
 		bindings = append(bindings, pane.Binding{Keys: []string{"esc"}, Help: "clear filter and search", Do: forget})
 	}
 	return bindings
@@ -251,6 +251,7 @@ func (t *list[T]) lastLine(width int) string {
 		add(note != "", note)
 	}
 	n := t.view.count()
+	add(t.call != "", "during "+t.safe(t.call, width))
 	add(!t.view.stopped, "following")
 	add(t.view.stopped, fmt.Sprintf("row %d of %d", min(t.view.list.Cursor+1, n), n))
 	counted := t.search.Counted()

@@ -21,6 +21,9 @@ type look struct {
 	// selected says that server and tool are selected on the screen; an empty server stands for toolx's own tools.
 	selected     bool
 	server, tool string
+	// call names the call that is followed, from and to are its time; call is empty while none is.
+	call     string
+	from, to time.Time
 }
 
 // safe prepares untrusted text for a number of cells on one line: it masks secrets and makes control

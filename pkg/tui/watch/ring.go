@@ -19,6 +19,8 @@ const (
 type entry interface {
 	// subject returns the server of the row, or empty.
 	subject() string
+	// when returns the time of the row.
+	when() time.Time
 	// weight returns the row's size in memory, in bytes; it never changes.
 	weight() int
 	// contains reports whether its text contains a text, which is in lower case.
@@ -38,6 +40,7 @@ func newLine(at time.Time, server, text string) line {
 }
 
 func (l *line) subject() string            { return l.server }
+func (l *line) when() time.Time            { return l.at }
 func (l *line) weight() int                { return rowWeight + len(l.text) }
 func (l *line) contains(lower string) bool { return holds(l.text, lower) }
 

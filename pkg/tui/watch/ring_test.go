@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
@@ -13,6 +14,7 @@ import (
 type blob struct{ id, size int }
 
 func (b blob) subject() string            { return "a" }
+func (b blob) when() time.Time            { return time.Time{} }
 func (b blob) weight() int                { return b.size }
 func (b blob) contains(lower string) bool { return strings.Contains(fmt.Sprint(b.id), lower) }
 

@@ -2,15 +2,29 @@ package watch
 
 import (
 	"sort"
+	"time"
 
 	"toolx/pkg/tui/pane"
 )
+
+// choice says which rows are shown: those with a text, which is in lower case, in a span of time. The zero choice lets
+// every row through, as does each of its zero fields.
+type choice struct {
+	text     string
+	from, to time.Time
+}
+
+// lets reports whether a row is shown.
+func (c choice) lets(row entry) bool {
+	at := row.when()
+	return !at.Before(c.from) && (c.to.IsZero() || !at.After(c.to)) && (c.text == "" || row.contains(c.text))
+}
 
 // view is the visible part of a ring: the rows that match the filter, a cursor, and a window. New rows
 // are filtered once; all rows are only filtered again when the ring or the filter changes.
 type view[T entry] struct {
 	ring   *ring[T]
-	filter string // in lower case; empty lets everything through
+	filter choice
 
 	hits []int // numbers of the rows that the filter lets through, where there is one
 	lost int   // hits that were dropped
@@ -22,7 +36,7 @@ type view[T entry] struct {
 }
 
 // show sets the ring and the filter. The cursor stays on its row if that is still visible.
-func (v *view[T]) show(r *ring[T], filter string) {
+func (v *view[T]) show(r *ring[T], filter choice) {
 	if r == v.ring && filter == v.filter {
 		v.count()
 		return
@@ -33,7 +47,7 @@ func (v *view[T]) show(r *ring[T], filter string) {
 	}
 	*v = view[T]{ring: r, filter: filter, seen: r.first, stopped: v.stopped && r == v.ring}
 	n := v.count()
-	if filter == "" {
+	if filter == (choice{}) {
 		v.list.Set(number-r.first, n)
 	} else {
 		v.list.Set(sort.SearchInts(v.hits, number), n)
@@ -46,9 +60,9 @@ func (v *view[T]) count() int {
 		return 0
 	}
 	n, dropped := v.ring.count, v.ring.first
-	if v.filter != "" {
+	if v.filter != (choice{}) {
 		for number := max(v.seen, v.ring.first); number < v.ring.end(); number++ {
-			if v.ring.at(number).contains(v.filter) {
+			if v.filter.lets(v.ring.at(number)) {
 				v.hits = append(v.hits, number)
 			}
 		}
@@ -65,7 +79,7 @@ func (v *view[T]) count() int {
 
 // number returns the number of the row at a place.
 func (v *view[T]) number(place int) int {
-	if v.filter == "" {
+	if v.filter == (choice{}) {
 		return v.ring.first + place
 	}
 	return v.hits[place]

@@ -6,6 +6,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,6 +91,17 @@ func (w *Watch) Select(server, tool string) {
 	}
 	w.look.selected, w.look.server, w.look.tool = true, server, tool
 }
+
+// Follow shows only what happened during a call, its frames first, until the user clears that. to is zero while the
+// call runs.
+func (w *Watch) Follow(server, call string, from, to time.Time) {
+	w.look.selected, w.look.server = true, server
+	w.look.call, w.look.from, w.look.to = call, from, to
+	w.active = slices.Index(w.tabs, tab(w.wire))
+}
+
+// unfollow shows everything again.
+func (l *look) unfollow() { l.call, l.from, l.to = "", time.Time{}, time.Time{} }
 
 // Focus sets whether the pane has the focus.
 func (w *Watch) Focus(on bool) {
