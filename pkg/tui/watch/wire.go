@@ -126,7 +126,7 @@ func (t *wireTab) unanswered() string {
 func (t *wireTab) drawLine(f *frame, width int) string {
 	left := t.clockColumn(f.at, width, 80)
 	if width >= 44 {
-		left = append(left, t.theme.Paint(pane.Dim, fmt.Sprintf("%9s", fmt.Sprintf("+%dms", f.since.Milliseconds()))))
+		left = append(left, t.theme.Paint(pane.Dim, fmt.Sprintf("%9s", offset(f.since))))
 	}
 	what, right := t.cells(f, width)
 	return t.row(append(left, append(t.serverColumn(f.server, width, 60), what)...), right, width)
@@ -309,4 +309,12 @@ func (t *wireTab) foreignNotes(f *frame) []string {
 		notes = append(notes, fmt.Sprintf("messages that toolx found on the line all the same: %d", f.salvaged))
 	}
 	return notes
+}
+
+// offset formats the time since a session began: "+93ms", "+1m59.7s".
+func offset(since time.Duration) string {
+	if since < 10*time.Second {
+		return fmt.Sprintf("+%dms", since.Milliseconds())
+	}
+	return "+" + since.Round(100*time.Millisecond).String()
 }

@@ -221,3 +221,13 @@ func TestHide(t *testing.T) {
 	press(w, "enter")
 	shows(t, w, `method: "x ***"`, `token: "***"`, `say: "***"`, "¬hunter22", "¬12345678")
 }
+
+func TestOffset(t *testing.T) {
+	for since, want := range map[time.Duration]string{
+		0: "+0ms", 7951 * time.Millisecond: "+7951ms", 119_712 * time.Millisecond: "+1m59.7s",
+	} {
+		if got := offset(since); got != want {
+			t.Errorf("%s: %s, want %s", since, got, want)
+		}
+	}
+}
