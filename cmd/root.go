@@ -157,10 +157,18 @@ command line after -- is used instead of the configured servers.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if app.hasScreen() {
+				if yes, err := app.offerInit(cmd.Context()); err != nil {
+					return err
+				} else if yes {
+					return runInit(cmd.Context(), app, struct{}{})
+				}
 				return runTUI(cmd.Context(), app, tuiOptions{})
 			}
 			cmd.SetOut(app.Console.Err)
 			_ = cmd.Help()
+			if app.nothingConfigured() {
+				app.say("\n%s", noConfig)
+			}
 			return &reportedError{fault.Usage("no command given", "")}
 		},
 	}
@@ -213,6 +221,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newWatchCommand(app, runWatch),
 		newDevCommand(app, runDev),
 		newDoctorCommand(app, runDoctor),
+		newInitCommand(app, runInit),
 		newServersCommand(app, runServersList),
 		newSessionCommand(app),
 		newTrustCommand(app, runTrust),

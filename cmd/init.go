@@ -1,0 +1,242 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/detect"
+	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/words"
+)
+
+// initFile is the config that toolx init writes.
+const initFile = "toolx.yaml"
+
+// initHeader begins a new config.
+const initHeader = `# The servers and tools that toolx knows: toolx help config describes this file.
+# toolx servers add NAME --project -- COMMAND adds a server.
+`
+
+// noConfig is what toolx alone says where it has no config.
+const noConfig = "no server is configured; toolx init writes a toolx.yaml here from what it finds"
+
+func newInitCommand(app *App, run runFunc[struct{}]) *cobra.Command {
+	var o struct{}
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Write a toolx.yaml for this folder, with the servers that are found",
+		Long: `Write a toolx.yaml into the working folder. It gets the server that the package.json or
+pyproject.toml here builds, and imports the servers of the other MCP clients on this
+machine. On a terminal you are asked about each; elsewhere nothing is asked, and all
+that is found is written. A config that is there already is never changed.
+
+Exit codes: 0 written, 2 there is a config already, or it cannot be written,
+130 interrupted.`,
+		Example: "  toolx init",
+		Args:    noArguments,
+		RunE:    runs(app, &o, run),
+	}
+}
+
+// runInit writes the config and says what to do next.
+func runInit(ctx context.Context, app *App, _ struct{}) error {
+	for _, name := range []string{initFile, "toolx.yml", "toolx.json", ".toolx.yaml"} {
+		if _, err := os.Lstat(name); err == nil {
+			return fault.Usage(name+" is there already, and toolx init never changes a file",
+				"add a server to it: toolx servers add NAME --project -- COMMAND…")
+		}
+	}
+	found, err := app.initServers(ctx)
+	if err != nil {
+		return err
+	}
+	clients, err := app.initImports(ctx)
+	if err != nil {
+		return err
+	}
+	if len(found)+len(clients) == 0 && app.person() {
+		if found, err = app.initTyped(ctx); err != nil {
+			return err
+		}
+	}
+	return app.writeInit(ctx, found, clients)
+}
+
+// initServers returns the servers of the working folder's own project that the user wants.
+func (a *App) initServers(ctx context.Context) ([]detect.Server, error) {
+	var wanted []detect.Server
+	for _, server := range detect.Servers(os.DirFS(".")) {
+		line := exec.PasteLine(server.Command...)
+		a.say("%s is of an MCP server: %s", server.File, render.Safe(line))
+		yes, err := a.agrees(ctx, "add it as "+server.Name+"?")
+		if err != nil {
+			return nil, err
+		}
+		if !yes {
+			continue
+		}
+		if slices.ContainsFunc(wanted, func(s detect.Server) bool { return s.Name == server.Name }) {
+			server.Name += "-python"
+		}
+		if wanted = append(wanted, server); server.Missing != "" {
+			a.log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before it is called")
+		}
+	}
+	return wanted, nil
+}
+
+// initImports returns the ids of the clients whose servers the user wants, of those that have any. A file that several
+// clients read is one client's.
+func (a *App) initImports(ctx context.Context) ([]string, error) {
+	var ids, counts, read []string
+	for _, client := range config.Clients() {
+		servers := 0
+		for _, file := range config.ReadClients(config.Options{}, client) {
+			if slices.Contains(read, file.Path) {
+				continue
+			}
+			before := servers
+			for _, server := range file.Servers {
+				if !server.Disabled {
+					servers++
+				}
+			}
+			if servers > before {
+				read = append(read, file.Path)
+			}
+		}
+		if servers > 0 {
+			ids = append(ids, client.ID)
+			counts = append(counts, fmt.Sprintf("%s (%d)", client.Name, servers))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	a.say("other clients have servers: %s", strings.Join(counts, ", "))
+	yes, err := a.agrees(ctx, "use them under their plain names?")
+	if err != nil || !yes {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// initTyped asks for a server's command where nothing was found. No answer is one.
+func (a *App) initTyped(ctx context.Context) ([]detect.Server, error) {
+	release, err := a.keyboard.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	a.say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
+	fmt.Fprint(a.live, "> ")
+	typed, err := a.keyboard.line(ctx)
+	if err != nil {
+		return nil, ctx.Err() // nil where the terminal was closed
+	}
+	if strings.TrimSpace(typed) == "" {
+		return nil, nil
+	}
+	commands := cmdline.ShellCommands(typed)
+	if len(commands) != 1 || len(commands[0].Words) == 0 || strings.ContainsRune(typed, '$') {
+		return nil, fault.Usage("the command is not a program and its arguments",
+			"toolx servers add NAME --project -- COMMAND…")
+	}
+	return []detect.Server{{Name: "server", Command: commands[0].Words}}, nil
+}
+
+// agrees asks a person a question with yes or no. Where there is none, the answer is yes.
+func (a *App) agrees(ctx context.Context, question string) (bool, error) {
+	if !a.person() {
+		return true, nil
+	}
+	release, err := a.keyboard.hold(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	answer, err := a.keyboard.choose(ctx, question+" [y]es, [n]o: ", "yes", "no")
+	if err != nil {
+		return false, ctx.Err() // nil where the terminal was closed
+	}
+	return answer == "yes", nil
+}
+
+// writeInit makes the file, which must not be there, and writes servers and imports into it.
+func (a *App) writeInit(ctx context.Context, found []detect.Server, clients []string) error {
+	file, err := os.OpenFile(initFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err == nil {
+		_, err = file.WriteString(initHeader)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		return fault.Usage("cannot write "+initFile+": "+fault.Reason(err), "run toolx init in a folder of your own")
+	}
+	err = a.edit(ctx, namedFile(initFile, true), func([]byte) ([]config.Change, error) {
+		var changes []config.Change
+		for _, server := range found {
+			entry, err := rawjson.Marshal(struct {
+				Command string   `json:"command"`
+				Args    []string `json:"args,omitempty"`
+				Cwd     string   `json:"cwd"`
+			}{server.Command[0], server.Command[1:], "."})
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, config.Change{Path: []string{"servers", server.Name}, Value: entry})
+		}
+		if len(clients) > 0 {
+			ids, err := rawjson.Marshal(clients)
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, config.Change{Path: []string{"imports"}, Value: ids})
+		}
+		return changes, nil
+	})
+	if err != nil {
+		return errors.Join(err, os.Remove(initFile))
+	}
+	switch {
+	case len(found) > 0:
+		a.say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools", found[0].Name)
+	case len(clients) > 0:
+		a.say("written, with the servers of %s; next: toolx servers shows them",
+			words.Count(len(clients), "client"))
+	default:
+		a.say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
+	}
+	_, err = fmt.Fprintln(a.Console.Out, initFile)
+	return err
+}
+
+// nothingConfigured reports whether there is no config with a server or a tool; one that cannot be read is something.
+func (a *App) nothingConfigured() bool {
+	loaded, err := a.consent.loadConfig()
+	if err != nil || len(loaded.Servers)+len(loaded.Tools) > 0 {
+		return false
+	}
+	_, err = os.Lstat(initFile)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// offerInit says that nothing is configured, and offers a person toolx init. It reports whether that was wanted.
+func (a *App) offerInit(ctx context.Context) (bool, error) {
+	if !a.person() || !a.nothingConfigured() {
+		return false, nil
+	}
+	a.say(noConfig)
+	return a.agrees(ctx, "do so?")
+}

@@ -1,0 +1,178 @@
+// Package detect finds the MCP server that a folder's package.json or pyproject.toml builds.
+package detect
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Server is a server that a project's files describe. Command counts from the project's folder.
+type Server struct {
+	Name    string // of letters, digits, - and _
+	File    string // that says so: "package.json" or "pyproject.toml"
+	Command []string
+	// Missing is the file that Command starts and that is not there yet, such as what a build makes; else empty.
+	Missing string
+}
+
+// Servers returns the servers that the files of a project's folder describe: that of package.json, then that of
+// pyproject.toml. A file that cannot be read, or is no MCP server's, describes none.
+func Servers(folder fs.FS) []Server {
+	var found []Server
+	for _, find := range []func(fs.FS) (Server, bool){node, python} {
+		if server, ok := find(folder); ok {
+			found = append(found, server)
+		}
+	}
+	return found
+}
+
+// libraries are the packages by which a project can be told to be a server; those that serve clients too are among
+// them, and then the project needs a program besides.
+var (
+	nodeLibraries = []string{
+		"@modelcontextprotocol/sdk", "@modelcontextprotocol/server", "fastmcp", "mcp-framework", "xmcp", "mcp-handler",
+	}
+	pythonLibraries = []string{"mcp", "fastmcp"}
+)
+
+// node reads package.json.
+func node(folder fs.FS) (Server, bool) {
+	const file = "package.json"
+	var project struct {
+		Name         string                     `json:"name"`
+		Bin          json.RawMessage            `json:"bin"`
+		Main         string                     `json:"main"`
+		Scripts      map[string]string          `json:"scripts"`
+		Dependencies map[string]json.RawMessage `json:"dependencies"`
+	}
+	text, err := fs.ReadFile(folder, file)
+	if err != nil || json.Unmarshal(text, &project) != nil {
+		return Server{}, false
+	}
+	uses := func(library string) bool { _, uses := project.Dependencies[library]; return uses }
+	if !slices.ContainsFunc(nodeLibraries, uses) {
+		return Server{}, false
+	}
+	server := Server{Name: plainName(project.Name), File: file}
+	switch program := nodeProgram(project.Bin); {
+	case program != "":
+		server.run(folder, program)
+	case project.Scripts["start"] != "":
+		server.Command = []string{"npm", "run", "--silent", "start"}
+	case project.Main != "":
+		server.run(folder, project.Main)
+	default:
+		return Server{}, false
+	}
+	return server, true
+}
+
+// nodeProgram returns the file of the member bin: a file, or files by the names of their commands, of which the first
+// by name counts. It is empty where there is none.
+func nodeProgram(bin json.RawMessage) string {
+	var program string
+	var programs map[string]string
+	if json.Unmarshal(bin, &program) == nil || json.Unmarshal(bin, &programs) != nil {
+		return program
+	}
+	first := ""
+	for name := range programs {
+		if first == "" || name < first {
+			first = name
+		}
+	}
+	return programs[first]
+}
+
+// run makes the server start a file of JavaScript or TypeScript in Node.
+func (s *Server) run(folder fs.FS, program string) {
+	program = path.Clean(strings.TrimPrefix(program, "./"))
+	s.Command = []string{"node", program}
+	if strings.HasSuffix(program, ".ts") {
+		s.Command = []string{"npx", "-y", "tsx", program}
+	}
+	if _, err := fs.Stat(folder, program); err != nil {
+		s.Missing = program
+	}
+}
+
+// distribution is the name at the beginning of a requirement (PEP 508).
+var distribution = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*`)
+
+// python reads pyproject.toml.
+func python(folder fs.FS) (Server, bool) {
+	const file = "pyproject.toml"
+	var parsed struct {
+		Project struct {
+			Name         string            `toml:"name"`
+			Dependencies []string          `toml:"dependencies"`
+			Scripts      map[string]string `toml:"scripts"`
+		} `toml:"project"`
+		Tool struct {
+			Poetry map[string]any `toml:"poetry"`
+		} `toml:"tool"`
+	}
+	text, err := fs.ReadFile(folder, file)
+	if err != nil || toml.Unmarshal(text, &parsed) != nil {
+		return Server{}, false
+	}
+	project := parsed.Project
+	isServer := slices.ContainsFunc(project.Dependencies, func(requirement string) bool {
+		return slices.Contains(pythonLibraries, strings.ToLower(distribution.FindString(requirement)))
+	})
+	program := ""
+	if len(project.Scripts) > 0 {
+		names := make([]string, 0, len(project.Scripts))
+		for name := range project.Scripts {
+			names = append(names, name)
+		}
+		program = slices.Min(names)
+		if project.Scripts[project.Name] != "" {
+			program = project.Name
+		}
+	}
+	there := func(name string) bool { _, err := fs.Stat(folder, name); return err == nil }
+	script := ""
+	if at := slices.IndexFunc([]string{"server.py", "main.py"}, there); at >= 0 {
+		script = []string{"server.py", "main.py"}[at]
+	}
+	server := Server{Name: plainName(project.Name), File: file}
+	runner := []string{"uv", "run"}
+	if parsed.Tool.Poetry != nil {
+		runner = []string{"poetry", "run"}
+	}
+	switch {
+	case !isServer:
+		return Server{}, false
+	case program != "":
+		server.Command = append(runner, program)
+	case script != "":
+		server.Command = append(runner, "python", script)
+	default:
+		return Server{}, false
+	}
+	return server, true
+}
+
+// plainName returns a project's name as a server's: without its scope, with - for what no tool's name may have.
+func plainName(name string) string {
+	name = path.Base(name)
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '-'
+	}, name)
+	if name = strings.Trim(strings.ReplaceAll(name, "__", "_"), "-_"); name == "" {
+		return "server"
+	}
+	return name
+}
