@@ -33,7 +33,6 @@ type App struct {
 	consent  *consent
 	logins   *logins
 	closers  []func(ctx context.Context)
-	args     []string // of toolx's own command line
 	// calls is the execution log; nil where none is kept.
 	calls *history.Log
 	// pool is the toolbox's, for kill; nil while there is none.

@@ -33,8 +33,12 @@ func (o *output) addNext(result *exec.Result, path string) {
 	if errors.As(result.Err, &connect) {
 		server = connect.Server
 	}
+	var visit *servers.VisitError
 	var words []string
 	switch kind := fault.KindOf(result.Err); {
+	case errors.As(result.Err, &visit): // the same, once somebody has been there
+		result.Next = o.mask.Text(exec.PasteLine(append([]string{"toolx"}, o.args...)...))
+		return
 	case kind == fault.KindAuth && o.flags.url != "":
 		result.Next = exec.PasteLine("toolx", "auth", "login", o.flags.url)
 		return

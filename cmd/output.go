@@ -38,6 +38,8 @@ type output struct {
 	maxError int64
 	// led is what addNext needs to know of the command that runs.
 	led led
+	// args are those of toolx's own command line.
+	args []string
 	// warned holds the texts of warnOnce.
 	warned sync.Map
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -120,25 +121,70 @@ const codeVisitFirst = -32042
 // visit asks the user to visit the pages that an error names, and reports whether all of them were visited. An error of
 // another kind, or one that the user declines, is left alone.
 func (b *inbox) visit(ctx context.Context, failure *mcp.JSONRPCErrorDetails) (visited bool, err error) {
-	data, err := rawjson.Marshal(failure.Data)
-	pages, _ := rawjson.Elements(rawjson.Get(data, "elicitations"))
-	if err != nil || failure.Code != codeVisitFirst || b.answers.Elicit == nil || len(pages) == 0 {
-		return false, nil //nolint:nilerr // what does not encode names no pages
+	pages := b.pagesOf(failure)
+	if b.answers.Elicit == nil || len(pages) == 0 {
+		return false, nil
 	}
 	defer b.stopClocks()()
 	for _, page := range pages {
-		asked, err := readElicitation(b.server, page)
-		if err != nil || asked.URL == "" {
-			return false, nil //nolint:nilerr // the error stays what it was
-		}
-		asked.First = true
-		given, err := b.answers.Elicit(ctx, asked)
+		page.First = true
+		given, err := b.answers.Elicit(ctx, page)
 		if err != nil || given.Action != Accept {
 			return false, err
 		}
 	}
 	return true, nil
 }
+
+// pagesOf returns the pages that an error wants to be visited; none where it is another error, or one of them cannot be
+// read.
+func (b *inbox) pagesOf(failure *mcp.JSONRPCErrorDetails) []*Elicitation {
+	data, err := rawjson.Marshal(failure.Data)
+	if err != nil || failure.Code != codeVisitFirst {
+		return nil
+	}
+	var pages []*Elicitation
+	for page := range rawjson.EachElement(rawjson.Get(data, "elicitations")) {
+		asked, err := readElicitation(b.server, page)
+		if err != nil || asked.URL == "" {
+			return nil
+		}
+		pages = append(pages, asked)
+	}
+	return pages
+}
+
+// VisitError reports that a server answers only after pages were visited, where nobody could be asked to do that (MCP
+// 2025-11-25, client/elicitation, URLElicitationRequiredError).
+type VisitError struct {
+	Server  string
+	Message string   // of the first page
+	URLs    []string // of all pages
+}
+
+// unvisited returns the error of pages that nobody was asked to visit, nil where failure is another one.
+func (b *inbox) unvisited(failure *mcp.JSONRPCErrorDetails) *VisitError {
+	pages := b.pagesOf(failure)
+	if b.answers.Elicit != nil || len(pages) == 0 {
+		return nil
+	}
+	visit := &VisitError{Server: b.server, Message: pages[0].Message}
+	for _, page := range pages {
+		visit.URLs = append(visit.URLs, page.URL)
+	}
+	return visit
+}
+
+func (e *VisitError) Error() string {
+	return fmt.Sprintf("server %q answers only after a visit to %s: %s", e.Server, strings.Join(e.URLs, " and "),
+		e.Message)
+}
+
+// Kind implements the interface that fault.KindOf looks for: somebody has to log in, or do something like it.
+func (e *VisitError) Kind() fault.Kind { return fault.KindAuth }
+
+// Hint implements the interface that fault.HintOf looks for.
+func (e *VisitError) Hint() string { return "visit the page if you trust it, then run the command again" }
 
 // repeated returns the params of a request with the responses and the server's state of this round in place of those of
 // the round before.

@@ -179,6 +179,9 @@ func (s *Session) result(method string, answer *Answer, err error) (json.RawMess
 	case err != nil:
 		return nil, err
 	case answer.Error != nil:
+		if visit := s.inbox.unvisited(answer.Error); visit != nil {
+			return nil, visit
+		}
 		return nil, rpcError(answer.Error)
 	case asksForInput(answer.Result):
 		return nil, s.unoffered(answer.Result)
