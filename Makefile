@@ -11,6 +11,7 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # The newest whose modules the Go proxy has all.
 GORELEASER := github.com/goreleaser/goreleaser/v2@v2.15.1
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # The race detector needs a C compiler on most systems; without one the tests
@@ -26,7 +27,7 @@ MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-oracles test-model conformance attack lint fmt bench sweep cross vet-systems completions pictures docs licences release-snapshot release-reproducible release-check clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-oracles test-model conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +94,9 @@ attack: ## attack toolx with hostile servers, files and clients, and print what 
 lint: ## static checks; the first run builds the linter (about a minute)
 	$(GO) run $(GOLANGCI) run
 
+lint-workflows: ## check the workflows of GitHub
+	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
+
 fmt: ## format all Go code
 	$(GO) run $(GOLANGCI) fmt
 
@@ -141,6 +145,9 @@ release-snapshot: ## make all that a release consists of in dist/release, and pu
 	$(GO) run ./release nix dist/release
 	$(GO) run ./release npm dist/release
 	$(GO) run ./release pip dist/release
+
+release: ## publish the release of the tag that is checked out; .github/workflows/release.yml runs it
+	$(GO) run $(GORELEASER) release --clean
 
 release-reproducible: ## make the last commit's release twice, in two folders, and compare all files
 	release/reproducible.sh
