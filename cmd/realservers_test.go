@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -80,7 +79,17 @@ var builtFolder = sync.OnceValue(func() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("toolx-built-%d", os.Getpid()))
 })
 
-var builtToolx = sync.OnceValues(func() (string, error) { return build(builtFolder(), "toolx") })
+var builtToolx = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(builtFolder(), "toolx")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	out, err := exec.Command("go", "build", "-o", program, "toolx").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return program, nil
+})
 
 // buildToolx makes the program, once for all tests. The one on the path is the test binary: under the race detector it
 // takes several times the memory and the time.
@@ -91,19 +100,6 @@ func buildToolx(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// build makes the program of a package in a folder, and returns its path.
-func build(folder, pkg string) (string, error) {
-	out, err := exec.Command("go", "build", "-o", folder+string(filepath.Separator), pkg).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	name := path.Base(pkg)
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	return filepath.Join(folder, name), nil
 }
 
 func readCases(t *testing.T, folder string) []realServer {

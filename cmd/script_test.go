@@ -18,6 +18,7 @@ import (
 
 	"toolx/cmd"
 	"toolx/pkg/console"
+	"toolx/pkg/servers/fake"
 )
 
 // TestMain makes the test binary serve as toolx, when it is called by that name: every test of this package runs real
@@ -56,14 +57,13 @@ func (s suite) Run() int {
 	return s.M.Run()
 }
 
-// buildFake puts the fake server beside toolx on the path. It is built without the race detector, under which its start
-// takes four times as long: its own tests look for races.
+// buildFake puts the fake server beside toolx on the path.
 func buildFake() error {
 	toolx, err := exec.LookPath("toolx")
 	if err != nil {
 		return err
 	}
-	_, err = build(filepath.Dir(toolx), "toolx/pkg/servers/fake/cmd/fakeserver")
+	_, err = fake.Build(filepath.Dir(toolx))
 	return err
 }
 

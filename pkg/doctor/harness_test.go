@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,8 +21,7 @@ import (
 	"toolx/pkg/servers/fake"
 )
 
-// asFake makes the test binary the fake server: a real process, without building
-// another program.
+// asFake makes the test binary the fake server, for tests that must name the program themselves.
 const asFake = "TOOLX_TEST_AS_FAKE"
 
 func TestMain(m *testing.M) {
@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(fake.Main(os.Args[1:]))
 	}
 	code := m.Run()
+	_ = os.RemoveAll(fakeFolder())
 	regexp2.StopTimeoutClock() // it ends by itself, a second after the last match
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
@@ -37,10 +38,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// fakeFolder is where the fake server is built.
+var fakeFolder = sync.OnceValue(func() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("toolx-fake-%d", os.Getpid()))
+})
+
+var fakeProgram = sync.OnceValues(func() (string, error) { return fake.Build(fakeFolder()) })
+
 // fakeServer is the entry of a fake server in the given modes.
 func fakeServer(t testing.TB, args ...string) *config.Server {
 	t.Helper()
-	program, err := os.Executable()
+	program, err := fakeProgram()
 	if err != nil {
 		t.Fatal(err)
 	}

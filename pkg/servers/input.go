@@ -184,7 +184,9 @@ func (e *VisitError) Error() string {
 func (e *VisitError) Kind() fault.Kind { return fault.KindAuth }
 
 // Hint implements the interface that fault.HintOf looks for.
-func (e *VisitError) Hint() string { return "visit the page if you trust it, then run the command again" }
+func (e *VisitError) Hint() string {
+	return "visit the page if you trust it, then run the command again"
+}
 
 // repeated returns the params of a request with the responses and the server's state of this round in place of those of
 // the round before.
