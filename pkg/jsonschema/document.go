@@ -15,8 +15,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"toolx/pkg/rawjson"
 )
 
 // Document is one schema. It is read leniently: what is not one answers every question
@@ -52,7 +50,7 @@ func Parse(raw json.RawMessage) *Document {
 	if !json.Valid(text) {
 		text = nil
 	}
-	d.root = d.Fragment(LocalReferences(text))
+	d.root = d.Fragment(localReferences(text))
 	return d
 }
 
@@ -61,6 +59,12 @@ func (d *Document) Root() *Node { return d.root }
 
 // Fragment reads the text of a schema whose references lead into the document.
 func (d *Document) Fragment(text json.RawMessage) *Node { return &Node{doc: d, raw: text} }
+
+// Raw returns the schema as its owner wrote it.
+func (d *Document) Raw() json.RawMessage { return d.raw }
+
+// Unreadable reports whether the text is no JSON, or nested deeper than JSON decoders read.
+func (d *Document) Unreadable() bool { return d.root.raw == nil && !d.TooLarge() }
 
 // TooLarge reports whether the schema is over MaxSize, so that none of it was read.
 func (d *Document) TooLarge() bool { return len(d.raw) > MaxSize }
@@ -97,17 +101,13 @@ func (d *Document) Schema(ctx context.Context) *Schema {
 }
 
 // Resolve follows a reference within the document (RFC 6901, as a URI fragment); nil where it leads out of it or
-// nowhere. References by other names than pointers are pointers already (see LocalReferences).
+// nowhere. References by other names than pointers are pointers already (see localReferences).
 func (d *Document) Resolve(reference string) *Node {
 	pointer, local := LocalPointer(reference)
 	if !local {
 		return nil
 	}
-	at := d.root
-	for _, token := range rawjson.Tokens(pointer) {
-		at = at.child(token)
-	}
-	return at
+	return d.root.at(pointer)
 }
 
 // LocalPointer returns the JSON pointer that a reference within its document is (RFC 6901, section 6), and reports

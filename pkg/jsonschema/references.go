@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// LocalReferences returns a schema whose references to places in the same document are JSON pointers from its root (RFC
+// localReferences returns a schema whose references to places in the same document are JSON pointers from its root (RFC
 // 6901, "#/$defs/level"), however the schema writes them: by $anchor, by $id, counted from an embedded schema with an
 // $id of its own, by $dynamicRef or $recursiveRef (JSON Schema 2020-12, sections 8.2 and 9.2). A dynamic reference
 // leads where it does for who starts at the root. References that lead elsewhere stay as they are, and so does every
@@ -17,7 +17,7 @@ import (
 // one, is returned as it is.
 //
 // Every Document begins with it, so that its references come to the same places as validation does.
-func LocalReferences(schema json.RawMessage) json.RawMessage {
+func localReferences(schema json.RawMessage) json.RawMessage {
 	text := string(schema)
 	if len(schema) > MaxSize || !strings.Contains(text, `ef"`) ||
 		!strings.Contains(text, `id"`) && !strings.Contains(text, `nchor"`) || rawjson.Check(schema) != nil {
@@ -29,7 +29,7 @@ func LocalReferences(schema json.RawMessage) json.RawMessage {
 	}
 	edits := &refEdits{}
 	for _, one := range found {
-		edits.at(one.place).set(one)
+		edits.at(one.place.Pointer()).set(one.keyword, rawjson.Quote(one.text))
 	}
 	return edits.apply(schema)
 }
@@ -43,81 +43,59 @@ const (
 
 // references are the names and the references of one schema document.
 type references struct {
+	tree      *Tree
+	read      int // how many subschemas of the tree were read
 	idKeyword string
-	ids       map[string]*schemaPlace // by URI, and by URI#anchor
-	dynamic   map[string]bool         // URI#anchor of $dynamicAnchor
-	root      *schemaPlace
-	seen      map[*Node]bool
+	bases     map[*Subschema]string // the URIs that references count from
+	ids       map[string]*Subschema // by URI, and by URI#anchor
+	dynamic   map[string]bool       // URI#anchor of $dynamicAnchor
 	all       []reference
-}
-
-// schemaPlace is where a schema stands in its document.
-type schemaPlace struct {
-	up    *schemaPlace
-	token string
-	node  *Node
-	base  string // the URI that its references count from
 }
 
 // reference is one keyword that refers to a schema.
 type reference struct {
-	place   *schemaPlace
+	place   *Subschema
 	keyword string
 	text    string
 }
 
 func newReferences(root *Node) *references {
 	r := &references{
-		idKeyword: "$id", ids: make(map[string]*schemaPlace), dynamic: make(map[string]bool),
-		seen: make(map[*Node]bool),
-		root: &schemaPlace{node: root, base: schemaURL},
+		tree: newTree(root, "", MaxSize, MaxSize), idKeyword: "$id", bases: make(map[*Subschema]string),
+		ids: make(map[string]*Subschema), dynamic: make(map[string]bool),
 	}
 	if strings.Contains(root.Get("$schema").Text(), "draft-04") {
 		r.idKeyword = "id"
 	}
-	r.ids[schemaURL] = r.root
-	r.read(r.root)
+	r.ids[schemaURL] = r.tree.Root
+	r.readTree()
 	return r
 }
 
-// read takes the names and references of a schema and of those below it.
-func (r *references) read(place *schemaPlace) {
-	node := place.node
-	if !node.IsObject() || r.seen[node] {
-		return
-	}
-	r.seen[node] = true
-	r.takeNames(place)
-	for _, keyword := range referenceKeywords() {
-		if written := node.Get(keyword); written != nil && rawjson.IsString(written.raw) {
-			r.all = append(r.all, reference{place, keyword, written.Text()})
+// readTree takes the names and references of the subschemas that were added to the tree since it last did.
+func (r *references) readTree() {
+	for ; r.read < len(r.tree.All); r.read++ {
+		place := r.tree.All[r.read]
+		r.bases[place] = schemaURL
+		if place.Parent != nil {
+			r.bases[place] = r.bases[place.Parent]
 		}
-	}
-	for _, m := range node.Members() {
-		at, holds := place.child(m.Name, m.Node), Holds(m.Name)
-		if holds&HoldsSchema != 0 {
-			r.read(at)
-		}
-		if holds&HoldsList != 0 {
-			for i, part := range m.Node.Elements() {
-				r.read(at.child(strconv.Itoa(i), part))
-			}
-		}
-		if holds&HoldsNamed != 0 {
-			for _, named := range m.Node.Members() {
-				r.read(at.child(named.Name, named.Node))
+		r.takeNames(place)
+		for _, keyword := range referenceKeywords() {
+			if written := place.Get(keyword); written != nil && rawjson.IsString(written.raw) {
+				r.all = append(r.all, reference{place, keyword, written.Text()})
 			}
 		}
 	}
 }
 
 // takeNames notes by which names a schema can be referred to.
-func (r *references) takeNames(place *schemaPlace) {
-	if id := place.node.Get(r.idKeyword); id != nil && rawjson.IsString(id.raw) {
+func (r *references) takeNames(place *Subschema) {
+	if id := place.Get(r.idKeyword); id != nil && rawjson.IsString(id.raw) {
 		id := id.Text()
-		base, fragment, _ := strings.Cut(resolveURI(place.base, id), "#")
+		base, fragment, _ := strings.Cut(resolveURI(r.bases[place], id), "#")
 		if !strings.HasPrefix(id, "#") {
-			place.base = base
+			r.bases[place] = base
 			r.ids[base] = place
 		}
 		if fragment != "" { // as draft 4 to 7 write anchors
@@ -125,8 +103,8 @@ func (r *references) takeNames(place *schemaPlace) {
 		}
 	}
 	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-		if anchor := place.node.Get(keyword).Text(); anchor != "" {
-			name := place.base + "#" + anchor
+		if anchor := place.Get(keyword).Text(); anchor != "" {
+			name := r.bases[place] + "#" + anchor
 			r.ids[name] = place
 			r.dynamic[name] = r.dynamic[name] || keyword == "$dynamicAnchor"
 		}
@@ -154,7 +132,7 @@ func (r *references) rewritten() []reference {
 
 // pointer returns a reference as a pointer from the document's root.
 func (r *references) pointer(one reference) (string, bool) {
-	document, fragment, _ := strings.Cut(resolveURI(one.place.base, one.text), "#")
+	document, fragment, _ := strings.Cut(resolveURI(r.bases[one.place], one.text), "#")
 	start := r.ids[document]
 	if start == nil {
 		return "", false
@@ -164,55 +142,46 @@ func (r *references) pointer(one reference) (string, bool) {
 		if target == nil { // no pointer either, so it stays one that leads nowhere in this document
 			return "#" + fragment, true
 		}
-		return "#" + target.pointer(), true
+		return "#" + fragmentOf(target), true
 	}
-	if one.keyword == "$recursiveRef" && recursive(start) && recursive(r.root) {
-		start = r.root
+	if one.keyword == "$recursiveRef" && recursive(start) && recursive(r.tree.Root) {
+		start = r.tree.Root
 	}
 	r.follow(start, fragment)
-	return "#" + start.pointer() + fragment, true
+	return "#" + fragmentOf(start) + fragment, true
 }
 
 // anchor finds the schema of an anchor. A dynamic one is that of the outermost schema, where that has one of the name.
-func (r *references) anchor(keyword, document, fragment string) *schemaPlace {
+func (r *references) anchor(keyword, document, fragment string) *Subschema {
 	if name, err := url.PathUnescape(fragment); err == nil {
 		fragment = name
 	}
 	name := document + "#" + fragment
-	if outer := r.root.base + "#" + fragment; keyword == "$dynamicRef" && r.dynamic[name] && r.dynamic[outer] {
+	if outer := r.bases[r.tree.Root] + "#" + fragment; keyword == "$dynamicRef" && r.dynamic[name] && r.dynamic[outer] {
 		name = outer
 	}
 	return r.ids[name]
 }
 
-func recursive(place *schemaPlace) bool {
-	return place.node.Get("$recursiveAnchor").Is("true")
+func recursive(place *Subschema) bool {
+	return place.Get("$recursiveAnchor").Is("true")
 }
 
-// follow reads what a pointer leads to. That may be an object which is no schema by its
-// position: it is one from then on.
-func (r *references) follow(start *schemaPlace, fragment string) {
-	decoded, err := url.PathUnescape(fragment)
-	if err != nil {
-		return
+// follow reads what a pointer leads to, which may be an object that is no schema by its place.
+func (r *references) follow(start *Subschema, fragment string) {
+	if pointer, err := url.PathUnescape(fragment); err == nil {
+		r.tree.from(start, pointer)
+		r.readTree()
 	}
-	at := start
-	for _, token := range rawjson.Tokens(decoded) {
-		at = at.child(token, at.node.child(token))
-	}
-	r.read(at)
 }
 
-func (p *schemaPlace) child(token string, node *Node) *schemaPlace {
-	return &schemaPlace{up: p, token: token, node: node, base: p.base}
-}
-
-// pointer returns the JSON pointer to the place, as a URI's fragment has it.
-func (p *schemaPlace) pointer() string {
-	if p.up == nil {
-		return ""
+// fragmentOf returns the JSON pointer to a place, as a URI's fragment has it (RFC 6901, section 6).
+func fragmentOf(place *Subschema) string {
+	var fragment strings.Builder
+	for _, token := range rawjson.Tokens(place.Pointer()) {
+		fragment.WriteString("/" + escapePointer(token))
 	}
-	return p.up.pointer() + "/" + escapePointer(p.token)
+	return fragment.String()
 }
 
 // resolveURI resolves a reference against a base; what cannot be read, or comes out
@@ -240,30 +209,29 @@ func resolveURI(base, reference string) string {
 
 // refEdits are what is to be changed in a schema's text, by the tokens that lead there.
 type refEdits struct {
-	texts map[string]string // of references, by keyword
-	below map[string]*refEdits
+	values map[string]json.RawMessage // of references, by keyword; nil drops one
+	below  map[string]*refEdits
 }
 
 // at returns where the edits of a place are kept.
-func (e *refEdits) at(place *schemaPlace) *refEdits {
-	if place.up == nil {
-		return e
+func (e *refEdits) at(pointer string) *refEdits {
+	for _, token := range rawjson.Tokens(pointer) {
+		if e.below == nil {
+			e.below = make(map[string]*refEdits)
+		}
+		if e.below[token] == nil {
+			e.below[token] = &refEdits{}
+		}
+		e = e.below[token]
 	}
-	above := e.at(place.up)
-	if above.below == nil {
-		above.below = make(map[string]*refEdits)
-	}
-	if above.below[place.token] == nil {
-		above.below[place.token] = &refEdits{}
-	}
-	return above.below[place.token]
+	return e
 }
 
-func (e *refEdits) set(one reference) {
-	if e.texts == nil {
-		e.texts = make(map[string]string)
+func (e *refEdits) set(keyword string, value json.RawMessage) {
+	if e.values == nil {
+		e.values = make(map[string]json.RawMessage)
 	}
-	e.texts[one.keyword] = one.text
+	e.values[keyword] = value
 }
 
 // apply returns text with the edits made.
@@ -280,13 +248,18 @@ func (e *refEdits) apply(text json.RawMessage) json.RawMessage {
 	if !isObject {
 		return text
 	}
-	for i, m := range members {
+	kept := members[:0]
+	for _, m := range members {
 		if below := e.below[m.Name]; below != nil {
-			members[i].Value = below.apply(m.Value)
+			m.Value = below.apply(m.Value)
 		}
-		if to, ok := e.texts[m.Name]; ok {
-			members[i].Value = rawjson.Quote(to)
+		value, edited := e.values[m.Name]
+		if edited {
+			m.Value = value
+		}
+		if !edited || value != nil {
+			kept = append(kept, m)
 		}
 	}
-	return rawjson.Object(members)
+	return rawjson.Object(kept)
 }

@@ -68,7 +68,7 @@ func TestLocalReferences(t *testing.T) {
 		if from, to, changed := strings.Cut(test.want, " → "); changed {
 			want = strings.Replace(want, `ef": "`+from+`"`, `ef": "`+to+`"`, 1)
 		}
-		got := string(LocalReferences([]byte(test.schema)))
+		got := string(localReferences([]byte(test.schema)))
 		if strip(got) != strip(want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
 		}

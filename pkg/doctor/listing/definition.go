@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -34,7 +35,7 @@ type Definition struct {
 	// Members are the object's own; of a name given twice the last one counts.
 	Members map[string]json.RawMessage
 	// Input and output are nil where the schema is missing or not an object.
-	Input, Output *SchemaTree
+	Input, Output *jsonschema.Tree
 }
 
 // Read reads the definitions of the clean run, once.
@@ -52,7 +53,7 @@ func Read(e *evidence.Evidence) *Listing {
 			if d := readDefinition(i, one); d != nil {
 				all.Tools = append(all.Tools, d)
 				for _, schema := range d.Schemas() {
-					subschemas += len(schema.Nodes)
+					subschemas += len(schema.All)
 				}
 			}
 		}
@@ -69,9 +70,16 @@ func readDefinition(index int, raw json.RawMessage) *Definition {
 		return nil
 	}
 	d := &Definition{Index: index, Raw: raw, Name: rawjson.GetText(raw, "name"), Members: evidence.Members(raw)}
-	d.Input = readSchema("/inputSchema", d.Members["inputSchema"])
-	d.Output = readSchema("/outputSchema", d.Members["outputSchema"])
+	d.Input, d.Output = d.schema("inputSchema"), d.schema("outputSchema")
 	return d
+}
+
+// schema reads the schema of a member, nil where that is no object.
+func (d *Definition) schema(member string) *jsonschema.Tree {
+	if !evidence.IsObject(d.Members[member]) {
+		return nil
+	}
+	return jsonschema.Parse(d.Members[member]).Tree("/" + member)
 }
 
 // Text returns a member that is a string, or nothing.
@@ -83,8 +91,8 @@ func (d *Definition) Text(name string) string {
 }
 
 // Schemas returns those of the two schemas that are objects.
-func (d *Definition) Schemas() []*SchemaTree {
-	return slices.DeleteFunc([]*SchemaTree{d.Input, d.Output}, func(t *SchemaTree) bool { return t == nil })
+func (d *Definition) Schemas() []*jsonschema.Tree {
+	return slices.DeleteFunc([]*jsonschema.Tree{d.Input, d.Output}, func(t *jsonschema.Tree) bool { return t == nil })
 }
 
 // Where returns a place in the definition. pointer counts from the tool; if the tool has no name, the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -47,9 +48,9 @@ func canonicalJSON(value json.RawMessage) []byte {
 }
 
 // InputNodes returns the subschemas of the input schema.
-func (d *Definition) InputNodes() []*SchemaNode {
+func (d *Definition) InputNodes() []*jsonschema.Subschema {
 	if d.Input == nil {
 		return nil
 	}
-	return d.Input.Nodes
+	return d.Input.All
 }

@@ -27,8 +27,8 @@ func askSchemaPattern(e *evidence.Evidence) []check.Finding {
 	judge := patternJudge{known: make(map[string]string), deadline: time.Now().Add(patternTime)}
 	for _, d := range listing.Read(e).Tools {
 		for _, tree := range d.Schemas() {
-			for _, node := range tree.Nodes {
-				if pattern, ok := node.Object["pattern"].(string); ok {
+			for _, node := range tree.All {
+				if pattern := node.Get("pattern").Text(); pattern != "" {
 					found = append(found, judge.findings(d, node.Pointer()+"/pattern", pattern)...)
 				}
 				if node.Keyword == "patternProperties" {

@@ -1,9 +1,7 @@
 package tool
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,24 +14,21 @@ import (
 	"toolx/pkg/words"
 )
 
-func askRequiredUnknown(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
+func askRequiredUnknown(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
 	var found []check.Finding
-	known := make(map[*listing.SchemaNode]*knownNames)
-	for _, node := range tree.Nodes {
-		required, _ := node.Object["required"].([]any)
+	known := make(map[*jsonschema.Subschema]*knownNames)
+	for _, node := range tree.All {
+		required := node.Get("required").Elements()
 		if len(required) == 0 {
 			continue
 		}
-		top := node
-		for top.InPlace() && top.Parent != nil {
-			top = top.Parent
-		}
+		top := node.Value()
 		if known[top] == nil {
 			known[top] = namesAround(top)
 		}
 		for i, entry := range required {
-			name, ok := entry.(string)
-			if ok && !known[top].open && !known[top].has[name] {
+			name := entry.Text()
+			if rawjson.IsString(entry.Raw()) && !known[top].open && !known[top].has[name] {
 				pointer := fmt.Sprintf("%s/required/%d", node.Pointer(), i)
 				found = append(found,
 					d.Finding(pointer, "%q is required, and no property has that name", evidence.Label(name)))
@@ -54,10 +49,10 @@ const maxAround = 2000
 
 // namesAround collects the properties of a schema with all its parts: a required name may be described in
 // another branch.
-func namesAround(top *listing.SchemaNode) *knownNames {
+func namesAround(top *jsonschema.Subschema) *knownNames {
 	names := &knownNames{has: make(map[string]bool)}
-	seen := map[*listing.SchemaNode]bool{top: true}
-	queue := []*listing.SchemaNode{top}
+	seen := map[*jsonschema.Subschema]bool{top: true}
+	queue := []*jsonschema.Subschema{top}
 	for len(queue) > 0 {
 		node := queue[0]
 		queue = queue[1:]
@@ -72,7 +67,7 @@ func namesAround(top *listing.SchemaNode) *knownNames {
 			case "patternProperties":
 				names.open = true
 			case "additionalProperties", "unevaluatedProperties":
-				names.open = names.open || below.Object != nil
+				names.open = names.open || below.IsObject()
 			}
 		}
 		// A target that was not read may describe anything.
@@ -104,12 +99,8 @@ func askParamNameChars(d *listing.Definition) []check.Finding {
 }
 
 // isArgument reports whether a property is one of the tool's arguments, also if it stands in a branch (allOf, if).
-func isArgument(node *listing.SchemaNode) bool {
-	top := node.Parent
-	for top.InPlace() && top.Parent != nil {
-		top = top.Parent
-	}
-	return top.Parent == nil
+func isArgument(node *jsonschema.Subschema) bool {
+	return node.Parent.Value().Parent == nil
 }
 
 // paramNameRemark says what is wrong with a property's name; nothing if it is right.
@@ -134,11 +125,10 @@ func askXMCPHeader(d *listing.Definition) []check.Finding {
 	var found []check.Finding
 	used := make(map[string]bool)
 	for _, node := range d.InputNodes() {
-		value, ok := node.Object["x-mcp-header"]
-		if !ok {
+		if !node.Has("x-mcp-header") {
 			continue
 		}
-		name, _ := value.(string)
+		name := node.Get("x-mcp-header").Text()
 		remark := headerRemark(node, name)
 		if remark == "" && used[strings.ToLower(name)] {
 			remark = fmt.Sprintf("%q is used twice", evidence.Label(name))
@@ -152,9 +142,9 @@ func askXMCPHeader(d *listing.Definition) []check.Finding {
 }
 
 // headerRemark says which rule an x-mcp-header breaks; nothing if it breaks none.
-func headerRemark(node *listing.SchemaNode, name string) string {
+func headerRemark(node *jsonschema.Subschema, name string) string {
 	label := evidence.Label(name)
-	kind := node.Object["type"]
+	kind := node.Get("type")
 	bad := strings.IndexFunc(name, func(r rune) bool { return !headerRune(r) })
 	switch {
 	case name == "":
@@ -164,16 +154,17 @@ func headerRemark(node *listing.SchemaNode, name string) string {
 		return fmt.Sprintf("%q has %s, which a header's name may not have", label, evidence.CodePoint(r))
 	case !plainParameter(node):
 		return fmt.Sprintf("%q is not reached through properties alone", label)
-	case kind == "string", kind == "integer", kind == "boolean":
+	case kind == nil:
+		return fmt.Sprintf("%q is on a parameter without a type; only string, integer and boolean may have one", label)
+	case slices.Contains([]string{"string", "integer", "boolean"}, kind.Text()):
 		return ""
 	}
-	value, _ := json.Marshal(kind)
 	return fmt.Sprintf("%q is on a parameter of type %s; only string, integer and boolean may have one",
-		label, evidence.CutJSON(value))
+		label, evidence.CutJSON(kind.Raw()))
 }
 
 // plainParameter reports whether only properties lead to the node.
-func plainParameter(node *listing.SchemaNode) bool {
+func plainParameter(node *jsonschema.Subschema) bool {
 	for ; node.Parent != nil && node.Keyword == "properties"; node = node.Parent {
 		if node.Parent.Parent == nil {
 			return true
@@ -192,12 +183,12 @@ func askUnknownKeyword(e *evidence.Evidence) []check.Finding {
 	seen := make(map[string]bool)
 	for _, d := range listing.Read(e).Tools {
 		for _, tree := range d.Schemas() {
-			for _, node := range tree.Nodes {
-				for _, keyword := range slices.Sorted(maps.Keys(node.Object)) {
-					if foreignKeyword(keyword, node.Object[keyword]) && !seen[keyword] {
-						seen[keyword] = true // one place for each is enough
-						pointer := node.Pointer() + rawjson.Pointer(keyword)
-						spots = append(spots, spot{d, pointer, evidence.Label(keyword)})
+			for _, node := range tree.All {
+				for _, m := range node.Members() {
+					if foreignKeyword(m) && !seen[m.Name] {
+						seen[m.Name] = true // one place for each is enough
+						pointer := node.Pointer() + rawjson.Pointer(m.Name)
+						spots = append(spots, spot{d, pointer, evidence.Label(m.Name)})
 					}
 				}
 			}
@@ -208,11 +199,11 @@ func askUnknownKeyword(e *evidence.Evidence) []check.Finding {
 
 // foreignKeyword reports whether no draft of JSON Schema has a keyword in this form. x-mcp-header has a check
 // of its own.
-func foreignKeyword(keyword string, value any) bool {
-	if _, isBool := value.(bool); isBool && keyword == "required" {
+func foreignKeyword(m jsonschema.Member) bool {
+	if m.Name == "required" && (m.Node.Is("true") || m.Node.Is("false")) {
 		return true
 	}
-	return jsonschema.Holds(keyword) == jsonschema.HoldsNone && !plainKeyword(keyword) && keyword != "x-mcp-header"
+	return jsonschema.Holds(m.Name) == jsonschema.HoldsNone && !plainKeyword(m.Name) && m.Name != "x-mcp-header"
 }
 
 // plainKeyword reports whether a draft since 4 has a keyword that holds no schemas.
@@ -229,28 +220,27 @@ func plainKeyword(keyword string) bool {
 	return false
 }
 
-func untyped(node *listing.SchemaNode) bool {
-	return node.Keyword == "properties" && node.Object != nil && !node.Has("type", "enum", "const",
+func untyped(node *jsonschema.Subschema) bool {
+	return node.Keyword == "properties" && node.IsObject() && !node.Has("type", "enum", "const",
 		"$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "not", "if")
 }
 
 // isBoolSchema ignores additionalProperties and its relatives, where everybody writes a boolean.
-func isBoolSchema(node *listing.SchemaNode) bool {
+func isBoolSchema(node *jsonschema.Subschema) bool {
 	switch node.Keyword {
 	case "properties", "patternProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf", "not",
 		"$defs", "definitions":
-		return node.Object == nil
+		return !node.IsObject()
 	}
 	return false
 }
 
-func isTypeUnion(node *listing.SchemaNode) bool {
-	_, isList := node.Object["type"].([]any)
-	return isList
+func isTypeUnion(node *jsonschema.Subschema) bool {
+	return node.Get("type").IsArray()
 }
 
 // portability makes one finding of all input subschemas of a kind.
-func portability(is func(*listing.SchemaNode) bool) func(*evidence.Evidence) []check.Finding {
+func portability(is func(*jsonschema.Subschema) bool) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var spots []spot
 		for _, d := range listing.Read(e).Tools {

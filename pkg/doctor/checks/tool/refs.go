@@ -8,12 +8,13 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
+	"toolx/pkg/jsonschema"
 )
 
 // askRefLoop looks for a way from a subschema to itself that stays at one value.
-func askRefLoop(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
-	walker := loopWalker{state: make(map[*listing.SchemaNode]int)}
-	for _, node := range tree.Nodes {
+func askRefLoop(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
+	walker := loopWalker{state: make(map[*jsonschema.Subschema]int)}
+	for _, node := range tree.All {
 		loop := walker.visit(node)
 		if loop == nil {
 			continue
@@ -32,11 +33,11 @@ func askRefLoop(d *listing.Definition, tree *listing.SchemaTree) []check.Finding
 
 // loopWalker goes depth first over the subschemas of one value.
 type loopWalker struct {
-	state map[*listing.SchemaNode]int // 1: on the way, 2: done
-	way   []*listing.SchemaNode
+	state map[*jsonschema.Subschema]int // 1: on the way, 2: done
+	way   []*jsonschema.Subschema
 }
 
-func (w *loopWalker) visit(node *listing.SchemaNode) []*listing.SchemaNode {
+func (w *loopWalker) visit(node *jsonschema.Subschema) []*jsonschema.Subschema {
 	switch w.state[node] {
 	case 1:
 		return slices.Clone(w.way[slices.Index(w.way, node):])
@@ -56,8 +57,8 @@ func (w *loopWalker) visit(node *listing.SchemaNode) []*listing.SchemaNode {
 }
 
 // sameValue returns the subschemas that a value must fit together with the node.
-func sameValue(n *listing.SchemaNode) []*listing.SchemaNode {
-	var nodes []*listing.SchemaNode
+func sameValue(n *jsonschema.Subschema) []*jsonschema.Subschema {
+	var nodes []*jsonschema.Subschema
 	if n.Target != nil {
 		nodes = append(nodes, n.Target)
 	}
@@ -70,10 +71,10 @@ func sameValue(n *listing.SchemaNode) []*listing.SchemaNode {
 }
 
 // references asks for references of a kind.
-func references(kind listing.RefKind, remark string) askSchema {
-	return func(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
+func references(kind jsonschema.RefKind, remark string) askSchema {
+	return func(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
 		var found []check.Finding
-		for _, node := range tree.Nodes {
+		for _, node := range tree.All {
 			if node.Reference() != "" && node.RefKind == kind {
 				found = append(found, d.Finding(node.Pointer()+"/$ref", "%s%s", evidence.Cut(node.Reference()), remark))
 			}

@@ -15,7 +15,6 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
-	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -112,7 +111,7 @@ func askStructuredMismatch(r reply) []check.Finding {
 	if r.failed || r.structured == nil || r.tool == nil || r.tool.Output == nil {
 		return nil
 	}
-	schema, err := jsonschema.Parse(r.tool.Output.Raw).Compile(context.Background())
+	schema, err := r.tool.Output.Document.Compile(context.Background())
 	if err != nil {
 		return nil // schema-invalid, schema-ref-dangling and others say so
 	}

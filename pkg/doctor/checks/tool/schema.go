@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,16 +31,18 @@ func askInputSchemaMissing(d *listing.Definition) []check.Finding {
 func askInputSchemaType(d *listing.Definition) []check.Finding { return askRootType(d, d.Input) }
 
 // askRootType requires the root of a schema to be of type object.
-func askRootType(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
-	if tree == nil || tree.Cut && len(tree.Nodes) == 1 || tree.Root.Object["type"] == "object" {
+func askRootType(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
+	if tree == nil || tree.Cut && len(tree.All) == 1 {
 		return nil
 	}
-	kind, ok := tree.Root.Object["type"]
-	if !ok {
+	kind := tree.Root.Get("type")
+	switch {
+	case kind == nil:
 		return d.One(tree.Root.Pointer(), "type is missing")
+	case kind.Text() != "object":
+		return d.One(tree.Root.Pointer()+"/type", "type is %s", evidence.CutJSON(kind.Raw()))
 	}
-	value, _ := json.Marshal(kind)
-	return d.One(tree.Root.Pointer()+"/type", "type is %s", evidence.CutJSON(value))
+	return nil
 }
 
 func askRootCombinator(d *listing.Definition) []check.Finding {
@@ -84,12 +85,12 @@ func askSchemaDialect(e *evidence.Evidence) []check.Finding {
 			found, uri := tree.Dialect()
 			name, pointer := string(found), tree.Root.Pointer()+"/$schema"
 			switch {
-			case found == listing.DialectUnknown:
+			case found == jsonschema.DialectUnknown:
 				unknown = append(unknown, d.Finding(pointer, "%s", evidence.Cut(uri)))
 				continue
 			case uri == "":
 				name = "no $schema, so " + name
-			case found != listing.Dialect2020:
+			case found != jsonschema.Dialect2020:
 				older = append(older, d.Finding(pointer, ""))
 			}
 			count[name]++
@@ -121,7 +122,7 @@ func askSchemaInvalid(e *evidence.Evidence) []check.Finding {
 	left := 0
 	for _, d := range listing.Read(e).Tools {
 		for _, tree := range d.Schemas() {
-			sum := sha256.Sum256(tree.Raw)
+			sum := sha256.Sum256(tree.Document.Raw())
 			err, seen := known[sum]
 			if !seen {
 				if time.Now().After(deadline) {
@@ -154,50 +155,21 @@ func askSchemaInvalid(e *evidence.Evidence) []check.Finding {
 
 // invalid says what is wrong with a schema in its dialect. It leaves references that lead nowhere or out of the
 // document, unknown dialects and size to other checks.
-func invalid(t *listing.SchemaTree) error {
+func invalid(t *jsonschema.Tree) error {
 	const compiled = 200 // subschemas in one another, which toolx compiles; schema-deep judges more
 	deepest, cut := t.Levels()
-	if found, _ := t.Dialect(); found == listing.DialectUnknown || cut {
+	if found, _ := t.Dialect(); found == jsonschema.DialectUnknown || cut {
 		return nil
 	}
-	raw := t.Raw
-	bad := make(map[uintptr]bool)
-	for _, node := range t.Nodes {
-		if node.RefKind == listing.RefDangling || node.RefKind == listing.RefExternal {
-			bad[listing.IdentityOf(node.Object)] = true
+	var bad []*jsonschema.Subschema
+	for _, node := range t.All {
+		if node.RefKind == jsonschema.RefDangling || node.RefKind == jsonschema.RefExternal {
+			bad = append(bad, node)
 		}
 	}
-	if len(bad) > 0 {
-		stripped, err := json.Marshal(withoutRefs(t.Root.Object, bad))
-		if err != nil {
-			return nil // it came from JSON
-		}
-		raw = stripped
-	}
-	_, err := jsonschema.Parse(raw).Compile(context.Background())
+	_, err := t.WithoutReferences(bad).Compile(context.Background())
 	if errors.Is(err, jsonschema.ErrTooLarge) || deepest > compiled {
 		return nil
 	}
 	return err
-}
-
-// withoutRefs copies a value without the references of the bad objects.
-func withoutRefs(value any, bad map[uintptr]bool) any {
-	switch value := value.(type) {
-	case map[string]any:
-		copied := make(map[string]any, len(value))
-		for name, member := range value {
-			if name != "$ref" || !bad[listing.IdentityOf(value)] {
-				copied[name] = withoutRefs(member, bad)
-			}
-		}
-		return copied
-	case []any:
-		copied := make([]any, len(value))
-		for i, element := range value {
-			copied[i] = withoutRefs(element, bad)
-		}
-		return copied
-	}
-	return value
 }

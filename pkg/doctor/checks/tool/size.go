@@ -6,6 +6,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 )
 
 // The sizes beyond which a schema is a burden for whoever reads it.
@@ -15,11 +16,11 @@ const (
 	combosSchema = 10_000   // subschemas, each as often as it is referred to
 )
 
-func askSchemaDeep(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
+func askSchemaDeep(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
 	deepest, more := tree.Levels()
 	figure := fmt.Sprint(deepest)
 	switch {
-	case tree.Deep:
+	case tree.Document.Unreadable():
 		return d.One(tree.Root.Pointer(), "deeper than JSON decoders read: 10,000 brackets in one another")
 	case deepest <= deepSchema:
 		return nil
@@ -29,15 +30,15 @@ func askSchemaDeep(d *listing.Definition, tree *listing.SchemaTree) []check.Find
 	return d.One(tree.Root.Pointer(), "%s levels of subschemas; over %d is deep", figure, deepSchema)
 }
 
-func askSchemaLarge(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
-	if len(tree.Raw) <= largeSchema {
+func askSchemaLarge(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
+	if len(tree.Document.Raw()) <= largeSchema {
 		return nil
 	}
-	return d.One(tree.Root.Pointer(), "%s; over %s is large", exec.Bytes(int64(len(tree.Raw))), exec.Bytes(largeSchema))
+	return d.One(tree.Root.Pointer(), "%s; over %s is large", exec.Bytes(int64(len(tree.Document.Raw()))), exec.Bytes(largeSchema))
 }
 
-func askSchemaCombos(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
-	written := len(tree.Nodes)
+func askSchemaCombos(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
+	written := len(tree.All)
 	all := max(float64(written), make(comboCounter).count(tree.Root))
 	if all <= combosSchema {
 		return nil
@@ -48,9 +49,9 @@ func askSchemaCombos(d *listing.Definition, tree *listing.SchemaTree) []check.Fi
 }
 
 // comboCounter counts subschemas, each as often as it is reached, and those in a cycle once.
-type comboCounter map[*listing.SchemaNode]float64
+type comboCounter map[*jsonschema.Subschema]float64
 
-func (c comboCounter) count(node *listing.SchemaNode) float64 {
+func (c comboCounter) count(node *jsonschema.Subschema) float64 {
 	if n, ok := c[node]; ok {
 		return n
 	}

@@ -5,6 +5,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
+	"toolx/pkg/jsonschema"
 )
 
 // Checks returns the questions about what tools/list answered, and about the results and tasks of calls that the
@@ -21,8 +22,8 @@ func Checks() []check.Check {
 		{ID: "input-schema-type", Need: check.NeedTools, Ask: eachTool(askInputSchemaType)},
 		{ID: "input-schema-root-combinator", Need: check.NeedTools, Ask: eachTool(askRootCombinator)},
 		{ID: "output-schema-type", Need: check.NeedTools, Ask: askOutputSchemaType},
-		{ID: "schema-ref-external", Need: check.NeedTools, Ask: eachSchema(references(listing.RefExternal, ""))},
-		{ID: "schema-ref-dangling", Need: check.NeedTools, Ask: eachSchema(references(listing.RefDangling, " leads nowhere"))},
+		{ID: "schema-ref-external", Need: check.NeedTools, Ask: eachSchema(references(jsonschema.RefExternal, ""))},
+		{ID: "schema-ref-dangling", Need: check.NeedTools, Ask: eachSchema(references(jsonschema.RefDangling, " leads nowhere"))},
 		{ID: "schema-ref-loop", Need: check.NeedTools, Ask: eachSchema(askRefLoop)},
 		{ID: "schema-dialect", Need: check.NeedTools, Ask: askSchemaDialect},
 		{ID: "schema-invalid", Need: check.NeedTools, Ask: askSchemaInvalid},
@@ -71,7 +72,7 @@ func eachTool(ask func(*listing.Definition) []check.Finding) func(*evidence.Evid
 }
 
 // askSchema is a question about a schema of a tool.
-type askSchema func(*listing.Definition, *listing.SchemaTree) []check.Finding
+type askSchema func(*listing.Definition, *jsonschema.Tree) []check.Finding
 
 // eachSchema asks about every input and output schema that is an object.
 func eachSchema(ask askSchema) func(*evidence.Evidence) []check.Finding {

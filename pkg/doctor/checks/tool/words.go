@@ -9,6 +9,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/words"
 )
 
@@ -78,9 +79,9 @@ func askParamDescriptionMissing(e *evidence.Evidence) []check.Finding {
 }
 
 // described reports whether a parameter, or what it refers to, has a description.
-func described(node *listing.SchemaNode) bool {
+func described(node *jsonschema.Subschema) bool {
 	for range 8 { // references may be circular
-		if text, _ := node.Object["description"].(string); strings.TrimSpace(text) != "" {
+		if strings.TrimSpace(node.Get("description").Text()) != "" {
 			return true
 		}
 		if node = node.Target; node == nil {
