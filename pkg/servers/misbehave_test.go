@@ -157,7 +157,7 @@ func misbehaviours() map[string]behaviour {
 		"pages-wide":      {call: fault.KindNotFound},
 
 		// What the server wants to know was never offered to it.
-		"elicit-first":   {call: fault.KindTool, text: "Sign in first"},
+		"elicit-first":   {call: fault.KindAuth, text: "Sign in first"},
 		"input-required": {call: fault.KindProtocol, text: "asks for elicitation/create, which was not offered"},
 	}
 }

@@ -31,10 +31,11 @@ func askSchemaDeep(d *listing.Definition, tree *jsonschema.Tree) []check.Finding
 }
 
 func askSchemaLarge(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
-	if len(tree.Document.Raw()) <= largeSchema {
+	size := len(tree.Document.Raw())
+	if size <= largeSchema {
 		return nil
 	}
-	return d.One(tree.Root.Pointer(), "%s; over %s is large", exec.Bytes(int64(len(tree.Document.Raw()))), exec.Bytes(largeSchema))
+	return d.One(tree.Root.Pointer(), "%s; over %s is large", exec.Bytes(int64(size)), exec.Bytes(largeSchema))
 }
 
 func askSchemaCombos(d *listing.Definition, tree *jsonschema.Tree) []check.Finding {
