@@ -47,7 +47,7 @@ func (h *handshake) run(ctx context.Context) error {
 func (h *handshake) agree(ctx context.Context) error {
 	switch {
 	case h.held != nil:
-		return h.useHeld(ctx, h.dial)
+		return h.useHeld(ctx)
 	case mcp.IsModernProtocol(h.dial.protocol) && mcp.IsValidProtocolVersion(h.dial.protocol):
 		return h.pinned(h.modern(ctx, h.dial.protocol, 0), h.dial.protocol)
 	case h.remote != nil:
@@ -167,9 +167,9 @@ func (s *Session) speak(version string) {
 }
 
 // introduce stores what the server says about itself.
-func (s *Session) introduce(info mcp.Implementation, capabilities mcp.ServerCapabilities, instructions string) {
+func (h *handshake) introduce(info mcp.Implementation, capabilities mcp.ServerCapabilities, instructions string) {
 	info.Name, info.Version = cutWords(info.Name, maxName), cutWords(info.Version, maxName)
-	s.Info, s.Capabilities, s.Instructions = info, capabilities, instructions
+	h.Info, h.Capabilities, h.Instructions = info, capabilities, instructions
 }
 
 // pinned makes a failure of it that a server is not of the only era that is wanted.

@@ -17,7 +17,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"toolx/pkg/config"
 	"toolx/pkg/exec"
 )
 
@@ -315,50 +314,50 @@ type Held struct {
 }
 
 // useHeld performs the part of the handshake that is left where a holder has performed it.
-func (s *Session) useHeld(ctx context.Context, d dial) error {
-	if err := s.held.attach(ctx, d.watches); err != nil {
+func (h *handshake) useHeld(ctx context.Context) error {
+	if err := h.held.attach(ctx, h.dial.watches); err != nil {
 		var failure *Failure
 		if errors.As(err, &failure) || ctx.Err() != nil {
 			return err
 		}
-		failure = s.held.localFailure(EndingUnusable)
-		failure.Reason = fmt.Errorf("server '%s': %w", s.Name, err)
+		failure = h.held.localFailure(EndingUnusable)
+		failure.Reason = fmt.Errorf("server '%s': %w", h.Name, err)
 		return failure
 	}
-	w := s.held.welcome
+	w := h.held.welcome
 	var info mcp.Implementation
 	var capabilities mcp.ServerCapabilities
 	// They were decoded by the holder before.
 	_, _ = json.Unmarshal(w.Info, &info), json.Unmarshal(w.Capabilities, &capabilities)
-	s.Protocol, s.PID = w.Protocol, w.PID
-	s.introduce(info, capabilities, w.Instructions)
-	s.Held = &Held{w.Reused, w.Age}
-	s.tellHeld(d.server)
+	h.Protocol, h.PID, h.overHTTP = w.Protocol, w.PID, w.URL != ""
+	h.introduce(info, capabilities, w.Instructions)
+	h.Held = &Held{w.Reused, w.Age}
+	h.tellHeld()
 	return nil
 }
 
 // tellHeld says that the server ran before, and what of it differs from one that was started now.
-func (s *Session) tellHeld(server *config.Server) {
-	w := s.held.welcome
+func (h *handshake) tellHeld() {
+	w := h.held.welcome
 	if w.Reused {
-		s.notice(slog.LevelInfo, fmt.Sprintf("server %q runs for %s already: its session is used", s.Name,
+		h.notice(slog.LevelInfo, fmt.Sprintf("server %q runs for %s already: its session is used", h.Name,
 			rounded(w.Age)))
 	}
-	restart := "; toolx session restart " + exec.ShellLine(s.Name) + " starts it anew"
-	if w.Identity != "" && w.Identity != server.Identity() {
-		s.notice(slog.LevelWarn, fmt.Sprintf("the entry of server %q has changed since its session was started%s",
-			s.Name, restart))
+	restart := "; toolx session restart " + exec.ShellLine(h.Name) + " starts it anew"
+	if w.Identity != "" && w.Identity != h.dial.server.Identity() {
+		h.notice(slog.LevelWarn, fmt.Sprintf("the entry of server %q has changed since its session was started%s",
+			h.Name, restart))
 	}
-	if w.Toolx != s.clientInfo.Version {
-		s.notice(slog.LevelWarn, fmt.Sprintf("the session of server %q was started by toolx %s, and this is %s%s",
-			s.Name, w.Toolx, s.clientInfo.Version, restart))
+	if w.Toolx != h.clientInfo.Version {
+		h.notice(slog.LevelWarn, fmt.Sprintf("the session of server %q was started by toolx %s, and this is %s%s",
+			h.Name, w.Toolx, h.clientInfo.Version, restart))
 	}
 	var offered mcp.ClientCapabilities
 	_ = json.Unmarshal(w.Offered, &offered) // this program wrote it
-	if wanted := s.clientCapabilities; !s.modern() &&
+	if wanted := h.clientCapabilities; !h.Session.modern() &&
 		(wanted.Sampling != nil && offered.Sampling == nil || wanted.Roots != nil && offered.Roots == nil) {
-		s.notice(slog.LevelWarn, fmt.Sprintf("the session of server %q was started without sampling or roots, "+
-			"so the server does not ask for them; --no-session starts another server", s.Name))
+		h.notice(slog.LevelWarn, fmt.Sprintf("the session of server %q was started without sampling or roots, "+
+			"so the server does not ask for them; --no-session starts another server", h.Name))
 	}
 }
 

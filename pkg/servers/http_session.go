@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,57 +60,11 @@ func (s *Session) repeatable(method string, params json.RawMessage) bool {
 			mcp.MethodSetLogLevel,
 		}, mcp.MCPMethod(method))
 	}
-	tool := s.tool(rawjson.Unquote(rawjson.Get(params, "name")))
+	tool := s.tools.find(rawjson.GetText(params, "name"))
 	if tool == nil {
 		return false
 	}
 	annotations := rawjson.Get(tool.Definition, "annotations")
 	return string(rawjson.Get(annotations, "readOnlyHint")) == "true" ||
 		string(rawjson.Get(annotations, "idempotentHint")) == "true"
-}
-
-// tool finds one of the server's tools by its own name.
-func (s *Session) tool(plain string) *exec.Tool {
-	for _, tool := range s.Tools() {
-		if tool.Plain == plain {
-			return tool
-		}
-	}
-	return nil
-}
-
-// paramHeaders returns the Mcp-Param headers of a call with the given params, nil where the tool has none (MCP
-// 2026-07-28, server/tools, x-mcp-header).
-func (s *Session) paramHeaders(params json.RawMessage) map[string]string {
-	if !s.mirrorsParams() {
-		return nil
-	}
-	tool := s.tool(rawjson.Unquote(rawjson.Get(params, "name")))
-	if tool == nil || !bytes.Contains(tool.Definition, []byte("x-mcp-header")) {
-		return nil
-	}
-	var known mcp.Tool
-	if json.Unmarshal(tool.Definition, &known) != nil {
-		return nil
-	}
-	return mcp.GenerateParamHeaders(&known, params)
-}
-
-// checkParamHeaders refuses a tool whose x-mcp-header annotations break the rules:
-// over HTTP, such a tool must be left out.
-func (s *Session) checkParamHeaders(definition json.RawMessage) error {
-	if !s.mirrorsParams() || !bytes.Contains(definition, []byte("x-mcp-header")) {
-		return nil
-	}
-	var known mcp.Tool
-	if err := json.Unmarshal(definition, &known); err != nil {
-		return nil // what is wrong with it is found elsewhere
-	}
-	return mcp.ValidateParamHeaderAnnotations(&known)
-}
-
-// mirrorsParams reports whether parameters of calls are repeated in headers.
-func (s *Session) mirrorsParams() bool {
-	overHTTP := s.remote != nil || s.held != nil && s.held.welcome.URL != ""
-	return overHTTP && s.modern()
 }

@@ -56,9 +56,10 @@ type Listed struct {
 
 // keeping is what a session needs to keep its lists.
 type keeping struct {
-	memory Memory // nil: nothing is kept
-	server *config.Server
-	login  string
+	memory  Memory // nil: nothing is kept
+	session *Session
+	server  *config.Server
+	login   string
 }
 
 func newKeeping(d dial) keeping {
@@ -72,61 +73,48 @@ func newKeeping(d dial) keeping {
 }
 
 // listed keeps a list.
-func (s *Session) listed(member string, elements []json.RawMessage, terms terms) {
-	if s.keeping.memory != nil {
-		s.keeping.memory.Listed(Listed{
-			Server: s.keeping.server, Session: s, Member: member, Elements: elements,
-			TTL: terms.ttl, Public: terms.public, Login: s.keeping.login,
+func (k keeping) listed(member string, elements []json.RawMessage, terms terms) {
+	if k.memory != nil {
+		k.memory.Listed(Listed{
+			Server: k.server, Session: k.session, Member: member, Elements: elements,
+			TTL: terms.ttl, Public: terms.public, Login: k.login,
 		})
 	}
 }
 
 // changed forgets the list that a notification is about, if it is about one.
-func (s *Session) changed(method string) {
+func (k keeping) changed(method string) {
 	member := map[string]string{
 		mcp.MethodNotificationToolsListChanged:     "tools",
 		mcp.MethodNotificationPromptsListChanged:   "prompts",
 		mcp.MethodNotificationResourcesListChanged: "resources",
 	}[method]
-	if s.keeping.memory == nil || member == "" {
+	if k.memory == nil || member == "" {
 		return
 	}
-	s.keeping.memory.Changed(s.keeping.server, member)
+	k.memory.Changed(k.server, member)
 	if member == "resources" {
-		s.keeping.memory.Changed(s.keeping.server, "resourceTemplates")
+		k.memory.Changed(k.server, "resourceTemplates")
 	}
 }
 
-// recall takes the tools of an earlier list that still holds, and reports whether there is one.
-func (s *Session) recall(server *config.Server) bool {
-	if s.keeping.memory == nil {
-		return false
+// tools returns the tools of an earlier list that still holds.
+func (k keeping) tools() (definitions []json.RawMessage, ok bool) {
+	if k.memory == nil {
+		return nil, false
 	}
-	definitions, ok := s.keeping.memory.Tools(server, s.keeping.login)
-	if ok {
-		s.tools, s.recalled = s.makeTools(server, definitions), true
-	}
-	return ok
+	return k.memory.Tools(k.server, k.login)
 }
 
 // askAgain lists the tools of a session whose tools are those of an earlier list, and reports whether it did.
 func (p *Pool) askAgain(ctx context.Context, s *Session) bool {
-	s.mu.Lock()
-	recalled := s.recalled
-	s.recalled = false
-	s.mu.Unlock()
-	if !recalled {
+	if !s.tools.takeRecalled() {
 		return false
 	}
-	definitions, err := s.pages(ctx, string(mcp.MethodToolsList), "tools")
-	if err != nil {
+	if err := s.listTools(ctx, s.keeping.server); err != nil {
 		return false // the caller says that the name is not known
 	}
-	tools := s.makeTools(s.keeping.server, definitions)
-	s.mu.Lock()
-	s.tools = tools
-	s.mu.Unlock()
-	p.options.Registry.ReplaceServer(s.Name, tools...)
+	p.options.Registry.ReplaceServer(s.Name, s.Tools()...)
 	return true
 }
 

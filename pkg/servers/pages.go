@@ -24,8 +24,8 @@ const maxQuotedList = 1 << 10
 
 // pager follows a list from page to page.
 type pager struct {
-	session *Session
-	method  string
+	requester *requester
+	method    string
 	// cursor leads to the next page; nil asks for the first one.
 	cursor json.RawMessage
 
@@ -35,8 +35,8 @@ type pager struct {
 	terms           terms // of the pages together
 }
 
-func (s *Session) newPager(method string) *pager {
-	return &pager{session: s, method: method, seen: make(map[[sha256.Size]byte]bool)}
+func (r *requester) newPager(method string) *pager {
+	return &pager{requester: r, method: method, seen: make(map[[sha256.Size]byte]bool)}
 }
 
 // take takes a page and returns the elements of its named member, byte for byte, and whether
@@ -69,7 +69,7 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 	}
 	p.bytes += int64(len(next))
 	digest := sha256.Sum256(next)
-	limit := p.session.maxMessage
+	limit := p.requester.maxMessage
 	switch {
 	case p.seen[digest]:
 		p.stop("repeats the cursor %s of %s", shortened(string(next)), p.method)
@@ -109,5 +109,5 @@ func (e *unfinishedError) Detail() string { return e.Error() }
 func (p *pager) stop(format string, values ...any) {
 	p.terms = terms{}
 	why := fmt.Sprintf(format, values...)
-	p.session.notice(slog.LevelWarn, fmt.Sprintf("server %q %s; toolx stopped there", p.session.Name, why))
+	p.requester.notice(slog.LevelWarn, fmt.Sprintf("server %q %s; toolx stopped there", p.requester.Name, why))
 }

@@ -39,7 +39,7 @@ func TestListsAreBounded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var told []string
-			session := &Session{Name: "s", bus: &exec.Bus{}, maxMessage: limit}
+			session := &requester{Name: "s", bus: &exec.Bus{}, maxMessage: limit}
 			session.bus.Subscribe(func(event exec.Event) {
 				if notice, is := event.(exec.Notice); is {
 					told = append(told, notice.Text)
@@ -64,7 +64,7 @@ func TestListsAreBounded(t *testing.T) {
 
 // TestOnePageIsBounded takes no more elements than a list may have of a single page.
 func TestOnePageIsBounded(t *testing.T) {
-	session := &Session{Name: "s", bus: &exec.Bus{}, maxMessage: 1 << 30}
+	session := &requester{Name: "s", bus: &exec.Bus{}, maxMessage: 1 << 30}
 	page := fmt.Sprintf(`{"tools":[%s1]}`, strings.Repeat("1,", 2*maxElements))
 	elements, more, err := session.newPager("tools/list").take(json.RawMessage(page), "tools")
 	if err != nil || more || len(elements) != maxElements {
@@ -92,13 +92,13 @@ func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, 
 // TestListThatDoesNotEndInTime proves that a server which gives pages until the limit passes is not called silent.
 func TestListThatDoesNotEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		session := &Session{
+		session := &Session{requester: requester{
 			Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}), link: &pagesLink{pages: 3},
-		}
+		}}
 		var ms float64
 		limit := dial{startTimeout: time.Second}
 		err := session.step(t.Context(), limit, mcp.MethodToolsList, &ms, func(ctx context.Context) error {
-			return session.list(ctx, nil)
+			return session.listTools(ctx, nil)
 		})
 		const want = `server "s" did not end its list in time: tools/list gave 3 pages, and there is another one`
 		if err == nil || err.Error() != want {

@@ -11,16 +11,16 @@ import (
 )
 
 // Prompts returns the server's prompts, all pages, each byte for byte; the list is empty for a server without prompts.
-func (s *Session) Prompts(ctx context.Context) ([]json.RawMessage, error) {
-	return s.pages(ctx, string(mcp.MethodPromptsList), "prompts")
+func (r *requester) Prompts(ctx context.Context) ([]json.RawMessage, error) {
+	return r.pages(ctx, string(mcp.MethodPromptsList), "prompts")
 }
 
 // GetPrompt returns a GetPromptResult, byte for byte. arguments is a JSON object of strings, or nil. A refusal is an
 // *exec.ToolError with the server's own message.
-func (s *Session) GetPrompt(
+func (r *requester) GetPrompt(
 	ctx context.Context, name string, arguments json.RawMessage, progress func(exec.Progress),
 ) (json.RawMessage, error) {
-	return s.demand(ctx, string(mcp.MethodPromptsGet), PromptParams(name, arguments), progress)
+	return r.demand(ctx, string(mcp.MethodPromptsGet), PromptParams(name, arguments), progress)
 }
 
 // PromptParams returns the params of a prompts/get; nil arguments are left out.
@@ -39,7 +39,7 @@ type Reference struct {
 
 // Complete returns a CompleteResult, byte for byte: possible values for an argument, given the value typed so far.
 // known holds the arguments that are already settled; it may be nil.
-func (s *Session) Complete(
+func (r *requester) Complete(
 	ctx context.Context, ref Reference, argument, value string, known map[string]string,
 ) (json.RawMessage, error) {
 	of := map[string]string{"type": "ref/prompt", "name": ref.Prompt}
@@ -50,5 +50,5 @@ func (s *Session) Complete(
 	if len(known) > 0 {
 		params["context"] = map[string]any{"arguments": known}
 	}
-	return s.ask(ctx, string(mcp.MethodCompletionComplete), params)
+	return r.ask(ctx, string(mcp.MethodCompletionComplete), params)
 }

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 )
@@ -71,8 +69,7 @@ func (r *relister) run() {
 // list lists the tools once.
 func (r *relister) list(ctx context.Context) {
 	s := r.session
-	definitions, err := s.pages(ctx, string(mcp.MethodToolsList), "tools")
-	if err != nil {
+	if err := s.listTools(ctx, r.server); err != nil {
 		var failure *Failure
 		if ctx.Err() == nil && !errors.As(err, &failure) { // else the end is told elsewhere
 			s.notice(slog.LevelWarn,
@@ -80,10 +77,7 @@ func (r *relister) list(ctx context.Context) {
 		}
 		return
 	}
-	tools := s.makeTools(r.server, definitions)
-	s.mu.Lock()
-	s.tools = tools
-	s.mu.Unlock()
+	tools := s.Tools()
 	r.changed(tools)
 	s.bus.Emit(ToolsChanged{Time: exec.Now(), Server: s.Name, Tools: len(tools)})
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -14,6 +16,31 @@ import (
 	"toolx/pkg/rawjson"
 )
 
+// requester asks one server: it gives each request what the agreed revision demands of it, and reads the answer.
+type requester struct {
+	// Name is the server's name in the config.
+	Name string
+	// Protocol is the revision of MCP that was agreed on.
+	Protocol string
+
+	bus  *exec.Bus
+	link link
+	// clientInfo and clientCapabilities are what toolx sends about itself.
+	clientInfo         mcp.Implementation
+	clientCapabilities mcp.ClientCapabilities
+	inbox              *inbox
+	progress           progressTokens
+	tools              toolList
+	keeping            keeping
+	// overHTTP reports whether the server is reached by HTTP, maybe by the process that holds it.
+	overHTTP bool
+	// maxMessage is the size in bytes of the largest message, and of the largest list.
+	maxMessage int64
+
+	levelMu  sync.Mutex
+	logLevel string // that 2026-07-28's requests ask for; of the older era, what the server was told
+}
+
 // Request sends any request and returns the answer, byte for byte; a JSON-RPC error is an Answer too. params is JSON or
 // nil and is sent unchanged, except for the _meta that revision 2026-07-28 demands of every request. Where progress is
 // not nil, Request sends a progress token. When a server of that revision asks for input, Request answers it (see
@@ -21,25 +48,25 @@ import (
 //
 // The error is ctx's, a *Failure where the server ended, an *InputError, or an
 // *exec.MalformedError where the answer is broken.
-func (s *Session) Request(
+func (r *requester) Request(
 	ctx context.Context, method string, params json.RawMessage, progress func(exec.Progress),
 ) (*Answer, error) {
 	var token int64
 	if progress != nil {
 		var forget func()
-		token, forget = s.progress.expect(progress)
+		token, forget = r.progress.expect(progress)
 		defer forget()
 	}
-	return s.send(ctx, method, params, token)
+	return r.send(ctx, method, params, token)
 }
 
 // send is Request with a progress token, 0 for none.
-func (s *Session) send(ctx context.Context, method string, params json.RawMessage, token int64) (*Answer, error) {
+func (r *requester) send(ctx context.Context, method string, params json.RawMessage, token int64) (*Answer, error) {
 	began := time.Now()
-	dressed := s.dressed(params, token)
-	header := s.header(method, dressed)
-	answer, err := s.inbox.converse(ctx, dressed, func(params json.RawMessage) (*Answer, error) {
-		m, err := s.link.roundTrip(ctx, method, params, header)
+	dressed := r.dressed(params, token)
+	header := r.header(method, dressed)
+	answer, err := r.inbox.converse(ctx, dressed, func(params json.RawMessage) (*Answer, error) {
+		m, err := r.link.roundTrip(ctx, method, params, header)
 		if err != nil {
 			return nil, err
 		}
@@ -55,15 +82,15 @@ func (s *Session) send(ctx context.Context, method string, params json.RawMessag
 
 // NextRequest returns the JSON-RPC request that Request would send next with a progress token, or after so many others,
 // byte for byte: with its id, and with _meta where the agreed revision is 2026-07-28. It sends nothing.
-func (s *Session) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
-	return encodeRequest(s.link.rpc().upcomingID()+int64(after), method,
-		s.dressed(params, s.progress.last.Load()+1+int64(after)))
+func (r *requester) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
+	return encodeRequest(r.link.rpc().upcomingID()+int64(after), method,
+		r.dressed(params, r.progress.last.Load()+1+int64(after)))
 }
 
 // dressed returns params in the form in which they are sent: with the _meta of the agreed revision and, where token is
 // not 0, a progress token.
-func (s *Session) dressed(params json.RawMessage, token int64) json.RawMessage {
-	meta := s.meta()
+func (r *requester) dressed(params json.RawMessage, token int64) json.RawMessage {
+	meta := r.meta()
 	if token != 0 {
 		meta = append(meta, rawjson.NewMember("progressToken", strconv.AppendInt(nil, token, 10)))
 	}
@@ -71,8 +98,8 @@ func (s *Session) dressed(params json.RawMessage, token int64) json.RawMessage {
 }
 
 // meta returns the members of _meta that the agreed revision demands of every request.
-func (s *Session) meta() []rawjson.Member {
-	if !s.modern() {
+func (r *requester) meta() []rawjson.Member {
+	if !r.modern() {
 		return nil
 	}
 	var members []rawjson.Member
@@ -82,13 +109,11 @@ func (s *Session) meta() []rawjson.Member {
 			members = append(members, rawjson.NewMember(name, encoded))
 		}
 	}
-	add(mcp.MetaKeyProtocolVersion, s.Protocol)
-	add(mcp.MetaKeyClientInfo, s.clientInfo)
-	add(mcp.MetaKeyClientCapabilities, withTasks(s.clientCapabilities))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.logLevel != "" {
-		add(mcp.MetaKeyLogLevel, s.logLevel)
+	add(mcp.MetaKeyProtocolVersion, r.Protocol)
+	add(mcp.MetaKeyClientInfo, r.clientInfo)
+	add(mcp.MetaKeyClientCapabilities, withTasks(r.clientCapabilities))
+	if level := r.level(); level != "" {
+		add(mcp.MetaKeyLogLevel, level)
 	}
 	return members
 }
@@ -118,12 +143,12 @@ func dress(params json.RawMessage, meta []rawjson.Member) json.RawMessage {
 
 // header returns the headers that the agreed revision requires on a request over HTTP, or nil. params are those that
 // are sent.
-func (s *Session) header(method string, params json.RawMessage) http.Header {
-	header := standardHeader(s.Protocol, method, params)
+func (r *requester) header(method string, params json.RawMessage) http.Header {
+	header := standardHeader(r.Protocol, method, params)
 	if method != string(mcp.MethodToolsCall) {
 		return header
 	}
-	for name, content := range s.paramHeaders(params) {
+	for name, content := range r.paramHeaders(params) {
 		header.Set(name, content)
 	}
 	return header
@@ -147,74 +172,74 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 }
 
 // ask encodes params and calls demand; nil means no params.
-func (s *Session) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
+func (r *requester) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	encoded, err := encodeParams(method, params)
 	if err != nil {
 		return nil, err
 	}
-	return s.demand(ctx, method, encoded, nil)
+	return r.demand(ctx, method, encoded, nil)
 }
 
 // notify sends a notification without params.
-func (s *Session) notify(ctx context.Context, method mcp.MCPMethod) error {
+func (r *requester) notify(ctx context.Context, method mcp.MCPMethod) error {
 	notification, err := newNotification(string(method), nil)
 	if err != nil {
 		return err
 	}
-	return s.link.send(ctx, notification)
+	return r.link.send(ctx, notification)
 }
 
 // demand sends a request whose answer must be a result. A JSON-RPC error is returned as an *exec.ToolError with the
 // server's own message.
-func (s *Session) demand(
+func (r *requester) demand(
 	ctx context.Context, method string, params json.RawMessage, progress func(exec.Progress),
 ) (json.RawMessage, error) {
-	answer, err := s.Request(ctx, method, params, progress)
-	return s.result(method, answer, err)
+	answer, err := r.Request(ctx, method, params, progress)
+	return r.result(method, answer, err)
 }
 
 // result returns the result in what came of a request, or why there is none.
-func (s *Session) result(method string, answer *Answer, err error) (json.RawMessage, error) {
+func (r *requester) result(method string, answer *Answer, err error) (json.RawMessage, error) {
 	switch {
 	case err != nil:
 		return nil, err
 	case answer.Error != nil:
-		if visit := s.inbox.unvisited(answer.Error); visit != nil {
+		if visit := r.inbox.unvisited(answer.Error); visit != nil {
 			return nil, visit
 		}
 		return nil, rpcError(answer.Error)
 	case asksForInput(answer.Result):
-		return nil, s.unoffered(answer.Result)
-	case isTask(answer.Result) && s.modern() && method != string(mcp.MethodToolsCall):
+		return nil, r.unoffered(answer.Result)
+	case isTask(answer.Result) && r.modern() && method != string(mcp.MethodToolsCall):
 		return nil, &exec.MalformedError{What: "the reply to " + method, Reason: errors.New("it is a task")}
 	}
 	return answer.Result, nil
 }
 
 // unoffered returns the error for a result that asks for input that toolx did not offer.
-func (s *Session) unoffered(result json.RawMessage) error {
+func (r *requester) unoffered(result json.RawMessage) error {
 	for request := range rawjson.Each(rawjson.Get(result, "inputRequests")) {
-		if method := methodOf(request.Value); s.inbox.handler(method) == nil {
-			return &InputError{Server: s.Name, Method: method}
+		if method := methodOf(request.Value); r.inbox.handler(method) == nil {
+			return &InputError{Server: r.Name, Method: method}
 		}
 	}
-	return &InputError{Server: s.Name, Err: errors.New("it asks for nothing")}
+	return &InputError{Server: r.Name, Err: errors.New("it asks for nothing")}
 }
 
 // pages reads a list to its end, page by page, and returns the elements of the named
 // member, byte for byte. A server that does not know the method has an empty list.
-func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawMessage, error) {
+func (r *requester) pages(ctx context.Context, method, member string) ([]json.RawMessage, error) {
 	var all []json.RawMessage
-	pages := s.newPager(method)
+	pages := r.newPager(method)
 	for {
 		params := map[string]any{} // some servers fail where there are none
 		if pages.cursor != nil {
 			params["cursor"] = pages.cursor
 		}
-		result, err := s.ask(ctx, method, params)
+		result, err := r.ask(ctx, method, params)
 		var refused *exec.ToolError
 		if errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND {
-			s.listed(member, all, terms{})
+			r.keeping.listed(member, all, terms{})
 			return all, nil
 		}
 		switch {
@@ -229,30 +254,66 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 		}
 		all = append(all, elements...)
 		if !more {
-			s.listed(member, all, pages.terms)
+			r.keeping.listed(member, all, pages.terms)
 			return all, nil
 		}
 	}
 }
 
 // Ping asks the server for a sign of life: ping, or server/discover where the agreed revision has no ping.
-func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
-	if s.modern() {
-		return s.ask(ctx, string(mcp.MethodServerDiscover), map[string]any{})
+func (r *requester) Ping(ctx context.Context) (json.RawMessage, error) {
+	if r.modern() {
+		return r.ask(ctx, string(mcp.MethodServerDiscover), map[string]any{})
 	}
-	return s.ask(ctx, string(mcp.MethodPing), nil)
+	return r.ask(ctx, string(mcp.MethodPing), nil)
 }
 
 // SetLevel asks the server for log messages of a level (debug to emergency) and more severe ones. Revision 2026-07-28
 // has no request for it: there, each later request carries the level.
-func (s *Session) SetLevel(ctx context.Context, level string) error {
-	if !s.modern() {
-		if _, err := s.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}); err != nil {
+func (r *requester) SetLevel(ctx context.Context, level string) error {
+	if !r.modern() {
+		if _, err := r.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}); err != nil {
 			return err
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.logLevel = level
+	r.levelMu.Lock()
+	defer r.levelMu.Unlock()
+	r.logLevel = level
 	return nil
+}
+
+// level returns the level of log messages that was asked for, empty where none was.
+func (r *requester) level() string {
+	r.levelMu.Lock()
+	defer r.levelMu.Unlock()
+	return r.logLevel
+}
+
+// startError turns an error of a request of the start into a Failure; the link's own failures pass unchanged.
+func (r *requester) startError(method mcp.MCPMethod, err error) error {
+	var failure *Failure
+	if errors.As(err, &failure) {
+		return failure
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var malformed *exec.MalformedError
+	if errors.As(err, &malformed) {
+		err = malformed.Reason // the rest stands in the failure
+	}
+	failure = r.link.newFailure(EndingMalformed)
+	failure.Waiting, failure.Reason = string(method), exec.PlainJSONError(err)
+	var refused *exec.ToolError
+	if errors.As(err, &refused) {
+		failure.Ending, failure.Reason = EndingRefused, refused
+	}
+	return failure
+}
+
+// modern reports whether the agreed revision is 2026-07-28 or later, which has tasks as an extension.
+func (r *requester) modern() bool { return mcp.IsModernProtocol(r.Protocol) }
+
+func (r *requester) notice(level slog.Level, text string) {
+	r.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: text, Server: r.Name})
 }

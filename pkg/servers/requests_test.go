@@ -251,7 +251,7 @@ func TestShownRequestIsTheSentOne(t *testing.T) {
 // TestRelistWithoutTools proves that a server whose list has become null or has gone keeps none of its tools.
 func TestRelistWithoutTools(t *testing.T) {
 	s := opened(t, "tools-null")
-	s.session.tools = opened(t, "good").session.Tools()
+	s.session.tools.set(opened(t, "good").session.Tools(), false)
 	told := -1
 	s.session.relist.follow(s.session, s.dial.server, s.registry)
 	s.session.relist.changed = func(tools []*exec.Tool) { told = len(tools) }

@@ -14,19 +14,19 @@ import (
 
 // Resources returns the server's resources, all pages, each byte for byte; the list is empty for a server without
 // resources.
-func (s *Session) Resources(ctx context.Context) ([]json.RawMessage, error) {
-	return s.pages(ctx, string(mcp.MethodResourcesList), "resources")
+func (r *requester) Resources(ctx context.Context) ([]json.RawMessage, error) {
+	return r.pages(ctx, string(mcp.MethodResourcesList), "resources")
 }
 
 // ResourceTemplates returns the server's resource templates, as Resources does.
-func (s *Session) ResourceTemplates(ctx context.Context) ([]json.RawMessage, error) {
-	return s.pages(ctx, string(mcp.MethodResourcesTemplatesList), "resourceTemplates")
+func (r *requester) ResourceTemplates(ctx context.Context) ([]json.RawMessage, error) {
+	return r.pages(ctx, string(mcp.MethodResourcesTemplatesList), "resourceTemplates")
 }
 
 // ReadResource returns a ReadResourceResult, byte for byte. A refusal is an *exec.ToolError with the server's own
 // message.
-func (s *Session) ReadResource(ctx context.Context, uri string, progress func(exec.Progress)) (json.RawMessage, error) {
-	return s.demand(ctx, string(mcp.MethodResourcesRead), ReadParams(uri), progress)
+func (r *requester) ReadResource(ctx context.Context, uri string, progress func(exec.Progress)) (json.RawMessage, error) {
+	return r.demand(ctx, string(mcp.MethodResourcesRead), ReadParams(uri), progress)
 }
 
 // ReadParams returns the params of a resources/read.
@@ -98,10 +98,7 @@ func (sub subscription) subscribe(ctx context.Context) error {
 // resubscribe repeats the subscriptions in a session that replaces another one, and sets its level of log messages
 // again.
 func (sub subscription) resubscribe(ctx context.Context) error {
-	sub.session.mu.Lock()
-	level := sub.session.logLevel
-	sub.session.mu.Unlock()
-	if level != "" {
+	if level := sub.session.level(); level != "" {
 		if err := sub.session.SetLevel(ctx, level); err != nil {
 			return err
 		}

@@ -24,10 +24,7 @@ import (
 // Session is an open connection to one MCP server. It is the exec.Implementation of the server's tools. Its methods are
 // safe for concurrent use.
 type Session struct {
-	// Name is the server's name in the config.
-	Name string
-	// Protocol is the revision of MCP that was agreed on.
-	Protocol string
+	requester
 	// Info and Instructions are the server's own name and version, and its instructions for use.
 	Info         mcp.Implementation
 	Instructions string
@@ -39,8 +36,6 @@ type Session struct {
 	// Held says how a server that stays is used; nil for one that this process has started or connected with.
 	Held *Held
 
-	bus  *exec.Bus
-	link link
 	// program is the link where it is a process's, remote where it is HTTP, held where another process holds the
 	// server; the others are nil.
 	program *stdio
@@ -48,22 +43,11 @@ type Session struct {
 	held    *held
 	// reopen opens the session anew after the end of a server that stays.
 	reopen func(ctx context.Context) (*Session, error)
-	// clientInfo and clientCapabilities are what toolx sends about itself.
-	clientInfo         mcp.Implementation
-	clientCapabilities mcp.ClientCapabilities
-	inbox              *inbox
-	relist             relister
-	keeping            keeping
-	// maxMessage is the size in bytes of the largest message, and of the largest list.
-	maxMessage int64
+	relist relister
 	// renewing is held while a new session replaces one that has expired.
 	renewing sync.Mutex
 
-	progress progressTokens
-	mu       sync.Mutex // guards what follows
-	tools    []*exec.Tool
-	recalled bool          // tools are those of an earlier list that still holds
-	logLevel string        // that 2026-07-28's requests ask for; of the older era, what the server was told
+	mu       sync.Mutex    // guards renewals
 	renewals chan struct{} // closed and made anew with each session that takes the place of another
 }
 
@@ -117,9 +101,10 @@ type relay interface {
 // either way nothing is left running.
 func (d dial) open(ctx context.Context) (*Session, error) {
 	s := &Session{
-		Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, keeping: newKeeping(d),
-		renewals: make(chan struct{}),
+		requester: requester{Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, keeping: newKeeping(d)},
+		renewals:  make(chan struct{}),
 	}
+	s.keeping.session = s
 	began := time.Now()
 	if err := s.start(ctx, d); err != nil {
 		return nil, err
@@ -134,7 +119,11 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	})
 	if err == nil && d.relay == nil && !s.recall(d.server) {
 		err = s.step(ctx, d, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
-			return s.list(ctx, d.server)
+			err := s.listTools(ctx, d.server)
+			if err != nil {
+				return s.startError(mcp.MethodToolsList, err)
+			}
+			return nil
 		})
 		var failure *Failure
 		if s.held != nil && errors.As(err, &failure) {
@@ -184,7 +173,7 @@ func (s *Session) start(ctx context.Context, d dial) error {
 			_, err := s.Ping(ctx)
 			return err
 		}
-		s.link = s.remote
+		s.link, s.overHTTP = s.remote, true
 	}
 	if d.firstID != 0 {
 		s.link.rpc().lastID = d.firstID - 1
@@ -251,28 +240,6 @@ func (s *Session) step(
 	return err
 }
 
-// startError turns an error of a request of the start into a Failure; the link's own failures pass unchanged.
-func (s *Session) startError(method mcp.MCPMethod, err error) error {
-	var failure *Failure
-	if errors.As(err, &failure) {
-		return failure
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	var malformed *exec.MalformedError
-	if errors.As(err, &malformed) {
-		err = malformed.Reason // the rest stands in the failure
-	}
-	failure = s.link.newFailure(EndingMalformed)
-	failure.Waiting, failure.Reason = string(method), exec.PlainJSONError(err)
-	var refused *exec.ToolError
-	if errors.As(err, &refused) {
-		failure.Ending, failure.Reason = EndingRefused, refused
-	}
-	return failure
-}
-
 // rpcError returns the error for a JSON-RPC error, with the server's own message.
 func rpcError(details *mcp.JSONRPCErrorDetails) error {
 	message := details.Message
@@ -283,16 +250,6 @@ func rpcError(details *mcp.JSONRPCErrorDetails) error {
 		message = fmt.Sprintf("error %d", details.Code)
 	}
 	return &exec.ToolError{Message: message, Code: details.Code}
-}
-
-// list reads all pages of tools/list. A server without tools has an empty list, which is not a failure.
-func (s *Session) list(ctx context.Context, server *config.Server) error {
-	definitions, err := s.pages(ctx, string(mcp.MethodToolsList), "tools")
-	if err != nil {
-		return s.startError(mcp.MethodToolsList, err)
-	}
-	s.tools = s.makeTools(server, definitions)
-	return nil
 }
 
 // The sizes in bytes up to which short texts of a server are taken: names, and messages of progress. A longer name of
@@ -308,33 +265,6 @@ func cutWords(text string, n int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:n], "") + "…"
-}
-
-// makeTools creates tools from a server's definitions; definitions that cannot be read are left out with a warning.
-func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage) []*exec.Tool {
-	var tools []*exec.Tool
-	for _, definition := range definitions {
-		tool, err := DescribeTool(server, definition)
-		if err != nil {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool %v", s.Name, err))
-			continue
-		}
-		if err := s.checkParamHeaders(definition); err != nil {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q: the tool '%s' is left out, as MCP 2026-07-28 demands: %v",
-				s.Name, tool.Plain, err))
-			continue
-		}
-		tool.Implementation = s
-		tools = append(tools, tool)
-	}
-	return tools
-}
-
-// Tools returns the server's tools in the server's order.
-func (s *Session) Tools() []*exec.Tool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tools
 }
 
 // CallTool implements exec.Implementation. It always sends a progress token, and returns the server's reply byte for
@@ -371,7 +301,7 @@ func CallParams(name string, arguments json.RawMessage) json.RawMessage {
 
 // notified takes a notification; it runs on the goroutine that reads.
 func (s *Session) notified(method string, params json.RawMessage) {
-	s.changed(method)
+	s.keeping.changed(method)
 	switch method {
 	case "notifications/progress":
 		if !s.progress.report(params) {
@@ -478,7 +408,3 @@ func (s *Session) Stderr(n int) (lines []string, total int, path string) {
 // Close ends the session: it closes stdin, sends SIGTERM, then SIGKILL, each after a bounded wait, which ends early
 // when ctx does. It returns when the process is gone.
 func (s *Session) Close(ctx context.Context) { s.link.shutdown(ctx) }
-
-func (s *Session) notice(level slog.Level, text string) {
-	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: text, Server: s.Name})
-}

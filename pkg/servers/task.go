@@ -123,21 +123,14 @@ type Tasks struct{ session *Session }
 // Tasks returns what asks the server about its tasks.
 func (s *Session) Tasks() Tasks { return Tasks{s} }
 
-// modern reports whether the agreed revision is 2026-07-28 or later, which has tasks as an extension.
-func (s *Session) modern() bool { return mcp.IsModernProtocol(s.Protocol) }
-
 // asked reports whether a call of a tool asks for a task (MCP 2025-11-25, server/tools, execution.taskSupport):
 // where the tool needs one, or where one is wanted and the server has them. Later revisions leave that to the server.
 func (t Tasks) asked(plain string, wanted bool) bool {
 	if t.session.modern() {
 		return false
 	}
-	for _, tool := range t.session.Tools() {
-		if tool.Plain == plain {
-			return tool.TaskSupport == "required" || wanted && tool.TaskSupport == "optional"
-		}
-	}
-	return false
+	tool := t.session.tools.find(plain)
+	return tool != nil && (tool.TaskSupport == "required" || wanted && tool.TaskSupport == "optional")
 }
 
 // ToolParams returns the params with which the session calls a tool.
