@@ -25,7 +25,9 @@ func (r *requester) ResourceTemplates(ctx context.Context) ([]json.RawMessage, e
 
 // ReadResource returns a ReadResourceResult, byte for byte. A refusal is an *exec.ToolError with the server's own
 // message.
-func (r *requester) ReadResource(ctx context.Context, uri string, progress func(exec.Progress)) (json.RawMessage, error) {
+func (r *requester) ReadResource(
+	ctx context.Context, uri string, progress func(exec.Progress),
+) (json.RawMessage, error) {
 	return r.demand(ctx, string(mcp.MethodResourcesRead), ReadParams(uri), progress)
 }
 
