@@ -30,7 +30,7 @@ type answerOptions struct {
 	sampling  string
 	roots     []string
 	noBrowser bool
-	// listing says that the verb only lists: it declines sampling that it advertises but where nobody can answer.
+	// listing reports whether the verb only lists: it declines sampling that it advertises but where nobody can answer.
 	listing bool
 }
 

@@ -104,7 +104,7 @@ type toolbox struct {
 	registry *exec.Registry
 	pool     *servers.Pool
 	executor *exec.Executor
-	// adHoc says that a server was given on the command line; launch is its command there.
+	// adHoc reports whether a server was given on the command line; launch is its command there.
 	adHoc  bool
 	launch []string
 }
@@ -125,11 +125,11 @@ type toolboxOptions struct {
 	// configOnly leaves toolx's own tools out; stage is where mocks play faults.
 	configOnly bool
 	stage      builtin.Stage
-	// confined says that no person at the keyboard makes the calls (see exec.Defaults).
+	// confined reports whether no person at the keyboard makes the calls (see exec.Defaults).
 	confined bool
-	// tellsFailures says that the verb itself reports failed calls.
+	// tellsFailures reports whether the verb itself reports failed calls.
 	tellsFailures bool
-	// namesUnknown says that the verb reports an unknown tool itself, so that stderr needs no log line about it.
+	// namesUnknown reports whether the verb reports an unknown tool itself, so that stderr needs no log line about it.
 	namesUnknown bool
 	// reusesLists lets a list of tools that a server gave earlier stand in for its answer if the server allows that.
 	reusesLists bool
@@ -139,10 +139,10 @@ type toolboxOptions struct {
 	user *person
 	// guards narrow what the config lets through.
 	guards guardOptions
-	// stays says that the verb may start servers that stay, because their entries have keepAlive; watches that it wants
-	// to know what such servers do between its requests.
+	// stays reports whether the verb may start servers that stay, because their entries have keepAlive; watches that it
+	// wants to know what such servers do between its requests.
 	stays, watches bool
-	// patient says that the user stops a server that does not start, and no limit does.
+	// patient reports whether the user stops a server that does not start, and no limit does.
 	patient bool
 	// holds are the sessions to start, by the names of servers, and sessions where they are.
 	holds    map[string]servers.Record

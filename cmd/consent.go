@@ -27,7 +27,7 @@ type consent struct {
 	keyboard *keyboard
 	// asked holds the files that the user was asked about.
 	asked sync.Map
-	// asksNobody says that standard input is not for questions, though it may be a terminal.
+	// asksNobody reports whether standard input is not for questions, though it may be a terminal.
 	asksNobody bool
 	// named are the clients whose servers the command line names.
 	named []string

@@ -20,7 +20,7 @@ type elicitForm struct {
 	fields []formField
 	// given are the values so far, in the order of the fields; nil was left out.
 	given []json.RawMessage
-	// opens says that the browser may be started.
+	// opens reports whether the browser may be started.
 	opens bool
 }
 

@@ -109,7 +109,7 @@ type eventLog struct {
 	failed slog.Level
 	// namesUnknown is toolboxOptions.namesUnknown.
 	namesUnknown bool
-	// adHoc says that a server was given on the command line; launchWords repeat it, and the flags
+	// adHoc reports whether a server was given on the command line; launchWords repeat it, and the flags
 	// that affect how servers are reached.
 	adHoc       bool
 	launchWords []string

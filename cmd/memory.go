@@ -30,7 +30,7 @@ func (a *App) forgetLists(ctx context.Context, server *config.Server) {
 type memory struct {
 	store   catalog.Store
 	servers []*config.Server
-	// reuses says that a list may stand in for the server's answer where the server allows that.
+	// reuses reports whether a list may stand in for the server's answer where the server allows that.
 	reuses bool
 	failed func(error)
 

@@ -19,7 +19,7 @@ type offline struct {
 	*App
 	config *config.Config
 	store  catalog.Store
-	// adHoc says that the only server is that of the command line.
+	// adHoc reports whether the only server is that of the command line.
 	adHoc bool
 }
 

@@ -57,7 +57,7 @@ type Failure struct {
 	Partial string
 	Err     error
 
-	// retry says that the same request may succeed later.
+	// retry reports whether the same request may succeed later.
 	retry bool
 }
 

@@ -25,7 +25,7 @@ type Status struct {
 	Scopes    []string  `json:"scopes,omitempty"`
 	Expires   time.Time `json:"expires,omitzero"`
 	Renewable bool      `json:"renewable"`
-	// Keyring says that the tokens are in the system's keyring, and not in a file.
+	// Keyring reports whether the tokens are in the system's keyring, and not in a file.
 	Keyring bool `json:"keyring"`
 }
 

@@ -34,7 +34,7 @@ type site struct {
 	server *oauthex.AuthServerMeta
 	// key is what the token is to be bound to; empty if the resource does not want that.
 	key string
-	// guessed says that no metadata was found anywhere: the endpoints are those that revision 2025-03-26 names.
+	// guessed reports whether no metadata was found anywhere: the endpoints are those that revision 2025-03-26 names.
 	guessed bool
 }
 
@@ -347,11 +347,11 @@ type challenge struct {
 	metadata string
 	// scopes are those that the request needs.
 	scopes []string
-	// stepUp says that the token is good and its scopes are not enough (RFC 6750 3.1).
+	// stepUp reports whether the token is good and its scopes are not enough (RFC 6750 3.1).
 	stepUp bool
-	// bound says that the server takes only tokens that are bound to a key (RFC 9449 7.1).
+	// bound reports whether the server takes only tokens that are bound to a key (RFC 9449 7.1).
 	bound bool
-	// bare says that the server refused without a word about how to get in.
+	// bare reports whether the server refused without a word about how to get in.
 	bare bool
 	// said is the reason in the server's own words; empty if it gave none (RFC 6750 3).
 	said string

@@ -21,9 +21,9 @@ type Error struct {
 	Problem string
 	// Fix is what to type next; it may be empty.
 	Fix string
-	// Unreached says that an authorization server could not be reached: nothing was refused.
+	// Unreached reports whether an authorization server could not be reached: nothing was refused.
 	Unreached bool
-	// Misconfigured says that the config names what cannot be used.
+	// Misconfigured reports whether the config names what cannot be used.
 	Misconfigured bool
 	// Cause is what led to it; it may be nil.
 	Cause error

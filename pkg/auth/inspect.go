@@ -20,11 +20,11 @@ type Fault struct {
 	Field string
 	// Problem is what is wrong, in words that may quote what the document says.
 	Problem string
-	// Unsaid says that there is no document, and that nothing promises one: a server whose tokens are given out by hand
-	// needs none.
+	// Unsaid reports whether there is no document, and that nothing promises one: a server whose tokens are given out
+	// by hand needs none.
 	Unsaid bool
-	// ByHand says that only a client which somebody has registered can log in: nothing is wrong with that, but clients
-	// that have no setting for its id stay out.
+	// ByHand reports whether only a client which somebody has registered can log in: nothing is wrong with that, but
+	// clients that have no setting for its id stay out.
 	ByHand bool
 }
 

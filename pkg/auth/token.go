@@ -29,11 +29,11 @@ type Grant struct {
 	ClientID string   `json:"client_id"`
 	// Expiry is when the access token ends; zero if nobody said.
 	Expiry time.Time `json:"expiry,omitzero"`
-	// Bound says that the access token is good only with a key (RFC 9449).
+	// Bound reports whether the access token is good only with a key (RFC 9449).
 	Bound bool `json:"bound,omitempty"`
-	// Renewable says that the access token can be renewed without a person.
+	// Renewable reports whether the access token can be renewed without a person.
 	Renewable bool `json:"renewable"`
-	// Keyring says that the secrets are in the system's keyring.
+	// Keyring reports whether the secrets are in the system's keyring.
 	Keyring bool `json:"keyring"`
 
 	TokenEndpoint      string           `json:"token_endpoint"`
@@ -43,9 +43,9 @@ type Grant struct {
 	// say.
 	Signing []string `json:"signing,omitempty"`
 
-	// unsaved says that the Store could not take it: it is in this process only.
+	// unsaved reports whether the Store could not take it: it is in this process only.
 	unsaved bool
-	// issued says that it was got anew, and not renewed since.
+	// issued reports whether it was got anew, and not renewed since.
 	issued bool
 	// secrets are left out of the JSON: the Store knows where they go.
 	secrets secrets

@@ -155,7 +155,7 @@ type mathReader struct {
 	pieces []piece
 	wholes map[string]*big.Int
 	last   int // the piece that begins the operand which ended last; nowhere after an operator
-	// divided says that a division stands before, in the same product: "1 / 2 pi" is read in two ways.
+	// divided reports whether a division stands before, in the same product: "1 / 2 pi" is read in two ways.
 	divided bool
 	open    []bracket
 }

@@ -67,7 +67,7 @@ func (c *Catalog) List(kind Kind) *List {
 type Terms struct {
 	// TTLMS is for how many milliseconds the list holds; zero where the server says nothing, or that it does not hold.
 	TTLMS int64 `json:"ttlMs,omitempty"`
-	// Public says that the list is the same for everybody (cacheScope: public).
+	// Public reports whether the list is the same for everybody (cacheScope: public).
 	Public bool `json:"public,omitempty"`
 	// Login is the login with which a list was asked for that is not public.
 	Login string `json:"login,omitempty"`

@@ -37,7 +37,7 @@ type Output struct {
 	Stderr, Stdout []string // the lines that are kept; of stdout without answers
 	// Reply is the message of the error with which the server refused a request. It says why before any line does.
 	Reply string
-	// Alive says that the server did not end, so that only what clearly is an error says why it does not answer.
+	// Alive reports whether the server did not end, so that only what clearly is an error says why it does not answer.
 	Alive bool
 	// Environ is the environment that the server was given, NAME=value each. A variable with a value is not missing.
 	Environ []string

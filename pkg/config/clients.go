@@ -43,7 +43,7 @@ type location struct {
 	scope  Scope
 	path   string
 	system string // a GOOS, linux for every Unix but macOS; empty means all
-	// instead says that the file is read only where none of the client's earlier ones of its scope exists.
+	// instead reports whether the file is read only where none of the client's earlier ones of its scope exists.
 	instead bool
 	// keys are where this file has its servers, if not where the client's others have them; the client writes the
 	// first.

@@ -96,7 +96,7 @@ type Server struct {
 	// that it replaces, and those of the command line.
 	Guards guard.Guards
 
-	// Session says that the name is one that a session was started by (--as), and not that of an entry.
+	// Session reports whether the name is one that a session was started by (--as), and not that of an entry.
 	Session bool
 	// Flags are those of toolx's command line that reach the server again, for a command to paste; no file has them.
 	Flags []string

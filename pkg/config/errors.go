@@ -28,7 +28,7 @@ type Problem struct {
 	Fix string
 	// Source is the line in question with a mark below, where seeing it helps; it may be empty.
 	Source string
-	// Duplicate says that the problem is a name given twice.
+	// Duplicate reports whether the problem is a name given twice.
 	Duplicate bool
 
 	// first is where the name was given before, of what the parsers found.

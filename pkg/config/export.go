@@ -48,7 +48,7 @@ func (s *Server) Export(
 // entryForm is how a client writes an entry: the names of its keys, empty where it has none.
 type entryForm struct {
 	command, args, env, cwd, envFile string
-	// list says that command is a list with the arguments.
+	// list reports whether command is a list with the arguments.
 	list bool
 	// url is the key of an address, sseURL that of an older server where it is another.
 	url, sseURL, headers, headersCommand string
@@ -61,7 +61,7 @@ type entryForm struct {
 	allow, deny            string
 	// variable is how a reference to a variable is written, %s for its name; empty where the client replaces none.
 	variable string
-	// defaults says that ${NAME:-default} is known.
+	// defaults reports whether ${NAME:-default} is known.
 	defaults bool
 	// always are members that every entry has.
 	always []rawjson.Member

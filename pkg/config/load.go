@@ -91,7 +91,7 @@ func (o Options) withDefaults() Options {
 type File struct {
 	Name string // as messages show it
 	Path string // absolute
-	// Project says that nobody named the file: it lay in the working folder or above it.
+	// Project reports whether nobody named the file: it lay in the working folder or above it.
 	Project bool
 }
 

@@ -15,11 +15,11 @@ import (
 // reference is a form of ${…} other than a variable: ${NAME:ARGUMENT}.
 type reference struct {
 	name string
-	// alone says that it takes no argument: ${NAME}.
+	// alone reports whether it takes no argument: ${NAME}.
 	alone bool
-	// public says that what it stands for is not secret, empty that it may be nothing.
+	// public reports whether what it stands for is not secret, empty that it may be nothing.
 	public, empty bool
-	// whole says that a ":-" belongs to the argument; in the others, a default follows it.
+	// whole reports whether a ":-" belongs to the argument; in the others, a default follows it.
 	whole bool
 	// read returns what the reference stands for. The error, which is shown after the reference, never quotes that; its
 	// method Hint, if it has one, says what to do. A default takes the place of fs.ErrNotExist and of an empty text.

@@ -23,7 +23,7 @@ type ToolCall struct {
 	Untyped bool
 	// Err is why the arguments could not be read, or nil; it goes to the model as the call's result.
 	Err error
-	// custom says that the call is one of OpenAI's custom tools, whose results are of a type of their own.
+	// custom reports whether the call is one of OpenAI's custom tools, whose results are of a type of their own.
 	custom bool
 }
 

@@ -141,7 +141,7 @@ type place struct {
 	depth   int
 	// open are the refs through which the walk came here.
 	open []string
-	// inline says that a ref must be replaced even where the target knows refs.
+	// inline reports whether a ref must be replaced even where the target knows refs.
 	inline bool
 }
 

@@ -10,11 +10,11 @@ import (
 // profile is what a target's schemas may hold. Its zero value keeps a schema as it is; every field that is set removes
 // something, or adds what the target wants.
 type profile struct {
-	// untouched says that the target takes any JSON Schema.
+	// untouched reports whether the target takes any JSON Schema.
 	untouched bool
-	// looseTypes says that types are but words to the target, any of which it takes.
+	// looseTypes reports whether types are but words to the target, any of which it takes.
 	looseTypes bool
-	// booleans says that true and false are schemas.
+	// booleans reports whether true and false are schemas.
 	booleans bool
 	// keywords are all that the target knows; nil if it knows, or passes on, all.
 	keywords []string
@@ -23,8 +23,8 @@ type profile struct {
 	// formats are the values of format that the target knows; nil for all. They matter only where keywords are
 	// restricted.
 	formats []string
-	// prompt says that the schema is only read by the model, so that a hint in a description says what a keyword says.
-	// Elsewhere it steers what can be sampled.
+	// prompt reports whether the schema is only read by the model, so that a hint in a description says what a keyword
+	// says. Elsewhere it steers what can be sampled.
 	prompt bool
 
 	refs      refMode
@@ -35,7 +35,7 @@ type profile struct {
 	unions unionMode
 	// nullable says null with the keyword of OpenAPI instead of a type.
 	nullable bool
-	// typed says that every schema has one type, or anyOf.
+	// typed reports whether every schema has one type, or anyOf.
 	typed       bool
 	stringEnums bool // enum holds strings alone
 	tuples      tupleMode
@@ -44,9 +44,9 @@ type profile struct {
 	upper       bool // types in capitals
 	order       []string
 
-	// propertiesNeeded says that the root needs properties, even empty ones.
+	// propertiesNeeded reports whether the root needs properties, even empty ones.
 	propertiesNeeded bool
-	// noRootUnions says that the root's arguments cannot be alternatives.
+	// noRootUnions reports whether the root's arguments cannot be alternatives.
 	noRootUnions bool
 	// key is what the names of properties must match; keyRoot says that those below the root are free.
 	key     func() *regexp.Regexp

@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Calls are real calls to make, in lives of their own.
 	Calls []evidence.Call
-	// Safe says that tools are called too whose calls the user need not name: see safeArguments.
+	// Safe reports whether tools are called too whose calls the user need not name: see safeArguments.
 	Safe bool
 	// CallTimeout is how long a call may go on without progress; zero means the
 	// Executor's default, less than zero for ever.

@@ -16,7 +16,8 @@ type prober struct {
 	Options
 	*life
 	wire *servers.Wire
-	// modern says that the server has no handshake, so that each request needs metadata, and that there is no ping.
+	// modern reports whether the server has no handshake, so that each request needs metadata, and that there is no
+	// ping.
 	modern   bool
 	revision string // of the clean run
 	clean    bool   // the clean run's stdout held nothing but messages

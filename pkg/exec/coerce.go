@@ -93,7 +93,7 @@ type coercer struct {
 	schema *jsonschema.Node
 	budget int
 	done   []Coercion
-	// guesses says that values may be what a person probably meant (see meant.go).
+	// guesses reports whether values may be what a person probably meant (see meant.go).
 	guesses bool
 }
 

@@ -31,7 +31,7 @@ type NotFoundError struct {
 	Servers       []string
 	// Launch are the words that a command needs to find the tools that there are (see LaunchWords).
 	Launch []string
-	// NoTools says that the server on the command line lists none.
+	// NoTools reports whether the server on the command line lists none.
 	NoTools bool
 }
 

@@ -41,7 +41,7 @@ type Parts struct {
 	Value json.RawMessage
 	// Content are the MCP content blocks of the reply, for --save; may be empty.
 	Content []json.RawMessage
-	// Whole says that Value has the content within it: the envelope needs no other.
+	// Whole reports whether Value has the content within it: the envelope needs no other.
 	Whole bool
 	// Warnings are remarks for the user.
 	Warnings []string

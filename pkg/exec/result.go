@@ -50,14 +50,14 @@ type Result struct {
 	onlyText json.RawMessage
 	// asked: for how much of Duration a person was asked something.
 	asked time.Duration
-	// progressed says that the call reported progress.
+	// progressed reports whether the call reported progress.
 	progressed bool
 
 	valueIsContent  bool
 	valueHasContent bool
 }
 
-// ValueIsContent says that Value is the content array itself: the answer was neither structured nor text alone.
+// ValueIsContent reports whether Value is the content array itself: the answer was neither structured nor text alone.
 func (r *Result) ValueIsContent() bool { return r.valueIsContent }
 
 // Timing splits the time of a call, in milliseconds.

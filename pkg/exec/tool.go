@@ -36,7 +36,8 @@ type Tool struct {
 	Plain string
 	// Type is the kind of implementation behind a tool.
 	Type Type
-	// BuiltIn says that toolx has the tool without any config. A server's tool takes its name (see Registry.Find).
+	// BuiltIn reports whether toolx has the tool without any config. A server's tool takes its name (see
+	// Registry.Find).
 	BuiltIn bool
 	// Launch is the command line of the tool's server where that was given on toolx's own command line, Address its url
 	// where that was; a command that calls the tool must repeat it.

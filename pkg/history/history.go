@@ -59,7 +59,7 @@ type Log struct {
 	// Notice is called once, when the log cannot be written or rotated for the first time. Set it
 	// before the first Record; nil drops the error.
 	Notice func(error)
-	// NoResults says that results are not kept. Set it before the first Record.
+	// NoResults reports whether results are not kept. Set it before the first Record.
 	NoResults bool
 	// Program is what a server of the command line is, whose name is AdHoc; both are empty where there is none.
 	Program, AdHoc string

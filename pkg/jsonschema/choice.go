@@ -84,12 +84,12 @@ func (r *report) distance(here string) int {
 	return sum
 }
 
-// wrongKind says that an alternative wants another kind of value altogether.
+// wrongKind reports whether an alternative wants another kind of value altogether.
 func (r *report) wrongKind(here string) bool {
 	return len(r.problems) == 1 && r.problems[0].Path == here && r.problems[0].Reason == ReasonType
 }
 
-// wrongValue says that an alternative wants another value in some place: most
+// wrongValue reports whether an alternative wants another value in some place: most
 // often the one by which alternatives are told apart.
 func (r *report) wrongValue() bool {
 	return slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Reason == ReasonEnum })

@@ -24,7 +24,7 @@ type report struct {
 	value    any // the arguments
 	// budget bounds the work. Once it is used up, the report stays as it is.
 	budget *budget
-	// choice says that the errors are those of one alternative among several.
+	// choice reports whether the errors are those of one alternative among several.
 	choice   bool
 	problems []Problem
 	unknown  []UnknownParameter

@@ -29,9 +29,9 @@ type unknownWalker struct {
 type nameShape struct {
 	parts []*Node
 	names *names
-	// plain says that the names are all there is: some are listed, maybe none.
+	// plain reports whether the names are all there is: some are listed, maybe none.
 	plain bool
-	// open says that further names are welcome by the schema's own word.
+	// open reports whether further names are welcome by the schema's own word.
 	open bool
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Ring is the system's keyring. The zero value asks it.
 type Ring struct {
-	// Off says that the keyring is not asked, as if there were none.
+	// Off reports whether the keyring is not asked, as if there were none.
 	Off bool
 }
 

@@ -80,7 +80,7 @@ type Failure struct {
 	cause func() *cause.Cause
 	// Reason is the underlying error; it may be nil.
 	Reason error
-	// final says that trying again cannot help, where a holder has judged that.
+	// final reports whether trying again cannot help, where a holder has judged that.
 	final bool
 }
 

@@ -72,7 +72,7 @@ type ProcessExited struct {
 	Server string
 	How    string // "exit status 3", "signal: killed"
 	Lived  time.Duration
-	// Asked says that toolx had closed the session before; Forced names the
+	// Asked reports whether toolx had closed the session before; Forced names the
 	// signal that was needed, empty where closing stdin was enough.
 	Asked  bool
 	Forced string

@@ -75,7 +75,7 @@ func (k *endKeeper) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packedError says that an answer is not what its Content-Encoding says.
+// packedError reports whether an answer is not what its Content-Encoding says.
 type packedError struct{ begun bool }
 
 func (e *packedError) Error() string {

@@ -37,8 +37,8 @@ type Options struct {
 	StartTimeout time.Duration
 	// Enough ends a start that still waits for an answer, as StartTimeout does; nil means that only that does.
 	Enough context.Context
-	// Patient says that a start is not ended at StartTimeout: a StartOverdue says that it takes longer, and whoever
-	// wants that stops the server.
+	// Patient reports whether a start is not ended at StartTimeout: a StartOverdue says that it takes longer, and
+	// whoever wants that stops the server.
 	Patient bool
 	// fetching finds the package manager that is fetching the server of a process; nil means Fetching.
 	fetching   func(pid int) string
@@ -71,7 +71,7 @@ type Options struct {
 	// Stays reports that this process may start one that stays.
 	KeepAlive time.Duration
 	Stays     bool
-	// Watches says that what a server that stays does between requests is wanted.
+	// Watches reports whether what a server that stays does between requests is wanted.
 	Watches bool
 	// Hold names a session to start for each server by its name, as toolx session start does.
 	Hold map[string]Record

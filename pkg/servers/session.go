@@ -58,7 +58,7 @@ type dial struct {
 	bus          *exec.Bus
 	startTimeout time.Duration
 	enough       context.Context
-	// patient says that no start is ended at its limit while the server lives.
+	// patient reports whether no start is ended at its limit while the server lives.
 	patient bool
 	// fetching finds the package manager that is fetching the server of a process; nil means Fetching.
 	fetching   func(pid int) string
@@ -72,7 +72,7 @@ type dial struct {
 	firstID    int64 // zero: at random
 	// join connects with the process that holds the server; nil where this process starts it, or connects with it.
 	join func(ctx context.Context) (*held, error)
-	// watches says that what happens between the requests of this process is wanted from a holder.
+	// watches reports whether what happens between the requests of this process is wanted from a holder.
 	watches bool
 	// relay passes on what the server sends, where this process holds it for others.
 	relay relay

@@ -28,7 +28,7 @@ type Program struct {
 	// Path is the file, empty where there is none.
 	Path string
 	Info fs.FileInfo
-	// Runnable says that the file can be run, as far as its mode says.
+	// Runnable reports whether the file can be run, as far as its mode says.
 	Runnable bool
 }
 

@@ -181,7 +181,7 @@ type rule struct {
 	raw string
 	// sure is a pattern of the raw text that makes the confidence certain.
 	sure string
-	// stderr says that it writes there, unless that is redirected.
+	// stderr reports whether it writes there, unless that is redirected.
 	stderr   bool
 	inServer string
 	outside  string

@@ -15,7 +15,7 @@ import (
 type CallSpeed struct {
 	// Alone are calls one after the other, Together calls of which burstSize ran at any time.
 	Alone, Together []time.Duration
-	// Failed says that a repeated call failed, and that no more were made.
+	// Failed reports whether a repeated call failed, and that no more were made.
 	Failed bool
 }
 
@@ -27,7 +27,7 @@ type Call struct {
 	Server    string // empty: every server that is examined
 	Tool      string // the plain name
 	Arguments json.RawMessage
-	// Own says that the doctor chose the call (Options.Safe).
+	// Own reports whether the doctor chose the call (Options.Safe).
 	Own bool
 }
 
@@ -42,7 +42,7 @@ type CallRun struct {
 	// Sent is the call as it was made, nil where it could not be; repeatable says that the tool may be called again.
 	Sent       *exec.Prepared
 	Repeatable bool
-	// Own says that the doctor chose the call.
+	// Own reports whether the doctor chose the call.
 	Own bool
 	// Run is the life in which it was made.
 	Run *Run

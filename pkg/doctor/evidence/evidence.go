@@ -53,7 +53,7 @@ type Evidence struct {
 	// were: more than one where a call ended a life.
 	Calls   []*CallRun
 	Calling []*Run
-	// CallsAsked says that calls were asked for, whether or not there are any.
+	// CallsAsked reports whether calls were asked for, whether or not there are any.
 	CallsAsked bool
 	// Safe is Options.Safe.
 	Safe bool
@@ -62,7 +62,7 @@ type Evidence struct {
 
 	// Duration is how long gathering took.
 	Duration time.Duration
-	// Cut says that the time was up, or the user gave up, before all was gathered:
+	// Cut reports whether the time was up, or the user gave up, before all was gathered:
 	// what is missing then says nothing about the server.
 	Cut bool
 
@@ -144,7 +144,7 @@ type Exchange struct {
 	Error  json.RawMessage
 	Line   int // of stdout, of the answer
 	Took   time.Duration
-	// Late says that the answer came when it was no longer waited for.
+	// Late reports whether the answer came when it was no longer waited for.
 	Late bool
 	// status is that of HTTP, of a server that is reached by it and answered.
 	status int

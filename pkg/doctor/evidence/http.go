@@ -148,9 +148,9 @@ type HTTPReply struct {
 	Body []byte
 	// Events are those of a stream, up to the one with the reply.
 	Events []HTTPEvent
-	// Ended says that the body came to its end, rather than the doctor's waiting.
+	// Ended reports whether the body came to its end, rather than the doctor's waiting.
 	Ended bool
-	// Over says that the body is larger than maxRawBody, Unpacked that it came as gzip.
+	// Over reports whether the body is larger than maxRawBody, Unpacked that it came as gzip.
 	Over, Unpacked bool
 	// Took is the time until its head was there. Held says that it came only when the
 	// session was ended, though it had been asked for long before.

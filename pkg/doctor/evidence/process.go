@@ -43,7 +43,7 @@ func (s *ProcessSample) Load() float64 {
 type ProcessState struct {
 	State string // a letter and its meaning: "S (sleeping)"
 	Wait  string // where in the kernel it waits, empty where that is not told
-	// Deaf says that the process has no pipe as its stdin any more.
+	// Deaf reports whether the process has no pipe as its stdin any more.
 	Deaf bool
 }
 

@@ -15,9 +15,9 @@ import (
 type Task struct {
 	ID   string
 	Tool string // the plain name
-	// Modern says that the task is one of the extension, which has results inline.
+	// Modern reports whether the task is one of the extension, which has results inline.
 	Modern bool
-	// Agreed says that the call let the server make a task of it.
+	// Agreed reports whether the call let the server make a task of it.
 	Agreed bool
 	// States are what the server told of the task, in order: that of the call's answer first.
 	States []TaskState

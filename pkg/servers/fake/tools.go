@@ -16,7 +16,7 @@ type tool struct {
 	name       string
 	definition string
 	run        runner
-	// takesTime says that reading stdin goes on while it runs.
+	// takesTime reports whether reading stdin goes on while it runs.
 	takesTime bool
 }
 

@@ -23,7 +23,7 @@ type Pile struct {
 	// found on those lines all the same.
 	inRun, salvaged int
 	runs            []string
-	// dying says that all lines are about the server's death.
+	// dying reports whether all lines are about the server's death.
 	dying bool
 	// paths are the error paths that the lines belong to, each once; ordinary is set if some belong to none.
 	paths    []string

@@ -29,7 +29,7 @@ type stray struct {
 	// errorPath names the mistake in what the doctor had just asked; empty in ordinary work.
 	errorPath string
 	who       culprit.Recognition
-	// last says that it is about the server's death.
+	// last reports whether it is about the server's death.
 	last bool
 }
 
