@@ -129,8 +129,9 @@ completions: ## regenerate completions/
 pictures: ## draw docs/pictures/ and the golden frames of the terminal interface anew
 	$(GO) test ./pkg/tui -run 'Pictures|Golden' -update
 
-docs: ## regenerate docs/checks/README.md
+docs: ## regenerate docs/checks/README.md and docs/config-keys.md
 	$(GO) test ./pkg/doctor -run Pages -update
+	$(GO) test ./schema -run Keys -update
 
 licences: ## regenerate release/licences.csv; fails where a licence forbids to distribute toolx
 	@release/licences.sh > release/licences.csv.new
