@@ -18,6 +18,10 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 # run without it, and say so.
 RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
 
+# Packages that start no goroutine and share nothing between any. Under the race detector, which would find nothing,
+# their tests take ten times as long.
+SEQUENTIAL := toolx/pkg/convert toolx/pkg/tui/form toolx/pkg/tui/watch
+
 # A race binary sleeps for a second at its exit otherwise, and tests start many.
 export GORACE ?= atexit_sleep_ms=0
 
@@ -38,7 +42,8 @@ build: ## build bin/toolx
 test: $(SERVERS) ## vet, then every test, with the real servers and the oracles
 	$(GO) vet ./...
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
-	$(GO) test -vet=off $(RACE) -timeout 30m ./...
+	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out $(SEQUENTIAL),$(shell $(GO) list ./...))
+	$(GO) test -vet=off $(SEQUENTIAL)
 	@$(MAKE) --no-print-directory test-oracles
 
 # What passes today must pass on any day, in any zone and locale: these tests are built

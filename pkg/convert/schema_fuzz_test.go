@@ -226,7 +226,7 @@ func adversarial() map[string]string {
 		"root":     `{"$ref":"#"}`,
 		"allOf":    `{"allOf":[{"$ref":"#"},{"$ref":"#"}],"properties":{"a":{"$ref":"#"}}}`,
 		"anyOf":    `{"anyOf":[{"$ref":"#"},{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}]}`,
-		"big text": `{"properties":{"a":{"items":[` + strings.Repeat(`{"$ref":"#/$defs/b"},`, 300) + `{}]}},"$defs":{"b":{"description":"` + strings.Repeat("x", 1<<16) + `"}}}`,
+		"big text": `{"properties":{"a":{"items":[` + strings.Repeat(`{"$ref":"#/$defs/b"},`, 100) + `{}]}},"$defs":{"b":{"description":"` + strings.Repeat("x", 1<<16) + `"}}}`,
 		"deep":     strings.Repeat(`{"properties":{"a":`, 3000) + `{}` + strings.Repeat(`}}`, 3000),
 		"unions":   strings.Repeat(`{"properties":{"a":{}},"anyOf":[{},`, 200) + `{}` + strings.Repeat(`]}`, 200),
 		"number":   `{"properties":{"a":{"allOf":[{"minimum":1e999999999},{"minimum":1e-999999999}]}}}`,

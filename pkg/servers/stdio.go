@@ -22,6 +22,9 @@ import (
 const (
 	// drainTime is how long the pipes of an ended server are read on.
 	drainTime = 200 * time.Millisecond
+	// exitTime is how long a server that has closed a pipe has to exit, before it is taken for one that lives on: a busy
+	// machine takes its time to end a process.
+	exitTime = time.Second
 	// idleTime is how long a message may lack its newline before it is taken.
 	idleTime = 250 * time.Millisecond
 	// stdinGrace, termGrace bound the steps of closing: stdin's end, SIGTERM,
@@ -275,7 +278,7 @@ func (t *stdio) stdinBroken(err error) {
 		return
 	case <-t.process.exited:
 		return // watch reports it
-	case <-time.After(drainTime):
+	case <-time.After(exitTime):
 	}
 	failure := t.newFailure(EndingClosedStdin)
 	failure.Reason = err
@@ -289,7 +292,7 @@ func (t *stdio) watch() {
 	case <-t.process.exited:
 	case <-t.stdoutEnded:
 		// Usually the exit follows at once and says more.
-		if !t.process.ended(drainTime) {
+		if !t.process.ended(exitTime) {
 			t.fail(t.newFailure(EndingClosedStdout))
 			<-t.process.exited
 		}

@@ -73,7 +73,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	huge := strings.Repeat("x", 256<<10)
 	message := []byte(`{"id":1,"method":"` + huge + `","params":{"name":"` + huge + `"}}`)
 	w := newWatch()
-	for range 300 {
+	for range 100 {
 		take(w,
 			stderrLine(0, "a", huge), servers.NewFrameReceived(after(0).At, "a", 0, message),
 			servers.PollutedLine{Server: "a", Class: servers.ClassText, Text: []byte(huge)},
