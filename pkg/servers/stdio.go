@@ -22,8 +22,8 @@ import (
 const (
 	// drainTime is how long the pipes of an ended server are read on.
 	drainTime = 200 * time.Millisecond
-	// exitTime is how long a server that has closed a pipe has to exit, before it is taken for one that lives on: a busy
-	// machine takes its time to end a process.
+	// exitTime is how long a server that has closed a pipe has to exit, before it is taken for one that lives on: on a
+	// busy machine a process takes its time to end.
 	exitTime = time.Second
 	// idleTime is how long a message may lack its newline before it is taken.
 	idleTime = 250 * time.Millisecond
