@@ -125,7 +125,8 @@ type batch struct {
 	waiting int64        // bytes of results that are not printed
 	crowded bool         // somebody waits for room
 
-	// The printer's counts.
+	// The printer's own.
+	due                       <-chan time.Time // tells when to write out the lines that are printed; nil where none is
 	succeeded, failed, unmade int
 	kind                      fault.Kind // of the failure that decides about the exit code
 	err                       error      // of writing

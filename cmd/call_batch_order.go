@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -15,6 +16,10 @@ const (
 	batchWindow  = 64       // calls that were read and are not printed; four times --parallel where that is more
 	batchResults = 64 << 20 // bytes of their results, beyond which no call is begun
 )
+
+// batchDelay is the longest that a printed line waits for those after it: to write each by itself, and to wake the
+// process that reads it, takes as long as a tenth of a short call.
+const batchDelay = 10 * time.Millisecond
 
 func (o batchOptions) window() int { return max(batchWindow, 4*o.parallel) }
 
@@ -120,11 +125,26 @@ func (b *batch) settle(call *batchCall) {
 // own, so that it works while the next call waits for its server.
 func (b *batch) print() {
 	for more := true; more; {
-		_, more = <-b.settled
+		select {
+		case _, more = <-b.settled:
+		case <-b.due:
+			b.flush()
+		}
 		for call := b.next(); call != nil; call = b.next() {
 			b.printCall(call)
-			b.leave(call)
+			if b.leave(call) == 0 || b.Console.OutTTY {
+				b.flush() // whoever writes the calls may wait for this answer before the next
+			}
 		}
+	}
+	b.flush()
+}
+
+// flush writes out the lines that are printed.
+func (b *batch) flush() {
+	b.due = nil
+	if b.err = cmp.Or(b.err, b.out.Flush()); b.err != nil {
+		b.stop() // nobody reads what comes
 	}
 }
 
@@ -140,8 +160,8 @@ func (b *batch) next() *batchCall {
 	return call
 }
 
-// leave makes room for another call.
-func (b *batch) leave(call *batchCall) {
+// leave makes room for another call, and returns how many there are.
+func (b *batch) leave(call *batchCall) (open int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open--
@@ -152,6 +172,7 @@ func (b *batch) leave(call *batchCall) {
 		b.crowded = false
 		b.room <- struct{}{} // which has room: it is empty while crowded is set
 	}
+	return b.open
 }
 
 // printCall writes the line of a call and counts it.
@@ -162,9 +183,6 @@ func (b *batch) printCall(call *batchCall) {
 	}
 	if b.err == nil {
 		b.err = b.printLine(call)
-	}
-	if b.err != nil {
-		b.stop() // nobody reads what comes
 	}
 	kind := fault.KindOf(call.result.Err)
 	switch {
@@ -189,5 +207,8 @@ func (b *batch) printLine(call *batchCall) error {
 	if b.Console.OutTTY {
 		b.live.Clear()
 	}
-	return cmp.Or(render.WriteJSONLine(b.out, envelope, b.outScreen()), b.out.Flush())
+	if b.due == nil {
+		b.due = time.After(batchDelay)
+	}
+	return render.WriteJSONLine(b.out, envelope, b.outScreen())
 }

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// TestBatchStreams proves that a result of a batch is printed before the next call has been read, and that Ctrl-C ends
-// a batch whose input goes on.
+// TestBatchStreams proves that a result of a batch is printed before the next call has been read, and while the next
+// one runs, and that Ctrl-C ends a batch whose input goes on.
 func TestBatchStreams(t *testing.T) {
-	command := exec.Command("toolx", "call", "--batch", "-", "--", "fakeserver", "good")
+	command := exec.Command("toolx", "call", "--batch", "-", "--", "fakeserver", "silent-call")
 	command.Dir = emptyFolder(t)
 	command.Env = append(command.Environ(), homeVariables(filepath.Join(command.Dir, ".home"))...)
 	input, err := command.StdinPipe()
@@ -48,15 +48,18 @@ func TestBatchStreams(t *testing.T) {
 	ask(`{"tool": "toolx__math_eval", "arguments": {"expression": "1+1"}}`, `{"result":2}`)
 	ask(`{"tool": "toolx__math_eval", "arguments": {"expression": "2+2"}}`, `{"result":4}`)
 	ask(`{"tool": "toolx__math_eval", "arguments": {"expression": "1+"}, "id": "x"}`, `"id":"x","success":false`)
+	ask(`{"tool": "toolx__math_eval", "arguments": {"expression": "3+3"}}`+"\n"+
+		`{"tool": "echo", "arguments": {"message": "hi"}, "id": "y"}`, `{"result":6}`)
 	if err := command.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	rest, _ := io.ReadAll(lines)
 	err = command.Wait()
-	if code := command.ProcessState.ExitCode(); code != 130 || len(rest) > 0 {
+	if code := command.ProcessState.ExitCode(); code != 130 || strings.Count(string(rest), "\n") != 1 ||
+		!strings.Contains(string(rest), `"id":"y","success":false`) {
 		t.Errorf("exit code %d, %v; after the signal %q", code, err, rest)
 	}
-	if !strings.Contains(told.String(), "3 calls: 2 succeeded, 1 failed") {
+	if !strings.Contains(told.String(), "5 calls: 3 succeeded, 2 failed") {
 		t.Errorf("stderr %q", told.String())
 	}
 }
