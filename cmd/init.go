@@ -58,29 +58,33 @@ func runInit(ctx context.Context, app *App, _ struct{}) error {
 				"add a server to it: toolx servers add NAME --project -- COMMAND…")
 		}
 	}
-	found, err := app.initServers(ctx)
+	run := initRun{app}
+	found, err := run.servers(ctx)
 	if err != nil {
 		return err
 	}
-	clients, err := app.initImports(ctx)
+	clients, err := run.imports(ctx)
 	if err != nil {
 		return err
 	}
 	if len(found)+len(clients) == 0 && app.person() {
-		if found, err = app.initTyped(ctx); err != nil {
+		if found, err = run.typed(ctx); err != nil {
 			return err
 		}
 	}
-	return app.writeInit(ctx, found, clients)
+	return run.write(ctx, found, clients)
 }
 
-// initServers returns the servers of the working folder's own project that the user wants.
-func (a *App) initServers(ctx context.Context) ([]detect.Server, error) {
+// initRun is a run of toolx init.
+type initRun struct{ *App }
+
+// servers returns the servers of the working folder's own project that the user wants.
+func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 	var wanted []detect.Server
 	for _, server := range detect.Servers(os.DirFS(".")) {
 		line := exec.PasteLine(server.Command...)
-		a.say("%s is of an MCP server: %s", server.File, render.Safe(line))
-		yes, err := a.agrees(ctx, "add it as "+server.Name+"?")
+		r.say("%s is of an MCP server: %s", server.File, render.Safe(line))
+		yes, err := r.agrees(ctx, "add it as "+server.Name+"?")
 		if err != nil {
 			return nil, err
 		}
@@ -91,15 +95,15 @@ func (a *App) initServers(ctx context.Context) ([]detect.Server, error) {
 			server.Name += "-python"
 		}
 		if wanted = append(wanted, server); server.Missing != "" {
-			a.log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before it is called")
+			r.log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before it is called")
 		}
 	}
 	return wanted, nil
 }
 
-// initImports returns the ids of the clients whose servers the user wants, of those that have any. A file that several
+// imports returns the ids of the clients whose servers the user wants, of those that have any. A file that several
 // clients read is one client's.
-func (a *App) initImports(ctx context.Context) ([]string, error) {
+func (r initRun) imports(ctx context.Context) ([]string, error) {
 	var ids, counts, read []string
 	for _, client := range config.Clients() {
 		servers := 0
@@ -125,24 +129,24 @@ func (a *App) initImports(ctx context.Context) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	a.say("other clients have servers: %s", strings.Join(counts, ", "))
-	yes, err := a.agrees(ctx, "use them under their plain names?")
+	r.say("other clients have servers: %s", strings.Join(counts, ", "))
+	yes, err := r.agrees(ctx, "use them under their plain names?")
 	if err != nil || !yes {
 		return nil, err
 	}
 	return ids, nil
 }
 
-// initTyped asks for a server's command where nothing was found. No answer is one.
-func (a *App) initTyped(ctx context.Context) ([]detect.Server, error) {
-	release, err := a.keyboard.hold(ctx)
+// typed asks for a server's command where nothing was found. No answer is one.
+func (r initRun) typed(ctx context.Context) ([]detect.Server, error) {
+	release, err := r.keyboard.hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	a.say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
-	fmt.Fprint(a.live, "> ")
-	typed, err := a.keyboard.line(ctx)
+	r.say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
+	fmt.Fprint(r.live, "> ")
+	typed, err := r.keyboard.line(ctx)
 	if err != nil {
 		return nil, ctx.Err() // nil where the terminal was closed
 	}
@@ -174,8 +178,8 @@ func (a *App) agrees(ctx context.Context, question string) (bool, error) {
 	return answer == "yes", nil
 }
 
-// writeInit makes the file, which must not be there, and writes servers and imports into it.
-func (a *App) writeInit(ctx context.Context, found []detect.Server, clients []string) error {
+// write makes the file, which must not be there, and writes servers and imports into it.
+func (r initRun) write(ctx context.Context, found []detect.Server, clients []string) error {
 	file, err := os.OpenFile(initFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err == nil {
 		_, err = file.WriteString(initHeader)
@@ -184,7 +188,7 @@ func (a *App) writeInit(ctx context.Context, found []detect.Server, clients []st
 	if err != nil {
 		return fault.Usage("cannot write "+initFile+": "+fault.Reason(err), "run toolx init in a folder of your own")
 	}
-	err = a.edit(ctx, namedFile(initFile, true), func([]byte) ([]config.Change, error) {
+	err = configEditor{r.App}.edit(ctx, namedFile(initFile, true), func([]byte) ([]config.Change, error) {
 		var changes []config.Change
 		for _, server := range found {
 			entry, err := rawjson.Marshal(struct {
@@ -211,14 +215,14 @@ func (a *App) writeInit(ctx context.Context, found []detect.Server, clients []st
 	}
 	switch {
 	case len(found) > 0:
-		a.say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools", found[0].Name)
+		r.say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools", found[0].Name)
 	case len(clients) > 0:
-		a.say("written, with the servers of %s; next: toolx servers shows them",
+		r.say("written, with the servers of %s; next: toolx servers shows them",
 			words.Count(len(clients), "client"))
 	default:
-		a.say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
+		r.say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
 	}
-	_, err = fmt.Fprintln(a.Console.Out, initFile)
+	_, err = fmt.Fprintln(r.Console.Out, initFile)
 	return err
 }
 

@@ -129,6 +129,7 @@ func (o *serversAddOptions) take(app *App, args []string) error {
 
 // runServersAdd writes the entry and connects to the server.
 func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
+	editor := configEditor{app}
 	given, err := app.flags.adHoc(o.command)
 	if err != nil {
 		return err
@@ -140,14 +141,14 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 	if !named {
 		file = config.UserFile(config.Options{})
 	}
-	if err := app.settlePaths(given, file); err != nil {
+	if err := editor.settlePaths(given, file); err != nil {
 		return err
 	}
 	entry, err := entryOf(given, app.flags)
 	if err != nil {
 		return err
 	}
-	err = app.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+	err = editor.edit(ctx, file, func(data []byte) ([]config.Change, error) {
 		path, found := config.ServerPath(file.Name, data, o.name)
 		if found && !o.replace {
 			return nil, fault.Usage(fmt.Sprintf("%s has a server '%s' already", file.Name, o.name),
@@ -164,13 +165,16 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 	if o.noConnect {
 		return nil
 	}
-	return app.meet(ctx, o.name, file)
+	return editor.meet(ctx, o.name, file)
 }
+
+// configEditor changes the entries of config files.
+type configEditor struct{ *App }
 
 // settlePaths makes the paths of a server mean the same in the file as on the command line: there they count from the
 // working folder, in an entry from the file's.
-func (a *App) settlePaths(server *config.Server, file config.File) error {
-	for _, path := range []*string{&server.Command, &a.flags.caCert} {
+func (e configEditor) settlePaths(server *config.Server, file config.File) error {
+	for _, path := range []*string{&server.Command, &e.flags.caCert} {
 		isName := path == &server.Command &&
 			(server.Cwd != "" || !strings.ContainsAny(*path, "/"+string(filepath.Separator)))
 		settled := filepath.IsAbs(*path) || strings.HasPrefix(*path, "~") || strings.Contains(*path, "${")
@@ -188,7 +192,7 @@ func (a *App) settlePaths(server *config.Server, file config.File) error {
 	}
 	for _, arg := range server.Args {
 		if _, err := os.Stat(arg); err == nil && !filepath.IsAbs(arg) && server.Cwd == "" {
-			a.log.Warn(fmt.Sprintf("the argument %s counts from the folder that toolx runs in; --cwd . settles it",
+			e.log.Warn(fmt.Sprintf("the argument %s counts from the folder that toolx runs in; --cwd . settles it",
 				render.Safe(arg)))
 			break
 		}
@@ -213,8 +217,8 @@ func entryOf(server *config.Server, flags globalFlags) (json.RawMessage, error) 
 }
 
 // meet connects to a server that was added, and says what it offers.
-func (a *App) meet(ctx context.Context, name string, file config.File) error {
-	box, err := a.toolbox(toolboxOptions{})
+func (e configEditor) meet(ctx context.Context, name string, file config.File) error {
+	box, err := e.toolbox(toolboxOptions{})
 	if err != nil {
 		return err
 	}
@@ -223,20 +227,20 @@ func (a *App) meet(ctx context.Context, name string, file config.File) error {
 		return err
 	}
 	if server.Origin.File != file.Name {
-		a.log.Warn(fmt.Sprintf("the server '%s' of this folder is that of %s", name, server.Origin))
+		e.log.Warn(fmt.Sprintf("the server '%s' of this folder is that of %s", name, server.Origin))
 	}
-	stop := a.showProgress("connect")
+	stop := e.showProgress("connect")
 	defer stop()
 	session, err := box.pool.Open(ctx, name)
 	stop()
 	if err != nil {
-		a.say("it is kept, though it was not reached; toolx doctor %s says more, toolx servers remove %s takes it back",
+		e.say("it is kept, though it was not reached; toolx doctor %s says more, toolx servers remove %s takes it back",
 			render.Safe(exec.ShellLine(name)), render.Safe(exec.ShellLine(name)))
-		return a.masked(cmp.Or(gaveUp(ctx, "servers add", name), err))
+		return e.masked(cmp.Or(gaveUp(ctx, "servers add", name), err))
 	}
 	found := strings.TrimSpace(session.Info.Name + " " + session.Info.Version)
 	tools := toolsOf(box.registry.All(), name, nil)
-	a.say("connected: %s, MCP %s, %s", render.Safe(a.mask.Text(cmp.Or(found, "a server without a name"))),
+	e.say("connected: %s, MCP %s, %s", render.Safe(e.mask.Text(cmp.Or(found, "a server without a name"))),
 		render.Safe(session.Protocol), words.Count(len(tools), "tool"))
 	return nil
 }
@@ -342,12 +346,13 @@ func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
 			return fault.Usage(err.Error(), "letters, digits, - and _ are safe")
 		}
 	}
-	server, file, err := app.entryNamed(o)
+	editor := configEditor{app}
+	server, file, err := editor.entryNamed(o)
 	if err != nil {
 		return err
 	}
 	done := ""
-	err = app.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+	err = editor.edit(ctx, file, func(data []byte) ([]config.Change, error) {
 		path, found := config.ServerPath(file.Name, data, o.name)
 		if !found {
 			gone := fmt.Sprintf("%s has no server '%s' any more", file.Name, o.name)
@@ -369,13 +374,13 @@ func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
 
 // entryNamed returns the server and the file that it stands in: the one that the flags name, else the one whose entry
 // is used.
-func (a *App) entryNamed(o serversEditOptions) (*config.Server, config.File, error) {
+func (e configEditor) entryNamed(o serversEditOptions) (*config.Server, config.File, error) {
 	const fix = "toolx servers add NAME adds one"
 	if client, _ := config.ClientOf(o.name); client != nil {
 		theirs := fmt.Sprintf("%s is in a file of %s, and toolx changes its own config only", o.name, client.Name)
 		return nil, config.File{}, fault.Usage(theirs, "toolx servers show "+exec.ShellLine(o.name)+" says where it is")
 	}
-	file, named := o.named(a)
+	file, named := o.named(e.App)
 	if named {
 		loaded, err := config.Load(config.Options{Files: []string{file.Name}})
 		if err != nil {
@@ -384,7 +389,7 @@ func (a *App) entryNamed(o serversEditOptions) (*config.Server, config.File, err
 		server, err := serverNamed(loaded.Servers, o.name, fix)
 		return server, file, err
 	}
-	loaded, err := a.consent.loadConfig()
+	loaded, err := e.consent.loadConfig()
 	if err != nil {
 		return nil, file, err
 	}
@@ -404,7 +409,7 @@ const maxEdited = 64 << 20
 
 // edit changes a config file under a lock that all toolx processes share. changes gets the text, empty where there is
 // no file yet. A file of a folder that the user has consented to stays trusted: the change is the user's own.
-func (a *App) edit(ctx context.Context, file config.File, changes func([]byte) ([]config.Change, error)) error {
+func (e configEditor) edit(ctx context.Context, file config.File, changes func([]byte) ([]config.Change, error)) error {
 	if lock := stateFile("edit.lock"); lock != "" {
 		bounded, cancel := context.WithTimeout(ctx, editLockTime)
 		defer cancel()
@@ -430,14 +435,14 @@ func (a *App) edit(ctx context.Context, file config.File, changes func([]byte) (
 	if err != nil {
 		return usageError(err)
 	}
-	trusted := isNew || a.isTrusted(file)
+	trusted := isNew || e.isTrusted(file)
 	if err := state.Rewrite(file.Path, text, newFileMode(file)); err != nil {
 		return fault.Usage("cannot write "+file.Name+": "+fault.Reason(err), "name a file that you may write")
 	}
 	if !file.Project || !trusted {
 		return nil
 	}
-	project, err := projectAt(a.output, file.Path)
+	project, err := projectAt(e.output, file.Path)
 	if err != nil || !project.NeedsConsent() {
 		return err
 	}
@@ -453,11 +458,11 @@ func newFileMode(file config.File) fs.FileMode {
 }
 
 // isTrusted reports whether the user's consent to the file, as it is now, is kept.
-func (a *App) isTrusted(file config.File) bool {
+func (e configEditor) isTrusted(file config.File) bool {
 	if !file.Project {
 		return false
 	}
-	project, err := projectAt(a.output, file.Path)
+	project, err := projectAt(e.output, file.Path)
 	if err != nil {
 		return false
 	}

@@ -115,7 +115,7 @@ func runServersExport(ctx context.Context, app *App, o serversExportOptions) err
 		_, err = app.Console.Out.Write(snippet)
 		return err
 	}
-	return app.writeEntry(ctx, file, change, o.replace)
+	return configEditor{app}.writeEntry(ctx, file, change, o.replace)
 }
 
 // clientFile returns the file that an entry belongs to: the first that exists of the user's own, or of the folder's.
@@ -137,13 +137,13 @@ func clientFile(client *config.Client, project bool) (config.ClientFile, error) 
 }
 
 // writeEntry puts an entry into a client's file.
-func (a *App) writeEntry(ctx context.Context, to config.ClientFile, change config.Change, replace bool) error {
+func (e configEditor) writeEntry(ctx context.Context, to config.ClientFile, change config.Change, replace bool) error {
 	file := config.File{Name: to.Path, Path: to.Path, Project: to.Scope == config.ScopeProject}
 	if reason := to.Refused(); reason != "" {
 		return fault.Usage(file.Name+" is not changed: "+reason, ownFileFix(file.Name))
 	}
 	backup := ""
-	err := a.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+	err := e.edit(ctx, file, func(data []byte) ([]config.Change, error) {
 		if config.Holds(file.Name, data, change.Path) && !replace {
 			name := change.Path[len(change.Path)-1]
 			taken := fmt.Sprintf("%s has a server '%s' already", file.Name, name)
@@ -159,9 +159,9 @@ func (a *App) writeEntry(ctx context.Context, to config.ClientFile, change confi
 	if err != nil {
 		return err
 	}
-	a.say("written to %s", render.Safe(file.Path))
+	e.say("written to %s", render.Safe(file.Path))
 	if backup != "" {
-		a.say("as it was: %s", render.Safe(backup))
+		e.say("as it was: %s", render.Safe(backup))
 	}
 	return nil
 }

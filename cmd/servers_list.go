@@ -87,7 +87,8 @@ const ownRows = "toolx"
 
 // runServersList lists every server that the configs of this machine know.
 func runServersList(ctx context.Context, app *App, o serversListOptions) error {
-	rows, remarks, err := app.allServers(o.clients)
+	list := serverRows{app}
+	rows, remarks, err := list.all(o.clients)
 	if err != nil {
 		return err
 	}
@@ -102,35 +103,38 @@ func runServersList(ctx context.Context, app *App, o serversListOptions) error {
 	}
 	var failed error
 	if o.connect {
-		if failed, err = app.connectRows(ctx, rows); err != nil {
+		if failed, err = list.connect(ctx, rows); err != nil {
 			return err
 		}
 		if failed != nil {
 			failed = &reportedError{&failure{error: failed, kind: fault.KindConnect}}
 		}
 	}
-	if err := app.printRows(rows, o); err != nil {
+	if err := list.print(rows, o); err != nil {
 		return err
 	}
 	return failed
 }
 
-// allServers returns the entries of toolx's own files and of all clients, and what is wrong with the files of those
+// serverRows makes the rows of servers, one for each entry of a config.
+type serverRows struct{ *App }
+
+// all returns the entries of toolx's own files and of all clients, and what is wrong with the files of those
 // that are asked about: all where none is named.
-func (a *App) allServers(asked []string) (rows []*serverRow, remarks []config.Warning, err error) {
+func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.Warning, err error) {
 	about := func(id string) bool { return len(asked) == 0 || slices.Contains(asked, id) }
 	policy, err := trustPolicy(os.Getenv(config.EnvTrust))
 	if err != nil {
 		return nil, nil, err
 	}
-	options := config.Options{Files: a.flags.config, Distrust: policy.none, Sources: a.consent.sources}
+	options := config.Options{Files: s.flags.config, Distrust: policy.none, Sources: s.consent.sources}
 	loaded, err := config.Load(options)
 	if err != nil && about(ownRows) {
-		a.log.Warn(words.FirstLine(err.Error()))
+		s.log.Warn(words.FirstLine(err.Error()))
 	}
-	a.consent.applyPolicy(policy, loaded.Projects)
+	s.consent.applyPolicy(policy, loaded.Projects)
 	for _, server := range loaded.Servers {
-		rows = append(rows, a.newRow(server, ownRows))
+		rows = append(rows, s.of(server, ownRows))
 	}
 	for _, shadowed := range loaded.Shadowed {
 		if shadowed.Server != "" {
@@ -143,13 +147,13 @@ func (a *App) allServers(asked []string) (rows []*serverRow, remarks []config.Wa
 	first := make(map[string]*serverRow)
 	for _, file := range config.ReadClients(options, config.Clients()...) {
 		if file.Project != nil {
-			a.consent.applyPolicy(policy, []*config.Project{file.Project})
+			s.consent.applyPolicy(policy, []*config.Project{file.Project})
 		}
 		if about(file.Client.ID) {
 			remarks = append(remarks, file.Warnings...)
 		}
 		for _, server := range file.Servers {
-			row := a.newRow(server, file.Client.ID)
+			row := s.of(server, file.Client.ID)
 			if same := sameEntry(rows, row); same != nil {
 				if same.Client != row.Client && !slices.Contains(same.Also, row.Client) {
 					same.Also = append(same.Also, row.Client)
@@ -191,8 +195,8 @@ func distinctWarnings(warnings []config.Warning) []config.Warning {
 	return once
 }
 
-func (a *App) newRow(server *config.Server, client string) *serverRow {
-	a.mask.Add(server.Secrets()...)
+func (s serverRows) of(server *config.Server, client string) *serverRow {
+	s.mask.Add(server.Secrets()...)
 	row := &serverRow{
 		Name: server.Name, Client: client, Transport: server.Way(), Where: server.Origin.String(),
 		Scope: string(server.Scope), Enabled: !server.Disabled, State: "ok", server: server,
@@ -205,14 +209,14 @@ func (a *App) newRow(server *config.Server, client string) *serverRow {
 		row.path = path
 	}
 	for _, word := range server.Target() {
-		row.Command = append(row.Command, a.mask.Text(word))
+		row.Command = append(row.Command, s.mask.Text(word))
 	}
 	if server.URL != "" {
 		row.URL, row.Command = row.Command[0], nil
 	}
 	switch {
 	case server.Err() != nil:
-		row.State, row.Error = "broken", words.FirstLine(a.mask.Text(server.Err().Error()))
+		row.State, row.Error = "broken", words.FirstLine(s.mask.Text(server.Err().Error()))
 	case server.Disabled:
 		row.State = "disabled"
 	case server.CheckConsent() != nil:
@@ -242,9 +246,9 @@ func findSame(rows []*serverRow) {
 	}
 }
 
-// connectRows connects to the servers of rows in parallel, and notes what each says of itself. failed is the error of a
+// connect connects to the servers of rows in parallel, and notes what each says of itself. failed is the error of a
 // server where none answered.
-func (a *App) connectRows(ctx context.Context, rows []*serverRow) (failed, err error) {
+func (s serverRows) connect(ctx context.Context, rows []*serverRow) (failed, err error) {
 	byName := make(map[string]*serverRow)
 	var list []*config.Server
 	for _, row := range rows {
@@ -257,7 +261,7 @@ func (a *App) connectRows(ctx context.Context, rows []*serverRow) (failed, err e
 	if len(list) == 0 {
 		return nil, nil
 	}
-	box, err := a.toolbox(toolboxOptions{servers: list, tellsFailures: true, lenient: true, once: true})
+	box, err := s.toolbox(toolboxOptions{servers: list, tellsFailures: true, lenient: true, once: true})
 	if err != nil {
 		return nil, err
 	}
@@ -316,18 +320,18 @@ func (f *foundInfo) offers() string {
 	}, ", ")
 }
 
-func (a *App) printRows(rows []*serverRow, o serversListOptions) error {
+func (s serverRows) print(rows []*serverRow, o serversListOptions) error {
 	if o.json {
-		return a.printJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
+		return s.printJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
 	}
 	table := make([][]string, len(rows))
 	for i, row := range rows {
 		table[i] = []string{row.Name, cmp.Or(row.Transport, "-"), row.State, row.Where, row.notes()}
 	}
 	if len(rows) == 0 {
-		a.say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
+		s.say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
 	}
-	return a.printTable([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, table)
+	return s.printTable([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, table)
 }
 
 // notes says what else is to be known of an entry.

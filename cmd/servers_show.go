@@ -83,7 +83,8 @@ func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
 	if client == "" {
 		client = ownRows
 	}
-	shown := &shownServer{serverRow: app.newRow(server, client)}
+	list := serverRows{app}
+	shown := &shownServer{serverRow: list.of(server, client)}
 	for _, setting := range settings {
 		one := shownSetting{
 			Key: setting.Path, Value: app.maskedSetting(setting.Path, setting.Value), Where: setting.Origin.String(),
@@ -95,7 +96,7 @@ func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
 	}
 	var failed error
 	if o.connect {
-		if failed, err = app.connectRows(ctx, []*serverRow{shown.serverRow}); err != nil {
+		if failed, err = list.connect(ctx, []*serverRow{shown.serverRow}); err != nil {
 			return err
 		}
 	}

@@ -177,26 +177,44 @@ func (o *sessionStartOptions) check(url string) error {
 }
 
 func runSessionStart(ctx context.Context, app *App, o sessionStartOptions) error {
-	list, records, err := app.serversToHold(o)
+	run, err := newSessionRun(app)
+	if err != nil {
+		return err
+	}
+	list, records, err := run.toHold(o)
 	if err != nil {
 		return err
 	}
 	for _, record := range records {
 		record.Limit = o.idle
 	}
-	return app.startSessions(ctx, list, records, o.json)
+	return run.start(ctx, list, records, o.json)
 }
 
-// serversToHold returns the entries that sessions are to be started for, and what is known of each session.
-func (a *App) serversToHold(
+// sessionRun is a run of a subcommand of toolx session.
+type sessionRun struct {
+	*App
+	store *servers.Sessions
+}
+
+func newSessionRun(app *App) (sessionRun, error) {
+	store := sessionStore()
+	if store == nil {
+		return sessionRun{}, fault.Usage("there is no folder to keep sessions in", "set XDG_RUNTIME_DIR, or HOME")
+	}
+	return sessionRun{app, store}, nil
+}
+
+// toHold returns the entries that sessions are to be started for, and what is known of each session.
+func (r sessionRun) toHold(
 	o sessionStartOptions,
 ) (list []*config.Server, records map[string]*servers.Record, err error) {
-	adHoc, err := a.flags.adHoc(o.command)
+	adHoc, err := r.flags.adHoc(o.command)
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded, err := a.consent.loadConfig()
-	a.tellRemarks(loaded)
+	loaded, err := r.consent.loadConfig()
+	r.tellRemarks(loaded)
 	if err != nil && adHoc == nil {
 		return nil, nil, err
 	}
@@ -221,8 +239,8 @@ func (a *App) serversToHold(
 	for i, server := range list {
 		record := &servers.Record{Named: true, Alias: o.as != "" || server.Session}
 		if adHoc != nil {
-			record.Command, record.URL = o.command, a.flags.url
-			record.Dressed = len(a.flags.env) > 0 || len(a.flags.headers) > 0
+			record.Command, record.URL = o.command, r.flags.url
+			record.Dressed = len(r.flags.env) > 0 || len(r.flags.headers) > 0
 		}
 		if adHoc == nil {
 			record.Server, record.File = server.Plain(), server.File()
@@ -236,16 +254,12 @@ func (a *App) serversToHold(
 	return list, records, nil
 }
 
-// startSessions starts sessions that do not run yet, and prints what runs then.
-func (a *App) startSessions(
+// start starts sessions that do not run yet, and prints what runs then.
+func (r sessionRun) start(
 	ctx context.Context, list []*config.Server, records map[string]*servers.Record, asJSON bool,
 ) error {
-	store := sessionStore()
-	if store == nil {
-		return fault.Usage("there is no folder to keep sessions in", "set XDG_RUNTIME_DIR, or HOME")
-	}
 	running := make(map[string]bool)
-	for _, info := range store.List(ctx, sessionPatience) {
+	for _, info := range r.store.List(ctx, sessionPatience) {
 		running[info.Key] = info.State != servers.StateDead
 	}
 	holds := make(map[string]servers.Record)
@@ -254,13 +268,13 @@ func (a *App) startSessions(
 		record := records[server.Name]
 		names = append(names, server.Name)
 		if running[record.Key] {
-			a.say("a session of %s runs already", render.Safe(server.Name))
+			r.say("a session of %s runs already", render.Safe(server.Name))
 			continue
 		}
 		holds[server.Name] = *record
 	}
-	box, err := a.toolbox(toolboxOptions{
-		servers: list, tellsFailures: true, answers: &answerOptions{}, holds: holds, sessions: store,
+	box, err := r.toolbox(toolboxOptions{
+		servers: list, tellsFailures: true, answers: &answerOptions{}, holds: holds, sessions: r.store,
 	})
 	if err != nil {
 		return err
@@ -275,10 +289,10 @@ func (a *App) startSessions(
 		return err
 	}
 	box.tellFailed(opened, false)
-	infos := slices.DeleteFunc(store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool {
+	infos := slices.DeleteFunc(r.store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool {
 		return !slices.ContainsFunc(list, func(s *config.Server) bool { return records[s.Name].Key == info.Key })
 	})
-	if err := a.printSessions(infos, asJSON); err != nil {
+	if err := r.print(infos, asJSON); err != nil {
 		return err
 	}
 	if failed := firstFailure(opened); failed != nil {
@@ -316,16 +330,17 @@ Exit codes: 0 listed, also where there is none; 2 wrong usage.`,
 
 func runSessionList(ctx context.Context, app *App, asJSON bool) error {
 	var infos []*servers.SessionInfo
-	if store := sessionStore(); store != nil {
-		if err := store.Usable(); err != nil {
+	run := sessionRun{app, sessionStore()}
+	if run.store != nil {
+		if err := run.store.Usable(); err != nil {
 			app.log.Warn(err.Error())
 		}
-		infos = store.List(ctx, sessionPatience)
+		infos = run.store.List(ctx, sessionPatience)
 	}
 	if len(infos) == 0 && !asJSON {
 		app.say("no server stays; toolx session start SERVER starts one that does")
 	}
-	return app.printSessions(infos, asJSON)
+	return run.print(infos, asJSON)
 }
 
 // sessionRow is a session as --json prints it.
@@ -351,34 +366,34 @@ type sessionRow struct {
 	Started string   `json:"started"`
 }
 
-func (a *App) newSessionRow(info *servers.SessionInfo) sessionRow {
-	a.mask.Add(config.AdHoc(info.Command, info.URL, nil).Secrets()...)
+func (r sessionRun) row(info *servers.SessionInfo) sessionRow {
+	r.mask.Add(config.AdHoc(info.Command, info.URL, nil).Secrets()...)
 	row := sessionRow{
-		Name: info.Name, Server: info.Server, State: info.State, Ended: a.mask.Text(info.Ended), PID: info.PID,
+		Name: info.Name, Server: info.Server, State: info.State, Ended: r.mask.Text(info.Ended), PID: info.PID,
 		Holder: info.Holder, AgeMS: info.Age.Milliseconds(), IdleMS: info.Idle.Milliseconds(),
 		LimitMS: info.Limit.Milliseconds(), Calls: info.Calls, Clients: info.Clients, Memory: info.Memory,
-		Kept: !info.Named, URL: a.mask.Text(info.URL), Where: info.File, Log: info.StderrPath, Toolx: info.Toolx,
+		Kept: !info.Named, URL: r.mask.Text(info.URL), Where: info.File, Log: info.StderrPath, Toolx: info.Toolx,
 		Started: info.Started.UTC().Format(time.RFC3339),
 	}
 	for _, word := range info.Command {
-		row.Command = append(row.Command, a.mask.Text(word))
+		row.Command = append(row.Command, r.mask.Text(word))
 	}
 	return row
 }
 
-func (a *App) printSessions(infos []*servers.SessionInfo, asJSON bool) error {
+func (r sessionRun) print(infos []*servers.SessionInfo, asJSON bool) error {
 	rows := []sessionRow{}
 	for _, info := range infos {
-		rows = append(rows, a.newSessionRow(info))
+		rows = append(rows, r.row(info))
 	}
 	if asJSON {
-		return a.printJSON(map[string]any{"sessions": rows})
+		return r.printJSON(map[string]any{"sessions": rows})
 	}
 	table := make([][]string, len(rows))
 	for i, row := range rows {
-		table[i] = row.fields(a.outScreen().TTY)
+		table[i] = row.fields(r.outScreen().TTY)
 	}
-	return a.printTable([]string{"NAME", "STATE", "PID", "AGE", "IDLE", "CALLS", "MEMORY", "SERVER"}, table)
+	return r.printTable([]string{"NAME", "STATE", "PID", "AGE", "IDLE", "CALLS", "MEMORY", "SERVER"}, table)
 }
 
 // fields returns the columns of a session: for a person with units, in a pipe in milliseconds and bytes.
@@ -440,13 +455,10 @@ func (o *sessionNamesOptions) check() error {
 	return nil
 }
 
-// sessionsNamed returns the records of sessions by their names; all of them for none. Several projects may have servers
+// named returns the records of sessions by their names; all of them for none. Several projects may have servers
 // of one name: in the folder of one of them its own sessions are meant, and elsewhere all.
-func (a *App) sessionsNamed(store *servers.Sessions, names []string) ([]*servers.Record, error) {
-	if store == nil {
-		return nil, fault.Usage("there is no folder to keep sessions in", "set XDG_RUNTIME_DIR, or HOME")
-	}
-	records := store.Records()
+func (r sessionRun) named(names []string) ([]*servers.Record, error) {
+	records := r.store.Records()
 	if len(names) == 0 {
 		return records, nil
 	}
@@ -462,7 +474,7 @@ func (a *App) sessionsNamed(store *servers.Sessions, names []string) ([]*servers
 			return nil, fault.Usage("no session is named "+quote(name), fix)
 		}
 		if len(named) > 1 {
-			named = a.ofThisProject(named)
+			named = r.ofThisProject(named)
 		}
 		found = append(found, named...)
 	}
@@ -470,8 +482,8 @@ func (a *App) sessionsNamed(store *servers.Sessions, names []string) ([]*servers
 }
 
 // ofThisProject returns the records of sessions whose entries the config has; all of them if it has none.
-func (a *App) ofThisProject(records []*servers.Record) []*servers.Record {
-	loaded, err := a.consent.loadConfig()
+func (r sessionRun) ofThisProject(records []*servers.Record) []*servers.Record {
+	loaded, err := r.consent.loadConfig()
 	if err != nil { // which is no reason not to end a session
 		return records
 	}
@@ -483,8 +495,11 @@ func (a *App) ofThisProject(records []*servers.Record) []*servers.Record {
 }
 
 func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error {
-	store := sessionStore()
-	records, err := app.sessionsNamed(store, o.names)
+	run, err := newSessionRun(app)
+	if err != nil {
+		return err
+	}
+	records, err := run.named(o.names)
 	if err != nil {
 		return err
 	}
@@ -492,7 +507,7 @@ func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error 
 		app.say("no server stays")
 	}
 	for _, record := range records {
-		info, err := store.Stop(ctx, record, sessionStopTime)
+		info, err := run.store.Stop(ctx, record, sessionStopTime)
 		switch {
 		case err != nil:
 			return fmt.Errorf("session %s: %w", record.Name, err)
@@ -531,8 +546,11 @@ server was not reached, 130 interrupted.`,
 }
 
 func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) error {
-	store := sessionStore()
-	found, err := app.sessionsNamed(store, o.names)
+	run, err := newSessionRun(app)
+	if err != nil {
+		return err
+	}
+	found, err := run.named(o.names)
 	if err != nil {
 		return err
 	}
@@ -553,7 +571,7 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 			return fault.Usage("session "+record.Name+" was started with --env or --header, which are not kept",
 				"toolx session stop "+exec.ShellLine(record.Name)+", and start it as before")
 		}
-		if _, err := store.Stop(ctx, record, sessionStopTime); err != nil {
+		if _, err := run.store.Stop(ctx, record, sessionStopTime); err != nil {
 			return fmt.Errorf("session %s: %w", record.Name, err)
 		}
 		list = append(list, server)
@@ -561,7 +579,7 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 		again.Key = servers.NamedKey(server, record.Alias) // which a session of keepAlive had not
 		records[server.Name] = &again
 	}
-	return app.startSessions(ctx, list, records, o.json)
+	return run.start(ctx, list, records, o.json)
 }
 
 // sessionLogsOptions say whose stderr is shown.
@@ -596,12 +614,15 @@ Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.
 }
 
 func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
-	store := sessionStore()
-	records, err := app.sessionsNamed(store, []string{o.name})
+	run, err := newSessionRun(app)
 	if err != nil {
 		return err
 	}
-	lines, err := store.Follow(ctx, records[0], o.follow)
+	records, err := run.named([]string{o.name})
+	if err != nil {
+		return err
+	}
+	lines, err := run.store.Follow(ctx, records[0], o.follow)
 	if err != nil {
 		return fault.Usage("session "+o.name+": "+err.Error(), "toolx session list shows its state")
 	}
