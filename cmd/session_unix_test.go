@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,11 +29,12 @@ import (
 
 // sessionWorld is a folder with a config, and a place for sessions, of which nothing is left when the test ends.
 type sessionWorld struct {
-	t      *testing.T
-	folder string
-	env    []string
-	toolx  string
-	fake   string
+	t       *testing.T
+	folder  string
+	runtime string // XDG_RUNTIME_DIR
+	env     []string
+	toolx   string
+	fake    string
 
 	mu   sync.Mutex
 	pids map[int]bool // of holders and servers that were seen
@@ -43,7 +45,8 @@ func newSessionWorld(t *testing.T, servers map[string]string) *sessionWorld {
 	t.Helper()
 	runtimeDir := shortRuntimeDir(t)
 	w := &sessionWorld{
-		t: t, folder: emptyFolder(t), toolx: buildToolx(t), fake: "fakeserver", pids: make(map[int]bool),
+		t: t, folder: emptyFolder(t), runtime: runtimeDir, toolx: buildToolx(t), fake: "fakeserver",
+		pids: make(map[int]bool),
 	}
 	w.env = append(append(os.Environ(), homeVariables(filepath.Join(w.folder, ".home"))...),
 		"XDG_RUNTIME_DIR="+runtimeDir)
@@ -136,9 +139,11 @@ type seen struct {
 	PID                        int
 	Holder                     int `json:"holder_pid"`
 	Calls, Clients             int
-	Memory                     int64  `json:"memory_bytes"`
-	Log                        string `json:"log"`
-	Where                      string `json:"where"`
+	Memory                     int64   `json:"memory_bytes"`
+	Log                        string  `json:"log"`
+	Where                      string  `json:"where"`
+	Age                        float64 `json:"age_ms"`
+	Idle                       float64 `json:"idle_ms"`
 }
 
 // sessions lists the sessions.
@@ -434,6 +439,48 @@ func TestSessionHolderKilled(t *testing.T) {
 	}
 }
 
+// TestSessionClockJumps moves the times that a session left on disk a century back and forth, as a changed clock does
+// when they are compared with it. The session is the same one; when its holder dies, that is seen all the same.
+func TestSessionClockJumps(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	first := w.session("s")
+	files, err := filepath.Glob(filepath.Join(w.runtime, "toolx", "sessions", "*"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("files of the session: %v, %v", files, err)
+	}
+	started := regexp.MustCompile(`"started": ?"[^"]*"`)
+	jump := func(to time.Time) {
+		for _, file := range files {
+			if strings.HasSuffix(file, ".json") {
+				text, err := os.ReadFile(file)
+				text = started.ReplaceAll(text, []byte(`"started":"`+to.Format(time.RFC3339)+`"`))
+				if err = errors.Join(err, os.WriteFile(file, text, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Chtimes(file, to, to); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, year := range []int{1971, 2099} {
+		jump(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
+		if stderr := w.want(0, strconv.Itoa(i+1), "call", "s__count"); stderr != "" {
+			t.Errorf("in %d a call says: %s", year, stderr)
+		}
+		if one := w.session("s"); one.Holder != first.Holder || one.State != "ready" || one.Age < 0 || one.Idle < 0 {
+			t.Errorf("in %d the session is %+v, was %+v", year, one, first)
+		}
+	}
+	_ = syscall.Kill(first.Holder, syscall.SIGKILL)
+	if !within(func() bool { return w.session("s").State == "dead" }) {
+		t.Errorf("after the end of its holder the session is %+v", w.session("s"))
+	}
+	w.want(0, "1", "call", "s__count")
+}
+
 // TestSessionServerKilled ends the server between two calls and during one: a call is repeated only if its tool says
 // that it may be.
 func TestSessionServerKilled(t *testing.T) {
@@ -505,8 +552,7 @@ func TestSessionFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newSessionWorld(t, map[string]string{"s": "good", "kept": "good#keepAlive=1m"})
-			runtimeDir := strings.TrimPrefix(w.env[len(w.env)-1], "XDG_RUNTIME_DIR=")
-			instead, err := test.spoil(filepath.Join(runtimeDir, "toolx", "sessions"))
+			instead, err := test.spoil(filepath.Join(w.runtime, "toolx", "sessions"))
 			if err != nil {
 				t.Fatal(err)
 			}
