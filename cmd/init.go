@@ -188,7 +188,7 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 	if err != nil {
 		return fault.Usage("cannot write "+initFile+": "+fault.Reason(err), "run toolx init in a folder of your own")
 	}
-	err = configEditor{r.App}.edit(ctx, namedFile(initFile, true), func([]byte) ([]config.Change, error) {
+	err = configEditor(r).edit(ctx, namedFile(initFile, true), func([]byte) ([]config.Change, error) {
 		var changes []config.Change
 		for _, server := range found {
 			entry, err := rawjson.Marshal(struct {
