@@ -209,7 +209,7 @@ func batched(cmd tea.Cmd) []tea.Cmd {
 	return batch
 }
 
-// s subscribes and unsubscribes; updates are counted, and stand in the log. A list that
+// u subscribes and unsubscribes; updates are counted, and stand in the log. A list that
 // has changed is listed anew.
 func TestSubscribe(t *testing.T) {
 	d := driveFake(t, "features")
@@ -219,14 +219,14 @@ func TestSubscribe(t *testing.T) {
 			listed.Add(1)
 		}
 	}))
-	d.press("/", "text:test://text", "enter", "s")
+	d.press("/", "text:test://text", "enter", "u")
 	d.until("the update", func() bool {
 		to := d.m.subscriptions.byName["fake__test://text"]
 		return to != nil && to.stands && to.updates == 1
 	})
 	d.shows("◉ A text", "subscribed, 1 update", "subscribed to fake__test://text")
 	d.until("the list anew", func() bool { return listed.Load() == 2 && !d.m.servers.listing() }) // its two pages
-	d.press("s")
+	d.press("u")
 	d.until("the end", func() bool { return len(d.m.subscriptions.byName) == 0 })
 	d.shows("• A text", "unsubscribed from")
 	d.press("4", "]", "]")
@@ -396,7 +396,7 @@ func TestHostileFeatures(t *testing.T) {
 // and says so.
 func TestRestartListsAnew(t *testing.T) {
 	d := driveFake(t, "features")
-	d.press("/", "text:test://text", "enter", "s")
+	d.press("/", "text:test://text", "enter", "u")
 	d.until("the subscription", func() bool {
 		to := d.m.subscriptions.byName["fake__test://text"]
 		return to != nil && to.updates == 1 && !d.m.servers.listing()

@@ -79,7 +79,7 @@ func (m *model) common() []pane.Binding {
 	add("c", "copy the result", pane.Off(shown == nil || shown.running(), "there is no result"), m.copy.result)
 	add("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments)
 	bindings = append(bindings, m.restartKey())
-	add("w", "show or hide watching", "", pane.Do(m.toggleWatch))
+	add("W", "show or hide watching", "", pane.Do(m.toggleWatch))
 	add("z", "whole screen for this pane", "", pane.Do(func() { m.zoomed = !m.zoomed }))
 	add("?", "help", "", m.help)
 	add("q", "quit", "", m.quit)
@@ -157,9 +157,9 @@ func (m *model) serverKeys() []pane.Binding {
 	noDoctor := pane.Off(m.options.Examine == nil, "the doctor is not here")
 	noLog := pane.Off(s.failure == nil || s.failure.StderrPath == "", "it has left no log")
 	return []pane.Binding{
-		{Keys: []string{"s"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it does not run"), Do: m.stopServer},
+		{Keys: []string{"X"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it does not run"), Do: m.stopServer},
 		{Keys: []string{"d"}, Help: "ask the doctor", Off: noDoctor, Do: examine},
-		{Keys: []string{"o"}, Help: "open its log", Off: noLog, Do: func() tea.Cmd { return openLog(s.failure.StderrPath) }},
+		{Keys: []string{"o"}, Help: "open its log in $PAGER", Off: noLog, Do: func() tea.Cmd { return openLog(s.failure.StderrPath) }},
 	}
 }
 
@@ -176,7 +176,7 @@ func (m *model) resourceKeys() []pane.Binding {
 	if s := m.servers.server(m.page.item.Server); s == nil || !s.subscribes {
 		off = "the server offers no subscriptions"
 	}
-	return []pane.Binding{{Keys: []string{"s"}, Help: help, Off: off, Do: m.subscriptions.toggle}}
+	return []pane.Binding{{Keys: []string{"u"}, Help: help, Off: off, Do: m.subscriptions.toggle}}
 }
 
 func (m *model) noItem() string { return pane.Off(m.page.item.none(), "nothing is selected") }

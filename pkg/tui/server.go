@@ -201,7 +201,7 @@ func (s *server) detail(now time.Time) string {
 		text += ", " + s.launcher + " may be downloading"
 	}
 	if s.attempt.Limit > 0 && took > s.attempt.Limit {
-		text += "; toolx waits on, s stops it"
+		text += "; toolx waits on, X stops it"
 	}
 	return text
 }

@@ -256,7 +256,7 @@ func TestPageOfAStart(t *testing.T) {
 	d.shows("19/30 s", "starting 19.9 / 30 s, attempt 2 of 3, npx may be downloading")
 	clock = noon().Add(31 * time.Second)
 	d.shows("late ⠋ 31.0 s", "starting 31.0 / 30 s")
-	d.press("s")
+	d.press("X")
 	d.shows("npx is still downloading it")
 	d.press("n")
 	failure := &servers.Failure{
@@ -550,8 +550,8 @@ func TestTypingTheFilter(t *testing.T) {
 func TestTypingAFilterOfWhatIsWatched(t *testing.T) {
 	d := drive(t, []string{"zwave"})
 	for range 4 { // timing has none
-		d.press("4", "/", "text:nNsv avf ]")
-		d.shows("filter: nNsv avf ]")
+		d.press("4", "&", "text:nNXv AWf ]")
+		d.shows("filter: nNXv AWf ]")
 		d.press("enter")
 		if d.m.focused().editing() || strings.Contains(d.frame(), "no rows") {
 			t.Fatalf("enter does not end the filter:\n%s", d.frame())
@@ -590,7 +590,7 @@ func TestLostServer(t *testing.T) {
 	take(servers.SessionLost{
 		Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin},
 	})
-	d.press("s")
+	d.press("X")
 	d.shows("stop server zwave?")
 	d.press("y")
 	d.until("its end", func() bool { return d.m.servers.list[0].status == statusStopped })

@@ -65,7 +65,7 @@ func BenchmarkRender(b *testing.B) {
 		press(w, "]")
 	}
 	goTo(b, w, "stderr")
-	press(w, "/", "text:line", "enter")
+	press(w, "&", "text:line", "enter")
 	lines := stderrLines("a", 500)
 	b.Run("flood", func(b *testing.B) {
 		for b.Loop() {
@@ -81,7 +81,7 @@ func BenchmarkFilter(b *testing.B) {
 	w := full()
 	w.Render(160, 50)
 	for b.Loop() {
-		press(w, "/", "text:of", "esc")
+		press(w, "&", "text:of", "esc")
 		w.Render(160, 50)
 	}
 }

@@ -46,7 +46,7 @@ func (d *detail) Bindings() []pane.Binding {
 	own := []pane.Binding{{Keys: []string{"esc", "backspace"}, Help: "back to the rows", Do: pane.Do(d.back)}}
 	if _, ok := d.Pane.(*pane.TextView); ok {
 		copyText := func() tea.Cmd { return jsontree.Copied(d.look.masked(d.text), "the text") }
-		own = append(own, pane.Binding{Keys: []string{"v"}, Help: "copy the text", Do: copyText})
+		own = append(own, pane.Binding{Keys: []string{"c"}, Help: "copy the text", Do: copyText})
 	}
 	return append(own, pane.Without(d.Pane.Bindings(), own)...)
 }

@@ -14,9 +14,9 @@ import (
 // fuzzKeys are the keys that bytes stand for.
 func fuzzKeys() []string {
 	return []string{
-		"]", "[", "right", "left", "up", "down", "pgup", "pgdown", "g", "G", "f", "enter", "esc", "space", "/", "s",
+		"]", "[", "right", "left", "up", "down", "pgup", "pgdown", "g", "G", "f", "enter", "esc", "space", "/", "&",
 		"n", "N",
-		"a", "v", "R", "E", "o", "+", "-", "backspace", "x", "1", "é", "\u202e",
+		"A", "c", "R", "E", "o", "+", "-", "backspace", "x", "1", "é", "\u202e",
 	}
 }
 

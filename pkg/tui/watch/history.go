@@ -203,7 +203,7 @@ func (t *historyTab) Bindings() []pane.Binding {
 	}
 	for i := range bindings {
 		if bindings[i].Keys[0] == "enter" {
-			bindings[i].Keys = []string{"o", "space"}
+			bindings[i].Keys = []string{"space"}
 			bindings[i].Help = "show the arguments"
 		}
 	}

@@ -130,7 +130,7 @@ func TestAgainAndEdit(t *testing.T) {
 	rerun, _ = press(w, "up", "enter").(RerunMsg)
 	same(rerun, `{"Tool":"oldest","Method":"","Arguments":{"n":1}}`)
 	shows(t, w, "¬the log hides")
-	press(w, "o")
+	press(w, "space")
 	shows(t, w, "oldest, 12 ms", "n: 1")
 }
 
@@ -164,9 +164,9 @@ func TestTiming(t *testing.T) {
 	w.Select("a", "get_weather")
 	shows(t, w, "calls 6, min 9.0 ms, median 11 ms, p95 2.0 s, max 2.0 s, slow 1", "     !", "▁▁▁▁▁█",
 		"12:00:00.005 2.0 s", "¬12:00:00.004 40 ms")
-	press(w, "a")
+	press(w, "A")
 	shows(t, w, "median", "¬min 9.0 ms")
-	press(w, "a")
+	press(w, "A")
 	w.Select("a", "unknown")
 	shows(t, w, "unknown was never called")
 	w.Select("a", "get_weather")
@@ -198,7 +198,7 @@ func TestHistoryOfAnotherProgram(t *testing.T) {
 	goTo(t, w, "timing")
 	w.Select("server", "server__echo")
 	shows(t, w, "calls 1, min 7.0 ms", "max 7.0 ms, slow 0")
-	press(w, "a")
+	press(w, "A")
 	shows(t, w, "server__echo of node one.js")
 }
 

@@ -92,18 +92,18 @@ func (t *list[T]) Bindings() []pane.Binding {
 	t.refresh()
 	none, noServer := pane.Off(t.view.count() == 0, "there are no rows"), pane.Off(!t.selected, "no server is selected")
 	turn := pane.Do(func() { t.allServers = !t.allServers })
-	noSearch := pane.Off(t.search.Query == "", "nothing is searched for; s starts")
+	noSearch := pane.Off(t.search.Query == "", "nothing is searched for; / starts")
 	bindings := append(pane.Moves(t.view.move, max(1, t.height))[:4], []pane.Binding{
 		{Keys: []string{"home", "g"}, Help: "oldest", Do: pane.Do(func() { t.view.move(-t.view.count()) })},
 		{Keys: []string{"end", "G"}, Help: "newest, and follow", Do: pane.Do(func() { t.view.stopped = false })},
 		{Keys: []string{"f"}, Help: "follow, or stop", Do: pane.Do(func() { t.view.stopped = !t.view.stopped })},
 		{Keys: []string{"enter", "space"}, Help: "open the row", Off: none, Do: pane.Do(t.openRow)},
-		{Keys: []string{"/"}, Help: "filter", Do: func() tea.Cmd { return t.filter.Start(t.filter.Query) }},
-		{Keys: []string{"s", "ctrl+f"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
+		{Keys: []string{"&"}, Help: "filter", Do: func() tea.Cmd { return t.filter.Start(t.filter.Query) }},
+		{Keys: []string{"/", "ctrl+f"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
 		{Keys: []string{"n"}, Help: "next match", Off: noSearch, Do: pane.Do(func() { t.find(1, false) })},
 		{Keys: []string{"N"}, Help: "previous match", Off: noSearch, Do: pane.Do(func() { t.find(-1, false) })},
-		{Keys: []string{"a"}, Help: "this server, or all", Off: noServer, Do: turn},
-		{Keys: []string{"v"}, Help: "copy the row", Off: none, Do: t.copyRow},
+		{Keys: []string{"A"}, Help: "this server, or all", Off: noServer, Do: turn},
+		{Keys: []string{"c"}, Help: "copy the row", Off: none, Do: t.copyRow},
 	}...)
 	if t.filter.Query != "" || t.search.Query != "" || t.call != "" {
 		forget := pane.Do(func() { t.filter.Forget(); t.search.Forget(); t.unfollow() })
@@ -227,9 +227,9 @@ func (t *list[T]) emptyText() string {
 	case t.showsAllServers():
 		return "nothing yet"
 	case t.server == "":
-		return "no rows of toolx's own tools; press a for all servers"
+		return "no rows of toolx's own tools; press A for all servers"
 	}
-	return "no rows of " + t.safe(t.server, 40) + " yet; press a for all servers"
+	return "no rows of " + t.safe(t.server, 40) + " yet; press A for all servers"
 }
 
 // lastLine says what is shown and what is not.

@@ -41,7 +41,7 @@ func TestKeysMeanWhatIsShown(t *testing.T) {
 	w := newWatch(stderrLines("a", 3)...)
 	frameOf(t, w, 80, 5)
 	take(w, stderrLines("a", 50)...)
-	if msg := press(w, "v"); msg != (jsontree.CopyMsg{Text: "line 2.", What: "the row"}) {
+	if msg := press(w, "c"); msg != (jsontree.CopyMsg{Text: "line 2.", What: "the row"}) {
 		t.Errorf("copied %v", msg)
 	}
 }
@@ -67,7 +67,7 @@ func TestCursorStaysWhileRowsAreDropped(t *testing.T) {
 // A filter works as it is typed, and on what comes later.
 func TestFilter(t *testing.T) {
 	w := newWatch(stderrLines("a", 30)...)
-	press(w, "/", "text:E 2")
+	press(w, "&", "text:E 2")
 	if !w.Editing() {
 		t.Error("a filter is no typing")
 	}
@@ -75,11 +75,11 @@ func TestFilter(t *testing.T) {
 	press(w, "enter")
 	take(w, stderrLine(40, "a", "a LINE 2, later"), stderrLine(41, "a", "something else"))
 	shows(t, w, "LINE 2, later", "¬something else", `filter "e 2"`, "following")
-	press(w, "g", "/", "text:8", "enter")
+	press(w, "g", "&", "text:8", "enter")
 	shows(t, w, "line 28.", "¬line 2.", "¬later")
-	press(w, "/", "esc", "G")
+	press(w, "&", "esc", "G")
 	shows(t, w, "later", "something else", "¬filter")
-	press(w, "/", "text:nowhere", "enter")
+	press(w, "&", "text:nowhere", "enter")
 	shows(t, w, "nothing matches the filter")
 	press(w, "esc")
 	shows(t, w, "something else")
@@ -88,7 +88,7 @@ func TestFilter(t *testing.T) {
 // Filtered rows that are dropped from the ring are gone, and none else.
 func TestFilterWhileRowsAreDropped(t *testing.T) {
 	w := newWatch()
-	press(w, "/", "text:7.", "enter")
+	press(w, "&", "text:7.", "enter")
 	for range 5 {
 		take(w, stderrLines("a", 4000)...)
 		frameOf(t, w, 60, 5)
@@ -104,29 +104,29 @@ func TestFilterWhileRowsAreDropped(t *testing.T) {
 func TestSearch(t *testing.T) {
 	w := newWatch(stderrLines("a", 30)...)
 	frameOf(t, w, 80, 12)
-	press(w, "s", "text:line 1", "enter")
+	press(w, "/", "text:line 1", "enter")
 	shows(t, w, "row 20 of 30", "line 19.")
 	press(w, "N")
 	shows(t, w, "row 19 of 30")
 	press(w, "n", "n")
 	shows(t, w, "row 2 of 30") // around the end
-	press(w, "s", "text:nowhere", "enter")
+	press(w, "/", "text:nowhere", "enter")
 	shows(t, w, "not found: nowhere")
-	press(w, "s", "text:x", "esc")
+	press(w, "/", "text:x", "esc")
 	shows(t, w, "row 2 of 30", "¬not found")
 }
 
-// The key a switches between the selected server and all.
+// The key A switches between the selected server and all.
 func TestScope(t *testing.T) {
 	w := newWatch(stderrLine(0, "a", "of the first"), stderrLine(1, "b", "of the second"))
 	shows(t, w, "of the first", "of the second", "all servers")
 	w.Select("a", "")
 	shows(t, w, "of the first", "¬of the second")
-	press(w, "a")
+	press(w, "A")
 	shows(t, w, "of the first", "of the second")
-	press(w, "a")
+	press(w, "A")
 	w.Select("c", "")
-	shows(t, w, "no rows of c yet; press a for all servers")
+	shows(t, w, "no rows of c yet; press A for all servers")
 	w.Select("", "math")
 	shows(t, w, "no rows of toolx's own tools")
 }
@@ -167,9 +167,9 @@ func TestHostileTextsAtAnySize(t *testing.T) {
 					frameOf(t, w, width, height)
 				}
 			}
-			press(w, "a")
+			press(w, "A")
 		}
-		press(w, "s", "text:e", "enter")
+		press(w, "/", "text:e", "enter")
 		frameOf(t, w, 33, 9)
 		press(w, "enter")
 		for width := 1; width < 130; width += 9 {

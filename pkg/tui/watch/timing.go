@@ -88,7 +88,7 @@ func (t *timingTab) showsAllTools() bool { return t.allTools || t.tool == "" }
 // Bindings returns what the keys do now.
 func (t *timingTab) Bindings() []pane.Binding {
 	return append(t.list.ScrollKeys(), pane.Binding{
-		Keys: []string{"a"}, Help: "this tool, or all", Off: pane.Off(t.tool == "", "no tool is selected"),
+		Keys: []string{"A"}, Help: "this tool, or all", Off: pane.Off(t.tool == "", "no tool is selected"),
 		Do: pane.Do(func() { t.allTools, t.list = !t.allTools, pane.List{} }),
 	})
 }
