@@ -20,6 +20,7 @@ import (
 	"toolx/pkg/reload"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui"
 	"toolx/pkg/words"
 )
 
@@ -79,14 +80,13 @@ func runDev(ctx context.Context, app *App, o devOptions) error {
 	if err != nil {
 		return err
 	}
-	paths, err := d.watched(o.watch)
-	if err != nil {
-		return err
+	paths := o.watch
+	if len(paths) == 0 {
+		if paths, err = sourcePaths(d.server, d.folder); err != nil {
+			return err
+		}
 	}
-	watch, err := reload.New(paths, len(o.watch) > 0)
-	if errors.Is(err, reload.ErrTooMany) || errors.Is(err, os.ErrNotExist) {
-		return fault.Usage("cannot watch "+err.Error(), "--watch PATH names the files that matter")
-	}
+	watch, err := watchSources(paths, len(o.watch) > 0)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ type development struct {
 	noDoctor bool
 
 	listed   bool
-	tools    map[string][]string // the tools of the last list, by their plain names, as render.ToolLines
+	tools    []*exec.Tool // of the last list
 	examined bool
 	findings []check.Finding // of the last examination
 }
@@ -162,39 +162,65 @@ func newDevelopment(app *App, o devOptions) (*development, error) {
 			"toolx dev SERVER")
 	}
 	d.server = d.box.server(names[0])
-	if d.server.URL != "" {
-		return nil, fault.Usage("server "+quote(d.server.Name)+" is reached by an address: toolx does not start it",
-			"toolx dev -- COMMAND… restarts a program; toolx watch shows what a server reports")
-	}
-	launch, err := d.server.Resolve(os.Environ())
-	if err != nil {
-		return nil, err
-	}
-	d.folder, err = filepath.Abs(launch.Cwd)
+	d.folder, err = sourceFolder(d.server)
 	return d, err
 }
 
-// watched returns the paths to watch: those that were named, or the server's folder, and the program where that is a
-// file elsewhere which its author may build anew.
-func (d *development) watched(named []string) ([]string, error) {
-	if len(named) > 0 {
-		return named, nil
+// sourceFolder returns the absolute path of the folder in which a server is started; the sources of one that is being
+// developed are below.
+func sourceFolder(server *config.Server) (string, error) {
+	if server.URL != "" {
+		return "", fault.Usage("server "+quote(server.Name)+" is reached by an address: toolx does not start it",
+			"toolx dev -- COMMAND… restarts a program; toolx watch shows what a server reports")
 	}
+	launch, err := server.Resolve(os.Environ())
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(launch.Cwd)
+}
+
+// sourcePaths returns the paths to watch of a server that is started in a folder: the folder, and the program where
+// that is a file elsewhere which its author may build anew.
+func sourcePaths(server *config.Server, folder string) ([]string, error) {
 	home, _ := os.UserHomeDir()
-	if d.folder == filepath.Clean(home) || d.folder == filepath.Dir(d.folder) {
-		return nil, fault.Usage("the server's folder is "+d.folder+", which has more than the server's files",
-			"start toolx dev in the folder of the server, or name what to watch: --watch PATH")
+	if folder == filepath.Clean(home) || folder == filepath.Dir(folder) {
+		return nil, fault.Usage("the server's folder is "+folder+", which has more than the server's files",
+			"start it in the folder of the server, or name what to watch: toolx dev --watch PATH")
 	}
-	paths := []string{d.folder}
-	if program := d.server.Command; strings.ContainsRune(program, filepath.Separator) {
+	paths := []string{folder}
+	if program := server.Command; strings.ContainsRune(program, filepath.Separator) {
 		if !filepath.IsAbs(program) {
-			program = filepath.Join(d.folder, program)
+			program = filepath.Join(folder, program)
 		}
 		if _, err := os.Stat(program); err == nil {
 			paths = append(paths, program)
 		}
 	}
 	return paths, nil
+}
+
+// watchSources watches paths; chosen says that the user has named them.
+func watchSources(paths []string, chosen bool) (*reload.Watcher, error) {
+	watch, err := reload.New(paths, chosen)
+	if errors.Is(err, reload.ErrTooMany) || errors.Is(err, os.ErrNotExist) {
+		return nil, fault.Usage("cannot watch "+err.Error(), "toolx dev --watch PATH names the files that matter")
+	}
+	return watch, err
+}
+
+// sources watches the files that a server of the config is made from.
+func (b *toolbox) sources(name string) (tui.Sources, error) {
+	server := b.server(name)
+	folder, err := sourceFolder(server)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := sourcePaths(server, folder)
+	if err != nil {
+		return nil, err
+	}
+	return watchSources(paths, false)
 }
 
 // relative returns the shortest name of a file for a person in the server's folder.
@@ -261,34 +287,12 @@ func (d *development) tellEnd(session *servers.Session) error {
 
 // compare prints which tools are new, gone or different since the last list. The first list has nothing to differ from.
 func (d *development) compare(tools []*exec.Tool) error {
-	before, now := d.tools, make(map[string][]string, len(tools))
-	var lines []string
-	for _, tool := range tools {
-		now[tool.Plain] = render.ToolLines(tool)
-		was, known := before[tool.Plain]
-		switch {
-		case !known:
-			lines = append(lines, "+ "+render.Safe(tool.Plain))
-		case !slices.Equal(was, now[tool.Plain]):
-			lines = append(lines, "~ "+render.Safe(tool.Plain))
-			for _, line := range words.Diff(was, now[tool.Plain]) {
-				if !strings.HasPrefix(line, "  ") {
-					lines = append(lines, "    "+line)
-				}
-			}
-		}
-	}
-	for name := range before {
-		if now[name] == nil {
-			lines = append(lines, "- "+render.Safe(name))
-		}
-	}
-	first := !d.listed
-	d.tools, d.listed = now, true
+	before, first := d.tools, !d.listed
+	d.tools, d.listed = tools, true
 	if first {
 		return nil
 	}
-	for _, line := range lines {
+	for _, line := range render.ToolChanges(before, tools) {
 		if err := d.print("%s", line); err != nil {
 			return err
 		}

@@ -26,6 +26,8 @@ type tuiOptions struct {
 	start  *tui.Start // the tool to begin with, nil for none
 	of     string     // a tool's name, which may name the only server to show
 	server []string   // a command line after --
+	// develop says that the server's files are watched.
+	develop bool
 	// answers say how servers that ask something back are answered; dialogs ask the user the rest.
 	answers answerOptions
 	guards  guardOptions
@@ -44,11 +46,13 @@ comes as a dialog, unless a flag answers it.
 Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 		Example: `  toolx tui
   toolx tui zwave
+  toolx tui --dev -- node server.js
   toolx tui -- npx -y @modelcontextprotocol/server-everything`,
 		Args:              namesOrCommand(&o.names, &o.server),
 		RunE:              runs(app, &o, run, o.answers.check, o.guards.check),
 		ValidArgsFunction: completeServers(app, 0),
 	}
+	cmd.Flags().BoolVar(&o.develop, "dev", false, "restart the server whenever its files change")
 	o.answers.declare(cmd.Flags())
 	o.guards.declare(cmd.Flags())
 	o.guards.declareConfirm(cmd.Flags())
@@ -60,6 +64,9 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	if !app.hasScreen() {
 		return fault.Usage("the terminal interface needs a terminal that obeys control sequences",
 			"toolx list shows the tools, toolx call TOOL calls one")
+	}
+	if o.develop {
+		app.flags.noSession = true // it must be the program as it is now
 	}
 	questions := tui.NewQuestions()
 	box, err := app.toolbox(toolboxOptions{
@@ -79,6 +86,9 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	}
 	if err := app.consent.ask(ctx, shown...); err != nil {
 		return err
+	}
+	if o.develop && len(shown) != 1 {
+		return fault.Usage("--dev is for one server", "toolx tui --dev SERVER, or toolx tui --dev -- COMMAND…")
 	}
 	program, adHoc := programOf(box.adHocServer())
 	unmute := app.live.Mute() // nothing else writes to the terminal
@@ -108,6 +118,8 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 			return box.requestOf(prepared, 0)
 		},
 		Examine:  box.examineOne,
+		Sources:  box.sources,
+		Develop:  o.develop,
 		Fetching: servers.Fetching,
 		Memory:   doctor.Memory,
 		Hide:     app.mask.Text,

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -221,9 +222,45 @@ func bounds(s *jsonschema.Shape) string {
 // option writes one value of an enum.
 func option(o jsonschema.Option) string { return compact(o.Raw) }
 
-// ToolLines describes a tool in lines that can be compared with those of another state of it: its description, what its
+// ToolChanges says in lines how a server's tools differ from what they were before: "+" and the name of one that is
+// new, "-" that of one that is gone, "~" that of one that is different, followed by its lines that are new or gone. The
+// lines are safe for a terminal.
+func ToolChanges(before, now []*exec.Tool) []string {
+	var lines []string
+	named := func(list []*exec.Tool, name string) *exec.Tool {
+		if at := slices.IndexFunc(list, func(t *exec.Tool) bool { return t.Plain == name }); at >= 0 {
+			return list[at]
+		}
+		return nil
+	}
+	for _, tool := range now {
+		was := named(before, tool.Plain)
+		if was == nil {
+			lines = append(lines, "+ "+Safe(tool.Plain))
+			continue
+		}
+		old, lately := toolLines(was), toolLines(tool)
+		if slices.Equal(old, lately) {
+			continue
+		}
+		lines = append(lines, "~ "+Safe(tool.Plain))
+		for _, line := range words.Diff(old, lately) {
+			if !strings.HasPrefix(line, "  ") {
+				lines = append(lines, "    "+line)
+			}
+		}
+	}
+	for _, tool := range before {
+		if named(now, tool.Plain) == nil {
+			lines = append(lines, "- "+Safe(tool.Plain))
+		}
+	}
+	return lines
+}
+
+// toolLines describes a tool in lines that can be compared with those of another state of it: its description, what its
 // annotations say, each parameter, and each field of its result. They are safe for a terminal.
-func ToolLines(tool *exec.Tool) []string {
+func toolLines(tool *exec.Tool) []string {
 	lines := []string{"description: " + Safe(tool.Description)}
 	if badges := Badges(tool); len(badges) > 0 {
 		lines = append(lines, strings.Join(badges, ", "))

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -90,6 +91,7 @@ func (p *page) serverFacts(width int) []string {
 		role, sign := p.sign(s)
 		fact("state", p.theme.Paint(role, sign+" "+p.safe(s.detail(now))))
 	}
+	p.addDevelopment(&facts, s.development)
 	p.addDiagnosis(&facts, &s.diagnosis)
 	fact("url", p.safe(s.config.URL))
 	headers := slices.Sorted(maps.Keys(s.config.Headers)) // their values are secrets
@@ -136,6 +138,28 @@ func (p *page) serverFacts(width int) []string {
 		lines = append(lines, p.instructions.Lines(p.theme, text, width, lay)...)
 	}
 	return lines
+}
+
+// addDevelopment adds what is known of a server whose files are watched, nothing if they are not.
+func (p *page) addDevelopment(facts *factList, d *development) {
+	if d == nil {
+		return
+	}
+	then := "restarts on save"
+	if d.repeats {
+		then += ", repeats the last call"
+	}
+	facts.add("development", then)
+	if len(d.changes) > 0 {
+		heading := p.theme.Paint(pane.Heading, "changes of "+d.changed.Format(time.TimeOnly))
+		facts.lines = append(facts.lines, "", heading)
+		roles := map[byte]pane.Role{'+': pane.Good, '-': pane.Bad, '~': pane.Accent}
+		for _, line := range d.changes {
+			role := roles[strings.TrimLeft(line, " ")[0]]
+			facts.lines = append(facts.lines, p.theme.Paragraph(role, line, facts.width)...)
+		}
+		facts.lines = append(facts.lines, "")
+	}
 }
 
 // addDiagnosis adds the doctor's report, nothing if the doctor was not asked.

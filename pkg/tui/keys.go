@@ -159,6 +159,7 @@ func (m *model) serverKeys() []pane.Binding {
 	return []pane.Binding{
 		{Keys: []string{"X"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it does not run"), Do: m.stopServer},
 		{Keys: []string{"d"}, Help: "ask the doctor", Off: noDoctor, Do: examine},
+		m.developers.key(s),
 		{Keys: []string{"o"}, Help: "open its log in $PAGER", Off: noLog, Do: func() tea.Cmd { return openLog(s.failure.StderrPath) }},
 	}
 }

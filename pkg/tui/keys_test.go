@@ -43,6 +43,7 @@ var meanings = map[string][]string{
 	"t": {"as a table", "as a tree"},
 	"u": {"subscribe to updates", "unsubscribe"},
 	"v": {"next view of the result"},
+	"w": {"restart on save", "repeat calls too", "restart it no more"},
 	"x": {"cancel the call"},
 	"y": {"copy as toolx command"},
 	"z": {"whole screen for this pane"},

@@ -44,6 +44,7 @@ type model struct {
 	parts [areas]part
 
 	servers       *supervisor
+	developers    *developers
 	calls         *calls
 	questions     *questions
 	suggested     *suggester
@@ -83,6 +84,7 @@ func newModel(ctx context.Context, options Options) *model {
 	m.page.actions = func() []pane.Binding { return append([]pane.Binding{m.restartKey()}, m.serverKeys()...) }
 	m.page.group = func() *group { return m.tree.groupOf(m.page.server.name) }
 	m.calls = &calls{shared: s, view: result.New(s.theme), server: m.servers.server}
+	m.developers = &developers{shared: s, servers: m.servers, calls: m.calls}
 	m.typist = &typist{shared: s, editing: func() bool { return m.focused().editing() }}
 	m.questions = &questions{shared: s, calls: m.calls, typist: m.typist, quit: m.quit}
 	m.suggested = &suggester{shared: s, page: m.page, server: m.servers.server}
@@ -113,10 +115,16 @@ func (m *model) focused() part { return m.parts[m.focus] }
 
 // Init starts all servers.
 func (m *model) Init() tea.Cmd {
-	return tea.Batch(
+	commands := []tea.Cmd{
 		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.questions.wait(),
 		m.servers.openAll(),
-	)
+	}
+	if m.options.Develop {
+		for _, s := range m.servers.list {
+			commands = append(commands, m.developers.begin(s))
+		}
+	}
+	return tea.Batch(commands...)
 }
 
 // tickMsg arrives while the screen shows a running time.

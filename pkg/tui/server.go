@@ -48,6 +48,8 @@ type server struct {
 	polluted  int              // lines of this life
 	diagnosis diagnosis
 	diagnosed time.Time // since of the failure that the doctor was asked about by itself
+	// development is set while the server's files are watched.
+	development *development
 	// completes and subscribes report which capabilities it has besides lists.
 	completes, subscribes bool
 	// asked says that the user stopped it, or is restarting it.

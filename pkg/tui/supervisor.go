@@ -121,6 +121,11 @@ func (su *supervisor) look() tea.Cmd {
 // restart stops a server and starts it again. One that is shared with other commands runs on, and restart says what
 // starts it anew.
 func (su *supervisor) restart(s *server) tea.Cmd {
+	return su.restartThen(s, func(error) tea.Cmd { return nil })
+}
+
+// restartThen restarts a server; then takes how that ended.
+func (su *supervisor) restartThen(s *server, then func(error) tea.Cmd) tea.Cmd {
 	shared := s.held != nil
 	s.asked = true
 	s.become(statusStarting, su.now())
@@ -134,7 +139,7 @@ func (su *supervisor) restart(s *server) tea.Cmd {
 			again := "toolx session restart " + exec.ShellLine(s.name)
 			su.tell(titleOf(s.name)+" is shared and ran on: "+again+" starts it anew for all", false)
 		}
-		return su.opened(s, err)
+		return tea.Batch(su.opened(s, err), then(err))
 	})
 }
 

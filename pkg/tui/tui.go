@@ -57,6 +57,10 @@ type Options struct {
 	Request func(exec.Call) (json.RawMessage, error)
 	// Examine runs the doctor on a server; nil if there is no doctor.
 	Examine func(ctx context.Context, server string) (*doctor.Report, error)
+	// Sources watches the files that a server is made from; nil if none are watched.
+	Sources func(server string) (Sources, error)
+	// Develop says that the files of all servers are watched from the beginning.
+	Develop bool
 	// Fetching returns the package manager that is still fetching the server of a process, empty if none is; nil if
 	// nobody can tell.
 	Fetching func(pid int) string
