@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -103,6 +105,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Executor:  box.executor,
 		Bus:       app.bus,
 		Local:     !box.adHoc && len(o.names) == 0,
+		Config:    box.configName(),
 		Folder:    o.repeatIn(box),
 		History:   stateFile("history.jsonl"),
 		Program:   app.mask.Text(program),
@@ -126,6 +129,20 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Color:    app.Console.Color,
 		ASCII:    !speaksUTF8(os.Getenv),
 	}), stateFile("crash.txt"))
+}
+
+// configName names the config for the screen: the last of its files, which wins, and how many others there are. It is
+// empty where a server of the command line takes the place of the config.
+func (b *toolbox) configName() string {
+	files := b.config.Files
+	switch n := len(files); {
+	case b.adHoc || n == 0:
+		return ""
+	case n == 1:
+		return filepath.Base(files[0])
+	default:
+		return fmt.Sprintf("%s +%d", filepath.Base(files[n-1]), n-1)
+	}
 }
 
 // hasScreen reports whether the whole terminal can be drawn on.

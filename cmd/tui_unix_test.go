@@ -230,7 +230,7 @@ func TestTUITellsWhatIsNotLogged(t *testing.T) {
 	t.Parallel()
 	w := openProgram(t, 120, 40, "env", "XDG_STATE_HOME=/dev/null", "toolx", "call", "echo", "message=hi", "--edit",
 		"--", "fakeserver", "--pids", "PIDS", "good")
-	w.await("server__echo", "ctrl+r calls")
+	w.await("server · echo", "ctrl+r calls")
 	w.press("ctrl+r")
 	w.await("✓", "result")
 	w.press("4", "]", "]")
@@ -244,7 +244,7 @@ func TestTUICancelsAndRestarts(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, 120, 40, "call", "slow", "ms=600000", "steps=60000", "--edit", "--", "fakeserver", "--pids",
 		"PIDS", "good")
-	w.await("server__slow", "600000", "ctrl+r calls")
+	w.await("server · slow", "600000", "ctrl+r calls")
 	w.press("ctrl+r")
 	w.await("x cancels")
 	w.press("x")
@@ -341,7 +341,7 @@ func TestTUIShowsAClosedStdout(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, 140, 40, "call", "echo", "message=hi", "--edit", "--", "fakeserver", "--pids", "PIDS",
 		"stdout-closed-call")
-	w.await("server__echo", "ctrl+r calls")
+	w.await("server · echo", "ctrl+r calls")
 	w.press("ctrl+r")
 	w.await("server ✗ closed its stdout", "tools/call unanswered")
 	w.press("ctrl+r")

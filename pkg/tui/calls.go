@@ -263,6 +263,14 @@ func (cs *calls) render(width, height int) string {
 	return head + "\n" + cs.view.Render(width, height-1)
 }
 
+// extent returns how much of the result is visible.
+func (cs *calls) extent() pane.Extent {
+	if cs.shown == nil || cs.shown.running() {
+		return pane.Extent{}
+	}
+	return cs.view.Extent()
+}
+
 // isOnCancelHint reports whether a place is on the words that say how to cancel the call.
 func (cs *calls) isOnCancelHint(at tea.Mouse, width int) bool {
 	if cs.shown == nil || !cs.shown.running() {

@@ -105,5 +105,6 @@ func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y 
 	if above := d.list.Top(); above > 0 && len(lines) > 4 {
 		lines[0] = theme.Paint(pane.Dim, fmt.Sprintf("%s %s above", theme.Glyphs.More, words.Count(above+1, "line")))
 	}
-	return theme.Box(d.title, theme.Block(lines, wide-2, len(lines)), wide, len(lines)+2, true), d.place.x, d.place.y
+	block := theme.Block(lines, wide-2, len(lines))
+	return theme.Box(pane.Accent, d.title, block, wide, len(lines)+2, d.list.Extent()), d.place.x, d.place.y
 }

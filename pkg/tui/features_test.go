@@ -75,13 +75,13 @@ func TestServerLists(t *testing.T) {
 		}
 		d.press("down")
 	}
-	d.shows("resources of fake", "A text  Two lines.")
+	d.shows("fake resources", "A text  Two lines.")
 	d.click("▸ templates")
 	d.shows("▾ templates (1)", "    • item")
 	d.click("▾ templates")
 	d.click("▸ resources")
 	d.press("down")
-	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake A text  [about] json", "test://text",
+	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake · A text  [about] json", "test://text",
 		"text/plain", "ctrl+r reads A text")
 	d.press("left")
 	d.shows("▸ resources (3)")
@@ -129,7 +129,7 @@ func TestReadResource(t *testing.T) {
 func TestReadTemplate(t *testing.T) {
 	d := driveFake(t, "features")
 	d.press("/", "text:item by its number", "enter")
-	d.shows("fake item  [form] about json", "missing 'id'")
+	d.shows("fake · item  [form] about json", "missing 'id'")
 	d.press("text:7 8", "ctrl+r")
 	result := d.result()
 	d.shows("fake__test://item/7%208", "item 7%208")
@@ -149,7 +149,7 @@ func TestReadTemplate(t *testing.T) {
 func TestGetPrompt(t *testing.T) {
 	d := driveFake(t, "features")
 	d.press("/", "text:greet", "enter")
-	d.shows("fake__greet  [form] about json", "Whom to greet.", "missing 'name'")
+	d.shows("fake · greet  [form] about json", "Whom to greet.", "missing 'name'")
 	d.press("text:Ada", "ctrl+r")
 	result := d.result()
 	d.shows("[messages]", "user", "Greet Ada ()", "assistant", "Gladly.")
@@ -329,7 +329,7 @@ func TestSuggestions(t *testing.T) {
 	d.press("esc", "1", "/", "text:item by its number", "enter", "text:1")
 	suggests("1", "12")
 	d.press("esc", "1")
-	if d.shows("fake item"); d.m.suggested.of != (completion{}) {
+	if d.shows("fake · item"); d.m.suggested.of != (completion{}) {
 		t.Errorf("without the form there are suggestions for %+v", d.m.suggested.of)
 	}
 }

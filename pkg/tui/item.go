@@ -91,14 +91,6 @@ func (i item) label() string {
 	return i.Plain
 }
 
-// heading returns the item's name on its page.
-func (i item) heading() string {
-	if i.resource() {
-		return i.Server + " " + i.label()
-	}
-	return i.Name
-}
-
 // resource reports whether the item is read by its URI: a resource, or a template of resources.
 func (i item) resource() bool { return i.kind == kindResource || i.kind == kindTemplate }
 

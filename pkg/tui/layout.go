@@ -32,31 +32,44 @@ const (
 	stackHeight = 20
 )
 
+// headerHeight is the height from which on the screen has a header.
+const headerHeight = 18
+
+// foldHeight is the height below which an empty watch pane is folded.
+const foldHeight = 30
+
 // arrangement is what the layout depends on besides the size.
 type arrangement struct {
 	focus  area
 	zoomed bool // the pane with focus has the whole screen
 	result bool // there is a result to show
 	watch  bool // the watching pane is wanted
+	empty  bool // the watching pane has nothing to show
 	finds  bool // the finder has the tree's place
 }
 
-// layout says where each pane is. The last line is the status line. A narrow screen shows one pane at
-// a time, with a line of tabs at its top.
+// layout says where each pane is, with its border; neighbours share the border between them, and a pane of one row is
+// folded: only its title is seen, in the border above it. The first line is the header, the last one the status line. A
+// narrow screen shows one pane at a time, below a line of tabs.
 type layout struct {
-	panes  [areas]rect
+	header rect
 	tabs   rect
+	panes  [areas]rect
 	status rect
 }
 
-// arrange lays the panes out. Rectangles never overlap, and they fill the screen.
+// arrange lays the panes out. They overlap on their borders only, and fill the screen.
 func arrange(width, height int, a arrangement) layout {
 	l := layout{status: rect{0, height - 1, width, 1}}
 	body := rect{0, 0, width, height - 1}
+	if height >= headerHeight {
+		l.header = rect{0, 0, width, 1}
+		body = rect{0, 1, width, height - 2}
+	}
 	switch {
 	case width < mediumWidth || a.zoomed:
-		l.tabs = rect{0, 0, width, 1}
-		l.panes[a.focus] = rect{0, 1, width, height - 2}
+		l.tabs = rect{0, body.y, width, 1}
+		l.panes[a.focus] = rect{0, body.y + 1, width, body.h - 1}
 	case a.finds:
 		l.panes[areaTree], l.panes[areaPage] = body.cutLeft(body.w * 6 / 10)
 	case width < wideWidth:
@@ -71,12 +84,15 @@ func arrange(width, height int, a arrangement) layout {
 func (l *layout) medium(body rect, a arrangement) {
 	tree, right := body.cutLeft(max(26, body.w*3/10))
 	l.panes[areaTree] = tree
-	if a.watch && (body.h >= stackHeight || a.focus == areaWatch) {
-		share := body.h * 3 / 10
-		if a.focus == areaWatch {
-			share = body.h * 6 / 10
+	if a.watch {
+		share := max(5, body.h*3/10)
+		switch {
+		case a.focus == areaWatch:
+			share = max(5, body.h*6/10)
+		case body.h < stackHeight, a.empty && body.h < foldHeight:
+			share = 1
 		}
-		right, l.panes[areaWatch] = right.cutBottom(max(5, share))
+		right, l.panes[areaWatch] = right.cutBottom(share)
 	}
 	l.stack(right, a)
 }
@@ -96,7 +112,7 @@ func (l *layout) wide(body rect, a arrangement) {
 // stack puts the result below the page; the one with the focus gets more room. If there is room for
 // only one, that is the result, unless the page has the focus.
 func (l *layout) stack(r rect, a arrangement) {
-	const least = 3 + 4 // rows of both, with their borders
+	const least = 3 + 4 - 1 // rows of both, with their borders
 	switch {
 	case !a.result, r.h < least && a.focus == areaPage:
 		l.panes[areaPage] = r
@@ -109,20 +125,24 @@ func (l *layout) stack(r rect, a arrangement) {
 	if a.focus == areaResult {
 		share = r.h * 65 / 100
 	}
-	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(max(4, min(share, r.h-3)))
+	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(max(4, min(share, r.h-2)))
 }
 
+// inside returns the rectangle within the border.
+func (r rect) inside() rect { return rect{r.x + 1, r.y + 1, r.w - 2, r.h - 2} }
+
+// cutLeft cuts w columns off; the last of them is the first of the rest, too: their border.
 func (r rect) cutLeft(w int) (left, rest rect) {
 	w = min(w, r.w)
-	return rect{r.x, r.y, w, r.h}, rect{r.x + w, r.y, r.w - w, r.h}
+	return rect{r.x, r.y, w, r.h}, rect{r.x + w - 1, r.y, r.w - w + 1, r.h}
 }
 
 func (r rect) cutRight(w int) (rest, right rect) {
 	w = min(w, r.w)
-	return rect{r.x, r.y, r.w - w, r.h}, rect{r.x + r.w - w, r.y, w, r.h}
+	return rect{r.x, r.y, r.w - w + 1, r.h}, rect{r.x + r.w - w, r.y, w, r.h}
 }
 
 func (r rect) cutBottom(h int) (rest, bottom rect) {
 	h = min(h, r.h)
-	return rect{r.x, r.y, r.w, r.h - h}, rect{r.x, r.y + r.h - h, r.w, h}
+	return rect{r.x, r.y, r.w, r.h - h + 1}, rect{r.x, r.y + r.h - h, r.w, h}
 }

@@ -2,8 +2,8 @@ package tui
 
 import "testing"
 
-// At every size the panes that are shown fill the screen, without overlap, with room
-// within their borders, and the one with focus is among them.
+// At every size the panes that are shown fill the screen, overlap on their borders only, with room within them, and the
+// one with focus is among them.
 func TestLayoutFillsTheScreen(t *testing.T) {
 	for _, size := range [][2]int{
 		{40, 12}, {79, 24}, {80, 12}, {80, 16}, {80, 19}, {80, 24}, {120, 40}, {149, 50}, {150, 24}, {400, 100},
@@ -13,6 +13,7 @@ func TestLayoutFillsTheScreen(t *testing.T) {
 				{},
 				{result: true},
 				{watch: true},
+				{watch: true, empty: true},
 				{result: true, watch: true},
 				{zoomed: true, watch: true},
 			} {
@@ -32,29 +33,34 @@ func TestLayoutFillsTheScreen(t *testing.T) {
 func checkLayout(t *testing.T, width, height int, a arrangement) {
 	t.Helper()
 	l := arrange(width, height, a)
-	covered := make([]int, width*height)
-	all := append(l.panes[:], l.tabs, l.status)
-	for _, r := range all {
-		if r.empty() {
-			continue
-		}
+	covered, borders := make([]int, width*height), make([]int, width*height)
+	count := func(r rect, counts []int) {
 		for y := r.y; y < r.y+r.h; y++ {
 			for x := r.x; x < r.x+r.w; x++ {
 				if x < 0 || y < 0 || x >= width || y >= height {
 					t.Fatalf("%dx%d %+v: %+v leaves the screen", width, height, a, r)
 				}
-				covered[y*width+x]++
+				counts[y*width+x]++
 			}
 		}
 	}
+	for _, r := range append(l.panes[:], l.header, l.tabs, l.status) {
+		count(r, borders)
+	}
+	for _, r := range []rect{l.header, l.tabs, l.status} {
+		count(r, covered)
+	}
 	for i, r := range l.panes {
-		if !r.empty() && (r.w < 3 || r.h < 3) {
+		folded := area(i) == areaWatch && a.focus != areaWatch && r.h == 1
+		if !r.empty() && !folded && (r.w < 3 || r.h < 3) {
 			t.Errorf("%dx%d %+v: %s has no room within its border: %+v", width, height, a, area(i), r)
 		}
+		count(r.inside(), covered)
 	}
-	for i, n := range covered {
-		if n != 1 {
-			t.Fatalf("%dx%d %+v: cell %d,%d is covered %d times: %+v", width, height, a, i%width, i/width, n, l)
+	for i := range covered {
+		if covered[i] > 1 || borders[i] == 0 {
+			t.Fatalf("%dx%d %+v: cell %d,%d is covered %d times, without borders %d times: %+v",
+				width, height, a, i%width, i/width, borders[i], covered[i], l)
 		}
 	}
 	if l.panes[a.focus].empty() {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -31,11 +33,13 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// paneAt returns the pane at a place of the screen, and the rectangle within its border; areas if there is none.
+// paneAt returns the pane at a place of the screen, and the rectangle within its border; areas if there is none. A
+// border that panes share is that of the pane whose title it may hold.
 func (m *model) paneAt(x, y int) (area, rect) {
-	for i, r := range m.layout().panes {
+	l := m.layout()
+	for i, r := range slices.Backward(l.panes[:]) {
 		if r.contains(x, y) {
-			return area(i), rect{r.x + 1, r.y + 1, r.w - 2, r.h - 2}
+			return area(i), r.inside()
 		}
 	}
 	return areas, rect{}
@@ -66,7 +70,7 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	switch {
 	case local.Y == -1:
 		const left = 2 // cells of the border before the title, from the pane's inside on
-		m.clickTitle(a, local.X-left)
+		m.clickTitle(a, local.X-left, inside.w+2)
 		return nil
 	case local.X < 0 || local.X >= inside.w || local.Y >= inside.h:
 		return nil // the border
@@ -90,13 +94,13 @@ func (m *model) clickTab(x int) {
 	}
 }
 
-// clickTitle goes to the tab at a column of a pane's title.
-func (m *model) clickTitle(a area, x int) {
+// clickTitle goes to the tab at a column of the title of a pane, whose border has a width.
+func (m *model) clickTitle(a area, x, width int) {
 	switch a {
 	case areaWatch:
 		m.watch.ClickTitle(x)
 	case areaPage:
-		m.page.clickTitle(x)
+		m.page.clickTitle(x, width)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
+	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
@@ -256,28 +256,52 @@ func (p *page) tabHelp() string { return strings.Join(p.tabNames(), ", ") }
 // runHelp returns what the run key does with the item.
 func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
 
-// title returns what is in the border: the item and its tabs, or the server. spans says where the tabs stand in it.
-func (p *page) title() (title string, spans []pane.Span) {
+// title returns what is in a border of a width: the item and its tabs, or the server. spans says where the tabs stand in
+// it. Where there is no room the name of the item's server is left out, then the tabs that are not on the screen.
+func (p *page) title(width int) (title string, spans []pane.Span) {
+	kind := func(text string) string { return p.theme.Paint(pane.Dim, text) }
+	name := func(text string) string { return p.theme.Paint(pane.Strong, render.Safe(text)) }
 	switch {
 	case !p.item.none():
-		tabs, spans := p.theme.Tabs(pane.Plain, p.tabNames(), slices.Index(p.tabs(), p.shown()))
-		heading := p.theme.Paint(pane.Strong, render.Safe(p.item.heading())) + "  "
-		left := ansi.StringWidth(heading)
-		for i := range spans {
-			spans[i] = pane.Span{From: left + spans[i].From, To: left + spans[i].To}
-		}
-		return heading + tabs, spans
+		return p.itemTitle(width)
 	case p.serverList != nil:
-		return p.serverList.name() + " of " + render.Safe(p.server.name), nil
+		return name(p.server.name) + " " + kind(p.serverList.name()), nil
+	case p.server != nil && p.server.name != config.AdHocName:
+		return kind("server ") + name(p.server.name), nil
 	case p.server != nil:
-		return render.Safe(titleOf(p.server.name)), nil
+		return name(titleOf(p.server.name)), nil
 	}
-	return "tool", nil
+	return kind("tool"), nil
 }
 
-// clickTitle goes to the tab at a column of the title.
-func (p *page) clickTitle(x int) {
-	_, spans := p.title()
+// itemTitle is the title of an item.
+func (p *page) itemTitle(width int) (title string, spans []pane.Span) {
+	of, label := "", p.item.label()
+	if p.item.Server != "" {
+		of = p.theme.Paint(pane.Dim, render.Safe(p.item.Server)+" "+p.theme.Glyphs.Dot+" ")
+	}
+	name := p.theme.Paint(pane.Strong, render.Safe(label)) + "  "
+	active := slices.Index(p.tabs(), p.shown())
+	tabs, spans := p.theme.Tabs(pane.Dim, p.tabNames(), active)
+	room := width - 2*pane.TitleLeft - 2
+	heading := of + name
+	if p.theme.Width(heading+tabs) > room {
+		heading = name
+	}
+	if p.theme.Width(heading+tabs) > room {
+		one := p.theme.Paint(pane.Strong, "["+p.shown().String()+"]")
+		return p.theme.Cut(name, max(8, room-p.theme.Width(one))) + one, nil
+	}
+	left := p.theme.Width(heading)
+	for i := range spans {
+		spans[i] = pane.Span{From: left + spans[i].From, To: left + spans[i].To}
+	}
+	return heading + tabs, spans
+}
+
+// clickTitle goes to the tab at a column of the title in a border of a width.
+func (p *page) clickTitle(x, width int) {
+	_, spans := p.title(width)
 	if tab := pane.At(spans, x); tab >= 0 {
 		p.show(p.tabs()[tab])
 	}
@@ -321,6 +345,14 @@ func (p *page) renderTab(width, height int) string {
 		lines = []string{p.theme.Paint(pane.Dim, "select a tool on the left")}
 	}
 	return p.theme.Block(p.theme.Scrolled(&p.list, lines, height, ""), width, height)
+}
+
+// extent returns how much of the tab on the screen is visible.
+func (p *page) extent() pane.Extent {
+	if inner := p.inner(); inner != nil {
+		return pane.ExtentOf(inner)
+	}
+	return p.list.Extent()
 }
 
 // runnable reports whether the item can be run from the tab on the screen: its form, or its

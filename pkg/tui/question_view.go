@@ -159,7 +159,7 @@ func (qs *questions) render(q *question, screenWidth, screenHeight int) (box str
 	}
 	lines = append(lines, buttons...)
 	height := len(lines) + 2
-	box = qs.theme.Box(qs.title(q), qs.theme.Block(lines, inner, len(lines)), width, height, true)
+	box = qs.theme.Box(pane.Accent, qs.title(q), qs.theme.Block(lines, inner, len(lines)), width, height, q.list.Extent())
 	q.drawn.x, q.drawn.y = (screenWidth-width)/2, max(0, (screenHeight-1-height)/2)
 	return box, q.drawn.x, q.drawn.y
 }
@@ -226,7 +226,7 @@ func (qs *questions) renderButtons(q *question, width int) (lines []string, plac
 		places = append(places, rect{1 + used, len(lines), size, 1})
 		switch {
 		case i == q.button:
-			label = qs.theme.Paint(pane.Selected, label)
+			label = qs.theme.Paint(pane.Inverse, label)
 		case binding.Off != "":
 			label = qs.theme.Paint(pane.Dim, label)
 		default:

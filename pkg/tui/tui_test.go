@@ -433,7 +433,7 @@ func TestBack(t *testing.T) {
 	dim.Server, dim.Name = "zwave", "zwave__dim"
 	d := drive(t, []string{"zwave"}, dim, serverTool(t, "zwave", "list"))
 	d.press("/", "text:dim", "enter", "esc")
-	d.shows("esc back to the tools", "• list", "zwave__dim")
+	d.shows("esc back to the tools", "• list", "zwave · dim")
 	d.press("esc")
 	d.press("esc")
 	d.shows("? help")

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // View draws the screen.
@@ -49,50 +51,126 @@ func over(theme *pane.Theme, screen, box string, x, y int) string {
 func (m *model) layout() layout {
 	return arrange(m.width, m.height, arrangement{
 		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching, finds: m.tree.typing,
+		empty: m.watch.Empty(),
 	})
 }
 
-// compose joins the panes row by row: they tile the screen, so a row is its panes from left to right.
+// piece is a part of a row of the screen. What is between the pieces of a row is border.
+type piece struct {
+	x, width int
+	text     string
+}
+
+// compose joins the rows of the screen from its panes and the borders that they share.
 func (m *model) compose(l layout) string {
-	rows := make([]strings.Builder, m.height)
+	rows := make([][]piece, m.height)
 	place := func(r rect, text string) {
 		for i, line := range strings.Split(text, "\n") {
-			rows[r.y+i].WriteString(line)
+			rows[r.y+i] = append(rows[r.y+i], piece{r.x, r.w, line})
 		}
+	}
+	if !l.header.empty() {
+		place(l.header, m.theme.Fit(m.header(l.header.w), l.header.w))
 	}
 	if !l.tabs.empty() {
 		place(l.tabs, m.theme.Fit(strings.Join(m.tabs(), ""), l.tabs.w))
 	}
+	frame := m.theme.NewFrame(m.width, m.height)
+	for _, a := range []area{areaTree, areaPage, areaResult, areaWatch, m.focus} {
+		if r := l.panes[a]; !r.empty() { // the border of the one with focus is drawn last, over that of its neighbours
+			frame.Outline(r.x, r.y, r.w, r.h, m.border(a))
+		}
+	}
 	for _, a := range []area{areaTree, areaPage, areaResult, areaWatch} { // from left to right
-		if r := l.panes[a]; !r.empty() {
-			place(r, m.renderPane(a, r))
+		r := l.panes[a]
+		if r.empty() {
+			continue
+		}
+		title, block, extent := m.renderPane(a, r.inside())
+		title = m.theme.Title(title, r.w)
+		place(rect{r.x + pane.TitleLeft, r.y, m.theme.Width(title), 1}, title)
+		if a == m.focus {
+			frame.Sign(r.x+1, r.y, m.theme.Glyphs.Cursor)
+		}
+		if inside := r.inside(); !inside.empty() {
+			place(inside, block)
+			frame.Bar(inside.x+inside.w, inside.y, inside.h, extent)
 		}
 	}
 	place(l.status, m.renderStatus(l.status.w))
 	lines := make([]string, m.height)
-	for i := range rows {
-		lines[i] = rows[i].String()
+	for y, row := range rows {
+		slices.SortFunc(row, func(a, b piece) int { return cmp.Compare(a.x, b.x) })
+		var line strings.Builder
+		x := 0
+		for _, p := range row {
+			line.WriteString(frame.Run(y, x, p.x) + p.text)
+			x = p.x + p.width
+		}
+		lines[y] = line.String() + frame.Run(y, x, m.width)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// renderPane draws a pane in its border.
-func (m *model) renderPane(a area, r rect) string {
-	width, height := r.w-2, r.h-2
-	title, block := a.String(), ""
+// border returns the role of a pane's border.
+func (m *model) border(a area) pane.Role {
+	if a == m.focus {
+		return pane.Accent
+	}
+	return pane.Dim
+}
+
+// renderPane draws what a pane has within its border, and returns its title and how much of it is visible.
+func (m *model) renderPane(a area, inside rect) (title, block string, extent pane.Extent) {
+	width, height := inside.w, inside.h
 	switch a {
 	case areaTree:
-		block = m.tree.render(width, height)
+		return m.theme.Paint(pane.Dim, a.String()), m.tree.render(width, height), m.tree.list.Extent()
 	case areaPage:
-		title, _ = m.page.title()
+		title, _ = m.page.title(width + 2)
 		block = m.page.render(width, height, m.foot(width))
+		return title, block, m.page.extent()
 	case areaResult:
-		block = m.calls.render(width, height)
-	case areaWatch:
-		block = m.watch.Render(width, height)
-		title = m.watch.Title() // fitted to what was rendered
+		return m.theme.Paint(pane.Dim, a.String()), m.calls.render(width, height), m.calls.extent()
 	}
-	return m.theme.Box(title, block, r.w, r.h, a == m.focus)
+	block = m.watch.Render(width, height)
+	return m.watch.Title(), block, m.watch.Extent() // the title is fitted to what was rendered
+}
+
+// header returns the line above the panes: what there is, what failed, what runs, and the config. What there is no room
+// for is left out, the config first.
+func (m *model) header(width int) string {
+	var failed, tools int
+	for _, g := range m.tree.groups {
+		if g.server == nil {
+			continue
+		}
+		tools += len(g.tools)
+		if g.server.status == statusFailed || g.server.status == statusEnded {
+			failed++
+		}
+	}
+	running := len(m.calls.running())
+	servers := []string{m.theme.Paint(pane.Strong, words.Count(len(m.servers.list), "server"))}
+	counted := func(n int, role pane.Role, noun string) []string {
+		if n == 0 {
+			return nil
+		}
+		return []string{m.theme.Paint(role, noun)}
+	}
+	bad := counted(failed, pane.Bad, fmt.Sprintf("%d failed", failed))
+	has := counted(tools, pane.Plain, words.Count(tools, "tool"))
+	runs := counted(running, pane.Accent, fmt.Sprintf("%d running", running))
+	config := counted(len(m.options.Config), pane.Dim, m.safe(m.options.Config))
+	gap := " " + m.theme.Paint(pane.Dim, m.theme.Glyphs.Dot) + " "
+	line := ""
+	for _, parts := range [][][]string{{servers, bad, has, runs, config}, {servers, bad, has, runs}, {servers, bad, runs}} {
+		line = strings.Join(slices.Concat(parts...), gap)
+		if m.theme.Width(line) < width {
+			break
+		}
+	}
+	return line
 }
 
 // foot returns the last lines of the page: the subscription's state, the server's suggestions, and how to run the item.
@@ -117,7 +195,7 @@ func (m *model) tabs() []string {
 		role := pane.Plain
 		switch {
 		case a == m.focus:
-			role = pane.Selected
+			role = pane.Inverse
 		case m.hidden(a) != "":
 			role = pane.Dim
 		}

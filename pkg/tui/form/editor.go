@@ -274,7 +274,7 @@ func (e *editor) view(theme *pane.Theme, width, height int) []string {
 	lines := make([]string, 0, height)
 	for i := e.top; i < e.top+height; i++ {
 		if e.all {
-			lines = append(lines, theme.Paint(pane.Selected, theme.Cut(render.Safe(all[i])+" ", width)))
+			lines = append(lines, theme.Paint(pane.Inverse, theme.Cut(render.Safe(all[i])+" ", width)))
 			continue
 		}
 		if i == cursorLine {
@@ -310,7 +310,7 @@ func (e *editor) cursorLine(theme *pane.Theme, line []rune, column, width int) s
 			break
 		}
 		if i == column {
-			cell = theme.Paint(pane.Selected, cell)
+			cell = theme.Paint(pane.Inverse, cell)
 		} else if i == len(line) {
 			cell = ""
 		}

@@ -17,6 +17,7 @@ import (
 type screen struct {
 	rows      []row // by line; empty rows for lines that belong to no field
 	top       int   // first line that is seen
+	total     int   // lines, seen or not
 	height    int   // of the part that scrolls
 	loose     bool  // it was scrolled, and may show other fields than the cursor's
 	width     int
@@ -50,6 +51,14 @@ func (f *Form) Render(width, height int) string {
 func (f *Form) Lines() int {
 	const footer = 5
 	return len(f.visible()) + footer
+}
+
+// Extent returns the visible part of the fields.
+func (f *Form) Extent() pane.Extent {
+	if f.json != nil {
+		return pane.Extent{}
+	}
+	return pane.Extent{Top: f.screen.top, Height: f.screen.height, Rows: f.screen.total}
 }
 
 // AsJSON reports whether the form is edited as JSON.
@@ -119,7 +128,7 @@ func (p *painter) draw(rows []row, at int) []string {
 	if at == len(rows)-1 {
 		end = total
 	}
-	s.top = max(0, min(s.top, total-p.height))
+	s.total, s.top = total, max(0, min(s.top, total-p.height))
 	if !s.loose {
 		s.top = min(max(s.top, end-p.height), start)
 	}
@@ -155,6 +164,9 @@ func (p *painter) rowHeight(r row) int {
 // block draws all lines of one row; the row under the cursor shows its remarks in full.
 func (p *painter) block(r row, current bool) []string {
 	line := p.head(r, current)
+	if r.add && current && p.theme.Tints {
+		line = p.theme.UnderCursor(line, p.form.focused, p.width)
+	}
 	if r.add {
 		return []string{line}
 	}
@@ -164,7 +176,11 @@ func (p *painter) block(r row, current bool) []string {
 		lines = append(lines, p.fit(line+p.theme.Paint(pane.Dim, place)))
 		lines = append(lines, p.openText()...)
 	} else {
-		lines = append(lines, p.fit(line+p.value(r, current)))
+		line = p.fit(line + p.value(r, current))
+		if current && p.theme.Tints {
+			line = p.theme.UnderCursor(line, p.form.focused, p.width)
+		}
+		lines = append(lines, line)
 	}
 	for _, n := range p.verdict.at[r.field] {
 		texts := []string{n.text}
@@ -257,9 +273,10 @@ func (p *painter) openKey(before string) string {
 	return p.theme.Fit(before+view[0], p.valueLeft-1) + " "
 }
 
-// name draws a label, highlighted under the cursor.
+// name draws a label, highlighted under the cursor unless the whole row is.
 func (p *painter) name(text string, role pane.Role, current bool) string {
 	switch {
+	case p.theme.Tints:
 	case current && p.form.focused:
 		role = pane.Selected
 	case current:

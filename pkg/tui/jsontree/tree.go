@@ -58,6 +58,9 @@ func (t *Tree) Focus(on bool) {
 // Editing reports whether letters are text now: a search is being typed.
 func (t *Tree) Editing() bool { return t.search.Typing }
 
+// Extent returns the visible part of the rows.
+func (t *Tree) Extent() pane.Extent { return t.list.Extent() }
+
 // Bindings returns what the keys do now.
 func (t *Tree) Bindings() []pane.Binding {
 	if t.search.Typing {

@@ -69,11 +69,15 @@ func apart(line string) string {
 	return out.String()
 }
 
-// UnderCursor draws the row under the cursor of a pane, which has the focus or not. The row keeps its own styles.
+// UnderCursor draws the row under the cursor of a pane, which has the focus or not. The row keeps its own styles where
+// the terminal can tint it; on a reversed row they would be patches.
 func (t *Theme) UnderCursor(row string, focus bool, width int) string {
 	role := Marked
 	if focus {
 		role, row = Selected, t.Fit(row, width)
+	}
+	if focus && !t.Tints {
+		row = ansi.Strip(row)
 	}
 	if t.Tints {
 		role, row = Tinted, t.Fit(row, width)
@@ -148,25 +152,26 @@ func (t *Theme) Break(text string, width int) []string {
 	return strings.Split(ansi.HardwrapWc(apart(text), width, true), "\n")
 }
 
-// Box draws a border with a title around a block of exactly width-2 by height-2 cells. The focused box
-// is marked by colour and by a sign.
-func (t *Theme) Box(title, block string, width, height int, focus bool) string {
-	glyphs := t.Glyphs
-	role, sign := Dim, glyphs.Horizontal
-	if focus {
-		role, sign = Accent, glyphs.Cursor
-	}
-	title = t.Cut(title, max(0, width-6))
-	fill := max(0, width-5-t.Width(title))
+// Box draws a border in a role, with a title and a scroll bar, around a block of exactly width-2 by height-2 cells.
+func (t *Theme) Box(role Role, title, block string, width, height int, of Extent) string {
+	frame := t.NewFrame(width, height)
+	frame.Outline(0, 0, width, height, role)
+	frame.Bar(width-1, 1, height-2, of)
+	title = t.Title(title, width)
 	rows := make([]string, 0, height)
-	rows = append(rows, t.Paint(role, glyphs.Corners[0]+sign)+" "+title+" "+
-		t.Paint(role, strings.Repeat(glyphs.Horizontal, fill)+glyphs.Corners[1]))
-	side := t.Paint(role, glyphs.Vertical)
-	for _, line := range strings.Split(block, "\n") {
-		rows = append(rows, side+line+side)
+	rows = append(rows, frame.Run(0, 0, TitleLeft)+title+frame.Run(0, TitleLeft+t.Width(title), width))
+	for y, line := range strings.Split(block, "\n") {
+		rows = append(rows, frame.Run(y+1, 0, 1)+line+frame.Run(y+1, width-1, width))
 	}
-	bottom := glyphs.Corners[2] + strings.Repeat(glyphs.Horizontal, max(0, width-2)) + glyphs.Corners[3]
-	return strings.Join(append(rows, t.Paint(role, bottom)), "\n")
+	return strings.Join(append(rows, frame.Run(height-1, 0, width)), "\n")
+}
+
+// TitleLeft is the column of a border where its title begins, with a space.
+const TitleLeft = 2
+
+// Title returns a title with spaces around it, as it stands in a border of a width.
+func (t *Theme) Title(title string, width int) string {
+	return " " + t.Cut(title, max(0, width-2*TitleLeft-2)) + " "
 }
 
 // Cache keeps lines that take long to lay out for as long as what they are made from, the width and

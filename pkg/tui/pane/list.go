@@ -6,6 +6,7 @@ type List struct {
 	Cursor int
 	top    int
 	height int // of the last Window
+	rows   int // of the list, at the last Window
 	// loose says that the list was scrolled and may not show the cursor.
 	loose bool
 }
@@ -42,7 +43,7 @@ func (l *List) Page() int { return max(1, l.height-1) }
 // after its last. It contains the cursor unless the list was scrolled away from it.
 func (l *List) Window(n, height int) (from, to int) {
 	height = max(1, height)
-	l.height = height
+	l.height, l.rows = height, n
 	l.Set(l.Cursor, n)
 	l.top = max(0, min(l.top, n-height))
 	if l.Cursor < l.top && !l.loose {
@@ -59,6 +60,9 @@ func (l *List) Visible(lines []string, height int) []string {
 	from, to := l.Window(len(lines), height)
 	return lines[from:to:to]
 }
+
+// Extent returns the visible part, as of the last Window.
+func (l *List) Extent() Extent { return Extent{l.top, l.height, l.rows} }
 
 // Top returns the first visible row of the last Window.
 func (l *List) Top() int { return l.top }

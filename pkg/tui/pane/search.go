@@ -149,7 +149,7 @@ func (s *Search) Holds(line string) bool {
 func (s *Search) Mark(theme *Theme, line string, found bool) string {
 	role := Marked
 	if found {
-		role = Selected
+		role = Inverse
 	}
 	plain := ansi.Strip(line)
 	lower := strings.ToLower(plain)

@@ -25,6 +25,9 @@ func NewTextView(theme *Theme, compose func(width int) []string) *TextView {
 	return &TextView{Theme: theme, compose: compose, Search: NewSearch("/")}
 }
 
+// Extent returns the visible part of the lines.
+func (t *TextView) Extent() Extent { return t.list.Extent() }
+
 // Anew drops the lines, so that they are made again.
 func (t *TextView) Anew() { t.kept.Forget() }
 

@@ -16,6 +16,7 @@ const (
 	Warn          // it is odd
 	Bad           // it failed
 	Selected      // the row under the cursor, in the pane with focus
+	Inverse       // a text cursor, a chosen button, the match that was found last
 	Marked        // the row under the cursor, in another pane
 	Tinted        // the same, on a terminal that has colours to tint it
 	Found         // what a pattern has found in a row
@@ -73,7 +74,8 @@ type Glyphs struct {
 	On, Off        string // of a switch
 	Vertical       string
 	Horizontal     string
-	Corners        [4]string // top left, top right, bottom left, bottom right
+	Joints         []rune    // of borders, by the arms that meet in a cell: up 1, down 2, left 4, right 8
+	Thumb          string    // of a scroll bar
 	Bars           []string  // rising heights
 	Spinner        []string
 	Filled, Hollow string // of a progress bar
@@ -105,7 +107,7 @@ func (t *Theme) Paint(role Role, text string) string {
 func unicodeGlyphs() Glyphs {
 	return Glyphs{
 		Open: "▾", Closed: "▸", Good: "✓", Bad: "✗", Warn: "!", Cursor: "›", More: "…", Bullet: "•", Dot: "·",
-		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"},
+		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Joints: []rune(" ╵╷│╴╯╮┤╶╰╭├─┴┬┼"), Thumb: "┃",
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
 		Filled:  "█", Hollow: "░", Left: "←", Right: "→",
@@ -115,7 +117,7 @@ func unicodeGlyphs() Glyphs {
 func asciiGlyphs() Glyphs {
 	return Glyphs{
 		Open: "-", Closed: "+", Good: "ok", Bad: "x", Warn: "!", Cursor: ">", More: "~", Bullet: "*", Dot: ":",
-		On: "(x)", Off: "( )", Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"},
+		On: "(x)", Off: "( )", Vertical: "|", Horizontal: "-", Joints: []rune(" |||-+++-+++-+++"), Thumb: "#",
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
 		Filled:  "#", Hollow: ".", Left: "<-", Right: "->",
@@ -127,7 +129,8 @@ func plainStyles() map[Role]lipgloss.Style {
 	return map[Role]lipgloss.Style{
 		Dim: style.Faint(true), Strong: style.Bold(true), Heading: style.Bold(true).Underline(true),
 		Found:  style.Bold(true).Underline(true),
-		Accent: style.Bold(true), Bad: style.Bold(true), Selected: style.Reverse(true), Marked: style.Bold(true),
+		Accent: style.Bold(true), Bad: style.Bold(true), Selected: style.Reverse(true), Inverse: style.Reverse(true),
+		Marked: style.Bold(true),
 	}
 }
 
@@ -144,7 +147,7 @@ func colorStyles(dark bool) map[Role]lipgloss.Style {
 		Dim: style.Faint(true), Strong: style.Bold(true), Heading: pick("4", "12").Bold(true),
 		Found:  pick("5", "13").Bold(true).Underline(true),
 		Accent: pick("6", "14"), Good: pick("2", "10"), Warn: pick("3", "11"), Bad: pick("1", "9").Bold(true),
-		Selected: style.Reverse(true), Marked: style.Bold(true).Underline(true), Badge: pick("5", "13"),
+		Selected: style.Reverse(true), Inverse: style.Reverse(true), Marked: style.Bold(true).Underline(true), Badge: pick("5", "13"),
 		Number: pick("6", "14"), Text: pick("2", "10"), Word: pick("5", "13"), Name: pick("4", "12"),
 	}
 }

@@ -42,6 +42,9 @@ func (d *document) Focus(on bool) {
 // Editing reports whether letters are text now.
 func (d *document) Editing() bool { return d.shown().Editing() }
 
+// Extent returns the visible part of the view on the screen.
+func (d *document) Extent() pane.Extent { return pane.ExtentOf(d.shown()) }
+
 // About says how the document is shown.
 func (d *document) About() string {
 	if d.asTable {

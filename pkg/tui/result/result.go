@@ -92,6 +92,9 @@ func (v *View) body() pane.Pane {
 	return l.made
 }
 
+// Extent returns the visible part of the tab on the screen.
+func (v *View) Extent() pane.Extent { return pane.ExtentOf(v.body()) }
+
 // Editing reports whether letters are text now: a search or the name of a file.
 func (v *View) Editing() bool {
 	b := v.body()

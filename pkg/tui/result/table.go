@@ -149,6 +149,9 @@ func (t *table) Focus(on bool) {
 // Editing reports whether letters are text now.
 func (t *table) Editing() bool { return t.search.Typing }
 
+// Extent returns the visible part of the rows.
+func (t *table) Extent() pane.Extent { return t.list.Extent() }
+
 // About returns the size of the table.
 func (t *table) About() string {
 	return fmt.Sprintf("table, row %d of %d", t.list.Cursor+1, len(t.rows))

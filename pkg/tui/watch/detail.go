@@ -51,6 +51,9 @@ func (d *detail) Bindings() []pane.Binding {
 	return append(own, pane.Without(d.Pane.Bindings(), own)...)
 }
 
+// Extent returns the visible part of the text.
+func (d *detail) Extent() pane.Extent { return pane.ExtentOf(d.Pane) }
+
 // Update handles messages other than the keys of Bindings, with the mouse in the detail's own coordinates.
 func (d *detail) Update(msg tea.Msg) tea.Cmd {
 	if click, ok := msg.(tea.MouseClickMsg); ok {

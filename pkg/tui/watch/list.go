@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
@@ -126,6 +125,14 @@ func (t *list[T]) find(by int, here bool) {
 	}
 }
 
+// Extent returns the visible part of the rows, or of the one that is open.
+func (t *list[T]) Extent() pane.Extent {
+	if t.detail != nil {
+		return t.detail.Extent()
+	}
+	return t.view.list.Extent()
+}
+
 func (t *list[T]) openRow() {
 	t.refresh()
 	row, ok := t.view.current()
@@ -205,7 +212,7 @@ func (t *list[T]) Render(width, height int) string {
 func (t *list[T]) drawRow(at, width int) string {
 	line := t.draw(t.view.row(at), width)
 	if at == t.view.list.Cursor && t.focus {
-		return t.theme.Paint(pane.Selected, t.theme.Fit(ansi.Strip(line), width))
+		return t.theme.UnderCursor(line, true, width)
 	}
 	return t.search.Mark(t.theme, line, false)
 }

@@ -77,6 +77,9 @@ func newTimingTab(l *look, history *historyTab) *timingTab {
 func (t *timingTab) name() string { return "timing" }
 func (t *timingTab) count() int   { return -1 }
 
+// Extent returns the visible part of the rows.
+func (t *timingTab) Extent() pane.Extent { return t.list.Extent() }
+
 // Editing returns false: nothing is typed here.
 func (t *timingTab) Editing() bool { return false }
 

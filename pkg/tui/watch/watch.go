@@ -192,6 +192,12 @@ func (w *Watch) Bindings() []pane.Binding {
 	return append([]pane.Binding{next, previous}, own...)
 }
 
+// Extent returns the visible part of the active tab.
+func (w *Watch) Extent() pane.Extent { return pane.ExtentOf(w.tabs[w.active]) }
+
+// Empty reports whether the active tab has no rows to show.
+func (w *Watch) Empty() bool { return w.tabs[w.active].count() == 0 }
+
 func (w *Watch) names() []string {
 	names := make([]string, 0, len(w.tabs))
 	for _, t := range w.tabs {
