@@ -15,7 +15,7 @@ func called(t *testing.T, flags []string, mode ...string) *window {
 	args := append([]string{"call", "echo", "message=hi", "--edit"}, flags...)
 	args = append(append(args, "--", "fakeserver", "--pids", "PIDS"), mode...)
 	w := openWindow(t, 400, 40, args...) // wide enough for what the server writes
-	w.await("server__echo", "ctrl+r calls")
+	w.await("server · echo", "ctrl+r calls")
 	w.press("ctrl+r")
 	return w
 }
