@@ -74,9 +74,9 @@ type Glyphs struct {
 	On, Off        string // of a switch
 	Vertical       string
 	Horizontal     string
-	Joints         []rune    // of borders, by the arms that meet in a cell: up 1, down 2, left 4, right 8
-	Thumb          string    // of a scroll bar
-	Bars           []string  // rising heights
+	Joints         []rune   // of borders, by the arms that meet in a cell: up 1, down 2, left 4, right 8
+	Thumb          string   // of a scroll bar
+	Bars           []string // rising heights
 	Spinner        []string
 	Filled, Hollow string // of a progress bar
 	Left, Right    string // arrows
