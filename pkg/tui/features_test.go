@@ -81,7 +81,8 @@ func TestServerLists(t *testing.T) {
 	d.click("▾ templates")
 	d.click("▸ resources")
 	d.press("down")
-	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake · A text  [about] json", "test://text",
+	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake · A text  [about] json",
+		"test://text",
 		"text/plain", "ctrl+r reads A text")
 	d.press("left")
 	d.shows("▸ resources (3)")

@@ -256,8 +256,8 @@ func (p *page) tabHelp() string { return strings.Join(p.tabNames(), ", ") }
 // runHelp returns what the run key does with the item.
 func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
 
-// title returns what is in a border of a width: the item and its tabs, or the server. spans says where the tabs stand in
-// it. Where there is no room the name of the item's server is left out, then the tabs that are not on the screen.
+// title returns what is in a border of a width: the item and its tabs, or the server. spans says where the tabs stand
+// in it. Where there is no room the name of the item's server is left out, then the tabs that are not on the screen.
 func (p *page) title(width int) (title string, spans []pane.Span) {
 	kind := func(text string) string { return p.theme.Paint(pane.Dim, text) }
 	name := func(text string) string { return p.theme.Paint(pane.Strong, render.Safe(text)) }

@@ -159,7 +159,8 @@ func (qs *questions) render(q *question, screenWidth, screenHeight int) (box str
 	}
 	lines = append(lines, buttons...)
 	height := len(lines) + 2
-	box = qs.theme.Box(pane.Accent, qs.title(q), qs.theme.Block(lines, inner, len(lines)), width, height, q.list.Extent())
+	block := qs.theme.Block(lines, inner, len(lines))
+	box = qs.theme.Box(pane.Accent, qs.title(q), block, width, height, q.list.Extent())
 	q.drawn.x, q.drawn.y = (screenWidth-width)/2, max(0, (screenHeight-1-height)/2)
 	return box, q.drawn.x, q.drawn.y
 }

@@ -151,20 +151,22 @@ func (m *model) header(width int) string {
 		}
 	}
 	running := len(m.calls.running())
-	servers := []string{m.theme.Paint(pane.Strong, words.Count(len(m.servers.list), "server"))}
-	counted := func(n int, role pane.Role, noun string) []string {
+	part := func(n int, role pane.Role, text string) []string {
 		if n == 0 {
 			return nil
 		}
-		return []string{m.theme.Paint(role, noun)}
+		return []string{m.theme.Paint(role, text)}
 	}
-	bad := counted(failed, pane.Bad, fmt.Sprintf("%d failed", failed))
-	has := counted(tools, pane.Plain, words.Count(tools, "tool"))
-	runs := counted(running, pane.Accent, fmt.Sprintf("%d running", running))
-	config := counted(len(m.options.Config), pane.Dim, m.safe(m.options.Config))
+	servers := []string{m.theme.Paint(pane.Strong, words.Count(len(m.servers.list), "server"))}
+	bad := part(failed, pane.Bad, fmt.Sprintf("%d failed", failed))
+	has := part(tools, pane.Plain, words.Count(tools, "tool"))
+	runs := part(running, pane.Accent, fmt.Sprintf("%d running", running))
+	config := part(len(m.options.Config), pane.Dim, m.safe(m.options.Config))
 	gap := " " + m.theme.Paint(pane.Dim, m.theme.Glyphs.Dot) + " "
 	line := ""
-	for _, parts := range [][][]string{{servers, bad, has, runs, config}, {servers, bad, has, runs}, {servers, bad, runs}} {
+	for _, parts := range [][][]string{
+		{servers, bad, has, runs, config}, {servers, bad, has, runs}, {servers, bad, runs},
+	} {
 		line = strings.Join(slices.Concat(parts...), gap)
 		if m.theme.Width(line) < width {
 			break

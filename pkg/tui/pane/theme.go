@@ -147,7 +147,8 @@ func colorStyles(dark bool) map[Role]lipgloss.Style {
 		Dim: style.Faint(true), Strong: style.Bold(true), Heading: pick("4", "12").Bold(true),
 		Found:  pick("5", "13").Bold(true).Underline(true),
 		Accent: pick("6", "14"), Good: pick("2", "10"), Warn: pick("3", "11"), Bad: pick("1", "9").Bold(true),
-		Selected: style.Reverse(true), Inverse: style.Reverse(true), Marked: style.Bold(true).Underline(true), Badge: pick("5", "13"),
+		Selected: style.Reverse(true), Inverse: style.Reverse(true), Marked: style.Bold(true).Underline(true),
+		Badge:  pick("5", "13"),
 		Number: pick("6", "14"), Text: pick("2", "10"), Word: pick("5", "13"), Name: pick("4", "12"),
 	}
 }
