@@ -25,13 +25,14 @@ func (m *model) run() tea.Cmd {
 	}
 	text := reason + "\n" + m.safe(string(arguments))
 	m.ask("call "+render.Safe(one.Name)+"?", text, []string{"y"}, "call it", start)
+	m.dialog.role = pane.Bad
 	return nil
 }
 
 // confirmed returns why the user has to agree to a call of an item: as the guards of a tool say, else if it says that
 // it may destroy something. It is empty where that is not needed.
 func confirmed(one item) string {
-	if one.kind != kindTool {
+	if one.none() || one.kind != kindTool {
 		return ""
 	}
 	ask := one.Asks(guard.Said)

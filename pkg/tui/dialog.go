@@ -14,6 +14,7 @@ import (
 // dialog is drawn over everything else and takes all keys.
 type dialog struct {
 	title string
+	role  pane.Role // of its border and its title
 	lines []string
 	list  pane.List
 	// bindings are the possible answers; the last one closes the dialog without any.
@@ -29,7 +30,7 @@ type dialog struct {
 
 // openDialog opens a dialog with possible answers.
 func (s *shared) openDialog(title string, lines []string, answers ...pane.Binding) {
-	d := &dialog{title: title, lines: lines}
+	d := &dialog{title: title, role: pane.Accent, lines: lines}
 	d.bindings = append(answers, pane.Binding{Keys: []string{"esc"}, Help: "close", Do: pane.Do(d.leave)})
 	s.dialog = d
 }
@@ -106,5 +107,6 @@ func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y 
 		lines[0] = theme.Paint(pane.Dim, fmt.Sprintf("%s %s above", theme.Glyphs.More, words.Count(above+1, "line")))
 	}
 	block := theme.Block(lines, wide-2, len(lines))
-	return theme.Box(pane.Accent, d.title, block, wide, len(lines)+2, d.list.Extent()), d.place.x, d.place.y
+	title := theme.Paint(d.role, d.title)
+	return theme.Box(d.role, title, block, wide, len(lines)+2, d.list.Extent()), d.place.x, d.place.y
 }

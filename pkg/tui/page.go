@@ -380,7 +380,11 @@ func (p *page) callLine() string {
 	if p.item.kind == kindTemplate {
 		what, _ = p.uri() // it cannot fail here
 	}
-	return p.theme.Paint(pane.Good, "ctrl+r") + " " + p.item.kind.verb() + "s " + render.Safe(what)
+	line := " " + p.item.kind.verb() + "s " + render.Safe(what)
+	if confirmed(p.item) != "" {
+		return p.theme.Paint(pane.Warn, "ctrl+r") + line + p.theme.Paint(pane.Dim, ", asks first")
+	}
+	return p.theme.Paint(pane.Good, "ctrl+r") + line
 }
 
 // cannotRun returns why the item cannot be run now.

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
@@ -29,7 +30,11 @@ func (m *model) screen() string {
 		return m.theme.Block(pane.Wrap(text, max(1, m.width)), m.width, m.height)
 	}
 	screen := m.compose(m.layout())
-	if q := m.questions.first(); q != nil {
+	q := m.questions.first()
+	if q != nil || m.dialog != nil {
+		screen = backdrop(m.theme, screen)
+	}
+	if q != nil {
 		box, x, y := m.questions.render(q, m.width, m.height)
 		screen = over(m.theme, screen, box, x, y)
 	}
@@ -38,6 +43,15 @@ func (m *model) screen() string {
 		screen = over(m.theme, screen, box, x, y)
 	}
 	return screen
+}
+
+// backdrop draws a screen as what is behind a dialog: all of it dim.
+func backdrop(theme *pane.Theme, screen string) string {
+	lines := strings.Split(ansi.Strip(screen), "\n")
+	for i, line := range lines {
+		lines[i] = theme.Paint(pane.Dim, line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // over draws a box over a screen.
@@ -112,9 +126,12 @@ func (m *model) compose(l layout) string {
 	return strings.Join(lines, "\n")
 }
 
-// border returns the role of a pane's border.
+// border returns the role of a pane's border. That of a tool that asks before a call warns.
 func (m *model) border(a area) pane.Role {
-	if a == m.focus {
+	switch {
+	case a == areaPage && confirmed(m.page.item) != "":
+		return pane.Warn
+	case a == m.focus:
 		return pane.Accent
 	}
 	return pane.Dim
