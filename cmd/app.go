@@ -100,7 +100,7 @@ func (a *App) onClose(f func(context.Context)) { a.closers = append(a.closers, f
 // toolbox is what a verb that deals with tools works with.
 type toolbox struct {
 	*App
-	config   *config.Config
+	loaded   atomic.Pointer[config.Config]
 	registry *exec.Registry
 	pool     *servers.Pool
 	executor *exec.Executor
@@ -108,6 +108,9 @@ type toolbox struct {
 	adHoc  bool
 	launch []string
 }
+
+// config returns the config that was read last.
+func (b *toolbox) config() *config.Config { return b.loaded.Load() }
 
 // toolboxOptions say what is in a toolbox.
 type toolboxOptions struct {
@@ -178,11 +181,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	flags := a.flags.connectionFlags()
-	for _, server := range loaded.Servers {
-		server.Flags = flags
-	}
-	options.guards.narrow(loaded.Servers...)
+	flags := a.addFlags(options.guards, loaded.Servers)
 	if err := a.record(loaded.Defaults.Log, adHoc); err != nil {
 		return nil, err
 	}
@@ -197,7 +196,8 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.end() }) // when the servers have ended
 
-	box := &toolbox{App: a, config: loaded, registry: exec.NewRegistry(a.bus)}
+	box := &toolbox{App: a, registry: exec.NewRegistry(a.bus)}
+	box.loaded.Store(loaded)
 	box.adHoc, box.launch = adHoc != nil, options.server
 	kept := a.memory(loaded, options.reusesLists)
 	attempts := cmp.Or(a.flags.attempts(), loaded.Defaults.Retry.Attempts)
@@ -247,6 +247,17 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	return box, nil
 }
 
+// addFlags adds to servers what the command line says of all of them: guards, and the flags with which a command finds
+// their tools again, which it returns.
+func (a *App) addFlags(guards guardOptions, list []*config.Server) (flags []string) {
+	flags = a.flags.connectionFlags()
+	for _, server := range list {
+		server.Flags = flags
+	}
+	guards.narrow(list...)
+	return flags
+}
+
 // tellRemarks reports what has no effect in the config, except in the entries of servers.
 func (a *App) tellRemarks(loaded *config.Config) {
 	for _, warning := range loaded.Warnings {
@@ -277,7 +288,7 @@ func (b *toolbox) addLocal(options toolboxOptions, roots, flags []string) {
 	if !options.configOnly {
 		tools = builtin.Tools(services)
 	}
-	for _, entry := range b.config.Tools {
+	for _, entry := range b.config().Tools {
 		tools = append(tools, builtin.FromConfig(entry, services))
 	}
 	for _, tool := range tools {
@@ -321,8 +332,8 @@ func firstFailure(opened []servers.Opened) error {
 
 // describeServers returns what the tool list_servers shows.
 func (b *toolbox) describeServers() []builtin.Server {
-	described := make([]builtin.Server, 0, len(b.config.Servers))
-	for _, server := range b.config.Servers {
+	described := make([]builtin.Server, 0, len(b.config().Servers))
+	for _, server := range b.config().Servers {
 		one := builtin.Server{Name: server.Name, Transport: "stdio", Hint: b.mask.Text(server.Hint)}
 		if server.URL != "" {
 			one.Transport = "http"

@@ -240,7 +240,7 @@ func (o *output) readQuestion(ctx context.Context, question string) (string, err
 func (a *asking) open(ctx context.Context) error {
 	o, known := a.options, a.pool.Names()
 	var err error
-	if o.servers, err = expandClients(a.config.Servers, o.servers); err != nil {
+	if o.servers, err = expandClients(a.config().Servers, o.servers); err != nil {
 		return err
 	}
 	for _, name := range o.servers {

@@ -97,8 +97,8 @@ func (b *toolbox) listCommand(verb, names []string) string {
 
 // server returns the entry of a server that the pool knows.
 func (b *toolbox) server(name string) *config.Server {
-	at := slices.IndexFunc(b.config.Servers, func(server *config.Server) bool { return server.Name == name })
-	return b.config.Servers[at]
+	at := slices.IndexFunc(b.config().Servers, func(server *config.Server) bool { return server.Name == name })
+	return b.config().Servers[at]
 }
 
 // addStale takes the lists of servers that are down from their catalogues, and says so; what names what they hold.

@@ -137,7 +137,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		guards: o.guards, stays: true,
 	})
 	if err == nil && !o.whole() {
-		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)
+		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config())
 	}
 	if err != nil {
 		return app.printResult(ctx, &exec.Result{ToolName: o.tool, Err: err}, o.replyOptions, jq)

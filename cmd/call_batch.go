@@ -147,7 +147,7 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 		return err
 	}
 	box.executor.Confirm = box.confirmCall(o.guards.yes)
-	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config); err != nil {
+	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config()); err != nil {
 		return err
 	}
 	if app.calls != nil {

@@ -111,7 +111,7 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 		return err
 	}
 	box.executor.Confirm = box.confirmCall(o.guards.yes)
-	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config); err != nil {
+	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config()); err != nil {
 		return err
 	}
 	stop := app.showProgress("tool calls")

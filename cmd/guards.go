@@ -121,7 +121,7 @@ func (k *keyboard) agrees(
 // tellGuards says how many tools of servers may not be used, and warns of a name that was to be denied and is probably
 // misspelt.
 func (b *toolbox) tellGuards(opened []servers.Opened) {
-	for _, server := range b.config.Servers {
+	for _, server := range b.config().Servers {
 		listed := func(one servers.Opened) bool { return one.Server == server.Name && one.Err == nil }
 		if !server.Guards.Says() || !slices.ContainsFunc(opened, listed) {
 			continue

@@ -101,10 +101,34 @@ func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 	return wanted, nil
 }
 
-// imports returns the ids of the clients whose servers the user wants, of those that have any. A file that several
-// clients read is one client's.
+// imports returns the ids of the clients whose servers the user wants, of those that have any.
 func (r initRun) imports(ctx context.Context) ([]string, error) {
-	var ids, counts, read []string
+	var ids, counts []string
+	for _, client := range clientsWithServers() {
+		ids = append(ids, client.ID)
+		counts = append(counts, fmt.Sprintf("%s (%d)", client.Name, client.servers))
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	r.say("other clients have servers: %s", strings.Join(counts, ", "))
+	yes, err := r.agrees(ctx, "use them under their plain names?")
+	if err != nil || !yes {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// clientServers is a client, with how many servers it has that are not switched off.
+type clientServers struct {
+	*config.Client
+	servers int
+}
+
+// clientsWithServers returns the clients that have any. A file that several clients read is one client's.
+func clientsWithServers() []clientServers {
+	var clients []clientServers
+	var read []string
 	for _, client := range config.Clients() {
 		servers := 0
 		for _, file := range config.ReadClients(config.Options{}, client) {
@@ -122,19 +146,10 @@ func (r initRun) imports(ctx context.Context) ([]string, error) {
 			}
 		}
 		if servers > 0 {
-			ids = append(ids, client.ID)
-			counts = append(counts, fmt.Sprintf("%s (%d)", client.Name, servers))
+			clients = append(clients, clientServers{client, servers})
 		}
 	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	r.say("other clients have servers: %s", strings.Join(counts, ", "))
-	yes, err := r.agrees(ctx, "use them under their plain names?")
-	if err != nil || !yes {
-		return nil, err
-	}
-	return ids, nil
+	return clients
 }
 
 // typed asks for a server's command where nothing was found. No answer is one.

@@ -74,7 +74,7 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
-	app.tellNotes(box.config, box.config.Servers...)
+	app.tellNotes(box.config(), box.config().Servers...)
 	opened, listed, err := box.openListed(bounded, o)
 	if err != nil {
 		return err

@@ -14,14 +14,14 @@ import (
 // folder will do.
 func (o tuiOptions) repeatIn(box *toolbox) (folder string) {
 	flags := append(box.flags.shellFlags(), o.answers.shellFlags()...)
-	for _, server := range box.config.Servers {
+	for _, server := range box.config().Servers {
 		server.Flags = flags
 	}
 	for _, tool := range box.registry.All() {
 		tool.Flags = flags
 	}
 	started := len(o.server) > 0 && box.flags.cwd == "" // the server starts in the working folder
-	if !started && (box.adHoc || len(box.config.Projects) == 0) {
+	if !started && (box.adHoc || len(box.config().Projects) == 0) {
 		return ""
 	}
 	folder, _ = os.Getwd() // of a folder that is gone there is nothing to be repeated
@@ -33,7 +33,7 @@ func (b *toolbox) adHocServer() *config.Server {
 	if !b.adHoc {
 		return nil
 	}
-	return b.config.Servers[0]
+	return b.config().Servers[0]
 }
 
 // shellFlags returns the flags with which a command in a new shell, with another working folder and other variables,

@@ -88,7 +88,7 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 // namedServers returns the servers of these names, each once, or all where there are none. The error says that a server
 // is unknown or that there is none at all.
 func (b *toolbox) namedServers(names []string) ([]string, error) {
-	names, err := expandClients(b.config.Servers, names)
+	names, err := expandClients(b.config().Servers, names)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 
 // guarded reports whether the config says which tools of the server may be used.
 func (to target) guarded() bool {
-	return slices.ContainsFunc(to.config.Servers, func(server *config.Server) bool {
+	return slices.ContainsFunc(to.config().Servers, func(server *config.Server) bool {
 		return server.Name == to.session.Name && server.Guards.Says()
 	})
 }

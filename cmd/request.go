@@ -141,7 +141,7 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	}
 	box, err := a.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, stays: true})
 	if err == nil && !o.whole() {
-		o.limit, err = a.maxOutput(o.maxOutput, box.config)
+		o.limit, err = a.maxOutput(o.maxOutput, box.config())
 		if r.text == nil { // else that text is cut, and not the JSON that it is made from
 			box.executor.Defaults.MaxOutput = o.limit
 		}

@@ -94,7 +94,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 		return fault.Usage("the config defines no tools", "add some under tools:; docs/serve.md has an example")
 	}
 	served := serve.New(ctx, Version(), box.executor, tools)
-	limit := cmp.Or(box.config.Defaults.MaxMessage, servers.DefaultMaxMessage)
+	limit := cmp.Or(box.config().Defaults.MaxMessage, servers.DefaultMaxMessage)
 	run := func() error {
 		return served.Stdio(ctx, app.Console.In, stdout, limit, func(text string) { app.log.Warn(text) })
 	}

@@ -144,19 +144,7 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 	if err := editor.settlePaths(given, file); err != nil {
 		return err
 	}
-	entry, err := entryOf(given, app.flags)
-	if err != nil {
-		return err
-	}
-	err = editor.edit(ctx, file, func(data []byte) ([]config.Change, error) {
-		path, found := config.ServerPath(file.Name, data, o.name)
-		if found && !o.replace {
-			return nil, fault.Usage(fmt.Sprintf("%s has a server '%s' already", file.Name, o.name),
-				"choose another name, or replace it: --replace")
-		}
-		return []config.Change{{Path: path, Value: entry}}, nil
-	})
-	if err != nil {
+	if err := editor.add(ctx, file, o.name, given, o.replace); err != nil {
 		return err
 	}
 	app.say("added %s to %s", render.Safe(o.name), render.Safe(file.Name))
@@ -170,6 +158,24 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 
 // configEditor changes the entries of config files.
 type configEditor struct{ *App }
+
+// add writes the entry of a server into a file.
+func (e configEditor) add(
+	ctx context.Context, file config.File, name string, server *config.Server, replace bool,
+) error {
+	entry, err := entryOf(server, e.flags)
+	if err != nil {
+		return err
+	}
+	return e.edit(ctx, file, func(data []byte) ([]config.Change, error) {
+		path, found := config.ServerPath(file.Name, data, name)
+		if found && !replace {
+			return nil, fault.Usage(fmt.Sprintf("%s has a server '%s' already", file.Name, name),
+				"choose another name, or replace it: --replace")
+		}
+		return []config.Change{{Path: path, Value: entry}}, nil
+	})
+}
 
 // settlePaths makes the paths of a server mean the same in the file as on the command line: there they count from the
 // working folder, in an entry from the file's.
@@ -222,7 +228,7 @@ func (e configEditor) meet(ctx context.Context, name string, file config.File) e
 	if err != nil {
 		return err
 	}
-	server, err := serverNamed(box.config.Servers, name, "toolx servers lists them")
+	server, err := serverNamed(box.config().Servers, name, "toolx servers lists them")
 	if err != nil {
 		return err
 	}
@@ -439,7 +445,15 @@ func (e configEditor) edit(ctx context.Context, file config.File, changes func([
 	if err := state.Rewrite(file.Path, text, newFileMode(file)); err != nil {
 		return fault.Usage("cannot write "+file.Name+": "+fault.Reason(err), "name a file that you may write")
 	}
-	if !file.Project || !trusted {
+	if !trusted {
+		return nil
+	}
+	return e.keepTrust(ctx, file)
+}
+
+// keepTrust keeps the user's consent to a file that they have changed themselves.
+func (e configEditor) keepTrust(ctx context.Context, file config.File) error {
+	if !file.Project {
 		return nil
 	}
 	project, err := projectAt(e.output, file.Path)

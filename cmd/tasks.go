@@ -150,11 +150,11 @@ func (k *keptTask) unknown(err error) error {
 
 // identityOf returns the identity of a server's entry; empty where there is none of that name.
 func (b *toolbox) identityOf(server string) string {
-	at := slices.IndexFunc(b.config.Servers, func(s *config.Server) bool { return s.Name == server })
+	at := slices.IndexFunc(b.config().Servers, func(s *config.Server) bool { return s.Name == server })
 	if at < 0 {
 		return ""
 	}
-	return b.config.Servers[at].Identity()
+	return b.config().Servers[at].Identity()
 }
 
 // shown returns what the user is shown of a kept task, as JSON.

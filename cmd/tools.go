@@ -182,9 +182,9 @@ func (b *toolbox) needServers(name string) error {
 		"give one after --: -- npx -y @modelcontextprotocol/server-everything; toolx servers add NAME -- COMMAND… "+
 			"keeps it, and toolx init writes a config from what it finds here and in other clients")
 	missing.Server = name
-	if len(b.config.Servers) > 0 {
+	if len(b.config().Servers) > 0 {
 		missing.Message, missing.Server = "every server of the config is disabled", ""
-		setting, _ := b.config.Servers[0].DisabledBy()
+		setting, _ := b.config().Servers[0].DisabledBy()
 		missing.Fix = "remove \"" + setting + "\" there, or give a server's command after --"
 	}
 	return missing

@@ -82,7 +82,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	if server := exec.ServerOf(o.of, box.pool.Names()); server != "" {
 		o.names = []string{server}
 	}
-	shown, err := serversNamed(box.config.Servers, o.names)
+	shown, err := serversNamed(box.config().Servers, o.names)
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,10 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	defer unmute()
 	app.drawn.Store(true)
 	defer app.drawn.Store(false)
+	var entries tui.Entries
+	if !box.adHoc {
+		entries = &tuiConfig{toolbox: box, names: o.names, guards: o.guards}
+	}
 	return app.crashed(app.showTUI(ctx, tui.Options{
 		In:        app.Console.In,
 		Out:       app.stdout,
@@ -121,6 +125,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 			return box.requestOf(prepared, 0)
 		},
 		Examine:  box.examineOne,
+		Entries:  entries,
 		Sources:  box.sources,
 		Develop:  o.develop,
 		Fetching: servers.Fetching,
@@ -134,7 +139,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 // configName names the config for the screen: the last of its files, which wins, and how many others there are. It is
 // empty where a server of the command line takes the place of the config.
 func (b *toolbox) configName() string {
-	files := b.config.Files
+	files := b.config().Files
 	switch n := len(files); {
 	case b.adHoc || n == 0:
 		return ""
@@ -221,11 +226,11 @@ func serversNamed(all []*config.Server, names []string) ([]*config.Server, error
 
 // examineOne lets the doctor examine one server, in sessions of its own.
 func (b *toolbox) examineOne(ctx context.Context, name string) (*doctor.Report, error) {
-	list, err := serversNamed(b.config.Servers, []string{name})
+	list, err := serversNamed(b.config().Servers, []string{name})
 	if err != nil {
 		return nil, err
 	}
-	fleet := doctor.Examine(ctx, b.config, list, b.examination())
+	fleet := doctor.Examine(ctx, b.config(), list, b.examination())
 	fleet.Config = nil // the report is about the server, not the config
 	return doctor.Judge(fleet, doctor.Selection{}), nil
 }

@@ -239,6 +239,44 @@ func TestTUITellsWhatIsNotLogged(t *testing.T) {
 	w.end(0)
 }
 
+// Without a server, the screen says how to get one. One is added, fails, its log is opened, and its entry is edited, as
+// which it starts; what is neither a command nor an address is not kept.
+func TestTUIFirstServer(t *testing.T) {
+	t.Parallel()
+	folder := emptyFolder(t)
+	script := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	paged := filepath.Join(folder, "paged")
+	w := openProgram(t, 120, 40, "env",
+		"EDITOR="+script("edit", `sed s/exit1-stderr/good/ "$1" >"$1.new" && cat "$1.new" >"$1"`),
+		"PAGER="+script("page", "cat >"+paged+".new && mv "+paged+".new "+paged), "toolx", "tui")
+	w.await("No server is configured yet.", "a add a server", "▸ toolx")
+	w.press("a")
+	w.await("its address")
+	w.press("echo $HOME", "enter")
+	w.await("neither an address nor a program")
+	w.press("\x15", "fakeserver --pids "+w.pids+" exit1-stderr", "enter") // ctrl+u clears the line
+	w.await("fakeserver ✗", "e edit its entry in $EDITOR", "doctor")
+	w.press("o")
+	if !within(func() bool { _, err := os.Stat(paged); return err == nil }) {
+		t.Error("the log was not opened")
+	}
+	w.await("fakeserver ✗")
+	w.press("e")
+	w.await("fakeserver ✓", "echo")
+	w.press("a")
+	w.await("its address")
+	w.press("fakeserver --pids "+w.pids+" good", "enter")
+	w.await("fakeserver-2 ✓", "fakeserver ✓")
+	w.press("ctrl+c")
+	w.end(0)
+}
+
 // A call is cancelled, the server lives on; restarted, it is another process.
 func TestTUICancelsAndRestarts(t *testing.T) {
 	t.Parallel()

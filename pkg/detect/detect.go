@@ -4,6 +4,7 @@ package detect
 import (
 	"encoding/json"
 	"io/fs"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -159,6 +160,63 @@ func python(folder fs.FS) (Server, bool) {
 		return Server{}, false
 	}
 	return server, true
+}
+
+// NameOf returns a name for the server of a command line or an address: of the package or the script that is started,
+// or of the host, without what such names have in common ("mcp", "server").
+func NameOf(command []string, address string) string {
+	name := started(command)
+	if parsed, err := url.Parse(address); address != "" && err == nil {
+		common := func(label string) bool { return slices.Contains([]string{"api", "mcp", "www"}, label) }
+		labels := slices.DeleteFunc(strings.Split(parsed.Hostname(), "."), common)
+		name = strings.Join(labels[:min(1, len(labels))], "")
+	}
+	if at := strings.LastIndexByte(name, '@'); at > 0 { // a version
+		name = name[:at]
+	}
+	name = strings.ReplaceAll(name, `\`, "/")
+	for name != "." && name != "/" && name != "" {
+		base := path.Base(name)
+		switch ext := path.Ext(base); ext {
+		case ".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".php", ".sh", ".jar", ".exe", ".cmd":
+			base = strings.TrimSuffix(base, ext)
+		}
+		parts := slices.DeleteFunc(strings.Split(base, "-"), func(part string) bool {
+			return slices.Contains([]string{"mcp", "server", "index", "main", "dist", "build", "src", "bin"}, part)
+		})
+		if len(parts) > 0 {
+			return plainName(strings.Join(parts, "-"))
+		}
+		name = path.Dir(name) // such as dist/index.js
+	}
+	return "server"
+}
+
+// starters are the programs that start what one of their arguments names.
+var starters = []string{
+	"bash", "bun", "bunx", "cmd", "deno", "docker", "dotnet", "java", "node", "npm", "npx", "php", "pipx", "pnpm",
+	"podman", "python", "python3", "ruby", "sh", "tsx", "uv", "uvx", "yarn",
+}
+
+// started returns the package, the script or the program that a command line starts.
+func started(command []string) string {
+	if len(command) == 0 {
+		return ""
+	}
+	program := strings.TrimSuffix(path.Base(strings.ReplaceAll(command[0], `\`, "/")), ".exe")
+	if !slices.Contains(starters, program) {
+		return command[0]
+	}
+	words := slices.DeleteFunc(slices.Clone(command[1:]), func(word string) bool {
+		return strings.HasPrefix(word, "-") || slices.Contains([]string{"dlx", "exec", "run", "x"}, word)
+	})
+	switch {
+	case len(words) == 0:
+		return command[0]
+	case program == "docker" || program == "podman":
+		return words[len(words)-1] // the image, after the values of flags
+	}
+	return words[0]
 }
 
 // plainName returns a project's name as a server's: without its scope, with - for what no tool's name may have.

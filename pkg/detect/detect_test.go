@@ -2,6 +2,7 @@ package detect
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -54,5 +55,33 @@ func TestServers(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
 		})
+	}
+}
+
+func TestNameOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"npx -y @modelcontextprotocol/server-everything":             "everything",
+		"npx -y @upstash/context7-mcp@1.0.2":                         "context7",
+		"uvx mcp-server-git":                                         "git",
+		"uv run notes.py":                                            "notes",
+		"node dist/index.js":                                         "server",
+		"node weather/dist/index.js":                                 "weather",
+		"python3 -m server":                                          "server",
+		"./bin/my_tool.exe --stdio":                                  "my_tool",
+		"/opt/zwave/server good":                                     "zwave",
+		"docker run -i --rm -e A=b ghcr.io/github/github-mcp-server": "github",
+		"bash":                       "bash",
+		"https://mcp.linear.app/sse": "linear",
+		"http://127.0.0.1:3000/mcp":  "127",
+		"https://mcp":                "server",
+		"npx":                        "npx",
+	} {
+		command, address := strings.Fields(line), ""
+		if strings.HasPrefix(line, "http") {
+			command, address = nil, line
+		}
+		if got := NameOf(command, address); got != want {
+			t.Errorf("%s is named %q, want %q", line, got, want)
+		}
 	}
 }

@@ -338,7 +338,7 @@ func (p *Pool) SetRoots(ctx context.Context, roots []Root) {
 	p.mu.Lock()
 	p.options.Answers.Roots = append([]Root{}, roots...)
 	p.mu.Unlock()
-	for _, name := range p.order {
+	for _, name := range p.known().order {
 		if session := p.Session(name); session != nil {
 			// A server that cannot be notified has ended, which is reported elsewhere.
 			_ = session.SetRoots(ctx, roots)

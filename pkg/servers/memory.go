@@ -127,7 +127,7 @@ func (p *Pool) beginOwners(ctx context.Context, name string) map[string]*opening
 	}
 	owners, unknown := p.options.Memory.Owners(name)
 	for _, server := range owners {
-		if e := p.entries[server]; e != nil {
+		if e := p.known().entries[server]; e != nil {
 			openings[server] = p.begin(ctx, e, false)
 		}
 	}
@@ -143,12 +143,12 @@ func (p *Pool) beginOwners(ctx context.Context, name string) map[string]*opening
 // passes on the tools of others. It says which are left out, and returns their tools.
 func (p *Pool) mayHave(name, beginning string) (names []string, others []*exec.Tool) {
 	if p.options.Memory == nil {
-		return p.order, nil
+		return p.known().order, nil
 	}
 	var left []string
-	for _, server := range p.order {
-		definitions, known := p.options.Memory.Kept(p.entries[server].server)
-		tools := DescribeTools(p.entries[server].server, definitions)
+	for _, server := range p.known().order {
+		definitions, known := p.options.Memory.Kept(p.known().entries[server].server)
+		tools := DescribeTools(p.known().entries[server].server, definitions)
 		begins := func(tool *exec.Tool) bool { return strings.HasPrefix(tool.Plain, beginning) }
 		if !known || slices.ContainsFunc(tools, begins) {
 			names = append(names, server)
@@ -171,7 +171,7 @@ func (p *Pool) nearOthers(err error, name string, others []*exec.Tool) error {
 		return err
 	}
 	all := exec.NewRegistry(nil)
-	all.KnowServers(p.order...)
+	all.KnowServers(p.known().order...)
 	all.Register(append(p.options.Registry.All(), others...)...)
 	if _, again := all.Find(name); errors.As(again, &wider) {
 		missing.Near = wider.Near

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolx/pkg/config"
@@ -85,13 +86,18 @@ type Options struct {
 type Pool struct {
 	mu      sync.Mutex // guards options.Answers
 	options Options
+	roster  atomic.Pointer[roster]
+	noted   sync.Map          // what note has told
+	lost    map[string]Record // sessions that have ended unexpectedly, by the names of servers; guarded by mu
+}
+
+// roster is the servers that a pool knows. It is never changed, but replaced.
+type roster struct {
 	order   []string
+	entries map[string]*entry
 	// disabled holds the names of the servers in off, which the config switches off.
 	disabled []string
 	off      map[string]*config.Server
-	entries  map[string]*entry
-	noted    sync.Map          // what note has told
-	lost     map[string]Record // sessions that have ended unexpectedly, by the names of servers; guarded by mu
 }
 
 // entry is one server and its session, once somebody has asked for it.
@@ -122,17 +128,41 @@ type opening struct {
 
 // NewPool returns a Pool of the servers that are not disabled; it starts nothing.
 func NewPool(list []*config.Server, options Options) *Pool {
-	p := &Pool{options: options, entries: make(map[string]*entry), off: make(map[string]*config.Server)}
+	p := &Pool{options: options}
+	known := &roster{entries: make(map[string]*entry), off: make(map[string]*config.Server)}
 	for _, server := range list {
 		if server.Disabled {
-			p.disabled, p.off[server.Name] = append(p.disabled, server.Name), server
+			known.disabled, known.off[server.Name] = append(known.disabled, server.Name), server
 			continue
 		}
-		p.order = append(p.order, server.Name)
-		p.entries[server.Name] = &entry{server: server}
+		known.order = append(known.order, server.Name)
+		known.entries[server.Name] = &entry{server: server}
 	}
-	options.Registry.KnowServers(p.order...)
+	p.roster.Store(known)
+	options.Registry.KnowServers(known.order...)
 	return p
+}
+
+func (p *Pool) known() *roster { return p.roster.Load() }
+
+// Change gives the pool the servers of a config that has changed. The sessions of servers whose entries are the same go
+// on, but for that of again; those of the others end, and their tools are gone. ctx bounds the wait for that. One call
+// of it runs at a time.
+func (p *Pool) Change(ctx context.Context, list []*config.Server, again string) {
+	next, before := NewPool(list, p.options).known(), p.known()
+	var ended sync.WaitGroup
+	for name, old := range before.entries {
+		if now := next.entries[name]; now != nil && name != again && now.server.Identity() == old.server.Identity() {
+			next.entries[name] = old
+			continue
+		}
+		ended.Go(func() {
+			old.stop(ctx)
+			p.options.Registry.ReplaceServer(name)
+		})
+	}
+	p.roster.Store(next)
+	ended.Wait()
 }
 
 // Disabled returns the error of using a server that the config switches off. It names the setting and carries the
@@ -153,27 +183,27 @@ func Disabled(server *config.Server) *fault.UsageError {
 // whether the server is disabled or missing from the config.
 func (p *Pool) Known(name string) error {
 	switch {
-	case p.entries[name] != nil:
+	case p.known().entries[name] != nil:
 		return nil
-	case p.off[name] != nil:
-		return Disabled(p.off[name])
+	case p.known().off[name] != nil:
+		return Disabled(p.known().off[name])
 	}
 	return &fault.UsageError{
 		Message: "no server is named '" + name + "'",
-		Fix:     "the config has: " + strings.Join(p.order, ", "),
+		Fix:     "the config has: " + strings.Join(p.known().order, ", "),
 		Server:  name,
 	}
 }
 
 // Names returns the servers' names in the order of the config.
-func (p *Pool) Names() []string { return p.order }
+func (p *Pool) Names() []string { return p.known().order }
 
 // Open returns the session of a server, and starts the server if it does not run (ROUTE-4). The tools are in the
 // Registry when it returns. The error is a *ConnectError, ctx's, or an *exec.NotFoundError for an unknown server.
 func (p *Pool) Open(ctx context.Context, name string) (*Session, error) {
-	e := p.entries[name]
+	e := p.known().entries[name]
 	if e == nil {
-		return nil, &exec.NotFoundError{Name: name, UnknownServer: name, Servers: p.order}
+		return nil, &exec.NotFoundError{Name: name, UnknownServer: name, Servers: p.known().order}
 	}
 	o := p.begin(ctx, e, false)
 	select {
@@ -263,7 +293,7 @@ type Opened struct {
 // order (MCP-5).
 func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 	if len(names) == 0 {
-		names = p.order
+		names = p.known().order
 	}
 	opened := make([]Opened, len(names))
 	var wait sync.WaitGroup
@@ -288,7 +318,7 @@ func (p *Pool) Search(ctx context.Context, names ...string) []Opened {
 // delay callers who do not need them (MCP-5); OpenAll waits for them. The error is ctx's.
 func (p *Pool) OpenTried(ctx context.Context, names ...string) ([]Opened, error) {
 	if len(names) == 0 {
-		names = p.order
+		names = p.known().order
 	}
 	openings := p.beginAll(ctx, names, nil)
 	if err := waitAll(ctx, openings, triedOf); err != nil {
@@ -312,10 +342,10 @@ func (p *Pool) OpenTried(ctx context.Context, names ...string) ([]Opened, error)
 // The error is the Registry's, or an *UnreachedError where servers that might have the tool could not be reached.
 func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	registry := p.options.Registry
-	if server := exec.ServerOf(name, p.disabled); server != "" && exec.ServerOf(name, p.order) == "" {
-		return nil, Disabled(p.off[server])
+	if server := exec.ServerOf(name, p.known().disabled); server != "" && exec.ServerOf(name, p.known().order) == "" {
+		return nil, Disabled(p.known().off[server])
 	}
-	if named := exec.ServersOf(name, p.order); len(named) > 0 {
+	if named := exec.ServersOf(name, p.known().order); len(named) > 0 {
 		return p.findOnAny(ctx, named, name)
 	}
 	if tool := registry.Settled(name); tool != nil {
@@ -335,7 +365,7 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 			return p.chosen(name, tool, nil), err
 		}
 	}
-	names, others := p.order, []*exec.Tool(nil)
+	names, others := p.known().order, []*exec.Tool(nil)
 	if prefix, _, found := strings.Cut(name, exec.Separator); found && len(owners) == 0 {
 		names, others = p.mayHave(name, prefix+exec.Separator)
 	}
@@ -431,7 +461,7 @@ func (p *Pool) unreached(err error, openings []*opening, owners map[string]*open
 	if len(failed.Failed) == 0 {
 		return err
 	}
-	failed.Alone = len(failed.Failed) == len(p.order) && len(failed.Missing.Near) == 0
+	failed.Alone = len(failed.Failed) == len(p.known().order) && len(failed.Missing.Near) == 0
 	return failed
 }
 
@@ -472,7 +502,7 @@ func (p *Pool) beginAll(ctx context.Context, names []string, begun map[string]*o
 	for _, name := range names {
 		o := begun[name]
 		if o == nil {
-			o = p.begin(ctx, p.entries[name], true)
+			o = p.begin(ctx, p.known().entries[name], true)
 		}
 		openings = append(openings, o)
 	}
@@ -664,7 +694,7 @@ func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {
 
 // Stop ends the session of one server, or stops opening it; ctx bounds the wait. Open starts the server anew.
 func (p *Pool) Stop(ctx context.Context, name string) {
-	if e := p.entries[name]; e != nil {
+	if e := p.known().entries[name]; e != nil {
 		e.stop(ctx)
 	}
 }
@@ -693,7 +723,7 @@ func (e *entry) stop(ctx context.Context) {
 // server that is to be retried delays nobody (MCP-5).
 func (p *Pool) Close(ctx context.Context) {
 	var wait sync.WaitGroup
-	for _, e := range p.entries {
+	for _, e := range p.known().entries {
 		wait.Go(func() { e.stop(ctx) })
 	}
 	wait.Wait()
@@ -701,7 +731,7 @@ func (p *Pool) Close(ctx context.Context) {
 
 // Kill ends the processes of all open sessions at once and does not wait.
 func (p *Pool) Kill() {
-	for _, e := range p.entries {
+	for _, e := range p.known().entries {
 		o := e.last()
 		if o == nil {
 			continue
@@ -722,7 +752,7 @@ func waited(ctx context.Context, d time.Duration) bool {
 // Status returns the state of a server: "not started", "starting", "ready" with the agreed protocol, "failed" or
 // "ended" with the reason, "disabled".
 func (p *Pool) Status(name string) (status, protocol, reason string) {
-	e := p.entries[name]
+	e := p.known().entries[name]
 	if e == nil {
 		return "disabled", "", ""
 	}
@@ -751,7 +781,7 @@ func closed(c <-chan struct{}) bool {
 
 // Session returns the open session of a server, nil where there is none.
 func (p *Pool) Session(name string) *Session {
-	e := p.entries[name]
+	e := p.known().entries[name]
 	if e == nil {
 		return nil
 	}

@@ -175,7 +175,7 @@ func slowPool(t *testing.T) (pool *Pool, gate string, started chan ProcessStarte
 	t.Helper()
 	pool, _ = fakePool(t, Answers{}, "slow-start", "slow")
 	gate = filepath.Join(t.TempDir(), "gate")
-	server := pool.entries["slow"].server
+	server := pool.known().entries["slow"].server
 	server.Args = append([]string{"--gate", gate}, server.Args...)
 	started = make(chan ProcessStarted, 10)
 	pool.options.Bus.Subscribe(func(event exec.Event) {
@@ -197,7 +197,7 @@ func TestOpeningOutlivesItsFirstCaller(t *testing.T) {
 		gone <- err
 	}()
 	process := <-started
-	pool.begin(t.Context(), pool.entries["slow"], false) // the second caller waits from here on
+	pool.begin(t.Context(), pool.known().entries["slow"], false) // the second caller waits from here on
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Errorf("the first caller has %v", err)
@@ -218,7 +218,7 @@ func TestOpeningOutlivesItsFirstCaller(t *testing.T) {
 func TestOpeningEndsWithItsLastCaller(t *testing.T) {
 	pool, gate, started := slowPool(t)
 	defer pool.Close(t.Context())
-	e := pool.entries["slow"]
+	e := pool.known().entries["slow"]
 	first, cancelFirst := context.WithCancel(t.Context())
 	second, cancelSecond := context.WithCancel(t.Context())
 	given := pool.begin(first, e, false)
@@ -239,5 +239,46 @@ func TestOpeningEndsWithItsLastCaller(t *testing.T) {
 	}
 	if !errors.Is(given.err, context.Canceled) {
 		t.Errorf("the opening that was given up has %v", given.err)
+	}
+}
+
+// TestChange gives a pool the servers of a changed config: one is the same, one has another entry, one is gone, one is
+// new, and one is to start anew.
+func TestChange(t *testing.T) {
+	pool, _ := fakePool(t, Answers{}, "good", "same", "other", "gone", "again")
+	defer pool.Close(t.Context())
+	sessions := make(map[string]*Session)
+	for _, opened := range pool.OpenAll(t.Context()) {
+		if sessions[opened.Server] = opened.Session; opened.Err != nil {
+			t.Fatal(opened.Err)
+		}
+	}
+	program := pool.known().entries["same"].server.Command
+	entry := func(name string, args ...string) *config.Server {
+		return &config.Server{
+			Name: name, Command: program, Args: args, Env: map[string]string{asFake: "1"},
+		}
+	}
+	pool.Change(t.Context(), []*config.Server{
+		entry("same", "good"), entry("other", "features"), entry("new", "good"), entry("again", "good"),
+	}, "again")
+	for name, runs := range map[string]bool{"same": true, "other": false, "gone": false, "again": false} {
+		if closed(sessions[name].Done()) == runs {
+			t.Errorf("the session of %s: runs is %v, want %v", name, !runs, runs)
+		}
+	}
+	if got := pool.Names(); !slices.Equal(got, []string{"same", "other", "new", "again"}) {
+		t.Errorf("the pool has %q", got)
+	}
+	for _, name := range pool.Names() {
+		session, err := pool.Open(t.Context(), name)
+		if err != nil || (session == sessions[name]) != (name == "same") {
+			t.Errorf("%s: session %p, %v; it was %p", name, session, err, sessions[name])
+		}
+	}
+	for _, tool := range pool.options.Registry.All() {
+		if tool.Server == "gone" {
+			t.Errorf("there is still %s", tool.Name)
+		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
 )
@@ -24,6 +26,8 @@ type dialog struct {
 	answers []pane.Span
 	// back runs if the user does not agree; may be nil.
 	back func()
+	// input is where something is typed; nil where nothing is asked for.
+	input *textinput.Model
 	// about is the question that the dialog belongs to and disappears with; may be nil.
 	about *question
 }
@@ -42,6 +46,26 @@ func (s *shared) ask(title, text string, keys []string, agree string, do func() 
 	s.dialog.bindings = slices.Insert(s.dialog.bindings, 1, no)
 }
 
+// prompt opens a dialog that asks for a line of text, with value in it; take gets what was typed.
+func (s *shared) prompt(title string, lines []string, value, help string, take func(string) tea.Cmd) tea.Cmd {
+	input := pane.NewInput("> ")
+	input.SetValue(value)
+	s.openDialog(title, lines, pane.Binding{Keys: []string{"enter"}, Help: help, Do: func() tea.Cmd {
+		return take(strings.TrimSpace(input.Value()))
+	}})
+	s.dialog.input = &input
+	return input.Focus()
+}
+
+// typeInto gives a message to the line of text that the dialog asks for.
+func (d *dialog) typeInto(msg tea.Msg) (cmd tea.Cmd) {
+	*d.input, cmd = d.input.Update(msg)
+	if safe := render.Safe(d.input.Value()); safe != d.input.Value() {
+		d.input.SetValue(safe)
+	}
+	return cmd
+}
+
 // leave runs when the dialog is closed without agreement.
 func (d *dialog) leave() {
 	if d.back != nil {
@@ -56,9 +80,9 @@ func (s *shared) closeDialog(binding *pane.Binding) tea.Cmd {
 }
 
 // updateDialog handles a key while a dialog is open.
-func (s *shared) updateDialog(key string, quit func() tea.Cmd) tea.Cmd {
-	d := s.dialog
-	if slices.Contains([]string{"q", "?", "f1"}, key) {
+func (s *shared) updateDialog(msg tea.KeyPressMsg, quit func() tea.Cmd) tea.Cmd {
+	d, key := s.dialog, msg.String()
+	if d.input == nil && slices.Contains([]string{"q", "?", "f1"}, key) {
 		key = "esc"
 	}
 	if binding := pane.Find(d.bindings, key); binding != nil {
@@ -67,6 +91,9 @@ func (s *shared) updateDialog(key string, quit func() tea.Cmd) tea.Cmd {
 	if key == "ctrl+c" {
 		s.dialog = nil
 		return quit()
+	}
+	if d.input != nil {
+		return d.typeInto(msg)
 	}
 	if scroll := pane.Find(d.list.ScrollKeys("space"), key); scroll != nil {
 		return scroll.Do()
@@ -87,6 +114,14 @@ func (s *shared) clickDialog(x, y int) tea.Cmd {
 	return s.closeDialog(&d.bindings[at])
 }
 
+// least returns how wide the dialog is at least.
+func (d *dialog) least() int {
+	if d.input != nil {
+		return 76 // an address, or a command
+	}
+	return 44
+}
+
 // render draws a dialog on a screen, as wide as it needs to be, and returns its position.
 func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y int) {
 	const gap = "   "
@@ -96,10 +131,14 @@ func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y 
 	}
 	d.answers = pane.Spans(answers, gap)
 	last := strings.Join(answers, gap)
-	wide := min(width-4, max(44, widest(d.lines)+4, theme.Width(last)+2))
+	wide := min(width-4, max(d.least(), widest(d.lines)+4, theme.Width(last)+2))
 	var lines []string
 	for _, line := range d.lines {
 		lines = append(lines, pane.Wrap(line, wide-4)...)
+	}
+	if d.input != nil {
+		d.input.SetWidth(wide - 8)
+		lines = append(lines, "", d.input.View())
 	}
 	lines = append(theme.Scrolled(&d.list, lines, min(len(lines), height-5), ""), "", last)
 	d.place = rect{(width - wide) / 2, max(0, (height-len(lines)-2)/2), wide, len(lines) + 2}

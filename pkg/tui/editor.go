@@ -8,6 +8,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,20 +29,33 @@ func (m *model) editArguments() tea.Cmd {
 	if err != nil {
 		return m.fail(err)
 	}
-	editor := cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi")
-	words := pane.Program(editor, file)
-	command := exec.CommandContext(m.ctx, words[0], words[1:]...)
-	command.Env = config.Environ()
-	return tea.ExecProcess(command, func(err error) tea.Msg {
+	return m.openEditor(file, 0, func() tea.Msg {
 		defer os.Remove(file) //nolint:errcheck // it is in the system's folder for such files
-		if err != nil {
-			return result.NoteMsg{Text: fmt.Sprintf("%s: %v; set EDITOR to your editor", editor, err), Bad: true}
-		}
 		written, err := os.ReadFile(file)
 		if err != nil {
 			return result.NoteMsg{Text: err.Error(), Bad: true}
 		}
 		return later(func() tea.Cmd { m.edited(edited, draft, strings.TrimSpace(string(written))); return nil })
+	})
+}
+
+// lineEditors are the editors that take the line to begin at as +N before the file.
+var lineEditors = []string{"emacs", "emacsclient", "jed", "joe", "kak", "micro", "nano", "ne", "nvim", "vi", "vim"}
+
+// openEditor opens a file in the user's editor, at a line if that is not 0; done runs once the user has left it.
+func (s *shared) openEditor(file string, line int, done func() tea.Msg) tea.Cmd {
+	editor := cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi")
+	words := pane.Program(editor, file)
+	if line > 0 && slices.Contains(lineEditors, filepath.Base(words[0])) {
+		words = slices.Insert(words, len(words)-1, "+"+strconv.Itoa(line))
+	}
+	command := exec.CommandContext(s.ctx, words[0], words[1:]...)
+	command.Env = config.Environ()
+	return tea.ExecProcess(command, func(err error) tea.Msg {
+		if err != nil {
+			return result.NoteMsg{Text: fmt.Sprintf("%s: %v; set EDITOR to your editor", editor, err), Bad: true}
+		}
+		return done()
 	})
 }
 

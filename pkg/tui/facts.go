@@ -85,7 +85,7 @@ func (p *page) serverFacts(width int) []string {
 	facts := factList{theme: p.theme, width: width}
 	fact := facts.add
 	if s.status == statusFailed || s.status == statusEnded {
-		facts.lines = append(p.failureLines(width), pane.Wrap(p.actionLine(), width)...)
+		facts.lines = append(p.failureLines(width), p.actionLines(width)...)
 		facts.lines = append(facts.lines, "")
 	} else {
 		role, sign := p.sign(s)
@@ -129,7 +129,7 @@ func (p *page) serverFacts(width int) []string {
 	}
 	lines := facts.lines
 	if s.status != statusFailed && s.status != statusEnded {
-		lines = append(append(lines, ""), pane.Wrap(p.actionLine(), width)...)
+		lines = append(append(lines, ""), p.actionLines(width)...)
 	}
 	if session != nil && session.Instructions != "" {
 		text := session.Instructions
@@ -184,15 +184,21 @@ func reportLines(judged *doctor.Report, width int, color bool) []string {
 	return strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 }
 
-// actionLine says which actions are possible for the server on the page.
-func (p *page) actionLine() string {
-	var told []string
+// actionLines say which actions are possible for the server on the page.
+func (p *page) actionLines(width int) []string {
+	var lines []string
 	for _, binding := range p.actions() {
-		if binding.Off == "" {
-			told = append(told, p.theme.Hint(binding))
+		if binding.Off != "" {
+			continue
 		}
+		hint, last := p.theme.Hint(binding), len(lines)-1
+		if last < 0 || p.theme.Width(lines[last]+hintGap+hint) > width {
+			lines = append(lines, hint)
+			continue
+		}
+		lines[last] += hintGap + hint
 	}
-	return strings.Join(told, hintGap)
+	return lines
 }
 
 // counts says how many items of each kind a server has, as far as that is known.

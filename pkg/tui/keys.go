@@ -78,7 +78,7 @@ func (m *model) common() []pane.Binding {
 	add("Y", "copy as JSON-RPC request", noSubject, m.copy.request)
 	add("c", "copy the result", pane.Off(shown == nil || shown.running(), "there is no result"), m.copy.result)
 	add("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments)
-	bindings = append(bindings, m.restartKey())
+	bindings = append(bindings, m.restartKey(), m.config.addKey())
 	add("W", "show or hide watching", "", pane.Do(m.toggleWatch))
 	add("z", "whole screen for this pane", "", pane.Do(func() { m.zoomed = !m.zoomed }))
 	add("?", "help", "", m.help)
@@ -160,6 +160,7 @@ func (m *model) serverKeys() []pane.Binding {
 		{Keys: []string{"X"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it does not run"), Do: m.stopServer},
 		{Keys: []string{"d"}, Help: "ask the doctor", Off: noDoctor, Do: examine},
 		m.developers.key(s),
+		m.config.editKey(s),
 		{Keys: []string{"o"}, Help: "open its log in $PAGER", Off: noLog, Do: func() tea.Cmd { return openLog(s.failure.StderrPath) }},
 	}
 }

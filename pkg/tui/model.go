@@ -16,6 +16,7 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,6 +46,7 @@ type model struct {
 
 	servers       *supervisor
 	developers    *developers
+	config        *configurer
 	calls         *calls
 	questions     *questions
 	suggested     *suggester
@@ -84,6 +86,8 @@ func newModel(ctx context.Context, options Options) *model {
 	m.page.actions = func() []pane.Binding { return append([]pane.Binding{m.restartKey()}, m.serverKeys()...) }
 	m.page.group = func() *group { return m.tree.groupOf(m.page.server.name) }
 	m.calls = &calls{shared: s, view: result.New(s.theme), server: m.servers.server}
+	m.config = &configurer{shared: s, servers: m.servers, tree: m.tree, reveal: m.revealServer}
+	m.page.welcome = m.config.welcome
 	m.developers = &developers{shared: s, servers: m.servers, calls: m.calls}
 	m.typist = &typist{shared: s, editing: func() bool { return m.focused().editing() }}
 	m.questions = &questions{shared: s, calls: m.calls, typist: m.typist, quit: m.quit}
@@ -104,7 +108,9 @@ func newModel(ctx context.Context, options Options) *model {
 		m.tree.groups = append(m.tree.groups, &group{server: one, serverLists: newServerLists()})
 	}
 	if options.Local {
-		m.tree.groups = append(m.tree.groups, &group{closed: len(m.servers.list) > 0})
+		own := func(tool *exec.Tool) bool { return tool.Server == "" && !tool.BuiltIn }
+		ofConfig := slices.ContainsFunc(options.Executor.Registry.All(), own)
+		m.tree.groups = append(m.tree.groups, &group{closed: len(m.servers.list) > 0 || !ofConfig})
 	}
 	m.focused().setFocus(true)
 	m.setTools()
@@ -228,6 +234,14 @@ func (m *model) goTo(wanted item, arguments json.RawMessage) {
 		}
 	}
 	m.setFocus(areaPage)
+}
+
+// revealServer moves the cursor to a server, and shows its page.
+func (m *model) revealServer(s *server) {
+	m.tree.unfilter()
+	m.tree.find(row{group: m.tree.groupOf(s.name)})
+	m.setFocus(areaTree)
+	m.showSelected()
 }
 
 // showSelected shows the row under the tree's cursor.

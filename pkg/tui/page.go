@@ -51,6 +51,8 @@ type page struct {
 	// group returns the group of server in the tree, actions the keys for it.
 	group   func() *group
 	actions func() []pane.Binding
+	// welcome returns what is said where no server is configured.
+	welcome func(width int) []string
 }
 
 // filled is a form and the item that it was made for.
@@ -342,7 +344,9 @@ func (p *page) renderTab(width, height int) string {
 	case p.server != nil:
 		lines = p.serverFacts(width)
 	default:
-		lines = []string{p.theme.Paint(pane.Dim, "select a tool on the left")}
+		if lines = p.welcome(width); len(lines) == 0 {
+			lines = []string{p.theme.Paint(pane.Dim, "select a tool on the left")}
+		}
 	}
 	return p.theme.Block(p.theme.Scrolled(&p.list, lines, height, ""), width, height)
 }

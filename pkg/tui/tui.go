@@ -59,6 +59,8 @@ type Options struct {
 	Request func(exec.Call) (json.RawMessage, error)
 	// Examine runs the doctor on a server; nil if there is no doctor.
 	Examine func(ctx context.Context, server string) (*doctor.Report, error)
+	// Entries are those of the config that the servers are of; nil where the servers are of the command line.
+	Entries Entries
 	// Sources watches the files that a server is made from; nil if none are watched.
 	Sources func(server string) (Sources, error)
 	// Develop says that the files of all servers are watched from the beginning.

@@ -69,6 +69,9 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		}
 		return cmd
 	default: // cursors that blink
+		if m.dialog != nil && m.dialog.input != nil {
+			return m.dialog.typeInto(msg)
+		}
 		return m.focused().update(msg)
 	}
 	return nil
@@ -98,7 +101,7 @@ func (s *shared) takeMode(msg tea.ModeReportMsg) {
 func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 	m.fade(readTime) // a note covers the key hints
 	if m.dialog != nil {
-		return m.updateDialog(key.String(), m.quit)
+		return m.updateDialog(key, m.quit)
 	}
 	m.typist.settle()
 	if m.typist.dropping && key.String() != "ctrl+c" {
@@ -143,6 +146,8 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
 	m.typist.settle()
 	switch q := m.questions.first(); {
+	case m.dialog != nil && m.dialog.input != nil:
+		return m.dialog.typeInto(msg)
 	case m.dialog != nil:
 		return nil
 	case q == nil || m.typist.beneath:

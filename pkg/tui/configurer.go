@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/config"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/result"
+)
+
+// Entries are the entries of the config, which are changed from here.
+type Entries interface {
+	// Entry returns the file that has a server's entry, and its line, 0 if that is not known.
+	Entry(server string) (path string, line int, err error)
+	// Add keeps a server, a command line or an address as it was typed, and returns its name.
+	Add(ctx context.Context, typed string) (name string, err error)
+	// Reload reads the config again, and returns the servers to show. The sessions of servers whose entries have
+	// changed end, and so does that of the named one.
+	Reload(ctx context.Context, server string) ([]*config.Server, error)
+	// Found says in lines where servers were looked for.
+	Found() []string
+}
+
+// configurer changes the config, and shows the servers that it has then.
+type configurer struct {
+	*shared
+	servers *supervisor
+	tree    *tree
+	// reveal moves the cursor to a server.
+	reveal func(*server)
+}
+
+// noConfig is why the config cannot be changed.
+const noConfig = "toolx was started with a server's command"
+
+// addKey returns the key that adds a server.
+func (c *configurer) addKey() pane.Binding {
+	add := func() tea.Cmd { return c.add("") }
+	return pane.Binding{
+		Keys: []string{"a"}, Help: "add a server", Off: pane.Off(c.options.Entries == nil, noConfig), Do: add,
+	}
+}
+
+// editKey returns the key that edits a server's entry.
+func (c *configurer) editKey(s *server) pane.Binding {
+	edit := func() tea.Cmd { return c.edit(s) }
+	return pane.Binding{
+		Keys: []string{"e"}, Help: "edit its entry in $EDITOR", Off: pane.Off(c.options.Entries == nil, noConfig),
+		Do: edit,
+	}
+}
+
+// add asks for a server, and keeps it; typed is what was typed before.
+func (c *configurer) add(typed string) tea.Cmd {
+	lines := []string{
+		"Type its command, such as npx -y @modelcontextprotocol/server-everything,",
+		"or its address, such as https://example.org/mcp.",
+	}
+	return c.prompt("add a server", lines, typed, "add it", func(typed string) tea.Cmd {
+		if typed == "" {
+			return nil
+		}
+		type added struct {
+			name string
+			err  error
+		}
+		add := func() added {
+			name, err := c.options.Entries.Add(c.ctx, typed)
+			return added{name, err}
+		}
+		return after(add, func(a added) tea.Cmd {
+			if a.err != nil {
+				return tea.Batch(c.failWithHint(a.err), c.add(typed))
+			}
+			return c.reload(a.name)
+		})
+	})
+}
+
+// failWithHint shows an error on the status line, with what to do about it.
+func (s *shared) failWithHint(err error) tea.Cmd {
+	text := err.Error()
+	if hint := result.Hint(err); hint != "" {
+		text += ": " + hint
+	}
+	s.tell(text, true)
+	return nil
+}
+
+// edit opens the entry of a server in the user's editor, and restarts the server as the entry is then.
+func (c *configurer) edit(s *server) tea.Cmd {
+	path, line, err := c.options.Entries.Entry(s.name)
+	if err != nil {
+		return c.failWithHint(err)
+	}
+	return c.openEditor(path, line, func() tea.Msg { return later(func() tea.Cmd { return c.reload(s.name) }) })
+}
+
+// reload takes the config as it is now, and shows a server of it, which is started anew.
+func (c *configurer) reload(name string) tea.Cmd {
+	if s := c.servers.server(name); s != nil {
+		s.asked = true // its process ends
+	}
+	type loaded struct {
+		servers []*config.Server
+		err     error
+	}
+	load := func() loaded {
+		list, err := c.options.Entries.Reload(c.ctx, name)
+		return loaded{list, err}
+	}
+	return after(load, func(l loaded) tea.Cmd {
+		if s := c.servers.server(name); s != nil {
+			s.asked = false
+		}
+		if l.err != nil {
+			return c.failWithHint(l.err)
+		}
+		return c.take(l.servers, name)
+	})
+}
+
+// take shows the servers of a config; those that are new or different are started, and so is the named one.
+func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
+	var commands []tea.Cmd
+	var shown []*server
+	var groups []*group
+	for _, entry := range list {
+		s := c.servers.server(entry.Name)
+		same := s != nil && s.name != name && s.config.Identity() == entry.Identity()
+		g := c.tree.groupOf(entry.Name)
+		if s == nil {
+			s = &server{name: entry.Name}
+			g = &group{server: s, serverLists: newServerLists()}
+		}
+		if s.config = entry; !same {
+			*s = server{name: s.name, config: entry, diagnosis: s.diagnosis}
+			s.become(statusStarting, c.now())
+			commands = append(commands, c.servers.open(s))
+		}
+		shown, groups = append(shown, s), append(groups, g)
+	}
+	own := slices.DeleteFunc(slices.Clone(c.tree.groups), func(g *group) bool { return g.server != nil })
+	for _, g := range own {
+		g.closed = true
+	}
+	c.servers.list, c.tree.groups = shown, append(groups, own...)
+	c.servers.changedTools()
+	if s := c.servers.server(name); s != nil {
+		c.reveal(s)
+	} else {
+		c.tell("the config has no server "+render.Safe(name)+" any more", true)
+	}
+	return tea.Batch(commands...)
+}
+
+// welcome returns the lines of a page for somebody who has no server yet, none for others.
+func (c *configurer) welcome(width int) []string {
+	if c.options.Entries == nil || len(c.servers.list) > 0 {
+		return nil
+	}
+	lines := []string{
+		c.theme.Paint(pane.Strong, "No server is configured yet."), "",
+		c.theme.Hint(c.addKey()) + ": a command, such as", "  npx -y @modelcontextprotocol/server-everything",
+		"or an address, such as", "  https://example.org/mcp", "",
+	}
+	for _, found := range c.options.Entries.Found() {
+		lines = append(lines, c.theme.Paragraph(pane.Dim, c.safe(found), width)...)
+	}
+	more := "toolx init writes a config with what it finds in this folder and in other clients; toolx tui -- COMMAND " +
+		"shows a server without one."
+	return append(append(lines, ""), c.theme.Paragraph(pane.Dim, more, width)...)
+}

@@ -1,0 +1,77 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// someConfig is a config whose servers a test sets.
+type someConfig struct {
+	list []*config.Server
+	err  error
+}
+
+func (c *someConfig) Entry(string) (string, int, error) {
+	return "", 0, errors.New("there is no entry")
+}
+
+func (c *someConfig) Add(_ context.Context, typed string) (string, error) {
+	c.list = append(c.list, &config.Server{Name: typed, Command: typed})
+	return typed, c.err
+}
+
+func (c *someConfig) Reload(context.Context, string) ([]*config.Server, error) { return c.list, c.err }
+
+func (c *someConfig) Found() []string { return []string{"cursor has 3 servers\x1b[2J"} }
+
+// TestAddServer begins without a server, adds two, and takes a config in which others are.
+func TestAddServer(t *testing.T) {
+	d := drive(t, nil)
+	from := new(someConfig)
+	d.m.options.Entries = from
+	d.shows("No server is configured yet.", "a add a server", "cursor has 3 servers")
+	d.press("a")
+	d.shows("add a server", "Type its command")
+	d.press("text:one q?", "esc")
+	if len(from.list) != 0 || d.m.dialog != nil {
+		t.Fatal("esc adds a server")
+	}
+	add := func(name string) {
+		t.Helper()
+		d.press("a")
+		d.send(tea.PasteMsg{Content: name})
+		d.press("enter")
+		d.until(name, func() bool { return d.m.servers.server(name) != nil })
+	}
+	add("one")
+	d.send(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "one"}}})
+	add("two")
+	one := d.m.servers.server("one")
+	d.shows("▾ one ✓", "▾ two ⠋", "server two")
+	if one.status != statusReady {
+		t.Error("a server whose entry is the same is started anew")
+	}
+
+	d.press("1", "g", "e")
+	d.shows("there is no entry")
+	from.list = []*config.Server{{Name: "two", Command: "other"}, {Name: "three", Command: "three"}}
+	d.run(d.m.config.reload("three"))
+	d.until("the config", func() bool { return d.m.servers.server("three") != nil })
+	if d.m.servers.server("one") != nil || d.m.tree.groupOf("one") != nil {
+		t.Error("a server that the config has no more is shown")
+	}
+	if two := d.m.servers.server("two"); two.config.Command != "other" || two.status != statusStarting {
+		t.Errorf("a server whose entry has changed is %+v", two)
+	}
+	from.err = errors.New("line 3 is wrong")
+	d.run(d.m.config.reload("three"))
+	d.until("the error", func() bool { return d.m.note.text == "line 3 is wrong" })
+	d.shows("line 3 is wrong", "three")
+}
