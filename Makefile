@@ -31,7 +31,7 @@ MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-oracles test-model conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-oracles test-model conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -133,6 +133,12 @@ completions: ## regenerate completions/
 
 pictures: ## draw docs/pictures/ and the golden frames of the terminal interface anew
 	$(GO) test ./pkg/tui -run 'Pictures|Golden' -update
+
+screens: ## draw every screen of the terminal interface in every theme into bin/screens, to be looked at
+	$(GO) test ./pkg/tui -run Screens -screens $(CURDIR)/bin/screens
+	@if command -v rsvg-convert > /dev/null; then \
+	  for f in bin/screens/*.svg; do rsvg-convert "$$f" -o "$${f%.svg}.png"; done; \
+	else echo "rsvg-convert (Debian: librsvg2-bin) makes PNGs of them"; fi
 
 docs: ## regenerate docs/checks/README.md and docs/config-keys.md
 	$(GO) test ./pkg/doctor -run Pages -update

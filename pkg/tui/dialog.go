@@ -107,7 +107,7 @@ func (s *shared) clickDialog(x, y int) tea.Cmd {
 	if !d.place.contains(x, y) {
 		return s.closeDialog(&d.bindings[len(d.bindings)-1])
 	}
-	at := pane.At(d.answers, x-d.place.x-1)
+	at := pane.At(d.answers, x-d.place.x-2)   // within the border and the margin
 	if at < 0 || y != d.place.y+d.place.h-2 { // the last line within its border
 		return nil
 	}
@@ -131,7 +131,7 @@ func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y 
 	}
 	d.answers = pane.Spans(answers, gap)
 	last := strings.Join(answers, gap)
-	wide := min(width-4, max(d.least(), widest(d.lines)+4, theme.Width(last)+2))
+	wide := min(width-4, max(d.least(), widest(d.lines)+4, theme.Width(last)+4))
 	var lines []string
 	for _, line := range d.lines {
 		lines = append(lines, pane.Wrap(line, wide-4)...)
@@ -144,6 +144,9 @@ func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y 
 	d.place = rect{(width - wide) / 2, max(0, (height-len(lines)-2)/2), wide, len(lines) + 2}
 	if above := d.list.Top(); above > 0 && len(lines) > 4 {
 		lines[0] = theme.Paint(pane.Dim, fmt.Sprintf("%s %s above", theme.Glyphs.More, words.Count(above+1, "line")))
+	}
+	for i, line := range lines {
+		lines[i] = " " + line
 	}
 	block := theme.Block(lines, wide-2, len(lines))
 	title := theme.Paint(d.role, d.title)

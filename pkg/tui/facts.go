@@ -170,18 +170,18 @@ func (p *page) addDiagnosis(facts *factList, d *diagnosis) {
 	case d.err != nil:
 		facts.add("doctor", p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad)+" "+p.safeBlock(d.err.Error()))
 	case d.report != nil:
-		lay := func() []string { return reportLines(d.report, facts.width, p.options.Color) }
+		lay := func() []string { return p.reportLines(d.report, facts.width) }
 		facts.lines = append(facts.lines, "", p.theme.Paint(pane.Heading, "doctor"))
 		facts.lines = append(append(facts.lines, p.report.Lines(p.theme, d.report, facts.width, lay)...), "")
 	}
 }
 
 // reportLines returns a report as the command line shows it.
-func reportLines(judged *doctor.Report, width int, color bool) []string {
+func (p *page) reportLines(judged *doctor.Report, width int) []string {
 	var out strings.Builder
-	options := report.Options{Screen: render.Screen{TTY: true, Width: width, Color: color}}
+	options := report.Options{Screen: render.Screen{TTY: true, Width: width, Color: p.options.Color}}
 	_ = report.Write(&out, judged, options) // a builder takes everything
-	return strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+	return strings.Split(p.theme.Signs(strings.TrimRight(out.String(), "\n")), "\n")
 }
 
 // actionLines say which actions are possible for the server on the page.

@@ -106,7 +106,7 @@ func TestReadResource(t *testing.T) {
 		}
 	}))
 	d.press("/", "text:test://both", "enter")
-	d.shows("  • both", "test://both", "enter read the resource")
+	d.shows("  • both", "test://both", "enter read")
 	d.press("enter")
 	result := d.result()
 	d.shows("1  resource text/plain test://both", `a \x1b[31mred\x1b[0m text`, "2  resource image/png 69 B 1×1 test://pixel", "(s saves it)")
@@ -253,7 +253,7 @@ func TestListFails(t *testing.T) {
 		}
 		d.press("up")
 	}
-	d.shows("they cannot be listed", "reason", "enter list the prompts again")
+	d.shows("they cannot be listed", "reason", "enter list")
 	d.press("enter")
 	d.until("the list again", func() bool { return of.reading == nil })
 	d.shows("▸ prompts (2)")

@@ -18,14 +18,14 @@ func (m *model) always() []pane.Binding {
 	}
 	if shown := m.calls.shown; m.ofResult() && shown.item.key() != m.page.item.key() {
 		run.Help, run.Off = shown.item.kind.verb()+" "+render.Safe(shown.item.label())+" again", ""
-		run.Do = m.runAgain
+		run.Do, run.Short = m.runAgain, shown.item.kind.verb()+" again"
 	}
 	if m.focus == areaPage && m.page.ends() {
 		run.Keys = append(run.Keys, "enter")
 	}
 	bindings := []pane.Binding{
 		run,
-		{Keys: []string{"ctrl+t"}, Help: m.page.tabHelp(), Off: m.noItem(), Do: pane.Do(m.page.turn)},
+		{Keys: []string{"ctrl+t"}, Help: m.page.tabHelp(), Short: "tabs", Off: m.noItem(), Do: pane.Do(m.page.turn)},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: suspend},
 		{Keys: []string{"f1"}, Help: "help", Do: m.help},
@@ -80,7 +80,7 @@ func (m *model) common() []pane.Binding {
 	add("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments)
 	bindings = append(bindings, m.restartKey(), m.config.addKey())
 	add("W", "show or hide watching", "", pane.Do(m.toggleWatch))
-	add("z", "whole screen for this pane", "", pane.Do(func() { m.zoomed = !m.zoomed }))
+	add("z", "zoom this pane to the whole screen, and back", "", pane.Do(func() { m.zoomed = !m.zoomed }))
 	add("?", "help", "", m.help)
 	add("q", "quit", "", m.quit)
 	return bindings
@@ -202,11 +202,12 @@ func (m *model) help() tea.Cmd {
 func keyLines(theme *pane.Theme, title string, bindings []pane.Binding) []string {
 	lines := []string{theme.Paint(pane.Heading, title)}
 	for _, binding := range bindings {
-		text := fmt.Sprintf("%-18s %s", strings.Join(binding.Keys, ", "), binding.Help)
+		keys, text := fmt.Sprintf("%-18s ", strings.Join(binding.Keys, ", ")), binding.Help
 		if binding.Off != "" {
-			text = theme.Paint(pane.Dim, text+" ("+binding.Off+")")
+			lines = append(lines, theme.Paint(pane.Dim, keys+text+" ("+binding.Off+")"))
+			continue
 		}
-		lines = append(lines, text)
+		lines = append(lines, theme.Paint(pane.Strong, keys)+text)
 	}
 	return append(lines, "")
 }

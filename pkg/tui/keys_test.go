@@ -47,7 +47,7 @@ var meanings = map[string][]string{
 	"w": {"restart on save", "repeat calls too", "restart it no more"},
 	"x": {"cancel the call"},
 	"y": {"copy as toolx command"},
-	"z": {"whole screen for this pane"},
+	"z": {"zoom this pane to the whole screen, and back"},
 	"/": {"find", "search"},
 	"?": {"help"},
 	"&": {"filter"},

@@ -28,6 +28,8 @@ const (
 	minHeight   = 12
 	mediumWidth = 80
 	wideWidth   = 150
+	// roomyWidth is the width from which on panes have a margin at their left.
+	roomyWidth = 110
 	// stackHeight is the height below which a medium screen has no room for the watch pane beside the others.
 	stackHeight = 20
 )
@@ -55,13 +57,23 @@ type layout struct {
 	header rect
 	tabs   rect
 	panes  [areas]rect
+	margin int // within the border of panes, at their left
 	status rect
+}
+
+// inside returns the rectangle of what a pane shows, within its border and its margin.
+func (l *layout) inside(a area) rect {
+	r := l.panes[a]
+	return rect{r.x + 1 + l.margin, r.y + 1, r.w - 2 - l.margin, r.h - 2}
 }
 
 // arrange lays the panes out. They overlap on their borders only, and fill the screen.
 func arrange(width, height int, a arrangement) layout {
 	l := layout{status: rect{0, height - 1, width, 1}}
 	body := rect{0, 0, width, height - 1}
+	if width >= roomyWidth {
+		l.margin = 1
+	}
 	if height >= headerHeight {
 		l.header = rect{0, 0, width, 1}
 		body = rect{0, 1, width, height - 2}
@@ -127,9 +139,6 @@ func (l *layout) stack(r rect, a arrangement) {
 	}
 	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(max(4, min(share, r.h-2)))
 }
-
-// inside returns the rectangle within the border.
-func (r rect) inside() rect { return rect{r.x + 1, r.y + 1, r.w - 2, r.h - 2} }
 
 // cutLeft cuts w columns off; the last of them is the first of the rest, too: their border.
 func (r rect) cutLeft(w int) (left, rest rect) {

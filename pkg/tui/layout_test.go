@@ -55,7 +55,7 @@ func checkLayout(t *testing.T, width, height int, a arrangement) {
 		if !r.empty() && !folded && (r.w < 3 || r.h < 3) {
 			t.Errorf("%dx%d %+v: %s has no room within its border: %+v", width, height, a, area(i), r)
 		}
-		count(r.inside(), covered)
+		count(l.inside(area(i)), covered)
 	}
 	for i := range covered {
 		if covered[i] > 1 || borders[i] == 0 {

@@ -33,13 +33,13 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// paneAt returns the pane at a place of the screen, and the rectangle within its border; areas if there is none. A
+// paneAt returns the pane at a place of the screen, and the rectangle of what it shows; areas if there is none. A
 // border that panes share is that of the pane whose title it may hold.
 func (m *model) paneAt(x, y int) (area, rect) {
 	l := m.layout()
 	for i, r := range slices.Backward(l.panes[:]) {
 		if r.contains(x, y) {
-			return area(i), r.inside()
+			return area(i), l.inside(area(i))
 		}
 	}
 	return areas, rect{}
@@ -69,8 +69,8 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	local := inside.mouse(at)
 	switch {
 	case local.Y == -1:
-		const left = 2 // cells of the border before the title, from the pane's inside on
-		m.clickTitle(a, local.X-left, inside.w+2)
+		border := l.panes[a]
+		m.clickTitle(a, at.X-border.x-pane.TitleLeft-1, border.w)
 		return nil
 	case local.X < 0 || local.X >= inside.w || local.Y >= inside.h:
 		return nil // the border
@@ -94,11 +94,11 @@ func (m *model) clickTab(x int) {
 	}
 }
 
-// clickTitle goes to the tab at a column of the title of a pane, whose border has a width.
+// clickTitle goes to the tab at a column of the title of a pane, for a border of a width.
 func (m *model) clickTitle(a area, x, width int) {
 	switch a {
 	case areaWatch:
-		m.watch.ClickTitle(x)
+		m.watch.ClickTitle(x, width)
 	case areaPage:
 		m.page.clickTitle(x, width)
 	}

@@ -237,7 +237,7 @@ func (p *page) bindings() []pane.Binding {
 	if p.item.none() || p.editing() { // "]" is text now
 		return bindings
 	}
-	return append(bindings, pane.Binding{Keys: []string{"]"}, Help: p.tabHelp(), Do: pane.Do(p.turn)})
+	return append(bindings, pane.Binding{Keys: []string{"]"}, Help: p.tabHelp(), Short: "tabs", Do: pane.Do(p.turn)})
 }
 
 // String returns the name of a tab.

@@ -27,6 +27,7 @@ func (m *model) View() tea.View {
 func (m *model) screen() string {
 	if m.width < minWidth || m.height < minHeight {
 		text := fmt.Sprintf("toolx needs %d×%d cells, here are %d×%d", minWidth, minHeight, m.width, m.height)
+		text = m.theme.Signs(text)
 		return m.theme.Block(pane.Wrap(text, max(1, m.width)), m.width, m.height)
 	}
 	screen := m.compose(m.layout())
@@ -100,15 +101,16 @@ func (m *model) compose(l layout) string {
 		if r.empty() {
 			continue
 		}
-		title, block, extent := m.renderPane(a, r.inside())
+		inside := l.inside(a)
+		title, block, extent := m.renderPane(a, inside, r.w)
 		title = m.theme.Title(title, r.w)
 		place(rect{r.x + pane.TitleLeft, r.y, m.theme.Width(title), 1}, title)
 		if a == m.focus {
 			frame.Sign(r.x+1, r.y, m.theme.Glyphs.Cursor)
 		}
-		if inside := r.inside(); !inside.empty() {
+		if !inside.empty() {
 			place(inside, block)
-			frame.Bar(inside.x+inside.w, inside.y, inside.h, extent)
+			frame.Bar(r.x+r.w-1, inside.y, inside.h, extent)
 		}
 	}
 	place(l.status, m.renderStatus(l.status.w))
@@ -137,21 +139,20 @@ func (m *model) border(a area) pane.Role {
 	return pane.Dim
 }
 
-// renderPane draws what a pane has within its border, and returns its title and how much of it is visible.
-func (m *model) renderPane(a area, inside rect) (title, block string, extent pane.Extent) {
+// renderPane draws what a pane shows, and returns the title for a border of a width, and how much of it is visible.
+func (m *model) renderPane(a area, inside rect, border int) (title, block string, extent pane.Extent) {
 	width, height := inside.w, inside.h
 	switch a {
 	case areaTree:
 		return m.theme.Paint(pane.Dim, a.String()), m.tree.render(width, height), m.tree.list.Extent()
 	case areaPage:
-		title, _ = m.page.title(width + 2)
+		title, _ = m.page.title(border)
 		block = m.page.render(width, height, m.foot(width))
 		return title, block, m.page.extent()
 	case areaResult:
 		return m.theme.Paint(pane.Dim, a.String()), m.calls.render(width, height), m.calls.extent()
 	}
-	block = m.watch.Render(width, height)
-	return m.watch.Title(), block, m.watch.Extent() // the title is fitted to what was rendered
+	return m.watch.Title(border), m.watch.Render(width, height), m.watch.Extent()
 }
 
 // header returns the line above the panes: what there is, what failed, what runs, and the config. What there is no room
@@ -174,7 +175,10 @@ func (m *model) header(width int) string {
 		}
 		return []string{m.theme.Paint(role, text)}
 	}
-	servers := []string{m.theme.Paint(pane.Strong, words.Count(len(m.servers.list), "server"))}
+	servers := part(len(m.servers.list), pane.Strong, words.Count(len(m.servers.list), "server"))
+	if servers == nil {
+		servers = []string{m.theme.Paint(pane.Strong, "no servers")}
+	}
 	bad := part(failed, pane.Bad, fmt.Sprintf("%d failed", failed))
 	has := part(tools, pane.Plain, words.Count(tools, "tool"))
 	runs := part(running, pane.Accent, fmt.Sprintf("%d running", running))
@@ -242,7 +246,7 @@ const hintGap = "  "
 // placedHints returns the hints that fit, and where they stand.
 func (m *model) placedHints(width int) (texts []string, spans []pane.Span) {
 	for _, binding := range m.hints() {
-		texts = append(texts, m.theme.Hint(binding))
+		texts = append(texts, m.theme.ShortHint(binding))
 	}
 	spans = pane.Spans(texts, hintGap)
 	for len(spans) > 0 && spans[len(spans)-1].To+len(hintGap) > width {
@@ -269,7 +273,8 @@ func (m *model) hints() []pane.Binding {
 	if s := m.tree.server(); s != nil && s.down() {
 		keys = append(keys, "r")
 	}
-	for _, key := range append(keys, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "q") {
+	keys = append(keys, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "F", "y", "z", "q")
+	for _, key := range keys {
 		if binding := pane.Find(all, key); binding != nil && binding.Off == "" {
 			shown := *binding
 			shown.Keys = []string{key}

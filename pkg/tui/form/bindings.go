@@ -20,8 +20,9 @@ func (f *Form) Bindings() []pane.Binding {
 		return f.jsonBindings()
 	}
 	f.place()
-	toJSON := []pane.Binding{bind("edit as JSON", f.toJSON, "f2")}
-	return slices.Concat(f.valueBindings(), f.stateBindings(), f.rowBindings(), f.moveBindings(), toJSON)
+	toJSON := bind("edit as JSON", f.toJSON, "f2")
+	toJSON.Short = "JSON"
+	return append(slices.Concat(f.valueBindings(), f.stateBindings(), f.rowBindings(), f.moveBindings()), toJSON)
 }
 
 func (f *Form) moveBindings() []pane.Binding {
@@ -177,6 +178,7 @@ func (f *Form) newLine() { f.insert("\n") }
 func (f *Form) jsonBindings() []pane.Binding {
 	lines := func(by int) func() { return func() { f.json.down(by) } }
 	list := []pane.Binding{bind("back to the fields", f.toFields, "f2")}
+	list[0].Short = "fields"
 	if f.editor == nil {
 		return append(list,
 			bind("type", f.edit, "enter"),

@@ -5,6 +5,7 @@ package pane
 
 import (
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -28,8 +29,9 @@ type Pane interface {
 type Binding struct {
 	// Keys are Bubble Tea's names of the keys ("enter", "ctrl+r", "j"); the help shows the first.
 	Keys []string
-	// Help is a short description of the action.
-	Help string
+	// Help describes the action; it begins with a verb. Short is a word for it in a line of keys; empty means the first
+	// word of Help.
+	Help, Short string
 	// Off says why the key does nothing now; empty if it works.
 	Off string
 	// Fix goes to where the reason in Off can be removed; nil if there is no such place.
@@ -41,6 +43,15 @@ type Binding struct {
 // Hint draws a binding's first key and what it does.
 func (t *Theme) Hint(b Binding) string {
 	return t.Paint(Strong, b.Keys[0]) + " " + t.Paint(Dim, b.Help)
+}
+
+// ShortHint draws a binding's first key and a word for what it does.
+func (t *Theme) ShortHint(b Binding) string {
+	short := b.Short
+	if short == "" {
+		short, _, _ = strings.Cut(b.Help, " ")
+	}
+	return t.Paint(Strong, b.Keys[0]) + " " + t.Paint(Dim, short)
 }
 
 // Find returns the binding of a key, or nil.

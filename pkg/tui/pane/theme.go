@@ -1,6 +1,10 @@
 package pane
 
-import "charm.land/lipgloss/v2"
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
 
 // Role is the role of a piece of text, which decides its style.
 type Role int
@@ -40,6 +44,7 @@ type Theme struct {
 	// Tints says that the row under the cursor has a background of its own, for which 16 colours are not enough.
 	Tints bool
 
+	ascii   bool
 	styles  map[Role]lipgloss.Style
 	version int // counts changes
 }
@@ -51,7 +56,7 @@ func (t *Theme) Tint(dark bool) {
 		strong, weak = "#3a3f4b", "#26292f"
 	}
 	t.Tints = true
-	t.styles[Selected] = lipgloss.NewStyle().Background(lipgloss.Color(strong)).Bold(true)
+	t.styles[Selected] = lipgloss.NewStyle().Background(lipgloss.Color(strong))
 	t.styles[Tinted] = lipgloss.NewStyle().Background(lipgloss.Color(weak))
 }
 
@@ -85,7 +90,7 @@ type Glyphs struct {
 // NewTheme returns the theme of a terminal: color reports whether it shows colour, dark whether its
 // background is dark, ascii whether it can only show ASCII.
 func NewTheme(color, dark, ascii bool) *Theme {
-	t := &Theme{Glyphs: unicodeGlyphs(), styles: plainStyles()}
+	t := &Theme{Glyphs: unicodeGlyphs(), ascii: ascii, styles: plainStyles()}
 	if ascii {
 		t.Glyphs = asciiGlyphs()
 	}
@@ -102,6 +107,14 @@ func (t *Theme) Paint(role Role, text string) string {
 		return text
 	}
 	return style.Render(text)
+}
+
+// Signs replaces the signs in a text of toolx's own that a terminal for ASCII cannot show.
+func (t *Theme) Signs(text string) string {
+	if !t.ascii {
+		return text
+	}
+	return strings.NewReplacer("✓", "ok", "✗", "x", "·", ":", "×", "x", "…", "~").Replace(text)
 }
 
 func unicodeGlyphs() Glyphs {

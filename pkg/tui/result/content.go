@@ -202,7 +202,7 @@ func (c *content) labelLines(i, width int) []string {
 	case label == "":
 		label = "text " + exec.Bytes(int64(b.total))
 	}
-	label = fmt.Sprintf("%d  %s", i+1, render.Safe(label))
+	label = fmt.Sprintf("%d  %s", i+1, c.Theme.Signs(render.Safe(label)))
 	switch {
 	case b.image && c.Theme.Pictures:
 		label += "  (i shows it)"

@@ -58,7 +58,7 @@ func BenchmarkRender(b *testing.B) {
 	for range w.tabs {
 		b.Run(w.tabs[w.active].name(), func(b *testing.B) {
 			for b.Loop() {
-				w.Title()
+				w.Title(162)
 				w.Render(160, 50)
 			}
 		})

@@ -41,7 +41,7 @@ func FuzzWatch(f *testing.F) {
 			w.Update(tea.MouseClickMsg{X: int(b), Y: int(b)%40 - 4, Button: tea.MouseLeft})
 			w.Take(fuzzEvent(int(b), i, text))
 			frameOf(t, w, width, height)
-			w.Title()
+			w.Title(width)
 		}
 		w.Update(tea.PasteMsg{Content: text})
 		w.Dropped(len(keys))

@@ -203,14 +203,12 @@ func hostile(evil string) []exec.Event {
 // The title names all tabs where there is room, else the active one.
 func TestTitle(t *testing.T) {
 	w := newWatch(stderrLines("a", 3)...)
-	w.Render(100, 5)
-	if got := w.Title(); !strings.Contains(got, "[stderr 3]") ||
+	if got := ansi.Strip(w.Title(102)); !strings.Contains(got, "[stderr 3]") ||
 		!strings.HasSuffix(got, "wire 0 log 0 history 0 timing") {
 		t.Errorf("the title is %q", got)
 	}
-	w.Render(30, 5)
 	press(w, "left")
-	if got := w.Title(); !strings.HasSuffix(got, " 5/5") || !strings.Contains(got, "timing") {
+	if got := w.Title(32); !strings.HasSuffix(got, " 5/5") || !strings.Contains(got, "timing") {
 		t.Errorf("the short title is %q", got)
 	}
 }
@@ -232,8 +230,7 @@ func TestTitleOfLosses(t *testing.T) {
 		{28, "[stderr 3] 1/5"},
 		{1, "[stderr 3] 1/5"},
 	} {
-		w.Render(test.width, 5)
-		if got := ansi.Strip(w.Title()); got != test.want {
+		if got := ansi.Strip(w.Title(test.width + 2)); got != test.want {
 			t.Errorf("%d cells: %q, want %q", test.width, got, test.want)
 		}
 	}

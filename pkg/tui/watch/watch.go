@@ -46,7 +46,6 @@ type Watch struct {
 	timing  *timingTab
 
 	dropped int // events that the feed had no place for
-	width   int // that was drawn last
 }
 
 // New returns the pane.
@@ -114,17 +113,17 @@ func (w *Watch) Focus(on bool) {
 // Editing reports whether letters are text now.
 func (w *Watch) Editing() bool { return w.tabs[w.active].Editing() }
 
-// Title returns the tabs, for the border of the last Render, and how many events were lost. If there
-// is no room, the count is dropped first, then all tabs but the active one.
-func (w *Watch) Title() string {
-	title, _ := w.title()
+// Title returns the tabs, for a border of a width, and how many events were lost. If there is no room, the count is
+// dropped first, then all tabs but the active one.
+func (w *Watch) Title(width int) string {
+	title, _ := w.title(width)
 	return title
 }
 
-// ClickTitle goes to the tab whose name is at a column of the title, or to the next one if only the
-// active tab fits. It reports whether a tab was clicked.
-func (w *Watch) ClickTitle(x int) bool {
-	title, spans := w.title()
+// ClickTitle goes to the tab whose name is at a column of the title, for a border of a width, or to the next one if
+// only the active tab fits. It reports whether a tab was clicked.
+func (w *Watch) ClickTitle(x, width int) bool {
+	title, spans := w.title(width)
 	tab := pane.At(spans, x)
 	switch {
 	case tab >= 0:
@@ -138,8 +137,8 @@ func (w *Watch) ClickTitle(x int) bool {
 }
 
 // title also returns the position of each tab; nil if only the active one is named.
-func (w *Watch) title() (title string, spans []pane.Span) {
-	const border = 4 // cells of the border that are not the title's, beside the block
+func (w *Watch) title(width int) (title string, spans []pane.Span) {
+	const border = 2*pane.TitleLeft + 2 // cells that are not the title's
 	theme := w.look.theme
 	names := w.names()
 	for i, t := range w.tabs {
@@ -151,9 +150,9 @@ func (w *Watch) title() (title string, spans []pane.Span) {
 	if w.dropped > 0 {
 		lost = " " + theme.Paint(pane.Warn, theme.Glyphs.Warn+roughly(w.dropped)+" lost")
 	}
-	tabs, spans := theme.Tabs(pane.Plain, names, w.active)
+	tabs, spans := theme.Tabs(pane.Dim, names, w.active)
 	short := theme.Paint(pane.Strong, "["+names[w.active]+"]") + fmt.Sprintf(" %d/%d", w.active+1, len(w.tabs))
-	fits := func(title string) bool { return w.width == 0 || ansi.StringWidth(title) <= w.width-border }
+	fits := func(title string) bool { return ansi.StringWidth(title) <= width-border }
 	switch {
 	case fits(tabs + lost):
 		return tabs + lost, spans
@@ -179,7 +178,8 @@ func roughly(n int) string {
 // Bindings returns what the keys do now.
 func (w *Watch) Bindings() []pane.Binding {
 	turn := func(by int) func() tea.Cmd { return pane.Do(func() { w.turn(by) }) }
-	next := pane.Binding{Keys: []string{"]"}, Help: "next of " + strings.Join(w.names(), ", "), Do: turn(1)}
+	names := strings.Join(w.names(), ", ")
+	next := pane.Binding{Keys: []string{"]"}, Help: "next of " + names, Short: "tabs", Do: turn(1)}
 	previous := pane.Binding{Keys: []string{"["}, Help: "previous", Do: turn(-1)}
 	own := w.tabs[w.active].Bindings()
 	if w.Editing() {
@@ -224,7 +224,6 @@ func (w *Watch) Update(msg tea.Msg) tea.Cmd {
 
 // Render draws exactly width by height cells.
 func (w *Watch) Render(width, height int) string {
-	w.width = width
 	if width <= 0 || height <= 0 {
 		return w.look.theme.Block(nil, width, height)
 	}

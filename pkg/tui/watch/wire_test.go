@@ -143,8 +143,8 @@ func TestDropped(t *testing.T) {
 	w.Dropped(0)
 	w.Render(120, 10)
 	shows(t, w, "no answer?", "¬waits")
-	if !strings.Contains(w.Title(), "7 lost") {
-		t.Errorf("the title is %q", w.Title())
+	if !strings.Contains(w.Title(120), "7 lost") {
+		t.Errorf("the title is %q", w.Title(120))
 	}
 	take(w, received(20, "a", `{"id":1,"result":{}}`))
 	shows(t, w, "20 ms", "¬no answer?", "¬waits")
