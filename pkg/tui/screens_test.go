@@ -92,6 +92,7 @@ func scenes() map[string]scene {
 				d.call()
 			}
 			d.press("4", "]", "]", "]")
+			d.until("the calls", func() bool { return strings.Contains(d.frame(), "history 5") })
 		},
 		"14-doctor": func(d *driver) {
 			d.m.options.Examine = func(context.Context, string) (*doctor.Report, error) { return diagnosed(), nil }
@@ -129,6 +130,34 @@ func scenes() map[string]scene {
 			d.press("j")
 			d.m.watch.Select("weather", "")
 		},
+		"26-first": func(d *driver) {
+			fresh := drive(d.t, nil)
+			fresh.m.options.Entries = new(someConfig)
+			fresh.m.theme.Change(d.m.theme)
+			fresh.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+			*d = *fresh
+		},
+		"27-add": func(d *driver) {
+			d.m.options.Entries = new(someConfig)
+			d.press("a", "text:npx -y @modelcontextprotocol/server-everything")
+		},
+		"28-follow": func(d *driver) {
+			d.show("zwave__network")
+			d.call()
+			d.m.updateEvents(eventsMsg{events: []exec.Event{
+				servers.NewFrameSent(noon(), "zwave", []byte(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"network"}}`)),
+				servers.NewFrameReceived(noon(), "zwave", 4, []byte(`{"jsonrpc":"2.0","id":3,"result":`+network+`}`)),
+				servers.StderrLine{Time: exec.Time{At: noon()}, Server: "zwave", Text: "3 nodes were asked"},
+			}})
+			d.press("F")
+		},
+		"29-resources": func(d *driver) {
+			theme := d.m.theme
+			*d = *library(d.t)
+			d.m.theme.Change(theme)
+			d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+		},
+		"30-zoomed": func(d *driver) { d.show("zwave__explain"); d.call(); d.press("z") },
 		"25-wide": func(d *driver) {
 			d.send(tea.WindowSizeMsg{Width: 180, Height: 40})
 			d.show("zwave__list_zwave_devices")
@@ -273,9 +302,13 @@ func chatter() []exec.Event {
 	}
 }
 
-// Every screen fits, on every kind of terminal. With -screens it is also drawn as a picture to be looked at.
+// Every screen fits, and has only what the terminal can show. With -screens it is drawn as a picture to be looked at,
+// on every kind of terminal.
 func TestScreens(t *testing.T) {
 	for kind, look := range looks() {
+		if *screens == "" && look.color && !look.ascii {
+			continue // these can show everything
+		}
 		for name, scene := range scenes() {
 			t.Run(name+"-"+kind, func(t *testing.T) {
 				d := furnished(t)

@@ -223,8 +223,8 @@ func (t *tree) foundLine(r row, width int) string {
 	default:
 		line = t.theme.Paint(pane.Dim, "toolx "+t.theme.Glyphs.Dot+" ") + line
 	}
-	if badges := strings.Join(render.Badges(r.item.Tool), " "); badges != "" {
-		line += "  " + t.theme.Paint(pane.Badge, badges)
+	if badges := t.badges(r.item, width); badges != "" {
+		line += "  " + badges
 	}
 	told := words.FirstLine(words.Head(r.item.Description, 4*width))
 	if r.item.kind != kindTool {

@@ -420,7 +420,7 @@ func (s *shared) sign(of *server) (pane.Role, string) {
 	return role, sign
 }
 
-// itemLine draws an item with its badges; a long name is cut before its badges are.
+// itemLine draws an item with those of its badges that fit.
 func (t *tree) itemLine(r row, width int) string {
 	one, sign := r.item, t.theme.Glyphs.Bullet
 	switch {
@@ -434,11 +434,30 @@ func (t *tree) itemLine(r row, width int) string {
 		indent = "    "
 	}
 	name := indent + sign + " " + render.Safe(one.label())
-	badges := strings.Join(render.Badges(one.Tool), " ")
-	if badges == "" || len(name)+len(badges)+2 > width {
-		return t.theme.Cut(name, width)
+	if badges := t.badges(one, width-t.theme.Width(name)-2); badges != "" {
+		return name + "  " + badges
 	}
-	return name + "  " + t.theme.Paint(pane.Badge, badges)
+	return t.theme.Cut(name, width)
+}
+
+// badges returns what an item says of itself, as far as there is room. What may destroy something warns.
+func (s *shared) badges(of item, room int) string {
+	line := ""
+	for _, badge := range render.Badges(of.Tool) {
+		role := pane.Badge
+		switch badge {
+		case "destructive":
+			role = pane.Warn
+		case "read-only":
+			role = pane.Good
+		}
+		more := strings.TrimPrefix(line+" "+s.theme.Paint(role, badge), " ")
+		if s.theme.Width(more) > room {
+			break
+		}
+		line = more
+	}
+	return line
 }
 
 // click moves the cursor to the row at a place. A second click on a group, or a click on its sign,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/markdown"
@@ -30,6 +32,9 @@ func (p *page) tell(width int) []string {
 	})
 }
 
+// maxBadges is wider than all badges of an item.
+const maxBadges = 100
+
 // heading returns an item's title and badges in a line; empty if it has neither.
 func (p *page) heading() string {
 	tool := p.item.Tool
@@ -37,8 +42,8 @@ func (p *page) heading() string {
 	if tool.Title != "" && tool.Title != tool.Plain {
 		parts = append(parts, p.theme.Paint(pane.Heading, render.Safe(tool.Title)))
 	}
-	if badges := render.Badges(tool); len(badges) > 0 {
-		parts = append(parts, p.theme.Paint(pane.Badge, strings.Join(badges, " ")))
+	if badges := p.badges(p.item, maxBadges); badges != "" {
+		parts = append(parts, badges)
 	}
 	return strings.Join(parts, "  ")
 }
@@ -65,8 +70,12 @@ func (p *page) introLines(width, height int) []string {
 		return nil
 	}
 	lines := slices.Clone(whole[:min(len(whole), room)])
-	if rest := len(whole) - len(lines); rest > 0 {
-		lines[len(lines)-1] = p.theme.Cut(lines[len(lines)-1], width-2) + " " + p.theme.Glyphs.More
+	if len(lines) < len(whole) {
+		for len(lines) > 1 && strings.TrimSpace(ansi.Strip(lines[len(lines)-1])) == "" {
+			lines = lines[:len(lines)-1]
+		}
+		last := len(lines) - 1
+		lines[last] = p.theme.Cut(lines[last], width-2) + " " + p.theme.Glyphs.More
 	}
 	return append(lines, "")
 }

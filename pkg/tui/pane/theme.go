@@ -109,6 +109,9 @@ func (t *Theme) Paint(role Role, text string) string {
 	return style.Render(text)
 }
 
+// DrawsPixels reports whether the terminal has the signs and the colours that pictures are drawn with.
+func (t *Theme) DrawsPixels() bool { return t.Tints && !t.ascii }
+
 // Signs replaces the signs in a text of toolx's own that a terminal for ASCII cannot show.
 func (t *Theme) Signs(text string) string {
 	if !t.ascii {

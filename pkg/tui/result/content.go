@@ -22,7 +22,8 @@ type block struct {
 	total    int    // the size of all that it says, in bytes
 	cut      bool   // text is not all of it
 	image    bool
-	markdown bool // the server says so
+	raw      json.RawMessage // of an image
+	markdown bool            // the server says so
 }
 
 // blockOf reads a block, with at most that many bytes of its text.
@@ -44,6 +45,9 @@ func blockOf(raw json.RawMessage, most int) block {
 	}
 	if bytes, image := carries(kind, members); bytes {
 		b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: image}
+		if image {
+			b.raw = raw
+		}
 		if kind == "resource" {
 			_, resource := membersOf(members["resource"])
 			b.label = labelOf(b.label, resource, "uri")
@@ -170,7 +174,7 @@ func (c *content) switchMarkdown() {
 
 // compose returns the lines of all blocks.
 func (c *content) compose(width int) []string {
-	theme := c.Theme
+	theme, left := c.Theme, maxDrawnPixels
 	var lines []string
 	for i, b := range c.blocks {
 		if i > 0 {
@@ -180,6 +184,10 @@ func (c *content) compose(width int) []string {
 			lines = append(lines, theme.Paint(pane.Heading, theme.Cut(render.Safe(b.role), width)))
 		}
 		lines = append(lines, c.labelLines(i, width)...)
+		if b.image && theme.DrawsPixels() {
+			drawn, pixels := drawPicture(b.raw, width, left)
+			lines, left = append(lines, drawn...), left-pixels
+		}
 		lines = append(lines, c.textLines(b, width)...)
 	}
 	if c.rest > 0 {

@@ -150,7 +150,7 @@ func (g *gallery) show(at int) error {
 
 // draw draws an image at its size, scaled down if there is less room.
 func (g *gallery) draw(data []byte, s screen) error {
-	picture, err := readPicture(data)
+	picture, err := readPicture(data, maxPixels)
 	if err != nil {
 		return err
 	}

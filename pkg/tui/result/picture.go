@@ -84,12 +84,13 @@ func writeSixel(out io.Writer, picture image.Image) error {
 // maxPixels bounds the memory for an image, because a small file can hold a huge one.
 const maxPixels = 64 << 20
 
-func readPicture(data []byte) (image.Image, error) {
+// readPicture reads a picture of at most most pixels.
+func readPicture(data []byte, most int) (image.Image, error) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("%w; s saves it", err)
 	}
-	if config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height {
+	if config.Width <= 0 || config.Height <= 0 || config.Width > most/config.Height {
 		return nil, fmt.Errorf("%s of %d×%d is too large; s saves it", format, config.Width, config.Height)
 	}
 	if format == "png" {
@@ -141,8 +142,22 @@ func (s *smaller) Bounds() image.Rectangle {
 	return image.Rect(0, 0, max(1, int(float64(from.Dx())/s.scale)), max(1, int(float64(from.Dy())/s.scale)))
 }
 
-// At implements image.Image.
+// maxSamples is how many pixels of a row, and of a column, are mixed into one.
+const maxSamples = 4
+
+// At implements image.Image. A pixel is mixed from some of those that it stands for, so that thin lines stay.
 func (s *smaller) At(x, y int) color.Color {
 	from := s.Image.Bounds()
-	return s.Image.At(from.Min.X+int(float64(x)*s.scale), from.Min.Y+int(float64(y)*s.scale))
+	n := min(maxSamples, max(1, int(s.scale)))
+	var red, green, blue, alpha uint32
+	for i := range n * n {
+		dx, dy := float64(i%n)/float64(n), float64(i/n)/float64(n)
+		at := s.Image.At(
+			min(from.Max.X-1, from.Min.X+int((float64(x)+dx)*s.scale)),
+			min(from.Max.Y-1, from.Min.Y+int((float64(y)+dy)*s.scale)))
+		r, g, b, a := at.RGBA()
+		red, green, blue, alpha = red+r, green+g, blue+b, alpha+a
+	}
+	of := uint32(n * n)
+	return color.RGBA64{uint16(red / of), uint16(green / of), uint16(blue / of), uint16(alpha / of)}
 }

@@ -105,11 +105,11 @@ func TestBrokenPNG(t *testing.T) {
 	const pixels = 33 // where they begin: behind the signature and the header
 	remark := append([]byte{0, 0, 0, 2}, "tEXtab\x00\x00\x00\x00"...)
 	broken := slices.Concat(file.Bytes()[:pixels], remark, file.Bytes()[pixels:])
-	if picture, err := readPicture(broken); err != nil || picture.Bounds() != image.Rect(0, 0, 3, 2) {
+	if picture, err := readPicture(broken, maxPixels); err != nil || picture.Bounds() != image.Rect(0, 0, 3, 2) {
 		t.Errorf("%v, %v", picture, err)
 	}
 	broken[pixels+len(remark)+9]++
-	if _, err := readPicture(broken); err == nil {
+	if _, err := readPicture(broken, maxPixels); err == nil {
 		t.Error("broken pixels are shown")
 	}
 }
@@ -121,7 +121,7 @@ func FuzzPicture(f *testing.F) {
 	f.Add([]byte("GIF89a"))
 	f.Add([]byte("\xff\xd8\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if picture, err := readPicture(data); err == nil && picture.Bounds().Dx() > maxPixels {
+		if picture, err := readPicture(data, maxPixels); err == nil && picture.Bounds().Dx() > maxPixels {
 			t.Errorf("a picture of %v", picture.Bounds())
 		}
 	})
@@ -137,7 +137,8 @@ func TestPictureBomb(t *testing.T) {
 	binary.BigEndian.PutUint32(header[4:], 1<<15)
 	binary.BigEndian.PutUint32(header[8:], 1<<15)
 	binary.BigEndian.PutUint32(file.Bytes()[29:], crc32.ChecksumIEEE(header))
-	if _, err := readPicture(file.Bytes()); err == nil || err.Error() != "png of 32768×32768 is too large; s saves it" {
+	_, err := readPicture(file.Bytes(), maxPixels)
+	if err == nil || err.Error() != "png of 32768×32768 is too large; s saves it" {
 		t.Errorf("a picture of 2^30 pixels: %v", err)
 	}
 }
