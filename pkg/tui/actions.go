@@ -187,6 +187,32 @@ func (m *model) toggleWatch() {
 	}
 }
 
+// grow makes a pane larger by cells, as far as there is room; smaller if by is negative.
+func (m *model) grow(a area, by int) {
+	m.grown[a] = m.layout().grown[a] + by
+	m.grown[a] = m.layout().grown[a] // without what there was no room for
+}
+
+// resize makes the pane with focus larger, or smaller if by is -1.
+func (m *model) resize(by int) {
+	const columns, rows = 4, 2 // of one step
+	l, a := m.layout(), m.focus
+	if a == areaPage { // the others take from it
+		by, a = -by, areaTree
+		switch {
+		case !l.panes[areaResult].empty():
+			a = areaResult
+		case l.panes[areaWatch].h > 1:
+			a = areaWatch
+		}
+	}
+	if a == areaTree || a == areaWatch && l.column() {
+		m.grow(a, by*columns)
+		return
+	}
+	m.grow(a, by*rows)
+}
+
 // toProblem goes to the field that prevents the call.
 func (m *model) toProblem() {
 	if m.page.item.fillable() && len(m.page.form.Problems()) > 0 {

@@ -54,6 +54,8 @@ var meanings = map[string][]string{
 	"+": {"open every group", "open everything below"},
 	"-": {"close every group", "close everything"},
 	"<": {"the call before"},
+	"{": {"make this pane smaller"},
+	"}": {"make this pane larger"},
 	">": {"the call after"},
 }
 

@@ -26,6 +26,7 @@ const (
 const (
 	minWidth    = 40
 	minHeight   = 12
+	leastWidth  = 20 // of a pane that the user makes smaller
 	mediumWidth = 80
 	wideWidth   = 150
 	// roomyWidth is the width from which on panes have a margin at their left.
@@ -48,7 +49,12 @@ type arrangement struct {
 	watch  bool // the watching pane is wanted
 	empty  bool // the watching pane has nothing to show
 	finds  bool // the finder has the tree's place
+	grown  sizes
 }
+
+// sizes are how many cells each pane is larger than it is by itself: the tree in width, the result in height, the watch
+// pane in whichever differs. The page has what is left.
+type sizes [areas]int
 
 // layout says where each pane is, with its border; neighbours share the border between them, and a pane of one row is
 // folded: only its title is seen, in the border above it. The first line is the header, the last one the status line. A
@@ -59,6 +65,14 @@ type layout struct {
 	panes  [areas]rect
 	margin int // within the border of panes, at their left
 	status rect
+	grown  sizes // as far as there was room
+}
+
+// size returns the size of a pane that has size cells by itself, and at least least and at most most.
+func (l *layout) size(a area, size, least, most int) int {
+	got := max(least, min(size+l.grown[a], most))
+	l.grown[a] = got - size
+	return got
 }
 
 // inside returns the rectangle of what a pane shows, within its border and its margin.
@@ -69,7 +83,7 @@ func (l *layout) inside(a area) rect {
 
 // arrange lays the panes out. They overlap on their borders only, and fill the screen.
 func arrange(width, height int, a arrangement) layout {
-	l := layout{status: rect{0, height - 1, width, 1}}
+	l := layout{status: rect{0, height - 1, width, 1}, grown: a.grown}
 	body := rect{0, 0, width, height - 1}
 	if width >= roomyWidth {
 		l.margin = 1
@@ -94,15 +108,17 @@ func arrange(width, height int, a arrangement) layout {
 
 // medium has the tree on the left, and page, result and watch stacked.
 func (l *layout) medium(body rect, a arrangement) {
-	tree, right := body.cutLeft(max(26, body.w*3/10))
+	tree, right := body.cutLeft(l.size(areaTree, max(26, body.w*3/10), leastWidth, body.w-leastWidth))
 	l.panes[areaTree] = tree
 	if a.watch {
-		share := max(5, body.h*3/10)
-		switch {
-		case a.focus == areaWatch:
-			share = max(5, body.h*6/10)
-		case body.h < stackHeight, a.empty && body.h < foldHeight:
+		share := body.h * 3 / 10
+		if a.focus == areaWatch {
+			share = body.h * 6 / 10
+		}
+		if a.focus != areaWatch && (body.h < stackHeight || a.empty && body.h < foldHeight) {
 			share = 1
+		} else {
+			share = l.size(areaWatch, max(5, share), 5, body.h-3)
 		}
 		right, l.panes[areaWatch] = right.cutBottom(share)
 	}
@@ -111,11 +127,11 @@ func (l *layout) medium(body rect, a arrangement) {
 
 // wide has the watch pane as a column on the right.
 func (l *layout) wide(body rect, a arrangement) {
-	tree, rest := body.cutLeft(max(32, body.w*2/10))
+	tree, rest := body.cutLeft(l.size(areaTree, max(32, body.w*2/10), leastWidth, body.w-2*leastWidth))
 	l.panes[areaTree] = tree
 	if a.watch {
 		var watch rect
-		rest, watch = rest.cutRight(rest.w * 45 / 100)
+		rest, watch = rest.cutRight(l.size(areaWatch, rest.w*45/100, leastWidth, rest.w-leastWidth))
 		l.panes[areaWatch] = watch
 	}
 	l.stack(rest, a)
@@ -137,7 +153,38 @@ func (l *layout) stack(r rect, a arrangement) {
 	if a.focus == areaResult {
 		share = r.h * 65 / 100
 	}
-	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(max(4, min(share, r.h-2)))
+	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(l.size(areaResult, share, 4, r.h-2))
+}
+
+// column reports whether the watch pane is a column, beside the others.
+func (l *layout) column() bool { return l.panes[areaWatch].y == l.panes[areaTree].y }
+
+// borderAt returns the pane whose size a border at a place sets; areas if there is none.
+func (l *layout) borderAt(x, y int) area {
+	tree, page, result, watch := l.panes[areaTree], l.panes[areaPage], l.panes[areaResult], l.panes[areaWatch]
+	on := func(r rect) bool { return r.contains(x, y) }
+	switch {
+	case !l.tabs.empty() || tree.empty():
+	case on(tree) && x == tree.x+tree.w-1:
+		return areaTree
+	case on(result) && y == result.y && !page.empty():
+		return areaResult
+	case on(watch) && (l.column() && x == watch.x || !l.column() && y == watch.y && watch.h > 1):
+		return areaWatch
+	}
+	return areas
+}
+
+// beyond returns how many cells a border of a pane has to move to be at a place; what makes the pane larger is positive.
+func (l *layout) beyond(a area, x, y int) int {
+	r := l.panes[a]
+	switch {
+	case a == areaTree:
+		return x - (r.x + r.w - 1)
+	case a == areaWatch && l.column():
+		return r.x - x
+	}
+	return r.y - y
 }
 
 // cutLeft cuts w columns off; the last of them is the first of the rest, too: their border.

@@ -36,6 +36,8 @@ type model struct {
 	width, height int
 	focus         area
 	zoomed        bool
+	grown         sizes
+	dragged       area // whose border the mouse moves, areas if it moves none
 	watching      bool // the watching pane is wanted
 	ticking       bool
 
@@ -74,7 +76,7 @@ func newModel(ctx context.Context, options Options) *model {
 	}
 	s := &shared{ctx: ctx, options: options, now: options.Now, theme: pane.NewTheme(options.Color, true, options.ASCII)}
 	m := &model{
-		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, wanted: options.Start,
+		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, dragged: areas, wanted: options.Start,
 		tree: newTree(s),
 		watch: watch.New(s.theme, watch.Options{
 			History: options.History, Program: options.Program, AdHoc: options.AdHoc,

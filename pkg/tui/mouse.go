@@ -9,7 +9,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// updateMouse scrolls the pane under the pointer, and handles clicks: on tabs, on key hints, and inside the panes.
+// updateMouse scrolls the pane under the pointer, moves borders, and handles clicks: on tabs, on key hints, and inside
+// the panes.
 func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	switch msg := msg.(type) {
@@ -21,7 +22,15 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 		if a, inside := m.paneAt(at.X, at.Y); a < areas {
 			return m.parts[a].update(tea.MouseWheelMsg(inside.mouse(at)))
 		}
+	case tea.MouseMotionMsg:
+		if m.dragged < areas {
+			l := m.layout()
+			m.grow(m.dragged, l.beyond(m.dragged, at.X, at.Y))
+		}
+	case tea.MouseReleaseMsg:
+		m.dragged = areas
 	case tea.MouseClickMsg:
+		m.dragged = areas
 		switch {
 		case at.Button != tea.MouseLeft:
 		case m.dialog != nil:
@@ -65,8 +74,12 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	if a == areas {
 		return nil
 	}
-	m.setFocus(a)
+	m.dragged = l.borderAt(at.X, at.Y)
 	local := inside.mouse(at)
+	if m.dragged < areas && local.Y != -1 {
+		return nil // a border without a title
+	}
+	m.setFocus(a)
 	switch {
 	case local.Y == -1:
 		border := l.panes[a]

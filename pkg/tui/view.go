@@ -66,7 +66,7 @@ func over(theme *pane.Theme, screen, box string, x, y int) string {
 func (m *model) layout() layout {
 	return arrange(m.width, m.height, arrangement{
 		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching, finds: m.tree.typing,
-		empty: m.watch.Empty(),
+		empty: m.watch.Empty(), grown: m.grown,
 	})
 }
 
