@@ -175,7 +175,8 @@ func (l *layout) borderAt(x, y int) area {
 	return areas
 }
 
-// beyond returns how many cells a border of a pane has to move to be at a place; what makes the pane larger is positive.
+// beyond returns how many cells a border of a pane has to move to be at a place; what makes the pane larger is
+// positive.
 func (l *layout) beyond(a area, x, y int) int {
 	r := l.panes[a]
 	switch {

@@ -76,8 +76,9 @@ func newModel(ctx context.Context, options Options) *model {
 	}
 	s := &shared{ctx: ctx, options: options, now: options.Now, theme: pane.NewTheme(options.Color, true, options.ASCII)}
 	m := &model{
-		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, dragged: areas, wanted: options.Start,
-		tree: newTree(s),
+		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, dragged: areas,
+		wanted: options.Start,
+		tree:   newTree(s),
 		watch: watch.New(s.theme, watch.Options{
 			History: options.History, Program: options.Program, AdHoc: options.AdHoc,
 			Hide: options.Hide, Now: options.Now,

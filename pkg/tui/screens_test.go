@@ -130,13 +130,7 @@ func scenes() map[string]scene {
 			d.press("j")
 			d.m.watch.Select("weather", "")
 		},
-		"26-first": func(d *driver) {
-			fresh := drive(d.t, nil)
-			fresh.m.options.Entries = new(someConfig)
-			fresh.m.theme.Change(d.m.theme)
-			fresh.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-			*d = *fresh
-		},
+		"26-first": func(d *driver) { d.m.options.Entries = new(someConfig) },
 		"27-add": func(d *driver) {
 			d.m.options.Entries = new(someConfig)
 			d.press("a", "text:npx -y @modelcontextprotocol/server-everything")
@@ -152,10 +146,9 @@ func scenes() map[string]scene {
 			d.press("F")
 		},
 		"29-resources": func(d *driver) {
-			theme := d.m.theme
-			*d = *library(d.t)
-			d.m.theme.Change(theme)
-			d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+			d.m.tree.reveal(itemKey{kindPrompt, "zwave__evening"})
+			d.m.showSelected()
+			d.m.setFocus(areaPage)
 		},
 		"30-zoomed": func(d *driver) { d.show("zwave__explain"); d.call(); d.press("z") },
 		"25-wide": func(d *driver) {
@@ -312,10 +305,18 @@ func TestScreens(t *testing.T) {
 		for name, scene := range scenes() {
 			t.Run(name+"-"+kind, func(t *testing.T) {
 				d := furnished(t)
+				switch name {
+				case "26-first":
+					d = drive(t, nil)
+				case "29-resources":
+					d = library(t)
+				}
 				d.m.theme.Change(look.theme())
 				d.m.options.Color, d.m.options.ASCII = look.color, look.ascii
 				d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-				d.server("zwave")
+				if len(d.m.servers.list) > 0 {
+					d.server("zwave")
+				}
 				scene(d)
 				d.look(name+"-"+kind, look)
 			})
