@@ -165,21 +165,15 @@ type timeFlag struct {
 	unlimited bool // "none" is a value too, and means config.Unlimited
 }
 
-// Set implements pflag.Value. A bare number ("5", "1.5") is a number of seconds. globalFlags.check refuses negative
-// times, when all flags are read.
+// Set implements pflag.Value. globalFlags.check refuses negative times, when all flags are read.
 func (f timeFlag) Set(text string) error {
 	if f.unlimited && text == "none" {
 		*f.limit = config.Unlimited
 		return nil
 	}
-	timed := text
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		timed += "s"
-	}
-	duration, err := time.ParseDuration(timed)
+	duration, err := config.ParseTime(text)
 	if err != nil {
-		const fix = "write for example 5 (seconds), 30s, 500ms or 1m30s"
-		return &config.UnitError{Text: "'" + text + "' is not a time", Fix: fix}
+		return err
 	}
 	*f.limit = duration
 	return nil

@@ -102,38 +102,43 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		entries = &tuiConfig{toolbox: box, names: o.names, guards: o.guards}
 	}
 	return app.crashed(app.showTUI(ctx, tui.Options{
-		In:        app.Console.In,
-		Out:       app.stdout,
-		Servers:   shown,
-		Pool:      box.pool,
-		Executor:  box.executor,
-		Bus:       app.bus,
-		Local:     !box.adHoc && len(o.names) == 0,
-		Config:    box.configName(),
-		Folder:    o.repeatIn(box),
-		History:   stateFile("history.jsonl"),
-		Program:   app.mask.Text(program),
-		AdHoc:     adHoc,
-		Start:     o.start,
-		Questions: questions,
-		OpenPage:  o.answers.opener(),
-		Request: func(call exec.Call) (json.RawMessage, error) {
-			prepared, err := box.executor.Prepare(ctx, call)
-			if err != nil {
-				return nil, err
-			}
-			return box.requestOf(prepared, 0)
-		},
-		Examine:  box.examineOne,
-		Entries:  entries,
-		Sources:  box.sources,
-		Develop:  o.develop,
-		Fetching: servers.Fetching,
-		Memory:   doctor.Memory,
-		Hide:     app.mask.Text,
-		Color:    app.Console.Color,
-		ASCII:    !speaksUTF8(os.Getenv),
+		In:       app.Console.In,
+		Out:      app.stdout,
+		Servers:  shown,
+		Pool:     box.pool,
+		Executor: box.executor,
+		Bus:      app.bus,
+		Local:    !box.adHoc && len(o.names) == 0,
+		Config:   box.configName(),
+		Folder:   o.repeatIn(box),
+		History:  stateFile("history.jsonl"),
+
+		Favourites: stateFile("favourites.json"),
+		Program:    app.mask.Text(program),
+		AdHoc:      adHoc,
+		Start:      o.start,
+		Questions:  questions,
+		OpenPage:   o.answers.opener(),
+		Request:    func(call exec.Call) (json.RawMessage, error) { return box.nextRequest(ctx, call) },
+		Examine:    box.examineOne,
+		Entries:    entries,
+		Sources:    box.sources,
+		Develop:    o.develop,
+		Fetching:   servers.Fetching,
+		Memory:     doctor.Memory,
+		Hide:       app.mask.Text,
+		Color:      app.Console.Color,
+		ASCII:      !speaksUTF8(os.Getenv),
 	}), stateFile("crash.txt"))
+}
+
+// nextRequest returns the request that would be sent for a call.
+func (b *toolbox) nextRequest(ctx context.Context, call exec.Call) (json.RawMessage, error) {
+	prepared, err := b.executor.Prepare(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	return b.requestOf(prepared, 0)
 }
 
 // configName names the config for the screen: the last of its files, which wins, and how many others there are. It is

@@ -667,6 +667,21 @@ func (e *UnitError) Error() string { return e.Text }
 // Hint says what to write instead.
 func (e *UnitError) Hint() string { return e.Fix }
 
+// ParseTime reads a time as a person types it: "5" and "1.5" are seconds, "30s", "500ms" and "1m30s" say their unit.
+// The error is a *UnitError.
+func ParseTime(text string) (time.Duration, error) {
+	timed := text
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		timed += "s"
+	}
+	duration, err := time.ParseDuration(timed)
+	if err != nil {
+		const fix = "write for example 5 (seconds), 30s, 500ms or 1m30s"
+		return 0, &UnitError{Text: "'" + text + "' is not a time", Fix: fix}
+	}
+	return duration, nil
+}
+
 // parseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, because nobody can tell its
 // unit; so are negative times. The error is a *UnitError.
 func parseDuration(text string) (time.Duration, error) {

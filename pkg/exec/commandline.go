@@ -17,9 +17,9 @@ import (
 // CommandLine returns the toolx command that calls tool with arguments, a JSON object, quoted to be pasted into a shell
 // (see pasteQuote). ParseArgs reads the same object from it. Text and numbers become --arg k=v where the schema reads
 // them back unchanged, everything else --arg k:=JSON, and what no single argument can express goes into --args. The
-// command line of a server that is in no config follows "--".
-func CommandLine(tool *Tool, arguments json.RawMessage) string {
-	return strings.Join(withLaunch(tool, callWords(tool, arguments)...), " ")
+// command line of a server that is in no config follows "--". flags stand after the arguments.
+func CommandLine(tool *Tool, arguments json.RawMessage, flags ...string) string {
+	return strings.Join(withLaunch(tool, append(callWords(tool, arguments), words.Texts(flags, pasteQuote)...)...), " ")
 }
 
 // ReadLine returns the toolx command that reads a resource, which resource describes
@@ -29,10 +29,10 @@ func ReadLine(resource *Tool) string {
 }
 
 // PromptLine returns the toolx command that gets a prompt with arguments, a JSON object
-// of texts; quoted as CommandLine does.
-func PromptLine(prompt *Tool, arguments json.RawMessage) string {
-	words := append([]string{"toolx", "prompts", "get", pasteQuote(prompt.Name)}, argumentWords(prompt, arguments)...)
-	return strings.Join(withLaunch(prompt, words...), " ")
+// of texts, and flags; quoted as CommandLine does.
+func PromptLine(prompt *Tool, arguments json.RawMessage, flags ...string) string {
+	parts := append([]string{"toolx", "prompts", "get", pasteQuote(prompt.Name)}, argumentWords(prompt, arguments)...)
+	return strings.Join(withLaunch(prompt, append(parts, words.Texts(flags, pasteQuote)...)...), " ")
 }
 
 // withLaunch puts the flags that find a tool, and the command line of its server or its

@@ -27,6 +27,7 @@ type call struct {
 	item      item
 	name      string // of what is run; of a template, that of the resource it makes
 	arguments json.RawMessage
+	limit     time.Duration // without progress; zero: the config decides
 	started   time.Time
 	sent      time.Time // when the server was up and the tool was asked; zero before
 	ended     time.Time
@@ -66,6 +67,8 @@ type calls struct {
 	shown *call
 	last  int
 	view  *result.View
+	// limits are the time limits that the user has set.
+	limits map[itemKey]timeLimit
 	// server returns a server by its name, or nil.
 	server func(name string) *server
 }
@@ -76,7 +79,7 @@ func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
 	cs.last++
 	c := &call{
 		id: "tui-" + strconv.Itoa(cs.last), item: one, name: one.Name, arguments: arguments,
-		started: cs.now(), cancel: cancel, done: make(chan struct{}),
+		limit: cs.limits[one.key()].limit, started: cs.now(), cancel: cancel, done: make(chan struct{}),
 	}
 	if one.kind == kindTemplate {
 		c.name = one.Server + exec.Separator + uriOf(arguments)
@@ -129,6 +132,7 @@ func (c *call) run(ctx context.Context, executor *exec.Executor, session *server
 	return executor.Call(ctx, exec.Call{
 		ID: c.id, Tool: c.name, Target: current(executor.Registry, c.item.Tool), Arguments: c.arguments,
 		Confirmed: true, // the dialog has asked
+		Timeout:   c.limit,
 	})
 }
 
@@ -145,7 +149,7 @@ func (c *call) reject(executor *exec.Executor, err error) *exec.Result {
 func (c *call) operation(session *servers.Session) exec.Operation {
 	operation := exec.Operation{
 		ID: c.id, Name: c.name, Server: c.item.Server, Method: c.item.kind.request(), Arguments: c.arguments,
-		Read: exec.ReadContents,
+		Timeout: c.limit, Read: exec.ReadContents,
 		Run: func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
 			return session.ReadResource(ctx, uriOf(c.arguments), progress)
 		},

@@ -3,6 +3,7 @@ package tui
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,6 +21,8 @@ type copier struct {
 	page  *page
 	// ofResult reports whether keys apply to the call on the screen.
 	ofResult func() bool
+	// limit returns the time limit that the user has set for calls of an item, empty for none.
+	limit func(item) string
 }
 
 // subject returns what a copied command or request is made from: the call on the screen if the result
@@ -40,7 +43,11 @@ func (c *copier) commandOf(one item, arguments json.RawMessage, err error) tea.C
 	if err != nil {
 		return c.fail(err)
 	}
-	line := commandLine(one, arguments)
+	var flags []string
+	if limit := c.limit(one); limit != "" {
+		flags = []string{"--timeout", limit}
+	}
+	line := commandLine(one, arguments, flags...)
 	if c.options.Folder != "" {
 		line = exec.PasteLine("cd", c.options.Folder) + " && " + line
 	}
@@ -51,17 +58,17 @@ func (c *copier) commandOf(one item, arguments json.RawMessage, err error) tea.C
 	return c.copied(line, what)
 }
 
-// commandLine returns the command that runs an item with arguments.
-func commandLine(one item, arguments json.RawMessage) string {
+// commandLine returns the command that runs an item with arguments, and flags besides those of the item.
+func commandLine(one item, arguments json.RawMessage, flags ...string) string {
 	switch one.kind {
 	case kindTool:
-		return exec.CommandLine(one.Tool, arguments)
+		return exec.CommandLine(one.Tool, arguments, flags...)
 	case kindPrompt:
-		return exec.PromptLine(one.Tool, arguments)
+		return exec.PromptLine(one.Tool, arguments, flags...)
 	default:
 		return exec.ReadLine(&exec.Tool{
 			Name:   one.Server + exec.Separator + uriOf(arguments),
-			Launch: one.Launch, Address: one.Address, Flags: one.Flags,
+			Launch: one.Launch, Address: one.Address, Flags: append(slices.Clip(one.Flags), flags...),
 		})
 	}
 }

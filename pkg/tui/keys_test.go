@@ -12,6 +12,7 @@ import (
 // meanings are the letters that are commands, with all that they may do: one thing, in each place where it can be done.
 var meanings = map[string][]string{
 	"A": {"this server, or all", "this tool, or all"},
+	"D": {"differences from the call before"},
 	"E": {"edit and call"},
 	"F": {"follow the call: frames, stderr, history"},
 	"G": {"last", "last field", "newest, and follow"},
@@ -19,6 +20,7 @@ var meanings = map[string][]string{
 	"P": {"copy the JSON pointer"},
 	"R": {"call again"},
 	"S": {"save what is shown to a file"},
+	"T": {"limit its calls"},
 	"V": {"copy the value"},
 	"W": {"show or hide watching"},
 	"X": {"stop the server"},
@@ -51,6 +53,7 @@ var meanings = map[string][]string{
 	"/": {"find", "search"},
 	"?": {"help"},
 	"&": {"filter"},
+	"*": {"make it a favourite", "make it a favourite no more"},
 	"+": {"open every group", "open everything below"},
 	"-": {"close every group", "close everything"},
 	"<": {"the call before"},

@@ -49,6 +49,7 @@ type model struct {
 	servers       *supervisor
 	developers    *developers
 	config        *configurer
+	favourites    *favourites
 	calls         *calls
 	questions     *questions
 	suggested     *suggester
@@ -88,15 +89,21 @@ func newModel(ctx context.Context, options Options) *model {
 	m.page = &page{shared: s, forms: make(map[itemKey]filled)}
 	m.page.actions = func() []pane.Binding { return append([]pane.Binding{m.restartKey()}, m.serverKeys()...) }
 	m.page.group = func() *group { return m.tree.groupOf(m.page.server.name) }
-	m.calls = &calls{shared: s, view: result.New(s.theme), server: m.servers.server}
+	m.calls = &calls{
+		shared: s, view: result.New(s.theme), server: m.servers.server, limits: make(map[itemKey]timeLimit),
+	}
 	m.config = &configurer{shared: s, servers: m.servers, tree: m.tree, reveal: m.revealServer}
 	m.page.welcome = m.config.welcome
 	m.developers = &developers{shared: s, servers: m.servers, calls: m.calls}
+	m.copy = &copier{shared: s, calls: m.calls, page: m.page, ofResult: m.ofResult}
+	m.favourites = &favourites{shared: s, recent: m.watch.Recent}
+	m.tree.favourite, m.tree.scores = m.favourites.has, m.favourites.scores
+	m.page.limit = func() string { return m.calls.limits[m.page.item.key()].typed }
+	m.copy.limit = func(one item) string { return m.calls.limits[one.key()].typed }
 	m.typist = &typist{shared: s, editing: func() bool { return m.focused().editing() }}
 	m.questions = &questions{shared: s, calls: m.calls, typist: m.typist, quit: m.quit}
 	m.suggested = &suggester{shared: s, page: m.page, server: m.servers.server}
 	m.subscriptions = &subscriptions{shared: s, page: m.page, byName: make(map[string]*subscription)}
-	m.copy = &copier{shared: s, calls: m.calls, page: m.page, ofResult: m.ofResult}
 	m.tree.calling, m.tree.subscribed = m.calls.isRunning, m.subscriptions.has
 	m.tree.silent = func(one item) bool { return m.page.item.key() == one.key() && m.page.takesNothing() }
 	m.parts = [areas]part{
@@ -105,19 +112,25 @@ func newModel(ctx context.Context, options Options) *model {
 		areaResult: partOf(m.calls.view),
 		areaWatch:  partOf(m.watch),
 	}
-	for _, entry := range options.Servers {
+	m.addGroups()
+	m.focused().setFocus(true)
+	m.setTools()
+	return m
+}
+
+// addGroups makes the groups of the tree: the servers, then toolx's own tools, which are open where the config adds
+// some and there is no server.
+func (m *model) addGroups() {
+	for _, entry := range m.options.Servers {
 		one := &server{name: entry.Name, config: entry, status: statusStarting, since: m.now()}
 		m.servers.list = append(m.servers.list, one)
 		m.tree.groups = append(m.tree.groups, &group{server: one, serverLists: newServerLists()})
 	}
-	if options.Local {
+	if m.options.Local {
 		own := func(tool *exec.Tool) bool { return tool.Server == "" && !tool.BuiltIn }
-		ofConfig := slices.ContainsFunc(options.Executor.Registry.All(), own)
+		ofConfig := slices.ContainsFunc(m.options.Executor.Registry.All(), own)
 		m.tree.groups = append(m.tree.groups, &group{closed: len(m.servers.list) > 0 || !ofConfig})
 	}
-	m.focused().setFocus(true)
-	m.setTools()
-	return m
 }
 
 func (m *model) focused() part { return m.parts[m.focus] }
@@ -126,7 +139,7 @@ func (m *model) focused() part { return m.parts[m.focus] }
 func (m *model) Init() tea.Cmd {
 	commands := []tea.Cmd{
 		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.questions.wait(),
-		m.servers.openAll(),
+		m.servers.openAll(), m.favourites.read(),
 	}
 	if m.options.Develop {
 		for _, s := range m.servers.list {

@@ -51,6 +51,8 @@ type page struct {
 	// group returns the group of server in the tree, actions the keys for it.
 	group   func() *group
 	actions func() []pane.Binding
+	// limit returns the time limit that the user has set for calls of the item, empty for none.
+	limit func() string
 	// welcome returns what is said where no server is configured.
 	welcome func(width int) []string
 }
@@ -385,6 +387,9 @@ func (p *page) callLine() string {
 		what, _ = p.uri() // it cannot fail here
 	}
 	line := " " + p.item.kind.verb() + "s " + render.Safe(what)
+	if limit := p.limit(); limit != "" {
+		line += p.theme.Paint(pane.Dim, ", time limit "+render.Safe(limit))
+	}
 	if confirmed(p.item) != "" {
 		return p.theme.Paint(pane.Warn, "ctrl+r") + line + p.theme.Paint(pane.Dim, ", asks first")
 	}

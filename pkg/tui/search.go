@@ -53,13 +53,17 @@ func (t *tree) searchable() []row {
 
 // search returns the rows that match a pattern, best first, and toolx's own after those of servers. A word is looked
 // for in labels; where no row has all of them, its letters are, and at last it is looked for in descriptions. A word
-// after a question mark is looked for in descriptions only. letters reports whether it is letters that were found.
-func search(rows []row, pattern string) (best []row, letters bool) {
+// after a question mark is looked for in descriptions only. added are scores besides, by the names of items. letters
+// reports whether it is letters that were found.
+func search(rows []row, pattern string, added map[string]int) (best []row, letters bool) {
 	wanted := strings.Fields(strings.ToLower(pattern))
 	for way, score := range []func(row, string) int{wordScore, letterScore, descriptionScore} {
 		var list []found
 		for _, r := range rows {
 			if total := scoreOf(r, wanted, score); total > 0 {
+				if !r.item.none() {
+					total += added[r.item.Name]
+				}
 				list = append(list, found{r, total})
 			}
 		}

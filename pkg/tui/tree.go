@@ -24,11 +24,15 @@ type tree struct {
 	filter textinput.Model
 	typing bool
 	focus  bool
-	all    int // how many rows can be found
+	all    int            // how many rows can be found
+	added  map[string]int // scores of the finder, by names
 	// letters says that the letters of the pattern are found, because no row has its words.
 	letters bool
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
+	// favourite reports whether an item is a favourite, scores returns what the finder adds for items, by their names.
+	favourite func(item) bool
+	scores    func() map[string]int
 	// silent reports whether an item, which is on the page, takes no parameters.
 	silent func(item) bool
 }
@@ -156,7 +160,7 @@ func (t *tree) arrange() {
 	if t.typing {
 		all := t.searchable()
 		t.all = len(all)
-		t.rows, t.letters = search(all, t.filter.Value())
+		t.rows, t.letters = search(all, t.filter.Value(), t.added)
 		return
 	}
 	for _, g := range t.groups {
@@ -243,7 +247,7 @@ func (t *tree) setFocus(on bool) {
 }
 
 func (t *tree) startTyping() tea.Cmd {
-	t.typing = true
+	t.typing, t.added = true, t.scores()
 	t.filter.Reset()
 	t.arrange()
 	t.list.Set(0, len(t.rows))
@@ -428,6 +432,8 @@ func (t *tree) itemLine(r row, width int) string {
 		sign = t.spinner()
 	case t.subscribed(one):
 		sign = t.theme.Glyphs.On
+	case t.favourite(one):
+		sign = t.theme.Glyphs.Star
 	}
 	indent := "  "
 	if r.serverList != nil {

@@ -45,6 +45,8 @@ type Options struct {
 	Folder string
 	// History is the path of the execution log, empty if there is none.
 	History string
+	// Favourites is the path of the file with the user's favourites, empty if none are kept.
+	Favourites string
 	// Program is the command line or the address of a server of the command line, whose name is AdHoc; both are empty
 	// where there is none.
 	Program, AdHoc string

@@ -76,6 +76,7 @@ type Glyphs struct {
 	More           string // text goes on
 	Bullet         string
 	Dot            string // between a server and what it has
+	Star           string // of a favourite
 	On, Off        string // of a switch
 	Vertical       string
 	Horizontal     string
@@ -123,7 +124,7 @@ func (t *Theme) Signs(text string) string {
 func unicodeGlyphs() Glyphs {
 	return Glyphs{
 		Open: "▾", Closed: "▸", Good: "✓", Bad: "✗", Warn: "!", Cursor: "›", More: "…", Bullet: "•", Dot: "·",
-		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Joints: []rune(" ╵╷│╴╯╮┤╶╰╭├─┴┬┼"), Thumb: "┃",
+		Star: "★", On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Joints: []rune(" ╵╷│╴╯╮┤╶╰╭├─┴┬┼"), Thumb: "┃",
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
 		Filled:  "█", Hollow: "░", Left: "←", Right: "→",
@@ -133,7 +134,8 @@ func unicodeGlyphs() Glyphs {
 func asciiGlyphs() Glyphs {
 	return Glyphs{
 		Open: "-", Closed: "+", Good: "ok", Bad: "x", Warn: "!", Cursor: ">", More: "~", Bullet: "*", Dot: ":",
-		On: "(x)", Off: "( )", Vertical: "|", Horizontal: "-", Joints: []rune(" |||-+++-+++-+++"), Thumb: "#",
+		Star: "@", On: "(x)", Off: "( )",
+		Vertical: "|", Horizontal: "-", Joints: []rune(" |||-+++-+++-+++"), Thumb: "#",
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
 		Filled:  "#", Hollow: ".", Left: "<-", Right: "->",

@@ -195,6 +195,21 @@ func (w *Watch) Bindings() []pane.Binding {
 // Extent returns the visible part of the active tab.
 func (w *Watch) Extent() pane.Extent { return pane.ExtentOf(w.tabs[w.active]) }
 
+// Recent returns the names of what was called, read or got, the latest first.
+func (w *Watch) Recent() []string {
+	var names []string
+	all := &w.history.journal.all
+	for number := all.end() - 1; number >= all.first && len(names) < maxRecent; number-- {
+		if name := all.at(number).tool; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// maxRecent is how many names Recent returns.
+const maxRecent = 30
+
 // Empty reports whether the active tab has no rows to show.
 func (w *Watch) Empty() bool { return w.tabs[w.active].count() == 0 }
 
