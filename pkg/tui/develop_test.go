@@ -34,17 +34,20 @@ func (f *savedFiles) Wait(ctx context.Context) ([]string, error) {
 
 func (f *savedFiles) Close() error { close(f.closed); return nil }
 
-// restarted is a pool whose servers are opened by a function, which can be changed.
+// restarted is a pool whose server, once it was stopped, is opened by a function, which can be changed.
 type restarted struct {
 	openPool
-	open atomic.Value // func() error
+	stopped atomic.Bool
+	open    atomic.Value // func() error
 }
 
+func (p *restarted) Stop(context.Context, string) { p.stopped.Store(true) }
+
 func (p *restarted) Open(context.Context, string) (*servers.Session, error) {
-	if open, ok := p.open.Load().(func() error); ok {
+	if open, ok := p.open.Load().(func() error); ok && p.stopped.CompareAndSwap(true, false) {
 		return nil, open()
 	}
-	return nil, nil
+	return nil, nil // it runs: whoever asks wants its session
 }
 
 // TestDevelop saves a file of a server again and again: the server is restarted, what changed in its tools is shown,
