@@ -11,7 +11,6 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
-	"toolx/pkg/tui/pane"
 )
 
 const dimTool = `{"name":"control_zwave_device","title":"Control a device","annotations":{"idempotentHint":true},
@@ -141,11 +140,11 @@ func TestGoldenFeatures(t *testing.T) {
 // TestPictures draws the pictures of the documentation.
 func TestPictures(t *testing.T) {
 	d := house(t)
-	d.m.theme.Change(pane.NewTheme(true, true, false))
-	d.m.theme.Tint(true)
+	d.m.theme.Change(looks()["dark"].theme())
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("j", "enter", "text:Switch One", "tab", "space", "ctrl+r")
 	d.until("the result", func() bool { return !d.m.calls.shown.running() })
+	d.settle()
 	d.picture("call")
 	d.press("4", "]")
 	d.picture("wire")
@@ -157,9 +156,14 @@ func TestPictures(t *testing.T) {
 	d.press("2")
 	d.picture("narrow")
 
+	d = furnished(t)
+	d.m.theme.Change(looks()["dark"].theme())
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 34})
+	d.session()
+	d.picture("session")
+
 	d = library(t)
-	d.m.theme.Change(pane.NewTheme(true, true, false))
-	d.m.theme.Tint(true)
+	d.m.theme.Change(looks()["dark"].theme())
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
 	d.picture("prompt")
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // The size of a cell in pictures.
-const cellWidth, cellHeight = 8.4, 16
+const cellWidth, cellHeight = 8.43, 16
 
 // paper is what a terminal draws on: its own two colours, and the sixteen of its theme.
 type paper struct {

@@ -14,7 +14,6 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
-	"toolx/pkg/tui/pane"
 )
 
 const roomSchema = `{"type":"object","properties":{"name":{"type":"string","title":"Name","minLength":2},` +
@@ -406,7 +405,7 @@ func TestGoldenQuestions(t *testing.T) {
 		a.golden(fmt.Sprintf("question-%d", width))
 	}
 	a := asked(house(t))
-	a.m.theme.Change(pane.NewTheme(true, true, false))
+	a.m.theme.Change(looks()["dark"].theme())
 	a.send(tea.WindowSizeMsg{Width: 120, Height: 30})
 	lamps := room()
 	lamps.Server, lamps.Message = "zwave", "The battery of Switch Two is low. Who is to be told?"

@@ -137,7 +137,11 @@ func (qs *questions) render(q *question, screenWidth, screenHeight int) (box str
 	if screenWidth >= mediumWidth {
 		width = min(screenWidth-4, questionWidth)
 	}
-	inner := width - 2
+	margin := 0 // at the left
+	if screenWidth >= roomyWidth {
+		margin = 1
+	}
+	inner := width - 2 - margin
 	buttons, rects := qs.renderButtons(q, inner)
 	said := qs.said(q, inner)
 	remark := qs.remark(q, inner)
@@ -150,16 +154,20 @@ func (qs *questions) render(q *question, screenWidth, screenHeight int) (box str
 	}
 	lines := qs.theme.Scrolled(&q.list, said, head, how)
 	if fill > 0 {
-		q.drawn.form = rect{1, 1 + len(lines), inner, fill}
+		q.drawn.form = rect{1 + margin, 1 + len(lines), inner, fill}
 		lines = append(lines, strings.Split(q.form.Render(inner, fill), "\n")...)
 	}
 	lines = append(lines, remark...)
 	for i := range q.drawn.buttons {
+		q.drawn.buttons[i].x += margin
 		q.drawn.buttons[i].y += 1 + len(lines)
 	}
 	lines = append(lines, buttons...)
 	height := len(lines) + 2
-	block := qs.theme.Block(lines, inner, len(lines))
+	for i := range lines {
+		lines[i] = strings.Repeat(" ", margin) + lines[i]
+	}
+	block := qs.theme.Block(lines, inner+margin, len(lines))
 	box = qs.theme.Box(pane.Accent, qs.title(q), block, width, height, q.list.Extent())
 	q.drawn.x, q.drawn.y = (screenWidth-width)/2, max(0, (screenHeight-1-height)/2)
 	return box, q.drawn.x, q.drawn.y

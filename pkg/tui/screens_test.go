@@ -72,20 +72,42 @@ func (d *driver) show(name string) {
 	d.m.setFocus(areaPage)
 }
 
+// session calls a tool that lists devices, and shows what went over the wire meanwhile.
+func (d *driver) session() {
+	d.show("zwave__list_zwave_devices")
+	d.call()
+	c := d.m.calls.shown
+	c.ended = c.started.Add(23 * time.Millisecond)
+	d.m.updateEvents(eventsMsg{events: []exec.Event{
+		servers.NewFrameSent(c.started, "zwave", []byte(
+			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"list_zwave_devices","arguments":{}}}`)),
+		servers.NewFrameReceived(c.ended, "zwave", 4, []byte(`{"jsonrpc":"2.0","id":3,"result":`+devices+`}`)),
+	}})
+	d.press("4", "]", "3")
+	d.settle()
+}
+
+// settle waits for the events of one call, so that what they change is in the picture whatever the machine does.
+func (d *driver) settle() {
+	d.t.Helper()
+	d.until("the call in the history", func() bool { return strings.Contains(d.frame(), "history 1") })
+}
+
 func scenes() map[string]scene {
 	return map[string]scene{
-		"01-tool":   func(d *driver) { d.press("j", "enter", "text:Switch One", "tab", "space") },
-		"02-form":   func(d *driver) { d.show("zwave__make_scene"); d.press("text:Evening", "tab", "text:x", "tab") },
-		"03-text":   func(d *driver) { d.show("zwave__explain"); d.call() },
-		"04-json":   func(d *driver) { d.show("zwave__network"); d.call() },
-		"05-table":  func(d *driver) { d.show("zwave__list_zwave_devices"); d.call() },
-		"06-image":  func(d *driver) { d.show("zwave__map"); d.call() },
-		"07-failed": func(d *driver) { d.server("mail") },
-		"08-finder": func(d *driver) { d.press("/", "text:dev") },
-		"09-search": func(d *driver) { d.show("zwave__network"); d.call(); d.press("/", "text:switch") },
-		"10-asks":   func(d *driver) { d.show("zwave__remove_device"); d.press("text:Switch One", "ctrl+r") },
-		"11-help":   func(d *driver) { d.press("?") },
-		"12-wire":   func(d *driver) { d.show("zwave__get_zwave_device"); d.call(); d.press("4", "]") },
+		"00-session": (*driver).session,
+		"01-tool":    func(d *driver) { d.press("j", "enter", "text:Switch One", "tab", "space") },
+		"02-form":    func(d *driver) { d.show("zwave__make_scene"); d.press("text:Evening", "tab", "text:x", "tab") },
+		"03-text":    func(d *driver) { d.show("zwave__explain"); d.call() },
+		"04-json":    func(d *driver) { d.show("zwave__network"); d.call() },
+		"05-table":   func(d *driver) { d.show("zwave__list_zwave_devices"); d.call() },
+		"06-image":   func(d *driver) { d.show("zwave__map"); d.call() },
+		"07-failed":  func(d *driver) { d.server("mail") },
+		"08-finder":  func(d *driver) { d.press("/", "text:dev") },
+		"09-search":  func(d *driver) { d.show("zwave__network"); d.call(); d.press("/", "text:switch") },
+		"10-asks":    func(d *driver) { d.show("zwave__remove_device"); d.press("text:Switch One", "ctrl+r") },
+		"11-help":    func(d *driver) { d.press("?") },
+		"12-wire":    func(d *driver) { d.show("zwave__get_zwave_device"); d.call(); d.press("4", "]") },
 		"13-history": func(d *driver) {
 			for _, name := range []string{"list_zwave_devices", "get_zwave_device", "explain", "fails", "network"} {
 				d.show("zwave__" + name)

@@ -273,6 +273,9 @@ func (m *model) hints() []pane.Binding {
 	if s := m.tree.server(); s != nil && s.down() {
 		keys = append(keys, "r")
 	}
+	if len(m.servers.list) == 0 {
+		keys = append(keys, "a")
+	}
 	keys = append(keys, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "F", "y", "z", "q")
 	for _, key := range keys {
 		if binding := pane.Find(all, key); binding != nil && binding.Off == "" {
