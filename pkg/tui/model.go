@@ -155,7 +155,7 @@ type tickMsg struct{}
 const tickTime = 100 * time.Millisecond
 
 // tick schedules the next tickMsg, unless one is scheduled already or the screen does not change by
-// itself: every tenth of a second while something runs, every second on a server's page.
+// itself: every tenth of a second while something runs, every second on a server's page, and less often when it is old.
 func (m *model) tick() tea.Cmd {
 	busy := m.servers.opening() || m.servers.any(func(s *server) bool { return s.diagnosis.running() }) ||
 		m.servers.listing() || len(m.calls.running()) > 0 || m.note.text != ""
@@ -165,8 +165,11 @@ func (m *model) tick() tea.Cmd {
 	}
 	m.ticking = true
 	wait := time.Second
-	if busy {
+	switch {
+	case busy:
 		wait = tickTime
+	case m.now().Sub(m.page.server.since) > time.Minute:
+		wait = 5 * time.Second // nobody reads the seconds any more
 	}
 	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
 }

@@ -85,12 +85,11 @@ func (t *Theme) UnderCursor(row string, focus bool, width int) string {
 			role = Selected
 		}
 	}
-	const mark = "\x00" // a row has none
-	open, end, styled := strings.Cut(t.Paint(role, mark), mark)
-	if !styled {
+	code := t.codes[role]
+	if code.open == "" {
 		return row
 	}
-	return open + strings.ReplaceAll(row, ansi.ResetStyle, ansi.ResetStyle+open) + end
+	return code.open + strings.ReplaceAll(row, ansi.ResetStyle, ansi.ResetStyle+code.open) + code.end
 }
 
 // Block makes lines fill a rectangle exactly: each line is fitted to the width, and the list is cut or

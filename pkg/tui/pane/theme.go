@@ -45,7 +45,7 @@ type Theme struct {
 	Tints bool
 
 	ascii   bool
-	styles  map[Role]lipgloss.Style
+	codes   map[Role]code
 	version int // counts changes
 }
 
@@ -56,8 +56,18 @@ func (t *Theme) Tint(dark bool) {
 		strong, weak = "#3a3f4b", "#26292f"
 	}
 	t.Tints = true
-	t.styles[Selected] = lipgloss.NewStyle().Background(lipgloss.Color(strong))
-	t.styles[Tinted] = lipgloss.NewStyle().Background(lipgloss.Color(weak))
+	t.codes[Selected] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color(strong)))
+	t.codes[Tinted] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color(weak)))
+}
+
+// code is what begins and what ends text in a style.
+type code struct{ open, end string }
+
+// codeOf makes the code of a style once, because drawing a style takes longer than the rest of a line.
+func codeOf(style lipgloss.Style) code {
+	const mark = "\x00"
+	open, end, _ := strings.Cut(style.Render(mark), mark)
+	return code{open, end}
 }
 
 // Change makes the theme look like another. All panes share one theme, so they need not be told.
@@ -91,23 +101,30 @@ type Glyphs struct {
 // NewTheme returns the theme of a terminal: color reports whether it shows colour, dark whether its
 // background is dark, ascii whether it can only show ASCII.
 func NewTheme(color, dark, ascii bool) *Theme {
-	t := &Theme{Glyphs: unicodeGlyphs(), ascii: ascii, styles: plainStyles()}
+	t := &Theme{Glyphs: unicodeGlyphs(), ascii: ascii, codes: make(map[Role]code)}
 	if ascii {
 		t.Glyphs = asciiGlyphs()
 	}
+	styles := plainStyles()
 	if color {
-		t.styles = colorStyles(dark)
+		styles = colorStyles(dark)
+	}
+	for role, style := range styles {
+		t.codes[role] = codeOf(style)
 	}
 	return t
 }
 
-// Paint styles text for a role.
+// Paint styles text of one line for a role. Tabs become spaces, because their width varies.
 func (t *Theme) Paint(role Role, text string) string {
-	style, ok := t.styles[role]
-	if !ok || text == "" {
+	if strings.IndexByte(text, '\t') >= 0 {
+		text = strings.ReplaceAll(text, "\t", "    ")
+	}
+	code := t.codes[role]
+	if code.open == "" || text == "" {
 		return text
 	}
-	return style.Render(text)
+	return code.open + text + code.end
 }
 
 // DrawsPixels reports whether the terminal has the signs and the colours that pictures are drawn with.
