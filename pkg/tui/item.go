@@ -59,7 +59,7 @@ func (k kind) request() string { return kinds[k].request }
 type item struct {
 	*exec.Tool
 	kind kind
-	// ambiguous says that other items of the list have the same title.
+	// ambiguous reports whether other items of the list have the same title.
 	ambiguous bool
 }
 

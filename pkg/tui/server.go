@@ -52,7 +52,7 @@ type server struct {
 	development *development
 	// completes and subscribes report which capabilities it has besides lists.
 	completes, subscribes bool
-	// asked says that the user stopped it, or is restarting it.
+	// asked reports whether the user stopped it, or is restarting it.
 	asked bool
 }
 

@@ -12,9 +12,9 @@ type serverList struct {
 	kind   kind
 	items  []item
 	closed bool
-	// offered says that the server offers the list, listed that it was read.
+	// offered reports whether the server offers the list, listed whether it was read.
 	offered, listed bool
-	// reading is the session that is reading the list, nil if none is. again says that the list has
+	// reading is the session that is reading the list, nil if none is. again reports whether the list has
 	// changed since that request.
 	reading *servers.Session
 	again   bool

@@ -55,7 +55,8 @@ type suggester struct {
 }
 
 // suggest asks the server for values of the argument under the cursor whenever the argument or its text has changed;
-// typing says that the form has the focus. Only one request runs at a time, so that a slow server gets fewer of them.
+// typing reports whether the form has the focus. Only one request runs at a time, so that a slow server gets fewer of
+// them.
 func (su *suggester) suggest(typing bool) tea.Cmd {
 	wanted, ok := su.wanted()
 	if !ok || !typing {

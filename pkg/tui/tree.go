@@ -26,7 +26,7 @@ type tree struct {
 	focus  bool
 	all    int            // how many rows can be found
 	added  map[string]int // scores of the finder, by names
-	// letters says that the letters of the pattern are found, because no row has its words.
+	// letters reports whether the letters of the pattern are found, because no row has its words.
 	letters bool
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool

@@ -37,7 +37,7 @@ type Options struct {
 	Pool     Pool
 	Executor *exec.Executor
 	Bus      *exec.Bus
-	// Local says that toolx's own tools are shown too.
+	// Local reports whether toolx's own tools are shown too.
 	Local bool
 	// Config names the config for the header; empty if there is none.
 	Config string
@@ -65,7 +65,7 @@ type Options struct {
 	Entries Entries
 	// Sources watches the files that a server is made from; nil if none are watched.
 	Sources func(server string) (Sources, error)
-	// Develop says that the files of all servers are watched from the beginning.
+	// Develop reports whether the files of all servers are watched from the beginning.
 	Develop bool
 	// Fetching returns the package manager that is still fetching the server of a process, empty if none is; nil if
 	// nobody can tell.

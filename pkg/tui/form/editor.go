@@ -17,14 +17,14 @@ import (
 type editor struct {
 	text []rune
 	at   int // the cursor, before text[at]
-	// lines says that enter makes a new line.
+	// lines reports whether enter makes a new line.
 	lines bool
 	top   int // first line that is seen
 	left  int // first character that is seen, in the cursor's line
-	// all says that the whole text is selected: what is typed next replaces it.
+	// all reports whether the whole text is selected: what is typed next replaces it.
 	all bool
-	// past holds the texts that undo goes back to, oldest first. writing says that the last change was a character, so
-	// that a run of them is undone at once.
+	// past holds the texts that undo goes back to, oldest first. writing reports whether the last change was a
+	// character, so that a run of them is undone at once.
 	past    []editorState
 	writing bool
 }

@@ -29,11 +29,11 @@ type Form struct {
 	theme *pane.Theme
 	root  *field
 
-	// holdFormats says that text with the wrong format prevents the call.
+	// holdFormats reports whether text with the wrong format prevents the call.
 	holdFormats bool
 
 	focused bool
-	// typing says that text fields take letters as soon as the cursor is on them; esc ends it, enter
+	// typing reports whether text fields take letters as soon as the cursor is on them; esc ends it, enter
 	// and tab start it again.
 	typing bool
 	cursor row
@@ -47,8 +47,8 @@ type Form struct {
 	baseline []byte   // what Changed compares with
 	screen   screen
 
-	// slow says that checking against the schema takes long, so that it runs when typing ends and not
-	// at every key. stale says that a check is due.
+	// slow reports whether checking against the schema takes long, so that it runs when typing ends and not
+	// at every key. stale reports whether a check is due.
 	slow, stale bool
 	now         func() time.Time
 }

@@ -17,7 +17,7 @@ type writer struct {
 	flaws []flaw
 	// stand returns what is written in place of text that is not JSON.
 	stand func(text string) string
-	// distinct says that the second of two equal keys is left out.
+	// distinct reports whether the second of two equal keys is left out.
 	distinct bool
 }
 

@@ -7,7 +7,7 @@ type List struct {
 	top    int
 	height int // of the last Window
 	rows   int // of the list, at the last Window
-	// loose says that the list was scrolled and may not show the cursor.
+	// loose reports whether the list was scrolled and may not show the cursor.
 	loose bool
 }
 

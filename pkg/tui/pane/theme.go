@@ -36,12 +36,12 @@ const (
 type Theme struct {
 	// Glyphs are the signs that are not letters.
 	Glyphs Glyphs
-	// Clusters says that the terminal draws grapheme clusters as one sign with the width of one (mode
+	// Clusters reports whether the terminal draws grapheme clusters as one sign with the width of one (mode
 	// 2027). Bubble Tea asks the terminal for it, and then draws clusters too.
 	Clusters bool
-	// Pictures says that the terminal shows images.
+	// Pictures reports whether the terminal shows images.
 	Pictures bool
-	// Tints says that the row under the cursor has a background of its own, for which 16 colours are not enough.
+	// Tints reports whether the row under the cursor has a background of its own, for which 16 colours are not enough.
 	Tints bool
 
 	ascii   bool

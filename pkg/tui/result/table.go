@@ -252,7 +252,7 @@ func (t *table) header(shown []column, hidden, width int) string {
 	return t.theme.Fit(line, room) + t.theme.Paint(pane.Warn, t.theme.Cut(mark, width))
 }
 
-// mark says that columns are not shown.
+// mark returns the sign for columns that are not shown.
 func (t *table) mark(hidden int) string {
 	return fmt.Sprintf(" %s+%d", t.theme.Glyphs.More, hidden)
 }

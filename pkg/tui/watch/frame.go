@@ -82,7 +82,7 @@ type head struct {
 	cancels string // the id of the request that a notification cancels
 	answer  bool
 	task    string // of an answer: the state of the task that it tells, and what the server says of it
-	// toolError says that the answer reports a failed tool. Answers that are too long to keep are not checked for it.
+	// toolError reports whether a tool has failed, by the answer. Answers that are too long to keep are not checked.
 	toolError bool
 }
 

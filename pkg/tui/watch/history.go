@@ -31,7 +31,7 @@ type record struct {
 	kind      fault.Kind // of the error
 	failure   string
 	took      time.Duration
-	// cut says that the arguments are incomplete, hidden that the log masked secrets in them: neither
+	// cut reports whether the arguments are incomplete, hidden whether the log masked secrets in them: neither
 	// can be sent again as they are.
 	cut, hidden bool
 }

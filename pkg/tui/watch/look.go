@@ -18,7 +18,7 @@ type look struct {
 	now   func() time.Time
 	focus bool
 
-	// selected says that server and tool are selected on the screen; an empty server stands for toolx's own tools.
+	// selected reports whether server and tool are selected on the screen. An empty server is toolx's own tools.
 	selected     bool
 	server, tool string
 	// call names the call that is followed, from and to are its time; call is empty while none is.
