@@ -37,8 +37,9 @@ type model struct {
 	focus         area
 	zoomed        bool
 	grown         sizes
-	dragged       area // whose border the mouse moves, areas if it moves none
-	watching      bool // the watching pane is wanted
+	frame         *pane.Frame // of the screen that was drawn last
+	dragged       area        // whose border the mouse moves, areas if it moves none
+	watching      bool        // the watching pane is wanted
 	ticking       bool
 
 	tree  *tree
@@ -78,6 +79,7 @@ func newModel(ctx context.Context, options Options) *model {
 	s := &shared{ctx: ctx, options: options, now: options.Now, theme: pane.NewTheme(options.Color, true, options.ASCII)}
 	m := &model{
 		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, dragged: areas,
+		frame:  s.theme.NewFrame(0, 0),
 		wanted: options.Start,
 		tree:   newTree(s),
 		watch: watch.New(s.theme, watch.Options{

@@ -90,7 +90,8 @@ func (m *model) compose(l layout) string {
 	if !l.tabs.empty() {
 		place(l.tabs, m.theme.Fit(strings.Join(m.tabs(), ""), l.tabs.w))
 	}
-	frame := m.theme.NewFrame(m.width, m.height)
+	frame := m.frame
+	frame.Reset(m.width, m.height)
 	for _, a := range []area{areaTree, areaPage, areaResult, areaWatch, m.focus} {
 		if r := l.panes[a]; !r.empty() { // the border of the one with focus is drawn last, over that of its neighbours
 			frame.Outline(r.x, r.y, r.w, r.h, m.border(a))

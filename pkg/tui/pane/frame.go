@@ -1,6 +1,10 @@
 package pane
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 // Frame is the borders of rectangles on a screen. Rectangles that share a row or a column of cells share the border
 // there, with joints where borders meet.
@@ -10,11 +14,11 @@ type Frame struct {
 	cells []borderCell // row by row
 }
 
-// borderCell is a cell of a border; arms say where lines leave it.
+// borderCell is a cell of a border; arms say where lines leave it. A screen has thousands.
 type borderCell struct {
 	arms uint8
-	role Role
-	sign string // drawn instead of the line, where it is not empty
+	role uint8 // a Role
+	sign rune  // drawn instead of the line, where it is not zero
 }
 
 // The arms of a border cell, which index Glyphs.Joints.
@@ -27,7 +31,16 @@ const (
 
 // NewFrame returns a frame without borders, for a screen of width by height cells.
 func (t *Theme) NewFrame(width, height int) *Frame {
-	return &Frame{theme: t, width: width, cells: make([]borderCell, max(0, width*height))}
+	f := &Frame{theme: t}
+	f.Reset(width, height)
+	return f
+}
+
+// Reset removes all borders, and takes the size of the screen.
+func (f *Frame) Reset(width, height int) {
+	size := max(0, width*height)
+	f.width, f.cells = width, slices.Grow(f.cells[:0], size)[:size]
+	clear(f.cells)
 }
 
 // Outline adds the border of a rectangle in a role, which wins over those that were added before. A rectangle of one
@@ -53,11 +66,13 @@ func (f *Frame) Outline(x, y, width, height int, role Role) {
 func (f *Frame) join(x, y int, arm uint8, role Role) {
 	cell := &f.cells[y*f.width+x]
 	cell.arms |= arm
-	cell.role = role
+	cell.role = uint8(role)
 }
 
 // Sign draws a sign of one cell in place of the border there.
-func (f *Frame) Sign(x, y int, sign string) { f.cells[y*f.width+x].sign = sign }
+func (f *Frame) Sign(x, y int, sign string) {
+	f.cells[y*f.width+x].sign, _ = utf8.DecodeRuneInString(sign)
+}
 
 // Bar draws a scroll bar on the border, from y on, where an extent says that not all rows are visible.
 func (f *Frame) Bar(x, y, height int, of Extent) {
@@ -73,13 +88,13 @@ func (f *Frame) Run(y, from, to int) string {
 	role := Plain
 	for x := from; x < to; x++ {
 		cell := f.cells[y*f.width+x]
-		if cell.role != role {
+		if Role(cell.role) != role {
 			out.WriteString(f.theme.Paint(role, same.String()))
 			same.Reset()
-			role = cell.role
+			role = Role(cell.role)
 		}
-		if cell.sign != "" {
-			same.WriteString(cell.sign)
+		if cell.sign != 0 {
+			same.WriteRune(cell.sign)
 		} else {
 			same.WriteRune(f.theme.Glyphs.Joints[cell.arms])
 		}
