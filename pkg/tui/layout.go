@@ -49,6 +49,7 @@ type arrangement struct {
 	watch  bool // the watching pane is wanted
 	empty  bool // the watching pane has nothing to show
 	finds  bool // the finder has the tree's place
+	wants  int  // how many rows the page can use within its border; 0 if that is not known
 	grown  sizes
 }
 
@@ -137,8 +138,8 @@ func (l *layout) wide(body rect, a arrangement) {
 	l.stack(rest, a)
 }
 
-// stack puts the result below the page; the one with the focus gets more room. If there is room for
-// only one, that is the result, unless the page has the focus.
+// stack puts the result below the page; the one with the focus gets more room, and the result what the page cannot use.
+// If there is room for only one, that is the result, unless the page has the focus.
 func (l *layout) stack(r rect, a arrangement) {
 	const least = 3 + 4 - 1 // rows of both, with their borders
 	switch {
@@ -152,6 +153,9 @@ func (l *layout) stack(r rect, a arrangement) {
 	share := r.h * 45 / 100
 	if a.focus == areaResult {
 		share = r.h * 65 / 100
+	}
+	if a.wants > 0 && a.focus != areaPage && a.focus != areaTree { // where the page changes with every key
+		share = max(share, r.h-a.wants-1)
 	}
 	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(l.size(areaResult, share, 4, r.h-2))
 }

@@ -18,6 +18,8 @@ func TestLayoutFillsTheScreen(t *testing.T) {
 				{result: true},
 				{watch: true},
 				{watch: true, empty: true},
+				{result: true, watch: true, wants: 2},
+				{result: true, wants: 100},
 				{result: true, watch: true},
 				{zoomed: true, watch: true},
 				{result: true, watch: true, grown: sizes{500, 0, 500, 500}},

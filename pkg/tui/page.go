@@ -361,6 +361,19 @@ func (p *page) extent() pane.Extent {
 	return p.list.Extent()
 }
 
+// wants returns how many rows the page can use while something else has the focus: the form, what explains a field, and
+// how to call the tool. It is 0 where that is not known.
+func (p *page) wants() int {
+	const explained, call = 2, 1
+	switch {
+	case !p.item.fillable() || p.shown() != tabForm || p.form.AsJSON():
+		return 0
+	case p.form.Empty():
+		return 1 + call
+	}
+	return p.form.Fields() + explained + call
+}
+
 // runnable reports whether the item can be run from the tab on the screen: its form, or its
 // description if it has no form.
 func (p *page) runnable() bool {

@@ -66,7 +66,7 @@ func over(theme *pane.Theme, screen, box string, x, y int) string {
 func (m *model) layout() layout {
 	return arrange(m.width, m.height, arrangement{
 		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching, finds: m.tree.typing,
-		empty: m.watch.Empty(), grown: m.grown,
+		empty: m.watch.Empty(), grown: m.grown, wants: m.page.wants(),
 	})
 }
 
@@ -145,7 +145,11 @@ func (m *model) renderPane(a area, inside rect, border int) (title, block string
 	width, height := inside.w, inside.h
 	switch a {
 	case areaTree:
-		return m.theme.Paint(pane.Dim, a.String()), m.tree.render(width, height), m.tree.list.Extent()
+		title = a.String()
+		if m.tree.typing {
+			title = "find"
+		}
+		return m.theme.Paint(pane.Dim, title), m.tree.render(width, height), m.tree.list.Extent()
 	case areaPage:
 		title, _ = m.page.title(border)
 		block = m.page.render(width, height, m.foot(width))

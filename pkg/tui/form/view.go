@@ -47,6 +47,9 @@ func (f *Form) Render(width, height int) string {
 	return f.theme.Block(append(fill(lines, p.height), footer...), width, height)
 }
 
+// Fields returns how many rows the form has.
+func (f *Form) Fields() int { return len(f.visible()) }
+
 // Lines returns how many lines the form would take without scrolling, with those that explain the field.
 func (f *Form) Lines() int {
 	const footer = 5
