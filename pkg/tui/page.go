@@ -364,14 +364,16 @@ func (p *page) extent() pane.Extent {
 // wants returns how many rows the page can use while something else has the focus: the form, what explains a field, and
 // how to call the tool. It is 0 where that is not known.
 func (p *page) wants() int {
-	const explained, call = 2, 1
+	const call, few = 1, 3 // below few fields there is no room to explain one
 	switch {
 	case !p.item.fillable() || p.shown() != tabForm || p.form.AsJSON():
 		return 0
 	case p.form.Empty():
 		return 1 + call
+	case p.form.Fields() < few:
+		return p.form.Fields() + call
 	}
-	return p.form.Fields() + explained + call
+	return p.form.Fields() + 1 + call
 }
 
 // runnable reports whether the item can be run from the tab on the screen: its form, or its

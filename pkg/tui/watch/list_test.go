@@ -213,6 +213,26 @@ func TestTitle(t *testing.T) {
 	}
 }
 
+// A tab is empty while a server has printed nothing.
+func TestEmpty(t *testing.T) {
+	w := newWatch()
+	started := servers.ProcessStarted{Time: after(0), Server: "a", PID: 7}
+	for i, test := range []struct {
+		event exec.Event
+		empty bool
+	}{{nil, true}, {started, true}, {stderrLines("a", 1)[0], false}} {
+		if test.event != nil {
+			w.Take(test.event)
+		}
+		if w.Empty() != test.empty {
+			t.Errorf("after %d events it is empty: %t", i, w.Empty())
+		}
+	}
+	if press(w, "left"); w.Empty() {
+		t.Error("the timing has no rows to be counted, and is never empty")
+	}
+}
+
 // How many events were lost stands behind the tabs, and takes no room from them.
 func TestTitleOfLosses(t *testing.T) {
 	w := newWatch(stderrLines("a", 3)...)

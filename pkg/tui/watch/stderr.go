@@ -40,6 +40,9 @@ func (t *stderrTab) take(event exec.Event) {
 	}
 }
 
+// silent reports whether all that is shown is one mark: the process runs, and has printed nothing.
+func (t *stderrTab) silent() bool { return t.count() == 1 && t.view.row(0).mark }
+
 // started, exited and lost are the marks in the life of a process.
 func started(e servers.ProcessStarted) string { return fmt.Sprintf("process %d started", e.PID) }
 

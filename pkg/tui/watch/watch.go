@@ -210,8 +210,11 @@ func (w *Watch) Recent() []string {
 // maxRecent is how many names Recent returns.
 const maxRecent = 30
 
-// Empty reports whether the active tab has no rows to show.
-func (w *Watch) Empty() bool { return w.tabs[w.active].count() == 0 }
+// Empty reports whether the active tab has nothing to show: no rows, or only that a process was started.
+func (w *Watch) Empty() bool {
+	active := w.tabs[w.active]
+	return active.count() == 0 || active == tab(w.stderr) && w.stderr.silent()
+}
 
 func (w *Watch) names() []string {
 	names := make([]string, 0, len(w.tabs))
