@@ -43,5 +43,5 @@ func (t *typist) cover() {
 	t.beneath = t.dialog == nil && t.editing() && t.typing()
 }
 
-// uncover drops the rest of a word whose text field is gone; was says that text was typed there.
+// uncover drops the rest of a word whose text field is gone; was reports whether text was typed there.
 func (t *typist) uncover(was bool) { t.dropping = was && t.typing() }

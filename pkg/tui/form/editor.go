@@ -133,7 +133,7 @@ func (e *editor) lineEnd(at int) int {
 	return at
 }
 
-// vertical moves the cursor a line up or down; it returns false if there is no such line.
+// vertical moves the cursor a line up or down, and reports whether there is such a line.
 func (e *editor) vertical(down bool) bool {
 	e.all, e.writing = false, false
 	start := e.lineStart(e.at)

@@ -71,7 +71,7 @@ func (t table) widths(theme *pane.Theme) []int {
 	return widths
 }
 
-// table draws a table in columns; it returns false if there is no room for it.
+// table draws a table in columns, and reports whether there is room for it.
 func (w *writer) table(t table, margin string) bool {
 	widths := t.widths(w.theme)
 	total := ansi.StringWidth(margin) + len(tableGap)*(len(widths)-1)

@@ -309,7 +309,7 @@ func (t *table) fit(width int) (shown []column, hidden int) {
 	}
 }
 
-// shrink narrows the widest columns until all fit; it returns false if they cannot.
+// shrink narrows the widest columns until all fit, and reports whether they do.
 func shrink(columns []column, room int) bool {
 	for total(columns) > room {
 		wide := 0
