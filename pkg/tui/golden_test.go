@@ -158,7 +158,7 @@ func TestPictures(t *testing.T) {
 
 	d = furnished(t)
 	d.m.theme.Change(looks()["dark"].theme())
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 34})
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 28})
 	d.session()
 	d.picture("session")
 

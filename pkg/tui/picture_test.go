@@ -14,8 +14,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// The size of a cell in pictures.
-const cellWidth, cellHeight = 8.43, 16
+// The size of a cell in pictures, in whole pixels, so that the backgrounds of cells meet; and that of a font whose letters
+// are as wide.
+const (
+	cellWidth, cellHeight = 8, 15
+	fontSize              = 13.29
+)
 
 // paper is what a terminal draws on: its own two colours, and the sixteen of its theme.
 type paper struct {
@@ -74,8 +78,8 @@ func (p paper) svg(screen string, width, height int) []byte {
 	cells := uv.NewScreenBuffer(width, height)
 	uv.NewStyledString(screen).Draw(cells, cells.Bounds())
 	var out bytes.Buffer
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">`+"\n",
-		float64(width)*cellWidth+16, height*cellHeight+16)
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%g">`+"\n",
+		width*cellWidth+16, height*cellHeight+16, fontSize)
 	fmt.Fprintf(&out, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", p.page)
 	for y := range height {
 		for x := 0; x < width; {
@@ -99,16 +103,16 @@ func (p paper) writeRun(out *bytes.Buffer, cells uv.ScreenBuffer, x, y, width in
 		n += max(1, cell.Width)
 	}
 	n = max(n, 1)
-	left, top := 8+float64(x)*cellWidth, 8+y*cellHeight
+	left, top := 8+x*cellWidth, 8+y*cellHeight
 	ink, page := p.look(first.Style)
 	if page != "" {
-		fmt.Fprintf(out, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" shape-rendering="crispEdges"/>`, left, top, float64(n)*cellWidth, cellHeight, page)
+		fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, left, top, n*cellWidth, cellHeight, page)
 	}
 	if strings.TrimSpace(text) == "" {
 		return n
 	}
-	fmt.Fprintf(out, `<text x="%.1f" y="%d" xml:space="preserve" textLength="%.1f" fill="%s"%s>`,
-		left, top+12, float64(n)*cellWidth, ink, weight(first.Style))
+	fmt.Fprintf(out, `<text x="%d" y="%d" xml:space="preserve" textLength="%d" fill="%s"%s>`,
+		left, top+11, n*cellWidth, ink, weight(first.Style))
 	_ = xml.EscapeText(out, []byte(text))
 	out.WriteString("</text>\n")
 	return n

@@ -440,7 +440,7 @@ func (t *tree) itemLine(r row, width int) string {
 		indent = "    "
 	}
 	name := indent + sign + " " + render.Safe(one.label())
-	if badges := t.badges(one, width-t.theme.Width(name)-2); badges != "" {
+	if badges := t.badges(one, width-t.theme.Width(name)-3); badges != "" {
 		return name + "  " + badges
 	}
 	return t.theme.Cut(name, width)
