@@ -14,8 +14,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// The size of a cell in pictures, in whole pixels, so that the backgrounds of cells meet; and that of a font whose letters
-// are as wide.
+// The size of a cell in pictures, in whole pixels, so that the backgrounds of cells meet; and that of a font whose
+// letters are as wide.
 const (
 	cellWidth, cellHeight = 8, 15
 	fontSize              = 13.29
