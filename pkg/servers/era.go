@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -252,7 +251,7 @@ func refusesMethod(err error) bool {
 func hangsUp(err error) bool {
 	var failed *HTTPError
 	return errors.As(err, &failed) && failed.Status == 0 &&
-		(errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
+		(errors.Is(err, io.EOF) || errors.Is(err, errReset))
 }
 
 // judgeDiscoveryError judges a JSON-RPC error. Those of the modern era are never a

@@ -54,7 +54,11 @@ func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	said, ready := io.Pipe()
-	go func() { w.ended <- Hold(ctx, &text, ready, HTTPOptions{}) }()
+	go func() {
+		err := Hold(ctx, &text, ready, HTTPOptions{})
+		_ = ready.CloseWithError(err) // where it never listened
+		w.ended <- err
+	}()
 	line, err := io.ReadAll(said)
 	if err != nil || strings.TrimSpace(string(line)) != holderReady {
 		t.Fatalf("the holder says %q, %v", line, err)

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"toolx/pkg/fault"
@@ -248,9 +247,9 @@ func (e *HTTPError) Hint() string {
 		return "if the server speaks plain HTTP, its url begins with http://"
 	case alertOf(e.Err) != nil:
 		return "clientCert and clientKey in the server's entry show it a certificate"
-	case errors.Is(e.Err, syscall.ECONNREFUSED) && proxyFor(e.URL) != nil:
+	case errors.Is(e.Err, errRefused) && proxyFor(e.URL) != nil:
 		return "HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY=" + e.URL.Hostname() + " does without it"
-	case errors.Is(e.Err, syscall.ECONNREFUSED):
+	case errors.Is(e.Err, errRefused):
 		return "see whether the server runs, and listens on " + e.URL.Host
 	case speaksTLS(e.Err), e.Status == http.StatusBadRequest &&
 		bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):

@@ -13,7 +13,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -38,11 +37,11 @@ func exchangeWords(err error, peer string, address *url.URL) string {
 		return own.Error()
 	case errors.As(err, &packed):
 		return "the answer of " + peer + " cannot be unpacked: " + packed.Error()
-	case errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, errReset):
 		return "the connection was reset by " + peer
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return peer + " closed the connection in the middle of its answer"
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, errAborted):
 		return peer + " closed the connection without an answer"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer from " + peer
@@ -120,9 +119,9 @@ func dialWords(err error, peer string, address *url.URL) string {
 			return fmt.Sprintf("%s %q is not known", whose, dns.Name)
 		}
 		return fmt.Sprintf("%s %q cannot be looked up: %s", whose, dns.Name, dns.Err)
-	case errors.Is(err, syscall.ECONNREFUSED) && proxy != nil:
+	case errors.Is(err, errRefused) && proxy != nil:
 		return "connection refused by the proxy " + proxy.Host
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, errRefused):
 		return "connection refused by " + dialled(err, peer)
 	case alertOf(err) != nil || !errors.As(err, &op):
 		return ""

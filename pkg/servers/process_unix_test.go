@@ -34,3 +34,10 @@ func groupAlive(id int) bool {
 	}
 	return false
 }
+
+// How the fake server's deaths by a signal are told.
+const (
+	crashedEnding = EndingKilled
+	crashedText   = "segmentation fault"
+	killedText    = "signal: killed"
+)

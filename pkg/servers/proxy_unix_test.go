@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -125,5 +126,21 @@ func TestProxyMeetsAServerThatDoesNotRead(t *testing.T) {
 	notices := of[exec.Notice](p.events)
 	if len(notices) != 1 || !strings.Contains(notices[0].Text, "closed its stdin") || p.code != 7 {
 		t.Errorf("ended with %d; told %+v", p.code, notices)
+	}
+}
+
+// TestProxyWaitsForTheServer proves that a server which does not read holds its client up: nothing is kept in between.
+func TestProxyWaitsForTheServer(t *testing.T) {
+	t.Parallel()
+	p := newProxied(t, fakeEntry(t, "stdin-stalled"), nil)
+	p.handshake()
+	p.request("tools/list", "{}")
+	if err := p.in.SetWriteDeadline(time.Now().Add(brief)); err != nil {
+		t.Fatal(err)
+	}
+	const size = 16 << 20
+	n, err := p.in.Write(make([]byte, size))
+	if !errors.Is(err, os.ErrDeadlineExceeded) || n > 1<<20 {
+		t.Errorf("%d of %d bytes were taken, %v", n, size, err)
 	}
 }

@@ -129,12 +129,14 @@ func (f *Failure) startHint() string {
 		return "name the program in that folder"
 	case errors.Is(f.Reason, fs.ErrPermission):
 		return "chmod +x " + toolxexec.ShellLine(f.program()) + throughInterpreter(f.Command)
-	case errors.Is(f.Reason, syscall.ENOEXEC):
-		return "a script needs a first line such as #!/usr/bin/env node, and a program must be built for this system" +
-			throughInterpreter(f.Command)
+	case IsBadFormat(f.Reason):
+		return badFormatHint + throughInterpreter(f.Command)
 	}
 	return ""
 }
+
+// IsBadFormat reports whether a program was not started since the system cannot run files of its format.
+func IsBadFormat(err error) bool { return errors.Is(err, errBadFormat) }
 
 // withheldHint says how a server gets a variable that its last words name, and that was
 // withheld from it; empty where there is none.

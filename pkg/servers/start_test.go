@@ -1,11 +1,13 @@
 package servers
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestProgramHint(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "server")
 	tests := []struct {
 		command []string
 		cwd     string
@@ -15,7 +17,7 @@ func TestProgramHint(t *testing.T) {
 		{[]string{"npx -y foo", "bar"}, "", "the program is npx, the rest are its arguments: -- npx -y foo bar, or in a config command: npx, args: [-y, foo, bar]"},
 		{[]string{"http://localhost:1/mcp"}, "", "it is an address, not a program: --url http://localhost:1/mcp"},
 		{[]string{"./server.py"}, "/srv", "correct the path, which counts from /srv, or build the program that it names"},
-		{[]string{"/opt/server"}, "/srv", "correct the path, or build the program that it names"},
+		{[]string{missing}, "/srv", "correct the path, or build the program that it names"},
 		{[]string{"s=0"}, "", "arguments of a tool come before --"},
 		{[]string{"A=1 python3 x.py"}, "", "a variable is set by: -- env A=1 python3 x.py"},
 		{[]string{"API_KEY=x", "node"}, "", "arguments of a tool come before --"},

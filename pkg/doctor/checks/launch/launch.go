@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/cmdline"
@@ -206,9 +205,7 @@ func askInterpreterMissing(e *evidence.Evidence) []check.Finding {
 }
 
 func askExecFormat(e *evidence.Evidence) []check.Finding {
-	const badFormat = syscall.Errno(193) // Windows' ERROR_BAD_EXE_FORMAT; no number of Unix
-	err := startError(e)
-	if !errors.Is(err, syscall.ENOEXEC) && (runtime.GOOS != "windows" || !errors.Is(err, badFormat)) {
+	if !servers.IsBadFormat(startError(e)) {
 		return nil
 	}
 	found, _ := e.Program()
