@@ -31,7 +31,7 @@ MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-oracles test-model conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-windows test-arm64 test-oracles test-model conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,12 @@ test-other-day: ## run the tests that draw or read times, on another day in anot
 	@! cmp -s $(CLOCK) $(OTHER_DAY)/time.go.txt || { echo 'time.Now of this Go looks different: mend the line of sed above' >&2; exit 1; }
 	@printf '{"Replace":{"%s":"%s"}}\n' $(CLOCK) $(abspath $(OTHER_DAY))/time.go.txt > $(OTHER_DAY)/overlay.json
 	TZ=Pacific/Kiritimati LC_ALL=C $(GO) test -overlay $(OTHER_DAY)/overlay.json -timeout 30m $(PACKAGES)
+
+test-windows: $(SERVERS) ## run the Windows build and its tests under Wine; the first run installs it (Debian or Ubuntu, 15 minutes)
+	testdata/systems/windows.sh $(SYSTEMPACKAGES)
+
+test-arm64: ## run the tests of the arm64 build by QEMU; the first run installs it (Debian or Ubuntu, 20 minutes)
+	testdata/systems/arm64.sh $(SYSTEMPACKAGES)
 
 # A module of its own, since it needs what toolx must not depend on. What it runs is
 # not Go alone, so that a kept result would say little.

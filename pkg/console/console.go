@@ -5,7 +5,9 @@ package console
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"runtime"
 
 	"golang.org/x/term"
 )
@@ -72,6 +74,9 @@ func sameFile(a, b *os.File) bool {
 	first, err := a.Stat()
 	if err != nil {
 		return false
+	}
+	if runtime.GOOS == "windows" && first.Mode()&fs.ModeNamedPipe != 0 {
+		return false // pipes have no identity there, and all of them would be the same
 	}
 	second, err := b.Stat()
 	return err == nil && os.SameFile(first, second)

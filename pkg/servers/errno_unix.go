@@ -11,5 +11,6 @@ const (
 	errAborted   = syscall.EPIPE
 	errBadFormat = syscall.ENOEXEC
 
-	badFormatHint = "a script needs a first line such as #!/usr/bin/env node, and a program must be built for this system"
+	badFormatHint = "a script needs a first line such as #!/usr/bin/env node, " +
+		"and a program must be built for this system"
 )

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -19,18 +20,57 @@ type group struct {
 
 // startGroup starts a program in a group of its own, which keeps Ctrl-C from it and lets terminate address it.
 func startGroup(cmd *exec.Cmd) (group, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+	// Suspended, until it is in a job: what it started before that would be outside.
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED,
+	}
 	if err := cmd.Start(); err != nil {
 		return group{}, err
 	}
-	return newGroup(cmd.Process), nil
+	g := newGroup(cmd.Process)
+	if err := g.resume(); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_, _ = g.release(context.Background())
+		return group{}, fmt.Errorf("the process was started, but cannot be resumed: %w", err)
+	}
+	return g, nil
+}
+
+// resume lets the threads of a suspended process run. A new process has one; os/exec does not tell which.
+func (g group) resume() error {
+	threads, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(threads)
+	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
+	resumed := false
+	for err = windows.Thread32First(threads, &entry); err == nil; err = windows.Thread32Next(threads, &entry) {
+		if entry.OwnerProcessID != g.pid {
+			continue
+		}
+		thread, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, entry.ThreadID)
+		if err != nil {
+			return err
+		}
+		_, err = windows.ResumeThread(thread)
+		_ = windows.CloseHandle(thread)
+		if err != nil {
+			return err
+		}
+		resumed = true
+	}
+	if !resumed {
+		return err // of the search
+	}
+	return nil
 }
 
 // waited has nothing to note.
 func (g group) waited() {}
 
-// newGroup puts the process into a job. What it starts before that is outside: os/exec cannot start a process
-// suspended. Without a job only the process itself can be ended.
+// newGroup puts the process into a job. Without a job only the process itself can be ended.
 func newGroup(leader *os.Process) group {
 	g := group{pid: uint32(leader.Pid)}
 	job, err := windows.CreateJobObject(nil, nil)

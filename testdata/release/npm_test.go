@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -88,12 +89,32 @@ func manifestOf(t *testing.T, text []byte) map[string]any {
 	}
 }
 
-// npx returns a command that runs toolx by npx in a home of its own.
+// onlyNode returns a folder of a home that has only node, what comes with it, and the shell that npx starts.
+func onlyNode(t *testing.T, home string) string {
+	t.Helper()
+	folder := filepath.Join(home, "bin")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"node", "npm", "npx", "sh"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// npx returns a command that runs toolx by npx in a home of its own, where nothing else but Node is installed.
 func npx(t *testing.T, home, registry string, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command("npx", append([]string{"--yes", "toolx"}, args...)...)
 	command.Dir = home
-	command.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
+	command.Env = append(os.Environ(), "HOME="+home, "PATH="+onlyNode(t, home),
+		"XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
 		"npm_config_registry="+registry, "npm_config_cache="+filepath.Join(home, "npm"),
 		"npm_config_update_notifier=false", "npm_config_fetch_retries=0", "npm_config_loglevel=error")
 	return command
@@ -107,6 +128,16 @@ func TestNpxRunsTheDoctor(t *testing.T) {
 	if out, err := first.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "toolx v") {
 		t.Fatalf("%v: %s", err, out)
 	}
+	if err := os.CopyFS(filepath.Join(home, "examples"), os.DirFS("../../examples")); err != nil {
+		t.Fatal(err)
+	}
+	wantFirstExample(t, func(args ...string) string {
+		out, err := npx(t, home, server.URL, args...).Output()
+		if err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+		return string(out)
+	})
 	server.Close()
 	program := installed(t, home)
 	again := npx(t, home, server.URL, "doctor", "--", program, "serve", lamps(t))

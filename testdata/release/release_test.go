@@ -89,6 +89,19 @@ func lamps(t *testing.T) string {
 	return path
 }
 
+// wantFirstExample runs the README's first example. The function runs toolx where examples/server.mjs is a copy of the
+// checkout's, and node on the path.
+func wantFirstExample(t *testing.T, toolx func(args ...string) string) {
+	t.Helper()
+	server := []string{"--", "node", "examples/server.mjs"}
+	if tools := toolx(append([]string{"list"}, server...)...); !strings.HasPrefix(tools, "server__echo\t") {
+		t.Errorf("its tools are %q", tools)
+	}
+	if said := toolx(append([]string{"call", "echo", "message=hi"}, server...)...); said != "Echo: hi\n" {
+		t.Errorf("it echoes %q", said)
+	}
+}
+
 // platform is the end of this machine's files.
 func platform() string { return runtime.GOOS + "_" + runtime.GOARCH }
 
@@ -108,6 +121,69 @@ func TestArchiveWorksByItself(t *testing.T) {
 		}
 	}
 	wantToolx(t, filepath.Join(unpacked[0], "toolx"))
+}
+
+// TestArchiveInAnEmptyRoot runs toolx where there is no other file, and the README's first example where there are only
+// Node and the example's server as well.
+func TestArchiveInAnEmptyRoot(t *testing.T) {
+	folder := t.TempDir()
+	run(t, folder, "tar", "xzf", made(t, "toolx_*_"+platform()+".tar.gz"), "--strip-components=1")
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := []string{
+		"--unshare-all", "--die-with-parent", "--clearenv", "--tmpfs", "/", "--proc", "/proc", "--dev", "/dev",
+		"--dir", "/home", "--dir", "/tmp", "--setenv", "HOME", "/home", "--setenv", "PATH", "/bin", "--chdir", "/home",
+		"--ro-bind", filepath.Join(folder, "toolx"), "/bin/toolx",
+	}
+	power := append(empty, "toolx", "call", "math_eval", "expression=2^10", "--jq", ".result")
+	if sum := run(t, folder, "bwrap", power...); sum != "1024\n" {
+		t.Errorf("2^10 is %q", sum)
+	}
+	withNode := append(empty, "--ro-bind", node(t), "/bin/node", "--ro-bind", examples, "/home/examples")
+	for _, word := range strings.Fields(output(t, "ldd", node(t))) {
+		if filepath.IsAbs(word) {
+			withNode = append(withNode, "--ro-bind", word, word)
+		}
+	}
+	wantFirstExample(t, func(args ...string) string {
+		return run(t, folder, "bwrap", slices.Concat(withNode, []string{"toolx"}, args)...)
+	})
+}
+
+// TestRPMInstallsAndGoes lets rpm install the package below a root of its own, and remove it.
+func TestRPMInstallsAndGoes(t *testing.T) {
+	root := t.TempDir()
+	rpm := func(args ...string) string {
+		return run(t, root, "unshare", append([]string{"--map-root-user", "rpm", "--root", root}, args...)...)
+	}
+	rpm("--initdb")
+	// rpm's database of this root knows no shell and no C library, which nothing of the package needs.
+	rpm("--install", "--nodeps", made(t, "toolx_*_"+platform()+".rpm"))
+	files := rpm("--query", "--list", "toolx")
+	for _, name := range []string{
+		"/usr/bin/toolx", "/usr/share/man/man1/toolx.1.gz", "/usr/share/bash-completion/completions/toolx",
+		"/usr/share/doc/toolx/THIRD-PARTY-LICENCES.txt",
+	} {
+		if !strings.Contains(files, name+"\n") {
+			t.Errorf("rpm installed no %s", name)
+		}
+	}
+	wantToolx(t, filepath.Join(root, "usr/bin/toolx"))
+	rpm("--erase", "toolx")
+	wantNone(t, root, files)
+}
+
+// wantNone asks that none of the files of a package, one a line, is left below a root.
+func wantNone(t *testing.T, root, files string) {
+	t.Helper()
+	for name := range strings.Lines(files) {
+		path := filepath.Join(root, strings.TrimSpace(name))
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			t.Errorf("%s is left", path)
+		}
+	}
 }
 
 // TestDebInstallsAndGoes lets dpkg install the package below a root of its own, and remove it.
@@ -137,12 +213,7 @@ func TestDebInstallsAndGoes(t *testing.T) {
 	program := filepath.Join(root, "usr/bin/toolx")
 	wantToolx(t, program)
 	run(t, root, "dpkg", append(dpkg, "--remove", "toolx")...)
-	for name := range strings.Lines(files) {
-		path := filepath.Join(root, strings.TrimSpace(name))
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			t.Errorf("dpkg left %s", path)
-		}
-	}
+	wantNone(t, root, files)
 }
 
 // TestManifestsNameTheirArchives asks that each package manager checks the archive that it gets against its sum.

@@ -1,0 +1,47 @@
+# What windows.sh and arm64.sh share. Both run in the repository's root.
+
+here=testdata/systems
+
+# install installs Debian's packages where a program is missing.
+install() { # PROGRAM PACKAGE…
+  command -v "$1" >/dev/null && return
+  shift
+  echo "installing $*"
+  sudo=
+  [ "$(id -u)" = 0 ] || sudo=sudo
+  $sudo apt-get update -qq
+  $sudo apt-get install -qq --no-install-recommends "$@" >/dev/null
+}
+
+# packages lists all packages that have tests for the system of GOOS and GOARCH, but those about this machine.
+packages() {
+  go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v -E '^toolx/(bench|release)(/|$)'
+}
+
+# run_tests builds the tests of packages, runs them by a program, one package after the other, and fails where one does.
+# GOOS and GOARCH say for which system; what a file lists as "PACKAGE TEST REASON" is printed and skipped.
+run_tests() { # FOLDER SKIPPED BUILDFLAGS RUNNER PACKAGE…
+  made=$1 list=$2 flags=$3 runner=$4
+  shift 4
+  failed=
+  for package in "$@"; do
+    name=${package#toolx/}
+    binary=$made/$(echo "$name" | tr / -).exe
+    # shellcheck disable=SC2086 # flags and a runner are several words
+    nice go test -p 1 $flags -c -o "$binary" "./$name"
+    awk -v package="$name" '$1 == package { print "skipped:", $0 }' "$list"
+    skipped=$(awk -v package="$name" '$1 == package {
+      name = $2; gsub("/", "$/^", name); printf "%s^%s$", n++ ? "|" : "", name }' "$list")
+    begin=$(date +%s)
+    # shellcheck disable=SC2086
+    if (cd "./$name" && nice $runner "$binary" -test.short -test.v -test.timeout 15m -test.skip "${skipped:-^\$}") \
+      >"$binary.log" 2>&1 </dev/null; then
+      echo "ok      $package $(($(date +%s) - begin)) s"
+    else
+      failed="$failed $package"
+      echo "FAILED  $package: $binary.log"
+      grep -E '^ *--- FAIL|^panic|^fatal|_test\.go:[0-9]+:|running tests|^\tTest' "$binary.log" | cut -c 1-400 | head -n 60
+    fi
+  done
+  [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
+}
