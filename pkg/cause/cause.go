@@ -57,11 +57,13 @@ type Cause struct {
 	Fixes []string
 	// Variables has the names of missing variables: one of the groups is needed, and all names of that group.
 	Variables [][]string
+	// lasts reports whether the next start would meet the cause too, though its kind does not say so.
+	lasts bool
 }
 
 // Lasting reports whether another start would fail in the same way.
 func (c *Cause) Lasting() bool {
-	return c != nil && c.Kind != Backend && c.Kind != Other && c.Kind != Said
+	return c != nil && c.Kind != Backend && (c.lasts || c.Kind != Other && c.Kind != Said)
 }
 
 // Of returns why a server failed; nil if it printed nothing that says so.

@@ -21,6 +21,8 @@ type rule struct {
 	// what is the sentence; where it is empty, the server's line is quoted after the kind's own words.
 	what  string
 	fixes []string
+	// lasts reports whether the next start would meet the cause too, though its kind does not say so.
+	lasts bool
 	// unless is what the text must not have, beside what another line must have; nil for nothing.
 	unless, beside *regexp.Regexp
 }
@@ -47,7 +49,7 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 			continue
 		}
 		thing := strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":")
-		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
+		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line), lasts: r.lasts}
 		if r.what != "" {
 			c.What = strings.Join(strings.Fields(strings.ReplaceAll(r.what, "%s", thing)), " ")
 		}
@@ -163,6 +165,8 @@ func readRules(text string) []rule {
 				matches = append(matches, value)
 			case "unless":
 				r.unless = regexp.MustCompile(value)
+			case "lasts":
+				r.lasts = true
 			case "beside":
 				r.beside = regexp.MustCompile(value)
 			case "what":

@@ -48,6 +48,9 @@ func TestLasting(t *testing.T) {
 		{"Error: missing environment variables:\n- HOST_NAME\n- API_KEY", true},
 		{"Not logged in: run 'x login', or set API_KEY.", true},
 		{"Error: SET_ALREADY is required", false},
+		{"Error: Cannot find package 'express' imported from /srv/index.js", true},
+		{"SyntaxError: Unexpected identifier 'x'", true},
+		{"Error: the sky is down", false},
 		{"API_KEY is not set, going on without\nError: the database is locked", false},
 		{"Error: API_KEY is required: connect ECONNREFUSED 127.0.0.1:1883", false},
 	} {
