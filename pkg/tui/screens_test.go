@@ -173,6 +173,16 @@ func scenes() map[string]scene {
 			d.m.setFocus(areaPage)
 		},
 		"30-zoomed": func(d *driver) { d.show("zwave__explain"); d.call(); d.press("z") },
+		"31-compare": func(d *driver) {
+			d.show("zwave__control_zwave_device")
+			d.press("text:Switch One", "tab", "space")
+			d.call()
+			d.press("esc", "space")
+			d.call()
+			d.press("D")
+		},
+		"32-limit":      func(d *driver) { d.show("zwave__explain"); d.press("T") },
+		"33-favourites": func(d *driver) { d.show("zwave__explain"); d.press("*", "/", "text:e") },
 		"25-wide": func(d *driver) {
 			d.send(tea.WindowSizeMsg{Width: 180, Height: 40})
 			d.show("zwave__list_zwave_devices")
