@@ -132,11 +132,10 @@ func (o Options) limit() time.Duration {
 func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.Run {
 	life := o.newLife("clean")
 	stop := life.lookBefore(o.limit())
-	enough, done := life.listensElsewhere(cmp.Or(o.elsewhere, evidence.ElsewhereWait))
 	connecting := o.connecting(life)
-	connecting.StdinGrace, connecting.Enough = evidence.StdinGrace, enough
+	connecting.StdinGrace = evidence.StdinGrace
+	connecting.Elsewhere = cmp.Or(o.elsewhere, evidence.ElsewhereWait)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, connecting)
-	done()
 	stop()
 	if err != nil {
 		return life.failed(ctx, e, err)

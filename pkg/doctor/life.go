@@ -2,11 +2,8 @@ package doctor
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"toolx/pkg/cause"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
@@ -65,36 +62,6 @@ func (l *life) end(ctx context.Context) *evidence.Run {
 	run := l.record.Run(l.name, l.began)
 	run.Marks, run.Orphans, run.Stuck = l.marks, orphans, l.stuck
 	return run
-}
-
-// listensElsewhere returns a context that ends when the server has said that it listens for HTTP, and then has answered
-// nothing for wait. done must be called when that is no longer of interest.
-func (l *life) listensElsewhere(wait time.Duration) (enough context.Context, done func()) {
-	enough, cancel := context.WithCancel(context.Background())
-	var once sync.Once
-	var answered atomic.Bool
-	l.bus.Subscribe(func(event exec.Event) {
-		text := ""
-		switch e := event.(type) {
-		case servers.FrameReceived:
-			answered.Store(true)
-		case servers.StderrLine:
-			text = e.Text
-		case servers.PollutedLine:
-			text = string(e.Text)
-		}
-		if text == "" || answered.Load() || cause.Listens(text) == "" {
-			return
-		}
-		once.Do(func() {
-			go func() {
-				if quiet(enough, wait); !answered.Load() {
-					cancel()
-				}
-			}()
-		})
-	})
-	return enough, cancel
 }
 
 // repeat starts the server again as often as was asked for, up to the first start that fails.

@@ -36,8 +36,9 @@ type Options struct {
 	// StartTimeout bounds the handshake of each attempt, and its tools/list. While a package manager fetches the server
 	// it does not count, for maxFetch at most.
 	StartTimeout time.Duration
-	// Enough ends a start that still waits for an answer, as StartTimeout does; nil means that only that does.
-	Enough context.Context
+	// Elsewhere is how long a program is waited for that says that it listens for HTTP, and answers nothing on stdout;
+	// zero means elsewhereWait.
+	Elsewhere time.Duration
 	// Patient reports whether a start is not ended at StartTimeout: a StartOverdue says that it takes longer, and
 	// whoever wants that stops the server.
 	Patient bool
@@ -660,7 +661,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		launch:       launch,
 		bus:          o.Bus,
 		startTimeout: cmp.Or(o.StartTimeout, server.StartTimeout, DefaultStartTimeout),
-		enough:       o.Enough,
+		elsewhere:    cmp.Or(o.Elsewhere, elsewhereWait),
 		patient:      o.Patient,
 		fetching:     o.fetching,
 		maxMessage:   cmp.Or(server.MaxMessage, o.MaxMessage, DefaultMaxMessage),

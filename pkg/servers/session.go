@@ -16,6 +16,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
@@ -57,7 +58,8 @@ type dial struct {
 	launch       *config.Resolved
 	bus          *exec.Bus
 	startTimeout time.Duration
-	enough       context.Context
+	enough       context.Context // ends a start that waits for an answer; nil for none
+	elsewhere    time.Duration   // see Options.Elsewhere
 	// patient reports whether no start is ended at its limit while the server lives.
 	patient bool
 	// fetching finds the package manager that is fetching the server of a process; nil means Fetching.
@@ -105,6 +107,11 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		renewals:  make(chan struct{}),
 	}
 	s.keeping.session = s
+	if d.enough == nil && !d.patient && d.bus != nil {
+		var done func()
+		d.enough, done = d.listensElsewhere()
+		defer done()
+	}
 	began := time.Now()
 	if err := s.start(ctx, d); err != nil {
 		return nil, err
@@ -198,6 +205,46 @@ func (s *Session) start(ctx context.Context, d dial) error {
 	}
 	s.PID = s.program.process.cmd.Process.Pid
 	return nil
+}
+
+// elsewhereWait is how long a program is waited for that says that it listens for HTTP.
+const elsewhereWait = 10 * time.Second
+
+// listensElsewhere returns a context that ends when the server has said that it listens for HTTP, and then has answered
+// nothing for a while. done must be called when that is no longer of interest.
+func (d dial) listensElsewhere() (enough context.Context, done func()) {
+	enough, cancel := context.WithCancel(context.Background())
+	var once sync.Once
+	var answered atomic.Bool
+	unsubscribe := d.bus.Subscribe(func(event exec.Event) {
+		about, ok := event.(Event)
+		if !ok || about.From() != d.server.Name {
+			return
+		}
+		text := ""
+		switch e := event.(type) {
+		case FrameReceived:
+			answered.Store(true)
+		case StderrLine:
+			text = e.Text
+		case PollutedLine:
+			text = string(e.Text)
+		}
+		if text == "" || answered.Load() || cause.Listens(text) == "" {
+			return
+		}
+		once.Do(func() {
+			time.AfterFunc(d.elsewhere, func() {
+				if !answered.Load() {
+					cancel()
+				}
+			})
+		})
+	})
+	return enough, func() {
+		unsubscribe()
+		cancel()
+	}
 }
 
 // step runs one part of the start within the time limit and measures it.
