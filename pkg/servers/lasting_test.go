@@ -51,6 +51,7 @@ func TestLasting(t *testing.T) {
 		{"Error: Cannot find package 'express' imported from /srv/index.js", true},
 		{"SyntaxError: Unexpected identifier 'x'", true},
 		{"Error: the sky is down", false},
+		{"Error: Elasticsearch URL cannot be empty", true},
 		{"API_KEY is not set, going on without\nError: the database is locked", false},
 		{"Error: API_KEY is required: connect ECONNREFUSED 127.0.0.1:1883", false},
 	} {
