@@ -85,7 +85,7 @@ func Of(o Output) *Cause {
 	if c == nil {
 		c = &Cause{Kind: Argument, What: "it printed its usage: " + quoted(said.usage), Line: said.usage}
 	}
-	if c.Kind == Said && (wrongValue().MatchString(c.Line) || said.path(head) != "") {
+	if c.Kind == Said && (refusedValue().MatchString(c.Line) || said.path(head) != "") {
 		c.lasts = true // what args and env give it is the same at the next start
 	}
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)

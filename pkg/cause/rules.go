@@ -364,6 +364,9 @@ func (s *saying) advice(head int, c *Cause) []string {
 // wrongValue matches words about a value that the server was given, or not.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported)\b`)
 
+// refusedValue matches sentences about a value that the server was given.
+var refusedValue = expression(`(?i)\b(?:(?:cannot|must not|may not) be empty|must (?:not )?be (?:an?|one|at|in|between|either|less|greater|set)\b)`)
+
 // generalFixes are for a cause that the server says nothing more about.
 func generalFixes(kind Kind) []string {
 	switch kind {
