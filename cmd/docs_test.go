@@ -69,6 +69,74 @@ func TestEveryVerbHasHelpWithExamples(t *testing.T) {
 	}
 }
 
+// TestDocumentedCommandsExist asks that each command of toolx in a document, and in the examples of help texts, has a
+// verb and flags that there are. TestDocumentedCommands runs those of docs that can be run.
+func TestDocumentedCommandsExist(t *testing.T) {
+	inline := regexp.MustCompile("`toolx ([a-z]+(?: [^`\n]*)?)`")
+	script := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+	prompt := regexp.MustCompile(`(?m)^\$ (.*)$`)
+	commands := map[string][]string{}
+	for _, path := range append(documents(t), "skills/toolx/SKILL.md") {
+		text := document(t, path)
+		for _, match := range inline.FindAllStringSubmatch(prose(text), -1) {
+			commands[path] = append(commands[path], match[1])
+		}
+		scripts := slices.Concat(script.FindAllStringSubmatch(text, -1), prompt.FindAllStringSubmatch(text, -1))
+		for _, match := range scripts {
+			commands[path] = append(commands[path], typedCommands(match[1])...)
+		}
+	}
+	for _, verb := range verbs(Command()) {
+		commands["toolx "+verb.Name()+" --help"] = typedCommands(verb.Example)
+	}
+	found := 0
+	for path, all := range commands {
+		for _, command := range all {
+			found++
+			wantCommand(t, path, strings.Fields(command))
+		}
+	}
+	if found < 400 {
+		t.Errorf("only %d commands were found", found)
+	}
+}
+
+// typedCommands returns the commands of toolx in a shell's script, without "toolx".
+func typedCommands(script string) (commands []string) {
+	script = regexp.MustCompile(`'[^']*'|"[^"$]*"|(?m) # .*$`).ReplaceAllString(script, "x")
+	for _, match := range regexp.MustCompile(`(?m)(?:^|[$(| ] ?)toolx ([a-z][^|;)#>\n]*)`).FindAllStringSubmatch(script, -1) {
+		commands = append(commands, match[1])
+	}
+	return commands
+}
+
+// wantCommand asks that there is a verb, and that it has the flags before the words of a server's command.
+func wantCommand(t *testing.T, path string, words []string) {
+	t.Helper()
+	if end := slices.Index(words, "--"); end >= 0 {
+		words = words[:end]
+	}
+	root := Command()
+	root.InitDefaultHelpCmd()
+	verb, _, err := root.Find(words[:1])
+	if err != nil || verb == root {
+		t.Errorf("%s has toolx %s, which is no verb", path, words[0])
+		return
+	}
+	if len(words) > 1 {
+		if sub, _, err := verb.Find(words[1:2]); err == nil {
+			verb = sub
+		}
+	}
+	for _, word := range words[1:] {
+		name, _, _ := strings.Cut(strings.TrimRight(word, ".,:]"), "=")
+		name, long := strings.CutPrefix(name, "--")
+		if long && name != "help" && verb.Flags().Lookup(name) == nil && verb.InheritedFlags().Lookup(name) == nil {
+			t.Errorf("%s has toolx %s, where %s has no such flag", path, strings.Join(words, " "), verb.CommandPath())
+		}
+	}
+}
+
 func TestDocumentedLinksLeadSomewhere(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	for _, path := range documents(t) {
