@@ -45,9 +45,9 @@ func arrows() map[string][]string {
 		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor/culprit", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 
 		"pkg/doctor/check":    {"docs", "pkg/cause", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask", "pkg/words"},
-		"pkg/doctor/cmdline":  {"pkg/servers", "pkg/exec", "pkg/fault", "pkg/config"},
+		"pkg/doctor/cmdline":  {"pkg/fault"},
 		"pkg/doctor/culprit":  {"pkg/doctor/cmdline"},
-		"pkg/doctor/decode":   {"pkg/doctor/check", "pkg/doctor/culprit"},
+		"pkg/doctor/decode":   {"pkg/doctor/culprit"},
 		"pkg/doctor/evidence": {"pkg/doctor/cmdline", "pkg/auth", "pkg/cause", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},

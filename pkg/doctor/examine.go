@@ -259,7 +259,35 @@ func nodeVersion(ctx context.Context, e *evidence.Evidence) string {
 	}
 	bounded, cancel := context.WithTimeout(ctx, evidence.AnswerLimit)
 	defer cancel()
-	return strings.TrimSpace(cmdline.Printed(bounded, e.Server, &config.Resolved{
-		Command: cmdline.NodeOf(e.Launch), Args: []string{"-v"}, Env: e.Launch.Env, Cwd: e.Launch.Cwd,
+	return strings.TrimSpace(printed(bounded, e.Server, &config.Resolved{
+		Command: cmdline.NodeOf(e.Launch.Command, e.Launch.Args), Args: []string{"-v"}, Env: e.Launch.Env, Cwd: e.Launch.Cwd,
 	}))
+}
+
+// printed runs a program that prints one line and ends; it is empty where that came
+// to nothing. To the wire such a program is a server with text on its stdout.
+func printed(ctx context.Context, server *config.Server, launch *config.Resolved) string {
+	var (
+		mu   sync.Mutex
+		line string
+	)
+	bus := &exec.Bus{}
+	bus.Subscribe(func(event exec.Event) {
+		if text, is := event.(servers.PollutedLine); is {
+			mu.Lock()
+			defer mu.Unlock()
+			if line == "" {
+				line = string(text.Text)
+			}
+		}
+	})
+	wire, err := servers.Dial(server, launch, servers.WireOptions{Bus: bus})
+	if err != nil {
+		return ""
+	}
+	wire.Exited(ctx)
+	wire.Close(ctx)
+	mu.Lock()
+	defer mu.Unlock()
+	return line
 }

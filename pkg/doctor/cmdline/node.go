@@ -1,19 +1,13 @@
 package cmdline
 
 import (
-	"context"
 	"encoding/json"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"toolx/pkg/config"
-	"toolx/pkg/exec"
-	"toolx/pkg/servers"
 )
 
 // NodePackage is the npm package that a server's code belongs to.
@@ -29,17 +23,17 @@ type NodePackage struct {
 }
 
 // NodeScript returns the file that node runs: its first argument, or the command itself if that is a script for node.
-func NodeScript(command string, args []string, launch *config.Resolved) string {
+func NodeScript(command string, args []string, in Lookup) string {
 	if slices.Contains([]string{"node", "nodejs", "bun", "tsx"}, BaseName(command)) {
 		i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 		if i < 0 {
 			return ""
 		}
-		return RealPath(args[i], launch.Cwd)
+		return RealPath(args[i], in.Folder)
 	}
-	found := LookupOf(launch).Find(command)
+	found := in.Find(command)
 	if first, ok := ReadShebang(found.Path); ok && (first.Program == "node" || BaseName(first.Interpreter) == "node") {
-		return RealPath(found.Path, launch.Cwd)
+		return RealPath(found.Path, in.Folder)
 	}
 	return ""
 }
@@ -89,15 +83,15 @@ func readPackage(folder string) (NodePackage, bool) {
 
 // InstalledPackage finds what npx runs for a name: the package in a node_modules from the server's folder upwards, or
 // the newest one in npx's cache.
-func InstalledPackage(name string, launch *config.Resolved) (NodePackage, bool) {
-	if folder, err := filepath.Abs(launch.Cwd); err == nil {
+func InstalledPackage(name, folder string, environ []string) (NodePackage, bool) {
+	if folder, err := filepath.Abs(folder); err == nil {
 		if found, ok := Dependency(folder, name); ok {
 			return found, true
 		}
 	}
-	cache, set := Variable(launch.Env, "npm_config_cache")
+	cache, set := Variable(environ, "npm_config_cache")
 	if !set {
-		home, _ := Variable(launch.Env, "HOME")
+		home, _ := Variable(environ, "HOME")
 		cache = filepath.Join(home, ".npm")
 	}
 	folders, _ := filepath.Glob(filepath.Join(cache, "_npx", "*", "node_modules", filepath.FromSlash(name)))
@@ -125,37 +119,9 @@ func Dependency(folder, name string) (NodePackage, bool) {
 }
 
 // NodeOf returns the node that a command line ends in: itself, or the one in PATH.
-func NodeOf(launch *config.Resolved) string {
-	if command, _ := Unwrapped(launch.Command, launch.Args); BaseName(command) == "node" {
+func NodeOf(command string, args []string) string {
+	if command, _ := Unwrapped(command, args); BaseName(command) == "node" {
 		return command
 	}
 	return "node"
-}
-
-// Printed runs a program that prints one line and ends; it is empty where that came
-// to nothing. To the wire such a program is a server with text on its stdout.
-func Printed(ctx context.Context, server *config.Server, launch *config.Resolved) string {
-	var (
-		mu   sync.Mutex
-		line string
-	)
-	bus := &exec.Bus{}
-	bus.Subscribe(func(event exec.Event) {
-		if text, is := event.(servers.PollutedLine); is {
-			mu.Lock()
-			defer mu.Unlock()
-			if line == "" {
-				line = string(text.Text)
-			}
-		}
-	})
-	wire, err := servers.Dial(server, launch, servers.WireOptions{Bus: bus})
-	if err != nil {
-		return ""
-	}
-	wire.Exited(ctx)
-	wire.Close(ctx)
-	mu.Lock()
-	defer mu.Unlock()
-	return line
 }

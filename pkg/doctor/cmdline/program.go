@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
-
-	"toolx/pkg/config"
 )
 
 // Lookup says where programs are looked for: in the folders of path where a command
@@ -30,12 +28,6 @@ type Program struct {
 	Info fs.FileInfo
 	// Runnable reports whether the file can be run, as far as its mode says.
 	Runnable bool
-}
-
-// LookupOf looks programs up as the server's own process will.
-func LookupOf(launch *config.Resolved) Lookup {
-	path, _ := Variable(launch.Env, "PATH")
-	return Lookup{Goos: runtime.GOOS, Path: path, Folder: launch.Cwd}
 }
 
 // Find looks a command up. A file that cannot be run is what was found only where nothing better is.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/culprit"
 )
 
@@ -26,6 +25,8 @@ type Diagnosis struct {
 	Fix []string `json:"fix"`
 	// Checks are the ids of the checks that find it on the server itself.
 	Checks []string `json:"checks"`
+
+	http bool // it happens between a client and a server at an address
 }
 
 // maxDecoded is how many bytes of a message are read: errors come early.
@@ -44,7 +45,7 @@ func Decode(message string) (d Diagnosis, ok bool) {
 		if match := one.pattern.FindStringSubmatch(text); match != nil {
 			d := one.diagnose(match)
 			next := "toolx doctor -- COMMAND ARGS… starts the server and shows the line itself"
-			if len(d.Checks) > 0 && check.PageOf(d.Checks[0]).Group == check.GroupHTTP {
+			if d.http {
 				next = "toolx doctor --url URL asks the server itself"
 			}
 			d.Fix = append(d.Fix, next)
@@ -93,6 +94,8 @@ var entries = sync.OnceValue(func() []entry {
 				one.Culprit = &culprit.Culprit{Name: name, Confidence: confidence}
 			case "fix":
 				one.Fix = append(one.Fix, value)
+			case "over":
+				one.http = value == "http"
 			case "checks":
 				one.Checks = strings.Fields(value)
 			}

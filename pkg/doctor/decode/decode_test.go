@@ -210,13 +210,17 @@ func TestDecodeTwice(t *testing.T) {
 	}
 }
 
-// TestDecodedChecks leads to pages that exist.
+// TestDecodedChecks leads to pages that exist, and to a server at an address where the first check is about those.
 func TestDecodedChecks(t *testing.T) {
 	for _, one := range entries() {
-		for _, id := range one.diagnose([]string{"", "x"}).Checks {
+		d := one.diagnose([]string{"", "x"})
+		for _, id := range d.Checks {
 			if check.PageOf(id).Title == "" {
 				t.Errorf("%s leads to %s, which is no check", one.pattern, id)
 			}
+		}
+		if http := check.PageOf(d.Checks[0]).Group == check.GroupHTTP; http != d.http {
+			t.Errorf("%s: over http is %v, the group of %s says %v", one.pattern, d.http, d.Checks[0], http)
 		}
 	}
 }

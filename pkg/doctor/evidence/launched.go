@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"maps"
+	"runtime"
 	"slices"
 
 	"toolx/pkg/config"
@@ -49,10 +50,10 @@ func (e *Evidence) NodePackage() (found cmdline.NodePackage, ok bool) {
 			return cmdline.NodePackage{}, false
 		}
 		name, _ := l.Split()
-		return cmdline.InstalledPackage(name, launch)
+		return cmdline.InstalledPackage(name, launch.Cwd, launch.Env)
 	}
 	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
-	if script := cmdline.NodeScript(command, args, launch); script != "" {
+	if script := cmdline.NodeScript(command, args, LookupOf(launch)); script != "" {
 		return cmdline.PackageAbove(script)
 	}
 	return cmdline.NodePackage{}, false
@@ -76,11 +77,17 @@ func (e *Evidence) Local() *config.Resolved {
 	return e.Launch
 }
 
+// LookupOf returns how programs are looked up as the server's own process will look them up.
+func LookupOf(launch *config.Resolved) cmdline.Lookup {
+	path, _ := cmdline.Variable(launch.Env, "PATH")
+	return cmdline.Lookup{Goos: runtime.GOOS, Path: path, Folder: launch.Cwd}
+}
+
 // Program looks the server's command up; ok is false if no process is started.
 func (e *Evidence) Program() (found cmdline.Program, ok bool) {
 	launch := e.Local()
 	if launch == nil {
 		return cmdline.Program{}, false
 	}
-	return cmdline.LookupOf(launch).Find(launch.Command), true
+	return LookupOf(launch).Find(launch.Command), true
 }

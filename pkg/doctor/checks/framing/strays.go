@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
@@ -57,7 +56,7 @@ func readContext(e *evidence.Evidence) culprit.Context {
 	if launch == nil {
 		return culprit.Context{}
 	}
-	in := cmdline.LookupOf(launch)
+	in := evidence.LookupOf(launch)
 	hint := culprit.ContextOf(append([]string{launch.Command}, launch.Args...), in)
 	if e.Clean == nil {
 		return hint

@@ -86,7 +86,7 @@ func askCommandHasSpaces(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	words := strings.Fields(e.Launch.Command)
-	if len(words) < 2 || cmdline.LookupOf(e.Launch).Find(words[0]).Path == "" {
+	if len(words) < 2 || evidence.LookupOf(e.Launch).Find(words[0]).Path == "" {
 		return nil
 	}
 	args := strings.Join(append(words[1:], e.Launch.Args...), `", "`)
@@ -101,7 +101,7 @@ func askCommandNotFound(e *evidence.Evidence) []check.Finding {
 	if !ok || found.Path != "" {
 		return nil
 	}
-	finder, command := cmdline.LookupOf(e.Launch), e.Launch.Command
+	finder, command := evidence.LookupOf(e.Launch), e.Launch.Command
 	f := check.Finding{Title: "command not found: " + evidence.Cut(command), Where: e.Place("command")}
 	if finder.IsPath(command) {
 		f.Evidence = command + ": no such file"
@@ -189,7 +189,7 @@ func askInterpreterMissing(e *evidence.Evidence) []check.Finding {
 		return fixed(e, fmt.Sprintf("%s needs %s, which is not there", evidence.Cut(found.Path), loader),
 			"install the package for this system: it was built for another C library (musl, glibc)")
 	}
-	finder, line := cmdline.LookupOf(e.Launch), evidence.Cut(first.Line)
+	finder, line := evidence.LookupOf(e.Launch), evidence.Cut(first.Line)
 	switch {
 	case first.Joined:
 		return fixed(e, line+": env looks for a program of that whole name", "write #!/usr/bin/env -S "+first.Program)
@@ -228,7 +228,7 @@ func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	if first, ok := cmdline.ReadShebang(found.Path); ok && first.Program != "" {
 		needed = append(needed, first.Program)
 	}
-	mine := cmdline.LookupOf(e.Launch)
+	mine := evidence.LookupOf(e.Launch)
 	theirs := cmdline.Lookup{Goos: goos, Path: desktop, Folder: mine.Folder}
 	needed = slices.DeleteFunc(needed, func(command string) bool {
 		here, there := mine.Find(command), theirs.Find(command)
