@@ -260,7 +260,8 @@ func nodeVersion(ctx context.Context, e *evidence.Evidence) string {
 	bounded, cancel := context.WithTimeout(ctx, evidence.AnswerLimit)
 	defer cancel()
 	return strings.TrimSpace(printed(bounded, e.Server, &config.Resolved{
-		Command: cmdline.NodeOf(e.Launch.Command, e.Launch.Args), Args: []string{"-v"}, Env: e.Launch.Env, Cwd: e.Launch.Cwd,
+		Command: cmdline.NodeOf(e.Launch.Command, e.Launch.Args), Args: []string{"-v"},
+		Env: e.Launch.Env, Cwd: e.Launch.Cwd,
 	}))
 }
 
