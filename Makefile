@@ -29,9 +29,10 @@ SERVERS := testdata/servers/node_modules/.package-lock.json
 ORACLES := testdata/oracles/node_modules/.package-lock.json
 MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
+SITE    := site/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-windows test-arm64 test-oracles test-model conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-windows test-arm64 test-oracles test-model site test-site conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -133,6 +134,23 @@ $(PLATFORMS):
 vet-systems: ## check that toolx compiles on the other systems
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./...
 	GOOS=windows CGO_ENABLED=0 $(GO) vet ./...
+	GOOS=js GOARCH=wasm $(GO) vet ./site/...
+
+# SITE_BASE is the path below which a host serves the site.
+site: $(SITE) ## build the web site of the documentation in site/dist
+	@mkdir -p site/public
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w' -o site/public/decode.wasm ./site/decode
+	cp $(shell $(GO) env GOROOT)/lib/wasm/wasm_exec.js site/public/
+	cd site && SITE_BASE=$(SITE_BASE) npm run --silent build
+
+$(SITE): site/package.json site/package-lock.json
+	@command -v npm >/dev/null || { echo 'npm not found: VitePress makes the site, install Node 20 or newer' >&2; exit 1; }
+	npm --prefix site ci --silent --ignore-scripts
+	@touch $@
+
+test-site: build ## build the web site, and use it in a headless Chromium
+	$(MAKE) --no-print-directory site SITE_BASE=/toolx/
+	cd site && TOOLX=$(abspath $(BIN)) npm run --silent test
 
 completions: ## regenerate completions/
 	$(GO) test ./cmd -run Completions -update

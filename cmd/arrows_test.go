@@ -57,6 +57,7 @@ func arrows() map[string][]string {
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
 		"bench/sweep":                     {"pkg/words"},
 		"release":                         {"cmd"},
+		"site/decode":                     {"pkg/doctor/decode"},
 	}
 	// A family of checks knows what all of them share, and no other family.
 	for _, family := range []string{

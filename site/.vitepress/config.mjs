@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import { defineConfig } from 'vitepress';
+
+const site = fileURLToPath(new URL('..', import.meta.url));
+const repository = path.join(site, '..');
+// GitHub's workflows say whose repository this is; the path of the site follows from it.
+const slug = process.env.GITHUB_REPOSITORY ?? 'toolx/toolx';
+const source = `https://github.com/${slug}`;
+
+// The sidebar is the index of the documentation: the links of docs/README.md, in its order.
+function sidebar() {
+  const index = readFileSync(path.join(repository, 'docs/README.md'), 'utf8');
+  const rows = index.split('\n').filter((line) => line.startsWith('| ['));
+  const links = (text) =>
+    [...text.matchAll(/\[([^\]]+)\]\(([^)]+)\.md\)/g)].map(([, title, page]) => ({
+      text: title,
+      link: '/' + page.replace(/README$/, ''),
+    }));
+  const [verbs, ...others] = rows.map(links);
+  return [
+    { text: 'Start', items: [{ text: 'What toolx is', link: '/readme' }, { text: 'Explain an error', link: '/' }] },
+    { text: 'Guides', items: others.flat() },
+    { text: 'Verbs', items: verbs, collapsed: true },
+  ];
+}
+
+// A link from a page to a file of the repository that is no page leads to the repository.
+function repositoryLinks(md) {
+  md.core.ruler.push('repository-links', (state) => {
+    const from = path.dirname(state.env.relativePath ? realPage(state.env.relativePath) : 'docs/x.md');
+    for (const token of state.tokens.flatMap((block) => block.children ?? [])) {
+      const at = token.type === 'link_open' ? 'href' : token.type === 'image' ? 'src' : '';
+      const target = at && token.attrGet(at);
+      if (!target || /^([a-z]+:|#|\/)/.test(target)) continue;
+      const [file, fragment] = target.split('#');
+      const to = path.posix.join(from, file);
+      if (at === 'href' && !isPage(to)) token.attrSet('href', `${source}/blob/main/${to}`);
+      if (at === 'href' && isPage(to)) token.attrSet('href', pageAddress(to) + (fragment ? `#${fragment}` : ''));
+    }
+  });
+}
+
+// slugify gives headings the fragments that they have on code hosts, which the pages' links name.
+const slugify = (heading) => heading.trim().toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
+
+const pages = { 'README.md': 'readme.md', 'CHANGELOG.md': 'changelog.md', 'site/index.md': 'index.md' };
+const isPage = (file) => file in pages || (file.startsWith('docs/') && file.endsWith('.md'));
+
+// pageAddress is where a page of the repository is on the site.
+function pageAddress(file) {
+  const page = pages[file] ?? file.replace(/^docs\//, '').replace(/^README\.md$/, 'contents.md');
+  return '/' + page.replace(/(^|\/)README\.md$/, '$1').replace(/\.md$/, '').replace(/^index$/, '');
+}
+
+function realPage(address) {
+  return Object.keys(pages).find((file) => pages[file] === address) ??
+    'docs/' + address.replace(/^contents\.md$/, 'README.md').replace(/(^|\/)index\.md$/, '$1README.md');
+}
+
+// Pages are those of docs, and what else pages names; everything else in the repository is left out.
+const excluded = readdirSync(repository, { withFileTypes: true })
+  .filter((entry) => !['docs', 'site'].includes(entry.name) && !(entry.name in pages))
+  .map((entry) => (entry.isDirectory() ? `${entry.name}/**` : entry.name))
+  .concat('site/!(index.md)', 'site/*/**');
+
+// checkFacts shows on the page of a check what its front matter says.
+function checkFacts(md) {
+  const render = md.render;
+  md.render = (source, env) => {
+    const front = /^---\n(.*?)\n---\n/s.exec(source);
+    const value = (name) => new RegExp(`^${name}: "?(.*?)"?$`, 'm').exec(front?.[1])?.[1];
+    if (!value('severity')) return render.call(md, source, env);
+    const title = `\n# ${value('title')}\n\n\`${value('id')}\` · ${value('severity')}\n`;
+    const origin = value('source') ? `\n\n## Source\n\n${value('source')}\n` : '';
+    return render.call(md, front[0] + title + source.slice(front[0].length) + origin, env);
+  };
+}
+
+export default defineConfig({
+  title: 'toolx',
+  description: 'Call and debug the tools of MCP servers from a terminal',
+  base: process.env.SITE_BASE || '/',
+  srcDir: '..',
+  srcExclude: excluded,
+  outDir: 'dist',
+  cacheDir: 'node_modules/.cache/vitepress',
+  cleanUrls: true,
+  lastUpdated: false,
+  rewrites: (id) => pageAddress(id).slice(1).replace(/(^|\/)$/, '$1index') + '.md',
+  markdown: { html: false, config: (md) => [repositoryLinks, checkFacts].forEach((use) => use(md)), anchor: { slugify } },
+  themeConfig: {
+    nav: [
+      { text: 'Explain an error', link: '/' },
+      { text: 'Documentation', link: '/contents' },
+      { text: 'Checks', link: '/checks/' },
+    ],
+    sidebar: sidebar(),
+    outline: [2, 3],
+    search: { provider: 'local' },
+    socialLinks: [{ icon: 'github', link: source }],
+  },
+  vite: {
+    publicDir: path.join(site, 'public'),
+    // Pages are outside of this folder, and their code imports these.
+    resolve: { alias: { 'vue/server-renderer': module('vue/server-renderer/index.mjs'), vue: module('vue/dist/vue.runtime.esm-bundler.js') } },
+  },
+});
+
+function module(name) {
+  return path.join(site, 'node_modules', name);
+}
