@@ -79,6 +79,26 @@ func (p *page) failureLines(width int) []string {
 	return append(lines, "")
 }
 
+// memoryTime is how long the memory of a process counts as measured. To measure it, toolx reads a file of every process
+// of the machine.
+const memoryTime = 15 * time.Second
+
+// measured is the memory that a process used at a time, in bytes; zero where that is not known.
+type measured struct {
+	pid   int
+	at    time.Time
+	bytes int64
+}
+
+// memoryOf returns the memory that a process uses, in bytes; zero where that is not known.
+func (p *page) memoryOf(pid int, now time.Time) int64 {
+	if p.memory.pid != pid || now.Sub(p.memory.at) >= memoryTime {
+		bytes, _ := p.options.Memory(pid)
+		p.memory = measured{pid: pid, at: now, bytes: bytes}
+	}
+	return p.memory.bytes
+}
+
 // serverFacts returns the lines of a server's page.
 func (p *page) serverFacts(width int) []string {
 	s, now := p.server, p.now()
@@ -119,7 +139,7 @@ func (p *page) serverFacts(width int) []string {
 	}
 	if pid != 0 {
 		fact("pid", fmt.Sprint(pid))
-		if bytes, ok := p.options.Memory(pid); ok {
+		if bytes := p.memoryOf(pid, now); bytes > 0 {
 			fact("memory", exec.Bytes(bytes))
 		}
 	}

@@ -48,6 +48,7 @@ type page struct {
 	// instructions are a server's. They are cached because its page is drawn every second and hostile
 	// instructions can be slow to lay out.
 	instructions pane.Cache[string]
+	memory       measured
 	// group returns the group of server in the tree, actions the keys for it.
 	group   func() *group
 	actions func() []pane.Binding

@@ -101,6 +101,7 @@ func Run(ctx context.Context, options Options) error {
 		tea.WithEnvironment(os.Environ()), tea.WithColorProfile(profile),
 		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
 	)
+	g.program = program
 	defer restoreAtCrash(program)()
 	_, err := program.Run()
 	crash := g.crash.Load()
