@@ -109,7 +109,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Executor: box.executor,
 		Bus:      app.bus,
 		Local:    !box.adHoc && len(o.names) == 0,
-		Config:   box.configName(),
+		Config:   box.configName,
 		Folder:   o.repeatIn(box),
 		History:  stateFile("history.jsonl"),
 

@@ -298,7 +298,7 @@ func furnished(t *testing.T) *driver {
 		tool.Server, tool.Name = "zwave", "zwave__"+tool.Plain
 		d.m.options.Executor.Registry.Register(tool)
 	}
-	d.m.options.Config = "toolx.yaml"
+	d.m.options.Config = func() string { return "toolx.yaml" }
 	d.m.updateEvents(eventsMsg{events: chatter()})
 	d.m.setTools()
 	return d

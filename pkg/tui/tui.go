@@ -39,8 +39,8 @@ type Options struct {
 	Bus      *exec.Bus
 	// Local reports whether toolx's own tools are shown too.
 	Local bool
-	// Config names the config for the header; empty if there is none.
-	Config string
+	// Config returns the config's name for the header; empty if there is none.
+	Config func() string
 	// Folder is where a copied command has to run; empty if any folder will do.
 	Folder string
 	// History is the path of the execution log, empty if there is none.

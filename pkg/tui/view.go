@@ -187,7 +187,11 @@ func (m *model) header(width int) string {
 	bad := part(failed, pane.Bad, fmt.Sprintf("%d failed", failed))
 	has := part(tools, pane.Plain, words.Count(tools, "tool"))
 	runs := part(running, pane.Accent, fmt.Sprintf("%d running", running))
-	config := part(len(m.options.Config), pane.Dim, m.safe(m.options.Config))
+	name := ""
+	if m.options.Config != nil {
+		name = m.safe(m.options.Config())
+	}
+	config := part(len(name), pane.Dim, name)
 	gap := " " + m.theme.Paint(pane.Dim, m.theme.Glyphs.Dot) + " "
 	line := ""
 	for _, parts := range [][][]string{

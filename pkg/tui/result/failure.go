@@ -14,7 +14,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// errorTab shows why a call failed: the kind, the message, the hint, and all details.
+// errorTab shows why a call failed: the message, the hint, and all details. What kind of failure it is stands above the
+// tabs.
 func errorTab(err error) *tab {
 	return &tab{
 		name:      "error",
@@ -31,8 +32,6 @@ func failure(theme *pane.Theme, err error, width int) []string {
 	add := func(role pane.Role, text string) {
 		lines = append(lines, theme.Paragraph(role, pane.Lines(firstPart(text)), width)...)
 	}
-	role, sign := Outcome(theme, fault.KindOf(err))
-	add(role, sign+" "+Failure(err))
 	add(pane.Plain, err.Error())
 	if hint := Hint(err); hint != "" {
 		lines = append(lines, "")
@@ -49,11 +48,11 @@ func failure(theme *pane.Theme, err error, width int) []string {
 var flagInHint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[;,:] )(--[a-z][a-z-]*)`) })
 
 // Hint returns what to do about an error, for someone who is in the interface: flags can only be given when it is
-// started, and what --trace shows is in a tab.
+// started, a key limits the time of calls, and what --trace shows is in a tab.
 func Hint(err error) string {
-	hint := strings.ReplaceAll(flagInHint().ReplaceAllString(fault.HintOf(err), "${1}toolx tui $2"),
-		"toolx tui --trace shows", "the wire tab shows")
-	return strings.ReplaceAll(hint, "; on a terminal you are asked", "")
+	hint := flagInHint().ReplaceAllString(fault.HintOf(err), "${1}toolx tui $2")
+	return strings.NewReplacer("toolx tui --trace shows", "the wire tab shows", "toolx tui --timeout gives", "T gives",
+		"; on a terminal you are asked", "").Replace(hint)
 }
 
 // Outcome returns how a call that failed is drawn: what the user gave up is no failure.

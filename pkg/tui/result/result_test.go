@@ -141,7 +141,7 @@ func TestEveryTab(t *testing.T) {
 		{"embedded bytes", `{"content":[{"type":"resource","resource":{"uri":"u:1","mimeType":"a/b","blob":"AAAA"}}]}`, "", "1  resource a/b 3 B u:1"},
 		{"an unknown block", `{"content":[{"type":"hologram","depth":3}]}`, "", "1  block of type hologram\n{\"type\":\"hologram\",\"depth\":3}"},
 		{"several blocks", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, "", "1  text 1 B\na\n\n2  text 1 B\nb"},
-		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it burns"}]}`, "", "[error] content reply raw\n✗ failed\nit burns"},
+		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it burns"}]}`, "", "[error] content reply raw\nit burns"},
 		{"Markdown", ofText("## Title\n\nsome *words*"), "", "markdown\nTitle\n\nsome words"},
 		{"no Markdown", ofText("# a comment\nof *code*"), "", "raw\n# a comment\nof *code*"},
 		{"a Markdown resource", `{"content":[{"type":"resource","resource":{"uri":"u:1","mimeType":"text/markdown","text":"# a"}}]}`, "", "markdown\n1  resource text/markdown u:1\na"},
@@ -173,15 +173,15 @@ func (failing) Kind() fault.Kind  { return fault.KindInvalidArguments }
 func TestFailure(t *testing.T) {
 	v := New(pane.NewTheme(false, true, false))
 	v.Show(&exec.Result{Err: failing{}, ToolName: "x", Warnings: []string{"odd\nthing"}}, nil)
-	want := "[error]\n! odd\\nthing\n✗ invalid arguments\nit went wrong\\x1b[2J\n\nhint: try again\n\nfirst detail\n" +
+	want := "[error]\n! odd\\nthing\nit went wrong\\x1b[2J\n\nhint: try again\n\nfirst detail\n" +
 		"second\\x07detail"
 	if got := frame(t, v, 40, 20); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	v.Show(&exec.Result{Err: errors.New("plain")}, nil)
-	holds(t, frame(t, v, 40, 20), "✗ toolx failed\nplain")
+	holds(t, frame(t, v, 40, 20), "plain")
 	v.Show(&exec.Result{Err: &exec.ToolError{Message: "no", Code: -32050}}, nil)
-	holds(t, frame(t, v, 40, 20), "✗ error -32050\nno")
+	holds(t, frame(t, v, 40, 20), "no")
 }
 
 // outcome is an error of a kind, of a server that is gone or not.
@@ -206,7 +206,8 @@ func TestWordsForFailures(t *testing.T) {
 		{outcome{fault.KindProtocol, false}, "✗ bad answer"},
 		{outcome{fault.KindInterrupted, false}, "! cancelled"},
 	} {
-		if got := ansi.Strip(failure(theme, test.err, 40)[0]); got != test.want {
+		_, sign := Outcome(theme, fault.KindOf(test.err))
+		if got := sign + " " + Failure(test.err); got != test.want {
 			t.Errorf("%+v is %q, want %q", test.err, got, test.want)
 		}
 	}
@@ -221,7 +222,7 @@ func (h hinted) Hint() string { return string(h) }
 // Hints say what can be done from within the interface.
 func TestHintsOfTheInterface(t *testing.T) {
 	for hint, want := range map[string]string{
-		(&exec.TimeoutError{Idle: true}).Hint(): "toolx tui --timeout gives more time between signs of progress; " +
+		(&exec.TimeoutError{Idle: true}).Hint(): "T gives more time between signs of progress; " +
 			"the wire tab shows what the server sent",
 		"it may need an argument; --trace shows every message, --start-timeout gives it more time": "it may need an " +
 			"argument; the wire tab shows every message, toolx tui --start-timeout gives it more time",
