@@ -12,6 +12,7 @@ import (
 	"github.com/sahilm/fuzzy"
 
 	"toolx/pkg/render"
+	"toolx/pkg/tui/markdown"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
 )
@@ -231,6 +232,9 @@ func (t *tree) foundLine(r row, width int) string {
 		line += "  " + badges
 	}
 	told := words.FirstLine(words.Head(r.item.Description, 4*width))
+	if strings.ContainsAny(told, "*`[#") { // it may be Markdown
+		told = ansi.Strip(words.FirstLine(strings.Join(markdown.Render(told, 4*width, t.theme), "\n")))
+	}
 	if r.item.kind != kindTool {
 		told = strings.TrimSuffix(r.item.kind.String()+": "+told, ": ")
 	}

@@ -600,7 +600,7 @@ func TestLostServer(t *testing.T) {
 // The finder lists what fits best first: labels before servers' names, letters and descriptions only where no word
 // fits, toolx's own last; servers are found too, also those that failed.
 func TestFinder(t *testing.T) {
-	own := newTool(t, `{"name":"echo","description":"Says a scrap."}`, says(""))
+	own := newTool(t, `{"name":"echo","description":"Says a **scrap**."}`, says(""))
 	its := func(name string) *exec.Tool { return serverTool(t, "everything", name) }
 	d := drive(t, []string{"everything", "mail"}, its("echo"), its("subscribe"), its("get-screen"), own,
 		lamp(t, says("")))
@@ -631,7 +631,11 @@ func TestFinder(t *testing.T) {
 		}
 		d.press("esc")
 	}
-	d.press("/", "text:lamp", "enter")
+	d.press("/", "text:?scrap")
+	if !strings.Contains(d.frame(), "Says a scrap.") {
+		t.Errorf("the description is shown as Markdown is written:\n%s", d.frame())
+	}
+	d.press("esc", "/", "text:lamp", "enter")
 	if d.m.focus != areaPage || d.m.page.item.Plain != "lamp" || d.m.tree.typing {
 		t.Errorf("enter does not lead into the form:\n%s", d.frame())
 	}
