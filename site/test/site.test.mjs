@@ -81,7 +81,9 @@ test('the first screen explains an error as toolx doctor --explain does', async 
     await field.fill(message);
     await page.locator('.answer h2', { hasText: want.title }).waitFor();
     assert.equal(await page.locator('.answer dd').first().textContent(), want.stood, message);
-    assert.deepEqual(await page.locator('.answer li').allTextContents(), want.fix, message);
+    const culprit = want.culprit ? [`${want.culprit.name}, ${want.culprit.confidence}`] : [];
+    assert.deepEqual(await page.locator('dt:text-is("Who did it") + dd').allTextContents(), culprit, message);
+    assert.deepEqual(await page.locator('.answer .fixes li').allTextContents(), want.fix, message);
     assert.deepEqual(await page.locator('.answer a').allTextContents(), want.checks, message);
   }
   assert.deepEqual(page.faults, []);
@@ -97,6 +99,19 @@ test('each example is in the table, and an unknown message leads to the doctor',
   await page.getByLabel(/^The error/).fill('all is well');
   await page.getByText('This message is not in the table.').waitFor();
   assert.equal(await page.locator('.answer h2').count(), 0);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+test('it can be used with the keyboard alone', async () => {
+  const page = await visit('');
+  await page.getByLabel(/^The error/).focus();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('[aria-live=polite] h2').waitFor();
+  await page.locator('.answer a').first().focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Why it matters' }).waitFor();
   assert.deepEqual(page.faults, []);
   await page.close();
 });
