@@ -94,6 +94,11 @@ export default defineConfig({
   cacheDir: 'node_modules/.cache/vitepress',
   cleanUrls: true,
   lastUpdated: false,
+  head: [
+    // What is pasted leaves the browser by no mistake.
+    ['meta', { 'http-equiv': 'Content-Security-Policy', content: "connect-src 'self'; form-action 'none'" }],
+    ['link', { rel: 'icon', href: 'data:,' }], // none, so that no browser asks for one
+  ],
   rewrites: (id) => pageAddress(id).slice(1).replace(/(^|\/)$/, '$1index') + '.md',
   markdown: { html: false, config: (md) => [repositoryLinks, checkFacts].forEach((use) => use(md)), anchor: { slugify } },
   themeConfig: {

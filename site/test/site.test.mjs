@@ -116,6 +116,21 @@ test('it can be used with the keyboard alone', async () => {
   await page.close();
 });
 
+test('a browser without the table says so', async () => {
+  const page = await browser.newPage();
+  await page.route('**/decode.wasm', (route) => route.abort());
+  await page.goto(origin + base);
+  await page.getByText('The table could not be loaded').waitFor();
+  await page.close();
+});
+
+test('no page can send what is pasted elsewhere', async () => {
+  const page = await visit('');
+  assert.equal(await page.evaluate(() => fetch('http://127.0.0.1:1/').catch(() => 'refused')), 'refused');
+  assert.ok(page.faults.length > 0 && page.faults.every((fault) => fault.includes('Content Security Policy')), page.faults.join('\n'));
+  await page.close();
+});
+
 test('what is pasted stays text', async () => {
   const page = await visit('');
   const hostile = '<img src=x onerror="document.title=\'owned\'">';
