@@ -170,8 +170,8 @@ func (m *model) tick() tea.Cmd {
 	switch {
 	case busy:
 		wait = tickTime
-	case m.now().Sub(m.page.server.since) > time.Minute:
-		wait = 5 * time.Second // nobody reads the seconds any more
+	case m.now().Sub(m.page.server.since) > 10*time.Second:
+		wait = 5 * time.Second // each frame costs 2.5 ms of processor
 	}
 	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
 }
