@@ -41,6 +41,7 @@ func looks() map[string]look {
 		"dark":    {paper: darkPaper(), color: true, dark: true, tints: true},
 		"light":   {paper: lightPaper(), color: true, tints: true},
 		"sixteen": {paper: vgaPaper(), color: true, dark: true},
+		"pale":    {paper: lightPaper(), color: true},
 		"plain":   {paper: darkPaper(), dark: true},
 		"ascii":   {paper: lightPaper(), color: true, tints: true, ascii: true},
 	}

@@ -81,7 +81,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 func (s *shared) takeBackground(msg tea.BackgroundColorMsg) {
 	theme := pane.NewTheme(s.options.Color, msg.IsDark(), s.options.ASCII)
 	theme.Clusters, theme.Pictures = s.theme.Clusters, s.theme.Pictures
-	if s.theme.Tints {
+	if s.theme.Fine {
 		theme.Tint(msg.IsDark())
 	}
 	s.theme.Change(theme)

@@ -69,26 +69,17 @@ func apart(line string) string {
 	return out.String()
 }
 
-// UnderCursor draws the row under the cursor of a pane, which has the focus or not. The row keeps its own styles where
-// the terminal can tint it; on a reversed row they would be patches.
+// UnderCursor draws the row under the cursor of a pane, which has the focus or not. The row keeps its own styles, but
+// for those that could not be seen there.
 func (t *Theme) UnderCursor(row string, focus bool, width int) string {
 	role := Marked
-	if focus {
-		role, row = Selected, t.Fit(row, width)
-	}
-	if focus && !t.Tints {
-		row = ansi.Strip(row)
-	}
-	if t.Tints {
+	switch {
+	case focus:
+		role, row = Selected, t.under.Replace(t.Fit(row, width))
+	case t.codes[Tinted].open != "":
 		role, row = Tinted, t.Fit(row, width)
-		if focus {
-			role = Selected
-		}
 	}
 	code := t.codes[role]
-	if code.open == "" {
-		return row
-	}
 	return code.open + strings.ReplaceAll(row, ansi.ResetStyle, ansi.ResetStyle+code.open) + code.end
 }
 

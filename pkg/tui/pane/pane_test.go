@@ -129,3 +129,41 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+// TestUnderCursor: the row under the cursor stands out on every terminal, and keeps the colours that can be seen there.
+func TestUnderCursor(t *testing.T) {
+	fine := func(dark bool) *Theme {
+		theme := NewTheme(true, dark, false)
+		theme.Tint(dark)
+		return theme
+	}
+	for name, tt := range map[string]struct {
+		theme *Theme
+		want  string // what begins the row
+		kept  string // the style of the row's first word
+		match string // the style of a match in it
+	}{
+		"256 colours":          {fine(true), "\x1b[48;2;58;63;75m", "\x1b[94m", "\x1b[7m"},
+		"256 colours on light": {fine(false), "\x1b[48;2;208;215;222m", "\x1b[34m", "\x1b[7m"},
+		"16 colours":           {NewTheme(true, true, false), "\x1b[44m", "\x1b[97m", "\x1b[7m"},
+		"16 colours on light":  {NewTheme(true, false, false), "\x1b[7m", "\x1b[34m", "\x1b[27m"},
+		"no colours":           {NewTheme(false, true, false), "\x1b[7m", "", "\x1b[27m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := tt.theme.Paint(Name, "name") + " " + tt.theme.Paint(Inverse, "match")
+			got := tt.theme.UnderCursor(row, true, 12)
+			open := ansi.ResetStyle + tt.want
+			if tt.kept == "" {
+				open = ""
+			}
+			want := tt.want + tt.kept + "name" + open + " " + tt.match + "match" + ansi.ResetStyle + tt.want + "  " +
+				ansi.ResetStyle
+			if got != want {
+				t.Errorf("the row is %q, want %q", got, want)
+			}
+			if other := tt.theme.UnderCursor(row, false, 12); other == row || other == got {
+				t.Errorf("in another pane the row is %q", other)
+			}
+		})
+	}
+}

@@ -41,24 +41,31 @@ type Theme struct {
 	Clusters bool
 	// Pictures reports whether the terminal shows images.
 	Pictures bool
-	// Tints reports whether the row under the cursor has a background of its own, for which 16 colours are not enough.
+	// Tints reports whether the row under the cursor has a background of its own; elsewhere it is reversed.
 	Tints bool
+	// Fine reports whether the terminal has more than 16 colours.
+	Fine bool
 
 	ascii   bool
+	under   *strings.Replacer // changes styles that the row under the cursor would hide
 	codes   map[Role]code
 	version int // counts changes
 }
 
-// Tint gives the row under the cursor a background of its own; dark reports whether the terminal's is dark.
+// Tint gives the row under the cursor a background between the terminal's own and its text, for which 16 colours are
+// not enough; dark reports whether the terminal's is dark.
 func (t *Theme) Tint(dark bool) {
 	strong, weak := "#d0d7de", "#eaeef2"
 	if dark {
 		strong, weak = "#3a3f4b", "#26292f"
 	}
-	t.Tints = true
+	t.Tints, t.Fine, t.under = true, true, strings.NewReplacer()
 	t.codes[Selected] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color(strong)))
 	t.codes[Tinted] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color(weak)))
 }
+
+// unreversed ends reversing.
+const unreversed = "\x1b[27m"
 
 // code is what begins and what ends text in a style.
 type code struct{ open, end string }
@@ -112,6 +119,16 @@ func NewTheme(color, dark, ascii bool) *Theme {
 	for role, style := range styles {
 		t.codes[role] = codeOf(style)
 	}
+	t.under = strings.NewReplacer(t.codes[Dim].open, "", t.codes[Inverse].open, unreversed)
+	if color && dark {
+		// Blue, because each palette has a dark one; what is blue itself becomes white. The palettes of light terminals
+		// have no colour on which all others can be read.
+		t.Tints = true
+		t.codes[Selected] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color("4")))
+		white := codeOf(lipgloss.NewStyle().Foreground(lipgloss.Color("15"))).open
+		strong := codeOf(lipgloss.NewStyle().Foreground(lipgloss.Color("15")).Bold(true)).open
+		t.under = strings.NewReplacer(t.codes[Name].open, white, t.codes[Heading].open, strong, t.codes[Dim].open, "")
+	}
 	return t
 }
 
@@ -128,7 +145,7 @@ func (t *Theme) Paint(role Role, text string) string {
 }
 
 // DrawsPixels reports whether the terminal has the signs and the colours that pictures are drawn with.
-func (t *Theme) DrawsPixels() bool { return t.Tints && !t.ascii }
+func (t *Theme) DrawsPixels() bool { return t.Fine && !t.ascii }
 
 // Signs replaces the signs in a text of toolx's own that a terminal for ASCII cannot show.
 func (t *Theme) Signs(text string) string {
