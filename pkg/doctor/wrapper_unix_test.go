@@ -162,3 +162,29 @@ func TestWrapperOfAServer(t *testing.T) {
 		}
 	}
 }
+
+// TestScriptStartedByALink examines a server that ended at once and without a word, since the link in node_modules/.bin
+// is not its own path.
+func TestScriptStartedByALink(t *testing.T) {
+	for text, want := range map[string]bool{
+		"if (import.meta.url === `file://${process.argv[1]}`) main();":                       true,
+		"if (process.argv[1] === fileURLToPath(import.meta.url)) main();":                    true,
+		"if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) main();": false,
+		"main();": false,
+	} {
+		folder := t.TempDir()
+		script, link := filepath.Join(folder, "index.js"), filepath.Join(folder, "server")
+		if err := os.WriteFile(script, []byte("#!/usr/bin/env node\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(script, link); err != nil {
+			t.Fatal(err)
+		}
+		e := evidenceOf(&evidence.Run{Ended: &servers.Failure{Ending: servers.EndingExited, How: "exit status 0"}})
+		e.Launch = &config.Resolved{Command: link}
+		found := ask("exit-before-handshake")(e)
+		if len(found) != 1 || strings.Contains(found[0].Title, "by a link") != want {
+			t.Errorf("%s: found %+v", text, found)
+		}
+	}
+}

@@ -1,12 +1,15 @@
 package cmdline
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -36,6 +39,28 @@ func NodeScript(command string, args []string, in Lookup) string {
 		return RealPath(found.Path, in.Folder)
 	}
 	return ""
+}
+
+// ownPath is where a script compares its own path with the path that it was started by.
+var ownPath = sync.OnceValue(func() *regexp.Regexp {
+	const own, started = `(?:import\.meta\.url|__filename)`, `process\.argv\[1\]`
+	return regexp.MustCompile(own + `.{0,80}` + started + `|` + started + `.{0,80}` + own)
+})
+
+// UnknownByLink returns the file of a script for node that a command starts by a link, where the script runs as the
+// main program only if process.argv[1] is its own path: node puts the link there, and follows it for the script's own
+// path. npm makes such links in node_modules/.bin. It returns nothing for other commands.
+func UnknownByLink(command string, in Lookup) string {
+	found := in.Find(command)
+	if info, err := os.Lstat(found.Path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		return ""
+	}
+	script := NodeScript(command, nil, in)
+	at := ownPath().Find(FileBeginning(script, 1<<20))
+	if at == nil || bytes.Contains(at, []byte("realpath")) {
+		return ""
+	}
+	return script
 }
 
 // RealPath returns a path, relative to folder, with its links followed; nothing if it does not exist.

@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
@@ -29,6 +30,17 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	}
 	if !f.NameCause(e.Cause(), title) {
 		return nil
+	}
+	if launch := e.Local(); launch != nil && died.How == "exit status 0" && len(died.Stdout)+len(died.Stderr) == 0 {
+		if script := cmdline.UnknownByLink(launch.Command, evidence.LookupOf(launch)); script != "" {
+			f.Title = "server exits at once where it is started by a link"
+			f.Notes = append(f.Notes,
+				launch.Command+" is a link, and its script runs only if process.argv[1] is its own path")
+			f.Fix = []string{
+				"in the server: compare with pathToFileURL(realpathSync(process.argv[1])).href",
+				"from outside: command node, args " + script,
+			}
+		}
 	}
 	return []check.Finding{f}
 }
