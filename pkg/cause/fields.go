@@ -11,14 +11,25 @@ import (
 // prints an object: "MODE: { _errors: [ 'Required' ] }", {"mode":["Required"]}.
 var fieldFault = expression(`(\w+)["']?: ?(?:\{ ?["']?_errors["']?: ?)?\[ ?(?:'([^']+)'|"((?:[^"\\]|\\.)+)"),? ?\]`)
 
+// lineFault matches what validators say of one value that is missing, on a line of its own:
+// "github.TOKEN: Invalid input: expected string, received undefined".
+var lineFault = expression(
+	`^[-*• ]*(?:[\w-]+\.)*(\w+): ((?:Invalid input: )?[Ee]xpected \w+, received (?:undefined|null|NaN)|Required)$`)
+
 // invalidFields returns the cause of an output that finds fault with values by their names; nil if it does not.
 // Variables without a value are missing; anything else is said in the validator's words.
 func (s *saying) invalidFields(environ []string) *Cause {
 	const most = 3
 	var variables, faults []string
 	text := strings.Join(strings.Fields(strings.Join(s.all, " ")), " ")
-	for _, found := range fieldFault().FindAllStringSubmatch(text, -1) {
-		name, message := found[1], found[2]+unescaped(found[3])
+	found := fieldFault().FindAllStringSubmatch(text, -1)
+	for _, line := range s.all {
+		if match := lineFault().FindStringSubmatch(strings.TrimSpace(line)); match != nil {
+			found = append(found, append(match, ""))
+		}
+	}
+	for _, one := range found {
+		name, message := one[1], one[2]+unescaped(one[3])
 		fault := name + ": " + message
 		if !wrongValue().MatchString(message) || slices.Contains(faults, fault) {
 			continue
