@@ -301,12 +301,8 @@ func (r sessionRun) start(
 	return nil
 }
 
-// sessionPatience is how long the holder of a session may take to say how it is, sessionStopTime how long it may take
-// to end its server.
-const (
-	sessionPatience = 2 * time.Second
-	sessionStopTime = 8 * time.Second
-)
+// sessionPatience is how long the holder of a session may take to say how it is.
+const sessionPatience = 2 * time.Second
 
 func newSessionListCommand(app *App, run runFunc[bool]) *cobra.Command {
 	var asJSON bool
@@ -507,7 +503,7 @@ func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error 
 		app.say("no server stays")
 	}
 	for _, record := range records {
-		info, err := run.store.Stop(ctx, record, sessionStopTime)
+		info, err := run.store.Stop(ctx, record, servers.StopTime)
 		switch {
 		case err != nil:
 			return fmt.Errorf("session %s: %w", record.Name, err)
@@ -567,11 +563,10 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 				"in this folder", record.Name, quote(record.Server), record.File),
 				"toolx session stop "+exec.ShellLine(record.Name)+" ends it")
 		}
-		if record.Dressed {
-			return fault.Usage("session "+record.Name+" was started with --env or --header, which are not kept",
-				"toolx session stop "+exec.ShellLine(record.Name)+", and start it as before")
+		if err := record.Restartable(); err != nil {
+			return err
 		}
-		if _, err := run.store.Stop(ctx, record, sessionStopTime); err != nil {
+		if _, err := run.store.Stop(ctx, record, servers.StopTime); err != nil {
 			return fmt.Errorf("session %s: %w", record.Name, err)
 		}
 		list = append(list, server)

@@ -770,6 +770,30 @@ func TestSessionStoppedInACall(t *testing.T) {
 	}
 }
 
+// TestSessionRestartedInTUI: the key that restarts a server starts that of a session anew, for all.
+func TestSessionRestartedInTUI(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "good"})
+	w.start("s")
+	before := w.session("s")
+	screen := openProgram(t, 100, 30, "sh", "-c",
+		"export TOOLX_TRUST=all XDG_RUNTIME_DIR='"+w.runtime+"'; cd '"+w.folder+"'; exec toolx tui")
+	screen.await("shared with other commands")
+	screen.press("r")
+	screen.await("restart server s for all?")
+	screen.press("y")
+	if !within(func() bool {
+		all := w.sessions()
+		return len(all) == 1 && all[0].State == "ready" && all[0].Holder != before.Holder && all[0].PID != before.PID
+	}) {
+		t.Errorf("the session is %+v, before %+v", w.sessions(), before)
+	}
+	screen.await("shared with other commands")
+	screen.press("ctrl+c")
+	<-screen.ended
+	w.want(0, "hi", "call", "s__echo", "message=hi")
+}
+
 // TestSessionAsks proves that a server that stays may ask the user, whoever started it: a command that can answer uses
 // the same server as one that cannot.
 func TestSessionAsks(t *testing.T) {

@@ -32,6 +32,7 @@ const holderSilence = 3 * time.Second
 type held struct {
 	*peer
 	conn net.Conn
+	key  string // of the session; empty where it is of no interest
 	// safe reports whether a request may be sent twice.
 	safe func(method string, params json.RawMessage) bool
 

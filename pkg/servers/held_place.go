@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/state"
 )
 
@@ -70,6 +72,15 @@ func (r *Record) Again() Record {
 		Key: r.Key, Alias: r.Alias, Named: true, Limit: r.Limit, Command: r.Command, URL: r.URL, Server: r.Server,
 		File: r.File,
 	}
+}
+
+// Restartable returns a *fault.UsageError if the server cannot be started again as it was.
+func (r *Record) Restartable() error {
+	if !r.Dressed {
+		return nil
+	}
+	return fault.Usage("session "+r.Name+" was started with --env or --header, which are not kept",
+		"toolx session stop "+exec.ShellLine(r.Name)+", and start it as before")
 }
 
 // maxRecord is the size in bytes of the largest record that is read.

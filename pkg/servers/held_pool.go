@@ -44,15 +44,16 @@ func (p *Pool) joinNamed(ctx context.Context, server *config.Server) (d dial, fo
 	d.join = func(ctx context.Context) (*held, error) {
 		if first := conn; first != nil {
 			conn = nil
-			return newHeld(server.Name, first, d.bus), nil
+			return d.over(key, first, nil)
 		}
-		return d.over(sessions.connect(ctx, key))
+		again, err := sessions.connect(ctx, key)
+		return d.over(key, again, err)
 	}
 	return d, true, nil
 }
 
-// over returns the link over a connection with a holder, or the Failure for err.
-func (d dial) over(conn net.Conn, err error) (*held, error) {
+// over returns the link over a connection with the holder of a session, or the Failure for err.
+func (d dial) over(key string, conn net.Conn, err error) (*held, error) {
 	if err != nil {
 		failure := &Failure{Server: d.server.Name, Ending: EndingNotHeld, Reason: err, final: true}
 		if errors.Is(err, errNoHolder) {
@@ -60,7 +61,9 @@ func (d dial) over(conn net.Conn, err error) (*held, error) {
 		}
 		return nil, failure
 	}
-	return newHeld(d.server.Name, conn, d.bus), nil
+	h := newHeld(d.server.Name, conn, d.bus)
+	h.key = key
+	return h, nil
 }
 
 // tellDead says that the process that held a session has ended without being asked to, and forgets the session. The
@@ -78,12 +81,45 @@ func (p *Pool) tellDead(server *config.Server, key string) error {
 	}
 	p.note(fmt.Sprintf("the session of server %q has ended unexpectedly (process %d held it): "+
 		"what the server kept in memory is lost, and it is started anew", server.Name, record.Holder))
+	p.holdAgain(server.Name, record)
+	return nil
+}
+
+// holdAgain lets the next session of a server take the place of one that has ended.
+func (p *Pool) holdAgain(server string, record *Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.lost == nil {
 		p.lost = make(map[string]Record)
 	}
-	p.lost[server.Name] = record.Again()
+	p.lost[server] = record.Again()
+}
+
+// StopTime is how long the holder of a session may take to end its server.
+const StopTime = 8 * time.Second
+
+// Renew ends the session of a server that another process holds, for everybody who uses it, so that Open starts the
+// server anew. It ends nothing if that is impossible, because what it was started with is not kept.
+func (p *Pool) Renew(ctx context.Context, name string) error {
+	session := p.Session(name)
+	if session == nil || session.held == nil {
+		p.Stop(ctx, name)
+		return nil
+	}
+	record, err := p.options.Sessions.Read(session.held.key)
+	if err != nil {
+		return fmt.Errorf("the session of server '%s' has no record: %w", name, err)
+	}
+	if err := record.Restartable(); err != nil {
+		return err
+	}
+	p.Stop(ctx, name)
+	if _, err := p.options.Sessions.Stop(ctx, record, StopTime); err != nil {
+		return fmt.Errorf("session %s: %w", record.Name, err)
+	}
+	if record.Named {
+		p.holdAgain(name, record)
+	}
 	return nil
 }
 
@@ -116,7 +152,7 @@ func (p *Pool) stay(d *dial) {
 		if err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return d.over(conn, err)
+		return d.over(spec.Key, conn, err)
 	}
 }
 

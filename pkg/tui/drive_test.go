@@ -45,6 +45,7 @@ type openPool struct{}
 
 func (openPool) Open(context.Context, string) (*servers.Session, error) { return nil, nil }
 func (openPool) Stop(context.Context, string)                           {}
+func (openPool) Renew(context.Context, string) error                    { return nil }
 func (openPool) Session(string) *servers.Session                        { return nil }
 
 // says gives a text as the result.

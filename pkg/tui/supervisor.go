@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/watch"
 )
@@ -118,15 +119,31 @@ func (su *supervisor) look() tea.Cmd {
 	return tea.Batch(commands...)
 }
 
-// restart stops a server and starts it again. One that is shared with other commands runs on, and restart says what
-// starts it anew.
+// restart stops a server and starts it again. It asks first if the server is shared with other commands, for which it
+// is then started anew too.
 func (su *supervisor) restart(s *server) tea.Cmd {
-	return su.restartThen(s, func(error) tea.Cmd { return nil })
+	done := func(error) tea.Cmd { return nil }
+	if s.held == nil {
+		return su.restartThen(s, done)
+	}
+	renew := func() error { return su.options.Pool.Renew(su.ctx, s.name) }
+	restart := func() tea.Cmd {
+		s.asked = true
+		return after(renew, func(err error) tea.Cmd {
+			if err != nil {
+				s.asked = false
+				return su.failWithHint(err)
+			}
+			return su.restartThen(s, done)
+		})
+	}
+	text := "Other commands share it. What it keeps in memory is lost, and their calls that run now fail."
+	su.ask("restart "+render.Safe(titleOf(s.name))+" for all?", text, []string{"y", "enter"}, "restart it", restart)
+	return nil
 }
 
 // restartThen restarts a server; then takes how that ended.
 func (su *supervisor) restartThen(s *server, then func(error) tea.Cmd) tea.Cmd {
-	shared := s.held != nil
 	s.asked = true
 	s.become(statusStarting, su.now())
 	restart := func() error {
@@ -134,13 +151,7 @@ func (su *supervisor) restartThen(s *server, then func(error) tea.Cmd) tea.Cmd {
 		_, err := su.options.Pool.Open(su.ctx, s.name)
 		return err
 	}
-	return after(restart, func(err error) tea.Cmd {
-		if shared && err == nil {
-			again := "toolx session restart " + exec.ShellLine(s.name)
-			su.tell(titleOf(s.name)+" is shared and ran on: "+again+" starts it anew for all", false)
-		}
-		return tea.Batch(su.opened(s, err), then(err))
-	})
+	return after(restart, func(err error) tea.Cmd { return tea.Batch(su.opened(s, err), then(err)) })
 }
 
 // stop stops a server. One without a process has no event for that.

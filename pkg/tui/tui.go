@@ -24,6 +24,9 @@ type Pool interface {
 	Open(ctx context.Context, name string) (*servers.Session, error)
 	// Stop stops a server; Open starts it again.
 	Stop(ctx context.Context, name string)
+	// Renew ends a server that is shared with other processes for all of them; Open starts it again. The error says why
+	// it goes on instead.
+	Renew(ctx context.Context, name string) error
 	// Session returns a server's open session, or nil.
 	Session(name string) *servers.Session
 }

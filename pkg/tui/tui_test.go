@@ -790,3 +790,49 @@ func TestGuards(t *testing.T) {
 	d.press("down", "down", "ctrl+r")
 	d.shows("call files__write?", "to be confirmed: it does not say", "toolx.yaml:5:14")
 }
+
+// sharedPool is a pool whose servers are shared with other processes.
+type sharedPool struct {
+	openPool
+	refuses error
+	calls   chan string
+}
+
+func (p *sharedPool) Renew(_ context.Context, name string) error {
+	p.calls <- "renew " + name
+	return p.refuses
+}
+
+func (p *sharedPool) Open(_ context.Context, name string) (*servers.Session, error) {
+	p.calls <- "open " + name
+	return nil, nil
+}
+
+// TestRestartShared: a server that other commands share is restarted for all, but only after a question.
+func TestRestartShared(t *testing.T) {
+	d := drive(t, []string{"warm"})
+	pool := &sharedPool{calls: make(chan string, 10)}
+	d.m.options.Pool = pool
+	d.m.updateEvents(eventsMsg{events: []exec.Event{
+		servers.Connected{Time: exec.Time{At: noon()}, Server: "warm", Held: &servers.Held{Reused: true}},
+	}})
+	d.server("warm")
+	d.press("r")
+	d.shows("restart server warm for all?", "Other commands share it")
+	d.press("n")
+	if len(pool.calls) != 0 {
+		t.Fatalf("without a yes: %s", <-pool.calls)
+	}
+	d.press("r", "y")
+	d.until("the server is opened again", func() bool { return len(pool.calls) == 2 })
+	if renewed, opened := <-pool.calls, <-pool.calls; renewed != "renew warm" || opened != "open warm" {
+		t.Errorf("%s, then %s", renewed, opened)
+	}
+	d.m.servers.list[0].become(statusReady, noon())
+	pool.refuses = errors.New("it has variables that are not kept")
+	d.press("r", "y")
+	d.until("the refusal", func() bool { return strings.Contains(d.frame(), "not kept") })
+	if d.m.servers.list[0].status != statusReady || len(pool.calls) != 1 {
+		t.Errorf("a server that goes on is %v, %d calls", d.m.servers.list[0].status, len(pool.calls))
+	}
+}
