@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"toolx/pkg/words"
 )
 
@@ -39,6 +41,8 @@ type Output struct {
 	Reply string
 	// Alive reports whether the server did not end, so that only what clearly is an error says why it does not answer.
 	Alive bool
+	// Question is what it asks on a terminal that is not there: the text without a newline that Asks recognizes.
+	Question string
 	// Environ is the environment that the server was given, NAME=value each. A variable with a value is not missing.
 	Environ []string
 	// Node is the version of Node that runs the server; Engines is the range that its package.json asks for, if Node is
@@ -57,17 +61,45 @@ type Cause struct {
 	Fixes []string
 	// Variables has the names of missing variables: one of the groups is needed, and all names of that group.
 	Variables [][]string
-	// lasts reports whether the next start would meet the cause too, though its kind does not say so.
+	// lasts reports whether the next start would meet the cause too, where its kind is Said.
 	lasts bool
 }
 
 // Lasting reports whether another start would fail in the same way.
 func (c *Cause) Lasting() bool {
-	return c != nil && c.Kind != Backend && (c.lasts || c.Kind != Other && c.Kind != Said)
+	return c != nil && c.Kind != Backend && (c.lasts || c.Kind != Said)
 }
 
 // Of returns why a server failed; nil if it printed nothing that says so.
 func Of(o Output) *Cause {
+	c := of(o)
+	if o.Question == "" || c != nil && c.Kind != Said {
+		return c
+	}
+	return &Cause{
+		Kind: Other, Line: o.Question, What: "it asks a question and waits for the answer: " + quoted(o.Question),
+		Fixes: []string{
+			"answer it once in a terminal, or give the answer in args or env of this server, such as -y or --yes",
+			"in the server: do not ask if stdin is not a terminal",
+		},
+	}
+}
+
+// Asks returns the question in a text whose line has not ended, without colours; empty if it is none.
+func Asks(pending string) string {
+	text := ansi.Strip(pending[:min(len(pending), maxBytes)])
+	text = strings.TrimSpace(text[strings.LastIndexAny(text, "\r\n")+1:])
+	if asks().MatchString(text) {
+		return text
+	}
+	return ""
+}
+
+// asks matches the ends of questions: "Ok to proceed? (y)", "API key:", "? Which one ›", "mysql>".
+var asks = expression(`^[^{].*(?:[?:>›]|\?\s*(?:\([^()]*\)|\[[^\][]*\]):?)$`)
+
+// of returns the cause that the lines name.
+func of(o Output) *Cause {
 	said := read(o)
 	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
 	head := said.head()
@@ -85,9 +117,7 @@ func Of(o Output) *Cause {
 	if c == nil {
 		c = &Cause{Kind: Argument, What: "it printed its usage: " + quoted(said.usage), Line: said.usage}
 	}
-	if c.Kind == Said && (refusedValue().MatchString(c.Line) || said.path(head) != "") {
-		c.lasts = true // what args and env give it is the same at the next start
-	}
+	c.lasts = head >= 0 && said.lines[head].weight >= hints // what gave the error is the same at the next start
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)
 	c.Fixes = slices.Compact(c.Fixes)
 	return c

@@ -33,6 +33,31 @@ func TestOf(t *testing.T) {
 	}
 }
 
+func TestAsks(t *testing.T) {
+	for text, want := range map[string]string{
+		"Need to install:\nx@1.0.0\nOk to proceed? (y) ":   "Ok to proceed? (y)",
+		"Enter your API key: ":                             "Enter your API key:",
+		"\x1b[32m?\x1b[39m Which project? [default] ":      "? Which project? [default]",
+		"? Which one \x1b[2m›\x1b[22m ":                    "? Which one ›",
+		"":                                                 "",
+		"Enter your API key:\n":                            "",
+		"Downloading the model… 12 %":                      "",
+		`{"jsonrpc":"2.0","id":1,"result":{"what":"why?":`: "",
+	} {
+		if got := Asks(text); got != want {
+			t.Errorf("Asks(%q) = %q, want %q", text, got, want)
+		}
+	}
+	said := Output{Alive: true, Stderr: []string{"Welcome", "No token found"}, Question: "Continue? (y)"}
+	if c := Of(said); c == nil || !strings.Contains(c.What, `"Continue? (y)"`) || !c.Lasting() {
+		t.Errorf("cause is %+v", c)
+	}
+	said.Stderr[1] = "Error: API_KEY is not set"
+	if c := Of(said); c == nil || c.Kind != Variable {
+		t.Errorf("cause is %+v", c)
+	}
+}
+
 func TestListens(t *testing.T) {
 	for text, want := range map[string]string{
 		"Server listening on http://0.0.0.0:3000/mcp":            "http://0.0.0.0:3000/mcp",

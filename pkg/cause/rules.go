@@ -21,8 +21,6 @@ type rule struct {
 	// what is the sentence; where it is empty, the server's line is quoted after the kind's own words.
 	what  string
 	fixes []string
-	// lasts reports whether the next start would meet the cause too, though its kind does not say so.
-	lasts bool
 	// unless is what the text must not have, beside what another line must have; nil for nothing.
 	unless, beside *regexp.Regexp
 }
@@ -49,7 +47,7 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 			continue
 		}
 		thing := strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":")
-		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line), lasts: r.lasts}
+		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
 		if r.what != "" {
 			c.What = strings.Join(strings.Fields(strings.ReplaceAll(r.what, "%s", thing)), " ")
 		}
@@ -165,8 +163,6 @@ func readRules(text string) []rule {
 				matches = append(matches, value)
 			case "unless":
 				r.unless = regexp.MustCompile(value)
-			case "lasts":
-				r.lasts = true
 			case "beside":
 				r.beside = regexp.MustCompile(value)
 			case "what":
@@ -363,9 +359,6 @@ func (s *saying) advice(head int, c *Cause) []string {
 
 // wrongValue matches words about a value that the server was given, or not.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported)\b`)
-
-// refusedValue matches sentences about a value that the server was given.
-var refusedValue = expression(`(?i)\b(?:(?:cannot|must not|may not) be empty|must (?:not )?be (?:an?|one|at|in|between|either|less|greater|set)\b)`)
 
 // generalFixes are for a cause that the server says nothing more about.
 func generalFixes(kind Kind) []string {

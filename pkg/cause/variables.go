@@ -91,6 +91,7 @@ func missing(text string, environ []string) [][]string {
 	lower := lowerASCII(flat)
 	phrases := phrasePlaces(lower)
 	var groups [][]string
+	var always []string          // the names that are needed with each of the others
 	reached, either := -1, false // the end of the last name that was taken
 	negative := false
 	for at, name := range capitals(flat) {
@@ -108,6 +109,9 @@ func missing(text string, environ []string) [][]string {
 		between := ""
 		if reached >= 0 {
 			between = lower[reached:at]
+		}
+		if andOneOf().MatchString(between) {
+			always, groups = slices.Concat(append(groups, always)...), nil
 		}
 		either = either || oneOf().MatchString(lower[:at])
 		if either && strings.Contains(between, ". ") {
@@ -133,6 +137,9 @@ func missing(text string, environ []string) [][]string {
 	}
 	if !either {
 		groups = [][]string{slices.Concat(groups...)}
+	}
+	for i := range groups {
+		groups[i] = slices.Concat(always, groups[i])
 	}
 	return unset(groups, environ)
 }
@@ -187,9 +194,12 @@ func joins(between string) bool {
 // oneOf matches the words that begin a list of which one is enough.
 var oneOf = expression(`\b(?:one|any) of\b|\beither\b`)
 
+// andOneOf matches the words between a name and a list of which one is needed too.
+var andOneOf = expression(`^\W*(?:and|plus|with|&|\+) (?:also )?(?:either|(?:at least )?(?:one|any) of)\b`)
+
 // How far a name may be from the words that call it missing, and from the name before it in a list.
 const (
-	phraseReach = 60
+	phraseReach = 90
 	listReach   = 20
 )
 

@@ -100,6 +100,8 @@ func TestText(t *testing.T) {
 		{"what is said of a secret", "DISCORD_TOKEN: missing\nAPI key: set\ncredentials: not found", "DISCORD_TOKEN: missing\nAPI key: set\ncredentials: not found"},
 		{"what is said of a key", "GITHUB_TOKEN: Your GitHub personal access token, e.g. from https://x.y/z", "GITHUB_TOKEN: Your GitHub personal access token, e.g. from https://x.y/z"},
 		{"examples", "mysql://root:password@localhost/db, API_KEY=\"...\" or --api-key=$KEY", "mysql://root:password@localhost/db, API_KEY=\"...\" or --api-key=$KEY"},
+		{"an error about a secret", "Error using Credentials: Error: Could not load the default credentials.", "Error using Credentials: Error: Could not load the default credentials."},
+		{"a secret in an error", "Credentials: Error: hunter2x", "Credentials: ***"},
 		{"examples of files", "JWT_TOKEN=your_jwt_token CREDENTIALS=\"/path/to/keys.json\"", "JWT_TOKEN=your_jwt_token CREDENTIALS=\"/path/to/keys.json\""},
 		{"words that are a secret", "password: correct horse battery staple\npassphrase: the quick brown fox", "password: ***\npassphrase: ***"},
 		{"a secret in a sentence", "password: the password is hunter\ntoken: your token: abc", "password: ***\ntoken: ***"},

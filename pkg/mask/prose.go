@@ -11,6 +11,9 @@ import (
 // "correct horse", "the password is hunter".
 func describes(value string) bool {
 	fields := strings.Fields(value)
+	for len(fields) > 1 && isErrorName(fields[0]) {
+		fields = fields[1:]
+	}
 	if len(fields) == 0 || len(fields) > 60 {
 		return false
 	}
@@ -33,6 +36,11 @@ func describes(value string) bool {
 		return isStatus(strings.ToLower(strings.Trim(fields[0], ".,;!?()")))
 	}
 	return about > 1 || about == 1 && function > 0
+}
+
+// isErrorName reports whether a word is what languages put in front of an error's message: "Error:", "ValueError:".
+func isErrorName(word string) bool {
+	return strings.HasSuffix(word, "Error:") || strings.HasSuffix(word, "Exception:") || word == "error:"
 }
 
 // isLink reports whether a word leads from a name to a value.

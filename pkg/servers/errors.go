@@ -76,6 +76,8 @@ type Failure struct {
 	Stdout []string
 	// said holds more of them, and messages that are no answers; environ is the environment that the process was given.
 	said, environ []string
+	// question is what the server asked when it was given up, as cause.Asks finds it.
+	question string
 	// cause returns what Cause found the first time; nil for a failure that was made without a process.
 	cause func() *cause.Cause
 	// Reason is the underlying error; it may be nil.
@@ -167,6 +169,9 @@ func (f *Failure) Output() cause.Output {
 	}
 	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ}
 	output.Alive = f.Ending == EndingSilent || f.Ending == EndingUnfinished
+	if f.Ending == EndingSilent {
+		output.Question = f.question
+	}
 	var refused *toolxexec.ToolError
 	if f.Ending == EndingRefused && errors.As(f.Reason, &refused) {
 		output.Reply = refused.Message

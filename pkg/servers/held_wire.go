@@ -220,6 +220,7 @@ func (e *heldError) err() error {
 type failureData struct {
 	Failure
 	Said, Environ []string
+	Question      string
 	Why           *heldError
 	Final         bool
 }
@@ -228,7 +229,10 @@ func newFailureData(f *Failure) *failureData {
 	if f == nil {
 		return nil
 	}
-	d := &failureData{Failure: *f, Said: f.said, Environ: f.environ, Why: newHeldError(f.Reason), Final: !f.Curable()}
+	d := &failureData{
+		Failure: *f, Said: f.said, Environ: f.environ, Question: f.question, Why: newHeldError(f.Reason),
+		Final: !f.Curable(),
+	}
 	d.Reason = nil
 	if d.Why != nil && d.Why.Fix == "" {
 		d.Why.Fix = f.Hint()
@@ -239,7 +243,7 @@ func newFailureData(f *Failure) *failureData {
 // failure returns the Failure as it was before newFailureData.
 func (d *failureData) failure() *Failure {
 	f := d.Failure
-	f.said, f.environ, f.final = d.Said, d.Environ, d.Final
+	f.said, f.environ, f.question, f.final = d.Said, d.Environ, d.Question, d.Final
 	if d.Why != nil {
 		f.Reason = d.Why
 	}

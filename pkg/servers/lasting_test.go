@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -47,10 +48,14 @@ func TestLasting(t *testing.T) {
 		{"Error: API_KEY is required", true},
 		{"Error: missing environment variables:\n- HOST_NAME\n- API_KEY", true},
 		{"Not logged in: run 'x login', or set API_KEY.", true},
-		{"Error: SET_ALREADY is required", false},
+		{"Error: SET_ALREADY is required", true},
 		{"Error: Cannot find package 'express' imported from /srv/index.js", true},
 		{"SyntaxError: Unexpected identifier 'x'", true},
-		{"Error: the sky is down", false},
+		{"Error: the sky is down", true},
+		{"Please provide a project id or an OpenAPI Spec file", true},
+		{"Error: EACCES: permission denied, open '/srv/x'", true},
+		{"Starting", false},
+		{"Error: listen EADDRINUSE: address already in use :::3000", false},
 		{"Error: Elasticsearch URL cannot be empty", true},
 		{"API_KEY is not set, going on without\nError: the database is locked", false},
 		{"Error: API_KEY is required: connect ECONNREFUSED 127.0.0.1:1883", false},
@@ -65,6 +70,21 @@ func TestLasting(t *testing.T) {
 		if c := failure.Cause(); !strings.Contains(failure.Error(), failure.causeText(c)) {
 			t.Errorf("%q is not in %q", failure.causeText(c), failure)
 		}
+	}
+}
+
+// A program that asks a question on the terminal is not waited for to the end, and the failure names the question.
+func TestQuestionEndsTheStart(t *testing.T) {
+	s := newStage(t, ample, "tty-prompt")
+	s.dial.elsewhere = time.Millisecond
+	err := s.open()
+	var failure *Failure
+	if !errors.As(err, &failure) || failure.Ending != EndingSilent || failure.Lived >= ample ||
+		!strings.Contains(failure.Error(), "it asks a question and waits for the answer: \"Ok to proceed? (y)\"") {
+		t.Errorf("open: %v", err)
+	}
+	if !errors.As(err, &failure) || !failure.lasting() {
+		t.Error("another start would not ask again")
 	}
 }
 

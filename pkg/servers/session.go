@@ -109,7 +109,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	s.keeping.session = s
 	if d.enough == nil && !d.patient && d.bus != nil {
 		var done func()
-		d.enough, done = d.listensElsewhere()
+		d.enough, done = d.listensElsewhere(s)
 		defer done()
 	}
 	began := time.Now()
@@ -207,12 +207,13 @@ func (s *Session) start(ctx context.Context, d dial) error {
 	return nil
 }
 
-// elsewhereWait is how long a program is waited for that says that it listens for HTTP.
+// elsewhereWait is how long a program is waited for that says that it listens for HTTP, or asks a person.
 const elsewhereWait = 10 * time.Second
 
-// listensElsewhere returns a context that ends when the server has said that it listens for HTTP, and then has answered
-// nothing for a while. done must be called when that is no longer of interest.
-func (d dial) listensElsewhere() (enough context.Context, done func()) {
+// listensElsewhere returns a context that ends when the server has said that it listens for HTTP, or has asked a
+// question on the terminal, and then has answered nothing for a while. done must be called when that is no longer of
+// interest.
+func (d dial) listensElsewhere(s *Session) (enough context.Context, done func()) {
 	enough, cancel := context.WithCancel(context.Background())
 	var once sync.Once
 	var answered atomic.Bool
@@ -223,6 +224,12 @@ func (d dial) listensElsewhere() (enough context.Context, done func()) {
 		}
 		text := ""
 		switch e := event.(type) {
+		case ProcessStarted:
+			go func() {
+				if s.program.asks(enough, d.elsewhere/2) && !answered.Load() {
+					cancel()
+				}
+			}()
 		case FrameReceived:
 			answered.Store(true)
 		case StderrLine:

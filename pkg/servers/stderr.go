@@ -102,6 +102,13 @@ func (l *stderrLog) endLine() {
 	l.onLine(text)
 }
 
+// pending returns what has been read of a line that has not ended.
+func (l *stderrLog) pending() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.partial)
+}
+
 func (l *stderrLog) finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

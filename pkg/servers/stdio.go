@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -401,12 +402,36 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	if t.process == nil {
 		return failure
 	}
+	failure.question = t.question()
 	failure.Lived = time.Since(t.process.started)
 	if closed(t.process.exited) {
 		failure.Lived = t.process.lived
 		failure.How = exitText(t.process.state)
 	}
 	return failure
+}
+
+// question returns what the server asks on stdout or stderr and has not gone on from; empty if nothing.
+func (t *stdio) question() string {
+	return cmp.Or(cause.Asks(string(t.stdout.pending())), cause.Asks(t.log.pending()))
+}
+
+// asks waits until the server has asked the same for two looks in a row, and reports whether it did before ctx ended.
+func (t *stdio) asks(ctx context.Context, between time.Duration) bool {
+	look := time.NewTicker(max(1, between))
+	defer look.Stop()
+	for before := ""; ; {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-look.C:
+		}
+		question := t.question()
+		if question != "" && question == before {
+			return true
+		}
+		before = question
+	}
 }
 
 func exitText(state *os.ProcessState) string {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
@@ -76,13 +78,19 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 func otherProgram(e *evidence.Evidence) string {
 	found, _ := e.NodePackage()
 	for _, name := range slices.Sorted(maps.Keys(found.Programs)) {
-		if strings.Contains(name, "mcp") && name != cmdline.BaseName(e.Launch.Command) &&
+		if strings.Contains(name, "mcp") && !helper().MatchString(name) && name != cmdline.BaseName(e.Launch.Command) &&
 			!slices.Contains(e.Launch.Args, name) {
 			return "npx -y --package=" + found.Name + " " + name
 		}
 	}
 	return ""
 }
+
+// helper matches the names of programs that stand beside a server: they set it up, or look into it.
+var helper = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[-_.])(?:doctor|(?:un)?install(?:er)?|setup|init|config(?:ure)?|cli|login|auth|inspect(?:or)?|` +
+		`update|upgrade|migrate|test|debug|hooks?)(?:$|[-_.])`)
+})
 
 // endOf says in a few words how the server failed.
 func endOf(e *evidence.Evidence) (how string, failure *servers.Failure) {
