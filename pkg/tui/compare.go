@@ -81,7 +81,7 @@ func comparedText(c *call) []byte {
 	case c.result.Err != nil:
 		out.WriteString("error: " + c.result.Err.Error())
 	case rawjson.IsString(c.result.Value):
-		out.WriteString(rawjson.Unquote(c.result.Value))
+		out.WriteString(indented(json.RawMessage(rawjson.Unquote(c.result.Value)))) // often JSON as text
 	default:
 		out.WriteString(indented(c.result.Value))
 	}

@@ -14,7 +14,9 @@ import (
 
 // TestCompare shows how a call differs from the one before of the same tool.
 func TestCompare(t *testing.T) {
-	answers := []string{"one\ntwo\nthree", "one\n2\x1b[2J\nthree", "one\n2\x1b[2J\nthree"}
+	answers := []string{
+		"one\ntwo\nthree", "one\n2\x1b[2J\nthree", "one\n2\x1b[2J\nthree", `{"id":1,"on":true}`, `{"id":1,"on":false}`,
+	}
 	tool := newTool(t, `{"name":"ask","inputSchema":{"type":"object"}}`,
 		func(ctx context.Context, r exec.Request) (json.RawMessage, error) {
 			answer := answers[0]
@@ -39,6 +41,10 @@ func TestCompare(t *testing.T) {
 	call("ask")
 	d.press("D")
 	d.shows("it answers as the call before did")
+	call("ask")
+	call("ask")
+	d.press("D")
+	d.shows(`   "id": 1,`, `-  "on": true`, `+  "on": false`)
 }
 
 // TestTimeLimit sets how long calls of a tool may take.

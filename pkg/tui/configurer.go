@@ -57,8 +57,9 @@ func (c *configurer) editKey(s *server) pane.Binding {
 // add asks for a server, and keeps it; typed is what was typed before.
 func (c *configurer) add(typed string) tea.Cmd {
 	lines := []string{
-		"Type its command, such as npx -y @modelcontextprotocol/server-everything,",
-		"or its address, such as https://example.org/mcp.",
+		"Type its command or its address, such as",
+		"  npx -y @modelcontextprotocol/server-everything",
+		"  https://example.org/mcp",
 	}
 	return c.prompt("add a server", lines, typed, "add it", func(typed string) tea.Cmd {
 		if typed == "" {
