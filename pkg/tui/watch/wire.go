@@ -162,11 +162,11 @@ func (t *wireTab) messageCells(f *frame, width int) (what, right string) {
 	default:
 		what += t.theme.Paint(pane.Bad, "not JSON-RPC")
 	}
-	if f.head.id != "" {
-		what += t.theme.Paint(pane.Number, " #"+t.safe(strings.Trim(f.head.id, `"`), 20))
-	}
 	if f.of != "" {
 		what += t.theme.Paint(pane.Dim, " of "+t.safe(f.of, width))
+	}
+	if f.head.id != "" {
+		what += t.theme.Paint(pane.Number, " #"+t.safe(strings.Trim(f.head.id, `"`), 20))
 	}
 	var columns []string
 	if width >= 52 {

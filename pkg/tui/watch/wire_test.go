@@ -25,9 +25,9 @@ func TestRows(t *testing.T) {
 		"exit in stderr": {"stderr", []exec.Event{servers.ProcessExited{Time: after(0), Server: "zwave", How: "signal: killed", Lived: 2 * time.Second, Forced: "SIGKILL"}}, []string{"process ended after 2.0 s: signal: killed, forced by SIGKILL"}},
 
 		"request":      {"wire", []exec.Event{processStarted(0, "zwave"), sent(12, "zwave", call)}, []string{"12:00:00.012     +12ms → tools", "→ tools/call get_weather #3", "106 B waits 10.0 s"}},
-		"answer":       {"wire", []exec.Event{sent(0, "zwave", call), received(85, "zwave", `{"jsonrpc":"2.0","id":3,"result":{}}`)}, []string{"← result #3 of tools/call get_weather", "36 B       85 ms"}},
+		"answer":       {"wire", []exec.Event{sent(0, "zwave", call), received(85, "zwave", `{"jsonrpc":"2.0","id":3,"result":{}}`)}, []string{"← result of tools/call get_weather #3", "36 B       85 ms"}},
 		"tool's error": {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"content":[],"isError":true}}`)}, []string{"← result with isError #3"}},
-		"task":         {"wire", []exec.Event{sent(0, "zwave", `{"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{"taskId":"t1"}}`), received(1, "zwave", `{"jsonrpc":"2.0","id":4,"result":{"taskId":"t1","status":"working","statusMessage":"2 steps \u001b[2J left"}}`)}, []string{"→ tasks/get t1 #4", `← task working: 2 steps \x1b[2J left #4 of tasks/get t1`}},
+		"task":         {"wire", []exec.Event{sent(0, "zwave", `{"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{"taskId":"t1"}}`), received(1, "zwave", `{"jsonrpc":"2.0","id":4,"result":{"taskId":"t1","status":"working","statusMessage":"2 steps \u001b[2J left"}}`)}, []string{"→ tasks/get t1 #4", `← task working: 2 steps \x1b[2J left of tasks/get t1 #4`}},
 		"new task":     {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"task":{"taskId":"t1","status":"working"}}}`)}, []string{"← task working #3"}},
 		"a status":     {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"status":"working"}}`)}, []string{"← result #3"}},
 		"two servers":  {"wire", []exec.Event{sent(0, "zwave", call), sent(0, "other", call)}, []string{"+0ms zwave        →", "+0ms other        →"}},
