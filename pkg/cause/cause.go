@@ -101,6 +101,9 @@ var asks = expression(`^[^{].*(?:[?:>›]|\?\s*(?:\([^()]*\)|\[[^\][]*\]):?)$`)
 // of returns the cause that the lines name.
 func of(o Output) *Cause {
 	said := read(o)
+	if c := said.login(); o.Alive && c != nil {
+		return c
+	}
 	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
 	head := said.head()
 	if head < 0 && said.usage == "" {
@@ -121,6 +124,22 @@ func of(o Output) *Cause {
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)
 	c.Fixes = slices.Compact(c.Fixes)
 	return c
+}
+
+// loginAddress matches what a program says to somebody who is to log in, in a browser.
+var loginAddress = expression(`(?i)\b(?:open|visit(?:ing)?|navigate to|go to) .{0,60}` +
+	`\b(?:browser|authori[sz]e|authenticate|sign in|log in)\b.{0,20}https?://`)
+
+// login returns the cause of a program that waits until somebody has logged in; nil if it does not say so.
+func (s *saying) login() *Cause {
+	at := slices.IndexFunc(s.all, loginAddress().MatchString)
+	if at < 0 {
+		return nil
+	}
+	return &Cause{
+		Kind: Login, Line: s.all[at], What: "it waits until somebody has logged in, in a browser",
+		Fixes: []string{"run the command once in a terminal, and open the address that it prints"},
+	}
 }
 
 // whileAlive are the kinds of which a living server speaks in passing, and that keep it from answering.
