@@ -229,7 +229,8 @@ func (s *saying) listens() *Cause {
 	for i := range s.lines {
 		text := s.sentence(i)
 		address := Listens(text)
-		if address == "" || best != nil && !strings.Contains(text, address) {
+		worse := besideServer().MatchString(text)
+		if address == "" || best != nil && (worse || !strings.Contains(text, address)) {
 			continue
 		}
 		best = &Cause{
@@ -240,12 +241,15 @@ func (s *saying) listens() *Cause {
 				"or use it over HTTP: url: " + address + " in place of command",
 			},
 		}
-		if strings.Contains(text, address) {
+		if strings.Contains(text, address) && !worse {
 			break
 		}
 	}
 	return best
 }
+
+// besideServer matches what servers say of addresses that are not those at which they speak MCP.
+var besideServer = expression(`(?i)health|metrics|dashboard|\bdocs\b|documentation|callback`)
 
 // localHost matches hosts at which a server listens.
 const localHost = `(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[[0-9a-f:]*\])`
