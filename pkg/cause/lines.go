@@ -406,22 +406,26 @@ func (s *saying) path(at int) string {
 	return ""
 }
 
-// following returns the sentence that says why with the lines that follow it; all lines if it is a member of a JSON
-// text over several lines, whose other members may stand before it.
+// following returns the sentence that says why with the lines that follow it, without those that only warn; all lines if
+// it is a member of a JSON text over several lines, whose other members may stand before it.
 func (s *saying) following(head int) string {
 	const most = 12
 	from, to := head, min(len(s.lines), head+most)
 	if s.lines[head].member {
 		from, to = 0, len(s.lines)
 	}
+	warns := warnLevel().MatchString(s.lines[head].raw)
 	var following []string
 	for _, l := range s.lines[from:to] {
-		if !l.help {
+		if !l.help && (warns || !warnLevel().MatchString(l.raw)) {
 			following = append(following, l.text)
 		}
 	}
 	return strings.Join(following, "\n")
 }
+
+// warnLevel matches lines of a log that warn: a program goes on without what they are about.
+var warnLevel = expression(`\[(?i:warn(?:ing)?)\]`)
 
 // errorPrefix is what a quoted line can do without.
 var errorPrefix = expression(`^(?:(?i:uncaught )?(?:exception: )?Error|(?i:fatal error|error|fatal|problem)(?: in main\(\))?|[\w.]+: error): +`)
