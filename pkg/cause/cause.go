@@ -89,7 +89,7 @@ func Of(o Output) *Cause {
 func Asks(pending string) string {
 	text := ansi.Strip(pending[:min(len(pending), maxBytes)])
 	text = strings.TrimSpace(text[strings.LastIndexAny(text, "\r\n")+1:])
-	if asks().MatchString(text) {
+	if asks().MatchString(text) && !works().MatchString(text) {
 		return text
 	}
 	return ""
@@ -97,6 +97,9 @@ func Asks(pending string) string {
 
 // asks matches the ends of questions: "Ok to proceed? (y)", "API key:", "? Which one ›", "mysql>".
 var asks = expression(`^[^{].*(?:[?:>›]|\?\s*(?:\([^()]*\)|\[[^\][]*\]):?)$`)
+
+// works matches what a program prints while it works on and asks nobody: "Loading model:", "[=====>".
+var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)
 
 // of returns the cause that the lines name.
 func of(o Output) *Cause {
@@ -120,7 +123,9 @@ func of(o Output) *Cause {
 	if c == nil {
 		c = &Cause{Kind: Argument, What: "it printed its usage: " + quoted(said.usage), Line: said.usage}
 	}
-	c.lasts = head >= 0 && said.lines[head].weight >= hints // what gave the error is the same at the next start
+	// What args and env give it is the same at the next start. Other errors may pass: a file that is written meanwhile.
+	c.lasts = head >= 0 && said.lines[head].weight >= hints &&
+		(wrongValue().MatchString(c.Line) || said.path(head) != "")
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)
 	c.Fixes = slices.Compact(c.Fixes)
 	return c

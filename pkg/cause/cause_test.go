@@ -35,13 +35,17 @@ func TestOf(t *testing.T) {
 
 func TestAsks(t *testing.T) {
 	for text, want := range map[string]string{
-		"Need to install:\nx@1.0.0\nOk to proceed? (y) ":   "Ok to proceed? (y)",
-		"Enter your API key: ":                             "Enter your API key:",
-		"\x1b[32m?\x1b[39m Which project? [default] ":      "? Which project? [default]",
-		"? Which one \x1b[2m›\x1b[22m ":                    "? Which one ›",
-		"":                                                 "",
-		"Enter your API key:\n":                            "",
-		"Downloading the model… 12 %":                      "",
+		"Need to install:\nx@1.0.0\nOk to proceed? (y) ": "Ok to proceed? (y)",
+		"Enter your API key: ":                           "Enter your API key:",
+		"\x1b[32m?\x1b[39m Which project? [default] ":    "? Which project? [default]",
+		"? Which one \x1b[2m›\x1b[22m ":                  "? Which one ›",
+		"":                                               "",
+		"Enter your API key:\n":                          "",
+		"Downloading the model… 12 %":                    "",
+		"Loading model: ":                                "",
+		"- Resolving: 12/40 >":                           "",
+		"[=====>":                                        "",
+		"mysql> ":                                        "mysql>",
 		`{"jsonrpc":"2.0","id":1,"result":{"what":"why?":`: "",
 	} {
 		if got := Asks(text); got != want {

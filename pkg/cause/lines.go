@@ -406,8 +406,8 @@ func (s *saying) path(at int) string {
 	return ""
 }
 
-// following returns the sentence that says why with the lines that follow it, without those that only warn; all lines if
-// it is a member of a JSON text over several lines, whose other members may stand before it.
+// following returns the sentence that says why with the lines that follow it, without those that only warn; all lines
+// if it is a member of a JSON text over several lines, whose other members may stand before it.
 func (s *saying) following(head int) string {
 	const most = 12
 	from, to := head, min(len(s.lines), head+most)

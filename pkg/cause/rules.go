@@ -357,8 +357,8 @@ func (s *saying) advice(head int, c *Cause) []string {
 	return fixes
 }
 
-// wrongValue matches words about a value that the server was given, or not.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported)\b`)
+// wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|status code 40[013])\b`)
 
 // generalFixes are for a cause that the server says nothing more about.
 func generalFixes(kind Kind) []string {

@@ -360,7 +360,7 @@ func passing(words string) bool {
 	lower := strings.ToLower(words)
 	return cause.NetworkHint(words) != "" || slices.ContainsFunc([]string{
 		"reachable", "unavailable", "timed out", "timeout", "refused", "busy", "locked", "in use", "try again", "retry",
-		"temporar", "not ready", "starting up",
+		"temporar", "not ready", "starting up", "status code 5", "status code 429", "too many requests",
 	}, func(word string) bool { return strings.Contains(lower, word) })
 }
 
