@@ -85,6 +85,10 @@ type batchCall struct {
 	read   int64 // bytes up to the line's end
 	line   batchLine
 	err    error // of reading the line
+	// prepared is nil where that is left to the call itself.
+	prepared *exec.Prepared
+	server   string // whose turn the call has
+	answered func() // ends the turn
 	// result is nil where the call was not made, and id is what its line says of it. done says that both are set;
 	// batch.mu guards it.
 	result *exec.Result
@@ -110,7 +114,7 @@ type batch struct {
 	options callOptions
 	out     *bufio.Writer
 	reach   func(read int64, done string) // draws how far it has come; nil where nothing is drawn
-	queues  map[string]chan *batchCall
+	queues  map[string]*batchQueue
 	workers sync.WaitGroup
 	// stopped is closed when no more calls are to be begun.
 	stopped chan struct{}
@@ -124,6 +128,8 @@ type batch struct {
 	open    int          // how many were admitted and are not printed
 	waiting int64        // bytes of results that are not printed
 	crowded bool         // somebody waits for room
+	// turns has, for each server, an element for each call that it has not answered.
+	turns map[string]chan struct{}
 
 	// The printer's own.
 	due                       <-chan time.Time // tells when to write out the lines that are printed; nil where none is
@@ -156,7 +162,8 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	box.executor.KeepGoroutines()
 	began := time.Now()
 	b := &batch{
-		toolbox: box, options: o, queues: make(map[string]chan *batchCall), stopped: make(chan struct{}),
+		toolbox: box, options: o, stopped: make(chan struct{}),
+		queues: make(map[string]*batchQueue), turns: make(map[string]chan struct{}),
 		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.Console.Out),
 	}
 	spare := make([]byte, batchHeap)
@@ -217,7 +224,7 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	if call.err != nil {
 		result = b.executor.Reject(line.name(), line.Arguments, began, call.err)
 	} else {
-		result = b.ask(ctx, line, began)
+		result = b.ask(ctx, call, began)
 	}
 	shown := *result // the execution log reads the other one meanwhile
 	result = &shown
@@ -229,12 +236,34 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	if call.id = line.ID; call.id == nil {
 		call.id = json.RawMessage(strconv.Itoa(call.number))
 	}
-	call.line, call.result = batchLine{}, result
+	call.line, call.prepared, call.result = batchLine{}, nil, result
 	b.settle(call)
 }
 
+// prepare does what can be done of a call before its turn comes: where its tool is known already, the arguments are
+// judged. What is wrong is left for the call to say.
+func (b *batch) prepare(ctx context.Context, call *batchCall) {
+	if call.err != nil || call.line.Tool == "" || closed(b.stopped) {
+		return
+	}
+	prepared, err := b.executor.Prepare(ctx, exec.Call{Tool: call.line.Tool, Arguments: call.line.Arguments})
+	if err == nil {
+		call.prepared = prepared
+	}
+}
+
+// giveWay lets the next call of the server begin when this one is answered, and be sent before the answer is worked on,
+// so that the server waits for as little as possible. With --fail-fast the answer decides whether there is a next one.
+func (b *batch) giveWay(call *batchCall) {
+	if !b.options.batch.failFast {
+		call.answered()
+		runtime.Gosched()
+	}
+}
+
 // ask makes the call of a line.
-func (b *batch) ask(ctx context.Context, line batchLine, began time.Time) *exec.Result {
+func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec.Result {
+	line := call.line
 	subject := exec.TimeoutError{Tool: line.name(), Request: line.Tool == ""}
 	bounded, done := b.bounded(ctx, subject)
 	defer done()
@@ -249,8 +278,13 @@ func (b *batch) ask(ctx context.Context, line batchLine, began time.Time) *exec.
 	if err = cmp.Or(gaveUp(bounded, line.Tool, ""), err); err != nil {
 		return b.executor.Reject(line.Tool, line.Arguments, began, err)
 	}
+	if call.server != tool.Server { // it was not known before the servers were open
+		call.answered()
+		b.takeTurn(call, tool.Server)
+	}
 	return b.executor.Call(bounded, exec.Call{
 		Tool: tool.Name, Target: tool, Arguments: line.Arguments, Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
+		Prepared: call.prepared, Answered: func() { b.giveWay(call) },
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"toolx/pkg/exec"
@@ -27,7 +28,7 @@ func (o batchOptions) window() int { return max(batchWindow, 4*o.parallel) }
 func (b *batch) dispatch(ctx context.Context, chunks <-chan []*batchCall) {
 	defer func() {
 		for _, queue := range b.queues {
-			close(queue)
+			close(queue.calls)
 		}
 	}()
 	for {
@@ -84,24 +85,67 @@ func closed(done <-chan struct{}) bool {
 	}
 }
 
-// queueOf returns the queue of the server that a call names, with its workers. There is room in it for all calls that
-// were admitted.
+// batchQueue holds the calls of one server that are not begun.
+type batchQueue struct {
+	server string // empty for calls that name none
+	calls  chan *batchCall
+	// next is held by the worker that takes the next call, until that may begin. So calls begin in the order of the
+	// lines.
+	next sync.Mutex
+}
+
+// queueOf returns the queue of the server that a call names, or of the only one, with its workers. There is room in it
+// for all calls that were admitted.
 func (b *batch) queueOf(ctx context.Context, call *batchCall) chan<- *batchCall {
-	server := exec.ServerOf(call.line.name(), b.pool.Names())
+	names := b.pool.Names()
+	server := exec.ServerOf(call.line.name(), names)
+	if server == "" && len(names) == 1 {
+		server = names[0]
+	}
 	queue := b.queues[server]
-	if queue != nil {
-		return queue
+	if queue == nil {
+		queue = &batchQueue{server: server, calls: make(chan *batchCall, b.options.batch.window())}
+		b.queues[server] = queue
+		for range b.options.batch.parallel + 1 { // one prepares the next call while those before it are under way
+			b.workers.Go(func() {
+				for b.makeNext(ctx, queue) {
+				}
+			})
+		}
 	}
-	queue = make(chan *batchCall, b.options.batch.window())
-	b.queues[server] = queue
-	for range b.options.batch.parallel {
-		b.workers.Go(func() {
-			for call := range queue {
-				b.make(ctx, call)
-			}
-		})
+	return queue.calls
+}
+
+// makeNext makes the next call of a queue when its turn has come. It reports whether there was one.
+func (b *batch) makeNext(ctx context.Context, queue *batchQueue) bool {
+	queue.next.Lock()
+	call, more := <-queue.calls
+	if !more {
+		queue.next.Unlock()
+		return false
 	}
-	return queue
+	server := queue.server
+	if b.prepare(ctx, call); call.prepared != nil {
+		server = call.prepared.Tool.Server
+	}
+	b.takeTurn(call, server)
+	queue.next.Unlock()
+	b.make(ctx, call)
+	call.answered()
+	return true
+}
+
+// takeTurn waits until a server may be asked by one call more. The turn lasts until the call is answered.
+func (b *batch) takeTurn(call *batchCall, server string) {
+	b.mu.Lock()
+	turns := b.turns[server]
+	if turns == nil {
+		turns = make(chan struct{}, b.options.batch.parallel)
+		b.turns[server] = turns
+	}
+	b.mu.Unlock()
+	turns <- struct{}{}
+	call.server, call.answered = server, sync.OnceFunc(func() { <-turns })
 }
 
 // settle notes that a call is done with, made or left out.

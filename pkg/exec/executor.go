@@ -73,6 +73,10 @@ type Call struct {
 	Target *Tool
 	// Implementation runs the call in place of the tool's own; nil means that.
 	Implementation Implementation
+	// Prepared is what Prepare returned for this call, which saves doing it again; nil means that it is to be done.
+	Prepared *Prepared
+	// Answered is called when the implementation has replied, before its reply is looked at. It may be nil.
+	Answered func()
 	// ID names the call in events; empty means that the Executor numbers it.
 	ID string
 	// Arguments is a JSON object; nil means an empty one.
@@ -290,7 +294,10 @@ func (e *Executor) make(
 ) (*Prepared, error) {
 	var reached atomic.Pointer[stage]
 	reply, err := await(ctx, e, tool.Name, func() (json.RawMessage, error) {
-		prepared, err := e.prepare(ctx, tool, call)
+		prepared, err := call.Prepared, error(nil)
+		if prepared == nil || prepared.Tool != tool {
+			prepared, err = e.prepare(ctx, tool, call)
+		}
 		if prepared != nil { // problems with the arguments name them as the tool does
 			e.announceRenames(prepared)
 		}
@@ -310,12 +317,16 @@ func (e *Executor) make(
 		if call.Implementation != nil {
 			implementation = call.Implementation
 		}
-		return implementation.CallTool(ctx, Request{
+		reply, err := implementation.CallTool(ctx, Request{
 			Name:      tool.Plain,
 			Arguments: prepared.Arguments,
 			Confined:  e.Defaults.Confined || call.FromModel || call.Untyped,
 			Progress:  e.progress(ctx, limits, id, tool.Name),
 		})
+		if call.Answered != nil {
+			call.Answered()
+		}
+		return reply, err
 	})
 	switch at := reached.Load(); {
 	case at == nil || at.began.IsZero():
