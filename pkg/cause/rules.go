@@ -179,7 +179,14 @@ func readRules(text string) []rule {
 	return all
 }
 
+// systemPackage matches names of packages that hold a module for one system: "sharp-linux-x64".
+var systemPackage = expression(`[-.](?:linux|darwin|win32)-`)
+
 func addonFixes(name string) []string {
+	if systemPackage().MatchString(name) {
+		return []string{"install " + name + ", an optional dependency: npm install without --omit=optional, and without a " +
+			"lock file or a node_modules of another system"}
+	}
 	return []string{
 		strings.TrimSpace("build it again with the Node that runs the server: npm rebuild " + name),
 		"if the package was installed with --ignore-scripts, install it without: its binary is made or fetched by a script",

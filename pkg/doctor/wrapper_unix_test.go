@@ -188,3 +188,47 @@ func TestScriptStartedByALink(t *testing.T) {
 		}
 	}
 }
+
+// TestSilenceIsReadInTheCode examines servers that said nothing: what they miss is what the files of their code look for.
+func TestSilenceIsReadInTheCode(t *testing.T) {
+	for _, one := range []struct {
+		code  string // of a file that the program imports
+		env   []string
+		args  []string
+		alive bool
+		title string // that of the check, if empty
+	}{
+		{code: `if (!process.env.SHOP_API_KEY) process.exit(1)`, title: "SHOP_API_KEY, which its code reads, is not set"},
+		{
+			code:  `const {env} = process; start(process.env["SHOP_URL"], process.env.SHOP_TOKEN, process.env.NODE_ENV)`,
+			title: "SHOP_URL, SHOP_TOKEN, which its code reads, are not set",
+		},
+		{code: `process.env.SHOP_API_KEY`, env: []string{"SHOP_API_KEY=x"}},
+		{code: `process.env.NODE_ENV + process.env.DEBUG`},
+		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`},
+		{alive: true, code: `if (process.argv.includes('--stdio')) start()`, title: "without --stdio, which its code looks for"},
+		{alive: true, code: `if (process.argv.includes('--stdio')) start()`, args: []string{"--stdio"}},
+		{alive: true, code: `start('stdio')`},
+	} {
+		folder := t.TempDir()
+		write := func(name, text string) string {
+			path := filepath.Join(folder, name)
+			if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		write("main.js", one.code)
+		program := write("cli.js", "#!/usr/bin/env node\nimport './missing.js'\nawait import('./main')\n")
+		id, run := "exit-before-handshake", &evidence.Run{Ended: &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}}
+		if one.alive {
+			id, run = "handshake-timeout", &evidence.Run{Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}}
+		}
+		e := evidenceOf(run)
+		e.Launch = &config.Resolved{Command: program, Args: one.args, Env: one.env}
+		found := ask(id)(e)
+		if len(found) != 1 || !strings.HasSuffix(found[0].Title, one.title) || one.title == "" && strings.Contains(found[0].Title, "code") {
+			t.Errorf("%s %s %s: found %+v", one.code, one.env, one.args, found)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,8 +22,21 @@ type NodePackage struct {
 	Engines struct {
 		Node string `json:"node"`
 	} `json:"engines"`
-	// Programs are the names of its bin; none if it is one path, whose name is the package's.
+	// Programs are the files of its bin, by their names.
 	Programs map[string]string `json:"bin"`
+}
+
+// Script returns the file that npx runs of a package: its only program, or the one with its name.
+func (p NodePackage) Script() string {
+	program := p.Programs[path.Base(p.Name)]
+	if len(p.Programs) == 1 {
+		for _, program = range p.Programs {
+		}
+	}
+	if program == "" {
+		return ""
+	}
+	return RealPath(program, p.Folder)
 }
 
 // NodeScript returns the file that node runs: its first argument, or the command itself if that is a script for node.
@@ -103,6 +117,12 @@ func readPackage(folder string) (NodePackage, bool) {
 		return NodePackage{}, false
 	}
 	_ = json.Unmarshal(text, &found) // a field of a type that npm does not use leaves the others
+	var one struct {
+		Bin string `json:"bin"`
+	}
+	if json.Unmarshal(text, &one) == nil && one.Bin != "" {
+		found.Programs = map[string]string{path.Base(found.Name): one.Bin}
+	}
 	return found, true
 }
 

@@ -109,6 +109,11 @@ var nodeRules = []rule{
 			`watch|star|fav|pause|log) {2,}\S`,
 	},
 	{
+		id: "prompts", name: "prompts (npm), which asks on stdout", confidence: Likely,
+		inServer: "ask only where process.stdin.isTTY is true",
+		pattern:  `^[?✔✖] .+ [›…]( |$)`,
+	},
+	{
 		id: "consola", name: "consola (npm), or a print with a symbol", confidence: Generic, known: true,
 		inServer: "createConsola({ stdout: process.stderr }); else console.error",
 		pattern:  `^[ℹ◐✔] \S`,

@@ -32,6 +32,7 @@ func printed() []struct{ command, text, rule, grade, fix string } {
 		{node, "[21:42:16.357] \x1b[33mWARN\x1b[39m: \x1b[36mhello\x1b[39m", "pino-pretty", Likely, "destination: 2"},
 		{node, "✔  success   yes", "signale", Likely, "process.stderr"},
 		{node, "[mcp] › ℹ  info      hello", "signale", Likely, "process.stderr"},
+		{node, "✔ How would you like to authenticate? › Enter API key manually", "prompts", Likely, "isTTY"},
 		{node, "ℹ hello", "consola", Generic, "createConsola"},
 		{node, "2026-11-22 21:42:16.715\tINFO\tw.cjs:26\tx\thello", "tslog", Likely, "attachTransport"},
 		{node, `{"message":"hello","level":"INFO","_logMeta":{"v":5,"runtime":"node"}}`, "tslog", Likely, "attachTransport"},

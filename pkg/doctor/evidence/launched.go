@@ -52,11 +52,24 @@ func (e *Evidence) NodePackage() (found cmdline.NodePackage, ok bool) {
 		name, _ := l.Split()
 		return cmdline.InstalledPackage(name, launch.Cwd, launch.Env)
 	}
-	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
-	if script := cmdline.NodeScript(command, args, LookupOf(launch)); script != "" {
+	if script := e.Script(); script != "" {
 		return cmdline.PackageAbove(script)
 	}
 	return cmdline.NodePackage{}, false
+}
+
+// Script returns the file of the server that node runs; empty for other servers, and if it is not found.
+func (e *Evidence) Script() string {
+	launch := e.Local()
+	if launch == nil {
+		return ""
+	}
+	if _, is := e.Launcher(); is {
+		found, _ := e.NodePackage()
+		return found.Script()
+	}
+	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
+	return cmdline.NodeScript(command, args, LookupOf(launch))
 }
 
 // Launcher returns the package runner that starts the server; ok is false if none does.

@@ -79,7 +79,7 @@ func otherProgram(e *evidence.Evidence) string {
 	found, _ := e.NodePackage()
 	for _, name := range slices.Sorted(maps.Keys(found.Programs)) {
 		if strings.Contains(name, "mcp") && !helper().MatchString(name) && name != cmdline.BaseName(e.Launch.Command) &&
-			!slices.Contains(e.Launch.Args, name) {
+			!slices.Contains(e.Launch.Args, name) && cmdline.RealPath(found.Programs[name], found.Folder) != e.Script() {
 			return "npx -y --package=" + found.Name + " " + name
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
@@ -31,7 +33,20 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	if !f.NameCause(e.Cause(), title) {
 		return nil
 	}
-	if launch := e.Local(); launch != nil && died.How == "exit status 0" && len(died.Stdout)+len(died.Stderr) == 0 {
+	if len(died.Stdout)+len(died.Stderr) == 0 {
+		explainSilence(e, died, &f)
+	}
+	return []check.Finding{f}
+}
+
+// explainSilence says of a server that ended without a word what its code shows: that it takes itself for a library
+// where it is started by a link, or that it reads variables that are not set.
+func explainSilence(e *evidence.Evidence, died *servers.Failure, f *check.Finding) {
+	launch := e.Local()
+	if launch == nil {
+		return
+	}
+	if died.How == "exit status 0" {
 		if script := cmdline.UnknownByLink(launch.Command, evidence.LookupOf(launch)); script != "" {
 			f.Title = "server exits at once where it is started by a link"
 			f.Notes = append(f.Notes,
@@ -40,10 +55,32 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 				"in the server: compare with pathToFileURL(realpathSync(process.argv[1])).href",
 				"from outside: command node, args " + script,
 			}
+			return
 		}
 	}
-	return []check.Finding{f}
+	const most = 4 // of a program that reads more, nobody knows which it needs
+	var unset []string
+	for _, name := range cmdline.SourceOf(e.Script()).Variables {
+		if value, _ := cmdline.Variable(launch.Env, name); value == "" && isSetting().MatchString(name) {
+			unset = append(unset, name)
+		}
+	}
+	if len(unset) == 0 || len(unset) > most {
+		return
+	}
+	names := strings.Join(unset, ", ")
+	f.Title = "server exits without a word, and " + names + ", which its code reads, " +
+		map[bool]string{true: "is", false: "are"}[len(unset) == 1] + " not set"
+	f.Fix = []string{
+		"add " + names + " to env of this server, if it needs what its code reads",
+		"in the server: write on stderr why it ends",
+	}
 }
+
+// isSetting matches names of variables that a server may not run without.
+var isSetting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:KEY|TOKEN|SECRET|PASSWORD|PASS|PAT|URL|URI|HOST|ID|USER|USERNAME|EMAIL|DSN)$`)
+})
 
 func askCrashSignal(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
@@ -34,6 +36,10 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	f.Notes = append(f.Notes, stderrNotes(failure)...)
 	if !f.NameCause(e.Cause(), "server does not answer initialize") {
 		return nil
+	}
+	if launch := e.Local(); len(f.Fix) == 0 && launch != nil && cmdline.SourceOf(e.Script()).Stdio && !slices.Contains(launch.Args, "--stdio") {
+		f.Title = "server does not answer initialize without --stdio, which its code looks for"
+		f.Fix = []string{"add --stdio to args of this server"}
 	}
 	return []check.Finding{f}
 }
