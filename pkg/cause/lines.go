@@ -112,7 +112,7 @@ var (
 		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|no [\w -]{2,30}(?:provided|specified|found|given|set|configured))\b`)
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|.*elifecycle.*|.*lifecycle script.*|see more help.*|try .*--help.*|for more (?:information|help).*|` +
-		`the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled promise rejection\W*|process exited.*|` +
+		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled promise rejection\W*|process exited.*|` +
 		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|(?:shutting down|exiting|stopping|closing)\b.*|.*attempt \d.*)$`)
 )
 

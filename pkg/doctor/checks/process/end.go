@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"toolx/pkg/cause"
+	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
@@ -33,20 +34,17 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	if !f.NameCause(e.Cause(), title) {
 		return nil
 	}
-	if len(died.Stdout)+len(died.Stderr) == 0 {
-		explainSilence(e, died, &f)
+	if launch, c := e.Local(), e.Cause(); launch != nil && (c == nil || c.Kind == cause.Said) {
+		explainByCode(e, launch, died, &f)
 	}
 	return []check.Finding{f}
 }
 
-// explainSilence says of a server that ended without a word what its code shows: that it takes itself for a library
-// where it is started by a link, or that it reads variables that are not set.
-func explainSilence(e *evidence.Evidence, died *servers.Failure, f *check.Finding) {
-	launch := e.Local()
-	if launch == nil {
-		return
-	}
-	if died.How == "exit status 0" {
+// explainByCode adds what the server's code shows of a server whose words have no cause that a rule knows: that it takes
+// itself for a library where it is started by a link, or that it reads variables that are not set.
+func explainByCode(e *evidence.Evidence, launch *config.Resolved, died *servers.Failure, f *check.Finding) {
+	silent := len(died.Stdout)+len(died.Stderr) == 0
+	if silent && died.How == "exit status 0" {
 		if script := cmdline.UnknownByLink(launch.Command, evidence.LookupOf(launch)); script != "" {
 			f.Title = "server exits at once where it is started by a link"
 			f.Notes = append(f.Notes,
@@ -58,23 +56,40 @@ func explainSilence(e *evidence.Evidence, died *servers.Failure, f *check.Findin
 			return
 		}
 	}
-	const most = 4 // of a program that reads more, nobody knows which it needs
+	unset := unsetSettings(cmdline.SourceOf(e.Script()), launch.Env)
+	if unset == "" {
+		return
+	}
+	if !silent {
+		f.Notes = append(f.Notes, unset+" not set")
+		return
+	}
+	f.Title = "server exits without a word, and " + unset + " not set"
+	f.Fix = []string{
+		"add to env of this server what its code reads, if it needs that",
+		"in the server: write on stderr why it ends",
+	}
+}
+
+// unsetSettings begins a sentence with the variables that code reads and that have no value: "A, B, which its code reads,
+// are". It is empty where there are none, or so many that nobody knows which the server needs.
+func unsetSettings(source cmdline.Source, environ []string) string {
+	const most = 4
 	var unset []string
-	for _, name := range cmdline.SourceOf(e.Script()).Variables {
-		if value, _ := cmdline.Variable(launch.Env, name); value == "" && isSetting().MatchString(name) {
+	for _, name := range source.Variables {
+		if value, _ := cmdline.Variable(environ, name); value == "" && isSetting().MatchString(name) {
 			unset = append(unset, name)
 		}
 	}
-	if len(unset) == 0 || len(unset) > most {
-		return
+	switch names := strings.Join(unset, ", "); {
+	case len(unset) > most:
+		return ""
+	case len(unset) > 1:
+		return names + ", which its code reads, are"
+	case len(unset) == 1:
+		return names + ", which its code reads, is"
 	}
-	names := strings.Join(unset, ", ")
-	f.Title = "server exits without a word, and " + names + ", which its code reads, " +
-		map[bool]string{true: "is", false: "are"}[len(unset) == 1] + " not set"
-	f.Fix = []string{
-		"add " + names + " to env of this server, if it needs what its code reads",
-		"in the server: write on stderr why it ends",
-	}
+	return ""
 }
 
 // isSetting matches names of variables that a server may not run without.

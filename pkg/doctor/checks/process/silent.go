@@ -37,9 +37,14 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	if !f.NameCause(e.Cause(), "server does not answer initialize") {
 		return nil
 	}
-	if launch := e.Local(); len(f.Fix) == 0 && launch != nil && cmdline.SourceOf(e.Script()).Stdio && !slices.Contains(launch.Args, "--stdio") {
-		f.Title = "server does not answer initialize without --stdio, which its code looks for"
-		f.Fix = []string{"add --stdio to args of this server"}
+	if launch := e.Local(); launch != nil && e.Cause() == nil {
+		source := cmdline.SourceOf(e.Script())
+		if source.Stdio && !slices.Contains(launch.Args, "--stdio") {
+			f.Title = "server does not answer initialize without --stdio, which its code looks for"
+			f.Fix = []string{"add --stdio to args of this server"}
+		} else if unset := unsetSettings(source, launch.Env); unset != "" {
+			f.Notes = append(f.Notes, unset+" not set")
+		}
 	}
 	return []check.Finding{f}
 }
