@@ -184,8 +184,10 @@ var systemPackage = expression(`[-.](?:linux|darwin|win32)-`)
 
 func addonFixes(name string) []string {
 	if systemPackage().MatchString(name) {
-		return []string{"install " + name + ", an optional dependency: npm install without --omit=optional, and without a " +
-			"lock file or a node_modules of another system"}
+		return []string{
+			"install " + name + ", an optional dependency: npm install without --omit=optional, and without a lock " +
+				"file or a node_modules of another system",
+		}
 	}
 	return []string{
 		strings.TrimSpace("build it again with the Node that runs the server: npm rebuild " + name),

@@ -189,7 +189,8 @@ func TestScriptStartedByALink(t *testing.T) {
 	}
 }
 
-// TestSilenceIsReadInTheCode examines servers that said nothing: what they miss is what the files of their code look for.
+// TestSilenceIsReadInTheCode examines servers that said nothing: what they miss is what the files of their code look
+// for.
 func TestSilenceIsReadInTheCode(t *testing.T) {
 	for _, one := range []struct {
 		code  string // of a file that the program imports
@@ -206,7 +207,10 @@ func TestSilenceIsReadInTheCode(t *testing.T) {
 		{code: `process.env.SHOP_API_KEY`, env: []string{"SHOP_API_KEY=x"}},
 		{code: `process.env.NODE_ENV + process.env.DEBUG`},
 		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`},
-		{alive: true, code: `if (process.argv.includes('--stdio')) start()`, title: "without --stdio, which its code looks for"},
+		{
+			alive: true, code: `if (process.argv.includes('--stdio')) start()`,
+			title: "without --stdio, which its code looks for",
+		},
 		{alive: true, code: `if (process.argv.includes('--stdio')) start()`, args: []string{"--stdio"}},
 		{alive: true, code: `start('stdio')`},
 	} {
@@ -220,14 +224,17 @@ func TestSilenceIsReadInTheCode(t *testing.T) {
 		}
 		write("main.js", one.code)
 		program := write("cli.js", "#!/usr/bin/env node\nimport './missing.js'\nawait import('./main')\n")
-		id, run := "exit-before-handshake", &evidence.Run{Ended: &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}}
+		id, run := "exit-before-handshake", &evidence.Run{}
+		run.Ended = &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}
 		if one.alive {
-			id, run = "handshake-timeout", &evidence.Run{Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}}
+			id, run = "handshake-timeout", &evidence.Run{}
+			run.Failure = &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}
 		}
 		e := evidenceOf(run)
 		e.Launch = &config.Resolved{Command: program, Args: one.args, Env: one.env}
 		found := ask(id)(e)
-		if len(found) != 1 || !strings.HasSuffix(found[0].Title, one.title) || one.title == "" && strings.Contains(found[0].Title, "code") {
+		if len(found) != 1 || !strings.HasSuffix(found[0].Title, one.title) ||
+			one.title == "" && strings.Contains(found[0].Title, "code") {
 			t.Errorf("%s %s %s: found %+v", one.code, one.env, one.args, found)
 		}
 	}

@@ -78,8 +78,9 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 func otherProgram(e *evidence.Evidence) string {
 	found, _ := e.NodePackage()
 	for _, name := range slices.Sorted(maps.Keys(found.Programs)) {
-		if strings.Contains(name, "mcp") && !helper().MatchString(name) && name != cmdline.BaseName(e.Launch.Command) &&
-			!slices.Contains(e.Launch.Args, name) && cmdline.RealPath(found.Programs[name], found.Folder) != e.Script() {
+		runs := name == cmdline.BaseName(e.Launch.Command) || slices.Contains(e.Launch.Args, name) ||
+			cmdline.RealPath(found.Programs[name], found.Folder) == e.Script()
+		if !runs && strings.Contains(name, "mcp") && !helper().MatchString(name) {
 			return "npx -y --package=" + found.Name + " " + name
 		}
 	}

@@ -40,8 +40,8 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// explainByCode adds what the server's code shows of a server whose words have no cause that a rule knows: that it takes
-// itself for a library where it is started by a link, or that it reads variables that are not set.
+// explainByCode adds what the server's code shows of a server whose words have no cause that a rule knows: that it
+// takes itself for a library where it is started by a link, or that it reads variables that are not set.
 func explainByCode(e *evidence.Evidence, launch *config.Resolved, died *servers.Failure, f *check.Finding) {
 	silent := len(died.Stdout)+len(died.Stderr) == 0
 	if silent && died.How == "exit status 0" {
@@ -71,8 +71,8 @@ func explainByCode(e *evidence.Evidence, launch *config.Resolved, died *servers.
 	}
 }
 
-// unsetSettings begins a sentence with the variables that code reads and that have no value: "A, B, which its code reads,
-// are". It is empty where there are none, or so many that nobody knows which the server needs.
+// unsetSettings begins a sentence with the variables that code reads and that have no value: "A, B, which its code
+// reads, are". It is empty where there are none, or so many that nobody knows which the server needs.
 func unsetSettings(source cmdline.Source, environ []string) string {
 	const most = 4
 	var unset []string
