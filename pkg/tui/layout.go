@@ -30,7 +30,8 @@ const (
 	mediumWidth = 80
 	wideWidth   = 150
 	// roomyWidth is the width from which on panes have a margin at their left.
-	roomyWidth = 110
+	roomyWidth  = 110
+	leastResult = 4 // rows of the result, with its border
 	// stackHeight is the height below which a medium screen has no room for the watch pane beside the others.
 	stackHeight = 20
 )
@@ -46,6 +47,7 @@ type arrangement struct {
 	focus  area
 	zoomed bool // the pane with focus has the whole screen
 	result bool // there is a result to show
+	other  bool // the page is about something else than the result
 	watch  bool // the watching pane is wanted
 	empty  bool // the watching pane has nothing to show
 	finds  bool // the finder has the tree's place
@@ -139,6 +141,7 @@ func (l *layout) wide(body rect, a arrangement) {
 }
 
 // stack puts the result below the page; the one with the focus gets more room, and the result what the page cannot use.
+// Where the page is about something else, the result shrinks to its first rows.
 // If there is room for only one, that is the result, unless the page has the focus.
 func (l *layout) stack(r rect, a arrangement) {
 	const least = 3 + 4 - 1 // rows of both, with their borders
@@ -154,10 +157,12 @@ func (l *layout) stack(r rect, a arrangement) {
 	if a.focus == areaResult {
 		share = r.h * 65 / 100
 	}
-	if a.wants > 0 && a.focus != areaPage && a.focus != areaTree { // where the page changes with every key
+	if a.other && a.focus != areaResult {
+		share = leastResult
+	} else if a.wants > 0 && a.focus != areaPage && a.focus != areaTree { // where the page changes with every key
 		share = max(share, r.h-a.wants-1)
 	}
-	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(l.size(areaResult, share, 4, r.h-2))
+	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(l.size(areaResult, share, leastResult, r.h-2))
 }
 
 // column reports whether the watch pane is a column, beside the others.

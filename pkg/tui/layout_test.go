@@ -19,6 +19,8 @@ func TestLayoutFillsTheScreen(t *testing.T) {
 				{watch: true},
 				{watch: true, empty: true},
 				{result: true, watch: true, wants: 2},
+				{result: true, watch: true, other: true},
+				{focus: areaResult, result: true, other: true},
 				{result: true, wants: 100},
 				{result: true, watch: true},
 				{zoomed: true, watch: true},
@@ -132,4 +134,17 @@ func TestResize(t *testing.T) {
 	}
 	d.press("z", "}")
 	d.shows("make this pane larger: it has the whole screen")
+}
+
+// TestResultOfAnotherPage proves that a result leaves its place to a page about something else, until it has the focus.
+func TestResultOfAnotherPage(t *testing.T) {
+	heightOf := func(a arrangement) int { return arrange(120, 40, a).panes[areaResult].h }
+	rows := heightOf(arrangement{result: true})
+	if got := heightOf(arrangement{result: true, other: true}); got != leastResult || rows <= got {
+		t.Errorf("%d rows where the page is about something else, and %d where it is not", got, rows)
+	}
+	same, other := arrangement{focus: areaResult, result: true}, arrangement{focus: areaResult, result: true, other: true}
+	if heightOf(other) != heightOf(same) {
+		t.Error("the result with the focus has not all of its rows")
+	}
 }

@@ -64,9 +64,11 @@ func over(theme *pane.Theme, screen, box string, x, y int) string {
 }
 
 func (m *model) layout() layout {
+	shown := m.calls.shown
 	return arrange(m.width, m.height, arrangement{
-		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching, finds: m.tree.typing,
+		focus: m.focus, zoomed: m.zoomed, result: shown != nil, watch: m.watching, finds: m.tree.typing,
 		empty: m.watch.Empty(), grown: m.grown, wants: m.page.wants(),
+		other: shown != nil && m.page.item.key() != shown.item.key(),
 	})
 }
 

@@ -18,6 +18,13 @@ packages() {
   go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v -E '^toolx/(bench|release)(/|$)'
 }
 
+# run runs the tests of a package that match a pattern, as run_tests has set up.
+run() { # NAME PATTERN
+  # shellcheck disable=SC2086 # a runner is several words
+  (cd "./$1" && nice $runner "$binary" -test.short -test.v -test.timeout 15m -test.run "$2" -test.skip "${skipped:-^\$}") \
+    2>&1 </dev/null
+}
+
 # run_tests builds the tests of packages, runs them by a program, one package after the other, and fails where one does.
 # GOOS and GOARCH say for which system; what a file lists as "PACKAGE TEST REASON" is printed and skipped.
 run_tests() { # FOLDER SKIPPED BUILDFLAGS RUNNER PACKAGE…
@@ -27,20 +34,22 @@ run_tests() { # FOLDER SKIPPED BUILDFLAGS RUNNER PACKAGE…
   for package in "$@"; do
     name=${package#toolx/}
     binary=$made/$(echo "$name" | tr / -).exe
-    # shellcheck disable=SC2086 # flags and a runner are several words
+    # shellcheck disable=SC2086 # flags are several words
     nice go test -p 1 $flags -c -o "$binary" "./$name"
     awk -v package="$name" '$1 == package { print "skipped:", $0 }' "$list"
     skipped=$(awk -v package="$name" '$1 == package {
       name = $2; gsub("/", "$/^", name); printf "%s^%s$", n++ ? "|" : "", name }' "$list")
     begin=$(date +%s)
-    # shellcheck disable=SC2086
-    if (cd "./$name" && nice $runner "$binary" -test.short -test.v -test.timeout 15m -test.skip "${skipped:-^\$}") \
-      >"$binary.log" 2>&1 </dev/null; then
-      echo "ok      $package $(($(date +%s) - begin)) s"
+    run "$name" "" >"$binary.log" && { echo "ok      $package $(($(date +%s) - begin)) s"; continue; }
+    # Emulators lose a process now and then: what failed is run once more, by itself.
+    again=$(sed -n 's/^--- FAIL: \([^ ]*\).*/\1/p' "$binary.log" | paste -s -d '|')
+    echo "again:  $package ${again:-all of it}: $binary.log"
+    grep -E '^ *--- FAIL|^panic|^fatal|_test\.go:[0-9]+:|running tests|^\tTest' "$binary.log" | cut -c 1-400 | head -n 60
+    if run "$name" "${again:+^($again)\$}" >"$binary.again.log"; then
+      echo "ok      $package, the second time"
     else
       failed="$failed $package"
-      echo "FAILED  $package: $binary.log"
-      grep -E '^ *--- FAIL|^panic|^fatal|_test\.go:[0-9]+:|running tests|^\tTest' "$binary.log" | cut -c 1-400 | head -n 60
+      echo "FAILED  $package: $binary.again.log"
     fi
   done
   [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
