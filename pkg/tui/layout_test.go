@@ -143,7 +143,8 @@ func TestResultOfAnotherPage(t *testing.T) {
 	if got := heightOf(arrangement{result: true, other: true}); got != leastResult || rows <= got {
 		t.Errorf("%d rows where the page is about something else, and %d where it is not", got, rows)
 	}
-	same, other := arrangement{focus: areaResult, result: true}, arrangement{focus: areaResult, result: true, other: true}
+	same := arrangement{focus: areaResult, result: true}
+	other := arrangement{focus: areaResult, result: true, other: true}
 	if heightOf(other) != heightOf(same) {
 		t.Error("the result with the focus has not all of its rows")
 	}
