@@ -102,13 +102,13 @@ func missing(text string, environ []string) [][]string {
 		}
 		near := strings.HasSuffix(lower[:at], "set ") ||
 			slices.ContainsFunc(phrases, func(p span) bool { return p.distance(at, end) <= phraseReach })
-		listed := reached >= 0 && at-reached <= listReach
-		if !near && !listed {
-			continue
-		}
 		between := ""
 		if reached >= 0 {
-			between = lower[reached:at]
+			between = besideFlag().ReplaceAllString(lower[reached:at], "")
+		}
+		listed := reached >= 0 && len(between) <= listReach
+		if !near && !listed {
+			continue
 		}
 		if andOneOf().MatchString(between) {
 			always, groups = slices.Concat(append(groups, always)...), nil
@@ -181,6 +181,9 @@ func alternative(between string) bool {
 	trimmed := strings.Trim(between, " `'\"")
 	return orWord().MatchString(trimmed) || strings.HasPrefix(trimmed, "/") || trimmed == "|"
 }
+
+// besideFlag matches a flag that is named as another way to give a variable: --url or API_URL, API_URL or --url.
+var besideFlag = expression(`[\x60'"]*--?[a-z][\w-]* or | or [\x60'"]*--?[a-z][\w-]*`)
 
 // orWord matches the word that joins alternatives.
 var orWord = expression(`\bor\b`)
