@@ -127,6 +127,10 @@ func of(o Output) *Cause {
 	c.lasts = head >= 0 && said.lines[head].weight >= hints &&
 		(wrongValue().MatchString(c.Line) || said.path(head) != "")
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)
+	if place := said.place(); place != "" &&
+		(c.Kind == Said || c.Kind == Other && languageError().MatchString(c.Line)) {
+		c.Fixes = append(c.Fixes, "in the server: see "+place+", where the error comes from")
+	}
 	c.Fixes = slices.Compact(c.Fixes)
 	return c
 }

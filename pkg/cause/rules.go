@@ -360,7 +360,8 @@ func (s *saying) advice(head int, c *Cause) []string {
 	if c.Kind == Said && s.path(head) != "" {
 		return []string{"give the server a value for " + s.path(head) + ", in args or env"}
 	}
-	if fixes = generalFixes(c.Kind); fixes == nil && wrongValue().MatchString(c.Line) {
+	fixes = generalFixes(c.Kind)
+	if fixes == nil && wrongValue().MatchString(c.Line) && !mistake().MatchString(c.Line) {
 		fixes = []string{"correct it in args or env of this server: " + words.Shorten(bare(c.Line), 200)}
 	}
 	return fixes
@@ -368,6 +369,10 @@ func (s *saying) advice(head int, c *Cause) []string {
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|status code 40[013])\b`)
+
+// mistake matches errors of the program itself, which no value in args or env corrects.
+var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
+	`\bTypeError: .*(?:\b(?:positional|keyword) argument|not (?:a function|callable)|undefined|null|None)`)
 
 // generalFixes are for a cause that the server says nothing more about.
 func generalFixes(kind Kind) []string {
