@@ -2,6 +2,7 @@ package tui
 
 import (
 	"io"
+	"strings"
 
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
@@ -38,4 +39,13 @@ func terminfoColors(term string) (count int, ok bool) {
 		return 0, false
 	}
 	return entry.Num(terminfo.MaxColors), true
+}
+
+// darkBackground reports whether the environment speaks of a dark background, or of none: COLORFGBG has the numbers of
+// the colours of text and background, as in "0;15". It holds until the terminal answers, since some never do.
+func darkBackground(getenv func(string) string) bool {
+	const white, brightWhite = "7", "15"
+	colors := strings.Split(getenv("COLORFGBG"), ";")
+	background := colors[len(colors)-1]
+	return background != white && background != brightWhite
 }

@@ -99,3 +99,14 @@ func writeTerminfo(t *testing.T, folder, name string, colors int16) {
 		t.Fatal(err)
 	}
 }
+
+func TestDarkBackground(t *testing.T) {
+	for colors, want := range map[string]bool{
+		"": true, "15;0": true, "15;default;0": true, "0;15": false, "0;default;7": false, "12;8": true, "0": true,
+	} {
+		getenv := func(string) string { return colors }
+		if got := darkBackground(getenv); got != want {
+			t.Errorf("COLORFGBG=%s: dark is %t, want %t", colors, got, want)
+		}
+	}
+}

@@ -96,6 +96,7 @@ func Run(ctx context.Context, options Options) error {
 	if profile >= colorprofile.ANSI256 {
 		g.model.theme.Tint(true)
 	}
+	g.model.takeBackground(darkBackground(os.Getenv))
 	g.model.theme.Pictures = result.ShowsPictures(os.Getenv)
 	stop := options.Bus.Subscribe(g.model.feed.take)
 	defer stop()

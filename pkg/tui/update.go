@@ -28,7 +28,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
-		m.takeBackground(msg)
+		m.takeBackground(msg.IsDark())
 	case tea.ModeReportMsg:
 		m.takeMode(msg)
 	case tea.KeyPressMsg:
@@ -78,11 +78,11 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 }
 
 // takeBackground selects the colours that are readable on the terminal's background.
-func (s *shared) takeBackground(msg tea.BackgroundColorMsg) {
-	theme := pane.NewTheme(s.options.Color, msg.IsDark(), s.options.ASCII)
+func (s *shared) takeBackground(dark bool) {
+	theme := pane.NewTheme(s.options.Color, dark, s.options.ASCII)
 	theme.Clusters, theme.Pictures = s.theme.Clusters, s.theme.Pictures
 	if s.theme.Fine {
-		theme.Tint(msg.IsDark())
+		theme.Tint(dark)
 	}
 	s.theme.Change(theme)
 }
