@@ -32,6 +32,7 @@ func arrows() map[string][]string {
 		"pkg/catalog": {"pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/keyring": {"pkg/state"},
 		"pkg/guard":   {"pkg/fault"},
+		"pkg/mask":    {"pkg/rawjson"},
 
 		"pkg/cause":      {"pkg/words"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},

@@ -31,9 +31,12 @@ const (
 // KindOf returns the kind of err: that of the first error in its tree with a
 // method Kind() Kind, else one for a context's end, else KindInternal.
 func KindOf(err error) Kind {
-	var kinded interface{ Kind() Kind }
+	kinded, ok := errors.AsType[interface {
+		error
+		Kind() Kind
+	}](err)
 	switch {
-	case errors.As(err, &kinded):
+	case ok:
 		return kinded.Kind()
 	case errors.Is(err, context.DeadlineExceeded):
 		return KindTimeout
@@ -46,8 +49,10 @@ func KindOf(err error) Kind {
 // HintOf returns what to do about err, in one or more lines, from the first
 // error in its tree with a method Hint() string; empty where none has one.
 func HintOf(err error) string {
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
+	if hinted, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
 		return hinted.Hint()
 	}
 	return ""
@@ -56,8 +61,10 @@ func HintOf(err error) string {
 // NextOf returns the command to run after err, from the first error in its tree with a method Next() string; empty
 // where none has one.
 func NextOf(err error) string {
-	var led interface{ Next() string }
-	if errors.As(err, &led) {
+	if led, ok := errors.AsType[interface {
+		error
+		Next() string
+	}](err); ok {
 		return led.Next()
 	}
 	return ""
@@ -66,8 +73,10 @@ func NextOf(err error) string {
 // DetailsOf returns the details of err, one fact a line, from the first error in its tree with a method Details()
 // []string; nil where none has one.
 func DetailsOf(err error) []string {
-	var detailed interface{ Details() []string }
-	if errors.As(err, &detailed) {
+	if detailed, ok := errors.AsType[interface {
+		error
+		Details() []string
+	}](err); ok {
 		return detailed.Details()
 	}
 	return nil

@@ -67,6 +67,7 @@ type Log struct {
 	path   string
 	masker *mask.Masker
 	limit  int64
+	pid    int // asked once: Go asks the system each time
 	once   sync.Once
 
 	mu       sync.Mutex // guards what follows, and the writing
@@ -125,7 +126,7 @@ func Open(path string, masker *mask.Masker) (*Log, error) {
 	if path == "" {
 		return nil, errors.New("calls are not logged: no home directory; set HOME or XDG_STATE_HOME")
 	}
-	return &Log{path: path, masker: masker, limit: maxSize}, nil
+	return &Log{path: path, masker: masker, limit: maxSize, pid: os.Getpid()}, nil
 }
 
 // Record writes an entry if event is an exec.CallFinished, and ignores other events, so it fits
@@ -195,7 +196,7 @@ func (l *Log) entry(event exec.CallFinished) Entry {
 	entry := Entry{
 		Time:            event.At,
 		ID:              event.ID,
-		PID:             os.Getpid(),
+		PID:             l.pid,
 		Tool:            l.masker.Text(result.ToolName),
 		Server:          result.Server,
 		Method:          event.Method,

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // forms returns the ways in which value may be written, value itself first.
@@ -18,7 +20,7 @@ func forms(value string) []string {
 	if escaped, err := json.Marshal(value); err == nil {
 		add(string(escaped[1 : len(escaped)-1])) // with <, > and & escaped
 	}
-	add(jsonText(value))
+	add(inQuotes(value))
 	for _, encoded := range []string{url.QueryEscape(value), url.PathEscape(value)} {
 		add(encoded)
 		add(lowerEscapes(encoded))
@@ -30,6 +32,12 @@ func forms(value string) []string {
 		}
 	}
 	return all
+}
+
+// inQuotes returns value as it is written between the quotes of a JSON string, with as few escapes as possible.
+func inQuotes(value string) string {
+	quoted := rawjson.Quote(value)
+	return string(quoted[1 : len(quoted)-1])
 }
 
 // lowerEscapes writes %2F as %2f.

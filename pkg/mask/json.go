@@ -3,6 +3,8 @@ package mask
 import (
 	"bytes"
 	"encoding/json"
+
+	"toolx/pkg/rawjson"
 )
 
 // JSON hides secrets in a JSON text and keeps it valid: strings and numbers under the name of a secret (also deep
@@ -21,8 +23,7 @@ func (m *Masker) JSON(text []byte) []byte {
 			return text // which is quicker to see than by a walk
 		}
 	}
-	w := walker{masker: m, in: text, decoder: json.NewDecoder(bytes.NewReader(text))}
-	w.decoder.UseNumber()
+	w := walker{masker: m, in: text}
 	w.value(place{})
 	if w.done == 0 {
 		return text
@@ -33,11 +34,11 @@ func (m *Masker) JSON(text []byte) []byte {
 
 // walker goes through valid JSON once. If anything was changed, out holds everything before done.
 type walker struct {
-	masker  *Masker
-	in      []byte
-	decoder *json.Decoder
-	done    int
-	out     bytes.Buffer
+	masker *Masker
+	in     []byte
+	at     int // the end of what was passed
+	done   int
+	out    bytes.Buffer
 }
 
 // place holds what the position of a value says about it.
@@ -46,59 +47,62 @@ type place struct {
 	schema bool // the object under "properties": its keys name parameters, they hold no values
 }
 
-// rest returns the input from the next token on.
-func (w *walker) rest() []byte { return bytes.TrimLeft(w.in[w.decoder.InputOffset():], " \t\r\n,:") }
+// next passes what stands between two tokens, and returns the first byte of the next token.
+func (w *walker) next() byte {
+	for w.at = rawjson.SpaceEnd(w.in, w.at); w.in[w.at] == ',' || w.in[w.at] == ':'; {
+		w.at = rawjson.SpaceEnd(w.in, w.at+1)
+	}
+	return w.in[w.at]
+}
 
 // value passes a value, hides what is secret in it, and returns the text of a string. A secret number
 // becomes a string, because no number can say that it was hidden.
 func (w *walker) value(p place) (said string) {
-	start := len(w.in) - len(w.rest())
-	token, _ := w.decoder.Token() // the input is valid
-	switch token := token.(type) {
-	case json.Delim:
-		for w.decoder.More() {
-			inner := place{secret: p.secret}
-			if token == '{' {
-				key := w.value(place{})
-				inner = place{secret: p.secret || Name(key), schema: key == "properties"}
-				if p.schema && w.rest()[0] == '{' {
-					inner.secret = p.secret // a schema about a secret, not a secret
-				}
-			}
-			w.value(inner)
-		}
-		_, _ = w.decoder.Token() // the end
-	case string:
+	start := w.next()
+	begin := w.at
+	switch start {
+	case '{', '[':
+		w.members(p, start == '{')
+	case '"':
+		w.at = rawjson.StringEnd(w.in, w.at)
+		said = rawjson.Unquote(w.in[begin:w.at])
 		masked := Mask
 		if !p.secret {
-			masked = w.masker.Text(token)
+			masked = w.masker.Text(said)
 		}
-		if masked != token && token != "" {
-			w.replace(start, masked)
+		if masked != said && said != "" {
+			w.replace(begin, masked)
 		}
-		return token
-	case json.Number:
-		if p.secret || w.masker.known(token.String()) != token.String() {
-			w.replace(start, Mask)
+	default: // a number or a word
+		w.at = rawjson.ValueEnd(w.in, w.at)
+		number := string(w.in[begin:w.at])
+		if rawjson.IsNumber(number) && (p.secret || w.masker.known(number) != number) {
+			w.replace(begin, Mask)
 		}
 	}
-	return ""
+	return said
 }
 
-// replace writes a string in place of the input from start up to here.
-func (w *walker) replace(start int, text string) {
-	w.out.Write(w.in[w.done:start])
-	w.out.WriteString(`"` + jsonText(text) + `"`)
-	w.done = int(w.decoder.InputOffset())
-}
-
-// jsonText returns text as it is written between the quotes of a JSON string, with as few escapes as possible.
-func jsonText(text string) string {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(text) != nil {
-		return text
+// members passes an object or an array.
+func (w *walker) members(p place, object bool) {
+	w.at++
+	for end := w.next(); end != '}' && end != ']'; end = w.next() {
+		inner := place{secret: p.secret}
+		if object {
+			key := w.value(place{})
+			inner = place{secret: p.secret || Name(key), schema: key == "properties"}
+			if p.schema && w.next() == '{' {
+				inner.secret = p.secret // a schema about a secret, not a secret
+			}
+		}
+		w.value(inner)
 	}
-	return out.String()[1 : out.Len()-2] // without the quotes and the newline
+	w.at++
+}
+
+// replace writes a string in place of the input from begin up to what was passed.
+func (w *walker) replace(begin int, text string) {
+	w.out.Write(w.in[w.done:begin])
+	w.out.Write(rawjson.Quote(text))
+	w.done = w.at
 }

@@ -157,7 +157,7 @@ func TestValues(t *testing.T) {
 	for name, text := range map[string]string{
 		"itself":                 value,
 		"JSON":                   string(quoted),
-		"JSON without HTML":      jsonText(value),
+		"JSON without HTML":      inQuotes(value),
 		"query":                  url.QueryEscape(value),
 		"path":                   url.PathEscape(value),
 		"lower-case escapes":     lowerEscapes(url.QueryEscape(value)),

@@ -57,7 +57,7 @@ func (d *decoder) value() any {
 	case '"':
 		return d.quoted()
 	default:
-		d.at = valueEnd(d.text, begin)
+		d.at = ValueEnd(d.text, begin)
 		return scalar(d.text[begin:d.at])
 	}
 }

@@ -30,7 +30,7 @@ func Members(text []byte) (list []Member, ok bool) {
 	if !opens(text, '{') {
 		return nil, false
 	}
-	return slices.Collect(Each(text)), true
+	return slices.AppendSeq(make([]Member, 0, 4), Each(text)), true
 }
 
 // Each yields the members of an object one by one; none if text is any other value.
@@ -60,7 +60,7 @@ func EachAt(text []byte) iter.Seq2[Offsets, Member] {
 			if start >= len(text) {
 				return
 			}
-			at = valueEnd(text, start)
+			at = ValueEnd(text, start)
 			if !yield(Offsets{begin, start}, Member{Name: Unquote(key), Key: key, Value: text[start:at:at]}) {
 				return
 			}
@@ -117,7 +117,7 @@ func EachElement(text []byte) iter.Seq[json.RawMessage] {
 			return
 		}
 		for at := next(text, SpaceEnd(text, 0)+1); at < len(text) && text[at] != ']'; at = next(text, at) {
-			end := valueEnd(text, at)
+			end := ValueEnd(text, at)
 			if end == at || !yield(text[at:end:end]) {
 				return
 			}
@@ -232,8 +232,8 @@ func StringEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// valueEnd returns the offset after the value that begins at at.
-func valueEnd(text []byte, at int) int {
+// ValueEnd returns the offset after the value that begins at at.
+func ValueEnd(text []byte, at int) int {
 	depth := 0
 	for at < len(text) {
 		switch text[at] {

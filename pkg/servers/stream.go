@@ -3,6 +3,7 @@ package servers
 import (
 	"bytes"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -58,6 +59,7 @@ func (s *stream) read(r io.Reader) {
 		if waiting {
 			idle.Reset(idleTime)
 		}
+		runtime.Gosched() // whoever has waited for this goes on before the pipe is looked at again
 	}
 }
 
