@@ -128,7 +128,12 @@ func EachElement(text []byte) iter.Seq[json.RawMessage] {
 
 // Object writes members as one object.
 func Object(list []Member) json.RawMessage {
+	size := len("{}")
+	for _, m := range list {
+		size += len(m.Key) + len(m.Value) + len(":,")
+	}
 	var out bytes.Buffer
+	out.Grow(size)
 	out.WriteByte('{')
 	for i, m := range list {
 		if i > 0 {
