@@ -52,9 +52,9 @@ func bench(runs int) error {
 
 // bencher holds the programs under measurement and where they live.
 type bencher struct {
-	folder              string
-	runs                int
-	toolx, floor, faker string
+	folder                    string
+	runs                      int
+	toolx, floor, loop, faker string
 }
 
 // build makes the programs as releases are made.
@@ -65,6 +65,7 @@ func (b *bencher) build() error {
 	}{
 		{&b.toolx, "toolx"},
 		{&b.floor, "toolx/bench/floor"},
+		{&b.loop, "toolx/bench/loop"},
 		{&b.faker, "toolx/pkg/servers/fake/cmd/fakeserver"},
 	} {
 		*program.path = filepath.Join(b.folder, filepath.Base(program.pkg))
@@ -244,16 +245,21 @@ func (b *bencher) batch() error {
 	if err != nil {
 		return err
 	}
-	floor := append([]string{b.floor, "loop", fmt.Sprint(many), "echo", `{"message":"hi"}`}, server...)
+	asked := append([]string{fmt.Sprint(many), "echo", `{"message":"hi"}`}, server...)
 	short := *b
 	short.runs = min(b.runs, 9)
-	got, err := short.measure(command{fmt.Sprintf("floor, %d calls", many), floor}, small, large)
+	got, err := short.measure(
+		command{fmt.Sprintf("mcp-go, %d calls", many), append([]string{b.loop}, asked...)},
+		command{fmt.Sprintf("floor, %d calls", many), append([]string{b.floor, "loop"}, asked...)},
+		small, large,
+	)
 	if err != nil {
 		return err
 	}
 	got.print(0)
-	fmt.Printf("  rate   %5.2f of the floor's   (bound 0.70)\n", ratio(got[0].wall, got[2].wall))
-	fmt.Printf("  memory %5.1f MiB more than %d calls   (bound 8 MiB)\n",
-		mebibytes(got[2].memory-got[1].memory), few)
+	plain, floor, first, all := got[0], got[1], got[2], got[3]
+	fmt.Printf("  rate   %5.2f of a loop's over mcp-go's client (bound 0.70), %.2f of the floor's\n",
+		ratio(plain.wall, all.wall), ratio(floor.wall, all.wall))
+	fmt.Printf("  memory %5.1f MiB more than %d calls   (bound 8 MiB)\n", mebibytes(all.memory-first.memory), few)
 	return nil
 }
