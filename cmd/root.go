@@ -55,6 +55,9 @@ func (a *App) run(args []string) int {
 // main runs the verb, reports how it ended, and closes what was opened.
 func (a *App) main(ctx, hurry context.Context, args []string) int {
 	root := newRootCommand(a)
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		a.setCompletions(root) // as a shell asks; for any other verb it would be a tenth of the start
+	}
 	a.args = args
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
@@ -196,7 +199,6 @@ command line after -- is used instead of the configured servers.`,
 		return app.begin()
 	}
 	addVerbs(root, app)
-	app.setCompletions(root)
 	return root
 }
 
