@@ -62,7 +62,10 @@ func (cs *calls) compare(before, now *call) {
 		case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
 			continue
 		case strings.HasPrefix(line, "@@"):
-			line = cs.theme.Paint(pane.Dim, line)
+			if len(lines) == 0 {
+				continue // what is left out before it is not missed
+			}
+			line = cs.theme.Paint(pane.Dim, cs.theme.Glyphs.More)
 		case strings.HasPrefix(line, "+"):
 			line = cs.theme.Paint(pane.Good, line)
 		case strings.HasPrefix(line, "-"):
@@ -70,7 +73,7 @@ func (cs *calls) compare(before, now *call) {
 		}
 		lines = append(lines, line)
 	}
-	cs.openDialog("what "+render.Safe(now.name)+" answers now, and before", lines)
+	cs.openDialog(render.Safe(now.name)+": this call (+) and the one before (-)", lines)
 }
 
 // comparedText returns what is compared of a call, in lines.

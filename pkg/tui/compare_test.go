@@ -36,7 +36,7 @@ func TestCompare(t *testing.T) {
 	call("other")
 	call("ask")
 	d.press("D")
-	d.shows("what ask answers now, and before", " one", "-two", `+2\x1b[2J`, " three")
+	d.shows("ask: this call (+) and the one before (-)", " one", "-two", `+2\x1b[2J`, " three")
 	d.press("esc")
 	call("ask")
 	d.press("D")

@@ -131,7 +131,7 @@ func (d *dialog) render(theme *pane.Theme, width, height int) (box string, x, y 
 	}
 	d.answers = pane.Spans(answers, gap)
 	last := strings.Join(answers, gap)
-	wide := min(width-4, max(d.least(), widest(d.lines)+4, theme.Width(last)+4))
+	wide := min(width-4, max(d.least(), widest(d.lines)+4, theme.Width(last)+4, theme.Width(d.title)+6))
 	var lines []string
 	for _, line := range d.lines {
 		lines = append(lines, pane.Wrap(line, wide-4)...)
