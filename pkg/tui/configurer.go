@@ -146,9 +146,6 @@ func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 		shown, groups = append(shown, s), append(groups, g)
 	}
 	own := slices.DeleteFunc(slices.Clone(c.tree.groups), func(g *group) bool { return g.server != nil })
-	for _, g := range own {
-		g.closed = true
-	}
 	c.servers.list, c.tree.groups = shown, append(groups, own...)
 	c.servers.changedTools()
 	if s := c.servers.server(name); s != nil {

@@ -86,9 +86,6 @@ func drive(t *testing.T, names []string, tools ...*exec.Tool) *driver {
 		Memory:  func(int) (int64, bool) { return 0, false },
 		Examine: func(context.Context, string) (*doctor.Report, error) { return &doctor.Report{}, nil },
 	})
-	for _, g := range m.tree.groups {
-		g.closed = false
-	}
 	m.setTools()
 	t.Cleanup(bus.Subscribe(m.feed.take))
 	d := &driver{t: t, m: m, bus: bus, messages: make(chan tea.Msg, 1024)}

@@ -16,7 +16,6 @@ package tui
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -120,8 +119,7 @@ func newModel(ctx context.Context, options Options) *model {
 	return m
 }
 
-// addGroups makes the groups of the tree: the servers, then toolx's own tools, which are open where the config adds
-// some and there is no server.
+// addGroups makes the groups of the tree: the servers, then the tools of the config, then toolx's own, folded away.
 func (m *model) addGroups() {
 	for _, entry := range m.options.Servers {
 		one := &server{name: entry.Name, config: entry, status: statusStarting, since: m.now()}
@@ -129,9 +127,7 @@ func (m *model) addGroups() {
 		m.tree.groups = append(m.tree.groups, &group{server: one, serverLists: newServerLists()})
 	}
 	if m.options.Local {
-		own := func(tool *exec.Tool) bool { return tool.Server == "" && !tool.BuiltIn }
-		ofConfig := slices.ContainsFunc(m.options.Executor.Registry.All(), own)
-		m.tree.groups = append(m.tree.groups, &group{closed: len(m.servers.list) > 0 || !ofConfig})
+		m.tree.groups = append(m.tree.groups, &group{}, &group{builtIn: true, closed: true})
 	}
 }
 

@@ -72,7 +72,7 @@ func search(rows []row, pattern string, added map[string]int) (best []row, lette
 			continue
 		}
 		slices.SortStableFunc(list, func(a, b found) int {
-			if own, others := a.group.server == nil, b.group.server == nil; own != others {
+			if own, others := a.group.builtIn, b.group.builtIn; own != others {
 				if own {
 					return 1
 				}
@@ -220,14 +220,10 @@ func (t *tree) marked(r row) string {
 // foundLine draws a row of the finder: "server · tool", its badges, and the first words of its description.
 func (t *tree) foundLine(r row, width int) string {
 	line := t.marked(r)
-	switch {
-	case r.item.none():
+	if r.item.none() {
 		return t.theme.Cut(line+" "+t.state(r.group.server), width)
-	case r.group.server != nil:
-		line = t.theme.Paint(pane.Dim, render.Safe(r.group.server.name)+" "+t.theme.Glyphs.Dot+" ") + line
-	default:
-		line = t.theme.Paint(pane.Dim, "toolx "+t.theme.Glyphs.Dot+" ") + line
 	}
+	line = t.theme.Paint(pane.Dim, render.Safe(r.group.name())+" "+t.theme.Glyphs.Dot+" ") + line
 	if badges := t.badges(r.item, width); badges != "" {
 		line += "  " + badges
 	}

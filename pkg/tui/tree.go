@@ -37,14 +37,37 @@ type tree struct {
 	silent func(item) bool
 }
 
-// group is a server with its tools; server is nil for toolx's own.
+// group is a server with its tools; server is nil for the tools of the config and for toolx's own.
 type group struct {
-	server *server
-	tools  []item
-	closed bool
-	// lists are the server's lists besides its tools; nil for toolx's own.
+	server  *server
+	builtIn bool // toolx's own
+	tools   []item
+	closed  bool
+	// serverLists are the server's lists besides its tools; nil where there is no server.
 	serverLists []*serverList
 }
+
+// name returns what the group is called.
+func (g *group) name() string {
+	switch {
+	case g.server != nil:
+		return g.server.name
+	case g.builtIn:
+		return "toolx"
+	}
+	return "config"
+}
+
+// has reports whether a tool belongs to the group.
+func (g *group) has(tool *exec.Tool) bool {
+	if g.server != nil {
+		return tool.Server == g.server.name
+	}
+	return tool.Server == "" && tool.BuiltIn == g.builtIn
+}
+
+// shown reports whether the tree has a row for the group.
+func (g *group) shown() bool { return g.server != nil || len(g.tools) > 0 }
 
 // section is a part of a group: its tools, where list is nil, or one of its server's lists.
 type section struct {
@@ -97,12 +120,8 @@ func newTree(s *shared) *tree {
 func (t *tree) setTools(all []*exec.Tool) {
 	for _, g := range t.groups {
 		g.tools = nil
-		name := ""
-		if g.server != nil {
-			name = g.server.name
-		}
 		for _, tool := range all {
-			if tool.Server == name {
+			if g.has(tool) {
 				g.tools = append(g.tools, toolItem(tool))
 			}
 		}
@@ -164,6 +183,9 @@ func (t *tree) arrange() {
 		return
 	}
 	for _, g := range t.groups {
+		if !g.shown() {
+			continue
+		}
 		t.rows = append(t.rows, row{group: g})
 		if g.closed {
 			continue
@@ -357,10 +379,10 @@ func (t *tree) line(i, width int) string {
 func (t *tree) groupLine(g *group, width int) string {
 	fold := t.fold(g.closed)
 	if g.server == nil {
-		line := fold + " " + t.theme.Paint(pane.Strong, "toolx") + " " + t.theme.Paint(pane.Dim, count(len(g.tools)))
+		line := fold + " " + t.theme.Paint(pane.Strong, g.name()) + " " + t.theme.Paint(pane.Dim, count(len(g.tools)))
 		return t.theme.Cut(line, width)
 	}
-	line := fold + " " + t.theme.Paint(pane.Strong, render.Safe(g.server.name)) + " " + t.state(g.server)
+	line := fold + " " + t.theme.Paint(pane.Strong, render.Safe(g.name())) + " " + t.state(g.server)
 	parts := []string{t.stray(g.server)}
 	if g.server.status == statusReady {
 		parts = append(parts, t.theme.Paint(pane.Dim, count(len(g.tools))))

@@ -836,3 +836,14 @@ func TestRestartShared(t *testing.T) {
 		t.Errorf("a server that goes on is %v, %d calls", d.m.servers.list[0].status, len(pool.calls))
 	}
 }
+
+// TestToolsOfTheConfig shows the tools of the config beside those of servers, and folds away what toolx brings.
+func TestToolsOfTheConfig(t *testing.T) {
+	own := newTool(t, `{"name":"math"}`, says("4"))
+	own.BuiltIn = true
+	d := drive(t, []string{"s"}, serverTool(t, "s", "alpha"), newTool(t, `{"name":"mocked"}`, says("x")), own)
+	d.shows("• alpha", "▾ config (1)", "• mocked", "▸ toolx (1)", "2 tools")
+	if strings.Contains(d.frame(), "• math") {
+		t.Errorf("toolx's own tools are shown:\n%s", d.frame())
+	}
+}

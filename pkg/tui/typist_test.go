@@ -46,7 +46,7 @@ func TestQuestionBetweenWords(t *testing.T) {
 	a.press("G", "enter", "text:x", "esc", "/")
 	a.elicit(room())
 	a.press("text:note", "esc") // which ends the word
-	a.shows("▾ toolx (1)")
+	a.shows("▾ config (1)")
 	a.press("text:Ada", "ctrl+s")
 	a.told(`accept {"name":"Ada","happy":true,"colour":"green"}`)
 	a.elicit(room())

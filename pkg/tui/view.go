@@ -167,10 +167,13 @@ func (m *model) renderPane(a area, inside rect, border int) (title, block string
 func (m *model) header(width int) string {
 	var failed, tools int
 	for _, g := range m.tree.groups {
-		if g.server == nil {
+		if g.builtIn {
 			continue
 		}
 		tools += len(g.tools)
+		if g.server == nil {
+			continue
+		}
 		if g.server.status == statusFailed || g.server.status == statusEnded {
 			failed++
 		}
