@@ -76,7 +76,12 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 				c.Fixes = append([]string{"add to args of this server: " + strings.Join(flags, ", ")}, c.Fixes...)
 			}
 		case Config:
-			if file := configFile().FindString(text); file != "" {
+			file := configFile().FindString(text)
+			switch {
+			case file != "" && configMade().MatchString(text):
+				c.What = "its configuration has to be filled in: " + file
+				c.Fixes = append(c.Fixes, "fill in "+file+", which it has just made")
+			case file != "":
 				c.Fixes = append(c.Fixes, "create "+file+", or give another path in args or env of this server")
 			}
 		}
@@ -89,6 +94,9 @@ var (
 	// namedArgument matches an argument that is named in quotes.
 	namedArgument = expression(`(?i)argument:? ['"<]*([\w-]+)`)
 	configFile    = expression(`[\w~./\\:-]*[\w-]\.(?:json|ya?ml|toml|ini|env|conf)\b`)
+	// configMade matches what a program says that has written a config file for want of one.
+	configMade = expression(`(?i)\bconfig\w*(?: file)?\b.{0,20}\b(?:created|generated|written)|` +
+		`\b(?:created|generated|wrote) (?:\w+ ){0,3}config`)
 )
 
 // modulePath matches the path of a native module in a package.
@@ -225,7 +233,7 @@ var (
 		`\b(?:expected|did you mean|run|use|try|start|launch)\b.*[\x60'"]((?:[\w@/.-]+ )?(?:mcp|serve|server|start|stdio|run)(?: \w+)?)[\x60'"]`)
 	// serverCommand is a sub-command in a list that is about the server itself.
 	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|\w+[:-]mcp)(?: (?:start|serve|run|stdio|mcp))?)` +
-		`\b(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch|mcp server)\b)`)
+		`\b(?:\|[\w:-]+)?(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch|mcp server)\b)`)
 	// example is a command line among examples.
 	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:\w+ )?(?:mcp start|mcp serve|mcp|serve|server|start|stdio)(?:\s.*)?)$`)
 	// wanted is an argument that a usage line asks for.

@@ -88,6 +88,7 @@ func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 // one is needed. Variables to which environ gives a value are left out, and a group that is complete satisfies all.
 func missing(text string, environ []string) [][]string {
 	flat := strings.Join(strings.Fields(text), " ")
+	flat = sharedPrefix().ReplaceAllString(flat, "$1$2 and $1$3")
 	lower := lowerASCII(flat)
 	phrases := phrasePlaces(lower)
 	var groups [][]string
@@ -184,6 +185,9 @@ func alternative(between string) bool {
 
 // besideFlag matches a flag that is named as another way to give a variable: --url or API_URL, API_URL or --url.
 var besideFlag = expression(`[\x60'"]*--?[a-z][\w-]* or | or [\x60'"]*--?[a-z][\w-]*`)
+
+// sharedPrefix matches two names of which the second lacks what both begin with: A_USERNAME/PASSWORD.
+var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)((?:USER|USERNAME|EMAIL|ID|KEY|HOST))/(PASS|PASSWORD|SECRET|TOKEN|KEY|PORT)\b`)
 
 // orWord matches the word that joins alternatives.
 var orWord = expression(`\bor\b`)

@@ -213,6 +213,10 @@ func TestSilenceIsReadInTheCode(t *testing.T) {
 		},
 		{alive: true, code: `if (process.argv.includes('--stdio')) start()`, args: []string{"--stdio"}},
 		{alive: true, code: `start('stdio')`},
+		{
+			alive: true, code: `connect(process.env.SHOP_HOST || 'localhost')`,
+			title: "does not answer initialize, and SHOP_HOST, which its code reads, is not set",
+		},
 	} {
 		folder := t.TempDir()
 		write := func(name, text string) string {

@@ -43,7 +43,11 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 			f.Title = "server does not answer initialize without --stdio, which its code looks for"
 			f.Fix = []string{"add --stdio to args of this server"}
 		} else if unset := unsetSettings(source, launch.Env); unset != "" {
-			f.Notes = append(f.Notes, unset+" not set")
+			f.Title = "server does not answer initialize, and " + unset + " not set"
+			f.Fix = []string{
+				"set in env of this server what its code reads: it may wait for a service that is not there",
+				"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
+			}
 		}
 	}
 	return []check.Finding{f}
