@@ -110,6 +110,8 @@ var (
 		`no such|no longer|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
 		`please \S+|` +
 		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|no [\w -]{2,30}(?:provided|specified|found|given|set|configured))\b`)
+	// supplies matches what a program says that brings what is missing by itself.
+	supplies     = expression(`(?i)^\W*(?:install|download|fetch|creat|generat|check|add)ing (?:for )?(?:the )?(?:missing|required)\b`)
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|.*elifecycle.*|.*lifecycle script.*|see more help.*|try .*--help.*|for more (?:information|help).*|` +
 		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled promise rejection\W*|process exited.*|` +
@@ -188,7 +190,7 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight, r.uncaught = fatal, false
 	case known == errs, startsAsError().MatchString(l.text):
 		l.weight = errs
-	case known == silent && errorWord().MatchString(l.text):
+	case known == silent && errorWord().MatchString(l.text) && !supplies().MatchString(l.text):
 		l.weight = hints
 	}
 	if known == generic { // a log's line of a level below error

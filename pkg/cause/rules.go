@@ -335,9 +335,10 @@ func (s *saying) advice(head int, c *Cause) []string {
 	const most, following = 3, 14
 	var fixes []string
 	add := func(text string) {
-		fix := "the server says: " + words.Shorten(text, 200)
-		if !slices.Contains(fixes, fix) && text != c.Line {
-			fixes = append(fixes, fix)
+		short := words.Shorten(text, 200)
+		known := slices.ContainsFunc(fixes, func(fix string) bool { return strings.Contains(fix, short) })
+		if !known && text != c.Line {
+			fixes = append(fixes, "the server says: "+short)
 		}
 	}
 	if c.Kind == Variable && otherWay().MatchString(c.Line) {
