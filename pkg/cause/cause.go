@@ -127,6 +127,11 @@ func of(o Output) *Cause {
 	c.lasts = head >= 0 && said.lines[head].weight >= hints &&
 		(wrongValue().MatchString(c.Line) || said.path(head) != "")
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)
+	if c.Kind == Login { // variables may do in its place
+		if unset := said.variables(c.Line, o.Environ); unset != nil {
+			c.Fixes = append(c.Fixes, unset.Fixes[0])
+		}
+	}
 	if place := said.place(); place != "" &&
 		(c.Kind == Said || c.Kind == Other && languageError().MatchString(c.Line)) {
 		c.Fixes = append(c.Fixes, "in the server: see "+place+", where the error comes from")

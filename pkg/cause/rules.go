@@ -69,6 +69,9 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 			}
 		case Argument:
 			flags := flagsIn(text)
+			if len(flags) == 0 {
+				flags = flagsIn(s.following(s.head()))
+			}
 			if found := namedArgument().FindStringSubmatch(line); found != nil && len(flags) == 0 {
 				flags = found[1:]
 			}
@@ -209,6 +212,9 @@ var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+
 // namedFlag matches a flag that is named without its hyphens.
 var namedFlag = expression(`(?i)required (?:flag|option|argument)(?:s|\(s\))?:? \(?[\x60'"]?([a-z][\w-]*)`)
 
+// beingMissed matches the word after "required arguments" that is no name of one.
+var beingMissed = expression(`(?i)^(?:is|are|was|were|not|missing|for)$`)
+
 // flagsIn returns the first flags that a text names.
 func flagsIn(text string) []string {
 	const most = 4
@@ -221,7 +227,8 @@ func flagsIn(text string) []string {
 			flags = append(flags, name)
 		}
 	}
-	if found := namedFlag().FindStringSubmatch(text); found != nil && len(flags) == 0 {
+	found := namedFlag().FindStringSubmatch(text)
+	if found != nil && len(flags) == 0 && !beingMissed().MatchString(found[1]) {
 		flags = append(flags, "--"+found[1])
 	}
 	return flags

@@ -62,6 +62,12 @@ func explainByCode(e *evidence.Evidence, launch *config.Resolved, died *servers.
 	}
 	if !silent {
 		f.Notes = append(f.Notes, unset+" not set")
+		if c := e.Cause(); c == nil || len(c.Fixes) == 0 {
+			f.Fix = []string{
+				"add to env of this server what its code reads, if its line is about that",
+				"in the server: say in that line what to do",
+			}
+		}
 		return
 	}
 	f.Title = "server exits without a word, and " + unset + " not set"
