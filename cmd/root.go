@@ -56,7 +56,7 @@ func (a *App) run(args []string) int {
 func (a *App) main(ctx, hurry context.Context, args []string) int {
 	root := newRootCommand(a)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		a.setCompletions(root) // as a shell asks; for any other verb it would be a tenth of the start
+		a.setCompletions(root) // which takes a twentieth of the start of any other verb
 	}
 	a.args = args
 	root.SetArgs(args)

@@ -187,7 +187,7 @@ func alternative(between string) bool {
 var besideFlag = expression(`[\x60'"]*--?[a-z][\w-]* or | or [\x60'"]*--?[a-z][\w-]*`)
 
 // sharedPrefix matches two names of which the second lacks what both begin with: A_USERNAME/PASSWORD.
-var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)((?:USER|USERNAME|EMAIL|ID|KEY|HOST))/(PASS|PASSWORD|SECRET|TOKEN|KEY|PORT)\b`)
+var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)(USER|USERNAME|EMAIL|ID|KEY|HOST)/(PASS|PASSWORD|SECRET|TOKEN|KEY|PORT)\b`)
 
 // orWord matches the word that joins alternatives.
 var orWord = expression(`\bor\b`)

@@ -45,6 +45,7 @@ func TestHandshakeChecks(t *testing.T) {
 		{id: "cursor-loop", severity: check.Error, modes: []string{"cursor-loop"}, evidence: `cursor "again"`},
 		{id: "cursor-loop", severity: check.Error, modes: []string{"cursor-cycle"}, evidence: `cursor "a"`},
 		{id: "cursor-endless", severity: check.Warning, modes: []string{"cursor-endless"}, evidence: "1000 pages"},
+		{id: "cursor-endless", severity: check.Error, modes: []string{"pages-stop"}, options: impatient, evidence: "1 page with 1 tool,"},
 		{id: "cursor-endless", severity: check.Warning, modes: []string{"pages-huge"}, evidence: "20.2 MiB in all"},
 		{id: "cursor-empty", severity: check.Warning, modes: []string{"cursor-empty"}, evidence: `nextCursor is ""`},
 		{id: "cursor-empty", severity: check.Warning, modes: []string{"cursor-null"}, evidence: "nextCursor is null"},

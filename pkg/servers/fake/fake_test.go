@@ -459,6 +459,7 @@ func TestPaging(t *testing.T) {
 		{"cursor-cycle", `{"cursor":"a"}`, `"nextCursor":"b"}`},
 		{"cursor-cycle", `{"cursor":"b"}`, `"nextCursor":"a"}`},
 		{"cursor-endless", `{"cursor":"41"}`, `"nextCursor":"42"}`},
+		{"pages-stop", `{}`, `"nextCursor":"1"}`},
 		{"cursor-grows", `{"cursor":"1ccc"}`, `"nextCursor":"2ccc`},
 		{"pages-huge", `{"cursor":"41"}`, `"nextCursor":"42"}`},
 	} {

@@ -27,6 +27,14 @@ func pageModes() []mode {
 			}
 		}},
 		{"cursor-endless", "a new cursor and a new tool on every page", methodList, func(s *server) { s.page = endless }},
+		{"pages-stop", "a page with a cursor, and no answer to the next", methodList, func(s *server) {
+			s.page = func(cursor *string) ([]string, string) {
+				if cursor != nil {
+					stall(s)
+				}
+				return endless(cursor)
+			}
+		}},
 		{"cursor-grows", "a new tool on every page, and a cursor that is 100 kB longer each time", methodList, func(s *server) {
 			s.page = func(cursor *string) ([]string, string) {
 				n := 0

@@ -31,7 +31,7 @@ func Checks() []check.Check {
 		{ID: "notification-answered", Need: check.NeedProbe, Ask: askNotificationAnswered},
 		{ID: "request-before-init", Need: check.NeedProbe, Ask: askRequestBeforeInit},
 		{ID: "cursor-loop", Need: check.NeedHandshake, Ask: askCursorLoop},
-		{ID: "cursor-endless", Need: check.NeedHandshake, Ask: askCursorEndless},
+		{ID: "cursor-endless", Need: check.NeedList, Ask: askCursorEndless},
 		{ID: "cursor-empty", Need: check.NeedHandshake, Ask: askCursorEmpty},
 		{ID: "cursor-invalid-accepted", Need: check.NeedProbe, Ask: askCursorInvalid},
 		{ID: "list-unstable", Need: check.NeedTools, Ask: askListUnstable},

@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // nextCursor returns what a list's page says about the next one, or nil.
@@ -47,15 +48,21 @@ func askCursorEndless(e *evidence.Evidence) []check.Finding {
 		size += int64(len(page.Frame) + len(nextCursor(page)))
 	}
 	limit := cmp.Or(e.Server.MaxMessage, evidence.MaxMessage)
-	if len(pages) < manyPages && len(items) < manyItems && size < limit {
+	unfinished := e.Clean.Failure != nil && e.Clean.Failure.Ending == servers.EndingUnfinished
+	if !unfinished && len(pages) < manyPages && len(items) < manyItems && size < limit {
 		return nil
 	}
 	last := pages[len(pages)-1]
 	if next := nextCursor(last); next == nil || string(next) == "null" {
 		return nil
 	}
-	return check.One(last.Place(e.Clean), "%d pages with %d tools, %s in all, and there is another one",
-		len(pages), len(items), exec.Bytes(size))
+	f := check.At(last.Place(e.Clean), "%s with %s, %s in all, and there is another one",
+		words.Count(len(pages), "page"), words.Count(len(items), "tool"), exec.Bytes(size))
+	if unfinished {
+		f.Severity = check.Error
+		f.Notes = append(f.Notes, "the start's limit ended while the list went on")
+	}
+	return []check.Finding{f}
 }
 
 func askCursorEmpty(e *evidence.Evidence) []check.Finding {
