@@ -237,7 +237,7 @@ func (r *reader) follow(t *testing.T, block string) {
 		got, code := r.onTerminal(t, command)
 		fails := !told && regexp.MustCompile(`(?m)^error: `).MatchString(want) // with a code of which the page does not speak
 		if !fails && code != wantCode {
-			t.Errorf("%s: exit code %d, the page says %d", command, code, wantCode)
+			t.Errorf("%s: exit code %d, the page says %d; it prints:\n%s", command, code, wantCode, got)
 		}
 		if want != "" && !r.shown(want).MatchString(r.plain(got)) {
 			t.Errorf("%s\nprints:\n%s\nthe page says:\n%s", command, got, want)

@@ -139,7 +139,7 @@ func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 			g = &group{server: s, serverLists: newServerLists()}
 		}
 		if s.config = entry; !same {
-			*s = server{name: s.name, config: entry, diagnosis: s.diagnosis}
+			s.life = life{}
 			s.become(statusStarting, c.now())
 			commands = append(commands, c.servers.open(s))
 		}

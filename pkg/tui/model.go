@@ -122,7 +122,8 @@ func newModel(ctx context.Context, options Options) *model {
 // addGroups makes the groups of the tree: the servers, then the tools of the config, then toolx's own, folded away.
 func (m *model) addGroups() {
 	for _, entry := range m.options.Servers {
-		one := &server{name: entry.Name, config: entry, status: statusStarting, since: m.now()}
+		one := &server{name: entry.Name, config: entry}
+		one.become(statusStarting, m.now())
 		m.servers.list = append(m.servers.list, one)
 		m.tree.groups = append(m.tree.groups, &group{server: one, serverLists: newServerLists()})
 	}

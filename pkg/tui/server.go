@@ -29,8 +29,14 @@ const (
 
 // server holds what is known about one server of the config.
 type server struct {
-	name   string
-	config *config.Server
+	name      string // it never changes: commands read it while Update writes the rest
+	config    *config.Server
+	diagnosis diagnosis
+	life
+}
+
+// life is what is known of a server as it was last configured.
+type life struct {
 	status status
 	since  time.Time // of this status
 
@@ -46,8 +52,7 @@ type server struct {
 	reason    string           // why it failed or ended
 	hint      string           // what to do about a start that failed
 	polluted  int              // lines of this life
-	diagnosis diagnosis
-	diagnosed time.Time // since of the failure that the doctor was asked about by itself
+	diagnosed time.Time        // since of the failure that the doctor was asked about by itself
 	// development is set while the server's files are watched.
 	development *development
 	// completes and subscribes report which capabilities it has besides lists.

@@ -111,8 +111,8 @@ func TestEveryModeIsTested(t *testing.T) {
 		"sigsegv-early", "sigsegv", "sigkill", "server-requests", "server-requests-early",
 		"stateless-only", "dual-era", "discover-empty",
 		"features", "elicit", "elicit-url", "sample", "input-required",
-		"pages", "pages-stop", "cursor-empty", "cursor-null", "cursor-loop", "cursor-cycle", "cursor-endless", "cursor-grows",
-		"pages-huge", "pages-wide", "tasks", "stateful",
+		"pages", "pages-stop", "cursor-empty", "cursor-null", "cursor-loop", "cursor-cycle", "cursor-endless",
+		"cursor-grows", "pages-huge", "pages-wide", "tasks", "stateful",
 	} {
 		tested[name] = true
 	}
