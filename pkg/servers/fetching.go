@@ -129,9 +129,11 @@ type overdueStart struct {
 
 // look returns the package manager that is fetching the server, empty if none is.
 func (o *overdueStart) look() string {
-	pid := o.PID
-	if o.held != nil {
+	var pid int
+	if o.held != nil { // PID is written once the holder has answered
 		pid = int(o.held.startedPID.Load())
+	} else {
+		pid = o.PID
 	}
 	if pid == 0 || o.program != nil && len(o.program.stdout.pending()) > 0 { // it asks whether it may
 		return ""
