@@ -258,7 +258,7 @@ func (t *stdio) write() {
 			}
 			t.bus.Emit(t.times.eventSent(t.server, message.frame))
 			message.writing.Store(true)
-			if _, err := t.process.stdin.Write(append(message.bytes, '\n')); err != nil {
+			if _, err := writePipe(t.process.stdin, append(message.bytes, '\n')); err != nil {
 				t.stdinBroken(err)
 				return
 			}
@@ -350,7 +350,7 @@ type countedPipe struct {
 
 // Read implements io.Reader.
 func (p *countedPipe) Read(b []byte) (int, error) {
-	n, err := p.file.Read(b)
+	n, err := readPipe(p.file, b)
 	p.bytes.Add(int64(n))
 	return n, err
 }

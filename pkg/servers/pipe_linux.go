@@ -1,0 +1,45 @@
+package servers
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// readPipe and writePipe do what Read and Write of a pipe do. A pipe that os.Pipe has made is non-blocking, so neither
+// waits in the kernel, and Go's scheduler is not told of the system call: in an idle process that wakes another thread
+// first, which takes longer than a short message does. The end of a pipe, and every error, is left to package os.
+func readPipe(pipe *os.File, b []byte) (n int, err error) {
+	if n = transfer(syscall.SYS_READ, syscall.RawConn.Read, pipe, b); n > 0 {
+		return n, nil
+	}
+	return pipe.Read(b)
+}
+
+func writePipe(pipe *os.File, b []byte) (n int, err error) {
+	if n = transfer(syscall.SYS_WRITE, syscall.RawConn.Write, pipe, b); n == len(b) {
+		return n, nil
+	}
+	more, err := pipe.Write(b[n:])
+	return n + more, err
+}
+
+// transfer makes one system call, with a pipe and memory, as soon as it does not have to wait. It returns how many
+// bytes were transferred, none if it fails.
+func transfer(
+	call uintptr, whenReady func(conn syscall.RawConn, do func(fd uintptr) (done bool)) error, pipe *os.File, b []byte,
+) (n int) {
+	conn, err := pipe.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	// An error of waiting leaves n at 0.
+	_ = whenReady(conn, func(fd uintptr) bool {
+		done, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		if errno == 0 {
+			n = int(done)
+		}
+		return errno != syscall.EAGAIN
+	})
+	return n
+}
