@@ -90,7 +90,7 @@ func misbehaviours() map[string]behaviour {
 		"notification-flood": {},
 		"instructions-huge":  {open: EndingMalformed, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"blocks-flood":       {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
-		"elicit-huge":        {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "id-late too-long"},
+		"elicit-huge":        {flags: []string{"--count", "8"}, call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "id-late too-long"},
 		"list-changed-storm": {},
 		"tools-10k":          {open: EndingMalformed, text: "over the limit", seen: "too-long"},
 
