@@ -275,6 +275,8 @@ func (p *page) title(width int) (title string, spans []pane.Span) {
 		return kind("server ") + name(p.server.name), nil
 	case p.server != nil:
 		return name(titleOf(p.server.name)), nil
+	case len(p.welcome(width)) > 0:
+		return kind("welcome"), nil
 	}
 	return kind("tool"), nil
 }
