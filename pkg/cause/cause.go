@@ -272,10 +272,13 @@ var (
 	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http mode|endpoints?)\b.{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\bport:? *(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
-	// speaksHTTP and speaksOther match words of those that listen at a port: of HTTP, and of something else.
+	// speaksHTTP, speaksOther and named match words of those that listen at a port: of HTTP, of another protocol, and of
+	// another program, which an MCP server may be called after.
 	speaksHTTP  = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|\bfastify\b|streamable`)
-	speaksOther = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|rabbitmq|amqp|` +
-		`mqtt|neo4j|elastic\w*|qdrant|milvus|ollama|docker|ssh|smtp|grpc|tcp|web ?sockets?|wss?|browser|chrome|debugger|inspector)\b`)
+	speaksOther = expression(`(?i)\b(?:amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
+	named       = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|rabbitmq|` +
+		`neo4j|elastic\w*|qdrant|milvus|ollama|docker|browser|chrome)\b`)
+	mcpServer = expression(`(?i)\bmcp[- ](?:\w+[- ])?server(?: is)? (?:listening|running|serving|started|available|ready|active)\b`)
 )
 
 // Listens returns the URL at which a line says that a server listens for HTTP; empty if it does not. A port without a
@@ -288,7 +291,8 @@ func Listens(text string) string {
 		return ""
 	case found[1] != "":
 		return found[1]
-	case !speaksHTTP().MatchString(text) || speaksOther().MatchString(text):
+	case !speaksHTTP().MatchString(text), speaksOther().MatchString(text),
+		named().MatchString(text) && !mcpServer().MatchString(text):
 		return ""
 	case found[2] != "":
 		return "http://localhost:" + found[2]

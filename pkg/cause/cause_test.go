@@ -72,6 +72,8 @@ func TestListens(t *testing.T) {
 		"running at localhost:5432":                              "",
 		"Redis server running on port 6379":                      "",
 		"PostgreSQL is ready at localhost:5432":                  "",
+		"Redis MCP Server running on port 3456":                  "http://localhost:3456",
+		"MCP server connected, Redis listening on port 6379":     "",
 		"WebSocket server listening on port 3333":                "",
 		"Listening to port 3333":                                 "",
 		"API endpoint: https://api.example.com/v1":               "",

@@ -96,7 +96,7 @@ var (
 		`\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[.*),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
 	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?usage(?:\s*:.*|)$`)
 	// bareUsage is how yargs begins its help.
-	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]]$`)
+	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]](?: \[args\.\.\.\])?$`)
 	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:options|commands|flags|arguments|positional arguments|examples?|` +
 		`environment variables)\b[^.!?]*:)|[A-Z][A-Z ]+)$`)
 	warningLine = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|DeprecationWarning|\S+Warning:|` +
@@ -109,7 +109,7 @@ var (
 		`invalid|cannot|can't|unable|unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|` +
 		`no such|no longer|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
 		`please \S+|` +
-		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|no [\w -]{2,30}(?:provided|specified|found|given|set|configured))\b`)
+		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|no [\w .-]{2,30}(?:provided|specified|found|given|set|configured))\b`)
 	// supplies matches what a program says that brings what is missing by itself.
 	supplies     = expression(`(?i)^\W*(?:install|download|fetch|creat|generat|check|add)ing (?:for )?(?:the )?(?:missing|required)\b`)
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
@@ -182,6 +182,8 @@ func (r *reader) classify(l *line, indented bool) {
 		r.warning = false
 	}
 	switch {
+	case strings.HasPrefix(l.text, "⚠") && errorWord().MatchString(l.text):
+		l.weight = generic // of a program that ends it may be the only word about why
 	case l.help, r.warning && !r.uncaught, runtimeLine().MatchString(l.text):
 		l.weight = silent
 	case genericError().MatchString(l.text):

@@ -64,7 +64,7 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 			}
 			c.Fixes = addonFixes(module)
 		case Subcommand:
-			if strings.Contains(s.usage, "-- <command>") { // another program is the argument
+			if s.wantsAny() {
 				c.Kind, c.What = Argument, leads[Argument]+quoted(line)
 			}
 		case Argument:
@@ -94,6 +94,8 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 }
 
 var (
+	// positionals matches the heading of arguments without a name in yargs' help.
+	positionals = expression(`^Positionals:$`)
 	// namedArgument matches an argument that is named in quotes.
 	namedArgument = expression(`(?i)argument:? ['"<]*([\w-]+)`)
 	configFile    = expression(`[\w~./\\:-]*[\w-]\.(?:json|ya?ml|toml|ini|env|conf)\b`)
@@ -316,16 +318,21 @@ func (s *saying) usageCause(head int) *Cause {
 		return nil
 	}
 	sub := s.subcommand()
-	listed := strings.Contains(s.usage, "--") && strings.Contains(s.usage, "-- <command>")
 	switch {
 	case sub != "":
 		return &Cause{Kind: Subcommand, Line: s.usage, What: "a sub-command is missing: " + sub}
-	case commandWord().MatchString(s.usage) && !listed:
+	case commandWord().MatchString(s.usage) && !s.wantsAny():
 		return &Cause{Kind: Subcommand, Line: s.usage, What: "a sub-command is missing: " + quoted(s.usage)}
 	case wantedArgument().MatchString(s.usage):
 		return &Cause{Kind: Argument, Line: s.usage, What: "an argument is missing: " + quoted(s.usage)}
 	}
 	return nil
+}
+
+// wantsAny reports whether the command that the usage wants is none of the program's own, but the user's, such as
+// another program.
+func (s *saying) wantsAny() bool {
+	return strings.Contains(s.usage, "-- <command>") || slices.ContainsFunc(s.all, positionals().MatchString)
 }
 
 // advises matches a line in which the server says what to do.
