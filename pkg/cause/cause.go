@@ -273,11 +273,11 @@ var (
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\bport:? *(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
 	// speaksHTTP, speaksOther and named match words of those that listen at a port: of HTTP, of another protocol, and of
-	// another program, which an MCP server may be called after.
+	// another program, after which an MCP server may be called.
 	speaksHTTP  = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|\bfastify\b|streamable`)
 	speaksOther = expression(`(?i)\b(?:amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
-	named       = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|rabbitmq|` +
-		`neo4j|elastic\w*|qdrant|milvus|ollama|docker|browser|chrome)\b`)
+	named       = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|` +
+		`rabbitmq|neo4j|elastic\w*|qdrant|milvus|ollama|docker|browser|chrome)\b`)
 	mcpServer = expression(`(?i)\bmcp[- ](?:\w+[- ])?server(?: is)? (?:listening|running|serving|started|available|ready|active)\b`)
 )
 

@@ -234,7 +234,8 @@ func (s span) distance(from, to int) int {
 var missingPhrases = [...]string{
 	"missing", "required", "requires", "not set", "is unset", "must be set", "must set", "must provide",
 	"must be provided", "please set", "please provide", "please define", "please export", "please add",
-	"please configure", "configure either", "configure both", "set the", "not provided", "not defined", "is undefined", "not configured", "not found in env",
+	"please configure", "configure either", "configure both", "set the", "not provided",
+	"not defined", "is undefined", "not configured", "not found in env",
 	"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "no value for", "not specified",
 	"n't set", "n't added", "not added", "n't been set", "not been set", "n't provided", "n't defined",
 	"n't configured", "n't specified", "must be defined", "must be specified", "must be configured",

@@ -41,7 +41,8 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestPipeEnds writes to a pipe whose reader is gone, and reads from one that is closed, or whose time is up, meanwhile.
+// TestPipeEnds reads from a pipe that is closed meanwhile, and from one whose time is up, and writes to one that nobody
+// reads any more.
 func TestPipeEnds(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
