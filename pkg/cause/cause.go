@@ -272,7 +272,7 @@ var (
 	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http mode|endpoints?)\b.{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\bport:? *(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
-	// speaksHTTP, speaksOther and named match words of those that listen at a port: of HTTP, of another protocol, and of
+	// speaksHTTP, speaksOther and named match words of those that listen at a port: of HTTP, another protocol, and
 	// another program, after which an MCP server may be called.
 	speaksHTTP  = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|\bfastify\b|streamable`)
 	speaksOther = expression(`(?i)\b(?:amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
