@@ -32,7 +32,7 @@ func TestPipe(t *testing.T) {
 	if err := <-wrote; err != nil {
 		t.Error(err)
 	}
-	if n, err := readPipe(r, make([]byte, 1)); n != 0 || err != io.EOF {
+	if n, err := readPipe(r, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("after the end: %d, %v", n, err)
 	}
 	r.Close()
