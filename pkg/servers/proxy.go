@@ -236,7 +236,7 @@ func (p *proxy) speak() {
 func (p *proxy) pass(b []byte) error {
 	for {
 		_ = p.process.stdin.SetWriteDeadline(time.Now().Add(idleTime))
-		n, err := p.process.stdin.Write(b)
+		n, err := writePipe(p.process.stdin, b)
 		if n > 0 {
 			p.client.touch()
 		}
