@@ -272,11 +272,11 @@ var (
 	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http mode|endpoints?)\b.{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\bport:? *(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
-	// speaksHTTP, speaksOther and named match words of those that listen at a port: of HTTP, another protocol, and
-	// another program, after which an MCP server may be called.
-	speaksHTTP  = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|\bfastify\b|streamable`)
-	speaksOther = expression(`(?i)\b(?:amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
-	named       = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|` +
+	// speaksHTTP, speaksOther and otherProgram match words of those that listen at a port: of HTTP, another protocol,
+	// and another program, after which an MCP server may be called.
+	speaksHTTP   = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|\bfastify\b|streamable`)
+	speaksOther  = expression(`(?i)\b(?:amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
+	otherProgram = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|` +
 		`rabbitmq|neo4j|elastic\w*|qdrant|milvus|ollama|docker|browser|chrome)\b`)
 	mcpServer = expression(`(?i)\bmcp[- ](?:\w+[- ])?server(?: is)? (?:listening|running|serving|started|available|ready|active)\b`)
 )
@@ -292,7 +292,7 @@ func Listens(text string) string {
 	case found[1] != "":
 		return found[1]
 	case !speaksHTTP().MatchString(text), speaksOther().MatchString(text),
-		named().MatchString(text) && !mcpServer().MatchString(text):
+		otherProgram().MatchString(text) && !mcpServer().MatchString(text):
 		return ""
 	case found[2] != "":
 		return "http://localhost:" + found[2]
