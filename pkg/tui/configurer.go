@@ -32,6 +32,8 @@ type configurer struct {
 	tree    *tree
 	// reveal moves the cursor to a server.
 	reveal func(*server)
+	// found is what Entries.Found said, which reads files, for the frames that follow; nil: it is to be asked.
+	found []string
 }
 
 // noConfig is why the config cannot be changed.
@@ -148,6 +150,7 @@ func (c *configurer) take(list []*config.Server, name string) tea.Cmd {
 	own := slices.DeleteFunc(slices.Clone(c.tree.groups), func(g *group) bool { return g.server != nil })
 	c.servers.list, c.tree.groups = shown, append(groups, own...)
 	c.servers.changedTools()
+	c.found = nil
 	if s := c.servers.server(name); s != nil {
 		c.reveal(s)
 	} else {
@@ -166,7 +169,10 @@ func (c *configurer) welcome(width int) []string {
 		c.theme.Hint(c.addKey()) + ": a command, such as", "  npx -y @modelcontextprotocol/server-everything",
 		"or an address, such as", "  https://example.org/mcp", "",
 	}
-	for _, found := range c.options.Entries.Found() {
+	if c.found == nil {
+		c.found = c.options.Entries.Found()
+	}
+	for _, found := range c.found {
 		lines = append(lines, c.theme.Paragraph(pane.Dim, c.safe(found), width)...)
 	}
 	more := "toolx init writes a config with what it finds in this folder and in other clients; toolx tui -- COMMAND " +

@@ -14,8 +14,9 @@ import (
 
 // someConfig is a config whose servers a test sets.
 type someConfig struct {
-	list []*config.Server
-	err  error
+	list  []*config.Server
+	err   error
+	asked int // how often Found was
 }
 
 func (c *someConfig) Entry(string) (string, int, error) {
@@ -29,7 +30,10 @@ func (c *someConfig) Add(_ context.Context, typed string) (string, error) {
 
 func (c *someConfig) Reload(context.Context, string) ([]*config.Server, error) { return c.list, c.err }
 
-func (c *someConfig) Found() []string { return []string{"cursor has 3 servers\x1b[2J"} }
+func (c *someConfig) Found() []string {
+	c.asked++
+	return []string{"cursor has 3 servers\x1b[2J"}
+}
 
 // TestAddServer begins without a server, adds two, and takes a config in which others are.
 func TestAddServer(t *testing.T) {
@@ -42,6 +46,9 @@ func TestAddServer(t *testing.T) {
 	d.press("text:one q?", "esc")
 	if len(from.list) != 0 || d.m.dialog != nil {
 		t.Fatal("esc adds a server")
+	}
+	if d.shows("welcome"); from.asked != 1 {
+		t.Errorf("files were read %d times for a few frames", from.asked)
 	}
 	add := func(name string) {
 		t.Helper()
