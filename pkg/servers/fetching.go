@@ -127,14 +127,18 @@ type overdueStart struct {
 	fetched atomic.Int64
 }
 
+// processID returns the process of the server, zero if none is known. That of a server which a holder starts is told
+// while it starts; PID is written only then, by another goroutine.
+func (o *overdueStart) processID() int {
+	if o.held != nil {
+		return int(o.held.startedPID.Load())
+	}
+	return o.PID
+}
+
 // look returns the package manager that is fetching the server, empty if none is.
 func (o *overdueStart) look() string {
-	var pid int
-	if o.held != nil { // PID is written once the holder has answered
-		pid = int(o.held.startedPID.Load())
-	} else {
-		pid = o.PID
-	}
+	pid := o.processID()
 	if pid == 0 || o.program != nil && len(o.program.stdout.pending()) > 0 { // it asks whether it may
 		return ""
 	}
