@@ -273,7 +273,8 @@ var (
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\bport:? *(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
 	// speaksHTTP, speaksOther and otherProgram match words of those that listen at a port: of HTTP, another protocol,
-	// and another program, after which an MCP server may be called.
+	// and another program. A line with the name of another program is HTTP's only where mcpServer matches it: an MCP
+	// server may be named after a database.
 	speaksHTTP   = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|\bfastify\b|streamable`)
 	speaksOther  = expression(`(?i)\b(?:amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
 	otherProgram = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|` +

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestPipe sends more than a pipe holds, and to one that nobody reads.
+// TestPipe sends more than a pipe holds, and reads it to its end and after that.
 func TestPipe(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
