@@ -200,11 +200,12 @@ func (s *saying) byRules(o Output, head int) *Cause {
 		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may stand anywhere
 			where = line + "\n" + strings.Join(s.all, "\n")
 		}
-		if c := s.variables(where, o.Environ); c != nil {
+		if c := cmp.Or(s.variables(where, o.Environ), s.named(line, o.Environ)); c != nil {
 			return c
 		}
 	}
-	if c := cmp.Or(s.unsetPaths(head, o.Environ), s.applied(sentenceRules, line, line, o)); c != nil {
+	if c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line),
+		s.applied(sentenceRules, line, line, o)); c != nil {
 		return c
 	}
 	tried := 0
@@ -227,7 +228,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 
 // wrongWord matches what a program says of a word that it was given and does not know.
 var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|argument|flag)|` +
-	`\binvalid (?:value|choice)`)
+	`flag provided but not defined|\binvalid (?:value|choice)`)
 
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
 var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)`)

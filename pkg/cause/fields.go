@@ -16,6 +16,11 @@ var fieldFault = expression(`(\w+)["']?: ?(?:\{ ?["']?_errors["']?: ?)?\[ ?(?:'(
 var lineFault = expression(
 	`^[-*• ]*(?:[\w-]+\.)*(\w+): ((?:Invalid input: )?[Ee]xpected \w+, received (?:undefined|null|NaN)|Required)$`)
 
+// zodFault matches zod's words for people about one value that is missing: "✖ Invalid input: expected string, received
+// undefined → at API_KEY", and pydantic's: "api_key Field required [type=missing, …".
+var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required) → at (?:[\w-]+\.)*(\w+)|` +
+	`\b(\w+) (Field required) \[type=missing`)
+
 // invalidFields returns the cause of an output that finds fault with values by their names; nil if it does not.
 // Variables without a value are missing; anything else is said in the validator's words.
 func (s *saying) invalidFields(environ []string) *Cause {
@@ -27,6 +32,10 @@ func (s *saying) invalidFields(environ []string) *Cause {
 		if match := lineFault().FindStringSubmatch(strings.TrimSpace(line)); match != nil {
 			found = append(found, append(match, ""))
 		}
+	}
+	for _, match := range zodFault().FindAllStringSubmatch(text, -1) {
+		name := match[2] + strings.ToUpper(match[3]) // pydantic reads variables for fields in small letters
+		found = append(found, []string{match[0], name, match[1] + match[4], ""})
 	}
 	for _, one := range found {
 		name, message := one[1], one[2]+unescaped(one[3])

@@ -93,14 +93,16 @@ var (
 		`\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|created by .*|stack backtrace:|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
-		`\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[.*),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
+		`\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[(?:\W.*|\[.*)?),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
 	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?usage(?:\s*:.*|)$`)
 	// bareUsage is how yargs begins its help.
 	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]](?: \[args\.\.\.\])?$`)
-	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:options|commands|flags|arguments|positional arguments|examples?|` +
+	helpHeading = expression(`^(?:(?i:(?:\w+ |sub-?)?(?:options|commands|flags|arguments|positional arguments|examples?|` +
 		`environment variables)\b[^.!?]*:)|[A-Z][A-Z ]+)$`)
 	warningLine = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|DeprecationWarning|\S+Warning:|` +
 		`[Dd]eprecat)`)
+	// ownWarning matches the warnings of a program itself, other than those of its runtime.
+	ownWarning    = expression(`^(?:⚠|(?i:warning): )`)
 	startsAsError = expression(`^(?:(?:Uncaught )?(?:exception: )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal error)(?:: |$)|` +
 		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
@@ -115,7 +117,7 @@ var (
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|.*elifecycle.*|.*lifecycle script.*|see more help.*|try .*--help.*|for more (?:information|help).*|` +
 		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled promise rejection\W*|process exited.*|` +
-		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|(?:shutting down|exiting|stopping|closing)\b.*|.*attempt \d.*)$`)
+		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|(?:shutting down|exiting|stopping|closing|terminating|aborting|quitting|giving up)\b.*|.*attempt \d.*)$`)
 )
 
 // add takes the next line of the stream.
@@ -182,7 +184,7 @@ func (r *reader) classify(l *line, indented bool) {
 		r.warning = false
 	}
 	switch {
-	case strings.HasPrefix(l.text, "⚠") && errorWord().MatchString(l.text):
+	case ownWarning().MatchString(l.text) && errorWord().MatchString(l.text):
 		l.weight = generic // of a program that ends it may be the only word about why
 	case l.help, r.warning && !r.uncaught, runtimeLine().MatchString(l.text):
 		l.weight = silent
@@ -247,7 +249,7 @@ func (l *line) unwrap() {
 			text = strings.TrimSpace(text[found[1]:])
 		}
 		if found := framing().FindString(text + " "); found != "" {
-			if strings.Contains(strings.ToLower(found), "error") {
+			if strings.Contains(strings.ToLower(found), "error") || marked().MatchString(found) {
 				l.weight = errs
 			}
 			text = strings.TrimSpace(text[min(len(text), len(found)):])

@@ -121,19 +121,38 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
-	connectionFailed = expression(`fetch failed|[Nn]etwork error|[Uu]nable to connect to|All connection attempts failed|` +
-		`[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|Temporary failure in name resolution|getaddrinfo`)
+	connectionFailed = expression(`fetch failed|[Nn]etwork error|All connection attempts failed|ConnectError|` +
+		`[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
+		`Temporary failure in name resolution|getaddrinfo`)
+	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.
+	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|with)|reach)\b|` +
+		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online)\b`)
+	// ownTransport matches what servers say of the connection to their client.
+	ownTransport = expression(`(?i)connect (?:to|with) (?:the )?(?:mcp|stdio|transport|client)\b`)
 	// networkCode matches what a failed connection is called.
 	networkCode = expression(`\bE[A-Z]{4,}\b|(?i:connection refused|no such host|timed? ?out|unreachable)`)
 )
 
-// network returns the cause of a text that reports a connection that failed; nil if it does not. Where the text has no
-// address, another line may have it, in any form but the last: "12:00" is in many lines.
+// network returns the cause of a text that reports a connection that failed; nil if it does not.
 func (s *saying) network(text, line string) *Cause {
 	fault, known := networkFaultIn(text)
 	if !known && !connectionFailed().MatchString(text) {
 		return nil
 	}
+	return s.unreachable(fault, text, line)
+}
+
+// unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
+func (s *saying) unconnected(line string) *Cause {
+	if !cannotConnect().MatchString(line) || ownTransport().MatchString(line) {
+		return nil
+	}
+	return s.unreachable(networkFault{}, line, line)
+}
+
+// unreachable returns the cause of a text about a service that cannot be reached, and how its network failed. Where the
+// text has no address, another line may have it, in any form but the last: "12:00" is in many lines.
+func (s *saying) unreachable(fault networkFault, text, line string) *Cause {
 	forms := addressForms()
 	address := addressIn(text, forms)
 	for i := 0; address == "" && i < len(s.all); i++ {

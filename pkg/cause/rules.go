@@ -46,7 +46,7 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 			r.beside != nil && !slices.ContainsFunc(s.all, r.beside.MatchString) {
 			continue
 		}
-		thing := strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":")
+		thing := bare(strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":"))
 		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
 		if r.what != "" {
 			c.What = strings.Join(strings.Fields(strings.ReplaceAll(r.what, "%s", thing)), " ")
@@ -319,6 +319,8 @@ func (s *saying) usageCause(head int) *Cause {
 	}
 	sub := s.subcommand()
 	switch {
+	case assigned().MatchString(s.usage):
+		return s.unsetCause([][]string{{assigned().FindStringSubmatch(s.usage)[1]}}, "")
 	case sub != "":
 		return &Cause{Kind: Subcommand, Line: s.usage, What: "a sub-command is missing: " + sub}
 	case commandWord().MatchString(s.usage) && !s.wantsAny():
@@ -328,6 +330,9 @@ func (s *saying) usageCause(head int) *Cause {
 	}
 	return nil
 }
+
+// assigned matches a variable in a usage line: "Usage: API_KEY=xxx server".
+var assigned = expression(`(?i:usage: +)([A-Z][A-Z0-9]*_[A-Z0-9_]+)=\S`)
 
 // wantsAny reports whether the command that the usage wants is none of the program's own, but the user's, such as
 // another program.
@@ -391,7 +396,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 }
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|status code 40[013])\b`)
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation error|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +

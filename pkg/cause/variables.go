@@ -16,6 +16,27 @@ func (s *saying) variables(text string, environ []string) *Cause {
 	return s.unsetCause(groups, text)
 }
 
+// named returns the cause of a sentence that names a variable which has no value, in whatever words and language: what
+// a server speaks of as it ends is what it lacks. Nil if it names none.
+func (s *saying) named(line string, environ []string) *Cause {
+	for _, name := range capitals(line) {
+		if holdsSetting().MatchString(name) && !hasValue(environ, name) && !refusesValue().MatchString(line) {
+			return s.unsetCause([][]string{{name}}, line)
+		}
+	}
+	return nil
+}
+
+var (
+	// holdsSetting matches names of variables by what they hold, which codes of errors do not end with.
+	holdsSetting = expression(`^[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:API|KEY|TOKEN|PAT|SECRET|PASS|PASSWORD|PASSWD|USER|USERNAME|EMAIL|` +
+		`LOGIN|URL|URI|HOST|HOSTNAME|SERVER|DSN|ENDPOINT|ADDRESS|DOMAIN|ID|PATH|DIR|DIRECTORY|FILE|ROOT|HOME|REGION|ORG|` +
+		`PROJECT|WORKSPACE|ACCOUNT|TENANT|DATABASE|DB|COOKIE|CREDENTIALS|CONFIG|SITE|PREFIX|URLS|KEYS|TOKENS)$`)
+	// refusesValue matches words about a value that there is.
+	refusesValue = expression(`(?i:\b(?:invalid_|refused|rejected|expired|unauthorized|forbidden|unknown|unsupported|referenceerror))|` +
+		`\bERR_|\bE[A-Z]{5,}\b`)
+)
+
 // unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
 // it; nil if there are none.
 func (s *saying) unsetPaths(head int, environ []string) *Cause {
@@ -66,8 +87,8 @@ func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 		fmt.Sprintf(`for example env: {%s: "${%s}"}, and export it`, first, first),
 	}
 	flags := flagsIn(text)
-	if len(flags) == 0 && len(groups) == 1 {
-		flags = flagsIn(s.following(s.head()))
+	if head := s.head(); len(flags) == 0 && len(groups) == 1 && head >= 0 {
+		flags = flagsIn(s.following(head))
 	}
 	if len(flags) > 0 {
 		c.Fixes = append(c.Fixes, "or give it by an argument: "+strings.Join(flags, ", "))
@@ -239,7 +260,7 @@ var missingPhrases = [...]string{
 	"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "no value for", "not specified",
 	"n't set", "n't added", "not added", "n't been set", "not been set", "n't provided", "n't defined",
 	"n't configured", "n't specified", "must be defined", "must be specified", "must be configured",
-	"needs to be set", "need to set", "or pass",
+	"needs to be", "need to be", "need to set", "or pass",
 	"one of", "any of", "pass it", "or env", "未设置", "缺少", "环境变量", "请设置", "请配置",
 	"請設定", "請設置", "未設定", "環境變數", "環境変数", "환경 변수", "환경변수", "variable de entorno", "variável de ambiente",
 	"variable d'environnement", "umgebungsvariable", "переменн",
