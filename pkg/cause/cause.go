@@ -187,7 +187,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			return c
 		}
 	}
-	if keyMissing().MatchString(line) { // another line may name it
+	if keyMissing().MatchString(line) && !oauthFile().MatchString(line) { // another line may name it
 		if c := s.variables(following, o.Environ); c != nil {
 			return c
 		}
@@ -218,8 +218,8 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			return c
 		}
 	}
-	c := cmp.Or(s.engine(o, head), s.variables(following, o.Environ), s.applied(sentenceRules, following, line, o),
-		s.usageCause(head))
+	c := cmp.Or(s.service(line), s.engine(o, head), s.variables(following, o.Environ),
+		s.applied(sentenceRules, following, line, o), s.usageCause(head))
 	if c == nil && s.usage != "" && wrongValue().MatchString(line) && !wrongWord().MatchString(line) {
 		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
 	}
@@ -233,8 +233,11 @@ var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such)
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
 var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)`)
 
+// oauthFile matches what a login by OAuth begins with, which a file holds.
+var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)
+
 // keyMissing matches sentences that miss a key without its name.
-var keyMissing = expression(`(?i)\b(?:key|token|secret)\b.{0,20}\b(?:missing|required|not (?:set|found|given|provided|configured))|` +
+var keyMissing = expression(`(?i)\b(?:key|token|secret|credentials?)\b.{0,20}\b(?:missing|required|not (?:set|found|given|provided|configured))|` +
 	`\b(?:no|missing) (?:[\w-]+ ){0,2}(?:key|token|secret)\b`)
 
 // listens returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a whole URL
@@ -270,9 +273,9 @@ var besideServer = expression(`(?i)health|metrics|dashboard|\bdocs\b|documentati
 const localHost = `(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[[0-9a-f:]*\])`
 
 var (
-	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http mode|endpoints?)\b.{0,80}?` +
+	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http mode|endpoints?|local:)(?:\b|\s).{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
-		`\bport:? *(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
+		`\b(?:port:? *|on :)(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
 	// speaksHTTP, speaksOther and otherProgram match words of those that listen at a port: of HTTP, another protocol,
 	// and another program. A line with the name of another program is HTTP's only where mcpServer matches it: an MCP
 	// server may be named after a database.

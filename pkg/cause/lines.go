@@ -94,7 +94,7 @@ var (
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
 		`\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[(?:\W.*|\[.*)?),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
-	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?usage(?:\s*:.*|)$`)
+	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?(?:usage(?:\s*:.*|)|syntax: [\w@/.-]+ [<\[-].*)$`)
 	// bareUsage is how yargs begins its help.
 	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]](?: \[args\.\.\.\])?$`)
 	helpHeading = expression(`^(?:(?i:(?:\w+ |sub-?)?(?:options|commands|flags|arguments|positional arguments|examples?|` +
@@ -210,12 +210,12 @@ var (
 		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]*|` +
 		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|` +
 		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
-		`[›❯>|•✖✗✘×❌🚨💥⛔🔴🛑]️?|` +
+		`[›❯>|•✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
 		`- [\w.]+ -|-` +
 		`)\s+`)
 	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERR|error\]|fatal\])\]?|\[?(WARN(?:ING)?|warn(?:ing)?)\]?|` +
 		`\[?(INFO|DEBUG|TRACE|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:[:|\s-]+|:[\w.]*:\s*)`)
-	marked  = expression(`^\s*[✖✗✘×❌🚨💥⛔🔴🛑]`)
+	marked  = expression(`^\s*[✖✗✘×❌❗🚨💥⛔🔴🛑]`)
 	logPair = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
 	member  = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
 )

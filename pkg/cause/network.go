@@ -126,7 +126,7 @@ var (
 		`Temporary failure in name resolution|getaddrinfo`)
 	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.
 	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|with)|reach)\b|` +
-		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online)\b`)
+		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online|connected)\b`)
 	// ownTransport matches what servers say of the connection to their client.
 	ownTransport = expression(`(?i)connect (?:to|with) (?:the )?(?:mcp|stdio|transport|client)\b`)
 	// networkCode matches what a failed connection is called.
@@ -145,6 +145,20 @@ func (s *saying) network(text, line string) *Cause {
 // unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
 func (s *saying) unconnected(line string) *Cause {
 	if !cannotConnect().MatchString(line) || ownTransport().MatchString(line) {
+		return nil
+	}
+	return s.unreachable(networkFault{}, line, line)
+}
+
+// addressed and unanswered match a sentence about a request to an address that brought nothing.
+var (
+	addressed  = expression(`(?i)\b(?:https?|wss?|tcp|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqp|bolt|neo4j)://|\blocalhost:\d`)
+	unanswered = expression(`(?i)\b(?:failed|failure|time(?:d )?out|no response|(?:not|n't) (?:respond|connected|answer)|unreachable|refused)\b`)
+)
+
+// service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
+func (s *saying) service(line string) *Cause {
+	if !addressed().MatchString(line) || !unanswered().MatchString(line) {
 		return nil
 	}
 	return s.unreachable(networkFault{}, line, line)

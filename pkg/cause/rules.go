@@ -314,15 +314,15 @@ func (s *saying) usageCause(head int) *Cause {
 	if head >= 0 && s.lines[head].weight >= hints {
 		return nil
 	}
-	if s.usage == "" {
+	sub := s.subcommand()
+	if s.usage == "" && sub == "" {
 		return nil
 	}
-	sub := s.subcommand()
 	switch {
 	case assigned().MatchString(s.usage):
 		return s.unsetCause([][]string{{assigned().FindStringSubmatch(s.usage)[1]}}, "")
 	case sub != "":
-		return &Cause{Kind: Subcommand, Line: s.usage, What: "a sub-command is missing: " + sub}
+		return &Cause{Kind: Subcommand, Line: cmp.Or(s.usage, sub), What: "a sub-command is missing: " + sub}
 	case commandWord().MatchString(s.usage) && !s.wantsAny():
 		return &Cause{Kind: Subcommand, Line: s.usage, What: "a sub-command is missing: " + quoted(s.usage)}
 	case wantedArgument().MatchString(s.usage):

@@ -9,22 +9,16 @@ import (
 
 // variables returns the cause of a text that says which environment variables are missing; nil if it does not.
 func (s *saying) variables(text string, environ []string) *Cause {
-	groups := missing(text, environ)
-	if len(groups) == 0 {
-		return nil
-	}
-	return s.unsetCause(groups, text)
+	return s.unsetCause(missing(text, environ, false), text)
 }
 
 // named returns the cause of a sentence that names a variable which has no value, in whatever words and language: what
 // a server speaks of as it ends is what it lacks. Nil if it names none.
 func (s *saying) named(line string, environ []string) *Cause {
-	for _, name := range capitals(line) {
-		if holdsSetting().MatchString(name) && !hasValue(environ, name) && !refusesValue().MatchString(line) {
-			return s.unsetCause([][]string{{name}}, line)
-		}
+	if refusesValue().MatchString(line) {
+		return nil
 	}
-	return nil
+	return s.unsetCause(missing(line, environ, true), line)
 }
 
 var (
@@ -59,8 +53,11 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 	return s.unsetCause([][]string{names}, "")
 }
 
-// unsetCause returns the cause of groups of missing variables; text is what says so.
+// unsetCause returns the cause of groups of missing variables, nil for none; text is what says so.
 func (s *saying) unsetCause(groups [][]string, text string) *Cause {
+	if len(groups) == 0 {
+		return nil
+	}
 	sentences := make([]string, len(groups))
 	for i, group := range groups {
 		sentences[i] = strings.Join(group, ", ")
@@ -107,7 +104,8 @@ func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 
 // missing returns the names of environment variables that text says are missing, in their order there: groups of which
 // one is needed. Variables to which environ gives a value are left out, and a group that is complete satisfies all.
-func missing(text string, environ []string) [][]string {
+// Where settings is set, no words have to say that a name is missing which a setting has.
+func missing(text string, environ []string, settings bool) [][]string {
 	flat := strings.Join(strings.Fields(text), " ")
 	flat = sharedPrefix().ReplaceAllString(flat, "$1$2 and $1$3")
 	lower := lowerASCII(flat)
@@ -122,7 +120,7 @@ func missing(text string, environ []string) [][]string {
 			optional(lower, at, end) {
 			continue
 		}
-		near := strings.HasSuffix(lower[:at], "set ") ||
+		near := strings.HasSuffix(lower[:at], "set ") || settings && holdsSetting().MatchString(name) ||
 			slices.ContainsFunc(phrases, func(p span) bool { return p.distance(at, end) <= phraseReach })
 		between := ""
 		if reached >= 0 {
@@ -253,7 +251,7 @@ func (s span) distance(from, to int) int {
 
 // missingPhrases are those with which programs say that something is missing.
 var missingPhrases = [...]string{
-	"missing", "required", "requires", "not set", "is unset", "must be set", "must set", "must provide",
+	"missing", "required", "requires", "not set", "is unset", "must be set", "must both be", "must set", "must provide",
 	"must be provided", "please set", "please provide", "please define", "please export", "please add",
 	"please configure", "configure either", "configure both", "set the", "not provided",
 	"not defined", "is undefined", "not configured", "not found in env",

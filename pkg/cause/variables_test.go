@@ -28,7 +28,7 @@ func TestMissing(t *testing.T) {
 		"mixed case":   {"Missing configuration: apiKeyName", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := strings.Join(slices.Concat(missing(test.text, []string{"SET_ALREADY=1"})...), " ")
+			got := strings.Join(slices.Concat(missing(test.text, []string{"SET_ALREADY=1"}, false)...), " ")
 			if got != test.want {
 				t.Errorf("found %q, want %q", got, test.want)
 			}
@@ -42,7 +42,7 @@ func FuzzMissing(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, name := range slices.Concat(missing(text, nil)...) {
+		for _, name := range slices.Concat(missing(text, nil, false)...) {
 			for part := range strings.SplitSeq(name, "_") {
 				if !strings.Contains(text, part) {
 					t.Errorf("%q holds no %q of %q", text, part, name)
