@@ -41,6 +41,8 @@ type Output struct {
 	Reply string
 	// Alive reports whether the server did not end, so that only what clearly is an error says why it does not answer.
 	Alive bool
+	// Done reports whether it ended with status 0.
+	Done bool
 	// Question is what it asks on a terminal that is not there: the text without a newline that Asks recognizes.
 	Question string
 	// Environ is the environment that the server was given, NAME=value each. A variable with a value is not missing.
@@ -73,6 +75,9 @@ func (c *Cause) Lasting() bool {
 // Of returns why a server failed; nil if it printed nothing that says so.
 func Of(o Output) *Cause {
 	c := of(o)
+	if o.Alive && o.Question == "" {
+		o.Question = prompted(o)
+	}
 	if o.Question == "" || c != nil && c.Kind != Said {
 		return c
 	}
@@ -98,6 +103,20 @@ func Asks(pending string) string {
 // asks matches the ends of questions: "Ok to proceed? (y)", "API key:", "? Which one ›", "mysql>".
 var asks = expression(`^[^{].*(?:[?:>›]|\?\s*(?:\([^()]*\)|\[[^\][]*\]):?)$`)
 
+// prompted returns the last question that a library for prompts has drawn, above the lines for the answer; empty if
+// there is none.
+func prompted(o Output) string {
+	for _, text := range slices.Backward(slices.Concat(o.Stderr, o.Stdout)) {
+		if found := prompt().FindStringSubmatch(ansi.Strip(text[:min(len(text), maxBytes)])); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
+
+// prompt matches questions as clack and inquirer draw them: "◆  Which one?", "? Which one? (Use arrow keys)".
+var prompt = expression(`^\s*[◆?]\s+(\S.*[?:](?: \([^()]*\))?)\s*$`)
+
 // works matches what a program prints while it works on and asks nobody: "Loading model:", "[=====>".
 var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)
 
@@ -115,6 +134,12 @@ func of(o Output) *Cause {
 	c := said.byRules(o, head)
 	if o.Alive && (head < 0 || said.lines[head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
 		return nil
+	}
+	if c == nil && o.Done && said.reports(head) {
+		return &Cause{
+			Kind: Other, What: "it ended without an error, as a program that is no server",
+			Fixes: []string{"add to args the sub-command or the flag that makes it an MCP server: see its help"},
+		}
 	}
 	if c == nil && head >= 0 {
 		line := said.sentence(head)
@@ -138,6 +163,13 @@ func of(o Output) *Cause {
 	}
 	c.Fixes = slices.Compact(c.Fixes)
 	return c
+}
+
+// reports reports whether the output of a program that ended well does not say why: it has no word of an error, or only
+// one somewhere in a long report.
+func (s *saying) reports(head int) bool {
+	const long = 40
+	return head < 0 || s.lines[head].weight == silent || s.lines[head].weight <= hints && len(s.lines) > long
 }
 
 // loginAddress matches what a program says to somebody who is to log in, in a browser.

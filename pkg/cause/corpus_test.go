@@ -55,7 +55,7 @@ func readLastWords(t testing.TB) []lastWords {
 
 // output returns what the doctor would know of the start.
 func (w lastWords) output() Output {
-	o := Output{Stderr: strings.Split(w.stderr, "\n"), Alive: w.ended == "still running"}
+	o := Output{Stderr: strings.Split(w.stderr, "\n"), Alive: w.ended == "still running", Done: w.ended == "0"}
 	if node, ok := strings.CutPrefix(w.runtime, "node "); ok {
 		o.Node = node
 		running, _ := strconv.Atoi(node)

@@ -112,6 +112,8 @@ var (
 		`no such|no longer|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
 		`please \S+|` +
 		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|no [\w .-]{2,30}(?:provided|specified|found|given|set|configured))\b`)
+	// noneOf matches counts of what did not happen, and facts that a report does not have.
+	noneOf = expression(`(?i)\b(?:0|no|zero) (?:errors?|failures?|failed|invalid|missing|unknown|unsupported|deprecated)\b|: unknown$`)
 	// supplies matches what a program says that brings what is missing by itself.
 	supplies     = expression(`(?i)^\W*(?:install|download|fetch|creat|generat|check|add)ing (?:for )?(?:the )?(?:missing|required)\b`)
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
@@ -194,7 +196,8 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight, r.uncaught = fatal, false
 	case known == errs, startsAsError().MatchString(l.text):
 		l.weight = errs
-	case known == silent && errorWord().MatchString(l.text) && !supplies().MatchString(l.text):
+	case known == silent && !supplies().MatchString(l.text) &&
+		errorWord().MatchString(noneOf().ReplaceAllString(l.text, "")):
 		l.weight = hints
 	}
 	if known == generic { // a log's line of a level below error

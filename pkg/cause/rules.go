@@ -104,14 +104,15 @@ var (
 		`\b(?:created|generated|wrote) (?:\w+ ){0,3}config`)
 )
 
-// modulePath matches the path of a native module in a package.
-var modulePath = expression(`node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^'"\n]*\.node\b`)
+// modulePath matches the path of a native module in a package, or of the file that requires it.
+var modulePath = expression(`node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^'"\n]*\.node\b|` +
+	`^(?:- |\s+at .*\()\S*node_modules/((?:@[\w.-]+/)?[\w.-]+)/`)
 
 // module returns the name of the native module that the output names; empty if it does not.
 func (s *saying) module() string {
-	for _, l := range s.lines {
-		if found := modulePath().FindStringSubmatch(l.text); found != nil {
-			return found[1]
+	for _, text := range s.all {
+		if found := modulePath().FindStringSubmatch(text); found != nil {
+			return cmp.Or(found[1], found[2])
 		}
 	}
 	return ""
@@ -211,8 +212,9 @@ func addonFixes(name string) []string {
 // flag matches a flag of a command line with its value.
 var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+>|\[[^\]\s]+\]))?|-[a-z][\w-]+|-\w, --[a-zA-Z][\w-]*(?: <[^>]+>)?)`)
 
-// namedFlag matches a flag that is named without its hyphens.
-var namedFlag = expression(`(?i)required (?:flag|option|argument)(?:s|\(s\))?:? \(?[\x60'"]?([a-z][\w-]*)`)
+// namedFlag matches a flag that is named without its hyphens; yargs calls flags arguments, and lists them after a
+// colon.
+var namedFlag = expression(`(?i)required (?:(?:flag|option)(?:s|\(s\))?:?|arguments?:) \(?[\x60'"]?([a-z][\w-]*)`)
 
 // beingMissed matches the word after "required arguments" that is no name of one.
 var beingMissed = expression(`(?i)^(?:is|are|was|were|not|missing|for)$`)
@@ -242,7 +244,8 @@ var (
 		`\b(?:expected|did you mean|run|use|try|start|launch)\b.*[\x60'"]((?:[\w@/.-]+ )?(?:mcp|serve|server|start|stdio|run)(?: \w+)?)[\x60'"]`)
 	// serverCommand is a sub-command in a list that is about the server itself.
 	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|\w+[:-]mcp)(?: (?:start|serve|run|stdio|mcp))?)` +
-		`\b(?:\|[\w:-]+)?(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch|mcp server)\b)`)
+		`\b(?:\|[\w:-]+)?(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch)\b|` +
+		`\b(?:mcp|model context protocol) server\b(?:$|[.,:(]| (?:over|on|for|with|mode|operations)\b))`)
 	// example is a command line among examples.
 	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:\w+ )?(?:mcp start|mcp serve|mcp|serve|server|start|stdio)(?:\s.*)?)$`)
 	// wanted is an argument that a usage line asks for.

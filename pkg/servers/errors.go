@@ -169,6 +169,7 @@ func (f *Failure) Output() cause.Output {
 	}
 	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ}
 	output.Alive = f.Ending == EndingSilent || f.Ending == EndingUnfinished
+	output.Done = f.Ending == EndingExited && f.How == "exit status 0"
 	if f.Ending == EndingSilent {
 		output.Question = f.question
 	}
