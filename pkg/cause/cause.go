@@ -114,8 +114,9 @@ func prompted(o Output) string {
 	return ""
 }
 
-// prompt matches questions as clack and inquirer draw them: "◆  Which one?", "? Which one? (Use arrow keys)".
-var prompt = expression(`^\s*[◆?]\s+(\S.*[?:](?: \([^()]*\))?)\s*$`)
+// prompt matches questions as clack, inquirer and prompts draw them: "◆  Which one?", "? Which one? (Use arrow keys)",
+// "? Which one? › - Use arrow-keys".
+var prompt = expression(`^\s*[◆?]\s+(\S.*?[?:](?: \([^()]*\))?)(?:\s+[›»].*)?\s*$`)
 
 // works matches what a program prints while it works on and asks nobody: "Loading model:", "[=====>".
 var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)
@@ -166,11 +167,15 @@ func of(o Output) *Cause {
 }
 
 // reports reports whether the output of a program that ended well does not say why: it has no word of an error, or only
-// one somewhere in a long report.
+// one somewhere in a long report or beside a success.
 func (s *saying) reports(head int) bool {
 	const long = 40
-	return head < 0 || s.lines[head].weight == silent || s.lines[head].weight <= hints && len(s.lines) > long
+	return head < 0 || s.lines[head].weight == silent ||
+		s.lines[head].weight <= hints && (len(s.lines) > long || slices.ContainsFunc(s.all, succeeded().MatchString))
 }
+
+// succeeded matches what a program says of itself that has done what it was made for, such as an installer.
+var succeeded = expression(`✅|\bsuccess(?:ful|fully)?\b`)
 
 // loginAddress matches what a program says to somebody who is to log in, in a browser.
 var loginAddress = expression(`(?i)\b(?:open|visit(?:ing)?|navigate to|go to) .{0,60}` +
@@ -227,7 +232,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	if !beforeVariables().MatchString(line) {
 		where := line
 		switch {
-		case strings.HasSuffix(s.lines[head].text, ":"): // a list follows
+		case strings.HasSuffix(s.lines[head].text, ":"), s.lines[head].member: // a list follows, or other members
 			where = following
 		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may stand anywhere
 			where = line + "\n" + strings.Join(s.all, "\n")

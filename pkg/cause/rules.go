@@ -214,7 +214,7 @@ var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+
 
 // namedFlag matches a flag that is named without its hyphens; yargs calls flags arguments, and lists them after a
 // colon.
-var namedFlag = expression(`(?i)required (?:(?:flag|option)(?:s|\(s\))?:?|arguments?:) \(?[\x60'"]?([a-z][\w-]*)`)
+var namedFlag = expression(`(?i)required (?:(?:flag|option)(?:s|\(s\))?:?|arguments?:) \(?[\x60'"]?([a-z][\w-]*(?:, [a-z][\w-]*)*)`)
 
 // beingMissed matches the word after "required arguments" that is no name of one.
 var beingMissed = expression(`(?i)^(?:is|are|was|were|not|missing|for)$`)
@@ -233,7 +233,10 @@ func flagsIn(text string) []string {
 	}
 	found := namedFlag().FindStringSubmatch(text)
 	if found != nil && len(flags) == 0 && !beingMissed().MatchString(found[1]) {
-		flags = append(flags, "--"+found[1])
+		names := strings.Split(found[1], ", ")
+		for _, name := range names[:min(len(names), most)] {
+			flags = append(flags, "--"+name)
+		}
 	}
 	return flags
 }
@@ -381,7 +384,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 		fixes = append([]string{"give the sub-command in args of this server: " + sub}, fixes...)
 	case s.usage != "" && (c.Kind == Subcommand || c.Kind == Argument || c.Kind == Variable):
 		if c.Kind == Subcommand && len(c.Fixes)+len(fixes) == 0 {
-			fixes = generalFixes(c.Kind)
+			fixes = generalFixes(c.Kind, c.Line)
 		}
 		fixes = append(fixes, "its usage: "+words.Shorten(strings.TrimPrefix(bare(s.usage), "Usage: "), 200))
 	}
@@ -391,7 +394,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 	if c.Kind == Said && s.path(head) != "" {
 		return []string{"give the server a value for " + s.path(head) + ", in args or env"}
 	}
-	fixes = generalFixes(c.Kind)
+	fixes = generalFixes(c.Kind, c.Line)
 	if fixes == nil && wrongValue().MatchString(c.Line) && !mistake().MatchString(c.Line) {
 		fixes = []string{"correct it in args or env of this server: " + words.Shorten(bare(c.Line), 200)}
 	}
@@ -405,14 +408,17 @@ var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation error|m
 var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
 	`\bTypeError: .*(?:\b(?:positional|keyword) argument|not (?:a function|callable)|undefined|null|None)`)
 
-// generalFixes are for a cause that the server says nothing more about.
-func generalFixes(kind Kind) []string {
+// generalFixes are for a cause whose line the server says nothing more about.
+func generalFixes(kind Kind, line string) []string {
 	switch kind {
 	case Argument:
 		return []string{"add the argument to args of this server"}
 	case Subcommand:
 		return []string{"add the sub-command that starts the MCP server to args, such as serve, start or mcp"}
 	case Login:
+		if configFile().MatchString(line) {
+			return []string{"put the credentials where the line says: the server's page tells where they come from"}
+		}
 		return []string{"log in as the server's page says, in a terminal and as the user that runs the client"}
 	case Config:
 		return []string{"create the file that the line names, or give its path in args or env of this server"}

@@ -326,7 +326,7 @@ func isVariableName(name string) bool {
 	}
 	for _, code := range []string{
 		"ERR_", "MODULE_NOT_FOUND", "INVALID_", "NOT_FOUND", "UNABLE_TO_", "MISSING_",
-		"UND_ERR", "SELF_SIGNED", "NODE_MODULE", "CERT_", "EAI_",
+		"UND_ERR", "SELF_SIGNED", "NODE_MODULE", "CERT_", "EAI_", "YOUR_",
 	} {
 		if strings.HasPrefix(name, code) {
 			return false

@@ -41,16 +41,17 @@ run_tests() { # FOLDER SKIPPED BUILDFLAGS RUNNER PACKAGE…
       name = $2; gsub("/", "$/^", name); printf "%s^%s$", n++ ? "|" : "", name }' "$list")
     begin=$(date +%s)
     run "$name" "" >"$binary.log" && { echo "ok      $package $(($(date +%s) - begin)) s"; continue; }
-    # Emulators lose a process now and then: what failed is run once more, by itself.
-    again=$(sed -n 's/^--- FAIL: \([^ ]*\).*/\1/p' "$binary.log" | paste -s -d '|')
-    echo "again:  $package ${again:-all of it}: $binary.log"
-    grep -E '^ *--- FAIL|^panic|^fatal|_test\.go:[0-9]+:|running tests|^\tTest' "$binary.log" | cut -c 1-400 | head -n 60
-    if run "$name" "${again:+^($again)\$}" >"$binary.again.log"; then
-      echo "ok      $package, the second time"
-    else
-      failed="$failed $package"
-      echo "FAILED  $package: $binary.again.log"
-    fi
+    # Emulators lose a process now and then: what failed is run again by itself, up to three times.
+    log=$binary.log
+    for try in 1 2 3; do
+      again=$(sed -n 's/^--- FAIL: \([^ ]*\).*/\1/p' "$log" | paste -s -d '|')
+      echo "again:  $package ${again:-all of it}: $log"
+      grep -E '^ *--- FAIL|^panic|^fatal|_test\.go:[0-9]+:|running tests|^\tTest' "$log" | cut -c 1-400 | head -n 60
+      log=$binary.again-$try.log
+      run "$name" "${again:+^($again)\$}" >"$log" && { echo "ok      $package, in run $((try + 1))"; continue 2; }
+    done
+    failed="$failed $package"
+    echo "FAILED  $package: $log"
   done
   [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
 }
