@@ -97,7 +97,7 @@ var (
 	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?(?:usage(?:\s*:.*|)|syntax: [\w@/.-]+ [<\[-].*)$`)
 	// bareUsage is how yargs begins its help.
 	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]](?: \[args\.\.\.\])?$`)
-	helpHeading = expression(`^(?:(?i:(?:\w+ |sub-?)?(?:options|commands|flags|arguments|positional arguments|examples?|` +
+	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:sub-?)?(?:options|commands|flags|arguments|positional arguments|examples?|` +
 		`environment variables)\b[^.!?]*:)|[A-Z][A-Z ]+)$`)
 	warningLine = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|DeprecationWarning|\S+Warning:|` +
 		`[Dd]eprecat)`)

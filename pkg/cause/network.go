@@ -150,15 +150,17 @@ func (s *saying) unconnected(line string) *Cause {
 	return s.unreachable(networkFault{}, line, line)
 }
 
-// addressed and unanswered match a sentence about a request to an address that brought nothing.
+// addressed and unanswered match a sentence about a request to an address that brought nothing, unless answered matches
+// it too.
 var (
 	addressed  = expression(`(?i)\b(?:https?|wss?|tcp|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqp|bolt|neo4j)://|\blocalhost:\d`)
 	unanswered = expression(`(?i)\b(?:failed|failure|time(?:d )?out|no response|(?:not|n't) (?:respond|connected|answer)|unreachable|refused)\b`)
+	answered   = expression(`(?i)\bstatus(?: code)?:? \d{3}\b`)
 )
 
 // service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
 func (s *saying) service(line string) *Cause {
-	if !addressed().MatchString(line) || !unanswered().MatchString(line) {
+	if !addressed().MatchString(line) || !unanswered().MatchString(line) || answered().MatchString(line) {
 		return nil
 	}
 	return s.unreachable(networkFault{}, line, line)

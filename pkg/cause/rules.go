@@ -402,7 +402,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 }
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation error|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|status code 40[013])\b`)
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation error|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
