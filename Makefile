@@ -22,9 +22,6 @@ RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
 # their tests take ten times as long.
 SEQUENTIAL := toolx/pkg/convert toolx/pkg/tui/form toolx/pkg/tui/watch
 
-# How many tests of a package run at once, on two processors: half of a test's time is spent waiting for a process.
-PARALLEL := 3
-
 # A race binary sleeps for a second at its exit otherwise, and tests start many.
 export GORACE ?= atexit_sleep_ms=0
 
@@ -46,7 +43,7 @@ build: ## build bin/toolx
 test: $(SERVERS) ## vet, then every test, with the real servers and the oracles
 	$(GO) vet ./...
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
-	$(GO) test -vet=off $(RACE) -parallel $(PARALLEL) -timeout 30m $(filter-out $(SEQUENTIAL),$(shell $(GO) list ./...))
+	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out $(SEQUENTIAL),$(shell $(GO) list ./...))
 	$(GO) test -vet=off $(SEQUENTIAL)
 	@$(MAKE) --no-print-directory test-oracles
 

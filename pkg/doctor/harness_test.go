@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(fake.Main(os.Args[1:]))
 	}
 	code := m.Run()
-	_ = os.RemoveAll(fakeFolder())
+	fake.Remove()
 	regexp2.StopTimeoutClock() // it ends by itself, a second after the last match
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
@@ -38,17 +37,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fakeFolder is where the fake server is built.
-var fakeFolder = sync.OnceValue(func() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("toolx-fake-%d", os.Getpid()))
-})
-
-var fakeProgram = sync.OnceValues(func() (string, error) { return fake.Build(fakeFolder()) })
-
 // fakeServer is the entry of a fake server in the given modes.
 func fakeServer(t testing.TB, args ...string) *config.Server {
 	t.Helper()
-	program, err := fakeProgram()
+	program, err := fake.Program()
 	if err != nil {
 		t.Fatal(err)
 	}

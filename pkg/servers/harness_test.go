@@ -17,14 +17,9 @@ import (
 	"toolx/pkg/servers/fake"
 )
 
-// asFake makes the test binary the fake server: a real process, without building another program.
-const asFake = "TOOLX_TEST_AS_FAKE"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asFake) != "" {
-		os.Exit(fake.Main(os.Args[1:]))
-	}
 	code := m.Run()
+	fake.Remove()
 	regexp2.StopTimeoutClock() // it ends by itself, a second after the last match
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
@@ -33,17 +28,20 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fakeLaunch is the command line of a fake server in the given modes.
-func fakeLaunch(t *testing.T, args ...string) *config.Resolved {
+// fakeProgram is the path of the fake server.
+func fakeProgram(t testing.TB) string {
 	t.Helper()
-	program, err := os.Executable()
+	program, err := fake.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &config.Resolved{Command: program, Args: args, Env: append(os.Environ(),
-		asFake+"=1",
-		"GORACE=atexit_sleep_ms=0", // else a program under the race detector takes a second to end
-	)}
+	return program
+}
+
+// fakeLaunch is the command line of a fake server in the given modes.
+func fakeLaunch(t *testing.T, args ...string) *config.Resolved {
+	t.Helper()
+	return &config.Resolved{Command: fakeProgram(t), Args: args, Env: os.Environ()}
 }
 
 // events keeps what was emitted.

@@ -17,15 +17,9 @@ import (
 // fakePool is a pool of fake servers in one mode, by their names, and what it tells. It is for the test to close.
 func fakePool(t *testing.T, answers Answers, mode string, names ...string) (*Pool, *events) {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	list := make([]*config.Server, len(names))
 	for i, name := range names {
-		list[i] = &config.Server{
-			Name: name, Command: program, Args: []string{mode}, Env: map[string]string{asFake: "1"},
-		}
+		list[i] = &config.Server{Name: name, Command: fakeProgram(t), Args: []string{mode}}
 	}
 	seen, bus := &events{}, &exec.Bus{}
 	bus.Subscribe(seen.take)
@@ -255,9 +249,7 @@ func TestChange(t *testing.T) {
 	}
 	program := pool.known().entries["same"].server.Command
 	entry := func(name string, args ...string) *config.Server {
-		return &config.Server{
-			Name: name, Command: program, Args: args, Env: map[string]string{asFake: "1"},
-		}
+		return &config.Server{Name: name, Command: program, Args: args}
 	}
 	pool.Change(t.Context(), []*config.Server{
 		entry("same", "good"), entry("other", "features"), entry("new", "good"), entry("again", "good"),

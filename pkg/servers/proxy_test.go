@@ -24,14 +24,7 @@ import (
 // fakeEntry is a config's entry for a fake server in the given modes.
 func fakeEntry(t *testing.T, args ...string) *config.Server {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &config.Server{
-		Name: "fake", Command: program, Args: args,
-		Env: map[string]string{asFake: "1", "GORACE": "atexit_sleep_ms=0"},
-	}
+	return &config.Server{Name: "fake", Command: fakeProgram(t), Args: args}
 }
 
 // proxied is a client, a Proxy and a server. The client is strict: a line that is
@@ -278,7 +271,6 @@ func TestProxyChangesNothing(t *testing.T) {
 			t.Parallel()
 			entry := fakeEntry(t, args...)
 			direct := osexec.Command(entry.Command, entry.Args...)
-			direct.Env = append(os.Environ(), asFake+"=1", "GORACE=atexit_sleep_ms=0")
 			direct.Stdin = strings.NewReader(requests)
 			var stdout, stderr, gotOut, gotErr bytes.Buffer
 			direct.Stdout, direct.Stderr = &stdout, &stderr

@@ -21,28 +21,22 @@ import (
 	"toolx/pkg/tui/watch"
 )
 
-// asFake makes the test binary the fake server: a real process, without building
-// another program.
-const asFake = "TOOLX_TEST_AS_FAKE"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asFake) != "" {
-		os.Exit(fake.Main(os.Args[1:]))
-	}
-	os.Exit(m.Run())
+	code := m.Run()
+	fake.Remove()
+	os.Exit(code)
 }
 
 // driveFake starts a model with a real server: the fake in a mode.
 func driveFake(t *testing.T, args ...string) *driver {
 	t.Helper()
-	program, err := os.Executable()
+	program, err := fake.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := drive(t, []string{"fake"})
 	entry := d.m.servers.list[0].config
 	entry.Command, entry.Args = program, args
-	entry.Env = map[string]string{asFake: "1", "GORACE": "atexit_sleep_ms=0"}
 	pool := servers.NewPool([]*config.Server{entry}, servers.Options{
 		Bus: d.bus, Registry: d.m.options.Executor.Registry, StderrDir: t.TempDir(), StartTimeout: 30 * time.Second,
 	})

@@ -2,9 +2,11 @@ package fake
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 )
 
 // Build makes the fake server in a folder, and returns its path. Tests that start it often use this: under the race
@@ -20,3 +22,14 @@ func Build(folder string) (program string, err error) {
 	}
 	return program, nil
 }
+
+// folder is where Program makes the fake server.
+var folder = sync.OnceValue(func() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("toolx-fake-%d", os.Getpid()))
+})
+
+// Program returns the path of a fake server that is made when it is first needed. TestMain calls Remove.
+var Program = sync.OnceValues(func() (string, error) { return Build(folder()) })
+
+// Remove removes what Program has made.
+func Remove() { _ = os.RemoveAll(folder()) }
