@@ -119,6 +119,7 @@ func quoteAnswer(want string) string {
 // TestScriptsAskForCompletions asks what the scripts of all shells ask, so that a shell which is not installed is
 // tested as far as toolx has a part in it.
 func TestScriptsAskForCompletions(t *testing.T) {
+	t.Parallel()
 	folder, env := shellFolder(t)
 	for _, test := range []struct {
 		args string

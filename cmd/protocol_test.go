@@ -135,6 +135,7 @@ func (r *revision) checkSent(line []byte) (method string, err error) {
 // TestFramesSent holds every kind of message that toolx sends to a server against
 // the schema of the revision that was agreed on. The server records them.
 func TestFramesSent(t *testing.T) {
+	t.Parallel()
 	revisions := publishedRevisions(t)
 	legacy := []string{"initialize", "notifications/initialized", "tools/list"}
 	for _, test := range []struct {

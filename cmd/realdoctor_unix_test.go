@@ -8,6 +8,7 @@ import "testing"
 // web page, and of the whole network; a session that it does not know it refuses with 400. Nothing holds its streams
 // back, which a call shows that tells its progress.
 func TestDoctorOnRealServersOverHTTP(t *testing.T) {
+	t.Parallel()
 	folder := serversFolder(t)
 	toolx := buildToolx(t)
 	for _, test := range []struct {

@@ -6,6 +6,7 @@ import "testing"
 
 // TestRealServerFeaturesOverHTTP uses the same over both transports of HTTP, where a server asks back on a stream.
 func TestRealServerFeaturesOverHTTP(t *testing.T) {
+	t.Parallel()
 	for transport, path := range map[string]string{"streamableHttp": "/mcp", "sse": "/sse"} {
 		t.Run(transport, func(t *testing.T) {
 			checkFeatures(t, "--url", startEverything(t, serversFolder(t), transport)+path)

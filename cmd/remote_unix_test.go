@@ -29,6 +29,7 @@ import (
 // TestRealServersOverHTTP calls every tool of a published server over both of its
 // transports of HTTP, and wants what the official client gets over stdio.
 func TestRealServersOverHTTP(t *testing.T) {
+	t.Parallel()
 	folder := serversFolder(t)
 	toolx := buildToolx(t)
 	all := readCases(t, folder)
@@ -248,6 +249,7 @@ func remoteSite(key string) http.Handler {
 // TestRemoteProcess proves what a user types for servers over HTTP, the exit codes,
 // and that secrets of headers are written nowhere.
 func TestRemoteProcess(t *testing.T) {
+	t.Parallel()
 	const key = "hush-0123456789"
 	plain := httptest.NewServer(remoteSite(key))
 	t.Cleanup(plain.Close)

@@ -51,6 +51,7 @@ var wordings = []struct {
 
 // TestStyleOfWords holds wordings in comments and in texts.
 func TestStyleOfWords(t *testing.T) {
+	t.Parallel()
 	for path, text := range goFiles(t) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
