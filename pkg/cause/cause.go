@@ -206,7 +206,7 @@ func quoted(line string) string {
 // sentence, or of a usage text.
 func (s *saying) byRules(o Output, head int) *Cause {
 	if head < 0 {
-		return s.usageCause(head)
+		return s.usageCause(o, head)
 	}
 	lineRules, sentenceRules := rules()
 	line := s.sentence(head)
@@ -256,7 +256,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 		}
 	}
 	c := cmp.Or(s.service(line), s.engine(o, head), s.variables(following, o.Environ),
-		s.applied(sentenceRules, following, line, o), s.usageCause(head))
+		s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
 	if c == nil && s.usage != "" && wrongValue().MatchString(line) && !wrongWord().MatchString(line) {
 		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
 	}

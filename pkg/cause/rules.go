@@ -316,7 +316,7 @@ func programOf(usage string) string {
 
 // usageCause returns the cause of a server that printed its usage; nil if it did not, or if it says that something
 // else is wrong.
-func (s *saying) usageCause(head int) *Cause {
+func (s *saying) usageCause(o Output, head int) *Cause {
 	if head >= 0 && s.lines[head].weight >= hints {
 		return nil
 	}
@@ -324,9 +324,10 @@ func (s *saying) usageCause(head int) *Cause {
 	if s.usage == "" && sub == "" {
 		return nil
 	}
+	if found := assigned().FindStringSubmatch(s.usage); found != nil && !hasValue(o.Environ, found[1]) {
+		return s.unsetCause([][]string{{found[1]}}, "")
+	}
 	switch {
-	case assigned().MatchString(s.usage):
-		return s.unsetCause([][]string{{assigned().FindStringSubmatch(s.usage)[1]}}, "")
 	case sub != "":
 		return &Cause{Kind: Subcommand, Line: cmp.Or(s.usage, sub), What: "a sub-command is missing: " + sub}
 	case commandWord().MatchString(s.usage) && !s.wantsAny():
