@@ -136,7 +136,7 @@ func of(o Output) *Cause {
 	if o.Alive && (head < 0 || said.lines[head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
 		return nil
 	}
-	if c == nil && o.Done && said.reports(head) {
+	if c == nil && o.Done && said.noReason(head) {
 		return &Cause{
 			Kind: Other, What: "it ended without an error, as a program that is no server",
 			Fixes: []string{"add to args the sub-command or the flag that makes it an MCP server: see its help"},
@@ -166,9 +166,9 @@ func of(o Output) *Cause {
 	return c
 }
 
-// reports reports whether the output of a program that ended well does not say why: it has no word of an error, or only
-// one somewhere in a long report or beside a success.
-func (s *saying) reports(head int) bool {
+// noReason reports whether the output of a program that ended well does not say why: it has no word of an error, or
+// only one somewhere in a long report or beside a success.
+func (s *saying) noReason(head int) bool {
 	const long = 40
 	return head < 0 || s.lines[head].weight == silent ||
 		s.lines[head].weight <= hints && (len(s.lines) > long || slices.ContainsFunc(s.all, succeeded().MatchString))
