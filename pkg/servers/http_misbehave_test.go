@@ -123,6 +123,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		// Bodies of a call.
 		"hands over in the call": {script: call(switching), call: fault.KindProtocol, text: "HTTP 101 Switching Protocols to POST"},
 		"early hints, and no end": {script: call(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Link", strings.Repeat("x", 10_000)) // the limit is 10 MB of headers
 			for r.Context().Err() == nil {
 				w.WriteHeader(http.StatusEarlyHints)
 			}

@@ -76,8 +76,8 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 		return 0, &ConnectError{Server: server.Name, Last: startFailure(failure, err), Advice: server.Hint}
 	}
 	options.Bus.Emit(ProcessStarted{
-		Time: exec.Now(), Server: server.Name, PID: p.process.cmd.Process.Pid, Command: commandOf(launch),
-		Cwd: launch.Cwd,
+		Time: exec.Time{At: p.process.started}, Server: server.Name, PID: p.process.cmd.Process.Pid,
+		Command: commandOf(launch), Cwd: launch.Cwd,
 	})
 	go p.listen()
 	go p.speak()

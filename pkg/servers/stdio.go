@@ -113,7 +113,7 @@ func (t *stdio) start() error {
 	}
 	t.process, t.stdoutRead.file, t.stderrRead.file = p, p.stdout, p.stderr
 	t.bus.Emit(ProcessStarted{
-		Time: exec.Now(), Server: t.server, PID: p.cmd.Process.Pid,
+		Time: exec.Time{At: p.started}, Server: t.server, PID: p.cmd.Process.Pid,
 		Command: t.command(), Cwd: t.launch.Cwd,
 	})
 	go func() {

@@ -210,10 +210,17 @@ func (r *Recorder) Polluted() int {
 	return r.stdout
 }
 
-// Run makes the run of what was recorded.
+// Run makes the run of what was recorded. It begins when the server's process starts: what a process says of its own
+// age is then on the same scale as all other times. Of a server that toolx does not start, it begins at began.
 func (r *Recorder) Run(name string, began time.Time) *Run {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
+	for _, event := range r.Events {
+		if started, ok := event.(servers.ProcessStarted); ok {
+			began = started.At
+			break
+		}
+	}
 	return &Run{
 		Name: name, Began: began, Events: append([]exec.Event(nil), r.Events...),
 		Exchanges: ExchangesOf(r.Events), Marks: make(map[string]time.Time),

@@ -46,7 +46,5 @@ func (r *Run) Phased(phase servers.Phase, lived time.Duration) *Where {
 
 // OnLine returns the place of a line of the run's stdout.
 func (r *Run) OnLine(line servers.PollutedLine) *Where {
-	where := r.Phased(line.Phase, line.Since)
-	where.Line = line.Line
-	return where
+	return &Where{Run: r.Name, Phase: string(line.Phase), MS: r.Since(line.At), Line: line.Line}
 }

@@ -5,9 +5,12 @@ package repro
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
 )
 
 // TestReproCountsItsOwnLines shows that a line is named only where the script comes to the
@@ -20,6 +23,31 @@ func TestReproCountsItsOwnLines(t *testing.T) {
 	}
 	if line := (&repro{run: &evidence.Run{Name: "clean"}, finding: finding}).shownLine(); line != 130 {
 		t.Errorf("without pings: line %d", line)
+	}
+}
+
+// TestReproSendsWhatTheFindingNeeds shows that a slow fork takes no message from the script: a server's age counts from
+// the start of its process, and the doctor began before that.
+func TestReproSendsWhatTheFindingNeeds(t *testing.T) {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	started := began.Add(time.Second)
+	line := servers.PollutedLine{
+		Time: exec.Time{At: started.Add(30 * time.Millisecond)}, Since: 30 * time.Millisecond, Line: 2,
+	}
+	var record evidence.Recorder
+	record.Take(servers.ProcessStarted{Time: exec.Time{At: started}})
+	record.Take(servers.NewFrameSent(started.Add(10*time.Millisecond), "x", []byte(`{"id":1,"method":"initialize"}`)))
+	record.Take(servers.NewFrameSent(started.Add(20*time.Millisecond), "x", []byte(`{"id":2,"method":"tools/call"}`)))
+	record.Take(line)
+	record.Take(servers.NewFrameSent(started.Add(40*time.Millisecond), "x", []byte(`{"id":3,"method":"ping"}`)))
+	run := record.Run("clean", began)
+	for name, where := range map[string]*evidence.Where{
+		"a line": run.OnLine(line), "an age": run.Phased(servers.PhaseRequest, line.Since),
+	} {
+		r := &repro{run: run, finding: check.Finding{Where: where}}
+		if frames := r.frames(); len(frames) != 2 || where.MS != 30 {
+			t.Errorf("%s: %d messages before %+v", name, len(frames), where)
+		}
 	}
 }
 
