@@ -107,7 +107,7 @@ func TestArrows(t *testing.T) {
 		if callsExit(file) {
 			uses = append(uses, "os.Exit")
 		}
-		program := folder == "release" || strings.HasPrefix(folder, "bench") ||
+		program := folder == "release" || folder == "testdata/measured" || strings.HasPrefix(folder, "bench") ||
 			strings.HasPrefix(folder, "pkg/servers/fake")
 		for _, use := range uses {
 			ours, is := strings.CutPrefix(use, "toolx/")

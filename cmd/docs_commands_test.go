@@ -129,7 +129,9 @@ func newReader(t *testing.T, page string) *reader {
 	r := &reader{home: shortRuntimeDir(t), skipped: notRun[page], met: map[string]bool{}}
 	r.environ = append(os.Environ(), "HOME="+r.home, "CHECKOUT="+checkout, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=",
 		"XDG_CACHE_HOME=", "XDG_RUNTIME_DIR=", "TOOLX_CONFIG=", "TOOLX_TRUST=all", "GORACE=atexit_sleep_ms=0",
-		"NO_COLOR=1", "TERM=dumb", "PATH="+os.Getenv("PATH")+":"+filepath.Join(r.home, "node_modules", ".bin"))
+		"NO_COLOR=1", "TERM=dumb", "PATH="+strings.Join([]string{
+			filepath.Dir(buildToolx(t)), os.Getenv("PATH"), filepath.Join(r.home, "node_modules", ".bin"),
+		}, ":"))
 	if err := os.CopyFS(filepath.Join(r.home, "examples"), os.DirFS(filepath.Join("..", "examples"))); err != nil {
 		t.Fatal(err)
 	}

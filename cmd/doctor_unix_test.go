@@ -48,7 +48,7 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", "fakeserver", "--pids", pids},
 		args...)
 	peak := filepath.Join(t.TempDir(), "peak")
-	cmd := exec.CommandContext(ctx, "measured", append([]string{peak, toolx}, command...)...)
+	cmd := exec.CommandContext(ctx, measured(t), append([]string{peak, toolx}, command...)...)
 	cmd.Dir = emptyFolder(t)
 	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	var stdout, stderr bytes.Buffer

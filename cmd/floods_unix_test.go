@@ -16,7 +16,7 @@ func TestListsStaySmall(t *testing.T) {
 	for _, flags := range [][]string{{}, {"--json"}} {
 		peak := filepath.Join(t.TempDir(), "peak")
 		args := append([]string{peak, buildToolx(t), "resources", "list"}, flags...)
-		cmd := exec.Command("measured", append(args, "--", "fakeserver", "resources-huge")...)
+		cmd := exec.Command(measured(t), append(args, "--", "fakeserver", "resources-huge")...)
 		var stderr strings.Builder
 		cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
 		listed, err := cmd.Output()
@@ -34,7 +34,7 @@ func TestListsStaySmall(t *testing.T) {
 func TestListOfWideToolsStaysSmall(t *testing.T) {
 	t.Parallel()
 	peak := filepath.Join(t.TempDir(), "peak")
-	cmd := exec.Command("measured", peak, buildToolx(t), "list", "wide")
+	cmd := exec.Command(measured(t), peak, buildToolx(t), "list", "wide")
 	var stderr strings.Builder
 	cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
 	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
@@ -58,8 +58,8 @@ func TestTerminalStaysSmall(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"elicit-flood", "elicit-huge"} {
 		peak := filepath.Join(t.TempDir(), "peak")
-		term := programOnTerminal(t, emptyFolder(t), nil, "measured", peak, buildToolx(t), "call", "echo", "message=hi",
-			"--", "fakeserver", mode)
+		term := programOnTerminal(t, emptyFolder(t), nil, measured(t), peak, buildToolx(t),
+			"call", "echo", "message=hi", "--", "fakeserver", mode)
 		written := term.end(0)
 		if !strings.Contains(written, "hi\r\n") {
 			t.Errorf("%s: no answer:\n%q", mode, written)

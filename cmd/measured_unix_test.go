@@ -3,35 +3,25 @@
 package cmd_test
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 )
 
-// measured runs a program, writes into a file how much memory it took at its largest, in bytes, and returns its exit
-// code. It stands between a test and the program: on Linux the peak of a process begins with that of whoever started
-// it, and this package grows while it is tested.
-func measured(file string, command []string) int {
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	_ = cmd.Run() // the exit code says how it ended
-	usage, is := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !is {
-		return -1
+var builtMeasured = sync.OnceValues(func() (string, error) {
+	return buildProgram("measured", "toolx/testdata/measured")
+})
+
+// measured returns the path of a program that runs toolx and writes its memory at its largest into a file.
+func measured(t *testing.T) string {
+	t.Helper()
+	path, err := builtMeasured()
+	if err != nil {
+		t.Fatal(err)
 	}
-	peak := usage.Maxrss
-	if runtime.GOOS != "darwin" {
-		peak <<= 10 // KiB everywhere else
-	}
-	if err := os.WriteFile(file, fmt.Append(nil, peak), 0o600); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	return cmd.ProcessState.ExitCode()
+	return path
 }
 
 // peakOf reads what measured wrote.

@@ -74,22 +74,25 @@ func serversFolder(t *testing.T) string {
 	return folder
 }
 
-// builtFolder is where toolx is built; suite removes it.
+// builtFolder is where the programs of buildProgram are; suite removes it.
 var builtFolder = sync.OnceValue(func() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("toolx-built-%d", os.Getpid()))
 })
 
-var builtToolx = sync.OnceValues(func() (string, error) {
-	program := filepath.Join(builtFolder(), "toolx")
+var builtToolx = sync.OnceValues(func() (string, error) { return buildProgram("toolx", "toolx") })
+
+// buildProgram makes the program of a package in builtFolder and returns its path.
+func buildProgram(name, pkg string) (string, error) {
+	program := filepath.Join(builtFolder(), name)
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	out, err := exec.Command("go", "build", "-o", program, "toolx").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", program, pkg).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return program, nil
-})
+}
 
 // buildToolx makes the program, once for all tests. The one on the path is the test binary: under the race detector it
 // takes several times the memory and the time.

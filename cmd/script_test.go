@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -28,7 +29,6 @@ func TestMain(m *testing.M) {
 		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
 		"crashing":     func() { os.Exit(cmd.MainThatCrashes(console.System(), os.Args[1], os.Args[2:])) },
 		"fakeprovider": func() { os.Exit(fakeProvider(os.Args[1:])) },
-		"measured":     func() { os.Exit(measured(os.Args[1], os.Args[2:])) },
 	})
 }
 
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 type suite struct{ *testing.M }
 
 // Run runs more tests at a time than there are processors, unless -parallel says how
-// many: mostly they wait for processes. What buildToolx made is removed at the end.
+// many: mostly they wait for processes. What buildProgram made is removed at the end.
 func (s suite) Run() int {
 	flag.Parse()
 	// Tests that run toolx in this process must not find the sessions of whoever runs them.
@@ -93,6 +93,11 @@ func TestScript(t *testing.T) {
 	})
 }
 
+// raced matches the scripts that run toolx under the race detector, if the tests are: in them it does several things at
+// a time. The others run it as it is released, which starts in a third of the time.
+var raced = regexp.MustCompile(`^script-(ask|call-(batch|crash|hang|json|log|retry|service|streams|task)|` +
+	`catalogue-listings|doctor-(call|visit)|dev|floods|list-tools|ping|prompts|proxy|raw|resources|serve-|session|tasks|watch)`)
+
 // isolate gives a script a home of its own, whose config switches the warning of slow
 // calls off, which a busy machine would add to any call. $CHECKOUT is the repository.
 func isolate(env *testscript.Env) error {
@@ -102,6 +107,12 @@ func isolate(env *testscript.Env) error {
 		return err
 	}
 	env.Vars = append(append(env.Vars, homeVariables(home)...), "CHECKOUT="+checkout)
+	if !raced.MatchString(filepath.Base(env.WorkDir)) {
+		if _, err := builtToolx(); err != nil {
+			return err
+		}
+		env.Setenv("PATH", builtFolder()+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	}
 	folder := filepath.Join(home, "config", "toolx")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
