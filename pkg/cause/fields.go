@@ -21,31 +21,41 @@ var lineFault = expression(
 var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required) → at (?:[\w-]+\.)*(\w+)|` +
 	`\b(\w+) (Field required) \[type=missing`)
 
+// namedFault is what a validator says of one value.
+type namedFault struct{ name, message string }
+
+// namedFaults returns what an output says of values by their names.
+func (s *saying) namedFaults() []namedFault {
+	var found []namedFault
+	text := strings.Join(strings.Fields(strings.Join(s.all, " ")), " ")
+	for _, match := range fieldFault().FindAllStringSubmatch(text, -1) {
+		found = append(found, namedFault{match[1], match[2] + unescaped(match[3])})
+	}
+	for _, line := range s.all {
+		if match := lineFault().FindStringSubmatch(strings.TrimSpace(line)); match != nil {
+			found = append(found, namedFault{match[1], match[2]})
+		}
+	}
+	for _, match := range zodFault().FindAllStringSubmatch(text, -1) {
+		name := match[2] + strings.ToUpper(match[3]) // pydantic reads variables for fields in small letters
+		found = append(found, namedFault{name, match[1] + match[4]})
+	}
+	return found
+}
+
 // invalidFields returns the cause of an output that finds fault with values by their names; nil if it does not.
 // Variables without a value are missing; anything else is said in the validator's words.
 func (s *saying) invalidFields(environ []string) *Cause {
 	const most = 3
 	var variables, faults []string
-	text := strings.Join(strings.Fields(strings.Join(s.all, " ")), " ")
-	found := fieldFault().FindAllStringSubmatch(text, -1)
-	for _, line := range s.all {
-		if match := lineFault().FindStringSubmatch(strings.TrimSpace(line)); match != nil {
-			found = append(found, append(match, ""))
-		}
-	}
-	for _, match := range zodFault().FindAllStringSubmatch(text, -1) {
-		name := match[2] + strings.ToUpper(match[3]) // pydantic reads variables for fields in small letters
-		found = append(found, []string{match[0], name, match[1] + match[4], ""})
-	}
-	for _, one := range found {
-		name, message := one[1], one[2]+unescaped(one[3])
-		fault := name + ": " + message
-		if !wrongValue().MatchString(message) || slices.Contains(faults, fault) {
+	for _, one := range s.namedFaults() {
+		fault := one.name + ": " + one.message
+		if !wrongValue().MatchString(one.message) || slices.Contains(faults, fault) {
 			continue
 		}
 		faults = append(faults, fault)
-		if isVariableName(name) && !hasValue(environ, name) {
-			variables = append(variables, name)
+		if isVariableName(one.name) && !hasValue(environ, one.name) {
+			variables = append(variables, one.name)
 		}
 	}
 	if len(faults) == 0 {
