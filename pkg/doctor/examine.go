@@ -141,6 +141,7 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.R
 		return life.failed(ctx, e, err)
 	}
 	life.watch.note()
+	queued := queuedTime(session.PID)
 	o.askClean(ctx, session)
 	tree, idle := o.watchIdle(ctx, session, life)
 	var speed *evidence.Speed
@@ -155,6 +156,7 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.R
 	session.Close(ctx)
 	run := life.end(ctx)
 	run.Protocol, run.Tree, run.Idle, run.Speed, run.Ended = session.Protocol, tree, idle, speed, ended
+	run.Queued = queued
 	return run
 }
 

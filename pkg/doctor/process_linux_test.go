@@ -102,6 +102,28 @@ func TestProcessesAreMeasured(t *testing.T) {
 	}
 }
 
+// TestQueuedTime gives a processor more than it can do: somebody waits.
+func TestQueuedTime(t *testing.T) {
+	busy := exec.Command("sh", "-c", "for i in $(seq $((4 * $(nproc)))); do yes >/dev/null & done; wait")
+	busy.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := busy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-busy.Process.Pid, syscall.SIGKILL)
+		_ = busy.Wait()
+	}()
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skip("this kernel does not count it")
+	}
+	for queuedTime(busy.Process.Pid) < 50*time.Millisecond {
+		if t.Context().Err() != nil {
+			t.Fatal("nobody waits")
+		}
+		quiet(t.Context(), 10*time.Millisecond)
+	}
+}
+
 // TestAnEndedProcessIsNotDeaf shows that a process which has ended, and has no stdin
 // for that, is not taken for one that closed it.
 func TestAnEndedProcessIsNotDeaf(t *testing.T) {

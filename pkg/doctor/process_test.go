@@ -213,15 +213,18 @@ func evidenceOf(run *evidence.Run) *evidence.Evidence {
 
 func TestSlowStart(t *testing.T) {
 	for _, one := range []struct {
-		took, again time.Duration // again is of the second start, or 0
-		want        check.Severity
+		took, again, queued time.Duration // again is of the second start, or 0
+		want                check.Severity
 	}{
-		{5 * time.Second, 0, ""},
-		{6 * time.Second, 0, check.Warning},
-		{31 * time.Second, 0, check.Error},
-		{6 * time.Second, 6 * time.Second, check.Warning},
-		{6 * time.Second, 2 * time.Second, check.Info},
-		{31 * time.Second, 2 * time.Second, check.Error},
+		{5 * time.Second, 0, 0, ""},
+		{6 * time.Second, 0, 0, check.Warning},
+		{31 * time.Second, 0, 0, check.Error},
+		{6 * time.Second, 6 * time.Second, 0, check.Warning},
+		{6 * time.Second, 2 * time.Second, 0, check.Info},
+		{31 * time.Second, 2 * time.Second, 0, check.Error},
+		{6 * time.Second, 6 * time.Second, time.Second, check.Info},
+		{31 * time.Second, 0, 27 * time.Second, check.Info},
+		{31 * time.Second, 0, 25 * time.Second, check.Error},
 	} {
 		began := time.Now()
 		start := func(took time.Duration) *evidence.Run {
@@ -233,6 +236,7 @@ func TestSlowStart(t *testing.T) {
 		if one.again > 0 {
 			e.Probe = start(one.again)
 		}
+		e.Clean.Queued = one.queued
 		var got check.Severity
 		for _, finding := range ask("slow-start")(e) {
 			got = check.Warning

@@ -20,6 +20,8 @@ func sampleProcess(ctx context.Context, _ int, d time.Duration) *evidence.Proces
 
 func treeMemory(int) int64 { return 0 }
 
+func queuedTime(int) time.Duration { return 0 }
+
 func stateOf(int) *evidence.ProcessState { return nil }
 
 func births(int) []birth { return nil }

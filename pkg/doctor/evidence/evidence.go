@@ -105,7 +105,10 @@ type Run struct {
 	Ended *servers.Failure
 	// Protocol is the agreed revision, empty where there is none.
 	Protocol string
-	// Samples are measurements of the process tree taken while it was idle.
+	// Queued is how long the server's processes had waited for a processor by the time that there was a session: the
+	// machine was busy. Zero where the system does not say.
+	Queued time.Duration
+	// Idle is what the process tree used while it was left alone.
 	Idle *ProcessSample
 	// Tree are the processes that the server consists of, the one that was started
 	// first; nil where the system does not say.

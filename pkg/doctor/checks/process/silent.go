@@ -102,7 +102,11 @@ func askSlowStart(e *evidence.Evidence) []check.Finding {
 	f := check.At(e.Initialized().Place(e.Clean), "initialize was answered %s after the start",
 		evidence.Milliseconds(took))
 	again, known := evidence.SecondStartTime(e)
-	switch {
+	switch queued := e.Clean.Queued; {
+	case took-queued <= slowAfter:
+		f.Severity, f.Title = check.Info, "server took long to start on a busy machine"
+		f.Notes = []string{"it waited " + evidence.Milliseconds(queued) + " of that for a processor"}
+		return []check.Finding{f}
 	case took > hopelessAfter:
 		f.Severity = check.Error
 	case known && again <= slowAfter:
