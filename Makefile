@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --dirty --always 2>/dev/null)
 COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
 DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
 LDFLAGS := -s -w -X toolx/cmd.version=$(VERSION) -X toolx/cmd.commit=$(COMMIT) -X toolx/cmd.date=$(DATE)
-BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+BUILD   := CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)'
 
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # The newest whose modules the Go proxy has all.
@@ -22,8 +22,11 @@ RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
 # their tests take ten times as long.
 SEQUENTIAL := toolx/pkg/convert toolx/pkg/tui/form toolx/pkg/tui/watch
 
-# A race binary sleeps for a second at its exit otherwise, and tests start many.
-export GORACE ?= atexit_sleep_ms=0
+# A race binary sleeps for a second at its exit otherwise, and tests start many. With huge pages, it starts faster.
+export GORACE ?= atexit_sleep_ms=0 no_huge_pages_for_shadow=0
+
+# What is compiled is the same in each checkout, so that all share it in Go's cache.
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 
 SERVERS := testdata/servers/node_modules/.package-lock.json
 ORACLES := testdata/oracles/node_modules/.package-lock.json
@@ -139,7 +142,7 @@ vet-systems: ## check that toolx compiles on the other systems
 # SITE_BASE is the path below which a host serves the site.
 site: $(SITE) ## build the web site of the documentation in site/dist
 	@mkdir -p site/public
-	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w' -o site/public/decode.wasm ./site/decode
+	GOOS=js GOARCH=wasm $(GO) build -ldflags '-s -w' -o site/public/decode.wasm ./site/decode
 	cp $(shell $(GO) env GOROOT)/lib/wasm/wasm_exec.js site/public/
 	cd site && SITE_BASE=$(SITE_BASE) npm run --silent build
 

@@ -95,8 +95,8 @@ func TestScript(t *testing.T) {
 
 // raced matches the scripts that run toolx under the race detector, if the tests are: in them it does several things at
 // a time. The others run it as it is released, which starts in a third of the time.
-var raced = regexp.MustCompile(`^script-(ask|call-(batch|crash|hang|json|log|retry|service|streams|task)|` +
-	`catalogue-listings|doctor-(call|visit)|dev|floods|list-tools|ping|prompts|proxy|raw|resources|serve-|session|tasks|watch)`)
+var raced = regexp.MustCompile(`^script-(ask-follow|asking|call-(batch|hang|log|streams|task)|dev|doctor-visit|floods|` +
+	`list-tools|proxy|serve-|session|tasks|watch)`)
 
 // isolate gives a script a home of its own, whose config switches the warning of slow
 // calls off, which a busy machine would add to any call. $CHECKOUT is the repository.
@@ -143,7 +143,7 @@ func homeVariables(home string) []string {
 		"XDG_RUNTIME_DIR=",
 		"TOOLX_CONFIG=",
 		"TOOLX_TRUST=all",
-		"GORACE=atexit_sleep_ms=0",
+		"GORACE=atexit_sleep_ms=0 no_huge_pages_for_shadow=0",
 	}
 }
 
