@@ -17,11 +17,7 @@ var builtMeasured = sync.OnceValues(func() (string, error) {
 // measured returns the path of a program that runs toolx and writes its memory at its largest into a file.
 func measured(t *testing.T) string {
 	t.Helper()
-	path, err := builtMeasured()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return built(t, builtMeasured)
 }
 
 // peakOf reads what measured wrote.

@@ -98,7 +98,13 @@ func buildProgram(name, pkg string) (string, error) {
 // takes several times the memory and the time.
 func buildToolx(t *testing.T) string {
 	t.Helper()
-	path, err := builtToolx()
+	return built(t, builtToolx)
+}
+
+// built returns the path of a program that build makes.
+func built(t *testing.T, build func() (string, error)) string {
+	t.Helper()
+	path, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,10 +108,11 @@ func isolate(env *testscript.Env) error {
 	}
 	env.Vars = append(append(env.Vars, homeVariables(home)...), "CHECKOUT="+checkout)
 	if !raced.MatchString(filepath.Base(env.WorkDir)) {
-		if _, err := builtToolx(); err != nil {
+		toolx, err := builtToolx()
+		if err != nil {
 			return err
 		}
-		env.Setenv("PATH", builtFolder()+string(filepath.ListSeparator)+env.Getenv("PATH"))
+		env.Setenv("PATH", filepath.Dir(toolx)+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	}
 	folder := filepath.Join(home, "config", "toolx")
 	if err := os.MkdirAll(folder, 0o700); err != nil {

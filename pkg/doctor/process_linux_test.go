@@ -104,6 +104,9 @@ func TestProcessesAreMeasured(t *testing.T) {
 
 // TestQueuedTime gives a processor more than it can do: somebody waits.
 func TestQueuedTime(t *testing.T) {
+	if counts, err := os.ReadFile("/proc/self/schedstat"); err != nil || string(counts) == "0 0 0\n" {
+		t.Skip("this kernel does not count it")
+	}
 	busy := exec.Command("sh", "-c", "for i in $(seq $((4 * $(nproc)))); do yes >/dev/null & done; wait")
 	busy.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := busy.Start(); err != nil {
@@ -113,13 +116,7 @@ func TestQueuedTime(t *testing.T) {
 		_ = syscall.Kill(-busy.Process.Pid, syscall.SIGKILL)
 		_ = busy.Wait()
 	}()
-	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
-		t.Skip("this kernel does not count it")
-	}
 	for queuedTime(busy.Process.Pid) < 50*time.Millisecond {
-		if t.Context().Err() != nil {
-			t.Fatal("nobody waits")
-		}
 		quiet(t.Context(), 10*time.Millisecond)
 	}
 }

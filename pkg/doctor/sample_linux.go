@@ -53,11 +53,15 @@ func sampleProcess(ctx context.Context, pid int, d time.Duration) *evidence.Proc
 // treeMemory returns how much memory a process and its descendants use; zero if they are gone.
 func treeMemory(pid int) (bytes int64) { return memoryOf(processTree(pid)) }
 
-// queuedTime returns how long the main threads of a process and its descendants have been ready to run without a
-// processor to run on (sched-stats.rst of the kernel's documentation: the second figure of /proc/PID/schedstat); zero
-// where the kernel does not count it.
+// queuedTime returns how long a process and the descendants that share its stdin have been ready to run without a
+// processor to run on (sched-stats.rst of the kernel's documentation: the second figure of /proc/PID/schedstat, that of
+// the main thread); zero where the kernel does not count it. A wrapper and the server that it starts wait one after the
+// other; a server's workers have another stdin, and wait for each other.
 func queuedTime(pid int) (queued time.Duration) {
 	for _, process := range processTree(pid) {
+		if !process.Stdin {
+			continue
+		}
 		text, _ := os.ReadFile(procPath(process.PID, "schedstat")) // empty if it is gone
 		if fields := strings.Fields(string(text)); len(fields) > 1 {
 			waited, _ := strconv.ParseInt(fields[1], 10, 64)
