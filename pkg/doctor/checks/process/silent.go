@@ -106,6 +106,7 @@ func askSlowStart(e *evidence.Evidence) []check.Finding {
 	case took-queued <= slowAfter:
 		f.Severity, f.Title = check.Info, "server took long to start on a busy machine"
 		f.Notes = []string{"it waited " + evidence.Milliseconds(queued) + " of that for a processor"}
+		f.Fix = []string{"from outside: start it when the machine has less to do, or give it a longer startTimeout"}
 		return []check.Finding{f}
 	case took > hopelessAfter:
 		f.Severity = check.Error
