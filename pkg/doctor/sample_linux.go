@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"toolx/pkg/doctor/evidence"
@@ -156,6 +157,9 @@ func births(pid int) []birth {
 
 // groupMembers returns the living processes of a process group.
 func groupMembers(group int) []birth {
+	if errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) { // which is the usual case, and saves a look at all processes
+		return nil
+	}
 	var members []birth
 	for pid, stat := range allProcesses() {
 		if stat.group == group && stat.state != "Z" {

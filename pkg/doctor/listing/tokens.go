@@ -39,15 +39,24 @@ type Cost struct {
 	Tokens int
 }
 
-// Costs are all tools, the dearest first.
+// costs are those of a whole listing.
+type costs struct {
+	list  []Cost
+	total int
+}
+
+// Costs returns what each tool costs, the dearest first, and the sum. They are worked out once.
 func Costs(e *evidence.Evidence) (list []Cost, total int) {
-	for _, d := range Read(e).Tools {
-		one := Cost{d, tokens(d.Raw)}
-		list = append(list, one)
-		total += one.Tokens
-	}
-	slices.SortStableFunc(list, func(a, b Cost) int { return cmp.Compare(b.Tokens, a.Tokens) })
-	return list, total
+	all := evidence.Once(&e.Kept, func() (all costs) {
+		for _, d := range Read(e).Tools {
+			one := Cost{d, tokens(d.Raw)}
+			all.list = append(all.list, one)
+			all.total += one.Tokens
+		}
+		slices.SortStableFunc(all.list, func(a, b Cost) int { return cmp.Compare(b.Tokens, a.Tokens) })
+		return all
+	})
+	return all.list, all.total
 }
 
 // LengthSeverity returns how much it matters that definitions of a server are long: it is a note unless all together
