@@ -34,7 +34,7 @@ func judgeFakes(t *testing.T, options Options, list ...string) map[string]judged
 		mu    sync.Mutex
 		wait  sync.WaitGroup
 		found = make(map[string]judged)
-		slots = make(chan struct{}, atOnce)
+		slots = make(chan struct{}, atOnce())
 	)
 	runtimes := map[string]string{"banner-ansi": "cargo", "tty-prompt": "npx"} // what they play
 	for _, args := range list {

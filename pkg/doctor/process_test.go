@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"slices"
 	"strings"
 	"sync"
@@ -33,16 +34,21 @@ type provocation struct {
 	fix      string         // part of one of the fixes
 }
 
-// atOnce is how many fake servers are examined at the same time: most of the time
-// is waiting, and more would make a slow machine miss time limits.
-const atOnce = 12
+// atOnce returns how many fake servers are examined at the same time: most of the time is waiting, and more would make
+// a slow machine miss time limits. One of a single processor, or an emulator (-test.parallel 1), takes one at a time.
+func atOnce() int {
+	if flag.Lookup("test.parallel").Value.String() == "1" {
+		return 1
+	}
+	return 12
+}
 
 // provokeAll examines all fake servers and looks for each finding.
 func provokeAll(t *testing.T, provocations []provocation) {
 	t.Helper()
 	reports := make([]*Report, len(provocations))
 	var wait sync.WaitGroup
-	turns := make(chan struct{}, atOnce)
+	turns := make(chan struct{}, atOnce())
 	for i, p := range provocations {
 		options := shortOptions
 		if p.options != nil {

@@ -313,7 +313,7 @@ func fakeMessages(t *testing.T) map[spoken]bool {
 	samples := make(map[spoken]bool)
 	var mu sync.Mutex
 	var wait sync.WaitGroup
-	turns := make(chan struct{}, atOnce)
+	turns := make(chan struct{}, atOnce())
 	for _, mode := range fake.Modes() {
 		wait.Go(func() {
 			turns <- struct{}{}
