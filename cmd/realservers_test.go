@@ -81,13 +81,14 @@ var builtFolder = sync.OnceValue(func() string {
 
 var builtToolx = sync.OnceValues(func() (string, error) { return buildProgram("toolx", "toolx") })
 
-// buildProgram makes the program of a package in builtFolder and returns its path.
+// buildProgram makes the program of a package in builtFolder and returns its path. It is built without the commit,
+// which is the version otherwise.
 func buildProgram(name, pkg string) (string, error) {
 	program := filepath.Join(builtFolder(), name)
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	out, err := exec.Command("go", "build", "-o", program, pkg).CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, pkg).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
