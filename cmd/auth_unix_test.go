@@ -187,7 +187,7 @@ func (w *authWorld) arguments(args []string) []string {
 // run runs toolx without a terminal.
 func (w *authWorld) run(code int, args ...string) (stdout, stderr string) {
 	w.t.Helper()
-	command := exec.Command("toolx", w.arguments(args)...)
+	command := exec.Command(buildToolx(w.t), w.arguments(args)...)
 	command.Dir, command.Env = emptyFolder(w.t), append(os.Environ(), w.environ()...)
 	var out, err bytes.Buffer
 	command.Stdout, command.Stderr = &out, &err

@@ -45,7 +45,7 @@ func shellFolder(t *testing.T) (folder string, env []string) {
 			t.Fatal(err)
 		}
 	}
-	list := exec.Command("toolx", "list")
+	list := exec.Command(buildToolx(t), "list")
 	list.Dir, list.Env = folder, append(os.Environ(), env...)
 	if output, err := list.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
@@ -146,7 +146,7 @@ func TestScriptsAskForCompletions(t *testing.T) {
 		if strings.HasSuffix(test.args, "|") {
 			words = append(words, "")
 		}
-		ask := exec.Command("toolx", words...)
+		ask := exec.Command(buildToolx(t), words...)
 		ask.Dir, ask.Env = folder, append(os.Environ(), env...)
 		output, err := ask.Output()
 		if err != nil {

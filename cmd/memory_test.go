@@ -14,7 +14,7 @@ import (
 // TestProcessesKeepOneCatalogue lets processes list different things of one server at the same time, and again after
 // the file was broken: what each of them listed is kept.
 func TestProcessesKeepOneCatalogue(t *testing.T) {
-	folder, home := emptyFolder(t), t.TempDir()
+	toolx, folder, home := buildToolx(t), emptyFolder(t), t.TempDir()
 	config := filepath.Join(folder, "all.yaml")
 	text := []byte("servers: {all: {command: fakeserver, args: [features]}}\n")
 	if err := os.WriteFile(config, text, 0o600); err != nil {
@@ -26,7 +26,7 @@ func TestProcessesKeepOneCatalogue(t *testing.T) {
 		var wait sync.WaitGroup
 		for _, verb := range append(verbs, verbs...) {
 			wait.Go(func() {
-				cmd := exec.Command("toolx", append(strings.Fields(verb), "--config", config)...)
+				cmd := exec.Command(toolx, append(strings.Fields(verb), "--config", config)...)
 				cmd.Dir, cmd.Env = folder, append(os.Environ(), homeVariables(home)...)
 				if output, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("toolx %s: %v\n%s", verb, err, output)

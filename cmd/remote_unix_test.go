@@ -196,7 +196,7 @@ func newRemoteWorld(t *testing.T) *remoteWorld {
 
 func (w *remoteWorld) run(code int, args ...string) (stdout, stderr string) {
 	w.t.Helper()
-	command := exec.Command("toolx", args...)
+	command := exec.Command(buildToolx(w.t), args...)
 	command.Dir, command.Env = w.folder, append(os.Environ(), w.environ...)
 	var out, said bytes.Buffer
 	command.Stdout, command.Stderr = &out, &said

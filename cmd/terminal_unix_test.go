@@ -34,7 +34,7 @@ func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 
 func onTerminalIn(t *testing.T, folder string, env []string, args ...string) *terminal {
 	t.Helper()
-	return programOnTerminal(t, folder, env, "toolx", args...)
+	return programOnTerminal(t, folder, env, buildToolx(t), args...)
 }
 
 // programOnTerminal is onTerminalIn for another program.
