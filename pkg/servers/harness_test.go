@@ -122,6 +122,7 @@ func newStage(t *testing.T, limit time.Duration, args ...string) *stage {
 		startTimeout: limit,
 		maxMessage:   1 << 20,
 		stderrDir:    t.TempDir(),
+		elsewhere:    elsewhereWait,
 	}
 	return s
 }

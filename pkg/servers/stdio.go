@@ -418,7 +418,7 @@ func (t *stdio) question() string {
 
 // asks waits until the server has asked the same for two looks in a row, and reports whether it did before ctx ended.
 func (t *stdio) asks(ctx context.Context, between time.Duration) bool {
-	look := time.NewTicker(max(1, between))
+	look := time.NewTicker(between)
 	defer look.Stop()
 	for before := ""; ; {
 		select {
