@@ -35,7 +35,7 @@ type provocation struct {
 }
 
 // atOnce returns how many fake servers are examined at the same time: most of the time is waiting, and more would make
-// a slow machine miss time limits. One of a single processor, or an emulator (-test.parallel 1), takes one at a time.
+// a slow machine miss time limits. With one processor, or -test.parallel 1 for an emulator, it is one.
 func atOnce() int {
 	if flag.Lookup("test.parallel").Value.String() == "1" {
 		return 1
