@@ -52,15 +52,23 @@ func besideProvider(player *fake.Player, command []string, log string) int {
 		defer mu.Unlock()
 		requests = append(requests, request)
 	}
+	program := exec.Command(command[0], command[1:]...)
+	started := make(chan struct{})
+	player.Hanging = func() {
+		<-started
+		_ = program.Process.Signal(os.Interrupt)
+	}
 	server := httptest.NewServer(player)
 	defer server.Close()
 
-	program := exec.Command(command[0], command[1:]...)
 	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
 	program.Env = append(os.Environ(),
 		"OLLAMA_HOST="+server.URL, "ANTHROPIC_BASE_URL="+server.URL, "OPENAI_BASE_URL="+server.URL)
-	player.Hanging = func() { _ = program.Process.Signal(os.Interrupt) }
-	err := program.Run()
+	err := program.Start()
+	if err == nil {
+		close(started)
+		err = program.Wait()
+	}
 	if log != "" {
 		mu.Lock()
 		defer mu.Unlock()

@@ -50,11 +50,6 @@ func diagnoses() []diagnosis {
 			dirt: "Package version: 0.0.", culprit: "console.log",
 		},
 		{
-			program: "mcp-server-elasticsearch", env: []string{"ES_URL=http://localhost:9", "ES_API_KEY=none"},
-			findings: []string{"ignores-sigterm", "ignores-stdin-close", "stdout-json-not-rpc"},
-			dirt:     `{"name":"elastic-otel-node"`, culprit: "Elastic's OpenTelemetry for Node (@elastic/opentelemetry-node)",
-		},
-		{
 			program: "browser-tools-mcp", findings: []string{"stdout-pollution", "tool-description-missing"},
 			dirt: "Starting server discovery process", culprit: "a start-up message (console.log)",
 		},

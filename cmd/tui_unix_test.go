@@ -43,7 +43,7 @@ func openWindow(t *testing.T, columns, rows int, args ...string) *window {
 	return openProgram(t, columns, rows, "toolx", args...)
 }
 
-// openProgram is openWindow for another program.
+// openProgram is openWindow for another program, which finds the released toolx on its path.
 func openProgram(t *testing.T, columns, rows int, program string, args ...string) *window {
 	t.Helper()
 	w := &window{
@@ -62,7 +62,8 @@ func openProgram(t *testing.T, columns, rows int, program string, args ...string
 	w.cmd.Dir = emptyFolder(t)
 	w.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	w.cmd.Env = append(w.cmd.Env, "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=",
-		"GORACE=atexit_sleep_ms=0")
+		"GORACE=atexit_sleep_ms=0",
+		"PATH="+filepath.Dir(buildToolx(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	master, err := pty.StartWithSize(w.cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
 	if err != nil {
 		t.Fatal(err)
@@ -431,7 +432,7 @@ func TestTUIIsEnded(t *testing.T) {
 	for signal, code := range map[syscall.Signal]int{
 		syscall.SIGTERM: 130, syscall.SIGHUP: 130, syscall.SIGQUIT: 2, syscall.SIGABRT: 2, syscall.SIGSEGV: 2,
 	} {
-		w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
+		w := openProgram(t, 100, 30, buildToolx(t), "tui", "--", "fakeserver", "--pids", "PIDS", "good")
 		w.await("server ✓")
 		raw := terminalMode(t, w.master)
 		if err := w.cmd.Process.Signal(signal); err != nil {
@@ -442,7 +443,7 @@ func TestTUIIsEnded(t *testing.T) {
 			t.Errorf("%v leaves the terminal without echo and line editing", signal)
 		}
 	}
-	w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
+	w := openProgram(t, 100, 30, buildToolx(t), "tui", "--", "fakeserver", "--pids", "PIDS", "good")
 	w.await("server ✓")
 	_ = w.cmd.Process.Kill()
 	<-w.ended

@@ -72,7 +72,7 @@ func fakeServerAs(t testing.TB, name string, args ...string) *config.Server {
 // that have much to do on a machine that is busy; those that never answer get less.
 func shortOptions() Options {
 	return Options{
-		Limit: time.Minute, idle: time.Millisecond, quiet: time.Millisecond,
+		Limit: 5 * time.Minute, idle: time.Millisecond, quiet: time.Millisecond,
 		Environ: append(os.Environ(),
 			asFake+"=1",
 			"GORACE=atexit_sleep_ms=0", // else a program under the race detector takes a second to end
