@@ -399,7 +399,7 @@ func TestTUIShowsAClosedStdout(t *testing.T) {
 func TestTUIWithAHostileServer(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"term-name", "term-bidi", "banner-ansi", "text-flood", "stderr-flood"} {
-		w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", mode)
+		w := openProgram(t, 100, 30, buildToolx(t), "tui", "--", "fakeserver", "--pids", "PIDS", mode)
 		w.await("server ✓")
 		w.press("G")
 		w.press("enter")
