@@ -16,13 +16,15 @@ import (
 
 // TestMain makes the test binary serve as the program when it is called by its name.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == programName {
+	if os.Getenv(asFake) != "" {
 		os.Exit(Main(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
 
-const programName = "fakeserver"
+// asFake makes the test binary the fake server. The name that it is called by would not do: QEMU gives it another one,
+// and each fake server would run all tests, which start fake servers.
+const asFake = "TOOLX_TEST_AS_FAKE"
 
 // The usual exchange, line by line.
 const (
@@ -47,10 +49,9 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path)
-	cmd.Args = append([]string{programName}, args...)
+	cmd := exec.Command(path, args...)
 	// The race detector delays every exit by a second otherwise.
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), asFake+"=1", "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 

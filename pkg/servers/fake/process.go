@@ -132,9 +132,7 @@ func (s *server) leaveBehind(session bool) {
 		s.say("fake: " + err.Error())
 		s.die(1)
 	}
-	cmd := exec.Command(path)
-	// The name decides what a test binary does, so it stays ours.
-	cmd.Args = []string{os.Args[0], "--lifetime", s.lifetime.String(), "hold"}
+	cmd := exec.Command(path, "--lifetime", s.lifetime.String(), "hold")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if session {
 		newSession(cmd)
