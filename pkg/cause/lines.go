@@ -98,7 +98,7 @@ var (
 	// bareUsage is how yargs begins its help.
 	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]](?: \[args\.\.\.\])?$`)
 	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:sub-?)?(?:options|commands|flags|arguments|positional arguments|examples?|` +
-		`environment variables)\b[^.!?]*:)|[A-Z][A-Z ]+)$`)
+		`environment variables)\b[^.!?]*:)|(?:[A-Z][a-z]+ )?(?i:options|commands|flags|arguments|examples)|[A-Z][A-Z ]+)$`)
 	warningLine = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|DeprecationWarning|\S+Warning:|` +
 		`[Dd]eprecat)`)
 	// ownWarning matches the warnings of a program itself, other than those of its runtime.

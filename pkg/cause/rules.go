@@ -78,6 +78,20 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 			if len(flags) > 0 {
 				c.Fixes = append([]string{"add to args of this server: " + strings.Join(flags, ", ")}, c.Fixes...)
 			}
+			if found := orVariable().FindStringSubmatch(line); found != nil && !hasValue(o.Environ, found[1]) {
+				c.Fixes = append(c.Fixes, "or set "+found[1]+" in env of this server")
+			}
+		case Login:
+			if flags := s.listedFlags(); len(flags) > 0 {
+				c.Fixes = append(c.Fixes, "give the credentials in args of this server: "+strings.Join(flags, ", "))
+			}
+		case Package:
+			if found := ownFile().FindStringSubmatch(line); found != nil && found[1] == found[2] {
+				c.Fixes = []string{
+					"use another version of the package: this one was published without a file of its own",
+					"tell the package's author",
+				}
+			}
 		case Config:
 			file := configFile().FindString(text)
 			switch {
@@ -93,7 +107,22 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 	return nil
 }
 
+// listedFlags returns the first flags that lines of the output begin with, outside of a usage text.
+func (s *saying) listedFlags() []string {
+	var flags []string
+	for _, l := range s.lines {
+		if strings.HasPrefix(l.text, "--") && !l.help {
+			flags = append(flags, l.text)
+		}
+	}
+	return flagsIn(strings.Join(flags, "\n"))
+}
+
 var (
+	// ownFile matches a file of a package that another file of a package imports.
+	ownFile = expression(`node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^' ]+' imported from \S*node_modules/((?:@[\w.-]+/)?[\w.-]+)/`)
+	// orVariable matches a variable that may be set in place of an argument.
+	orVariable = expression(`\bor (?:the |set )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b`)
 	// positionals matches the heading of arguments without a name in yargs' help.
 	positionals = expression(`^Positionals:$`)
 	// namedArgument matches an argument that is named in quotes.
