@@ -32,6 +32,10 @@ func TestWireSchema(t *testing.T) {
 		found[0].Evidence != `it is a string ("yes"), and must be a boolean` {
 		t.Errorf("a hint that is text: %+v", found)
 	}
+	found = wireSchema(clean("resources/list", `{"resources":[{"name":"a","uri":"1password://config"}]}`))
+	if len(found) != 1 || len(found[0].Breaks) != 1 || !strings.Contains(found[0].Breaks[0], "Python") {
+		t.Errorf("a string that is no URI: %+v", found)
+	}
 	probed := clean("server/discover", `{}`)
 	probed.Clean.Exchanges[0].Sent = json.RawMessage(`{"method":"server/discover","params":` + string(mustJSON(t, withMeta("1", nil))) + `}`)
 	if found := wireSchema(probed); found != nil {

@@ -24,6 +24,8 @@ type Fault struct {
 	judgedBy []string
 	// constant is set if the value of a constant is wrong: the object has another form.
 	constant bool
+	// format is set if the value is a string, as it should be, that is no URI or no URI template.
+	format bool
 }
 
 // MaxFaults bounds the faults that are kept of one list.
@@ -151,6 +153,7 @@ func wrongValue(value json.RawMessage, t valueType, want string) []Fault {
 	return []Fault{{
 		text:     fmt.Sprintf("it is %s, and must be %s", shown(value), want),
 		constant: strings.HasPrefix(t.name, `"`),
+		format:   (t.name == "uri" || t.name == "template") && fitsScalar(value, "string"),
 	}}
 }
 

@@ -26,7 +26,11 @@ func AskWireSchema(e *evidence.Evidence) []check.Finding {
 			where := m.Where()
 			where.Pointer = evidence.Excerpt(fault.Pointer, evidence.MaxPointer)
 			notes := []string{"the schema is that of " + revision}
-			found = append(found, check.Finding{Where: where, Evidence: fault.text, Notes: notes})
+			f := check.Finding{Where: where, Evidence: fault.text, Notes: notes}
+			if fault.format { // the TypeScript SDK takes any string
+				f.Breaks = []string{"clients of the Python SDK refuse the message if it is the URI of a resource"}
+			}
+			found = append(found, f)
 		}
 	}
 	return check.Capped(check.Alike(found))
