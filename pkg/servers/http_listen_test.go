@@ -168,13 +168,14 @@ func TestStandingStreamOfAServerThatIsGone(t *testing.T) {
 // TestStandingStreamOfANewSession proves that a server which has begun anew is followed
 // there, with all that it had been asked to tell.
 func TestStandingStreamOfANewSession(t *testing.T) {
-	done := make(chan struct{})
+	asked, done := make(chan struct{}), make(chan struct{})
 	site := newSite(t, func(s *site) {
 		s.head = func(w http.ResponseWriter, r *http.Request, m siteMessage) bool {
 			old := m.Header.Get("Mcp-Session-Id") == "session-1"
 			switch {
 			case m.Verb == http.MethodGet && old && len(s.seen(http.MethodGet)) == 1:
 				eventStream(w, "retry: 10\n\n")
+				<-asked // the session ends when it has been asked for all
 			case m.Verb == http.MethodGet && !old:
 				hold(w, r)
 			case m.Verb == http.MethodGet, m.Method == "ping" && old:
@@ -182,7 +183,11 @@ func TestStandingStreamOfANewSession(t *testing.T) {
 			case m.Method == "ping", m.Method == "logging/setLevel", m.Method == "resources/subscribe",
 				m.Method == "resources/unsubscribe":
 				respond(w, m, "{}")
-				if m.Method == "resources/subscribe" && !old {
+				switch {
+				case m.Method != "resources/subscribe":
+				case old:
+					close(asked)
+				default:
 					close(done)
 				}
 			default:

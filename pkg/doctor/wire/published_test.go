@@ -23,6 +23,12 @@ import (
 	"toolx/pkg/servers/fake"
 )
 
+func TestMain(m *testing.M) {
+	code := m.Run()
+	fake.Remove()
+	os.Exit(code)
+}
+
 // TestFaultsOnWire holds single messages, right and wrong, against the forms.
 func TestFaultsOnWire(t *testing.T) {
 	result := func(body string) string { return `{"jsonrpc":"2.0","id":1,"result":` + body + `}` }
@@ -258,7 +264,7 @@ func TestWireFormsAgreeWithThePublishedSchemas(t *testing.T) {
 // long ones, and the hundreds of a flood, say no more than the others.
 func fakeMessages(t *testing.T) map[spoken]bool {
 	t.Helper()
-	program, err := fake.Build(t.TempDir())
+	program, err := fake.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +283,7 @@ func fakeMessages(t *testing.T) map[spoken]bool {
 			for _, line := range lines[:min(len(lines), most)] {
 				head := evidence.ReadHead(line)
 				one := spoken{message: string(line)}
-				if n, err := strconv.Atoi(head.ID); err == nil && head.Method == "" && n < len(requests) {
+				if n, err := strconv.Atoi(head.ID); err == nil && head.Method == "" && 0 <= n && n < len(requests) {
 					one.method = evidence.ReadHead([]byte(requests[n])).Method
 				}
 				if len(line) <= longest && evidence.IsObject(line) && json.Valid(line) {
