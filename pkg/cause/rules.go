@@ -54,55 +54,68 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 		for _, fix := range r.fixes {
 			c.Fixes = append(c.Fixes, strings.ReplaceAll(fix, "%s", thing))
 		}
-		switch r.kind {
-		case Runtime:
-			c.blameNode(thing, o)
-		case Addon:
-			module := cmp.Or(thing, s.module())
-			if module != "" {
-				c.What = "the native module " + module + " does not load: " + quoted(line)
-			}
-			c.Fixes = addonFixes(module)
-		case Subcommand:
-			if s.wantsAny() {
-				c.Kind, c.What = Argument, leads[Argument]+quoted(line)
-			}
-		case Argument:
-			flags := flagsIn(text)
-			if len(flags) == 0 {
-				flags = flagsIn(s.following(s.head()))
-			}
-			if found := namedArgument().FindStringSubmatch(line); found != nil && len(flags) == 0 {
-				flags = found[1:]
-			}
-			if len(flags) > 0 {
-				c.Fixes = append([]string{"add to args of this server: " + strings.Join(flags, ", ")}, c.Fixes...)
-			}
-			if found := orVariable().FindStringSubmatch(line); found != nil && !hasValue(o.Environ, found[1]) {
-				c.Fixes = append(c.Fixes, "or set "+found[1]+" in env of this server")
-			}
-		case Login:
-			if flags := s.listedFlags(); len(flags) > 0 {
-				c.Fixes = append(c.Fixes, "give the credentials in args of this server: "+strings.Join(flags, ", "))
-			}
-		case Package:
-			if found := ownFile().FindStringSubmatch(line); found != nil && found[1] == found[2] {
-				c.Fixes = []string{
-					"use another version of the package: this one was published without a file of its own",
-					"tell the package's author",
-				}
-			}
-		case Config:
-			file := configFile().FindString(text)
-			switch {
-			case file != "" && configMade().MatchString(text):
-				c.What = "its configuration has to be filled in: " + file
-				c.Fixes = append(c.Fixes, "fill in "+file+", which it has just made")
-			case file != "":
-				c.Fixes = append(c.Fixes, "create "+file+", or give another path in args or env of this server")
+		s.complete(c, thing, text, o)
+		return c
+	}
+	return nil
+}
+
+// complete adds to the cause of a rule what depends on its kind: thing is what the rule found in text.
+func (s *saying) complete(c *Cause, thing, text string, o Output) {
+	switch c.Kind {
+	case Runtime:
+		c.blameNode(thing, o)
+	case Addon:
+		module := cmp.Or(thing, s.module())
+		if module != "" {
+			c.What = "the native module " + module + " does not load: " + quoted(c.Line)
+		}
+		c.Fixes = addonFixes(module)
+	case Subcommand:
+		if s.wantsAny() {
+			c.Kind, c.What = Argument, leads[Argument]+quoted(c.Line)
+		}
+	case Argument:
+		if flags := s.missingFlags(c.Line, text); len(flags) > 0 {
+			c.Fixes = append([]string{"add to args of this server: " + strings.Join(flags, ", ")}, c.Fixes...)
+		}
+		if found := orVariable().FindStringSubmatch(c.Line); found != nil && !hasValue(o.Environ, found[1]) {
+			c.Fixes = append(c.Fixes, "or set "+found[1]+" in env of this server")
+		}
+	case Login:
+		if flags := s.listedFlags(); len(flags) > 0 {
+			c.Fixes = append(c.Fixes, "give the credentials in args of this server: "+strings.Join(flags, ", "))
+		}
+	case Package:
+		if found := ownFile().FindStringSubmatch(c.Line); found != nil && found[1] == found[2] {
+			c.Fixes = []string{
+				"use another version of the package: this one was published without a file of its own",
+				"tell the package's author",
 			}
 		}
-		return c
+	case Config:
+		file := configFile().FindString(text)
+		switch {
+		case file != "" && configMade().MatchString(text):
+			c.What = "its configuration has to be filled in: " + file
+			c.Fixes = append(c.Fixes, "fill in "+file+", which it has just made")
+		case file != "":
+			c.Fixes = append(c.Fixes, "create "+file+", or give another path in args or env of this server")
+		}
+	}
+}
+
+// missingFlags returns the flags that a sentence about a missing argument names: in the text that a rule matched, in
+// what follows, or in the line, as the argument's name.
+func (s *saying) missingFlags(line, text string) []string {
+	if flags := flagsIn(text); len(flags) > 0 {
+		return flags
+	}
+	if flags := flagsIn(s.following(s.head())); len(flags) > 0 {
+		return flags
+	}
+	if found := namedArgument().FindStringSubmatch(line); found != nil {
+		return found[1:]
 	}
 	return nil
 }

@@ -277,7 +277,7 @@ func fakeMessages(t *testing.T) map[spoken]bool {
 		wait.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			lines := bytes.Split(talkTo(t, program, mode.Name), []byte("\n"))
+			lines := bytes.Split(talkTo(program, mode.Name), []byte("\n"))
 			mu.Lock()
 			defer mu.Unlock()
 			for _, line := range lines[:min(len(lines), most)] {
@@ -313,8 +313,7 @@ const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-
 	`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"toolx","version":"1"}}`
 
 // talkTo sends all requests to a fake server, and returns what it wrote until it ended or its time was over.
-func talkTo(t *testing.T, program, mode string) []byte {
-	t.Helper()
+func talkTo(program, mode string) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	server := exec.CommandContext(ctx, program, mode)
