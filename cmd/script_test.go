@@ -97,8 +97,8 @@ func TestScript(t *testing.T) {
 
 // raced matches the scripts that run toolx under the race detector, if the tests are: in them it does several things at
 // a time. The others run it as it is released, which starts in a third of the time.
-var raced = regexp.MustCompile(`^script-(ask-follow|asking|call-(batch|hang|log|streams|task)|dev|doctor-visit|floods|` +
-	`list-tools|proxy|serve-|session|tasks|watch)`)
+var raced = regexp.MustCompile(`^script-(ask-follow|call-(batch|hang|streams|task)|dev|doctor-visit|floods|` +
+	`list-tools|proxy-frames|serve-|session|tasks|watch)`)
 
 // isolate gives a script a home of its own, whose config switches the warning of slow
 // calls off, which a busy machine would add to any call. $CHECKOUT is the repository.

@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -122,7 +123,7 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
 	connectionFailed = expression(`fetch failed|[Nn]etwork error|All connection attempts failed|ConnectError|` +
-		`[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
+		`\(network\) reaching |[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
 		`Temporary failure in name resolution|getaddrinfo`)
 	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.
 	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|with)|reach)\b|` +
@@ -187,11 +188,30 @@ func (s *saying) unreachable(fault networkFault, text, line string) *Cause {
 		c.What += " (" + code + ")"
 	}
 	if c.Fixes == nil {
+		fix := "start the service that it connects to" + place +
+			", or correct its address in the server's env or args; check the network"
+		if isPublic(address) {
+			fix = "check that this machine reaches " + address + " (the network, a proxy, a firewall), or correct " +
+				"the address in the server's env or args"
+		}
 		c.Fixes = []string{
-			"start the service that it connects to" + place +
-				", or correct its address in the server's env or args; check the network",
+			fix,
 			"in the server: answer initialize first and connect when a tool needs it, so that clients can say what is wrong",
 		}
 	}
 	return c
+}
+
+// isPublic reports whether an address is a name on the internet, as far as its end tells: no user starts a service
+// there.
+func isPublic(address string) bool {
+	host, _, _ := strings.Cut(address, ":")
+	dot := strings.LastIndex(host, ".")
+	switch last := host[dot+1:]; {
+	case dot < 0, last == "", strings.ContainsAny(last, "0123456789"):
+		return false
+	default:
+		own := []string{"local", "localdomain", "internal", "lan", "home", "corp", "svc", "test"}
+		return !slices.Contains(own, last)
+	}
 }

@@ -392,7 +392,7 @@ func (s *saying) wantsAny() bool {
 // advises matches a line in which the server says what to do.
 var advises = expression(`(?i)^(?:\d+[.)] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
 	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|upgrade\b|you (?:can|must|need)\b|example:)|` +
-	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b`)
+	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S`)
 
 // otherWay matches a line about a missing variable that names a command or a login in its place.
 var otherWay = expression(`(?i)\brun:? [\x60'"]?\w|\b(?:log|sign)[ -]?in\b|\bauthenticate\b`)
@@ -414,7 +414,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 	}
 	said := bare(c.Line)
 	if at := advises().FindStringIndex(said); at != nil && head >= 0 && c.Kind != Variable && len(c.Fixes) == 0 {
-		fixes = append(fixes, "do what it says: "+words.Shorten(strings.TrimSpace(said[at[0]:]), 200))
+		fixes = append(fixes, "do what it says: "+words.Shorten(strings.TrimLeft(said[at[0]:], " .,!"), 200))
 	}
 	for i := head + 1; i < min(len(s.lines), head+following) && len(fixes) < most; i++ {
 		l := s.lines[i]
@@ -437,15 +437,53 @@ func (s *saying) advice(head int, c *Cause) []string {
 	if c.Kind == Said && s.path(head) != "" {
 		return []string{"give the server a value for " + s.path(head) + ", in args or env"}
 	}
-	fixes = generalFixes(c.Kind, c.Line)
-	if fixes == nil && wrongValue().MatchString(c.Line) && !mistake().MatchString(c.Line) {
-		fixes = []string{"correct it in args or env of this server: " + words.Shorten(bare(c.Line), 200)}
+	if fixes = generalFixes(c.Kind, c.Line); fixes == nil {
+		fixes = s.saidFixes(c.Line)
 	}
 	return fixes
 }
 
+// saidFixes are for a line from which no rule knows what to do.
+func (s *saying) saidFixes(line string) []string {
+	const where = " in args or env of this server: "
+	if mistake().MatchString(line) && s.place() != "" {
+		return nil // the place is hint enough
+	}
+	if mistake().MatchString(line) {
+		return []string{
+			"use another version of the server, or of what runs it: this is a fault in its own code",
+			"tell the server's author",
+		}
+	}
+	verb := ""
+	switch {
+	case unknownWord().MatchString(line):
+		word := unknownWord().FindStringSubmatch(line)[1]
+		return []string{"correct " + word + " in args of this server, or take it out: its --help lists what it knows"}
+	case lacksValue().MatchString(line):
+		verb = "give what it asks for"
+	case lacksFile().MatchString(line):
+		verb = "create it, or correct its path"
+	case wrongValue().MatchString(line):
+		verb = "correct it"
+	default:
+		return nil
+	}
+	return []string{verb + where + words.Shorten(bare(line), 200)}
+}
+
+var (
+	// unknownWord matches a refusal of an argument, which is its group.
+	unknownWord = expression(`(?i)\b(?:unknown|unrecognized|unexpected) (?:option|flag|argument|command)s?:? ['"\x60]?(-{0,2}\w[\w-]*)`)
+	// lacksValue matches words about a value that the server was not given.
+	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|undefined)$`)
+	// lacksFile matches words about a file or a folder that is not there.
+	lacksFile = expression(`(?i)\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|[A-Za-z]:[\\/])\S|` +
+		`\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|(?:is|are) (?:not )?accessible)`)
+)
+
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation error|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied)|status code 40[013])\b`)
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:error|failed)|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
