@@ -293,11 +293,12 @@ func (w *authWorld) browser() (told string, environ []string) {
 func (w *authWorld) visit(told string) {
 	w.t.Helper()
 	var address []byte
-	for err := fs.ErrNotExist; err != nil; {
+	if !within(func() (there bool) {
+		var err error
 		address, err = os.ReadFile(told)
-		if ended := w.t.Context().Err(); ended != nil {
-			w.t.Fatal(ended)
-		}
+		return err == nil
+	}) {
+		w.t.Fatal("no browser was started")
 	}
 	w.wantSilence(string(address)) // it stands in the list of processes
 	resp, err := http.Get(strings.TrimSpace(string(address)))

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // typing types what is asked for: pairs of a pattern to wait for, and a line. A pattern
@@ -137,14 +136,9 @@ func browserInto(t *testing.T, told string) string {
 // awaitFile waits for a file's content: nobody waits for a browser.
 func awaitFile(t *testing.T, name, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		text, err := os.ReadFile(name)
-		if err == nil && string(text) == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s holds %q (%v), want %q", name, text, err, want)
-		}
+	var text []byte
+	if !within(func() bool { text, _ = os.ReadFile(name); return string(text) == want }) {
+		t.Fatalf("%s holds %q, want %q", name, text, want)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // proxyProcess is toolx proxy as a process of its own, before a fake server that has come up. Its client says nothing.
@@ -73,10 +72,8 @@ func wantGone(t *testing.T, pids string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(10 * time.Second); alive(pid); {
-			if time.Now().After(deadline) {
-				t.Fatalf("process %d of the server is left behind", pid)
-			}
+		if !within(func() bool { return !alive(pid) }) {
+			t.Fatalf("process %d of the server is left behind", pid)
 		}
 	}
 }

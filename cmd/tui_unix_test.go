@@ -170,14 +170,8 @@ func (w *window) end(code int) {
 func (w *window) gone() {
 	w.t.Helper()
 	for _, pid := range w.servers() {
-		for deadline := time.Now().Add(20 * time.Second); ; {
-			err := syscall.Kill(pid, 0)
-			if errors.Is(err, syscall.ESRCH) {
-				break
-			}
-			if time.Now().After(deadline) {
-				w.t.Fatalf("process %d of the server is left behind (%v)", pid, err)
-			}
+		if !within(func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }) {
+			w.t.Fatalf("process %d of the server is left behind", pid)
 		}
 	}
 }

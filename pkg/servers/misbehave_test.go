@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -441,11 +440,7 @@ func TestClosing(t *testing.T) {
 				t.Errorf("the exit was told as %+v, want forced %q", exits, tt.forced)
 			}
 			// A killed process closes its pipes a moment before it is gone.
-			for deadline := time.Now().Add(10 * time.Second); groupAlive(s.session.PID); runtime.Gosched() {
-				if time.Now().After(deadline) {
-					t.Fatal("a process of the server's group is left")
-				}
-			}
+			gone(t, s.session.PID)
 		})
 	}
 }

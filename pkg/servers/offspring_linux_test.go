@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,7 +18,7 @@ import (
 // await returns what cond gives when that is true, and fails where it never is.
 func await[T any](t *testing.T, what string, cond func() (T, bool)) T {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if value, ok := cond(); ok {
 			return value
 		}

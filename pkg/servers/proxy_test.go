@@ -498,7 +498,7 @@ func TestProxyEndsTheServer(t *testing.T) {
 // gone waits until no process of a group is left: a killed one closes its pipes a moment before it is gone.
 func gone(t *testing.T, group int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); groupAlive(group); {
+	for deadline := time.Now().Add(10 * time.Second); groupAlive(group); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process of the server's group is left")
 		}
