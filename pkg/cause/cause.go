@@ -327,6 +327,10 @@ var (
 // scheme is HTTP's only where the line has its words and not those of a database. The URL has only characters that are
 // safe to repeat.
 func Listens(text string) string {
+	// Neither an address nor a port can be in most lines, of which a flood may have millions.
+	if !strings.Contains(text, ":") && !strings.Contains(text, "ort") && !strings.Contains(text, "ORT") {
+		return ""
+	}
 	found := listening().FindStringSubmatch(text)
 	switch {
 	case found == nil:
