@@ -84,3 +84,35 @@ func TestListens(t *testing.T) {
 		}
 	}
 }
+
+// TestSaidFixes tells what to do about a line that no rule knows.
+func TestSaidFixes(t *testing.T) {
+	for line, want := range map[string]string{
+		"error: unknown option '--nosuch'":         "correct --nosuch in args",
+		`unknown command "x" for "server"`:         "correct x in args",
+		"Unknown command: x":                       "correct x in args",
+		"unexpected command output":                "",
+		"a token is required":                      "give what it asks for in args or env",
+		"Schema file not found at /home/a.graphql": "create it, or correct its path",
+		"logLevel: expected one of info, debug":    "correct it in args or env",
+		"TypeError: x is undefined":                "use another version of the server",
+		"the moon is full":                         "",
+	} {
+		fixes := strings.Join((&saying{}).saidFixes(line), "\n")
+		if !strings.HasPrefix(fixes, want) || want == "" && fixes != "" {
+			t.Errorf("%q: %q, want %q", line, fixes, want)
+		}
+	}
+}
+
+// TestPublicHosts tells hosts on the internet, which are reached, from services, which are started.
+func TestPublicHosts(t *testing.T) {
+	for address, want := range map[string]bool{
+		"api.example.com": true, "example.io:443": true, "localhost:5432": false, "127.0.0.1:3306": false,
+		"[::1]:80": false, "db": false, "nas.local": false, "redis.default.svc:6379": false, "": false,
+	} {
+		if got := isPublic(address); got != want {
+			t.Errorf("isPublic(%q) = %v", address, got)
+		}
+	}
+}

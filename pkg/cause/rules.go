@@ -455,10 +455,10 @@ func (s *saying) saidFixes(line string) []string {
 			"tell the server's author",
 		}
 	}
-	verb := ""
+	var verb string
 	switch {
 	case unknownWord().MatchString(line):
-		word := unknownWord().FindStringSubmatch(line)[1]
+		word := cmp.Or(unknownWord().FindStringSubmatch(line)[1:]...)
 		return []string{"correct " + word + " in args of this server, or take it out: its --help lists what it knows"}
 	case lacksValue().MatchString(line):
 		verb = "give what it asks for"
@@ -473,8 +473,9 @@ func (s *saying) saidFixes(line string) []string {
 }
 
 var (
-	// unknownWord matches a refusal of an argument, which is its group.
-	unknownWord = expression(`(?i)\b(?:unknown|unrecognized|unexpected) (?:option|flag|argument|command)s?:? ['"\x60]?(-{0,2}\w[\w-]*)`)
+	// unknownWord matches a refusal of an argument, which is one of its groups.
+	unknownWord = expression(`(?i)\b(?:unknown|unrecognized|unexpected) (?:option|flag|argument|command)s?` +
+		`(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
 	// lacksValue matches words about a value that the server was not given.
 	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|undefined)$`)
 	// lacksFile matches words about a file or a folder that is not there.
