@@ -268,7 +268,8 @@ var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such)
 	`flag provided but not defined|\binvalid (?:value|choice)`)
 
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
-var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)`)
+var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)|` +
+	`\bno (?:[\w.-]+ ){0,4}(?:director(?:y|ies)|folders?|files?) (?:was |were |could be )?found\b`)
 
 // oauthFile matches what a login by OAuth begins with, which a file holds.
 var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)

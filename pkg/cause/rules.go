@@ -389,8 +389,11 @@ func (s *saying) wantsAny() bool {
 	return strings.Contains(s.usage, "-- <command>") || slices.ContainsFunc(s.all, positionals().MatchString)
 }
 
+// commandsHeading matches the heading of a list of sub-commands.
+var commandsHeading = expression(`(?i)^\s*(?:available |sub-?)?commands:?\s*$`)
+
 // advises matches a line in which the server says what to do.
-var advises = expression(`(?i)^(?:\d+[.)] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
+var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
 	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|upgrade\b|you (?:can|must|need)\b|example:)|` +
 	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S`)
 
@@ -426,7 +429,12 @@ func (s *saying) advice(head int, c *Cause) []string {
 	case c.Kind == Subcommand && sub != "":
 		fixes = append([]string{"give the sub-command in args of this server: " + sub}, fixes...)
 	case s.usage != "" && (c.Kind == Subcommand || c.Kind == Argument || c.Kind == Variable):
-		if c.Kind == Subcommand && len(c.Fixes)+len(fixes) == 0 {
+		switch {
+		case c.Kind != Subcommand || len(c.Fixes)+len(fixes) > 0:
+		case slices.ContainsFunc(s.all, commandsHeading().MatchString):
+			fixes = []string{"none of the sub-commands that it prints sounds like a server's: it may be no MCP server; " +
+				"its page says what to start"}
+		default:
 			fixes = generalFixes(c.Kind, c.Line)
 		}
 		fixes = append(fixes, "its usage: "+words.Shorten(strings.TrimPrefix(bare(s.usage), "Usage: "), 200))
