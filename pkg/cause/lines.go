@@ -218,7 +218,7 @@ var (
 		`)\s+`)
 	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERR|error\]|fatal\])\]?|\[?(WARN(?:ING)?|warn(?:ing)?)\]?|` +
 		`\[?(INFO|DEBUG|TRACE|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:[:|\s-]+|:[\w.]*:\s*)`)
-	marked  = expression(`^\s*[✖✗✘×❌❗🚨💥⛔🔴🛑]`)
+	marked  = expression(`^\s*(?:[✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
 	logPair = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
 	member  = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
 )

@@ -298,6 +298,9 @@ var (
 	commandWord    = expression(`(?i)[<\[](?:sub)?commands?[>\]]|\bCOMMAND\b`)
 )
 
+// maxIndent is how far a list of sub-commands is indented at most; what each does goes on further to the right.
+const maxIndent = 8
+
 // subcommand returns how the output says that the server is started; empty if it does not.
 func (s *saying) subcommand() string {
 	for _, l := range s.lines {
@@ -312,7 +315,7 @@ func (s *saying) subcommand() string {
 			return strings.TrimSpace(command)
 		}
 		found := serverCommand().FindStringSubmatch(strings.TrimPrefix(l.text, program+" ")) // yargs repeats it
-		if found == nil || !l.help {
+		if found == nil || !l.help || len(l.raw)-len(strings.TrimLeft(l.raw, " ")) > maxIndent {
 			continue
 		}
 		if name := cmp.Or(found[1], found[2]); listed == "" || strings.Contains(name, "mcp") {
@@ -432,8 +435,8 @@ func (s *saying) advice(head int, c *Cause) []string {
 		switch {
 		case c.Kind != Subcommand || len(c.Fixes)+len(fixes) > 0:
 		case slices.ContainsFunc(s.all, commandsHeading().MatchString):
-			fixes = []string{"none of the sub-commands that it prints sounds like a server's: it may be no MCP server; " +
-				"its page says what to start"}
+			fixes = []string{"see on its page what to start: none of the sub-commands that it prints sounds like a " +
+				"server's, and it may be no MCP server"}
 		default:
 			fixes = generalFixes(c.Kind, c.Line)
 		}
