@@ -457,10 +457,10 @@ func (s *saying) advice(head int, c *Cause) []string {
 // saidFixes are for a line from which no rule knows what to do.
 func (s *saying) saidFixes(line string) []string {
 	const where = " in args or env of this server: "
-	if mistake().MatchString(line) && s.place() != "" {
-		return nil // the place is hint enough
-	}
 	if mistake().MatchString(line) {
+		if s.place() != "" {
+			return nil // the place is hint enough
+		}
 		return []string{
 			"use another version of the server, or of what runs it: this is a fault in its own code",
 			"tell the server's author",
