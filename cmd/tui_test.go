@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/adrg/xdg"
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/console"
@@ -51,7 +52,9 @@ func TestFillKeepsWhatIsWrong(t *testing.T) {
 
 // The doctor of the terminal interface reaches servers as toolx doctor does, here by --insecure.
 func TestExamineOneOverHTTP(t *testing.T) {
+	t.Cleanup(xdg.Reload) // after the variable is what it was
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	xdg.Reload()
 	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		w.WriteHeader(http.StatusUnauthorized)
