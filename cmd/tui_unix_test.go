@@ -256,7 +256,7 @@ func TestTUIFirstServer(t *testing.T) {
 	w.press("echo $HOME", "enter")
 	w.await("neither an address nor a program")
 	w.press("\x15", "fakeserver --pids "+w.pids+" exit1-stderr", "enter") // ctrl+u clears the line
-	w.await("fakeserver ✗", "e edit its entry in $EDITOR", "doctor")
+	w.await("fakeserver ✗", "e edit its entry in $EDITOR", "doctor", "o open its log in $PAGER")
 	w.press("o")
 	if !within(func() bool { _, err := os.Stat(paged); return err == nil }) {
 		t.Error("the log was not opened")
