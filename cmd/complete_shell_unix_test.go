@@ -77,7 +77,8 @@ func TestShellsComplete(t *testing.T) {
 				t.Fatal(err)
 			}
 			folder, env := shellFolder(t)
-			env = append(env, "PS1=READY> ", "PROMPT=READY> ", "INPUTRC=/dev/null", "HISTFILE=", "NO_COLOR=1")
+			env = append(env, "PATH="+built(t, releasedPath),
+				"PS1=READY> ", "PROMPT=READY> ", "INPUTRC=/dev/null", "HISTFILE=", "NO_COLOR=1")
 			term := programOnTerminal(t, folder, env, program, shell.args...)
 			defer time.AfterFunc(time.Minute, func() { _ = term.cmd.Process.Kill() }).Stop()
 			term.await(`> `)

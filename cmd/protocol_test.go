@@ -384,10 +384,10 @@ func servedRequests(revision string) []string {
 	return append(lines, `{"jsonrpc":"2.0","id":`)
 }
 
-// run runs toolx in an empty folder with a home of its own.
+// run runs toolx as it is released in an empty folder with a home of its own.
 func run(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
-	cmd := exec.Command("toolx", args...)
+	cmd := exec.Command(buildToolx(t), args...)
 	cmd.Dir = emptyFolder(t)
 	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	cmd.Stdin = strings.NewReader(stdin)

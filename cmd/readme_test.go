@@ -45,6 +45,7 @@ func TestReadme(t *testing.T) {
 		}
 		shell := exec.Command("sh", "-c", command)
 		shell.Dir, shell.Env = "..", append(os.Environ(), homeVariables(home)...)
+		shell.Env = append(shell.Env, "PATH="+built(t, releasedPath))
 		if out, err := shell.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", command, err, out)
 		}

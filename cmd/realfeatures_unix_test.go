@@ -9,7 +9,8 @@ func TestRealServerFeaturesOverHTTP(t *testing.T) {
 	t.Parallel()
 	for transport, path := range map[string]string{"streamableHttp": "/mcp", "sse": "/sse"} {
 		t.Run(transport, func(t *testing.T) {
-			checkFeatures(t, "--url", startEverything(t, serversFolder(t), transport)+path)
+			all := func([]string) bool { return true }
+			checkFeatures(t, all, "--url", startEverything(t, serversFolder(t), transport)+path)
 		})
 	}
 }

@@ -26,6 +26,10 @@ import (
 // TestMain makes the test binary serve as toolx, when it is called by that name: every test of this package runs real
 // processes.
 func TestMain(m *testing.M) {
+	// A config's "toolx" is the program that reads it. The first argument of a test is a flag.
+	if strings.Contains(filepath.Base(os.Args[0]), ".test") && len(os.Args) > 1 && os.Args[1][0] != '-' {
+		os.Exit(cmd.Main(console.System(), os.Args[1:]))
+	}
 	testscript.Main(suite{m}, map[string]func(){
 		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
 		"crashing":     func() { os.Exit(cmd.MainThatCrashes(console.System(), os.Args[1], os.Args[2:])) },
@@ -69,20 +73,15 @@ func buildFake() error {
 	return err
 }
 
-// TestScript runs what users type: every verb, every exit code, and what is wrong
-// with config, arguments and servers. What a script proves stands in its comments.
-//
-// Besides testscript's own commands, scripts have
-//
-//	exits CODE PROGRAM ARG…  the program ends with exactly this exit code
-//	jq FILE EXPR             the one JSON value in a file (or stdout) is as EXPR demands
-//	append FILE TEXT [N]     add text, with Go's escapes, to a file, N times
-//
-// and a server of the fake's modes is "fakeserver MODE…"; "fakeprovider ANSWER… --
-// toolx ask …" is toolx with a model at its side.
-func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "testdata", "script"),
+// TestProcesses is as TestScript, with a process for each program, and several scripts at a time.
+func TestProcesses(t *testing.T) {
+	testscript.Run(t, scriptParams(t, filepath.Join("..", "testdata", "processes")))
+}
+
+func scriptParams(t *testing.T, folder string) testscript.Params {
+	t.Helper()
+	return testscript.Params{
+		Dir:                 folder,
 		WorkdirRoot:         emptyFolder(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -92,13 +91,12 @@ func TestScript(t *testing.T) {
 			"jq":     jq,
 			"append": appendText,
 		},
-	})
+	}
 }
 
 // raced matches the scripts that run toolx under the race detector, if the tests are: in them it does several things at
 // a time. The others run it as it is released, which starts in a third of the time.
-var raced = regexp.MustCompile(`^script-(ask-follow|call-(batch|hang|streams|task)|dev|doctor-visit|floods|` +
-	`list-tools|proxy-frames|serve-|session|tasks|watch)`)
+var raced = regexp.MustCompile(`^script-(ask-follow|doctor-visit|serve-http|session-slow)$`)
 
 // isolate gives a script a home of its own, whose config switches the warning of slow
 // calls off, which a busy machine would add to any call. $CHECKOUT is the repository.
@@ -110,17 +108,23 @@ func isolate(env *testscript.Env) error {
 	}
 	env.Vars = append(append(env.Vars, homeVariables(home)...), "CHECKOUT="+checkout)
 	if !raced.MatchString(filepath.Base(env.WorkDir)) {
-		toolx, err := builtToolx()
+		path, err := releasedPath()
 		if err != nil {
 			return err
 		}
-		env.Setenv("PATH", filepath.Dir(toolx)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+		env.Setenv("PATH", path)
 	}
 	folder := filepath.Join(home, "config", "toolx")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(folder, "config.yaml"), []byte("defaults: {slow: none}\n"), 0o600)
+}
+
+// releasedPath returns a PATH on which toolx is as it is released.
+func releasedPath() (string, error) {
+	toolx, err := builtToolx()
+	return filepath.Dir(toolx) + string(filepath.ListSeparator) + os.Getenv("PATH"), err
 }
 
 // emptyFolder is a folder to run toolx in, or below. The search for a config goes
@@ -155,10 +159,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARG…")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
 	got := 0
-	err = ts.Exec(args[1], args[2:]...)
+	err := ts.Exec(args[1], args[2:]...)
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -166,9 +168,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	case err != nil:
 		ts.Fatalf("%v", err)
 	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
+	wantCode(ts, args[0], got)
 }
 
 // jq wants EXPR to be true of the JSON in a file.

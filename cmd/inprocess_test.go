@@ -1,0 +1,162 @@
+package cmd_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/adrg/xdg"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"toolx/cmd"
+	"toolx/pkg/console"
+)
+
+// TestScript runs what users type: every verb, every exit code, and what is wrong
+// with config, arguments and servers. What a script proves stands in its comments.
+//
+// Besides testscript's own commands, scripts have
+//
+//	exits CODE PROGRAM ARG…  the program ends with exactly this exit code
+//	jq FILE EXPR             the one JSON value in a file (or stdout) is as EXPR demands
+//	append FILE TEXT [N]     add text, with Go's escapes, to a file, N times
+//
+// and a server of the fake's modes is "fakeserver MODE…"; "fakeprovider ANSWER… --
+// toolx ask …" is toolx with a model at its side.
+//
+// The toolx of "exits CODE toolx ARG… [< FILE]" runs in the test's own process: it needs a tenth of the time of a
+// process, and is under the race detector if the tests are. The working folder and the environment are those of the
+// process, so that one script runs after the other. What must be a process, or waits for long, is in TestProcesses.
+func TestScript(t *testing.T) {
+	restoreProcess(t)
+	params := scriptParams(t, filepath.Join("..", "testdata", "script"))
+	setup := params.Setup
+	params.Setup = func(env *testscript.Env) error {
+		if err := setup(env); err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+		script, err := os.ReadFile(filepath.Join(params.Dir, name+".txtar"))
+		if err != nil {
+			return err
+		}
+		env.Values[variables{}] = variablesOf(env.Vars, string(script))
+		return nil
+	}
+	params.Cmds["exits"] = func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 || args[1] != "toolx" {
+			exits(ts, neg, args)
+			return
+		}
+		wantCode(ts, args[0], runHere(ts, args[2:]))
+	}
+	testscript.RunT(oneByOne{t}, params)
+}
+
+// oneByOne is a test whose scripts do not run beside each other.
+type oneByOne struct{ *testing.T }
+
+func (oneByOne) Parallel()     {}
+func (oneByOne) Verbose() bool { return testing.Verbose() }
+
+func (t oneByOne) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { f(oneByOne{t}) })
+}
+
+// restoreProcess gives the process its folder, its environment and its limit of memory back when the test ends.
+func restoreProcess(t *testing.T) {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment, limit := os.Environ(), debug.SetMemoryLimit(-1)
+	t.Cleanup(func() {
+		debug.SetMemoryLimit(limit)
+		if err := os.Chdir(folder); err != nil {
+			t.Fatal(err)
+		}
+		setEnvironment(t.Fatal, environment)
+	})
+}
+
+// setEnvironment makes variables, written NAME=VALUE, the process's only ones.
+func setEnvironment(fatal func(...any), environment []string) {
+	os.Clearenv()
+	for _, v := range environment {
+		// On Windows a name may begin with "=".
+		if i := strings.Index(v[1:], "=") + 1; i > 0 {
+			if err := os.Setenv(v[:i], v[i+1:]); err != nil {
+				fatal(err)
+			}
+		}
+	}
+	xdg.Reload()
+}
+
+// variables is the key of the names of the variables that a script has, or sets with env: testscript tells none.
+type variables struct{}
+
+var envCommand = regexp.MustCompile(`(?m)^(?:\[.*\] )?env (.*)$`)
+
+func variablesOf(set []string, script string) (names []string) {
+	for _, m := range envCommand.FindAllStringSubmatch(script, -1) {
+		set = append(set, strings.Fields(m[1])...)
+	}
+	for _, v := range set {
+		if name, _, found := strings.Cut(strings.TrimPrefix(v, "'"), "="); found && name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// runHere runs toolx in this process as testscript runs a program, and returns its exit code. Standard input is empty,
+// unless the arguments end with "< FILE".
+func runHere(ts *testscript.TestScript, args []string) int {
+	stdin := ""
+	if n := len(args) - 2; n >= 0 && args[n] == "<" {
+		stdin, args = ts.ReadFile(args[n+1]), args[:n]
+	}
+	back, err := os.Getwd()
+	ts.Check(err)
+	folder := ts.MkAbs(".")
+	environment := []string{"PWD=" + folder}
+	for _, name := range ts.Value(variables{}).([]string) {
+		if value := ts.Getenv(name); value != "" { // an empty one cannot be told from one that is not set yet
+			environment = append(environment, name+"="+value)
+		}
+	}
+	ts.Check(os.Chdir(folder))
+	defer func() { ts.Check(os.Chdir(back)) }()
+	setEnvironment(func(why ...any) { ts.Fatalf("%v", why) }, environment)
+	out, errs := &lockedWriter{to: ts.Stdout()}, &lockedWriter{to: ts.Stderr()}
+	return cmd.Main(console.New(strings.NewReader(stdin), out, errs), args)
+}
+
+// lockedWriter may be written to by a server's process and by toolx at the same time, as a file may.
+type lockedWriter struct {
+	lock sync.Mutex
+	to   io.Writer
+}
+
+func (w *lockedWriter) Write(data []byte) (int, error) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return w.to.Write(data)
+}
+
+// wantCode fails a script that has not got the exit code that it wants.
+func wantCode(ts *testscript.TestScript, want string, got int) {
+	code, err := strconv.Atoi(want)
+	ts.Check(err)
+	if got != code {
+		ts.Fatalf("exit code %d, want %d", got, code)
+	}
+}
