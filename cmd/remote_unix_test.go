@@ -46,7 +46,7 @@ func TestRealServersOverHTTP(t *testing.T) {
 			}
 			remote.url = startEverything(t, folder, transport) + path
 			remote.checkList(t, folder, toolx, names)
-			remote.checkCalls(t, folder, toolx, want)
+			remote.checkCalls(t, folder, toolx, newPlace(t), want)
 		})
 	}
 }

@@ -49,6 +49,11 @@ func (s suite) Run() int {
 		panic(err)
 	}
 	debug.SetGCPercent(400) // else the collector takes a third of what these tests take of a processor
+	// To keep the result, go test would look at each of the 300,000 files and variables that these tests ask for. What
+	// they run is not Go alone, so that a kept result would say little.
+	if err := flag.Set("test.testlogfile", ""); err != nil {
+		panic(err)
+	}
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {

@@ -914,17 +914,6 @@ func newCountingServer(t *testing.T) *httptest.Server {
 	return far
 }
 
-// shortRuntimeDir returns a folder for sockets that is removed when the test ends.
-func shortRuntimeDir(t *testing.T) string {
-	t.Helper()
-	folder, err := os.MkdirTemp("/tmp", "tx") // the path of a socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	return folder
-}
-
 // TestSessionLogins proves that the holder gets new tokens, once for however many calls meet a 401, and that nothing of
 // them is written beside its socket.
 func TestSessionLogins(t *testing.T) {
