@@ -27,7 +27,8 @@ import (
 // processes.
 func TestMain(m *testing.M) {
 	// A config's "toolx" is the program that reads it. The first argument of a test is a flag.
-	if strings.Contains(filepath.Base(os.Args[0]), ".test") && len(os.Args) > 1 && os.Args[1][0] != '-' {
+	if strings.Contains(filepath.Base(os.Args[0]), ".test") && len(os.Args) > 1 &&
+		!strings.HasPrefix(os.Args[1], "-") {
 		os.Exit(cmd.Main(console.System(), os.Args[1:]))
 	}
 	testscript.Main(suite{m}, map[string]func(){
@@ -49,8 +50,8 @@ func (s suite) Run() int {
 		panic(err)
 	}
 	debug.SetGCPercent(400) // else the collector takes a third of what these tests take of a processor
-	// To keep the result, go test would look at each of the 300,000 files and variables that these tests ask for. What
-	// they run is not Go alone, so that a kept result would say little.
+	// To keep the result, go test would look at all that these tests asked for, 300,000 times. What they run is not Go
+	// alone, so that a kept result would say little.
 	if err := flag.Set("test.testlogfile", ""); err != nil {
 		panic(err)
 	}
