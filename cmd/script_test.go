@@ -26,16 +26,17 @@ import (
 // TestMain makes the test binary serve as toolx, when it is called by that name: every test of this package runs real
 // processes.
 func TestMain(m *testing.M) {
-	// A config's "toolx" is the program that reads it. The first argument of a test is a flag.
-	if strings.Contains(filepath.Base(os.Args[0]), ".test") && len(os.Args) > 1 &&
-		!strings.HasPrefix(os.Args[1], "-") {
-		os.Exit(cmd.Main(console.System(), os.Args[1:]))
-	}
-	testscript.Main(suite{m}, map[string]func(){
+	programs := map[string]func(){
 		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
 		"crashing":     func() { os.Exit(cmd.MainThatCrashes(console.System(), os.Args[1], os.Args[2:])) },
 		"fakeprovider": func() { os.Exit(fakeProvider(os.Args[1:])) },
-	})
+	}
+	// A config's "toolx" is the program that reads it: this one, in TestScript. A test's first argument is a flag.
+	_, named := programs[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]
+	if !named && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		programs["toolx"]()
+	}
+	testscript.Main(suite{m}, programs)
 }
 
 // suite is the tests of this package.
