@@ -34,7 +34,8 @@ import (
 // process, and is under the race detector if the tests are. The working folder and the environment are those of the
 // process, so that one script runs after the other. What must be a process, or waits for long, is in TestProcesses.
 func TestScript(t *testing.T) {
-	restoreProcess(t)
+	limit := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(limit) // which toolx sets
 	params := scriptParams(t, filepath.Join("..", "testdata", "script"))
 	setup := params.Setup
 	params.Setup = func(env *testscript.Env) error {
@@ -69,32 +70,13 @@ func (t oneByOne) Run(name string, f func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { f(oneByOne{t}) })
 }
 
-// restoreProcess gives the process its folder, its environment and its limit of memory back when the test ends.
-func restoreProcess(t *testing.T) {
-	t.Helper()
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	environment, limit := os.Environ(), debug.SetMemoryLimit(-1)
-	t.Cleanup(func() {
-		debug.SetMemoryLimit(limit)
-		if err := os.Chdir(folder); err != nil {
-			t.Fatal(err)
-		}
-		setEnvironment(t.Fatal, environment)
-	})
-}
-
 // setEnvironment makes variables, written NAME=VALUE, the process's only ones.
-func setEnvironment(fatal func(...any), environment []string) {
+func setEnvironment(ts *testscript.TestScript, environment []string) {
 	os.Clearenv()
 	for _, v := range environment {
 		// On Windows a name may begin with "=".
 		if i := strings.Index(v[1:], "=") + 1; i > 0 {
-			if err := os.Setenv(v[:i], v[i+1:]); err != nil {
-				fatal(err)
-			}
+			ts.Check(os.Setenv(v[:i], v[i+1:]))
 		}
 	}
 	xdg.Reload()
@@ -134,8 +116,12 @@ func runHere(ts *testscript.TestScript, args []string) int {
 		}
 	}
 	ts.Check(os.Chdir(folder))
-	defer func() { ts.Check(os.Chdir(back)) }()
-	setEnvironment(func(why ...any) { ts.Fatalf("%v", why) }, environment)
+	before := os.Environ()
+	defer func() {
+		setEnvironment(ts, before)
+		ts.Check(os.Chdir(back))
+	}()
+	setEnvironment(ts, environment)
 	out, errs := &lockedWriter{to: ts.Stdout()}, &lockedWriter{to: ts.Stderr()}
 	return cmd.Main(console.New(strings.NewReader(stdin), out, errs), args)
 }
