@@ -11,38 +11,61 @@ import (
 	"testing"
 )
 
-// TestListsStaySmall follows lists without end up to a limit of 16 MiB: they are printed as far as they came, and what
-// is parsed of a tool's schema is not kept.
+// TestListsStaySmall follows a list of resources without end, up to its limit of 64 MiB.
 func TestListsStaySmall(t *testing.T) {
 	t.Parallel()
-	folder := emptyFolder(t)
-	config := `servers:
-  huge: {command: fakeserver, args: [resources-huge], maxMessage: 16MiB}
-  wide: {command: fakeserver, args: [pages-wide], maxMessage: 16MiB}
-`
-	if err := os.WriteFile(filepath.Join(folder, "toolx.yaml"), []byte(config), 0o600); err != nil {
+	for _, flags := range [][]string{{}, {"--json"}} {
+		peak := filepath.Join(t.TempDir(), "peak")
+		args := append([]string{peak, buildToolx(t), "resources", "list"}, flags...)
+		cmd := exec.Command(measured(t), append(args, "--", "fakeserver", "resources-huge")...)
+		var stderr strings.Builder
+		listed := &finder{text: "test://0/2999"}
+		cmd.Stdout, cmd.Stderr, cmd.Dir = listed, &stderr, emptyFolder(t)
+		if err := cmd.Run(); err != nil || !listed.found ||
+			!strings.Contains(stderr.String(), "over the limit of 64.0 MiB") {
+			t.Errorf("%q: %v, %d bytes; %s", flags, err, listed.size, stderr.String())
+		}
+		if size := peakOf(t, peak); size > 256<<20 {
+			t.Errorf("%q: %d MiB at its largest", flags, size>>20)
+		}
+	}
+}
+
+// finder is a writer that searches what is written for a text, and keeps nothing else of it.
+type finder struct {
+	text  string
+	found bool
+	size  int // of all that was written, in bytes
+	kept  []byte
+}
+
+func (f *finder) Write(p []byte) (int, error) {
+	f.size += len(p)
+	f.kept = append(f.kept, p...)
+	f.found = f.found || bytes.Contains(f.kept, []byte(f.text))
+	f.kept = append(f.kept[:0], f.kept[max(0, len(f.kept)-len(f.text)):]...)
+	return len(p), nil
+}
+
+// TestListOfWideToolsStaysSmall lists tools whose schemas together are 16 MiB: what is parsed of one is not kept.
+func TestListOfWideToolsStaysSmall(t *testing.T) {
+	t.Parallel()
+	peak := filepath.Join(t.TempDir(), "peak")
+	cmd := exec.Command(measured(t), peak, buildToolx(t), "list", "wide")
+	var stderr strings.Builder
+	cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
+	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
+	config := "servers: {wide: {command: fakeserver, args: [pages-wide], maxMessage: 16MiB}}\n"
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "toolx.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for args, test := range map[string]struct {
-		want string
-		most int64 // MiB
-	}{
-		"resources list huge":        {"test://0/2999", 192},
-		"resources list huge --json": {"test://0/2999", 192},
-		"list wide":                  {"p99?: any", 128},
-	} {
-		peak := filepath.Join(t.TempDir(), "peak")
-		cmd := exec.Command(measured(t), append([]string{peak, buildToolx(t)}, strings.Fields(args)...)...)
-		var stderr strings.Builder
-		cmd.Stderr, cmd.Dir, cmd.Env = &stderr, folder, append(os.Environ(), homeVariables(t.TempDir())...)
-		listed, err := cmd.Output()
-		if err != nil || !bytes.Contains(listed, []byte(test.want)) ||
-			!strings.Contains(stderr.String(), "over the limit of 16.0 MiB") {
-			t.Errorf("%s: %v, %d bytes; %s", args, err, len(listed), stderr.String())
-		}
-		if size := peakOf(t, peak); size > test.most<<20 {
-			t.Errorf("%s: %d MiB at its largest", args, size>>20)
-		}
+	listed, err := cmd.Output()
+	if err != nil || !strings.Contains(string(listed), "p99?: any") ||
+		!strings.Contains(stderr.String(), "over the limit of 16.0 MiB") {
+		t.Errorf("%v, %d bytes; %s", err, len(listed), stderr.String())
+	}
+	if size := peakOf(t, peak); size > 128<<20 {
+		t.Errorf("%d MiB at its largest", size>>20)
 	}
 }
 
