@@ -30,9 +30,9 @@ import (
 // and a server of the fake's modes is "fakeserver MODE…"; "fakeprovider ANSWER… --
 // toolx ask …" is toolx with a model at its side.
 //
-// The toolx of "exits CODE toolx ARG… [< FILE]" runs in the test's own process: it needs a tenth of the time of a
-// process, and is under the race detector if the tests are. The working folder and the environment are those of the
-// process, so that one script runs after the other. What must be a process, or waits for long, is in TestProcesses.
+// "exits CODE toolx ARG… [< FILE]" runs toolx in the test's own process: that takes a tenth of the time that a process
+// of its own takes, and is under the race detector if the tests are. A process has one working folder and one
+// environment, so the scripts run one after the other. TestProcesses has those that need processes or wait for long.
 func TestScript(t *testing.T) {
 	limit := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(limit) // which toolx sets
@@ -60,7 +60,7 @@ func TestScript(t *testing.T) {
 	testscript.RunT(oneByOne{t}, params)
 }
 
-// oneByOne is a test whose scripts do not run beside each other.
+// oneByOne is a test whose scripts run one after the other.
 type oneByOne struct{ *testing.T }
 
 func (oneByOne) Parallel()     {}
@@ -87,6 +87,7 @@ type variables struct{}
 
 var envCommand = regexp.MustCompile(`(?m)^(?:\[.*\] )?env (.*)$`)
 
+// variablesOf returns the names of variables, each written NAME=VALUE, and of those that a script sets.
 func variablesOf(set []string, script string) (names []string) {
 	for _, m := range envCommand.FindAllStringSubmatch(script, -1) {
 		set = append(set, strings.Fields(m[1])...)

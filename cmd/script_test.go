@@ -80,11 +80,12 @@ func buildFake() error {
 	return err
 }
 
-// TestProcesses is as TestScript, with a process for each program, and several scripts at a time.
+// TestProcesses runs scripts like those of TestScript, with a process for each program, and several scripts at a time.
 func TestProcesses(t *testing.T) {
 	testscript.Run(t, scriptParams(t, filepath.Join("..", "testdata", "processes")))
 }
 
+// scriptParams returns what the scripts of a folder have in common.
 func scriptParams(t *testing.T, folder string) testscript.Params {
 	t.Helper()
 	return testscript.Params{

@@ -63,7 +63,7 @@ func openProgram(t *testing.T, columns, rows int, program string, args ...string
 	w.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	w.cmd.Env = append(w.cmd.Env, "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=",
 		"GORACE=atexit_sleep_ms=0",
-		"PATH="+filepath.Dir(buildToolx(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		"PATH="+built(t, releasedPath))
 	master, err := pty.StartWithSize(w.cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
 	if err != nil {
 		t.Fatal(err)
