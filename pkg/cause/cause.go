@@ -139,7 +139,9 @@ func of(o Output) *Cause {
 	if c == nil && o.Done && said.noReason(head) {
 		return &Cause{
 			Kind: Other, What: "it ended without an error, as a program that is no server",
-			Fixes: []string{"add to args the sub-command or the flag that makes it an MCP server: see its help"},
+			Fixes: []string{
+				"see its page and its --help: it may want a sub-command or a flag in args of this server, or be no MCP server",
+			},
 		}
 	}
 	if c == nil && head >= 0 {

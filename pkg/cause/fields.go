@@ -16,6 +16,10 @@ var fieldFault = expression(`(\w+)["']?: ?(?:\{ ?["']?_errors["']?: ?)?\[ ?(?:'(
 var lineFault = expression(
 	`^[-*• ]*(?:[\w-]+\.)*(\w+): ((?:Invalid input: )?[Ee]xpected \w+, received (?:undefined|null|NaN)|Required)$`)
 
+// listedFault matches the same of variables in a list on one line.
+var listedFault = expression(
+	`\b([A-Z][A-Z0-9]*_[A-Z0-9_]+): ((?:Invalid input: )?[Ee]xpected \w+, received (?:undefined|null|NaN)|Required\b)`)
+
 // zodFault matches zod's words for people about one value that is missing: "✖ Invalid input: expected string, received
 // undefined → at API_KEY", and pydantic's: "api_key Field required [type=missing, …".
 var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required) → at (?:[\w-]+\.)*(\w+)|` +
@@ -35,6 +39,9 @@ func (s *saying) namedFaults() []namedFault {
 		if match := lineFault().FindStringSubmatch(strings.TrimSpace(line)); match != nil {
 			found = append(found, namedFault{match[1], match[2]})
 		}
+	}
+	for _, match := range listedFault().FindAllStringSubmatch(text, -1) {
+		found = append(found, namedFault{match[1], match[2]})
 	}
 	for _, match := range zodFault().FindAllStringSubmatch(text, -1) {
 		name := match[2] + strings.ToUpper(match[3]) // pydantic reads variables for fields in small letters

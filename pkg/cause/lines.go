@@ -211,13 +211,15 @@ var (
 		`\[[^\][]{1,60}\]:?|` + // a process, a name, a time
 		`\(\d+\):?|` +
 		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]*|` +
-		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|` +
+		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|\d{1,2}:\d\d[AP]M|` +
 		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
 		`[›❯>|•✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
 		`- [\w.]+ -|-` +
 		`)\s+`)
-	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERR|error\]|fatal\])\]?|\[?(WARN(?:ING)?|warn(?:ing)?)\]?|` +
-		`\[?(INFO|DEBUG|TRACE|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:[:|\s-]+|:[\w.]*:\s*)`)
+	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|fatal\])\]?|` +
+		`\[?(WARN(?:ING)?|WRN|warn(?:ing)?)\]?|` +
+		`\[?(INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)` +
+		`(?:[:|\s-]+|:[\w.]*:\s*|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
 	marked  = expression(`^\s*(?:[✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
 	logPair = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
 	member  = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
@@ -437,7 +439,7 @@ func (s *saying) following(head int) string {
 var warnLevel = expression(`\[(?i:warn(?:ing)?)\]`)
 
 // errorPrefix is what a quoted line can do without.
-var errorPrefix = expression(`^(?:(?i:uncaught )?(?:exception: )?Error|(?i:fatal error|error|fatal|problem)(?: in main\(\))?|[\w.]+: error): +`)
+var errorPrefix = expression(`^(?:(?i:uncaught )?(?:exception: )?Error|(?i:fatal error|errors?|fatal|problem)(?: in main\(\))?|[\w.]+: error): +`)
 
 // bare returns a line without the words that only say that it is an error.
 func bare(text string) string {

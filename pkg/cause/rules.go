@@ -398,7 +398,7 @@ var commandsHeading = expression(`(?i)^\s*(?:available |sub-?)?commands:?\s*$`)
 // advises matches a line in which the server says what to do.
 var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
 	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|upgrade\b|you (?:can|must|need)\b|example:)|` +
-	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S`)
+	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S`)
 
 // otherWay matches a line about a missing variable that names a command or a login in its place.
 var otherWay = expression(`(?i)\brun:? [\x60'"]?\w|\b(?:log|sign)[ -]?in\b|\bauthenticate\b`)
@@ -420,7 +420,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 	}
 	said := bare(c.Line)
 	if at := advises().FindStringIndex(said); at != nil && head >= 0 && c.Kind != Variable && len(c.Fixes) == 0 {
-		fixes = append(fixes, "do what it says: "+words.Shorten(strings.TrimLeft(said[at[0]:], " .,!"), 200))
+		fixes = append(fixes, "do what it says: "+words.Shorten(strings.TrimLeft(said[at[0]:], " .,!:"), 200))
 	}
 	for i := head + 1; i < min(len(s.lines), head+following) && len(fixes) < most; i++ {
 		l := s.lines[i]

@@ -106,8 +106,7 @@ func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 // one is needed. Variables to which environ gives a value are left out, and a group that is complete satisfies all.
 // Where settings is set, no words have to say that a name is missing which a setting has.
 func missing(text string, environ []string, settings bool) [][]string {
-	flat := strings.Join(strings.Fields(text), " ")
-	flat = sharedPrefix().ReplaceAllString(flat, "$1$2 and $1$3")
+	flat, lines := flattened(text)
 	lower := lowerASCII(flat)
 	phrases := phrasePlaces(lower)
 	var groups [][]string
@@ -126,7 +125,7 @@ func missing(text string, environ []string, settings bool) [][]string {
 		if reached >= 0 {
 			between = besideFlag().ReplaceAllString(lower[reached:at], "")
 		}
-		listed := reached >= 0 && len(between) <= listReach
+		listed := reached >= 0 && (len(between) <= listReach || nextLine(lines, reached, at))
 		if !near && !listed {
 			continue
 		}
@@ -164,6 +163,26 @@ func missing(text string, environ []string, settings bool) [][]string {
 	return unset(groups, environ)
 }
 
+// flattened returns a text as one line, with names that share a prefix in full, and where each of its lines begins.
+func flattened(text string) (flat string, lines []int) {
+	var whole strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		if whole.Len() > 0 {
+			whole.WriteByte(' ')
+		}
+		lines = append(lines, whole.Len())
+		whole.WriteString(sharedPrefix().ReplaceAllString(line, "$1$2 and $1$3"))
+	}
+	return whole.String(), lines
+}
+
+// nextLine reports whether a place is the beginning of the line after the one that another place is in.
+func nextLine(lines []int, from, to int) bool {
+	at, begins := slices.BinarySearch(lines, to)
+	return begins && at > 0 && lines[at-1] < from
+}
+
 var (
 	// deficient and unsetBehind match what stands before and behind names of which a program lacks "one or the other".
 	deficient   = expression(`\b(?:missing|no) (?:[\w-]+ ){0,2}[\x60'"]?$`)
@@ -199,7 +218,9 @@ func unset(groups [][]string, environ []string) [][]string {
 // alternative reports whether the text between two names means that one of them is enough.
 func alternative(between string) bool {
 	trimmed := strings.Trim(between, " `'\"")
-	return orWord().MatchString(trimmed) || strings.HasPrefix(trimmed, "/") || trimmed == "|"
+	// A slash farther on begins a path.
+	slash := strings.HasPrefix(trimmed, "/") && len(trimmed) <= listReach
+	return orWord().MatchString(trimmed) || slash || trimmed == "|"
 }
 
 // besideFlag matches a flag that is named as another way to give a variable: --url or API_URL, API_URL or --url.

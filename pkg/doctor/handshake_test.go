@@ -88,6 +88,40 @@ func TestARefusedRevision(t *testing.T) {
 	}
 }
 
+// TestAProgramThatIsNoServer shows what is said of a program that speaks JSON-RPC and does not know initialize, unless
+// it says why.
+func TestAProgramThatIsNoServer(t *testing.T) {
+	for stderr, want := range map[string]string{
+		"":                     "server does not know initialize, with which every session begins",
+		"the database is gone": "server does not know initialize, with which every session begins",
+		"API_KEY is not set":   "",
+	} {
+		refusal := &evidence.Exchange{
+			Method: "initialize", Sent: json.RawMessage(`{}`), Frame: json.RawMessage(`{}`),
+			Error: json.RawMessage(`{"code":-32601,"message":"Method not found"}`),
+		}
+		failure := &servers.Failure{Ending: servers.EndingRefused, StderrTail: []string{stderr}}
+		e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{refusal}, Failure: failure})
+		e.Launch.Command = "made"
+		title := ""
+		for _, f := range ask("initialize-refused")(e) {
+			title = f.Title
+		}
+		if title != want {
+			t.Errorf("%q: %q, want %q", stderr, title, want)
+		}
+	}
+}
+
+// TestTheRefusalComesFirst shows that what a server prints beside its refusal of initialize is not the cause.
+func TestTheRefusalComesFirst(t *testing.T) {
+	report := Judge(examineFake(t, shortOptions(), "banner", "list-error", "--on", "initialize"), Selection{})
+	first, polluted := report.Findings[0], findingsOf(t, report, "stdout-pollution")
+	if first.ID != "initialize-refused" || polluted == nil {
+		t.Errorf("first: %s %q; pollution: %+v", first.ID, first.Title, polluted)
+	}
+}
+
 // TestASlowStartIsNoFault shows that the time for the first question begins when the
 // server can read it.
 func TestASlowStartIsNoFault(t *testing.T) {

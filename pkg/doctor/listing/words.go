@@ -21,7 +21,7 @@ func ChangingWord(name string) string {
 
 // ChangingVerb returns the verb of a tool's name if that says that the tool changes something, or nothing: deleteNote,
 // note_write. Only the first word is a verb for sure, and the last if it is no noun as well; a name with a word of
-// reading in it reads: domains_getIncomingMove.
+// reading in it reads: domains_getIncomingMove. What is created may be no more than the answer: create_link.
 func ChangingVerb(name string) string {
 	words := NameWords(name)
 	if len(words) == 0 || slices.ContainsFunc(words, isReading) {
@@ -29,7 +29,7 @@ func ChangingVerb(name string) string {
 	}
 	nouns := []string{"move", "drop", "update", "edit", "purge", "kill", "create", "insert"} // git_move, last_update
 	switch last := words[len(words)-1]; {
-	case isChanging(words[0]):
+	case isChanging(words[0]) && words[0] != "create":
 		return words[0]
 	case isChanging(last) && !slices.Contains(nouns, last):
 		return last

@@ -213,34 +213,3 @@ func askRequestBeforeInit(e *evidence.Evidence) []check.Finding {
 	}
 	return check.Sole(f)
 }
-
-// askInitializeRefused reports the answer that left the server without a session. A server that refuses initialize
-// and speaks the modern protocol has a session.
-func askInitializeRefused(e *evidence.Evidence) []check.Finding {
-	x := e.Initialized()
-	if e.Handshaken() || !x.Answered() || x.Error == nil {
-		return nil
-	}
-	f := check.At(x.Place(e.Clean), "initialize %s", x.Outcome())
-	message := evidence.MemberText(evidence.MemberAt(x.Error, "message"))
-	if message != "" {
-		f.Evidence += ": " + evidence.Cut(message)
-	}
-	data := evidence.MemberAt(x.Error, "data")
-	if data != nil {
-		f.Notes = []string{"data of the error: " + evidence.CutJSON(data)}
-	}
-	if strings.Contains(strings.ToLower(message), "version") || evidence.MemberAt(data, "supported") != nil {
-		asked := evidence.MemberText(evidence.MemberAt(x.Sent, "params", "protocolVersion"))
-		f.Title = fmt.Sprintf("server refuses initialize of revision %s, instead of offering its own", asked)
-		f.Fix = []string{
-			"in the server: answer initialize with the newest revision that it knows, whatever was asked for",
-			"update the server's SDK",
-		}
-		return []check.Finding{f}
-	}
-	if !f.NameCause(e.Cause(), "server refuses initialize") {
-		return nil
-	}
-	return []check.Finding{f}
-}

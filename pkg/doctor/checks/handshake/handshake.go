@@ -13,7 +13,6 @@ func Checks() []check.Check {
 	return []check.Check{
 		{ID: "era", Need: check.NeedHandshake, Ask: askEra},
 		{ID: "discover-breaks-server", Need: check.NeedProbe, Ask: askDiscoverBreaksServer},
-		{ID: "initialize-refused", Need: check.NeedProcess, Ask: askInitializeRefused},
 		{ID: "protocol-version-missing", Need: check.NeedProcess, Ask: askProtocolVersionMissing},
 		{ID: "protocol-version-format", Need: check.NeedProcess, Ask: askProtocolVersionFormat},
 		{ID: "protocol-version-unsupported", Need: check.NeedProcess, Ask: askVersionUnsupported},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -78,8 +79,9 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 func otherProgram(e *evidence.Evidence) string {
 	found, _ := e.NodePackage()
 	for _, name := range slices.Sorted(maps.Keys(found.Programs)) {
-		runs := name == cmdline.BaseName(e.Launch.Command) || slices.Contains(e.Launch.Args, name) ||
-			cmdline.RealPath(found.Programs[name], found.Folder) == e.Script()
+		file := cmdline.RealPath(found.Programs[name], found.Folder)
+		name = path.Base(name) // npm leaves a scope out
+		runs := name == cmdline.BaseName(e.Launch.Command) || slices.Contains(e.Launch.Args, name) || file == e.Script()
 		if !runs && strings.Contains(name, "mcp") && !helper().MatchString(name) {
 			return "npx -y --package=" + found.Name + " " + name
 		}

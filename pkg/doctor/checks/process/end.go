@@ -57,7 +57,15 @@ func explainByCode(e *evidence.Evidence, launch *config.Resolved, died *servers.
 		}
 	}
 	unset := unsetSettings(cmdline.SourceOf(e.Script()), launch.Env)
-	if unset == "" {
+	switch {
+	case unset == "" && silent && died.How == "exit status 0":
+		f.Title = "server exits without an error or a word, as a program that is no server"
+		f.Fix = []string{
+			"see its page and its --help: it may want a sub-command or a flag in args of this server, or be no MCP server",
+			"in the server: write on stderr why it ends; if it should not, keep reading stdin until it is closed",
+		}
+		return
+	case unset == "":
 		return
 	}
 	if !silent {

@@ -11,6 +11,7 @@ func Checks() []check.Check {
 		{ID: "exit-during-request", Need: check.NeedProcess, Ask: askExitDuringRequest},
 		{ID: "truncated-message", Need: check.NeedProcess, Ask: askTruncatedMessage},
 		{ID: "handshake-timeout", Need: check.NeedProcess, Ask: askHandshakeTimeout},
+		{ID: "initialize-refused", Need: check.NeedProcess, Ask: askInitializeRefused},
 		{ID: "slow-start", Need: check.NeedHandshake, Ask: askSlowStart},
 		{ID: "output-buffered", Need: check.NeedProcess, Ask: askOutputBuffered},
 		{ID: "stdout-closed", Need: check.NeedProcess, Ask: askStdoutClosed},
