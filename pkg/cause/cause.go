@@ -136,7 +136,7 @@ func of(o Output) *Cause {
 	if o.Alive && (head < 0 || said.lines[head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
 		return nil
 	}
-	if c == nil && o.Done && said.noReason(head) {
+	if o.Done && (c == nil && said.noReason(head) || slices.ContainsFunc(said.all, finished().MatchString)) {
 		return &Cause{
 			Kind: Other, What: "it ended without an error, as a program that is no server",
 			Fixes: []string{
@@ -175,6 +175,9 @@ func (s *saying) noReason(head int) bool {
 	return head < 0 || s.lines[head].weight == silent ||
 		s.lines[head].weight <= hints && (len(s.lines) > long || slices.ContainsFunc(s.all, succeeded().MatchString))
 }
+
+// finished matches the line with which a program ends that has done all that it was made for.
+var finished = expression(`(?i)^\W*(?:all )?done\b[!.]`)
 
 // succeeded matches what a program says of itself that has done what it was made for, such as an installer.
 var succeeded = expression(`✅|\bsuccess(?:ful|fully)?\b`)

@@ -98,6 +98,9 @@ func LoaderOf(path string) string {
 	return ""
 }
 
+// TextFile is what FileKind says of a script that has no #! line.
+const TextFile = "a text file without #! line"
+
 // FileKind says in words what a file's first bytes are.
 func FileKind(path string) string {
 	begin := FileBeginning(path, 64)
@@ -125,7 +128,7 @@ func FileKind(path string) string {
 		}
 	}
 	if bytes.IndexByte(begin, 0) < 0 {
-		return "a text file without #! line"
+		return TextFile
 	}
 	return "of an unknown format"
 }
