@@ -1,11 +1,13 @@
 package doctor
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -57,7 +59,7 @@ func TestListeningSocketsAreFound(t *testing.T) {
 			continue
 		}
 		want := strings.ReplaceAll(listener.Addr().String(), "[::]", "0.0.0.0")
-		found := strings.Join(listening(processTree(os.Getpid())), "\n")
+		found := strings.Join(sockets(processTree(os.Getpid()), listening), "\n")
 		if !strings.Contains(strings.ReplaceAll(found, "[::]", "0.0.0.0"), want+" (pid ") {
 			t.Errorf("%s is not in %q", want, found)
 		}
@@ -65,22 +67,58 @@ func TestListeningSocketsAreFound(t *testing.T) {
 	}
 }
 
-func TestListenerLines(t *testing.T) {
-	for _, one := range []struct{ line, address, inode string }{
-		{"  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4026 1", "127.0.0.1:8080", "4026"},
-		{"  1: 00000000:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 77 1", "0.0.0.0:3000", "77"},
-		{"  2: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A 0:0 0:0 0 0 0 9 1", "[::1]:80", "9"},
-		{"  3: 0100007F:1F90 0100007F:A000 01 00000000:00000000 00:00000000 00000000  1000        0 4026 1", "", ""},
-		{"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode", "", ""},
-		{"", "", ""},
-	} {
-		address, inode, ok := listener(one.line)
-		if ok != (one.address != "") {
-			t.Errorf("%q: listens is %t", one.line, ok)
-			continue
+// TestConnectionsWithoutAnAnswerAreFound connects to a socket whose queue is full, which answers no more.
+func TestConnectionsWithoutAnAnswerAreFound(t *testing.T) {
+	const stream = syscall.SOCK_STREAM | syscall.SOCK_NONBLOCK | syscall.SOCK_CLOEXEC
+	open := func() int {
+		socket, err := syscall.Socket(syscall.AF_INET, stream, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if ok && (address.String() != one.address || inode != one.inode) {
-			t.Errorf("%q: %s with inode %s, want %s with %s", one.line, address, inode, one.address, one.inode)
+		t.Cleanup(func() { _ = syscall.Close(socket) })
+		return socket
+	}
+	server := open()
+	if err := syscall.Bind(server, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(server, 0); err != nil {
+		t.Fatal(err)
+	}
+	address, err := syscall.Getsockname(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if err := syscall.Connect(open(), address); err != nil && err != syscall.EINPROGRESS {
+			t.Fatal(err)
+		}
+	}
+	want := fmt.Sprintf("127.0.0.1:%d (pid %d)", address.(*syscall.SockaddrInet4).Port, os.Getpid())
+	state := stateOf(os.Getpid())
+	if !slices.Contains(state.Connecting, want) || !slices.Contains(state.Listening, want) {
+		t.Errorf("%s is not in both of %q and %q", want, state.Connecting, state.Listening)
+	}
+}
+
+func TestSocketLines(t *testing.T) {
+	for _, one := range []struct{ line, listens, connects, inode string }{
+		{"  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4026 1", "127.0.0.1:8080", "", "4026"},
+		{"  1: 00000000:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 77 1", "0.0.0.0:3000", "", "77"},
+		{"  2: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A 0:0 0:0 0 0 0 9 1", "[::1]:80", "", "9"},
+		{"  3: 0100007F:1F90 0100007F:A000 01 00000000:00000000 00:00000000 00000000  1000        0 4026 1", "", "", ""},
+		{"  4: 0200000A:A000 0500000A:1538 02 00000000:00000001 01:00000032 00000000  1000        0 4027 1", "", "10.0.0.5:5432", "4027"},
+		{"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode", "", "", ""},
+		{"", "", "", ""},
+	} {
+		for state, want := range map[socketState]string{listening: one.listens, connecting: one.connects} {
+			address, inode, ok := socketOf(one.line, state)
+			switch {
+			case ok != (want != ""):
+				t.Errorf("%q: in state %s is %t", one.line, state, ok)
+			case ok && (address.String() != want || inode != one.inode):
+				t.Errorf("%q: %s with inode %s, want %s with %s", one.line, address, inode, want, one.inode)
+			}
 		}
 	}
 }

@@ -217,6 +217,27 @@ func evidenceOf(run *evidence.Run) *evidence.Evidence {
 	return &evidence.Evidence{Server: &config.Server{Name: "made"}, Launch: &config.Resolved{}, Clean: run}
 }
 
+// TestConnectionsOfASilentServer shows that what a silent server waits for, or listens on, is in the title.
+func TestConnectionsOfASilentServer(t *testing.T) {
+	for want, stuck := range map[string]*evidence.ProcessState{
+		"": {}, // that of the check
+		"server does not answer initialize, and waits for a connection to 10.0.0.5:5432": {
+			Connecting: []string{"10.0.0.5:5432 (pid 7)"}, Listening: []string{"127.0.0.1:3000 (pid 7)"},
+		},
+		"server does not answer initialize on stdin, and listens on 127.0.0.1:3000": {
+			Listening: []string{"127.0.0.1:3000 (pid 7)"},
+		},
+	} {
+		e := evidenceOf(&evidence.Run{
+			Stuck: stuck, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
+		})
+		e.Launch.Command = "made"
+		if found := ask("handshake-timeout")(e); len(found) != 1 || found[0].Title != want {
+			t.Errorf("%+v: %+v, want %q", *stuck, found, want)
+		}
+	}
+}
+
 func TestSlowStart(t *testing.T) {
 	for _, one := range []struct {
 		took, again, queued time.Duration // again is of the second start, or 0

@@ -47,7 +47,7 @@ func sampleProcess(ctx context.Context, pid int, d time.Duration) *evidence.Proc
 	last := used(tree)
 	return &evidence.ProcessSample{
 		Over: time.Since(began), Processes: len(tree), RSS: memoryOf(tree),
-		CPU: max(0, last-first), Settled: max(0, last-middle), Listening: listening(tree),
+		CPU: max(0, last-first), Settled: max(0, last-middle), Listening: sockets(tree, listening),
 	}
 }
 
@@ -136,6 +136,8 @@ func stateOf(pid int) *evidence.ProcessState {
 	if wait, err := os.ReadFile(procPath(pid, "wchan")); err == nil && string(wait) != "0" {
 		state.Wait = string(wait)
 	}
+	tree := processTree(pid)
+	state.Listening, state.Connecting = sockets(tree, listening), sockets(tree, connecting)
 	return state
 }
 
@@ -243,8 +245,17 @@ func openFiles(pid int) map[string]bool {
 	return files
 }
 
-// listening are the addresses on which the processes of a tree accept TCP connections, each with the process that does.
-func listening(tree []evidence.Process) []string {
+// socketState is a state of a TCP socket as /proc/net/tcp has it (include/net/tcp_states.h of the kernel).
+type socketState string
+
+const (
+	listening  socketState = "0A"
+	connecting socketState = "02" // the other side has not answered yet
+)
+
+// sockets are the TCP sockets of the processes of a tree in a state: the addresses on which they listen, or those to
+// which they connect, each with the process that does.
+func sockets(tree []evidence.Process, state socketState) []string {
 	if len(tree) == 0 {
 		return nil
 	}
@@ -257,7 +268,7 @@ func listening(tree []evidence.Process) []string {
 		}
 	}
 	var found []string
-	for address, inode := range listeners(tree[0].PID) {
+	for address, inode := range socketsNear(tree[0].PID, state) {
 		if owner := owners["socket:["+inode+"]"]; owner != 0 {
 			found = append(found, fmt.Sprintf("%s (pid %d)", address, owner))
 		}
@@ -266,13 +277,13 @@ func listening(tree []evidence.Process) []string {
 	return slices.Compact(found)
 }
 
-// listeners are the TCP sockets that listen in the network of a process, and their inodes.
-func listeners(pid int) iter.Seq2[netip.AddrPort, string] {
+// socketsNear are the TCP sockets in the network of a process that are in a state, and their inodes.
+func socketsNear(pid int, state socketState) iter.Seq2[netip.AddrPort, string] {
 	return func(yield func(netip.AddrPort, string) bool) {
 		for _, name := range []string{"net/tcp", "net/tcp6"} {
 			table, _ := os.ReadFile(procPath(pid, name)) // a system without IPv6 has one of them
 			for line := range strings.Lines(string(table)) {
-				if address, inode, ok := listener(line); ok && !yield(address, inode) {
+				if address, inode, ok := socketOf(line, state); ok && !yield(address, inode) {
 					return
 				}
 			}
@@ -280,14 +291,17 @@ func listeners(pid int) iter.Seq2[netip.AddrPort, string] {
 	}
 }
 
-// listener reads one line of /proc/net/tcp or tcp6; ok is false where it is no socket that listens.
-func listener(text string) (address netip.AddrPort, inode string, ok bool) {
-	const listens = "0A"
+// socketOf reads one line of /proc/net/tcp or tcp6; ok is false where it is no socket in that state.
+func socketOf(text string, state socketState) (address netip.AddrPort, inode string, ok bool) {
 	fields := strings.Fields(text)
-	if len(fields) < 10 || fields[3] != listens {
+	if len(fields) < 10 || fields[3] != string(state) {
 		return netip.AddrPort{}, "", false
 	}
-	host, port, _ := strings.Cut(fields[1], ":")
+	side := fields[1]
+	if state == connecting {
+		side = fields[2]
+	}
+	host, port, _ := strings.Cut(side, ":")
 	raw, err := hex.DecodeString(host)
 	number, portErr := strconv.ParseUint(port, 16, 16)
 	if err != nil || portErr != nil || len(raw)%4 != 0 {

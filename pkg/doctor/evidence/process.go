@@ -45,6 +45,9 @@ type ProcessState struct {
 	Wait  string // where in the kernel it waits, empty where that is not told
 	// Deaf reports whether the process has no pipe as its stdin any more.
 	Deaf bool
+	// Listening and Connecting are the addresses on which it and its descendants accept TCP connections, and those
+	// that have not answered their own; each with its process: "127.0.0.1:3000 (pid 17)".
+	Listening, Connecting []string
 }
 
 // Orphan is a process of a server that outlived it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"toolx/pkg/doctor/check"
@@ -37,7 +38,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	if !f.NameCause(e.Cause(), "server does not answer initialize") {
 		return nil
 	}
-	if launch := e.Local(); launch != nil && e.Cause() == nil {
+	if launch := e.Local(); launch != nil && e.Cause() == nil && !explainBySockets(run.Stuck, &f) {
 		source := cmdline.SourceOf(e.Script())
 		if source.Stdio && !slices.Contains(launch.Args, "--stdio") {
 			f.Title = "server does not answer initialize without --stdio, which its code looks for"
@@ -51,6 +52,38 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		}
 	}
 	return []check.Finding{f}
+}
+
+// explainBySockets tells what a silent server waits for, or where else it may be spoken to. It reports whether its
+// connections say so.
+func explainBySockets(s *evidence.ProcessState, f *check.Finding) bool {
+	address := func(socket string) string {
+		address, _, _ := strings.Cut(socket, " ")
+		return address
+	}
+	switch {
+	case s == nil:
+		return false
+	case len(s.Connecting) > 0:
+		other := address(s.Connecting[0])
+		f.Title = "server does not answer initialize, and waits for a connection to " + other
+		f.Fix = []string{
+			"check that this machine reaches " + other + " (the network, a VPN, a firewall), or correct the address " +
+				"in env or args of this server",
+			"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
+		}
+		return true
+	case len(s.Listening) > 0:
+		own := address(s.Listening[0])
+		f.Title = "server does not answer initialize on stdin, and listens on " + own
+		f.Fix = []string{
+			"if it speaks MCP over HTTP there, add --stdio (or --transport stdio) to args of this server, or give its " +
+				"address in place of a command: url: http://" + own + "/mcp",
+			"in the server: use stdio mode if stdin is not a terminal",
+		}
+		return true
+	}
+	return false
 }
 
 // stdoutBytes counts what the server wrote to stdout before toolx asked it to end.
