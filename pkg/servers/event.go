@@ -46,7 +46,8 @@ const (
 	ClassNoVersion   Class = "no-version"   // "jsonrpc" is missing or not "2.0"
 	ClassBadShape    Class = "bad-shape"    // no request, notification or reply; or a reply with result and error
 	ClassIDType      Class = "id-type"      // the id came back as another JSON type
-	ClassIDNull      Class = "id-null"      // a reply with a null id
+	ClassIDNull      Class = "id-null"      // a reply with a null id, or none
+	ClassNoticeReply Class = "notice-reply" // a reply to a notification, which has no id
 	ClassIDUnknown   Class = "id-unknown"   // a reply to a request that was never sent
 	ClassIDDuplicate Class = "id-duplicate" // a second reply to one request
 	ClassIDLate      Class = "id-late"      // a reply to a request that was cancelled

@@ -135,7 +135,7 @@ func (p *peer) idOf(m message) string {
 	if m.id == nil || string(m.id) == "null" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if id, waiting := p.onlyPending(); waiting != nil && !m.quoted {
+		if id, waiting := p.onlyPending(); waiting != nil && !m.quoted && !p.answersNotification(m) {
 			return strconv.FormatInt(id, 10)
 		}
 	}
@@ -158,7 +158,13 @@ func (p *peer) takeReply(m message, number int) {
 		class, why = ClassBadShape, "it has neither result nor error"
 	case m.id == nil || string(m.id) == "null":
 		class = ClassIDNull
+		if p.answersNotification(m) {
+			class = ClassNoticeReply
+			p.notices--
+			break
+		}
 		id, waiting = p.onlyPending()
+		p.nameless = p.nameless || waiting != nil
 	case waiting != nil && !exact:
 		class = ClassIDType
 	case waiting != nil && m.nullError:
@@ -174,6 +180,7 @@ func (p *peer) takeReply(m message, number int) {
 	}
 	if waiting != nil {
 		p.settleLocked(id, ClassIDDuplicate)
+		p.notices = 0 // a server answers in order, or nearly so
 	} else if class == ClassIDUnknown {
 		p.noteStrayReply(m)
 	}
@@ -207,6 +214,23 @@ func (p *peer) onlyPending() (int64, *pending) {
 		}
 	}
 	return 0, nil
+}
+
+// answersNotification reports whether a reply without an id more likely answers a notification than the request that
+// waits: one was sent since the last answer, the server has named its requests until now, and the reply has nothing to
+// tell. The error of a request that could not be read is none: JSON-RPC 2.0 §5 wants a null id in it.
+func (p *peer) answersNotification(m message) bool {
+	if p.notices == 0 || p.nameless {
+		return false
+	}
+	if m.err != nil {
+		var failure struct{ Code int }
+		unread := json.Unmarshal(m.err, &failure) == nil &&
+			(failure.Code == mcp.PARSE_ERROR || failure.Code == mcp.INVALID_REQUEST)
+		return !unread
+	}
+	var members map[string]json.RawMessage
+	return json.Unmarshal(m.result, &members) != nil || len(members) == 0
 }
 
 func (p *peer) odd(class Class, m message, number int, used bool) {

@@ -136,6 +136,8 @@ func misbehaviours() map[string]behaviour {
 		"id-float":         {seen: "id-type"},
 		"id-null":          {seen: "id-null"},
 		"id-missing":       {seen: "id-null"},
+		"notice-result":    {seen: "notice-reply"},
+		"notice-error":     {seen: "notice-reply"},
 		"id-unknown":       {call: fault.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", limit: brief},
 		"id-stray":         {seen: "id-unknown"},
 		"id-dup":           {seen: "id-duplicate"},

@@ -57,6 +57,10 @@ type peer struct {
 	lastID   int64
 	pending  map[int64]*pending
 	answered map[int64]Class // what a further reply to an id would be
+	// notices counts notifications since the last answer that named its request; nameless reports whether a request was
+	// answered without its id before.
+	notices  int
+	nameless bool
 }
 
 func newPeer(server string, bus *exec.Bus) *peer {
@@ -189,8 +193,16 @@ func (p *peer) cancel(ctx context.Context, id int64) {
 		"requestId": id, "reason": context.Cause(ctx).Error(),
 	})
 	if err == nil {
+		p.notified()
 		p.post(notification) // a server that does not read cannot be told
 	}
+}
+
+// notified notes that a notification is sent. There are servers that answer it, as if it were a request without an id.
+func (p *peer) notified() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notices++
 }
 
 func beginsSession(method string) bool {

@@ -10,6 +10,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -199,7 +200,8 @@ func TestProxyCleansStdout(t *testing.T) {
 	for mode, want := range table {
 		// Sessions fail in some modes, with good reason; others break JSON-RPC itself, which no pass-through can mend.
 		if want.open != "" || want.call != "" || (want.seen == "") != (mode == "good") ||
-			strings.Contains(want.seen, "id-") || want.seen == "no-version" || want.seen == "bad-shape" {
+			strings.Contains(want.seen, "id-") ||
+			slices.Contains([]string{"no-version", "bad-shape", "notice-reply"}, want.seen) {
 			continue
 		}
 		t.Run(mode, func(t *testing.T) {

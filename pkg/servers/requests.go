@@ -186,6 +186,7 @@ func (r *requester) notify(ctx context.Context, method mcp.MCPMethod) error {
 	if err != nil {
 		return err
 	}
+	r.link.rpc().notified()
 	return r.link.send(ctx, notification)
 }
 

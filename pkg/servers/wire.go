@@ -100,6 +100,7 @@ func (w *Wire) Notify(ctx context.Context, method string, params any) error {
 	if err != nil {
 		return err
 	}
+	w.link.rpc().notified()
 	return w.link.send(ctx, notification)
 }
 

@@ -59,6 +59,10 @@ func idModes() []mode {
 		{"id-float", "the id comes back as a float", methodCall, tamper(func(r *reply) { r.id += ".0" })},
 		{"id-null", "the id comes back as null", methodCall, tamper(func(r *reply) { r.id = "null" })},
 		{"id-missing", "the id is missing", methodCall, tamper(func(r *reply) { r.id = "" })},
+		{"notice-result", "answers notifications/initialized with a result without an id", methodList, before(noticed(`"result":null`))},
+		{"notice-error", "answers notifications/initialized with an error without an id", methodList, before(noticed(
+			`"error":{"code":-32601,"message":"unknown method: notifications/initialized"}`,
+		))},
 		{"id-unknown", "an id that was never sent instead of the call's", methodCall, tamper(func(r *reply) { r.id = "987654321" })},
 		{"id-stray", "a reply to an id that was never sent, before the right one", methodCall, before(func(s *server, _ *reply) {
 			s.write((&reply{version: version2, id: "987654321", result: textResult("stray")}).frame())
@@ -68,6 +72,17 @@ func idModes() []mode {
 		{"id-collision", "asks the client under the id of the client's own call", methodCall, func(s *server) {
 			s.asks, s.askOn, s.sameID = clientRequests()[:1], methodCall, true
 		}},
+	}
+}
+
+// noticed answers the notification that came before the first list, as if it were a request.
+func noticed(outcome string) func(*server, *reply) {
+	done := false
+	return func(s *server, _ *reply) {
+		if !done {
+			s.write([]byte(`{"jsonrpc":"2.0",` + outcome + "}\n"))
+		}
+		done = true
 	}
 }
 

@@ -262,6 +262,7 @@ func oddWords(f *frame) string {
 		servers.ClassBadShape:    "neither request, notification nor reply",
 		servers.ClassIDType:      "the id came back as another type",
 		servers.ClassIDNull:      "a reply with a null id",
+		servers.ClassNoticeReply: "a reply to a notification",
 		servers.ClassIDUnknown:   "a reply to a request that was never sent",
 		servers.ClassIDDuplicate: "a second reply to one request",
 		servers.ClassIDLate:      "a reply to a request that was cancelled",

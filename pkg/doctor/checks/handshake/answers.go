@@ -181,21 +181,9 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 
 // askNotificationAnswered finds messages without an id that came after the notification, when no request waited.
 func askNotificationAnswered(e *evidence.Evidence) []check.Finding {
-	run := e.Probing()
-	sent, did := run.Marks["notification"]
-	if !did {
-		return nil
-	}
-	var found []check.Finding
-	for _, odd := range evidence.EventsOf[servers.OddFrame](run) {
-		if odd.Class != servers.ClassIDNull || odd.Used || odd.At.Before(sent) || wire.AnswersGarbage(run, odd.Bytes) {
-			continue
-		}
-		where := wire.PlaceOf(run, odd)
-		where.Method = "notifications/toolx/unknown"
-		found = append(found, check.At(where, "%s", evidence.CutJSON(odd.Bytes)))
-	}
-	return check.Alike(found)
+	return wire.OddFrames(e, servers.ClassNoticeReply, func(_ *evidence.Run, odd servers.OddFrame) string {
+		return evidence.CutJSON(odd.Bytes)
+	})
 }
 
 func askRequestBeforeInit(e *evidence.Evidence) []check.Finding {

@@ -27,7 +27,7 @@ func Checks() []check.Check {
 		{ID: "unknown-method-code", Need: check.NeedHandshake, Ask: askUnknownMethod},
 		{ID: "invalid-params-code", Need: check.NeedHandshake, Ask: askInvalidParams},
 		{ID: "unknown-tool-result", Need: check.NeedHandshake, Ask: askUnknownTool},
-		{ID: "notification-answered", Need: check.NeedProbe, Ask: askNotificationAnswered},
+		{ID: "notification-answered", Need: check.NeedProcess, Ask: askNotificationAnswered},
 		{ID: "request-before-init", Need: check.NeedProbe, Ask: askRequestBeforeInit},
 		{ID: "cursor-loop", Need: check.NeedHandshake, Ask: askCursorLoop},
 		{ID: "cursor-endless", Need: check.NeedList, Ask: askCursorEndless},

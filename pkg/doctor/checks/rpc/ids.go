@@ -30,8 +30,8 @@ func askIDType(e *evidence.Evidence) []check.Finding {
 
 func askIDNull(e *evidence.Evidence) []check.Finding {
 	return wire.OddFrames(e, servers.ClassIDNull, func(r *evidence.Run, odd servers.OddFrame) string {
-		if wire.AnswersGarbage(r, odd.Bytes) || !odd.Used && !r.Marks["notification"].IsZero() {
-			return "" // as it should be, or notification-answered judges it
+		if wire.AnswersGarbage(r, odd.Bytes) {
+			return "" // as it should be
 		}
 		return evidence.CutJSON(odd.Bytes)
 	})
