@@ -108,15 +108,15 @@ var asks = expression(`^[^{].*(?:[?:>›]|\?\s*(?:\([^()]*\)|\[[^\][]*\]):?)$`)
 func prompted(o Output) string {
 	for _, text := range slices.Backward(slices.Concat(o.Stderr, o.Stdout)) {
 		if found := prompt().FindStringSubmatch(ansi.Strip(text[:min(len(text), maxBytes)])); found != nil {
-			return found[1]
+			return cmp.Or(found[1], found[2])
 		}
 	}
 	return ""
 }
 
-// prompt matches questions as clack, inquirer and prompts draw them: "◆  Which one?", "? Which one? (Use arrow keys)",
-// "? Which one? › - Use arrow-keys".
-var prompt = expression(`^\s*[◆?]\s+(\S.*?[?:](?: \([^()]*\))?)(?:\s+[›»].*)?\s*$`)
+// prompt matches questions as clack, inquirer and prompts draw them: "◆  The name of it", "? Which one? (Use arrow
+// keys)", "? Which one? › - Use arrow-keys".
+var prompt = expression(`^\s*(?:◆\s+(\S.*?)|\?\s+(\S.*?[?:](?: \([^()]*\))?)(?:\s+[›»].*)?)\s*$`)
 
 // works matches what a program prints while it works on and asks nobody: "Loading model:", "[=====>".
 var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)
@@ -177,7 +177,7 @@ func (s *saying) noReason(head int) bool {
 }
 
 // finished matches the line with which a program ends that has done all that it was made for.
-var finished = expression(`(?i)^\W*(?:all )?done\b[!.]`)
+var finished = expression(`(?i)^\W*(?:all )?done\b[!.]|\bno (?:problems|errors|issues) found\b`)
 
 // succeeded matches what a program says of itself that has done what it was made for, such as an installer.
 var succeeded = expression(`✅|\bsuccess(?:ful|fully)?\b`)
@@ -316,7 +316,7 @@ var besideServer = expression(`(?i)health|metrics|dashboard|\bdocs\b|documentati
 const localHost = `(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[[0-9a-f:]*\])`
 
 var (
-	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http mode|endpoints?|local:|mcp:)(?:\b|\s).{0,80}?` +
+	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http (?:mode|transport)|endpoints?|local:|mcp:)(?:\b|\s).{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\b(?:port:? *|on :)(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
 	// speaksHTTP, speaksOther and otherProgram match words of those that listen at a port: of HTTP, another protocol,

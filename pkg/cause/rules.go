@@ -440,7 +440,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 		default:
 			fixes = generalFixes(c.Kind, c.Line)
 		}
-		fixes = append(fixes, "its usage: "+words.Shorten(strings.TrimPrefix(bare(s.usage), "Usage: "), 200))
+		fixes = append(fixes, "its usage: "+words.Shorten(usageWord().ReplaceAllString(bare(s.usage), ""), 200))
 	}
 	if len(c.Fixes)+len(fixes) > 0 {
 		return fixes
@@ -453,6 +453,9 @@ func (s *saying) advice(head int, c *Cause) []string {
 	}
 	return fixes
 }
+
+// usageWord matches the word that a usage line begins with.
+var usageWord = expression(`^(?i:usage): *`)
 
 // saidFixes are for a line from which no rule knows what to do.
 func (s *saying) saidFixes(line string) []string {

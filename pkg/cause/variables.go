@@ -250,9 +250,14 @@ const (
 	listReach   = 20
 )
 
-// isCode reports whether flat[at:end] is an error's code in brackets, such as [CLI_UNKNOWN_COMMAND].
+// isCode reports whether flat[at:end] is an error's code in brackets, such as [CLI_UNKNOWN_COMMAND], or stands for the
+// value of an argument, as in --dir <ALLOWED_DIR>.
 func isCode(flat string, at, end int) bool {
-	return at > 0 && flat[at-1] == '[' && end < len(flat) && flat[end] == ']'
+	if at == 0 || end == len(flat) {
+		return false
+	}
+	around := flat[at-1:at] + flat[end:end+1]
+	return around == "[]" || around == "<>"
 }
 
 // optional reports whether a name is said to be optional.
@@ -322,14 +327,18 @@ func capitals(text string) func(yield func(int, string) bool) {
 	}
 }
 
+// otherNames matches further words in capitals behind one: ", B and C".
+var otherNames = expression(`^(?:(?:, and |, or |,| and | or | & |/) ?[A-Z][A-Z0-9_]+)+`)
+
 // saidToBeVariable reports whether the word in text[from:end] directly follows the words "environment variable", or
-// precedes them: next to them, any word in capitals is a name.
+// precedes them: next to them, any word in capitals is a name, and so is each of several.
 func saidToBeVariable(text, lower string, from, end int) bool {
 	if end-from < 2 || text[from] < 'A' || text[from] > 'Z' ||
 		strings.ContainsFunc(text[from:end], func(r rune) bool { return !nameByte(byte(r)) }) {
 		return false
 	}
-	before, behind := strings.TrimRight(lower[:from], " :'\"`"), strings.TrimLeft(lower[end:], " '\"`")
+	others := len(otherNames().FindString(text[end:]))
+	before, behind := strings.TrimRight(lower[:from], " :'\"`"), strings.TrimLeft(lower[end+others:], " '\"`")
 	for _, noun := range []string{"environment variable", "env variable", "env var"} {
 		if strings.HasSuffix(before, noun) || strings.HasSuffix(before, noun+"s") || strings.HasPrefix(behind, noun) {
 			return true

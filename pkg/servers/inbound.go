@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -82,6 +84,11 @@ func (t *stdio) noteStray(text string) {
 	}
 }
 
+// requestHead matches the beginning of a request, without blanks.
+var requestHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{"jsonrpc":"2\.0",(?:"id":[^,]*,)?"method":`)
+})
+
 // failLost fails the request whose answer was cut off or over the limit, since no other answer will come. The id is
 // looked for near the line's beginning and end; where it is not there and only one request waits, that request is
 // failed.
@@ -89,6 +96,9 @@ func (t *stdio) failLost(f finding, reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	head := strings.ReplaceAll(string(f.text), " ", "")
+	if f.class == ClassBroken && requestHead().MatchString(head) {
+		return // no answer: a terminal's prompt draws again what it reads
+	}
 	for id, p := range t.pending {
 		mark := fmt.Sprintf(`"id":%d`, id)
 		if strings.Contains(head, mark+",") || strings.Contains(string(f.tail), mark+"}") || len(t.pending) == 1 {

@@ -82,6 +82,7 @@ func misbehaviours() map[string]behaviour {
 		"huge-line":          {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"huge-text-line":     {seen: "too-long"},
 		"endless-line":       {call: fault.KindTimeout, seen: "too-long", limit: brief, endless: true},
+		"echo-half":          {seen: "broken"},
 		"text-flood":         {seen: "text"},
 		"text-flood-call":    {seen: "text"},
 		"stderr-flood":       {},

@@ -347,6 +347,7 @@ func handshakeShapes() []shape {
 		{mode: "list-error", start: okInit + `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,`},
 		{mode: "notice-result", start: okInit + `{"jsonrpc":"2.0","result":null}` + "\n" + `{"jsonrpc":"2.0","id":2,`},
 		{mode: "notice-error", start: okInit + `{"jsonrpc":"2.0","error":{"code":-32601,`},
+		{mode: "echo-half", start: okInit, has: "\"params\":{\"na█\n"},
 		{mode: "discover-kills"},
 		{mode: "discover-kills", stdin: discover + exchange, start: nothing, stderr: "cannot go on with server/discover", code: 1},
 		{mode: "first-must-be-init"},

@@ -63,6 +63,12 @@ func pollutionModes() []mode {
 			"rpc-not-mcp", "valid JSON-RPC that is not MCP before each reply", scopeAll,
 			before(func(s *server, _ *reply) { s.notify("log", `["ready"]`) }),
 		},
+		mode{
+			"echo-half", "a call comes back in half before its answer, as a terminal's prompt draws what is typed",
+			methodCall, before(func(s *server, r *reply) {
+				s.write([]byte(`{"jsonrpc":"2.0","id":` + r.id + `,"method":"tools/call","params":{"na█` + "\n"))
+			}),
+		},
 		mode{"echo-back", "every line of stdin comes back", scopeAll, intercept(echoBack)},
 	)
 }

@@ -54,6 +54,9 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
+// anyAddress names this machine where a server listens on all of its addresses.
+var anyAddress = strings.NewReplacer("0.0.0.0:", "localhost:", "[::]:", "localhost:")
+
 // explainBySockets tells what a silent server waits for, or where else it may be spoken to. It reports whether its
 // connections say so.
 func explainBySockets(s *evidence.ProcessState, f *check.Finding) bool {
@@ -78,7 +81,7 @@ func explainBySockets(s *evidence.ProcessState, f *check.Finding) bool {
 		f.Title = "server does not answer initialize on stdin, and listens on " + own
 		f.Fix = []string{
 			"if it speaks MCP over HTTP there, add --stdio (or --transport stdio) to args of this server, or give its " +
-				"address in place of a command: url: http://" + own + "/mcp",
+				"address in place of a command: url: http://" + anyAddress.Replace(own) + "/mcp",
 			"in the server: use stdio mode if stdin is not a terminal",
 		}
 		return true
