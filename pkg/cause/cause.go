@@ -136,7 +136,7 @@ func of(o Output) *Cause {
 	if o.Alive && (head < 0 || said.lines[head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
 		return nil
 	}
-	if o.Done && (c == nil && said.noReason(head) || slices.ContainsFunc(said.all, finished().MatchString)) {
+	if o.Done && (c == nil && said.noReason(head) || said.finished(c)) {
 		return &Cause{
 			Kind: Other, What: "it ended without an error, as a program that is no server",
 			Fixes: []string{
@@ -176,8 +176,15 @@ func (s *saying) noReason(head int) bool {
 		s.lines[head].weight <= hints && (len(s.lines) > long || slices.ContainsFunc(s.all, succeeded().MatchString))
 }
 
-// finished matches the line with which a program ends that has done all that it was made for.
-var finished = expression(`(?i)^\W*(?:all )?done\b[!.]|\bno (?:problems|errors|issues) found\b`)
+// finished reports whether a program says that it has done all that it was made for. What it lacked for certain is
+// the cause all the same.
+func (s *saying) finished(c *Cause) bool {
+	return (c == nil || slices.Contains([]Kind{Said, Other, Argument}, c.Kind)) &&
+		slices.ContainsFunc(s.all, done().MatchString)
+}
+
+// done matches the line with which such a program ends.
+var done = expression(`(?i)^\W*(?:all )?done\b[!.]|\bno (?:problems|errors|issues) found\b`)
 
 // succeeded matches what a program says of itself that has done what it was made for, such as an installer.
 var succeeded = expression(`✅|\bsuccess(?:ful|fully)?\b`)

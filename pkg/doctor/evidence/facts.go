@@ -133,6 +133,9 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 // IsObject reports whether text is a JSON object.
 func IsObject(text json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
+// MethodNotFound is the code of an error about a method that the server does not have (JSON-RPC 2.0 §5.1).
+const MethodNotFound = -32601
+
 // ErrorCode returns the code of a JSON-RPC error; ok is false if it has no integer.
 func ErrorCode(failure json.RawMessage) (code int64, ok bool) {
 	raw := MemberAt(failure, "code")

@@ -51,7 +51,7 @@ func verdictOf(class servers.Class) verdict {
 		servers.ClassNoVersion:   {list{goEnds, tsWaits}, list{"mcp-go reads the message"}},
 		servers.ClassIDType:      {list{twoWait}, list{"TypeScript SDK reads the message"}},
 		servers.ClassIDNull:      {list{goEnds, tsWaits, mcpGoWaits}, nil},
-		servers.ClassNoticeReply: {list{"clients of the TypeScript SDK report an error"}, list{"mcp-go"}},
+		servers.ClassNoticeReply: {list{"clients of the TypeScript SDK report an error"}, list{"mcp-go ignores it"}},
 		servers.ClassIDUnknown:   {list{allWait}, nil},
 		servers.ClassIDDuplicate: ignored,
 		servers.ClassIDLate:      ignored,

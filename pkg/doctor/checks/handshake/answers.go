@@ -44,9 +44,6 @@ func askCapabilityUndeclared(e *evidence.Evidence) []check.Finding {
 	return found
 }
 
-// methodNotFound is JSON-RPC's code for a method that the server does not have.
-const methodNotFound = -32601
-
 // askCapabilityFalse finds a list that is declared and that the server does not know, or does not answer. Another error
 // says that something else is wrong.
 func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
@@ -57,7 +54,7 @@ func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
 		if !known || declared == nil || x == nil || x.Answered() && x.Result != nil {
 			continue
 		}
-		if code, coded := evidence.ErrorCode(x.Error); x.Answered() && (!coded || code != methodNotFound) {
+		if code, coded := evidence.ErrorCode(x.Error); x.Answered() && (!coded || code != evidence.MethodNotFound) {
 			continue
 		}
 		f := check.At(x.Place(e.Clean), "%s %s", list.method, x.Outcome())
@@ -79,7 +76,7 @@ func askListRefused(e *evidence.Evidence) []check.Finding {
 	if x == nil {
 		return nil
 	}
-	if code, _ := evidence.ErrorCode(x.Error); code == methodNotFound {
+	if code, _ := evidence.ErrorCode(x.Error); code == evidence.MethodNotFound {
 		return nil // capability-false judges it
 	}
 	f := check.At(x.Place(e.Clean), "tools/list %s", x.Outcome())
@@ -109,7 +106,7 @@ func askUnknownMethod(e *evidence.Evidence) []check.Finding {
 	if x == nil {
 		return nil
 	}
-	if code, ok := evidence.ErrorCode(x.Error); ok && code == methodNotFound {
+	if code, ok := evidence.ErrorCode(x.Error); ok && code == evidence.MethodNotFound {
 		return nil
 	}
 	return check.One(x.Place(e.Clean), "a method that does not exist %s%s", x.Outcome(), evidence.Waited(x))

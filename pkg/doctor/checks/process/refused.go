@@ -9,9 +9,6 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// methodNotFound is JSON-RPC's code for a method that the server does not have.
-const methodNotFound = -32601
-
 // askInitializeRefused reports the answer that left the server without a session. A server that refuses initialize
 // and speaks the modern protocol has a session.
 func askInitializeRefused(e *evidence.Evidence) []check.Finding {
@@ -38,7 +35,7 @@ func askInitializeRefused(e *evidence.Evidence) []check.Finding {
 		return []check.Finding{f}
 	}
 	code, _ := evidence.ErrorCode(x.Error)
-	if c := e.Cause(); code == methodNotFound && (c == nil || c.Kind == cause.Said) {
+	if c := e.Cause(); code == evidence.MethodNotFound && (c == nil || c.Kind == cause.Said) {
 		f.Title = "server does not know initialize, with which every session begins"
 		f.Fix = []string{
 			"check that this program is an MCP server on stdio, and that its args are those of its README",
