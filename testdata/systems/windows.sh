@@ -41,7 +41,6 @@ nice go build -p 1 -overlay "$made/overlay.json" -o "$made/programs/go.exe" ./$h
 WINEPATH="Z:$(echo "$made/programs" | tr / '\\')"
 export WINEPATH
 
-# The scripts of cmd start thousands of processes, each of which takes a tenth of a second under Wine.
 # shellcheck disable=SC2046 # a list
-[ $# -gt 0 ] || set -- toolx/$here $(packages | grep -v '^toolx/cmd$')
+[ $# -gt 0 ] || set -- toolx/$here $(packages)
 run_tests "$made/tests" $here/windows-skipped.txt "-overlay $made/overlay.json" "$wine" "$@"
