@@ -199,7 +199,8 @@ release: ## publish the release of the tag that is checked out; .github/workflow
 release-reproducible: ## make the last commit's release twice, in two folders, and compare all files
 	release/reproducible.sh
 
-release-check: release-snapshot ## install and run what release-snapshot has made, as users do
+release-check: release-snapshot ## install and run what release-snapshot has made, as users do (Debian or Ubuntu)
+	@. testdata/systems/common.sh && install bwrap bubblewrap && install rpm rpm
 	$(GO) test -count=1 -timeout 10m ./testdata/release
 
 clean: ## remove what was built

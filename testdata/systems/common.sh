@@ -1,4 +1,4 @@
-# What windows.sh and arm64.sh share. Both run in the repository's root.
+# What windows.sh, arm64.sh and make release-check share. All run in the repository's root.
 
 here=testdata/systems
 
