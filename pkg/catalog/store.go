@@ -127,7 +127,11 @@ func (s Store) Update(ctx context.Context, id string, facts Facts, lists []List,
 	if known == nil {
 		s.prune()
 	}
-	return state.Replace(s.path(id), text)
+	if err := state.Replace(s.path(id), text); err != nil {
+		return err
+	}
+	now := s.now() // prune goes by the same clock, whatever that of the file system
+	return os.Chtimes(s.path(id), now, now)
 }
 
 func errTooLarge(size int) error {
