@@ -51,7 +51,7 @@ func TestStartOutlastsItsLimit(t *testing.T) {
 		pool, gate, started := slowPool(t)
 		pool.options.StartTimeout, pool.options.Patient = time.Millisecond, test.patient
 		pool.options.fetching = func(int) string { return test.launcher }
-		overdue := make(chan StartOverdue, 1)
+		overdue, first := make(chan StartOverdue, 1), make(chan StartOverdue, 1)
 		pool.options.Bus.Subscribe(func(event exec.Event) {
 			if e, ok := event.(StartOverdue); ok {
 				select {
@@ -61,7 +61,7 @@ func TestStartOutlastsItsLimit(t *testing.T) {
 			}
 		})
 		go func() {
-			<-overdue
+			first <- <-overdue
 			_ = os.WriteFile(gate, nil, 0o600) // without it, the test does not end
 		}()
 		session, err := pool.Open(t.Context(), "slow")
@@ -71,7 +71,7 @@ func TestStartOutlastsItsLimit(t *testing.T) {
 		if process := <-started; session.PID != process.PID {
 			t.Errorf("process %d was ended for %d", process.PID, session.PID)
 		}
-		if got := (<-overdue).Text(); !strings.HasPrefix(got, test.want) {
+		if got := (<-first).Text(); !strings.HasPrefix(got, test.want) {
 			t.Errorf("it says %q", got)
 		}
 		pool.Close(t.Context())
