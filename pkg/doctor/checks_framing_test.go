@@ -564,7 +564,7 @@ func TestVerdicts(t *testing.T) {
 		servers.ClassSplit, servers.ClassNoNewline, servers.ClassBroken, servers.ClassTooLong, servers.ClassBatch,
 		servers.ClassBOM, servers.ClassInvalidUTF8, servers.ClassControl, servers.ClassCRLF, servers.ClassBlank,
 		servers.ClassNoVersion, servers.ClassBadShape, servers.ClassIDType, servers.ClassIDNull,
-		servers.ClassNoticeReply, servers.ClassIDUnknown, servers.ClassIDDuplicate, servers.ClassIDLate,
+		servers.ClassNotificationReply, servers.ClassIDUnknown, servers.ClassIDDuplicate, servers.ClassIDLate,
 	} {
 		fails, tolerates := framing.Verdicts(class)
 		if len(fails)+len(tolerates) == 0 {

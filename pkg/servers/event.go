@@ -43,14 +43,14 @@ const (
 	ClassBlank       Class = "blank"        // harmless: an empty line
 
 	// The second group are messages that break JSON-RPC 2.0 or MCP.
-	ClassNoVersion   Class = "no-version"   // "jsonrpc" is missing or not "2.0"
-	ClassBadShape    Class = "bad-shape"    // no request, notification or reply; or a reply with result and error
-	ClassIDType      Class = "id-type"      // the id came back as another JSON type
-	ClassIDNull      Class = "id-null"      // a reply with a null id, or none
-	ClassNoticeReply Class = "notice-reply" // a reply to a notification, which has no id
-	ClassIDUnknown   Class = "id-unknown"   // a reply to a request that was never sent
-	ClassIDDuplicate Class = "id-duplicate" // a second reply to one request
-	ClassIDLate      Class = "id-late"      // a reply to a request that was cancelled
+	ClassNoVersion         Class = "no-version"         // "jsonrpc" is missing or not "2.0"
+	ClassBadShape          Class = "bad-shape"          // no request, notification or reply; or a reply with both
+	ClassIDType            Class = "id-type"            // the id came back as another JSON type
+	ClassIDNull            Class = "id-null"            // a reply with a null id, or none
+	ClassNotificationReply Class = "notification-reply" // a reply to a notification, which has no id
+	ClassIDUnknown         Class = "id-unknown"         // a reply to a request that was never sent
+	ClassIDDuplicate       Class = "id-duplicate"       // a second reply to one request
+	ClassIDLate            Class = "id-late"            // a reply to a request that was cancelled
 )
 
 // Harmless reports whether every client tolerates lines of this class.

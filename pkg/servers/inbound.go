@@ -97,7 +97,7 @@ func (t *stdio) failLost(f finding, reason error) {
 	defer t.mu.Unlock()
 	head := strings.ReplaceAll(string(f.text), " ", "")
 	if f.class == ClassBroken && requestHead().MatchString(head) {
-		return // no answer: a terminal's prompt draws again what it reads
+		return // it is no answer: a prompt on the terminal draws again what it reads
 	}
 	for id, p := range t.pending {
 		mark := fmt.Sprintf(`"id":%d`, id)
@@ -169,8 +169,8 @@ func (p *peer) takeReply(m message, number int) {
 	case m.id == nil || string(m.id) == "null":
 		class = ClassIDNull
 		if p.answersNotification(m) {
-			class = ClassNoticeReply
-			p.notices--
+			class = ClassNotificationReply
+			p.notifications--
 			break
 		}
 		id, waiting = p.onlyPending()
@@ -190,7 +190,7 @@ func (p *peer) takeReply(m message, number int) {
 	}
 	if waiting != nil {
 		p.settleLocked(id, ClassIDDuplicate)
-		p.notices = 0 // a server answers in order, or nearly so
+		p.notifications = 0 // servers answer in order, or nearly so
 	} else if class == ClassIDUnknown {
 		p.noteStrayReply(m)
 	}
@@ -230,7 +230,7 @@ func (p *peer) onlyPending() (int64, *pending) {
 // waits: one was sent since the last answer, the server has named its requests until now, and the reply has nothing to
 // tell. The error of a request that could not be read is none: JSON-RPC 2.0 §5 wants a null id in it.
 func (p *peer) answersNotification(m message) bool {
-	if p.notices == 0 || p.nameless {
+	if p.notifications == 0 || p.nameless {
 		return false
 	}
 	if m.err != nil {

@@ -57,10 +57,10 @@ type peer struct {
 	lastID   int64
 	pending  map[int64]*pending
 	answered map[int64]Class // what a further reply to an id would be
-	// notices counts notifications since the last answer that named its request; nameless reports whether a request was
-	// answered without its id before.
-	notices  int
-	nameless bool
+	// notifications counts those that were sent since the last answer to a request; nameless reports whether a request
+	// was answered without its id before.
+	notifications int
+	nameless      bool
 }
 
 func newPeer(server string, bus *exec.Bus) *peer {
@@ -202,7 +202,7 @@ func (p *peer) cancel(ctx context.Context, id int64) {
 func (p *peer) notified() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.notices++
+	p.notifications++
 }
 
 func beginsSession(method string) bool {

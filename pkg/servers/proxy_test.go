@@ -201,7 +201,7 @@ func TestProxyCleansStdout(t *testing.T) {
 		// Sessions fail in some modes, with good reason; others break JSON-RPC itself, which no pass-through can mend.
 		if want.open != "" || want.call != "" || (want.seen == "") != (mode == "good") ||
 			strings.Contains(want.seen, "id-") ||
-			slices.Contains([]string{"no-version", "bad-shape", "notice-reply"}, want.seen) {
+			slices.Contains([]string{"no-version", "bad-shape", "notification-reply"}, want.seen) {
 			continue
 		}
 		t.Run(mode, func(t *testing.T) {

@@ -59,8 +59,8 @@ func idModes() []mode {
 		{"id-float", "the id comes back as a float", methodCall, tamper(func(r *reply) { r.id += ".0" })},
 		{"id-null", "the id comes back as null", methodCall, tamper(func(r *reply) { r.id = "null" })},
 		{"id-missing", "the id is missing", methodCall, tamper(func(r *reply) { r.id = "" })},
-		{"notice-result", "answers notifications/initialized with a result without an id", methodList, before(noticed(`"result":null`))},
-		{"notice-error", "answers notifications/initialized with an error without an id", methodList, before(noticed(
+		{"notification-result", "answers notifications/initialized with a result without an id", methodList, before(answerNotification(`"result":null`))},
+		{"notification-error", "answers notifications/initialized with an error without an id", methodList, before(answerNotification(
 			`"error":{"code":-32601,"message":"unknown method: notifications/initialized"}`,
 		))},
 		{"id-unknown", "an id that was never sent instead of the call's", methodCall, tamper(func(r *reply) { r.id = "987654321" })},
@@ -75,8 +75,8 @@ func idModes() []mode {
 	}
 }
 
-// noticed answers the notification that came before the first list, as if it were a request.
-func noticed(outcome string) func(*server, *reply) {
+// answerNotification answers the notification that came before the first list, as if it were a request.
+func answerNotification(outcome string) func(*server, *reply) {
 	done := false
 	return func(s *server, _ *reply) {
 		if !done {

@@ -258,14 +258,14 @@ func (t *wireTab) nearby(f *frame) []string {
 // oddWords describes what is odd about a message.
 func oddWords(f *frame) string {
 	known := map[servers.Class]string{
-		servers.ClassNoVersion:   `"jsonrpc" is missing or not "2.0"`,
-		servers.ClassBadShape:    "neither request, notification nor reply",
-		servers.ClassIDType:      "the id came back as another type",
-		servers.ClassIDNull:      "a reply with a null id",
-		servers.ClassNoticeReply: "a reply to a notification",
-		servers.ClassIDUnknown:   "a reply to a request that was never sent",
-		servers.ClassIDDuplicate: "a second reply to one request",
-		servers.ClassIDLate:      "a reply to a request that was cancelled",
+		servers.ClassNoVersion:         `"jsonrpc" is missing or not "2.0"`,
+		servers.ClassBadShape:          "neither request, notification nor reply",
+		servers.ClassIDType:            "the id came back as another type",
+		servers.ClassIDNull:            "a reply with a null id",
+		servers.ClassNotificationReply: "a reply to a notification",
+		servers.ClassIDUnknown:         "a reply to a request that was never sent",
+		servers.ClassIDDuplicate:       "a second reply to one request",
+		servers.ClassIDLate:            "a reply to a request that was cancelled",
 	}
 	text := cmp.Or(known[f.class], string(f.class))
 	if f.used {

@@ -178,7 +178,7 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 
 // askNotificationAnswered finds messages without an id that came after the notification, when no request waited.
 func askNotificationAnswered(e *evidence.Evidence) []check.Finding {
-	return wire.OddFrames(e, servers.ClassNoticeReply, func(_ *evidence.Run, odd servers.OddFrame) string {
+	return wire.OddFrames(e, servers.ClassNotificationReply, func(_ *evidence.Run, odd servers.OddFrame) string {
 		return evidence.CutJSON(odd.Bytes)
 	})
 }
