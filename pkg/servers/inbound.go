@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // takeFinding reports a line that is not one message, and fails a request whose answer is lost with it.
@@ -145,7 +146,7 @@ func (p *peer) idOf(m message) string {
 	if m.id == nil || string(m.id) == "null" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if id, waiting := p.onlyPending(); waiting != nil && !m.quoted && !p.answersNotification(m) {
+		if id, waiting := p.namelessAnswers(m); waiting != nil && !m.quoted && !p.answersNotification(m) {
 			return strconv.FormatInt(id, 10)
 		}
 	}
@@ -173,7 +174,7 @@ func (p *peer) takeReply(m message, number int) {
 			p.notifications--
 			break
 		}
-		id, waiting = p.onlyPending()
+		id, waiting = p.namelessAnswers(m)
 		p.nameless = p.nameless || waiting != nil
 	case waiting != nil && !exact:
 		class = ClassIDType
@@ -216,10 +217,16 @@ func (p *peer) noteStrayReply(m message) {
 	}
 }
 
-// onlyPending returns the request that waits, if there is exactly one.
-func (p *peer) onlyPending() (int64, *pending) {
-	if len(p.pending) == 1 {
-		for id, waiting := range p.pending {
+// namelessAnswers returns the request that a reply without an id answers: the one that waits, if there is exactly one.
+// What a server says of itself before it is asked, as {"id": null, "result": {"status": "ready"}}, does not answer
+// initialize, whose result names a protocol version.
+func (p *peer) namelessAnswers(m message) (int64, *pending) {
+	if len(p.pending) != 1 {
+		return 0, nil
+	}
+	for id, waiting := range p.pending {
+		opening := waiting.method == string(mcp.MethodInitialize)
+		if !opening || m.result == nil || rawjson.Get(m.result, "protocolVersion") != nil {
 			return id, waiting
 		}
 	}

@@ -137,6 +137,7 @@ func misbehaviours() map[string]behaviour {
 		"id-float":            {seen: "id-type"},
 		"id-null":             {seen: "id-null"},
 		"id-missing":          {seen: "id-null"},
+		"ready-result":        {seen: "id-null"},
 		"notification-result": {seen: "notification-reply"},
 		"notification-error":  {seen: "notification-reply"},
 		"id-unknown":          {call: fault.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", limit: brief},

@@ -345,6 +345,7 @@ func handshakeShapes() []shape {
 		{mode: "undeclared-tools", start: strings.Replace(okInit, `{"tools":{"listChanged":true},"logging":{}}`, `{}`, 1) + okList},
 		{mode: "declared-absent", start: okInit + `{"jsonrpc":"2.0","id":2,"error":{"code":-32601,`},
 		{mode: "list-error", start: okInit + `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,`},
+		{mode: "ready-result", start: `{"jsonrpc":"2.0","id":null,"result":{"status":"ready"}}` + "\n" + okInit},
 		{mode: "notification-result", start: okInit + `{"jsonrpc":"2.0","result":null}` + "\n" + `{"jsonrpc":"2.0","id":2,`},
 		{mode: "notification-error", start: okInit + `{"jsonrpc":"2.0","error":{"code":-32601,`},
 		{mode: "echo-half", start: okInit, has: "\"params\":{\"na█\n"},

@@ -59,8 +59,11 @@ func idModes() []mode {
 		{"id-float", "the id comes back as a float", methodCall, tamper(func(r *reply) { r.id += ".0" })},
 		{"id-null", "the id comes back as null", methodCall, tamper(func(r *reply) { r.id = "null" })},
 		{"id-missing", "the id is missing", methodCall, tamper(func(r *reply) { r.id = "" })},
-		{"notification-result", "answers notifications/initialized with a result without an id", methodList, before(answerNotification(`"result":null`))},
-		{"notification-error", "answers notifications/initialized with an error without an id", methodList, before(answerNotification(
+		{"ready-result", "says that it is ready, as a result without an id, before it answers initialize", methodInitialize, before(writeOnce(
+			`"id":null,"result":{"status":"ready"}`,
+		))},
+		{"notification-result", "answers notifications/initialized with a result without an id", methodList, before(writeOnce(`"result":null`))},
+		{"notification-error", "answers notifications/initialized with an error without an id", methodList, before(writeOnce(
 			`"error":{"code":-32601,"message":"unknown method: notifications/initialized"}`,
 		))},
 		{"id-unknown", "an id that was never sent instead of the call's", methodCall, tamper(func(r *reply) { r.id = "987654321" })},
@@ -75,8 +78,8 @@ func idModes() []mode {
 	}
 }
 
-// answerNotification answers the notification that came before the first list, as if it were a request.
-func answerNotification(outcome string) func(*server, *reply) {
+// writeOnce writes one reply without an id, for nobody or for the notification that came before the first list.
+func writeOnce(outcome string) func(*server, *reply) {
 	done := false
 	return func(s *server, _ *reply) {
 		if !done {
