@@ -136,13 +136,14 @@ func missing(text string, environ []string, settings bool) [][]string {
 		if either && strings.Contains(between, ". ") {
 			break // the next sentence is about something else
 		}
+		known := slices.ContainsFunc(groups, func(g []string) bool { return slices.Contains(g, name) })
 		other := alternative(between)
-		either = either || other && !strings.Contains(between, ". ")
+		either = either || other && !known && !strings.Contains(between, ". ")
 		if reached < 0 {
 			negative = deficient().MatchString(lower[:at])
 		}
 		reached = end
-		switch known := slices.ContainsFunc(groups, func(g []string) bool { return slices.Contains(g, name) }); {
+		switch {
 		case known:
 		case len(groups) > 0 && !other && joins(between):
 			last := &groups[len(groups)-1]
@@ -229,8 +230,8 @@ var besideFlag = expression(`[\x60'"]*--?[a-z][\w-]* or | or [\x60'"]*--?[a-z][\
 // sharedPrefix matches two names of which the second lacks what both begin with: A_USERNAME/PASSWORD.
 var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)(USER|USERNAME|EMAIL|ID|KEY|HOST)/(PASS|PASSWORD|SECRET|TOKEN|KEY|PORT)\b`)
 
-// orWord matches the word that joins alternatives.
-var orWord = expression(`\bor\b`)
+// orWord matches the word that joins alternatives, or the heading of one.
+var orWord = expression(`\bor\b|\b(?:mode|option|method)(?: \w+)?:`)
 
 // joins reports whether the text between two names means that both are needed.
 func joins(between string) bool {

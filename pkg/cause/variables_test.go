@@ -24,6 +24,7 @@ func TestMissing(t *testing.T) {
 		"bare capital": {"FOO is missing", ""},
 		"complements":  {"A_CLIENT_ID or A_CLIENT_SECRET is not set", "A_CLIENT_ID A_CLIENT_SECRET"},
 		"prefix":       {"Either A_TOKEN or A_USERNAME/PASSWORD is required", "A_TOKEN A_USERNAME A_PASSWORD"},
+		"told twice":   {"A_USERNAME, A_PASSWORD are required\nSet them here or there: A_USERNAME, A_PASSWORD", "A_USERNAME A_PASSWORD"},
 		"chinese":      {"請設定環境變數: A_CREDENTIALS=/path", "A_CREDENTIALS"},
 		"mixed case":   {"Missing configuration: apiKeyName", ""},
 	} {

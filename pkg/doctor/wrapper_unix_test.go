@@ -197,6 +197,7 @@ func TestSilenceIsReadInTheCode(t *testing.T) {
 		env   []string
 		args  []string
 		alive bool
+		state string // of the process that is alive
 		title string // that of the check, if empty
 	}{
 		{code: `if (!process.env.SHOP_API_KEY) process.exit(1)`, title: "SHOP_API_KEY, which its code reads, is not set"},
@@ -208,11 +209,22 @@ func TestSilenceIsReadInTheCode(t *testing.T) {
 		{code: `process.env.NODE_ENV + process.env.DEBUG`},
 		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`},
 		{
+			code:  `const [cmd] = process.argv.slice(2); if (cmd === 'run') start(); else process.exit(1)`,
+			title: "without run, which its code looks for",
+		},
+		{code: `switch (process.argv[2]) { case "serve": start() }`, args: []string{"serve"}},
+		{code: `if (mode === 'start') start()`},
+		{
 			alive: true, code: `if (process.argv.includes('--stdio')) start()`,
 			title: "without --stdio, which its code looks for",
 		},
 		{alive: true, code: `if (process.argv.includes('--stdio')) start()`, args: []string{"--stdio"}},
 		{alive: true, code: `start('stdio')`},
+		{
+			alive: true, state: "R (running)", code: `process.stdin.setEncoding('utf8'); start(process.env.SHOP_HOST)`,
+			title: "its code sets an encoding for stdin, where the SDK wants bytes",
+		},
+		{alive: true, state: "S (sleeping)", code: `process.stdin.setEncoding('utf8')`},
 		{
 			alive: true, code: `connect(process.env.SHOP_HOST || 'localhost')`,
 			title: "does not answer initialize, and SHOP_HOST, which its code reads, is not set",
@@ -233,12 +245,13 @@ func TestSilenceIsReadInTheCode(t *testing.T) {
 		if one.alive {
 			id, run = "handshake-timeout", &evidence.Run{}
 			run.Failure = &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}
+			run.Stuck = &evidence.ProcessState{State: one.state}
 		}
 		e := evidenceOf(run)
 		e.Launch = &config.Resolved{Command: program, Args: one.args, Env: one.env}
 		found := ask(id)(e)
 		if len(found) != 1 || !strings.HasSuffix(found[0].Title, one.title) ||
-			one.title == "" && strings.Contains(found[0].Title, "code") {
+			one.title == "" && strings.Contains(found[0].Title, "its code") {
 			t.Errorf("%s %s %s: found %+v", one.code, one.env, one.args, found)
 		}
 	}

@@ -1,6 +1,8 @@
 package cmdline
 
 import (
+	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,10 +15,15 @@ import (
 type Source struct {
 	Variables []string // names of environment variables, in the order of the code
 	Stdio     bool     // an argument --stdio
+	// Subcommand is a word that it compares with something, beside arguments of the command line, and that sounds as
+	// if it started a server; empty if there is none.
+	Subcommand string
+	// TextStdin reports whether it sets the encoding of its stdin: what reads there gets text in place of bytes.
+	TextStdin bool
 }
 
 const (
-	sourceFiles = 8       // a program is often a line that imports another file
+	sourceFiles = 32      // a program is often a line that imports another file
 	sourceBytes = 1 << 20 // of a file
 )
 
@@ -25,6 +32,9 @@ var (
 		return regexp.MustCompile(`process\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)\b`)
 	})
 	readsStdio   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("['\"`]--stdio['\"`]") })
+	comparesWord = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?:[!=]==?\\s*|\\bcase\\s+)['\"`](run|serve|server|start|mcp)['\"`]")
+	})
 	importsOfOwn = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)['"](\.{1,2}/[^'"\n]+)['"]`)
 	})
@@ -41,6 +51,10 @@ func SourceOf(script string) (found Source) {
 			}
 		}
 		found.Stdio = found.Stdio || readsStdio().Match(text)
+		found.TextStdin = found.TextStdin || bytes.Contains(text, []byte("process.stdin.setEncoding("))
+		if word := comparesWord().FindSubmatch(text); word != nil && bytes.Contains(text, []byte("process.argv")) {
+			found.Subcommand = cmp.Or(found.Subcommand, string(word[1]))
+		}
 		for _, name := range importsOfOwn().FindAllSubmatch(text, -1) {
 			if file := imported(files[i], string(name[1])); file != "" && !slices.Contains(files, file) {
 				files = append(files, file)
@@ -49,6 +63,28 @@ func SourceOf(script string) (found Source) {
 	}
 	return found
 }
+
+// Unset returns the variables that the code reads, that have no value in environ, and that a server may not run without
+// by their names; none where there are so many that nobody knows which it needs.
+func (s Source) Unset(environ []string) []string {
+	const most = 4
+	var unset []string
+	for _, name := range s.Variables {
+		if value, _ := Variable(environ, name); value == "" && isSetting().MatchString(name) {
+			unset = append(unset, name)
+		}
+	}
+	if len(unset) > most {
+		return nil
+	}
+	return unset
+}
+
+// isSetting matches names of variables that a server may not run without.
+var isSetting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:KEY|TOKEN|SECRET|PASSWORD|PASS|PAT|URL|URI|HOST|ID|USER|USERNAME|EMAIL|DSN|` +
+		`ORG|ORGANIZATION)$`)
+})
 
 // imported returns the file that a script means by a relative name; nothing if there is none.
 func imported(script, name string) string {

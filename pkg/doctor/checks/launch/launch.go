@@ -205,8 +205,10 @@ func askInterpreterMissing(e *evidence.Evidence) []check.Finding {
 			fmt.Sprintf("install %s, or correct line 1 of %s", first.Program, file))
 	case !finder.Inspect(first.Interpreter).Runnable:
 		name := cmdline.BaseName(first.Interpreter)
-		return fixed(e, fmt.Sprintf("%s: no program %s", line, first.Interpreter),
+		f := fixed(e, fmt.Sprintf("%s: no program %s", line, first.Interpreter),
 			fmt.Sprintf("install it, or write #!/usr/bin/env %s in line 1 of %s", name, file))
+		f[0].Title = "the program that runs the command is missing: " + evidence.Cut(first.Interpreter)
+		return f
 	}
 	return nil
 }

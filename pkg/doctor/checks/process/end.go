@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
-	"sync"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
@@ -56,60 +55,41 @@ func explainByCode(e *evidence.Evidence, launch *config.Resolved, died *servers.
 			return
 		}
 	}
-	unset := unsetSettings(cmdline.SourceOf(e.Script()), launch.Env)
+	source := cmdline.SourceOf(e.Script())
+	unset := source.Unset(launch.Env)
+	add := "add to env of this server what its code reads, if it needs that: " + strings.Join(unset, ", ")
 	switch {
-	case unset == "" && silent && died.How == "exit status 0":
+	case !silent && len(unset) == 0:
+	case !silent:
+		if c := e.Cause(); c == nil || len(c.Fixes) == 0 {
+			f.Fix = []string{"in the server: say in that line what to do"}
+		}
+		f.Fix = append([]string{add}, f.Fix...)
+	case len(unset) > 0:
+		f.Title = "server exits without a word, and " + readsUnset(unset) + " not set"
+		f.Fix = []string{add, "in the server: write on stderr why it ends"}
+	case source.Subcommand != "" && !slices.Contains(launch.Args, source.Subcommand):
+		f.Title = "server exits without a word and without " + source.Subcommand + ", which its code looks for"
+		f.Fix = []string{
+			"add the sub-command to args of this server: " + source.Subcommand,
+			"in the server: write its usage on stderr",
+		}
+	case died.How == "exit status 0":
 		f.Title = "server exits without an error or a word, as a program that is no server"
 		f.Fix = []string{
 			"see its page and its --help: it may want a sub-command or a flag in args of this server, or be no MCP server",
 			"in the server: write on stderr why it ends; if it should not, keep reading stdin until it is closed",
 		}
-		return
-	case unset == "":
-		return
-	}
-	if !silent {
-		f.Notes = append(f.Notes, unset+" not set")
-		if c := e.Cause(); c == nil || len(c.Fixes) == 0 {
-			f.Fix = []string{
-				"add to env of this server what its code reads, if its line is about that",
-				"in the server: say in that line what to do",
-			}
-		}
-		return
-	}
-	f.Title = "server exits without a word, and " + unset + " not set"
-	f.Fix = []string{
-		"add to env of this server what its code reads, if it needs that",
-		"in the server: write on stderr why it ends",
 	}
 }
 
-// unsetSettings begins a sentence with the variables that code reads and that have no value: "A, B, which its code
-// reads, are". It is empty where there are none, or so many that nobody knows which the server needs.
-func unsetSettings(source cmdline.Source, environ []string) string {
-	const most = 4
-	var unset []string
-	for _, name := range source.Variables {
-		if value, _ := cmdline.Variable(environ, name); value == "" && isSetting().MatchString(name) {
-			unset = append(unset, name)
-		}
+// readsUnset begins a sentence with variables that have no value: "A, B, which its code reads, are".
+func readsUnset(unset []string) string {
+	if len(unset) == 1 {
+		return unset[0] + ", which its code reads, is"
 	}
-	switch names := strings.Join(unset, ", "); {
-	case len(unset) > most:
-		return ""
-	case len(unset) > 1:
-		return names + ", which its code reads, are"
-	case len(unset) == 1:
-		return names + ", which its code reads, is"
-	}
-	return ""
+	return strings.Join(unset, ", ") + ", which its code reads, are"
 }
-
-// isSetting matches names of variables that a server may not run without.
-var isSetting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:KEY|TOKEN|SECRET|PASSWORD|PASS|PAT|URL|URI|HOST|ID|USER|USERNAME|EMAIL|DSN)$`)
-})
 
 func askCrashSignal(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
@@ -39,19 +40,29 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	if launch := e.Local(); launch != nil && e.Cause() == nil && !explainBySockets(run.Stuck, &f) {
-		source := cmdline.SourceOf(e.Script())
-		if source.Stdio && !slices.Contains(launch.Args, "--stdio") {
-			f.Title = "server does not answer initialize without --stdio, which its code looks for"
-			f.Fix = []string{"add --stdio to args of this server"}
-		} else if unset := unsetSettings(source, launch.Env); unset != "" {
-			f.Title = "server does not answer initialize, and " + unset + " not set"
-			f.Fix = []string{
-				"set in env of this server what its code reads: it may wait for a service that is not there",
-				"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
-			}
-		}
+		explainSilence(cmdline.SourceOf(e.Script()), launch, run.Stuck, &f)
 	}
 	return []check.Finding{f}
+}
+
+// explainSilence tells what a silent server's code looks for, or what in it keeps the server from reading.
+func explainSilence(source cmdline.Source, launch *config.Resolved, state *evidence.ProcessState, f *check.Finding) {
+	busy := state != nil && strings.HasPrefix(state.State, "R")
+	unset := source.Unset(launch.Env)
+	switch {
+	case source.Stdio && !slices.Contains(launch.Args, "--stdio"):
+		f.Title = "server does not answer initialize without --stdio, which its code looks for"
+		f.Fix = []string{"add --stdio to args of this server"}
+	case source.TextStdin && busy:
+		f.Title = "server does not answer initialize: its code sets an encoding for stdin, where the SDK wants bytes"
+		f.Fix = []string{"in the server: take out process.stdin.setEncoding, which makes the TypeScript SDK loop"}
+	case len(unset) > 0:
+		f.Title = "server does not answer initialize, and " + readsUnset(unset) + " not set"
+		f.Fix = []string{
+			"set in env of this server what its code reads: it may wait for a service that is not there",
+			"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
+		}
+	}
 }
 
 // anyAddress names this machine where a server listens on all of its addresses.
