@@ -110,6 +110,19 @@ func TestOnlyMessagesBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// TestAnotherProtocol is about a server that answers, and not in JSON-RPC.
+func TestAnotherProtocol(t *testing.T) {
+	said := servers.OddFrame{Class: servers.ClassNoVersion, Bytes: []byte(`{"type":"error","error":"Unsupported"}`)}
+	e := evidenceOf(&evidence.Run{Events: []exec.Event{said}})
+	if found := ask("rpc-version")(e); len(found) != 1 || found[0].Title != "" {
+		t.Errorf("of one that also answers initialize: %+v, want the check's own title", found)
+	}
+	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}
+	if found := ask("rpc-version")(e); len(found) != 1 || !strings.Contains(found[0].Title, "does not answer initialize") {
+		t.Errorf("of one that does not: %+v, want that in the title", found)
+	}
+}
+
 // TestIDsAreOneFault shows that what a server does to the id of every message is one
 // finding, which names the methods, and that it does not blame the error that answers a
 // line which is no JSON.

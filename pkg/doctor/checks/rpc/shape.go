@@ -15,12 +15,20 @@ import (
 )
 
 func askRPCVersion(e *evidence.Evidence) []check.Finding {
-	return wire.OddFrames(e, servers.ClassNoVersion, func(_ *evidence.Run, odd servers.OddFrame) string {
+	found := wire.OddFrames(e, servers.ClassNoVersion, func(_ *evidence.Run, odd servers.OddFrame) string {
 		if version := evidence.MemberAt(odd.Bytes, "jsonrpc"); version != nil {
 			return "jsonrpc is " + evidence.CutJSON(version)
 		}
 		return "jsonrpc is missing: " + evidence.CutJSON(odd.Bytes)
 	})
+	if len(found) > 0 && evidence.SilentInHandshake(e) {
+		found[0].Title = `server does not answer initialize; what it writes lacks "jsonrpc": "2.0"`
+		found[0].Fix = []string{
+			"see its page: with this command it may speak a protocol of its own, and be no MCP server",
+			`in the server: put "jsonrpc": "2.0" into every message, or let an SDK write them`,
+		}
+	}
+	return found
 }
 
 func askBatch(e *evidence.Evidence) []check.Finding {
