@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/detect"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/detect"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/fault"
 	"toolx/pkg/words"
 )

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/checks/framing"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/cmdline"
 )
 
 // origin is what is known of the programs that may have written to a server's stdout.

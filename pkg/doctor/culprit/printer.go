@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/cmdline"
 )
 
 // Printer is the kind of program that a server is, told from its command line: it decides what an unknown text was most

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/cmdline"
 )
 
 // Wrapper is shell code that a command line starts and that starts the server: a script, or the argument of sh -c.

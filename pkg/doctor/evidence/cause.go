@@ -2,7 +2,7 @@ package evidence
 
 import (
 	"toolx/pkg/cause"
-	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/cmdline"
 	"toolx/pkg/servers"
 )
 

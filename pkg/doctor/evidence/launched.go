@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"slices"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
-	"toolx/pkg/doctor/cmdline"
 )
 
 // Settings returns the values that the server gets from its entry: arguments, variables, headers and the URL.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"

@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strings"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/mask"
 	"toolx/pkg/words"

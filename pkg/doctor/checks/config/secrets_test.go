@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/cmdline"
 )
 
 // FuzzTexts: what is found in a server's or a config's text stands in it.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
 )

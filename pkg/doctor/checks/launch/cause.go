@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"toolx/pkg/cause"
+	"toolx/pkg/cmdline"
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"

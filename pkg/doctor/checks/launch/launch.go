@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
 )

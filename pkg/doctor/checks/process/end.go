@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"toolx/pkg/cause"
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
