@@ -30,6 +30,7 @@ const (
 	Package    Kind = "package-broken"      // a module that the package itself should bring
 	Runtime    Kind = "node-engine"         // a newer Node
 	HTTP       Kind = "stdout-http-mode"    // it listens for HTTP, and does not read its stdin
+	Code       Kind = "code"                // what the server's code looks for, where the server printed nothing
 	Other      Kind = "other"               // a cause that is known and has no kind of its own
 	Said       Kind = "said"                // no rule knows it: the cause is the server's own line
 )
@@ -69,7 +70,7 @@ type Cause struct {
 
 // Lasting reports whether another start would fail in the same way.
 func (c *Cause) Lasting() bool {
-	return c != nil && c.Kind != Backend && (c.lasts || c.Kind != Said)
+	return c != nil && c.Kind != Backend && c.Kind != Code && (c.lasts || c.Kind != Said)
 }
 
 // Of returns why a server failed; nil if it printed nothing that says so.
@@ -269,7 +270,8 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	}
 	c := cmp.Or(s.service(line), s.engine(o, head), s.variables(following, o.Environ),
 		s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
-	if c == nil && s.usage != "" && wrongValue().MatchString(line) && !wrongWord().MatchString(line) {
+	if c == nil && s.usage != "" && wrongValue().MatchString(line) &&
+		!wrongWord().MatchString(line) && !malformed().MatchString(line) {
 		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
 	}
 	return c
@@ -278,6 +280,9 @@ func (s *saying) byRules(o Output, head int) *Cause {
 // wrongWord matches what a program says of a word that it was given and does not know.
 var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|argument|flag)|` +
 	`flag provided but not defined|\binvalid (?:value|choice)`)
+
+// malformed matches words about a value that has another form than the program wants.
+var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?:[\w-]+ ){0,4}(?:format|value|key|url|uri)\b`)
 
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
 var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)|` +

@@ -60,8 +60,8 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 	for _, form := range []string{
 		`\bconnect E[A-Z]+ ((?:` + host + `|[0-9A-Fa-f:]+):\d{1,5})\b`, // Node
 		`\b(?:getaddrinfo|querySrv|queryA) E[A-Z_]+ ([\w.-]*\w)`,       // Node
+		`\blookup ([\w.-]*\w)`,                             // Go, which then names the server that it asks
 		`\bdial \w+ (\S+): `,                               // Go
-		`\blookup ([\w.-]*\w)`,                             // Go
 		`\bhost='([^']+)', port=(\d+)`,                     // Python's urllib3
 		`\bhost ([\w.-]+:\d{1,5}) `,                        // aiohttp
 		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`, // PostgreSQL
@@ -175,6 +175,9 @@ func (s *saying) unreachable(fault networkFault, text, line string) *Cause {
 	for i := 0; address == "" && i < len(s.all); i++ {
 		address = addressIn(s.all[i], forms[:len(forms)-1])
 	}
+	if address == "" {
+		line = s.withInner(line)
+	}
 	place := ""
 	c := &Cause{Kind: Backend, Line: line, What: leads[Backend] + quoted(line)}
 	switch {
@@ -200,6 +203,19 @@ func (s *saying) unreachable(fault networkFault, text, line string) *Cause {
 		}
 	}
 	return c
+}
+
+// innerError matches the error that Node shows within another: "[cause]: Error: bad port".
+var innerError = expression(`^\s*\[cause\]: (?:\w*Error: )?([^{}]*[^{}\s])`)
+
+// withInner returns a sentence with the error that it came from, if Node shows that.
+func (s *saying) withInner(line string) string {
+	for _, text := range s.all {
+		if found := innerError().FindStringSubmatch(text); found != nil && !strings.Contains(line, found[1]) {
+			return line + ": " + found[1]
+		}
+	}
+	return line
 }
 
 // isPublic reports whether an address is a name on the internet, as far as its end tells: no user starts a service

@@ -431,7 +431,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 	switch sub := s.subcommand(); {
 	case c.Kind == Subcommand && sub != "":
 		fixes = append([]string{"give the sub-command in args of this server: " + sub}, fixes...)
-	case s.usage != "" && (c.Kind == Subcommand || c.Kind == Argument || c.Kind == Variable):
+	case s.usage != "" && slices.Contains([]Kind{Subcommand, Argument, Variable, Said}, c.Kind):
 		switch {
 		case c.Kind != Subcommand || len(c.Fixes)+len(fixes) > 0:
 		case slices.ContainsFunc(s.all, commandsHeading().MatchString):
@@ -493,7 +493,7 @@ var (
 	// lacksValue matches words about a value that the server was not given.
 	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|undefined)$`)
 	// lacksFile matches words about a file or a folder that is not there.
-	lacksFile = expression(`(?i)\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|[A-Za-z]:[\\/])\S|` +
+	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|[A-Za-z]:[\\/])\S|` +
 		`\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|(?:is|are) (?:not )?accessible)`)
 )
 

@@ -39,6 +39,27 @@ func (p NodePackage) Script() string {
 	return RealPath(program, p.Folder)
 }
 
+// Script returns the file that node runs for a command line in a folder; empty where another program runs it, and if it
+// is not found.
+func Script(command string, args []string, folder string, environ []string) string {
+	command, args = Unwrapped(command, args)
+	if l, ok := ParseLauncher(command, args); ok {
+		found, _ := l.Installed(folder, environ)
+		return found.Script()
+	}
+	return NodeScript(command, args, LookupIn(folder, environ))
+}
+
+// Installed returns the npm package that a launcher runs in a folder; ok is false for other packages, and if it is not
+// found.
+func (l Launcher) Installed(folder string, environ []string) (found NodePackage, ok bool) {
+	if !l.NPM || !l.FromRegistry() {
+		return NodePackage{}, false
+	}
+	name, _ := l.Split()
+	return InstalledPackage(name, folder, environ)
+}
+
 // NodeScript returns the file that node runs: its first argument, or the command itself if that is a script for node.
 func NodeScript(command string, args []string, in Lookup) string {
 	if slices.Contains([]string{"node", "nodejs", "bun", "tsx"}, BaseName(command)) {

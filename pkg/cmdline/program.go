@@ -21,6 +21,12 @@ type Lookup struct {
 	Folder string // what relative commands count from; empty means the current one
 }
 
+// LookupIn looks commands up as a process will that starts in a folder with an environment.
+func LookupIn(folder string, environ []string) Lookup {
+	path, _ := Variable(environ, "PATH")
+	return Lookup{Goos: runtime.GOOS, Path: path, Folder: folder}
+}
+
 // Program is what looking a command up came to.
 type Program struct {
 	// Path is the file, empty where there is none.

@@ -18,7 +18,7 @@ type Source struct {
 	// Subcommand is a word that it compares with something, beside arguments of the command line, and that sounds as
 	// if it started a server; empty if there is none.
 	Subcommand string
-	// TextStdin reports whether it sets the encoding of its stdin: what reads there gets text in place of bytes.
+	// TextStdin reports whether it sets an encoding for its stdin, where the TypeScript SDK reads bytes.
 	TextStdin bool
 }
 
@@ -43,6 +43,7 @@ var (
 // SourceOf reads a script for node and the files beside it that it imports.
 func SourceOf(script string) (found Source) {
 	files := []string{script}
+	sets, reads := false, false // of stdin
 	for i := 0; i < len(files) && i < sourceFiles; i++ {
 		text := FileBeginning(files[i], sourceBytes)
 		for _, name := range readsVariable().FindAllSubmatch(text, -1) {
@@ -51,7 +52,8 @@ func SourceOf(script string) (found Source) {
 			}
 		}
 		found.Stdio = found.Stdio || readsStdio().Match(text)
-		found.TextStdin = found.TextStdin || bytes.Contains(text, []byte("process.stdin.setEncoding("))
+		sets = sets || bytes.Contains(text, []byte("process.stdin.setEncoding("))
+		reads = reads || bytes.Contains(text, []byte("StdioServerTransport"))
 		if word := comparesWord().FindSubmatch(text); word != nil && bytes.Contains(text, []byte("process.argv")) {
 			found.Subcommand = cmp.Or(found.Subcommand, string(word[1]))
 		}
@@ -61,6 +63,7 @@ func SourceOf(script string) (found Source) {
 			}
 		}
 	}
+	found.TextStdin = sets && reads
 	return found
 }
 

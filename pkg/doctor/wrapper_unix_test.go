@@ -163,96 +163,17 @@ func TestWrapperOfAServer(t *testing.T) {
 	}
 }
 
-// TestScriptStartedByALink examines a server that ended at once and without a word, since the link in node_modules/.bin
-// is not its own path.
-func TestScriptStartedByALink(t *testing.T) {
-	for text, want := range map[string]bool{
-		"if (import.meta.url === `file://${process.argv[1]}`) main();":                       true,
-		"if (process.argv[1] === fileURLToPath(import.meta.url)) main();":                    true,
-		"if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) main();": false,
-		"main();": false,
-	} {
-		folder := t.TempDir()
-		script, link := filepath.Join(folder, "index.js"), filepath.Join(folder, "server")
-		if err := os.WriteFile(script, []byte("#!/usr/bin/env node\n"+text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(script, link); err != nil {
-			t.Fatal(err)
-		}
-		e := evidenceOf(&evidence.Run{Ended: &servers.Failure{Ending: servers.EndingExited, How: "exit status 0"}})
-		e.Launch = &config.Resolved{Command: link}
-		found := ask("exit-before-handshake")(e)
-		if len(found) != 1 || strings.Contains(found[0].Title, "by a link") != want {
-			t.Errorf("%s: found %+v", text, found)
-		}
-	}
-}
-
-// TestSilenceIsReadInTheCode examines servers that said nothing: what they miss is what the files of their code look
-// for.
+// TestSilenceIsReadInTheCode examines a server that ends at once and without a word: its code says what it misses.
 func TestSilenceIsReadInTheCode(t *testing.T) {
-	for _, one := range []struct {
-		code  string // of a file that the program imports
-		env   []string
-		args  []string
-		alive bool
-		state string // of the process that is alive
-		title string // that of the check, if empty
-	}{
-		{code: `if (!process.env.SHOP_API_KEY) process.exit(1)`, title: "SHOP_API_KEY, which its code reads, is not set"},
-		{
-			code:  `const {env} = process; start(process.env["SHOP_URL"], process.env.SHOP_TOKEN, process.env.NODE_ENV)`,
-			title: "SHOP_URL, SHOP_TOKEN, which its code reads, are not set",
-		},
-		{code: `process.env.SHOP_API_KEY`, env: []string{"SHOP_API_KEY=x"}},
-		{code: `process.env.NODE_ENV + process.env.DEBUG`},
-		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`},
-		{
-			code:  `const [cmd] = process.argv.slice(2); if (cmd === 'run') start(); else process.exit(1)`,
-			title: "without run, which its code looks for",
-		},
-		{code: `switch (process.argv[2]) { case "serve": start() }`, args: []string{"serve"}},
-		{code: `if (mode === 'start') start()`},
-		{
-			alive: true, code: `if (process.argv.includes('--stdio')) start()`,
-			title: "without --stdio, which its code looks for",
-		},
-		{alive: true, code: `if (process.argv.includes('--stdio')) start()`, args: []string{"--stdio"}},
-		{alive: true, code: `start('stdio')`},
-		{
-			alive: true, state: "R (running)", code: `process.stdin.setEncoding('utf8'); start(process.env.SHOP_HOST)`,
-			title: "its code sets an encoding for stdin, where the SDK wants bytes",
-		},
-		{alive: true, state: "S (sleeping)", code: `process.stdin.setEncoding('utf8')`},
-		{
-			alive: true, code: `connect(process.env.SHOP_HOST || 'localhost')`,
-			title: "does not answer initialize, and SHOP_HOST, which its code reads, is not set",
-		},
-	} {
-		folder := t.TempDir()
-		write := func(name, text string) string {
-			path := filepath.Join(folder, name)
-			if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			return path
-		}
-		write("main.js", one.code)
-		program := write("cli.js", "#!/usr/bin/env node\nimport './missing.js'\nawait import('./main')\n")
-		id, run := "exit-before-handshake", &evidence.Run{}
-		run.Ended = &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}
-		if one.alive {
-			id, run = "handshake-timeout", &evidence.Run{}
-			run.Failure = &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}
-			run.Stuck = &evidence.ProcessState{State: one.state}
-		}
-		e := evidenceOf(run)
-		e.Launch = &config.Resolved{Command: program, Args: one.args, Env: one.env}
-		found := ask(id)(e)
-		if len(found) != 1 || !strings.HasSuffix(found[0].Title, one.title) ||
-			one.title == "" && strings.Contains(found[0].Title, "its code") {
-			t.Errorf("%s %s %s: found %+v", one.code, one.env, one.args, found)
-		}
+	program := filepath.Join(t.TempDir(), "server.js")
+	text := "#!/usr/bin/env node\nif (!process.env.SHOP_API_KEY) process.exit(1)\n"
+	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	e := evidenceOf(&evidence.Run{Ended: &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}})
+	e.Launch = &config.Resolved{Command: program}
+	const want = "server exits before the handshake: SHOP_API_KEY, which its code reads, is not set"
+	if found := ask("exit-before-handshake")(e); len(found) != 1 || found[0].Title != want {
+		t.Errorf("found %+v, want %s", found, want)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	toolxexec "toolx/pkg/exec"
@@ -78,8 +80,10 @@ type Failure struct {
 	said, environ []string
 	// question is what the server asked when it was given up, as cause.Asks finds it.
 	question string
-	// cause returns what Cause found the first time; nil for a failure that was made without a process.
+	// cause returns what the output says, as it was found the first time; nil for a failure that was made without a
+	// process. code reads the server's code once; nil where toolx did not start the process itself.
 	cause func() *cause.Cause
+	code  func() *code
 	// Reason is the underlying error; it may be nil.
 	Reason error
 	// final reports whether trying again cannot help, where a holder has judged that.
@@ -128,12 +132,21 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// Cause returns why the server failed, as far as its output says so; nil if it does not.
+// Cause returns why the server failed, as far as its output says so or, where it failed to start, its code; nil if
+// neither does.
 func (f *Failure) Cause() *cause.Cause {
-	if f.cause != nil {
-		return f.cause()
+	if f.cause == nil {
+		return cause.Of(f.Output())
 	}
-	return cause.Of(f.Output())
+	c := f.cause()
+	if f.code == nil {
+		return c
+	}
+	switch mcp.MCPMethod(f.Waiting) {
+	case mcp.MethodInitialize, mcp.MethodServerDiscover:
+		return f.explained(c, f.code())
+	}
+	return c
 }
 
 // Brief returns why the server failed in a few words, without its name: what is missing, or how it ended.
@@ -443,6 +456,8 @@ func (e *ConnectError) ownHint() string {
 	case failure.Ending == EndingSilent:
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, " +
 			"--start-timeout gives it more time"
+	case failure.Ending == EndingExited && c == nil:
+		return "run the command in a terminal until it waits for input; toolx doctor looks closer"
 	case failure.Ending == EndingUnanswered, failure.Ending == EndingUnfinished:
 		return "--start-timeout gives it more time; --trace shows every message"
 	}

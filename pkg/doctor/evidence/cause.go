@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"cmp"
+
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/servers"
@@ -21,16 +23,20 @@ func (e *Evidence) Cause() *cause.Cause {
 		if found, outside := e.EngineMismatch(); outside {
 			output.Engines = found.Engines.Node
 		}
-		return cause.Of(output)
+		c := cause.Of(output)
+		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
+			return failure.Explained(c, e.Launch)
+		}
+		return c
 	})
 }
 
+// failed returns how the session, or the server after it, came to its end unasked; nil if it did not.
+func (e *Evidence) failed() *servers.Failure { return cmp.Or(e.Clean.Failure, e.Clean.Died()) }
+
 // output returns what the server wrote before it failed.
 func (e *Evidence) output() (written cause.Output, failed bool) {
-	failure := e.Clean.Failure
-	if failure == nil {
-		failure = e.Clean.Died()
-	}
+	failure := e.failed()
 	if failure != nil && failure.Ending != servers.EndingNotFound && failure.Ending != servers.EndingNotStarted {
 		return failure.Output(), true
 	}

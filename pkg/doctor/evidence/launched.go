@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 
 	"toolx/pkg/cmdline"
@@ -46,11 +45,7 @@ func (e *Evidence) NodePackage() (found cmdline.NodePackage, ok bool) {
 		return cmdline.NodePackage{}, false
 	}
 	if l, is := e.Launcher(); is {
-		if !l.NPM || !l.FromRegistry() {
-			return cmdline.NodePackage{}, false
-		}
-		name, _ := l.Split()
-		return cmdline.InstalledPackage(name, launch.Cwd, launch.Env)
+		return l.Installed(launch.Cwd, launch.Env)
 	}
 	if script := e.Script(); script != "" {
 		return cmdline.PackageAbove(script)
@@ -64,12 +59,7 @@ func (e *Evidence) Script() string {
 	if launch == nil {
 		return ""
 	}
-	if _, is := e.Launcher(); is {
-		found, _ := e.NodePackage()
-		return found.Script()
-	}
-	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
-	return cmdline.NodeScript(command, args, LookupOf(launch))
+	return cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env)
 }
 
 // Launcher returns the package runner that starts the server; ok is false if none does.
@@ -92,8 +82,7 @@ func (e *Evidence) Local() *config.Resolved {
 
 // LookupOf returns how programs are looked up as the server's own process will look them up.
 func LookupOf(launch *config.Resolved) cmdline.Lookup {
-	path, _ := cmdline.Variable(launch.Env, "PATH")
-	return cmdline.Lookup{Goos: runtime.GOOS, Path: path, Folder: launch.Cwd}
+	return cmdline.LookupIn(launch.Cwd, launch.Env)
 }
 
 // Program looks the server's command up; ok is false if no process is started.

@@ -5,12 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"toolx/pkg/cause"
-	"toolx/pkg/cmdline"
-	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
@@ -33,62 +30,7 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	if !f.NameCause(e.Cause(), title) {
 		return nil
 	}
-	if launch, c := e.Local(), e.Cause(); launch != nil && (c == nil || c.Kind == cause.Said) {
-		explainByCode(e, launch, died, &f)
-	}
 	return []check.Finding{f}
-}
-
-// explainByCode adds what the server's code shows of a server whose words have no cause that a rule knows: that it
-// takes itself for a library where it is started by a link, or that it reads variables that are not set.
-func explainByCode(e *evidence.Evidence, launch *config.Resolved, died *servers.Failure, f *check.Finding) {
-	silent := len(died.Stdout)+len(died.Stderr) == 0
-	if silent && died.How == "exit status 0" {
-		if script := cmdline.UnknownByLink(launch.Command, evidence.LookupOf(launch)); script != "" {
-			f.Title = "server exits at once where it is started by a link"
-			f.Notes = append(f.Notes,
-				launch.Command+" is a link, and its script runs only if process.argv[1] is its own path")
-			f.Fix = []string{
-				"in the server: compare with pathToFileURL(realpathSync(process.argv[1])).href",
-				"from outside: command node, args " + script,
-			}
-			return
-		}
-	}
-	source := cmdline.SourceOf(e.Script())
-	unset := source.Unset(launch.Env)
-	add := "add to env of this server what its code reads, if it needs that: " + strings.Join(unset, ", ")
-	switch {
-	case !silent && len(unset) == 0:
-	case !silent:
-		if c := e.Cause(); c == nil || len(c.Fixes) == 0 {
-			f.Fix = []string{"in the server: say in that line what to do"}
-		}
-		f.Fix = append([]string{add}, f.Fix...)
-	case len(unset) > 0:
-		f.Title = "server exits without a word, and " + readsUnset(unset) + " not set"
-		f.Fix = []string{add, "in the server: write on stderr why it ends"}
-	case source.Subcommand != "" && !slices.Contains(launch.Args, source.Subcommand):
-		f.Title = "server exits without a word and without " + source.Subcommand + ", which its code looks for"
-		f.Fix = []string{
-			"add the sub-command to args of this server: " + source.Subcommand,
-			"in the server: write its usage on stderr",
-		}
-	case died.How == "exit status 0":
-		f.Title = "server exits without an error or a word, as a program that is no server"
-		f.Fix = []string{
-			"see its page and its --help: it may want a sub-command or a flag in args of this server, or be no MCP server",
-			"in the server: write on stderr why it ends; if it should not, keep reading stdin until it is closed",
-		}
-	}
-}
-
-// readsUnset begins a sentence with variables that have no value: "A, B, which its code reads, are".
-func readsUnset(unset []string) string {
-	if len(unset) == 1 {
-		return unset[0] + ", which its code reads, is"
-	}
-	return strings.Join(unset, ", ") + ", which its code reads, are"
 }
 
 func askCrashSignal(e *evidence.Evidence) []check.Finding {

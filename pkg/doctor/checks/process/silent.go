@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
-	"toolx/pkg/cmdline"
-	"toolx/pkg/config"
+	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
@@ -39,45 +37,23 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	if !f.NameCause(e.Cause(), "server does not answer initialize") {
 		return nil
 	}
-	if launch := e.Local(); launch != nil && e.Cause() == nil && !explainBySockets(run.Stuck, &f) {
-		explainSilence(cmdline.SourceOf(e.Script()), launch, run.Stuck, &f)
+	if c := e.Cause(); c == nil || c.Kind == cause.Code {
+		explainBySockets(run.Stuck, &f)
 	}
 	return []check.Finding{f}
-}
-
-// explainSilence tells what a silent server's code looks for, or what in it keeps the server from reading.
-func explainSilence(source cmdline.Source, launch *config.Resolved, state *evidence.ProcessState, f *check.Finding) {
-	busy := state != nil && strings.HasPrefix(state.State, "R")
-	unset := source.Unset(launch.Env)
-	switch {
-	case source.Stdio && !slices.Contains(launch.Args, "--stdio"):
-		f.Title = "server does not answer initialize without --stdio, which its code looks for"
-		f.Fix = []string{"add --stdio to args of this server"}
-	case source.TextStdin && busy:
-		f.Title = "server does not answer initialize: its code sets an encoding for stdin, where the SDK wants bytes"
-		f.Fix = []string{"in the server: take out process.stdin.setEncoding, which makes the TypeScript SDK loop"}
-	case len(unset) > 0:
-		f.Title = "server does not answer initialize, and " + readsUnset(unset) + " not set"
-		f.Fix = []string{
-			"set in env of this server what its code reads: it may wait for a service that is not there",
-			"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
-		}
-	}
 }
 
 // anyAddress names this machine where a server listens on all of its addresses.
 var anyAddress = strings.NewReplacer("0.0.0.0:", "localhost:", "[::]:", "localhost:")
 
-// explainBySockets tells what a silent server waits for, or where else it may be spoken to. It reports whether its
-// connections say so.
-func explainBySockets(s *evidence.ProcessState, f *check.Finding) bool {
+// explainBySockets tells what a silent server waits for, or where else it may be spoken to, if its connections say so.
+func explainBySockets(s *evidence.ProcessState, f *check.Finding) {
 	address := func(socket string) string {
 		address, _, _ := strings.Cut(socket, " ")
 		return address
 	}
 	switch {
 	case s == nil:
-		return false
 	case len(s.Connecting) > 0:
 		other := address(s.Connecting[0])
 		f.Title = "server does not answer initialize, and waits for a connection to " + other
@@ -86,7 +62,6 @@ func explainBySockets(s *evidence.ProcessState, f *check.Finding) bool {
 				"in env or args of this server",
 			"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
 		}
-		return true
 	case len(s.Listening) > 0:
 		own := address(s.Listening[0])
 		f.Title = "server does not answer initialize on stdin, and listens on " + own
@@ -95,9 +70,7 @@ func explainBySockets(s *evidence.ProcessState, f *check.Finding) bool {
 				"address in place of a command: url: http://" + anyAddress.Replace(own) + "/mcp",
 			"in the server: use stdio mode if stdin is not a terminal",
 		}
-		return true
 	}
-	return false
 }
 
 // stdoutBytes counts what the server wrote to stdout before toolx asked it to end.

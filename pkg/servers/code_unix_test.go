@@ -1,0 +1,120 @@
+//go:build unix
+
+package servers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolx/pkg/cause"
+	"toolx/pkg/config"
+)
+
+// TestCodeExplains starts from servers that failed without a word: what they miss is what the files of their code look
+// for.
+func TestCodeExplains(t *testing.T) {
+	const exit0, exit1 = "exit status 0", "exit status 1"
+	for _, one := range []struct {
+		code string // of a file that the program imports
+		env  []string
+		args []string
+		how  string // it ended; empty: it does not answer
+		want string // nothing where it is empty
+	}{
+		{code: `if (!process.env.SHOP_API_KEY) process.exit(1)`, how: exit1, want: "SHOP_API_KEY, which its code reads, is not set"},
+		{
+			code: `const {env} = process; start(process.env["SHOP_URL"], process.env.SHOP_TOKEN, process.env.NODE_ENV)`,
+			how:  exit1, want: "SHOP_URL, SHOP_TOKEN, which its code reads, are not set",
+		},
+		{code: `process.env.SHOP_API_KEY`, env: []string{"SHOP_API_KEY=x"}, how: exit1},
+		{code: `process.env.NODE_ENV + process.env.DEBUG`, how: exit1},
+		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`, how: exit1},
+		{code: `process.env.NODE_ENV`, how: exit0, want: "ends without an error, as a program that is no server"},
+		{
+			code: `const [cmd] = process.argv.slice(2); if (cmd === 'run') start(); else process.exit(1)`, how: exit1,
+			want: "run is missing, a sub-command that its code looks for",
+		},
+		{code: `switch (process.argv[2]) { case "serve": start() }`, args: []string{"serve"}, how: exit1},
+		{code: `if (mode === 'start') start()`, how: exit1},
+		{code: `if (process.argv.includes('--stdio')) start()`, want: "--stdio is missing, which its code looks for"},
+		{code: `if (process.argv.includes('--stdio')) start()`, args: []string{"--stdio"}},
+		{code: `start('stdio')`},
+		{
+			code: `process.stdin.setEncoding('utf8'); server.connect(new StdioServerTransport())`,
+			want: "its code sets an encoding for stdin, where the TypeScript SDK wants bytes",
+		},
+		{code: `process.stdin.setEncoding('utf8')`},
+		{code: `connect(process.env.SHOP_HOST || 'localhost')`, want: "SHOP_HOST, which its code reads, is not set"},
+	} {
+		folder := t.TempDir()
+		writeCode(t, filepath.Join(folder, "main.js"), one.code)
+		program := filepath.Join(folder, "cli.js")
+		writeCode(t, program, "#!/usr/bin/env node\nimport './missing.js'\nawait import('./main')\n")
+		failure := &Failure{Ending: EndingExited, How: one.how}
+		if one.how == "" {
+			failure.Ending = EndingSilent
+		}
+		got := failure.Explained(nil, &config.Resolved{Command: program, Args: one.args, Env: one.env})
+		switch {
+		case one.want == "" && got == nil:
+		case one.want == "" || got == nil || !strings.HasSuffix(got.What, one.want):
+			t.Errorf("%s %s %s: %+v, want %q", one.code, one.env, one.args, got, one.want)
+		case len(got.Fixes) == 0 || got.Lasting():
+			t.Errorf("%s: %+v, want a fix, and another attempt", one.code, got)
+		}
+	}
+}
+
+// TestCodeCompletesALine has a line that no rule knows, and one that a rule knows.
+func TestCodeCompletesALine(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "server.js")
+	writeCode(t, program, "#!/usr/bin/env node\nprocess.env.SHOP_API_KEY")
+	launch := &config.Resolved{Command: program}
+	failure := &Failure{Ending: EndingExited, How: "exit status 1", Stderr: []string{"no luck"}}
+	said := &cause.Cause{Kind: cause.Said, What: "no luck"}
+	got := failure.Explained(said, launch)
+	if got.What != said.What || len(got.Fixes) != 1 || !strings.HasSuffix(got.Fixes[0], ": SHOP_API_KEY") ||
+		said.Fixes != nil {
+		t.Errorf("of a line: %+v from %+v", got, said)
+	}
+	known := &cause.Cause{Kind: cause.Backend}
+	if got := failure.Explained(known, launch); got != known {
+		t.Errorf("of a cause that is known: %+v", got)
+	}
+	if got := failure.Explained(nil, launch); got != nil {
+		t.Errorf("of one that printed something: %+v", got)
+	}
+}
+
+// TestScriptStartedByALink has servers that ended at once and without a word, since the link in node_modules/.bin is
+// not their own path.
+func TestScriptStartedByALink(t *testing.T) {
+	for text, want := range map[string]bool{
+		"if (import.meta.url === `file://${process.argv[1]}`) main();":                       true,
+		"if (process.argv[1] === fileURLToPath(import.meta.url)) main();":                    true,
+		"if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) main();": false,
+		"main();": false,
+	} {
+		folder := t.TempDir()
+		script, link := filepath.Join(folder, "index.js"), filepath.Join(folder, "server")
+		writeCode(t, script, "#!/usr/bin/env node\n"+text)
+		if err := os.Symlink(script, link); err != nil {
+			t.Fatal(err)
+		}
+		failure := &Failure{Ending: EndingExited, How: "exit status 0"}
+		got := failure.Explained(nil, &config.Resolved{Command: link})
+		if got == nil || strings.HasPrefix(got.What, "a link starts it") != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+// writeCode writes a program.
+func writeCode(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
