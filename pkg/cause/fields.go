@@ -16,6 +16,9 @@ var fieldFault = expression(`(\w+)["']?: ?(?:\{ ?["']?_errors["']?: ?)?\[ ?(?:'(
 var lineFault = expression(
 	`^[-*• ]*(?:[\w-]+\.)*(\w+): ((?:Invalid input: )?[Ee]xpected \w+, received (?:undefined|null|NaN)|Required)$`)
 
+// variableFault matches what a program says of a variable in a list: "- API_KEY: must have 32 characters".
+var variableFault = expression(`^[-*•] *([A-Z][A-Z0-9]*_[A-Z0-9_]+): (\S.*)$`)
+
 // listedFault matches the same of variables in a list on one line.
 var listedFault = expression(
 	`\b([A-Z][A-Z0-9]*_[A-Z0-9_]+): ((?:Invalid input: )?[Ee]xpected \w+, received (?:undefined|null|NaN)|Required\b)`)
@@ -36,7 +39,12 @@ func (s *saying) namedFaults() []namedFault {
 		found = append(found, namedFault{match[1], match[2] + unescaped(match[3])})
 	}
 	for _, line := range s.all {
-		if match := lineFault().FindStringSubmatch(strings.TrimSpace(line)); match != nil {
+		line = strings.TrimSpace(line)
+		match := lineFault().FindStringSubmatch(line)
+		if match == nil {
+			match = variableFault().FindStringSubmatch(line)
+		}
+		if match != nil {
 			found = append(found, namedFault{match[1], match[2]})
 		}
 	}

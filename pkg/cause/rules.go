@@ -431,7 +431,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 	switch sub := s.subcommand(); {
 	case c.Kind == Subcommand && sub != "":
 		fixes = append([]string{"give the sub-command in args of this server: " + sub}, fixes...)
-	case s.usage != "" && slices.Contains([]Kind{Subcommand, Argument, Variable, Said}, c.Kind):
+	case s.usage != "" && slices.Contains([]Kind{Subcommand, Argument, Variable}, c.Kind):
 		switch {
 		case c.Kind != Subcommand || len(c.Fixes)+len(fixes) > 0:
 		case slices.ContainsFunc(s.all, commandsHeading().MatchString):
@@ -440,7 +440,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 		default:
 			fixes = generalFixes(c.Kind, c.Line)
 		}
-		fixes = append(fixes, "its usage: "+words.Shorten(usageWord().ReplaceAllString(bare(s.usage), ""), 200))
+		fixes = append(fixes, s.usageFix())
 	}
 	if len(c.Fixes)+len(fixes) > 0 {
 		return fixes
@@ -451,7 +451,15 @@ func (s *saying) advice(head int, c *Cause) []string {
 	if fixes = generalFixes(c.Kind, c.Line); fixes == nil {
 		fixes = s.saidFixes(c.Line)
 	}
+	if c.Kind == Said && s.usage != "" {
+		fixes = append(fixes, s.usageFix())
+	}
 	return fixes
+}
+
+// usageFix tells the program's usage.
+func (s *saying) usageFix() string {
+	return "its usage: " + words.Shorten(usageWord().ReplaceAllString(bare(s.usage), ""), 200)
 }
 
 // usageWord matches the word that a usage line begins with.
@@ -493,7 +501,7 @@ var (
 	// lacksValue matches words about a value that the server was not given.
 	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|undefined)$`)
 	// lacksFile matches words about a file or a folder that is not there.
-	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|[A-Za-z]:[\\/])\S|` +
+	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|[A-Za-z]:[\\/])\S|` +
 		`\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|(?:is|are) (?:not )?accessible)`)
 )
 
