@@ -131,7 +131,10 @@ func of(o Output) *Cause {
 	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
 	head := said.head()
 	if head < 0 && said.usage == "" {
-		return nil
+		if o.Alive {
+			return nil
+		}
+		return said.requiredVariables(o.Environ)
 	}
 	c := said.byRules(o, head)
 	if o.Alive && (head < 0 || said.lines[head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
@@ -254,6 +257,11 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			return c
 		}
 	}
+	if missesVariables().MatchString(line) { // a log in JSON has their names in other members
+		if c := s.variables(s.lines[head].raw, o.Environ); c != nil {
+			return c
+		}
+	}
 	if c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line),
 		s.applied(sentenceRules, line, line, o)); c != nil {
 		return c
@@ -287,6 +295,9 @@ var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
 var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)|` +
 	`\bno (?:[\w.-]+ ){0,4}(?:director(?:y|ies)|folders?|files?) (?:was |were |could be )?found\b`)
+
+// missesVariables matches sentences that miss variables without their names.
+var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefined)\b.{0,30}\b(?:env|environment|variables?|secrets?|settings?|keys?)\b`)
 
 // oauthFile matches what a login by OAuth begins with, which a file holds.
 var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)

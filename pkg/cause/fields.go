@@ -28,6 +28,10 @@ var listedFault = expression(
 var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required) → at (?:[\w-]+\.)*(\w+)|` +
 	`\b(\w+) (Field required) \[type=missing`)
 
+// memberFault matches the same in the members of a JSON log: {"field":"API_URL","message":"must be a valid url"}.
+var memberFault = expression(
+	`"(?:field|path|name|key|variable)": ?\[?"([\w.]+)"\]?, ?"(?:message|error|reason)": ?"((?:[^"\\]|\\.)+)"`)
+
 // namedFault is what a validator says of one value.
 type namedFault struct{ name, message string }
 
@@ -37,6 +41,9 @@ func (s *saying) namedFaults() []namedFault {
 	text := strings.Join(strings.Fields(strings.Join(s.all, " ")), " ")
 	for _, match := range fieldFault().FindAllStringSubmatch(text, -1) {
 		found = append(found, namedFault{match[1], match[2] + unescaped(match[3])})
+	}
+	for _, match := range memberFault().FindAllStringSubmatch(text, -1) {
+		found = append(found, namedFault{match[1], unescaped(match[2])})
 	}
 	for _, line := range s.all {
 		line = strings.TrimSpace(line)

@@ -365,6 +365,9 @@ func (s *saying) usageCause(o Output, head int) *Cause {
 	if head >= 0 && s.lines[head].weight >= hints {
 		return nil
 	}
+	if c := s.requiredVariables(o.Environ); c != nil {
+		return c
+	}
 	sub := s.subcommand()
 	if s.usage == "" && sub == "" {
 		return nil
@@ -506,7 +509,7 @@ var (
 )
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:error|failed)|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied)|status code 40[013])\b`)
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +

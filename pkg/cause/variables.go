@@ -53,6 +53,36 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 	return s.unsetCause([][]string{names}, "")
 }
 
+var (
+	// requiredHeading matches the heading of a list of variables in a help text.
+	requiredHeading = expression(`(?i)^\W*required (?:environment|env) var(?:iable)?s:?\s*$`)
+	// listedVariable matches an entry of such a list.
+	listedVariable = expression(`^\s*(?:[-*•] )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b`)
+)
+
+// requiredVariables returns the cause of a help text that lists the variables that a server needs, where they have no
+// value; nil if it does not.
+func (s *saying) requiredVariables(environ []string) *Cause {
+	at := slices.IndexFunc(s.all, requiredHeading().MatchString)
+	if at < 0 {
+		return nil
+	}
+	var names []string
+	for _, text := range s.all[at+1:] {
+		found := listedVariable().FindStringSubmatch(text)
+		if found == nil {
+			break
+		}
+		if !hasValue(environ, found[1]) {
+			names = append(names, found[1])
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return s.unsetCause([][]string{names}, "")
+}
+
 // unsetCause returns the cause of groups of missing variables, nil for none; text is what says so.
 func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 	if len(groups) == 0 {
@@ -110,13 +140,13 @@ func missing(text string, environ []string, settings bool) [][]string {
 	lower := lowerASCII(flat)
 	phrases := phrasePlaces(lower)
 	var groups [][]string
-	var always []string          // the names that are needed with each of the others
-	reached, either := -1, false // the end of the last name that was taken
+	var always []string                    // the names that are needed with each of the others
+	last, reached, either := "", -1, false // the last name that was taken, and its end
 	negative := false
 	for at, name := range capitals(flat) {
 		end := at + len(name)
 		if !isVariableName(name) && !saidToBeVariable(flat, lower, at, end) || isCode(flat, at, end) ||
-			optional(lower, at, end) {
+			optional(lower, at, end) || isFine().MatchString(flat[end:]) {
 			continue
 		}
 		near := strings.HasSuffix(lower[:at], "set ") || settings && holdsSetting().MatchString(name) ||
@@ -133,26 +163,29 @@ func missing(text string, environ []string, settings bool) [][]string {
 			always, groups = slices.Concat(append(groups, always)...), nil
 		}
 		either = either || oneOf().MatchString(lower[:at])
-		if either && strings.Contains(between, ". ") {
+		if either && strings.Contains(between, ". ") && !otherWayHeading().MatchString(between) {
 			break // the next sentence is about something else
 		}
 		known := slices.ContainsFunc(groups, func(g []string) bool { return slices.Contains(g, name) })
-		other := alternative(between)
-		either = either || other && !known && !strings.Contains(between, ". ")
+		pair := between == "/" && complementary([]string{last, name})
+		other := alternative(between) && !pair
+		headed := otherWayHeading().MatchString(between)
+		either = either || other && !known && (headed || !strings.Contains(between, ". "))
 		if reached < 0 {
 			negative = deficient().MatchString(lower[:at])
 		}
-		reached = end
+		reached, last = end, name
 		switch {
 		case known:
-		case len(groups) > 0 && !other && joins(between):
-			last := &groups[len(groups)-1]
-			*last = append(*last, name)
+		case len(groups) > 0 && !other && (pair || joins(between)):
+			group := &groups[len(groups)-1]
+			*group = append(*group, name)
 		default:
 			groups = append(groups, []string{name})
 		}
 	}
-	if either && complementary(slices.Concat(groups...)) {
+	single := !slices.ContainsFunc(groups, func(g []string) bool { return len(g) > 1 })
+	if either && single && complementary(slices.Concat(groups...)) {
 		either = !negative && !unsetBehind().MatchString(lower[reached:])
 	}
 	if !either {
@@ -187,12 +220,12 @@ func nextLine(lines []int, from, to int) bool {
 var (
 	// deficient and unsetBehind match what stands before and behind names of which a program lacks "one or the other".
 	deficient   = expression(`\b(?:missing|no) (?:[\w-]+ ){0,2}[\x60'"]?$`)
-	unsetBehind = expression(`^[\x60'")]* (?:(?:environment |env )?var(?:iable)?s? )?(?:is|are|was|were) (?:not |missing|undefined|unset|empty)`)
+	unsetBehind = expression(`^[\x60'")]* (?:(?:environment |env )?var(?:iable)?s? )?(?:(?:is|are|was|were) (?:not |missing|undefined|unset|empty)|missing\b)`)
 	identifies  = expression(`(?:ID|USER|USERNAME|EMAIL|LOGIN|URL|HOST|DOMAIN|ENDPOINT)$`)
 )
 
-// complementary reports whether some names are those of addresses or accounts and the others those of secrets, which
-// are needed together.
+// complementary reports whether some names are those of addresses, accounts or keys and the others those of secrets,
+// which are needed together.
 func complementary(names []string) bool {
 	places := 0
 	for _, name := range names {
@@ -200,7 +233,8 @@ func complementary(names []string) bool {
 			places++
 		}
 	}
-	return places > 0 && places < len(names)
+	pair := len(names) == 2 && strings.HasSuffix(names[0], "KEY") && strings.HasSuffix(names[1], "SECRET")
+	return pair || places > 0 && places < len(names)
 }
 
 // unset leaves out the variables that have a value.
@@ -221,7 +255,7 @@ func alternative(between string) bool {
 	trimmed := strings.Trim(between, " `'\"")
 	// A slash farther on begins a path.
 	slash := strings.HasPrefix(trimmed, "/") && len(trimmed) <= listReach
-	return orWord().MatchString(trimmed) || slash || trimmed == "|"
+	return orWord().MatchString(trimmed) || otherWayHeading().MatchString(trimmed) || slash || trimmed == "|"
 }
 
 // besideFlag matches a flag that is named as another way to give a variable: --url or API_URL, API_URL or --url.
@@ -230,8 +264,12 @@ var besideFlag = expression(`[\x60'"]*--?[a-z][\w-]* or | or [\x60'"]*--?[a-z][\
 // sharedPrefix matches two names of which the second lacks what both begin with: A_USERNAME/PASSWORD.
 var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)(USER|USERNAME|EMAIL|ID|KEY|HOST)/(PASS|PASSWORD|SECRET|TOKEN|KEY|PORT)\b`)
 
-// orWord matches the word that joins alternatives, or the heading of one.
-var orWord = expression(`\bor\b|\b(?:mode|option|method)(?: \w+)?:`)
+var (
+	// orWord matches the words that join alternatives.
+	orWord = expression(`\bn?or\b`)
+	// otherWayHeading matches the heading of an alternative.
+	otherWayHeading = expression(`\b(?:mode|option|method)(?: \w+)?:`)
+)
 
 // joins reports whether the text between two names means that both are needed.
 func joins(between string) bool {
@@ -243,7 +281,8 @@ func joins(between string) bool {
 var oneOf = expression(`\b(?:one|any) of\b|\beither\b`)
 
 // andOneOf matches the words between a name and a list of which one is needed too.
-var andOneOf = expression(`^\W*(?:and|plus|with|&|\+) (?:also )?(?:either|(?:at least )?(?:one|any) of)\b`)
+var andOneOf = expression(`^\W*(?:and|plus|(?:together |along )?with|&|\+) ` +
+	`(?:(?:also )?(?:either|(?:at least )?(?:one|any) of)\b|\()`)
 
 // How far a name may be from the words that call it missing, and from the name before it in a list.
 const (
@@ -260,6 +299,9 @@ func isCode(flat string, at, end int) bool {
 	around := flat[at-1:at] + flat[end:end+1]
 	return around == "[]" || around == "<>"
 }
+
+// isFine matches what follows a name that has a value in a table of names: "API_URL ....... OK".
+var isFine = expression(`^["'\x60]?[ .:=→-]*(?:OK\b|✓|✔|✅)`)
 
 // optional reports whether a name is said to be optional.
 func optional(lower string, at, end int) bool {
