@@ -303,11 +303,15 @@ func isCode(flat string, at, end int) bool {
 // isFine matches what follows a name that has a value in a table of names: "API_URL ....... OK".
 var isFine = expression(`^["'\x60]?[ .:=→-]*(?:OK\b|✓|✔|✅)`)
 
+// overrides matches what follows the name of a switch that lets a program go on: "=true to override".
+var overrides = expression(`^=\S+ to (?:override|allow|permit|bypass|disable|skip|ignore|enable)`)
+
 // optional reports whether a name is said to be optional.
 func optional(lower string, at, end int) bool {
 	const reach = 24
 	after := lower[end:min(len(lower), end+reach)]
-	return strings.Contains(after, "optional") || strings.HasSuffix(strings.TrimRight(lower[:at], " :`'\""), "optional")
+	return strings.Contains(after, "optional") || overrides().MatchString(after) ||
+		strings.HasSuffix(strings.TrimRight(lower[:at], " :`'\""), "optional")
 }
 
 // span is a piece of a text, by offsets.

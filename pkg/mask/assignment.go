@@ -68,13 +68,21 @@ func shortFlags(text string) string {
 func placeholder(value string) bool {
 	value = strings.TrimPrefix(value, "Bearer ")
 	switch {
-	case value == "…", value == "-…", isLiteral(value):
+	case value == "…", value == "-…", isLiteral(value), isReason(value):
 		return true
 	case strings.HasPrefix(value, "<") && strings.HasSuffix(value, ">"):
 		return true
 	}
 	variable, is := strings.CutPrefix(strings.TrimSuffix(value, "}"), "${")
 	return is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
+}
+
+// isReason reports whether a value is what programs say of a secret that failed: "Invalid token: fetch failed".
+func isReason(value string) bool {
+	return slices.Contains([]string{
+		"fetch failed", "request failed", "network error", "not found", "not set", "not provided", "not configured",
+		"is required", "is missing", "is invalid", "has expired",
+	}, strings.ToLower(strings.TrimRight(value, ".!")))
 }
 
 // names reports whether before ends in the name of a secret to which sign assigns a value.

@@ -72,6 +72,7 @@ func TestText(t *testing.T) {
 		{"truth", "Access-Control-Allow-Credentials: true", "Access-Control-Allow-Credentials: true"},
 		{"server of that name", "server 'secrets-manager': variable is not set: API_KEY (env.API_KEY)", "server 'secrets-manager': variable is not set: API_KEY (env.API_KEY)"},
 		{"tool of that name", `tool "get_token": exited; Tool 'get_token' not found`, `tool "get_token": exited; Tool 'get_token' not found`},
+		{"why a secret failed", "Invalid project token: fetch failed\nAPI key: not found.", "Invalid project token: fetch failed\nAPI key: not found."},
 		{"file of that name", "warning: token.yaml:3:5: unknown key 'x'", "warning: token.yaml:3:5: unknown key 'x'"},
 		{"server's password", "the server password: hunter2", "the server password: ***"},
 		{"key in quotes", `{"server": 1, "password": "hunter2"}`, `{"server": 1, "password": "***"}`},

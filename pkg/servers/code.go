@@ -1,32 +1,42 @@
 package servers
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 )
 
-// Explained returns why a server failed to start, by what it printed and by what its code for Node looks for in vain. c
-// is the cause that it printed, nil if there is none; a line that no rule knows gets a fix, and another cause is
-// returned as it is. The answer is nil where the code tells nothing either.
-func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved) *cause.Cause {
-	return f.explained(c, codeOf(launch))
+// Explained returns why a server failed to start, by what it printed and by the package of Node that it belongs to: the
+// log that it keeps there, and what its code looks for in vain. c is the cause that it printed, nil if there is none; a
+// line that no rule knows gets a fix, and another cause is returned as it is. The process began at the time began. The
+// answer is nil where the package tells nothing either.
+func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
+	return f.explained(c, codeOf(launch, began))
 }
 
-// code is what the code of a server looks for.
+// code is what is known of the code of a server for Node.
 type code struct {
 	cmdline.Source // empty for a server that node does not run
 	launch         *config.Resolved
 	unset          []string // the variables that it reads and that have no value
+	log            string   // the file in its package in which it has logged since it began; empty where there is none
+	logged         []string // the last lines of that
 }
 
-// codeOf reads the code of a server.
-func codeOf(launch *config.Resolved) *code {
-	source := cmdline.SourceOf(cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env))
-	return &code{Source: source, launch: launch, unset: source.Unset(launch.Env)}
+// codeOf reads the code of a server, and its log.
+func codeOf(launch *config.Resolved, began time.Time) *code {
+	script := cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env)
+	source := cmdline.SourceOf(script)
+	in := &code{Source: source, launch: launch, unset: source.Unset(launch.Env)}
+	if found, ok := cmdline.PackageAbove(script); ok {
+		in.log, in.logged = found.OwnLog(began.Add(-time.Second)) // file systems have coarse clocks
+	}
+	return in
 }
 
 // explained is Explained with the server's code.
@@ -37,11 +47,28 @@ func (f *Failure) explained(c *cause.Cause, in *code) *cause.Cause {
 	case c != nil:
 		return c
 	case f.Ending == EndingSilent:
-		return in.silent()
+		return cmp.Or(in.fromLog(f.Output()), in.silent())
 	case f.Ending == EndingExited && len(f.Stdout)+len(f.Stderr) == 0:
-		return in.exited(f.How)
+		return cmp.Or(in.fromLog(f.Output()), in.exited(f.How))
 	}
 	return nil
+}
+
+// fromLog returns the cause that the server's own log shows; nil if it has none. printed is what the server wrote.
+func (in *code) fromLog(printed cause.Output) *cause.Cause {
+	if in.log == "" {
+		return nil
+	}
+	printed.Stderr, printed.Stdout = in.logged, nil
+	c := cause.Of(printed)
+	if c == nil {
+		return nil
+	}
+	if c.Kind == cause.Said {
+		c = byCode("its log says "+c.What, c.Fixes...)
+	}
+	c.Fixes = append(c.Fixes, "it logs to "+in.log)
+	return c
 }
 
 // withUnset adds a fix to a cause that is the server's own line: its code reads variables that are not set.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
@@ -56,7 +57,7 @@ func TestCodeExplains(t *testing.T) {
 		if one.how == "" {
 			failure.Ending = EndingSilent
 		}
-		got := failure.Explained(nil, &config.Resolved{Command: program, Args: one.args, Env: one.env})
+		got := failure.Explained(nil, &config.Resolved{Command: program, Args: one.args, Env: one.env}, time.Time{})
 		switch {
 		case one.want == "" && got == nil:
 		case one.want == "" || got == nil || !strings.HasSuffix(got.What, one.want):
@@ -74,17 +75,45 @@ func TestCodeCompletesALine(t *testing.T) {
 	launch := &config.Resolved{Command: program}
 	failure := &Failure{Ending: EndingExited, How: "exit status 1", Stderr: []string{"no luck"}}
 	said := &cause.Cause{Kind: cause.Said, What: "no luck"}
-	got := failure.Explained(said, launch)
-	if got.What != said.What || len(got.Fixes) != 1 || !strings.HasSuffix(got.Fixes[0], ": SHOP_API_KEY") ||
-		said.Fixes != nil {
+	got := failure.Explained(said, launch, time.Time{})
+	if got.What != said.What || len(got.Fixes) != 1 || said.Fixes != nil ||
+		!strings.HasSuffix(got.Fixes[0], ": SHOP_API_KEY") {
 		t.Errorf("of a line: %+v from %+v", got, said)
 	}
 	known := &cause.Cause{Kind: cause.Backend}
-	if got := failure.Explained(known, launch); got != known {
+	if got := failure.Explained(known, launch, time.Time{}); got != known {
 		t.Errorf("of a cause that is known: %+v", got)
 	}
-	if got := failure.Explained(nil, launch); got != nil {
+	if got := failure.Explained(nil, launch, time.Time{}); got != nil {
 		t.Errorf("of one that printed something: %+v", got)
+	}
+}
+
+// TestLogExplains has a server that ends without a word, and has written to the log in its package why; an old log
+// explains nothing.
+func TestLogExplains(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "logs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "server.js")
+	writeCode(t, program, "#!/usr/bin/env node\n")
+	writeCode(t, filepath.Join(folder, "package.json"), `{"name": "shop"}`)
+	writeCode(t, filepath.Join(folder, "logs", "all.log"), "starts\n")
+	log := filepath.Join(folder, "logs", "error.log")
+	writeCode(t, log, `{"level":"error","message":"connect ECONNREFUSED 127.0.0.1:7"}`+"\n")
+	info, err := os.Stat(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := &Failure{Ending: EndingExited, How: "exit status 1"}
+	launch := &config.Resolved{Command: program}
+	got := failure.Explained(nil, launch, info.ModTime())
+	if got == nil || got.Kind != cause.Backend || !strings.HasSuffix(got.Fixes[len(got.Fixes)-1], log) {
+		t.Errorf("%+v, want what the log says", got)
+	}
+	if got := failure.Explained(nil, launch, info.ModTime().Add(time.Hour)); got != nil {
+		t.Errorf("%+v, want nothing of an old log", got)
 	}
 }
 
@@ -104,7 +133,7 @@ func TestScriptStartedByALink(t *testing.T) {
 			t.Fatal(err)
 		}
 		failure := &Failure{Ending: EndingExited, How: "exit status 0"}
-		got := failure.Explained(nil, &config.Resolved{Command: link})
+		got := failure.Explained(nil, &config.Resolved{Command: link}, time.Time{})
 		if got == nil || strings.HasPrefix(got.What, "a link starts it") != want {
 			t.Errorf("%s: %+v", text, got)
 		}

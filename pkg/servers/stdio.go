@@ -393,7 +393,6 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
 	}
 	failure.cause = sync.OnceValue(func() *cause.Cause { return cause.Of(failure.Output()) })
-	failure.code = sync.OnceValue(func() *code { return codeOf(t.launch) })
 	failure.StderrTail, failure.StderrLines, failure.StderrPath = t.log.last(stderrTailLines)
 	failure.Stderr = cause.Telling(failure.StderrTail, failureLines)
 	t.mu.Lock()
@@ -403,6 +402,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	if t.process == nil {
 		return failure
 	}
+	failure.code = sync.OnceValue(func() *code { return codeOf(t.launch, t.process.started) })
 	failure.question = t.question()
 	failure.Lived = time.Since(t.process.started)
 	if closed(t.process.exited) {

@@ -25,7 +25,7 @@ func (e *Evidence) Cause() *cause.Cause {
 		}
 		c := cause.Of(output)
 		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
-			return failure.Explained(c, e.Launch)
+			return failure.Explained(c, e.Launch, e.Clean.Began)
 		}
 		return c
 	})
