@@ -139,10 +139,8 @@ func missing(text string, environ []string, settings bool) [][]string {
 	flat, lines := flattened(text)
 	lower := lowerASCII(flat)
 	phrases := phrasePlaces(lower)
-	var groups [][]string
-	var always []string                    // the names that are needed with each of the others
-	last, reached, either := "", -1, false // the last name that was taken, and its end
-	negative := false
+	var wanted missingNames
+	reached, negative := -1, false // the end of the last name that was taken
 	for at, name := range capitals(flat) {
 		end := at + len(name)
 		if !isVariableName(name) && !saidToBeVariable(flat, lower, at, end) || isCode(flat, at, end) ||
@@ -159,42 +157,66 @@ func missing(text string, environ []string, settings bool) [][]string {
 		if !near && !listed {
 			continue
 		}
-		if andOneOf().MatchString(between) {
-			always, groups = slices.Concat(append(groups, always)...), nil
-		}
-		either = either || oneOf().MatchString(lower[:at])
-		if either && strings.Contains(between, ". ") && !otherWayHeading().MatchString(between) {
+		wanted.either = wanted.either || oneOf().MatchString(lower[:at])
+		if wanted.either && endsSentence(between) {
 			break // the next sentence is about something else
 		}
-		known := slices.ContainsFunc(groups, func(g []string) bool { return slices.Contains(g, name) })
-		pair := between == "/" && complementary([]string{last, name})
-		other := alternative(between) && !pair
-		headed := otherWayHeading().MatchString(between)
-		either = either || other && !known && (headed || !strings.Contains(between, ". "))
 		if reached < 0 {
 			negative = deficient().MatchString(lower[:at])
 		}
-		reached, last = end, name
-		switch {
-		case known:
-		case len(groups) > 0 && !other && (pair || joins(between)):
-			group := &groups[len(groups)-1]
-			*group = append(*group, name)
-		default:
-			groups = append(groups, []string{name})
-		}
+		wanted.add(name, between)
+		reached = end
 	}
-	single := !slices.ContainsFunc(groups, func(g []string) bool { return len(g) > 1 })
-	if either && single && complementary(slices.Concat(groups...)) {
-		either = !negative && !unsetBehind().MatchString(lower[reached:])
+	if wanted.either && wanted.complementary() {
+		wanted.either = !negative && !unsetBehind().MatchString(lower[reached:])
 	}
-	if !either {
+	return unset(wanted.needed(), environ)
+}
+
+// missingNames are those that a text says are missing.
+type missingNames struct {
+	groups [][]string
+	always []string // the names that are needed with each of the groups
+	either bool     // one of the groups is enough
+	last   string   // the name that was added last
+}
+
+// add adds a name; between is the text between the last one and it.
+func (n *missingNames) add(name, between string) {
+	if andOneOf().MatchString(between) {
+		n.always, n.groups = slices.Concat(append(n.groups, n.always)...), nil
+	}
+	known := slices.ContainsFunc(n.groups, func(group []string) bool { return slices.Contains(group, name) })
+	pair := between == "/" && complementary([]string{n.last, name})
+	other := alternative(between) && !pair
+	n.either = n.either || other && !known && !endsSentence(between)
+	n.last = name
+	switch {
+	case known:
+	case len(n.groups) > 0 && !other && (pair || joins(between)):
+		group := &n.groups[len(n.groups)-1]
+		*group = append(*group, name)
+	default:
+		n.groups = append(n.groups, []string{name})
+	}
+}
+
+// complementary reports whether each group has one name, and all of them are needed together by what they hold.
+func (n *missingNames) complementary() bool {
+	several := slices.ContainsFunc(n.groups, func(group []string) bool { return len(group) > 1 })
+	return !several && complementary(slices.Concat(n.groups...))
+}
+
+// needed returns the groups of which one is needed.
+func (n *missingNames) needed() [][]string {
+	groups := n.groups
+	if !n.either {
 		groups = [][]string{slices.Concat(groups...)}
 	}
 	for i := range groups {
-		groups[i] = slices.Concat(always, groups[i])
+		groups[i] = slices.Concat(n.always, groups[i])
 	}
-	return unset(groups, environ)
+	return groups
 }
 
 // flattened returns a text as one line, with names that share a prefix in full, and where each of its lines begins.
@@ -248,6 +270,11 @@ func unset(groups [][]string, environ []string) [][]string {
 		open = append(open, group)
 	}
 	return open
+}
+
+// endsSentence reports whether a sentence ends in the text between two names, and no heading of another way follows.
+func endsSentence(between string) bool {
+	return strings.Contains(between, ". ") && !otherWayHeading().MatchString(between)
 }
 
 // alternative reports whether the text between two names means that one of them is enough.
