@@ -42,7 +42,7 @@ func codeOf(launch *config.Resolved, began time.Time) *code {
 // explained is Explained with the server's code.
 func (f *Failure) explained(c *cause.Cause, in *code) *cause.Cause {
 	switch {
-	case c != nil && c.Kind == cause.Said && len(in.unset) > 0:
+	case c != nil && c.Kind == cause.Said:
 		return in.withUnset(c)
 	case c != nil:
 		return c
@@ -71,16 +71,27 @@ func (in *code) fromLog(printed cause.Output) *cause.Cause {
 	return c
 }
 
-// withUnset adds a fix to a cause that is the server's own line: its code reads variables that are not set.
+// withUnset adds a fix to a cause that is the server's own line: its code reads variables that are not set. Where the
+// line itself says what to do, they are those that it may mean: "Expected parameter accessToken", ACME_ACCESS_TOKEN.
 func (in *code) withUnset(c *cause.Cause) *cause.Cause {
+	unset := in.unset
+	if len(c.Fixes) > 0 {
+		line := strings.ToLower(c.Line)
+		unset = slices.DeleteFunc(slices.Clone(unset), func(name string) bool {
+			return !strings.Contains(line, strings.ToLower(name[strings.LastIndexByte(name, '_')+1:]))
+		})
+	}
+	if len(unset) == 0 {
+		return c
+	}
 	completed := *c
-	completed.Fixes = append(slices.Clone(completed.Fixes), in.addUnset())
+	completed.Fixes = append(slices.Clone(c.Fixes), addUnset(unset))
 	return &completed
 }
 
 // addUnset is the fix for variables that the code reads.
-func (in *code) addUnset() string {
-	return "add to env of this server what its code reads, if it needs that: " + strings.Join(in.unset, ", ")
+func addUnset(unset []string) string {
+	return "add to env of this server what its code reads, if it needs that: " + strings.Join(unset, ", ")
 }
 
 // exited explains a server that ended and printed nothing; how is its exit status.
@@ -96,7 +107,7 @@ func (in *code) exited(how string) *cause.Cause {
 	}
 	switch {
 	case len(in.unset) > 0:
-		return byCode(in.readsUnset(), in.addUnset(), "in the server: write on stderr why it ends")
+		return byCode(in.readsUnset(), addUnset(in.unset), "in the server: write on stderr why it ends")
 	case in.Subcommand != "" && !slices.Contains(in.launch.Args, in.Subcommand):
 		return byCode(in.Subcommand+" is missing, a sub-command that its code looks for",
 			"add the sub-command to args of this server: "+in.Subcommand, "in the server: write its usage on stderr")

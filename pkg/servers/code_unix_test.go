@@ -80,6 +80,12 @@ func TestCodeCompletesALine(t *testing.T) {
 		!strings.HasSuffix(got.Fixes[0], ": SHOP_API_KEY") {
 		t.Errorf("of a line: %+v from %+v", got, said)
 	}
+	for line, want := range map[string]int{"invalid URL": 1, "expected parameter apiKey": 2} {
+		said := &cause.Cause{Kind: cause.Said, Line: line, Fixes: []string{"correct it"}}
+		if got := failure.Explained(said, launch, time.Time{}); len(got.Fixes) != want {
+			t.Errorf("of %q with a fix of its own: %q, want %d fixes", line, got.Fixes, want)
+		}
+	}
 	known := &cause.Cause{Kind: cause.Backend}
 	if got := failure.Explained(known, launch, time.Time{}); got != known {
 		t.Errorf("of a cause that is known: %+v", got)
