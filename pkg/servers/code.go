@@ -42,7 +42,7 @@ func codeOf(launch *config.Resolved, began time.Time) *code {
 // explained is Explained with the server's code.
 func (f *Failure) explained(c *cause.Cause, in *code) *cause.Cause {
 	switch {
-	case c != nil && c.Kind == cause.Said:
+	case c != nil && (c.Kind == cause.Said || missesVariables(c)):
 		return in.withUnset(c)
 	case c != nil:
 		return c
@@ -71,11 +71,16 @@ func (in *code) fromLog(printed cause.Output) *cause.Cause {
 	return c
 }
 
-// withUnset adds a fix to a cause that is the server's own line: its code reads variables that are not set. Where the
-// line itself says what to do, they are those that it may mean: "Expected parameter accessToken", ACME_ACCESS_TOKEN.
+// missesVariables reports whether a server misses variables without their names.
+func missesVariables(c *cause.Cause) bool {
+	return c.Kind == cause.Config && strings.Contains(strings.ToLower(c.Line), "environment variable")
+}
+
+// withUnset adds a fix to a cause: the code reads variables that are not set. Where a line of the server itself says
+// what to do, they are those that it may mean: "Expected parameter accessToken", ACME_ACCESS_TOKEN.
 func (in *code) withUnset(c *cause.Cause) *cause.Cause {
 	unset := in.unset
-	if len(c.Fixes) > 0 {
+	if len(c.Fixes) > 0 && !missesVariables(c) {
 		line := strings.ToLower(c.Line)
 		unset = slices.DeleteFunc(slices.Clone(unset), func(name string) bool {
 			return !strings.Contains(line, strings.ToLower(name[strings.LastIndexByte(name, '_')+1:]))

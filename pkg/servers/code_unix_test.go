@@ -86,6 +86,10 @@ func TestCodeCompletesALine(t *testing.T) {
 			t.Errorf("of %q with a fix of its own: %q, want %d fixes", line, got.Fixes, want)
 		}
 	}
+	nameless := &cause.Cause{Kind: cause.Config, Line: "Environment variables not set", Fixes: []string{"set them"}}
+	if got := failure.Explained(nameless, launch, time.Time{}); len(got.Fixes) != 2 {
+		t.Errorf("of variables without names: %q, want theirs too", got.Fixes)
+	}
 	known := &cause.Cause{Kind: cause.Backend}
 	if got := failure.Explained(known, launch, time.Time{}); got != known {
 		t.Errorf("of a cause that is known: %+v", got)

@@ -60,11 +60,6 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	}
 	f := check.At(where, "%s: %s", ended, evidence.Cut(check.Masked(c.Line)))
 	f.Title, f.Fix, f.Variables = check.Masked(c.What), words.Texts(c.Fixes, check.Masked), c.Variables
-	if c.Kind == cause.Config && strings.Contains(c.Line, "environment variable") {
-		if unset := cmdline.SourceOf(e.Script()).Unset(e.Launch.Env); len(unset) > 0 {
-			f.Fix = append(f.Fix, "its code reads these, which are not set: "+strings.Join(unset, ", "))
-		}
-	}
 	if other := otherProgram(e); other != "" && (c.Kind == cause.Subcommand || c.Kind == cause.Argument) {
 		fix := "its package has another program, which may be the server: " + other
 		if strings.Contains(cmdline.BaseName(e.Launch.Command), "mcp") {
