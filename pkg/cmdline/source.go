@@ -24,6 +24,7 @@ type Source struct {
 
 const (
 	sourceFiles = 32      // a program is often a line that imports another file
+	mostFiles   = 128     // while none of them reads a variable
 	sourceBytes = 1 << 20 // of a file
 )
 
@@ -44,7 +45,7 @@ var (
 func SourceOf(script string) (found Source) {
 	files := []string{script}
 	sets, reads := false, false // of stdin
-	for i := 0; i < len(files) && i < sourceFiles; i++ {
+	for i := 0; i < len(files) && (i < sourceFiles || i < mostFiles && len(found.Variables) == 0); i++ {
 		text := FileBeginning(files[i], sourceBytes)
 		for _, name := range readsVariable().FindAllSubmatch(text, -1) {
 			if variable := string(name[1]); !slices.Contains(found.Variables, variable) {
