@@ -68,8 +68,9 @@ func unfilled(page string) string {
 	code, before := false, ""
 	joined := front + "\n---"
 	for line := range strings.SplitSeq(body, "\n") {
-		goesOn := !code && before != "" && line != "" && !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "`")
-		if strings.HasPrefix(line, "```") {
+		fence := strings.HasPrefix(line, "```")
+		goesOn := !code && !fence && before != "" && line != "" && !strings.HasPrefix(line, "- ")
+		if fence {
 			code = !code
 		}
 		if goesOn {
