@@ -401,7 +401,8 @@ var commandsHeading = expression(`(?i)^\s*(?:available |sub-?)?commands:?\s*$`)
 // advises matches a line in which the server says what to do.
 var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
 	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|upgrade\b|you (?:can|must|need)\b|example:)|` +
-	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S`)
+	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S|` +
+	`\x60(?:npx (?:-y )?)?[\w@./-]+ (?:configure|setup|init|login|auth)\b`)
 
 // otherWay matches a line about a missing variable that names a command or a login in its place.
 var otherWay = expression(`(?i)\brun:? [\x60'"]?\w|\b(?:log|sign)[ -]?in\b|\bauthenticate\b`)
