@@ -4,14 +4,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// OwnLog returns the file in which a package's program has logged since a time, and its last lines: the newest of those
-// that are named after errors, or else of all, in the folder logs or log of the package. Programs whose stdout is for
-// messages alone often keep their words there. The path is empty where there is none.
+// OwnLog returns the file in which a package's program has logged since a time, and its last lines from then on: the
+// newest of those that are named after errors, or else of all, in the folder logs or log of the package. Programs whose
+// stdout is for messages alone often keep their words there. The path is empty where there is none.
 func (p NodePackage) OwnLog(since time.Time) (path string, lines []string) {
 	type file struct {
 		path    string
@@ -40,7 +43,44 @@ func (p NodePackage) OwnLog(since time.Time) (path string, lines []string) {
 		}
 		return -1
 	})
-	return best.path, lastLines(best.path)
+	return best.path, linesSince(lastLines(best.path), since)
+}
+
+// stamped matches the time of a line: in ISO 8601, with or without its zone, or in milliseconds, as pino writes it.
+var stamped = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,]\d+)?(Z|[+-]\d\d:?\d\d)?|"time":(\d{13})\b`)
+})
+
+// linesSince leaves out the lines of older starts: those that have an older time, and what follows them without one.
+func linesSince(lines []string, since time.Time) []string {
+	var kept []string
+	old := false
+	for _, line := range lines {
+		if found := stamped().FindStringSubmatch(line); found != nil {
+			old = timeOf(found[1], found[2], found[3], found[4]).Before(since.Truncate(time.Second))
+		}
+		if !old {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+// timeOf returns the time of a line; the later one of what it may mean where it has no zone.
+func timeOf(day, clock, zone, milliseconds string) time.Time {
+	if count, err := strconv.ParseInt(milliseconds, 10, 64); err == nil {
+		return time.UnixMilli(count)
+	}
+	if zone != "" {
+		zone = strings.ReplaceAll(zone, ":", "")
+		at, _ := time.Parse("2006-01-02 15:04:05Z0700", day+" "+clock+zone)
+		return at
+	}
+	at, _ := time.Parse(time.DateTime, day+" "+clock)
+	if local, err := time.ParseInLocation(time.DateTime, day+" "+clock, time.Local); err == nil && local.After(at) {
+		return local
+	}
+	return at
 }
 
 // lastLines returns the last lines of a file, of which it reads little: a log may be long, and older lines are of other
