@@ -17,6 +17,8 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/checks/process"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/servers"
 )
 
 // TestOrphans shows that what outlives a server is found, in its group and out of
@@ -98,6 +100,32 @@ func TestConnectionsWithoutAnAnswerAreFound(t *testing.T) {
 	state := stateOf(os.Getpid())
 	if !slices.Contains(state.Connecting, want) || !slices.Contains(state.Listening, want) {
 		t.Errorf("%s is not in both of %q and %q", want, state.Connecting, state.Listening)
+	}
+}
+
+// TestOpenLogIsFound has a process with a log open, as a silent server may have.
+func TestOpenLogIsFound(t *testing.T) {
+	log, err := os.Create(filepath.Join(t.TempDir(), "server.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command("sleep", "60")
+	server.ExtraFiles = []*os.File{log}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = server.Process.Kill(), server.Wait() }()
+	state := stateOf(server.Process.Pid)
+	_ = log.Close()
+	if state.Log != log.Name() {
+		t.Errorf("found %q, want %q", state.Log, log.Name())
+	}
+	e := evidenceOf(&evidence.Run{
+		Stuck: state, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
+	})
+	found := ask("handshake-timeout")(e)
+	if len(found) != 1 || !slices.Contains(found[0].Notes, "it logs to "+log.Name()) {
+		t.Errorf("%+v, want a note of the log", found)
 	}
 }
 

@@ -138,7 +138,22 @@ func stateOf(pid int) *evidence.ProcessState {
 	}
 	tree := processTree(pid)
 	state.Listening, state.Connecting = sockets(tree, listening), sockets(tree, connecting)
+	state.Log = openLog(tree)
 	return state
+}
+
+// openLog returns a log that one of the processes has open; empty if none has.
+func openLog(tree []evidence.Process) string {
+	for _, process := range tree {
+		opened, _ := os.ReadDir(procPath(process.PID, "fd")) // empty if it is gone
+		for _, file := range opened {
+			path, err := os.Readlink(filepath.Join(procPath(process.PID, "fd"), file.Name()))
+			if err == nil && strings.HasSuffix(path, ".log") && filepath.IsAbs(path) {
+				return path
+			}
+		}
+	}
+	return ""
 }
 
 // births notes the start of each process of a tree, and of the group that its first process leads.

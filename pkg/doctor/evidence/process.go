@@ -48,6 +48,8 @@ type ProcessState struct {
 	// Listening and Connecting are the addresses on which it and its descendants accept TCP connections, and those
 	// that have not answered their own; each with its process: "127.0.0.1:3000 (pid 17)".
 	Listening, Connecting []string
+	// Log is a file named *.log that one of them has open, empty where there is none.
+	Log string
 }
 
 // Orphan is a process of a server that outlived it.

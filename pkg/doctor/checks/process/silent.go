@@ -34,6 +34,9 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		f.Notes = append(f.Notes, "on stdout, without a newline: "+evidence.Cut(string(line.Text)))
 	}
 	f.Notes = append(f.Notes, stderrNotes(failure)...)
+	if run.Stuck != nil && run.Stuck.Log != "" {
+		f.Notes = append(f.Notes, "it logs to "+evidence.Cut(run.Stuck.Log))
+	}
 	if !f.NameCause(e.Cause(), "server does not answer initialize") {
 		return nil
 	}
