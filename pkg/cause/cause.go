@@ -143,9 +143,7 @@ func of(o Output) *Cause {
 	if o.Done && (c == nil && said.noReason(head) || said.finished(c)) {
 		return &Cause{
 			Kind: Other, What: "it ended without an error, as a program that is no server",
-			Fixes: []string{
-				"see its page and its --help: it may want a sub-command or a flag in args of this server, or be no MCP server",
-			},
+			Fixes: []string{NoServerFix},
 		}
 	}
 	if c == nil && head >= 0 {
@@ -171,6 +169,10 @@ func of(o Output) *Cause {
 	c.Fixes = slices.Compact(c.Fixes)
 	return c
 }
+
+// NoServerFix says what to do about a program that ends without an error, as one that is no server.
+const NoServerFix = "see its page and its --help: " +
+	"it may want a sub-command or a flag in args of this server, or be no MCP server"
 
 // noReason reports whether the output of a program that ended well does not say why: it has no word of an error, or
 // only one somewhere in a long report or beside a success.
@@ -290,14 +292,16 @@ var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such)
 	`flag provided but not defined|\binvalid (?:value|choice)`)
 
 // malformed matches words about a value that has another form than the program wants.
-var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?:[\w-]+ ){0,4}(?:format|value|key|url|uri)\b`)
+var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?:[\w-]+ ){0,4}` +
+	`(?:format|value|key|url|uri)\b`)
 
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
 var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)|` +
 	`\bno (?:[\w.-]+ ){0,4}(?:director(?:y|ies)|folders?|files?) (?:was |were |could be )?found\b`)
 
 // missesVariables matches sentences that miss variables without their names.
-var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefined)\b.{0,30}\b(?:env|environment|variables?|secrets?|settings?|keys?)\b`)
+var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefined)\b.{0,30}` +
+	`\b(?:env|environment|variables?|secrets?|settings?|keys?)\b`)
 
 // oauthFile matches what a login by OAuth begins with, which a file holds.
 var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)

@@ -505,7 +505,8 @@ var (
 	// lacksValue matches words about a value that the server was not given.
 	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|undefined)$`)
 	// lacksFile matches words about a file or a folder that is not there.
-	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|[A-Za-z]:[\\/])\S|` +
+	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|` +
+		`\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|[A-Za-z]:[\\/])\S|` +
 		`\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|(?:is|are) (?:not )?accessible)`)
 )
 

@@ -242,8 +242,9 @@ func nextLine(lines []int, from, to int) bool {
 var (
 	// deficient and unsetBehind match what stands before and behind names of which a program lacks "one or the other".
 	deficient   = expression(`\b(?:missing|no) (?:[\w-]+ ){0,2}[\x60'"]?$`)
-	unsetBehind = expression(`^[\x60'")]* (?:(?:environment |env )?var(?:iable)?s? )?(?:(?:is|are|was|were) (?:not |missing|undefined|unset|empty)|missing\b)`)
-	identifies  = expression(`(?:ID|USER|USERNAME|EMAIL|LOGIN|URL|HOST|DOMAIN|ENDPOINT)$`)
+	unsetBehind = expression(`^[\x60'")]* (?:(?:environment |env )?var(?:iable)?s? )?` +
+		`(?:(?:is|are|was|were) (?:not |missing|undefined|unset|empty)|missing\b)`)
+	identifies = expression(`(?:ID|USER|USERNAME|EMAIL|LOGIN|URL|HOST|DOMAIN|ENDPOINT)$`)
 )
 
 // complementary reports whether some names are those of addresses, accounts or keys and the others those of secrets,

@@ -48,7 +48,8 @@ func (p NodePackage) OwnLog(since time.Time) (path string, lines []string) {
 
 // stamped matches the time of a line: in ISO 8601, with or without its zone, or in milliseconds, as pino writes it.
 var stamped = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,]\d+)?(Z|[+-]\d\d:?\d\d)?|"time":(\d{13})\b`)
+	return regexp.MustCompile(`\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,]\d+)?(Z|[+-]\d\d:?\d\d)?|` +
+		`"time":(\d{13})\b`)
 })
 
 // linesSince leaves out the lines of older starts: those that have an older time, and what follows them without one.

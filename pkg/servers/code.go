@@ -16,50 +16,35 @@ import (
 // line that no rule knows gets a fix, and another cause is returned as it is. The process began at the time began. The
 // answer is nil where the package tells nothing either.
 func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
-	return f.explained(c, codeOf(launch, began))
-}
-
-// code is what is known of the code of a server for Node.
-type code struct {
-	cmdline.Source // empty for a server that node does not run
-	launch         *config.Resolved
-	unset          []string // the variables that it reads and that have no value
-	log            string   // the file in its package in which it has logged since it began; empty where there is none
-	logged         []string // the last lines of that
-}
-
-// codeOf reads the code of a server, and its log.
-func codeOf(launch *config.Resolved, began time.Time) *code {
+	if c != nil && c.Kind != cause.Said && !missesVariables(c) {
+		return c
+	}
 	script := cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env)
 	source := cmdline.SourceOf(script)
-	in := &code{Source: source, launch: launch, unset: source.Unset(launch.Env)}
-	if found, ok := cmdline.PackageAbove(script); ok {
-		in.log, in.logged = found.OwnLog(began.Add(-time.Second)) // file systems have coarse clocks
-	}
-	return in
-}
-
-// explained is Explained with the server's code.
-func (f *Failure) explained(c *cause.Cause, in *code) *cause.Cause {
+	code := &nodeCode{Source: source, launch: launch, unset: source.Unset(launch.Env)}
 	switch {
-	case c != nil && (c.Kind == cause.Said || missesVariables(c)):
-		return in.withUnset(c)
 	case c != nil:
-		return c
+		return code.withUnset(c)
 	case f.Ending == EndingSilent:
-		return cmp.Or(in.fromLog(f.Output()), in.silent())
+		return cmp.Or(fromLog(script, began, f.Output()), code.ofWaiting())
 	case f.Ending == EndingExited && len(f.Stdout)+len(f.Stderr) == 0:
-		return cmp.Or(in.fromLog(f.Output()), in.exited(f.How))
+		return cmp.Or(fromLog(script, began, f.Output()), code.ofEnded(f.How))
 	}
 	return nil
 }
 
-// fromLog returns the cause that the server's own log shows; nil if it has none. printed is what the server wrote.
-func (in *code) fromLog(printed cause.Output) *cause.Cause {
-	if in.log == "" {
+// fromLog returns the cause that the log shows which a script keeps in its package; nil if it has none. printed is what
+// the server wrote.
+func fromLog(script string, began time.Time, printed cause.Output) *cause.Cause {
+	found, ok := cmdline.PackageAbove(script)
+	if script == "" || !ok {
 		return nil
 	}
-	printed.Stderr, printed.Stdout = in.logged, nil
+	path, lines := found.OwnLog(began.Add(-time.Second)) // file systems have coarse clocks
+	if path == "" {
+		return nil
+	}
+	printed.Stderr, printed.Stdout = lines, nil
 	c := cause.Of(printed)
 	if c == nil {
 		return nil
@@ -67,8 +52,15 @@ func (in *code) fromLog(printed cause.Output) *cause.Cause {
 	if c.Kind == cause.Said {
 		c = byCode("its log says "+c.What, c.Fixes...)
 	}
-	c.Fixes = append(c.Fixes, "it logs to "+in.log)
+	c.Fixes = append(c.Fixes, "it logs to "+path)
 	return c
+}
+
+// nodeCode is what is known of the code of a server for Node.
+type nodeCode struct {
+	cmdline.Source // empty for a server that node does not run
+	launch         *config.Resolved
+	unset          []string // the variables that it reads and that have no value
 }
 
 // missesVariables reports whether a server misses variables without their names.
@@ -78,8 +70,8 @@ func missesVariables(c *cause.Cause) bool {
 
 // withUnset adds a fix to a cause: the code reads variables that are not set. Where a line of the server itself says
 // what to do, they are those that it may mean: "Expected parameter accessToken", ACME_ACCESS_TOKEN.
-func (in *code) withUnset(c *cause.Cause) *cause.Cause {
-	unset := in.unset
+func (n *nodeCode) withUnset(c *cause.Cause) *cause.Cause {
+	unset := n.unset
 	if len(c.Fixes) > 0 && !missesVariables(c) {
 		line := strings.ToLower(c.Line)
 		unset = slices.DeleteFunc(slices.Clone(unset), func(name string) bool {
@@ -99,41 +91,41 @@ func addUnset(unset []string) string {
 	return "add to env of this server what its code reads, if it needs that: " + strings.Join(unset, ", ")
 }
 
-// exited explains a server that ended and printed nothing; how is its exit status.
-func (in *code) exited(how string) *cause.Cause {
+// ofEnded explains a server that ended and printed nothing; how is its exit status.
+func (n *nodeCode) ofEnded(how string) *cause.Cause {
 	well := how == "exit status 0"
 	if well {
-		lookup := cmdline.LookupIn(in.launch.Cwd, in.launch.Env)
-		if script := cmdline.UnknownByLink(in.launch.Command, lookup); script != "" {
+		lookup := cmdline.LookupIn(n.launch.Cwd, n.launch.Env)
+		if script := cmdline.UnknownByLink(n.launch.Command, lookup); script != "" {
 			return byCode("a link starts it, and its script runs only if process.argv[1] is its own path",
 				"in the server: compare with pathToFileURL(realpathSync(process.argv[1])).href",
 				"from outside: command node, args "+script)
 		}
 	}
 	switch {
-	case len(in.unset) > 0:
-		return byCode(in.readsUnset(), addUnset(in.unset), "in the server: write on stderr why it ends")
-	case in.Subcommand != "" && !slices.Contains(in.launch.Args, in.Subcommand):
-		return byCode(in.Subcommand+" is missing, a sub-command that its code looks for",
-			"add the sub-command to args of this server: "+in.Subcommand, "in the server: write its usage on stderr")
+	case len(n.unset) > 0:
+		return byCode(n.readsUnset(), addUnset(n.unset), "in the server: write on stderr why it ends")
+	case n.Subcommand != "" && !slices.Contains(n.launch.Args, n.Subcommand):
+		return byCode(n.Subcommand+" is missing, a sub-command that its code looks for",
+			"add the sub-command to args of this server: "+n.Subcommand, "in the server: write its usage on stderr")
 	case well:
 		return byCode("it prints nothing and ends without an error, as a program that is no server",
-			"see its page and its --help: it may want a sub-command or a flag in args of this server, or be no MCP server",
+			cause.NoServerFix,
 			"in the server: write on stderr why it ends; if it should not, keep reading stdin until it is closed")
 	}
 	return nil
 }
 
-// silent explains a server that does not answer and prints no error.
-func (in *code) silent() *cause.Cause {
+// ofWaiting explains a server that does not answer and prints no error.
+func (n *nodeCode) ofWaiting() *cause.Cause {
 	switch {
-	case in.Stdio && !slices.Contains(in.launch.Args, "--stdio"):
+	case n.Stdio && !slices.Contains(n.launch.Args, "--stdio"):
 		return byCode("--stdio is missing, which its code looks for", "add --stdio to args of this server")
-	case in.TextStdin:
+	case n.TextStdin:
 		return byCode("its code sets an encoding for stdin, where the TypeScript SDK wants bytes",
 			"in the server: take out process.stdin.setEncoding, which makes the SDK loop for ever")
-	case len(in.unset) > 0:
-		return byCode(in.readsUnset(),
+	case len(n.unset) > 0:
+		return byCode(n.readsUnset(),
 			"set in env of this server what its code reads: it may wait for a service that is not there",
 			"in the server: answer initialize before anything slow; connect to backends when a tool needs them")
 	}
@@ -146,10 +138,10 @@ func byCode(what string, fixes ...string) *cause.Cause {
 }
 
 // readsUnset says that variables have no value: "A, B, which its code reads, are not set".
-func (in *code) readsUnset() string {
+func (n *nodeCode) readsUnset() string {
 	verb := " are not set"
-	if len(in.unset) == 1 {
+	if len(n.unset) == 1 {
 		verb = " is not set"
 	}
-	return strings.Join(in.unset, ", ") + ", which its code reads," + verb
+	return strings.Join(n.unset, ", ") + ", which its code reads," + verb
 }

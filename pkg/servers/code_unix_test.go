@@ -125,6 +125,10 @@ func TestLogExplains(t *testing.T) {
 	if got := failure.Explained(nil, launch, info.ModTime().Add(time.Hour)); got != nil {
 		t.Errorf("%+v, want nothing of an old log", got)
 	}
+	t.Chdir(folder)
+	if got := failure.Explained(nil, &config.Resolved{Command: "/bin/sh"}, info.ModTime()); got != nil {
+		t.Errorf("%+v, want nothing of a log of the folder that another program runs in", got)
+	}
 }
 
 // TestScriptStartedByALink has servers that ended at once and without a word, since the link in node_modules/.bin is

@@ -80,10 +80,9 @@ type Failure struct {
 	said, environ []string
 	// question is what the server asked when it was given up, as cause.Asks finds it.
 	question string
-	// cause returns what the output says, as it was found the first time; nil for a failure that was made without a
-	// process. code reads the server's code once; nil where toolx did not start the process itself.
-	cause func() *cause.Cause
-	code  func() *code
+	// cause returns what the output says, and startCause what Explained does of a start, as they were found the first
+	// time; both are nil for a failure that was made without a process.
+	cause, startCause func() *cause.Cause
 	// Reason is the underlying error; it may be nil.
 	Reason error
 	// final reports whether trying again cannot help, where a holder has judged that.
@@ -135,18 +134,14 @@ func (f *Failure) Error() string {
 // Cause returns why the server failed, as far as its output says so or, where it failed to start, its code; nil if
 // neither does.
 func (f *Failure) Cause() *cause.Cause {
-	if f.cause == nil {
-		return cause.Of(f.Output())
+	starting := f.Waiting == string(mcp.MethodInitialize) || f.Waiting == string(mcp.MethodServerDiscover)
+	switch {
+	case starting && f.startCause != nil:
+		return f.startCause()
+	case f.cause != nil:
+		return f.cause()
 	}
-	c := f.cause()
-	if f.code == nil {
-		return c
-	}
-	switch mcp.MCPMethod(f.Waiting) {
-	case mcp.MethodInitialize, mcp.MethodServerDiscover:
-		return f.explained(c, f.code())
-	}
-	return c
+	return cause.Of(f.Output())
 }
 
 // Brief returns why the server failed in a few words, without its name: what is missing, or how it ended.

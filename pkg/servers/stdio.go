@@ -402,7 +402,9 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	if t.process == nil {
 		return failure
 	}
-	failure.code = sync.OnceValue(func() *code { return codeOf(t.launch, t.process.started) })
+	failure.startCause = sync.OnceValue(func() *cause.Cause {
+		return failure.Explained(failure.cause(), t.launch, t.process.started)
+	})
 	failure.question = t.question()
 	failure.Lived = time.Since(t.process.started)
 	if closed(t.process.exited) {
