@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// OwnLog returns the file in which a package's program has logged since a time, and its last lines from then on: the
-// newest of those that are named after errors, or else of all, in the folder logs or log of the package. Programs whose
-// stdout is for messages alone often keep their words there. The path is empty where there is none.
+// OwnLog returns the log file in the package's folder logs or log that has changed since a time, and those of its last
+// lines that were written since then. A file that is named after errors wins over others, then the newest one. The path
+// is empty if there is none.
 func (p NodePackage) OwnLog(since time.Time) (path string, lines []string) {
 	type file struct {
 		path    string
@@ -67,7 +67,7 @@ func linesSince(lines []string, since time.Time) []string {
 	return kept
 }
 
-// timeOf returns the time of a line; the later one of what it may mean where it has no zone.
+// timeOf returns the time of a line. One without a zone may be UTC or local time: the later of the two is returned.
 func timeOf(day, clock, zone, milliseconds string) time.Time {
 	if count, err := strconv.ParseInt(milliseconds, 10, 64); err == nil {
 		return time.UnixMilli(count)

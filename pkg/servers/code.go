@@ -11,10 +11,9 @@ import (
 	"toolx/pkg/config"
 )
 
-// Explained returns why a server failed to start, by what it printed and by the package of Node that it belongs to: the
-// log that it keeps there, and what its code looks for in vain. c is the cause that it printed, nil if there is none; a
-// line that no rule knows gets a fix, and another cause is returned as it is. The process began at the time began. The
-// answer is nil where the package tells nothing either.
+// Explained returns why a server failed to start; nil if nothing shows it. c is the cause that its output shows, nil if
+// there is none: then the log that it keeps in its npm package is read, and its code. A cause that is only the server's
+// own line gets a fix from the code; any other is returned as it is. began is when the process started.
 func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
 	if c != nil && c.Kind != cause.Said && !missesVariables(c) {
 		return c
@@ -33,8 +32,8 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 	return nil
 }
 
-// fromLog returns the cause that the log shows which a script keeps in its package; nil if it has none. printed is what
-// the server wrote.
+// fromLog returns the cause that the log in a script's package shows; nil if there is none. printed is what the server
+// wrote.
 func fromLog(script string, began time.Time, printed cause.Output) *cause.Cause {
 	found, ok := cmdline.PackageAbove(script)
 	if script == "" || !ok {

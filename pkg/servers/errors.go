@@ -80,8 +80,8 @@ type Failure struct {
 	said, environ []string
 	// question is what the server asked when it was given up, as cause.Asks finds it.
 	question string
-	// cause returns what the output says, and startCause what Explained does of a start, as they were found the first
-	// time; both are nil for a failure that was made without a process.
+	// cause returns the cause that the output shows, and startCause that of a failed start (Explained). Both find it
+	// once; they are nil for a failure that was made without a process.
 	cause, startCause func() *cause.Cause
 	// Reason is the underlying error; it may be nil.
 	Reason error
@@ -131,8 +131,8 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// Cause returns why the server failed, as far as its output says so or, where it failed to start, its code; nil if
-// neither does.
+// Cause returns why the server failed, as far as its output shows it, or its log or code where it failed to start; nil
+// if none of them does.
 func (f *Failure) Cause() *cause.Cause {
 	starting := f.Waiting == string(mcp.MethodInitialize) || f.Waiting == string(mcp.MethodServerDiscover)
 	switch {

@@ -246,8 +246,8 @@ func (p *peer) answersNotification(m message) bool {
 			(failure.Code == mcp.PARSE_ERROR || failure.Code == mcp.INVALID_REQUEST)
 		return !unread
 	}
-	var members map[string]json.RawMessage
-	return json.Unmarshal(m.result, &members) != nil || len(members) == 0
+	members, ok := rawjson.Members(m.result)
+	return !ok || len(members) == 0
 }
 
 func (p *peer) odd(class Class, m message, number int, used bool) {
