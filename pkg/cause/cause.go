@@ -125,7 +125,7 @@ var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)
 // of returns the cause that the lines name.
 func of(o Output) *Cause {
 	said := read(o)
-	if c := said.login(); o.Alive && c != nil {
+	if c := cmp.Or(said.login(), said.debugged()); o.Alive && c != nil {
 		return c
 	}
 	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
@@ -208,6 +208,24 @@ func (s *saying) login() *Cause {
 	return &Cause{
 		Kind: Login, Line: s.all[at], What: "it waits until somebody has logged in, in a browser",
 		Fixes: []string{"run the command once in a terminal, and open the address that it prints"},
+	}
+}
+
+// debugger matches what Node prints where it is started with --inspect or --inspect-brk.
+var debugger = expression(`^Debugger listening on ws://|^For help, see: https://nodejs\.org/`)
+
+// debugged returns the cause of a program that prints nothing but that Node listens for a debugger; nil if it does not.
+func (s *saying) debugged() *Cause {
+	other := func(text string) bool { return strings.TrimSpace(text) != "" && !debugger().MatchString(text) }
+	if len(s.lines) == 0 || slices.ContainsFunc(s.all, other) {
+		return nil
+	}
+	return &Cause{
+		Kind: Other, Line: s.lines[0].text, What: "Node waits for a debugger",
+		Fixes: []string{
+			"take --inspect-brk out of args and of NODE_OPTIONS, which this server has from its env or from whoever " +
+				"starts the client",
+		},
 	}
 }
 

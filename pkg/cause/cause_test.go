@@ -7,29 +7,34 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestOf reads testdata/causes.txtar: output that runtimes and libraries write, after a line with the kind and the
-// sentence that it has to get; that line is empty for output that says nothing. \e stands for an escape.
+// TestOf reads the archives of testdata: output that runtimes and libraries write (causes), and the programs that start
+// servers, such as uv, docker and npm (launchers), after a line with the kind and the sentence that it has to get. That
+// line is empty for output that says nothing. \e stands for an escape.
 func TestOf(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/causes.txtar")
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"causes", "launchers"} {
+		archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			t.Run(name+"/"+file.Name, func(t *testing.T) { testOutput(t, string(file.Data)) })
+		}
 	}
-	for _, file := range archive.Files {
-		t.Run(file.Name, func(t *testing.T) {
-			want, output, _ := strings.Cut(string(file.Data), "\n")
-			output = strings.ReplaceAll(output, `\e`, "\x1b")
-			got := ""
-			c := Of(Output{Stderr: strings.Split(output, "\n")})
-			if c != nil {
-				got = string(c.Kind) + ": " + c.What
-			}
-			if got != want {
-				t.Errorf("got  %s\nwant %s", got, want)
-			}
-			if c != nil && c.Kind != Said && len(c.Fixes) == 0 {
-				t.Error("nothing is said about what to do")
-			}
-		})
+}
+
+func testOutput(t *testing.T, text string) {
+	want, output, _ := strings.Cut(text, "\n")
+	output = strings.ReplaceAll(output, `\e`, "\x1b")
+	got := ""
+	c := Of(Output{Stderr: strings.Split(output, "\n")})
+	if c != nil {
+		got = string(c.Kind) + ": " + c.What
+	}
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if c != nil && c.Kind != Said && len(c.Fixes) == 0 {
+		t.Error("nothing is said about what to do")
 	}
 }
 

@@ -28,6 +28,13 @@ var listedFault = expression(
 var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required) → at (?:[\w-]+\.)*(\w+)|` +
 	`\b(\w+) (Field required) \[type=missing`)
 
+// pydanticFault matches pydantic's words about a value whose name is on the line above:
+// "  Input should be a valid URL [type=url_parsing, input_value='x', input_type=str]".
+var pydanticFault = expression(`^\s+(\S.*) \[type=(\w+), input_value=`)
+
+// fieldPath matches the name of a value as pydantic prints it.
+var fieldPath = expression(`^[A-Za-z_][\w.-]*$`)
+
 // memberFault matches the same in the members of a JSON log: {"field":"API_URL","message":"must be a valid url"}.
 var memberFault = expression(
 	`"(?:field|path|name|key|variable)": ?\[?"([\w.]+)"\]?, ?"(?:message|error|reason)": ?"((?:[^"\\]|\\.)+)"`)
@@ -45,7 +52,11 @@ func (s *saying) namedFaults() []namedFault {
 	for _, match := range memberFault().FindAllStringSubmatch(text, -1) {
 		found = append(found, namedFault{match[1], unescaped(match[2])})
 	}
-	for _, line := range s.all {
+	for i, line := range s.all {
+		if match := pydanticFault().FindStringSubmatch(line); match != nil && match[2] != "missing" && i > 0 &&
+			fieldPath().MatchString(s.all[i-1]) {
+			found = append(found, namedFault{s.all[i-1], match[1]})
+		}
 		line = strings.TrimSpace(line)
 		match := lineFault().FindStringSubmatch(line)
 		if match == nil {

@@ -81,15 +81,21 @@ type reader struct {
 	// that ends a Python traceback.
 	excerpt                            int
 	uncaught, traceback, help, warning bool
+	// rich holds while lines may go on that rich has wrapped.
+	rich bool
 }
 
 var (
 	// sourcePlace is what Node prints over a line of source: "file:///srv/index.js:12".
 	sourcePlace = expression(`^(?:file://)?(?:/|[A-Z]:\\|node:)\S*:\d+$`)
 	caret       = expression(`^\s*[\^~]+\s*$`)
-	// boxedTraceback is how Python's rich begins a traceback.
-	boxedTraceback = expression(`^╭.*Traceback`)
-	frame          = expression(`^\s*(?:at (?:async )?\S.*|File ".*", line \d+.*|\.\.\. \d+ (?:more|lines).*|goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|` +
+	// boxedTraceback is how Python's rich begins a traceback, and boxed how it goes on.
+	boxedTraceback = expression(`^\s*╭.*Traceback`)
+	boxed          = expression(`^\s*[│╰]`)
+	// richPlace is what rich prints at the end of a log's line, and richColumn how it goes on in the next one.
+	richPlace  = expression(`\s{2,}[\w./-]+\.py:\d+\s*$`)
+	richColumn = expression(`^\s{20,}([^\s│╭╰].*)$`)
+	frame      = expression(`^\s*(?:at (?:async )?\S.*|File ".*", line \d+.*|\.\.\. \d+ (?:more|lines).*|goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|` +
 		`\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|created by .*|stack backtrace:|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
@@ -105,11 +111,11 @@ var (
 	ownWarning    = expression(`^(?:⚠|(?i:warning): )`)
 	startsAsError = expression(`^(?:(?:Uncaught )?(?:exception: )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal error)(?:: |$)|` +
 		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
-		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
+		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
 	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|設定してください|필요합니다|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|not (?:be )?(?:set|found|` +
-		`provided|specified|configured|defined|installed|running|supported|available|exist|accessible|valid|initialized|given)|` +
+		`provided|specified|configured|defined|installed|running|supported|available|exist|accessible|valid|initialized|given|recognized)|` +
 		`invalid|cannot|can't|unable|unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|` +
-		`no such|no longer|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
+		`no such|no matching|no installed|no longer|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
 		`please \S+|` +
 		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|no [\w .-]{2,30}(?:provided|specified|found|given|set|configured))\b`)
 	// noneOf matches counts of what did not happen, and facts that a report does not have.
@@ -117,8 +123,9 @@ var (
 	// supplies matches what a program says that brings what is missing by itself.
 	supplies     = expression(`(?i)^\W*(?:install|download|fetch|creat|generat|check|add)ing (?:for )?(?:the )?(?:missing|required)\b`)
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
-		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|.*elifecycle.*|.*lifecycle script.*|see more help.*|try .*--help.*|for more (?:information|help).*|` +
-		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled promise rejection\W*|process exited.*|` +
+		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|unable to find image '.*' locally|` +
+		`error occurred during initialization of vm|could not create the java virtual machine\W*|a fatal exception has occurred\W.*|.*elifecycle.*|.*lifecycle script.*|see more help.*|try .*--help.*|for more (?:information|help).*|` +
+		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled (?:promise rejection|exception)\W*|process exited.*|` +
 		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|(?:shutting down|exiting|stopping|closing|terminating|aborting|quitting|giving up)\b.*|.*attempt \d.*)$`)
 )
 
@@ -142,25 +149,40 @@ func (r *reader) add(text string) {
 		r.traceback = true
 		return
 	case boxedTraceback().MatchString(text):
-		r.traceback, r.uncaught = true, true
+		r.traceback, r.uncaught, r.rich = true, true, indented
 		return
-	case r.traceback && (indented || strings.HasPrefix(text, "│") || strings.HasPrefix(text, "╰")),
+	case r.traceback && (indented && !r.rich || boxed().MatchString(text)),
 		caret().MatchString(text), frame().MatchString(text):
+		return
+	}
+	if r.continues(text) {
 		return
 	}
 	if found := nodeVersion().FindStringSubmatch(trimmed); found != nil {
 		r.saying.node = found[1]
 		return
 	}
-	l := line{raw: text, text: text}
+	l := line{raw: text, text: richPlace().ReplaceAllString(text, "")}
+	r.rich = r.traceback && r.rich || l.text != text
 	if r.traceback {
 		l.weight, r.traceback = errs, false
 	}
-	l.text = strings.Trim(text, "│╭╮╰╯─")
+	l.text = strings.Trim(l.text, "│╭╮╰╯─")
 	l.unwrap()
 	l.text = words.Head(l.text, maxText)
 	r.classify(&l, indented)
 	r.saying.lines = append(r.saying.lines, l)
+}
+
+// continues reports whether a text goes on with the line before it, which rich has wrapped, and adds it to that line.
+func (r *reader) continues(text string) bool {
+	found := richColumn().FindStringSubmatch(text)
+	if !r.rich || r.traceback || found == nil || levelWord().MatchString(found[1]) || len(r.saying.lines) == 0 {
+		return false
+	}
+	last := &r.saying.lines[len(r.saying.lines)-1]
+	last.text = words.Head(last.text+" "+strings.TrimSpace(found[1]), maxText)
+	return true
 }
 
 // classify decides what a line is.
@@ -391,10 +413,52 @@ func (s *saying) sentence(at int) string {
 		}
 	}
 	if next := at + 1; strings.HasSuffix(text, ":") && next < len(s.lines) && !s.lines[next].help &&
-		!runtimeLine().MatchString(s.lines[next].text) {
+		!runtimeLine().MatchString(s.lines[next].text) && !causedBy().MatchString(s.lines[next].text) {
 		text += " " + s.lines[next].text
 	}
-	return text
+	root := s.root(at)
+	if root == "" || strings.Contains(text, root) {
+		return text
+	}
+	const long, short = 160, 80 // that error says more, and is not to be cut where the whole is quoted
+	if len(text)+len(root) > long {
+		text = words.Shorten(text, max(short, long-len(root)))
+	}
+	return strings.TrimSuffix(text, ":") + ": " + root
+}
+
+var (
+	// causedBy matches what stands before the error that another one came from: with Java and Rust, in uv's trees, and
+	// with .NET.
+	causedBy = expression(`^(?:Caused by:|[╰├]─▶|--->)(?: |$)`)
+	// exceptionLine matches the first line of a stack trace of Java's or .NET's.
+	exceptionLine = expression(`^[\w.$]+(?:Error|Exception)\b`)
+	// numbered matches the number of an error in a chain of Rust's.
+	numbered = expression(`^\d+: `)
+)
+
+// root returns the error that the one in a line came from in the end, as the runtime prints it below; empty if it
+// prints none.
+func (s *saying) root(at int) string {
+	root, inner := "", false // inner: the lines of a chain follow
+	for i := at + 1; i < len(s.lines); i++ {
+		l := s.lines[i]
+		indented := strings.TrimLeft(l.raw, " \t") != l.raw
+		marker := causedBy().FindString(l.text)
+		switch {
+		case marker != "":
+			root = l.text[len(marker):]
+			inner = root == ""
+		case inner && indented:
+			root = numbered().ReplaceAllString(l.text, "")
+		case root != "" && indented && (strings.HasSuffix(root, ":") || strings.HasPrefix(l.raw, "      ")):
+			root += " " + l.text // uv wraps its lines
+		case indented, i == at+1 && exceptionLine().MatchString(l.text):
+		default:
+			return root
+		}
+	}
+	return root
 }
 
 // invalidInput matches the member of an error of Node's that has what it could not read.

@@ -47,7 +47,7 @@ var compiledFaults = sync.OnceValue(func() []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, fault := range networkFaults() {
 		// A word in capitals is a code of the system; as part of another it is none.
-		list = append(list, regexp.MustCompile(`(?i)(?:^|[^\w])(?:`+fault.expression+`)(?:$|[^\w])`))
+		list = append(list, regexp.MustCompile(`(?i)(?:^|[^\w])(`+fault.expression+`)(?:$|[^\w])`))
 	}
 	return list
 })
@@ -60,12 +60,12 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 	for _, form := range []string{
 		`\bconnect E[A-Z]+ ((?:` + host + `|[0-9A-Fa-f:]+):\d{1,5})\b`, // Node
 		`\b(?:getaddrinfo|querySrv|queryA) E[A-Z_]+ ([\w.-]*\w)`,       // Node
-		`\blookup ([\w.-]*\w)`,                             // Go, which then names the server that it asks
-		`\bdial \w+ (\S+): `,                               // Go
-		`\bhost='([^']+)', port=(\d+)`,                     // Python's urllib3
-		`\bhost ([\w.-]+:\d{1,5}) `,                        // aiohttp
-		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`, // PostgreSQL
-		`(?i)could not resolve host: ([\w.-]*\w)`,          // curl
+		`\blookup ([\w.-]*\w)(?: on \S+)?: `,                           // Go, which then names the server that it asks
+		`\bdial \w+ (\S+): `,                                           // Go
+		`\bhost='([^']+)', port=(\d+)`,                                 // Python's urllib3
+		`\bhost ([\w.-]+:\d{1,5}) `,                                    // aiohttp
+		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`,             // PostgreSQL
+		`(?i)could not resolve host: ([\w.-]*\w)`,                      // curl
 		`https?://((?:` + host + `)(?::\d{1,5})?)`,
 		`\bE[A-Z_]+ ([\w-]+(?:\.[\w-]+)+)`,
 		`((?:` + host + `):\d{2,5})\b`,
@@ -79,7 +79,7 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 // the address, if the text does, and the cause, and says what to do; else nothing (EXEC-9).
 func NetworkHint(text string) string {
 	text = text[:min(len(text), maxNetworkText)]
-	fault, known := networkFaultIn(text)
+	fault, _, known := networkFaultIn(text)
 	if !known {
 		return ""
 	}
@@ -90,14 +90,14 @@ func NetworkHint(text string) string {
 	return fmt.Sprintf("%s: %s; %s", subject, fault.cause, fault.fix)
 }
 
-// networkFaultIn returns the way in which the network failed, according to text.
-func networkFaultIn(text string) (fault networkFault, known bool) {
+// networkFaultIn returns the way in which the network failed, according to text, and the words that say so.
+func networkFaultIn(text string) (fault networkFault, words string, known bool) {
 	for i, expression := range compiledFaults() {
-		if expression.MatchString(text) {
-			return networkFaults()[i], true
+		if found := expression.FindStringSubmatch(text); found != nil {
+			return networkFaults()[i], found[1], true
 		}
 	}
-	return networkFault{}, false
+	return networkFault{}, "", false
 }
 
 // addressIn finds the address that a failure is about, empty where none is named.
@@ -136,11 +136,14 @@ var (
 
 // network returns the cause of a text that reports a connection that failed; nil if it does not.
 func (s *saying) network(text, line string) *Cause {
-	fault, known := networkFaultIn(text)
-	if !known && !connectionFailed().MatchString(text) {
-		return nil
+	fault, code, known := networkFaultIn(text)
+	if !known {
+		if !connectionFailed().MatchString(text) {
+			return nil
+		}
+		code = networkCode().FindString(text)
 	}
-	return s.unreachable(fault, text, line)
+	return s.unreachable(fault, code, text, line)
 }
 
 // unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
@@ -148,7 +151,19 @@ func (s *saying) unconnected(line string) *Cause {
 	if !cannotConnect().MatchString(line) || ownTransport().MatchString(line) {
 		return nil
 	}
-	return s.unreachable(networkFault{}, line, line)
+	c := s.unreachable(networkFault{}, networkCode().FindString(line), line, line)
+	address, statuses := addressIn(line, addressForms()), answered().FindAllStringSubmatch(line, -1)
+	if address == "" || len(statuses) == 0 {
+		return c
+	}
+	switch status := statuses[len(statuses)-1][1]; status { // the first may be the one that it expected
+	case "401", "403":
+		return nil // the rules know what is wrong
+	default:
+		c.Kind, c.What = Other, address+" answers with status "+status
+		c.Fixes = []string{"correct its address in env or args of this server: what answers there is not what it wants"}
+	}
+	return c
 }
 
 // addressed and unanswered match a sentence about a request to an address that brought nothing, unless answered matches
@@ -156,7 +171,7 @@ func (s *saying) unconnected(line string) *Cause {
 var (
 	addressed  = expression(`(?i)\b(?:https?|wss?|tcp|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqp|bolt|neo4j)://|\blocalhost:\d`)
 	unanswered = expression(`(?i)\b(?:failed|failure|time(?:d )?out|no response|(?:not|n't) (?:respond|connected|answer)|unreachable|refused)\b`)
-	answered   = expression(`(?i)\bstatus(?: code)?:? \d{3}\b`)
+	answered   = expression(`(?i)\b(?:status(?: code)?|but (?:was|got)):? (\d{3})\b`)
 )
 
 // service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
@@ -164,12 +179,13 @@ func (s *saying) service(line string) *Cause {
 	if !addressed().MatchString(line) || !unanswered().MatchString(line) || answered().MatchString(line) {
 		return nil
 	}
-	return s.unreachable(networkFault{}, line, line)
+	return s.unreachable(networkFault{}, networkCode().FindString(line), line, line)
 }
 
-// unreachable returns the cause of a text about a service that cannot be reached, and how its network failed. Where the
-// text has no address, another line may have it, in any form but the last: "12:00" is in many lines.
-func (s *saying) unreachable(fault networkFault, text, line string) *Cause {
+// unreachable returns the cause of a text about a service that cannot be reached; code is what the text calls the way
+// in which its network failed. Where the text has no address, another line may have it, in any form but the last:
+// "12:00" is in many lines.
+func (s *saying) unreachable(fault networkFault, code, text, line string) *Cause {
 	forms := addressForms()
 	address := addressIn(text, forms)
 	for i := 0; address == "" && i < len(s.all); i++ {
@@ -187,7 +203,7 @@ func (s *saying) unreachable(fault networkFault, text, line string) *Cause {
 	case address != "":
 		c.What, place = address+" cannot be reached", " at "+address
 	}
-	if code := networkCode().FindString(text); address != "" && code != "" {
+	if address != "" && code != "" {
 		c.What += " (" + code + ")"
 	}
 	if c.Fixes == nil {

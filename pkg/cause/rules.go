@@ -16,7 +16,7 @@ import (
 // rule recognizes a cause in a text.
 type rule struct {
 	kind Kind
-	// match finds it. Its first group that is not empty stands for %s in what and fixes.
+	// match finds it. Its groups that are not empty stand for %s in what and fixes; if it has none, those of beside.
 	match *regexp.Regexp
 	// what is the sentence; where it is empty, the server's line is quoted after the kind's own words.
 	what  string
@@ -42,9 +42,15 @@ var leads = map[Kind]string{
 func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 	for _, r := range rules {
 		found := r.match.FindStringSubmatch(text)
-		if found == nil || r.unless != nil && r.unless.MatchString(text) ||
-			r.beside != nil && !slices.ContainsFunc(s.all, r.beside.MatchString) {
+		if found == nil || r.unless != nil && r.unless.MatchString(text) {
 			continue
+		}
+		if r.beside != nil {
+			at := slices.IndexFunc(s.all, r.beside.MatchString)
+			if at < 0 {
+				continue
+			}
+			found = append(found, r.beside.FindStringSubmatch(s.all[at])[1:]...)
 		}
 		thing := bare(strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":"))
 		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
