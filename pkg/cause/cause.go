@@ -31,6 +31,7 @@ const (
 	Runtime    Kind = "node-engine"         // a newer Node
 	HTTP       Kind = "stdout-http-mode"    // it listens for HTTP, and does not read its stdin
 	Code       Kind = "code"                // what the server's code looks for, where the server printed nothing
+	Idle       Kind = "idle"                // nothing: it ended without an error
 	Other      Kind = "other"               // a cause that is known and has no kind of its own
 	Said       Kind = "said"                // no rule knows it: the cause is the server's own line
 )
@@ -142,7 +143,7 @@ func of(o Output) *Cause {
 	}
 	if o.Done && (c == nil && said.noReason(head) || said.finished(c)) {
 		return &Cause{
-			Kind: Other, What: "it ended without an error, as a program that is no server",
+			Kind: Idle, What: "it ended without an error, as a program that is no server",
 			Fixes: []string{NoServerFix},
 		}
 	}

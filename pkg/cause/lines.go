@@ -112,10 +112,10 @@ var (
 	startsAsError = expression(`^(?:(?:Uncaught )?(?:exception: )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal error)(?:: |$)|` +
 		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
-	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|設定してください|필요합니다|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|not (?:be )?(?:set|found|` +
+	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|設定してください|필요합니다|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|not (?:be |yet )?(?:set|found|loaded|` +
 		`provided|specified|configured|defined|installed|running|supported|available|exist|accessible|valid|initialized|given|recognized)|` +
 		`invalid|cannot|can't|unable|unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|` +
-		`no such|no matching|no installed|no longer|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
+		`no such|no matching|no installed|no longer|not an? (?:\w+ )?command|deprecated|timed out|compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
 		`please \S+|` +
 		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|no [\w .-]{2,30}(?:provided|specified|found|given|set|configured))\b`)
 	// noneOf matches counts of what did not happen, and facts that a report does not have.
@@ -259,6 +259,9 @@ func (l *line) unwrap() {
 	}
 	if l.fromPairs(text) {
 		return
+	}
+	if rest, found := strings.CutPrefix(l.raw, "  x "); found { // how uv marks errors where it prints ASCII
+		text, l.weight = rest, errs
 	}
 	if marked().MatchString(text) {
 		l.weight = errs
@@ -430,7 +433,7 @@ func (s *saying) sentence(at int) string {
 var (
 	// causedBy matches what stands before the error that another one came from: with Java and Rust, in uv's trees, and
 	// with .NET.
-	causedBy = expression(`^(?:Caused by:|[╰├]─▶|--->)(?: |$)`)
+	causedBy = expression(`^(?:Caused by:|[╰├]─▶|[\x60|]->|--->)(?: |$)`)
 	// exceptionLine matches the first line of a stack trace of Java's or .NET's.
 	exceptionLine = expression(`^[\w.$]+(?:Error|Exception)\b`)
 	// numbered matches the number of an error in a chain of Rust's.

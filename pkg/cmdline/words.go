@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -171,37 +172,58 @@ func (l Launcher) Pinned() bool {
 	return exact
 }
 
-// DockerRun is a `docker run` with the flags that matter here.
+// DockerRun is a `docker run` or a `docker exec` with the flags that matter here.
 type DockerRun struct {
-	Program                  string
-	at                       int // which argument "run" is
+	Program, Verb            string
+	at                       int // which argument the verb is
 	Interactive, Tty, Remove bool
 	Detached                 bool
+	env                      []string // the variables that it passes on or sets
+	envFile                  bool     // a file sets variables
 }
 
-// ParseDocker reads a docker command line; ok is false if it does not run an image.
+// Passes reports whether the container may have a variable from the command line.
+func (run *DockerRun) Passes(name string) bool { return run.envFile || slices.Contains(run.env, name) }
+
+// ParseDocker reads a docker command line; ok is false if it runs nothing in a container.
 func ParseDocker(command string, args []string) (run DockerRun, ok bool) {
 	run.Program = BaseName(command)
 	if !slices.Contains([]string{"docker", "podman", "nerdctl"}, run.Program) {
 		return run, false
 	}
-	run.at = slices.Index(args, "run")
+	run.at = slices.IndexFunc(args, func(arg string) bool { return arg == "run" || arg == "exec" })
 	if run.at < 0 || slices.Contains(args[:run.at], "compose") || slices.Contains(args[:run.at], "mcp") {
 		return run, false
 	}
+	run.Verb = args[run.at]
 	for i := run.at + 1; i < len(args) && strings.HasPrefix(args[i], "-") && args[i] != "-"; i++ {
 		if args[i] == "--" {
 			break
 		}
-		if run.takes(args[i]) {
+		next := ""
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
+		if run.takes(args[i], next) {
 			i++
 		}
 	}
 	return run, true
 }
 
+// set keeps the value of a flag, if it matters here.
+func (run *DockerRun) set(flag, value string) {
+	switch flag {
+	case "e", "env":
+		name, _, _ := strings.Cut(value, "=")
+		run.env = append(run.env, name)
+	case "env-file":
+		run.envFile = true
+	}
+}
+
 // takes reads one flag and reports whether the next argument is its value.
-func (run *DockerRun) takes(arg string) (value bool) {
+func (run *DockerRun) takes(arg, next string) (value bool) {
 	switches := map[string]*bool{
 		"interactive": &run.Interactive, "tty": &run.Tty, "rm": &run.Remove, "detach": &run.Detached,
 		"i": &run.Interactive, "t": &run.Tty, "d": &run.Detached,
@@ -219,13 +241,19 @@ func (run *DockerRun) takes(arg string) (value bool) {
 			*on = setting != "false"
 			return false
 		}
+		if !inline {
+			setting = next
+		}
+		run.set(name, setting)
 		return !inline
 	}
 	letters, setting, _ := strings.Cut(arg[1:], "=")
 	for i, letter := range letters {
 		on, isSwitch := switches[string(letter)]
-		if !isSwitch {
-			return i == len(arg)-2 // the rest is the value, or the next argument is
+		if !isSwitch { // the rest is its value, or the next argument is
+			rest := arg[1+i+len(string(letter)):]
+			run.set(string(letter), cmp.Or(rest, next))
+			return rest == ""
 		}
 		*on = setting != "false"
 	}

@@ -21,7 +21,7 @@ func FuzzCommandLines(f *testing.F) {
 		if l, ok := ParseLauncher(command, args); ok && l.Spec != "" && !strings.HasSuffix(args[l.at], l.Spec) {
 			t.Errorf("%q: %q is not in %q", line, l.Spec, args[l.at])
 		}
-		if run, ok := ParseDocker(command, args); ok && args[run.at] != "run" {
+		if run, ok := ParseDocker(command, args); ok && args[run.at] != run.Verb {
 			t.Errorf("%q: %+v", line, run)
 		}
 	})

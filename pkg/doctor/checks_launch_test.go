@@ -412,6 +412,7 @@ func TestDockerFlags(t *testing.T) {
 		"podman run --rm --name x -eA=b -i image":              "",
 		"docker run -i=false --rm image":                       "-i",
 		"docker exec -i box server":                            "",
+		"docker exec box server":                               "-i",
 		"docker compose run server":                            "",
 		"docker mcp gateway run":                               "",
 		"node run":                                             "",
@@ -419,7 +420,7 @@ func TestDockerFlags(t *testing.T) {
 		report, _ := judgeEntry(t, "docker-flags", strings.Fields(line)...)
 		var got []string
 		for _, f := range report.Findings {
-			_, flag, _ := strings.Cut(f.Title, " run has ")
+			_, flag, _ := strings.Cut(f.Title, " has ")
 			flag, _, _ = strings.Cut(strings.TrimPrefix(flag, "no "), ":")
 			got = append(got, flag)
 		}

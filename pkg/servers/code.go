@@ -12,9 +12,11 @@ import (
 )
 
 // Explained returns why a server failed to start; nil if nothing shows it. c is the cause that its output shows, nil if
-// there is none: then the log that it keeps in its npm package is read, and its code. A cause that is only the server's
-// own line gets a fix from the code; any other is returned as it is. began is when the process started.
+// there is none: then its command line is looked at, the log that it keeps in its npm package, and its code. A cause
+// that is only the server's own line gets a fix from the code; any other is returned as it is, but that a container may
+// lack a variable. began is when the process started.
 func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
+	c = inContainer(c, launch)
 	if c != nil && c.Kind != cause.Said && !missesVariables(c) {
 		return c
 	}
@@ -25,11 +27,27 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 	case c != nil:
 		return code.withUnset(c)
 	case f.Ending == EndingSilent:
-		return cmp.Or(fromLog(script, began, f.Output()), code.ofWaiting())
+		return cmp.Or(withoutProgram(launch), fromLog(script, began, f.Output()), code.ofWaiting())
 	case f.Ending == EndingExited && len(f.Stdout)+len(f.Stderr) == 0:
 		return cmp.Or(fromLog(script, began, f.Output()), code.ofEnded(f.How))
 	}
 	return nil
+}
+
+// withoutProgram returns the cause of a server that does not answer because what is to run its program was given none;
+// nil if it may have been.
+func withoutProgram(launch *config.Resolved) *cause.Cause {
+	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
+	name := cmdline.BaseName(command)
+	readsStdin := []string{"node", "python", "python3", "ruby", "perl", "php", "sh", "bash", "zsh"}
+	other := func(arg string) bool { return !slices.Contains([]string{"-", "-u", "-i", "-s"}, arg) }
+	if !slices.Contains(readsStdin, name) || slices.ContainsFunc(args, other) {
+		return nil
+	}
+	return &cause.Cause{
+		Kind: cause.Argument, What: name + " is given no program: it waits for one on stdin",
+		Fixes: []string{"add the server's file to args of this server"},
+	}
 }
 
 // fromLog returns the cause that the log in a script's package shows; nil if there is none. printed is what the server

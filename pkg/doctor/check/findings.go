@@ -24,7 +24,7 @@ func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
 	switch {
 	case c == nil:
 		return true
-	case c.Kind != cause.Said && c.Kind != cause.Code && c.Kind != cause.Other && c.Kind != cause.HTTP:
+	case !slices.Contains([]cause.Kind{cause.Said, cause.Code, cause.Idle, cause.Other, cause.HTTP}, c.Kind):
 		return false
 	}
 	f.Tell(c, title)

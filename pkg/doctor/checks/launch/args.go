@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
@@ -82,18 +83,23 @@ func askDockerFlags(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	var findings []check.Finding
+	c := e.Cause()
+	told := c != nil && c.Kind == cause.Argument // of which a missing -i is one
 	for _, one := range []struct {
 		wrong bool
 		title string
 	}{
-		{!run.Interactive, "has no -i: the server's stdin is closed"},
+		{!run.Interactive && !told, "has no -i: the server's stdin is closed"},
 		{run.Tty, "has -t: a terminal merges stdout and stderr, and ends lines in CR LF"},
 		{run.Detached, "has -d: nobody reads the server's stdout"},
-		{!run.Remove, "has no --rm: every start leaves a stopped container behind"},
+		{!run.Remove && run.Verb == "run", "has no --rm: every start leaves a stopped container behind"},
 	} {
 		if one.wrong {
 			f := check.At(e.Place("args"), "%s", shownCommand(launch))
-			f.Title, f.Fix = run.Program+" run "+one.title, []string{run.Program + " run -i --rm IMAGE"}
+			f.Title, f.Fix = run.Program+" "+run.Verb+" "+one.title, []string{run.Program + " run -i --rm IMAGE"}
+			if run.Verb == "exec" {
+				f.Fix = []string{run.Program + " exec -i CONTAINER SERVER"}
+			}
 			findings = append(findings, f)
 		}
 	}

@@ -58,7 +58,10 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	} else if !e.Handshaken() {
 		where.Phase = string(servers.PhaseStart)
 	}
-	f := check.At(where, "%s: %s", ended, evidence.Cut(check.Masked(c.Line)))
+	if c.Line != "" {
+		ended += ": " + evidence.Cut(check.Masked(c.Line))
+	}
+	f := check.At(where, "%s", ended)
 	f.Title, f.Fix, f.Variables = check.Masked(c.What), words.Texts(c.Fixes, check.Masked), c.Variables
 	if other := otherProgram(e); other != "" && (c.Kind == cause.Subcommand || c.Kind == cause.Argument) {
 		fix := "its package has another program, which may be the server: " + other
