@@ -96,7 +96,7 @@ var (
 	richPlace  = expression(`\s{2,}[\w./-]+\.py:\d+\s*$`)
 	richColumn = expression(`^\s{20,}([^\s│╭╰].*)$`)
 	frame      = expression(`^\s*(?:at (?:async )?\S.*|File ".*", line \d+.*|\.\.\. \d+ (?:more|lines).*|goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|` +
-		`\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|created by .*|stack backtrace:|note: run with .*BACKTRACE.*)$`)
+		`\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|created by .*|stack backtrace:|error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
 		`\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[(?:\W.*|\[.*)?),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
@@ -415,9 +415,10 @@ func (s *saying) sentence(at int) string {
 			}
 		}
 	}
-	if next := at + 1; strings.HasSuffix(text, ":") && next < len(s.lines) && !s.lines[next].help &&
+	heading := strings.HasSuffix(text, ":") || errorHeading().MatchString(text)
+	if next := at + 1; heading && next < len(s.lines) && !s.lines[next].help &&
 		!runtimeLine().MatchString(s.lines[next].text) && !causedBy().MatchString(s.lines[next].text) {
-		text += " " + s.lines[next].text
+		text = strings.TrimRight(text, ":.") + ": " + s.lines[next].text
 	}
 	root := s.root(at)
 	if root == "" || strings.Contains(text, root) {
@@ -429,6 +430,9 @@ func (s *saying) sentence(at int) string {
 	}
 	return strings.TrimSuffix(text, ":") + ": " + root
 }
+
+// errorHeading matches a line with only the name of an error, whose message follows: as Laravel and Clojure print it.
+var errorHeading = expression(`^(?:[A-Z][\w.\\]*(?:Error|Exception)|Execution error .*\(\S+:\d+\)\.)$`)
 
 var (
 	// causedBy matches what stands before the error that another one came from: with Java and Rust, in uv's trees, and

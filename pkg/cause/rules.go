@@ -521,7 +521,7 @@ var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:erro
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
-	`\bTypeError: .*(?:\b(?:positional|keyword) argument|not (?:a function|callable)|undefined|null|None)`)
+	`\bTypeError: .*(?:\b(?:positional|keyword) argument|must be of type|not (?:a function|callable)|undefined|null|None)`)
 
 // generalFixes are for a cause whose line the server says nothing more about.
 func generalFixes(kind Kind, line string) []string {
