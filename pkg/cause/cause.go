@@ -132,20 +132,21 @@ func of(o Output) *Cause {
 	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
 	head := said.head()
 	if head < 0 && said.usage == "" {
-		if o.Alive {
+		c := said.requiredVariables(o.Environ)
+		switch {
+		case o.Alive:
 			return nil
+		case c == nil && o.Done && len(said.lines) > 0:
+			return idle()
 		}
-		return said.requiredVariables(o.Environ)
+		return c
 	}
 	c := said.byRules(o, head)
 	if o.Alive && (head < 0 || said.lines[head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
 		return nil
 	}
 	if o.Done && (c == nil && said.noReason(head) || said.finished(c)) {
-		return &Cause{
-			Kind: Idle, What: "it ended without an error, as a program that is no server",
-			Fixes: []string{NoServerFix},
-		}
+		return idle()
 	}
 	if c == nil && head >= 0 {
 		line := said.sentence(head)
@@ -169,6 +170,13 @@ func of(o Output) *Cause {
 	}
 	c.Fixes = slices.Compact(c.Fixes)
 	return c
+}
+
+// idle returns the cause of a program that ended well and says nothing of an error.
+func idle() *Cause {
+	return &Cause{
+		Kind: Idle, What: "it ended without an error, as a program that is no server", Fixes: []string{NoServerFix},
+	}
 }
 
 // NoServerFix says what to do about a program that ends without an error, as one that is no server.
@@ -308,7 +316,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 
 // wrongWord matches what a program says of a word that it was given and does not know.
 var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|argument|flag)|` +
-	`flag provided but not defined|\binvalid (?:value|choice)`)
+	`flag provided but not defined|\binvalid (?:\w+ )?(?:value|choice)`)
 
 // malformed matches words about a value that has another form than the program wants.
 var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?:[\w-]+ ){0,4}` +

@@ -214,7 +214,7 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight = silent
 	case genericError().MatchString(l.text):
 		l.weight = generic
-	case r.uncaught && startsAsError().MatchString(l.text):
+	case r.uncaught && startsAsError().MatchString(l.text), strings.HasPrefix(l.text, "panic: "):
 		l.weight, r.uncaught = fatal, false
 	case known == errs, startsAsError().MatchString(l.text):
 		l.weight = errs

@@ -96,6 +96,7 @@ func TestText(t *testing.T) {
 		{"private key, cut", "-----BEGIN PRIVATE KEY-----\nMIIE", "-----BEGIN PRIVATE KEY-----***"},
 		{"help text", "- token: the bot token\n- apiKey: Notion API key (required)", "- token: the bot token\n- apiKey: Notion API key (required)"},
 		{"flag that is missing", "Error: --api-key is not set; give --token or --password", "Error: --api-key is not set; give --token or --password"},
+		{"another way to give a flag", "set --auth-token (or ACME_TOKEN)", "set --auth-token (or ACME_TOKEN)"},
 		{"flags of a help text", "  --api-key      Notion API key\n  --token string  for Slack", "  --api-key      Notion API key\n  --token string  for Slack"},
 		{"usage", "usage: x [--token TOKEN] [--api-key=YOUR_API_KEY] --secret=<secret>", "usage: x [--token TOKEN] [--api-key=YOUR_API_KEY] --secret=<secret>"},
 		{"what is said of a secret", "DISCORD_TOKEN: missing\nAPI key: set\ncredentials: not found", "DISCORD_TOKEN: missing\nAPI key: set\ncredentials: not found"},

@@ -95,9 +95,9 @@ func isPlain(word string) bool {
 }
 
 // goesOn reports whether a word after a flag is how a sentence goes on, or the kind of the flag's value:
-// "--api-key is not set", "--token string".
+// "--api-key is not set", "--token string", "--token (or ACME_TOKEN)".
 func goesOn(word string) bool {
-	word = strings.TrimRight(word, ".,:!?")
+	word = strings.TrimRight(strings.TrimPrefix(word, "("), ".,:!?")
 	kinds := []string{"option", "flag", "argument", "parameter", "value", "environment", "env", "but", "needs"}
 	return isLink(word) || isFunctionWord(word) || isStatus(word) || slices.Contains(kinds, word)
 }
