@@ -124,6 +124,38 @@ func TestSaidFixes(t *testing.T) {
 	}
 }
 
+// TestMissingFlags names the flags that are missing, and whether one of them is enough.
+func TestMissingFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"error: the following arguments are required: --url, --token": "--url, --token",
+		"You must specify exactly one of --stdio or --http":           "--stdio or --http",
+		"You must specify one of --stdio, --sse, or --http":           "--stdio or --sse or --http",
+		"must provide -child_ports":                                   "-child_ports",
+		"Either --project or --region is missing":                     "--project or --region",
+		"missing required argument 'port', or set PORT; --port is it": "--port",
+	} {
+		c := Of(Output{Stderr: []string{line}})
+		if c == nil || c.Kind != Argument || c.Fixes[0] != "add to args of this server: "+want {
+			t.Errorf("%q: cause is %+v, want the flags %s", line, c, want)
+		}
+	}
+}
+
+// TestEndsWell tells a program that ends well, whatever its log says below an error, from one that says why it ends.
+func TestEndsWell(t *testing.T) {
+	for line, want := range map[string]Kind{
+		`time=2025-01-01T00:00:00Z level=INFO msg="method started"`:        Idle,
+		`{"level":"info","msg":"method started"}`:                          Idle,
+		`time=2025-01-01T00:00:00Z level=INFO msg="no token was found"`:    Said,
+		`time=2025-01-01T00:00:00Z level=ERROR msg="the session is gone"`:  Said,
+		`time=2025-01-01T00:00:00Z level=INFO msg="API_TOKEN is required"`: Variable,
+	} {
+		if c := Of(Output{Stdout: []string{line}, Done: true}); c == nil || c.Kind != want {
+			t.Errorf("%q: cause is %+v, want %s", line, c, want)
+		}
+	}
+}
+
 // TestPublicHosts tells hosts on the internet, which are reached, from services, which are started.
 func TestPublicHosts(t *testing.T) {
 	for address, want := range map[string]bool{

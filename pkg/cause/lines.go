@@ -218,9 +218,10 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight, r.uncaught = fatal, false
 	case known == errs, startsAsError().MatchString(l.text):
 		l.weight = errs
-	case known == silent && !supplies().MatchString(l.text) &&
-		errorWord().MatchString(noneOf().ReplaceAllString(l.text, "")):
+	case !supplies().MatchString(l.text) && errorWord().MatchString(noneOf().ReplaceAllString(l.text, "")):
 		l.weight = hints
+	default:
+		l.weight = silent
 	}
 	if known == generic { // a log's line of a level below error
 		l.weight = min(l.weight, generic)

@@ -83,7 +83,11 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 		}
 	case Argument:
 		if flags := s.missingFlags(c.Line, text); len(flags) > 0 {
-			c.Fixes = append([]string{"add to args of this server: " + strings.Join(flags, ", ")}, c.Fixes...)
+			separator := ", "
+			if otherFlag().MatchString(c.Line) {
+				separator = " or "
+			}
+			c.Fixes = append([]string{"add to args of this server: " + strings.Join(flags, separator)}, c.Fixes...)
 		}
 		if found := orVariable().FindStringSubmatch(c.Line); found != nil && !hasValue(o.Environ, found[1]) {
 			c.Fixes = append(c.Fixes, "or set "+found[1]+" in env of this server")
@@ -263,6 +267,9 @@ var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+
 // namedFlag matches a flag that is named without its hyphens; yargs calls flags arguments, and lists them after a
 // colon.
 var namedFlag = expression(`(?i)required (?:(?:flag|option)(?:s|\(s\))?:?|arguments?:) \(?[\x60'"]?([a-z][\w-]*(?:, [a-z][\w-]*)*)`)
+
+// otherFlag matches a sentence of flags of which one is enough: "one of --stdio, --http", "--stdio or --http".
+var otherFlag = expression(`(?i)\b(?:one of|any of|either)\b.*?[\s\x60'"(\[]--?[a-z]|--?[a-z][\w-]*[\x60'"]?,? or [\x60'"]?--?[a-z]`)
 
 // beingMissed matches the word after "required arguments" that is no name of one.
 var beingMissed = expression(`(?i)^(?:is|are|was|were|not|missing|for)$`)
