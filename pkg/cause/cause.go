@@ -291,8 +291,8 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			return c
 		}
 	}
-	if c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line),
-		s.applied(sentenceRules, line, line, o)); c != nil {
+	c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line), s.applied(sentenceRules, line, line, o))
+	if c != nil && c.Kind != Backend { // another line may say why it cannot be reached
 		return c
 	}
 	tried := 0
@@ -301,11 +301,12 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			continue
 		}
 		tried++
-		if c := cmp.Or(s.applied(lineRules, l.text, s.sentence(i), o), s.network(l.text, s.sentence(i))); c != nil {
-			return c
+		other := s.sentence(i)
+		if known := cmp.Or(s.applied(lineRules, l.text, other, o), s.network(l.text, other)); known != nil {
+			return known
 		}
 	}
-	c := cmp.Or(s.service(line), s.engine(o, head), s.variables(following, o.Environ),
+	c = cmp.Or(c, s.service(line), s.engine(o, head), s.variables(following, o.Environ),
 		s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
 	if c == nil && s.usage != "" && wrongValue().MatchString(line) &&
 		!wrongWord().MatchString(line) && !malformed().MatchString(line) {

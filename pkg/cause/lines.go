@@ -99,7 +99,7 @@ var (
 		`\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|created by .*|stack backtrace:|error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
-		`\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[(?:\W.*|\[.*)?),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
+		`<class '[\w.]+'>|\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[(?:\W.*|\[.*)?),?|(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
 	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?(?:usage(?:\s*:.*|)|syntax: [\w@/.-]+ [<\[-].*)$`)
 	// bareUsage is how yargs begins its help.
 	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]](?: \[args\.\.\.\])?$`)
@@ -110,7 +110,7 @@ var (
 	// ownWarning matches the warnings of a program itself, other than those of its runtime.
 	ownWarning    = expression(`^(?:⚠|(?i:warning): )`)
 	startsAsError = expression(`^(?:(?:Uncaught )?(?:exception: )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal error)(?:: |$)|` +
-		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
+		`[a-z_]\w*(?:\.\w+)*\.(?:exceptions?|errors?)\.[A-Z]\w*: |thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
 	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|設定してください|필요합니다|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|not (?:be |yet )?(?:set|found|loaded|` +
 		`provided|specified|configured|defined|installed|running|supported|available|exist|accessible|valid|initialized|given|recognized)|` +
@@ -125,7 +125,7 @@ var (
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|unable to find image '.*' locally|` +
 		`error occurred during initialization of vm|could not create the java virtual machine\W*|a fatal exception has occurred\W.*|.*elifecycle.*|.*lifecycle script.*|see more help.*|try .*--help.*|for more (?:information|help).*|` +
-		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled (?:promise rejection|exception)\W*|process exited.*|` +
+		`unhandled errors in a taskgroup .*|(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled (?:promise rejection|exception)\W*|process exited.*|` +
 		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|(?:shutting down|exiting|stopping|closing|terminating|aborting|quitting|giving up)\b.*|.*attempt \d.*)$`)
 )
 
@@ -147,6 +147,11 @@ func (r *reader) add(text string) {
 		return
 	case strings.HasPrefix(trimmed, "Traceback (most recent call last)"):
 		r.traceback = true
+		return
+	case strings.HasPrefix(trimmed, "During handling of the above exception"):
+		if last := len(r.saying.lines) - 1; last >= 0 { // Python tried something else then, which failed in the end
+			r.saying.lines[last].weight = min(r.saying.lines[last].weight, hints)
+		}
 		return
 	case boxedTraceback().MatchString(text):
 		r.traceback, r.uncaught, r.rich = true, true, indented
