@@ -124,8 +124,8 @@ var (
 	supplies     = expression(`(?i)^\W*(?:install|download|fetch|creat|generat|check|add)ing (?:for )?(?:the )?(?:missing|required)\b`)
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|unable to find image '.*' locally|` +
-		`error occurred during initialization of vm|could not create the java virtual machine\W*|a fatal exception has occurred\W.*|.*elifecycle.*|.*lifecycle script.*|see more help.*|try .*--help.*|for more (?:information|help).*|` +
-		`unhandled errors in a taskgroup .*|(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled (?:promise rejection|exception)\W*|process exited.*|` +
+		`error occurred during initialization of vm|could not create the java virtual machine\W*|a fatal exception has occurred\W.*|.*elifecycle.*|.*lifecycle script.*|see more help.*|(?:run|see|try) .*--help.*|for more (?:information|help).*|` +
+		`unhandled errors in a taskgroup .*|error starting applicationcontext.*|application run failed|(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled (?:promise rejection|exception)\W*|process exited.*|` +
 		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|(?:shutting down|exiting|stopping|closing|terminating|aborting|quitting|giving up)\b.*|.*attempt \d.*)$`)
 )
 
@@ -344,6 +344,9 @@ func (l *line) fromJSON(text []byte) bool {
 		if part != "" && !strings.Contains(strings.Join(parts, " "), part) {
 			parts = append(parts, part)
 		}
+	}
+	if call := textOf(inner["syscall"]); strings.HasPrefix(call, "spawn ") { // Node keeps the program's name there
+		parts = append(parts, call+" "+textOf(inner["code"]))
 	}
 	if len(parts) == 0 {
 		return false

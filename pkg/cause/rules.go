@@ -441,7 +441,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 	}
 	for i := head + 1; i < min(len(s.lines), head+following) && len(fixes) < most; i++ {
 		l := s.lines[i]
-		if !l.help && l.text != "" && advises().MatchString(l.text) {
+		if !l.help && l.text != "" && advises().MatchString(l.text) && !genericError().MatchString(l.text) {
 			add(s.sentence(i))
 		}
 	}
