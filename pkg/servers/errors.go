@@ -134,14 +134,18 @@ func (f *Failure) Error() string {
 // Cause returns why the server failed, as far as its output shows it, or its log or code where it failed to start; nil
 // if none of them does.
 func (f *Failure) Cause() *cause.Cause {
-	starting := f.Waiting == string(mcp.MethodInitialize) || f.Waiting == string(mcp.MethodServerDiscover)
 	switch {
-	case starting && f.startCause != nil:
+	case f.starting() && f.startCause != nil:
 		return f.startCause()
 	case f.cause != nil:
 		return f.cause()
 	}
 	return cause.Of(f.Output())
+}
+
+// starting reports whether the server failed before the handshake was done.
+func (f *Failure) starting() bool {
+	return f.Waiting == string(mcp.MethodInitialize) || f.Waiting == string(mcp.MethodServerDiscover)
 }
 
 // Brief returns why the server failed in a few words, without its name: what is missing, or how it ended.

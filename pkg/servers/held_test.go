@@ -10,12 +10,16 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 )
@@ -348,6 +352,27 @@ func TestHeldByAnotherToolx(t *testing.T) {
 	}
 	if !strings.Contains(said, "was started by toolx test, and this is newer") {
 		t.Errorf("it says %s", said)
+	}
+}
+
+// TestStartCauseIsCarried: only the holder knows how the server was started, and what its code reads.
+func TestStartCauseIsCarried(t *testing.T) {
+	want := &cause.Cause{Kind: cause.Code, What: "SHOP_API_KEY is not set", Fixes: []string{"add SHOP_API_KEY"}}
+	for waiting, explained := range map[string]bool{string(mcp.MethodInitialize): true, "tools/call": false} {
+		failed := &Failure{
+			Ending: EndingExited, Waiting: waiting, startCause: func() *cause.Cause { return want },
+		}
+		var carried bytes.Buffer
+		if err := gob.NewEncoder(&carried).Encode(report{Failure: newFailureData(failed)}); err != nil {
+			t.Fatal(err)
+		}
+		var got report
+		if err := gob.NewDecoder(&carried).Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		if c := got.Failure.failure().Cause(); explained != reflect.DeepEqual(c, want) {
+			t.Errorf("%s unanswered: cause is %+v", waiting, c)
+		}
 	}
 }
 

@@ -223,6 +223,7 @@ type failureData struct {
 	Question      string
 	Why           *heldError
 	Final         bool
+	StartCause    *cause.Cause // as the holder found it, which knows how the server was started
 }
 
 func newFailureData(f *Failure) *failureData {
@@ -234,6 +235,9 @@ func newFailureData(f *Failure) *failureData {
 		Final: !f.Curable(),
 	}
 	d.Reason = nil
+	if f.starting() && f.startCause != nil {
+		d.StartCause = f.startCause()
+	}
 	if d.Why != nil && d.Why.Fix == "" {
 		d.Why.Fix = f.Hint()
 	}
@@ -248,6 +252,9 @@ func (d *failureData) failure() *Failure {
 		f.Reason = d.Why
 	}
 	f.cause = sync.OnceValue(func() *cause.Cause { return cause.Of(f.Output()) })
+	if d.StartCause != nil {
+		f.startCause = func() *cause.Cause { return d.StartCause }
+	}
 	return &f
 }
 
