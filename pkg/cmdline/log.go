@@ -43,8 +43,11 @@ func (p NodePackage) OwnLog(since time.Time) (path string, lines []string) {
 		}
 		return -1
 	})
-	return best.path, linesSince(lastLines(best.path), since)
+	return best.path, LogSince(best.path, since)
 }
+
+// LogSince returns the lines of a log's last part that were written since a time, as far as they tell theirs.
+func LogSince(path string, since time.Time) []string { return linesSince(lastLines(path), since) }
 
 // stamped matches the time of a line: in ISO 8601, with or without its zone, or in milliseconds, as pino writes it.
 var stamped = sync.OnceValue(func() *regexp.Regexp {
@@ -88,16 +91,16 @@ func timeOf(day, clock, zone, milliseconds string) time.Time {
 // starts.
 func lastLines(path string) []string {
 	const most, bytes = 20, 64 << 10
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() { // to open a named pipe may take for ever
+		return nil
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer file.Close()
-	from := int64(0)
-	if info, err := file.Stat(); err == nil {
-		from = max(0, info.Size()-bytes)
-	}
-	text, err := io.ReadAll(io.NewSectionReader(file, from, bytes))
+	text, err := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-bytes), bytes))
 	if err != nil {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -234,6 +236,34 @@ func TestConnectionsOfASilentServer(t *testing.T) {
 		e.Launch.Command = "made"
 		if found := ask("handshake-timeout")(e); len(found) != 1 || found[0].Title != want {
 			t.Errorf("%+v: %+v, want %q", *stuck, found, want)
+		}
+	}
+}
+
+// TestOpenLogSaysWhy: the log that a silent server has open is read for what was written since its start.
+func TestOpenLogSaysWhy(t *testing.T) {
+	began := time.Now()
+	stamp := func(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+	for text, want := range map[string]string{
+		stamp(began) + " ERROR connect ECONNREFUSED 10.0.0.5:5432\n":                 "10.0.0.5:5432 cannot be reached (ECONNREFUSED)",
+		stamp(began.Add(-time.Hour)) + " ERROR connect ECONNREFUSED 10.0.0.5:5432\n": "",
+		stamp(began) + " INFO started\n":                                             "",
+	} {
+		log := filepath.Join(t.TempDir(), "server.log")
+		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e := evidenceOf(&evidence.Run{
+			Began: began, Stuck: &evidence.ProcessState{Log: log},
+			Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
+		})
+		e.Launch.Command = "made"
+		got := ""
+		if c := e.Cause(); c != nil {
+			got = c.What
+		}
+		if got != want {
+			t.Errorf("%q: cause is %q, want %q", text, got, want)
 		}
 	}
 }

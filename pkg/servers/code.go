@@ -61,6 +61,12 @@ func fromLog(script string, began time.Time, printed cause.Output) *cause.Cause 
 	if path == "" {
 		return nil
 	}
+	return LogCause(path, lines, printed)
+}
+
+// LogCause returns the cause that the lines of a server's log show; nil if they show none. path is the log's, and
+// printed what the server wrote besides.
+func LogCause(path string, lines []string, printed cause.Output) *cause.Cause {
 	printed.Stderr, printed.Stdout = lines, nil
 	c := cause.Of(printed)
 	if c == nil {

@@ -25,10 +25,19 @@ func (e *Evidence) Cause() *cause.Cause {
 		}
 		c := cause.Of(output)
 		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
-			return failure.Explained(c, e.Launch, e.Clean.Began)
+			return cmp.Or(failure.Explained(c, e.Launch, e.Clean.Began), e.logCause(failure))
 		}
 		return c
 	})
+}
+
+// logCause returns the cause that the log shows which a silent server has open; nil if it has none or shows none.
+func (e *Evidence) logCause(failure *servers.Failure) *cause.Cause {
+	stuck := e.Clean.Stuck
+	if failure.Ending != servers.EndingSilent || stuck == nil || stuck.Log == "" {
+		return nil
+	}
+	return servers.LogCause(stuck.Log, cmdline.LogSince(stuck.Log, e.Clean.Began), failure.Output())
 }
 
 // failed returns how the session, or the server after it, came to its end unasked; nil if it did not.

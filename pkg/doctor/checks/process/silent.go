@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,11 +35,11 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		f.Notes = append(f.Notes, "on stdout, without a newline: "+evidence.Cut(string(line.Text)))
 	}
 	f.Notes = append(f.Notes, stderrNotes(failure)...)
-	if run.Stuck != nil && run.Stuck.Log != "" {
-		f.Notes = append(f.Notes, "it logs to "+evidence.Cut(run.Stuck.Log))
-	}
 	if !f.NameCause(e.Cause(), "server does not answer initialize") {
 		return nil
+	}
+	if run.Stuck != nil && run.Stuck.Log != "" && !slices.Contains(f.Fix, "it logs to "+run.Stuck.Log) {
+		f.Notes = append(f.Notes, "it logs to "+evidence.Cut(run.Stuck.Log))
 	}
 	if c := e.Cause(); c == nil || c.Kind == cause.Code {
 		explainBySockets(run.Stuck, &f)
