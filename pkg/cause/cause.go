@@ -316,7 +316,8 @@ func (s *saying) byRules(o Output, head int) *Cause {
 }
 
 // wrongWord matches what a program says of a word that it was given and does not know.
-var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|argument|flag)|` +
+var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|` +
+	`argument|flag)|` +
 	`flag provided but not defined|\binvalid (?:\w+ )?(?:value|choice)`)
 
 // malformed matches words about a value that has another form than the program wants.
@@ -324,7 +325,8 @@ var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?
 	`(?:format|value|key|url|uri)\b`)
 
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
-var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|missing (?:required )?(?:argument|parameter)|` +
+var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|` +
+	`missing (?:required )?(?:argument|parameter)|` +
 	`\bno (?:[\w.-]+ ){0,4}(?:director(?:y|ies)|folders?|files?) (?:was |were |could be )?found\b`)
 
 // missesVariables matches sentences that miss variables without their names.
@@ -335,7 +337,8 @@ var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefi
 var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)
 
 // keyMissing matches sentences that miss a key without its name.
-var keyMissing = expression(`(?i)\b(?:key|token|secret|credentials?)\b.{0,20}\b(?:missing|required|not (?:set|found|given|provided|configured))|` +
+var keyMissing = expression(`(?i)\b(?:key|token|secret|credentials?)\b.{0,20}\b(?:missing|required|not (?:set|` +
+	`found|given|provided|configured))|` +
 	`\b(?:no|missing) (?:[\w-]+ ){0,2}(?:key|token|secret)\b`)
 
 // listens returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a whole URL
@@ -371,17 +374,20 @@ var besideServer = expression(`(?i)health|metrics|dashboard|\bdocs\b|documentati
 const localHost = `(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[[0-9a-f:]*\])`
 
 var (
-	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|http (?:mode|transport)|endpoints?|local:|mcp:)(?:\b|\s).{0,80}?` +
+	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|` +
+		`http (?:mode|transport)|endpoints?|local:|mcp:)(?:\b|\s).{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\b(?:port:? *|on :)(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
 	// speaksHTTP, speaksOther and otherProgram match words of those that listen at a port: of HTTP, another protocol,
 	// and another program. A line with the name of another program is HTTP's only where mcpServer matches it: an MCP
 	// server may be named after a database.
-	speaksHTTP   = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|\bfastify\b|streamable`)
+	speaksHTTP = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|` +
+		`\bfastify\b|streamable`)
 	speaksOther  = expression(`(?i)\b(?:amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
 	otherProgram = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|` +
 		`rabbitmq|neo4j|elastic\w*|qdrant|milvus|ollama|docker|browser|chrome)\b`)
-	mcpServer = expression(`(?i)\bmcp[- ](?:\w+[- ])?server(?: is)? (?:listening|running|serving|started|available|ready|active)\b`)
+	mcpServer = expression(`(?i)\bmcp[- ](?:\w+[- ])?server(?: is)? (?:listening|running|serving|started|` +
+		`available|ready|active)\b`)
 )
 
 // Listens returns the URL at which a line says that a server listens for HTTP; empty if it does not. A port without a

@@ -23,7 +23,8 @@ func networkFaults() []networkFault {
 	return []networkFault{
 		{`ECONNREFUSED|connection refused|actively refused`, "nothing accepts connections there", start, false},
 		{
-			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|name resolution|could not resolve host`,
+			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|` +
+				`name resolution|could not resolve host`,
 			"its name cannot be resolved", "check the host name in the server's settings, and the network", true,
 		},
 		{
@@ -123,10 +124,12 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
 	connectionFailed = expression(`fetch failed|[Nn]etwork error|All connection attempts failed|ConnectError|` +
-		`\(network\) reaching |[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
+		`\(network\) reaching |[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
+		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
 		`Temporary failure in name resolution|getaddrinfo`)
 	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.
-	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|with)|reach)\b|` +
+	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|` +
+		`with)|reach)\b|` +
 		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online|connected)\b`)
 	// ownTransport matches what servers say of the connection to their client.
 	ownTransport = expression(`(?i)connect (?:to|with) (?:the )?(?:mcp|stdio|transport|client)\b`)
@@ -169,9 +172,11 @@ func (s *saying) unconnected(line string) *Cause {
 // addressed and unanswered match a sentence about a request to an address that brought nothing, unless answered matches
 // it too.
 var (
-	addressed  = expression(`(?i)\b(?:https?|wss?|tcp|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqp|bolt|neo4j)://|\blocalhost:\d`)
-	unanswered = expression(`(?i)\b(?:failed|failure|time(?:d )?out|no response|(?:not|n't) (?:respond|connected|answer)|unreachable|refused)\b`)
-	answered   = expression(`(?i)\b(?:status(?: code)?|but (?:was|got)):? (\d{3})\b`)
+	addressed = expression(`(?i)\b(?:https?|wss?|tcp|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqp|bolt|` +
+		`neo4j)://|\blocalhost:\d`)
+	unanswered = expression(`(?i)\b(?:failed|failure|time(?:d )?out|no response|(?:not|n't) (?:respond|` +
+		`connected|answer)|unreachable|refused)\b`)
+	answered = expression(`(?i)\b(?:status(?: code)?|but (?:was|got)):? (\d{3})\b`)
 )
 
 // service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.

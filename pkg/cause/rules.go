@@ -16,7 +16,8 @@ import (
 // rule recognizes a cause in a text.
 type rule struct {
 	kind Kind
-	// match finds it. Its groups that are not empty stand for %s in what and fixes; if it has none, those of beside.
+	// match finds it. Its groups and those of beside that are not empty stand for %s in what and fixes, with colons
+	// between them.
 	match *regexp.Regexp
 	// what is the sentence; where it is empty, the server's line is quoted after the kind's own words.
 	what  string
@@ -262,14 +263,17 @@ func addonFixes(name string) []string {
 }
 
 // flag matches a flag of a command line with its value.
-var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+>|\[[^\]\s]+\]))?|-[a-z][\w-]+|-\w, --[a-zA-Z][\w-]*(?: <[^>]+>)?)`)
+var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+>|\[[^\]\s]+\]))?|-[a-z][\w-]+|` +
+	`-\w, --[a-zA-Z][\w-]*(?: <[^>]+>)?)`)
 
 // namedFlag matches a flag that is named without its hyphens; yargs calls flags arguments, and lists them after a
 // colon.
-var namedFlag = expression(`(?i)required (?:(?:flag|option)(?:s|\(s\))?:?|arguments?:) \(?[\x60'"]?([a-z][\w-]*(?:, [a-z][\w-]*)*)`)
+var namedFlag = expression(`(?i)required (?:(?:flag|option)(?:s|\(s\))?:?|` +
+	`arguments?:) \(?[\x60'"]?([a-z][\w-]*(?:, [a-z][\w-]*)*)`)
 
 // otherFlag matches a sentence of flags of which one is enough: "one of --stdio, --http", "--stdio or --http".
-var otherFlag = expression(`(?i)\b(?:one of|any of|either)\b.*?[\s\x60'"(\[]--?[a-z]|--?[a-z][\w-]*[\x60'"]?,? or [\x60'"]?--?[a-z]`)
+var otherFlag = expression(`(?i)\b(?:one of|any of|either)\b.*?[\s\x60'"(\[]--?[a-z]|` +
+	`--?[a-z][\w-]*[\x60'"]?,? or [\x60'"]?--?[a-z]`)
 
 // beingMissed matches the word after "required arguments" that is no name of one.
 var beingMissed = expression(`(?i)^(?:is|are|was|were|not|missing|for)$`)
@@ -299,13 +303,17 @@ func flagsIn(text string) []string {
 var (
 	// startLine is a line of the output that says how the server is started: "Run 'x mcp' to start the MCP server".
 	startLine = expression(`(?i)\brun:? [\x60'"]([^\x60'"]+)[\x60'"] to (?:start|run|launch)|` +
-		`\b(?:expected|did you mean|run|use|try|start|launch)\b.*[\x60'"]((?:[\w@/.-]+ )?(?:mcp|serve|server|start|stdio|run)(?: \w+)?)[\x60'"]`)
+		`\b(?:expected|did you mean|run|use|try|start|launch)\b.*[\x60'"]((?:[\w@/.-]+ )?(?:mcp|serve|server|` +
+		`start|stdio|run)(?: \w+)?)[\x60'"]`)
 	// serverCommand is a sub-command in a list that is about the server itself.
-	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|\w+[:-]mcp)(?: (?:start|serve|run|stdio|mcp))?)` +
-		`\b(?:\|[\w:-]+)?(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch)\b|` +
+	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|\w+[:-]mcp)(?: (?:start|serve|run|` +
+		`stdio|mcp))?)` +
+		`\b(?:\|[\w:-]+)?(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|` +
+		`run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch)\b|` +
 		`\b(?:mcp|model context protocol) server\b(?:$|[.,:(]| (?:over|on|for|with|mode|operations)\b))`)
 	// example is a command line among examples.
-	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:\w+ )?(?:mcp start|mcp serve|mcp|serve|server|start|stdio)(?:\s.*)?)$`)
+	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:\w+ )?(?:mcp start|mcp serve|mcp|serve|server|start|` +
+		`stdio)(?:\s.*)?)$`)
 	// wanted is an argument that a usage line asks for.
 	wantedArgument = expression(`<[^<>]+>|\b[A-Z]{3,}[A-Z_]*\b`)
 	commandWord    = expression(`(?i)[<\[](?:sub)?commands?[>\]]|\bCOMMAND\b`)
@@ -412,9 +420,12 @@ func (s *saying) wantsAny() bool {
 var commandsHeading = expression(`(?i)^\s*(?:available |sub-?)?commands:?\s*$`)
 
 // advises matches a line in which the server says what to do.
-var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
-	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|upgrade\b|you (?:can|must|need)\b|example:)|` +
-	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S|` +
+var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|` +
+	`configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
+	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|` +
+	`upgrade\b|you (?:can|must|need)\b|example:)|` +
+	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|` +
+	`yarn|pipx?|uvx?|brew) \S|` +
 	`\x60(?:npx (?:-y )?)?[\w@./-]+ (?:configure|setup|init|login|auth)\b`)
 
 // otherWay matches a line about a missing variable that names a command or a login in its place.
@@ -517,19 +528,24 @@ var (
 		`flag provided but not defined)` +
 		`(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
 	// lacksValue matches words about a value that the server was not given.
-	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|undefined)$`)
+	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|` +
+		`undefined)$`)
 	// lacksFile matches words about a file or a folder that is not there.
 	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|` +
-		`\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|[A-Za-z]:[\\/])\S|` +
+		`\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|` +
+		`[A-Za-z]:[\\/])\S|` +
 		`\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|(?:is|are) (?:not )?accessible)`)
 )
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied)|status code 40[013])\b`)
+var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|` +
+	`not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|` +
+	`specify)|no [\w -]{2,30}(?:specified|given|provided|supplied)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
-	`\bTypeError: .*(?:\b(?:positional|keyword) argument|must be of type|not (?:a function|callable)|undefined|null|None)`)
+	`\bTypeError: .*(?:\b(?:positional|keyword) argument|must be of type|not (?:a function|callable)|undefined|` +
+	`null|None)`)
 
 // generalFixes are for a cause whose line the server says nothing more about.
 func generalFixes(kind Kind, line string) []string {

@@ -23,11 +23,14 @@ func (s *saying) named(line string, environ []string) *Cause {
 
 var (
 	// holdsSetting matches names of variables by what they hold, which codes of errors do not end with.
-	holdsSetting = expression(`^[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:API|KEY|TOKEN|PAT|SECRET|PASS|PASSWORD|PASSWD|USER|USERNAME|EMAIL|` +
-		`LOGIN|URL|URI|HOST|HOSTNAME|SERVER|DSN|ENDPOINT|ADDRESS|DOMAIN|ID|PATH|DIR|DIRECTORY|FILE|ROOT|HOME|REGION|ORG|` +
+	holdsSetting = expression(`^[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:API|KEY|TOKEN|PAT|SECRET|PASS|PASSWORD|PASSWD|` +
+		`USER|USERNAME|EMAIL|` +
+		`LOGIN|URL|URI|HOST|HOSTNAME|SERVER|DSN|ENDPOINT|ADDRESS|DOMAIN|ID|PATH|DIR|DIRECTORY|FILE|ROOT|HOME|` +
+		`REGION|ORG|` +
 		`PROJECT|WORKSPACE|ACCOUNT|TENANT|DATABASE|DB|COOKIE|CREDENTIALS|CONFIG|SITE|PREFIX|URLS|KEYS|TOKENS)$`)
 	// refusesValue matches words about a value that there is.
-	refusesValue = expression(`(?i:\b(?:invalid_|refused|rejected|expired|unauthorized|forbidden|unknown|unsupported|referenceerror))|` +
+	refusesValue = expression(`(?i:\b(?:invalid_|refused|rejected|expired|unauthorized|forbidden|unknown|` +
+		`unsupported|referenceerror))|` +
 		`\bERR_|\bE[A-Z]{5,}\b`)
 )
 
@@ -290,7 +293,8 @@ func alternative(between string) bool {
 var besideFlag = expression(`[\x60'"]*--?[a-z][\w-]* or | or [\x60'"]*--?[a-z][\w-]*`)
 
 // sharedPrefix matches two names of which the second lacks what both begin with: A_USERNAME/PASSWORD.
-var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)(USER|USERNAME|EMAIL|ID|KEY|HOST)/(PASS|PASSWORD|SECRET|TOKEN|KEY|PORT)\b`)
+var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)(USER|USERNAME|EMAIL|ID|KEY|HOST)/(PASS|PASSWORD|SECRET|` +
+	`TOKEN|KEY|PORT)\b`)
 
 var (
 	// orWord matches the words that join alternatives.
