@@ -11,7 +11,7 @@ import (
 // servers, such as uv, docker and npm (launchers), after a line with the kind and the sentence that it has to get. That
 // line is empty for output that says nothing. \e stands for an escape.
 func TestOf(t *testing.T) {
-	for _, name := range []string{"causes", "launchers"} {
+	for _, name := range []string{"causes", "launchers", "libraries"} {
 		archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
 		if err != nil {
 			t.Fatal(err)

@@ -273,9 +273,10 @@ var (
 		`\[?(WARN(?:ING)?|WRN|warn(?:ing)?)\]?|` +
 		`\[?(INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)` +
 		`(?:[:|\s-]+|:[\w.]*:\s*|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
-	marked  = expression(`^\s*(?:[✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
-	logPair = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
-	member  = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
+	marked     = expression(`^\s*(?:[✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
+	logPair    = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
+	pairsBegin = expression(`^\w+=`)
+	member     = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
 )
 
 // unwrap takes a message out of what its logger put around it.
@@ -332,6 +333,9 @@ func unescaped(text string) string {
 
 // fromPairs reads a line such as level=error msg="no token".
 func (l *line) fromPairs(text string) bool {
+	if !pairsBegin().MatchString(text) {
+		return false
+	}
 	found := make(map[string]string)
 	for _, pair := range logPair().FindAllStringSubmatch(text, -1) {
 		found[pair[1]] = unescaped(pair[2]) + pair[3]
@@ -454,6 +458,9 @@ func (s *saying) sentence(at int) string {
 		!runtimeLine().MatchString(s.lines[next].text) && !causedBy().MatchString(s.lines[next].text) {
 		text = strings.TrimRight(text, ":.") + ": " + s.lines[next].text
 	}
+	if next := at + 1; next < len(s.lines) && yamlPlace().MatchString(s.lines[next].text) {
+		text += " " + s.lines[next].text
+	}
 	root := s.root(at)
 	if root == "" || strings.Contains(text, root) {
 		return text
@@ -464,6 +471,9 @@ func (s *saying) sentence(at int) string {
 	}
 	return strings.TrimSuffix(text, ":") + ": " + root
 }
+
+// yamlPlace matches the place of an error of a YAML file, as PyYAML prints it below.
+var yamlPlace = expression(`^in ".*", line \d+`)
 
 // errorHeading matches a line with only the name of an error, whose message follows: as Laravel and Clojure print it.
 var errorHeading = expression(`^(?:[A-Z][\w.\\]*(?:Error|Exception)|Execution error .*\(\S+:\d+\)\.)$`)

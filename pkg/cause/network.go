@@ -64,6 +64,7 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 		`\blookup ([\w.-]*\w)(?: on \S+)?: `,                           // Go, which then names the server that it asks
 		`\bdial \w+ (\S+): `,                                           // Go
 		`\bhost='([^']+)', port=(\d+)`,                                 // Python's urllib3
+		`\bhost "([^"]+)",? port (\d+)`,                                // Oracle
 		`\bhost ([\w.-]+:\d{1,5}) `,                                    // aiohttp
 		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`,             // PostgreSQL
 		`(?i)could not resolve host: ([\w.-]*\w)`,                      // curl
@@ -123,7 +124,7 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
-	connectionFailed = expression(`fetch failed|[Nn]etwork error|All connection attempts failed|ConnectError|` +
+	connectionFailed = expression(`fetch failed|[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
 		`\(network\) reaching |[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
 		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
 		`Temporary failure in name resolution|getaddrinfo`)

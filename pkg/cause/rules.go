@@ -110,7 +110,7 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 		case file != "" && configMade().MatchString(text):
 			c.What = "its configuration has to be filled in: " + file
 			c.Fixes = append(c.Fixes, "fill in "+file+", which it has just made")
-		case file != "":
+		case file != "" && len(c.Fixes) == 0:
 			c.Fixes = append(c.Fixes, "create "+file+", or give another path in args or env of this server")
 		}
 	}

@@ -57,6 +57,30 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 }
 
 var (
+	// usesNothing matches the errors of a program that uses a value which is not there.
+	usesNothing = expression(`\bNoneType\b|\bnull\b|\bundefined\b|\bInvalid URL\b`)
+	// readsVariable matches code that reads a variable; its last group is an operator behind which a default stands.
+	readsVariable = expression(`\bos\.(?:getenv|environ\.get)\(['"]([A-Z][A-Z0-9_]+)['"]\)( or\b)?|` +
+		`\bprocess\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)(?:['"]\])?!?( *(?:\|\||\?\?))?`)
+)
+
+// usedUnset returns the cause of an error about a value that is not there, where a line of source that the runtime
+// prints reads a variable without one; nil for any other.
+func (s *saying) usedUnset(line string, environ []string) *Cause {
+	if !usesNothing().MatchString(line) {
+		return nil
+	}
+	for _, text := range s.all {
+		found := readsVariable().FindStringSubmatch(text)
+		if found == nil || found[2]+found[4] != "" || hasValue(environ, found[1]+found[3]) {
+			continue
+		}
+		return s.unsetCause([][]string{{found[1] + found[3]}}, "")
+	}
+	return nil
+}
+
+var (
 	// requiredHeading matches the heading of a list of variables in a help text.
 	requiredHeading = expression(`(?i)^\W*required (?:environment|env) var(?:iable)?s:?\s*$`)
 	// listedVariable matches an entry of such a list.
@@ -322,14 +346,14 @@ const (
 	listReach   = 20
 )
 
-// isCode reports whether flat[at:end] is an error's code in brackets, such as [CLI_UNKNOWN_COMMAND], or stands for the
-// value of an argument, as in --dir <ALLOWED_DIR>.
+// isCode reports whether flat[at:end] is an error's code in brackets, such as [CLI_UNKNOWN_COMMAND], the name of a
+// detail, as in (CONNECTION_ID=1), or stands for the value of an argument, as in --dir <ALLOWED_DIR>.
 func isCode(flat string, at, end int) bool {
 	if at == 0 || end == len(flat) {
 		return false
 	}
 	around := flat[at-1:at] + flat[end:end+1]
-	return around == "[]" || around == "<>"
+	return around == "[]" || around == "<>" || around == "(="
 }
 
 // isFine matches what follows a name that has a value in a table of names: "API_URL ....... OK".
