@@ -58,7 +58,7 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 
 var (
 	// usesNothing matches the errors of a program that uses a value which is not there.
-	usesNothing = expression(`\bNoneType\b|\bnull\b|\bundefined\b|\bInvalid URL\b`)
+	usesNothing = expression(`\bNoneType\b|\bnull\b|\bundefined\b|\bInvalid URL\b|^AssertionError$`)
 	// readsVariable matches code that reads a variable; its last group is an operator behind which a default stands.
 	readsVariable = expression(`\bos\.(?:getenv|environ\.get)\(['"]([A-Z][A-Z0-9_]+)['"]\)( or\b)?|` +
 		`\bprocess\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)(?:['"]\])?!?( *(?:\|\||\?\?))?`)
