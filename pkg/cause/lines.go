@@ -145,7 +145,7 @@ var (
 		`error occurred during initialization of vm|could not create the java virtual machine\W*|` +
 		`a fatal exception has occurred\W.*|.*elifecycle.*|.*lifecycle script.*|see more help.*|(?:run|see|` +
 		`try) .*--help.*|for more (?:information|help).*|` +
-		`.*\bunhandled errors in a taskgroup .*|error starting applicationcontext.*|application run failed|` +
+		`.*\bunhandled errors in a taskgroup .*|error starting applicationcontext.*|.*failed to launch the browser process\W*|application run failed|` +
 		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|` +
 		`the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled (?:promise rejection|` +
 		`exception)\W*|process exited.*|` +
