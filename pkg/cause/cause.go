@@ -261,7 +261,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			return c
 		}
 	}
-	if c := cmp.Or(s.applied(lineRules, line, line, o), s.network(line, line)); c != nil {
+	if c := cmp.Or(s.usedUnset(line, o.Environ), s.applied(lineRules, line, line, o), s.network(line, line)); c != nil {
 		return c
 	}
 	if wrongValue().MatchString(line) {
@@ -291,8 +291,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			return c
 		}
 	}
-	c := cmp.Or(s.unsetPaths(head, o.Environ), s.usedUnset(line, o.Environ), s.unconnected(line),
-		s.applied(sentenceRules, line, line, o))
+	c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line), s.applied(sentenceRules, line, line, o))
 	if c != nil && c.Kind != Backend { // another line may say why it cannot be reached
 		return c
 	}

@@ -138,6 +138,9 @@ var (
 	networkCode = expression(`\bE[A-Z]{4,}\b|(?i:connection refused|no such host|timed? ?out|unreachable)`)
 )
 
+// exampleAddress matches an address that only shows what one looks like: "(e.g., http://localhost:3000)".
+var exampleAddress = expression(`(?i)\b(?:e\.g\.|for example|example:)[,:]? *[\x60'"]?\S+`)
+
 // network returns the cause of a text that reports a connection that failed; nil if it does not.
 func (s *saying) network(text, line string) *Cause {
 	fault, code, known := networkFaultIn(text)
@@ -193,9 +196,9 @@ func (s *saying) service(line string) *Cause {
 // "12:00" is in many lines.
 func (s *saying) unreachable(fault networkFault, code, text, line string) *Cause {
 	forms := addressForms()
-	address := addressIn(text, forms)
+	address := addressIn(exampleAddress().ReplaceAllString(text, ""), forms)
 	for i := 0; address == "" && i < len(s.all); i++ {
-		address = addressIn(s.all[i], forms[:len(forms)-1])
+		address = addressIn(exampleAddress().ReplaceAllString(s.all[i], ""), forms[:len(forms)-1])
 	}
 	if address == "" {
 		line = s.withInner(line)

@@ -21,6 +21,8 @@ func describes(value string) bool {
 	for i, field := range fields {
 		word := strings.ToLower(strings.Trim(field, ".,;:!?()[]*`'\""))
 		switch {
+		case i > 0 && isLimit(fields[i-1], word):
+			function++
 		case i > 0 && isLink(fields[i-1]) && !isStatus(word):
 			return false // "is hunter": the secret itself
 		case word == "":
@@ -36,6 +38,16 @@ func describes(value string) bool {
 		return isStatus(strings.ToLower(strings.Trim(fields[0], ".,;!?()")))
 	}
 	return about > 1 || about == 1 && function > 0
+}
+
+// isLimit reports whether a word after another one says how long a secret has to be: "be at least 32 characters".
+func isLimit(before, word string) bool {
+	if slices.Contains([]string{"at", "exactly", "between", "longer", "shorter"}, word) {
+		return before == "be"
+	}
+	const longest = 3 // digits
+	return len(word) <= longest && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) &&
+		slices.Contains([]string{"least", "most", "than", "exactly", "between"}, before)
 }
 
 // isErrorName reports whether a word is what languages put in front of an error's message: "Error:", "ValueError:".
