@@ -47,7 +47,10 @@ func (p NodePackage) OwnLog(since time.Time) (path string, lines []string) {
 }
 
 // LogSince returns the lines of a log's last part that were written since a time, as far as they tell theirs.
-func LogSince(path string, since time.Time) []string { return linesSince(lastLines(path), since) }
+func LogSince(path string, since time.Time) []string {
+	const most = 20
+	return linesSince(lastLines(path, most), since)
+}
 
 // stamped matches the time of a line: in ISO 8601, with or without its zone, or in milliseconds, as pino writes it.
 var stamped = sync.OnceValue(func() *regexp.Regexp {
@@ -89,8 +92,8 @@ func timeOf(day, clock, zone, milliseconds string) time.Time {
 
 // lastLines returns the last lines of a file, of which it reads little: a log may be long, and older lines are of other
 // starts.
-func lastLines(path string) []string {
-	const most, bytes = 20, 64 << 10
+func lastLines(path string, most int) []string {
+	const bytes = 64 << 10
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() { // to open a named pipe may take for ever
 		return nil

@@ -155,12 +155,7 @@ func InstalledPackage(name, folder string, environ []string) (NodePackage, bool)
 			return found, true
 		}
 	}
-	cache, set := Variable(environ, "npm_config_cache")
-	if !set {
-		home, _ := Variable(environ, "HOME")
-		cache = filepath.Join(home, ".npm")
-	}
-	folders, _ := filepath.Glob(filepath.Join(cache, "_npx", "*", "node_modules", filepath.FromSlash(name)))
+	folders, _ := filepath.Glob(filepath.Join(npmCache(environ), "_npx", "*", "node_modules", filepath.FromSlash(name)))
 	var newest string
 	var at time.Time
 	for _, folder := range folders {

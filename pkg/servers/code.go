@@ -29,9 +29,27 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 	case f.Ending == EndingSilent:
 		return cmp.Or(withoutProgram(launch), fromLog(script, began, f.Output()), code.ofWaiting())
 	case f.Ending == EndingExited && len(f.Stdout)+len(f.Stderr) == 0:
-		return cmp.Or(fromLog(script, began, f.Output()), code.ofEnded(f.How))
+		return cmp.Or(ofInstall(launch, began), fromLog(script, began, f.Output()), code.ofEnded(f.How))
 	}
 	return nil
+}
+
+// ofInstall returns the cause of a start by npx that ended because a script of the package failed, as npm's log tells;
+// nil if none did.
+func ofInstall(launch *config.Resolved, began time.Time) *cause.Cause {
+	launcher, ok := cmdline.ParseLauncher(cmdline.Unwrapped(launch.Command, launch.Args))
+	if !ok || !launcher.NPM || launcher.Spec == "" {
+		return nil
+	}
+	script, of, log := cmdline.FailedScript(launcher.Spec, launch.Env, began.Add(-time.Second))
+	if log == "" {
+		return nil
+	}
+	return byCode("npm cannot install it: the script "+script+" of "+of+" fails",
+		"see what the script prints: npm install --foreground-scripts "+launcher.Spec+", in an empty folder",
+		"or start it without scripts, if it works without them: --ignore-scripts in args of this server, behind "+
+			launcher.Name,
+		"npm's log is "+log)
 }
 
 // withoutProgram returns the cause of a server that does not answer because what is to run its program was given none;

@@ -131,6 +131,45 @@ func TestLogExplains(t *testing.T) {
 	}
 }
 
+// TestInstallExplains has a start by npx that ends without a word over a script of the package that failed.
+func TestInstallExplains(t *testing.T) {
+	home := t.TempDir()
+	logs := filepath.Join(home, ".npm", "_logs")
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(logs, "2026-01-01T00_00_00_000Z-debug-0.log")
+	writeCode(t, log, `8 verbose argv "exec" "--yes" "--" "shop@1.0.0"
+20 info run dep@2.0.0 install node_modules/dep node-gyp rebuild
+21 info run dep@2.0.0 install { code: 0, signal: null }
+22 info run shop@1.0.0 postinstall { code: 1, signal: null }
+30 verbose exit 1
+`)
+	info, err := os.Stat(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := &Failure{Ending: EndingExited, How: "exit status 1"}
+	for _, one := range []struct {
+		spec  string
+		began time.Time
+		want  string
+	}{
+		{"shop@1.0.0", info.ModTime(), "npm cannot install it: the script postinstall of shop@1.0.0 fails"},
+		{"shop", info.ModTime(), ""},
+		{"shop@1.0.0", info.ModTime().Add(time.Hour), ""},
+	} {
+		launch := &config.Resolved{Command: "npx", Args: []string{"-y", one.spec}, Env: []string{"HOME=" + home}}
+		got := failure.Explained(nil, launch, one.began)
+		switch {
+		case one.want == "" && got != nil:
+			t.Errorf("%s: %+v, want nothing", one.spec, got)
+		case one.want != "" && (got == nil || got.What != one.want || !strings.HasSuffix(got.Fixes[2], log)):
+			t.Errorf("%s: %+v, want %q", one.spec, got, one.want)
+		}
+	}
+}
+
 // TestScriptStartedByALink has servers that ended at once and without a word, since the link in node_modules/.bin is
 // not their own path.
 func TestScriptStartedByALink(t *testing.T) {
