@@ -12,9 +12,9 @@ import (
 )
 
 // Explained returns why a server failed to start; nil if nothing shows it. c is the cause that its output shows, nil if
-// there is none: then its command line is looked at, the log that it keeps in its npm package, and its code. A cause
-// that is only the server's own line gets a fix from the code; any other is returned as it is, but that a container may
-// lack a variable. began is when the process started.
+// there is none: then its command line is looked at, npm's log where npx started it, the log that it keeps in its npm
+// package, and its code. A cause that is only the server's own line gets a fix from the code; any other is returned as
+// it is, but that a container may lack a variable. began is when the process started.
 func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
 	c = inContainer(c, launch)
 	if c != nil && c.Kind != cause.Said && !missesVariables(c) {
@@ -28,7 +28,9 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 		return code.withUnset(c)
 	case f.Ending == EndingSilent:
 		return cmp.Or(withoutProgram(launch), fromLog(script, began, f.Output()), code.ofWaiting())
-	case f.Ending == EndingExited && len(f.Stdout)+len(f.Stderr) == 0:
+	case f.Ending == EndingExited && len(f.Stdout)+len(f.Stderr) > 0:
+		return ofInstall(launch, began) // npx may have printed warnings
+	case f.Ending == EndingExited:
 		return cmp.Or(ofInstall(launch, began), fromLog(script, began, f.Output()), code.ofEnded(f.How))
 	}
 	return nil

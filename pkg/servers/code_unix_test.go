@@ -149,16 +149,20 @@ func TestInstallExplains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	failure := &Failure{Ending: EndingExited, How: "exit status 1"}
 	for _, one := range []struct {
-		spec  string
-		began time.Time
-		want  string
+		spec, printed string
+		began         time.Time
+		want          string
 	}{
-		{"shop@1.0.0", info.ModTime(), "npm cannot install it: the script postinstall of shop@1.0.0 fails"},
-		{"shop", info.ModTime(), ""},
-		{"shop@1.0.0", info.ModTime().Add(time.Hour), ""},
+		{"shop@1.0.0", "", info.ModTime(), "npm cannot install it: the script postinstall of shop@1.0.0 fails"},
+		{"shop@1.0.0", "npm warn deprecated", info.ModTime(), "npm cannot install it: the script postinstall of shop@1.0.0 fails"},
+		{"shop", "", info.ModTime(), ""},
+		{"shop@1.0.0", "", info.ModTime().Add(time.Hour), ""},
 	} {
+		failure := &Failure{Ending: EndingExited, How: "exit status 1"}
+		if one.printed != "" {
+			failure.Stderr = []string{one.printed}
+		}
 		launch := &config.Resolved{Command: "npx", Args: []string{"-y", one.spec}, Env: []string{"HOME=" + home}}
 		got := failure.Explained(nil, launch, one.began)
 		switch {
