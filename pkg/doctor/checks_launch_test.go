@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
@@ -396,6 +397,24 @@ func TestNpxChecks(t *testing.T) {
 	e := launchOf(t, []string{"npm_config_yes=true"}, "npx", "some-server")
 	if found := ask("npx-no-yes")(e); found != nil {
 		t.Errorf("npm_config_yes says yes: %v", found)
+	}
+}
+
+// TestDockerFlagsBesideACause: a missing -i is told once, and also where an argument of the server is missing too.
+func TestDockerFlagsBesideACause(t *testing.T) {
+	for stderr, want := range map[string]int{"": 0, "error: the following arguments are required: --token": 1} {
+		failure := &servers.Failure{Ending: servers.EndingExited, How: "exit status 2", Waiting: "initialize"}
+		if stderr != "" {
+			failure.StderrTail = []string{stderr}
+		}
+		e := evidenceOf(&evidence.Run{Failure: failure})
+		e.Launch.Command, e.Launch.Args = "docker", []string{"run", "--rm", "image"}
+		if c := e.Cause(); c == nil || c.Kind != cause.Argument {
+			t.Errorf("%q: cause is %+v", stderr, c)
+		}
+		if found := ask("docker-flags")(e); len(found) != want {
+			t.Errorf("%q: %+v, want %d findings", stderr, found, want)
+		}
 	}
 }
 

@@ -84,7 +84,7 @@ func askDockerFlags(e *evidence.Evidence) []check.Finding {
 	}
 	var findings []check.Finding
 	c := e.Cause()
-	told := c != nil && c.Kind == cause.Argument // of which a missing -i is one
+	told := c != nil && c.Kind == cause.Argument && c.Line == "" // no line of the server says it: -i is missing
 	for _, one := range []struct {
 		wrong bool
 		title string
