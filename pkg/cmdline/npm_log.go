@@ -16,9 +16,9 @@ var failedScript = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\d+ info run (\S+) (\w+) \{ code: (?:[1-9]\d*|null), signal: .* \}$`)
 })
 
-// FailedScript returns the package whose script failed when npx installed spec, the script's name, and the log of npm
-// that tells it: npx itself prints nothing then. They are empty if there is none. environ is what npx was given, and
-// since when it was started.
+// FailedScript returns the name of a script that failed while npx installed spec, the package that it is of, and the
+// log of npm that says so: npx itself may print nothing then. They are empty if there is none. environ is the
+// environment that npx was given, and since the time at which it was started.
 func FailedScript(spec string, environ []string, since time.Time) (script, of, log string) {
 	logs, _ := filepath.Glob(filepath.Join(npmCache(environ), "_logs", "*-debug-*.log"))
 	slices.Sort(logs) // their names are times

@@ -21,17 +21,22 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 		return c
 	}
 	script := cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env)
-	source := cmdline.SourceOf(script)
-	code := &nodeCode{Source: source, launch: launch, unset: source.Unset(launch.Env)}
 	switch {
 	case c != nil:
-		return code.withUnset(c)
+		return codeOf(script, launch).withUnset(c)
 	case f.Ending == EndingSilent:
-		return cmp.Or(withoutProgram(launch), fromLog(script, began, f.Output()), code.ofWaiting())
-	case f.Ending == EndingExited && len(f.Stdout)+len(f.Stderr) > 0:
-		return ofInstall(launch, began) // npx may have printed warnings
+		if c := cmp.Or(withoutProgram(launch), fromLog(script, began, f.Output())); c != nil {
+			return c
+		}
+		return codeOf(script, launch).ofWaiting()
 	case f.Ending == EndingExited:
-		return cmp.Or(ofInstall(launch, began), fromLog(script, began, f.Output()), code.ofEnded(f.How))
+		if c := ofInstall(launch, began); c != nil || len(f.Stdout)+len(f.Stderr) > 0 {
+			return c // npx may have printed warnings
+		}
+		if c := fromLog(script, began, f.Output()); c != nil {
+			return c
+		}
+		return codeOf(script, launch).ofEnded(f.How)
 	}
 	return nil
 }
@@ -95,15 +100,24 @@ func LogCause(path string, lines []string, printed cause.Output) *cause.Cause {
 	if c.Kind == cause.Said {
 		c = byCode("its log says "+c.What, c.Fixes...)
 	}
-	c.Fixes = append(c.Fixes, "it logs to "+path)
+	c.Fixes = append(c.Fixes, LogsTo(path))
 	return c
 }
+
+// LogsTo names the log of a server.
+func LogsTo(path string) string { return "it logs to " + path }
 
 // nodeCode is what is known of the code of a server for Node.
 type nodeCode struct {
 	cmdline.Source // empty for a server that node does not run
 	launch         *config.Resolved
 	unset          []string // the variables that it reads and that have no value
+}
+
+// codeOf reads the code of a server, which may be many files.
+func codeOf(script string, launch *config.Resolved) *nodeCode {
+	source := cmdline.SourceOf(script)
+	return &nodeCode{Source: source, launch: launch, unset: source.Unset(launch.Env)}
 }
 
 // missesVariables reports whether a server misses variables without their names.

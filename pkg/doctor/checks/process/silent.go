@@ -38,8 +38,10 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	if !f.NameCause(e.Cause(), "server does not answer initialize") {
 		return nil
 	}
-	if run.Stuck != nil && run.Stuck.Log != "" && !slices.Contains(f.Fix, "it logs to "+run.Stuck.Log) {
-		f.Notes = append(f.Notes, "it logs to "+evidence.Cut(run.Stuck.Log))
+	if run.Stuck != nil && run.Stuck.Log != "" {
+		if note := servers.LogsTo(evidence.Cut(run.Stuck.Log)); !slices.Contains(f.Fix, note) { // its cause may say so
+			f.Notes = append(f.Notes, note)
+		}
 	}
 	if c := e.Cause(); c == nil || c.Kind == cause.Code {
 		explainBySockets(run.Stuck, &f)
