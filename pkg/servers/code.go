@@ -52,9 +52,9 @@ func ofInstall(launch *config.Resolved, began time.Time) *cause.Cause {
 	if log == "" {
 		return nil
 	}
-	return byCode("npm cannot install it: the script "+script+" of "+of+" fails",
+	return byCode("npm cannot install it: the "+script+" script of "+of+" fails",
 		"see what the script prints: npm install --foreground-scripts "+launcher.Spec+", in an empty folder",
-		"or start it without scripts, if it works without them: --ignore-scripts in args of this server, behind "+
+		"or start it without scripts, if it works without them: --ignore-scripts in args of this server, after "+
 			launcher.Name,
 		"npm's log is "+log)
 }

@@ -154,8 +154,8 @@ func TestInstallExplains(t *testing.T) {
 		began         time.Time
 		want          string
 	}{
-		{"shop@1.0.0", "", info.ModTime(), "npm cannot install it: the script postinstall of shop@1.0.0 fails"},
-		{"shop@1.0.0", "npm warn deprecated", info.ModTime(), "npm cannot install it: the script postinstall of shop@1.0.0 fails"},
+		{"shop@1.0.0", "", info.ModTime(), "npm cannot install it: the postinstall script of shop@1.0.0 fails"},
+		{"shop@1.0.0", "npm warn deprecated", info.ModTime(), "npm cannot install it: the postinstall script of shop@1.0.0 fails"},
 		{"shop", "", info.ModTime(), ""},
 		{"shop@1.0.0", "", info.ModTime().Add(time.Hour), ""},
 	} {

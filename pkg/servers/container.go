@@ -19,7 +19,7 @@ func inContainer(c *cause.Cause, launch *config.Resolved) *cause.Cause {
 	case !run.Interactive && (c == nil || c.Kind == cause.Idle):
 		return &cause.Cause{
 			Kind: cause.Argument, What: run.Program + " " + run.Verb + " has no -i: the server's stdin is closed",
-			Fixes: []string{"add to args of this server, behind " + run.Verb + ": -i"},
+			Fixes: []string{"add to args of this server, after " + run.Verb + ": -i"},
 		}
 	case c != nil && c.Kind == cause.Variable:
 		lost := slices.Concat(c.Variables...)
@@ -27,7 +27,7 @@ func inContainer(c *cause.Cause, launch *config.Resolved) *cause.Cause {
 		if len(lost) > 0 {
 			completed := *c
 			completed.Fixes = append([]string{
-				"pass into the container what env has, in args of this server, behind " + run.Verb + ": -e " +
+				"pass into the container what env has, in args of this server, after " + run.Verb + ": -e " +
 					strings.Join(lost, " -e "),
 			}, c.Fixes...)
 			return &completed

@@ -25,7 +25,7 @@ func TestContainerExplains(t *testing.T) {
 		{line: "docker run --rm acme/server", want: noStdin, fix: "-i"},
 		{line: "docker run --rm acme/server", cause: idle, want: noStdin, fix: "-i"},
 		{line: "docker run --rm acme/server -i", cause: idle, want: noStdin, fix: "-i"},
-		{line: "docker exec box server", want: "docker exec has no -i: the server's stdin is closed", fix: "behind exec: -i"},
+		{line: "docker exec box server", want: "docker exec has no -i: the server's stdin is closed", fix: "after exec: -i"},
 		{line: "docker run --rm acme/server", cause: said},
 		{line: "docker run -i acme/server", cause: idle},
 		{line: "docker run -i acme/server", cause: missing, fix: pass},
