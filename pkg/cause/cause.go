@@ -317,8 +317,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 
 // wrongWord matches what a program says of a word that it was given and does not know.
 var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|` +
-	`argument|flag)|` +
-	`flag provided but not defined|\binvalid (?:\w+ )?(?:value|choice)`)
+	`argument|flag)|flag provided but not defined|\binvalid (?:\w+ )?(?:value|choice)`)
 
 // malformed matches words about a value that has another form than the program wants.
 var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?:[\w-]+ ){0,4}` +
@@ -326,8 +325,8 @@ var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?
 
 // beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
 var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|` +
-	`missing (?:required )?(?:argument|parameter)|` +
-	`\bno (?:[\w.-]+ ){0,4}(?:director(?:y|ies)|folders?|files?) (?:was |were |could be )?found\b`)
+	`missing (?:required )?(?:argument|parameter)|\bno (?:[\w.-]+ ){0,4}(?:director(?:y|ies)|folders?|` +
+	`files?) (?:was |were |could be )?found\b`)
 
 // missesVariables matches sentences that miss variables without their names.
 var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefined)\b.{0,30}` +
@@ -337,9 +336,8 @@ var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefi
 var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)
 
 // keyMissing matches sentences that miss a key without its name.
-var keyMissing = expression(`(?i)\b(?:key|token|secret|credentials?)\b.{0,20}\b(?:missing|required|not (?:set|` +
-	`found|given|provided|configured))|` +
-	`\b(?:no|missing) (?:[\w-]+ ){0,2}(?:key|token|secret)\b`)
+var keyMissing = expression(`(?i)\b(?:key|token|secret|credentials?)\b.{0,20}\b(?:missing|required|` +
+	`not (?:set|found|given|provided|configured))|\b(?:no|missing) (?:[\w-]+ ){0,2}(?:key|token|secret)\b`)
 
 // listens returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a whole URL
 // says more than one with a port.

@@ -96,9 +96,8 @@ var (
 	richPlace  = expression(`\s{2,}[\w./-]+\.py:\d+\s*$`)
 	richColumn = expression(`^\s{20,}([^\s│╭╰].*)$`)
 	frame      = expression(`^\s*(?:at (?:async )?\S.*|File ".*", line \d+.*|\.\.\. \d+ (?:more|lines).*|` +
-		`goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|` +
-		`\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|created by .*|stack backtrace:|error, called at .*|` +
-		`CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
+		`goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|` +
+		`created by .*|stack backtrace:|error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
 		`<class '[\w.]+'>|\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[(?:\W.*|\[.*)?),?|` +
@@ -107,30 +106,25 @@ var (
 	// bareUsage is how yargs begins its help.
 	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]](?: \[args\.\.\.\])?$`)
 	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:sub-?)?(?:options|commands|flags|arguments|` +
-		`positional arguments|examples?|` +
-		`environment variables)\b[^.!?]*:)|(?:[A-Z][a-z]+ )?(?i:options|commands|flags|arguments|examples)|` +
-		`[A-Z][A-Z ]+)$`)
+		`positional arguments|examples?|environment variables)\b[^.!?]*:)|` +
+		`(?:[A-Z][a-z]+ )?(?i:options|commands|flags|arguments|examples)|[A-Z][A-Z ]+)$`)
 	warningLine = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|` +
-		`DeprecationWarning|\S+Warning:|` +
-		`[Dd]eprecat)`)
+		`DeprecationWarning|\S+Warning:|[Dd]eprecat)`)
 	// ownWarning matches the warnings of a program itself, other than those of its runtime.
 	ownWarning    = expression(`^(?:⚠|(?i:warning): )`)
 	startsAsError = expression(`^(?:(?:Uncaught )?(?:exception: )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|` +
-		`panic|fatal error)(?:: |$)|` +
-		`[a-z_]\w*(?:\.\w+)*\.(?:exceptions?|errors?)\.[A-Z]\w*: |thread '.*' panicked at|(?i:fatal|critical|` +
-		`unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
+		`panic|fatal error)(?:: |$)|[a-z_]\w*(?:\.\w+)*\.(?:exceptions?|errors?)\.[A-Z]\w*: |` +
+		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|` +
 		`Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
 	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|` +
-		`設定してください|필요합니다|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|not (?:be |` +
-		`yet )?(?:set|found|loaded|` +
-		`provided|specified|configured|defined|installed|running|supported|available|exist|accessible|valid|` +
-		`initialized|given|recognized)|` +
-		`invalid|cannot|can't|unable|unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|` +
-		`no such|no matching|no installed|no longer|not an? (?:\w+ )?command|deprecated|timed out|` +
-		`compiled against|NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|` +
-		`please \S+|` +
-		`set the|undefined|does not exist|doesn't exist|only (?:works|runs|supports)|unsupported|` +
+		`設定してください|필요합니다|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|` +
+		`not (?:be |yet )?(?:set|found|loaded|provided|specified|configured|defined|installed|running|` +
+		`supported|available|exist|accessible|valid|initialized|given|recognized)|invalid|cannot|can't|unable|` +
+		`unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|no such|no matching|` +
+		`no installed|no longer|not an? (?:\w+ )?command|deprecated|timed out|compiled against|` +
+		`NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|please \S+|set the|undefined|does not exist|` +
+		`doesn't exist|only (?:works|runs|supports)|unsupported|` +
 		`no [\w .-]{2,30}(?:provided|specified|found|given|set|configured))\b`)
 	// noneOf matches counts of what did not happen, and facts that a report does not have.
 	noneOf = expression(`(?i)\b(?:0|no|zero) (?:errors?|failures?|failed|invalid|missing|unknown|unsupported|` +
@@ -138,19 +132,19 @@ var (
 	// supplies matches what a program says that brings what is missing by itself.
 	supplies = expression(`(?i)^\W*(?:install|download|fetch|creat|generat|check|` +
 		`add)ing (?:for )?(?:the )?(?:missing|required)\b`)
-	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|.*\bexited with (?:exit )?(?:code|` +
-		`status).*|an (?:unknown |unexpected )?error occurred\W*|` +
+	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|` +
+		`.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|` +
-		`unable to find image '.*' locally|` +
-		`error occurred during initialization of vm|could not create the java virtual machine\W*|` +
-		`a fatal exception has occurred\W.*|.*elifecycle.*|.*lifecycle script.*|see more help.*|(?:run|see|` +
-		`try) .*--help.*|for more (?:information|help).*|` +
-		`.*\bunhandled errors in a taskgroup .*|error starting applicationcontext.*|.*failed to launch the browser process\W*|application run failed|` +
+		`unable to find image '.*' locally|error occurred during initialization of vm|` +
+		`could not create the java virtual machine\W*|a fatal exception has occurred\W.*|.*elifecycle.*|` +
+		`.*lifecycle script.*|see more help.*|(?:run|see|try) .*--help.*|for more (?:information|help).*|` +
+		`.*\bunhandled errors in a taskgroup .*|error starting applicationcontext.*|` +
+		`.*failed to launch the browser process\W*|application run failed|` +
 		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|` +
-		`the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|unhandled (?:promise rejection|` +
-		`exception)\W*|process exited.*|` +
-		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|(?:shutting down|exiting|` +
-		`stopping|closing|terminating|aborting|quitting|giving up)\b.*|.*attempt \d.*)$`)
+		`the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|` +
+		`unhandled (?:promise rejection|exception)\W*|process exited.*|` +
+		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|` +
+		`(?:shutting down|exiting|stopping|closing|terminating|aborting|quitting|giving up)\b.*|.*attempt \d.*)$`)
 )
 
 // add takes the next line of the stream.
@@ -269,10 +263,9 @@ var (
 		`- [\w.]+ -|-` +
 		`)\s+`)
 	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|` +
-		`fatal\])\]?|` +
-		`\[?(WARN(?:ING)?|WRN|warn(?:ing)?)\]?|` +
-		`\[?(INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)` +
-		`(?:[:|\s-]+|:[\w.]*:\s*|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
+		`fatal\])\]?|\[?(WARN(?:ING)?|WRN|warn(?:ing)?)\]?|` +
+		`\[?(INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:[:|\s-]+|` +
+		`:[\w.]*:\s*|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
 	marked     = expression(`^\s*(?:[✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
 	logPair    = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
 	pairsBegin = expression(`^\w+=`)

@@ -421,11 +421,10 @@ var commandsHeading = expression(`(?i)^\s*(?:available |sub-?)?commands:?\s*$`)
 
 // advises matches a line in which the server says what to do.
 var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|` +
-	`configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|` +
-	`add\b|create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|` +
-	`upgrade\b|you (?:can|must|need)\b|example:)|` +
-	`\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|` +
-	`yarn|pipx?|uvx?|brew) \S|` +
+	`configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|add\b|` +
+	`create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|` +
+	`upgrade\b|you (?:can|must|need)\b|example:)|\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|` +
+	`[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S|` +
 	`\x60(?:npx (?:-y )?)?[\w@./-]+ (?:configure|setup|init|login|auth)\b`)
 
 // otherWay matches a line about a missing variable that names a command or a login in its place.
@@ -525,16 +524,15 @@ func (s *saying) saidFixes(line string) []string {
 var (
 	// unknownWord matches a refusal of an argument, which is one of its groups.
 	unknownWord = expression(`(?i)(?:\b(?:unknown|unrecognized|unexpected) (?:option|flag|argument|command)s?|` +
-		`flag provided but not defined)` +
-		`(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
+		`flag provided but not defined)(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
 	// lacksValue matches words about a value that the server was not given.
 	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|` +
 		`undefined)$`)
 	// lacksFile matches words about a file or a folder that is not there.
 	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|` +
 		`\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|` +
-		`[A-Za-z]:[\\/])\S|` +
-		`\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|(?:is|are) (?:not )?accessible)`)
+		`[A-Za-z]:[\\/])\S|\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|` +
+		`(?:is|are) (?:not )?accessible)`)
 )
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.

@@ -24,14 +24,12 @@ func (s *saying) named(line string, environ []string) *Cause {
 var (
 	// holdsSetting matches names of variables by what they hold, which codes of errors do not end with.
 	holdsSetting = expression(`^[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:API|KEY|TOKEN|PAT|SECRET|PASS|PASSWORD|PASSWD|` +
-		`USER|USERNAME|EMAIL|` +
-		`LOGIN|URL|URI|HOST|HOSTNAME|SERVER|DSN|ENDPOINT|ADDRESS|DOMAIN|ID|PATH|DIR|DIRECTORY|FILE|ROOT|HOME|` +
-		`REGION|ORG|` +
-		`PROJECT|WORKSPACE|ACCOUNT|TENANT|DATABASE|DB|COOKIE|CREDENTIALS|CONFIG|SITE|PREFIX|URLS|KEYS|TOKENS)$`)
+		`USER|USERNAME|EMAIL|LOGIN|URL|URI|HOST|HOSTNAME|SERVER|DSN|ENDPOINT|ADDRESS|DOMAIN|ID|PATH|DIR|` +
+		`DIRECTORY|FILE|ROOT|HOME|REGION|ORG|PROJECT|WORKSPACE|ACCOUNT|TENANT|DATABASE|DB|COOKIE|CREDENTIALS|` +
+		`CONFIG|SITE|PREFIX|URLS|KEYS|TOKENS)$`)
 	// refusesValue matches words about a value that there is.
 	refusesValue = expression(`(?i:\b(?:invalid_|refused|rejected|expired|unauthorized|forbidden|unknown|` +
-		`unsupported|referenceerror))|` +
-		`\bERR_|\bE[A-Z]{5,}\b`)
+		`unsupported|referenceerror))|\bERR_|\bE[A-Z]{5,}\b`)
 )
 
 // unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
