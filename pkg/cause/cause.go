@@ -159,7 +159,7 @@ func of(o Output) *Cause {
 	c.lasts = head >= 0 && said.lines[head].weight >= hints &&
 		(wrongValue().MatchString(c.Line) || said.path(head) != "")
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)
-	if c.Kind == Login { // variables may do in its place
+	if c.Kind == Login || c.Kind == Program { // variables may do in its place
 		if unset := said.variables(c.Line, o.Environ); unset != nil {
 			c.Fixes = append(c.Fixes, unset.Fixes[0])
 		}

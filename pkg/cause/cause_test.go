@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -165,5 +166,101 @@ func TestPublicHosts(t *testing.T) {
 		if got := isPublic(address); got != want {
 			t.Errorf("isPublic(%q) = %v", address, got)
 		}
+	}
+}
+
+// TestSentences: words such as "--flag", "session" or "configured" do not make a cause of what only contains them.
+func TestSentences(t *testing.T) {
+	text, err := os.ReadFile("testdata/sentences.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if heading, found := strings.CutPrefix(line, "== "); found {
+			want = heading
+			continue
+		}
+		if line == "" || want == "" {
+			continue
+		}
+		c := Of(Output{Stderr: []string{"Error: " + line}})
+		if c == nil || string(c.Kind) != want {
+			t.Errorf("%s\ngot  %+v\nwant %s", line, c, want)
+		}
+	}
+}
+
+// TestConditions: a variable that only says when others are needed is not missing, nor are those with which a program
+// compares one that has a wrong value.
+func TestConditions(t *testing.T) {
+	for line, want := range map[string]string{
+		"SHOP_ISSUER must be set when SHOP_AUTH_MODE is oauth":             "SHOP_ISSUER is not set",
+		"SHOP_SECRET is required when SHOP_CLIENT_ID is set.":              "SHOP_SECRET is not set",
+		"The server cannot start if SHOP_KEY is not set":                   "SHOP_KEY is not set",
+		"The request timed out: check SHOP_URL (currently: http://x)":      "x cannot be reached (timed out)",
+		"SHOP_ORG_<NAME>_KEY needs a domain beside it: set SHOP_DOMAIN":    "SHOP_DOMAIN is not set",
+		"Set DATABASE_URL or PG_HOST/PG_USER/PG_PASSWORD":                  "DATABASE_URL or PG_HOST with PG_USER with PG_PASSWORD must be set",
+		"Specify either SHOP_ISSUER and SHOP_CLIENT or SHOP_API_TOKEN.":    "SHOP_ISSUER with SHOP_CLIENT or SHOP_API_TOKEN must be set",
+		"SHOP_HOST should be a host's name. Use SHOP_URL for a whole URL.": "SHOP_HOST, SHOP_URL are not set",
+	} {
+		c := Of(Output{Stderr: []string{"Error: " + line}})
+		if c == nil || c.What != want {
+			t.Errorf("%s\ngot  %+v\nwant %s", line, c, want)
+		}
+	}
+	line := "SHOP_HOST should be a host's name. Use SHOP_URL for a whole URL."
+	c := Of(Output{Stderr: []string{"Error: " + line}, Environ: []string{"SHOP_HOST=http://shop.example"}})
+	if c == nil || c.What != `"`+line+`"` {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// TestLibrary: an argument that a library lacks is not one of the command line, unless the library reads that.
+func TestLibrary(t *testing.T) {
+	stack := func(thrower string) []string {
+		return []string{
+			"/srv/node_modules/" + thrower + "/index.js:9", "    throw new Error()", "    ^", "",
+			"Error: appId option is required",
+			"    at new App (/srv/node_modules/" + thrower + "/index.js:9:11)",
+			"    at main (/srv/node_modules/shop-mcp/index.js:3:5)",
+		}
+	}
+	for thrower, want := range map[string]Kind{"@shop/app": Said, "commander": Argument, "shop-mcp": Argument} {
+		if c := Of(Output{Stderr: stack(thrower)}); c == nil || c.Kind != want {
+			t.Errorf("thrown in %s: %+v, want %s", thrower, c, want)
+		}
+	}
+	c := Of(Output{Stderr: stack("@shop/app")})
+	if want := "see which value of args or env the server gives to @shop/app: it may be missing"; c.Fixes[0] != want {
+		t.Errorf("fixes %q, want %s", c.Fixes, want)
+	}
+}
+
+// TestNpxAddon: npm 12 runs no install script in the folder of npx, nor does a second start.
+func TestNpxAddon(t *testing.T) {
+	for folder, want := range map[string]string{
+		"/home/user/.npm/_npx/0a1b2c": "npm 12 runs no install scripts by itself: delete /home/user/.npm/_npx/0a1b2c, " +
+			"and add --allow-scripts=sqlite3 to args of this server, before the package",
+		`C:\Users\u\npm-cache\_npx\0a1b`: `npm 12 runs no install scripts by itself: delete ` +
+			`C:\Users\u\npm-cache\_npx\0a1b, and add --allow-scripts=sqlite3 to args of this server, before the package`,
+		"/srv": "build it again with the Node that runs the server: npm rebuild sqlite3",
+	} {
+		c := Of(Output{Stderr: []string{
+			"Error: Could not locate the bindings file. Tried:",
+			" → " + folder + "/node_modules/sqlite3/build/node_sqlite3.node",
+		}})
+		if c == nil || c.Kind != Addon || c.Fixes[0] != want {
+			t.Errorf("%s: %+v\nwant %s", folder, c, want)
+		}
+	}
+}
+
+// TestGarbledPrompt: cmd.exe writes in the encoding of its system, which is not UTF-8.
+func TestGarbledPrompt(t *testing.T) {
+	c := Of(Output{Stderr: []string{"'npx' \xb2\xbb\xca\xc7\xc4\xda\xb2\xbf\xbb\xf2\xcd\xe2\xb2\xbf\xc3\xfc\xc1\xee"}})
+	if c == nil || c.What != "npx is not installed" {
+		t.Errorf("got %+v", c)
 	}
 }

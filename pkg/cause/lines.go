@@ -277,6 +277,9 @@ func (l *line) unwrap() {
 	text := strings.TrimSpace(l.text)
 	if found := member().FindStringSubmatch(text); found != nil { // of a JSON text over several lines
 		l.text, l.weight, l.member = unescaped(found[1]), errs, true
+		if allWell().MatchString(l.text) {
+			l.weight = silent
+		}
 		return
 	}
 	if strings.HasPrefix(text, "{") && l.fromJSON([]byte(text)) {
@@ -315,6 +318,9 @@ func (l *line) unwrap() {
 	}
 	l.text = text
 }
+
+// allWell matches a message that says that nothing failed.
+var allWell = expression(`(?i)^(?:success|ok|done)\W*$`)
 
 func unescaped(text string) string {
 	var plain string

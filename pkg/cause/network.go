@@ -125,7 +125,7 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
 	connectionFailed = expression(`fetch failed|[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
-		`\(network\) reaching |[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
+		`\(network\) reaching |\b[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
 		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
 		`Temporary failure in name resolution|getaddrinfo`)
 	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.

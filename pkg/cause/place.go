@@ -35,3 +35,34 @@ func (s *saying) place() string {
 	}
 	return place
 }
+
+// library returns the package that an error of Node's was thrown in, called by another one; empty if there is none, or
+// if that package reads command lines, so that its errors are about the server's own arguments.
+func (s *saying) library() string {
+	var packages []string // of the files in the stack, the innermost first; empty for files of no package
+	for _, text := range s.all {
+		if frame := frameOfNode().FindStringSubmatch(text); frame != nil {
+			packages = append(packages, packageOf(frame[1]))
+		}
+	}
+	if len(packages) == 0 || packages[0] == packages[len(packages)-1] || readsArguments().MatchString(packages[0]) {
+		return ""
+	}
+	return packages[0]
+}
+
+// packageOf returns the package of node_modules that a file belongs to; empty if it belongs to none.
+func packageOf(file string) string {
+	if found := packageOfFile().FindStringSubmatch(file); found != nil {
+		return strings.ReplaceAll(found[1], `\`, "/")
+	}
+	return ""
+}
+
+var (
+	packageOfFile = expression(`.*node_modules[\\/]((?:@[\w.-]+[\\/])?[\w.-]+)[\\/]`)
+	// readsArguments matches the packages with which programs read their command lines.
+	readsArguments = expression(`^(?:commander|yargs|yargs-parser|meow|cac|clipanion|arg|args|minimist|sade|citty|` +
+		`command-line-args|argparse|caporal|optimist|nopt|cleye|gunshi|@oclif/.*|@effect/cli|@stricli/.*|` +
+		`@drizzle-team/brocli|@bomb\.sh/.*)$`)
+)

@@ -56,7 +56,8 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 		thing := bare(strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":"))
 		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
 		if r.what != "" {
-			c.What = strings.Join(strings.Fields(strings.ReplaceAll(r.what, "%s", thing)), " ")
+			said := strings.Join(strings.Fields(strings.ReplaceAll(r.what, "%s", thing)), " ")
+			c.What = strings.TrimSuffix(said, ":")
 		}
 		for _, fix := range r.fixes {
 			c.Fixes = append(c.Fixes, strings.ReplaceAll(fix, "%s", thing))
@@ -77,12 +78,17 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 		if module != "" {
 			c.What = "the native module " + module + " does not load: " + quoted(c.Line)
 		}
-		c.Fixes = addonFixes(module)
+		c.Fixes = s.addonFixes(module)
 	case Subcommand:
 		if s.wantsAny() {
 			c.Kind, c.What = Argument, leads[Argument]+quoted(c.Line)
 		}
 	case Argument:
+		if library := s.library(); library != "" {
+			c.Kind, c.What = Said, quoted(c.Line)
+			c.Fixes = []string{"see which value of args or env the server gives to " + library + ": it may be missing"}
+			return
+		}
 		if flags := s.missingFlags(c.Line, text); len(flags) > 0 {
 			separator := ", "
 			if otherFlag().MatchString(c.Line) {
@@ -109,7 +115,7 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 		switch {
 		case file != "" && configMade().MatchString(text):
 			c.What = "its configuration has to be filled in: " + file
-			c.Fixes = append(c.Fixes, "fill in "+file+", which it has just made")
+			c.Fixes = []string{"fill in " + file + ", which it has just made"}
 		case file != "" && len(c.Fixes) == 0:
 			c.Fixes = append(c.Fixes, "create "+file+", or give another path in args or env of this server")
 		}
@@ -249,18 +255,31 @@ func readRules(text string) []rule {
 // systemPackage matches names of packages that hold a module for one system: "sharp-linux-x64".
 var systemPackage = expression(`[-.](?:linux|darwin|win32)-`)
 
-func addonFixes(name string) []string {
+func (s *saying) addonFixes(name string) []string {
 	if systemPackage().MatchString(name) {
 		return []string{
 			"install " + name + ", an optional dependency: npm install without --omit=optional, and without a lock " +
 				"file or a node_modules of another system",
 		}
 	}
+	for _, text := range s.all {
+		if folder := npxFolder().FindString(text); folder != "" && name != "" {
+			return []string{
+				"npm 12 runs no install scripts by itself: delete " + folder + ", and add --allow-scripts=" + name +
+					" to args of this server, before the package",
+				"or build it with the Node that runs the server: npm rebuild " + name + " in that folder",
+			}
+		}
+	}
 	return []string{
 		strings.TrimSpace("build it again with the Node that runs the server: npm rebuild " + name),
-		"if the package was installed with --ignore-scripts, install it without: its binary is made or fetched by a script",
+		strings.TrimSpace("if its install script did not run (--ignore-scripts, and npm 12 by itself), allow that " +
+			"first: npm install-scripts approve " + name),
 	}
 }
+
+// npxFolder matches the folder of npm's cache in which npx installs a package.
+var npxFolder = expression(`(?:/|[A-Za-z]:\\)[^\s'"]*[\\/]_npx[\\/][0-9a-f]+`)
 
 // flag matches a flag of a command line with its value.
 var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+>|\[[^\]\s]+\]))?|-[a-z][\w-]+|` +
@@ -526,8 +545,8 @@ var (
 	unknownWord = expression(`(?i)(?:\b(?:unknown|unrecognized|unexpected) (?:option|flag|argument|command)s?|` +
 		`flag provided but not defined)(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
 	// lacksValue matches words about a value that the server was not given.
-	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|\b(?:empty|` +
-		`undefined)$`)
+	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|` +
+		`\bno .*\bconfigured\b|\b(?:empty|undefined)$`)
 	// lacksFile matches words about a file or a folder that is not there.
 	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|` +
 		`\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|` +
@@ -538,7 +557,7 @@ var (
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|` +
 	`not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|` +
-	`specify)|no [\w -]{2,30}(?:specified|given|provided|supplied)|status code 40[013])\b`)
+	`specify)|no [\w -]{2,30}(?:specified|given|provided|supplied|configured)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +

@@ -168,8 +168,12 @@ func missing(text string, environ []string, settings bool) [][]string {
 	reached, negative := -1, false // the end of the last name that was taken
 	for at, name := range capitals(flat) {
 		end := at + len(name)
+		if first := reached < 0 && len(wanted.groups) == 0; first && hasValue(environ, name) &&
+			hasWrongValue().MatchString(flat[end:]) {
+			return nil
+		}
 		if !isVariableName(name) && !saidToBeVariable(flat, lower, at, end) || isCode(flat, at, end) ||
-			optional(lower, at, end) || isFine().MatchString(flat[end:]) {
+			optional(lower, at, end) || isFine().MatchString(flat[end:]) || condition(lower, at, end) {
 			continue
 		}
 		near := strings.HasSuffix(lower[:at], "set ") || settings && holdsSetting().MatchString(name) ||
@@ -212,7 +216,7 @@ func (n *missingNames) add(name, between string) {
 		n.always, n.groups = slices.Concat(append(n.groups, n.always)...), nil
 	}
 	known := slices.ContainsFunc(n.groups, func(group []string) bool { return slices.Contains(group, name) })
-	pair := between == "/" && complementary([]string{n.last, name})
+	pair := between == "/" && (complementary([]string{n.last, name}) || partsOfOne(n.last, name))
 	other := alternative(between) && !pair
 	n.either = n.either || other && !known && !endsSentence(between)
 	n.last = name
@@ -285,6 +289,15 @@ func complementary(names []string) bool {
 	return pair || places > 0 && places < len(names)
 }
 
+// partsOfOne reports whether two names are those of parts of one connection: PG_HOST and PG_USER.
+func partsOfOne(one, other string) bool {
+	first, second := connectionPart().FindStringSubmatch(one), connectionPart().FindStringSubmatch(other)
+	return first != nil && second != nil && first[1] == second[1] && first[2] != second[2]
+}
+
+// connectionPart matches the name of a part of a connection, after what the names of all parts begin with.
+var connectionPart = expression(`^([A-Z0-9_]*_)(HOST|PORT|USER|USERNAME|PASSWORD|PASS|DATABASE|DB|NAME|SCHEMA)$`)
+
 // unset leaves out the variables that have a value.
 func unset(groups [][]string, environ []string) [][]string {
 	var open [][]string
@@ -354,17 +367,37 @@ func isCode(flat string, at, end int) bool {
 	return around == "[]" || around == "<>" || around == "(="
 }
 
+// hasWrongValue matches what follows the name of a variable whose value a program refuses.
+var hasWrongValue = expression(`^["'\x60]? (?:should|must (?:be (?:an?|at least|in|one|valid|between|[\d"'])|` +
+	`contain|start|have|not)|has to|is (?:not|too|malformed|invalid)\b|does not|doesn't|points?\b|contains)`)
+
+// condition reports whether a name only says under which condition others are needed: "when AUTH_MODE is oauth".
+func condition(lower string, at, end int) bool {
+	before := strings.TrimRight(lower[:at], "`'\"")
+	return conditionWord().MatchString(before) && !unsetBehind().MatchString(lower[end:]) &&
+		!lacking().MatchString(lower[end:])
+}
+
+var (
+	conditionWord = expression(`\b(?:when(?: using)?|if|while|because|since) (?:the )?$`)
+	// lacking matches what follows a name that has no value.
+	lacking = expression(`^["'\x60]? (?:environment variable )?(?:isn't|wasn't|has no|is (?:not|n't)|unset\b|missing\b)`)
+)
+
 // isFine matches what follows a name that has a value in a table of names: "API_URL ....... OK".
 var isFine = expression(`^["'\x60]?[ .:=→-]*(?:OK\b|✓|✔|✅)`)
 
 // overrides matches what follows the name of a switch that lets a program go on: "=true to override".
 var overrides = expression(`^=\S+ to (?:override|allow|permit|bypass|disable|skip|ignore|enable)`)
 
+// otherUse matches what follows a name that would do something else, or that has a value: "if you want a full URL".
+var otherUse = expression(`^["'\x60]? (?:if you\b|\(currently\b|is set (?:to\b|in\b|but [^e]))`)
+
 // optional reports whether a name is said to be optional.
 func optional(lower string, at, end int) bool {
 	const reach = 24
 	after := lower[end:min(len(lower), end+reach)]
-	return strings.Contains(after, "optional") || overrides().MatchString(after) ||
+	return strings.Contains(after, "optional") || otherUse().MatchString(after) || overrides().MatchString(after) ||
 		strings.HasSuffix(strings.TrimRight(lower[:at], " :`'\""), "optional")
 }
 
@@ -380,7 +413,8 @@ func (s span) distance(from, to int) int {
 var missingPhrases = [...]string{
 	"missing", "required", "requires", "not set", "is unset", "must be set", "must both be", "must set", "must provide",
 	"must be provided", "please set", "please provide", "please define", "please export", "please add",
-	"please configure", "configure either", "configure both", "set the", "not provided",
+	"please configure", "set either", "specify either", "provide either", "configure either", "use either",
+	"either set", "either provide", "either specify", "configure both", "set the", "not provided",
 	"not defined", "is undefined", "not configured", "not found in env",
 	"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "no value for", "not specified",
 	"n't set", "n't added", "not added", "n't been set", "not been set", "n't provided", "n't defined",
@@ -462,6 +496,9 @@ func isVariableName(name string) bool {
 		if strings.HasPrefix(name, code) {
 			return false
 		}
+	}
+	if strings.HasSuffix(name, "_") { // the rest of it is for the user to fill in: ORG_<NAME>_KEY
+		return false
 	}
 	if strings.Contains(strings.Trim(name, "_"), "_") {
 		return true
