@@ -108,7 +108,9 @@ var (
 	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:sub-?)?(?:options|commands|flags|arguments|` +
 		`positional arguments|examples?|environment variables)\b[^.!?]*:)|` +
 		`(?:[A-Z][a-z]+ )?(?i:options|commands|flags|arguments|examples)|[A-Z][A-Z ]+)$`)
-	warningLine = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|` +
+	// laterHeading matches a heading of what follows a usage line: "BUILT-IN AGENTS:", "Docs:".
+	laterHeading = expression(`^[A-Z][\w&/-]*(?: [\w&/-]+){0,3}:$`)
+	warningLine  = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|` +
 		`DeprecationWarning|\S+Warning:|[Dd]eprecat)`)
 	// ownWarning matches the warnings of a program itself, other than those of its runtime.
 	ownWarning    = expression(`^(?:⚠|(?i:warning): )`)
@@ -217,7 +219,8 @@ func (r *reader) classify(l *line, indented bool) {
 		if r.saying.usage == "" {
 			r.saying.usage = l.text
 		}
-	case helpHeading().MatchString(l.text) && !startsAsError().MatchString(l.text):
+	case !startsAsError().MatchString(l.text) && (helpHeading().MatchString(l.text) ||
+		r.saying.usage != "" && laterHeading().MatchString(l.text)):
 		r.help = true
 	case !indented && !strings.HasPrefix(l.text, "-") && !strings.HasPrefix(l.text, "or: "):
 		r.help = false

@@ -325,18 +325,21 @@ var (
 		`\b(?:expected|did you mean|run|use|try|start|launch)\b.*[\x60'"]((?:[\w@/.-]+ )?(?:mcp|serve|server|` +
 		`start|stdio|run)(?: \w+)?)[\x60'"]`)
 	// serverCommand is a sub-command in a list that is about the server itself.
-	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|\w+[:-]mcp)(?: (?:start|serve|run|` +
-		`stdio|mcp))?)` +
+	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|(?:serve|server|start|run)[:-]mcp|` +
+		`mcp (?:serve|start|run|stdio))(?: (?:start|serve|run|stdio|mcp))?)` +
 		`\b(?:\|[\w:-]+)?(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|` +
 		`run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch)\b|` +
 		`\b(?:mcp|model context protocol) server\b(?:$|[.,:(]| (?:over|on|for|with|mode|operations)\b))`)
 	// example is a command line among examples.
 	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:\w+ )?(?:mcp start|mcp serve|mcp|serve|server|start|` +
-		`stdio)(?:\s.*)?)$`)
+		`stdio)(?:\s+[^\sa-z].*|\s{2,}.*)?)$`)
 	// wanted is an argument that a usage line asks for.
 	wantedArgument = expression(`<[^<>]+>|\b[A-Z]{3,}[A-Z_]*\b`)
 	commandWord    = expression(`(?i)[<\[](?:sub)?commands?[>\]]|\bCOMMAND\b`)
 )
+
+// manages matches what stands behind a sub-command that has others: "server  Daemon lifecycle (start/stop/status)".
+var manages = expression(`(?i)\s{2,}.*(?:\bstart *[/|,] *stop\b|\blifecycle\b|\bmanage)`)
 
 // maxIndent is how far a list of sub-commands is indented at most; what each does goes on further to the right.
 const maxIndent = 8
@@ -355,7 +358,7 @@ func (s *saying) subcommand() string {
 			return strings.TrimSpace(command)
 		}
 		found := serverCommand().FindStringSubmatch(strings.TrimPrefix(l.text, program+" ")) // yargs repeats it
-		if found == nil || !l.help || len(l.raw)-len(strings.TrimLeft(l.raw, " ")) > maxIndent {
+		if found == nil || !l.help || manages().MatchString(l.text) || len(l.raw)-len(strings.TrimLeft(l.raw, " ")) > maxIndent {
 			continue
 		}
 		if name := cmp.Or(found[1], found[2]); listed == "" || strings.Contains(name, "mcp") {
@@ -391,6 +394,9 @@ func programOf(usage string) string {
 	fields := strings.Fields(usage)
 	fields = slices.DeleteFunc(fields, func(field string) bool { return field == "$" })
 	if len(fields) > 1 && strings.HasPrefix(strings.ToLower(fields[0]), "usage") && !strings.HasPrefix(fields[1], "[") {
+		if len(fields) > 2 && runsPrograms().MatchString(fields[1]) && !strings.HasPrefix(fields[2], "-") {
+			return fields[1] + " " + fields[2]
+		}
 		return fields[1]
 	}
 	if len(fields) == 2 && commandWord().MatchString(fields[1]) {

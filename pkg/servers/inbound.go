@@ -53,7 +53,7 @@ const (
 	strayBytes = 200
 	strayLines = 5
 	saidBytes  = 4096
-	saidLines  = 100
+	saidLines  = 200
 )
 
 // takeOwnMessage takes a message and keeps what is no answer: some servers log by notifications of their own.
