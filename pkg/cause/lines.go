@@ -109,7 +109,7 @@ var (
 		`positional arguments|examples?|environment variables)\b[^.!?]*:)|` +
 		`(?:[A-Z][a-z]+ )?(?i:options|commands|flags|arguments|examples)|[A-Z][A-Z ]+)$`)
 	// laterHeading matches a heading of what follows a usage line: "BUILT-IN AGENTS:", "Docs:".
-	laterHeading = expression(`^[A-Z][\w&/-]*(?: [\w&/-]+){0,3}:$`)
+	laterHeading = expression(`^[A-Z][^.!?:]{1,60}:$`)
 	warningLine  = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|` +
 		`DeprecationWarning|\S+Warning:|[Dd]eprecat)`)
 	// ownWarning matches the warnings of a program itself, other than those of its runtime.

@@ -338,7 +338,7 @@ var (
 	commandWord    = expression(`(?i)[<\[](?:sub)?commands?[>\]]|\bCOMMAND\b`)
 )
 
-// manages matches what stands behind a sub-command that has others: "server  Daemon lifecycle (start/stop/status)".
+// manages matches what follows a sub-command that has others: "server  Daemon lifecycle (start/stop/status)".
 var manages = expression(`(?i)\s{2,}.*(?:\bstart *[/|,] *stop\b|\blifecycle\b|\bmanage)`)
 
 // maxIndent is how far a list of sub-commands is indented at most; what each does goes on further to the right.
@@ -357,8 +357,10 @@ func (s *saying) subcommand() string {
 			command, _, _ := strings.Cut(found[1], "  ") // what it does follows
 			return strings.TrimSpace(command)
 		}
-		found := serverCommand().FindStringSubmatch(strings.TrimPrefix(l.text, program+" ")) // yargs repeats it
-		if found == nil || !l.help || manages().MatchString(l.text) || len(l.raw)-len(strings.TrimLeft(l.raw, " ")) > maxIndent {
+		own := program[strings.LastIndex(program, " ")+1:]                               // npx may stand before it
+		found := serverCommand().FindStringSubmatch(strings.TrimPrefix(l.text, own+" ")) // yargs repeats it
+		indent := len(l.raw) - len(strings.TrimLeft(l.raw, " "))
+		if found == nil || !l.help || manages().MatchString(l.text) || indent > maxIndent {
 			continue
 		}
 		if name := cmp.Or(found[1], found[2]); listed == "" || strings.Contains(name, "mcp") {
