@@ -238,14 +238,19 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestNpxAddon: npm 12 runs no install script in the folder of npx, nor does a second start.
-func TestNpxAddon(t *testing.T) {
+// TestAddonFixes: what makes a native module is run by no launcher of today, unless it is allowed; npx, moreover, does
+// not install a second time what it has.
+func TestAddonFixes(t *testing.T) {
 	for folder, want := range map[string]string{
 		"/home/user/.npm/_npx/0a1b2c": "npm 12 runs no install scripts by itself: delete /home/user/.npm/_npx/0a1b2c, " +
 			"and add --allow-scripts=sqlite3 to args of this server, before the package",
 		`C:\Users\u\npm-cache\_npx\0a1b`: `npm 12 runs no install scripts by itself: delete ` +
 			`C:\Users\u\npm-cache\_npx\0a1b, and add --allow-scripts=sqlite3 to args of this server, before the package`,
 		"/srv": "build it again with the Node that runs the server: npm rebuild sqlite3",
+		"/home/user/.cache/pnpm/dlx/1a/node_modules/.pnpm/sqlite3@5.1.7": "pnpm runs no install scripts by itself: add " +
+			"--allow-build=sqlite3 to args of pnpm dlx, before the package; in a project pnpm approve-builds",
+		"/srv/node_modules/.deno/sqlite3@5.1.7": "Deno runs no install scripts by itself: add --node-modules-dir=auto " +
+			"--allow-scripts=npm:sqlite3 to args of deno run, before the program, in an empty folder (cwd)",
 	} {
 		c := Of(Output{Stderr: []string{
 			"Error: Could not locate the bindings file. Tried:",

@@ -135,6 +135,7 @@ var (
 	supplies = expression(`(?i)^\W*(?:install|download|fetch|creat|generat|check|` +
 		`add)ing (?:for )?(?:the )?(?:missing|required)\b`)
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|` +
+		`(?:\.\.\./\S+ \w+: )?(?:gyp|prebuild-install|node-pre-gyp) .*|` +
 		`.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|` +
 		`unable to find image '.*' locally|error occurred during initialization of vm|` +
@@ -477,8 +478,9 @@ func (s *saying) sentence(at int) string {
 // yamlPlace matches the place of an error of a YAML file, as PyYAML prints it below.
 var yamlPlace = expression(`^in ".*", line \d+`)
 
-// errorHeading matches a line with only the name of an error, whose message follows: as Laravel and Clojure print it.
-var errorHeading = expression(`^(?:[A-Z][\w.\\]*(?:Error|Exception)|Execution error .*\(\S+:\d+\)\.)$`)
+// errorHeading matches a line with only the name of an error, whose message follows: as Laravel, Clojure and pnpm print
+// it.
+var errorHeading = expression(`^(?:[A-Z][\w.\\]*(?:Error|Exception)|(?:Error: )?ERR_PNPM_[A-Z_]+|Execution error .*\(\S+:\d+\)\.)$`)
 
 var (
 	// causedBy matches what stands before the error that another one came from: with Java and Rust, in uv's trees, and

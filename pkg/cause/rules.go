@@ -164,14 +164,15 @@ var (
 )
 
 // modulePath matches the path of a native module in a package, or of the file that requires it.
-var modulePath = expression(`node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^'"\n]*\.node\b|` +
-	`^(?:- |\s+at .*\()\S*node_modules/((?:@[\w.-]+/)?[\w.-]+)/`)
+var modulePath = expression(`.*node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^'"\n]*\.node\b|` +
+	`^(?:- |\s+at .*\()\S*node_modules/((?:@[\w.-]+/)?[\w.-]+)/|` +
+	`deno/npm/[^/]+/((?:@[\w.-]+/)?[\w.-]+)/[\d.]+[^'"\n]*\.node\b`)
 
 // module returns the name of the native module that the output names; empty if it does not.
 func (s *saying) module() string {
 	for _, text := range s.all {
 		if found := modulePath().FindStringSubmatch(text); found != nil {
-			return cmp.Or(found[1], found[2])
+			return cmp.Or(found[1:]...)
 		}
 	}
 	return ""
@@ -262,14 +263,8 @@ func (s *saying) addonFixes(name string) []string {
 				"file or a node_modules of another system",
 		}
 	}
-	for _, text := range s.all {
-		if folder := npxFolder().FindString(text); folder != "" && name != "" {
-			return []string{
-				"npm 12 runs no install scripts by itself: delete " + folder + ", and add --allow-scripts=" + name +
-					" to args of this server, before the package",
-				"or build it with the Node that runs the server: npm rebuild " + name + " in that folder",
-			}
-		}
+	if fixes := s.unbuiltFixes(name); name != "" && fixes != nil {
+		return fixes
 	}
 	return []string{
 		strings.TrimSpace("build it again with the Node that runs the server: npm rebuild " + name),
@@ -278,8 +273,38 @@ func (s *saying) addonFixes(name string) []string {
 	}
 }
 
-// npxFolder matches the folder of npm's cache in which npx installs a package.
-var npxFolder = expression(`(?:/|[A-Za-z]:\\)[^\s'"]*[\\/]_npx[\\/][0-9a-f]+`)
+// unbuiltFixes returns what to do about a native module that a launcher has installed without its script, as newer ones
+// do; nil if none has.
+func (s *saying) unbuiltFixes(name string) []string {
+	output := strings.Join(s.all, "\n")
+	switch folder := npxFolder().FindString(output); {
+	case folder != "":
+		return []string{
+			"npm 12 runs no install scripts by itself: delete " + folder + ", and add --allow-scripts=" + name +
+				" to args of this server, before the package",
+			"or build it with the Node that runs the server: npm rebuild " + name + " in that folder",
+		}
+	case pnpmFolder().MatchString(output):
+		return []string{
+			"pnpm runs no install scripts by itself: add --allow-build=" + name + " to args of pnpm dlx, before the " +
+				"package; in a project pnpm approve-builds",
+		}
+	case denoFolder().MatchString(output):
+		return []string{
+			"Deno runs no install scripts by itself: add --node-modules-dir=auto --allow-scripts=npm:" + name +
+				" to args of deno run, before the program, in an empty folder (cwd)",
+		}
+	}
+	return nil
+}
+
+var (
+	// npxFolder matches the folder of npm's cache in which npx installs a package.
+	npxFolder = expression(`(?:/|[A-Za-z]:\\)[^\s'"]*[\\/]_npx[\\/][0-9a-f]+`)
+	// pnpmFolder and denoFolder match where pnpm and Deno install packages.
+	pnpmFolder = expression(`node_modules[\\/]\.pnpm[\\/]`)
+	denoFolder = expression(`[\\/]deno[\\/]npm[\\/]|node_modules[\\/]\.deno[\\/]`)
+)
 
 // flag matches a flag of a command line with its value.
 var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+>|\[[^\]\s]+\]))?|-[a-z][\w-]+|` +

@@ -57,6 +57,8 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 var (
 	// usesNothing matches the errors of a program that uses a value which is not there.
 	usesNothing = expression(`\bNoneType\b|\bnull\b|\bundefined\b|\bInvalid URL\b|^AssertionError$`)
+	// excerptLine matches a line of the source that Bun prints, of which the last one has the error.
+	excerptLine = expression(`^\s*\d+ \| `)
 	// readsVariable matches code that reads a variable; its last group is an operator behind which a default stands.
 	readsVariable = expression(`\bos\.(?:getenv|environ\.get)\(['"]([A-Z][A-Z0-9_]+)['"]\)( or\b)?|` +
 		`\bprocess\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)(?:['"]\])?!?( *(?:\|\||\?\?))?`)
@@ -68,8 +70,11 @@ func (s *saying) usedUnset(line string, environ []string) *Cause {
 	if !usesNothing().MatchString(line) {
 		return nil
 	}
-	for _, text := range s.all {
+	for i, text := range s.all {
 		found := readsVariable().FindStringSubmatch(text)
+		if excerptLine().MatchString(text) && (i+1 == len(s.all) || !caret().MatchString(s.all[i+1])) {
+			continue // the error is in a later line
+		}
 		if found == nil || found[2]+found[4] != "" || hasValue(environ, found[1]+found[3]) {
 			continue
 		}
