@@ -26,11 +26,11 @@ var listedFault = expression(
 // zodFault matches zod's words for people about one value that is missing: "✖ Invalid input: expected string, received
 // undefined → at API_KEY", and pydantic's: "api_key Field required [type=missing, …".
 var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required) → at (?:[\w-]+\.)*(\w+)|` +
-	`\b(\w+) (Field required) \[type=missing`)
+	`\b(\w+) ([Ff]ield required) (?:\[type=missing|\(type=value_error\.missing)`)
 
 // pydanticFault matches pydantic's words about a value whose name is on the line above:
 // "  Input should be a valid URL [type=url_parsing, input_value='x', input_type=str]".
-var pydanticFault = expression(`^\s+(\S.*) \[type=(\w+), input_value=`)
+var pydanticFault = expression(`^\s+(\S.*) (?:\[type=(\w+), input_value=|\(type=(?:\w+\.)*(\w+)[;)])`)
 
 // fieldPath matches the name of a value as pydantic prints it.
 var fieldPath = expression(`^[A-Za-z_][\w.-]*$`)
@@ -53,7 +53,7 @@ func (s *saying) namedFaults() []namedFault {
 		found = append(found, namedFault{match[1], unescaped(match[2])})
 	}
 	for i, line := range s.all {
-		if match := pydanticFault().FindStringSubmatch(line); match != nil && match[2] != "missing" && i > 0 &&
+		if match := pydanticFault().FindStringSubmatch(line); match != nil && match[2]+match[3] != "missing" && i > 0 &&
 			fieldPath().MatchString(s.all[i-1]) {
 			found = append(found, namedFault{s.all[i-1], match[1]})
 		}

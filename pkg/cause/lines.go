@@ -81,6 +81,9 @@ type reader struct {
 	// that ends a Python traceback.
 	excerpt                            int
 	uncaught, traceback, help, warning bool
+	// ended is the last line that ends a traceback, logged the line that logs the next one's exception, and caused the
+	// exception that it came from; 0 for none, else one more than their indexes.
+	ended, logged, caused int
 	// rich holds while lines may go on that rich has wrapped.
 	rich bool
 }
@@ -136,7 +139,7 @@ var (
 		`add)ing (?:for )?(?:the )?(?:missing|required)\b`)
 	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|` +
 		`(?:\.\.\./\S+ \w+: )?(?:gyp|prebuild-install|node-pre-gyp) .*|` +
-		`.*\bexited with (?:exit )?(?:code|status).*|an (?:unknown |unexpected )?error occurred\W*|` +
+		`.*\bexited with (?:exit )?(?:code|status).*|(?:subprocess\.)?CalledProcessError: .*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|` +
 		`unable to find image '.*' locally|error occurred during initialization of vm|` +
 		`could not create the java virtual machine\W*|a fatal exception has occurred\W.*|.*elifecycle.*|` +
@@ -167,7 +170,13 @@ func (r *reader) add(text string) {
 		r.warning, r.excerpt = false, 0
 		return
 	case strings.HasPrefix(trimmed, "Traceback (most recent call last)"):
-		r.traceback = true
+		r.traceback, r.logged = true, 0
+		if last := len(r.saying.lines); last > 0 && r.saying.lines[last-1].weight == errs && last != r.ended {
+			r.logged = last
+		}
+		return
+	case strings.HasPrefix(trimmed, "The above exception was the direct cause"):
+		r.caused = r.ended
 		return
 	case strings.HasPrefix(trimmed, "During handling of the above exception"):
 		if last := len(r.saying.lines) - 1; last >= 0 { // Python tried something else then, which failed in the end
@@ -190,14 +199,43 @@ func (r *reader) add(text string) {
 	}
 	l := line{raw: text, text: richPlace().ReplaceAllString(text, "")}
 	r.rich = r.traceback && r.rich || l.text != text
-	if r.traceback {
+	ended := r.traceback
+	if ended {
 		l.weight, r.traceback = errs, false
 	}
 	l.text = strings.Trim(l.text, "│╭╮╰╯─")
 	l.unwrap()
 	l.text = words.Head(l.text, maxText)
 	r.classify(&l, indented)
+	if ended {
+		r.join(&l)
+	}
 	r.saying.lines = append(r.saying.lines, l)
+	if ended {
+		r.ended = len(r.saying.lines)
+	}
+}
+
+// join adds the exception that l came from to it, and l to the line that logs it.
+func (r *reader) join(l *line) {
+	if r.caused > 0 {
+		inner := &r.saying.lines[r.caused-1]
+		l.text = withReason(l.text, inner.text)
+		inner.weight, r.caused = silent, 0
+	}
+	if r.logged > 0 {
+		outer := &r.saying.lines[r.logged-1]
+		outer.text = withReason(outer.text, l.text)
+		r.logged = 0
+	}
+}
+
+// withReason returns a text with the exception that is its reason, unless it has that exception's message.
+func withReason(text, exception string) string {
+	if _, message, found := strings.Cut(exception, ": "); found && strings.Contains(text, message) {
+		return text
+	}
+	return words.Head(strings.TrimRight(text, ":. ")+": "+exception, maxText)
 }
 
 // continues reports whether a text goes on with the line before it, which rich has wrapped, and adds it to that line.
@@ -268,8 +306,8 @@ var (
 		`)\s+`)
 	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|` +
 		`fatal\])\]?|\[?(WARN(?:ING)?|WRN|warn(?:ing)?)\]?|` +
-		`\[?(INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:[:|\s-]+|` +
-		`:[\w.]*:\s*|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
+		`\[?(INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:` +
+		`:[\w.]*:\s*|[:|\s-]+|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
 	marked     = expression(`^\s*(?:[✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
 	logPair    = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
 	pairsBegin = expression(`^\w+=`)

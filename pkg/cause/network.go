@@ -21,10 +21,10 @@ type networkFault struct {
 func networkFaults() []networkFault {
 	const start = "start that service, or correct its address in the server's settings"
 	return []networkFault{
-		{`ECONNREFUSED|connection refused|actively refused`, "nothing accepts connections there", start, false},
+		{`ECONNREFUSED|connection refused|actively refused|Connect call failed`, "nothing accepts connections there", start, false},
 		{
 			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|` +
-				`name resolution|could not resolve host`,
+				`name resolution|could not resolve host|could not translate host name`,
 			"its name cannot be resolved", "check the host name in the server's settings, and the network", true,
 		},
 		{
@@ -68,6 +68,8 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 		`\bhost ([\w.-]+:\d{1,5}) `,                                    // aiohttp
 		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`,             // PostgreSQL
 		`(?i)could not resolve host: ([\w.-]*\w)`,                      // curl
+		`Connect call failed \('([^']+)', (\d+)`,                       // asyncio
+		`\bhost name "([^"]+)" to address`,                             // libpq
 		`https?://((?:` + host + `)(?::\d{1,5})?)`,
 		`\bE[A-Z_]+ ([\w-]+(?:\.[\w-]+)+)`,
 		`((?:` + host + `):\d{2,5})\b`,
@@ -124,7 +126,7 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
-	connectionFailed = expression(`fetch failed|[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
+	connectionFailed = expression(`fetch failed|\b\w+ConnectionError$|[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
 		`\(network\) reaching |\b[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
 		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
 		`Temporary failure in name resolution|getaddrinfo`)
