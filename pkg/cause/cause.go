@@ -150,6 +150,9 @@ func of(o Output) *Cause {
 	}
 	if c == nil && head >= 0 {
 		line := said.sentence(head)
+		if path := said.path(head); path != "" && !strings.Contains(line, path) {
+			line = path + ": " + line
+		}
 		c = &Cause{Kind: Said, What: quoted(line), Line: line}
 	}
 	if c == nil {
@@ -274,7 +277,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			return c
 		}
 	}
-	if !beforeVariables().MatchString(line) {
+	if !beforeVariables().MatchString(line) && !saysUnconnected(line) {
 		where := line
 		switch {
 		case strings.HasSuffix(s.lines[head].text, ":"), s.lines[head].member: // a list follows, or other members

@@ -39,6 +39,9 @@ var fieldPath = expression(`^[A-Za-z_][\w.-]*$`)
 var memberFault = expression(
 	`"(?:field|path|name|key|variable)": ?\[?"([\w.]+)"\]?, ?"(?:message|error|reason)": ?"((?:[^"\\]|\\.)+)"`)
 
+// bracketFault matches what znv says of a value below its name: "[API_URL]:" and "Invalid URL".
+var bracketFault = expression(`^\s+\[(\w+)\]:$`)
+
 // namedFault is what a validator says of one value.
 type namedFault struct{ name, message string }
 
@@ -56,6 +59,9 @@ func (s *saying) namedFaults() []namedFault {
 		if match := pydanticFault().FindStringSubmatch(line); match != nil && match[2]+match[3] != "missing" && i > 0 &&
 			fieldPath().MatchString(s.all[i-1]) {
 			found = append(found, namedFault{s.all[i-1], match[1]})
+		}
+		if match := bracketFault().FindStringSubmatch(line); match != nil && i+1 < len(s.all) {
+			found = append(found, namedFault{match[1], strings.TrimSpace(s.all[i+1])})
 		}
 		line = strings.TrimSpace(line)
 		match := lineFault().FindStringSubmatch(line)

@@ -137,7 +137,7 @@ var (
 	// supplies matches what a program says that brings what is missing by itself.
 	supplies = expression(`(?i)^\W*(?:install|download|fetch|creat|generat|check|` +
 		`add)ing (?:for )?(?:the )?(?:missing|required)\b`)
-	genericError = expression(`(?i)^(?:error:? )?(?:command failed\b.*|` +
+	genericError = expression(`(?i)^(?:\w*error:? )?(?:command failed\b.*|` +
 		`(?:\.\.\./\S+ \w+: )?(?:gyp|prebuild-install|node-pre-gyp) .*|` +
 		`.*\bexited with (?:exit )?(?:code|status).*|(?:subprocess\.)?CalledProcessError: .*|an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|` +
@@ -203,7 +203,7 @@ func (r *reader) add(text string) {
 	if ended {
 		l.weight, r.traceback = errs, false
 	}
-	l.text = strings.Trim(l.text, "│╭╮╰╯─")
+	l.text = strings.Trim(l.text, "│╭╮╰╯─║╔╗╚╝═")
 	l.unwrap()
 	l.text = words.Head(l.text, maxText)
 	r.classify(&l, indented)
@@ -330,6 +330,9 @@ func (l *line) unwrap() {
 	if l.fromPairs(text) {
 		return
 	}
+	if found := bareError().FindStringSubmatch(text); found != nil {
+		text, l.weight = found[1], errs
+	}
 	if rest, found := strings.CutPrefix(l.raw, "  x "); found { // how uv marks errors where it prints ASCII
 		text, l.weight = rest, errs
 	}
@@ -371,6 +374,9 @@ func unescaped(text string) string {
 	}
 	return strings.Join(strings.Fields(plain), " ")
 }
+
+// bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {".
+var bareError = expression(`^\[(\w*Error: .*)\](?: \{)?$`)
 
 // fromPairs reads a line such as level=error msg="no token".
 func (l *line) fromPairs(text string) bool {
@@ -539,6 +545,12 @@ func (s *saying) root(at int) string {
 		indented := strings.TrimLeft(l.raw, " \t") != l.raw
 		marker := causedBy().FindString(l.text)
 		switch {
+		case strings.HasPrefix(strings.TrimSpace(l.raw), "[cause]: "):
+			if l.text != "undefined" {
+				root, inner = bare(l.text), false
+			}
+		case strings.HasPrefix(strings.TrimSpace(l.raw), "[errors]: [") && i+1 < len(s.lines):
+			return bare(s.lines[i+1].text)
 		case marker != "":
 			root = l.text[len(marker):]
 			inner = root == ""

@@ -21,6 +21,8 @@ type networkFault struct {
 func networkFaults() []networkFault {
 	const start = "start that service, or correct its address in the server's settings"
 	return []networkFault{
+		{`query(?:Srv|Txt|A) E[A-Z]+`, "its name cannot be resolved", "check the host name in the server's settings, " +
+			"and the network", true},
 		{`ECONNREFUSED|connection refused|actively refused|Connect call failed`, "nothing accepts connections there", start, false},
 		{
 			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|` +
@@ -154,6 +156,16 @@ func (s *saying) network(text, line string) *Cause {
 	}
 	return s.unreachable(fault, code, text, line)
 }
+
+// saysUnconnected reports whether a sentence begins with the words of a server that it has no connection, and does not
+// say that something was missing for it.
+func saysUnconnected(line string) bool {
+	at := cannotConnect().FindStringIndex(line)
+	const start = 40 // the name of an error stands before it
+	return at != nil && at[0] < start && !isMissing().MatchString(line)
+}
+
+var isMissing = expression(`(?i)\b(?:not set|missing|required|undefined|must be|is empty|not (?:provided|configured))\b`)
 
 // unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
 func (s *saying) unconnected(line string) *Cause {
