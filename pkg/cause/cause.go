@@ -284,6 +284,8 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			where = following
 		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may stand anywhere
 			where = line + "\n" + strings.Join(s.all, "\n")
+		default:
+			where = s.alike(head, line)
 		}
 		if c := cmp.Or(s.variables(where, o.Environ), s.named(line, o.Environ)); c != nil {
 			return c
@@ -318,6 +320,23 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	return c
 }
 
+// alike returns a line with those that follow it and miss a variable in the same way, each with its name first.
+func (s *saying) alike(head int, line string) string {
+	if !missesFirst().MatchString(line) {
+		return line
+	}
+	for _, l := range s.lines[head+1:] {
+		if !missesFirst().MatchString(l.text) {
+			break
+		}
+		line += "\n" + l.text
+	}
+	return line
+}
+
+// missesFirst matches a sentence that begins with the variable that it misses.
+var missesFirst = expression(`^(?:\w*[Ee]rror: )?[A-Z][A-Z0-9]*_[A-Z0-9_]+ (?:environment variable )?(?:is|was|must|not|missing)\b`)
+
 // wrongWord matches what a program says of a word that it was given and does not know.
 var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|` +
 	`argument|flag)|flag provided but not defined|\binvalid (?:\w+ )?(?:value|choice)`)
@@ -333,7 +352,7 @@ var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:ke
 
 // missesVariables matches sentences that miss variables without their names.
 var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefined)\b.{0,30}` +
-	`\b(?:env|environment|variables?|secrets?|settings?|keys?)\b`)
+	`\b(?:env|environment|variables?|secrets?|settings?|keys?|configuration)\b`)
 
 // oauthFile matches what a login by OAuth begins with, which a file holds.
 var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)

@@ -123,7 +123,7 @@ var (
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|` +
 		`Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
 	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|` +
-		`設定してください|필요합니다|(?i)\b(?:error|failed|failure|fails|missing|required?s?|must|mandatory|` +
+		`設定してください|필요합니다|(?i)\b(?:errors?|failed|failure|fails|missing|required?s?|must|mandatory|` +
 		`not (?:be |yet )?(?:set|found|loaded|provided|specified|configured|defined|installed|running|` +
 		`supported|available|exist|accessible|valid|initialized|given|recognized)|invalid|cannot|can't|unable|` +
 		`unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|no such|no matching|` +
@@ -300,6 +300,7 @@ var (
 		`\(\d+\):?|` +
 		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]*|` +
 		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|\d{1,2}:\d\d[AP]M|` +
+		`[\w./-]+\.go:\d+:?|` +
 		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
 		`[›❯>|•✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
 		`- [\w.]+ -|-` +

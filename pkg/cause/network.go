@@ -135,7 +135,7 @@ var (
 	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.
 	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|` +
 		`with)|reach)\b|` +
-		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online|connected)\b`)
+		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online|connected)\b|\bno servers available\b`)
 	// ownTransport matches what servers say of the connection to their client.
 	ownTransport = expression(`(?i)connect (?:to|with) (?:the )?(?:mcp|stdio|transport|client)\b`)
 	// networkCode matches what a failed connection is called.
