@@ -100,7 +100,7 @@ var (
 	richColumn = expression(`^\s{20,}([^\s│╭╰].*)$`)
 	frame      = expression(`^\s*(?:at (?:async )?\S.*|File ".*", line \d+.*|\.\.\. \d+ (?:more|lines).*|` +
 		`goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|` +
-		`created by .*|stack backtrace:|error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
+		`created by .*|\s+from \S+:\d+:in [\x60'].*|stack backtrace:|error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
 		`<class '[\w.]+'>|\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[(?:\W.*|\[.*)?),?|` +
@@ -121,7 +121,7 @@ var (
 		`panic|fatal error)(?:: |$)|[a-z_]\w*(?:\.\w+)*\.(?:exceptions?|errors?)\.[A-Z]\w*: |` +
 		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|` +
-		`Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|Problem: )`)
+		`Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|PHP Warning: .*[Ff]ailed to open stream|Problem: )`)
 	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|` +
 		`設定してください|필요합니다|(?i)\b(?:errors?|failed|failure|fails|missing|required?s?|must|mandatory|` +
 		`not (?:be |yet )?(?:set|found|loaded|provided|specified|configured|defined|installed|running|` +
@@ -302,6 +302,7 @@ var (
 		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|\d{1,2}:\d\d[AP]M|` +
 		`[\w./-]+\.go:\d+:?|` +
 		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
+		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
 		`[›❯>|•✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
 		`- [\w.]+ -|-` +
 		`)\s+`)
@@ -330,6 +331,9 @@ func (l *line) unwrap() {
 	}
 	if l.fromPairs(text) {
 		return
+	}
+	if prefix := runtimePrefix().FindString(text); prefix != "" && len(prefix) < len(text) {
+		text, l.weight = text[len(prefix):], errs
 	}
 	if found := bareError().FindStringSubmatch(text); found != nil {
 		text, l.weight = found[1], errs
@@ -375,6 +379,10 @@ func unescaped(text string) string {
 	}
 	return strings.Join(strings.Fields(plain), " ")
 }
+
+// runtimePrefix matches what Ruby, PHP and Java print before an exception that nothing caught.
+var runtimePrefix = expression(`^(?:\S+\.rb:\d+:in [\x60'].*?': |PHP (?:Fatal|Parse) error: +(?:Uncaught )?|` +
+	`Exception in thread "[^"]*" )`)
 
 // bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {".
 var bareError = expression(`^\[(\w*Error: .*)\](?: \{)?$`)
@@ -531,6 +539,8 @@ var (
 	// causedBy matches what stands before the error that another one came from: with Java and Rust, in uv's trees, and
 	// with .NET.
 	causedBy = expression(`^(?:Caused by:|[╰├]─▶|[\x60|]->|--->)(?: |$)`)
+	// rubyError matches the line of an exception of Ruby's, after which the one that it came from stands.
+	rubyError = expression(`^\S+\.rb:\d+:in [\x60'].*': .* \([A-Z][\w:]*\)$`)
 	// exceptionLine matches the first line of a stack trace of Java's or .NET's.
 	exceptionLine = expression(`^[\w.$]+(?:Error|Exception)\b`)
 	// numbered matches the number of an error in a chain of Rust's.
@@ -546,6 +556,8 @@ func (s *saying) root(at int) string {
 		indented := strings.TrimLeft(l.raw, " \t") != l.raw
 		marker := causedBy().FindString(l.text)
 		switch {
+		case i == at+1 && rubyError().MatchString(s.lines[at].raw) && rubyError().MatchString(l.raw):
+			return l.text
 		case strings.HasPrefix(strings.TrimSpace(l.raw), "[cause]: "):
 			if l.text != "undefined" {
 				root, inner = bare(l.text), false

@@ -26,7 +26,7 @@ func networkFaults() []networkFault {
 		{`ECONNREFUSED|connection refused|actively refused|Connect call failed`, "nothing accepts connections there", start, false},
 		{
 			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|` +
-				`name resolution|could not resolve host|could not translate host name`,
+				`name resolution|could not resolve host|could not translate host name|UnknownHostException`,
 			"its name cannot be resolved", "check the host name in the server's settings, and the network", true,
 		},
 		{
@@ -71,6 +71,8 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`,             // PostgreSQL
 		`(?i)could not resolve host: ([\w.-]*\w)`,                      // curl
 		`Connect call failed \('([^']+)', (\d+)`,                       // asyncio
+		`\bUnknownHostException: ([\w.-]*\w)`,                          // Java
+		`\bTCP connection to (\S+:\d+) `,                               // Ruby
 		`\bhost name "([^"]+)" to address`,                             // libpq
 		`https?://((?:` + host + `)(?::\d{1,5})?)`,
 		`\bE[A-Z_]+ ([\w-]+(?:\.[\w-]+)+)`,
@@ -128,7 +130,7 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
-	connectionFailed = expression(`fetch failed|\b\w+ConnectionError$|[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
+	connectionFailed = expression(`fetch failed|\bjava\.net\.ConnectException\b|\b\w+ConnectionError$|[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
 		`\(network\) reaching |\b[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
 		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
 		`Temporary failure in name resolution|getaddrinfo`)

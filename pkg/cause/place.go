@@ -1,6 +1,9 @@
 package cause
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 var (
 	// frameOfNode, frameOfGo and frameOfPython match what these runtimes print of a place in a program, with its file
@@ -8,8 +11,11 @@ var (
 	frameOfNode   = expression(`^\s*at (?:.*\()?(?:file://)?((?:/|[A-Za-z]:[\\/])[^()]*?):(\d+)(?::\d+)?\)?$`)
 	frameOfGo     = expression(`^\t((?:/|[A-Za-z]:/).*\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
 	frameOfPython = expression(`^\s*File "([^"<>]+)", line (\d+)`)
+	// frameOfRuby and frameOfRust match the same of theirs, in the line of the error.
+	frameOfRuby = expression(`^(?:\s+from )?(\S+\.rb):(\d+):in [\x60']`)
+	frameOfRust = expression(`^thread '.*' .*panicked at (\S+\.rs):(\d+)`)
 	// libraryFile matches files of libraries and of runtimes.
-	libraryFile = expression(`[\\/](?:node_modules|site-packages|dist-packages|lib[\\/]python[\d.]+|pkg[\\/]mod|` +
+	libraryFile = expression(`[\\/](?:node_modules|site-packages|dist-packages|lib[\\/]python[\d.]+|lib[\\/]ruby|gems|pkg[\\/]mod|` +
 		`go[^\\/]*[\\/]src|libexec[\\/]src)[\\/]|^node:`)
 )
 
@@ -26,8 +32,10 @@ func (s *saying) place() string {
 		if !last {
 			found = frameOfNode().FindStringSubmatch(text)
 		}
-		if found == nil {
-			found = frameOfGo().FindStringSubmatch(text)
+		for _, frame := range []func() *regexp.Regexp{frameOfGo, frameOfRuby, frameOfRust} {
+			if found == nil {
+				found = frame().FindStringSubmatch(text)
+			}
 		}
 		if found != nil && (last || place == "") && !libraryFile().MatchString(found[1]) {
 			place = found[1] + ":" + found[2]

@@ -56,11 +56,11 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 
 var (
 	// usesNothing matches the errors of a program that uses a value which is not there.
-	usesNothing = expression(`\bNoneType\b|\bor None\b|\bnull\b|\bundefined\b|\bInvalid URL\b|^AssertionError$`)
+	usesNothing = expression(`\bNoneType\b|\bNilClass\b|for nil\b|\bor None\b|\bnull\b|\bundefined\b|\bInvalid URL\b|^AssertionError$`)
 	// excerptLine matches a line of the source that Bun prints, of which the last one has the error.
 	excerptLine = expression(`^\s*\d+ \| `)
 	// readsVariable matches code that reads a variable; its last group is an operator behind which a default stands.
-	readsVariable = expression(`\bos\.(?:getenv|environ\.get)\(['"]([A-Z][A-Z0-9_]+)['"]\)( or\b)?|` +
+	readsVariable = expression(`\b(?:os\.(?:getenv|environ\.get)\(|ENV\[)['"]([A-Z][A-Z0-9_]+)['"][)\]]( or\b| *\|\|)?|` +
 		`\bprocess\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)(?:['"]\])?!?( *(?:\|\||\?\?))?`)
 )
 
