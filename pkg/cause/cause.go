@@ -149,10 +149,7 @@ func of(o Output) *Cause {
 		return idle()
 	}
 	if c == nil && head >= 0 {
-		line := said.sentence(head)
-		if path := said.path(head); path != "" && !strings.Contains(line, path) {
-			line = path + ": " + line
-		}
+		line := said.explained(head)
 		c = &Cause{Kind: Said, What: quoted(line), Line: line}
 	}
 	if c == nil {

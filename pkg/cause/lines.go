@@ -531,6 +531,26 @@ func (s *saying) sentence(at int) string {
 // yamlPlace matches the place of an error of a YAML file, as PyYAML prints it below.
 var yamlPlace = expression(`^in ".*", line \d+`)
 
+// explained returns the sentence of a line that no rule knows, with the name of the value that it is about, or with what
+// npm says below the code of its error.
+func (s *saying) explained(at int) string {
+	line := s.sentence(at)
+	if path := s.path(at); path != "" && !strings.Contains(line, path) {
+		return path + ": " + line
+	}
+	if next := at + 1; npmCode().MatchString(line) && next < len(s.lines) {
+		if message, found := strings.CutPrefix(s.lines[next].text, npmPrefix().FindString(line)); found {
+			return line + ": " + message
+		}
+	}
+	return line
+}
+
+var (
+	npmCode   = expression(`^npm (?:ERR!|error) code \S+$`)
+	npmPrefix = expression(`^npm (?:ERR!|error) `)
+)
+
 // errorHeading matches a line with only the name of an error, whose message follows: as Laravel, Clojure and pnpm print
 // it.
 var errorHeading = expression(`^(?:[A-Z][\w.\\]*(?:Error|Exception)|(?:Error: )?ERR_PNPM_[A-Z_]+|Execution error .*\(\S+:\d+\)\.)$`)
