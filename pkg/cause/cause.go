@@ -65,6 +65,8 @@ type Cause struct {
 	Fixes []string
 	// Variables has the names of missing variables: one of the groups is needed, and all names of that group.
 	Variables [][]string
+	// Place is where the error comes from in the server's own code, as "FILE:LINE"; empty if the output does not say.
+	Place string
 	// lasts reports whether the next start would meet the cause too, where its kind is Said.
 	lasts bool
 }
@@ -164,9 +166,9 @@ func of(o Output) *Cause {
 			c.Fixes = append(c.Fixes, unset.Fixes[0])
 		}
 	}
-	if place := said.place(); place != "" &&
-		(c.Kind == Said || c.Kind == Other && languageError().MatchString(c.Line)) {
-		c.Fixes = append(c.Fixes, "in the server: see "+place+", where the error comes from")
+	c.Place = said.place()
+	if c.Place != "" && (c.Kind == Said || c.Kind == Other && languageError().MatchString(c.Line)) {
+		c.Fixes = append(c.Fixes, "in the server: see "+c.Place+", where the error comes from")
 	}
 	c.Fixes = slices.Compact(c.Fixes)
 	return c

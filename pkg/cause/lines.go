@@ -103,7 +103,7 @@ var (
 		`created by .*|\s+from \S+:\d+:in [\x60'].*|stack backtrace:|error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
-		`<class '[\w.]+'>|\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|\d+|\[(?:\W.*|\[.*)?),?|` +
+		`<class '[\w.]+'>|\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|true|false|undefined|\d+|\[(?:\W.*|\[.*)?),?|` +
 		`(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
 	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?(?:usage(?:\s*:.*|)|syntax: [\w@/.-]+ [<\[-].*)$`)
 	// bareUsage is how yargs begins its help.
@@ -303,6 +303,7 @@ var (
 		`[\w./-]+\.go:\d+:?|` +
 		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
 		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
+		`<ref \*\d+>|` + // Node, of an object that is in itself
 		`[›❯>|•✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
 		`- [\w.]+ -|-` +
 		`)\s+`)
@@ -336,7 +337,7 @@ func (l *line) unwrap() {
 		text, l.weight = text[len(prefix):], errs
 	}
 	if found := bareError().FindStringSubmatch(text); found != nil {
-		text, l.weight = found[1], errs
+		text, l.weight = found[1]+found[2]+": "+found[3], errs
 	}
 	if rest, found := strings.CutPrefix(l.raw, "  x "); found { // how uv marks errors where it prints ASCII
 		text, l.weight = rest, errs
@@ -384,8 +385,9 @@ func unescaped(text string) string {
 var runtimePrefix = expression(`^(?:\S+\.rb:\d+:in [\x60'].*?': |PHP (?:Fatal|Parse) error: +(?:Uncaught )?|` +
 	`Exception in thread "[^"]*" )`)
 
-// bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {".
-var bareError = expression(`^\[(\w*Error: .*)\](?: \{)?$`)
+// bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {",
+// "[DOMException [TimeoutError]: …]".
+var bareError = expression(`^\[(?:DOMException \[(\w+)\]|(\w*Error)): (.*)\](?: \{)?$`)
 
 // fromPairs reads a line such as level=error msg="no token".
 func (l *line) fromPairs(text string) bool {
@@ -499,7 +501,7 @@ var letters = expression(`\pL{2}`)
 // sentence returns what a line says, with the next one if it is only a heading.
 func (s *saying) sentence(at int) string {
 	text := s.lines[at].text
-	if path := s.path(at); path != "" && !strings.Contains(text, " ") { // "Required"
+	if path := s.path(at); path != "" && len(strings.Fields(text)) <= 2 { // "Required", "Invalid URL"
 		return path + ": " + text
 	}
 	if strings.HasSuffix(text, "Invalid URL") { // Node prints it below the stack
@@ -531,8 +533,8 @@ func (s *saying) sentence(at int) string {
 // yamlPlace matches the place of an error of a YAML file, as PyYAML prints it below.
 var yamlPlace = expression(`^in ".*", line \d+`)
 
-// explained returns the sentence of a line that no rule knows, with the name of the value that it is about, or with what
-// npm says below the code of its error.
+// explained returns the sentence of a line that no rule knows, with the name of the value that it is about, or with
+// what npm says below the code of its error.
 func (s *saying) explained(at int) string {
 	line := s.sentence(at)
 	if path := s.path(at); path != "" && !strings.Contains(line, path) {
@@ -607,16 +609,29 @@ var invalidInput = expression(`^input: '[^']*'`)
 func (s *saying) path(at int) string {
 	const reach = 8
 	for i := at; i < min(len(s.lines), at+reach) && s.lines[at].member; i++ {
-		if strings.HasPrefix(s.lines[i].text, `"path"`) && i+1 < len(s.lines) {
-			return strings.Trim(s.lines[i+1].text, `", `)
+		if strings.HasPrefix(s.lines[i].text, `"path"`) {
+			return s.pathAt(i + 1)
 		}
 	}
 	for i := at; i > max(0, at-reach) && s.lines[at].member; i-- {
 		if strings.HasPrefix(s.lines[i].text, `"path"`) {
-			return strings.Trim(s.lines[i+1].text, `", `)
+			return s.pathAt(i + 1)
 		}
 	}
 	return ""
+}
+
+// pathAt returns the names in the lines of a JSON array from an index on, with points between them.
+func (s *saying) pathAt(at int) string {
+	var names []string
+	for _, l := range s.lines[min(at, len(s.lines)):] {
+		name := strings.Trim(l.text, `", `)
+		if name == "" || strings.HasPrefix(name, "]") {
+			break
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ".")
 }
 
 // following returns the sentence that says why with the lines that follow it, without those that only warn; all lines

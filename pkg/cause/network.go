@@ -34,7 +34,8 @@ func networkFaults() []networkFault {
 			"check the address in the server's settings, and the network (a VPN, a firewall)", false,
 		},
 		{
-			`ETIMEDOUT|i/o timeout|connect(?:ion)? timed out|ConnectTimeout`, "it does not answer in time",
+			`ETIMEDOUT|i/o timeout|connect(?:ion)? timed out|ConnectTimeout|ReadTimeout|Read timed out|` +
+				`timeout of \d+ ?ms exceeded|aborted due to timeout`, "it does not answer in time",
 			"see whether that service runs and is reachable from here (a VPN, a firewall)", false,
 		},
 		{

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -40,6 +41,25 @@ var (
 		return regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)['"](\.{1,2}/[^'"\n]+)['"]`)
 	})
 )
+
+// SourceLine returns the line of a script for Node that a place names, as "FILE:LINE"; empty if it has none or a long
+// one, as bundled code has. The place may be what a server printed, so no other file is read.
+func SourceLine(place string) string {
+	const most, longest = 4 << 20, 400
+	colon := strings.LastIndexByte(place, ':')
+	number, err := strconv.Atoi(place[colon+1:])
+	if err != nil || colon < 0 || !filepath.IsAbs(place[:colon]) || !ofNode().MatchString(place[:colon]) {
+		return ""
+	}
+	for line := range bytes.Lines(FileBeginning(place[:colon], most)) {
+		if number--; number == 0 && len(line) <= longest {
+			return strings.TrimRight(string(line), "\r\n")
+		}
+	}
+	return ""
+}
+
+var ofNode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.[cm]?[jt]s$`) })
 
 // SourceOf reads a script for node and the files beside it that it imports.
 func SourceOf(script string) (found Source) {

@@ -20,6 +20,9 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 	if c != nil && c.Kind != cause.Said && !missesVariables(c) {
 		return c
 	}
+	if found := f.withSource(c); found != nil {
+		return found
+	}
 	script := cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env)
 	switch {
 	case c != nil:
@@ -37,6 +40,20 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 			return c
 		}
 		return codeOf(script, launch).ofEnded(f.How)
+	}
+	return nil
+}
+
+// withSource returns the cause that the output shows together with the line of source that an error comes from: Node
+// prints that line only where no code of its own threw. Nil if that names no missing variable.
+func (f *Failure) withSource(c *cause.Cause) *cause.Cause {
+	if c == nil || c.Place == "" {
+		return nil
+	}
+	output := f.Output()
+	output.Stderr = append([]string{cmdline.SourceLine(c.Place)}, output.Stderr...)
+	if found := cause.Of(output); found != nil && found.Kind == cause.Variable {
+		return found
 	}
 	return nil
 }

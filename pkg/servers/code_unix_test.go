@@ -3,6 +3,7 @@
 package servers
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +97,29 @@ func TestCodeCompletesALine(t *testing.T) {
 	}
 	if got := failure.Explained(nil, launch, time.Time{}); got != nil {
 		t.Errorf("of one that printed something: %+v", got)
+	}
+}
+
+// TestSourceExplains has an error of Node's own code, with which it prints no line of the server's, and values that the
+// server's line does not read.
+func TestSourceExplains(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "server.mjs")
+	writeCode(t, script, "import path from 'node:path'\npath.join(process.env.SHOP_DIR, 'x')\npath.join(dir)\n"+
+		"path.join(process.env.SHOP_HOME ?? '/srv')\n"+strings.Repeat(" ", 500)+"process.env.SHOP_LONG\n")
+	for line, want := range map[int]string{1: "", 2: "SHOP_DIR is not set", 3: "", 4: "", 5: "", 99: ""} {
+		failure := &Failure{Ending: EndingExited, How: "exit status 1", StderrTail: []string{
+			"node:path:1339", "      validateString(arg, 'path');", "      ^", "",
+			`TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be of type string. Received undefined`,
+			"    at Object.join (node:path:1339:7)", fmt.Sprintf("    at file://%s:%d:6", script, line),
+		}}
+		c := cause.Of(failure.Output())
+		launch := &config.Resolved{Command: "node", Args: []string{script}}
+		if want == "" {
+			want = c.What
+		}
+		if got := failure.Explained(c, launch, time.Time{}); got.What != want {
+			t.Errorf("line %d: %+v, want %q", line, got, want)
+		}
 	}
 }
 
