@@ -277,7 +277,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 		}
 	}
 	if !beforeVariables().MatchString(line) && !saysUnconnected(line) {
-		where := line
+		var where string
 		switch {
 		case strings.HasSuffix(s.lines[head].text, ":"), s.lines[head].member: // a list follows, or other members
 			where = following
