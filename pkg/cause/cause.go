@@ -334,7 +334,8 @@ func (s *saying) alike(head int, line string) string {
 }
 
 // missesFirst matches a sentence that begins with the variable that it misses.
-var missesFirst = expression(`^(?:\w*[Ee]rror: )?[A-Z][A-Z0-9]*_[A-Z0-9_]+ (?:environment variable )?(?:is|was|must|not|missing)\b`)
+var missesFirst = expression(`^(?:\w*[Ee]rror: )?[A-Z][A-Z0-9]*_[A-Z0-9_]+ ` +
+	`(?:environment variable )?(?:is|was|must|not|missing)\b`)
 
 // wrongWord matches what a program says of a word that it was given and does not know.
 var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|` +

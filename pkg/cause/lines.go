@@ -100,10 +100,12 @@ var (
 	richColumn = expression(`^\s{20,}([^\s│╭╰].*)$`)
 	frame      = expression(`^\s*(?:at (?:async )?\S.*|File ".*", line \d+.*|\.\.\. \d+ (?:more|lines).*|` +
 		`goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|` +
-		`created by .*|\s+from \S+:\d+:in [\x60'].*|stack backtrace:|error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
+		`created by .*|\s+from \S+:\d+:in [\x60'].*|stack backtrace:|` +
+		`error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
-		`<class '[\w.]+'>|\}|\]|\{|\[|throw \w+;|\s*\^+|[a-z][\w.]*: (?:'[A-Z_]+'|null|true|false|undefined|\d+|\[(?:\W.*|\[.*)?),?|` +
+		`<class '[\w.]+'>|\}|\]|\{|\[|throw \w+;|\s*\^+|` +
+		`[a-z][\w.]*: (?:'[A-Z_]+'|null|true|false|undefined|\d+|\[(?:\W.*|\[.*)?),?|` +
 		`(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
 	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?(?:usage(?:\s*:.*|)|syntax: [\w@/.-]+ [<\[-].*)$`)
 	// bareUsage is how yargs begins its help.
@@ -139,7 +141,8 @@ var (
 		`add)ing (?:for )?(?:the )?(?:missing|required)\b`)
 	genericError = expression(`(?i)^(?:\w*error:? )?(?:command failed\b.*|` +
 		`(?:\.\.\./\S+ \w+: )?(?:gyp|prebuild-install|node-pre-gyp) .*|` +
-		`.*\bexited with (?:exit )?(?:code|status).*|(?:subprocess\.)?CalledProcessError: .*|an (?:unknown |unexpected )?error occurred\W*|` +
+		`.*\bexited with (?:exit )?(?:code|status).*|(?:subprocess\.)?CalledProcessError: .*|` +
+		`an (?:unknown |unexpected )?error occurred\W*|` +
 		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|` +
 		`unable to find image '.*' locally|error occurred during initialization of vm|` +
 		`could not create the java virtual machine\W*|a fatal exception has occurred\W.*|.*elifecycle.*|` +
@@ -555,7 +558,8 @@ var (
 
 // errorHeading matches a line with only the name of an error, whose message follows: as Laravel, Clojure and pnpm print
 // it.
-var errorHeading = expression(`^(?:[A-Z][\w.\\]*(?:Error|Exception)|(?:Error: )?ERR_PNPM_[A-Z_]+|Execution error .*\(\S+:\d+\)\.)$`)
+var errorHeading = expression(`^(?:[A-Z][\w.\\]*(?:Error|Exception)|(?:Error: )?ERR_PNPM_[A-Z_]+|` +
+	`Execution error .*\(\S+:\d+\)\.)$`)
 
 var (
 	// causedBy matches what stands before the error that another one came from: with Java and Rust, in uv's trees, and

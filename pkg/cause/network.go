@@ -23,7 +23,10 @@ func networkFaults() []networkFault {
 	return []networkFault{
 		{`query(?:Srv|Txt|A) E[A-Z]+`, "its name cannot be resolved", "check the host name in the server's settings, " +
 			"and the network", true},
-		{`ECONNREFUSED|connection refused|actively refused|Connect call failed`, "nothing accepts connections there", start, false},
+		{
+			`ECONNREFUSED|connection refused|actively refused|Connect call failed`, "nothing accepts connections there",
+			start, false,
+		},
 		{
 			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|` +
 				`name resolution|could not resolve host|could not translate host name|UnknownHostException`,
@@ -131,7 +134,8 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
-	connectionFailed = expression(`fetch failed|\bjava\.net\.ConnectException\b|\b\w+ConnectionError$|[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
+	connectionFailed = expression(`fetch failed|\bjava\.net\.ConnectException\b|\b\w+ConnectionError$|` +
+		`[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
 		`\(network\) reaching |\b[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
 		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
 		`Temporary failure in name resolution|getaddrinfo`)

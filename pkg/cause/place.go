@@ -15,8 +15,8 @@ var (
 	frameOfRuby = expression(`^(?:\s+from )?(\S+\.rb):(\d+):in [\x60']`)
 	frameOfRust = expression(`^thread '.*' .*panicked at (\S+\.rs):(\d+)`)
 	// libraryFile matches files of libraries and of runtimes.
-	libraryFile = expression(`[\\/](?:node_modules|site-packages|dist-packages|lib[\\/]python[\d.]+|lib[\\/]ruby|gems|pkg[\\/]mod|` +
-		`go[^\\/]*[\\/]src|libexec[\\/]src)[\\/]|^node:`)
+	libraryFile = expression(`[\\/](?:node_modules|site-packages|dist-packages|lib[\\/]python[\d.]+|lib[\\/]ruby|gems|` +
+		`pkg[\\/]mod|go[^\\/]*[\\/]src|libexec[\\/]src)[\\/]|^node:`)
 )
 
 // place returns where an exception that nothing caught comes from in the server's own code, as "FILE:LINE"; empty if

@@ -56,7 +56,8 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 
 var (
 	// usesNothing matches the errors of a program that uses a value which is not there.
-	usesNothing = expression(`\bNoneType\b|\bNilClass\b|for nil\b|\bor None\b|\bnull\b|\bundefined\b|\bInvalid URL\b|^AssertionError$`)
+	usesNothing = expression(`\bNoneType\b|\bNilClass\b|for nil\b|\bor None\b|\bnull\b|\bundefined\b|` +
+		`\bInvalid URL\b|^AssertionError$`)
 	// excerptLine matches a line of the source that Bun prints, of which the last one has the error.
 	excerptLine = expression(`^\s*\d+ \| `)
 	// readsVariable matches code that reads a variable; its last group is an operator behind which a default stands.

@@ -50,8 +50,12 @@ func (f *Failure) withSource(c *cause.Cause) *cause.Cause {
 	if c == nil || c.Place == "" {
 		return nil
 	}
+	line := cmdline.SourceLine(c.Place)
+	if line == "" {
+		return nil
+	}
 	output := f.Output()
-	output.Stderr = append([]string{cmdline.SourceLine(c.Place)}, output.Stderr...)
+	output.Stderr = append([]string{line}, output.Stderr...)
 	if found := cause.Of(output); found != nil && found.Kind == cause.Variable {
 		return found
 	}
