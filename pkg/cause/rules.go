@@ -561,7 +561,7 @@ func (s *saying) saidFixes(line string) []string {
 	case unknownWord().MatchString(line):
 		word := cmp.Or(unknownWord().FindStringSubmatch(line)[1:]...)
 		return []string{"correct " + word + " in args of this server, or take it out: its --help lists what it knows"}
-	case lacksValue().MatchString(line):
+	case lacksValue().MatchString(line) && !malformedPart().MatchString(line):
 		verb = "give what it asks for"
 	case lacksFile().MatchString(line):
 		verb = "create it, or correct its path"
@@ -581,7 +581,8 @@ var (
 	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|` +
 		`\bno .*\bconfigured\b|\b(?:empty|undefined)$`)
 	// lacksFile matches words about a file or a folder that is not there.
-	lacksFile = expression(`(?i)(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|` +
+	lacksFile = expression(`(?i)[ (](?:[~.]?/|[a-z]:\\)\S+: no such file or directory|` +
+		`(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|` +
 		`\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|` +
 		`[A-Za-z]:[\\/])\S|\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|` +
 		`(?:is|are) (?:not )?accessible)`)
@@ -589,7 +590,7 @@ var (
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|` +
-	`parsing environment|not allowed|malformed|unknown|missing|bad|should be|unsupported|not supported|` +
+	`parsing environment|not (?:allowed|a directory)|illegal|malformed|unknown|missing|bad|should be|unsupported|not supported|` +
 	`please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied|configured)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.

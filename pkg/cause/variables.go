@@ -15,7 +15,7 @@ func (s *saying) variables(text string, environ []string) *Cause {
 // named returns the cause of a sentence that names a variable which has no value, in whatever words and language: what
 // a server speaks of as it ends is what it lacks. Nil if it names none.
 func (s *saying) named(line string, environ []string) *Cause {
-	if refusesValue().MatchString(line) {
+	if refusesValue().MatchString(line) || malformedPart().MatchString(line) {
 		return nil
 	}
 	return s.unsetCause(missing(line, environ, true), line)
@@ -30,6 +30,8 @@ var (
 	// refusesValue matches words about a value that there is.
 	refusesValue = expression(`(?i:\b(?:invalid_|refused|rejected|expired|unauthorized|forbidden|unknown|` +
 		`unsupported|referenceerror))|\bERR_|\bE[A-Z]{5,}\b`)
+	// malformedPart matches what Go's parsers say of a part of a value that there is.
+	malformedPart = expression(`\billegal base64\b|\bmissing (?:unit in duration|port in address|protocol scheme)\b`)
 )
 
 // unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
@@ -434,6 +436,9 @@ var missingPhrases = [...]string{
 
 // phrasePlaces finds the phrases with which programs say that something is missing.
 func phrasePlaces(lower string) []span {
+	lower = malformedPart().ReplaceAllStringFunc(lower, func(part string) string {
+		return strings.Repeat(" ", len(part))
+	})
 	var places []span
 	for _, phrase := range missingPhrases {
 		for at := 0; ; {
