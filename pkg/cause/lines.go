@@ -308,7 +308,7 @@ var (
 		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
 		`<ref \*\d+>|` + // Node, of an object that is in itself
 		`[›❯>|•✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
-		`- [\w.]+ -|-` +
+		`- [\w.]+ -|(?:[a-z]\w*\.)+[A-Z]\w* -|-` +
 		`)\s+`)
 	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|` +
 		`fatal\])\]?|\[?(WARN(?:ING)?|WRN|warn(?:ing)?)\]?|` +
@@ -385,7 +385,8 @@ func unescaped(text string) string {
 }
 
 // runtimePrefix matches what Ruby, PHP and Java print before an exception that nothing caught.
-var runtimePrefix = expression(`^(?:\S+\.rb:\d+:in [\x60'].*?': |PHP (?:Fatal|Parse) error: +(?:Uncaught )?|` +
+var runtimePrefix = expression(`^(?:(?:\S+\.rb|<internal:\S+>):\d+:in [\x60'].*?': |` +
+	`PHP (?:Fatal|Parse) error: +(?:Uncaught )?|` +
 	`Exception in thread "[^"]*" )`)
 
 // bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {",
@@ -523,7 +524,8 @@ func (s *saying) sentence(at int) string {
 		text += " " + s.lines[next].text
 	}
 	root := s.root(at)
-	if root == "" || strings.Contains(text, root) {
+	_, message, found := strings.Cut(root, ": ")
+	if root == "" || strings.Contains(text, root) || found && strings.Contains(text, message) {
 		return text
 	}
 	const long, short = 160, 80 // that error says more, and is not to be cut where the whole is quoted
@@ -571,6 +573,8 @@ var (
 	exceptionLine = expression(`^[\w.$]+(?:Error|Exception)\b`)
 	// numbered matches the number of an error in a chain of Rust's.
 	numbered = expression(`^\d+: `)
+	// systemError matches an error of the system as Rust prints it.
+	systemError = expression(`^[^:]+ \(os error \d+\)$`)
 )
 
 // root returns the error that the one in a line came from in the end, as the runtime prints it below; empty if it
@@ -594,7 +598,11 @@ func (s *saying) root(at int) string {
 			root = l.text[len(marker):]
 			inner = root == ""
 		case inner && indented:
-			root = numbered().ReplaceAllString(l.text, "")
+			reason := numbered().ReplaceAllString(l.text, "")
+			if root != "" && systemError().MatchString(reason) { // it does not name the file or the address
+				reason = root + ": " + reason
+			}
+			root = reason
 		case root != "" && indented && (strings.HasSuffix(root, ":") || strings.HasPrefix(l.raw, "      ")):
 			root += " " + l.text // uv wraps its lines
 		case indented, i == at+1 && exceptionLine().MatchString(l.text):

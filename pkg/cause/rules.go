@@ -576,7 +576,8 @@ func (s *saying) saidFixes(line string) []string {
 var (
 	// unknownWord matches a refusal of an argument, which is one of its groups.
 	unknownWord = expression(`(?i)(?:\b(?:unknown|unrecognized|unexpected|invalid|no such) ` +
-		`(?:option|flag|argument|command)s?|flag provided but not defined)(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
+		`(?:option|flag|argument|command)s?|flag provided but not defined)` +
+		`(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
 	// lacksValue matches words about a value that the server was not given.
 	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|` +
 		`\bno .*\bconfigured\b|\b(?:empty|undefined)$`)
@@ -590,11 +591,12 @@ var (
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|` +
-	`parsing environment|not (?:allowed|a directory)|illegal|malformed|unknown|missing|bad|should be|unsupported|not supported|` +
-	`please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied|configured)|status code 40[013])\b`)
+	`parsing environment|not (?:allowed|a directory)|illegal|malformed|unknown|missing|bad|should be|` +
+	`unsupported|not supported|please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied|configured)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
-var mistake = expression(`^panic: runtime error|\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
+var mistake = expression(`^panic: runtime error|\bwrong number of arguments \(given|` +
+	`\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
 	`\bTypeError: .*(?:\b(?:positional|keyword) argument|must be of type|not (?:a function|callable)|undefined|` +
 	`null|None)`)
 

@@ -29,7 +29,7 @@ var (
 		`CONFIG|SITE|PREFIX|URLS|KEYS|TOKENS)$`)
 	// refusesValue matches words about a value that there is.
 	refusesValue = expression(`(?i:\b(?:invalid_|refused|rejected|expired|unauthorized|forbidden|unknown|` +
-		`unsupported|referenceerror))|\bERR_|\bE[A-Z]{5,}\b`)
+		`undefined constant|unsupported|referenceerror))|\bERR_|\bE[A-Z]{5,}\b`)
 	// malformedPart matches what Go's parsers say of a part of a value that there is.
 	malformedPart = expression(`\billegal base64\b|\bmissing (?:unit in duration|port in address|protocol scheme)\b`)
 )
@@ -58,7 +58,8 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 
 var (
 	// usesNothing matches the errors of a program that uses a value which is not there.
-	usesNothing = expression(`\bNoneType\b|\bNilClass\b|for nil\b|\bor None\b|\bnull\b|\bundefined\b|` +
+	usesNothing = expression(`\bNoneType\b|\bNilClass\b|(?:for|convert|conversion of) nil\b|` +
+		`\bor None\b|\bnull\b|\bundefined\b|` +
 		`\bInvalid URL\b|^AssertionError$`)
 	// excerptLine matches a line of the source that Bun prints, of which the last one has the error.
 	excerptLine = expression(`^\s*\d+ \| `)

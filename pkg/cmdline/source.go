@@ -42,13 +42,13 @@ var (
 	})
 )
 
-// SourceLine returns the line of a script for Node that a place names, as "FILE:LINE"; empty if it has none or a long
-// one, as bundled code has. The place may be what a server printed, so no other file is read.
+// SourceLine returns the line of a script for Node or Ruby that a place names, as "FILE:LINE"; empty if it has none or
+// a long one, as bundled code has. The place may be what a server printed, so no other file is read.
 func SourceLine(place string) string {
 	const most, longest = 4 << 20, 400
 	colon := strings.LastIndexByte(place, ':')
 	number, err := strconv.Atoi(place[colon+1:])
-	if err != nil || colon < 0 || !filepath.IsAbs(place[:colon]) || !ofNode().MatchString(place[:colon]) {
+	if err != nil || colon < 0 || !filepath.IsAbs(place[:colon]) || !ofScript().MatchString(place[:colon]) {
 		return ""
 	}
 	for line := range bytes.Lines(FileBeginning(place[:colon], most)) {
@@ -59,7 +59,7 @@ func SourceLine(place string) string {
 	return ""
 }
 
-var ofNode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.[cm]?[jt]s$`) })
+var ofScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.(?:[cm]?[jt]s|rb)$`) })
 
 // SourceOf reads a script for node and the files beside it that it imports.
 func SourceOf(script string) (found Source) {

@@ -45,7 +45,7 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 }
 
 // withSource returns the cause that the output shows together with the line of source that an error comes from: Node
-// prints that line only where no code of its own threw. Nil if that names no missing variable.
+// prints that line only where no code of its own threw, and Ruby never does. Nil if that names no missing variable.
 func (f *Failure) withSource(c *cause.Cause) *cause.Cause {
 	if c == nil || c.Place == "" {
 		return nil

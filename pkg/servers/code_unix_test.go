@@ -121,6 +121,16 @@ func TestSourceExplains(t *testing.T) {
 			t.Errorf("line %d: %+v, want %q", line, got, want)
 		}
 	}
+
+	ruby := filepath.Join(t.TempDir(), "server.rb")
+	writeCode(t, ruby, "port = Integer(ENV['SHOP_PORT'])\n")
+	failure := &Failure{Ending: EndingExited, How: "exit status 1", StderrTail: []string{
+		ruby + ":1:in `Integer': can't convert nil into Integer (TypeError)", "\tfrom " + ruby + ":1:in `<main>'",
+	}}
+	launch := &config.Resolved{Command: "ruby", Args: []string{ruby}}
+	if got := failure.Explained(cause.Of(failure.Output()), launch, time.Time{}); got.What != "SHOP_PORT is not set" {
+		t.Errorf("Ruby: %+v", got)
+	}
 }
 
 // TestLogExplains has a server that ends without a word, and has written to the log in its package why; an old log
