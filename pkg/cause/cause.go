@@ -243,9 +243,11 @@ func (s *saying) debugged() *Cause {
 // whileAlive are the kinds of which a living server speaks in passing, and that keep it from answering.
 var whileAlive = []Kind{Backend, Login, HTTP}
 
+// longest is how long a quoted line may be, in characters.
+const longest = 200
+
 // quoted returns a line in quotes, without the words that only say that it is an error.
 func quoted(line string) string {
-	const longest = 200
 	return `"` + words.Shorten(bare(line), longest) + `"`
 }
 

@@ -104,7 +104,7 @@ var (
 		`error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
 	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
 	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
-		`<class '[\w.]+'>|\}|\]|\{|\[|throw \w+;|\s*\^+|` +
+		`<class '[\w.]+'>|(?:instancePath|schemaPath|keyword|params): .*|\}|\]|\{|\[|throw \w+;|\s*\^+|` +
 		`[a-z][\w.]*: (?:'[A-Z_]+'|null|true|false|undefined|\d+|\[(?:\W.*|\[.*)?),?|` +
 		`(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
 	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?(?:usage(?:\s*:.*|)|syntax: [\w@/.-]+ [<\[-].*)$`)
@@ -303,7 +303,7 @@ var (
 		`\(\d+\):?|` +
 		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]*|` +
 		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|\d{1,2}:\d\d[AP]M|` +
-		`[\w./-]+\.go:\d+:?|` +
+		`[\w./-]+\.go:\d+:?|(?:fatal|error)\s|` +
 		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
 		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
 		`<ref \*\d+>|` + // Node, of an object that is in itself
@@ -335,6 +335,9 @@ func (l *line) unwrap() {
 	}
 	if l.fromPairs(text) {
 		return
+	}
+	if found := inspected().FindStringSubmatch(text); found != nil {
+		text = found[1] + found[2]
 	}
 	if prefix := runtimePrefix().FindString(text); prefix != "" && len(prefix) < len(text) {
 		text, l.weight = text[len(prefix):], errs
@@ -383,6 +386,9 @@ func unescaped(text string) string {
 	}
 	return strings.Join(strings.Fields(plain), " ")
 }
+
+// inspected matches the message of an object that Node prints.
+var inspected = expression(`^(?:message|msg): (?:'(.*)'|"(.*)"),?$`)
 
 // runtimePrefix matches what Ruby, PHP and Java print before an exception that nothing caught.
 var runtimePrefix = expression(`^(?:(?:\S+\.rb|<internal:\S+>):\d+:in [\x60'].*?': |` +

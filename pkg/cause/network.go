@@ -199,6 +199,9 @@ func (s *saying) unconnected(line string) *Cause {
 var (
 	addressed = expression(`(?i)\b(?:https?|wss?|tcp|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqp|bolt|` +
 		`neo4j)://|\blocalhost:\d`)
+	// adviceLink matches an address that a person is sent to.
+	adviceLink = expression(`(?i)\b(?:see|visit|buy|learn more|sign up|register|renew|upgrade|` +
+		`(?:get|create) (?:one|it|an?|your))\b.{0,40}\bhttps?://\S+`)
 	unanswered = expression(`(?i)\b(?:failed|failure|time(?:d )?out|no response|(?:not|n't) (?:respond|` +
 		`connected|answer)|unreachable|refused)\b`)
 	answered = expression(`(?i)\b(?:status(?: code)?|but (?:was|got)):? (\d{3})\b`)
@@ -206,7 +209,8 @@ var (
 
 // service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
 func (s *saying) service(line string) *Cause {
-	if !addressed().MatchString(line) || !unanswered().MatchString(line) || answered().MatchString(line) {
+	told := adviceLink().ReplaceAllString(line, "")
+	if !addressed().MatchString(told) || !unanswered().MatchString(line) || answered().MatchString(line) {
 		return nil
 	}
 	return s.unreachable(networkFault{}, networkCode().FindString(line), line, line)

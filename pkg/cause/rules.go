@@ -56,8 +56,8 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 		thing := bare(strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":"))
 		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
 		if r.what != "" {
-			said := strings.Join(strings.Fields(strings.ReplaceAll(r.what, "%s", thing)), " ")
-			c.What = strings.TrimSuffix(said, ":")
+			said := strings.ReplaceAll(r.what, "%s", words.Shorten(thing, longest))
+			c.What = strings.TrimSuffix(strings.Join(strings.Fields(said), " "), ":")
 		}
 		for _, fix := range r.fixes {
 			c.Fixes = append(c.Fixes, strings.ReplaceAll(fix, "%s", thing))

@@ -61,6 +61,8 @@ var (
 	usesNothing = expression(`\bNoneType\b|\bNilClass\b|(?:for|convert|conversion of) nil\b|` +
 		`\bor None\b|\bnull\b|\bundefined\b|` +
 		`\bInvalid URL\b|^AssertionError$`)
+	// unreadMember matches the member that Node could not read.
+	unreadMember = expression(`undefined \(reading '(\w+)'\)`)
 	// excerptLine matches a line of the source that Bun prints, of which the last one has the error.
 	excerptLine = expression(`^\s*\d+ \| `)
 	// readsVariable matches code that reads a variable; its last group is an operator behind which a default stands.
@@ -83,6 +85,25 @@ func (s *saying) usedUnset(line string, environ []string) *Cause {
 			continue
 		}
 		return s.unsetCause([][]string{{found[1] + found[3]}}, "")
+	}
+	if member := unreadMember().FindStringSubmatch(line); member != nil {
+		return s.usedConstant("."+member[1], environ)
+	}
+	return nil
+}
+
+// usedConstant returns the cause of an error about a member that could not be read, where the line of source above the
+// caret reads it from a name such as a variable's: const { API_KEY } = process.env stands before that. Nil for others.
+func (s *saying) usedConstant(member string, environ []string) *Cause {
+	for i, text := range s.all {
+		if i+1 == len(s.all) || !caret().MatchString(s.all[i+1]) {
+			continue
+		}
+		for at, name := range capitals(text) {
+			if isVariableName(name) && strings.HasPrefix(text[at+len(name):], member) && !hasValue(environ, name) {
+				return s.unsetCause([][]string{{name}}, "")
+			}
+		}
 	}
 	return nil
 }
