@@ -25,7 +25,8 @@ var listedFault = expression(
 
 // zodFault matches zod's words for people about one value that is missing: "✖ Invalid input: expected string, received
 // undefined → at API_KEY", and pydantic's: "api_key Field required [type=missing, …".
-var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required)(?: → at | at ")(?:[\w-]+\.)*(\w+)|` +
+var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required)` +
+	`(?: → at | at ")(?:[\w-]+\.)*(\w+)|` +
 	`\b(\w+) ([Ff]ield required) (?:\[type=missing|\(type=value_error\.missing)`)
 
 // pydanticFault matches pydantic's words about a value whose name is on the line above:

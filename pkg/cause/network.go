@@ -123,8 +123,8 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 		if len(match) > 2 {
 			port = match[2]
 		}
-		const longest = 253 // of a host's name, RFC 1035
-		if len(host) > longest {
+		const most = 253 // bytes of a host's name, RFC 1035
+		if len(host) > most {
 			continue
 		}
 		return strings.TrimSuffix(host+":"+port, ":")
@@ -149,8 +149,8 @@ var (
 	networkCode = expression(`\bE[A-Z]{4,}\b|(?i:connection refused|no such host|timed? ?out|unreachable)`)
 )
 
-// exampleAddress matches an address that only shows what one looks like: "(e.g., http://localhost:3000)".
-var exampleAddress = expression(`(?i)\b(?:e\.g\.|for example|example:)[,:]? *[\x60'"]?\S+`)
+// exampleAddress matches an address that is only an example, and a place in C code such as OpenSSL prints it.
+var exampleAddress = expression(`(?i)\b(?:e\.g\.|for example|example:)[,:]? *[\x60'"]?\S+|\(\w+\.c:\d+\)`)
 
 // network returns the cause of a text that reports a connection that failed; nil if it does not.
 func (s *saying) network(text, line string) *Cause {

@@ -591,8 +591,9 @@ var (
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|` +
-	`parsing environment|not (?:allowed|a directory)|illegal|malformed|unknown|missing|bad|should be|` +
-	`unsupported|not supported|please (?:provide|set|specify)|no [\w -]{2,30}(?:specified|given|provided|supplied|configured)|status code 40[013])\b`)
+	`parsing environment|not (?:allowed|permitted|a (?:directory|valid))|unexpected value|illegal|malformed|` +
+	`unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|` +
+	`no [\w -]{2,30}(?:specified|given|provided|supplied|configured)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\bwrong number of arguments \(given|` +
