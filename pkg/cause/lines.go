@@ -306,7 +306,7 @@ var (
 		`[\w./-]+\.go:\d+:?|(?:fatal|error)\s|` +
 		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
 		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
-		`<ref \*\d+>|` + // Node, of an object that is in itself
+		`<ref \*\d+>|` + // Node, of an object that refers to itself
 		`[›❯>|•✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
 		`- [\w.]+ -|(?:[a-z]\w*\.)+[A-Z]\w* -|-` +
 		`)\s+`)
@@ -639,7 +639,7 @@ func (s *saying) path(at int) string {
 	return ""
 }
 
-// pathAt returns the names in the lines of a JSON array from an index on, with points between them.
+// pathAt returns the names in the lines of a JSON array from an index on, with dots between them.
 func (s *saying) pathAt(at int) string {
 	var names []string
 	for _, l := range s.lines[min(at, len(s.lines)):] {

@@ -93,7 +93,7 @@ func (s *saying) usedUnset(line string, environ []string) *Cause {
 }
 
 // usedConstant returns the cause of an error about a member that could not be read, where the line of source above the
-// caret reads it from a name such as a variable's: const { API_KEY } = process.env stands before that. Nil for others.
+// caret reads it from a constant that is named like a variable, as const { API_KEY } = process.env makes one; else nil.
 func (s *saying) usedConstant(member string, environ []string) *Cause {
 	for i, text := range s.all {
 		if i+1 == len(s.all) || !caret().MatchString(s.all[i+1]) {
