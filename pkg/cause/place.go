@@ -25,7 +25,7 @@ func (s *saying) place() string {
 	place := ""
 	for _, text := range s.all {
 		if at := strings.TrimSpace(text); sourcePlace().MatchString(at) && !libraryFile().MatchString(at) {
-			return strings.TrimPrefix(at, "file://")
+			return pathOf(at)
 		}
 		found := frameOfPython().FindStringSubmatch(text)
 		last := found != nil
@@ -38,11 +38,23 @@ func (s *saying) place() string {
 			}
 		}
 		if found != nil && (last || place == "") && !libraryFile().MatchString(found[1]) {
-			place = found[1] + ":" + found[2]
+			place = pathOf(found[1]) + ":" + found[2]
 		}
 	}
 	return place
 }
+
+// pathOf returns the path of a file that is given by its path or by its URL, which has a slash before a drive of
+// Windows.
+func pathOf(file string) string {
+	path := strings.TrimPrefix(file, "file://")
+	if slashDrive().MatchString(path) {
+		return path[1:]
+	}
+	return path
+}
+
+var slashDrive = expression(`^/[A-Za-z]:/`)
 
 // library returns the package that an error of Node's was thrown in, called by another one; empty if there is none, or
 // if that package reads command lines, so that its errors are about the server's own arguments.

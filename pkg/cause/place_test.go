@@ -18,6 +18,10 @@ func TestPlace(t *testing.T) {
 			"    at f (/srv/node_modules/x/index.js:3:9)\n    at node:internal/timers:1:1"},
 		"node, Windows": {want: `C:\srv\server.js:4`, stderr: "TypeError: c.go is not a function\n" +
 			`    at Object.<anonymous> (C:\srv\server.js:4:3)`},
+		"node, a module on Windows": {want: "C:/srv/go.mjs:2", stderr: "file:///C:/srv/go.mjs:2\ngo()\n  ^\n\n" +
+			"Error: boom\n    at file:///C:/srv/go.mjs:2:22"},
+		"node, called by a module on Windows": {want: "C:/srv/go.mjs:2", stderr: "Error: boom\n" +
+			"    at f (node:path:3:9)\n    at file:///C:/srv/go.mjs:2:22"},
 		"python": {want: "/srv/tools.py:3", stderr: "Traceback (most recent call last):\n" +
 			"  File \"/srv/server.py\", line 4, in <module>\n    f()\n  File \"/srv/tools.py\", line 3, in f\n    return y\n" +
 			"  File \"/usr/lib/python3.11/json/decoder.py\", line 9, in g\nNameError: name 'y' is not defined"},
