@@ -408,6 +408,25 @@ func TestWindowsHasNoSIGTERM(t *testing.T) {
 	}
 }
 
+// TestADownloadIsNamed has an examination that ends while npm downloads the server, and others that end during a start.
+func TestADownloadIsNamed(t *testing.T) {
+	const cut = "the examination was cut short"
+	overdue := func(launcher string) servers.StartOverdue {
+		return servers.StartOverdue{Server: "shop", Took: 90 * time.Second, Launcher: launcher}
+	}
+	for want, events := range map[string][]exec.Event{
+		"npm was still downloading the server after 90 s; start it once in a terminal, or give it more time " +
+			"(--max-time)": {overdue(""), overdue("npm")},
+		cut: {overdue("npm"), overdue("")},
+	} {
+		e := evidenceOf(&evidence.Run{Events: events})
+		e.Cut = true
+		if got := summary(e).Because; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestTheDoctorEnds shows that an examination ends soon when its context does,
 // whatever the server does.
 func TestTheDoctorEnds(t *testing.T) {

@@ -2,8 +2,10 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"regexp"
@@ -42,7 +44,7 @@ func summary(e *evidence.Evidence) ServerReport {
 	}
 	switch {
 	case e.Cut:
-		s.Status, s.Because = "unfinished", "the examination was cut short"
+		s.Status, s.Because = "unfinished", cmp.Or(downloading(e), "the examination was cut short")
 	case e.Handshaken():
 		s.Status = "ready"
 	case e.LaunchErr != nil:
@@ -53,6 +55,20 @@ func summary(e *evidence.Evidence) ServerReport {
 		s.Hint = e.Server.Hint
 	}
 	return s
+}
+
+// downloading says which package manager was still fetching the server when the time was up; empty if none was.
+func downloading(e *evidence.Evidence) string {
+	waits := evidence.EventsOf[servers.StartOverdue](e.Clean)
+	if len(waits) == 0 || e.Handshaken() {
+		return ""
+	}
+	last := waits[len(waits)-1]
+	if last.Launcher == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s was still downloading the server after %s; start it once in a terminal, or give it more "+
+		"time (--max-time)", last.Launcher, evidence.Rounded(last.Took))
 }
 
 // statusOf returns the status of the whole report.
