@@ -273,8 +273,46 @@ func (s *saying) byRules(o Output, head int) *Cause {
 			return c
 		}
 	}
+	if c := s.lacksVariables(head, line, following, o.Environ); c != nil {
+		return c
+	}
+	c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line), s.applied(sentenceRules, line, line, o))
+	if c != nil && c.Kind != Backend { // another line may say why it cannot be reached
+		return c
+	}
+	if known := s.byOtherLines(lineRules, o); known != nil {
+		return known
+	}
+	c = cmp.Or(c, s.service(line), s.engine(o, head), s.variables(following, o.Environ),
+		s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
+	if c == nil && s.usage != "" && wrongValue().MatchString(line) &&
+		!wrongWord().MatchString(line) && !malformed().MatchString(line) {
+		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
+	}
+	return c
+}
+
+// byOtherLines returns the cause that a rule knows of the first lines that may say why; nil if there is none.
+func (s *saying) byOtherLines(lineRules []rule, o Output) *Cause {
+	tried := 0
+	for i, l := range s.lines {
+		if l.weight < hints || tried == maxTried {
+			continue
+		}
+		tried++
+		line := s.sentence(i)
+		if c := cmp.Or(s.applied(lineRules, l.text, line, o), s.network(l.text, line)); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// lacksVariables returns the cause of a sentence about variables without a value, which it names itself or other lines
+// do; nil if it is about none. following is the sentence with the lines that follow it.
+func (s *saying) lacksVariables(head int, line, following string, environ []string) *Cause {
 	if keyMissing().MatchString(line) && !oauthFile().MatchString(line) { // another line may name it
-		if c := s.variables(following, o.Environ); c != nil {
+		if c := s.variables(following, environ); c != nil {
 			return c
 		}
 	}
@@ -288,37 +326,14 @@ func (s *saying) byRules(o Output, head int) *Cause {
 		default:
 			where = s.alike(head, line)
 		}
-		if c := cmp.Or(s.variables(where, o.Environ), s.named(line, o.Environ)); c != nil {
+		if c := cmp.Or(s.variables(where, environ), s.named(line, environ)); c != nil {
 			return c
 		}
 	}
 	if missesVariables().MatchString(line) { // a log in JSON has their names in other members
-		if c := s.variables(s.lines[head].raw, o.Environ); c != nil {
-			return c
-		}
+		return s.variables(s.lines[head].raw, environ)
 	}
-	c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line), s.applied(sentenceRules, line, line, o))
-	if c != nil && c.Kind != Backend { // another line may say why it cannot be reached
-		return c
-	}
-	tried := 0
-	for i, l := range s.lines {
-		if l.weight < hints || tried == maxTried {
-			continue
-		}
-		tried++
-		other := s.sentence(i)
-		if known := cmp.Or(s.applied(lineRules, l.text, other, o), s.network(l.text, other)); known != nil {
-			return known
-		}
-	}
-	c = cmp.Or(c, s.service(line), s.engine(o, head), s.variables(following, o.Environ),
-		s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
-	if c == nil && s.usage != "" && wrongValue().MatchString(line) &&
-		!wrongWord().MatchString(line) && !malformed().MatchString(line) {
-		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
-	}
-	return c
+	return nil
 }
 
 // alike returns a line with those that follow it and miss a variable in the same way, each with its name first.

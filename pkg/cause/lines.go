@@ -172,19 +172,7 @@ func (r *reader) add(text string) {
 	case trimmed == "":
 		r.warning, r.excerpt = false, 0
 		return
-	case strings.HasPrefix(trimmed, "Traceback (most recent call last)"):
-		r.traceback, r.logged = true, 0
-		if last := len(r.saying.lines); last > 0 && r.saying.lines[last-1].weight == errs && last != r.ended {
-			r.logged = last
-		}
-		return
-	case strings.HasPrefix(trimmed, "The above exception was the direct cause"):
-		r.caused = r.ended
-		return
-	case strings.HasPrefix(trimmed, "During handling of the above exception"):
-		if last := len(r.saying.lines) - 1; last >= 0 { // Python tried something else then, which failed in the end
-			r.saying.lines[last].weight = min(r.saying.lines[last].weight, hints)
-		}
+	case r.chains(trimmed):
 		return
 	case boxedTraceback().MatchString(text):
 		r.traceback, r.uncaught, r.rich = true, true, indented
@@ -217,6 +205,28 @@ func (r *reader) add(text string) {
 	if ended {
 		r.ended = len(r.saying.lines)
 	}
+}
+
+// chains takes a line with which Python begins a traceback, or leads from one exception of a chain to the next; it
+// reports whether the line is one.
+func (r *reader) chains(text string) bool {
+	last := len(r.saying.lines)
+	switch {
+	case strings.HasPrefix(text, "Traceback (most recent call last)"):
+		r.traceback, r.logged = true, 0
+		if last > 0 && r.saying.lines[last-1].weight == errs && last != r.ended {
+			r.logged = last
+		}
+	case strings.HasPrefix(text, "The above exception was the direct cause"):
+		r.caused = r.ended
+	case strings.HasPrefix(text, "During handling of the above exception"):
+		if last > 0 { // Python tried something else then, which failed in the end
+			r.saying.lines[last-1].weight = min(r.saying.lines[last-1].weight, hints)
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // join adds the exception that l came from to it, and l to the line that logs it.

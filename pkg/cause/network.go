@@ -114,6 +114,7 @@ func networkFaultIn(text string) (fault networkFault, words string, known bool) 
 
 // addressIn finds the address that a failure is about, empty where none is named.
 func addressIn(text string, forms []*regexp.Regexp) string {
+	text = exampleAddress().ReplaceAllString(text, "")
 	for _, form := range forms {
 		match := form.FindStringSubmatch(text)
 		if match == nil {
@@ -221,9 +222,9 @@ func (s *saying) service(line string) *Cause {
 // "12:00" is in many lines.
 func (s *saying) unreachable(fault networkFault, code, text, line string) *Cause {
 	forms := addressForms()
-	address := addressIn(exampleAddress().ReplaceAllString(text, ""), forms)
+	address := addressIn(text, forms)
 	for i := 0; address == "" && i < len(s.all); i++ {
-		address = addressIn(exampleAddress().ReplaceAllString(s.all[i], ""), forms[:len(forms)-1])
+		address = addressIn(s.all[i], forms[:len(forms)-1])
 	}
 	if address == "" {
 		line = s.withInner(line)

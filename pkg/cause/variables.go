@@ -59,8 +59,7 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 var (
 	// usesNothing matches the errors of a program that uses a value which is not there.
 	usesNothing = expression(`\bNoneType\b|\bNilClass\b|(?:for|convert|conversion of) nil\b|` +
-		`\bor None\b|\bnull\b|\bundefined\b|` +
-		`\bInvalid URL\b|^AssertionError$`)
+		`\bor None\b|\bnull\b|\bundefined\b|\bInvalid URL\b|^AssertionError$`)
 	// unreadMember matches the member that Node could not read.
 	unreadMember = expression(`undefined \(reading '(\w+)'\)`)
 	// excerptLine matches a line of the source that Bun prints, of which the last one has the error.
