@@ -150,7 +150,8 @@ func (s *saying) listedFlags() []string {
 
 var (
 	// ownFile matches a file of a package that another file of a package imports.
-	ownFile = expression(`node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^' ]+' imported from \S*node_modules/((?:@[\w.-]+/)?[\w.-]+)/`)
+	ownFile = expression(`node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^' ]+\.\w+' imported from ` +
+		`\S*node_modules/((?:@[\w.-]+/)?[\w.-]+)/`)
 	// orVariable matches a variable that may be set in place of an argument.
 	orVariable = expression(`\bor (?:the |set )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b`)
 	// positionals matches the heading of arguments without a name in yargs' help.
@@ -504,7 +505,11 @@ func (s *saying) advice(head int, c *Cause) []string {
 	for i := head + 1; i < min(len(s.lines), head+following) && len(fixes) < most; i++ {
 		l := s.lines[i]
 		if !l.help && l.text != "" && advises().MatchString(l.text) && !genericError().MatchString(l.text) {
-			add(s.sentence(i))
+			text := s.sentence(i)
+			add(text)
+			if i+1 < len(s.lines) && strings.HasSuffix(text, s.lines[i+1].text) {
+				i++ // the sentence ends with that line
+			}
 		}
 	}
 	switch sub := s.subcommand(); {

@@ -19,6 +19,9 @@ func (s *saying) sentence(at int) string {
 			}
 		}
 	}
+	if said := beforeList().FindStringSubmatch(text); said != nil {
+		return said[1]
+	}
 	heading := strings.HasSuffix(text, ":") || errorHeading().MatchString(text)
 	if next := at + 1; heading && next < len(s.lines) && !s.lines[next].help &&
 		!runtimeLine().MatchString(s.lines[next].text) && !causedBy().MatchString(s.lines[next].text) {
@@ -38,6 +41,10 @@ func (s *saying) sentence(at int) string {
 	}
 	return strings.TrimSuffix(text, ":") + ": " + root
 }
+
+// beforeList matches a sentence before one that asks to do something of the list below: the first says what is wrong.
+var beforeList = expression(`^(.*\S{3}[.!]) (?i:please|(?:please |you (?:can|must|need to) |)` +
+	`(?:either|set|provide|use|configure|choose|specify|add|run)\b[^.!]*):$`)
 
 // yamlPlace matches the place of an error of a YAML file, as PyYAML prints it below.
 var yamlPlace = expression(`^in ".*", line \d+`)

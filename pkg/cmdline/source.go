@@ -33,6 +33,11 @@ var (
 	readsVariable = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`process\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)\b`)
 	})
+	// readsNamed matches a variable whose name a constant has: process.env[ENV_API_KEY].
+	readsNamed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`process\.env\[([A-Za-z_]\w*)\]`) })
+	constant   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b([A-Za-z_]\w*)\s*[=:]\s*['"]([A-Z][A-Z0-9]*_[A-Z0-9_]+)['"]`)
+	})
 	readsStdio   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("['\"`]--stdio['\"`]") })
 	comparesWord = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("(?:[!=]==?\\s*|\\bcase\\s+)['\"`](run|serve|server|start|mcp)['\"`]")
@@ -65,13 +70,10 @@ var ofScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 func SourceOf(script string) (found Source) {
 	files := []string{script}
 	sets, reads := false, false // of stdin
-	for i := 0; i < len(files) && (i < sourceFiles || i < mostFiles && len(found.Variables) == 0); i++ {
+	var names variableNames
+	for i := 0; i < len(files) && (i < sourceFiles || i < mostFiles && len(names.literal) == 0); i++ {
 		text := FileBeginning(files[i], sourceBytes)
-		for _, name := range readsVariable().FindAllSubmatch(text, -1) {
-			if variable := string(name[1]); !slices.Contains(found.Variables, variable) {
-				found.Variables = append(found.Variables, variable)
-			}
-		}
+		names.read(text)
 		found.Stdio = found.Stdio || readsStdio().Match(text)
 		sets = sets || bytes.Contains(text, []byte("process.stdin.setEncoding("))
 		reads = reads || bytes.Contains(text, []byte("StdioServerTransport"))
@@ -84,8 +86,49 @@ func SourceOf(script string) (found Source) {
 			}
 		}
 	}
+	found.Variables = names.all()
 	found.TextStdin = sets && reads
 	return found
+}
+
+// variableNames are the names of the environment variables that code reads, as they stand where it reads them, or by
+// constants, which may stand in a file that is read later.
+type variableNames struct {
+	literal, named []string
+	constants      map[string]string // name to value
+}
+
+// read adds the names in a file.
+func (v *variableNames) read(text []byte) {
+	for _, match := range readsVariable().FindAllSubmatch(text, -1) {
+		v.literal = append(v.literal, string(match[1]))
+	}
+	for _, match := range readsNamed().FindAllSubmatch(text, -1) {
+		v.named = append(v.named, string(match[1]))
+	}
+	for _, match := range constant().FindAllSubmatch(text, -1) {
+		if v.constants == nil {
+			v.constants = make(map[string]string)
+		}
+		v.constants[string(match[1])] = string(match[2])
+	}
+}
+
+// all returns each name once, those behind constants last.
+func (v *variableNames) all() []string {
+	var all []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	for _, name := range v.literal {
+		add(name)
+	}
+	for _, name := range v.named {
+		add(v.constants[name])
+	}
+	return all
 }
 
 // Unset returns the variables that the code reads, that have no value in environ, and that a server may not run without

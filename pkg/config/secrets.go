@@ -43,7 +43,7 @@ func inheritedSecrets(environ []string) []string {
 	var found []string
 	for _, pair := range environ {
 		name, content, _ := strings.Cut(pair, "=")
-		if len(content) >= shortest && mask.Name(name) && content[0] != '/' && !strings.Contains(content, "://") {
+		if len(content) >= shortest && mask.Name(name) && !mask.Refers(content) {
 			found = append(found, content)
 		}
 	}

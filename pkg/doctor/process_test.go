@@ -161,9 +161,12 @@ func TestExamplesOnStderrAreNoSecrets(t *testing.T) {
 		"give --token xxxxxxxxxxxxxxxxxxxx": false, "example: sk-your-api-key-0123456789": false,
 		"password: password": false,
 		"connecting to postgresql://root:hunter22@db:5432/x": true, "using AKIAIOSFODNN7ABCDEFG": true,
+		"no such file: /srv/keys/oauth.json": false,
 	} {
 		e := evidenceOf(&evidence.Run{Events: []exec.Event{servers.StderrLine{Text: line}}})
-		e.Launch.Env = []string{"DB_PASSWORD=password", "API_TOKEN=YOUR_API_KEY"}
+		e.Launch.Env = []string{
+			"DB_PASSWORD=password", "API_TOKEN=YOUR_API_KEY", "OAUTH_CREDENTIALS=/srv/keys/oauth.json",
+		}
 		if found := ask("stderr-secret")(e); (len(found) > 0) != want {
 			t.Errorf("%s: %+v, want %t", line, found, want)
 		}

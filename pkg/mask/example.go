@@ -35,6 +35,23 @@ func Example(value string) bool {
 	return false
 }
 
+// Refers reports whether a value says where a secret is, and is none itself: a path, or the URL of a store
+// (op://vault/item). Base64 that begins with a slash is no path.
+func Refers(value string) bool {
+	if strings.Contains(value, "://") {
+		return true
+	}
+	if len(value) > 2 && value[1] == ':' && (value[2] == '\\' || value[2] == '/') { // of Windows
+		return true
+	}
+	for _, beginning := range []string{"/", "~/", "./", "../"} {
+		if strings.HasPrefix(value, beginning) {
+			return strings.ContainsAny(value, ".-_~ ") || !hasDigit(value) || strings.ToLower(value) == value
+		}
+	}
+	return false
+}
+
 // isPasswordWord reports whether a URL's password is the word for one, as in documents: postgres://me:password@host.
 func isPasswordWord(value string) bool {
 	lower := strings.ToLower(value)

@@ -150,6 +150,18 @@ func TestShows(t *testing.T) {
 	}
 }
 
+func TestRefers(t *testing.T) {
+	for value, want := range map[string]bool{
+		"/srv/keys/gcp-oauth.keys.json": true, "/run/secrets/token": true, "/Users/me/Keys": true, "~/.ssh/id": true,
+		"./key.pem": true, `C:\keys\k.pem`: true, "C:/keys/k.pem": true, "op://vault/item": true,
+		"/9j4AAQSkZJRgABAQAAAQ": false, "hunter2-hunter2": false, "a:b": false, "": false,
+	} {
+		if got := Refers(value); got != want {
+			t.Errorf("Refers(%q) = %t, want %t", value, got, want)
+		}
+	}
+}
+
 func TestValues(t *testing.T) {
 	const value = `s€cret<&> "wörd/+`
 	m := New(value, "abc", "true", "hunter2", "hunter22")

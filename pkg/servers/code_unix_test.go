@@ -30,6 +30,10 @@ func TestCodeExplains(t *testing.T) {
 			code: `const {env} = process; start(process.env["SHOP_URL"], process.env.SHOP_TOKEN, process.env.NODE_ENV)`,
 			how:  exit1, want: "SHOP_URL, SHOP_TOKEN, which its code reads, are not set",
 		},
+		{
+			code: `const SHOP_ENV = 'SHOP_API_KEY'; start(process.env[SHOP_ENV], process.env[other])`, how: exit1,
+			want: "SHOP_API_KEY, which its code reads, is not set",
+		},
 		{code: `process.env.SHOP_API_KEY`, env: []string{"SHOP_API_KEY=x"}, how: exit1},
 		{code: `process.env.NODE_ENV + process.env.DEBUG`, how: exit1},
 		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`, how: exit1},

@@ -22,10 +22,8 @@ func leakedValue(name, value string) string {
 		return "" // it comes from elsewhere
 	case mask.Shows(value):
 		return name + "=" + check.Masked(value)
-	case !mask.Name(name) || len(value) < shortest || mask.Example(value):
+	case !mask.Name(name) || len(value) < shortest || mask.Example(value) || mask.Refers(value):
 		return ""
-	case strings.HasPrefix(value, "/") || strings.Contains(value, "://"):
-		return "" // a path, or a reference to a store of secrets
 	}
 	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, words.Count(len(value), "character"))
 }

@@ -134,12 +134,13 @@ func hasToken(text string) bool {
 	})
 }
 
-// secretVariables returns the values of the variables with secret names, with the names.
+// secretVariables returns the values of the variables with secret names, with the names. A path to a key is no secret.
 func secretVariables(env []string) map[string]string {
 	const shortest = 8 // bytes; a text contains a shorter value by chance
 	secrets := make(map[string]string)
 	for _, pair := range env {
-		if name, value, _ := strings.Cut(pair, "="); len(value) >= shortest && mask.Name(name) && !mask.Example(value) {
+		name, value, _ := strings.Cut(pair, "=")
+		if len(value) >= shortest && mask.Name(name) && !mask.Example(value) && !mask.Refers(value) {
 			secrets[value] = name
 		}
 	}
