@@ -1,16 +1,13 @@
 package cmdline
 
 import (
-	"bytes"
 	"encoding/json"
 	"iter"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -76,26 +73,14 @@ func NodeScript(command string, args []string, in Lookup) string {
 	return ""
 }
 
-// ownPath is where a script compares its own path with the path that it was started by.
-var ownPath = sync.OnceValue(func() *regexp.Regexp {
-	const own, started = `(?:import\.meta\.url|__filename)`, `process\.argv\[1\]`
-	return regexp.MustCompile(own + `.{0,80}` + started + `|` + started + `.{0,80}` + own)
-})
-
-// UnknownByLink returns the file of a script for node that a command starts by a link, where the script runs as the
-// main program only if process.argv[1] is its own path: node puts the link there, and follows it for the script's own
-// path. npm makes such links in node_modules/.bin. It returns nothing for other commands.
-func UnknownByLink(command string, in Lookup) string {
+// ByLink returns the script for node that a command starts by a link, as npm makes them in node_modules/.bin; nothing
+// for other commands. Node puts the link into process.argv[1], and follows it for the script's own path.
+func ByLink(command string, in Lookup) string {
 	found := in.Find(command)
 	if info, err := os.Lstat(found.Path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		return ""
 	}
-	script := NodeScript(command, nil, in)
-	at := ownPath().Find(FileBeginning(script, 1<<20))
-	if at == nil || bytes.Contains(at, []byte("realpath")) {
-		return ""
-	}
-	return script
+	return NodeScript(command, nil, in)
 }
 
 // RealPath returns a path, relative to folder, with its links followed; nothing if it does not exist.

@@ -21,6 +21,8 @@ type Source struct {
 	Subcommand string
 	// TextStdin reports whether it sets an encoding for its stdin, where the TypeScript SDK reads bytes.
 	TextStdin bool
+	// OwnPath reports whether it runs as the main program only if process.argv[1] is its own path.
+	OwnPath bool
 }
 
 const (
@@ -42,8 +44,16 @@ var (
 	comparesWord = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("(?:[!=]==?\\s*|\\bcase\\s+)['\"`](run|serve|server|start|mcp)['\"`]")
 	})
+	comparesPath = sync.OnceValue(func() *regexp.Regexp {
+		const own, started = `(?:import\.meta\.url|__filename)`, `process\.argv\[1\]`
+		return regexp.MustCompile(`(?s)` + own + `.{0,80}` + started + `|` + started + `.{0,80}` + own)
+	})
 	importsOfOwn = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)['"](\.{1,2}/[^'"\n]+)['"]`)
+	})
+	// pathOfOwn matches the path of a file that a script makes from its own, to import or to start it.
+	pathOfOwn = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(?:join|resolve)\(\s*__dirname((?:\s*,\s*['"][^'"\n]+['"])+)\s*\)`)
 	})
 )
 
@@ -80,8 +90,11 @@ func SourceOf(script string) (found Source) {
 		if word := comparesWord().FindSubmatch(text); word != nil && bytes.Contains(text, []byte("process.argv")) {
 			found.Subcommand = cmp.Or(found.Subcommand, string(word[1]))
 		}
-		for _, name := range importsOfOwn().FindAllSubmatch(text, -1) {
-			if file := imported(files[i], string(name[1])); file != "" && !slices.Contains(files, file) {
+		if at := comparesPath().Find(text); at != nil && !bytes.Contains(at, []byte("realpath")) {
+			found.OwnPath = true
+		}
+		for _, name := range importsOf(text) {
+			if file := imported(files[i], name); file != "" && !slices.Contains(files, file) {
 				files = append(files, file)
 			}
 		}
@@ -153,13 +166,31 @@ var isSetting = sync.OnceValue(func() *regexp.Regexp {
 		`ORG|ORGANIZATION)$`)
 })
 
+// importsOf returns the names of the files beside it that a script imports.
+func importsOf(text []byte) []string {
+	var names []string
+	for _, match := range importsOfOwn().FindAllSubmatch(text, -1) {
+		names = append(names, string(match[1]))
+	}
+	for _, match := range pathOfOwn().FindAllSubmatch(text, -1) {
+		parts := strings.FieldsFunc(string(match[1]), func(r rune) bool { return strings.ContainsRune(", \t\n'\"", r) })
+		names = append(names, strings.Join(parts, "/"))
+	}
+	return names
+}
+
 // imported returns the file that a script means by a relative name; nothing if there is none.
 func imported(script, name string) string {
 	path := filepath.Join(filepath.Dir(script), filepath.FromSlash(name))
 	for _, file := range []string{path, path + ".js", filepath.Join(path, "index.js")} {
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && !strings.HasSuffix(file, ".json") {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && isCode(file) {
 			return file
 		}
 	}
 	return ""
+}
+
+// isCode reports whether a file is a script for node, by its name: some have no extension.
+func isCode(file string) bool {
+	return slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ""}, filepath.Ext(file))
 }

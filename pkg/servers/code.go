@@ -173,11 +173,8 @@ func addUnset(unset []string) string {
 func (n *nodeCode) ofEnded(how string) *cause.Cause {
 	well := how == "exit status 0"
 	if well {
-		lookup := cmdline.LookupIn(n.launch.Cwd, n.launch.Env)
-		if script := cmdline.UnknownByLink(n.launch.Command, lookup); script != "" {
-			return byCode("a link starts it, and its script runs only if process.argv[1] is its own path",
-				"in the server: compare with pathToFileURL(realpathSync(process.argv[1])).href",
-				"from outside: command node, args "+script)
+		if c := n.ofLink(); c != nil {
+			return c
 		}
 	}
 	switch {
@@ -194,8 +191,25 @@ func (n *nodeCode) ofEnded(how string) *cause.Cause {
 	return nil
 }
 
+// ofLink explains a server that does nothing since a link starts it; nil if none does.
+func (n *nodeCode) ofLink() *cause.Cause {
+	if !n.OwnPath {
+		return nil
+	}
+	script := cmdline.ByLink(n.launch.Command, cmdline.LookupIn(n.launch.Cwd, n.launch.Env))
+	if script == "" {
+		return nil
+	}
+	return byCode("a link starts it, and its script runs only if process.argv[1] is its own path",
+		"in the server: compare with pathToFileURL(realpathSync(process.argv[1])).href",
+		"from outside: command node, args "+script)
+}
+
 // ofWaiting explains a server that does not answer and prints no error.
 func (n *nodeCode) ofWaiting() *cause.Cause {
+	if c := n.ofLink(); c != nil {
+		return c
+	}
 	switch {
 	case n.Stdio && !slices.Contains(n.launch.Args, "--stdio"):
 		return byCode("--stdio is missing, which its code looks for", "add --stdio to args of this server")

@@ -212,25 +212,30 @@ func TestInstallExplains(t *testing.T) {
 	}
 }
 
-// TestScriptStartedByALink has servers that ended at once and without a word, since the link in node_modules/.bin is
-// not their own path.
+// TestScriptStartedByALink has servers that do nothing, since the link in node_modules/.bin is not their own path.
 func TestScriptStartedByALink(t *testing.T) {
 	for text, want := range map[string]bool{
-		"if (import.meta.url === `file://${process.argv[1]}`) main();":                       true,
-		"if (process.argv[1] === fileURLToPath(import.meta.url)) main();":                    true,
-		"if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) main();": false,
+		"if (import.meta.url === `file://${process.argv[1]}`) main();":                                   true,
+		"if (process.argv[1] === fileURLToPath(import.meta.url)) main();":                                true,
+		"const own = fileURLToPath(import.meta.url)\nconst at = process.argv[1]\nif (own === at) main()": true,
+		"if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) main();":             false,
 		"main();": false,
 	} {
 		folder := t.TempDir()
 		script, link := filepath.Join(folder, "index.js"), filepath.Join(folder, "server")
-		writeCode(t, script, "#!/usr/bin/env node\n"+text)
+		writeCode(t, script, "#!/usr/bin/env node\nimport(path.join(__dirname, \"lib\", 'main.js'))")
+		if err := os.Mkdir(filepath.Join(folder, "lib"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeCode(t, filepath.Join(folder, "lib", "main.js"), text)
 		if err := os.Symlink(script, link); err != nil {
 			t.Fatal(err)
 		}
-		failure := &Failure{Ending: EndingExited, How: "exit status 0"}
-		got := failure.Explained(nil, &config.Resolved{Command: link}, time.Time{})
-		if got == nil || strings.HasPrefix(got.What, "a link starts it") != want {
-			t.Errorf("%s: %+v", text, got)
+		for _, failure := range []*Failure{{Ending: EndingExited, How: "exit status 0"}, {Ending: EndingSilent}} {
+			got := failure.Explained(nil, &config.Resolved{Command: link}, time.Time{})
+			if is := got != nil && strings.HasPrefix(got.What, "a link starts it"); is != want {
+				t.Errorf("%s, ending %v: %+v", text, failure.Ending, got)
+			}
 		}
 	}
 }
