@@ -133,7 +133,9 @@ func orderFinder() func(text string) (phrase, is string) {
 				compiled[i] = regexp.MustCompile(one.pattern)
 			}
 			for _, at := range compiled[i].FindAllStringIndex(flat, mostMatches) {
-				if !one.path || !honestPath().MatchString(sentenceAround(flat, at[0], at[1])) {
+				honest := one.path && (isPublicKey(flat[at[0]:]) ||
+					honestPath().MatchString(sentenceAround(flat, at[0], at[1])))
+				if !honest {
 					return flat[at[0]:at[1]], one.is
 				}
 			}
@@ -143,6 +145,12 @@ func orderFinder() func(text string) (phrase, is string) {
 		}
 		return "", ""
 	}
+}
+
+// isPublicKey reports whether a text begins with the path of a public key, which is for everyone to read.
+func isPublicKey(text string) bool {
+	path, _, _ := strings.Cut(text, " ")
+	return strings.HasSuffix(strings.TrimRight(path, ".,;:)\"'\x60"), ".pub")
 }
 
 // sentenceAround returns the sentence, of a text with single spaces, that holds text[from:to]. A full stop within a
