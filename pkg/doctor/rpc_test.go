@@ -230,6 +230,7 @@ func TestTheAnswerToGarbageIsNoFault(t *testing.T) {
 		Exchanges: []*evidence.Exchange{ping},
 		Events: []exec.Event{
 			odd(12, servers.ClassIDNull, true, garbled),
+			odd(12, servers.ClassIDNull, false, strings.Replace(garbled, "-32700", "-32603", 1)),
 			odd(15, servers.ClassIDDuplicate, false, string(ping.Frame)),
 		},
 	}}

@@ -120,14 +120,14 @@ func oneFault(findings []check.Finding) []check.Finding {
 }
 
 // AnswersGarbage reports whether a message without an id answers the line of garbage that the probing run
-// writes. JSON-RPC 2.0 §5 asks for such an answer.
+// writes. JSON-RPC 2.0 §5 asks for such an answer. Servers without an SDK often say -32603 for whatever they catch.
 func AnswersGarbage(r *evidence.Run, frame []byte) bool {
-	const parseError, invalidRequest = -32700, -32600
+	const parseError, invalidRequest, internalError = -32700, -32600, -32603
 	if _, sent := r.Marks["garbage"]; !sent {
 		return false
 	}
 	code, ok := evidence.ErrorCode(evidence.ReadHead(frame).Err)
-	return ok && (code == parseError || code == invalidRequest)
+	return ok && (code == parseError || code == invalidRequest || code == internalError)
 }
 
 // IsEcho reports whether the message is one of toolx's own that came back, which stdout-echo judges.
