@@ -35,9 +35,12 @@ var (
 	readsVariable = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`process\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)\b`)
 	})
-	// readsNamed matches a variable whose name a constant has: process.env[ENV_API_KEY].
-	readsNamed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`process\.env\[([A-Za-z_]\w*)\]`) })
-	constant   = sync.OnceValue(func() *regexp.Regexp {
+	// readsNamed matches a variable whose name a constant has: process.env[ENV_API_KEY]. Bundlers use a letter for many
+	// constants.
+	readsNamed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`process\.env\[([A-Za-z_]\w{2,})\]`)
+	})
+	constant = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\b([A-Za-z_]\w*)\s*[=:]\s*['"]([A-Z][A-Z0-9]*_[A-Z0-9_]+)['"]`)
 	})
 	readsStdio   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("['\"`]--stdio['\"`]") })

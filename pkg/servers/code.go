@@ -172,10 +172,8 @@ func addUnset(unset []string) string {
 // ofEnded explains a server that ended and printed nothing; how is its exit status.
 func (n *nodeCode) ofEnded(how string) *cause.Cause {
 	well := how == "exit status 0"
-	if well {
-		if c := n.ofLink(); c != nil {
-			return c
-		}
+	if c := n.ofLink(); well && c != nil {
+		return c
 	}
 	switch {
 	case len(n.unset) > 0:
