@@ -612,7 +612,7 @@ func TestAnotherProgramOfThePackage(t *testing.T) {
 	node := writeFile(t, filepath.Join(dir, "node"), "#!/bin/sh\n[ \"$1\" = -v ] && { echo v22.0.0; exit; }\n"+
 		"echo 'Usage: tasks <command>' >&2\nexit 1\n", 0o755)
 	writeFile(t, filepath.Join(dir, "server", "package.json"),
-		`{"name": "tasks", "bin": {"tasks": "index.js", "tasks-mcp": "mcp.js", "mcp-doctor": "d.js"}}`, 0o644)
+		`{"name": "tasks", "bin": {"tasks": "index.js", "tasks-mcp": "mcp.js", "mcp-doctor": "d.js", "mcp-client": "c.js"}}`, 0o644)
 	script := writeFile(t, filepath.Join(dir, "server", "index.js"), "", 0o644)
 	report, _ := examineCommand(t, nil, node, script)
 	findings := findingsOf(t, report, "subcommand-missing")

@@ -147,6 +147,7 @@ func TestRecogniseShapes(t *testing.T) {
 		{`{"time":"2026","level":"INFO","source":{},"msg":"x"}`, "go-slog", Likely},
 		{`{"level":"info","ts":1.5,"caller":"a.go:1","msg":"x"}`, "go-zap", Likely},
 		{`{"msg":"x","severity":"INFO"}`, "json-logger", Likely},
+		{`{"type":"info","message":"HTTP_SERVER_STARTED","data":{},"timestamp":"2026"}`, "json-logger", Likely},
 		{"    at Object.<anonymous> (/srv/index.js:3:9)", "stack-trace", Likely},
 		{"Traceback (most recent call last):", "stack-trace", Likely},
 		{"panic: runtime error: index out of range", "stack-trace", Likely},

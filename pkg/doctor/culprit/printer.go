@@ -29,8 +29,8 @@ var runtimes = []programKind{
 	{
 		Printer: Printer{
 			Name: "node", print: "console.log",
-			inServer: "console.error instead of console.log (for all modules: a first import that sets " +
-				"console.log = console.error)",
+			inServer: "console.error instead of console.log, .info and .debug (for all modules: a first import that " +
+				"sets the three to console.error)",
 		},
 		programs:   "node nodejs npx npm pnpm pnpx yarn bun bunx deno tsx ts-node nodemon",
 		extensions: ".js .mjs .cjs .ts .mts .cts",

@@ -94,8 +94,8 @@ func otherProgram(e *evidence.Evidence) string {
 
 // helper matches the names of programs that stand beside a server: they set it up, or look into it.
 var helper = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[-_.])(?:doctor|(?:un)?install(?:er)?|setup|init|config(?:ure)?|cli|login|auth|inspect(?:or)?|` +
-		`update|upgrade|migrate|test|debug|hooks?)(?:$|[-_.])`)
+	return regexp.MustCompile(`(?:^|[-_.])(?:doctor|(?:un)?install(?:er)?|setup|init|config(?:ure)?|cli|client|login|` +
+		`auth|inspect(?:or)?|build|update|upgrade|migrate|test|debug|hooks?)(?:$|[-_.])`)
 })
 
 // endOf says in a few words how the server failed.
