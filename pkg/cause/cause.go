@@ -82,8 +82,14 @@ func Of(o Output) *Cause {
 	if o.Alive && o.Question == "" {
 		o.Question = prompted(o)
 	}
-	if o.Question == "" || c != nil && c.Kind != Said {
+	switch {
+	case o.Question == "" || c != nil && c.Kind != Said:
 		return c
+	case o.Question == FullScreen:
+		return &Cause{
+			Kind: Other, What: "it draws on the whole screen of a terminal, as a program for people",
+			Fixes: []string{NoServerFix, "in the server: draw nothing if stdin is not a terminal"},
+		}
 	}
 	return &Cause{
 		Kind: Other, Line: o.Question, What: "it asks a question and waits for the answer: " + quoted(o.Question),
@@ -94,8 +100,15 @@ func Of(o Output) *Cause {
 	}
 }
 
-// Asks returns the question in a text whose line has not ended, without colours; empty if it is none.
+// FullScreen is what Asks returns for a program that draws on the whole screen, whatever it shows there.
+const FullScreen = "whole screen"
+
+// Asks returns the question in a text whose line has not ended, without colours; empty if it is none. A program that
+// draws on the whole screen of a terminal waits for its user too.
 func Asks(pending string) string {
+	if strings.Contains(pending, ansi.SetModeAltScreenSaveCursor) {
+		return FullScreen
+	}
 	text := ansi.Strip(pending[:min(len(pending), maxBytes)])
 	text = strings.TrimSpace(text[strings.LastIndexAny(text, "\r\n")+1:])
 	if asks().MatchString(text) && !works().MatchString(text) {

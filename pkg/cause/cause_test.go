@@ -72,6 +72,10 @@ func TestAsks(t *testing.T) {
 			t.Errorf("Asks(%q) = %q, want %q", text, got, want)
 		}
 	}
+	drawn := Output{Alive: true, Question: Asks("\x1b[?1049h\x1b[1;1HMenu\r\nq: quit")}
+	if c := Of(drawn); c == nil || !strings.HasPrefix(c.What, "it draws on the whole screen") || !c.Lasting() {
+		t.Errorf("cause is %+v", c)
+	}
 	said := Output{Alive: true, Stderr: []string{"Welcome", "No token found"}, Question: "Continue? (y)"}
 	if c := Of(said); c == nil || !strings.Contains(c.What, `"Continue? (y)"`) || !c.Lasting() {
 		t.Errorf("cause is %+v", c)

@@ -402,6 +402,20 @@ func (s *saying) subcommand() string {
 	return strings.TrimSpace(program + " " + listed)
 }
 
+// commandGroup returns the sub-command that is about the server and has others, with its program; empty if the output
+// lists none.
+func (s *saying) commandGroup() string {
+	for _, l := range s.lines {
+		if found := groupCommand().FindStringSubmatch(l.text); found != nil && l.help {
+			return strings.TrimSpace(programOf(s.usage) + " " + found[1])
+		}
+	}
+	return ""
+}
+
+// groupCommand matches a sub-command in a list, such as "mcp  Manage the MCP server".
+var groupCommand = expression(`^(mcp|server)\s{2,}\S`)
+
 // starts reports whether a command line begins with a program or with what runs programs; a program that is not known
 // may be any.
 func starts(line, program string) bool {
@@ -518,6 +532,9 @@ func (s *saying) advice(head int, c *Cause) []string {
 	case s.usage != "" && slices.Contains([]Kind{Subcommand, Argument, Variable}, c.Kind):
 		switch {
 		case c.Kind != Subcommand || len(c.Fixes)+len(fixes) > 0:
+		case s.commandGroup() != "":
+			fixes = []string{"see whether one of its sub-commands starts an MCP server, or it is no MCP server: " +
+				s.commandGroup() + " --help"}
 		case slices.ContainsFunc(s.all, commandsHeading().MatchString):
 			fixes = []string{"see on its page what to start: none of the sub-commands that it prints sounds like a " +
 				"server's, and it may be no MCP server"}

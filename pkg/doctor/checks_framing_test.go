@@ -83,6 +83,7 @@ func TestFraming(t *testing.T) {
 		{args: "inline-suffix", want: "stdout-inline-suffix", words: "INFO done", phase: servers.PhaseStart},
 		{args: "two-on-line", want: "stdout-inline-suffix", words: "two messages on one line"},
 		{args: "no-newline", want: "stdout-no-newline", words: "the answer to initialize"},
+		{args: "full-screen", want: "stdout-partial-text" + " " + "stdout-ansi", words: "draws on the whole screen", phase: servers.PhaseStart, mute: true},
 		{args: "tty-prompt", want: "stdout-partial-text", culprit: "npx", words: "Ok to proceed? (y)", phase: servers.PhaseStart, mute: true},
 		{args: "crlf", want: "stdout-crlf", words: "CR LF"},
 		{args: "cr-only", want: "stdout-cr-only", words: "no LF"},

@@ -274,6 +274,7 @@ func processShapes() []shape {
 		{mode: "exit-code-on-close", code: 1},
 		{mode: "log-on-close", stderr: "flood line 1000 of 1000\n"},
 		{mode: "tty-prompt", start: promptText, end: promptText},
+		{mode: "full-screen", start: screenText, end: screenText},
 		{mode: "http-mode", start: httpText + "\n", end: httpText + "\n"},
 	}
 }

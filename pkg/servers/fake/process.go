@@ -15,6 +15,7 @@ const (
 	missingVariable = "Error: MQTT_URL environment variable is required"
 	usageText       = "Usage: fake-mcp <command> [options]\n\nCommands:\n  start   start the server\n"
 	httpText        = "fake MCP server listening on http://localhost:3000/mcp"
+	screenText      = "\x1b[?1049h\x1b[1;1HMenu\x1b[2;1Hq: quit"
 	promptText      = "Need to install the following packages:\nfake-mcp@1.0.0\nOk to proceed? (y) "
 )
 
@@ -153,6 +154,9 @@ func startModes() []mode {
 		{"slow-start", "reads nothing for --wait, or until the file --gate exists", scopeAll, start(slowStart)},
 		{"tty-prompt", "asks on stdout whether to go on, without a newline, and waits", scopeAll, both(
 			start(func(s *server) { s.write([]byte(promptText)) }), intercept(ignore),
+		)},
+		{"full-screen", "draws on the whole screen of a terminal, and waits", scopeAll, both(
+			start(func(s *server) { s.write([]byte(screenText)) }), intercept(ignore),
 		)},
 		{"http-mode", "says that it listens on HTTP, and never answers", scopeAll, both(
 			start(func(s *server) { s.print(httpText) }), intercept(ignore),

@@ -224,8 +224,11 @@ func askPartial(e *evidence.Evidence) []check.Finding {
 		p.First = p.last
 		f := check.At(p.where(), "%s", itself(p))
 		f.Where.MS = 0 // it was seen when the waiting ended, not when it came
-		if p.Who.Rule == "npx-prompt" {
+		switch c := e.Cause(); {
+		case p.Who.Rule == "npx-prompt":
 			f.Culprit, f.Fix = &p.Who.Culprit, []string{"from outside: " + p.Who.Outside}
+		case c != nil && cause.Asks(string(p.First.Text)) == cause.FullScreen:
+			f.Title, f.Fix = "server does not answer initialize: "+c.What, c.Fixes
 		}
 		return []check.Finding{f}
 	}
