@@ -289,6 +289,9 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	if c := s.lacksVariables(head, line, following, o.Environ); c != nil {
 		return c
 	}
+	if c := s.engine(o, head); c != nil && unreadable().MatchString(line) {
+		return c
+	}
 	c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line), s.applied(sentenceRules, line, line, o))
 	if c != nil && c.Kind != Backend { // another line may say why it cannot be reached
 		return c
@@ -475,6 +478,10 @@ func (s *saying) engine(o Output, head int) *Cause {
 		Fixes: []string{nodeFix(o.Engines, o.Node)},
 	}
 }
+
+// unreadable matches an error about the code of a program, not about JSON that it reads.
+var unreadable = expression(`^SyntaxError: (?:Cannot use|Invalid |Unexpected (?:identifier|reserved|strict|token '[^']+'$)|` +
+	`missing |await )`)
 
 // nodeFix says which Node to use: wanted is a version or a range such as "^20.19.0 || >=22".
 func nodeFix(wanted, node string) string {

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -239,6 +240,17 @@ func TestLibrary(t *testing.T) {
 	c := Of(Output{Stderr: stack("@shop/app")})
 	if want := "see which value of args or env the server gives to @shop/app: it may be missing"; c.Fixes[0] != want {
 		t.Errorf("fixes %q, want %s", c.Fixes, want)
+	}
+}
+
+// TestHelpIsNoAdvice: a help text says what its program is for, which is nothing to do, and what else may be set.
+func TestHelpIsNoAdvice(t *testing.T) {
+	c := Of(Output{Stderr: []string{
+		"Usage: shop --url <url> [options]", "Create and run MCP servers", "Or set SHOP_URL and SHOP_KEY.",
+	}})
+	want := []string{"the server says: Or set SHOP_URL and SHOP_KEY.", "its usage: shop --url <url> [options]"}
+	if c == nil || c.Kind != Argument || !slices.Equal(c.Fixes, want) {
+		t.Errorf("got %+v, want fixes %q", c, want)
 	}
 }
 

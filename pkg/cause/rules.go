@@ -494,6 +494,9 @@ var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|ru
 	`[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S|` +
 	`\x60(?:npx (?:-y )?)?[\w@./-]+ (?:configure|setup|init|login|auth)\b`)
 
+// orders matches a line of advice that is no description of a program: "Create and run MCP servers" is one.
+var orders = expression(`(?i)^(?:please|you (?:can|must|need)|or\b|to )|(?i:\b(?:set|export)) [A-Z][A-Z0-9]*_|[\x60'"]\w`)
+
 // otherWay matches a line about a missing variable that names a command or a login in its place.
 var otherWay = expression(`(?i)\brun:? [\x60'"]?\w|\b(?:log|sign)[ -]?in\b|\bauthenticate\b`)
 
@@ -518,7 +521,11 @@ func (s *saying) advice(head int, c *Cause) []string {
 	}
 	for i := head + 1; i < min(len(s.lines), head+following) && len(fixes) < most; i++ {
 		l := s.lines[i]
-		if !l.help && l.text != "" && advises().MatchString(l.text) && !genericError().MatchString(l.text) {
+		describes := c.Line != "" && c.Line == s.usage && !orders().MatchString(l.text) // what the program is for
+		if l.help || l.text == "" || describes || genericError().MatchString(l.text) {
+			continue
+		}
+		if advises().MatchString(l.text) {
 			text := s.sentence(i)
 			add(text)
 			if i+1 < len(s.lines) && strings.HasSuffix(text, s.lines[i+1].text) {

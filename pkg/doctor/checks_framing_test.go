@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -574,5 +575,21 @@ func TestVerdicts(t *testing.T) {
 		if class.Harmless() && class != servers.ClassCRLF && len(fails) > 0 {
 			t.Errorf("%s is harmless, and still breaks %q", class, fails)
 		}
+	}
+}
+
+// TestTextOfNoServer: of a program that ends well, what it prints is worth a warning.
+func TestTextOfNoServer(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no cat")
+	}
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "guide.txt"), strings.Repeat("a line of a guide\n", 100), 0o644)
+	server := config.AdHoc([]string{"cat", filepath.Join(dir, "guide.txt")}, "", nil)
+	fleet := Examine(context.Background(), nil, []*config.Server{server}, shortOptions())
+	report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
+	found := findingsOf(t, report, "stdout-pollution")
+	if len(found) != 1 || found[0].Severity != check.Warning {
+		t.Errorf("found %s", say(report))
 	}
 }

@@ -14,9 +14,15 @@ import (
 // Explained returns why a server failed to start; nil if nothing shows it. c is the cause that its output shows, nil if
 // there is none: then its command line is looked at, npm's log where npx started it, the log that it keeps in its npm
 // package, and its code. A cause that is only the server's own line gets a fix from the code; any other is returned as
-// it is, but that a container may lack a variable. began is when the process started.
+// it is, but that a container may lack a variable, and an npm package its program, or have another one. began is when
+// the process started.
 func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
-	c = inContainer(c, launch)
+	return withOtherProgram(f.explained(c, launch, began), launch)
+}
+
+// explained is Explained without a look at the package's other programs.
+func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
+	c = inPackage(inContainer(c, launch), launch)
 	if c != nil && c.Kind != cause.Said && !missesVariables(c) {
 		return c
 	}

@@ -212,6 +212,30 @@ func TestInstallExplains(t *testing.T) {
 	}
 }
 
+// TestPackageLacksItsProgram has packages that were published without what their bin names.
+func TestPackageLacksItsProgram(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "node_modules", "@acme", "shop")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeCode(t, filepath.Join(folder, "package.json"),
+		`{"name": "@acme/shop", "bin": {"@acme/shop": "dist/cli.js", "stock": "package.json"}}`)
+	launch := &config.Resolved{
+		Command: "npx", Args: []string{"-y", "@acme/shop"}, Cwd: filepath.Join(folder, "..", "..", ".."),
+	}
+	for line, want := range map[string]string{
+		"sh: 1: shop: not found":  "the package is broken: it lacks its program, dist/cli.js",
+		"sh: 1: stock: not found": "stock is not installed",
+		"sh: 1: uv: not found":    "uv is not installed",
+	} {
+		failure := &Failure{Ending: EndingExited, How: "exit status 127", StderrTail: []string{line}}
+		got := failure.Explained(cause.Of(failure.Output()), launch, time.Time{})
+		if got == nil || got.What != want || len(got.Fixes) == 0 {
+			t.Errorf("%s: %+v, want %q", line, got, want)
+		}
+	}
+}
+
 // TestScriptStartedByALink has servers that do nothing, since the link in node_modules/.bin is not their own path.
 func TestScriptStartedByALink(t *testing.T) {
 	for text, want := range map[string]bool{

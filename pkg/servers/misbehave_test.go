@@ -75,6 +75,7 @@ func misbehaviours() map[string]behaviour {
 		"pages-stop":       {open: EndingUnfinished, text: "did not end its list", limit: brief},
 		"utf16":            {open: EndingSilent, seen: "text", limit: brief},
 		"tty-prompt":       {open: EndingSilent, seen: "text", limit: brief},
+		"full-screen":      {open: EndingSilent, seen: "text", limit: brief},
 		"http-mode":        {open: EndingSilent, seen: "text", limit: brief},
 		"echo-back":        {open: EndingSilent, limit: brief},
 

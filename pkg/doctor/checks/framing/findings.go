@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
@@ -141,8 +142,8 @@ func (p *Pile) finding(e *evidence.Evidence) check.Finding {
 		Where: p.where(), Evidence: itself(p), Notes: p.notes(),
 		Culprit: &culprit, Breaks: breaks(p.First.Class), Fix: fixes(e, p.Who),
 	}
-	if p.dying {
-		f.Severity = check.Warning // why it dies is worse
+	if c := e.Cause(); p.dying || c != nil && c.Kind == cause.Idle {
+		f.Severity = check.Warning // why it dies, or that it is no server, is worse
 	}
 	return f
 }

@@ -3,16 +3,10 @@ package launch
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"path"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"toolx/pkg/cause"
-	"toolx/pkg/cmdline"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
@@ -63,40 +57,11 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	}
 	f := check.At(where, "%s", ended)
 	f.Title, f.Fix, f.Variables = check.Masked(c.What), words.Texts(c.Fixes, check.Masked), c.Variables
-	if other := otherProgram(e); other != "" && (c.Kind == cause.Subcommand || c.Kind == cause.Argument) {
-		fix := "its package has another program, which may be the server: " + other
-		if strings.Contains(cmdline.BaseName(e.Launch.Command), "mcp") {
-			f.Fix = append(f.Fix, fix)
-		} else {
-			f.Fix = append([]string{fix}, f.Fix...)
-		}
-	}
 	if failure != nil && len(failure.Stderr)+len(failure.Stdout) > 1 {
 		f.Notes = evidence.LastWords(failure)
 	}
 	return f
 }
-
-// otherProgram returns the program of the server's package that is an MCP server by its name; empty if there is none,
-// or if it is the one that was started.
-func otherProgram(e *evidence.Evidence) string {
-	found, _ := e.NodePackage()
-	for _, name := range slices.Sorted(maps.Keys(found.Programs)) {
-		file := cmdline.RealPath(found.Programs[name], found.Folder)
-		name = path.Base(name) // npm leaves a scope out
-		runs := name == cmdline.BaseName(e.Launch.Command) || slices.Contains(e.Launch.Args, name) || file == e.Script()
-		if !runs && strings.Contains(name, "mcp") && !helper().MatchString(name) {
-			return "npx -y --package=" + found.Name + " " + name
-		}
-	}
-	return ""
-}
-
-// helper matches the names of programs that stand beside a server: they set it up, or look into it.
-var helper = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[-_.])(?:doctor|(?:un)?install(?:er)?|setup|init|config(?:ure)?|cli|client|login|` +
-		`auth|inspect(?:or)?|build|update|upgrade|migrate|test|debug|hooks?)(?:$|[-_.])`)
-})
 
 // endOf says in a few words how the server failed.
 func endOf(e *evidence.Evidence) (how string, failure *servers.Failure) {

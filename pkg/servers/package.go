@@ -1,0 +1,84 @@
+package servers
+
+import (
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"toolx/pkg/cause"
+	"toolx/pkg/cmdline"
+	"toolx/pkg/config"
+)
+
+// inPackage returns the cause of a failed start as the npm package completes it that a launcher runs: a shell that does
+// not find the package's own program says no more than for any other. c is what the output shows, nil for nothing; it
+// is returned as it is otherwise.
+func inPackage(c *cause.Cause, launch *config.Resolved) *cause.Cause {
+	launcher, ok := cmdline.ParseLauncher(cmdline.Unwrapped(launch.Command, launch.Args))
+	if !ok || c == nil || c.Kind != cause.Program {
+		return c
+	}
+	found, _ := launcher.Installed(launch.Cwd, launch.Env)
+	for name, file := range found.Programs {
+		name = path.Base(name) // npm leaves a scope out
+		if c.What == name+" is not installed" && cmdline.RealPath(file, found.Folder) == "" {
+			return &cause.Cause{
+				Kind: cause.Package, What: "the package is broken: it lacks its program, " + file, Line: c.Line,
+				Fixes: []string{
+					"use another version of the package: this one was published without that file",
+					"tell the package's author",
+				},
+			}
+		}
+	}
+	return c
+}
+
+// withOtherProgram adds a fix to the cause of a program that may be no server as it is started: its npm package has
+// another one.
+func withOtherProgram(c *cause.Cause, launch *config.Resolved) *cause.Cause {
+	kinds := []cause.Kind{cause.Subcommand, cause.Argument}
+	if c == nil || !slices.Contains(kinds, c.Kind) && !slices.Contains(c.Fixes, cause.NoServerFix) {
+		return c
+	}
+	other := otherProgram(launch)
+	if other == "" {
+		return c
+	}
+	completed := *c
+	fix := []string{"its package has another program, which may be the server: " + other}
+	if strings.Contains(cmdline.BaseName(launch.Command), "mcp") {
+		completed.Fixes = slices.Concat(c.Fixes, fix)
+	} else {
+		completed.Fixes = slices.Concat(fix, c.Fixes)
+	}
+	return &completed
+}
+
+// otherProgram returns the program of the server's package that is an MCP server by its name; empty if there is none,
+// or if it is the one that was started.
+func otherProgram(launch *config.Resolved) string {
+	script := cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env)
+	if script == "" {
+		return ""
+	}
+	found, _ := cmdline.PackageAbove(script)
+	for _, name := range slices.Sorted(maps.Keys(found.Programs)) {
+		file := cmdline.RealPath(found.Programs[name], found.Folder)
+		name = path.Base(name) // npm leaves a scope out
+		runs := name == cmdline.BaseName(launch.Command) || slices.Contains(launch.Args, name) || file == script
+		if !runs && strings.Contains(name, "mcp") && !helper().MatchString(name) {
+			return "npx -y --package=" + found.Name + " " + name
+		}
+	}
+	return ""
+}
+
+// helper matches the names of programs that stand beside a server: they set it up, or look into it.
+var helper = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[-_.])(?:doctor|(?:un)?install(?:er)?|setup|init|config(?:ure)?|cli|client|login|` +
+		`auth|inspect(?:or)?|build|update|upgrade|migrate|test|debug|hooks?)(?:$|[-_.])`)
+})
