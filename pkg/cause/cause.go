@@ -505,4 +505,4 @@ func nodeFix(wanted, node string) string {
 }
 
 // leastVersion matches the first version of a range.
-var leastVersion = expression(`\d[\d.]*`)
+var leastVersion = expression(`\d+(?:\.\d+)*`)

@@ -163,6 +163,22 @@ func (s Source) Unset(environ []string) []string {
 	return unset
 }
 
+// LogSwitch returns a variable that the code reads, that has no value in environ, and that makes it log by its name;
+// empty if there is none.
+func (s Source) LogSwitch(environ []string) string {
+	for _, name := range s.Variables {
+		if value, _ := Variable(environ, name); value == "" && isLogSwitch().MatchString(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// isLogSwitch matches names of variables with which programs log more.
+var isLogSwitch = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|_)(?:DEBUG|VERBOSE|LOG_?LEVEL|LOGGING|ENABLE_LOGS?|DEBUG_LOGS?)$`)
+})
+
 // isSetting matches names of variables that a server may not run without.
 var isSetting = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:KEY|TOKEN|SECRET|PASSWORD|PASS|PAT|URL|URI|HOST|ID|USER|USERNAME|EMAIL|DSN|` +

@@ -181,6 +181,7 @@ func (n *nodeCode) ofEnded(how string) *cause.Cause {
 	if c := n.ofLink(); well && c != nil {
 		return c
 	}
+	logs := n.LogSwitch(n.launch.Env)
 	switch {
 	case len(n.unset) > 0:
 		return byCode(n.readsUnset(), addUnset(n.unset), "in the server: write on stderr why it ends")
@@ -191,6 +192,10 @@ func (n *nodeCode) ofEnded(how string) *cause.Cause {
 		return byCode("it prints nothing and ends without an error, as a program that is no server",
 			cause.NoServerFix,
 			"in the server: write on stderr why it ends; if it should not, keep reading stdin until it is closed")
+	case logs != "":
+		return byCode("it prints nothing, and may log only where "+logs+" is set, which its code reads",
+			"add "+logs+" to env of this server, such as true or debug, and start it again to see why it ends",
+			"in the server: write on stderr why it ends")
 	}
 	return nil
 }

@@ -35,7 +35,12 @@ func TestCodeExplains(t *testing.T) {
 			want: "SHOP_API_KEY, which its code reads, is not set",
 		},
 		{code: `process.env.SHOP_API_KEY`, env: []string{"SHOP_API_KEY=x"}, how: exit1},
-		{code: `process.env.NODE_ENV + process.env.DEBUG`, how: exit1},
+		{code: `process.env.NODE_ENV`, how: exit1},
+		{
+			code: `process.env.NODE_ENV + process.env.ENABLE_LOGGING`, how: exit1,
+			want: "may log only where ENABLE_LOGGING is set, which its code reads",
+		},
+		{code: `process.env.SHOP_DEBUG`, env: []string{"SHOP_DEBUG=1"}, how: exit1},
 		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`, how: exit1},
 		{code: `process.env.NODE_ENV`, how: exit0, want: "ends without an error, as a program that is no server"},
 		{
