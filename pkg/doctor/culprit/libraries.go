@@ -20,7 +20,10 @@ func of(language string, list []rule) []rule {
 	return list
 }
 
-const nodeLevels = `(error|warn|info|http|verbose|debug|silly)`
+const (
+	nodeLevels = `(error|warn|info|http|verbose|debug|silly)`
+	pinoLevels = `(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)`
+)
 
 // nodeRules are those of libraries of npm.
 var nodeRules = []rule{
@@ -50,6 +53,12 @@ var nodeRules = []rule{
 		pattern:  `^\{"name":"elastic-otel-node"`,
 	},
 	{
+		id: "elastic-apm", name: "Elastic's APM agent (elastic-apm-node)", confidence: Certain,
+		inServer: "do not load elastic-apm-node on stdio, or give its start() a logger that writes to stderr",
+		outside:  "add ELASTIC_APM_LOG_LEVEL=off to this server's env",
+		pattern:  `^\{"log\.level":.*"elastic-apm-node"`,
+	},
+	{
 		id: "otel-diag", name: "OpenTelemetry's diagnostic logger (npm)", confidence: Certain,
 		inServer: "diag.setLogger with a logger that writes to stderr, instead of DiagConsoleLogger",
 		outside:  "add OTEL_LOG_LEVEL=none to this server's env",
@@ -72,8 +81,8 @@ var nodeRules = []rule{
 	{
 		id: "pino-pretty", name: "pino-pretty (npm)", confidence: Likely,
 		inServer: "transport: { target: 'pino-pretty', options: { destination: 2 } }",
-		pattern: `^\[(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(\.\d{3})?( [+-]\d{4})?\] ` +
-			`(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)( \([^)]*\))?: `,
+		pattern: `^\[(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d{3}( [+-]\d{4})?\] ` + pinoLevels + `( \([^)]*\))?: |` +
+			`^\[(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d( [+-]\d{4})?\] ` + pinoLevels + ` \([^)]*\): `,
 		beside: `^ {4}\S`,
 	},
 	{
@@ -127,6 +136,58 @@ var nodeRules = []rule{
 		id: "fastmcp-node", name: "fastmcp (npm)", confidence: Certain,
 		inServer: "new FastMCP({ logger }) with a logger that writes to stderr",
 		pattern:  `^\[FastMCP (debug|info|log|warning|error)\]`,
+	},
+	{
+		id: "morgan", name: "morgan (npm)", confidence: Certain, inServer: "morgan(format, { stream: process.stderr })",
+		pattern: `^\S+ - \S+ \[\d\d/\w{3}/\d{4}:[\d:]+ [+-]\d{4}\] "[A-Z]+ \S+ HTTP/\d|` +
+			`^(\S+ - )?[A-Z]+ /\S*( HTTP/[\d.]+)? (\d{3}|-) (\d+\.\d+ ms - |\d+ - \d+\.\d+ ms)`,
+	},
+	{
+		id: "koa-logger", name: "koa-logger (npm)", confidence: Certain,
+		inServer: "logger((text) => console.error(text))",
+		pattern:  `^\s*(<--|-->|xxx|-x-) [A-Z]+ /`,
+	},
+	{
+		id: "slack-logger", name: "Slack's logger (@slack/logger)", confidence: Likely,
+		inServer: "give WebClient or App a logger that writes to stderr",
+		pattern:  `^\[(DEBUG|INFO|WARN|ERROR)\]  (web-api|bolt|socket-mode|[\w-]+:[A-Z])\S* `,
+	},
+	{
+		id: "bundler", name: "a bundler that runs before the server (tsup, webpack, Vite)", confidence: Certain,
+		inServer: "start the built file, such as node dist/index.js, and build it beforehand",
+		pattern: `^(CLI|ESM|CJS|DTS) (Building entry|Using|tsup v|Target:|Build start|⚡)|` +
+			`^asset \S+ [\d.]+ \w+ \[|^webpack \d[\d.]* compiled|^\s*VITE v\d|^\s+➜  (Local|Network): `,
+	},
+	{
+		id: "i18next", name: "i18next (npm)", confidence: Certain,
+		inServer: "i18next.init({ debug: false }), or use a logger plugin that writes to stderr",
+		pattern:  `^i18next: `,
+	},
+	{
+		id: "langchain", name: "LangChain's verbose mode (npm)", confidence: Certain,
+		inServer: "verbose: false in models, chains and agents, or a callback handler that writes to stderr",
+		outside:  "take LANGCHAIN_VERBOSE out of this server's env",
+		pattern:  `^\[(llm|chain|tool|retriever|agent)/\w+\] \[`,
+	},
+	{
+		id: "electron-log", name: "electron-log (npm)", confidence: Likely,
+		inServer: "log.transports.console.writeFn = ({ message }) => console.error(...message.data)",
+		pattern:  `^\d\d:\d\d:\d\d\.\d{3} (\([^)]*\) +)?› `,
+	},
+	{
+		id: "moleculer", name: "Moleculer's logger (npm)", confidence: Certain,
+		inServer: "new ServiceBroker({ logger: false }), or a logger that writes to stderr",
+		pattern:  `^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ` + pinoLevels + ` +\S+/[A-Z$][\w-]*: `,
+	},
+	{
+		id: "tracer", name: "tracer (npm)", confidence: Likely,
+		inServer: "tracer.console({ transport: (data) => console.error(data.output) })",
+		pattern:  `^\S+ <(log|trace|debug|info|warn|error|fatal)> \S+:\d+ \(`,
+	},
+	{
+		id: "listr2", name: "listr2 (npm), or a print with a symbol", confidence: Generic, known: true,
+		inServer: "new Listr(tasks, { renderer: 'silent' }); else console.error",
+		pattern:  `^❯ \S`,
 	},
 	{
 		id: "prisma", name: "Prisma's log (npm)", confidence: Certain,

@@ -36,7 +36,7 @@ const (
 	boxBorder = `^\s*(\+[-=+]{7,}|[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝]{8,})`
 	anyBorder = `^\s*[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝+=*#-]{8,}`
 	fastMCP   = `(?i)fastmcp|gofastmcp|deploy free`
-	jsonLevel = `("(level|severity|lvl|levelname|@l)"\s*:|"type"\s*:\s*"(debug|info|warn|error)")`
+	jsonLevel = `("(level|log\.level|severity|lvl|levelname|@l)"\s*:|"type"\s*:\s*"(debug|info|warn|error)")`
 	// shutdownWords are in what servers print when they end.
 	shutdownWords = `(?i)\bSIG(TERM|INT|HUP)\b|\bshut(ting)?[ -]?down\b|\b(stopp|exit|terminat|clos)(ing|ed)\b`
 	jsonText      = `"(msg|message|event|@m)"\s*:`
