@@ -19,15 +19,17 @@ func (s *saying) sentence(at int) string {
 			}
 		}
 	}
-	if said := beforeList().FindStringSubmatch(text); said != nil {
+	next := at + 1
+	if said := beforeList().FindStringSubmatch(text); said != nil && next < len(s.lines) &&
+		listItem().MatchString(s.lines[next].text) {
 		return said[1]
 	}
 	heading := strings.HasSuffix(text, ":") || errorHeading().MatchString(text)
-	if next := at + 1; heading && next < len(s.lines) && !s.lines[next].help &&
+	if heading && next < len(s.lines) && !s.lines[next].help &&
 		!runtimeLine().MatchString(s.lines[next].text) && !causedBy().MatchString(s.lines[next].text) {
 		text = strings.TrimRight(text, ":.") + ": " + s.lines[next].text
 	}
-	if next := at + 1; next < len(s.lines) && yamlPlace().MatchString(s.lines[next].text) {
+	if next < len(s.lines) && yamlPlace().MatchString(s.lines[next].text) {
 		text += " " + s.lines[next].text
 	}
 	root := s.root(at)
@@ -42,9 +44,12 @@ func (s *saying) sentence(at int) string {
 	return strings.TrimSuffix(text, ":") + ": " + root
 }
 
-// beforeList matches a sentence before one that asks to do something of the list below: the first says what is wrong.
+// beforeList matches a sentence before one that asks to do something of a list below: the first says what is wrong.
 var beforeList = expression(`^(.*\S{3}[.!]) (?i:please|(?:please |you (?:can|must|need to) |)` +
 	`(?:either|set|provide|use|configure|choose|specify|add|run)\b[^.!]*):$`)
+
+// listItem matches a line of a list.
+var listItem = expression(`^(?:\d+[.)]|[-*•]) `)
 
 // yamlPlace matches the place of an error of a YAML file, as PyYAML prints it below.
 var yamlPlace = expression(`^in ".*", line \d+`)
