@@ -100,6 +100,16 @@ var nodeRules = []rule{
 		pattern:  `^` + nodeLevels + `: +\S|^\{"level":"` + nodeLevels + `","message":`,
 	},
 	{
+		id: "winston", name: "winston's prettyPrint (npm), or a print of such an object", confidence: Likely,
+		inServer: "winston: " + winstonStderr + "; else console.error",
+		pattern:  `^\{ message: '.*', level: '(\\x1B\[\d+m)?` + nodeLevels,
+	},
+	{
+		id: "fancy-log", name: "fancy-log (npm), or a print with the time", confidence: Generic, known: true,
+		inServer: "fancy-log: log.error instead of log; else console.error instead of console.log",
+		pattern:  `^\[\d\d:\d\d:\d\d\] \S`,
+	},
+	{
 		id: "log4js", name: "log4js (npm)", confidence: Certain,
 		inServer: "log4js.configure({ appenders: { err: { type: 'stderr' } }, " +
 			"categories: { default: { appenders: ['err'], level: 'info' } } })",

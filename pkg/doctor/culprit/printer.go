@@ -30,7 +30,7 @@ var runtimes = []programKind{
 		Printer: Printer{
 			Name: "node", print: "console.log",
 			inServer: "console.error instead of console.log, .info and .debug (for all modules: a first import that " +
-				"sets the three to console.error)",
+				"sets the three to console.error); process.stderr instead of process.stdout",
 		},
 		programs:   "node nodejs npx npm pnpm pnpx yarn bun bunx deno tsx ts-node nodemon",
 		extensions: ".js .mjs .cjs .ts .mts .cts",
