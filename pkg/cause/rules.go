@@ -494,7 +494,8 @@ var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|ru
 	`[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S|` +
 	`\x60(?:npx (?:-y )?)?[\w@./-]+ (?:configure|setup|init|login|auth)\b`)
 
-// orders matches a line of advice that is no description of a program: "Create and run MCP servers" is one.
+// orders matches a line of advice that tells somebody to do something: "Create and run MCP servers" only describes a
+// program.
 var orders = expression(`(?i)^(?:please|you (?:can|must|need)|or\b|to )|(?i:\b(?:set|export)) [A-Z][A-Z0-9]*_|[\x60'"]\w`)
 
 // otherWay matches a line about a missing variable that names a command or a login in its place.
@@ -540,7 +541,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 		switch {
 		case c.Kind != Subcommand || len(c.Fixes)+len(fixes) > 0:
 		case s.commandGroup() != "":
-			fixes = []string{"see whether one of its sub-commands starts an MCP server, or it is no MCP server: " +
+			fixes = []string{"see whether one of its sub-commands starts the server (it may be no MCP server): " +
 				s.commandGroup() + " --help"}
 		case slices.ContainsFunc(s.all, commandsHeading().MatchString):
 			fixes = []string{"see on its page what to start: none of the sub-commands that it prints sounds like a " +

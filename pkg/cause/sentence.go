@@ -19,18 +19,11 @@ func (s *saying) sentence(at int) string {
 			}
 		}
 	}
-	next := at + 1
-	if said := beforeList().FindStringSubmatch(text); said != nil && next < len(s.lines) &&
-		listItem().MatchString(s.lines[next].text) {
-		return said[1]
-	}
-	heading := strings.HasSuffix(text, ":") || errorHeading().MatchString(text)
-	if heading && next < len(s.lines) && !s.lines[next].help &&
-		!runtimeLine().MatchString(s.lines[next].text) && !causedBy().MatchString(s.lines[next].text) {
-		text = strings.TrimRight(text, ":.") + ": " + s.lines[next].text
-	}
-	if next < len(s.lines) && yamlPlace().MatchString(s.lines[next].text) {
-		text += " " + s.lines[next].text
+	if next := at + 1; next < len(s.lines) {
+		if said := beforeList().FindStringSubmatch(text); said != nil && listItem().MatchString(s.lines[next].text) {
+			return said[1]
+		}
+		text = withNext(text, s.lines[next])
 	}
 	root := s.root(at)
 	_, message, found := strings.Cut(root, ": ")
@@ -42,6 +35,19 @@ func (s *saying) sentence(at int) string {
 		text = words.Shorten(text, max(short, long-len(root)))
 	}
 	return strings.TrimSuffix(text, ":") + ": " + root
+}
+
+// withNext returns what a line says with the one below it, if the first is only a heading or the second the place of an
+// error in a YAML file.
+func withNext(text string, next line) string {
+	heading := strings.HasSuffix(text, ":") || errorHeading().MatchString(text)
+	if heading && !next.help && !runtimeLine().MatchString(next.text) && !causedBy().MatchString(next.text) {
+		text = strings.TrimRight(text, ":.") + ": " + next.text
+	}
+	if yamlPlace().MatchString(next.text) {
+		text += " " + next.text
+	}
+	return text
 }
 
 // beforeList matches a sentence before one that asks to do something of a list below: the first says what is wrong.

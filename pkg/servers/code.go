@@ -193,7 +193,7 @@ func (n *nodeCode) ofEnded(how string) *cause.Cause {
 			cause.NoServerFix,
 			"in the server: write on stderr why it ends; if it should not, keep reading stdin until it is closed")
 	case logs != "":
-		return byCode("it prints nothing, and may log only where "+logs+" is set, which its code reads",
+		return byCode("it prints nothing; its code reads "+logs+", which may make it log",
 			"add "+logs+" to env of this server, such as true or debug, and start it again to see why it ends",
 			"in the server: write on stderr why it ends")
 	}

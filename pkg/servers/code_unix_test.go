@@ -38,7 +38,7 @@ func TestCodeExplains(t *testing.T) {
 		{code: `process.env.NODE_ENV`, how: exit1},
 		{
 			code: `process.env.NODE_ENV + process.env.ENABLE_LOGGING`, how: exit1,
-			want: "may log only where ENABLE_LOGGING is set, which its code reads",
+			want: "its code reads ENABLE_LOGGING, which may make it log",
 		},
 		{code: `process.env.SHOP_DEBUG`, env: []string{"SHOP_DEBUG=1"}, how: exit1},
 		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`, how: exit1},

@@ -47,19 +47,10 @@ func (e *Evidence) NodePackage() (found cmdline.NodePackage, ok bool) {
 	if l, is := e.Launcher(); is {
 		return l.Installed(launch.Cwd, launch.Env)
 	}
-	if script := e.Script(); script != "" {
+	if script := cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env); script != "" {
 		return cmdline.PackageAbove(script)
 	}
 	return cmdline.NodePackage{}, false
-}
-
-// Script returns the file of the server that node runs; empty for other servers, and if it is not found.
-func (e *Evidence) Script() string {
-	launch := e.Local()
-	if launch == nil {
-		return ""
-	}
-	return cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env)
 }
 
 // Launcher returns the package runner that starts the server; ok is false if none does.
