@@ -431,6 +431,11 @@ var (
 		`http (?:mode|transport)|endpoints?|local:|mcp:)(?:\b|\s).{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\b(?:port:? *|on :)(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
+	// endpoint matches the address of an MCP server, as its path says in any language, and connects matches the words
+	// and the settings ("sse: http://…") of those that speak to one.
+	endpoint = expression(`https?://` + localHost + `(?::\d{1,5})?(?:/[\w-]+)*/(?:mcp|sse)\b`)
+	connects = expression(`(?i)\b(?:connect\w*|proxy\w*|forward\w*|bridg\w*|fetch\w*|upstream|remote|` +
+		`request\w*|error|failed|example|use|usage|set)\b|^\W*(?-i:[a-z]\w*): `)
 	// speaksHTTP, speaksOther and otherProgram match words of those that listen at a port: of HTTP, another protocol,
 	// and another program. A line with the name of another program is HTTP's only where mcpServer matches it: an MCP
 	// server may be named after a database.
@@ -453,6 +458,8 @@ func Listens(text string) string {
 	}
 	found := listening().FindStringSubmatch(text)
 	switch {
+	case found == nil && !connects().MatchString(text):
+		return endpoint().FindString(text)
 	case found == nil:
 		return ""
 	case found[1] != "":

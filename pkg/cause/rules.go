@@ -509,7 +509,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 	add := func(text string) {
 		short := words.Shorten(text, 200)
 		known := slices.ContainsFunc(fixes, func(fix string) bool { return strings.Contains(fix, short) })
-		if !known && text != c.Line {
+		if !known && text != c.Line && strings.Contains(text, " ") { // one word is the rest of a sentence
 			fixes = append(fixes, "the server says: "+short)
 		}
 	}

@@ -461,6 +461,10 @@ func TestSeenProcesses(t *testing.T) {
 	child := func(in, out bool, command ...string) evidence.Process {
 		return evidence.Process{PID: 2, Parent: 1, Command: command, Stdin: in, Stdout: out}
 	}
+	native := filepath.Join(t.TempDir(), "some-mcp.exe") // packed, so that it does not say what it is written in
+	if err := os.WriteFile(native, []byte("\x7fELFUPX!"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		tree []evidence.Process
 		text string
@@ -474,6 +478,8 @@ func TestSeenProcesses(t *testing.T) {
 		{[]evidence.Process{shim, child(false, true, "python3", "x.py")}, "INFO:root:hi", "python-logging", "sys.stderr"},
 		{[]evidence.Process{shim, child(false, true, "python3", "x.py")}, "hello", culprit.RuleRuntime, "console.error"},
 		{[]evidence.Process{shim, child(false, false, "python3", "x.py")}, "INFO:root:hi", culprit.RuleRuntime, "console.error"},
+		{[]evidence.Process{shim, child(true, true, native)}, "hello", culprit.RuleRuntime, "not a message"},
+		{[]evidence.Process{shim, child(false, true, native)}, "hello", culprit.RuleRuntime, "console.error"},
 	} {
 		e := &evidence.Evidence{
 			Server: config.AdHoc([]string{"npx", "some-mcp"}, "", nil),

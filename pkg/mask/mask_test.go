@@ -100,6 +100,8 @@ func TestText(t *testing.T) {
 		{"flags of a help text", "  --api-key      Notion API key\n  --token string  for Slack", "  --api-key      Notion API key\n  --token string  for Slack"},
 		{"usage", "usage: x [--token TOKEN] [--api-key=YOUR_API_KEY] --secret=<secret>", "usage: x [--token TOKEN] [--api-key=YOUR_API_KEY] --secret=<secret>"},
 		{"what is said of a secret", "DISCORD_TOKEN: missing\nAPI key: set\ncredentials: not found", "DISCORD_TOKEN: missing\nAPI key: set\ncredentials: not found"},
+		{"how a key begins", "API_KEY: API_KEY must start with 'SG.'", "API_KEY: API_KEY must start with 'SG.'"},
+		{"a key after its name", "API_KEY: API_KEY is hunter2hunter2", "API_KEY: ***"},
 		{"how long a key has to be", "AUTH_TOKEN: Auth token must be at least 32 characters", "AUTH_TOKEN: Auth token must be at least 32 characters"},
 		{"a short secret", "the pin of the token is at 123\ntoken: at 123 least 456", "the pin of the token is at 123\ntoken: ***"},
 		{"what is said of a key", "GITHUB_TOKEN: Your GitHub personal access token, e.g. from https://x.y/z", "GITHUB_TOKEN: Your GitHub personal access token, e.g. from https://x.y/z"},

@@ -28,7 +28,7 @@ func describes(value string) bool {
 		case word == "":
 		case isFunctionWord(word):
 			function++
-		case isStatus(word) || isAbout(word):
+		case isStatus(word) || isAbout(word) || standsFor(strings.Trim(field, ".,:")): // or its own name
 			about++
 		case !isPlain(word), i > 0 && isAbout(strings.ToLower(fields[i-1])):
 			return false // "bearer abcdef": the secret after its kind

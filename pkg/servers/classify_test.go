@@ -54,6 +54,8 @@ func TestClassify(t *testing.T) {
 		{"a date is not the number 2026", "2026-06-04 15:31:01 INFO\n", nil, []string{`1+0 text "2026-06-04 15:31:01 INFO" ×0`}},
 		{"scalar", "2026\n", nil, []string{`1+0 not-object "2026" ×0`}},
 		{"log record", `{"level":"info"}` + "\n", nil, []string{`1+0 not-rpc "{\"level\":\"info\"}" ×0`}},
+		{"a record of a request over HTTP", `{"id":"","method":"GET","error":"","status":200}` + "\n", nil, []string{`1+0 not-rpc "{\"id\":\"\",\"method\":\"GET\",\"error\":\"\",\"status\":200}" ×0`}},
+		{"a reply without a version, with a member too many", `{"id":1,"result":{},"ms":2}` + "\n", []string{`1 {"id":1,"result":{},"ms":2}`}, nil},
 		{"prefix", "debug: " + pong + "\n", []string{"1 " + pong}, []string{`1+0 glued "debug: " ×1`}},
 		{"a log that quotes an answer", "sent: " + pong + "\n" + pong + "\n", []string{"2 " + pong}, []string{fmt.Sprintf("1+0 text %q ×0", "sent: "+pong)}},
 		{"a log that quotes a question to the user", `page: {"jsonrpc":"2.0","id":1,"method":"elicitation/create"}` + "\n", nil, []string{`1+0 text "page: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\"}" ×0`}},

@@ -20,6 +20,8 @@ type message struct {
 	// nullError reports that there was an "error": null beside the result. It counts as no error: libraries that write
 	// every member of a reply send it.
 	nullError bool
+	// foreign reports that there are members that JSON-RPC does not define.
+	foreign bool
 	// quoted reports that the message shares its line with text. The text may be a log that quotes what anybody wrote,
 	// so such a message is trusted less.
 	quoted bool
@@ -58,6 +60,8 @@ func parseMessage(raw []byte) (m message, ok bool) {
 			m.result = member.Value
 		case "error":
 			m.err = member.Value
+		default:
+			m.foreign = true
 		}
 	}
 	if m.result != nil && string(m.err) == "null" {
@@ -66,8 +70,13 @@ func parseMessage(raw []byte) (m message, ok bool) {
 	return m, true
 }
 
-// kind returns what the message is. Whether "jsonrpc" is right is another question.
+// kind returns what the message is. Whether "jsonrpc" is right is another question; but an object that lacks it and has
+// further members is a log of requests over HTTP ({"id":"","method":"GET","status":200,"error":""}), unless it has a
+// result or an error of JSON-RPC.
 func (m message) kind() messageKind {
+	if m.version == nil && m.foreign && m.result == nil && !bytes.HasPrefix(m.err, []byte("{")) {
+		return notMessage
+	}
 	switch {
 	case m.method != "" && m.id != nil:
 		return kindRequest

@@ -97,7 +97,13 @@ var nodeRules = []rule{
 	{
 		id: "winston", name: "winston, or a logger that writes as it does (npm)", confidence: Likely, known: true,
 		inServer: "winston: " + winstonStderr + "; else console.error",
-		pattern:  `^` + nodeLevels + `: +\S|^\{"level":"` + nodeLevels + `","message":`,
+		pattern:  `^(warn|info|http|verbose|debug|silly): +\S|^\{"level":"` + nodeLevels + `","message":`,
+	},
+	{
+		// Many programs begin an error so; winston's levels are of one kind.
+		id: "winston", name: "winston, or a logger that writes as it does (npm)", confidence: Likely, known: true,
+		inServer: "winston: " + winstonStderr + "; else console.error",
+		pattern:  `^error: +\S`, near: `^(warn|info|http|verbose|debug|silly): +\S`,
 	},
 	{
 		id: "winston", name: "winston's prettyPrint (npm), or a print of such an object", confidence: Likely,
@@ -358,42 +364,6 @@ var phpRules = []rule{
 		id: "monolog", name: "Monolog, pointed at stdout (PHP)", confidence: Certain,
 		inServer: "new StreamHandler('php://stderr')",
 		pattern:  `^\[\d{4}-\d\d-\d\d[T ][^\]]+\] [\w-]+\.(DEBUG|INFO|NOTICE|WARNING|ERROR|CRITICAL|ALERT|EMERGENCY): `,
-	},
-}
-
-// goRules are those of libraries of Go.
-var goRules = []rule{
-	{
-		id: "go-slog", name: "slog (Go)", confidence: Likely,
-		inServer: "slog.New(slog.NewJSONHandler(os.Stderr, nil))",
-		pattern:  `^\{"time":"[^"]*","level":"(DEBUG|INFO|WARN|ERROR)[^"]*",.*"msg":`,
-	},
-	{
-		id: "go-slog", name: "slog or logrus (Go)", confidence: Likely,
-		inServer: "slog.New(slog.NewTextHandler(os.Stderr, nil)); logrus.SetOutput(os.Stderr)",
-		pattern:  `^time="?\d{4}-\d\d-\d\dT[^ ]* level=\w+ msg=`,
-	},
-	{
-		id: "go-zap", name: "zap (Go)", confidence: Likely,
-		inServer: `zap.Config{OutputPaths: []string{"stderr"}}`,
-		pattern:  `^\{"level":"\w+","ts":.*"msg":`,
-	},
-	{
-		id: "gin", name: "Gin's log (Go)", confidence: Certain,
-		inServer: "gin.DefaultWriter = os.Stderr; gin.SetMode(gin.ReleaseMode)",
-		outside:  "add GIN_MODE=release to this server's env",
-		pattern:  `^\[GIN(-debug)?\]`,
-	},
-	{
-		id: "gorm", name: "GORM's default logger (Go)", confidence: Certain,
-		inServer: "gorm.Config{Logger: logger.Default.LogMode(logger.Silent)}, or logger.New(log.New(os.Stderr, …), …)",
-		pattern:  `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \S+\.go:\d+.*|^\[\d+\.\d+ms\] \[rows:`,
-		near:     `\[rows:|SLOW SQL|record not found`,
-	},
-	{
-		id: "go-log", name: "the log package, pointed at stdout (Go)", confidence: Likely, stderr: true,
-		inServer: "log.SetOutput(os.Stderr), or log.New(os.Stderr, …)",
-		pattern:  `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(\.\d{6})? `,
 	},
 }
 

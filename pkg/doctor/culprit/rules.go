@@ -34,7 +34,7 @@ const (
 const (
 	timeStamp = `^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d` // how a line of any logger begins
 	boxBorder = `^\s*(\+[-=+]{7,}|[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝]{8,})`
-	anyBorder = `^\s*[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝+=*#-]{8,}`
+	anyBorder = `^\s*[│┃╭╮╰╯┌┐└┘├┤┬┴┼─━═║╔╗╚╝╦╩╬+=*#-]{8,}`
 	fastMCP   = `(?i)fastmcp|gofastmcp|deploy free`
 	jsonLevel = `("(level|log\.level|severity|lvl|levelname|@l)"\s*:|"type"\s*:\s*"(debug|info|warn|error)")`
 	// shutdownWords are in what servers print when they end.
@@ -170,9 +170,9 @@ var shapeRules = []rule{
 		inServer: BannerOff, outside: bannerEnv,
 		pattern: `(?s)` + boxBorder + `.*(?i:fastmcp)`,
 	},
-	{id: "banner", name: "a banner", printed: true, confidence: Generic, pattern: anyBorder},
+	{id: "banner", name: "a banner or a table", printed: true, confidence: Generic, pattern: anyBorder},
 	{
-		id: "banner", name: "a banner", printed: true, confidence: Generic, near: anyBorder,
+		id: "banner", name: "a banner or a table", printed: true, confidence: Generic, near: anyBorder,
 		pattern: `^\s*[│┃|║]|(?i)\bmcp\b`,
 	},
 	{

@@ -66,8 +66,11 @@ func readContext(e *evidence.Evidence) culprit.Context {
 	for _, process := range ends {
 		seen := culprit.ContextOf(process.Command, in)
 		language := culprit.PrinterOf(seen.Command).Name
+		// A process can write what it likes in place of its command line: npm does. Then there is no such program.
+		isProgram := len(process.Command) > 0 && in.Find(process.Command[0]).Path != ""
+		unknown := language == "" && !(process.Stdin && isProgram)
 		switch known := culprit.PrinterOf(hint.Command).Name; {
-		case !process.Stdout || language == "" || language == known || known == "docker":
+		case !process.Stdout || unknown || language == known || known == "docker":
 		case process.Stdin: // it reads the messages: the rest of the command line only leads to it
 			if known != "shell" { // what a shell prints is in the script
 				hint.Beside = append(hint.Beside, hint.Command)

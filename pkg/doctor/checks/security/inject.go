@@ -133,7 +133,7 @@ func orderFinder() func(text string) (phrase, is string) {
 				compiled[i] = regexp.MustCompile(one.pattern)
 			}
 			for _, at := range compiled[i].FindAllStringIndex(flat, mostMatches) {
-				honest := one.path && (isPublicKey(flat[at[0]:]) ||
+				honest := one.path && (holdsNoSecret(flat[at[0]:]) ||
 					honestPath().MatchString(sentenceAround(flat, at[0], at[1])))
 				if !honest {
 					return flat[at[0]:at[1]], one.is
@@ -147,10 +147,11 @@ func orderFinder() func(text string) (phrase, is string) {
 	}
 }
 
-// isPublicKey reports whether a text begins with the path of a public key, which is for everyone to read.
-func isPublicKey(text string) bool {
+// holdsNoSecret reports whether a text begins with the path of a public key, or of a page of text.
+func holdsNoSecret(text string) bool {
 	path, _, _ := strings.Cut(text, " ")
-	return strings.HasSuffix(strings.TrimRight(path, ".,;:)\"'\x60"), ".pub")
+	path = strings.TrimRight(path, ".,;:)\"'\x60")
+	return strings.HasSuffix(path, ".pub") || strings.HasSuffix(path, ".md")
 }
 
 // sentenceAround returns the sentence, of a text with single spaces, that holds text[from:to]. A full stop within a
