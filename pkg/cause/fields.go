@@ -11,6 +11,12 @@ import (
 // prints an object: "MODE: { _errors: [ 'Required' ] }", {"mode":["Required"]}.
 var fieldFault = expression(`(\w+)["']?: ?(?:\{ ?["']?_errors["']?: ?)?\[ ?(?:'([^']+)'|"((?:[^"\\]|\\.)+)"),? ?\]`)
 
+// fieldGroup matches how zod begins what it says of the members of a value: "db: { _errors: [],".
+var fieldGroup = expression(`(\w+)["']?: ?\{ ?["']?_errors["']?: ?\[ ?\],`)
+
+// isBalanced reports whether a text closes as many braces as it opens.
+func isBalanced(text string) bool { return strings.Count(text, "{") == strings.Count(text, "}") }
+
 // lineFault matches what validators say of one value that is missing, on a line of its own:
 // "github.TOKEN: Invalid input: expected string, received undefined".
 var lineFault = expression(
@@ -50,8 +56,22 @@ type namedFault struct{ name, message string }
 func (s *saying) namedFaults() []namedFault {
 	var found []namedFault
 	text := strings.Join(strings.Fields(strings.Join(s.all, " ")), " ")
-	for _, match := range fieldFault().FindAllStringSubmatch(text, -1) {
-		found = append(found, namedFault{match[1], match[2] + unescaped(match[3])})
+	groups := fieldGroup().FindAllStringSubmatchIndex(text, -1)
+	for _, at := range fieldFault().FindAllStringSubmatchIndex(text, -1) {
+		part := func(group int) string {
+			if at[2*group] < 0 {
+				return ""
+			}
+			return text[at[2*group]:at[2*group+1]]
+		}
+		name := part(1)
+		for _, group := range slices.Backward(groups) {
+			if group[1] <= at[0] && isBalanced(text[group[1]:at[0]]) && !isVariableName(name) {
+				name = text[group[2]:group[3]] + "." + name
+				break
+			}
+		}
+		found = append(found, namedFault{name, part(2) + unescaped(part(3))})
 	}
 	for _, match := range memberFault().FindAllStringSubmatch(text, -1) {
 		found = append(found, namedFault{match[1], unescaped(match[2])})

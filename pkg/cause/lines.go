@@ -136,8 +136,8 @@ var (
 	// noneOf matches counts of what did not happen, and facts that a report does not have.
 	noneOf = expression(`(?i)\b(?:0|no|zero) (?:errors?|failures?|failed|invalid|missing|unknown|unsupported|` +
 		`deprecated)\b|: unknown$`)
-	// columns matches a row of a table, as help texts have them.
-	columns = expression(`\S {3,}\S.*\S {3,}\S`)
+	// helpRow matches a row of a table, as help texts have them, and what they say that a program requires.
+	helpRow = expression(`\S {3,}\S.*\S {3,}\S|^Requires \S`)
 	// supplies matches what a program says that brings what is missing by itself.
 	supplies = expression(`(?i)^Requirement already satisfied|^\W*(?:install|download|fetch|creat|generat|check|` +
 		`add)ing (?:for )?(?:the )?(?:missing|required)\b`)
@@ -298,7 +298,7 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight, r.uncaught = fatal, false
 	case known == errs, startsAsError().MatchString(l.text):
 		l.weight = errs
-	case r.saying.usage != "" && columns().MatchString(l.text):
+	case r.saying.usage != "" && helpRow().MatchString(l.text):
 		l.weight = silent
 	case !supplies().MatchString(l.text) && errorWord().MatchString(noneOf().ReplaceAllString(l.text, "")):
 		l.weight = hints

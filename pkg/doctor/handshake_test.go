@@ -57,6 +57,24 @@ func TestHandshakeChecks(t *testing.T) {
 	})
 }
 
+// TestADeathThatIsExplainedIsOneFinding: what a server names that it died of is all that is said of the call.
+func TestADeathThatIsExplainedIsOneFinding(t *testing.T) {
+	for text, want := range map[string]string{
+		"Error: SOME_HOST environment variable is required": "env-missing",
+		"fatal: out of cheese":                              "exit-during-request",
+	} {
+		var found []string
+		for _, f := range Judge(examineFake(t, shortOptions(), "exit-mid-call", "--text", text), Selection{}).Findings {
+			if f.Severity == check.Error {
+				found = append(found, f.ID)
+			}
+		}
+		if !slices.Equal(found, []string{want}) {
+			t.Errorf("%s: found %v, want %s", text, found, want)
+		}
+	}
+}
+
 // TestAServerThatDiesOfTheProbeIsProbedOn shows that one question that ends the
 // server does not cost the answers to all others.
 func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {

@@ -10,8 +10,78 @@ const (
 	echoArt   = `^[\s_/\\O>]+( v\d[\d.]+)?$`
 )
 
-// goRules are those of libraries of Go.
+// goRules are those of libraries of Go, frameworks before the loggers that they use.
 var goRules = []rule{
+	{
+		id: "gin", name: "Gin's log (Go)", confidence: Certain,
+		inServer: "gin.DefaultWriter = os.Stderr; gin.SetMode(gin.ReleaseMode)",
+		outside:  "add GIN_MODE=release to this server's env",
+		pattern:  `^\[GIN(-debug)?\]`,
+	},
+	{
+		id: "echo", name: "Echo (Go)", confidence: Certain,
+		inServer: "e.HideBanner, e.HidePort = true, true; e.Logger.SetOutput(os.Stderr); " +
+			"middleware.LoggerConfig{Output: os.Stderr}; in v5 e.Logger = slog.New(… os.Stderr …)",
+		pattern: `^⇨ https? server started on |^High performance, .*Go web framework$|^https://echo\.labstack\.com|` +
+			`^\{"time":"[^"]*","(id":"[^"]*","remote_ip|level":"\w+","prefix)":"|` +
+			`^\{"time":"[^"]*","level":"INFO","msg":"(Echo \(v|http\(s\) server started")`,
+		beside: echoArt,
+	},
+	{
+		id: "fiber", name: "Fiber (Go)", confidence: Certain,
+		inServer: "fiber.Config{DisableStartupMessage: true} (in v3 of ListenConfig); logger.Config{Output: os.Stderr}",
+		pattern: `^ *│ +Fiber v\d|^\d\d:\d\d:\d\d \| +\d{3} +\| +\S+ \| \S+ \| |^INFO Server started on: |` +
+			`/_/   /_/_\.___/\\___/_/ `,
+		beside: `^ *[┌│└]|^[\s_/\\()]+$|^-{50}$|^INFO (Total|Prefork|PID)\b`,
+	},
+	{
+		id: "hlog", name: "the log of Fiber, Hertz or Kitex (Go)", confidence: Certain,
+		inServer: "log.SetOutput(os.Stderr); in Hertz hlog, in Kitex klog",
+		pattern:  `^` + goTime + ` \S+\.go:\d+: \[(Trace|Debug|Info|Notice|Warn|Error|Fatal)\] `,
+	},
+	{
+		id: "iris", name: "Iris (Go)", confidence: Certain,
+		inServer: "app.Listen(addr, iris.WithoutStartupLog); app.Logger().SetOutput(os.Stderr)",
+		pattern:  `^Iris Version: `,
+		beside:   `^Now listening on: |^Application started\. `,
+	},
+	{
+		id: "chi", name: "chi's middleware.Logger (Go)", confidence: Certain,
+		inServer: `middleware.RequestLogger(&middleware.DefaultLogFormatter{Logger: log.New(os.Stderr, "", 0)})`,
+		pattern:  `^` + goTime + ` (\[\S+\] )?"[A-Z]+ \S+ HTTP/[\d.]+" from `,
+	},
+	{
+		id: "gorilla", name: "an access log, as gorilla/handlers writes (Go)", confidence: Likely, known: true,
+		inServer: "handlers.LoggingHandler(os.Stderr, …)",
+		pattern:  `^\S+ - \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "`,
+	},
+	{
+		id: "negroni", name: "Negroni's Logger (Go)", confidence: Certain,
+		inServer: "negroni.New with a negroni.Logger whose ALogger writes to os.Stderr, instead of negroni.Classic()",
+		pattern:  `^\[negroni\] `,
+	},
+	{
+		id: "martini", name: "Martini's or Macaron's Logger (Go)", confidence: Certain,
+		inServer: `m.Map(log.New(os.Stderr, "[martini] ", 0)); macaron.NewWithLogger(os.Stderr)`,
+		pattern:  `^\[(martini|Macaron)\] `,
+	},
+	{
+		id: "otel-stdout", name: "OpenTelemetry's exporter to stdout (Go)", confidence: Certain,
+		inServer: "stdouttrace.New(stdouttrace.WithWriter(os.Stderr)); so for stdoutmetric and stdoutlog",
+		pattern: `(?s)^\{\s*"Name":\s*"[^"]*",\s*"SpanContext":|^\{\s*"Resource":\s*\[\s*\{\s*"Key":|` +
+			`^\{\s*"Timestamp":\s*"[^"]*",\s*"ObservedTimestamp":`,
+	},
+	{
+		id: "gorm", name: "GORM's default logger (Go)", confidence: Certain,
+		inServer: "gorm.Config{Logger: logger.Default.LogMode(logger.Silent)}, or logger.New(log.New(os.Stderr, …), …)",
+		pattern:  `^` + goTime + ` \S+\.go:\d+.*|^\[\d+\.\d+ms\] \[rows:`,
+		near:     `\[rows:|SLOW SQL|record not found|^\[(info|warn|error)\] `,
+	},
+	{
+		id: "xorm", name: "XORM's logger (Go)", confidence: Certain,
+		inServer: "engine.SetLogger(log.NewSimpleLogger(os.Stderr))",
+		pattern:  `^\[xorm\] \[`,
+	},
 	{
 		id: "go-slog", name: "slog (Go)", confidence: Likely,
 		inServer: "slog.New(slog.NewJSONHandler(os.Stderr, nil))",
@@ -20,20 +90,26 @@ var goRules = []rule{
 	{
 		id: "go-slog", name: "slog or logrus (Go)", confidence: Likely,
 		inServer: "slog.New(slog.NewTextHandler(os.Stderr, nil)); logrus.SetOutput(os.Stderr)",
-		pattern:  `^time="?\d{4}-\d\d-\d\dT[^ ]* level=\w+ msg=`,
+		pattern:  `^time="?\d{4}-\d\d-\d\dT[^ ]* level=\w+ (source=\S+ )?msg=`,
 	},
 	{
 		id: "logrus", name: "logrus (Go)", confidence: Certain, inServer: "logrus.SetOutput(os.Stderr)",
-		pattern: `^` + goFour + `\[\d{4}\] `,
+		pattern: `^` + goFour + `\[(\d{4}|\d{4}-\d\d-\d\dT\S+)\] `,
 	},
 	{
 		id: "logrus", name: "logrus (Go)", confidence: Likely, known: true, inServer: "logrus.SetOutput(os.Stderr)",
 		pattern: `^\{.*"level":"` + goLevels + `","msg":".*","time":"[^"]*"[,}]`,
 	},
 	{
+		id: "logrus", name: "logrus with a formatter of its own (Go)", confidence: Likely, known: true,
+		inServer: "logrus.SetOutput(os.Stderr)",
+		pattern: `^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\.\d{3} \[` + goFour + `\] |` +
+			`^\[\d{4}-\d\d-\d\dT\S+\] +(DEBUG|INFO|WARN|ERROR|FATAL|PANIC) `,
+	},
+	{
 		id: "go-zap", name: "zap (Go)", confidence: Likely,
 		inServer: `zap.Config{OutputPaths: []string{"stderr"}}`,
-		pattern:  `^\{"level":"\w+","ts":.*"msg":|^(` + goISOTime + `|\d\.\d+e\+09)\t\w+\t`,
+		pattern:  `^\{"level":"\w+","(ts|\w+":"[^"]*","caller)":|^(` + goISOTime + `|\d\.\d+e\+09)\t\w+\t`,
 	},
 	{
 		id: "zerolog", name: "zerolog, or a logger that writes as it does (Go)", confidence: Likely, known: true,
@@ -108,66 +184,6 @@ var goRules = []rule{
 			`\d\d:\d\d:\d\d\x1b\[0m \x1b\[[\d;]+m(TRACE|DEBUG|INFO|WARN|ERROR|FATAL) *\x1b\[0m `,
 	},
 	{
-		id: "gin", name: "Gin's log (Go)", confidence: Certain,
-		inServer: "gin.DefaultWriter = os.Stderr; gin.SetMode(gin.ReleaseMode)",
-		outside:  "add GIN_MODE=release to this server's env",
-		pattern:  `^\[GIN(-debug)?\]`,
-	},
-	{
-		id: "echo", name: "Echo (Go)", confidence: Certain,
-		inServer: "e.HideBanner, e.HidePort = true, true; e.Logger.SetOutput(os.Stderr); " +
-			"middleware.LoggerConfig{Output: os.Stderr}",
-		pattern: `^⇨ https? server started on |^High performance, .*Go web framework$|^https://echo\.labstack\.com|` +
-			`^\{"time":"[^"]*","(id":"[^"]*","remote_ip|level":"\w+","prefix)":"`,
-		beside: echoArt,
-	},
-	{
-		id: "fiber", name: "Fiber (Go)", confidence: Certain,
-		inServer: "fiber.Config{DisableStartupMessage: true}; logger.Config{Output: os.Stderr}; " +
-			"log.SetOutput(os.Stderr)",
-		pattern: `^ *│ +Fiber v\d|^\d\d:\d\d:\d\d \| +\d{3} +\| +\S+ \| \S+ \| |^` + goTime +
-			` \S+\.go:\d+: \[(Trace|Debug|Info|Warn|Error|Fatal)\] `,
-		beside: `^ *[┌│└]`,
-	},
-	{
-		id: "iris", name: "Iris (Go)", confidence: Certain,
-		inServer: "app.Listen(addr, iris.WithoutStartupLog); app.Logger().SetOutput(os.Stderr)",
-		pattern:  `^Iris Version: `,
-		beside:   `^Now listening on: |^Application started\. `,
-	},
-	{
-		id: "chi", name: "chi's middleware.Logger (Go)", confidence: Certain,
-		inServer: `middleware.RequestLogger(&middleware.DefaultLogFormatter{Logger: log.New(os.Stderr, "", 0)})`,
-		pattern:  `^` + goTime + ` (\[\S+\] )?"[A-Z]+ \S+ HTTP/[\d.]+" from `,
-	},
-	{
-		id: "gorilla", name: "an access log, as gorilla/handlers writes (Go)", confidence: Likely, known: true,
-		inServer: "handlers.LoggingHandler(os.Stderr, …)",
-		pattern:  `^\S+ - \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "`,
-	},
-	{
-		id: "negroni", name: "Negroni's Logger (Go)", confidence: Certain,
-		inServer: "negroni.New with a negroni.Logger whose ALogger writes to os.Stderr, instead of negroni.Classic()",
-		pattern:  `^\[negroni\] `,
-	},
-	{
-		id: "otel-stdout", name: "OpenTelemetry's exporter to stdout (Go)", confidence: Certain,
-		inServer: "stdouttrace.New(stdouttrace.WithWriter(os.Stderr)); so for stdoutmetric and stdoutlog",
-		pattern: `(?s)^\{\s*"Name":\s*"[^"]*",\s*"SpanContext":|^\{\s*"Resource":\s*\[\s*\{\s*"Key":|` +
-			`^\{\s*"Timestamp":\s*"[^"]*",\s*"ObservedTimestamp":`,
-	},
-	{
-		id: "gorm", name: "GORM's default logger (Go)", confidence: Certain,
-		inServer: "gorm.Config{Logger: logger.Default.LogMode(logger.Silent)}, or logger.New(log.New(os.Stderr, …), …)",
-		pattern:  `^` + goTime + ` \S+\.go:\d+.*|^\[\d+\.\d+ms\] \[rows:`,
-		near:     `\[rows:|SLOW SQL|record not found|^\[(info|warn|error)\] `,
-	},
-	{
-		id: "xorm", name: "XORM's logger (Go)", confidence: Certain,
-		inServer: "engine.SetLogger(log.NewSimpleLogger(os.Stderr))",
-		pattern:  `^\[xorm\] \[`,
-	},
-	{
 		id: "progressbar", name: "a progress bar (Go)", confidence: Likely, known: true,
 		inServer: "progressbar.OptionSetWriter(os.Stderr)",
 		pattern:  `^[\r\s]*\d+% \|`,
@@ -186,13 +202,13 @@ var goRules = []rule{
 		pattern:  `^` + goTime + ` (DEBU|DEBUG|INFO|WARN|ERRO|ERROR|FATA) `,
 	},
 	{
+		id: "go-log", name: "the log package, pointed at stdout (Go)", confidence: Likely, stderr: true,
+		inServer: "log.SetOutput(os.Stderr), or log.New(os.Stderr, …)",
+		pattern:  `^((\[[^\]]+\]|\w[\w.-]*( ?:)?) ?)?` + goTime + ` `,
+	},
+	{
 		id: "charm-log", name: "charm's log, or a print as it writes (Go)", confidence: Generic, known: true,
 		inServer: "log.SetOutput(os.Stderr); fmt.Fprintln(os.Stderr, …)",
 		pattern:  `^(DEBU|INFO|WARN|ERRO|FATA) \S`,
-	},
-	{
-		id: "go-log", name: "the log package, pointed at stdout (Go)", confidence: Likely, stderr: true,
-		inServer: "log.SetOutput(os.Stderr), or log.New(os.Stderr, …)",
-		pattern:  `^((\[[^\]]+\]|\w[\w.-]*:?) ?)?` + goTime + ` `,
 	},
 }

@@ -208,6 +208,7 @@ var shapeRules = []rule{
 		outside: "add the sub-command or flag that starts the server (start, serve, mcp, stdio, --stdio) to this " +
 			"server's args",
 		pattern: `^(Usage|USAGE|usage)(:|\s*$|\s+\S+\s+[<\[-])`,
+		beside:  `^NAME:$`,
 	},
 	{
 		id: "util-inspect", name: "console.log of an object", confidence: Likely, language: "node", known: true,

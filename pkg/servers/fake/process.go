@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -51,7 +52,7 @@ func exitModes() []mode {
 
 func exitInstead(code int) func(*server, *message) {
 	return func(s *server, m *message) {
-		s.say("fatal: cannot go on with " + m.Method)
+		s.say(cmp.Or(s.text, "fatal: cannot go on with "+m.Method))
 		s.die(s.codeOr(code))
 	}
 }
