@@ -430,7 +430,7 @@ var (
 	listening = expression(`(?i)\b(?:listen(?:ing|s)?|running|serving|started|available|ready|active|` +
 		`http (?:mode|transport)|endpoints?|local:|mcp:)(?:\b|\s).{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
-		`\b(?:port:? *|on :)(\d{2,5})\b|\b(` + localHost + `:\d{2,5})\b)`)
+		`\b(?:port:? *|on :)(\d{2,5}\b(?:/[a-z0-9._/-]*)?)|\b(` + localHost + `:\d{2,5})\b)`)
 	// endpoint matches the address of an MCP server, as its path says in any language, and connects matches the words
 	// and the settings ("sse: http://…") of those that speak to one.
 	endpoint = expression(`https?://` + localHost + `(?::\d{1,5})?(?:/[\w-]+)*/(?:mcp|sse)\b`)

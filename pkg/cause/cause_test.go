@@ -97,6 +97,7 @@ func TestListens(t *testing.T) {
 		"- SSE 엔드포인트: http://localhost:8080/sse":                 "http://localhost:8080/sse",
 		"Connecting to http://localhost:8080/sse":                "",
 		"  - sse: http://localhost:9999/sse":                     "",
+		"[shop] listening on :3000/mcp (upstream: https://a.b)":  "http://localhost:3000/mcp",
 		"running at localhost:5432":                              "",
 		"Redis server running on port 6379":                      "",
 		"PostgreSQL is ready at localhost:5432":                  "",

@@ -44,7 +44,7 @@ var fieldPath = expression(`^[A-Za-z_][\w.-]*$`)
 
 // memberFault matches the same in the members of a JSON log: {"field":"API_URL","message":"must be a valid url"}.
 var memberFault = expression(
-	`"(?:field|path|name|key|variable)": ?\[?"([\w.]+)"\]?, ?"(?:message|error|reason)": ?"((?:[^"\\]|\\.)+)"`)
+	`"(?:field|path|name|key|variable)": ?(?:\[ ?)?"([\w.]+)"(?: ?\])?, ?"(?:message|error|reason)": ?"((?:[^"\\]|\\.)+)"`)
 
 // bracketFault matches what znv says of a value below its name: "[API_URL]:" and "Invalid URL".
 var bracketFault = expression(`^\s+\[(\w+)\]:$`)

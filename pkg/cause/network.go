@@ -205,13 +205,16 @@ var (
 		`(?:get|create) (?:one|it|an?|your))\b.{0,40}\bhttps?://\S+`)
 	unanswered = expression(`(?i)\b(?:failed|failure|time(?:d )?out|no response|(?:not|n't) (?:respond|` +
 		`connected|answer)|unreachable|refused)\b`)
-	answered = expression(`(?i)\b(?:status(?: code)?|but (?:was|got)):? (\d{3})\b`)
+	// malformedAddress matches what clients say of a text that cannot be an address, before they send a request.
+	malformedAddress = expression(`(?i)\binvalid (?:end ?point|url|uri|address|host)`)
+	answered         = expression(`(?i)\b(?:status(?: code)?|but (?:was|got)):? (\d{3})\b`)
 )
 
 // service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
 func (s *saying) service(line string) *Cause {
 	told := adviceLink().ReplaceAllString(line, "")
-	if !addressed().MatchString(told) || !unanswered().MatchString(line) || answered().MatchString(line) {
+	if !addressed().MatchString(told) || !unanswered().MatchString(line) || answered().MatchString(line) ||
+		malformedAddress().MatchString(line) {
 		return nil
 	}
 	return s.unreachable(networkFault{}, networkCode().FindString(line), line, line)

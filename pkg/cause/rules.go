@@ -381,6 +381,7 @@ func (s *saying) subcommand() string {
 	for _, l := range s.lines {
 		if found := example().FindStringSubmatch(l.text); found != nil && l.help && starts(found[1], program) {
 			command, _, _ := strings.Cut(found[1], "  ") // what it does follows
+			command, _, _ = strings.Cut(command, " [")   // and what may be given to it
 			return strings.TrimSpace(command)
 		}
 		own := program[strings.LastIndex(program, " ")+1:]                               // npx may stand before it
@@ -491,7 +492,7 @@ var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|ru
 	`configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|add\b|` +
 	`create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|` +
 	`upgrade\b|you (?:can|must|need)\b|example:)|\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|` +
-	`[.!] Run:? \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S|` +
+	`[.!] (?:Run:?|Start (?:the|it)) \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S|` +
 	`\x60(?:npx (?:-y )?)?[\w@./-]+ (?:configure|setup|init|login|auth)\b`)
 
 // orders matches a line of advice that tells somebody to do something: "Create and run MCP servers" only describes a

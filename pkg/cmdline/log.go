@@ -3,8 +3,10 @@ package cmdline
 import (
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,22 +14,27 @@ import (
 	"time"
 )
 
-// OwnLog returns the log file in the package's folder logs or log that has changed since a time, and those of its last
-// lines that were written since then. A file that is named after errors wins over others, then the newest one. The path
-// is empty if there is none.
-func (p NodePackage) OwnLog(since time.Time) (path string, lines []string) {
+// OwnLog returns the log file that has changed since a time, in the package's folder logs or log, or in the hidden
+// folder of its name in the home folder of environ; and those of its last lines that were written since then. A file
+// that is named after errors wins over others, then the newest one. The log is empty if there is none.
+func (p NodePackage) OwnLog(environ []string, since time.Time) (log string, lines []string) {
 	type file struct {
 		path    string
 		errors  bool
 		changed time.Time
 	}
 	var files []file
-	for _, name := range []string{"logs", "log"} {
-		paths, _ := filepath.Glob(filepath.Join(p.Folder, name, "*.log"))
-		for _, path := range paths {
-			info, err := os.Lstat(path)
+	folders := []string{filepath.Join(p.Folder, "logs"), filepath.Join(p.Folder, "log")}
+	if home := homeFolder(environ); home != "" && p.Name != "" {
+		own := filepath.Join(home, "."+path.Base(p.Name))
+		folders = append(folders, own, filepath.Join(own, "logs"))
+	}
+	for _, folder := range folders {
+		paths, _ := filepath.Glob(filepath.Join(folder, "*.log"))
+		for _, log := range paths {
+			info, err := os.Lstat(log)
 			if err == nil && info.Mode().IsRegular() && !info.ModTime().Before(since) {
-				files = append(files, file{path, strings.Contains(filepath.Base(path), "err"), info.ModTime()})
+				files = append(files, file{log, strings.Contains(filepath.Base(log), "err"), info.ModTime()})
 			}
 		}
 	}
@@ -44,6 +51,16 @@ func (p NodePackage) OwnLog(since time.Time) (path string, lines []string) {
 		return -1
 	})
 	return best.path, LogSince(best.path, since)
+}
+
+// homeFolder returns the home folder that an environment names; empty if it names none.
+func homeFolder(environ []string) string {
+	name := "HOME"
+	if runtime.GOOS == "windows" {
+		name = "USERPROFILE"
+	}
+	home, _ := Variable(environ, name)
+	return home
 }
 
 // LogSince returns the lines of a log's last part that were written since a time, as far as they tell theirs.

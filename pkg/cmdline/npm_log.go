@@ -48,6 +48,5 @@ func npmCache(environ []string) string {
 	if local, set := Variable(environ, "LOCALAPPDATA"); set && runtime.GOOS == "windows" {
 		return filepath.Join(local, "npm-cache")
 	}
-	home, _ := Variable(environ, "HOME")
-	return filepath.Join(home, ".npm")
+	return filepath.Join(homeFolder(environ), ".npm")
 }

@@ -34,7 +34,7 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 	case c != nil:
 		return codeOf(script, launch).withUnset(c)
 	case f.Ending == EndingSilent:
-		if c := cmp.Or(withoutProgram(launch), fromLog(script, began, f.Output())); c != nil {
+		if c := cmp.Or(withoutProgram(launch), fromLog(script, launch.Env, began, f.Output())); c != nil {
 			return c
 		}
 		return codeOf(script, launch).ofWaiting()
@@ -42,7 +42,7 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 		if c := ofInstall(launch, began); c != nil || len(f.Stdout)+len(f.Stderr) > 0 {
 			return c // npx may have printed warnings
 		}
-		if c := fromLog(script, began, f.Output()); c != nil {
+		if c := fromLog(script, launch.Env, began, f.Output()); c != nil {
 			return c
 		}
 		return codeOf(script, launch).ofEnded(f.How)
@@ -102,14 +102,14 @@ func withoutProgram(launch *config.Resolved) *cause.Cause {
 	}
 }
 
-// fromLog returns the cause that the log in a script's package shows; nil if there is none. printed is what the server
-// wrote.
-func fromLog(script string, began time.Time, printed cause.Output) *cause.Cause {
+// fromLog returns the cause that the log of a script's package shows; nil if there is none. environ is the environment
+// of the server, and printed what it wrote.
+func fromLog(script string, environ []string, began time.Time, printed cause.Output) *cause.Cause {
 	found, ok := cmdline.PackageAbove(script)
 	if script == "" || !ok {
 		return nil
 	}
-	path, lines := found.OwnLog(began.Add(-time.Second)) // file systems have coarse clocks
+	path, lines := found.OwnLog(environ, began.Add(-time.Second)) // file systems have coarse clocks
 	if path == "" {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // readPipe and writePipe do what Read and Write of a pipe do. A pipe that os.Pipe has made is non-blocking, so neither
@@ -23,6 +25,18 @@ func writePipe(pipe *os.File, b []byte) (n int, err error) {
 	more, err := pipe.Write(b[n:])
 	return n + more, err
 }
+
+// widen makes room in a pipe for lastWords without a reader. Node does not wait where it prints what ended it: with the
+// line of source of a bundle before it, the error itself would be lost whenever the pipe is full. A system that allows
+// no more leaves the pipe as it is.
+func widen(pipe *os.File) {
+	if conn, err := pipe.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, lastWords) })
+	}
+}
+
+// lastWords is how many bytes of stderr find room before toolx reads them: what Linux allows any user.
+const lastWords = 1 << 20
 
 // transfer makes one system call, with a pipe and memory, as soon as it does not have to wait. It returns how many
 // bytes were transferred, none if it fails.

@@ -37,3 +37,21 @@ func TestPipeEnds(t *testing.T) {
 	}
 	w.Close()
 }
+
+// TestStderrHoldsLastWords writes as much as a bundle of Node prints of itself when it dies, before anybody reads.
+func TestStderrHoldsLastWords(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	widen(r)
+	if err := w.SetWriteDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.Write(make([]byte, lastWords)); n != lastWords {
+		t.Errorf("wrote %d bytes without a reader: %v", n, err)
+	}
+}

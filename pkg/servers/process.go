@@ -44,6 +44,9 @@ func startProcess(r *config.Resolved, errTo io.Writer) (*process, error) {
 	if files.err != nil {
 		return nil, files.err
 	}
+	if stderr != nil {
+		widen(stderr)
+	}
 
 	program, err := findProgram(r)
 	if err != nil && !errors.Is(err, osexec.ErrDot) {
