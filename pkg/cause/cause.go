@@ -124,16 +124,31 @@ var asks = expression(`^[^{].*(?:[?:>›]|\?\s*(?:\([^()]*\)|\[[^\][]*\]):?)$`)
 // there is none.
 func prompted(o Output) string {
 	for _, text := range slices.Backward(slices.Concat(o.Stderr, o.Stdout)) {
-		if found := prompt().FindStringSubmatch(ansi.Strip(text[:min(len(text), maxBytes)])); found != nil {
-			return cmp.Or(found[1], found[2])
+		if found := prompt().FindStringSubmatch(firstDrawn(text[:min(len(text), maxBytes)])); found != nil {
+			return cmp.Or(found[1:]...)
 		}
 	}
 	return ""
 }
 
+// firstDrawn returns what a line says before it is erased and drawn again, as prompts do with each key; without
+// colours.
+func firstDrawn(line string) string {
+	for part := range strings.SplitSeq(erase().ReplaceAllString(line, "\r"), "\r") {
+		if part = ansi.Strip(part); strings.TrimSpace(part) != "" {
+			return part
+		}
+	}
+	return ""
+}
+
+// erase matches the sequences that erase a line, and those that go back to its beginning.
+var erase = expression(`\x1b\[(?:2?K|1?G)`)
+
 // prompt matches questions as clack, inquirer and prompts draw them: "◆  The name of it", "? Which one? (Use arrow
 // keys)", "? Which one? › - Use arrow-keys".
-var prompt = expression(`^\s*(?:◆\s+(\S.*?)|\?\s+(\S.*?[?:](?: \([^()]*\))?)(?:\s+[›»].*)?)\s*$`)
+var prompt = expression(`^\s*(?:◆\s+(\S.*?)|\?\s+(\S.*?[?:](?: \([^()]*\))?)(?:\s+[›»].*)?|` +
+	`\?\s+(\S.*?)\s+[›»](?:\s.*)?)\s*$`)
 
 // works matches what a program prints while it works on and asks nobody: "Loading model:", "[=====>".
 var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)
@@ -475,7 +490,8 @@ func Listens(text string) string {
 
 // engine blames Node for an error of the language, if the package asks for another version.
 func (s *saying) engine(o Output, head int) *Cause {
-	if o.Engines == "" || !languageError().MatchString(s.lines[head].text) {
+	text := s.lines[head].text
+	if o.Engines == "" || !languageError().MatchString(text) || strings.Contains(text, "JSON") {
 		return nil
 	}
 	line := s.sentence(head)

@@ -73,6 +73,11 @@ func TestAsks(t *testing.T) {
 			t.Errorf("Asks(%q) = %q, want %q", text, got, want)
 		}
 	}
+	const erase = "\x1b[2K\x1b[1G"
+	again := Output{Alive: true, Stdout: []string{erase + "? Name › x" + erase + "? Name › {" + erase + "? Name › {\""}}
+	if c := Of(again); c == nil || !strings.Contains(c.What, `the answer: "Name"`) {
+		t.Errorf("of a prompt that is drawn again: %+v", c)
+	}
 	drawn := Output{Alive: true, Question: Asks("\x1b[?1049h\x1b[1;1HMenu\r\nq: quit")}
 	if c := Of(drawn); c == nil || !strings.HasPrefix(c.What, "it draws on the whole screen") || !c.Lasting() {
 		t.Errorf("cause is %+v", c)
@@ -210,7 +215,7 @@ func TestConditions(t *testing.T) {
 		"The server cannot start if SHOP_KEY is not set":                   "SHOP_KEY is not set",
 		"The request timed out: check SHOP_URL (currently: http://x)":      "x cannot be reached (timed out)",
 		"SHOP_ORG_<NAME>_KEY needs a domain beside it: set SHOP_DOMAIN":    "SHOP_DOMAIN is not set",
-		"Set DATABASE_URL or PG_HOST/PG_USER/PG_PASSWORD":                  "DATABASE_URL or PG_HOST with PG_USER with PG_PASSWORD must be set",
+		"Set DATABASE_URL or PG_HOST/PG_USER/PG_PASSWORD":                  "DATABASE_URL or PG_HOST with PG_USER and PG_PASSWORD must be set",
 		"Specify either SHOP_ISSUER and SHOP_CLIENT or SHOP_API_TOKEN.":    "SHOP_ISSUER with SHOP_CLIENT or SHOP_API_TOKEN must be set",
 		"SHOP_HOST should be a host's name. Use SHOP_URL for a whole URL.": "SHOP_HOST, SHOP_URL are not set",
 	} {

@@ -353,6 +353,9 @@ func (l *line) unwrap() {
 	if found := inspected().FindStringSubmatch(text); found != nil {
 		text = found[1] + found[2]
 	}
+	if tags := tagged().FindString(text); tags != "" {
+		text = strings.ReplaceAll(tags, "][", "] [") + text[len(tags):]
+	}
 	if prefix := runtimePrefix().FindString(text); prefix != "" && len(prefix) < len(text) {
 		text, l.weight = text[len(prefix):], errs
 	}
@@ -389,6 +392,9 @@ func (l *line) unwrap() {
 	}
 	l.text = text
 }
+
+// tagged matches what loggers put in front of a message without spaces: "[ERROR][MCP:Server] ".
+var tagged = expression(`^(?:\[[^\][]{1,60}\]){2,}\s`)
 
 // allWell matches a message that says that nothing failed.
 var allWell = expression(`(?i)^(?:success|ok|done)\W*$`)

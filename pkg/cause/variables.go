@@ -60,6 +60,8 @@ var (
 	// usesNothing matches the errors of a program that uses a value which is not there.
 	usesNothing = expression(`\bNoneType\b|\bNilClass\b|(?:for|convert|conversion of) nil\b|` +
 		`\bor None\b|\bnull\b|\bundefined\b|\bInvalid URL\b|^AssertionError$`)
+	// parsedUndefined matches the name of what Node was to read as JSON, and that is not there.
+	parsedUndefined = expression(`\b([A-Z][A-Z0-9_]+)\b.{0,40}"undefined" is not valid JSON`)
 	// unreadMember matches the member that Node could not read.
 	unreadMember = expression(`undefined \(reading '(\w+)'\)`)
 	// excerptLine matches a line of the source that Bun prints, of which the last one has the error.
@@ -84,6 +86,10 @@ func (s *saying) usedUnset(line string, environ []string) *Cause {
 			continue
 		}
 		return s.unsetCause([][]string{{found[1] + found[3]}}, "")
+	}
+	if found := parsedUndefined().FindStringSubmatch(line); found != nil && isVariableName(found[1]) &&
+		!hasValue(environ, found[1]) {
+		return s.unsetCause([][]string{{found[1]}}, "")
 	}
 	if member := unreadMember().FindStringSubmatch(line); member != nil {
 		return s.usedConstant("."+member[1], environ)
@@ -146,7 +152,10 @@ func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 	for i, group := range groups {
 		sentences[i] = strings.Join(group, ", ")
 		if len(groups) > 1 {
-			sentences[i] = strings.Join(group, " with ")
+			sentences[i] = group[0]
+			if len(group) > 1 {
+				sentences[i] += " with " + strings.Join(group[1:], " and ")
+			}
 		}
 	}
 	c := &Cause{Kind: Variable, Variables: groups}
@@ -236,6 +245,7 @@ type missingNames struct {
 	groups [][]string
 	always []string // the names that are needed with each of the groups
 	either bool     // one of the groups is enough
+	all    bool     // the last group takes the names that follow after commas
 	last   string   // the name that was added last
 }
 
@@ -249,9 +259,12 @@ func (n *missingNames) add(name, between string) {
 	other := alternative(between) && !pair
 	n.either = n.either || other && !known && !endsSentence(between)
 	n.last = name
+	if other {
+		n.all = allOf().MatchString(between)
+	}
 	switch {
 	case known:
-	case len(n.groups) > 0 && !other && (pair || joins(between)):
+	case len(n.groups) > 0 && !other && (pair || joins(between) || n.all && strings.Trim(between, ", ") == ""):
 		group := &n.groups[len(n.groups)-1]
 		*group = append(*group, name)
 	default:
@@ -375,6 +388,9 @@ func joins(between string) bool {
 
 // oneOf matches the words that begin a list of which one is enough.
 var oneOf = expression(`\b(?:one|any) of\b|\beither\b`)
+
+// allOf matches the words that begin an alternative of several names.
+var allOf = expression(`\ball(?: \w+)? of\b|\b(?:all|both):? *$`)
 
 // andOneOf matches the words between a name and a list of which one is needed too.
 var andOneOf = expression(`^\W*(?:and|plus|(?:together |along )?with|&|\+) ` +

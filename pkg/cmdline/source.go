@@ -23,6 +23,8 @@ type Source struct {
 	TextStdin bool
 	// OwnPath reports whether it runs as the main program only if process.argv[1] is its own path.
 	OwnPath bool
+	// MetaMain reports whether it does so only if import.meta.main is true, which Node has since 24.2.
+	MetaMain bool
 }
 
 const (
@@ -34,6 +36,13 @@ const (
 var (
 	readsVariable = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`process\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)\b`)
+	})
+	// readsSeveral matches variables that code takes at once: const { API_KEY, API_URL: url } = process.env.
+	readsSeveral = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{([^{}]{1,400})\}\s*=\s*process\.env\b`)
+	})
+	variableOf = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*([A-Z][A-Z0-9_]+)\s*(?::\s*\w+\s*)?$`)
 	})
 	// readsNamed matches a variable whose name a constant has: process.env[ENV_API_KEY]. Bundlers use a letter for many
 	// constants.
@@ -49,7 +58,7 @@ var (
 	})
 	comparesPath = sync.OnceValue(func() *regexp.Regexp {
 		const own, started = `(?:import\.meta\.url|__filename)`, `process\.argv\[1\]`
-		return regexp.MustCompile(`(?s)` + own + `.{0,80}` + started + `|` + started + `.{0,80}` + own)
+		return regexp.MustCompile(`(?s)` + own + `.{0,200}` + started + `|` + started + `.{0,200}` + own)
 	})
 	importsOfOwn = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)['"](\.{1,2}/[^'"\n]+)['"]`)
@@ -96,6 +105,7 @@ func SourceOf(script string) (found Source) {
 		if at := comparesPath().Find(text); at != nil && !bytes.Contains(at, []byte("realpath")) {
 			found.OwnPath = true
 		}
+		found.MetaMain = found.MetaMain || bytes.Contains(text, []byte("if (import.meta.main)"))
 		for _, name := range importsOf(text) {
 			if file := imported(files[i], name); file != "" && !slices.Contains(files, file) {
 				files = append(files, file)
@@ -118,6 +128,13 @@ type variableNames struct {
 func (v *variableNames) read(text []byte) {
 	for _, match := range readsVariable().FindAllSubmatch(text, -1) {
 		v.literal = append(v.literal, string(match[1]))
+	}
+	for _, match := range readsSeveral().FindAllSubmatch(text, -1) {
+		for part := range strings.SplitSeq(string(match[1]), ",") {
+			if name := variableOf().FindStringSubmatch(part); name != nil { // one with a default may do without
+				v.literal = append(v.literal, name[1])
+			}
+		}
 	}
 	for _, match := range readsNamed().FindAllSubmatch(text, -1) {
 		v.named = append(v.named, string(match[1]))
@@ -153,7 +170,7 @@ func (s Source) Unset(environ []string) []string {
 	const most = 4
 	var unset []string
 	for _, name := range s.Variables {
-		if value, _ := Variable(environ, name); value == "" && isSetting().MatchString(name) {
+		if value, _ := Variable(environ, name); value == "" && isSetting().MatchString(name) && name != "DOTENV_KEY" {
 			unset = append(unset, name)
 		}
 	}

@@ -149,7 +149,8 @@ func codeOf(script string, launch *config.Resolved) *nodeCode {
 
 // missesVariables reports whether a server misses variables without their names.
 func missesVariables(c *cause.Cause) bool {
-	return c.Kind == cause.Config && strings.Contains(strings.ToLower(c.Line), "environment variable")
+	ofVariables := c.Kind == cause.Config || c.Kind == cause.Said
+	return ofVariables && strings.Contains(strings.ToLower(c.Line), "environment variable")
 }
 
 // withUnset adds a fix to a cause: the code reads variables that are not set. Where a line of the server itself says
@@ -183,6 +184,10 @@ func (n *nodeCode) ofEnded(how string) *cause.Cause {
 	}
 	logs := n.LogSwitch(n.launch.Env)
 	switch {
+	case well && n.MetaMain:
+		return byCode("its script runs only if import.meta.main is true, which Node has since 24.2",
+			"run it with Node 24.2 or newer, by its full path where several are installed",
+			"in the server: compare import.meta.url with process.argv[1], through realpathSync, for older ones")
 	case len(n.unset) > 0:
 		return byCode(n.readsUnset(), addUnset(n.unset), "in the server: write on stderr why it ends")
 	case n.Subcommand != "" && !slices.Contains(n.launch.Args, n.Subcommand):

@@ -34,6 +34,10 @@ func TestCodeExplains(t *testing.T) {
 			code: `const SHOP_ENV = 'SHOP_API_KEY'; start(process.env[SHOP_ENV], process.env[other])`, how: exit1,
 			want: "SHOP_API_KEY, which its code reads, is not set",
 		},
+		{
+			code: `let { SHOP_URL, SHOP_TOKEN: token, SHOP_HOST = 'localhost' } = process.env`, how: exit1,
+			want: "SHOP_URL, SHOP_TOKEN, which its code reads, are not set",
+		},
 		{code: `process.env.SHOP_API_KEY`, env: []string{"SHOP_API_KEY=x"}, how: exit1},
 		{code: `process.env.NODE_ENV`, how: exit1},
 		{
@@ -43,6 +47,7 @@ func TestCodeExplains(t *testing.T) {
 		{code: `process.env.SHOP_DEBUG`, env: []string{"SHOP_DEBUG=1"}, how: exit1},
 		{code: `process.env.A_KEY + process.env.B_KEY + process.env.C_KEY + process.env.D_KEY + process.env.E_KEY`, how: exit1},
 		{code: `process.env.NODE_ENV`, how: exit0, want: "ends without an error, as a program that is no server"},
+		{code: `if (import.meta.main) serve()`, how: exit0, want: "import.meta.main is true, which Node has since 24.2"},
 		{
 			code: `const [cmd] = process.argv.slice(2); if (cmd === 'run') start(); else process.exit(1)`, how: exit1,
 			want: "run is missing, a sub-command that its code looks for",
@@ -96,9 +101,11 @@ func TestCodeCompletesALine(t *testing.T) {
 			t.Errorf("of %q with a fix of its own: %q, want %d fixes", line, got.Fixes, want)
 		}
 	}
-	nameless := &cause.Cause{Kind: cause.Config, Line: "Environment variables not set", Fixes: []string{"set them"}}
-	if got := failure.Explained(nameless, launch, time.Time{}); len(got.Fixes) != 2 {
-		t.Errorf("of variables without names: %q, want theirs too", got.Fixes)
+	for _, kind := range []cause.Kind{cause.Config, cause.Said} {
+		nameless := &cause.Cause{Kind: kind, Line: "Environment variables not set", Fixes: []string{"set them"}}
+		if got := failure.Explained(nameless, launch, time.Time{}); len(got.Fixes) != 2 {
+			t.Errorf("of variables without names: %q, want theirs too", got.Fixes)
+		}
 	}
 	known := &cause.Cause{Kind: cause.Backend}
 	if got := failure.Explained(known, launch, time.Time{}); got != known {
@@ -247,7 +254,9 @@ func TestScriptStartedByALink(t *testing.T) {
 		"if (import.meta.url === `file://${process.argv[1]}`) main();":                                   true,
 		"if (process.argv[1] === fileURLToPath(import.meta.url)) main();":                                true,
 		"const own = fileURLToPath(import.meta.url)\nconst at = process.argv[1]\nif (own === at) main()": true,
-		"if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) main();":             false,
+		"function isMain(url, at = process.argv[1]) {\n" +
+			"  return at ? fileURLToPath(url) === resolve(at) : false;\n}\nif (isMain(import.meta.url)) main();": true,
+		"if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) main();": false,
 		"main();": false,
 	} {
 		folder := t.TempDir()
