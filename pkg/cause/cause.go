@@ -314,8 +314,10 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	if known := s.byOtherLines(lineRules, o); known != nil {
 		return known
 	}
-	c = cmp.Or(c, s.service(line), s.engine(o, head), s.variables(following, o.Environ),
-		s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
+	if !lacksFile().MatchString(line) { // else a variable is only another way
+		c = cmp.Or(c, s.service(line), s.engine(o, head), s.variables(following, o.Environ))
+	}
+	c = cmp.Or(c, s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
 	if c == nil && s.usage != "" && wrongValue().MatchString(line) &&
 		!wrongWord().MatchString(line) && !malformed().MatchString(line) {
 		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}

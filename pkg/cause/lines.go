@@ -353,6 +353,7 @@ func (l *line) unwrap() {
 	if found := inspected().FindStringSubmatch(text); found != nil {
 		text = found[1] + found[2]
 	}
+	text = stackMember().ReplaceAllString(text, "")
 	if tags := tagged().FindString(text); tags != "" {
 		text = strings.ReplaceAll(tags, "][", "] [") + text[len(tags):]
 	}
@@ -392,6 +393,9 @@ func (l *line) unwrap() {
 	}
 	l.text = text
 }
+
+// stackMember matches the stack that a logger puts behind a message, as JSON.
+var stackMember = expression(`\s*\{"stack":".*$`)
 
 // tagged matches what loggers put in front of a message without spaces: "[ERROR][MCP:Server] ".
 var tagged = expression(`^(?:\[[^\][]{1,60}\]){2,}\s`)

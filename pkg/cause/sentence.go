@@ -187,7 +187,7 @@ func (s *saying) following(head int) string {
 }
 
 // warnLevel matches lines of a log that warn: a program goes on without what they are about.
-var warnLevel = expression(`\[(?i:warn(?:ing)?)\]`)
+var warnLevel = expression(`\[(?i:warn(?:ing)?)\]|(?:^|[\]Z] )WARN(?:ING)?[:\s]`)
 
 // errorPrefix is what a quoted line can do without.
 var errorPrefix = expression(`^(?:(?i:uncaught )?(?:exception: )?Error|(?i:fatal error|errors?|fatal|` +

@@ -255,7 +255,7 @@ func (n *missingNames) add(name, between string) {
 		n.always, n.groups = slices.Concat(append(n.groups, n.always)...), nil
 	}
 	known := slices.ContainsFunc(n.groups, func(group []string) bool { return slices.Contains(group, name) })
-	pair := between == "/" && (complementary([]string{n.last, name}) || partsOfOne(n.last, name))
+	pair := strings.TrimSpace(between) == "/" && (complementary([]string{n.last, name}) || partsOfOne(n.last, name))
 	other := alternative(between) && !pair
 	n.either = n.either || other && !known && !endsSentence(between)
 	n.last = name
@@ -338,7 +338,8 @@ func partsOfOne(one, other string) bool {
 }
 
 // connectionPart matches the name of a part of a connection, after what the names of all parts begin with.
-var connectionPart = expression(`^([A-Z0-9_]*_)(HOST|PORT|USER|USERNAME|PASSWORD|PASS|DATABASE|DB|NAME|SCHEMA)$`)
+var connectionPart = expression(`^([A-Z0-9_]*_)(HOST|PORT|USER|USERNAME|PASSWORD|PASS|DATABASE|DB|NAME|SCHEMA|` +
+	`DOMAIN|CLIENT_ID|CLIENT_SECRET)$`)
 
 // unset leaves out the variables that have a value.
 func unset(groups [][]string, environ []string) [][]string {

@@ -167,10 +167,10 @@ func (v *variableNames) all() []string {
 // Unset returns the variables that the code reads, that have no value in environ, and that a server may not run without
 // by their names; none where there are so many that nobody knows which it needs.
 func (s Source) Unset(environ []string) []string {
-	const most = 4
+	const most, dotenvs = 4, "DOTENV_KEY"
 	var unset []string
 	for _, name := range s.Variables {
-		if value, _ := Variable(environ, name); value == "" && isSetting().MatchString(name) && name != "DOTENV_KEY" {
+		if value, _ := Variable(environ, name); value == "" && isSetting().MatchString(name) && name != dotenvs {
 			unset = append(unset, name)
 		}
 	}
