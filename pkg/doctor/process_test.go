@@ -326,6 +326,33 @@ func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 	}
 }
 
+// TestLateCause: what a silent server says of its database only after it was given up is the cause, and the answer that
+// follows was not in a buffer.
+func TestLateCause(t *testing.T) {
+	began := time.Now()
+	closed := began.Add(30 * time.Second)
+	run := &evidence.Run{
+		Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
+		Events: []exec.Event{
+			servers.StdinClosed{Time: exec.Time{At: closed}},
+			servers.StderrLine{
+				Time: exec.Time{At: closed.Add(time.Millisecond)},
+				Text: "Failed to connect to MongoDB: MongoServerSelectionError: connect ECONNREFUSED 127.0.0.1:27017",
+			},
+		},
+	}
+	e := evidenceOf(run)
+	e.Launch = &config.Resolved{Command: "server"}
+	found := ask("backend-unreachable")(e)
+	if len(found) != 1 || !strings.HasPrefix(found[0].Title, "127.0.0.1:27017 cannot be reached") {
+		t.Errorf("found %+v", found)
+	}
+	check, _ := Find("output-buffered")
+	if !slices.Contains(check.After, "backend-unreachable") {
+		t.Errorf("output-buffered is asked after %v", check.After)
+	}
+}
+
 func TestIdleProcesses(t *testing.T) {
 	busy := &evidence.ProcessSample{
 		RSS: 400 << 20, CPU: 900 * time.Millisecond, Settled: 450 * time.Millisecond,

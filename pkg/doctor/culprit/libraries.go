@@ -79,6 +79,12 @@ var nodeRules = []rule{
 		pattern:  `^\{.*"level"\s*:\s*[1-6]0\b.*"msg"\s*:`,
 	},
 	{
+		id: "effect", name: "Effect's logger (npm)", confidence: Certain,
+		inServer: "provide Logger.LogToStderr (Effect 4), or a logger made by Logger.withConsoleError",
+		pattern: `^\[\d\d:\d\d:\d\d\.\d{3}\] ` + pinoLevels + ` \(#\d+\)|` +
+			`^timestamp=\S+ level=` + pinoLevels + ` fiber=#\d+ |^\{.*"fiberId":"#\d+"`,
+	},
+	{
 		id: "pino-pretty", name: "pino-pretty (npm)", confidence: Likely,
 		inServer: "transport: { target: 'pino-pretty', options: { destination: 2 } }",
 		pattern: `^\[(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d{3}( [+-]\d{4})?\] ` + pinoLevels + `( \([^)]*\))?: |` +
@@ -161,7 +167,17 @@ var nodeRules = []rule{
 	{
 		id: "koa-logger", name: "koa-logger (npm)", confidence: Certain,
 		inServer: "logger((text) => console.error(text))",
-		pattern:  `^\s*(<--|-->|xxx|-x-) [A-Z]+ /`,
+		pattern:  `^\s+(<--|-->|xxx|-x-) [A-Z]+ /`,
+	},
+	{
+		id: "hono-logger", name: "Hono's logger (npm)", confidence: Certain,
+		inServer: "logger((...text) => console.error(...text))",
+		pattern:  `^(<--|-->) [A-Z]+ /`,
+	},
+	{
+		id: "progress", name: "cli-progress (npm), or another progress bar", confidence: Generic, known: true,
+		inServer: "new SingleBar({ stream: process.stderr }), its default; else console.error",
+		pattern:  `[█░▒▓]{10,}`,
 	},
 	{
 		id: "slack-logger", name: "Slack's logger (@slack/logger)", confidence: Likely,

@@ -25,10 +25,31 @@ func (e *Evidence) Cause() *cause.Cause {
 		}
 		c := cause.Of(output)
 		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
+			c = cmp.Or(c, e.lateCause(failure))
 			return cmp.Or(failure.Explained(c, e.Launch, e.Clean.Began), e.logCause(failure))
 		}
 		return c
 	})
+}
+
+// lateCause returns what a silent server could not reach, as it says only after it was given up: clients of databases
+// wait for half a minute too. It is nil if the server says nothing of that.
+func (e *Evidence) lateCause(failure *servers.Failure) *cause.Cause {
+	closed := e.Clean.StdinClosed()
+	if failure.Ending != servers.EndingSilent || closed.IsZero() {
+		return nil
+	}
+	late := failure.Output()
+	late.Stderr, late.Stdout = nil, nil
+	for _, line := range EventsOf[servers.StderrLine](e.Clean) {
+		if line.At.After(closed) {
+			late.Stderr = append(late.Stderr, line.Text)
+		}
+	}
+	if c := cause.Of(late); c != nil && c.Kind == cause.Backend {
+		return c
+	}
+	return nil
 }
 
 // logCause returns the cause that the log shows which a silent server has open; nil if it has none or shows none.
