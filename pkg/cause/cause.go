@@ -236,7 +236,7 @@ var succeeded = expression(`✅|\bsuccess(?:ful|fully)?\b`)
 
 // loginAddress matches what a program says to somebody who is to log in, in a browser.
 var loginAddress = expression(`(?i)\b(?:open|visit(?:ing)?|navigate to|go to) .{0,60}` +
-	`\b(?:browser|authori[sz]e|authenticate|sign in|log in)\b.{0,20}https?://`)
+	`\b(?:browser|authori[sz]e|authenticate|sign in|log in|manually)\b.{0,20}https?://`)
 
 // login returns the cause of a program that waits until somebody has logged in; nil if it does not say so.
 func (s *saying) login() *Cause {
@@ -452,13 +452,13 @@ var (
 	// and the settings ("sse: http://…") of those that speak to one.
 	endpoint = expression(`https?://` + localHost + `(?::\d{1,5})?(?:/[\w-]+)*/(?:mcp|sse)\b`)
 	connects = expression(`(?i)\b(?:connect\w*|proxy\w*|forward\w*|bridg\w*|fetch\w*|upstream|remote|` +
-		`request\w*|error|failed|example|use|usage|set)\b|^\W*(?-i:[a-z]\w*): `)
+		`request\w*|error|failed|example|use|usage|set)\b|^\W*(?-i:[a-z]\w*): |--\w[\w-]*[ =]`)
 	// speaksHTTP, speaksOther and otherProgram match words of those that listen at a port: of HTTP, another protocol,
 	// and another program. A line with the name of another program is HTTP's only where mcpServer matches it: an MCP
 	// server may be named after a database.
 	speaksHTTP = expression(`(?i)\bhttps?\b|\bsse\b|\bmcp\b|\bserver\b|\bapi\b|\bweb\b|\bexpress\b|` +
 		`\bfastify\b|streamable`)
-	speaksOther  = expression(`(?i)\b(?:amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
+	speaksOther  = expression(`(?i)\b(?:callback|amqp|mqtt|ssh|smtp|grpc|tcp|web ?sockets?|wss?|debugger|inspector)\b`)
 	otherProgram = expression(`(?i)\b(?:postgres\w*|pg|mysql|mariadb|mongo\w*|redis|valkey|sqlite|database|db|kafka|` +
 		`rabbitmq|neo4j|elastic\w*|qdrant|milvus|ollama|docker|browser|chrome)\b`)
 	mcpServer = expression(`(?i)\bmcp[- ](?:\w+[- ])?server(?: is)? (?:listening|running|serving|started|` +

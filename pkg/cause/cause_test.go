@@ -100,6 +100,8 @@ func TestListens(t *testing.T) {
 		"MCP server is listening on port 8080":                   "http://localhost:8080",
 		"HTTP transport ready at 127.0.0.1:8080":                 "http://127.0.0.1:8080",
 		"- SSE 엔드포인트: http://localhost:8080/sse":                 "http://localhost:8080/sse",
+		"shop probe --url http://localhost:3000/mcp":             "",
+		"Callback server listening on port 3333":                 "",
 		"Connecting to http://localhost:8080/sse":                "",
 		"  - sse: http://localhost:9999/sse":                     "",
 		"[shop] listening on :3000/mcp (upstream: https://a.b)":  "http://localhost:3000/mcp",

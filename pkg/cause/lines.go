@@ -124,7 +124,7 @@ var (
 		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|` +
 		`Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|PHP Warning: .*[Ff]ailed to open stream|Problem: )`)
-	errorWord = expression(`(?i:\bto (?:sign|log) in\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|` +
+	errorWord = expression(`(?i:\bto (?:sign|log) in\b|\bfehler\b|\bnicht (?:gesetzt|gefunden)\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|` +
 		`設定してください|필요합니다|(?i)\b(?:errors?|failed|failure|fails|missing|required?s?|must|mandatory|` +
 		`not (?:be |yet )?(?:set|found|loaded|provided|specified|configured|defined|installed|running|` +
 		`supported|available|exist|accessible|valid|initialized|given|recognized)|invalid|cannot|can't|unable|` +

@@ -367,13 +367,16 @@ var (
 // manages matches what follows a sub-command that has others: "server  Daemon lifecycle (start/stop/status)".
 var manages = expression(`(?i)\s{2,}.*(?:\bstart *[/|,] *stop\b|\blifecycle\b|\bmanage)`)
 
+// ofClient matches commands of clients that keep servers in their configs: "claude mcp add".
+var ofClient = expression(`\bmcp (?:add|remove|list|get|login)\b`)
+
 // maxIndent is how far a list of sub-commands is indented at most; what each does goes on further to the right.
 const maxIndent = 8
 
 // subcommand returns how the output says that the server is started; empty if it does not.
 func (s *saying) subcommand() string {
 	for _, l := range s.lines {
-		if found := startLine().FindStringSubmatch(l.text); found != nil {
+		if found := startLine().FindStringSubmatch(l.text); found != nil && !ofClient().MatchString(found[2]) {
 			return cmp.Or(found[1], found[2])
 		}
 	}

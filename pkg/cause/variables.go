@@ -468,7 +468,7 @@ var missingPhrases = [...]string{
 	"needs to be", "need to be", "need to set", "or pass",
 	"one of", "any of", "pass it", "or env", "未设置", "缺少", "环境变量", "请设置", "请配置",
 	"請設定", "請設置", "未設定", "環境變數", "環境変数", "환경 변수", "환경변수", "variable de entorno", "variável de ambiente",
-	"variable d'environnement", "umgebungsvariable", "переменн",
+	"variable d'environnement", "umgebungsvariable", "nicht gesetzt", "переменн",
 	"provide an api", "provide a", "provide one", "was provided", "no api key", "set env", "not found", "export",
 }
 

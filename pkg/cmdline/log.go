@@ -55,11 +55,10 @@ func (p NodePackage) OwnLog(environ []string, since time.Time) (log string, line
 
 // homeFolder returns the home folder that an environment names; empty if it names none.
 func homeFolder(environ []string) string {
-	name := "HOME"
-	if runtime.GOOS == "windows" {
-		name = "USERPROFILE"
+	if profile, set := Variable(environ, "USERPROFILE"); set && runtime.GOOS == "windows" {
+		return profile
 	}
-	home, _ := Variable(environ, name)
+	home, _ := Variable(environ, "HOME")
 	return home
 }
 

@@ -36,10 +36,6 @@ func TestLinesSince(t *testing.T) {
 
 // TestOwnLog looks for the log of a package beside its code, and in the folder of its name in the user's home.
 func TestOwnLog(t *testing.T) {
-	name := "HOME"
-	if filepath.Separator == '\\' {
-		name = "USERPROFILE"
-	}
 	for _, place := range []string{"package/logs/a.log", "home/.shop-mcp/shop.log", "home/.shop-mcp/logs/b.log"} {
 		top := t.TempDir()
 		want := filepath.Join(top, filepath.FromSlash(place))
@@ -50,7 +46,7 @@ func TestOwnLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := NodePackage{Folder: filepath.Join(top, "package"), Name: "@acme/shop-mcp"}
-		log, lines := found.OwnLog([]string{name + "=" + filepath.Join(top, "home")}, time.Time{})
+		log, lines := found.OwnLog([]string{"HOME=" + filepath.Join(top, "home")}, time.Time{})
 		if log != want || !slices.Equal(lines, []string{"no config"}) {
 			t.Errorf("%s: log %q, lines %q", place, log, lines)
 		}
