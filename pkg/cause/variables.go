@@ -262,14 +262,26 @@ func (n *missingNames) add(name, between string) {
 	if other {
 		n.all = allOf().MatchString(between)
 	}
+	if known && n.all { // the list before did not say which belong together
+		n.drop(name)
+		known = false
+	}
 	switch {
 	case known:
-	case len(n.groups) > 0 && !other && (pair || joins(between) || n.all && strings.Trim(between, ", ") == ""):
+	case len(n.groups) > 0 && !other && (pair || joins(between) || n.all && !endsSentence(between)):
 		group := &n.groups[len(n.groups)-1]
 		*group = append(*group, name)
 	default:
 		n.groups = append(n.groups, []string{name})
 	}
+}
+
+// drop removes a name from its group.
+func (n *missingNames) drop(name string) {
+	for i := range n.groups {
+		n.groups[i] = slices.DeleteFunc(n.groups[i], func(one string) bool { return one == name })
+	}
+	n.groups = slices.DeleteFunc(n.groups, func(group []string) bool { return len(group) == 0 })
 }
 
 // complementary reports whether each group has one name, and all of them are needed together by what they hold.

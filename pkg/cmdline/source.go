@@ -21,7 +21,7 @@ type Source struct {
 	Subcommand string
 	// TextStdin reports whether it sets an encoding for its stdin, where the TypeScript SDK reads bytes.
 	TextStdin bool
-	// OwnPath reports whether it runs as the main program only if process.argv[1] is its own path.
+	// OwnPath reports whether it runs as the main program only if process.argv[1] is its own path, or ends like it.
 	OwnPath bool
 	// MetaMain reports whether it does so only if import.meta.main is true, which Node has since 24.2.
 	MetaMain bool
@@ -58,7 +58,8 @@ var (
 	})
 	comparesPath = sync.OnceValue(func() *regexp.Regexp {
 		const own, started = `(?:import\.meta\.url|__filename)`, `process\.argv\[1\]`
-		return regexp.MustCompile(`(?s)` + own + `.{0,200}` + started + `|` + started + `.{0,200}` + own)
+		return regexp.MustCompile(`(?s)` + own + `.{0,200}` + started + `|` + started + `.{0,200}` + own +
+			`|\$/\.test\(` + started + `\)|` + started + `\??\.(?:endsWith|match)\(`)
 	})
 	importsOfOwn = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)['"](\.{1,2}/[^'"\n]+)['"]`)

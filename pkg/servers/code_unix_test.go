@@ -256,6 +256,7 @@ func TestScriptStartedByALink(t *testing.T) {
 		"const own = fileURLToPath(import.meta.url)\nconst at = process.argv[1]\nif (own === at) main()": true,
 		"function isMain(url, at = process.argv[1]) {\n" +
 			"  return at ? fileURLToPath(url) === resolve(at) : false;\n}\nif (isMain(import.meta.url)) main();": true,
+		"if (process.argv[1] && /server\\.(mjs|js)$/.test(process.argv[1])) main();":         true,
 		"if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) main();": false,
 		"main();": false,
 	} {
