@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -73,9 +74,14 @@ func NodeScript(command string, args []string, in Lookup) string {
 	return ""
 }
 
-// ByLink returns the script for node that a command starts by a link, as npm makes them in node_modules/.bin; nothing
-// for other commands. Node puts the link into process.argv[1], and follows it for the script's own path.
-func ByLink(command string, in Lookup) string {
+// ByLink returns the script for node that a command line in a folder starts by a link, as npm makes them in
+// node_modules/.bin, and npx runs them; nothing for other commands. Node puts the link into process.argv[1], and
+// follows it for the script's own path.
+func ByLink(command string, args []string, folder string, environ []string) string {
+	if _, launched := ParseLauncher(Unwrapped(command, args)); launched && runtime.GOOS != "windows" { // with no links
+		return Script(command, args, folder, environ)
+	}
+	in := LookupIn(folder, environ)
 	found := in.Find(command)
 	if info, err := os.Lstat(found.Path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		return ""

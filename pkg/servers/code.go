@@ -2,8 +2,10 @@ package servers
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"toolx/pkg/cause"
@@ -22,6 +24,9 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 
 // explained is Explained without a look at the package's other programs.
 func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
+	if c != nil && c.Kind == cause.Idle && !f.printed() {
+		c = nil
+	}
 	c = inPackage(inContainer(c, launch), launch)
 	if c != nil && c.Kind != cause.Said && !missesVariables(c) {
 		return c
@@ -39,8 +44,8 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 		}
 		return codeOf(script, launch).ofWaiting()
 	case f.Ending == EndingExited:
-		if c := ofInstall(launch, began); c != nil || len(f.Stdout)+len(f.Stderr) > 0 {
-			return c // npx may have printed warnings
+		if c := ofInstall(launch, began); c != nil || f.printed() {
+			return c
 		}
 		if c := fromLog(script, launch.Env, began, f.Output()); c != nil {
 			return c
@@ -49,6 +54,16 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 	}
 	return nil
 }
+
+// printed reports whether a server printed anything; what npx says of itself does not count.
+func (f *Failure) printed() bool {
+	return slices.ContainsFunc(slices.Concat(f.Stdout, f.Stderr), func(line string) bool {
+		return strings.TrimSpace(line) != "" && !ofNPM().MatchString(line)
+	})
+}
+
+// ofNPM matches the lines that npx prints before what it runs, or behind it.
+var ofNPM = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^npm (?:notice|warn|WARN)\b`) })
 
 // withSource returns the cause that the output shows together with the line of source that an error comes from: Node
 // prints that line only where no code of its own threw, and Ruby never does. Nil if that names no missing variable.
@@ -210,7 +225,7 @@ func (n *nodeCode) ofLink() *cause.Cause {
 	if !n.OwnPath {
 		return nil
 	}
-	script := cmdline.ByLink(n.launch.Command, cmdline.LookupIn(n.launch.Cwd, n.launch.Env))
+	script := cmdline.ByLink(n.launch.Command, n.launch.Args, n.launch.Cwd, n.launch.Env)
 	if script == "" {
 		return nil
 	}

@@ -279,6 +279,31 @@ func TestScriptStartedByALink(t *testing.T) {
 	}
 }
 
+// TestNpxStartsByALink: npx runs the link of a package too, and its own notices are not what the server prints.
+func TestNpxStartsByALink(t *testing.T) {
+	folder := t.TempDir()
+	home := filepath.Join(folder, "node_modules", "shop-mcp")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeCode(t, filepath.Join(home, "package.json"), `{"name": "shop-mcp", "version": "1.0.0", "bin": "server.js"}`)
+	writeCode(t, filepath.Join(home, "server.js"), "if (import.meta.url === `file://${process.argv[1]}`) main();")
+	launch := &config.Resolved{Command: "npx", Args: []string{"-y", "shop-mcp"}, Cwd: folder}
+	failure := &Failure{
+		Ending: EndingExited, How: "exit status 0",
+		Stderr: []string{"npm notice", "npm notice New minor version of npm"},
+	}
+	idle := &cause.Cause{Kind: cause.Idle}
+	got := failure.Explained(idle, launch, time.Time{})
+	if got == nil || !strings.HasPrefix(got.What, "a link starts it") {
+		t.Errorf("%+v", got)
+	}
+	failure.Stderr = append(failure.Stderr, "nothing to do")
+	if got := failure.Explained(idle, launch, time.Time{}); got == nil || got.Kind != cause.Idle {
+		t.Errorf("of one that printed something: %+v", got)
+	}
+}
+
 // writeCode writes a program.
 func writeCode(t *testing.T, path, text string) {
 	t.Helper()
