@@ -14,9 +14,6 @@ var fieldFault = expression(`(\w+)["']?: ?(?:\{ ?["']?_errors["']?: ?)?\[ ?(?:'(
 // fieldGroup matches how zod begins what it says of the members of a value: "db: { _errors: [],".
 var fieldGroup = expression(`(\w+)["']?: ?\{ ?["']?_errors["']?: ?\[ ?\],`)
 
-// isBalanced reports whether a text closes as many braces as it opens.
-func isBalanced(text string) bool { return strings.Count(text, "{") == strings.Count(text, "}") }
-
 // lineFault matches what validators say of one value that is missing, on a line of its own:
 // "github.TOKEN: Invalid input: expected string, received undefined".
 var lineFault = expression(
@@ -56,23 +53,7 @@ type namedFault struct{ name, message string }
 func (s *saying) namedFaults() []namedFault {
 	var found []namedFault
 	text := strings.Join(strings.Fields(strings.Join(s.all, " ")), " ")
-	groups := fieldGroup().FindAllStringSubmatchIndex(text, -1)
-	for _, at := range fieldFault().FindAllStringSubmatchIndex(text, -1) {
-		part := func(group int) string {
-			if at[2*group] < 0 {
-				return ""
-			}
-			return text[at[2*group]:at[2*group+1]]
-		}
-		name := part(1)
-		for _, group := range slices.Backward(groups) {
-			if group[1] <= at[0] && isBalanced(text[group[1]:at[0]]) && !isVariableName(name) {
-				name = text[group[2]:group[3]] + "." + name
-				break
-			}
-		}
-		found = append(found, namedFault{name, part(2) + unescaped(part(3))})
-	}
+	found = append(found, groupedFaults(text)...)
 	for _, match := range memberFault().FindAllStringSubmatch(text, -1) {
 		found = append(found, namedFault{match[1], unescaped(match[2])})
 	}
@@ -99,6 +80,36 @@ func (s *saying) namedFaults() []namedFault {
 	for _, match := range zodFault().FindAllStringSubmatch(text, -1) {
 		name := match[2] + strings.ToUpper(match[3]) // pydantic reads variables for fields in small letters
 		found = append(found, namedFault{name, match[1] + match[4]})
+	}
+	return found
+}
+
+// groupedFaults returns what a text says of values by their names, those of a group with its name before theirs. It
+// reads the text once, however many groups a stranger prints.
+func groupedFaults(text string) (found []namedFault) {
+	groups := fieldGroup().FindAllStringSubmatchIndex(text, -1)
+	inside := make(map[int]string) // the name of the last group, by the depth of its members
+	depth, read := 0, 0
+	readTo := func(at int) {
+		depth += strings.Count(text[read:at], "{") - strings.Count(text[read:at], "}")
+		read = at
+	}
+	for _, at := range fieldFault().FindAllStringSubmatchIndex(text, -1) {
+		for ; len(groups) > 0 && groups[0][1] <= at[0]; groups = groups[1:] {
+			readTo(groups[0][1])
+			inside[depth] = text[groups[0][2]:groups[0][3]]
+		}
+		readTo(at[0])
+		fault := namedFault{name: text[at[2]:at[3]]}
+		if at[4] >= 0 {
+			fault.message = text[at[4]:at[5]]
+		} else {
+			fault.message = unescaped(text[at[6]:at[7]])
+		}
+		if group := inside[depth]; group != "" && !isVariableName(fault.name) {
+			fault.name = group + "." + fault.name
+		}
+		found = append(found, fault)
 	}
 	return found
 }
