@@ -625,14 +625,16 @@ var (
 
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|` +
-	`parsing environment|not (?:allowed|permitted|a (?:directory|valid)|in \S.{0,30} format)|unexpected value|illegal|malformed|` +
+	`parsing environment|not (?:allowed|permitted|a (?:directory|valid)|in \S.{0,30} format)|` +
+	`unexpected value|illegal|malformed|` +
 	`unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|` +
 	`no [\w -]{2,30}(?:specified|given|provided|supplied|configured)|status code 40[013])\b`)
 
 // mistake matches errors of the program itself, which no value in args or env corrects.
 var mistake = expression(`^panic: runtime error|\bwrong number of arguments \(given|` +
 	`\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
-	`\bTypeError: .*(?:\b(?:positional|keyword) argument|argument to be|must be of type|not (?:a function|callable)|undefined|` +
+	`\bTypeError: .*(?:\b(?:positional|keyword) argument|argument to be|must be of type|` +
+	`not (?:a function|callable)|undefined|` +
 	`null|None)`)
 
 // generalFixes are for a cause whose line the server says nothing more about.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestPipeEnds reads from a pipe that is closed meanwhile, and from one whose time is up, and writes to one that nobody
@@ -43,6 +45,14 @@ func TestStderrHoldsLastWords(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if _, err := unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, lastWords); err != nil {
+		t.Skip("this system allows this user no wider pipe: ", err)
+	}
+	if r, w, err = os.Pipe(); err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()

@@ -67,7 +67,8 @@ func ordersToAct() []order {
 		{
 			words: []string{"/.", "mcp.json"},
 			pattern: `(~|\$home)/\.(cursor|claude|codeium)/[\w./-]*\.json\b|` +
-				`\b(read|look|open|list|send|pass|upload)\b[^.]{0,40}(~|\$home)/\.(cursor|claude|codeium)/|\bmcp\.json\b[^.]{0,40}\b(read|content|pass|send)|` +
+				`\b(read|look|open|list|send|pass|upload)\b[^.]{0,40}(~|\$home)/\.(cursor|claude|codeium)/|` +
+				`\bmcp\.json\b[^.]{0,40}\b(read|content|pass|send)|` +
 				`\b(read|send|pass)\b[^.]{0,40}\bmcp\.json\b`,
 			is: "a path to a client's config", path: true,
 		},
