@@ -90,6 +90,10 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	o.doing(server, "starting it as a client does")
 	e.Clean = o.cleanRun(ctx, e)
 	e.Node = nodeVersion(ctx, e)
+	if ctx.Err() == nil && e.FailsUnexplained() {
+		o.doing(server, "starting it again, to see what it connects to")
+		e.Unreachable = o.unreachable(ctx, e)
+	}
 	if ctx.Err() == nil && e.Handshaken() {
 		o.makeCalls(ctx, e)
 		o.doing(server, "starting it again, to probe it")

@@ -15,21 +15,56 @@ func (e *Evidence) Cause() *cause.Cause {
 		return nil
 	}
 	return Once(&e.Kept, func() *cause.Cause {
-		output, failed := e.output()
-		if !failed {
-			return nil
-		}
-		output.Node = e.Node
-		if found, outside := e.EngineMismatch(); outside {
-			output.Engines = found.Engines.Node
-		}
-		c := cause.Of(output)
-		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
-			c = cmp.Or(c, e.lateCause(failure))
-			return cmp.Or(failure.Explained(c, e.Launch, e.Clean.Began), e.logCause(failure))
+		c := e.ownCause()
+		if e.Unreachable != nil && isUncertain(c) {
+			return e.connectionCause()
 		}
 		return c
 	})
+}
+
+// ownCause is Cause without what a further start has shown.
+func (e *Evidence) ownCause() *cause.Cause {
+	output, failed := e.output()
+	if !failed {
+		return nil
+	}
+	output.Node = e.Node
+	if found, outside := e.EngineMismatch(); outside {
+		output.Engines = found.Engines.Node
+	}
+	c := cause.Of(output)
+	if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
+		c = cmp.Or(c, e.lateCause(failure))
+		return cmp.Or(failure.Explained(c, e.Launch, e.Clean.Began), e.logCause(failure))
+	}
+	return c
+}
+
+// isUncertain reports whether a cause is none, or is only what the server's code makes likely.
+func isUncertain(c *cause.Cause) bool { return c == nil || c.Kind == cause.Code }
+
+// FailsUnexplained reports whether a server of Node failed before the handshake without saying why, and holds no
+// connection that shows what it waits for.
+func (e *Evidence) FailsUnexplained() bool {
+	failure := e.Clean.Failure
+	if failure == nil || failure.Ending != servers.EndingSilent && failure.Ending != servers.EndingExited {
+		return false
+	}
+	if stuck := e.Clean.Stuck; stuck != nil && len(stuck.Connecting)+len(stuck.Listening) > 0 {
+		return false
+	}
+	_, node := e.NodePackage()
+	return node && isUncertain(e.ownCause())
+}
+
+// connectionCause returns the cause of a failure whose only trace is an address that the server connects to in vain.
+func (e *Evidence) connectionCause() *cause.Cause {
+	c := cause.Of(cause.Output{Stderr: []string{e.Unreachable.Err.Error()}})
+	if c != nil {
+		c.Line = "with NODE_DEBUG=net it connects to " + e.Unreachable.Address()
+	}
+	return c
 }
 
 // lateCause returns what a silent server could not reach, as it says only after it was given up: clients of databases

@@ -5,6 +5,7 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
+	"net"
 	"reflect"
 	"slices"
 	"strconv"
@@ -47,6 +48,9 @@ type Evidence struct {
 	// Again is a further probing run, without the questions that ended or silenced
 	// the first; nil where that was not needed.
 	Again *Run
+	// Unreachable is where the server connects to in vain, as a further start has shown; nil where that was not made or
+	// has shown nothing.
+	Unreachable *Unreachable
 	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil for other servers.
 	HTTP *HTTPEvidence
 	// Calls are the calls that were made, in order, and Calling the lives in which they
@@ -89,6 +93,20 @@ func Once[T any](k *Kept, read func() T) T {
 		k.values[of] = made
 	}
 	return k.values[of].(T)
+}
+
+// Unreachable is an address to which a server connects and toolx cannot either.
+type Unreachable struct {
+	Host, Port string // no port where the host has no address
+	Err        error  // why toolx cannot connect
+}
+
+// Address returns the host, and the port if there is one.
+func (u *Unreachable) Address() string {
+	if u.Port == "" {
+		return u.Host
+	}
+	return net.JoinHostPort(u.Host, u.Port)
 }
 
 // Run is one life of the server's process.
