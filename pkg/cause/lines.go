@@ -135,7 +135,7 @@ var (
 		`no [\w .-]{2,30}(?:provided|specified|found|given|set|configured))\b`)
 	// noneOf matches counts of what did not happen, and facts that a report does not have.
 	noneOf = expression(`(?i)\b(?:0|no|zero) (?:errors?|failures?|failed|invalid|missing|unknown|unsupported|` +
-		`deprecated)\b|: unknown$`)
+		`deprecated)\b|\b(?:errors|failures|failed): 0\b|: unknown$`)
 	// helpRow matches a row of a table, as help texts have them, and what they say that a program requires.
 	helpRow = expression(`\S {3,}\S.*\S {3,}\S|^Requires \S`)
 	// supplies matches what a program says that brings what is missing by itself.

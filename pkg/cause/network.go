@@ -114,7 +114,7 @@ func networkFaultIn(text string) (fault networkFault, words string, known bool) 
 
 // addressIn finds the address that a failure is about, empty where none is named.
 func addressIn(text string, forms []*regexp.Regexp) string {
-	text = exampleAddress().ReplaceAllString(text, "")
+	text = adviceLink().ReplaceAllString(exampleAddress().ReplaceAllString(text, ""), "")
 	for _, form := range forms {
 		match := form.FindStringSubmatch(text)
 		if match == nil {

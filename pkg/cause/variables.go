@@ -339,8 +339,11 @@ func complementary(names []string) bool {
 			places++
 		}
 	}
-	pair := len(names) == 2 && strings.HasSuffix(names[0], "KEY") && strings.HasSuffix(names[1], "SECRET")
-	return pair || places > 0 && places < len(names)
+	if len(names) == 2 && strings.HasSuffix(names[0], "KEY") && strings.HasSuffix(names[1], "SECRET") {
+		return true
+	}
+	ofClient := func(name string) bool { return strings.HasSuffix(name, "CLIENT_SECRET") } // it is of no use alone
+	return places > 0 && places < len(names) || slices.ContainsFunc(names, ofClient)
 }
 
 // partsOfOne reports whether two names are those of parts of one connection: PG_HOST and PG_USER.
