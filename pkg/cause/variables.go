@@ -220,7 +220,8 @@ func missing(text string, environ []string, settings bool) [][]string {
 		if reached >= 0 {
 			between = besideFlag().ReplaceAllString(lower[reached:at], "")
 		}
-		listed := reached >= 0 && (len(between) <= listReach || nextLine(lines, reached, at))
+		listed := reached >= 0 &&
+			(len(between) <= listReach || nextLine(lines, reached, at) || andOneOf().MatchString(between))
 		if !near && !listed {
 			continue
 		}
@@ -410,7 +411,7 @@ var allOf = expression(`\ball(?: \w+)? of\b|\b(?:all|both):? *$`)
 
 // andOneOf matches the words between a name and a list of which one is needed too.
 var andOneOf = expression(`^\W*(?:and|plus|(?:together |along )?with|&|\+) ` +
-	`(?:(?:also )?(?:either|(?:at least )?(?:one|any) of)\b|\()`)
+	`(?:(?:also )?(?:either|(?:at least )?(?:one|any) of)\b|\()|^\W*(?:and )?one(?: \w+){0,2} (?:pair|set): *$`)
 
 // How far a name may be from the words that call it missing, and from the name before it in a list.
 const (
