@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,6 +127,40 @@ func TestOpenLogIsFound(t *testing.T) {
 	found := ask("handshake-timeout")(e)
 	if len(found) != 1 || !slices.Contains(found[0].Notes, "it logs to "+log.Name()) {
 		t.Errorf("%+v, want a note of the log", found)
+	}
+}
+
+// TestHelperIsFound has a process that waits for a program with a stdin of its own, and one whose program reads its
+// stdin.
+func TestHelperIsFound(t *testing.T) {
+	for script, want := range map[string]string{
+		"sleep 60 </dev/null 2>/dev/null & echo; wait": "sleep 60", "sleep 60 <&3 & echo; wait": "",
+	} {
+		server := exec.Command("sh", "-c", "exec 3<&0; "+script)
+		server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if _, err := server.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		out, err := server.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = out.Read(make([]byte, 1)) // its program is started
+		pid := server.Process.Pid
+		// The shell's copy is the program only once it has called exec.
+		for processTree(pid)[len(processTree(pid))-1].Command[0] == "sh" && t.Context().Err() == nil {
+			runtime.Gosched()
+		}
+		if got := stateOf(pid).Runs; got != want {
+			t.Errorf("%q runs %q, want %q", script, got, want)
+		}
+		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+		_ = server.Wait()
 	}
 }
 

@@ -222,15 +222,18 @@ func evidenceOf(run *evidence.Run) *evidence.Evidence {
 	return &evidence.Evidence{Server: &config.Server{Name: "made"}, Launch: &config.Resolved{}, Clean: run}
 }
 
-// TestConnectionsOfASilentServer shows that what a silent server waits for, or listens on, is in the title.
-func TestConnectionsOfASilentServer(t *testing.T) {
+// TestStateOfASilentServer shows that what a silent server waits for, listens on or runs is in the title.
+func TestStateOfASilentServer(t *testing.T) {
 	for want, stuck := range map[string]*evidence.ProcessState{
 		"": {}, // that of the check
 		"server does not answer initialize, and waits for a connection to 10.0.0.5:5432": {
 			Connecting: []string{"10.0.0.5:5432 (pid 7)"}, Listening: []string{"127.0.0.1:3000 (pid 7)"},
 		},
 		"server does not answer initialize on stdin, and listens on 127.0.0.1:3000": {
-			Listening: []string{"127.0.0.1:3000 (pid 7)"},
+			Listening: []string{"127.0.0.1:3000 (pid 7)"}, Runs: "sleep 60",
+		},
+		"server does not answer initialize, and runs npm install --token=*** acme": {
+			Runs: "npm install --token=hunter2secret acme",
 		},
 	} {
 		e := evidenceOf(&evidence.Run{

@@ -138,8 +138,19 @@ func stateOf(pid int) *evidence.ProcessState {
 	}
 	tree := processTree(pid)
 	state.Listening, state.Connecting = sockets(tree, listening), sockets(tree, connecting)
-	state.Log = openLog(tree)
+	state.Log, state.Runs = openLog(tree), helper(tree)
 	return state
+}
+
+// helper returns the command of the innermost process of a tree that has another stdin than the first; empty if there
+// is none. esbuild, which compiles for tsx, is in every such server.
+func helper(tree []evidence.Process) string {
+	for _, process := range slices.Backward(tree) {
+		if !process.Stdin && filepath.Base(process.Command[0]) != "esbuild" {
+			return strings.Join(slices.Concat([]string{filepath.Base(process.Command[0])}, process.Command[1:]), " ")
+		}
+	}
+	return ""
 }
 
 // openLog returns a log that one of the processes has open; empty if none has.

@@ -50,6 +50,9 @@ type ProcessState struct {
 	Listening, Connecting []string
 	// Log is a file named *.log that one of them has open, empty where there is none.
 	Log string
+	// Runs is the command of a program that it has started and that does not read the server's stdin, such as an
+	// installer; empty where there is none.
+	Runs string
 }
 
 // Orphan is a process of a server that outlived it.

@@ -44,7 +44,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		}
 	}
 	if c := e.Cause(); c == nil || c.Kind == cause.Code {
-		explainBySockets(run.Stuck, &f)
+		explainByState(run.Stuck, &f)
 	}
 	return []check.Finding{f}
 }
@@ -52,8 +52,9 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 // anyAddress names this machine where a server listens on all of its addresses.
 var anyAddress = strings.NewReplacer("0.0.0.0:", "localhost:", "[::]:", "localhost:")
 
-// explainBySockets tells what a silent server waits for, or where else it may be spoken to, if its connections say so.
-func explainBySockets(s *evidence.ProcessState, f *check.Finding) {
+// explainByState tells what a silent server waits for, or where else it may be spoken to, if its connections or the
+// program that it runs say so.
+func explainByState(s *evidence.ProcessState, f *check.Finding) {
 	address := func(socket string) string {
 		address, _, _ := strings.Cut(socket, " ")
 		return address
@@ -75,6 +76,12 @@ func explainBySockets(s *evidence.ProcessState, f *check.Finding) {
 			"if it speaks MCP over HTTP there, add --stdio (or --transport stdio) to args of this server, or give its " +
 				"address in place of a command: url: http://" + anyAddress.Replace(own) + "/mcp",
 			"in the server: use stdio mode if stdin is not a terminal",
+		}
+	case s.Runs != "":
+		f.Title = "server does not answer initialize, and runs " + evidence.Cut(check.Masked(s.Runs))
+		f.Fix = []string{
+			"see whether that program ends: run the server's command in a terminal",
+			"in the server: answer initialize before anything slow; say on stderr what it waits for",
 		}
 	}
 }
