@@ -52,7 +52,7 @@ func samples() []sample {
 		{number: 19, text: "Loading npm package docs", command: node, rule: "runtime", grade: Generic, in: "console.error"},
 		{number: 20, text: "\x1b[32m[Nest] 4242  - \x1b[39m05/19/2026, 5:11:00 PM", command: node, rule: "nestjs", grade: Certain, in: "logger: false"},
 		{number: 21, text: "2026-05-18 17:11:00 [info]: server is up", command: node, rule: "timestamp", grade: Generic, in: "stderrLevels"},
-		{number: 22, text: "[2025-09-15 10:00:00] connected", command: node, rule: "timestamp", grade: Generic, in: "process.stderr.write"},
+		{number: 22, text: "[2025-09-15 10:00:00] connected", command: node, rule: "timestamp", grade: Generic, in: "else console.error"},
 		{number: 23, text: `{"level":"info","msg":"Jenkins client initialized","url":"x"}`, command: node, rule: "json-logger", grade: Likely, in: "pino.destination(2)"},
 		{number: 24, text: `{"timestamp":"2026","level":"info","message":"up","context":{}}`, command: node, rule: "json-logger", grade: Likely, in: "console.error"},
 		{number: 25, text: "{\n  \"status\": 200,\n  \"message\": \"Success\",\n  \"results\": [],\n  \"duration\": 1189\n}", command: "dotnet azmcp.dll", rule: "json-result", grade: Generic, in: "Console.Error"},

@@ -141,7 +141,7 @@ var shapeRules = []rule{
 	{
 		id: "timestamp", name: "a logger with time stamps (winston, log4js, …)", confidence: Generic,
 		language: "node", known: true,
-		inServer: "winston: " + winstonStderr + "; else process.stderr.write",
+		inServer: "winston: " + winstonStderr + "; else console.error",
 		pattern:  timeStamp,
 	},
 	{id: "timestamp", name: "a logger with time stamps", confidence: Generic, pattern: timeStamp},
