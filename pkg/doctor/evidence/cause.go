@@ -17,7 +17,7 @@ func (e *Evidence) Cause() *cause.Cause {
 	return Once(&e.Kept, func() *cause.Cause {
 		c := e.ownCause()
 		if e.Unreachable != nil && isUncertain(c) {
-			return e.connectionCause()
+			c = cmp.Or(e.connectionCause(), c)
 		}
 		return c
 	})
@@ -45,10 +45,11 @@ func (e *Evidence) ownCause() *cause.Cause {
 func isUncertain(c *cause.Cause) bool { return c == nil || c.Kind == cause.Code }
 
 // FailsUnexplained reports whether a server of Node failed before the handshake without saying why, and holds no
-// connection that shows what it waits for.
+// connection that shows what it waits for. One that ends with status 0 has not failed to reach anything.
 func (e *Evidence) FailsUnexplained() bool {
 	failure := e.Clean.Failure
-	if failure == nil || failure.Ending != servers.EndingSilent && failure.Ending != servers.EndingExited {
+	if failure == nil || failure.Ending != servers.EndingSilent && failure.Ending != servers.EndingExited ||
+		failure.Output().Done {
 		return false
 	}
 	if stuck := e.Clean.Stuck; stuck != nil && len(stuck.Connecting)+len(stuck.Listening) > 0 {
