@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"toolx/pkg/doctor/evidence"
@@ -21,8 +22,10 @@ const (
 
 // connectsTo matches what Node prints of its connections if NODE_DEBUG names "net" (lib/net.js): the process, and a
 // host that it looks up, or an address with its port.
-var connectsTo = regexp.MustCompile(`^NET (\d+): connect(?:/multiple)?: ` +
-	`(?:find host (\S+)|attempting to connect to (\S+):(\d+) \(addressType)`)
+var connectsTo = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^NET (\d+): connect(?:/multiple)?: ` +
+		`(?:find host (\S+)|attempting to connect to (\S+):(\d+) \(addressType)`)
+})
 
 // unreachable starts a server of Node once more that failed without saying why, to see where it connects to, and
 // returns the first address that cannot be reached from here either; nil if there is none, or if the server answers
@@ -55,7 +58,7 @@ func (o Options) unreachable(ctx context.Context, e *evidence.Evidence) *evidenc
 func connections(run *evidence.Run, without string) []evidence.Unreachable {
 	var list []evidence.Unreachable
 	for _, line := range evidence.EventsOf[servers.StderrLine](run) {
-		found := connectsTo.FindStringSubmatch(line.Text)
+		found := connectsTo().FindStringSubmatch(line.Text)
 		if found == nil || found[1] == without || len(list) == maxConnections {
 			continue
 		}
