@@ -236,7 +236,8 @@ var succeeded = expression(`✅|\bsuccess(?:ful|fully)?\b`)
 
 // loginAddress matches what a program says to somebody who is to log in, in a browser.
 var loginAddress = expression(`(?i)\b(?:open|visit(?:ing)?|navigate to|go to) .{0,60}` +
-	`\b(?:browser|authori[sz]e|authenticate|sign in|log in|manually)\b.{0,20}https?://`)
+	`\b(?:browser|authori[sz]e|authenticate|sign in|log in|manually)\b.{0,20}https?://|` +
+	`\b(?:authori[sz]e|authenticate|sign in|log in)\b.{0,40}\bvisit(?:ing)?\b.{0,20}https?://`)
 
 // login returns the cause of a program that waits until somebody has logged in; nil if it does not say so.
 func (s *saying) login() *Cause {

@@ -40,6 +40,23 @@ func testOutput(t *testing.T, text string) {
 	}
 }
 
+// TestWaitsForLogin: a server that lives and tells an address to log in at waits for that.
+func TestWaitsForLogin(t *testing.T) {
+	for line, want := range map[string]string{
+		"Please open this address in your browser: https://login.example.com/auth":        "login-missing",
+		"[INFO] Authorize this app by visiting this url: https://login.example.com/o?a=b": "login-missing",
+		"Visit our docs: https://docs.example.com":                                        "",
+	} {
+		got := ""
+		if c := Of(Output{Alive: true, Stderr: []string{"[INFO] No saved token found", line}}); c != nil {
+			got = string(c.Kind)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
 // TestWaitsForDebugger: what Node prints with --inspect-brk is the cause only where nothing else was printed.
 func TestWaitsForDebugger(t *testing.T) {
 	o := Output{Alive: true, Stderr: []string{
