@@ -67,6 +67,8 @@ type Cause struct {
 	Variables [][]string
 	// Place is where the error comes from in the server's own code, as "FILE:LINE"; empty if the output does not say.
 	Place string
+	// NoAddress reports whether a connection failed and the output does not say to which address.
+	NoAddress bool
 	// lasts reports whether the next start would meet the cause too, where its kind is Said.
 	lasts bool
 }

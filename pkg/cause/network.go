@@ -233,7 +233,7 @@ func (s *saying) unreachable(fault networkFault, code, text, line string) *Cause
 		line = s.withInner(line)
 	}
 	place := ""
-	c := &Cause{Kind: Backend, Line: line, What: leads[Backend] + quoted(line)}
+	c := &Cause{Kind: Backend, Line: line, What: leads[Backend] + quoted(line), NoAddress: address == ""}
 	switch {
 	case address != "" && fault.nameless:
 		c.What = "the host " + address + " is not found"

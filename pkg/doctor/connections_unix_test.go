@@ -43,6 +43,11 @@ func TestUnreachable(t *testing.T) {
 			"backend-unreachable: " + address.String() + " cannot be reached (connection refused)",
 		},
 		{
+			"require('net').connect(%d, '127.0.0.1').on('error', () => { console.error('Error: fetch failed'); " +
+				"process.exit(1) })",
+			"backend-unreachable: " + address.String() + " cannot be reached (connection refused)",
+		},
+		{
 			"require('net').connect(%d, '127.0.0.1').on('error', () => { console.error('Error: KEY_A is not set'); " +
 				"process.exit(1) })",
 			"env-missing: KEY_A is not set",

@@ -17,7 +17,7 @@ func (e *Evidence) Cause() *cause.Cause {
 	return Once(&e.Kept, func() *cause.Cause {
 		c := e.ownCause()
 		if e.Unreachable != nil && isUncertain(c) {
-			c = cmp.Or(e.connectionCause(), c)
+			return e.connectionCause(c)
 		}
 		return c
 	})
@@ -41,11 +41,12 @@ func (e *Evidence) ownCause() *cause.Cause {
 	return c
 }
 
-// isUncertain reports whether a cause is none, or is only what the server's code makes likely.
-func isUncertain(c *cause.Cause) bool { return c == nil || c.Kind == cause.Code }
+// isUncertain reports whether a cause is none, is only what the server's code makes likely, or is a connection to an
+// address that the server does not say.
+func isUncertain(c *cause.Cause) bool { return c == nil || c.Kind == cause.Code || c.NoAddress }
 
-// FailsUnexplained reports whether a server of Node failed before the handshake without saying why, and holds no
-// connection that shows what it waits for. One that ends with status 0 has not failed to reach anything.
+// FailsUnexplained reports whether a server of Node failed before the handshake without saying why, or at a connection
+// without saying to what, and holds no connection that shows it. One that ends with status 0 reached what it wanted.
 func (e *Evidence) FailsUnexplained() bool {
 	failure := e.Clean.Failure
 	if failure == nil || failure.Ending != servers.EndingSilent && failure.Ending != servers.EndingExited ||
@@ -59,10 +60,16 @@ func (e *Evidence) FailsUnexplained() bool {
 	return node && isUncertain(e.ownCause())
 }
 
-// connectionCause returns the cause of a failure whose only trace is an address that the server connects to in vain.
-func (e *Evidence) connectionCause() *cause.Cause {
+// connectionCause returns the cause of a failure with the address that the server connects to in vain; own is the cause
+// without it, and may be nil.
+func (e *Evidence) connectionCause(own *cause.Cause) *cause.Cause {
 	c := cause.Of(cause.Output{Stderr: []string{e.Unreachable.Err.Error()}})
-	if c != nil {
+	switch {
+	case c == nil:
+		return own
+	case own != nil && own.NoAddress:
+		c.Line = own.Line
+	default:
 		c.Line = "with NODE_DEBUG=net it connects to " + e.Unreachable.Address()
 	}
 	return c
