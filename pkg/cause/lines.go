@@ -59,8 +59,9 @@ func read(o Output) *saying {
 		s.lines = append(s.lines, line{raw: o.Reply, text: strings.Join(strings.Fields(o.Reply), " "), weight: errs})
 	}
 	for _, stream := range [][]string{o.Stderr, o.Stdout} {
-		r := reader{saying: s}
-		for _, text := range stream[:min(len(stream), maxLines)] {
+		stream = stream[:min(len(stream), maxLines)]
+		r := reader{saying: s, program: tabled(stream)}
+		for _, text := range stream {
 			for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' || c == '\r' }) {
 				plain := ansi.Strip(part[:min(len(part), maxBytes)])
 				s.all = append(s.all, words.Head(plain, maxText))
@@ -86,6 +87,28 @@ type reader struct {
 	ended, logged, caused int
 	// rich holds while lines may go on that rich has wrapped.
 	rich bool
+	// program is the program whose sub-commands the stream lists, without a usage line; empty if it does not.
+	program string
+}
+
+// tabled returns the program of which lines list sub-commands, each with what it does, where no usage line says so:
+// "acme login EMAIL  Log in"; empty if there are not several.
+func tabled(lines []string) string {
+	const several = 4
+	rows := make(map[string]int)
+	program := ""
+	for _, text := range lines {
+		text = ansi.Strip(text[:min(len(text), maxBytes)])
+		if usageLine().MatchString(text) {
+			return ""
+		}
+		if found := commandRow().FindStringSubmatch(text); found != nil {
+			if rows[found[1]]++; rows[found[1]] == several {
+				program = found[1]
+			}
+		}
+	}
+	return program
 }
 
 var (
@@ -136,6 +159,8 @@ var (
 	// noneOf matches counts of what did not happen, and facts that a report does not have.
 	noneOf = expression(`(?i)\b(?:0|no|zero) (?:errors?|failures?|failed|invalid|missing|unknown|unsupported|` +
 		`deprecated)\b|\b(?:errors|failures|failed): 0\b|: unknown$`)
+	// commandRow matches a row that says what a sub-command of a program does.
+	commandRow = expression(`^\s+([a-z][\w.-]*) [a-z][\w:-]*(?: [A-Z<\[]\S*)*\s{2,}\S`)
 	// helpRow matches a row of a table, as help texts have them, and what they say that a program requires.
 	helpRow = expression(`\S {3,}\S.*\S {3,}\S|^Requires \S`)
 	// supplies matches what a program says that brings what is missing by itself.
@@ -267,7 +292,12 @@ func (r *reader) continues(text string) bool {
 // classify decides what a line is.
 func (r *reader) classify(l *line, indented bool) {
 	known := l.weight
+	if r.program != "" && r.saying.usage == "" && strings.HasPrefix(l.text, r.program+" ") {
+		r.saying.usage = "usage: " + r.program + " <command>"
+	}
 	switch {
+	case r.program != "" && r.saying.usage != "" && !startsAsError().MatchString(l.text):
+		r.help = true
 	case usageLine().MatchString(l.text), r.saying.usage == "" && bareUsage().MatchString(l.text):
 		r.help = true
 		if r.saying.usage == "" {

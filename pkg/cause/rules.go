@@ -380,12 +380,17 @@ func (s *saying) subcommand() string {
 			return cmp.Or(found[1], found[2])
 		}
 	}
-	program, listed := programOf(s.usage), ""
+	program, listed, started := programOf(s.usage), "", ""
 	for _, l := range s.lines {
 		if found := example().FindStringSubmatch(l.text); found != nil && l.help && starts(found[1], program) {
-			command, _, _ := strings.Cut(found[1], "  ") // what it does follows
-			command, _, _ = strings.Cut(command, " [")   // and what may be given to it
-			return strings.TrimSpace(command)
+			command, does, _ := strings.Cut(found[1], "  ") // what it does follows
+			command, _, _ = strings.Cut(command, " [")      // and what may be given to it
+			command = strings.TrimSpace(command)
+			if !strings.HasSuffix(command, " start") || aboutServer().MatchString(command+does) {
+				return command
+			}
+			started = cmp.Or(started, command)
+			continue
 		}
 		own := program[strings.LastIndex(program, " ")+1:]                               // npx may stand before it
 		found := serverCommand().FindStringSubmatch(strings.TrimPrefix(l.text, own+" ")) // yargs repeats it
@@ -401,10 +406,13 @@ func (s *saying) subcommand() string {
 		listed = choice().FindString(braces().FindString(s.usage))
 	}
 	if listed == "" {
-		return ""
+		return started
 	}
 	return strings.TrimSpace(program + " " + listed)
 }
+
+// aboutServer matches what a sub-command that starts the server says of itself.
+var aboutServer = expression(`(?i)\b(?:mcp|server|stdio)\b`)
 
 // commandGroup returns the sub-command that is about the server and has others, with its program; empty if the output
 // lists none.
