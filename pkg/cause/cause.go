@@ -311,6 +311,9 @@ func (s *saying) byRules(o Output, head int) *Cause {
 		return c
 	}
 	c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line), s.applied(sentenceRules, line, line, o))
+	if c != nil && c.Kind == Config {
+		c = cmp.Or(s.requiredVariables(o.Environ), c)
+	}
 	if c != nil && c.Kind != Backend { // another line may say why it cannot be reached
 		return c
 	}

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -114,10 +115,11 @@ func (s *saying) usedConstant(member string, environ []string) *Cause {
 }
 
 var (
-	// requiredHeading matches the heading of a list of variables in a help text.
-	requiredHeading = expression(`(?i)^\W*required (?:environment|env) var(?:iable)?s:?\s*$`)
+	// requiredHeading matches the heading of a list of variables, in a help text or in an error.
+	requiredHeading = expression(`(?i)^\W*(?:required (?:environment|env) var(?:iable)?s|` +
+		`(?:some|the following|these) (?:required )?(?:environment|env) var(?:iable)?s are (?:missing|not set)):?\s*$`)
 	// listedVariable matches an entry of such a list.
-	listedVariable = expression(`^\s*(?:[-*•] )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b`)
+	listedVariable = expression(`^\s*(?:(?:[-*•] )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b|[-*•] ([A-Z][A-Z0-9_]{2,})(?::|\s*$))`)
 )
 
 // requiredVariables returns the cause of a help text that lists the variables that a server needs, where they have no
@@ -133,8 +135,8 @@ func (s *saying) requiredVariables(environ []string) *Cause {
 		if found == nil {
 			break
 		}
-		if !hasValue(environ, found[1]) {
-			names = append(names, found[1])
+		if name := cmp.Or(found[1], found[2]); !hasValue(environ, name) {
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
@@ -527,8 +529,12 @@ func capitals(text string) func(yield func(int, string) bool) {
 	}
 }
 
-// otherNames matches further words in capitals behind one: ", B and C".
-var otherNames = expression(`^(?:(?:, and |, or |,| and | or | & |/) ?[A-Z][A-Z0-9_]+)+`)
+var (
+	// otherNames matches further words in capitals behind one: ", B and C".
+	otherNames = expression(`^(?:(?:, and |, or |,| and | or | & |/) ?[A-Z][A-Z0-9_]+)+`)
+	// earlierNames matches such words before one: "A, B and ".
+	earlierNames = expression(`(?:\b[A-Z][A-Z0-9_]+(?:, and |, or |,| and | or | & |/) ?)+$`)
+)
 
 // saidToBeVariable reports whether the word in text[from:end] directly follows the words "environment variable", or
 // precedes them: next to them, any word in capitals is a name, and so is each of several.
@@ -537,7 +543,8 @@ func saidToBeVariable(text, lower string, from, end int) bool {
 		strings.ContainsFunc(text[from:end], func(r rune) bool { return !nameByte(byte(r)) }) {
 		return false
 	}
-	others := len(otherNames().FindString(text[end:]))
+	others, earlier := len(otherNames().FindString(text[end:])), len(earlierNames().FindString(text[:from]))
+	from -= earlier
 	before, behind := strings.TrimRight(lower[:from], " :'\"`"), strings.TrimLeft(lower[end+others:], " '\"`")
 	for _, noun := range []string{"environment variable", "env variable", "env var"} {
 		if strings.HasSuffix(before, noun) || strings.HasSuffix(before, noun+"s") || strings.HasPrefix(behind, noun) {
