@@ -454,6 +454,7 @@ var (
 		`http (?:mode|transport)|endpoints?|local:|mcp:)(?:\b|\s).{0,80}?` +
 		`(?:(https?://(?:` + localHost + `(?::\d{1,5})?|[a-z0-9.-]+:\d{1,5})(?:/[a-z0-9._/-]*)?)|` +
 		`\b(?:port:? *|on :)(\d{2,5}\b(?:/[a-z0-9._/-]*)?)|\b(` + localHost + `:\d{2,5})\b)`)
+	notListening = expression(`(?i)(?:\bnot|n't)(?: \w+){0,4} (?:listening|running|available|ready|active|started)\b`)
 	// endpoint matches the address of an MCP server, as its path says in any language, and connects matches the words
 	// and the settings ("sse: http://…") of those that speak to one.
 	endpoint = expression(`https?://` + localHost + `(?::\d{1,5})?(?:/[\w-]+)*/(?:mcp|sse)\b`)
@@ -481,6 +482,8 @@ func Listens(text string) string {
 	}
 	found := listening().FindStringSubmatch(text)
 	switch {
+	case notListening().MatchString(text):
+		return ""
 	case found == nil && !connects().MatchString(text):
 		return endpoint().FindString(text)
 	case found == nil:

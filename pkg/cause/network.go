@@ -135,15 +135,16 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
-	connectionFailed = expression(`fetch failed|\bjava\.net\.ConnectException\b|\b\w+ConnectionError$|` +
+	connectionFailed = expression(`fetch failed|\b[Ss]erver selection timed out|\bjava\.net\.ConnectException\b|\b\w+ConnectionError$|` +
 		`[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
 		`\(network\) reaching |\b[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
 		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
 		`Temporary failure in name resolution|getaddrinfo`)
 	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.
 	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|` +
-		`with)|reach)\b|` +
-		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online|connected)\b|\bno servers available\b`)
+		`with)|reach|(?:establish|open) (?:an? |the )?connection)\b|` +
+		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online|connected|listening)\b|` +
+		`\bdoes(?: not|n't) (?:seem|appear) to be (?:running|reachable|up)\b|\bno servers available\b`)
 	// ownTransport matches what servers say of the connection to their client.
 	ownTransport = expression(`(?i)connect (?:to|with) (?:the )?(?:mcp|stdio|transport|client)\b`)
 	// networkCode matches what a failed connection is called.
