@@ -204,6 +204,7 @@ func missing(text string, environ []string, settings bool) [][]string {
 	flat, lines := flattened(text)
 	lower := lowerASCII(flat)
 	phrases := phrasePlaces(lower)
+	either := oneOf().FindStringIndex(lower)
 	var wanted missingNames
 	reached, negative := -1, false // the end of the last name that was taken
 	for at, name := range capitals(flat) {
@@ -227,7 +228,7 @@ func missing(text string, environ []string, settings bool) [][]string {
 		if !near && !listed {
 			continue
 		}
-		wanted.either = wanted.either || oneOf().MatchString(lower[:at])
+		wanted.either = wanted.either || either != nil && either[1] <= at
 		if wanted.either && endsSentence(between) {
 			break // the next sentence is about something else
 		}
@@ -437,7 +438,8 @@ var hasWrongValue = expression(`^["'\x60]? (?:should|must (?:be (?:an?|at least|
 
 // condition reports whether a name only says under which condition others are needed: "when AUTH_MODE is oauth".
 func condition(lower string, at, end int) bool {
-	before := strings.TrimRight(lower[:at], "`'\"")
+	const reach = 24
+	before := strings.TrimRight(lower[max(0, at-reach):at], "`'\"")
 	return conditionWord().MatchString(before) && !unsetBehind().MatchString(lower[end:]) &&
 		!lacking().MatchString(lower[end:])
 }
@@ -543,8 +545,9 @@ func saidToBeVariable(text, lower string, from, end int) bool {
 		strings.ContainsFunc(text[from:end], func(r rune) bool { return !nameByte(byte(r)) }) {
 		return false
 	}
-	others, earlier := len(otherNames().FindString(text[end:])), len(earlierNames().FindString(text[:from]))
-	from -= earlier
+	const reach = 200 // bytes of the names before it
+	others := len(otherNames().FindString(text[end:]))
+	from -= len(earlierNames().FindString(text[max(0, from-reach):from]))
 	before, behind := strings.TrimRight(lower[:from], " :'\"`"), strings.TrimLeft(lower[end+others:], " '\"`")
 	for _, noun := range []string{"environment variable", "env variable", "env var"} {
 		if strings.HasSuffix(before, noun) || strings.HasSuffix(before, noun+"s") || strings.HasPrefix(behind, noun) {
