@@ -19,8 +19,8 @@ func processTree(pid int) []evidence.Process {
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
 		one := queue[0]
 		command, err := os.ReadFile(procPath(one, "cmdline"))
-		if err != nil {
-			continue // it has just ended
+		if err != nil || len(command) == 0 {
+			continue // it has just ended; if nobody has waited for it, it has no command line
 		}
 		tree = append(tree, evidence.Process{
 			PID: one, Parent: parents[one], Command: splitArguments(command),

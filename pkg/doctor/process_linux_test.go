@@ -164,6 +164,33 @@ func TestHelperIsFound(t *testing.T) {
 	}
 }
 
+// TestEndedChildIsNoHelper has a process with a child that has ended and for which it has not waited.
+func TestEndedChildIsNoHelper(t *testing.T) {
+	child := exec.Command("true")
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(out); err != nil { // it is about to end
+		t.Fatal(err)
+	}
+	for command := []byte("true"); len(command) > 0 && t.Context().Err() == nil; runtime.Gosched() {
+		command, err = os.ReadFile(procPath(child.Process.Pid, "cmdline"))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tree := processTree(child.Process.Pid); len(tree) > 0 {
+		t.Errorf("%+v, want no process", tree)
+	}
+	if err := child.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSocketLines(t *testing.T) {
 	for _, one := range []struct{ line, listens, connects, inode string }{
 		{"  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4026 1", "127.0.0.1:8080", "", "4026"},
