@@ -405,10 +405,14 @@ func (s *saying) subcommand() string {
 	if listed == "" {
 		listed = choice().FindString(braces().FindString(s.usage))
 	}
-	if listed == "" {
-		return started
+	command := started
+	if listed != "" {
+		command = strings.TrimSpace(program + " " + listed)
 	}
-	return strings.TrimSpace(program + " " + listed)
+	if strings.HasSuffix(command, "start") && !slices.ContainsFunc(s.all, aboutServer().MatchString) {
+		return "" // what it starts may be anything
+	}
+	return command
 }
 
 // aboutServer matches what a sub-command that starts the server says of itself.
