@@ -146,7 +146,8 @@ var (
 		`panic|fatal error)(?:: |$)|[a-z_]\w*(?:\.\w+)*\.(?:exceptions?|errors?)\.[A-Z]\w*: |` +
 		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
 		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|` +
-		`Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|PHP Warning: .*[Ff]ailed to open stream|Problem: )`)
+		`Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|PHP Warning: .*[Ff]ailed to open stream|Problem: |` +
+		`curl: \(\d+\) |wget: unable)`)
 	errorWord = expression(`(?i:\bto (?:sign|log) in\b|\bfehler\b|\bnicht (?:gesetzt|gefunden)\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|` +
 		`設定してください|필요합니다|(?i)\b(?:errors?|failed|failure|fails|missing|required?s?|must|mandatory|` +
 		`not (?:be |yet )?(?:set|found|loaded|provided|specified|configured|defined|installed|running|` +
@@ -351,14 +352,14 @@ var (
 		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
 		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
 		`<ref \*\d+>|` + // Node, of an object that refers to itself
-		`[›❯>|•✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
+		`[›❯>|•▲■✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
 		`- [\w.]+ -|(?:[a-z]\w*\.)+[A-Z]\w* -|-` +
 		`)\s+`)
 	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|` +
 		`fatal\])\]?|\[?(WARN(?:ING)?|WRN|warn(?:ing)?)\]?|` +
 		`\[?(INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:` +
 		`:[\w.]*:\s*|[:|\s-]+|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
-	marked     = expression(`^\s*(?:[✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
+	marked     = expression(`^\s*(?:[■✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
 	logPair    = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
 	pairsBegin = expression(`^\w+=`)
 	member     = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)

@@ -29,7 +29,7 @@ func networkFaults() []networkFault {
 		},
 		{
 			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|` +
-				`name resolution|could not resolve host|could not translate host name|UnknownHostException`,
+				`name resolution|(?:could not|unable to) resolve host|could not translate host name|UnknownHostException`,
 			"its name cannot be resolved", "check the host name in the server's settings, and the network", true,
 		},
 		{
@@ -73,7 +73,8 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 		`\bhost "([^"]+)",? port (\d+)`,                                // Oracle
 		`\bhost ([\w.-]+:\d{1,5}) `,                                    // aiohttp
 		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`,             // PostgreSQL
-		`(?i)could not resolve host: ([\w.-]*\w)`,                      // curl
+		`(?i)\bresolve host(?::| address) \W?([\w.-]*\w)`,              // curl, wget
+		`\bconnect to (?:host )?([\w.-]+) port (\d+)\b`,                // curl, ssh
 		`Connect call failed \('([^']+)', (\d+)`,                       // asyncio
 		`\bUnknownHostException: ([\w.-]*\w)`,                          // Java
 		`\bTCP connection to (\S+:\d+) `,                               // Ruby
