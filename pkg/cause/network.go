@@ -136,7 +136,8 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 
 var (
 	// connectionFailed matches what libraries say of a connection that failed, without a reason.
-	connectionFailed = expression(`fetch failed|\b[Ss]erver selection timed out|\bjava\.net\.ConnectException\b|\b\w+ConnectionError$|` +
+	connectionFailed = expression(`fetch failed|\b[Ss]erver selection timed out|` +
+		`\bjava\.net\.ConnectException\b|\b\w+ConnectionError$|` +
 		`[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
 		`\(network\) reaching |\b[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
 		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +

@@ -119,7 +119,8 @@ var (
 	requiredHeading = expression(`(?i)^\W*(?:required (?:environment|env) var(?:iable)?s|` +
 		`(?:some|the following|these) (?:required )?(?:environment|env) var(?:iable)?s are (?:missing|not set)):?\s*$`)
 	// listedVariable matches an entry of such a list.
-	listedVariable = expression(`^\s*(?:(?:[-*•] )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b|[-*•] ([A-Z][A-Z0-9_]{2,})(?::|\s*$))`)
+	listedVariable = expression(`^\s*(?:(?:[-*•] )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b|` +
+		`[-*•] ([A-Z][A-Z0-9_]{2,})(?::|\s*$))`)
 )
 
 // requiredVariables returns the cause of a help text that lists the variables that a server needs, where they have no

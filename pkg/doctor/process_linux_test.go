@@ -150,9 +150,10 @@ func TestHelperIsFound(t *testing.T) {
 		}
 		_, _ = out.Read(make([]byte, 1)) // its program is started
 		pid := server.Process.Pid
-		// The shell's copy is the program only once it has called exec.
-		for processTree(pid)[len(processTree(pid))-1].Command[0] == "sh" && t.Context().Err() == nil {
+		// The shell's copy is the program only once it has called exec; meanwhile it may have no command line.
+		for tree := processTree(pid); tree[len(tree)-1].Command[0] == "sh" && t.Context().Err() == nil; {
 			runtime.Gosched()
+			tree = processTree(pid)
 		}
 		if got := stateOf(pid).Runs; got != want {
 			t.Errorf("%q runs %q, want %q", script, got, want)

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/doctor/evidence"
 )
 
@@ -146,8 +147,8 @@ func stateOf(pid int) *evidence.ProcessState {
 // is none. esbuild, which compiles for tsx, is in every such server.
 func helper(tree []evidence.Process) string {
 	for _, process := range slices.Backward(tree) {
-		if !process.Stdin && filepath.Base(process.Command[0]) != "esbuild" {
-			return strings.Join(slices.Concat([]string{filepath.Base(process.Command[0])}, process.Command[1:]), " ")
+		if name := cmdline.BaseName(process.Command[0]); !process.Stdin && name != "esbuild" {
+			return strings.Join(append([]string{name}, process.Command[1:]...), " ")
 		}
 	}
 	return ""

@@ -23,22 +23,25 @@ func (e *Evidence) Cause() *cause.Cause {
 	})
 }
 
-// ownCause is Cause without what a further start has shown.
+// ownCause is Cause without what a further start has shown. It is read once, as it may read the server's code.
 func (e *Evidence) ownCause() *cause.Cause {
-	output, failed := e.output()
-	if !failed {
-		return nil
-	}
-	output.Node = e.Node
-	if found, outside := e.EngineMismatch(); outside {
-		output.Engines = found.Engines.Node
-	}
-	c := cause.Of(output)
-	if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
-		c = cmp.Or(c, e.lateCause(failure))
-		return cmp.Or(failure.Explained(c, e.Launch, e.Clean.Began), e.logCause(failure))
-	}
-	return c
+	type own struct{ *cause.Cause } // Cause keeps the other one
+	return Once(&e.Kept, func() own {
+		output, failed := e.output()
+		if !failed {
+			return own{}
+		}
+		output.Node = e.Node
+		if found, outside := e.EngineMismatch(); outside {
+			output.Engines = found.Engines.Node
+		}
+		c := cause.Of(output)
+		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
+			c = cmp.Or(c, e.lateCause(failure))
+			c = cmp.Or(failure.Explained(c, e.Launch, e.Clean.Began), e.logCause(failure))
+		}
+		return own{c}
+	}).Cause
 }
 
 // isUncertain reports whether a cause is none, is only what the server's code makes likely, or is a connection to an
