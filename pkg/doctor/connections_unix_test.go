@@ -36,7 +36,6 @@ func TestUnreachable(t *testing.T) {
 	}
 	address := closedAddress(t)
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "package.json"), `{"name": "some-server"}`, 0o644)
 	for _, test := range []struct{ script, want string }{
 		{
 			"require('net').connect(%d, '127.0.0.1').on('error', () => process.exit(1))",

@@ -59,8 +59,9 @@ func (e *Evidence) FailsUnexplained() bool {
 	if stuck := e.Clean.Stuck; stuck != nil && len(stuck.Connecting)+len(stuck.Listening) > 0 {
 		return false
 	}
-	_, node := e.NodePackage()
-	return node && isUncertain(e.ownCause())
+	launch := e.Local()
+	return launch != nil && cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env) != "" &&
+		isUncertain(e.ownCause())
 }
 
 // connectionCause returns the cause of a failure with the address that the server connects to in vain; own is the cause
