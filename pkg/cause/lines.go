@@ -422,8 +422,14 @@ func (l *line) unwrap() {
 			break
 		}
 	}
+	if whole := quotedMessage().FindStringSubmatch(text); whole != nil && text != strings.TrimSpace(l.text) {
+		text = unescaped(whole[1])
+	}
 	l.text = text
 }
+
+// quotedMessage matches a message that its logger put in quotes whole, as MCP Toolbox does.
+var quotedMessage = expression(`^"((?:[^"\\]|\\.)+)"$`)
 
 // stackMember matches the stack that a logger puts behind a message, as JSON.
 var stackMember = expression(`\s*\{"stack":".*$`)

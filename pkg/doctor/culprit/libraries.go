@@ -145,6 +145,14 @@ var nodeRules = []rule{
 		pattern:  `^[?✔✖] .+ [›…]( |$)`,
 	},
 	{
+		id: "clack", name: "clack, which draws prompts (@clack/prompts, npm)", confidence: Likely,
+		inServer: clackStderr, pattern: clackMark,
+	},
+	{
+		id: "clack", name: "clack, which draws prompts (@clack/prompts, npm)", confidence: Likely,
+		inServer: clackStderr, near: clackMark, pattern: `^│(  \S|$)`,
+	},
+	{
 		id: "consola", name: "consola (npm), or a print with a symbol", confidence: Generic, known: true,
 		inServer: "createConsola({ stdout: process.stderr }); else console.error",
 		pattern:  `^[ℹ◐✔] \S`,

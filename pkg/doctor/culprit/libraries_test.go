@@ -33,6 +33,7 @@ func printed() []struct{ command, text, rule, grade, fix string } {
 		{node, "✔  success   yes", "signale", Likely, "process.stderr"},
 		{node, "[mcp] › ℹ  info      hello", "signale", Likely, "process.stderr"},
 		{node, "✔ How would you like to authenticate? › Enter API key manually", "prompts", Likely, "isTTY"},
+		{node, "┌  my server", "clack", Likely, "process.stderr"},
 		{node, "ℹ hello", "consola", Generic, "createConsola"},
 		{node, "2026-11-22 21:42:16.715\tINFO\tw.cjs:26\tx\thello", "tslog", Likely, "attachTransport"},
 		{node, `{"message":"hello","level":"INFO","_logMeta":{"v":5,"runtime":"node"}}`, "tslog", Likely, "attachTransport"},

@@ -22,9 +22,10 @@ const (
 	laravelUpdate  = "update php-mcp/laravel to 3.1.0 or newer"
 	winstonStderr  = "new transports.Console({ stderrLevels: ['error','warn','info','http','verbose','debug'," +
 		"'silly'] })"
-	pinoStderr = "pino(opts, pino.destination(2))"
-	PinoStderr = "pino(opts, pino.destination(2)); winston: stderrLevels; else console.error"
-	npmSilent  = "start what the script starts (node dist/index.js), use npm run --silent, or add " +
+	clackStderr = "give intro, log, note and prompts { output: process.stderr } (clack 1.0), or do not draw in a server"
+	pinoStderr  = "pino(opts, pino.destination(2))"
+	PinoStderr  = "pino(opts, pino.destination(2)); winston: stderrLevels; else console.error"
+	npmSilent   = "start what the script starts (node dist/index.js), use npm run --silent, or add " +
 		"npm_config_loglevel=silent to this server's env"
 	pnpmSilent = "pnpm --silent, or start the built file: node dist/index.js"
 	directly   = "install it and start the program itself instead of building it at each start"
@@ -32,6 +33,7 @@ const (
 
 // Patterns that several rules share.
 const (
+	clackMark = `^[┌└◇◆●▲■]  \S`                   // a border or a symbol, and two blanks
 	timeStamp = `^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d` // how a line of any logger begins
 	boxBorder = `^\s*(\+[-=+]{7,}|[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝]{8,})`
 	anyBorder = `^\s*[│┃╭╮╰╯┌┐└┘├┤┬┴┼─━═║╔╗╚╝╦╩╬+=*#-]{8,}`
