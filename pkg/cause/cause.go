@@ -67,6 +67,9 @@ type Cause struct {
 	Variables [][]string
 	// Place is where the error comes from in the server's own code, as "FILE:LINE"; empty if the output does not say.
 	Place string
+	// Thrown is the place nearest to the error that is not in the runtime itself, in a library or in an installed
+	// server; empty if Place has it, or if the output does not say.
+	Thrown string
 	// NoAddress reports whether a connection failed and the output does not say to which address.
 	NoAddress bool
 	// lasts reports whether the next start would meet the cause too, where its kind is Said.
@@ -196,7 +199,9 @@ func of(o Output) *Cause {
 			c.Fixes = append(c.Fixes, unset.Fixes[0])
 		}
 	}
-	c.Place = said.place()
+	if c.Place = said.place(); c.Place == "" {
+		c.Thrown = said.thrown()
+	}
 	if c.Place != "" && (c.Kind == Said || c.Kind == Other && languageError().MatchString(c.Line)) {
 		c.Fixes = append(c.Fixes, "in the server: see "+c.Place+", where the error comes from")
 	}

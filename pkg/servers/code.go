@@ -66,18 +66,19 @@ func (f *Failure) printed() bool {
 var ofNPM = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^npm (?:notice|warn|WARN)\b`) })
 
 // withSource returns the cause that the output shows together with the line of source that an error comes from: Node
-// prints that line only where no code of its own threw, and Ruby never does. Nil if that names no missing variable.
+// prints that line only where no code of its own threw, and Ruby never does. Nil if it shows neither a missing variable
+// nor that Node is too old.
 func (f *Failure) withSource(c *cause.Cause) *cause.Cause {
-	if c == nil || c.Place == "" {
+	if c == nil || c.Place+c.Thrown == "" {
 		return nil
 	}
-	line := cmdline.SourceLine(c.Place)
+	line := cmdline.SourceLine(cmp.Or(c.Place, c.Thrown))
 	if line == "" {
 		return nil
 	}
 	output := f.Output()
 	output.Stderr = append([]string{line}, output.Stderr...)
-	if found := cause.Of(output); found != nil && found.Kind == cause.Variable {
+	if found := cause.Of(output); found != nil && (found.Kind == cause.Variable || found.Kind == cause.Runtime) {
 		return found
 	}
 	return nil

@@ -119,22 +119,32 @@ func TestCodeCompletesALine(t *testing.T) {
 // TestSourceExplains has an error of Node's own code, with which it prints no line of the server's, and values that the
 // server's line does not read.
 func TestSourceExplains(t *testing.T) {
-	script := filepath.Join(t.TempDir(), "server.mjs")
-	writeCode(t, script, "import path from 'node:path'\npath.join(process.env.SHOP_DIR, 'x')\npath.join(dir)\n"+
-		"path.join(process.env.SHOP_HOME ?? '/srv')\n"+strings.Repeat(" ", 500)+"process.env.SHOP_LONG\n")
-	for line, want := range map[int]string{1: "", 2: "SHOP_DIR is not set", 3: "", 4: "", 5: "", 99: ""} {
-		failure := &Failure{Ending: EndingExited, How: "exit status 1", StderrTail: []string{
-			"node:path:1339", "      validateString(arg, 'path');", "      ^", "",
-			`TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be of type string. Received undefined`,
-			"    at Object.join (node:path:1339:7)", fmt.Sprintf("    at file://%s:%d:6", script, line),
-		}}
-		c := cause.Of(failure.Output())
-		launch := &config.Resolved{Command: "node", Args: []string{script}}
-		if want == "" {
-			want = c.What
+	code := "import path from 'node:path'\npath.join(process.env.SHOP_DIR, 'x')\npath.join(dir)\n" +
+		"path.join(process.env.SHOP_HOME ?? '/srv')\n" + strings.Repeat(" ", 500) + "process.env.SHOP_LONG\n" +
+		"path.join(import.meta.dirname)\n"
+	const tooOld = `it does not run on this Node: "TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be of ` +
+		`type string. Received undefined"`
+	for _, folder := range []string{".", "node_modules/shop"} {
+		script := filepath.Join(t.TempDir(), folder, "server.mjs")
+		if err := os.MkdirAll(filepath.Dir(script), 0o700); err != nil {
+			t.Fatal(err)
 		}
-		if got := failure.Explained(c, launch, time.Time{}); got.What != want {
-			t.Errorf("line %d: %+v, want %q", line, got, want)
+		writeCode(t, script, code)
+		wants := map[int]string{1: "", 2: "SHOP_DIR is not set", 3: "", 4: "", 5: "", 6: tooOld, 99: ""}
+		for line, want := range wants {
+			failure := &Failure{Ending: EndingExited, How: "exit status 1", StderrTail: []string{
+				"node:path:1339", "      validateString(arg, 'path');", "      ^", "",
+				`TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be of type string. Received undefined`,
+				"    at Object.join (node:path:1339:7)", fmt.Sprintf("    at file://%s:%d:6", script, line),
+			}}
+			c := cause.Of(failure.Output())
+			launch := &config.Resolved{Command: "node", Args: []string{script}}
+			if want == "" {
+				want = c.What
+			}
+			if got := failure.Explained(c, launch, time.Time{}); got.What != want {
+				t.Errorf("%s, line %d: %+v, want %q", script, line, got, want)
+			}
 		}
 	}
 
