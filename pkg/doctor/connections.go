@@ -27,9 +27,9 @@ var connectsTo = sync.OnceValue(func() *regexp.Regexp {
 		`(?:find host (\S+)|attempting to connect to (\S+):(\d+) \(addressType)`)
 })
 
-// unreachable starts a server of Node once more that failed without saying why, to see where it connects to, and
-// returns the first address that cannot be reached from here either; nil if there is none, or if the server answers
-// this time. What a package runner connects to does not count.
+// unreachable starts a server of Node once more that failed without saying why, or that refused to list its tools, to
+// see where it connects to, and returns the first address that cannot be reached from here either; nil if there is
+// none, or if the server answers this time. What a package runner connects to does not count.
 func (o Options) unreachable(ctx context.Context, e *evidence.Evidence) *evidence.Unreachable {
 	wait := cmp.Or(o.answer, connectionsWait)
 	life := o.newLife("connections")
@@ -42,9 +42,13 @@ func (o Options) unreachable(ctx context.Context, e *evidence.Evidence) *evidenc
 	}
 	p := &prober{Options: o, life: life, wire: wire, restartTimeout: wait}
 	answered := p.shakeHands(ctx)
+	refused := answered && e.RefusedList() != nil
+	if refused {
+		p.ask(ctx, "tools/list", nil)
+	}
 	wire.Close(ctx)
 	run := life.end(ctx)
-	if answered {
+	if answered && !refused {
 		return nil
 	}
 	runner := ""

@@ -51,6 +51,17 @@ func TestUnreachable(t *testing.T) {
 				"process.exit(1) })",
 			"env-missing: KEY_A is not set",
 		},
+		{
+			"const answer = (id, text) => console.log('{\"jsonrpc\":\"2.0\",\"id\":' + id + ',' + text + '}');" +
+				"require('readline').createInterface({input: process.stdin}).on('line', (line) => {" +
+				"const {id, method} = JSON.parse(line);" +
+				"if (method === 'initialize') answer(id, '\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":" +
+				"{\"tools\":{}},\"serverInfo\":{\"name\":\"shop\",\"version\":\"1\"}}');" +
+				"else if (method === 'tools/list') require('net').connect(%d, '127.0.0.1').on('error', () => " +
+				"answer(id, '\"error\":{\"code\":-32603,\"message\":\"fetch failed\"}'));" +
+				"else if (id !== undefined) answer(id, '\"error\":{\"code\":-32601,\"message\":\"Method not found\"}')})",
+			"backend-unreachable: " + address.String() + " cannot be reached (connection refused)",
+		},
 	} {
 		script := writeFile(t, filepath.Join(dir, "index.js"), fmt.Sprintf(test.script, address.Port), 0o644)
 		report, _ := examineCommand(t, nil, node, script)

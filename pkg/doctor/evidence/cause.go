@@ -49,8 +49,17 @@ func (e *Evidence) ownCause() *cause.Cause {
 func isUncertain(c *cause.Cause) bool { return c == nil || c.Kind == cause.Code || c.NoAddress }
 
 // FailsUnexplained reports whether a server of Node failed before the handshake without saying why, or at a connection
-// without saying to what, and holds no connection that shows it. One that ends with status 0 reached what it wanted.
+// without saying to what, and holds no connection that shows it; or refused to list its tools because of such a
+// connection. One that ends with status 0 reached what it wanted.
 func (e *Evidence) FailsUnexplained() bool {
+	launch := e.Local()
+	if launch == nil || cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env) == "" {
+		return false
+	}
+	if e.RefusedList() != nil {
+		c := e.ownCause()
+		return c != nil && c.NoAddress
+	}
 	failure := e.Clean.Failure
 	if failure == nil || failure.Ending != servers.EndingSilent && failure.Ending != servers.EndingExited ||
 		failure.Output().Done {
@@ -59,9 +68,7 @@ func (e *Evidence) FailsUnexplained() bool {
 	if stuck := e.Clean.Stuck; stuck != nil && len(stuck.Connecting)+len(stuck.Listening) > 0 {
 		return false
 	}
-	launch := e.Local()
-	return launch != nil && cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env) != "" &&
-		isUncertain(e.ownCause())
+	return isUncertain(e.ownCause())
 }
 
 // connectionCause returns the cause of a failure with the address that the server connects to in vain; own is the cause
