@@ -17,11 +17,11 @@ func arrows() map[string][]string {
 		".":           {"cmd", "pkg/console"},
 		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/state", "pkg/words"},
 		"pkg/render":  {"pkg/exec", "pkg/fault", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/doctor":  {"pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
+		"pkg/doctor":  {"pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
-		"pkg/servers": {"pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
+		"pkg/servers": {"pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
@@ -36,6 +36,7 @@ func arrows() map[string][]string {
 
 		"pkg/cause":      {"pkg/words"},
 		"pkg/cmdline":    {"pkg/fault"},
+		"pkg/procs":      {"pkg/cmdline"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
 		"pkg/rawjson":    {"pkg/words"},
 
@@ -49,7 +50,7 @@ func arrows() map[string][]string {
 		"pkg/doctor/check":    {"docs", "pkg/cause", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask", "pkg/words"},
 		"pkg/doctor/culprit":  {"pkg/cmdline"},
 		"pkg/doctor/decode":   {"pkg/doctor/culprit"},
-		"pkg/doctor/evidence": {"pkg/cmdline", "pkg/auth", "pkg/cause", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
+		"pkg/doctor/evidence": {"pkg/cmdline", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/repro":    {"pkg/doctor/check", "pkg/cmdline", "pkg/doctor/evidence", "pkg/servers", "pkg/exec", "pkg/mask"},
@@ -69,7 +70,7 @@ func arrows() map[string][]string {
 		table[folder] = []string{
 			"pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing",
 			"pkg/doctor/wire",
-			"pkg/auth", "pkg/cause", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson",
+			"pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson",
 			"pkg/jsonschema", "pkg/mask", "pkg/words",
 		}
 	}

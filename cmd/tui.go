@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 	"toolx/pkg/state"
@@ -125,7 +126,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Sources:    box.sources,
 		Develop:    o.develop,
 		Fetching:   servers.Fetching,
-		Memory:     doctor.Memory,
+		Memory:     procs.Memory,
 		Hide:       app.mask.Text,
 		Color:      app.Console.Color,
 		ASCII:      !speaksUTF8(os.Getenv),

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -457,29 +458,29 @@ func TestProxyNeedsMessages(t *testing.T) {
 
 // TestSeenProcesses takes what runs for the writer where the command line only leads to it.
 func TestSeenProcesses(t *testing.T) {
-	shim := evidence.Process{PID: 1, Command: []string{"npm exec some-mcp"}, Stdin: true, Stdout: true}
-	child := func(in, out bool, command ...string) evidence.Process {
-		return evidence.Process{PID: 2, Parent: 1, Command: command, Stdin: in, Stdout: out}
+	shim := procs.Process{PID: 1, Command: []string{"npm exec some-mcp"}, Stdin: true, Stdout: true}
+	child := func(in, out bool, command ...string) procs.Process {
+		return procs.Process{PID: 2, Parent: 1, Command: command, Stdin: in, Stdout: out}
 	}
 	native := filepath.Join(t.TempDir(), "some-mcp.exe") // packed, so that it does not say what it is written in
 	if err := os.WriteFile(native, []byte("\x7fELFUPX!"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		tree []evidence.Process
+		tree []procs.Process
 		text string
 		rule string
 		want string // in the fix
 	}{
 		{nil, "[21:42:15 INF] up", culprit.RuleRuntime, "console.error"},
-		{[]evidence.Process{shim, child(true, true, "dotnet", "x.dll")}, "[21:42:15 INF] up", "serilog", "standardError"},
-		{[]evidence.Process{shim, child(true, true, "dotnet", "x.dll")}, "hello", culprit.RuleRuntime, "Console.Error"},
-		{[]evidence.Process{shim, child(true, true, "python3", "x.py")}, "info: up", culprit.RuleRuntime, "sys.stderr"},
-		{[]evidence.Process{shim, child(false, true, "python3", "x.py")}, "INFO:root:hi", "python-logging", "sys.stderr"},
-		{[]evidence.Process{shim, child(false, true, "python3", "x.py")}, "hello", culprit.RuleRuntime, "console.error"},
-		{[]evidence.Process{shim, child(false, false, "python3", "x.py")}, "INFO:root:hi", culprit.RuleRuntime, "console.error"},
-		{[]evidence.Process{shim, child(true, true, native)}, "hello", culprit.RuleRuntime, "not a message"},
-		{[]evidence.Process{shim, child(false, true, native)}, "hello", culprit.RuleRuntime, "console.error"},
+		{[]procs.Process{shim, child(true, true, "dotnet", "x.dll")}, "[21:42:15 INF] up", "serilog", "standardError"},
+		{[]procs.Process{shim, child(true, true, "dotnet", "x.dll")}, "hello", culprit.RuleRuntime, "Console.Error"},
+		{[]procs.Process{shim, child(true, true, "python3", "x.py")}, "info: up", culprit.RuleRuntime, "sys.stderr"},
+		{[]procs.Process{shim, child(false, true, "python3", "x.py")}, "INFO:root:hi", "python-logging", "sys.stderr"},
+		{[]procs.Process{shim, child(false, true, "python3", "x.py")}, "hello", culprit.RuleRuntime, "console.error"},
+		{[]procs.Process{shim, child(false, false, "python3", "x.py")}, "INFO:root:hi", culprit.RuleRuntime, "console.error"},
+		{[]procs.Process{shim, child(true, true, native)}, "hello", culprit.RuleRuntime, "not a message"},
+		{[]procs.Process{shim, child(false, true, native)}, "hello", culprit.RuleRuntime, "console.error"},
 	} {
 		e := &evidence.Evidence{
 			Server: config.AdHoc([]string{"npx", "some-mcp"}, "", nil),

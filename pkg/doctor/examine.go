@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -177,11 +178,11 @@ func (o Options) connecting(life *life) servers.Options {
 // reached by HTTP has none here, and is not waited for.
 func (o Options) watchIdle(
 	ctx context.Context, session *servers.Session, life *life,
-) ([]evidence.Process, *evidence.ProcessSample) {
+) ([]procs.Process, *evidence.ProcessSample) {
 	if session.PID == 0 {
 		return nil, nil
 	}
-	tree := processTree(session.PID)
+	tree := procs.Tree(session.PID)
 	life.mark("idle-begin")
 	idle := settled(func() *evidence.ProcessSample {
 		return sampleProcess(ctx, session.PID, cmp.Or(o.idle, evidence.IdleWait))

@@ -6,6 +6,7 @@ import (
 
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -17,7 +18,7 @@ type life struct {
 	record *evidence.Recorder
 	watch  *watcher
 	marks  map[string]time.Time
-	stuck  *evidence.ProcessState
+	stuck  *procs.State
 }
 
 func (o Options) newLife(name string) *life {

@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -224,7 +225,7 @@ func evidenceOf(run *evidence.Run) *evidence.Evidence {
 
 // TestStateOfASilentServer shows that what a silent server waits for, listens on or runs is in the title.
 func TestStateOfASilentServer(t *testing.T) {
-	for want, stuck := range map[string]*evidence.ProcessState{
+	for want, stuck := range map[string]*procs.State{
 		"": {}, // that of the check
 		"server does not answer initialize, and waits for a connection to 10.0.0.5:5432": {
 			Connecting: []string{"10.0.0.5:5432 (pid 7)"}, Listening: []string{"127.0.0.1:3000 (pid 7)"},
@@ -260,7 +261,7 @@ func TestOpenLogSaysWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := evidenceOf(&evidence.Run{
-			Began: began, Stuck: &evidence.ProcessState{Log: log},
+			Began: began, Stuck: &procs.State{Log: log},
 			Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
 		})
 		e.Launch.Command = "made"
@@ -412,7 +413,7 @@ func TestAStartThatGoesOnIsNotIdle(t *testing.T) {
 func TestPipeHeldOpen(t *testing.T) {
 	stdout := servers.PipeHeld{Pipe: "stdout"}
 	worker := evidence.Orphan{
-		Process: evidence.Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"},
+		Process: procs.Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"},
 	}
 	for _, one := range []struct {
 		name string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/procs"
 )
 
 // Only Linux reports processes without starting another program: elsewhere the
@@ -18,11 +19,7 @@ func sampleProcess(ctx context.Context, _ int, d time.Duration) *evidence.Proces
 	return nil
 }
 
-func treeMemory(int) int64 { return 0 }
-
 func queuedTime(int) time.Duration { return 0 }
-
-func stateOf(int) *evidence.ProcessState { return nil }
 
 func births(int) []birth { return nil }
 
@@ -30,7 +27,7 @@ func groupMembers(int) []birth { return nil }
 
 func (b birth) alive() bool { return false }
 
-func (b birth) process() evidence.Process { return evidence.Process{PID: b.pid} }
+func (b birth) process() procs.Process { return procs.Process{PID: b.pid} }
 
 func (b birth) kill() {}
 

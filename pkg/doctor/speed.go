@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -32,9 +33,9 @@ func (o Options) measure(ctx context.Context, wire *servers.Wire, revision strin
 	speed.Lists, speed.ListBytes = times(ctx, wire, "tools/list", measuredLists, measureTime)
 	if o.Repeat > 0 {
 		pid := life.watch.server()
-		speed.Before = treeMemory(pid)
+		speed.Before = procs.Memory(pid)
 		many, _ := times(ctx, wire, "ping", floodPings, floodTime)
-		speed.Flood, speed.After = len(many), treeMemory(pid)
+		speed.Flood, speed.After = len(many), procs.Memory(pid)
 	}
 	return speed
 }
@@ -84,10 +85,4 @@ func noSample(e *evidence.Evidence) string {
 		return "processes are measured on Linux only"
 	}
 	return "the process ended before it was measured"
-}
-
-// Memory is how much memory a process and its descendants have in use, in bytes; ok is false where that is not known.
-func Memory(pid int) (bytes int64, ok bool) {
-	bytes = treeMemory(pid)
-	return bytes, bytes > 0
 }

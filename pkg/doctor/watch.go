@@ -8,6 +8,7 @@ import (
 
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -65,13 +66,13 @@ func (w *watcher) remember(processes []birth) {
 }
 
 // state is what the server's process does now, nil where that cannot be told.
-func (w *watcher) state() *evidence.ProcessState {
+func (w *watcher) state() *procs.State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pid == 0 {
 		return nil
 	}
-	return stateOf(w.pid)
+	return procs.StateOf(w.pid)
 }
 
 // look adds the processes that are alive although the server is not. w.mu is held.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"strings"
+
+	"toolx/pkg/procs"
 )
 
 // treeOf returns a process and its descendants.
@@ -12,11 +14,11 @@ func treeOf(pid int) []treeProcess {
 }
 
 func processesBelow(tree []treeProcess, pid, parent int) []treeProcess {
-	command, err := os.ReadFile(procFile(pid, "cmdline"))
+	command, err := os.ReadFile(procs.Path(pid, "cmdline"))
 	if err != nil {
 		return tree // it has just ended
 	}
-	environ, _ := os.ReadFile(procFile(pid, "environ")) // another user's is not shown
+	environ, _ := os.ReadFile(procs.Path(pid, "environ")) // another user's is not shown
 	tree = append(tree, treeProcess{
 		pid: pid, parent: parent, command: strings.Split(strings.TrimRight(string(command), "\x00 "), "\x00"),
 		installs: installs(environ),

@@ -24,6 +24,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 )
 
@@ -599,7 +600,7 @@ func (h *holder) info() *SessionInfo {
 	info := h.describe()
 	info.StderrPath = log
 	if info.PID != 0 {
-		info.Memory = treeMemory(info.PID)
+		info.Memory = procs.Memory(info.PID)
 	}
 	return info
 }

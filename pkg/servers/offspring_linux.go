@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolx/pkg/procs"
 )
 
 // offspring tracks the descendants of the programs that toolx runs for servers. A process that leaves its group
@@ -202,7 +204,7 @@ func (f *family) sweep(ctx context.Context, mark string, program int) (found, le
 func namesOf(pids []int) []string {
 	var names []string
 	for _, pid := range pids {
-		name, _ := os.ReadFile(procFile(pid, "comm")) // gone: its number is left
+		name, _ := os.ReadFile(procs.Path(pid, "comm")) // gone: its number is left
 		names = append(names, fmt.Sprintf("%s (%d)", strings.TrimSpace(string(name)), pid))
 	}
 	return names
@@ -210,7 +212,7 @@ func namesOf(pids []int) []string {
 
 // marked reports whether a process was started with a mark. The environment of another user's process cannot be read.
 func marked(pid int, mark string) bool {
-	environ, _ := os.ReadFile(procFile(pid, "environ"))
+	environ, _ := os.ReadFile(procs.Path(pid, "environ"))
 	return bytes.Contains(environ, []byte(mark))
 }
 
@@ -232,10 +234,10 @@ func descendants(pid int) []int {
 
 // childrenOf returns the children of a process, including those that wait to be reaped.
 func childrenOf(pid int) []int {
-	tasks, _ := os.ReadDir(procFile(pid, "task")) // gone: it has none
+	tasks, _ := os.ReadDir(procs.Path(pid, "task")) // gone: it has none
 	var children []int
 	for _, task := range tasks {
-		text, _ := os.ReadFile(procFile(pid, "task/"+task.Name()+"/children"))
+		text, _ := os.ReadFile(procs.Path(pid, "task/"+task.Name()+"/children"))
 		for _, field := range strings.Fields(string(text)) {
 			if child, err := strconv.Atoi(field); err == nil {
 				children = append(children, child)
@@ -247,29 +249,8 @@ func childrenOf(pid int) []int {
 
 // pgrpOfZombie returns the process group of a process that waits to be reaped; zero for one that lives or has gone.
 func pgrpOfZombie(pid int) int {
-	stat, err := os.ReadFile(procFile(pid, "stat"))
-	if err != nil {
-		return 0
+	if stat, ok := procs.ReadStat(pid); ok && stat.State == "Z" {
+		return stat.Group
 	}
-	// pid (name) state ppid pgrp …; the name may hold anything.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 3 || fields[0] != "Z" {
-		return 0
-	}
-	group, _ := strconv.Atoi(fields[2])
-	return group
+	return 0
 }
-
-// treeMemory returns how many bytes of memory a process and those below it use.
-func treeMemory(pid int) (bytes int64) {
-	for _, one := range append(descendants(pid), pid) {
-		statm, _ := os.ReadFile(procFile(one, "statm")) // empty if it is gone
-		if fields := strings.Fields(string(statm)); len(fields) > 1 {
-			pages, _ := strconv.ParseInt(fields[1], 10, 64)
-			bytes += pages * int64(os.Getpagesize())
-		}
-	}
-	return bytes
-}
-
-func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }

@@ -39,7 +39,7 @@ func crowd(b *testing.B, n int) *model {
 	m := newModel(b.Context(), Options{
 		Servers: []*config.Server{{Name: "big"}}, Pool: openPool{},
 		Executor: &exec.Executor{Registry: registry, Bus: bus},
-		Bus:      bus, Now: noon, Memory: func(int) (int64, bool) { return 0, false }, Color: true,
+		Bus:      bus, Now: noon, Memory: func(int) int64 { return 0 }, Color: true,
 	})
 	m.update(tea.WindowSizeMsg{Width: 200, Height: 60})
 	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "big"}}})

@@ -83,7 +83,7 @@ func drive(t *testing.T, names []string, tools ...*exec.Tool) *driver {
 	m := newModel(ctx, Options{
 		Servers: entries, Pool: openPool{},
 		Executor: &exec.Executor{Registry: registry, Bus: bus}, Bus: bus, Local: true, Now: noon,
-		Memory:  func(int) (int64, bool) { return 0, false },
+		Memory:  func(int) int64 { return 0 },
 		Examine: func(context.Context, string) (*doctor.Report, error) { return &doctor.Report{}, nil },
 	})
 	m.setTools()

@@ -93,8 +93,7 @@ type measured struct {
 // memoryOf returns the memory that a process uses, in bytes; zero where that is not known.
 func (p *page) memoryOf(pid int, now time.Time) int64 {
 	if p.memory.pid != pid || now.Sub(p.memory.at) >= memoryTime {
-		bytes, _ := p.options.Memory(pid)
-		p.memory = measured{pid: pid, at: now, bytes: bytes}
+		p.memory = measured{pid: pid, at: now, bytes: p.options.Memory(pid)}
 	}
 	return p.memory.bytes
 }

@@ -73,8 +73,8 @@ type Options struct {
 	// Fetching returns the package manager that is still fetching the server of a process, empty if none is; nil if
 	// nobody can tell.
 	Fetching func(pid int) string
-	// Memory returns the memory that a process uses, in bytes; ok is false if that is not known.
-	Memory func(pid int) (bytes int64, ok bool)
+	// Memory returns the memory that a process and its descendants use, in bytes; zero if that is not known.
+	Memory func(pid int) int64
 	// Hide masks secrets; nil shows everything.
 	Hide func(string) string
 

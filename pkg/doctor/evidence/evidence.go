@@ -15,6 +15,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -130,9 +131,9 @@ type Run struct {
 	Idle *ProcessSample
 	// Tree are the processes that the server consists of, the one that was started
 	// first; nil where the system does not say.
-	Tree []Process
+	Tree []procs.Process
 	// Stuck is what the process did shortly before the handshake was given up.
-	Stuck *ProcessState
+	Stuck *procs.State
 	// Orphans are processes that outlived the server, in the order of their numbers.
 	Orphans []Orphan
 	// Speed is what was measured of answers, nil where nothing was.

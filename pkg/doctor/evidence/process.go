@@ -1,14 +1,10 @@
 package evidence
 
-import "time"
+import (
+	"time"
 
-// Process is one process of a server's tree.
-type Process struct {
-	PID, Parent int
-	Command     []string // its arguments, the program first
-	// Stdin and Stdout say that it shares these with the first process of its tree.
-	Stdin, Stdout bool
-}
+	"toolx/pkg/procs"
+)
 
 // Start is one further start of a server, timed.
 type Start struct {
@@ -39,25 +35,9 @@ func (s *ProcessSample) Load() float64 {
 	return min(s.CPU-s.Settled, s.Settled).Seconds() / half.Seconds()
 }
 
-// ProcessState is what a process does that does not answer.
-type ProcessState struct {
-	State string // a letter and its meaning: "S (sleeping)"
-	Wait  string // where in the kernel it waits, empty where that is not told
-	// Deaf reports whether the process has no pipe as its stdin any more.
-	Deaf bool
-	// Listening and Connecting are the addresses on which it and its descendants accept TCP connections, and those
-	// that have not answered their own; each with its process: "127.0.0.1:3000 (pid 17)".
-	Listening, Connecting []string
-	// Log is a file named *.log that one of them has open, empty where there is none.
-	Log string
-	// Runs is the command of a program that it has started and that does not read the server's stdin, such as an
-	// installer; empty where there is none.
-	Runs string
-}
-
 // Orphan is a process of a server that outlived it.
 type Orphan struct {
-	Process
+	procs.Process
 	// Holds are the pipes of the server that it kept open: "stdout", "stderr".
 	Holds []string
 }

@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -62,7 +63,7 @@ func readContext(e *evidence.Evidence) culprit.Context {
 		return hint
 	}
 	tree := e.Clean.Tree
-	ends := slices.DeleteFunc(slices.Clone(tree), func(one evidence.Process) bool { return leads(one, tree) })
+	ends := slices.DeleteFunc(slices.Clone(tree), func(one procs.Process) bool { return leads(one, tree) })
 	for _, process := range ends {
 		seen := culprit.ContextOf(process.Command, in)
 		language := culprit.PrinterOf(seen.Command).Name
@@ -84,8 +85,8 @@ func readContext(e *evidence.Evidence) culprit.Context {
 }
 
 // leads reports whether a process has given its stdin and stdout on to a child.
-func leads(one evidence.Process, tree []evidence.Process) bool {
-	return slices.ContainsFunc(tree, func(child evidence.Process) bool {
+func leads(one procs.Process, tree []procs.Process) bool {
+	return slices.ContainsFunc(tree, func(child procs.Process) bool {
 		return child.Parent == one.PID && child.Stdin && child.Stdout
 	})
 }

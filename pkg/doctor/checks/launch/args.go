@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -188,7 +189,7 @@ func askWrapperProcess(e *evidence.Evidence) []check.Finding {
 		}
 		wrapper = names[at]
 	}
-	chain := evidence.ListedFunc(tree, func(p evidence.Process) string {
+	chain := evidence.ListedFunc(tree, func(p procs.Process) string {
 		return fmt.Sprintf("%s (pid %d)", evidence.Label(check.Masked(strings.Join(p.Command, " "))), p.PID)
 	})
 	f := check.At(e.Place("command"), "%d processes: %s", len(tree), chain)

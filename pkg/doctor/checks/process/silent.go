@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -54,7 +55,7 @@ var anyAddress = strings.NewReplacer("0.0.0.0:", "localhost:", "[::]:", "localho
 
 // explainByState tells what a silent server waits for, or where else it may be spoken to, if its connections or the
 // program that it runs say so.
-func explainByState(s *evidence.ProcessState, f *check.Finding) {
+func explainByState(s *procs.State, f *check.Finding) {
 	address := func(socket string) string {
 		address, _, _ := strings.Cut(socket, " ")
 		return address
@@ -111,7 +112,7 @@ func stderrNotes(f *servers.Failure) []string {
 }
 
 // Sentence says what the process was doing; nothing if that is unknown.
-func Sentence(s *evidence.ProcessState) string {
+func Sentence(s *procs.State) string {
 	switch {
 	case s == nil:
 		return ""

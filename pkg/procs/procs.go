@@ -1,0 +1,27 @@
+// Package procs reads what the system tells of running processes without starting another program: a process and its
+// descendants, their memory and sockets, and what a process waits for. Only Linux tells; elsewhere nothing is known.
+package procs
+
+// Process is one process of a server's tree.
+type Process struct {
+	PID, Parent int
+	Command     []string // its arguments, the program first
+	// Stdin and Stdout say that it shares these with the first process of its tree.
+	Stdin, Stdout bool
+}
+
+// State is what a process does that does not answer.
+type State struct {
+	State string // a letter and its meaning: "S (sleeping)"
+	Wait  string // where in the kernel it waits, empty where that is not told
+	// Deaf reports whether the process has no pipe as its stdin any more.
+	Deaf bool
+	// Listening and Connecting are the addresses on which it and its descendants accept TCP connections, and those
+	// that have not answered their own; each with its process: "127.0.0.1:3000 (pid 17)".
+	Listening, Connecting []string
+	// Log is a file named *.log that one of them has open, empty where there is none.
+	Log string
+	// Runs is the command of a program that it has started and that does not read the server's stdin, such as an
+	// installer; empty where there is none.
+	Runs string
+}

@@ -1,0 +1,96 @@
+package procs
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// socketState is a state of a TCP socket as /proc/net/tcp has it (include/net/tcp_states.h of the kernel).
+type socketState string
+
+const (
+	listening  socketState = "0A"
+	connecting socketState = "02" // the other side has not answered yet
+)
+
+// Listening returns the addresses on which the processes of a tree accept TCP connections, each with the process that
+// does: "127.0.0.1:3000 (pid 17)".
+func Listening(tree []Process) []string { return sockets(tree, listening) }
+
+// ListeningNear returns the addresses on which any process accepts TCP connections in the network of a process.
+func ListeningNear(pid int) []netip.AddrPort {
+	var found []netip.AddrPort
+	for address := range socketsNear(pid, listening) {
+		found = append(found, address)
+	}
+	return found
+}
+
+// sockets are the TCP sockets of the processes of a tree in a state: the addresses on which they listen, or those to
+// which they connect, each with the process that does.
+func sockets(tree []Process, state socketState) []string {
+	if len(tree) == 0 {
+		return nil
+	}
+	owners := make(map[string]int) // "socket:[4026]"
+	for _, process := range tree {
+		for target := range OpenFiles(process.PID) {
+			if _, known := owners[target]; !known && strings.HasPrefix(target, "socket:") {
+				owners[target] = process.PID
+			}
+		}
+	}
+	var found []string
+	for address, inode := range socketsNear(tree[0].PID, state) {
+		if owner := owners["socket:["+inode+"]"]; owner != 0 {
+			found = append(found, fmt.Sprintf("%s (pid %d)", address, owner))
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// socketsNear are the TCP sockets in the network of a process that are in a state, and their inodes.
+func socketsNear(pid int, state socketState) iter.Seq2[netip.AddrPort, string] {
+	return func(yield func(netip.AddrPort, string) bool) {
+		for _, name := range []string{"net/tcp", "net/tcp6"} {
+			table, _ := os.ReadFile(Path(pid, name)) // a system without IPv6 has one of them
+			for line := range strings.Lines(string(table)) {
+				if address, inode, ok := socketOf(line, state); ok && !yield(address, inode) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// socketOf reads one line of /proc/net/tcp or tcp6; ok is false where it is no socket in that state.
+func socketOf(text string, state socketState) (address netip.AddrPort, inode string, ok bool) {
+	fields := strings.Fields(text)
+	if len(fields) < 10 || fields[3] != string(state) {
+		return netip.AddrPort{}, "", false
+	}
+	side := fields[1]
+	if state == connecting {
+		side = fields[2]
+	}
+	host, port, _ := strings.Cut(side, ":")
+	raw, err := hex.DecodeString(host)
+	number, portErr := strconv.ParseUint(port, 16, 16)
+	if err != nil || portErr != nil || len(raw)%4 != 0 {
+		return netip.AddrPort{}, "", false
+	}
+	for word := raw; len(word) > 0; word = word[4:] {
+		// The kernel prints each word as a number in its own order of bytes.
+		binary.BigEndian.PutUint32(word, binary.NativeEndian.Uint32(word))
+	}
+	ip, ok := netip.AddrFromSlice(raw)
+	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), fields[9], ok
+}

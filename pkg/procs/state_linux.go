@@ -1,0 +1,63 @@
+package procs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolx/pkg/cmdline"
+)
+
+// StateOf says what a process is doing.
+func StateOf(pid int) *State {
+	stat, ok := ReadStat(pid)
+	if !ok {
+		return nil
+	}
+	meaning := map[string]string{
+		"R": "running", "S": "sleeping", "D": "waiting for a disk or a network file system",
+		"T": "stopped by a signal", "t": "stopped by a debugger", "Z": "ended, not yet collected", "I": "idle",
+	}[stat.State]
+	state := &State{State: fmt.Sprintf("%s (%s)", stat.State, cmp.Or(meaning, "unknown"))}
+	stdin, err := os.Readlink(Path(pid, "fd/0"))
+	if now, lives := ReadStat(pid); lives && now.State != "Z" { // what has ended has no stdin either
+		state.Deaf = errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(stdin, "pipe:")
+	}
+	if wait, err := os.ReadFile(Path(pid, "wchan")); err == nil && string(wait) != "0" {
+		state.Wait = string(wait)
+	}
+	tree := Tree(pid)
+	state.Listening, state.Connecting = sockets(tree, listening), sockets(tree, connecting)
+	state.Log, state.Runs = openLog(tree), helper(tree)
+	return state
+}
+
+// helper returns the command of the innermost process of a tree that has another stdin than the first; empty if there
+// is none. esbuild, which compiles for tsx, is in every such server.
+func helper(tree []Process) string {
+	for _, process := range slices.Backward(tree) {
+		if name := cmdline.BaseName(process.Command[0]); !process.Stdin && name != "esbuild" {
+			return strings.Join(append([]string{name}, process.Command[1:]...), " ")
+		}
+	}
+	return ""
+}
+
+// openLog returns a log that one of the processes has open; empty if none has.
+func openLog(tree []Process) string {
+	for _, process := range tree {
+		opened, _ := os.ReadDir(Path(process.PID, "fd")) // empty if it is gone
+		for _, file := range opened {
+			path, err := os.Readlink(filepath.Join(Path(process.PID, "fd"), file.Name()))
+			if err == nil && strings.HasSuffix(path, ".log") && filepath.IsAbs(path) {
+				return path
+			}
+		}
+	}
+	return ""
+}
