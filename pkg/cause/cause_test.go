@@ -57,6 +57,19 @@ func TestWaitsForLogin(t *testing.T) {
 	}
 }
 
+// TestWaitsForPip: what a living server installs does not come.
+func TestWaitsForPip(t *testing.T) {
+	c := Of(Output{Alive: true, Stderr: []string{
+		"[shop] installing shop-mcp==0.1.3",
+		"WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None)) after connection broken " +
+			"by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f8c994231d0>: Failed to " +
+			"establish a new connection: [Errno -2] Name or service not known')': /simple/shop-mcp/",
+	}})
+	if c == nil || c.What != "pip does not reach the index of its packages" {
+		t.Errorf("cause is %+v", c)
+	}
+}
+
 // TestWaitsForDebugger: what Node prints with --inspect-brk is the cause only where nothing else was printed.
 func TestWaitsForDebugger(t *testing.T) {
 	o := Output{Alive: true, Stderr: []string{
