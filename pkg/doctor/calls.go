@@ -111,7 +111,7 @@ func (o Options) askEnded(ctx context.Context, session *servers.Session, life *l
 
 // askTask asks about a task. What came of it is in the events.
 func (o Options) askTask(ctx context.Context, session *servers.Session, method, id string) {
-	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, evidence.AnswerLimit))
+	bounded, cancel := context.WithTimeout(ctx, o.answerLimit())
 	defer cancel()
 	_, _ = session.Request(bounded, method, rawjson.Build("taskId", id), nil)
 }

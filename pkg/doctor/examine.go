@@ -204,27 +204,38 @@ func settled(measure func() *evidence.ProcessSample) *evidence.ProcessSample {
 	return idle
 }
 
-// askClean asks what every server must answer, and what none can. When nothing is
-// answered twice in a row, nothing more will be.
+// askClean asks what every server must answer, and what none can. When nothing is answered twice in a row, nothing more
+// will be. What a server asks its backend first may take longer, for patience limits in all: libraries try again.
 func (o Options) askClean(ctx context.Context, session *servers.Session) {
 	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= evidence.ModernRevision}
 	questions := []question{
-		{"ping", nil},
-		{"tools/list", nil}, // a second time: it should not change
-		{"resources/list", nil},
-		{"prompts/list", nil},
-		{evidence.NoSuchMethod, nil},
-		{"tools/call", map[string]any{"name": evidence.NoSuchTool, "arguments": map[string]any{}}},
-		{"tools/call", map[string]any{"arguments": map[string]any{}}},
+		{method: "ping"},
+		{method: "tools/list"}, // a second time: it should not change
+		{method: "resources/list", backend: true},
+		{method: "prompts/list", backend: true},
+		{method: evidence.NoSuchMethod},
+		{
+			method: "tools/call", backend: true,
+			params: map[string]any{"name": evidence.NoSuchTool, "arguments": map[string]any{}},
+		},
+		{method: "tools/call", params: map[string]any{"arguments": map[string]any{}}},
 	}
 	if p.modern {
 		questions = questions[1:]
 	}
-	silent := 0
+	const patience = 10
+	silent, left := 0, patience*o.answerLimit()
 	for _, q := range questions {
 		silent++
-		if p.ask(ctx, q.method, p.params(q.params)) {
+		limit, began := o.answerLimit(), time.Now()
+		if q.backend {
+			limit += left
+		}
+		if o.askWithin(ctx, limit, p.wire, q.method, p.params(q.params)) {
 			silent = 0
+		}
+		if q.backend {
+			left -= min(left, max(0, time.Since(began)-o.answerLimit()))
 		}
 		if silent == 2 {
 			return
@@ -234,13 +245,24 @@ func (o Options) askClean(ctx context.Context, session *servers.Session) {
 
 // question is a request that the doctor makes.
 type question struct {
-	method string
-	params map[string]any
+	method  string
+	params  map[string]any
+	backend bool // the server may ask its backend before it answers
 }
+
+// answerLimit is how long an answer that needs no work is waited for.
+func (o Options) answerLimit() time.Duration { return cmp.Or(o.answer, evidence.AnswerLimit) }
 
 // ask makes one bounded request and reports whether it was answered. What came of it is in the events.
 func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, params any) (answered bool) {
-	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, evidence.AnswerLimit))
+	return o.askWithin(ctx, o.answerLimit(), wire, method, params)
+}
+
+// askWithin is ask with a limit of its own.
+func (o Options) askWithin(
+	ctx context.Context, limit time.Duration, wire *servers.Wire, method string, params any,
+) (answered bool) {
+	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_, err := wire.Request(bounded, method, params)
 	var refused *servers.HTTPError

@@ -361,3 +361,18 @@ func TestAPortInUseIsNotBlamedOnDiscover(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowBackendIsNoSilence: a server that asks its backend about a call answers later than one that does not.
+func TestSlowBackendIsNoSilence(t *testing.T) {
+	options := shortOptions()
+	options.answer = time.Second
+	report := Judge(examineFake(t, options, "--wait", "1500ms", "slow-call"), Selection{})
+	if found := findingsOf(t, report, "unknown-tool-result"); len(found) > 0 {
+		t.Errorf("found %+v", found)
+	}
+	report = Judge(examineFake(t, options, "--wait", "1500ms", "--on", "resources/list", "features", "slow-call"),
+		Selection{})
+	if found := findingsOf(t, report, "capability-false"); len(found) > 0 {
+		t.Errorf("found %+v", found)
+	}
+}

@@ -270,6 +270,7 @@ func processShapes() []shape {
 		{mode: "silent-call", end: "]}}\n"},
 		{mode: "stdout-closed", start: nothing},
 		{mode: "stdout-closed-call", end: "]}}\n"},
+		{mode: "slow-call", args: []string{"--wait", "1ms"}},
 		{mode: "slow-exit", args: []string{"--wait", "1ms"}},
 		{mode: "exit-code-on-close", code: 1},
 		{mode: "log-on-close", stderr: "flood line 1000 of 1000\n"},

@@ -83,6 +83,7 @@ func deafModes() []mode {
 		{"silent", "reads, and never answers anything", scopeAll, intercept(ignore)},
 		{"silent-after-init", "answers the handshake and nothing after it", scopeLater, intercept(ignore)},
 		{"silent-call", "answers everything but calls", methodCall, intercept(ignore)},
+		{"slow-call", "answers a call after --wait", methodCall, before(func(s *server, _ *reply) { s.hold(s.wait) })},
 		{"stdin-unread", "never reads stdin, so its end is not seen either", scopeAll, start(stall)},
 		{"stdin-stalled", "stops reading stdin after the first tools/list", methodList, after(func(s *server, _ *reply) { stall(s) })},
 		{"stdin-closed", "closes stdin at the start and stays alive", scopeAll, start(closeStdin)},

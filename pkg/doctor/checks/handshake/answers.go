@@ -158,7 +158,6 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 		f.Breaks = []string{"clients that take an HTTP error for a lost connection"}
 	case !x.Answered():
 		f.Severity, f.Title = check.Error, "a call of an unknown tool gets no answer"
-		f.Evidence += evidence.Waited(x)
 		f.Breaks = []string{"every client waits until it times out"}
 	case code == invalidParams:
 		return nil
