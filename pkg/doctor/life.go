@@ -6,7 +6,6 @@ import (
 
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -18,7 +17,6 @@ type life struct {
 	record *evidence.Recorder
 	watch  *watcher
 	marks  map[string]time.Time
-	stuck  *procs.State
 }
 
 func (o Options) newLife(name string) *life {
@@ -37,8 +35,8 @@ func (o Options) newLife(name string) *life {
 // mark notes that the doctor does something now.
 func (l *life) mark(name string) { l.marks[name] = time.Now() }
 
-// lookBefore records what the process is doing shortly before limit is over, unless the returned function is called
-// first; when the limit is over, the process is being ended. The function returns when nothing more is recorded.
+// lookBefore notes the server's processes shortly before limit is over, unless the returned function is called first;
+// when the limit is over, they are being ended. The function returns when nothing more is recorded.
 func (l *life) lookBefore(limit time.Duration) (stop func()) {
 	const margin = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
@@ -47,7 +45,6 @@ func (l *life) lookBefore(limit time.Duration) (stop func()) {
 		defer close(done)
 		quiet(ctx, limit-min(margin, limit/10))
 		if ctx.Err() == nil {
-			l.stuck = l.watch.state() // before what takes longer
 			l.watch.note()
 		}
 	}()
@@ -61,7 +58,7 @@ func (l *life) lookBefore(limit time.Duration) (stop func()) {
 func (l *life) end(ctx context.Context) *evidence.Run {
 	orphans := l.watch.sweep(ctx)
 	run := l.record.Run(l.name, l.began)
-	run.Marks, run.Orphans, run.Stuck = l.marks, orphans, l.stuck
+	run.Marks, run.Orphans = l.marks, orphans
 	return run
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 )
 
@@ -63,16 +62,6 @@ func (w *watcher) remember(processes []birth) {
 			w.known = append(w.known, one)
 		}
 	}
-}
-
-// state is what the server's process does now, nil where that cannot be told.
-func (w *watcher) state() *procs.State {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.pid == 0 {
-		return nil
-	}
-	return procs.StateOf(w.pid)
 }
 
 // look adds the processes that are alive although the server is not. w.mu is held.

@@ -11,6 +11,8 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
+	"toolx/pkg/mask"
+	"toolx/pkg/words"
 )
 
 // Explained returns why a server failed to start; nil if nothing shows it. c is the cause that its output shows, nil if
@@ -42,7 +44,7 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 		if c := cmp.Or(withoutProgram(launch), fromLog(script, launch.Env, began, f.Output())); c != nil {
 			return c
 		}
-		return codeOf(script, launch).ofWaiting()
+		return cmp.Or(f.fromOpenLog(began), f.ofState(), codeOf(script, launch).ofWaiting())
 	case f.Ending == EndingExited:
 		if c := ofInstall(launch, began); c != nil || f.printed() {
 			return c
@@ -131,6 +133,52 @@ func fromLog(script string, environ []string, began time.Time, printed cause.Out
 	}
 	return LogCause(path, lines, printed)
 }
+
+// fromOpenLog returns the cause that the log shows which a silent server has open; nil if it has none or shows none.
+func (f *Failure) fromOpenLog(began time.Time) *cause.Cause {
+	if f.State == nil || f.State.Log == "" {
+		return nil
+	}
+	return LogCause(f.State.Log, cmdline.LogSince(f.State.Log, began), f.Output())
+}
+
+// ofState explains a silent server by what it waits for, or where else it may be spoken to, if its connections or the
+// program that it runs show that; nil if they do not.
+func (f *Failure) ofState() *cause.Cause {
+	address := func(socket string) string {
+		address, _, _ := strings.Cut(socket, " ")
+		return address
+	}
+	switch s := f.State; {
+	case s == nil:
+	case len(s.Connecting) > 0:
+		other := address(s.Connecting[0])
+		return byCode("it waits for a connection to "+other,
+			"check that this machine reaches "+other+" (the network, a VPN, a firewall), or correct the address in "+
+				"env or args of this server",
+			answerFirst+"; connect to backends when a tool needs them")
+	case len(s.Listening) > 0:
+		own := address(s.Listening[0])
+		return byCode("it listens on "+own+" instead of reading stdin",
+			"if it speaks MCP over HTTP there, add --stdio (or --transport stdio) to args of this server, or give its "+
+				"address in place of a command: url: http://"+anyAddress.Replace(own)+"/mcp",
+			"in the server: use stdio mode if stdin is not a terminal")
+	case s.Runs != "":
+		var shapes *mask.Masker // knows no values, only shapes and names
+		return byCode("it runs "+words.Shorten(shapes.Text(s.Runs), mostOfCommand),
+			"see whether that program ends: run the server's command in a terminal",
+			answerFirst+"; say on stderr what it waits for")
+	}
+	return nil
+}
+
+const (
+	answerFirst   = "in the server: answer initialize before anything slow"
+	mostOfCommand = 120 // bytes of the command of a program that a server runs
+)
+
+// anyAddress names this machine where a server listens on all of its addresses.
+var anyAddress = strings.NewReplacer("0.0.0.0:", "localhost:", "[::]:", "localhost:")
 
 // LogCause returns the cause that the lines of a server's log show; nil if they show none. path is the log's, and
 // printed what the server wrote besides.
@@ -249,7 +297,7 @@ func (n *nodeCode) ofWaiting() *cause.Cause {
 	case len(n.unset) > 0:
 		return byCode(n.readsUnset(),
 			"set in env of this server what its code reads: it may wait for a service that is not there",
-			"in the server: answer initialize before anything slow; connect to backends when a tool needs them")
+			answerFirst+"; connect to backends when a tool needs them")
 	}
 	return nil
 }

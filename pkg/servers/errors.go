@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/config"
 	toolxexec "toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/procs"
 	"toolx/pkg/words"
 )
 
@@ -65,6 +66,8 @@ type Failure struct {
 	// How is the exit status or the signal, empty where there is none.
 	How   string
 	Lived time.Duration
+	// State is what the process did when it was given up without an answer; nil where that is not known.
+	State *procs.State
 	// Waiting is the method of the oldest request without an answer, empty where none was under way.
 	Waiting string
 	// Stderr holds the most telling of StderrLines lines: the last ones, and the one that names the error, without
@@ -454,7 +457,7 @@ func (e *ConnectError) ownHint() string {
 			"else the server may need an argument that makes it speak MCP on stdio"
 	case failure.Ending == EndingSilent:
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, " +
-			"--start-timeout gives it more time"
+			"--start-timeout gives it more time, toolx doctor looks closer"
 	case failure.Ending == EndingExited && c == nil:
 		return "run the command in a terminal until it waits for input; toolx doctor looks closer"
 	case failure.Ending == EndingUnanswered, failure.Ending == EndingUnfinished:

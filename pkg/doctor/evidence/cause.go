@@ -38,7 +38,7 @@ func (e *Evidence) ownCause() *cause.Cause {
 		c := cause.Of(output)
 		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
 			c = cmp.Or(c, e.lateCause(failure))
-			c = cmp.Or(failure.Explained(c, e.Launch, e.Clean.Began), e.logCause(failure))
+			c = failure.Explained(c, e.Launch, e.Clean.Began)
 		}
 		return own{c}
 	}).Cause
@@ -65,7 +65,7 @@ func (e *Evidence) FailsUnexplained() bool {
 		failure.Output().Done {
 		return false
 	}
-	if stuck := e.Clean.Stuck; stuck != nil && len(stuck.Connecting)+len(stuck.Listening) > 0 {
+	if state := failure.State; state != nil && len(state.Connecting)+len(state.Listening) > 0 {
 		return false
 	}
 	return isUncertain(e.ownCause())
@@ -104,15 +104,6 @@ func (e *Evidence) lateCause(failure *servers.Failure) *cause.Cause {
 		return c
 	}
 	return nil
-}
-
-// logCause returns the cause that the log shows which a silent server has open; nil if it has none or shows none.
-func (e *Evidence) logCause(failure *servers.Failure) *cause.Cause {
-	stuck := e.Clean.Stuck
-	if failure.Ending != servers.EndingSilent || stuck == nil || stuck.Log == "" {
-		return nil
-	}
-	return servers.LogCause(stuck.Log, cmdline.LogSince(stuck.Log, e.Clean.Began), failure.Output())
 }
 
 // failed returns how the session, or the server after it, came to its end unasked; nil if it did not.

@@ -132,8 +132,6 @@ type Run struct {
 	// Tree are the processes that the server consists of, the one that was started
 	// first; nil where the system does not say.
 	Tree []procs.Process
-	// Stuck is what the process did shortly before the handshake was given up.
-	Stuck *procs.State
 	// Orphans are processes that outlived the server, in the order of their numbers.
 	Orphans []Orphan
 	// Speed is what was measured of answers, nil where nothing was.

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
-	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
@@ -28,7 +26,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	if failure.Reason != nil {
 		f.Notes = append(f.Notes, failure.Reason.Error())
 	}
-	if note := Sentence(run.Stuck); note != "" {
+	if note := Sentence(failure.State); note != "" {
 		f.Notes = append(f.Notes, note)
 	}
 	if line := lastForeign(run); line != nil && line.Unended && line.Phase == servers.PhaseShutdown &&
@@ -39,52 +37,12 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	if !f.NameCause(e.Cause(), "server does not answer initialize") {
 		return nil
 	}
-	if run.Stuck != nil && run.Stuck.Log != "" {
-		if note := servers.LogsTo(evidence.Cut(run.Stuck.Log)); !slices.Contains(f.Fix, note) { // its cause may say so
+	if state := failure.State; state != nil && state.Log != "" {
+		if note := servers.LogsTo(evidence.Cut(state.Log)); !slices.Contains(f.Fix, note) { // its cause may say so
 			f.Notes = append(f.Notes, note)
 		}
 	}
-	if c := e.Cause(); c == nil || c.Kind == cause.Code {
-		explainByState(run.Stuck, &f)
-	}
 	return []check.Finding{f}
-}
-
-// anyAddress names this machine where a server listens on all of its addresses.
-var anyAddress = strings.NewReplacer("0.0.0.0:", "localhost:", "[::]:", "localhost:")
-
-// explainByState tells what a silent server waits for, or where else it may be spoken to, if its connections or the
-// program that it runs say so.
-func explainByState(s *procs.State, f *check.Finding) {
-	address := func(socket string) string {
-		address, _, _ := strings.Cut(socket, " ")
-		return address
-	}
-	switch {
-	case s == nil:
-	case len(s.Connecting) > 0:
-		other := address(s.Connecting[0])
-		f.Title = "server does not answer initialize, and waits for a connection to " + other
-		f.Fix = []string{
-			"check that this machine reaches " + other + " (the network, a VPN, a firewall), or correct the address " +
-				"in env or args of this server",
-			"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
-		}
-	case len(s.Listening) > 0:
-		own := address(s.Listening[0])
-		f.Title = "server does not answer initialize on stdin, and listens on " + own
-		f.Fix = []string{
-			"if it speaks MCP over HTTP there, add --stdio (or --transport stdio) to args of this server, or give its " +
-				"address in place of a command: url: http://" + anyAddress.Replace(own) + "/mcp",
-			"in the server: use stdio mode if stdin is not a terminal",
-		}
-	case s.Runs != "":
-		f.Title = "server does not answer initialize, and runs " + evidence.Cut(check.Masked(s.Runs))
-		f.Fix = []string{
-			"see whether that program ends: run the server's command in a terminal",
-			"in the server: answer initialize before anything slow; say on stderr what it waits for",
-		}
-	}
 }
 
 // stdoutBytes counts what the server wrote to stdout before toolx asked it to end.
@@ -185,10 +143,10 @@ func askStdoutClosed(e *evidence.Evidence) []check.Finding {
 func askStdinClosed(e *evidence.Evidence) []check.Finding {
 	found := askClosedPipe(e, servers.EndingClosedStdin,
 		"a request could not be written, and the process had not ended")
-	if found != nil || !evidence.SilentInHandshake(e) || e.Clean.Stuck == nil || !e.Clean.Stuck.Deaf {
+	failure := e.Clean.Failure
+	if found != nil || !evidence.SilentInHandshake(e) || failure.State == nil || !failure.State.Deaf {
 		return found
 	}
-	failure := e.Clean.Failure
 	f := check.At(e.Clean.Phased(servers.PhaseStart, failure.Lived),
 		"no answer within %s, and process %d has closed its stdin",
 		evidence.Rounded(failure.Lived), e.Clean.PID())
