@@ -1,0 +1,16 @@
+//go:build !linux
+
+package procs
+
+import (
+	"os"
+	"testing"
+)
+
+// TestNothingIsKnown: callers leave out what they would say of a process.
+func TestNothingIsKnown(t *testing.T) {
+	pid := os.Getpid()
+	if tree, state := Tree(pid), StateOf(pid); tree != nil || state != nil || Memory(pid) != 0 {
+		t.Errorf("%v, %v and %d, want nothing", tree, state, Memory(pid))
+	}
+}
