@@ -70,6 +70,8 @@ type Cause struct {
 	// Thrown is the place nearest to the error that is not in the runtime itself, in a library or in an installed
 	// server; empty if Place has it, or if the output does not say.
 	Thrown string
+	// Node is the version of Node that printed an error which nothing caught; empty if the output does not say.
+	Node string
 	// NoAddress reports whether a connection failed and the output does not say to which address.
 	NoAddress bool
 	// lasts reports whether the next start would meet the cause too, where its kind is Said.
@@ -199,6 +201,7 @@ func of(o Output) *Cause {
 			c.Fixes = append(c.Fixes, unset.Fixes[0])
 		}
 	}
+	c.Node = said.node
 	if c.Place = said.place(); c.Place == "" {
 		c.Thrown = said.thrown()
 	}

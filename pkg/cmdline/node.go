@@ -24,6 +24,16 @@ type NodePackage struct {
 	Programs map[string]string `json:"bin"`
 }
 
+// Excludes reports whether a version of Node is outside of what the package asks for.
+func (p NodePackage) Excludes(node string) bool {
+	running, known := ParseVersion(node)
+	if !known || p.Engines.Node == "" {
+		return false
+	}
+	inside, readable := running.Within(p.Engines.Node)
+	return readable && !inside
+}
+
 // Script returns the file that npx runs of a package: its only program, or the one with its name.
 func (p NodePackage) Script() string {
 	program := p.Programs[path.Base(p.Name)]

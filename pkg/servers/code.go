@@ -67,24 +67,33 @@ func (f *Failure) printed() bool {
 // ofNPM matches the lines that npx prints before what it runs, or behind it.
 var ofNPM = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^npm (?:notice|warn|WARN)\b`) })
 
-// withSource returns the cause that the output shows together with the line of source that an error comes from: Node
-// prints that line only where no code of its own threw, and Ruby never does. Nil if it shows neither a missing variable
-// nor that Node is too old.
+// withSource returns the cause that the output shows together with the line of source that an error comes from, and
+// with the versions of Node that its package is for. Node prints that line only where no code of its own threw, and
+// Ruby never does. Nil if it shows neither a missing variable nor that Node is too old.
 func (f *Failure) withSource(c *cause.Cause) *cause.Cause {
-	if c == nil || c.Place+c.Thrown == "" {
+	if c == nil {
 		return nil
 	}
-	line := cmdline.SourceLine(cmp.Or(c.Place, c.Thrown))
-	if line == "" {
-		return nil
+	place, output := cmp.Or(c.Place, c.Thrown), f.Output()
+	if line := cmdline.SourceLine(place); line != "" {
+		output.Stderr = append([]string{line}, output.Stderr...)
 	}
-	output := f.Output()
-	output.Stderr = append([]string{line}, output.Stderr...)
+	if file := place[:max(0, strings.LastIndexByte(place, ':'))]; file != "" && lacksFeature().MatchString(c.Line) {
+		if found, ok := cmdline.PackageAbove(file); ok && found.Excludes(c.Node) {
+			output.Node, output.Engines = c.Node, found.Engines.Node
+		}
+	}
 	if found := cause.Of(output); found != nil && (found.Kind == cause.Variable || found.Kind == cause.Runtime) {
 		return found
 	}
 	return nil
 }
+
+// lacksFeature matches errors of code that uses what an older Node does not have.
+var lacksFeature = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bis not (?:a function|a constructor|defined|iterable)\b|` +
+		`\bCannot read properties of undefined\b|\bClass extends value undefined\b`)
+})
 
 // ofInstall returns the cause of a start by npx that ended because a script of the package failed, as npm's log tells;
 // nil if none did.

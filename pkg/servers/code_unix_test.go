@@ -159,6 +159,35 @@ func TestSourceExplains(t *testing.T) {
 	}
 }
 
+// TestEnginesExplain has an error that is thrown in a package which asks for a newer Node than the one that runs it.
+func TestEnginesExplain(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "node_modules", "fetcher")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeCode(t, filepath.Join(folder, "package.json"), `{"name": "fetcher", "engines": {"node": ">=22.19"}}`)
+	writeCode(t, filepath.Join(folder, "index.js"), "unzip = zstd.bind(null)\n")
+	for _, one := range []struct{ thrown, node, fix string }{
+		{
+			thrown: "TypeError: Cannot read properties of undefined (reading 'bind')",
+			node:   "20.20.2", fix: "Node 22.19 or newer",
+		},
+		{thrown: "TypeError: zstd.bind is not a function", node: "20.20.2", fix: "Node 22.19 or newer"},
+		{thrown: "TypeError: zstd.bind is not a function", node: "24.1.0"},
+		{thrown: "Error: the shop is closed", node: "20.20.2"},
+	} {
+		failure := &Failure{Ending: EndingExited, How: "exit status 1", StderrTail: []string{
+			one.thrown, fmt.Sprintf("    at Object.<anonymous> (%s/index.js:1:14)", folder),
+			"    at Module._compile (node:internal/modules/cjs/loader:1521:14)", "", "Node.js v" + one.node,
+		}}
+		got := failure.Explained(cause.Of(failure.Output()), &config.Resolved{Command: "node"}, time.Time{})
+		fixes := strings.Join(got.Fixes, " ")
+		if (got.Kind == cause.Runtime) != (one.fix != "") || !strings.Contains(fixes, one.fix) {
+			t.Errorf("%s on %s: %+v, want %q", one.thrown, one.node, got, one.fix)
+		}
+	}
+}
+
 // TestLogExplains has a server that ends without a word, and has written to the log in its package why; an old log
 // explains nothing.
 func TestLogExplains(t *testing.T) {

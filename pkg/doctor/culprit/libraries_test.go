@@ -94,6 +94,7 @@ func printed() []struct{ command, text, rule, grade, fix string } {
 		{node, "error: externally-managed-environment", RuleRuntime, Generic, "console.error"},
 		{node, "✅ up", RuleRuntime, Generic, "console.error"},
 		{node, "2026-11-22T21:42:15.968Z INFO up", "timestamp", Generic, "stderrLevels"},
+		{node, "[2026-11-22T21:42:15.968Z] it is up", "timestamp", Generic, "console.error instead"},
 		{node, "2026-11-22 21:42:15,968 - x - INFO - up", "timestamp", Generic, "stderrLevels"},
 		{node, "Traceback (most recent call last):", "stack-trace", Likely, "stderr"},
 		{"npx -y some-mcp", "$ ls", "yarn", Likely, "yarn --silent"},

@@ -141,6 +141,12 @@ var toolRules = []rule{
 // shapeRules know kinds of text by their shape.
 var shapeRules = []rule{
 	{
+		// Loggers of npm write the time in other forms; this is what toISOString returns.
+		id: "timestamp", name: "a print with the time", printed: true, confidence: Generic,
+		language: "node", known: true,
+		pattern: `^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] `,
+	},
+	{
 		id: "timestamp", name: "a logger with time stamps (winston, log4js, …)", confidence: Generic,
 		language: "node", known: true,
 		inServer: "winston: " + winstonStderr + "; else console.error",

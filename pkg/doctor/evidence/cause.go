@@ -140,10 +140,5 @@ func (e *Evidence) RefusedList() *Exchange {
 // EngineMismatch returns the server's package, if the Node that runs it is outside of what the package asks for.
 func (e *Evidence) EngineMismatch() (found cmdline.NodePackage, outside bool) {
 	found, ok := e.NodePackage()
-	running, known := cmdline.ParseVersion(e.Node)
-	if !ok || !known || found.Engines.Node == "" {
-		return found, false
-	}
-	inside, readable := running.Within(found.Engines.Node)
-	return found, readable && !inside
+	return found, ok && found.Excludes(e.Node)
 }
