@@ -157,6 +157,7 @@ func TestSaidFixes(t *testing.T) {
 		"error: unknown option '--nosuch'":         "correct --nosuch in args",
 		`unknown command "x" for "server"`:         "correct x in args",
 		"Unknown command: x":                       "correct x in args",
+		"No command registered for `--nosuch`":     "correct --nosuch in args",
 		"unexpected command output":                "",
 		"a token is required":                      "give what it asks for in args or env",
 		"Schema file not found at /home/a.graphql": "create it, or correct its path",

@@ -622,7 +622,7 @@ func (s *saying) saidFixes(line string) []string {
 var (
 	// unknownWord matches a refusal of an argument, which is one of its groups.
 	unknownWord = expression(`(?i)(?:\b(?:unknown|unrecognized|unexpected|invalid|no such) ` +
-		`(?:option|flag|argument|command)s?|flag provided but not defined)` +
+		`(?:option|flag|argument|command)s?|flag provided but not defined|no command registered for)` +
 		`(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
 	// lacksValue matches words about a value that the server was not given.
 	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|` +

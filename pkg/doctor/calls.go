@@ -145,7 +145,7 @@ func (o Options) besidePing(ctx context.Context, session *servers.Session, call 
 	wait.Go(func() {
 		quiet(running, after)
 		if running.Err() == nil {
-			o.ask(ctx, session.Wire(), "ping", nil)
+			o.askWithin(ctx, o.answerLimit(), session.Wire(), "ping", nil)
 		}
 	})
 	result := call()

@@ -253,12 +253,7 @@ type question struct {
 // answerLimit is how long an answer that needs no work is waited for.
 func (o Options) answerLimit() time.Duration { return cmp.Or(o.answer, evidence.AnswerLimit) }
 
-// ask makes one bounded request and reports whether it was answered. What came of it is in the events.
-func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, params any) (answered bool) {
-	return o.askWithin(ctx, o.answerLimit(), wire, method, params)
-}
-
-// askWithin is ask with a limit of its own.
+// askWithin makes a request with a limit and reports whether it was answered. What came of it is in the events.
 func (o Options) askWithin(
 	ctx context.Context, limit time.Duration, wire *servers.Wire, method string, params any,
 ) (answered bool) {

@@ -101,9 +101,9 @@ func (p *prober) beforeHandshake(ctx context.Context) {
 	}
 }
 
-// ask makes one bounded request and reports whether it was answered. What came of it is in the events.
-func (p *prober) ask(ctx context.Context, method string, params any) (answered bool) {
-	return p.Options.ask(ctx, p.wire, method, params)
+// ask makes one bounded request. What came of it is in the events.
+func (p *prober) ask(ctx context.Context, method string, params any) {
+	p.askWithin(ctx, p.answerLimit(), p.wire, method, params)
 }
 
 // ping sends ping, or server/discover where the revision has no ping.
