@@ -3,28 +3,18 @@ package servers
 import (
 	"bytes"
 	"os"
-	"strings"
 
 	"toolx/pkg/procs"
 )
 
 // treeOf returns a process and its descendants.
 func treeOf(pid int) []treeProcess {
-	return processesBelow(nil, pid, 0)
-}
-
-func processesBelow(tree []treeProcess, pid, parent int) []treeProcess {
-	command, err := os.ReadFile(procs.Path(pid, "cmdline"))
-	if err != nil {
-		return tree // it has just ended
-	}
-	environ, _ := os.ReadFile(procs.Path(pid, "environ")) // another user's is not shown
-	tree = append(tree, treeProcess{
-		pid: pid, parent: parent, command: strings.Split(strings.TrimRight(string(command), "\x00 "), "\x00"),
-		installs: installs(environ),
-	})
-	for _, child := range childrenOf(pid) {
-		tree = processesBelow(tree, child, pid)
+	var tree []treeProcess
+	for _, one := range procs.Tree(pid) {
+		environ, _ := os.ReadFile(procs.Path(one.PID, "environ")) // another user's is not shown
+		tree = append(tree, treeProcess{
+			pid: one.PID, parent: one.Parent, command: one.Command, installs: installs(environ),
+		})
 	}
 	return tree
 }
