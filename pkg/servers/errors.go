@@ -449,6 +449,8 @@ func (e *ConnectError) ownHint() string {
 	switch {
 	case failure.withheldHint() != "":
 		return failure.withheldHint()
+	case c != nil && c.NoAddress:
+		return joinHints(append(slices.Clone(c.Fixes), "toolx doctor looks where a server for Node connects to")...)
 	case c != nil && len(c.Fixes) > 0:
 		return joinHints(c.Fixes...)
 	case failure.Ending == EndingSilent && fetches(failure.Command) && failure.Waiting == "initialize":
