@@ -3,6 +3,7 @@ package cmdline
 import (
 	"encoding/json"
 	"iter"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,6 +23,8 @@ type NodePackage struct {
 	} `json:"engines"`
 	// Programs are the files of its bin, by their names.
 	Programs map[string]string `json:"bin"`
+	// Optional are the ranges of versions of packages that are installed if they fit the system, by their names.
+	Optional map[string]string `json:"optionalDependencies"`
 }
 
 // Excludes reports whether a version of Node is outside of what the package asks for.
@@ -32,6 +35,27 @@ func (p NodePackage) Excludes(node string) bool {
 	}
 	inside, readable := running.Within(p.Engines.Node)
 	return readable && !inside
+}
+
+// Shipped returns the program for this system that an optional dependency of the package brings; empty if none does.
+// The package's scripts only start it.
+func (p NodePackage) Shipped() string {
+	for _, name := range slices.Sorted(maps.Keys(p.Optional)) {
+		found, ok := Dependency(p.Folder, name)
+		if !ok {
+			continue
+		}
+		for _, pattern := range []string{"*", filepath.Join("bin", "*")} {
+			files, _ := filepath.Glob(filepath.Join(found.Folder, pattern))
+			for _, file := range files {
+				if extension := filepath.Ext(file); extension != ".node" && extension != ".so" &&
+					isProgramFile(FileBeginning(file, 4)) {
+					return file
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // Script returns the file that npx runs of a package: its only program, or the one with its name.

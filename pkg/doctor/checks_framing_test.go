@@ -494,6 +494,39 @@ func TestSeenProcesses(t *testing.T) {
 	}
 }
 
+// TestShippedProgramPrints takes the program that a package brings for the writer, not the script that starts it.
+func TestShippedProgramPrints(t *testing.T) {
+	self, err := os.Executable() // written in Go
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := filepath.Join(t.TempDir(), "node_modules")
+	for _, name := range []string{"shop", "shop-here"} {
+		if err := os.MkdirAll(filepath.Join(modules, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := writeFile(t, filepath.Join(modules, "shop", "cli.js"), "", 0o644)
+	writeFile(t, filepath.Join(modules, "shop", "package.json"),
+		`{"name": "shop", "optionalDependencies": {"shop-here": "1"}}`, 0o644)
+	writeFile(t, filepath.Join(modules, "shop-here", "package.json"), `{"name": "shop-here"}`, 0o644)
+	program, err := os.ReadFile(self)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(modules, "shop-here", "shop"), program, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &evidence.Evidence{
+		Server: config.AdHoc([]string{"node", script}, "", nil),
+		Launch: &config.Resolved{Command: "node", Args: []string{script}},
+	}
+	got := culprit.Recognise([]byte("2026-11-27T16:36:04.270018553Z INFO it starts"), framing.ContextOf(e))
+	if got.Rule != "timestamp" || !strings.Contains(got.InServer, "os.Stderr") {
+		t.Errorf("%+v, want a print of Go's", got)
+	}
+}
+
 // TestHTTPOnStderr finds a server that tells on stderr that it listens for HTTP,
 // and passes one that also answers on stdio.
 func TestHTTPOnStderr(t *testing.T) {

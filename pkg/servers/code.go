@@ -2,7 +2,9 @@ package servers
 
 import (
 	"cmp"
+	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +48,7 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 		}
 		return cmp.Or(f.fromOpenLog(began), f.ofState(), codeOf(script, launch).ofWaiting())
 	case f.Ending == EndingExited:
-		if c := ofInstall(launch, began); c != nil || f.printed() {
+		if c := cmp.Or(ofInstall(launch, began), ofShipped(script)); c != nil || f.printed() {
 			return c
 		}
 		if c := fromLog(script, launch.Env, began, f.Output()); c != nil {
@@ -111,6 +113,21 @@ func ofInstall(launch *config.Resolved, began time.Time) *cause.Cause {
 		"or start it without scripts, if it works without them: --ignore-scripts in args of this server, after "+
 			launcher.Name,
 		"npm's log is "+log)
+}
+
+// ofShipped returns the cause of a package whose program for this system may not be run; nil if it may, or if it has
+// none.
+func ofShipped(script string) *cause.Cause {
+	if script == "" {
+		return nil
+	}
+	found, _ := cmdline.PackageAbove(script)
+	program := found.Shipped()
+	if info, err := os.Stat(program); err != nil || info.Mode()&0o111 != 0 || runtime.GOOS == "windows" {
+		return nil
+	}
+	return byCode("it may not run "+program+", its program for this system",
+		"chmod +x "+program+", or use another version of the package", "tell the package's author")
 }
 
 // withoutProgram returns the cause of a server that does not answer because what is to run its program was given none;

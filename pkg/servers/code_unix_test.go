@@ -188,6 +188,34 @@ func TestEnginesExplain(t *testing.T) {
 	}
 }
 
+// TestShippedProgramMayNotRun has a package whose script starts a program of an optional dependency, without a word if
+// that fails.
+func TestShippedProgramMayNotRun(t *testing.T) {
+	modules := filepath.Join(t.TempDir(), "node_modules")
+	program := filepath.Join(modules, "shop-linux-x64", "bin", "shop")
+	script := filepath.Join(modules, "shop", "cli.js")
+	for _, file := range []string{program, script} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeCode(t, filepath.Join(modules, "shop", "package.json"),
+		`{"name": "shop", "optionalDependencies": {"shop-linux-x64": "1", "shop-win32-x64": "1"}}`)
+	writeCode(t, filepath.Join(modules, "shop-linux-x64", "package.json"), `{"name": "shop-linux-x64"}`)
+	writeCode(t, script, "")
+	writeCode(t, program, "\x7fELF")
+	for mode, want := range map[os.FileMode]string{0o644: "it may not run " + program, 0o755: ""} {
+		if err := os.Chmod(program, mode); err != nil {
+			t.Fatal(err)
+		}
+		failure := &Failure{Ending: EndingExited, How: "exit status 1"}
+		got := failure.Explained(nil, &config.Resolved{Command: "node", Args: []string{script}}, time.Time{})
+		if (got != nil) != (want != "") || got != nil && !strings.HasPrefix(got.What, want) {
+			t.Errorf("%s: %+v, want %q", mode, got, want)
+		}
+	}
+}
+
 // TestLogExplains has a server that ends without a word, and has written to the log in its package why; an old log
 // explains nothing.
 func TestLogExplains(t *testing.T) {

@@ -59,6 +59,11 @@ func readContext(e *evidence.Evidence) culprit.Context {
 	}
 	in := evidence.LookupOf(launch)
 	hint := culprit.ContextOf(append([]string{launch.Command}, launch.Args...), in)
+	if found, ok := e.NodePackage(); ok {
+		if program := found.Shipped(); program != "" {
+			hint.Command = culprit.ContextOf([]string{program}, in).Command
+		}
+	}
 	if e.Clean == nil {
 		return hint
 	}
