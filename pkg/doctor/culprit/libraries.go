@@ -150,7 +150,7 @@ var nodeRules = []rule{
 	},
 	{
 		id: "clack", name: "clack, which draws prompts (@clack/prompts, npm)", confidence: Likely,
-		inServer: clackStderr, near: clackMark, pattern: `^│(  \S|$)`,
+		inServer: clackStderr, near: clackMark, pattern: `^[│└](  \S|$)`,
 	},
 	{
 		id: "consola", name: "consola (npm), or a print with a symbol", confidence: Generic, known: true,
