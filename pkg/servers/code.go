@@ -185,10 +185,14 @@ func (f *Failure) ofState() *cause.Cause {
 			answerFirst+"; connect to backends when a tool needs them")
 	case len(s.Listening) > 0:
 		own := address(s.Listening[0])
-		return byCode("it listens on "+own+" instead of reading stdin",
-			"if it speaks MCP over HTTP there, add --stdio (or --transport stdio) to args of this server, or give its "+
-				"address in place of a command: url: http://"+anyAddress.Replace(own)+"/mcp",
-			"in the server: use stdio mode if stdin is not a terminal")
+		return &cause.Cause{ // another start would do the same
+			Kind: cause.Other, What: "it listens on " + own + " instead of reading stdin",
+			Fixes: []string{
+				"if it speaks MCP over HTTP there, add --stdio (or --transport stdio) to args of this server, or give its " +
+					"address in place of a command: url: http://" + anyAddress.Replace(own) + "/mcp",
+				"in the server: use stdio mode if stdin is not a terminal",
+			},
+		}
 	case s.Runs != "":
 		var shapes *mask.Masker // knows no values, only shapes and names
 		return byCode("it runs "+words.Shorten(shapes.Text(s.Runs), mostOfCommand),

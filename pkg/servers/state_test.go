@@ -3,6 +3,7 @@ package servers
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,13 +11,14 @@ import (
 	"toolx/pkg/procs"
 )
 
-// explainSilence returns what explains a server that did not answer and was in a state.
-func explainSilence(state *procs.State, began time.Time) string {
+// explainSilence returns what explains a server that did not answer and was in a state, and whether another start would
+// fail in the same way.
+func explainSilence(state *procs.State, began time.Time) (what string, lasting bool) {
 	failure := &Failure{Ending: EndingSilent, Waiting: "initialize", State: state}
 	if c := failure.Explained(nil, &config.Resolved{Command: "made"}, began); c != nil {
-		return c.What
+		return c.What, c.Lasting()
 	}
-	return ""
+	return "", false
 }
 
 // TestStateExplains: what a silent server waits for, listens on or runs is its cause.
@@ -31,11 +33,12 @@ func TestStateExplains(t *testing.T) {
 		},
 		"it runs npm install --token=*** acme": {Runs: "npm install --token=hunter2secret acme"},
 	} {
-		if got := explainSilence(state, time.Time{}); got != want {
-			t.Errorf("%+v: %q, want %q", *state, got, want)
+		got, lasting := explainSilence(state, time.Time{})
+		if got != want || lasting != strings.HasPrefix(want, "it listens") {
+			t.Errorf("%+v: %q, lasting %t, want %q", *state, got, lasting, want)
 		}
 	}
-	if got := explainSilence(nil, time.Time{}); got != "" {
+	if got, _ := explainSilence(nil, time.Time{}); got != "" {
 		t.Errorf("without a state: %q", got)
 	}
 }
@@ -53,7 +56,7 @@ func TestOpenLogExplains(t *testing.T) {
 		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := explainSilence(&procs.State{Log: log}, began); got != want {
+		if got, _ := explainSilence(&procs.State{Log: log}, began); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
