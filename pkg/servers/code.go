@@ -19,9 +19,9 @@ import (
 
 // Explained returns why a server failed to start; nil if nothing shows it. c is the cause that its output shows, nil if
 // there is none: then its command line is looked at, npm's log where npx started it, the log that it keeps in its npm
-// package, and its code. A cause that is only the server's own line gets a fix from the code; any other is returned as
-// it is, but that a container may lack a variable, and an npm package its program, or have another one. began is when
-// the process started.
+// package, what its process waits for, and its code. A cause that is only the server's own line gets a fix from the
+// code; any other is returned as it is, but that a container may lack a variable, and an npm package its program, or
+// have another one. began is when the process started.
 func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
 	return withOtherProgram(f.explained(c, launch, began), launch)
 }
@@ -43,10 +43,11 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 	case c != nil:
 		return codeOf(script, launch).withUnset(c)
 	case f.Ending == EndingSilent:
-		if c := cmp.Or(withoutProgram(launch), fromLog(script, launch.Env, began, f.Output())); c != nil {
+		logged := cmp.Or(fromLog(script, launch.Env, began, f.Output()), f.fromOpenLog(began))
+		if c := cmp.Or(withoutProgram(launch), logged, f.ofState()); c != nil {
 			return c
 		}
-		return cmp.Or(f.fromOpenLog(began), f.ofState(), codeOf(script, launch).ofWaiting())
+		return codeOf(script, launch).ofWaiting()
 	case f.Ending == EndingExited:
 		if c := cmp.Or(ofInstall(launch, began), ofShipped(script)); c != nil || f.printed() {
 			return c
@@ -77,13 +78,17 @@ func (f *Failure) withSource(c *cause.Cause) *cause.Cause {
 		return nil
 	}
 	place, output := cmp.Or(c.Place, c.Thrown), f.Output()
-	if line := cmdline.SourceLine(place); line != "" {
+	line := cmdline.SourceLine(place)
+	if line != "" {
 		output.Stderr = append([]string{line}, output.Stderr...)
 	}
 	if file := place[:max(0, strings.LastIndexByte(place, ':'))]; file != "" && lacksFeature().MatchString(c.Line) {
 		if found, ok := cmdline.PackageAbove(file); ok && found.Excludes(c.Node) {
 			output.Node, output.Engines = c.Node, found.Engines.Node
 		}
+	}
+	if line == "" && output.Engines == "" {
+		return nil
 	}
 	if found := cause.Of(output); found != nil && (found.Kind == cause.Variable || found.Kind == cause.Runtime) {
 		return found
