@@ -512,7 +512,7 @@ func TestShippedProgramPrints(t *testing.T) {
 	writeFile(t, filepath.Join(modules, "shop-here", "package.json"), `{"name": "shop-here"}`, 0o644)
 	program, err := os.ReadFile(self)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(modules, "shop-here", "shop"), program, 0o600)
+		err = os.WriteFile(filepath.Join(modules, "shop-here", "shop.exe"), program, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
