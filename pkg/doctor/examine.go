@@ -205,7 +205,8 @@ func settled(measure func() *evidence.ProcessSample) *evidence.ProcessSample {
 }
 
 // askClean asks what every server must answer, and what none can. When nothing is answered twice in a row, nothing more
-// will be. What a server asks its backend first may take longer, for patience limits in all: libraries try again.
+// will be. Answers for which a server may ask its backend are waited for longer: libraries try to connect again and
+// again.
 func (o Options) askClean(ctx context.Context, session *servers.Session) {
 	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= evidence.ModernRevision}
 	questions := []question{
@@ -223,7 +224,7 @@ func (o Options) askClean(ctx context.Context, session *servers.Session) {
 	if p.modern {
 		questions = questions[1:]
 	}
-	const patience = 10
+	const patience = 10 // how many more limits the answers that need a backend may take, all together
 	silent, left := 0, patience*o.answerLimit()
 	for _, q := range questions {
 		silent++
