@@ -205,8 +205,13 @@ func of(o Output) *Cause {
 	if c.Place = said.place(); c.Place == "" {
 		c.Thrown = said.thrown()
 	}
-	if c.Place != "" && (c.Kind == Said || c.Kind == Other && languageError().MatchString(c.Line)) {
-		c.Fixes = append(c.Fixes, "in the server: see "+c.Place+", where the error comes from")
+	see := "in the server: see " + c.Place + ", where the error comes from"
+	switch {
+	case c.Place == "":
+	case c.Kind == Package: // it is somebody's own, and not installed
+		c.Fixes = slices.Insert(c.Fixes, 0, see)
+	case c.Kind == Said, c.Kind == Other && languageError().MatchString(c.Line):
+		c.Fixes = append(c.Fixes, see)
 	}
 	c.Fixes = slices.Compact(c.Fixes)
 	return c

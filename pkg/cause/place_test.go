@@ -22,6 +22,9 @@ func TestPlace(t *testing.T) {
 			"Error: boom\n    at file:///C:/srv/go.mjs:2:22"},
 		"node, called by a module on Windows": {want: "C:/srv/go.mjs:2", stderr: "Error: boom\n" +
 			"    at f (node:path:3:9)\n    at file:///C:/srv/go.mjs:2:22"},
+		"node, refused by the SDK": {want: "/srv/index.js:3", stderr: "Error: Tool x is already registered\n" +
+			"    at McpServer.registerTool (file:///srv/node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.js:661:9)\n" +
+			"    at file:///srv/index.js:3:8"},
 		"python": {want: "/srv/tools.py:3", stderr: "Traceback (most recent call last):\n" +
 			"  File \"/srv/server.py\", line 4, in <module>\n    f()\n  File \"/srv/tools.py\", line 3, in f\n    return y\n" +
 			"  File \"/usr/lib/python3.11/json/decoder.py\", line 9, in g\nNameError: name 'y' is not defined"},

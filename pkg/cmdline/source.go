@@ -19,6 +19,8 @@ type Source struct {
 	// Subcommand is a word that it compares with something, beside arguments of the command line, and that sounds as
 	// if it started a server; empty if there is none.
 	Subcommand string
+	// Transport reports whether it names the StdioServerTransport of the TypeScript SDK.
+	Transport bool
 	// TextStdin reports whether it sets an encoding for its stdin, where the TypeScript SDK reads bytes.
 	TextStdin bool
 	// OwnPath reports whether it runs as the main program only if process.argv[1] is its own path, or ends like it.
@@ -92,14 +94,14 @@ var ofScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // SourceOf reads a script for node and the files beside it that it imports.
 func SourceOf(script string) (found Source) {
 	files := []string{script}
-	sets, reads := false, false // of stdin
+	setsEncoding := false // of stdin
 	var names variableNames
 	for i := 0; i < len(files) && (i < sourceFiles || i < mostFiles && len(names.literal) == 0); i++ {
 		text := FileBeginning(files[i], sourceBytes)
 		names.read(text)
 		found.Stdio = found.Stdio || readsStdio().Match(text)
-		sets = sets || bytes.Contains(text, []byte("process.stdin.setEncoding("))
-		reads = reads || bytes.Contains(text, []byte("StdioServerTransport"))
+		setsEncoding = setsEncoding || bytes.Contains(text, []byte("process.stdin.setEncoding("))
+		found.Transport = found.Transport || bytes.Contains(text, []byte("StdioServerTransport"))
 		if word := comparesWord().FindSubmatch(text); word != nil && bytes.Contains(text, []byte("process.argv")) {
 			found.Subcommand = cmp.Or(found.Subcommand, string(word[1]))
 		}
@@ -114,7 +116,7 @@ func SourceOf(script string) (found Source) {
 		}
 	}
 	found.Variables = names.all()
-	found.TextStdin = sets && reads
+	found.TextStdin = setsEncoding && found.Transport
 	return found
 }
 

@@ -292,6 +292,10 @@ func (n *nodeCode) ofEnded(how string) *cause.Cause {
 	case n.Subcommand != "" && !slices.Contains(n.launch.Args, n.Subcommand):
 		return byCode(n.Subcommand+" is missing, a sub-command that its code looks for",
 			"add the sub-command to args of this server: "+n.Subcommand, "in the server: write its usage on stderr")
+	case well && n.Transport:
+		return byCode("it prints nothing and ends without an error, although its code has a StdioServerTransport",
+			"in the server: call connect with that transport, and await it; nothing after it may end the process",
+			cause.NoServerFix)
 	case well:
 		return byCode("it prints nothing and ends without an error, as a program that is no server",
 			cause.NoServerFix,

@@ -62,6 +62,10 @@ func TestCodeExplains(t *testing.T) {
 			want: "its code sets an encoding for stdin, where the TypeScript SDK wants bytes",
 		},
 		{code: `process.stdin.setEncoding('utf8')`},
+		{
+			code: `const transport = new StdioServerTransport()`, how: "exit status 0",
+			want: "ends without an error, although its code has a StdioServerTransport",
+		},
 		{code: `connect(process.env.SHOP_HOST || 'localhost')`, want: "SHOP_HOST, which its code reads, is not set"},
 	} {
 		folder := t.TempDir()
