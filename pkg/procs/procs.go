@@ -2,6 +2,8 @@
 // descendants, their memory and sockets, and what a process waits for. Only Linux tells; elsewhere nothing is known.
 package procs
 
+import "time"
+
 // Process is one process of a server's tree.
 type Process struct {
 	PID, Parent int
@@ -19,6 +21,8 @@ type State struct {
 	// Listening and Connecting are the addresses on which it and its descendants accept TCP connections, and those
 	// that have not answered their own; each with its process: "127.0.0.1:3000 (pid 17)".
 	Listening, Connecting []string
+	// Used is the processor time that it and its descendants have used.
+	Used time.Duration
 	// Log is a file named *.log that one of them has open, empty where there is none.
 	Log string
 	// Runs is the command of a program that it has started and that does not read the server's stdin, such as an

@@ -34,6 +34,10 @@ func StateOf(pid int) *State {
 	tree := Tree(pid)
 	state.Listening, state.Connecting = sockets(tree, listening), sockets(tree, connecting)
 	state.Log, state.Runs = openLog(tree), helper(tree)
+	for _, process := range tree {
+		stat, _ := ReadStat(process.PID)
+		state.Used += stat.Used
+	}
 	return state
 }
 

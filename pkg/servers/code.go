@@ -47,7 +47,7 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 		if c := cmp.Or(withoutProgram(launch), logged, f.ofState()); c != nil {
 			return c
 		}
-		return codeOf(script, launch).ofWaiting()
+		return codeOf(script, launch).ofWaiting(f.isBusy())
 	case f.Ending == EndingExited:
 		if c := cmp.Or(ofInstall(launch, began), ofShipped(script)); c != nil || f.printed() {
 			return c
@@ -322,8 +322,14 @@ func (n *nodeCode) ofLink() *cause.Cause {
 		"from outside: command node, args "+script)
 }
 
-// ofWaiting explains a server that does not answer and prints no error.
-func (n *nodeCode) ofWaiting() *cause.Cause {
+// isBusy reports whether a silent server has used a processor nearly all the time.
+func (f *Failure) isBusy() bool {
+	return f.State != nil && f.State.Used > 0 && f.State.Used > f.Lived*3/4
+}
+
+// ofWaiting explains a server that does not answer and prints no error; busy reports whether it uses a processor all
+// the time.
+func (n *nodeCode) ofWaiting(busy bool) *cause.Cause {
 	if c := n.ofLink(); c != nil {
 		return c
 	}
@@ -333,6 +339,9 @@ func (n *nodeCode) ofWaiting() *cause.Cause {
 	case n.TextStdin:
 		return byCode("its code sets an encoding for stdin, where the TypeScript SDK wants bytes",
 			"in the server: take out process.stdin.setEncoding, which makes the SDK loop for ever")
+	case busy:
+		return byCode("it keeps a processor busy, as an endless loop does",
+			answerFirst+"; see where it computes, with a profiler or a debugger")
 	case len(n.unset) > 0:
 		return byCode(n.readsUnset(),
 			"set in env of this server what its code reads: it may wait for a service that is not there",

@@ -14,7 +14,7 @@ import (
 // explainSilence returns what explains a server that did not answer and was in a state, and whether another start would
 // fail in the same way.
 func explainSilence(state *procs.State, began time.Time) (what string, lasting bool) {
-	failure := &Failure{Ending: EndingSilent, Waiting: "initialize", State: state}
+	failure := &Failure{Ending: EndingSilent, Lived: 30 * time.Second, Waiting: "initialize", State: state}
 	if c := failure.Explained(nil, &config.Resolved{Command: "made"}, began); c != nil {
 		return c.What, c.Lasting()
 	}
@@ -24,14 +24,15 @@ func explainSilence(state *procs.State, began time.Time) (what string, lasting b
 // TestStateExplains: what a silent server waits for, listens on or runs is its cause.
 func TestStateExplains(t *testing.T) {
 	for want, state := range map[string]*procs.State{
-		"": {},
+		"": {Used: 22 * time.Second},
 		"it waits for a connection to 10.0.0.5:5432": {
 			Connecting: []string{"10.0.0.5:5432 (pid 7)"}, Listening: []string{"127.0.0.1:3000 (pid 7)"},
 		},
 		"it listens on 127.0.0.1:3000 instead of reading stdin": {
 			Listening: []string{"127.0.0.1:3000 (pid 7)"}, Runs: "sleep 60",
 		},
-		"it runs npm install --token=*** acme": {Runs: "npm install --token=hunter2secret acme"},
+		"it runs npm install --token=*** acme":               {Runs: "npm install --token=hunter2secret acme", Used: 29 * time.Second},
+		"it keeps a processor busy, as an endless loop does": {Used: 23 * time.Second},
 	} {
 		got, lasting := explainSilence(state, time.Time{})
 		if got != want || lasting != strings.HasPrefix(want, "it listens") {
