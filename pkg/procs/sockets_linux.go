@@ -22,7 +22,7 @@ const (
 
 // Listening returns the addresses on which the processes of a tree accept TCP connections, each with the process that
 // does: "127.0.0.1:3000 (pid 17)".
-func Listening(tree []Process) []string { return sockets(tree, listening) }
+func Listening(tree []Process) []string { return sockets(tree, opened(tree), listening) }
 
 // ListeningNear returns the addresses on which any process accepts TCP connections in the network of a process.
 func ListeningNear(pid int) []netip.AddrPort {
@@ -33,19 +33,22 @@ func ListeningNear(pid int) []netip.AddrPort {
 	return found
 }
 
-// sockets are the TCP sockets of the processes of a tree in a state: the addresses on which they listen, or those to
-// which they connect, each with the process that does.
-func sockets(tree []Process, state socketState) []string {
+// opened returns what the processes of a tree have open, each with the first of them that has it.
+func opened(tree []Process) map[string]int {
+	owners := make(map[string]int)
+	for _, process := range slices.Backward(tree) {
+		for target := range OpenFiles(process.PID) {
+			owners[target] = process.PID
+		}
+	}
+	return owners
+}
+
+// sockets are the TCP sockets of the processes of a tree in a state, among what they have open: the addresses on which
+// they listen, or those to which they connect, each with the process that does.
+func sockets(tree []Process, owners map[string]int, state socketState) []string {
 	if len(tree) == 0 {
 		return nil
-	}
-	owners := make(map[string]int) // "socket:[4026]"
-	for _, process := range tree {
-		for target := range OpenFiles(process.PID) {
-			if _, known := owners[target]; !known && strings.HasPrefix(target, "socket:") {
-				owners[target] = process.PID
-			}
-		}
 	}
 	var found []string
 	for address, inode := range socketsNear(tree[0].PID, state) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,8 +33,9 @@ func StateOf(pid int) *State {
 		state.Wait = string(wait)
 	}
 	tree := Tree(pid)
-	state.Listening, state.Connecting = sockets(tree, listening), sockets(tree, connecting)
-	state.Log, state.Runs = openLog(tree), helper(tree)
+	owners := opened(tree)
+	state.Listening, state.Connecting = sockets(tree, owners, listening), sockets(tree, owners, connecting)
+	state.Log, state.Runs = openLog(owners), helper(tree)
 	for _, process := range tree {
 		stat, _ := ReadStat(process.PID)
 		state.Used += stat.Used
@@ -52,15 +54,11 @@ func helper(tree []Process) string {
 	return ""
 }
 
-// openLog returns a log that one of the processes has open; empty if none has.
-func openLog(tree []Process) string {
-	for _, process := range tree {
-		opened, _ := os.ReadDir(Path(process.PID, "fd")) // empty if it is gone
-		for _, file := range opened {
-			path, err := os.Readlink(filepath.Join(Path(process.PID, "fd"), file.Name()))
-			if err == nil && strings.HasSuffix(path, ".log") && filepath.IsAbs(path) {
-				return path
-			}
+// openLog returns a log among what processes have open; empty if there is none.
+func openLog(owners map[string]int) string {
+	for _, path := range slices.Sorted(maps.Keys(owners)) {
+		if strings.HasSuffix(path, ".log") && filepath.IsAbs(path) {
+			return path
 		}
 	}
 	return ""
