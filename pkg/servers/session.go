@@ -19,7 +19,6 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
-	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 )
 
@@ -279,9 +278,6 @@ func (s *Session) step(
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		silent := s.link.newFailure(EndingSilent)
 		silent.Waiting = string(method)
-		if s.held == nil && silent.Ending == EndingSilent {
-			silent.State = procs.StateOf(s.PID)
-		}
 		var abandoned *abandonedError
 		if errors.As(err, &abandoned) && abandoned.detail != "" && silent.Ending == EndingSilent {
 			silent.Reason = errors.New(abandoned.detail)

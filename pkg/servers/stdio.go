@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/procs"
 	"toolx/pkg/words"
 )
 
@@ -410,6 +411,8 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	if closed(t.process.exited) {
 		failure.Lived = t.process.lived
 		failure.How = exitText(t.process.state)
+	} else if ending == EndingSilent {
+		failure.State = procs.StateOf(t.process.cmd.Process.Pid)
 	}
 	return failure
 }
