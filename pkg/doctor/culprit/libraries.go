@@ -146,11 +146,9 @@ var nodeRules = []rule{
 	},
 	{
 		id: "clack", name: "clack, which draws prompts (@clack/prompts, npm)", confidence: Likely,
-		inServer: clackStderr, pattern: clackMark,
-	},
-	{
-		id: "clack", name: "clack, which draws prompts (@clack/prompts, npm)", confidence: Likely,
-		inServer: clackStderr, near: clackMark, pattern: `^[│└](  \S|$)`,
+		inServer: clackStderr,
+		pattern:  `^[┌└◇◆●▲■]  \S`, // a border or a symbol, and two blanks
+		beside:   `^[│└](  \S|$)`,
 	},
 	{
 		id: "consola", name: "consola (npm), or a print with a symbol", confidence: Generic, known: true,

@@ -33,7 +33,6 @@ const (
 
 // Patterns that several rules share.
 const (
-	clackMark = `^[┌└◇◆●▲■]  \S`                   // a border or a symbol, and two blanks
 	timeStamp = `^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d` // how a line of any logger begins
 	boxBorder = `^\s*(\+[-=+]{7,}|[│┃╭╮╰╯┌┐└┘├┤─━═║╔╗╚╝]{8,})`
 	anyBorder = `^\s*[│┃╭╮╰╯┌┐└┘├┤┬┴┼─━═║╔╗╚╝╦╩╬+=*#-]{8,}`
