@@ -41,18 +41,23 @@ func (p NodePackage) Excludes(node string) bool {
 // The package's scripts only start it.
 func (p NodePackage) Shipped() string {
 	for _, name := range slices.Sorted(maps.Keys(p.Optional)) {
-		found, ok := Dependency(p.Folder, name)
-		if !ok {
-			continue
-		}
-		for _, pattern := range []string{"*", filepath.Join("bin", "*")} {
-			files, _ := filepath.Glob(filepath.Join(found.Folder, pattern))
-			for _, file := range files {
-				if extension := filepath.Ext(file); extension != ".node" && extension != ".so" &&
-					isProgramFile(FileBeginning(file, 4)) {
-					return file
-				}
+		if found, ok := Dependency(p.Folder, name); ok {
+			if program := programIn(found.Folder); program != "" {
+				return program
 			}
+		}
+	}
+	return ""
+}
+
+// programIn returns a program in the folder of a package, or in bin below it; empty if there is none.
+func programIn(folder string) string {
+	files, _ := filepath.Glob(filepath.Join(folder, "*"))
+	below, _ := filepath.Glob(filepath.Join(folder, "bin", "*"))
+	for _, file := range slices.Concat(files, below) {
+		library := slices.Contains([]string{".node", ".so"}, filepath.Ext(file)) // they begin as programs do
+		if !library && isProgramFile(FileBeginning(file, 4)) {
+			return file
 		}
 	}
 	return ""
