@@ -40,7 +40,7 @@ func (o Options) unreachable(ctx context.Context, e *evidence.Evidence) *evidenc
 		life.end(ctx)
 		return nil
 	}
-	p := &prober{Options: o, life: life, wire: wire, restartTimeout: wait}
+	p := &prober{Options: o, life: life, wire: &wire.Wire, restartTimeout: wait}
 	answered := p.shakeHands(ctx)
 	refused := answered && e.RefusedList() != nil
 	if refused {

@@ -45,7 +45,7 @@ func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bo
 		return run
 	}
 	p := &prober{
-		Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= evidence.ModernRevision,
+		Options: o, life: life, wire: &wire.Wire, modern: e.Clean.Protocol >= evidence.ModernRevision,
 		revision: e.Clean.Protocol, clean: e.Clean.Foreign == 0, restartTimeout: o.restartTimeout(e),
 	}
 	p.started, _ = evidence.StartTime(e)
@@ -53,7 +53,7 @@ func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bo
 	ended, pending := wire.Failure(), wire.Pending()
 	if _, ready := life.marks["ready"]; ready && ended == nil {
 		life.watch.note()
-		p.terminate(ctx)
+		p.terminate(ctx, wire)
 	}
 	wire.Close(ctx)
 	run := life.end(ctx)
@@ -159,13 +159,13 @@ func (p *prober) burst(ctx context.Context) {
 }
 
 // terminate asks the process to terminate and records whether it exits in time.
-func (p *prober) terminate(ctx context.Context) {
+func (p *prober) terminate(ctx context.Context, process *servers.Process) {
 	p.mark("terminate")
-	p.wire.Terminate()
+	process.Terminate()
 	bounded, cancel := context.WithTimeout(ctx, evidence.EndLimit)
 	defer cancel()
 	switch {
-	case p.wire.Exited(bounded):
+	case process.Exited(bounded):
 		p.mark("terminated")
 	case ctx.Err() == nil:
 		p.mark("survived")

@@ -35,27 +35,32 @@ type handshake struct {
 // run performs the handshake, in the way of the pinned revision, or in that of the era
 // that the server turns out to be of, and reports what was offered and chosen.
 func (h *handshake) run(ctx context.Context) error {
-	err := h.agree(ctx)
-	if err == nil && h.held == nil { // else the holder has said it
+	err := h.link.agree(ctx, h)
+	if err == nil && h.offered != "" { // else the holder has offered one, and said so
 		h.tellChoice()
 	}
 	return err
 }
 
-// agree finds the revision that both sides speak.
-func (h *handshake) agree(ctx context.Context) error {
+// pinsModern reports whether only a revision of the era without initialize is wanted.
+func (d dial) pinsModern() bool {
+	return mcp.IsModernProtocol(d.protocol) && mcp.IsValidProtocolVersion(d.protocol)
+}
+
+// modernAlone performs the handshake of the revision that is pinned.
+func (h *handshake) modernAlone(ctx context.Context) error {
+	return h.pinned(h.modern(ctx, h.dial.protocol, 0), h.dial.protocol)
+}
+
+// agree implements link. Today's servers on stdio all know initialize and answer it fastest, so that is asked first; a
+// server that refuses it may be one of the revision without it.
+func (t *stdio) agree(ctx context.Context, h *handshake) error {
 	switch {
-	case h.held != nil:
-		return h.useHeld(ctx)
-	case mcp.IsModernProtocol(h.dial.protocol) && mcp.IsValidProtocolVersion(h.dial.protocol):
-		return h.pinned(h.modern(ctx, h.dial.protocol, 0), h.dial.protocol)
-	case h.remote != nil:
-		return h.initializeRemote(ctx)
+	case h.dial.pinsModern():
+		return h.modernAlone(ctx)
 	case mcp.IsValidProtocolVersion(h.dial.protocol):
 		return h.legacy(ctx, h.dial.legacyVersion())
 	}
-	// Today's servers on stdio all know initialize and answer it fastest, so that is
-	// asked first; a server that refuses it may be one of the revision without it.
 	err := h.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
 	var failure *Failure
 	if err == nil || h.dial.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
@@ -98,15 +103,11 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 	if !mcp.IsValidProtocolVersion(result.ProtocolVersion) {
 		return nil, mcp.UnsupportedProtocolVersionError{Version: result.ProtocolVersion}
 	}
-	if s.remote != nil {
-		s.remote.speak(result.ProtocolVersion)
-	}
+	s.link.speak(result.ProtocolVersion)
 	if err := s.notify(ctx, mcp.MethodNotificationInitialized); err != nil {
 		return nil, err
 	}
-	if s.remote != nil {
-		s.remote.listen()
-	}
+	s.link.listen()
 	return &result, nil
 }
 
@@ -160,9 +161,7 @@ func (h *handshake) discover(ctx context.Context, limit time.Duration) (*mcp.Dis
 // speak sets the revision that requests are made by; empty for none that is agreed on.
 func (s *Session) speak(version string) {
 	s.Protocol = version
-	if s.remote != nil {
-		s.remote.speak(version)
-	}
+	s.link.speak(version)
 }
 
 // introduce stores what the server says about itself.
@@ -299,9 +298,18 @@ func judgeDiscoveryResult(result json.RawMessage) error {
 	return nil
 }
 
-// initializeRemote performs the handshake over HTTP, at first in the way that led to a
-// session before, if there was one.
-func (h *handshake) initializeRemote(ctx context.Context) error {
+// remoteHandshake is a handshake over HTTP.
+type remoteHandshake struct {
+	*handshake
+	remote *remote
+}
+
+// agree implements link: it goes at first the way that led to a session before, if there was one.
+func (t *remote) agree(ctx context.Context, with *handshake) error {
+	if with.dial.pinsModern() {
+		return with.modernAlone(ctx)
+	}
+	h := remoteHandshake{with, t}
 	if mcp.IsValidProtocolVersion(h.dial.protocol) || h.dial.protocol == "legacy" || h.dial.server.Transport != "" {
 		_, err := h.findWay(ctx, probeLimit)
 		return err
@@ -332,7 +340,7 @@ func (h *handshake) initializeRemote(ctx context.Context) error {
 }
 
 // goWay performs the handshake of the older era in one way.
-func (h *handshake) goWay(ctx context.Context, to way) error {
+func (h remoteHandshake) goWay(ctx context.Context, to way) error {
 	if to == wayOld {
 		if err := h.remote.fallBack(ctx); err != nil {
 			return err
@@ -344,7 +352,7 @@ func (h *handshake) goWay(ctx context.Context, to way) error {
 // findWay performs the handshake over HTTP: server/discover, then initialize, then initialize over the older HTTP with
 // SSE, each where the one before shows that the server is older than it (MCP 2026-07-28, basic/versioning, and
 // streamable HTTP, "Backwards Compatibility"). The first has to be answered within limit; zero means the context's.
-func (h *handshake) findWay(ctx context.Context, limit time.Duration) (way, error) {
+func (h remoteHandshake) findWay(ctx context.Context, limit time.Duration) (way, error) {
 	if h.dial.server.Transport == config.TransportSSE {
 		return wayOld, h.initializeOld(ctx, nil)
 	}
@@ -386,7 +394,7 @@ func (d dial) legacyVersion() string {
 
 // initializeOld performs the handshake over the older HTTP with SSE; first is why
 // streamable HTTP was given up, nil where it was not tried.
-func (h *handshake) initializeOld(ctx context.Context, first error) error {
+func (h remoteHandshake) initializeOld(ctx context.Context, first error) error {
 	err := h.remote.fallBack(ctx)
 	if err == nil {
 		err = h.legacy(ctx, h.dial.legacyVersion())

@@ -127,19 +127,10 @@ type overdueStart struct {
 	fetched atomic.Int64
 }
 
-// processID returns the process of the server, zero if none is known. That of a server which a holder starts is told
-// while it starts; PID is written only then, by another goroutine.
-func (o *overdueStart) processID() int {
-	if o.held != nil {
-		return int(o.held.startedPID.Load())
-	}
-	return o.PID
-}
-
 // look returns the package manager that is fetching the server, empty if none is.
 func (o *overdueStart) look() string {
-	pid := o.processID()
-	if pid == 0 || o.program != nil && len(o.program.stdout.pending()) > 0 { // it asks whether it may
+	pid := o.link.processID()
+	if pid == 0 || len(o.link.unfinished()) > 0 { // it asks whether it may
 		return ""
 	}
 	fetching := o.dial.fetching
@@ -177,7 +168,7 @@ func (o *overdueStart) more() time.Duration {
 			return 0
 		}
 	}
-	if wait > 0 && o.held == nil { // else its holder tells
+	if wait > 0 && o.link.heldKey() == "" { // else its holder tells
 		o.bus.Emit(StartOverdue{Time: exec.Now(), Server: o.Name, Took: took, Launcher: launcher})
 	}
 	return max(0, wait)

@@ -314,32 +314,44 @@ type Held struct {
 	Age    time.Duration
 }
 
-// useHeld performs the part of the handshake that is left where a holder has performed it.
-func (h *handshake) useHeld(ctx context.Context) error {
-	if err := h.held.attach(ctx, h.dial.watches); err != nil {
+// begin implements link.
+func (h *held) begin() error {
+	go h.read()
+	return nil
+}
+
+// processID implements link: while the holder starts the server, it tells of its process.
+func (h *held) processID() int { return int(h.startedPID.Load()) }
+
+func (h *held) heldKey() string { return h.key }
+
+func (h *held) outlives() bool { return true }
+
+// agree implements link: it performs the part of the handshake that is left where a holder has performed it.
+func (h *held) agree(ctx context.Context, with *handshake) error {
+	if err := h.attach(ctx, with.dial.watches); err != nil {
 		var failure *Failure
 		if errors.As(err, &failure) || ctx.Err() != nil {
 			return err
 		}
-		failure = h.held.localFailure(EndingUnusable)
-		failure.Reason = fmt.Errorf("server '%s': %w", h.Name, err)
+		failure = h.localFailure(EndingUnusable)
+		failure.Reason = fmt.Errorf("server '%s': %w", h.server, err)
 		return failure
 	}
-	w := h.held.welcome
+	w := h.welcome
 	var info mcp.Implementation
 	var capabilities mcp.ServerCapabilities
 	// They were decoded by the holder before.
 	_, _ = json.Unmarshal(w.Info, &info), json.Unmarshal(w.Capabilities, &capabilities)
-	h.Protocol, h.PID, h.overHTTP = w.Protocol, w.PID, w.URL != ""
-	h.introduce(info, capabilities, w.Instructions)
-	h.Held = &Held{w.Reused, w.Age}
-	h.tellHeld()
+	with.Protocol, with.PID, with.overHTTP = w.Protocol, w.PID, w.URL != ""
+	with.introduce(info, capabilities, w.Instructions)
+	with.Held = &Held{w.Reused, w.Age}
+	with.tellHeld(w)
 	return nil
 }
 
 // tellHeld says that the server ran before, and what of it differs from one that was started now.
-func (h *handshake) tellHeld() {
-	w := h.held.welcome
+func (h *handshake) tellHeld(w *welcome) {
 	if w.Reused {
 		h.notice(slog.LevelInfo, fmt.Sprintf("server %q runs for %s already: its session is used", h.Name,
 			rounded(w.Age)))
@@ -362,7 +374,6 @@ func (h *handshake) tellHeld() {
 	}
 }
 
-// stderr returns the last n lines of the server's stderr, how many there were, and the file with all of them.
 func (h *held) stderr(n int) (lines []string, total int, path string) {
 	failure := h.newFailure(EndingClosed)
 	lines = lastOf(failure.StderrTail, n)

@@ -102,11 +102,11 @@ const StopTime = 8 * time.Second
 // server anew. It ends nothing if that is impossible, because what it was started with is not kept.
 func (p *Pool) Renew(ctx context.Context, name string) error {
 	session := p.Session(name)
-	if session == nil || session.held == nil {
+	if session == nil || session.link.heldKey() == "" {
 		p.Stop(ctx, name)
 		return nil
 	}
-	record, err := p.options.Sessions.Read(session.held.key)
+	record, err := p.options.Sessions.Read(session.link.heldKey())
 	if err != nil {
 		return fmt.Errorf("the session of server '%s' has no record: %w", name, err)
 	}

@@ -380,9 +380,7 @@ func (h *holder) run(ctx context.Context, opening *heldOpening, before *Session)
 	h.session = session
 	if err == nil {
 		h.openedAt = time.Now()
-		if session.program != nil {
-			session.program.announce()
-		}
+		session.link.announce()
 		go h.watch(session)
 	}
 	close(opening.done)

@@ -132,12 +132,18 @@ func (t *remote) reset() {
 	t.standing.Store(nil)
 }
 
-// speak sets the revision that requests name from now on; empty for none.
 func (t *remote) speak(version string) {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	t.version = version
 }
+
+// outlives implements link: a session of MCP ends with the process, and tasks belong to it.
+func (t *remote) outlives() bool { return t.sessionID() == "" }
+
+func (t *remote) silentStream() <-chan struct{} { return t.noStream }
+
+func (t *remote) resuming() retryPolicy { return t.retryPolicy }
 
 // modern reports whether the revision is one without sessions.
 func (t *remote) modern() bool {

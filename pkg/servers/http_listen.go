@@ -205,6 +205,7 @@ func (s *standingStream) giveUpStream(err error) {
 // asked for as often as connecting is tried.
 func (sub subscription) keep(ctx context.Context, listen func() error) error {
 	s := sub.session
+	again := s.link.resuming()
 	cut, delay := false, time.Duration(0)
 	for failures := 0; ; failures++ {
 		began := time.Now()
@@ -213,14 +214,14 @@ func (sub subscription) keep(ctx context.Context, listen func() error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case s.remote == nil || !isCutOff(err) && !(cut && isUnreachable(err)):
+		case !isCutOff(err) && !(cut && isUnreachable(err)):
 			return err
 		case time.Since(began) >= standsLong:
 			failures, delay = 0, 0
-		case failures >= s.remote.attempts:
+		case failures >= again.attempts:
 			return asGone(err)
 		}
-		delay = longer(delay, s.remote.retryPolicy.delay)
+		delay = longer(delay, again.delay)
 		s.notice(slog.LevelInfo,
 			fmt.Sprintf("server %q ended the stream of its notifications: %v; toolx asks for it again in %s",
 				s.Name, err, rounded(delay)))

@@ -14,14 +14,14 @@ import (
 )
 
 // renew begins a new session in place of one that the server has forgotten, unless another request has done so already.
-func (s *Session) renew(ctx context.Context, d dial, session string) error {
+func (s *Session) renew(ctx context.Context, d dial, over *remote, session string) error {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
-	if s.remote.sessionID() != session {
+	if over.sessionID() != session {
 		return nil
 	}
 	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has forgotten the session; toolx begins a new one", s.Name))
-	s.remote.reset()
+	over.reset()
 	bounded, stop := exec.WithLimit(ctx, d.startTimeout)
 	defer stop()
 	if _, err := s.initializeAt(bounded, s.Protocol); err != nil {
@@ -39,15 +39,6 @@ func (s *Session) renewed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.renewals
-}
-
-// noStream returns a channel that is closed when a server over HTTP turns out to have no standing stream, or nil for
-// any other server.
-func (s *Session) noStream() <-chan struct{} {
-	if s.remote == nil {
-		return nil
-	}
-	return s.remote.noStream
 }
 
 // repeatable reports whether a request may be sent twice: one that only reads, or a call of a tool whose annotations

@@ -218,7 +218,7 @@ func behave(t *testing.T, mode string, want behaviour) {
 		s.events.await(func() bool { return s.classes() == want.seen })
 		s.close()
 	default:
-		s.session.program.stdinGrace = ample
+		s.session.link.(*stdio).stdinGrace = ample
 		s.closeWithin(ample)
 	}
 	if got := s.classes(); got != want.seen {

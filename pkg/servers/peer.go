@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
 	"sync"
 
@@ -15,24 +14,6 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 )
-
-// link is the connection to one server: a process's pipes, HTTP, or another process of toolx that holds the server. All
-// pass what a server sends through one peer.
-type link interface {
-	// roundTrip sends a request and waits for its answer, for ctx to end, or for the server to end; params are nil for
-	// a request without any, header is for HTTP. When ctx ends, the request is cancelled.
-	roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error)
-	// send sends one message as it is.
-	send(ctx context.Context, f frame) error
-	// shutdown ends the link in steps, each bounded, and cut short when ctx ends; kill ends it at once and does not
-	// wait.
-	shutdown(ctx context.Context)
-	kill()
-	// newFailure gathers what is known of the server now.
-	newFailure(ending Ending) *Failure
-	// rpc is the link's side of JSON-RPC.
-	rpc() *peer
-}
 
 // peer is toolx's side of JSON-RPC with one server, whatever carries the messages: it matches answers with requests,
 // answers the server's requests, and reports violations on the bus.

@@ -550,9 +550,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 				Time: exec.Now(), Server: server.Name, Attempt: attempt,
 				Protocol: session.Protocol, Timing: session.Timing, Held: session.Held,
 			})
-			if session.program != nil {
-				session.program.announce()
-			}
+			session.link.announce()
 			go session.tellLoss()
 			return session, nil
 		}

@@ -112,7 +112,7 @@ func TestDeathIsTold(t *testing.T) {
 			if _, err := pool.Open(t.Context(), "fake"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := first.program.process.stdin.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
+			if _, err := first.link.(*stdio).process.stdin.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
 				t.Errorf("the stdin of the first life is left open: %v", err)
 			}
 			pool.Close(t.Context())

@@ -37,11 +37,6 @@ type Session struct {
 	// Held says how a server that stays is used; nil for one that this process has started or connected with.
 	Held *Held
 
-	// program is the link where it is a process's, remote where it is HTTP, held where another process holds the
-	// server; the others are nil.
-	program *stdio
-	remote  *remote
-	held    *held
 	// reopen opens the session anew after the end of a server that stays.
 	reopen func(ctx context.Context) (*Session, error)
 	relist relister
@@ -107,20 +102,23 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		renewals:  make(chan struct{}),
 	}
 	s.keeping.session = s
-	if d.enough == nil && !d.patient && d.bus != nil {
-		var done func()
-		d.enough, done = d.listensElsewhere(s)
-		defer done()
-	}
 	began := time.Now()
-	if err := s.start(ctx, d); err != nil {
+	if err := s.connect(ctx, d); err != nil {
 		return nil, err
 	}
-	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
-	patient := d
-	if s.held != nil {
-		patient.startTimeout += 2 * heldPatience // the holder has the limit too, and knows more of why it has passed
+	patient, held := d, s.link.heldKey() != ""
+	if held { // its holder has the same limits, and knows more of why one has passed
+		patient.startTimeout += 2 * heldPatience
+	} else if d.enough == nil && !d.patient && d.bus != nil {
+		var done func()
+		patient.enough, done = d.listensElsewhere(s)
+		defer done()
 	}
+	if err := s.link.begin(); err != nil {
+		return nil, err
+	}
+	s.PID = s.link.processID()
+	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
 	err := s.step(ctx, patient, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return (&handshake{Session: s, dial: d}).run(ctx)
 	})
@@ -133,7 +131,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 			return nil
 		})
 		var failure *Failure
-		if s.held != nil && errors.As(err, &failure) {
+		if held && errors.As(err, &failure) {
 			failure.final = true // another attempt would ask the same process
 		}
 	}
@@ -142,45 +140,44 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), termGrace)
 		defer cancel()
 		s.link.shutdown(bounded)
-		if s.program != nil {
-			s.program.log.close(ctx) // what says why it failed is worth the wait
-		}
+		s.link.closeLog(ctx) // what says why it failed is worth the wait
 		return nil, err
 	}
 	return s, nil
 }
 
-// start creates the link and starts it.
-func (s *Session) start(ctx context.Context, d dial) error {
+// connect makes the link.
+func (s *Session) connect(ctx context.Context, d dial) error {
 	switch {
 	case d.join != nil:
-		var err error
-		if s.held, err = d.join(ctx); err != nil {
+		held, err := d.join(ctx)
+		if err != nil {
 			return err
 		}
-		s.held.safe = s.repeatable
-		s.link = s.held
+		held.safe = s.repeatable
+		s.link = held
 	case d.launch.URL == "":
-		s.program = newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
-		s.program.stdinGrace = cmp.Or(d.stdinGrace, stdinGrace)
-		s.link = s.program
+		program := newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
+		program.stdinGrace = cmp.Or(d.stdinGrace, stdinGrace)
+		s.link = program
 	default:
 		var err error
 		if d.headers, err = d.gatherHeaders(ctx); err != nil {
 			return err
 		}
-		if s.remote, err = newRemote(d); err != nil {
+		remote, err := newRemote(d)
+		if err != nil {
 			return err
 		}
-		s.remote.onExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, session) }
-		s.remote.repeatable = func(ctx context.Context, method string, params json.RawMessage) bool {
+		remote.onExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, remote, session) }
+		remote.repeatable = func(ctx context.Context, method string, params json.RawMessage) bool {
 			return s.repeatable(method, params) || d.relay != nil && d.relay.mayRepeat(ctx)
 		}
-		s.remote.ping = func(ctx context.Context) error {
+		remote.ping = func(ctx context.Context) error {
 			_, err := s.Ping(ctx)
 			return err
 		}
-		s.link, s.overHTTP = s.remote, true
+		s.link, s.overHTTP = remote, true
 	}
 	if d.firstID != 0 {
 		s.link.rpc().lastID = d.firstID - 1
@@ -194,16 +191,6 @@ func (s *Session) start(ctx context.Context, d dial) error {
 		s.link.rpc().onNotification, s.link.rpc().onRequest = d.relay.notified, d.relay.requested
 		s.link.rpc().onSend = d.relay.sending
 	}
-	if s.held != nil {
-		go s.held.read()
-	}
-	if s.program == nil {
-		return nil
-	}
-	if err := s.program.start(); err != nil {
-		return err
-	}
-	s.PID = s.program.process.cmd.Process.Pid
 	return nil
 }
 
@@ -226,7 +213,7 @@ func (d dial) listensElsewhere(s *Session) (enough context.Context, done func())
 		switch e := event.(type) {
 		case ProcessStarted:
 			go func() {
-				if s.program.asks(enough, d.elsewhere/2) && !answered.Load() {
+				if asks(enough, s.link, d.elsewhere/2) && !answered.Load() {
 					cancel()
 				}
 			}()
@@ -325,7 +312,7 @@ func cutWords(text string, n int) string {
 // byte. A JSON-RPC error is an *exec.ToolError with the server's own message (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
 	result, err := s.Tasks().call(ctx, request)
-	if s.held == nil || err == nil || !s.lost(err) {
+	if err == nil || s.link.heldKey() == "" || !s.lost(err) {
 		return result, err
 	}
 	if !s.repeatable(string(mcp.MethodToolsCall), CallParams(request.Name, nil)) {
@@ -450,13 +437,7 @@ func (s *Session) tellLoss() {
 // Stderr returns the last n lines of the server's stderr, how many lines there
 // were in all, and the path of the full log (empty where there is none).
 func (s *Session) Stderr(n int) (lines []string, total int, path string) {
-	switch {
-	case s.held != nil:
-		return s.held.stderr(n)
-	case s.program == nil:
-		return nil, 0, ""
-	}
-	return s.program.log.last(n)
+	return s.link.stderr(n)
 }
 
 // Close ends the session: it closes stdin, sends SIGTERM, then SIGKILL, each after a bounded wait, which ends early

@@ -86,7 +86,7 @@ type outgoing struct {
 	last             bool // close stdin instead of writing
 }
 
-// newStdio makes the link; start starts the process.
+// newStdio makes the link; begin starts the process.
 func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus, stderrDir string) *stdio {
 	t := &stdio{
 		peer:   newPeer(server, bus),
@@ -106,8 +106,8 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 	return t
 }
 
-// start starts the server's process. The error is a *Failure.
-func (t *stdio) start() error {
+// begin implements link: it starts the server's process.
+func (t *stdio) begin() error {
 	p, err := startProcess(t.launch, nil)
 	if err != nil {
 		return startFailure(t.newFailure(EndingNotStarted), err)
@@ -314,7 +314,6 @@ func (t *stdio) watch() {
 	}
 }
 
-// announce notes that the session has been announced. It is called once.
 func (t *stdio) announce() { close(t.announced) }
 
 // drain reads what an ended server left in its pipes, to their ends, and returns when that is done. Where a process
@@ -417,13 +416,20 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	return failure
 }
 
-// question returns what the server asks on stdout or stderr and has not gone on from; empty if nothing.
 func (t *stdio) question() string {
-	return cmp.Or(cause.Asks(string(t.stdout.pending())), cause.Asks(t.log.pending()))
+	return cmp.Or(cause.Asks(string(t.unfinished())), cause.Asks(t.log.pending()))
 }
 
+func (t *stdio) unfinished() []byte { return t.stdout.pending() }
+
+func (t *stdio) processID() int { return t.process.cmd.Process.Pid }
+
+func (t *stdio) stderr(n int) (lines []string, total int, path string) { return t.log.last(n) }
+
+func (t *stdio) closeLog(ctx context.Context) { t.log.close(ctx) }
+
 // asks waits until the server has asked the same for two looks in a row, and reports whether it did before ctx ended.
-func (t *stdio) asks(ctx context.Context, between time.Duration) bool {
+func asks(ctx context.Context, l link, between time.Duration) bool {
 	look := time.NewTicker(between)
 	defer look.Stop()
 	for before := ""; ; {
@@ -432,7 +438,7 @@ func (t *stdio) asks(ctx context.Context, between time.Duration) bool {
 			return false
 		case <-look.C:
 		}
-		question := t.question()
+		question := l.question()
 		if question != "" && question == before {
 			return true
 		}

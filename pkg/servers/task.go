@@ -278,11 +278,8 @@ func (t Tasks) List(ctx context.Context) ([]*Task, error) {
 	return tasks, err
 }
 
-// OutliveProcess reports whether the server goes on, with its tasks, when this process ends. A session over HTTP ends
-// with the process, and tasks belong to it.
-func (t Tasks) OutliveProcess() bool {
-	return t.session.held != nil || t.session.remote != nil && t.session.remote.sessionID() == ""
-}
+// OutliveProcess reports whether the server goes on, with its tasks, when this process ends.
+func (t Tasks) OutliveProcess() bool { return t.session.link.outlives() }
 
 // Await asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result of
 // the call. Each state is progress.

@@ -19,10 +19,14 @@ import (
 // requests that no client sends. Events go to the bus, as for a session.
 type Wire struct {
 	link link
-	// program is the link where it is a process's, otherwise nil.
-	program *stdio
 	// protocol is the revision that a session has agreed on, empty before that.
 	protocol string
+}
+
+// Process is the Wire of a server's process that toolx has started for it.
+type Process struct {
+	Wire
+	program *stdio
 }
 
 // WireOptions are the options of a Wire.
@@ -33,17 +37,17 @@ type WireOptions struct {
 }
 
 // Dial starts a server's process and sends nothing to it. The error is a *Failure.
-func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (*Wire, error) {
+func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (*Process, error) {
 	limit := cmp.Or(options.MaxMessage, server.MaxMessage, DefaultMaxMessage)
 	program := newStdio(server.Name, launch, limit, options.Bus, options.StderrDir)
 	program.lastID = 0 // a report is the same each time
 	program.onNotification = func(method string, params json.RawMessage) {
 		options.Bus.Emit(Notification{Time: exec.Now(), Server: server.Name, Method: method, Params: params})
 	}
-	if err := program.start(); err != nil {
+	if err := program.begin(); err != nil {
 		return nil, err
 	}
-	return &Wire{link: program, program: program}, nil
+	return &Process{Wire: Wire{link: program}, program: program}, nil
 }
 
 // Answer is a reply, byte for byte as it was received.
@@ -120,16 +124,14 @@ func (w *Wire) Failure() *Failure {
 	return w.link.rpc().failed("")
 }
 
-// The methods from here to Pending are for a server that toolx started.
-
 // PID returns the number of the server's process.
-func (w *Wire) PID() int { return w.program.process.cmd.Process.Pid }
+func (w *Process) PID() int { return w.program.processID() }
 
 // Started returns when the process was started.
-func (w *Wire) Started() time.Time { return w.program.process.started }
+func (w *Process) Started() time.Time { return w.program.process.started }
 
 // Exited waits until the process has ended, or ctx has; it reports whether the process has ended.
-func (w *Wire) Exited(ctx context.Context) bool {
+func (w *Process) Exited(ctx context.Context) bool {
 	select {
 	case <-w.program.process.exited:
 		return true
@@ -139,7 +141,7 @@ func (w *Wire) Exited(ctx context.Context) bool {
 }
 
 // State returns how the process ended, nil while it has not.
-func (w *Wire) State() *os.ProcessState {
+func (w *Process) State() *os.ProcessState {
 	if !closed(w.program.process.exited) {
 		return nil
 	}
@@ -147,15 +149,13 @@ func (w *Wire) State() *os.ProcessState {
 }
 
 // Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on Windows), its stdin being open.
-func (w *Wire) Terminate() { w.program.process.group.terminate() }
+func (w *Process) Terminate() { w.program.process.group.terminate() }
 
 // Pending returns the bytes of stdout that wait for their newline.
-func (w *Wire) Pending() []byte {
-	return w.program.stdout.pending()
-}
+func (w *Process) Pending() []byte { return w.program.unfinished() }
 
 // Close ends the process as Session.Close does.
 func (w *Wire) Close(ctx context.Context) { w.link.shutdown(ctx) }
 
 // Wire returns the connection below the session. Its requests have ids of their own and do not disturb the session's.
-func (s *Session) Wire() *Wire { return &Wire{s.link, s.program, s.Protocol} }
+func (s *Session) Wire() *Wire { return &Wire{s.link, s.Protocol} }
