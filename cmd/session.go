@@ -290,7 +290,9 @@ func (r sessionRun) start(
 	}
 	box.tellFailed(opened, false)
 	infos := slices.DeleteFunc(r.store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool {
-		return !slices.ContainsFunc(list, func(s *config.Server) bool { return records[s.Name].Key == info.Key })
+		return !slices.ContainsFunc(opened, func(o servers.Opened) bool {
+			return o.Err == nil && records[o.Server].Key == info.Key
+		})
 	})
 	if err := r.print(infos, asJSON); err != nil {
 		return err

@@ -27,6 +27,9 @@ const heldPatience = time.Second
 // for the answer: a process that is stopped accepts connections as ever.
 const holderSilence = 3 * time.Second
 
+// failurePatience is how long a client waits while a holder that answers looks for the reason of a failure.
+const failurePatience = 10 * time.Second
+
 // held is the link to a server that another process holds. The holder passes on what it sees while a request of this
 // client runs, so that the same events are emitted as if the server were this process's own.
 type held struct {
@@ -189,13 +192,8 @@ func (h *held) after(d demand, answer chan report) (report, error) {
 
 // attach makes the server ready, and tells what it is. The error is a *Failure, ctx's, or the holder's.
 func (h *held) attach(ctx context.Context, watch bool) error {
-	bounded, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer time.AfterFunc(holderSilence, func() {
-		if !h.answers(bounded) {
-			cancel()
-		}
-	}).Stop()
+	bounded, stop := h.whileAnswering(ctx)
+	defer stop()
 	r, err := h.demand(bounded, demand{Kind: demandAttach, Version: heldVersion, Watch: watch})
 	switch {
 	case bounded.Err() != nil && ctx.Err() == nil && !closed(h.done):
@@ -213,6 +211,20 @@ func (h *held) attach(ctx context.Context, watch bool) error {
 	}
 	h.welcome = r.Welcome
 	return nil
+}
+
+// whileAnswering returns a context that also ends when the holder turns out to answer nothing.
+func (h *held) whileAnswering(ctx context.Context) (bounded context.Context, stop func()) {
+	bounded, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(holderSilence, func() {
+		if !h.answers(bounded) {
+			cancel()
+		}
+	})
+	return bounded, func() {
+		timer.Stop()
+		cancel()
+	}
 }
 
 // answers reports whether the holder answers anything.
@@ -286,8 +298,10 @@ func (h *held) kill() { _ = h.conn.Close() }
 
 // newFailure gathers what the holder knows of the server now.
 func (h *held) newFailure(ending Ending) *Failure {
-	ctx, cancel := context.WithTimeout(context.Background(), heldPatience)
+	limited, cancel := context.WithTimeout(context.Background(), failurePatience)
 	defer cancel()
+	ctx, stop := h.whileAnswering(limited)
+	defer stop()
 	r, err := h.demand(ctx, demand{Kind: demandFailure, Ending: ending})
 	switch {
 	case ctx.Err() != nil:

@@ -134,11 +134,13 @@ func (c *client) handle(ctx context.Context, d demand) {
 	case demandSend, demandAnswer:
 		c.send(ctx, d)
 	case demandFailure:
-		r := report{Kind: reportDone, Seq: d.Seq}
-		if session := h.current(); session != nil {
-			r.Failure = newFailureData(session.link.newFailure(d.Ending))
-		}
-		c.put(r)
+		h.served.Go(func() { // it takes its time on a busy machine, and the client asks meanwhile whether anybody answers
+			r := report{Kind: reportDone, Seq: d.Seq}
+			if session := h.current(); session != nil {
+				r.Failure = newFailureData(session.link.newFailure(d.Ending))
+			}
+			c.put(r)
+		})
 	case demandWatch:
 		h.mu.Lock()
 		h.use(c)
