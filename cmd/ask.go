@@ -35,6 +35,7 @@ type askOptions struct {
 	dryRun    bool
 	yes       bool
 	follow    bool
+	textCalls bool
 	server    []string // a command line after --
 	answers   answerOptions
 	guards    guardOptions
@@ -85,6 +86,8 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 	flags.BoolVar(&o.json, "json", false, "print what happens as JSON lines")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request with the converted tools instead of sending it")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "run destructive tools without asking")
+	flags.BoolVar(&o.textCalls, "text-calls", false,
+		"make tool calls that the model writes as text, such as JSON in a code fence")
 	flags.BoolVar(&o.follow, "follow", false, "answer each line of standard input, in one conversation")
 	o.answers.declare(flags)
 	o.guards.declare(flags)
@@ -189,7 +192,7 @@ func (a *asking) checkOffered() error {
 
 // conversation returns the conversation that the options describe, without executor and tools.
 func (o *askOptions) conversation(provider ai.Provider) (*ai.Conversation, error) {
-	talk := &ai.Conversation{Provider: provider, MaxTurns: o.maxTurns, System: o.system}
+	talk := &ai.Conversation{Provider: provider, MaxTurns: o.maxTurns, System: o.system, TextCalls: o.textCalls}
 	size, err := config.ParseSize(o.maxResult)
 	if err != nil {
 		return nil, fault.Usage("--max-result: "+err.Error(), "--max-result 64KiB")

@@ -63,7 +63,7 @@ func (v *askView) take(event ai.Event) {
 		v.wait("running " + e.Tool)
 	case ai.CallFinished:
 		v.aside(v.finished(e))
-		if hint := serviceHint(v.masked(e.Result.Err)); hint != "" {
+		if hint := exec.ServiceHint(v.masked(e.Result.Err)); hint != "" {
 			v.aside("  hint: " + hint)
 		}
 	}
@@ -77,6 +77,8 @@ func (v *askView) logEvent(event ai.Event) {
 			e.Attempt, e.Delay.Round(time.Millisecond), v.masked(e.Err)))
 	case ai.Forgotten:
 		v.log.Info(fmt.Sprintf("the conversation is too long: its %d oldest questions are forgotten", e.Questions))
+	case ai.WroteCalls:
+		v.log.Warn("the model wrote a tool call as text; --text-calls runs it")
 	case ai.Done:
 		v.log.Info(fmt.Sprintf("answered in %s with %s, %d tokens in and %d out", words.Count(e.Answer.Turns, "turn"),
 			words.Count(e.Answer.Calls, "call"), e.Answer.Usage.Input, e.Answer.Usage.Output))
@@ -89,15 +91,6 @@ func (v *askView) logEvent(event ai.Event) {
 	default:
 		v.logOffer(event)
 	}
-}
-
-// serviceHint returns what to do about a tool that failed by itself, or by a service behind it (EXEC-9). The model
-// corrects what else goes wrong with a call.
-func serviceHint(err error) string {
-	if kind := fault.KindOf(err); err == nil || kind != fault.KindTool && kind != fault.KindConnect {
-		return ""
-	}
-	return fault.HintOf(err)
 }
 
 // wait draws a live line until the next event.
@@ -192,6 +185,9 @@ func (v *askView) jsonOf(event ai.Event) any {
 		return askEvent{Type: "text", Text: &e.Text}
 	case ai.ThinkingDelta:
 		return askEvent{Type: "thinking", Text: &e.Text}
+	case ai.WroteCalls:
+		names := words.Texts(e.Calls, func(call convert.ToolCall) string { return call.Name })
+		return askEvent{Type: "text_call", Names: names}
 	case ai.CallStarted:
 		return askEvent{Type: "call", ID: e.ID, Name: e.Name, Tool: e.Tool, Arguments: e.Arguments}
 	case ai.CallFinished:

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +25,7 @@ type modelOptions struct {
 	from       string
 	format     string // of the results; empty means that of the calls
 	sequential bool
+	textCalls  bool // make the calls that are written as text, too
 }
 
 func (o *modelOptions) declare(flags *pflag.FlagSet) {
@@ -33,6 +33,8 @@ func (o *modelOptions) declare(flags *pflag.FlagSet) {
 	flags.Lookup("from-tool-call").NoOptDefVal = "-"
 	flags.StringVar(&o.format, "result-format", "",
 		"`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
+	flags.BoolVar(&o.textCalls, "text-calls", false,
+		"make calls of --from-tool-call that the model wrote as text, such as JSON in a code fence")
 	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another")
 }
 
@@ -51,7 +53,7 @@ func (o *modelOptions) complete(other cobra.CompletionFunc) cobra.CompletionFunc
 func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	if o.from == "" {
-		for _, flag := range []string{"result-format", "sequential"} {
+		for _, flag := range []string{"result-format", "sequential", "text-calls"} {
 			if given(flag) {
 				return fault.Usage("--"+flag+" belongs to --from-tool-call",
 					"toolx call --from-tool-call message.json")
@@ -99,7 +101,7 @@ type modelCall struct {
 // runModelCalls makes the calls of a model's message through the one Executor, and prints the message that the model is
 // to get. A failure of a call is a result for the model; an error before that is the user's.
 func runModelCalls(ctx context.Context, app *App, o callOptions) error {
-	message, err := readModelMessage(app.output, o.model.from)
+	message, err := readModelMessage(app.output, o.model)
 	if err != nil {
 		return err
 	}
@@ -148,7 +150,8 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 }
 
 // readModelMessage reads a model's message from a file, or from standard input. One without a call is an error.
-func readModelMessage(out *output, name string) (*convert.Message, error) {
+func readModelMessage(out *output, o modelOptions) (*convert.Message, error) {
+	name := o.from
 	data, err := out.readInput(name)
 	if err != nil {
 		return nil, err
@@ -159,6 +162,16 @@ func readModelMessage(out *output, name string) (*convert.Message, error) {
 	message, err := convert.ReadCalls(data, "")
 	if err != nil {
 		return nil, fault.Usage(name+": "+err.Error(), "give a model's tool call, message or response")
+	}
+	if len(message.Calls) == 0 {
+		written := convert.WrittenCalls(message.Text)
+		switch {
+		case len(written) > 0 && o.textCalls: // the model gets text back
+			message.Calls, message.Format = written, convert.Hermes
+		case len(written) > 0:
+			return nil, fault.Usage(name+" holds no tool call: the model wrote a tool call as text",
+				"--text-calls runs it")
+		}
 	}
 	if len(message.Calls) == 0 {
 		return nil, fault.Usage(fmt.Sprintf("%s holds no tool call: it is %s", name, message.Seen),
@@ -345,20 +358,11 @@ func (o *output) printModelResults(
 func modelResult(asked convert.ToolCall, result *exec.Result) convert.ToolResult {
 	told := convert.ToolResult{Call: asked, Text: result.String(), Content: result.Content, IsError: !result.Success}
 	if !result.Success {
-		told.Text = modelErrorText(result.Err)
+		told.Text = exec.ModelText(result.Err)
 		return told
 	}
 	if structured := rawjson.Get(result.Raw, "structuredContent"); string(structured) != "null" {
 		told.Structured = structured
 	}
 	return told
-}
-
-// modelErrorText returns what a model is told of a failure: what it can do about it, and nothing of the command line.
-func modelErrorText(err error) string {
-	var missing *exec.NotFoundError
-	if errors.As(err, &missing) && len(missing.Near) > 0 {
-		return err.Error() + "; did you mean: " + strings.Join(missing.Near, ", ")
-	}
-	return err.Error()
 }

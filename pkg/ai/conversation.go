@@ -43,6 +43,8 @@ type Conversation struct {
 	MaxTurns   int
 	MaxResult  int
 	MaxHistory int
+	// TextCalls makes the calls that a model writes as plain text, see WroteCalls; their results go back as text.
+	TextCalls bool
 	// Confirm is asked before a tool runs that says of itself that it is destructive (see Destructive); nil refuses.
 	// The reason of a refusal is told to the model.
 	Confirm func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) (refusal error)
@@ -139,7 +141,7 @@ func (c *Conversation) loop(
 	limit := cmp.Or(c.MaxTurns, DefaultMaxTurns)
 	for limit < 0 || answer.Turns < limit {
 		offer := c.offer() // converted at the moment of sending (CONV-5)
-		turn, calls, err := c.turn(ctx, answer, c.request(exchange, offer))
+		turn, calls, err := c.turn(ctx, answer, exchange, offer)
 		if reasonOf(err) == TooLong && len(c.history) > 0 {
 			c.forgetHalf()
 			continue
@@ -155,7 +157,7 @@ func (c *Conversation) loop(
 			answer.Text, answer.Stop = turn.Text, turn.Stop
 			return exchange, nil
 		}
-		results, err := c.results(ctx, offer, calls)
+		results, err := c.results(ctx, offer, calls, turn.written)
 		if err != nil {
 			return done, err
 		}
@@ -168,8 +170,11 @@ func (c *Conversation) loop(
 	}
 }
 
-// results returns what the calls of a turn came to, as messages.
-func (c *Conversation) results(ctx context.Context, offer *offer, calls []convert.ToolCall) ([]json.RawMessage, error) {
+// results returns what the calls of a turn came to, as messages. The results of calls that were written as text are
+// text of the user: no provider takes a result without its call.
+func (c *Conversation) results(
+	ctx context.Context, offer *offer, calls []convert.ToolCall, asText bool,
+) ([]json.RawMessage, error) {
 	if len(calls) == 0 {
 		return nil, nil
 	}
@@ -177,9 +182,16 @@ func (c *Conversation) results(ctx context.Context, offer *offer, calls []conver
 	if ctx.Err() != nil {
 		return nil, &exec.InterruptedError{}
 	}
-	written, err := convert.WriteResults(c.Provider.Format(), results)
+	format := c.Provider.Format()
+	if asText {
+		format = convert.Hermes
+	}
+	written, err := convert.WriteResults(format, results)
 	if err != nil {
 		return nil, fmt.Errorf("the results of the tools cannot be written for %s: %w", c.Provider.Name(), err)
+	}
+	if asText {
+		return []json.RawMessage{textMessage("user", string(written))}, nil
 	}
 	if messages, is := rawjson.Elements(written); is {
 		return messages, nil
@@ -219,7 +231,10 @@ func (c *Conversation) size(request Request) (tokens, context int) {
 }
 
 // turn asks once, reports how it went, and reads the calls.
-func (c *Conversation) turn(ctx context.Context, answer *Answer, request Request) (*Turn, []convert.ToolCall, error) {
+func (c *Conversation) turn(
+	ctx context.Context, answer *Answer, exchange []json.RawMessage, offer *offer,
+) (*Turn, []convert.ToolCall, error) {
+	request := c.request(exchange, offer)
 	c.emit(TurnStarted{Turn: answer.Turns + 1})
 	turn, err := c.attempts(ctx, request)
 	if err != nil {
@@ -238,7 +253,14 @@ func (c *Conversation) turn(ctx context.Context, answer *Answer, request Request
 		}
 		calls = message.Calls
 	}
+	written := offer.written(turn, calls)
+	if turn.written = c.TextCalls && len(written) > 0; turn.written {
+		calls = written
+	}
 	c.emit(TurnFinished{Turn: answer.Turns, Stop: turn.Stop, Reason: turn.Reason, Usage: turn.Usage, Calls: len(calls)})
+	if len(written) > 0 && !turn.written {
+		c.emit(WroteCalls{Calls: written})
+	}
 	return turn, calls, c.judgeStop(turn, calls)
 }
 
@@ -267,16 +289,16 @@ const (
 	longestPause = time.Minute
 )
 
-// attempts sends a request until it is answered. It does not retry after a part of the answer was passed on, or if the
-// server asks for a very long pause.
+// attempts sends a request until it is answered. It does not retry after a part of the answer was passed on (thoughts
+// are none), or if the server asks for a very long pause.
 func (c *Conversation) attempts(ctx context.Context, request Request) (*Turn, error) {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
 		var partial strings.Builder
 		begun := false
 		turn, err := c.Provider.Turn(ctx, request, func(event Event) {
-			begun = true
 			if delta, is := event.(TextDelta); is {
+				begun = true
 				partial.WriteString(delta.Text)
 			}
 			c.emit(event)
@@ -292,7 +314,7 @@ func (c *Conversation) attempts(ctx context.Context, request Request) (*Turn, er
 			return nil, err
 		}
 		failure.Attempts, failure.Partial = attempt, partial.String()
-		if !failure.retry || begun || attempt == maxAttempts || failure.RetryAfter > longestPause {
+		if !failure.retry || begun || attempt == failure.maxAttempts() || failure.RetryAfter > longestPause {
 			return nil, err
 		}
 		wait := cmp.Or(failure.RetryAfter, pause)

@@ -366,7 +366,10 @@ func TestNamesOfModels(t *testing.T) {
 	for _, test := range []struct{ name, result string }{
 		{"zwave__control", "done"},
 		{"control", "done"},
-		{"zwave__controls", "Error: Tool 'zwave__controls' not found; the tools are: zwave__control, disk__erase"},
+		// a similar name (EXEC-6), else all of them
+		{"zwave__controls", "Error: Tool 'zwave__controls' not found; did you mean: zwave__control"},
+		{"disk_erase_", "Error: Tool 'disk_erase_' not found; did you mean: disk__erase"},
+		{"weather", "Error: Tool 'weather' not found; the tools are: zwave__control, disk__erase"},
 		// there, and not offered
 		{"fails", "Error: Tool 'fails' not found; the tools are: zwave__control, disk__erase"},
 	} {
@@ -380,6 +383,81 @@ func TestNamesOfModels(t *testing.T) {
 		}
 		if got := r.messages(t, 1)[2]; !strings.Contains(got, `"content":"`+test.result+`"`) {
 			t.Errorf("%s: the model gets %s, want %s", test.name, got, test.result)
+		}
+	}
+}
+
+// TestWroteCalls reports the calls of offered tools that a model writes as plain text, whatever its provider, and makes
+// them where that is wanted: their results go back as text, since there is no call for the provider to match.
+func TestWroteCalls(t *testing.T) {
+	const call = `{\"name\":\"zwave__control\",\"arguments\":{\"deviceName\":\"x\"}}`
+	says := map[string]func(string) string{
+		ai.Ollama: func(text string) string { return strings.Replace(ollamaSays, "well", text, 1) },
+		ai.OpenAI: func(text string) string {
+			return datas(`{"choices":[{"index":0,"delta":{"content":"`+text+`"},"finish_reason":"stop"}]}`, "[DONE]")
+		},
+		ai.Anthropic: func(text string) string {
+			return datas(anthropicStart, strings.Replace(anthropicText, "well", text, 1), anthropicEnd, anthropicDone)
+		},
+	}
+	for _, test := range []struct {
+		name, text string
+		calls      int
+	}{
+		{"bare", call, 1},
+		{"fenced", "I call it:\\n```json\\n" + call + "\\n```", 1},
+		{"two, on lines", call + "\\n" + call, 2},
+		{"an unknown tool", strings.Replace(call, "zwave__control", "weather", 1), 0},
+		{"an answer in JSON", `{\"name\":\"zwave__control\",\"level\":3}`, 0},
+	} {
+		for provider, say := range says {
+			r := newRig(t, provider, say(test.text))
+			if _, err := r.Ask(t.Context(), "?"); err != nil {
+				t.Fatal(err)
+			}
+			reported := 0
+			for _, event := range r.events {
+				if wrote, is := event.(ai.WroteCalls); is {
+					reported += len(wrote.Calls)
+				}
+			}
+			if reported != test.calls || len(r.tools.asked) > 0 {
+				t.Errorf("%s, %s: reported %d, want %d; made %q", provider, test.name, reported, test.calls,
+					r.tools.asked)
+			}
+			r = newRig(t, provider, say(test.text), say("well"))
+			r.TextCalls = true
+			answer, err := r.Ask(t.Context(), "?")
+			if err != nil || len(r.tools.asked) != test.calls || answer.Calls != test.calls {
+				t.Fatalf("%s, %s: %v, made %q, want %d", provider, test.name, err, r.tools.asked, test.calls)
+			}
+			if test.calls == 0 {
+				continue
+			}
+			messages := r.messages(t, 1)
+			block := `<tool_response>\ndone\n</tool_response>`
+			want := `{"role":"user","content":"` + strings.TrimSuffix(strings.Repeat(block+`\n`, test.calls), `\n`) + `"}`
+			if got := messages[len(messages)-1]; got != want {
+				t.Errorf("%s, %s: the results are %s, want %s", provider, test.name, got, want)
+			}
+		}
+	}
+}
+
+// TestHintsForModels tells a model which service is unavailable, as a person is told (EXEC-9).
+func TestHintsForModels(t *testing.T) {
+	for _, test := range []struct{ failure, hint string }{
+		{"connect ECONNREFUSED 127.0.0.1:1883", `\nhint: the service at 127.0.0.1:1883 is unavailable: nothing accepts`},
+		{"getaddrinfo ENOTFOUND db.internal", `\nhint: the service at db.internal is unavailable: its name cannot be resolved`},
+		{"no such room", `"`},
+	} {
+		r := newRig(t, ai.Ollama, ollamaCalls("zwave__control"), ollamaSays)
+		r.tools.reply = `{"isError":true,"content":[{"type":"text","text":"` + test.failure + `"}]}`
+		if _, err := r.Ask(t.Context(), "?"); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.messages(t, 1)[2], "Error: "+test.failure+test.hint; !strings.Contains(got, want) {
+			t.Errorf("the model gets %s, want %s", got, want)
 		}
 	}
 }

@@ -56,6 +56,10 @@ type TurnFinished struct {
 	Calls  int
 }
 
+// WroteCalls says that the model wrote calls of tools that it has as plain text, such as JSON in a code fence. They are
+// not made: it may be a quotation.
+type WroteCalls struct{ Calls []convert.ToolCall }
+
 // CallStarted says that a call of the model is about to run.
 type CallStarted struct {
 	ID        string // the provider's, or one that is made up here where it gives none
@@ -93,6 +97,7 @@ func (TextDelta) event()     {}
 func (ThinkingDelta) event() {}
 func (Retrying) event()      {}
 func (TurnFinished) event()  {}
+func (WroteCalls) event()    {}
 func (CallStarted) event()   {}
 func (CallFinished) event()  {}
 func (Done) event()          {}

@@ -35,6 +35,7 @@ const (
 	Stalled      Reason = "stalled"        // timeout: nothing came for too long
 	Refused      Reason = "refused"        // tool: the model or a filter refused to answer
 	CutOff       Reason = "cut off"        // tool: the length was reached in the middle of a call
+	BrokenCall   Reason = "broken call"    // tool: the server could not read the model's call
 	TooManyTurns Reason = "too many turns" // tool: it went on calling tools
 )
 
@@ -59,6 +60,14 @@ type Failure struct {
 
 	// retry reports whether the same request may succeed later.
 	retry bool
+}
+
+// maxAttempts returns how often a request is made that fails in this way.
+func (f *Failure) maxAttempts() int {
+	if f.Reason == BrokenCall {
+		return 2 // it is the model's fault, and not a provider's that recovers
+	}
+	return maxAttempts
 }
 
 func (f *Failure) Error() string {
@@ -91,6 +100,8 @@ func (f *Failure) Error() string {
 		return f.with(fmt.Sprintf("model %q refused to answer", f.Model))
 	case CutOff:
 		return f.with(fmt.Sprintf("the answer of model %q was cut in the middle of a tool call", f.Model))
+	case BrokenCall:
+		return f.with(fmt.Sprintf("model %q wrote a tool call that %s cannot read", f.Model, f.Provider))
 	case TooManyTurns:
 		return fmt.Sprintf("model %q still calls tools after %d turns", f.Model, f.Turns)
 	}
@@ -120,7 +131,7 @@ func (f *Failure) Kind() fault.Kind {
 		return fault.KindProtocol
 	case Stalled:
 		return fault.KindTimeout
-	case Refused, CutOff, TooManyTurns:
+	case Refused, CutOff, BrokenCall, TooManyTurns:
 		return fault.KindTool
 	}
 	return fault.KindUsage
@@ -162,6 +173,8 @@ func (f *Failure) Hint() string {
 			return "ask again"
 		}
 		return "ask again; what has come is above"
+	case BrokenCall:
+		return "ask again, give it fewer tools (--tools), or ask a larger model: --model"
 	case Refused:
 		return "ask in other words, or another model: --model"
 	case CutOff:

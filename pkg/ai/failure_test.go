@@ -156,6 +156,49 @@ func TestErrorsInStreams(t *testing.T) {
 	}
 }
 
+// TestBrokenCalls takes a call that Ollama cannot parse for the model's fault: one more attempt, without what was
+// already printed, and then the cause.
+func TestBrokenCalls(t *testing.T) {
+	const (
+		said = `{"error":"error parsing tool call: raw='{\"text\":\"line one\"}]', err=invalid character ']' after top-level value"}`
+		http = "HTTP/1.1 500 Internal Server Error\n\n"
+		want = `model "m" wrote a tool call that ollama cannot read: invalid character ']' after top-level value; it wrote {"text":"line one"}]`
+	)
+	for _, test := range []struct {
+		name     string
+		answers  []string
+		requests int
+		want     string // empty: it is answered
+	}{
+		{"500 twice", []string{http + said, http + said}, 2, want},
+		{"500 once", []string{http + said, "ollama-answer.txt"}, 2, ""},
+		{"in the stream, after thoughts", []string{`{"message":{"thinking":"Hm."}}` + "\n" + said, "ollama-answer.txt"}, 2, ""},
+		{"in the stream, after text", []string{`{"message":{"content":"half"}}` + "\n" + said}, 1, want},
+		{
+			"in other words", []string{http + `{"error":"error parsing tool call: it's odd"}`, http + `{"error":"error parsing tool call: it's odd"}`},
+			2, `model "m" wrote a tool call that ollama cannot read: it's odd`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig(t, ai.Ollama, test.answers...)
+			_, err := r.Ask(t.Context(), "?")
+			if len(r.requests) != test.requests {
+				t.Errorf("%d requests, want %d", len(r.requests), test.requests)
+			}
+			if test.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantFailure(t, err, ai.BrokenCall, fault.KindTool)
+			if err.Error() != test.want {
+				t.Errorf("%q, want %q", err, test.want)
+			}
+		})
+	}
+}
+
 // TestRetries sends a request again while the provider is busy, after the pauses that it asks for, or doubling ones;
 // and gives up in the end.
 func TestRetries(t *testing.T) {

@@ -92,19 +92,36 @@ func ollamaContext(tokens int) int {
 func (o *ollama) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {
 	response, err := o.post(ctx, "/api/chat", o.Body(request), bearer(o.key))
 	if err != nil {
-		return nil, o.permanent(err)
+		return nil, modelFailure(err)
 	}
 	defer response.Body.Close()
-	return o.read(response.Body, emit)
+	turn, err := o.read(response.Body, emit)
+	return turn, modelFailure(err)
 }
 
-// permanent marks a refusal as final if Ollama cannot load the model: it answers 500 then, too.
-func (o *ollama) permanent(err error) error {
+// modelFailure tells the failures of a model from those of Ollama, which answers 500 to them, too.
+func modelFailure(err error) error {
 	var failure *Failure
-	if errors.As(err, &failure) && failure.Status == http.StatusInternalServerError && cannotLoad(failure.Detail) {
+	if !errors.As(err, &failure) {
+		return err
+	}
+	switch call, isCall := strings.CutPrefix(failure.Detail, "error parsing tool call: "); {
+	case isCall:
+		failure.Reason, failure.Detail, failure.retry = BrokenCall, brokenCall(call), true
+	case failure.Status == http.StatusInternalServerError && cannotLoad(failure.Detail):
 		failure.Reason, failure.retry = Unloadable, false
 	}
 	return err
+}
+
+// brokenCall puts the cause first in what Ollama says of a call: raw='…', err=….
+func brokenCall(said string) string {
+	at := strings.LastIndex(said, "', err=")
+	raw, ok := strings.CutPrefix(said[:max(at, 0)], "raw='")
+	if !ok {
+		return said
+	}
+	return said[at+len("', err="):] + "; it wrote " + raw
 }
 
 // cannotLoad reports whether the message of a refusal is about the model itself: it needs more memory than there is, or

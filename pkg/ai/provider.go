@@ -56,6 +56,9 @@ type Turn struct {
 	// Reason is the provider's own word for Stop.
 	Reason string
 	Usage  Usage
+
+	// written reports that calls are made which are neither in Message nor in Calls: those in Text (see WroteCalls).
+	written bool
 }
 
 // Stop says why a model stopped.

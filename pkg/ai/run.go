@@ -210,10 +210,27 @@ func (o *offer) find(name string) (*exec.Tool, error) {
 	for _, one := range meant {
 		missing.Candidates = append(missing.Candidates, o.tools[one].Name)
 	}
+	spellings := append(slices.Clone(o.names), // with the plain ones, in the same order
+		words.Texts(known, func(tool convert.ModelTool) string { return tool.Plain })...)
+	if near := words.Nearest(name, spellings); near != "" {
+		at := slices.Index(spellings, near)
+		missing.Near = []string{o.names[at%len(o.names)]}
+	}
 	return nil, missing
 }
 
-// notOfferedError tells a model which tools it has, so that it can do better.
+// written returns the calls of offered tools in the text of a turn that has no other calls.
+func (o *offer) written(turn *Turn, calls []convert.ToolCall) []convert.ToolCall {
+	if len(calls) > 0 || len(o.names) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(convert.WrittenCalls(turn.Text), func(call convert.ToolCall) bool {
+		_, err := o.find(call.Name)
+		return err != nil
+	})
+}
+
+// notOfferedError tells a model which tools it has, where none has a similar name, so that it can do better.
 type notOfferedError struct {
 	exec.NotFoundError
 	offered []string
@@ -222,8 +239,11 @@ type notOfferedError struct {
 func (e *notOfferedError) Error() string {
 	const most = 20
 	text := e.NotFoundError.Error()
-	if len(e.Candidates) > 0 || len(e.offered) == 0 || len(e.offered) > most {
+	if len(e.Candidates) > 0 || len(e.Near) > 0 || len(e.offered) == 0 || len(e.offered) > most {
 		return text
 	}
 	return text + "; the tools are: " + strings.Join(e.offered, ", ")
 }
+
+// Unwrap returns the error that every other caller gets, whose similar names follow the text (EXEC-6).
+func (e *notOfferedError) Unwrap() error { return &e.NotFoundError }

@@ -34,6 +34,8 @@ type Message struct {
 	Calls  []ToolCall
 	// Seen describes what was read, for a message that no calls were found: "an object with role, content".
 	Seen string
+	// Text is what the model said, where no calls were found: see WrittenCalls.
+	Text string
 }
 
 // ReadCalls reads the tool calls of a provider's call, an array of calls, an assistant message or a response. Of a
@@ -64,6 +66,7 @@ type callReader struct {
 	// wrapper is the format that the message around the calls has; empty if it has none.
 	wrapper Format
 	seen    string
+	said    strings.Builder
 	depth   int
 }
 
@@ -92,6 +95,7 @@ func (r *callReader) document(data []byte) error {
 		}
 	}
 	r.seen = describeText(string(data))
+	r.said.Write(data)
 	r.text(string(data))
 	return nil
 }
@@ -305,15 +309,21 @@ func (r *callReader) content(message members) {
 	}
 	for _, name := range []string{"content", "parts"} { // Gemini: parts
 		for _, part := range message.list(name) {
-			r.call(membersOf(part))
+			if fields := membersOf(part); !r.call(fields) {
+				r.said.WriteString(fields.text("text") + "\n")
+			}
 		}
 		if len(r.calls) > before {
 			return
 		}
 	}
-	callsMayBeText := slices.Contains([]Format{"", Ollama, Qwen, Hermes, QwenCoder}, r.from)
-	if messageRole(message) == "assistant" && callsMayBeText {
-		r.text(message.text("content"))
+	if messageRole(message) != "assistant" {
+		return
+	}
+	text := message.text("content")
+	r.said.WriteString(text)
+	if slices.Contains([]Format{"", Ollama, Qwen, Hermes, QwenCoder}, r.from) { // of which calls may be text
+		r.text(text)
 	}
 }
 
@@ -340,6 +350,7 @@ func (r *callReader) listed(message members) {
 func (r *callReader) message() (*Message, error) {
 	message := &Message{Format: r.from, Calls: r.calls, Seen: r.seen}
 	if len(r.calls) == 0 {
+		message.Text = r.said.String()
 		return message, nil
 	}
 	found, err := r.format()

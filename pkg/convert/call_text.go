@@ -46,6 +46,7 @@ const (
 	jsonCall       // until </tool_call>
 	xmlCall        // until </function></tool_call>
 	bareCall       // until </function>
+	bareJSON       // until </function>, with JSON in place of parameters
 )
 
 // NewTextFilter returns a filter that passes on the answer and the thoughts.
@@ -94,7 +95,7 @@ func (f *TextFilter) step(last bool) bool {
 	switch f.inside {
 	case thoughts:
 		return f.stepThoughts(last)
-	case jsonCall:
+	case jsonCall, bareJSON:
 		return f.stepJSON(last)
 	case xmlCall, bareCall:
 		return f.stepXML(last)
@@ -245,13 +246,12 @@ func (f *TextFilter) begin(mark string, last bool) bool {
 	case callOpen:
 		body := bytes.TrimLeft(f.pending[len(mark):], " \t\r\n")
 		switch {
-		case !last && strings.HasPrefix(functionOpen, string(body[:min(len(body), len(functionOpen))])) &&
-			len(body) < len(functionOpen):
+		case !last && beginsMark(body, functionOpen, functionTag):
 			return false
 		case bytes.HasPrefix(body, []byte(functionOpen)):
 			f.enter(xmlCall, 0)
 			return true
-		case len(body) > 0 && (body[0] == '{' || body[0] == '['):
+		case len(body) > 0 && (body[0] == '{' || body[0] == '['), bytes.HasPrefix(body, []byte(functionTag)):
 			f.enter(jsonCall, 0)
 			f.looked = len(mark)
 			return true
@@ -300,9 +300,20 @@ func partOf(text []byte, mark string) int {
 	return 0
 }
 
+// beginsMark reports whether text may go on as one of some marks.
+func beginsMark(text []byte, marks ...string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool {
+		return len(text) < len(mark) && strings.HasPrefix(mark, string(text))
+	})
+}
+
 // stepJSON looks for the end of a call in JSON. A mark in one of its strings is none; the beginning of another call
 // ends it as well.
 func (f *TextFilter) stepJSON(last bool) bool {
+	opening, closing := callOpen, callClose
+	if f.inside == bareJSON {
+		opening, closing = functionOpen, functionClose
+	}
 	for ; f.looked < len(f.pending); f.looked++ {
 		switch c := f.pending[f.looked]; {
 		case f.escaped:
@@ -314,21 +325,68 @@ func (f *TextFilter) stepJSON(last bool) bool {
 		case c == '<' && !f.quoted:
 			rest := f.pending[f.looked:]
 			switch {
-			case bytes.HasPrefix(rest, []byte(callClose)):
-				return f.endCall(f.looked + len(callClose))
-			case bytes.HasPrefix(rest, []byte(callOpen)):
+			case bytes.HasPrefix(rest, []byte(closing)):
+				return f.endCall(f.looked + len(closing))
+			case bytes.HasPrefix(rest, []byte(opening)):
 				return f.endCall(f.looked)
-			case !last && len(rest) < len(callClose) && slices.ContainsFunc([]string{callClose, callOpen},
-				func(mark string) bool { return strings.HasPrefix(mark, string(rest)) }):
+			case !last && beginsMark(rest, closing, opening):
 				return false
 			}
 		}
 	}
-	return last && f.endCall(len(f.pending))
+	switch {
+	case !last:
+		return false
+	case f.inside == jsonCall:
+		return f.endCall(len(f.pending))
+	}
+	return f.endBareJSON()
+}
+
+// endBareJSON ends a call whose end was not found: a quote that is not closed hides it, or the model stopped before it.
+// Anything else is prose that speaks of the mark.
+func (f *TextFilter) endBareJSON() bool {
+	if at := bytes.Index(f.pending, []byte(functionClose)); at >= 0 {
+		return f.endCall(at + len(functionClose))
+	}
+	if _, _, err := jsonPrefix(string(f.pending[max(0, argumentsAt(f.pending)):])); err == nil {
+		return f.endCall(len(f.pending))
+	}
+	f.inside = prose
+	f.tell(len(functionOpen))
+	return true
+}
+
+// argumentsAt returns where the JSON of <function=NAME>{…} begins; zero if parameters follow the name, less than zero
+// if that cannot be told yet.
+func argumentsAt(call []byte) int {
+	_, rest, _ := bytes.Cut(call, []byte(functionOpen))
+	_, body, _ := bytes.Cut(rest, []byte(">"))
+	body = bytes.TrimLeft(body, " \t\r\n")
+	switch {
+	case len(body) == 0:
+		return -1
+	case body[0] == '{':
+		return len(call) - len(body)
+	}
+	return 0
 }
 
 // stepXML looks for the end of a call whose values are plain text.
 func (f *TextFilter) stepXML(last bool) bool {
+	if f.looked == 0 {
+		at := argumentsAt(f.pending)
+		switch {
+		case at < 0 && !last:
+			return false
+		case at > 0 && f.inside == xmlCall:
+			f.inside, f.looked = jsonCall, at
+			return true
+		case at > 0:
+			f.inside, f.looked = bareJSON, at
+			return true
+		}
+	}
 	mark := functionClose
 	if f.inside == xmlCall {
 		mark = callClose
@@ -371,6 +429,7 @@ const (
 	thinkClose    = "</think>"
 	functionOpen  = "<function="
 	functionClose = "</function>"
+	functionTag   = "<function>"
 )
 
 // text reads the calls in a model's text (see TextFilter). Calls that are quoted do not count, nor those in the model's
@@ -407,13 +466,15 @@ func cutAtMark(text string, marks ...string) (before, mark, rest string) {
 	}
 }
 
-// textCall reads what follows <tool_call>: JSON, or Qwen3-Coder's XML. The block may lack its end. Anything else
-// is prose that speaks of the mark.
+// textCall reads what follows <tool_call>: JSON, Qwen3-Coder's XML, or <function>NAME</function> and JSON. The block
+// may lack its end. Anything else is prose that speaks of the mark.
 func (r *callReader) textCall(text string) (rest string) {
 	body := strings.TrimLeft(text, " \t\r\n")
 	switch {
 	case strings.HasPrefix(body, functionOpen):
 		return r.qwenCoderCall(body[len(functionOpen):])
+	case strings.HasPrefix(body, functionTag):
+		return r.taggedCall(body[len(functionTag):])
 	case strings.HasPrefix(body, "{"), strings.HasPrefix(body, "["):
 		return r.hermesCalls(body)
 	}
@@ -425,7 +486,7 @@ func (r *callReader) hermesCalls(text string) (rest string) {
 	for {
 		value, end, err := jsonPrefix(text)
 		if err != nil {
-			return r.brokenCall(text, err)
+			return r.brokenCall(text, "", callClose, err)
 		}
 		list, isList := rawjson.Elements(value)
 		if !isList {
@@ -466,16 +527,47 @@ func (r *callReader) hermesObject(value json.RawMessage) {
 	r.add(newCall(fields.text("id"), fields.text("name"), arguments), Hermes)
 }
 
-// brokenCall keeps a call whose JSON cannot be read, for the model to be told.
-func (r *callReader) brokenCall(text string, err error) (rest string) {
-	body, mark, rest := cutAtMark(text, callClose, callOpen)
+// taggedCall reads a call whose name stands in a tag of its own, from after <function> on:
+//
+//	NAME</function>
+//	{"P": "value"}
+//	</tool_call>
+func (r *callReader) taggedCall(text string) (rest string) {
+	name, body, ok := strings.Cut(text, functionClose)
+	if !ok || strings.ContainsAny(strings.TrimSpace(name), "<\n") {
+		return text // prose
+	}
+	return r.namedCall(strings.TrimSpace(name), strings.TrimLeft(body, " \t\r\n"), callClose, Hermes)
+}
+
+// namedCall reads the JSON arguments of a call whose name stands before them; closing is the mark that ends it.
+func (r *callReader) namedCall(name, text, closing string, shape Format) (rest string) {
+	if text == "" || strings.HasPrefix(text, closing) {
+		r.add(newCall("", name, nil), shape)
+		return text
+	}
+	arguments, end, err := jsonPrefix(text)
+	if err != nil {
+		return r.brokenCall(text, name, closing, err)
+	}
+	r.add(newCall("", name, arguments), shape)
+	return text[end:]
+}
+
+// brokenCall keeps a call whose JSON cannot be read, for the model to be told; closing is the mark that ends it. A name
+// that is empty is looked for in the JSON.
+func (r *callReader) brokenCall(text, name, closing string, err error) (rest string) {
+	body, mark, rest := cutAtMark(text, closing, callOpen)
 	switch mark {
 	case callOpen: // of the next call
 		rest = text[len(body):]
 	case "":
-		err = fmt.Errorf("%w; it ends before its %s", err, callClose)
+		err = fmt.Errorf("%w; it ends before its %s", err, closing)
 	}
-	r.add(failedCall("", namedIn(body), fmt.Errorf("the tool call is not valid JSON: %w", err)), Hermes)
+	if name == "" {
+		name = namedIn(body)
+	}
+	r.add(failedCall("", name, fmt.Errorf("the tool call is not valid JSON: %w", err)), Hermes)
 	return rest
 }
 
@@ -506,12 +598,15 @@ var errCutCall = errors.New("the tool call ends before its " + functionClose)
 //	</parameter>
 //	</function>
 //
-// Values are text without any escaping, so that nothing but the place of a closing mark tells it from the value (see
-// parameterEnd).
+// or, as other models have it, NAME>{"P": "value"}</function>. Values of parameters are text without any escaping, so
+// that nothing but the place of a closing mark tells it from the value (see parameterEnd).
 func (r *callReader) qwenCoderCall(text string) (rest string) {
 	name, rest, ok := strings.Cut(text, ">")
 	if !ok || strings.ContainsAny(name, "<\n") {
 		return text // prose
+	}
+	if body := strings.TrimLeft(rest, " \t\r\n"); strings.HasPrefix(body, "{") {
+		return r.namedCall(strings.TrimSpace(name), body, functionClose, QwenCoder)
 	}
 	call := ToolCall{Name: strings.TrimSpace(name), Arguments: json.RawMessage("{}"), Untyped: true}
 	given, rest, err := qwenCoderParameters(rest)

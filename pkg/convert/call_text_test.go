@@ -113,6 +113,35 @@ func TestReadTextCalls(t *testing.T) {
 			"<tool_call><function=f><parameter=a>1</parameter><parameter=a>2</parameter></function></tool_call>",
 			QwenCoder, `f {} untyped ! the parameter "a" is given twice`,
 		},
+
+		// A name outside of the JSON of its arguments.
+		{"JSON in a function", `<function=f>{"to":["a@b.c"],"text":"hi"}</function>`, QwenCoder, `f {"to":["a@b.c"],"text":"hi"}`},
+		{
+			"JSON in a function: marks and quotes in a string, another call",
+			"<function=f>\n{\"a\":\"\\\"</function>\"}\n</function>\n<function=g>{}</function>", QwenCoder,
+			"f {\"a\":\"\\\"</function>\"}\ng {}",
+		},
+		{"JSON in a function in a block", "<tool_call>\n<function=f>\n{'a': 1,}\n</function>\n</tool_call>", QwenCoder, `f {"a":1}`},
+		{"JSON in a function: no end", `<function=f>{"a":1}`, QwenCoder, `f {"a":1}`},
+		{
+			"JSON in a function: broken", `<function=f>{"a":"1}</function> So.`, Hermes,
+			"f {} ! the tool call is not valid JSON: unexpected EOF",
+		},
+		{"JSON in a function: prose", `Write <function=f>{json} to call it.`, "", ""},
+		{
+			"a tagged name", "Let me look.\n<tool_call>\n<function>f</function>\n{\"to\":[\"a@b.c\"]}\n</tool_call>",
+			Hermes, `f {"to":["a@b.c"]}`,
+		},
+		{
+			"a tagged name: marks in a string, another call",
+			`<tool_call><function> f </function>{"a":"</tool_call>"}</tool_call><tool_call><function>g</function></tool_call>`,
+			Hermes, "f {\"a\":\"</tool_call>\"}\ng {}",
+		},
+		{
+			"a tagged name: broken", "<tool_call><function>f</function>{a 1}</tool_call>", Hermes,
+			"f {} ! the tool call is not valid JSON: invalid character 'a' looking for beginning of object key string",
+		},
+		{"a tagged name: prose", "<tool_call><function>f or g.", "", ""},
 		{"coder: prose about the mark", "Use <function=f> to begin.", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -52,6 +52,9 @@ func TestTextFilter(t *testing.T) {
 		{"a call without an end", unclosed, nothing, nothing, unclosed + "\n"},
 		{"a call that ends with the next", unclosed + aCall, nothing, nothing, unclosed + "\n" + aCall + "\n"},
 		{"a call of Qwen3-Coder", "Now\n<tool_call>\n" + coder + "\n</tool_call>\nso.", "Now\n\nso.", nothing, "<tool_call>\n" + coder + "\n</tool_call>\n"},
+		{"JSON in a function", "So: <function=f> {\"x\":\"</function>\"}</function> Done.", "So:  Done.", nothing, "<function=f> {\"x\":\"</function>\"}</function>\n"},
+		{"JSON in a function that is spoken of", "A <function=f>{x} it.", "A <function=f>{x} it.", nothing, nothing},
+		{"a tagged name", "So: <tool_call>\n<function>f</function>{\"x\":\"</tool_call>\"}</tool_call>.", "So: .", nothing, "<tool_call>\n<function>f</function>{\"x\":\"</tool_call>\"}</tool_call>\n"},
 		{"one without its beginning", coder + "\n</tool_call>", nothing, nothing, coder + "\n"},
 	} {
 		for size := 1; size <= len(test.text); size++ {
@@ -66,7 +69,10 @@ func TestTextFilter(t *testing.T) {
 
 // FuzzTextFilter holds that pieces make no difference, and that text without a mark comes as it is.
 func FuzzTextFilter(f *testing.F) {
-	for _, text := range []string{aCall, "<think>" + coder + "</think>" + coder, fenced, "`<tool_call>` " + unclosed} {
+	for _, text := range []string{
+		aCall, "<think>" + coder + "</think>" + coder, fenced, "`<tool_call>` " + unclosed,
+		"<tool_call><function>f</function>{}", "<function=f>{\"</function>",
+	} {
 		f.Add(text, 3)
 	}
 	f.Fuzz(func(t *testing.T, text string, size int) {

@@ -90,6 +90,31 @@ func (e *NotFoundError) line(words ...string) string {
 	return PasteLine(slices.Concat([]string{"toolx"}, words, e.Launch)...)
 }
 
+// ModelText returns a failure as a model is told of it: with the similar names (EXEC-6), or the service that is
+// unavailable (EXEC-9), and nothing of the command line.
+func ModelText(err error) string {
+	if err == nil {
+		return ""
+	}
+	text := err.Error()
+	if missing, is := errors.AsType[*NotFoundError](err); is && len(missing.Near) > 0 {
+		return text + "; " + missing.Hint()
+	}
+	if hint := ServiceHint(err); hint != "" {
+		text += "\nhint: " + hint
+	}
+	return text
+}
+
+// ServiceHint returns what to do about a tool that failed by itself, or by a service behind it (EXEC-9). A model
+// corrects what else goes wrong with a call.
+func ServiceHint(err error) string {
+	if kind := fault.KindOf(err); err == nil || kind != fault.KindTool && kind != fault.KindConnect {
+		return ""
+	}
+	return fault.HintOf(err)
+}
+
 // DeniedError says that a tool may not be used: its guards refuse it.
 type DeniedError struct {
 	*guard.RefusedError

@@ -186,10 +186,10 @@ func (r *Result) errorText() string {
 }
 
 // String returns the result as text, for a model or a screen (EXEC-16): the text as it is, structured values as JSON, a
-// failure as "Error: …"; binary blocks are named, never included. Text from a server is not made safe for a terminal
-// here.
+// failure as "Error: …" with what a model can do about it; binary blocks are named, never included. Text from a server
+// is not made safe for a terminal here.
 func (r *Result) String() string {
-	text := "Error: " + r.errorText()
+	text := "Error: " + ModelText(r.Err)
 	if r.Success {
 		text = r.text()
 	}
