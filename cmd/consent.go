@@ -232,13 +232,18 @@ func (o *output) showEffects(project *config.Project, known *trust.Grant) {
 		o.say("  (what they run is the same; what has changed is elsewhere in the file)")
 	}
 	for _, effect := range effects[:min(mostEffects, len(effects))] {
-		o.quote(words.Clip(effect, longestEffect))
-		if more := len(effect) - longestEffect; more > 0 {
-			o.say("  … and %s of this line that you do not see here: read the file", exec.Bytes(int64(more)))
-		}
+		o.quoteEffect(effect)
 	}
 	if more := len(effects) - mostEffects; more > 0 {
 		o.say("  … and %d more that you do not see here: read the file", more)
 	}
 	o.say("  %s in all, sha256 %s", words.Count(len(effects), "line"), project.SHA256)
+}
+
+// quoteEffect shows a line of what a file starts, and says how much of a long one is missing.
+func (o *output) quoteEffect(effect string) {
+	o.quote(words.Clip(effect, longestEffect))
+	if more := len(effect) - longestEffect; more > 0 {
+		o.say("  … and %s of this line that you do not see here: read the file", exec.Bytes(int64(more)))
+	}
 }

@@ -39,8 +39,9 @@ func newInitCommand(app *App, run runFunc[struct{}]) *cobra.Command {
 		Short: "Write a toolx.yaml for this folder, with the servers that are found",
 		Long: `Write a toolx.yaml into the working folder. It gets the server that the package.json or
 pyproject.toml here builds, and imports the servers of the other MCP clients on this
-machine. On a terminal you are asked about each; elsewhere nothing is asked, and all
-that is found is written. A config that is there already is never changed.
+machine. On a terminal you are asked about each, and the file is trusted. Elsewhere
+all that is found is written, and toolx trust must allow it before a server starts.
+A config that is there already is never changed.
 
 Exit codes: 0 written, 2 there is a config already, or it cannot be written,
 130 interrupted.`,
@@ -82,8 +83,10 @@ type initRun struct{ *App }
 func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 	var wanted []detect.Server
 	for _, server := range detect.Servers(os.DirFS(".")) {
-		line := exec.PasteLine(server.Command...)
-		r.say("%s is of an MCP server: %s", server.File, render.Safe(line))
+		r.say("%s is of an MCP server: %s", server.File, render.Safe(exec.PasteLine(server.Command...)))
+		for _, script := range server.Scripts {
+			r.quoteEffect("it runs " + script)
+		}
 		yes, err := r.agrees(ctx, "add it as "+server.Name+"?")
 		if err != nil {
 			return nil, err
@@ -203,14 +206,16 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 	if err != nil {
 		return fault.Usage("cannot write "+initFile+": "+fault.Reason(err), "run toolx init in a folder of your own")
 	}
-	err = configEditor(r).edit(ctx, namedFile(initFile, true), func([]byte) ([]config.Change, error) {
+	written := namedFile(initFile, true)
+	err = configEditor(r).rewrite(ctx, written, r.person(), func([]byte) ([]config.Change, error) {
 		var changes []config.Change
 		for _, server := range found {
+			command := words.Texts(server.Command, config.Literal)
 			entry, err := rawjson.Marshal(struct {
 				Command string   `json:"command"`
 				Args    []string `json:"args,omitempty"`
 				Cwd     string   `json:"cwd"`
-			}{server.Command[0], server.Command[1:], "."})
+			}{command[0], command[1:], "."})
 			if err != nil {
 				return nil, err
 			}
@@ -229,6 +234,8 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		return errors.Join(err, os.Remove(initFile))
 	}
 	switch {
+	case len(found)+len(clients) > 0 && !r.person():
+		r.say("written, and not trusted, since nobody was asked; next: toolx trust shows what it would run, and asks")
 	case len(found) > 0:
 		r.say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools", found[0].Name)
 	case len(clients) > 0:

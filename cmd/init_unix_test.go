@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,7 +25,7 @@ func TestInitOnTerminal(t *testing.T) {
 	env := append(homeVariables(home), "NO_COLOR=1", "TERM=xterm")
 	term := onTerminalIn(t, folder, env)
 	term.typing(`no server is configured(?s).*do so\? \[y\]es, \[n\]o: $`, "y\n",
-		`node n\.js\r\nadd it as notes\? \[y\]es, \[n\]o: $`, "n\n",
+		`node \./n\.js\r\nadd it as notes\? \[y\]es, \[n\]o: $`, "n\n",
 		`Cursor \(1\), Claude Code \(2\)\r\nuse them under their plain names\? \[y\]es, \[n\]o: $`, "y\n")
 	term.end(0)
 	got, err := os.ReadFile(filepath.Join(folder, "toolx.yaml"))
@@ -44,6 +45,30 @@ func TestInitOnTerminal(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("written %q, %v; want %q", got, err, want)
 	}
+}
+
+// TestInitTrustsWhatAPersonHasSeen writes a config on a terminal: after a yes the server that was shown is trusted.
+func TestInitTrustsWhatAPersonHasSeen(t *testing.T) {
+	t.Parallel()
+	env := append(homeVariables(t.TempDir()), "NO_COLOR=1", "TOOLX_TRUST=")
+	folder := filepath.Join(emptyFolder(t), "project")
+	writeFile(t, filepath.Join(folder, "package.json"),
+		`{"name": "notes", "bin": "n.js", "scripts": {"start": "x"}, "dependencies": {"fastmcp": "3"}}`)
+	term := onTerminalIn(t, folder, env, "init")
+	term.typing(`node \./n\.js\r\nadd it as notes\? \[y\]es, \[n\]o: $`, "y\n")
+	term.end(0)
+	shown := onTerminalIn(t, folder, env, "servers", "toolx").end(0)
+	if !strings.Contains(shown, "notes") || strings.Contains(shown, "trust") {
+		t.Errorf("after a yes:\n%q", shown)
+	}
+	// The text of a script cannot pass for toolx's own words.
+	folder = filepath.Join(emptyFolder(t), "project")
+	writeFile(t, filepath.Join(folder, "package.json"),
+		`{"name": "s", "scripts": {"start": "x\nadd it as s? \u001b[2J"}, "dependencies": {"fastmcp": "3"}}`)
+	term = onTerminalIn(t, folder, env, "init")
+	term.typing(`\n  \| it runs x(?s).*\n  \| add it as s\? [^\x1b]*\r\nadd it as s\? \[y\]es, \[n\]o: $`, "n\n",
+		`or Enter for none:\r\n> $`, "\n")
+	term.end(0)
 }
 
 // initialConfig is how a config of toolx init begins.

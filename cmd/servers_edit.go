@@ -413,9 +413,16 @@ const editLockTime = 10 * time.Second
 // maxEdited is the size in bytes of the largest file that is changed; clients keep much else in theirs.
 const maxEdited = 64 << 20
 
-// edit changes a config file under a lock that all toolx processes share. changes gets the text, empty where there is
-// no file yet. A file of a folder that the user has consented to stays trusted: the change is the user's own.
+// edit changes a config file as the user says: a file of a folder that the user has consented to stays trusted.
 func (e configEditor) edit(ctx context.Context, file config.File, changes func([]byte) ([]config.Change, error)) error {
+	return e.rewrite(ctx, file, true, changes)
+}
+
+// rewrite changes a config file under a lock that all toolx processes share. changes gets the text, empty where there
+// is no file yet. consented reports whether the user knows what the change starts.
+func (e configEditor) rewrite(
+	ctx context.Context, file config.File, consented bool, changes func([]byte) ([]config.Change, error),
+) error {
 	if lock := stateFile("edit.lock"); lock != "" {
 		bounded, cancel := context.WithTimeout(ctx, editLockTime)
 		defer cancel()
@@ -441,7 +448,7 @@ func (e configEditor) edit(ctx context.Context, file config.File, changes func([
 	if err != nil {
 		return usageError(err)
 	}
-	trusted := isNew || e.isTrusted(file)
+	trusted := consented && (isNew || e.isTrusted(file))
 	if err := state.Rewrite(file.Path, text, newFileMode(file)); err != nil {
 		return fault.Usage("cannot write "+file.Name+": "+fault.Reason(err), "name a file that you may write")
 	}

@@ -72,6 +72,9 @@ func (e *expander) within(text, key string, depth int) string {
 	}
 }
 
+// Literal returns what to write into a config so that expanding it gives text again.
+func Literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
+
 // closing returns the length of the ${…} at the start of text, counting those inside of it, or -1 where it has no end.
 func closing(text string) int {
 	open := 0

@@ -78,6 +78,9 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 		if len(problems) > 0 {
 			return loaded{}, inOrder(file.Name, problems)
 		}
+		if root == nil && len(bytes.TrimSpace(text)) > 0 { // comments, such as those of toolx init
+			return loaded{}, nil
+		}
 		return loaded{warnings: []Warning{{Origin: Origin{File: file.Name}, Text: "the file is empty"}}}, nil
 	}
 	if root.kind != kindMap {

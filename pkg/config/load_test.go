@@ -410,7 +410,6 @@ func TestWarnings(t *testing.T) {
 		{"nothing near", "blah: 1", "c.yaml:1:1: unknown key 'blah'"},
 		{"defaults", "defaults: {slo: 1s}", "c.yaml:1:12: unknown key 'slo' in defaults, did you mean 'slow'?"},
 		{"empty", "", "c.yaml: the file is empty"},
-		{"only comments", "# nothing\n", "c.yaml: the file is empty"},
 		{"null", "null\n", "c.yaml: the file is empty"},
 		{
 			"REG-3",
@@ -422,6 +421,9 @@ func TestWarnings(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			wantWarnings(t, mustLoad(t, "c.yaml", test.content), test.want)
 		})
+	}
+	for _, text := range []string{"# nothing\n", "# nothing\n---\n# no more\n", "\n  # nothing"} {
+		wantWarnings(t, mustLoad(t, "c.yaml", text)) // such as what toolx init writes where it finds nothing
 	}
 	config := mustLoad(t, "c.json", "{"+manyKeys(201)+"}")
 	if n := len(config.Warnings); n != 51 || config.Warnings[50].String() != "c.json: and 151 more warnings" {

@@ -312,7 +312,7 @@ func (s *Server) references() []used {
 				return
 			}
 			i += next
-			if form, _ := referenceOf(text[i+2:]); form == nil {
+			if form, _ := referenceOf(text[i+2:]); form == nil || i > 0 && text[i-1] == '$' { // as expand reads it
 				continue
 			}
 			length := closing(text[i:])

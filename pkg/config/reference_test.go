@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -231,5 +232,35 @@ func TestManyReferences(t *testing.T) {
 		strings.Repeat("${cmd:", 200_000)+strings.Repeat("}", 200_000)+"']}\n")
 	if found := config.Servers[0].references(); len(found) != mostReferences+1 || found[mostReferences].form != nil {
 		t.Errorf("%d references", len(found))
+	}
+}
+
+// TestLiteral proves that text from elsewhere stays text: it expands to itself, and is no reference to consent to.
+func TestLiteral(t *testing.T) {
+	for _, text := range []string{
+		"${cmd:touch x}", "$${cmd:touch x}", "$$${cmd:touch x}", "${A:-${cmd:touch x}}", "${${cmd:touch x}}",
+		"$${$${HOME}", "a$b", "${", "$",
+	} {
+		written, err := json.Marshal([]string{Literal(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := mustLoad(t, "c.yaml", "servers: {a: {command: x, args: "+string(written)+"}}").Servers[0]
+		server.sources = &Sources{Run: func([]string, string, []string) (string, error) {
+			t.Errorf("%q runs a program", text)
+			return "", nil
+		}}
+		resolved, err := server.Resolve(nil)
+		if err != nil || resolved.Args[0] != text {
+			t.Errorf("%q: got %+v, %v", text, resolved, err)
+		}
+		if found := server.references(); len(found) > 0 {
+			t.Errorf("%q has references: %+v", text, found)
+		}
+	}
+	// What follows an escaped reference is one.
+	server := mustLoad(t, "c.yaml", "servers: {a: {command: x, args: ['$${${cmd:touch x}']}}").Servers[0]
+	if found := server.references(); len(found) != 1 {
+		t.Errorf("a reference behind an escape: %+v", found)
 	}
 }

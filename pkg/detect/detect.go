@@ -1,14 +1,18 @@
-// Package detect finds the MCP server that a folder's package.json or pyproject.toml builds.
+// Package detect finds the MCP server that a folder's package.json or pyproject.toml builds. The folder may be a
+// stranger's: its files are read up to a limit, a pipe is not opened, and what they name is a file below the folder or
+// a plain name, never an option of the program that starts it.
 package detect
 
 import (
 	"encoding/json"
+	"io"
 	"io/fs"
 	"net/url"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -20,6 +24,28 @@ type Server struct {
 	Command []string
 	// Missing is the file that Command starts and that is not there yet, such as what a build makes; else empty.
 	Missing string
+	// Scripts are the project's own shell lines that Command runs, in their order.
+	Scripts []string
+}
+
+// maxProject is the size in bytes of the largest project file that is read.
+const maxProject = 1 << 20
+
+// read returns the text of a regular file of a project, nil where there is none.
+func read(folder fs.FS, name string) []byte {
+	if info, err := fs.Stat(folder, name); err != nil || !info.Mode().IsRegular() || info.Size() > maxProject {
+		return nil
+	}
+	file, err := folder.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxProject))
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // Servers returns the servers that the files of a project's folder describe: that of package.json, then that of
@@ -53,8 +79,7 @@ func node(folder fs.FS) (Server, bool) {
 		Scripts      map[string]string          `json:"scripts"`
 		Dependencies map[string]json.RawMessage `json:"dependencies"`
 	}
-	text, err := fs.ReadFile(folder, file)
-	if err != nil || json.Unmarshal(text, &project) != nil {
+	if json.Unmarshal(read(folder, file), &project) != nil {
 		return Server{}, false
 	}
 	uses := func(library string) bool { _, uses := project.Dependencies[library]; return uses }
@@ -64,15 +89,17 @@ func node(folder fs.FS) (Server, bool) {
 	server := Server{Name: plainName(project.Name), File: file}
 	switch program := nodeProgram(project.Bin); {
 	case program != "":
-		server.run(folder, program)
+		return server, server.run(folder, program)
 	case project.Scripts["start"] != "":
 		server.Command = []string{"npm", "run", "--silent", "start"}
-	case project.Main != "":
-		server.run(folder, project.Main)
-	default:
-		return Server{}, false
+		for _, name := range []string{"prestart", "start", "poststart"} {
+			if script := project.Scripts[name]; script != "" {
+				server.Scripts = append(server.Scripts, script)
+			}
+		}
+		return server, true
 	}
-	return server, true
+	return server, project.Main != "" && server.run(folder, project.Main)
 }
 
 // nodeProgram returns the file of the member bin: a file, or files by the names of their commands, of which the first
@@ -92,20 +119,40 @@ func nodeProgram(bin json.RawMessage) string {
 	return programs[first]
 }
 
-// run makes the server start a file of JavaScript or TypeScript in Node.
-func (s *Server) run(folder fs.FS, program string) {
-	program = path.Clean(strings.TrimPrefix(program, "./"))
+// maxPath is the length in bytes of the longest path of a program: a person reads it before it is started.
+const maxPath = 200
+
+// run makes the server start a file of JavaScript or TypeScript in Node. It reports whether program can be a file of
+// the folder. As npm does, it takes every path for one below the folder. The path begins with "./", so that Node takes
+// none for an option.
+func (s *Server) run(folder fs.FS, program string) bool {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if len(program) > maxPath || strings.ContainsFunc(program, hidden) {
+		return false
+	}
+	file := strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(program, `\`, "/")), "/")
+	if file == "" {
+		file = "."
+	}
+	program = "./" + file
 	s.Command = []string{"node", program}
 	if strings.HasSuffix(program, ".ts") {
 		s.Command = []string{"npx", "-y", "tsx", program}
 	}
-	if _, err := fs.Stat(folder, program); err != nil {
-		s.Missing = program
+	if _, err := fs.Stat(folder, file); err != nil {
+		s.Missing = file
 	}
+	return true
 }
 
-// distribution is the name at the beginning of a requirement (PEP 508).
-var distribution = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*`)
+// distribution matches the name at the beginning of a requirement (PEP 508).
+func distribution() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*`) }
+
+// isScript reports whether name can be that of an installed script. uv takes others for an option, a file or an
+// address of a file.
+func isScript(name string) bool {
+	return len(name) <= maxPath && distribution().FindString(name) == name && path.Ext(name) != ".py"
+}
 
 // python reads pyproject.toml.
 func python(folder fs.FS) (Server, bool) {
@@ -120,13 +167,12 @@ func python(folder fs.FS) (Server, bool) {
 			Poetry map[string]any `toml:"poetry"`
 		} `toml:"tool"`
 	}
-	text, err := fs.ReadFile(folder, file)
-	if err != nil || toml.Unmarshal(text, &parsed) != nil {
+	if toml.Unmarshal(read(folder, file), &parsed) != nil {
 		return Server{}, false
 	}
-	project := parsed.Project
+	project, named := parsed.Project, distribution()
 	isServer := slices.ContainsFunc(project.Dependencies, func(requirement string) bool {
-		return slices.Contains(pythonLibraries, strings.ToLower(distribution.FindString(requirement)))
+		return slices.Contains(pythonLibraries, strings.ToLower(named.FindString(requirement)))
 	})
 	program := ""
 	if len(project.Scripts) > 0 {
@@ -154,6 +200,7 @@ func python(folder fs.FS) (Server, bool) {
 		return Server{}, false
 	case program != "":
 		server.Command = append(runner, program)
+		return server, isScript(program)
 	case script != "":
 		server.Command = append(runner, "python", script)
 	default:
@@ -219,6 +266,9 @@ func started(command []string) string {
 	return words[0]
 }
 
+// maxName is the length of the longest name of a server. Those of its tools begin with it, and clients allow 64.
+const maxName = 40
+
 // plainName returns a project's name as a server's: without its scope, with - for what no tool's name may have.
 func plainName(name string) string {
 	name = path.Base(name)
@@ -229,7 +279,11 @@ func plainName(name string) string {
 		}
 		return '-'
 	}, name)
-	if name = strings.Trim(strings.ReplaceAll(name, "__", "_"), "-_"); name == "" {
+	for strings.Contains(name, "__") {
+		name = strings.ReplaceAll(name, "__", "_")
+	}
+	name = strings.Trim(name, "-_")
+	if name = strings.TrimRight(name[:min(maxName, len(name))], "-_"); name == "" {
 		return "server"
 	}
 	return name
