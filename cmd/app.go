@@ -107,6 +107,9 @@ type toolbox struct {
 	// adHoc reports whether a server was given on the command line; launch is its command there.
 	adHoc  bool
 	launch []string
+	// chosen reports whether the command line says which servers there are (adHoc, or --server): then toolx's own tools
+	// are left out.
+	chosen bool
 }
 
 // config returns the config that was read last.
@@ -171,6 +174,10 @@ func (a *App) toolboxConfig(options toolboxOptions) (loaded *config.Config, adHo
 		loaded.Servers = options.servers
 	case adHoc != nil:
 		loaded.Servers = []*config.Server{adHoc}
+	case len(a.flags.servers) > 0:
+		if loaded.Servers, err = serversNamed(loaded.Servers, a.flags.servers); err != nil {
+			return nil, nil, err
+		}
 	}
 	return loaded, adHoc, nil
 }
@@ -199,6 +206,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	box := &toolbox{App: a, registry: exec.NewRegistry(a.bus)}
 	box.loaded.Store(loaded)
 	box.adHoc, box.launch = adHoc != nil, options.server
+	box.chosen = box.adHoc || len(a.flags.servers) > 0
 	kept := a.memory(loaded, options.reusesLists)
 	attempts := cmp.Or(a.flags.attempts(), loaded.Defaults.Retry.Attempts)
 	if options.once {
@@ -232,8 +240,8 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	a.pool.Store(box.pool)
 	box.registry.ReachedBy(events.launchWords...)
 	a.onClose(func(ctx context.Context) { kept.keep(ctx, box.pool.Close) })
-	if box.adHoc {
-		box.registry.Prefer(config.AdHocName)
+	if box.chosen {
+		box.registry.Prefer(box.pool.Names()...)
 	}
 	box.addLocal(options, foldersOf(answers.Roots), flags)
 	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Masked: a.masked, Defaults: exec.Defaults{

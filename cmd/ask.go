@@ -26,7 +26,6 @@ type askOptions struct {
 	provider  string
 	model     string
 	baseURL   string
-	servers   []string
 	tools     []string // patterns
 	system    string   // TEXT or @FILE
 	maxTurns  int
@@ -78,7 +77,6 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 	flags.StringVar(&o.provider, "provider", ai.Ollama, "`NAME` of the provider: "+strings.Join(ai.Providers(), ", "))
 	flags.StringVar(&o.model, "model", "", "`NAME` of the model, as the provider has it")
 	flags.StringVar(&o.baseURL, "base-url", "", "`URL` of the provider's API, with version: http://localhost:8000/v1")
-	flags.StringArrayVar(&o.servers, "server", nil, "give the model the tools of server `NAME` only (repeatable)")
 	flags.StringArrayVar(&o.tools, "tools", nil, "give the model the tools that match `PATTERN` only (repeatable)")
 	flags.StringVar(&o.system, "system", "", "instructions to the model: `TEXT` or @FILE")
 	flags.IntVar(&o.maxTurns, "max-turns", ai.DefaultMaxTurns, "give up when the model calls tools for `N` turns")
@@ -106,8 +104,6 @@ func (o *askOptions) check() error {
 		return fault.Usage("--dry-run needs a question", `toolx ask "what time is it?" --dry-run`)
 	case o.maxTurns < 1:
 		return fault.Usage("--max-turns must be at least 1", "--max-turns 8")
-	case len(o.server) > 0 && len(o.servers) > 0:
-		return fault.Usage("--server and a command after -- do not go together", "leave out one of them")
 	}
 	if err := checkPatterns(o.tools); err != nil {
 		return err
@@ -123,6 +119,7 @@ type asking struct {
 	*toolbox
 	options askOptions
 	talk    *ai.Conversation
+	filter  toolFilter // of --tools
 }
 
 // runAsk sets up the model and its tools, and asks.
@@ -150,7 +147,11 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	a := &asking{box, o, talk}
+	filter, err := box.filter(o.tools)
+	if err != nil {
+		return err
+	}
+	a := &asking{box, o, talk, filter}
 	talk.Executor, talk.Tools, talk.Confirm, talk.Ready = box.executor, a.tools, a.confirm, a.ready
 	if err := a.open(ctx); err != nil {
 		var reported *reportedError // which stderr alone has told
@@ -182,8 +183,8 @@ func (a *asking) checkOffered() error {
 		return fault.Usage("no tool matches --tools "+strings.Join(patterns, " "), "toolx list shows the tools")
 	}
 	for _, pattern := range patterns {
-		matching := func(tool *exec.Tool) bool { return matches(tool, []string{pattern}) }
-		if !slices.ContainsFunc(offered, matching) {
+		one, err := a.toolbox.filter([]string{pattern})
+		if err == nil && !slices.ContainsFunc(offered, one.selectsTool) {
 			a.log.Warn("no tool matches --tools " + pattern)
 		}
 	}
@@ -241,28 +242,19 @@ func (o *output) readQuestion(ctx context.Context, question string) (string, err
 // open starts the servers whose tools the model may get. Where some do not answer the others will do, unless they were
 // asked for by name.
 func (a *asking) open(ctx context.Context) error {
-	o, known := a.options, a.pool.Names()
-	var err error
-	if o.servers, err = expandClients(a.config().Servers, o.servers); err != nil {
-		return err
-	}
-	for _, name := range o.servers {
-		if !slices.Contains(known, name) {
-			return &exec.NotFoundError{Name: name + exec.Separator + "*", UnknownServer: name, Servers: known}
-		}
-	}
 	// Patterns that match only local tools need no server.
+	filter := a.filter
 	local := func(pattern string) bool { return a.registry.Settled(pattern) != nil }
-	patterns := slices.DeleteFunc(slices.Clone(o.tools), local)
-	if len(o.servers) == 0 && len(o.tools) > 0 && len(patterns) == 0 {
+	filter.patterns = slices.DeleteFunc(slices.Clone(filter.patterns), local)
+	if len(a.options.tools) > 0 && len(filter.servers)+len(filter.patterns) == 0 {
 		return nil
 	}
-	opened, err := a.openServers(ctx, "ask", toolFilter{servers: o.servers, patterns: patterns})
+	opened, err := a.openServers(ctx, "ask", filter)
 	if err != nil {
 		return err
 	}
 	a.tellRest(opened)
-	if len(o.servers) > 0 || a.adHoc {
+	if a.chosen {
 		return listFailure(opened, false)
 	}
 	return nil
@@ -270,10 +262,7 @@ func (a *asking) open(ctx context.Context) error {
 
 // tools returns the tools that the model gets.
 func (a *asking) tools() []*exec.Tool {
-	servers := a.options.servers
-	return slices.DeleteFunc(a.registry.Offered(), func(tool *exec.Tool) bool {
-		return len(servers) > 0 && !slices.Contains(servers, tool.Server) || !matches(tool, a.options.tools)
-	})
+	return slices.DeleteFunc(a.registry.Offered(), func(tool *exec.Tool) bool { return !a.filter.selectsTool(tool) })
 }
 
 // ready starts the server of a tool again where it has ended, and returns the tool as that server has it now.

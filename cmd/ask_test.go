@@ -33,8 +33,8 @@ func TestAskOptions(t *testing.T) {
 			}),
 		},
 		{
-			[]string{"why", "--server", "a", "--server", "b", "--tools", "x*", "--tools", "y,z"},
-			with(func(o *askOptions) { o.servers, o.tools = []string{"a", "b"}, []string{"x*", "y,z"} }),
+			[]string{"why", "--tools", "x*", "--tools", "y,z"},
+			with(func(o *askOptions) { o.tools = []string{"x*", "y,z"} }),
 		},
 		{
 			[]string{"why", "--max-turns", "3", "--max-result", "0", "--json", "--dry-run", "--", "npx", "-y", "x"},

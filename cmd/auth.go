@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -93,17 +92,18 @@ Exit codes: 0 no login is left, 2 wrong usage or config, 130 interrupted.`,
 // oneServer reads the arguments of a verb that takes the name of one server, or its address, into server; --url gives
 // an address as well.
 func oneServer(app *App, verb string, server *string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		given := args
+	return func(cmd *cobra.Command, args []string) error {
+		given := withServers(cmd, args)
 		if app.flags.url != "" {
-			given = append(slices.Clone(args), app.flags.url)
+			given = append(given, app.flags.url)
 		}
 		if len(given) == 1 && given[0] != "" {
 			*server = given[0]
 			return nil
 		}
 		if len(args) == 1 && args[0] != "" {
-			return fault.Usage("auth "+verb+" takes one server; SERVER and --url are two", "leave one of them out")
+			return fault.Usage("auth "+verb+" takes one server; SERVER and --url or --server are two",
+				"leave one of them out")
 		}
 		return fault.Usage("auth "+verb+" takes one server",
 			"toolx auth "+verb+" SERVER (toolx auth status lists them)")

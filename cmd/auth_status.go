@@ -32,7 +32,10 @@ Exit codes: 0 shown, 2 wrong usage or config, 3 a server that was named has no l
 		Example: `  toolx auth status
   toolx auth status github && toolx call github__list_issues
   toolx auth status --json | jq -r '.servers[] | "\(.name) \(.state)"'`,
-		Args:              func(_ *cobra.Command, args []string) error { o.servers = args; return nil },
+		Args: func(cmd *cobra.Command, args []string) error {
+			o.servers = withServers(cmd, args)
+			return nil
+		},
 		ValidArgsFunction: completeServers(app, 0),
 		RunE:              runs(app, &o, run),
 	}

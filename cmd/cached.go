@@ -88,9 +88,7 @@ func (b *toolbox) takeTools(server *config.Server) (at time.Time, ok bool) {
 func (b *toolbox) listCommand(verb, names []string) string {
 	command := append([]string{"toolx"}, verb...)
 	if len(names) < len(b.pool.Names()) {
-		for _, name := range names {
-			command = append(command, name+exec.Separator+"*")
-		}
+		command = append(command, names...)
 	}
 	return exec.PasteLine(append(command, exec.LaunchWords(b.flags.connectionFlags(), b.flags.url, b.launch)...)...)
 }

@@ -22,7 +22,7 @@ import (
 func completeTool(app *App) cobra.CompletionFunc {
 	return completeFirst(app, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := c.qualified(typed, catalog.Tools)
-		if c.adHoc || exec.ServerOf(typed, c.names()) != "" {
+		if c.chosen || exec.ServerOf(typed, c.names()) != "" {
 			return found, directive
 		}
 		local := c.local()
@@ -68,7 +68,7 @@ func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Comple
 		prefix := server.Name + exec.Separator
 		switch {
 		case slices.Contains(named, server.Name):
-		case c.adHoc:
+		case c.chosen:
 			prefix = ""
 		default:
 			if strings.HasPrefix(prefix, typed) {
@@ -93,7 +93,7 @@ func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Comple
 			}
 		}
 	}
-	if len(named) > 0 || c.adHoc {
+	if len(named) > 0 || c.chosen {
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 	found = append(found, clientPrefixes(typed)...)

@@ -28,7 +28,6 @@ type convertOptions struct {
 	from     string
 	file     string // "-" is standard input; empty: the tools of servers and config
 	patterns []string
-	servers  []string // --server
 	names    string
 	report   string
 	strict   bool
@@ -47,7 +46,7 @@ lost on the way: one line on stderr for each change that the target forces.
 
 Tools come from a FILE, from standard input (-), or, without either, from all
 configured servers and the config. The source's format is recognised by itself; a
-PATTERN is a glob or a part of a name or description, as for list.
+PATTERN is a server's name, a glob or a part of a name or description, as for list.
 
 Formats: ` + convert.Join(convert.Formats()) + `.
 
@@ -63,12 +62,11 @@ answered.`,
 			return err
 		}),
 		ValidArgsFunction: files(), // and patterns, but those are seldom typed in full
-		RunE:              runs(app, &o, run, o.check),
+		RunE:              runs(app, &o, run, func() error { return o.check(app.flags.servers) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.format, "format", "f", "", "the `FORMAT` to convert to")
 	flags.StringVar(&o.from, "from", "", "the `FORMAT` of FILE, where it cannot be recognised")
-	flags.StringArrayVar(&o.servers, "server", nil, "only the tools of server `S` (repeatable)")
 	flags.StringVar(&o.names, "names", "", "write to `FILE`, as JSON, which name is which server's tool")
 	flags.StringVar(&o.report, "report", "text", "`FORM` of the losses on stderr: text, json")
 	flags.BoolVar(&o.strict, "strict", false,
@@ -78,8 +76,8 @@ answered.`,
 	return cmd
 }
 
-// check refuses what cannot be done, before anything is.
-func (o *convertOptions) check() error {
+// check refuses what cannot be done, before anything is; servers are those of --server.
+func (o *convertOptions) check(servers []string) error {
 	if o.format == "" {
 		return fault.Usage("name the format to convert to",
 			"toolx convert --format qwen; one of "+convert.Join(convert.Formats()))
@@ -101,7 +99,7 @@ func (o *convertOptions) check() error {
 	if o.names == "-" {
 		return fault.Usage("--names cannot write to standard output, which has the tools", "--names names.json")
 	}
-	if o.file != "" && (len(o.server) > 0 || len(o.servers) > 0) {
+	if o.file != "" && (len(o.server) > 0 || len(servers) > 0) {
 		return fault.Usage("tools come from "+o.file+" or from a server, not from both", "leave one of them out")
 	}
 	return nil
@@ -179,7 +177,8 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 		if err != nil {
 			return nil, usageError(err)
 		}
-		unwanted := func(tool convert.Tool) bool { return !definitionMatches(tool, o.patterns) }
+		filter := toolFilter{patterns: o.patterns}
+		unwanted := func(tool convert.Tool) bool { return !filter.selectsDefinition(tool) }
 		source.Tools = slices.DeleteFunc(source.Tools, unwanted)
 		return source, nil
 	}
@@ -187,7 +186,11 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 	if err != nil {
 		return nil, err
 	}
-	tools, err := box.openTools(ctx, toolFilter{servers: o.servers, patterns: o.patterns}, "convert")
+	filter, err := box.filter(o.patterns)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := box.openTools(ctx, filter, "convert")
 	if err != nil {
 		return nil, err
 	}
@@ -198,10 +201,9 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 	return source, nil
 }
 
-// definitionMatches reports whether a tool that no server was asked for matches one of
-// the patterns, or there are none. As elsewhere, a server's tool has two names.
-func definitionMatches(tool convert.Tool, patterns []string) bool {
-	if len(patterns) == 0 {
+// selectsDefinition is selectsTool for a tool of a file. As elsewhere, a server's tool has two names.
+func (f toolFilter) selectsDefinition(tool convert.Tool) bool {
+	if len(f.patterns) == 0 {
 		return true
 	}
 	known, err := exec.NewTool(tool.Definition)
@@ -211,7 +213,7 @@ func definitionMatches(tool convert.Tool, patterns []string) bool {
 	if tool.Server != "" {
 		known.Name = tool.Server + exec.Separator + known.Plain
 	}
-	return matches(known, patterns)
+	return f.selectsTool(known)
 }
 
 // tellLosses reports what was lost: on lines, or all of it as one JSON array.

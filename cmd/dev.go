@@ -51,7 +51,7 @@ Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
   toolx dev zwave --call 'control_zwave_device {"device_name":"Switch"}'
   toolx dev --watch src --watch server.toml -- python -m server`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return withCommand(&o.command, func(args []string) error {
+			return nameOrCommand(&o.command, func(args []string) error {
 				if err := atMostOne(&o.name, "toolx dev takes one server")(cmd, args); err != nil {
 					return err
 				}

@@ -25,6 +25,7 @@ import (
 type globalFlags struct {
 	config       []string
 	from         []string
+	servers      []string
 	url          string
 	headers      []string
 	env          []string
@@ -59,6 +60,7 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.config, "config", nil, "read `FILE`, and look for no other config (repeatable, later wins)")
 	flags.StringArrayVar(&f.from, "from", nil,
 		"use the servers of another `CLIENT` too, such as cursor, or those of a file of one (repeatable)")
+	flags.StringArrayVar(&f.servers, "server", nil, "use only the configured server `NAME` (repeatable)")
 	flags.StringVar(&f.url, "url", "", "use the server at `URL` instead of the configured ones")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil,
 		"send a `HEADER` to the server of --url, such as 'Authorization: Bearer …' (repeatable)")

@@ -31,15 +31,15 @@ func newListCommand(app *App, run runFunc[listOptions]) *cobra.Command {
 		Use:   "list [PATTERN…] [-- COMMAND…]",
 		Short: "List the tools of all servers and of the config",
 		Long: `List tools, grouped by server: what each takes, what it says of itself, and what it
-is for. A PATTERN is a glob (zwave__*) or a part of a name or description; a tool
-that matches one of them is listed. In a pipe each tool is a line of four fields
-with tabs between: name, signature, badges, description. The built-in tools are one
-line at the end; toolx__* lists them.
+is for. A PATTERN is the name of a server, a glob on whole names (zwave__*), or a part of
+a tool's own name, title or description; a tool that matches one of them is listed.
+In a pipe each tool is a line of four fields with tabs between: name, signature,
+badges, description. The built-in tools are one line at the end; toolx__* lists them.
 
 Exit codes: 0 when at least one server answered or none is configured, 2 wrong
 usage, or no tool fits, 4 when no server answered; with --strict when any did not.`,
 		Example: `  toolx list
-  toolx list 'zwave__*'
+  toolx list zwave
   toolx list --cached --compact
   toolx list --sampling ask --root . -- npx -y @modelcontextprotocol/server-everything
   toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq -r '.servers[].tools[].name'`,
@@ -75,13 +75,17 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
 	app.tellNotes(box.config(), box.config().Servers...)
-	opened, listed, err := box.openListed(bounded, o)
+	filter, err := box.filter(o.patterns)
+	if err != nil {
+		return err
+	}
+	opened, listed, err := box.openListed(bounded, o, filter)
 	if err != nil {
 		return err
 	}
 	box.tellGuards(opened)
-	groups, failure := box.groups(opened, listed, o), listFailure(opened, o.strict)
-	if len(o.patterns) > 0 && len(groups) == 0 && failure == nil {
+	groups, failure := box.groups(opened, listed, o, filter), listFailure(opened, o.strict)
+	if len(filter.patterns) > 0 && len(groups) == 0 && failure == nil {
 		return box.noTool(o.patterns)
 	}
 	for _, group := range groups {
@@ -110,14 +114,15 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 
 // openListed opens what a list is made of: the servers, or the catalogues. listed holds the times of what catalogues
 // have, by server.
-func (b *toolbox) openListed(ctx context.Context, o listOptions) ([]servers.Opened, map[string]time.Time, error) {
-	filter := toolFilter{patterns: o.patterns}
+func (b *toolbox) openListed(
+	ctx context.Context, o listOptions, filter toolFilter,
+) ([]servers.Opened, map[string]time.Time, error) {
 	if o.cached {
 		opened, listed := b.openCatalogues(filter, []string{"list"}, b.takeTools)
 		return opened, listed, nil
 	}
 	if !o.refresh {
-		filter.kept = b.keptMatch(o.patterns)
+		filter.kept = b.keptMatch(filter)
 	}
 	opened, err := b.openServers(ctx, "list", filter)
 	if err != nil {
@@ -131,14 +136,16 @@ func (b *toolbox) openListed(ctx context.Context, o listOptions) ([]servers.Open
 }
 
 // groups returns the tools that match: those of the config, then server by server, then the built-in ones, which are
-// one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. With a server on the
-// command line, toolx's own are left out.
-func (b *toolbox) groups(opened []servers.Opened, listed map[string]time.Time, o listOptions) []render.Group {
+// one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. Where the command line
+// says which servers there are, toolx's own are left out.
+func (b *toolbox) groups(
+	opened []servers.Opened, listed map[string]time.Time, o listOptions, filter toolFilter,
+) []render.Group {
 	var groups []render.Group
 	all := b.registry.All()
 	var local, builtIn []*exec.Tool
-	if !b.adHoc {
-		local = toolsOf(all, "", o.patterns)
+	if !b.chosen {
+		local = toolsOf(all, "", filter)
 	}
 	if !o.json {
 		for _, tool := range local {
@@ -160,9 +167,9 @@ func (b *toolbox) groups(opened []servers.Opened, listed map[string]time.Time, o
 			group.Status = "cached"
 		}
 		if one.Err == nil || !group.Listed.IsZero() {
-			group.Tools = toolsOf(all, one.Server, o.patterns)
+			group.Tools = toolsOf(all, one.Server, filter)
 		}
-		if len(o.patterns) == 0 || len(group.Tools) > 0 {
+		if len(filter.patterns) == 0 || len(group.Tools) > 0 || slices.Contains(filter.servers, one.Server) {
 			groups = append(groups, group)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/guard"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -49,8 +47,9 @@ func newListingCommand(
 	cmd := &cobra.Command{
 		Use:   c.verb[1] + " [PATTERN…] [-- COMMAND…]",
 		Short: short,
-		Long: short + `, grouped by server. A PATTERN is a glob or a part of a name,
-title or description. In a pipe each is a line of four fields with tabs between.
+		Long: short + `, grouped by server. A PATTERN is the name of a server, a glob
+or a part of a name, title or description. In a pipe each is a line of four fields with
+tabs between.
 
 Exit codes: 0 when at least one server answered, 2 wrong usage, no server is
 configured, or nothing fits, 4 when no server answered; with --strict when any did not.`,
@@ -90,7 +89,11 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: c.method, Request: true})
 	defer done()
-	opened, catalogs, err := box.openListing(bounded, o, c)
+	filter, err := box.filter(o.patterns)
+	if err != nil {
+		return err
+	}
+	opened, catalogs, err := box.openListing(bounded, o, c, filter)
 	if err != nil {
 		return err
 	}
@@ -99,7 +102,7 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	}
 	failure := listFailure(opened, o.strict)
 	found := slices.ContainsFunc(catalogs, func(one render.Catalog) bool { return len(one.Entries) > 0 })
-	if failure == nil && len(o.patterns) > 0 && !found {
+	if failure == nil && len(filter.patterns) > 0 && len(filter.servers) == 0 && !found {
 		return noMatch(c.noun, o.patterns, "without a pattern, all are listed")
 	}
 	if o.json {
@@ -107,7 +110,7 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	} else {
 		// stderr has told of those that failed.
 		catalogs = slices.DeleteFunc(catalogs, func(one render.Catalog) bool {
-			return one.Err != nil && one.Listed.IsZero() || len(one.Entries) == 0 && len(o.patterns) > 0
+			return one.Err != nil && one.Listed.IsZero() || len(one.Entries) == 0 && len(filter.patterns) > 0
 		})
 		err = render.Catalogs(app.Console.Out, catalogs, c.noun, c.noun+"s", app.outScreen())
 	}
@@ -119,16 +122,15 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 
 // openListing returns what servers list, or what their catalogues have.
 func (b *toolbox) openListing(
-	ctx context.Context, o listingOptions, c listing,
+	ctx context.Context, o listingOptions, c listing, filter toolFilter,
 ) (opened []servers.Opened, catalogs []render.Catalog, err error) {
-	filter := toolFilter{patterns: o.patterns}
 	kept := make(map[string][]render.Entry)
 	take := func(server *config.Server) (time.Time, bool) {
 		list := catalogStore().Read(server.Identity()).List(c.kind)
 		if list == nil {
 			return time.Time{}, false
 		}
-		kept[server.Name] = c.entries(server.Name, list.Definitions(), o.patterns)
+		kept[server.Name] = c.entries(server.Name, list.Definitions(), filter)
 		return list.Time, true
 	}
 	var listed map[string]time.Time
@@ -145,7 +147,7 @@ func (b *toolbox) openListing(
 			return nil, nil, err
 		}
 	}
-	catalogs = b.catalogs(ctx, opened, o.patterns, c)
+	catalogs = b.catalogs(ctx, opened, filter, c)
 	if !o.cached && !o.refresh && ctx.Err() == nil {
 		listed = b.addStale(opened, c.noun+"s", take)
 	}
@@ -165,7 +167,7 @@ func (b *toolbox) openListing(
 // catalogs lists all servers that were opened, in parallel. It reports a list that fails, which counts as a server that
 // did not answer.
 func (b *toolbox) catalogs(
-	ctx context.Context, opened []servers.Opened, patterns []string, c listing,
+	ctx context.Context, opened []servers.Opened, filter toolFilter, c listing,
 ) []render.Catalog {
 	catalogs := make([]render.Catalog, len(opened))
 	var wait sync.WaitGroup
@@ -173,7 +175,7 @@ func (b *toolbox) catalogs(
 		wait.Go(func() {
 			one := render.Catalog{Server: opened[i].Server, Status: "ready"}
 			if opened[i].Session != nil {
-				one.Entries, opened[i].Err = b.catalogOf(ctx, opened[i].Session, patterns, c)
+				one.Entries, opened[i].Err = b.catalogOf(ctx, opened[i].Session, filter, c)
 				opened[i].Err = b.masked(opened[i].Err)
 				if opened[i].Err != nil && fault.KindOf(opened[i].Err) != fault.KindInterrupted {
 					b.tell(opened[i].Err)
@@ -189,9 +191,9 @@ func (b *toolbox) catalogs(
 	return catalogs
 }
 
-// catalogOf returns what one server lists, as far as the patterns match.
+// catalogOf returns what one server lists, as far as the filter selects it.
 func (b *toolbox) catalogOf(
-	ctx context.Context, session *servers.Session, patterns []string, c listing,
+	ctx context.Context, session *servers.Session, filter toolFilter, c listing,
 ) ([]render.Entry, error) {
 	result := b.executor.Do(ctx, exec.Operation{
 		Name: c.method, Server: session.Name, Method: c.method, Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
@@ -206,28 +208,18 @@ func (b *toolbox) catalogOf(
 	if result.Err != nil {
 		return nil, result.Err
 	}
-	return c.entries(session.Name, slices.Collect(rawjson.EachElement(result.Value)), patterns), nil
+	return c.entries(session.Name, slices.Collect(rawjson.EachElement(result.Value)), filter), nil
 }
 
-// entries returns what a server's definitions show, as far as the patterns match.
-func (c listing) entries(server string, definitions []json.RawMessage, patterns []string) []render.Entry {
+// entries returns what a server's definitions show, as far as the filter selects it.
+func (c listing) entries(server string, definitions []json.RawMessage, filter toolFilter) []render.Entry {
 	var entries []render.Entry
 	for _, definition := range definitions {
 		entry := c.entry(definition)
 		entry.Definition, entry.Name = definition, server+exec.Separator+entry.Plain
-		if fits(patterns, []string{entry.Name, entry.Plain}, entry.Name, entry.Title, entry.Description) {
+		if filter.selects(server, []string{entry.Name, entry.Plain}, entry.Plain, entry.Title, entry.Description) {
 			entries = append(entries, entry)
 		}
 	}
 	return entries
-}
-
-// fits reports whether a pattern matches one of the names as a glob, or is a part of one of the texts; it also does
-// where there are no patterns.
-func fits(patterns, names []string, texts ...string) bool {
-	text := strings.ToLower(strings.Join(texts, "\n"))
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
-		glob := func(name string) bool { return guard.Fits(pattern, name) }
-		return slices.ContainsFunc(names, glob) || strings.Contains(text, strings.ToLower(pattern))
-	})
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -19,8 +20,8 @@ type offline struct {
 	*App
 	config *config.Config
 	store  catalog.Store
-	// adHoc reports whether the only server is that of the command line.
-	adHoc bool
+	// chosen reports whether the command line says which servers there are.
+	chosen bool
 }
 
 // offline reads the config; command is that of a server after "--". The error is that of a config file that cannot be
@@ -32,8 +33,13 @@ func (a *App) offline(command []string) (*offline, error) {
 	}
 	loaded, err := a.consent.loadConfig()
 	c := &offline{App: a, config: loaded, store: catalogStore()}
-	if server != nil {
-		loaded.Servers, c.adHoc = []*config.Server{server}, true
+	switch {
+	case server != nil:
+		loaded.Servers, c.chosen = []*config.Server{server}, true
+	case len(a.flags.servers) > 0:
+		var unknown error
+		loaded.Servers, unknown = serversNamed(loaded.Servers, a.flags.servers)
+		c.chosen, err = true, cmp.Or(err, unknown)
 	}
 	for _, server := range loaded.Servers {
 		server.Flags = a.flags.connectionFlags()
@@ -78,7 +84,7 @@ func (c *offline) local() *exec.Registry {
 // tool returns the tool that a name means, as far as catalogues know; nil where they do not, or several have it.
 func (c *offline) tool(name string) *exec.Tool {
 	local := c.local()
-	if tool := local.Settled(name); tool != nil && !c.adHoc {
+	if tool := local.Settled(name); tool != nil && !c.chosen {
 		return tool
 	}
 	var found []*exec.Tool
@@ -105,7 +111,7 @@ func (c *offline) tool(name string) *exec.Tool {
 		return found[0]
 	case len(found) > 1 && len(named) > 0: // the longest name of a server wins
 		return slices.MaxFunc(found, func(a, b *exec.Tool) int { return len(a.Server) - len(b.Server) })
-	case c.adHoc:
+	case c.chosen:
 		return nil
 	}
 	if tool, err := local.Find(name); err == nil {

@@ -152,11 +152,13 @@ func TestOptions(t *testing.T) {
 func TestGlobalFlags(t *testing.T) {
 	for _, verb := range [][]string{{"call", "t"}, {"list"}, {"show", "t"}, {"serve"}, {"doctor"}} {
 		_, got, err := parse(append(verb,
-			"--config", "a.yaml", "--config", "b.yaml", "--timeout", "5s", "--max-time", "1m", "--start-timeout", "90s",
+			"--config", "a.yaml", "--config", "b.yaml", "--server", "a", "--server", "b",
+			"--timeout", "5s", "--max-time", "1m", "--start-timeout", "90s",
 			"--retries", "0", "--protocol", "legacy", "--log-level", "debug", "--log-format", "json", "-v", "-q",
 			"--no-color", "--trace", "--trace-file", "f")...)
 		want := globalFlags{
-			config: []string{"a.yaml", "b.yaml"}, timeout: 5 * time.Second, maxTime: time.Minute,
+			config: []string{"a.yaml", "b.yaml"}, servers: []string{"a", "b"},
+			timeout: 5 * time.Second, maxTime: time.Minute,
 			startTimeout: 90 * time.Second,
 			retries:      0, protocol: "legacy", logLevel: "debug", logFormat: "json", verbose: true, quiet: true,
 			noColor: true, trace: traceLines, traceFile: "f",

@@ -38,7 +38,7 @@ func (a *App) pageOf(
 	if failed := firstFailure(opened); failed != nil {
 		return render.Server{}, &reportedError{failed}
 	}
-	page := render.Server{Name: opened[0].Server, Tools: toolsOf(box.registry.All(), opened[0].Server, nil)}
+	page := render.Server{Name: opened[0].Server, Tools: toolsOf(box.registry.All(), opened[0].Server, toolFilter{})}
 	for _, tool := range page.Tools {
 		page.Examples = append(page.Examples, toolFacts(bounded, tool, 0).Example)
 	}

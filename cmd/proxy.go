@@ -44,7 +44,7 @@ config, 4 where it could not be started.`,
 		Example: `  toolx proxy -- npx -y some-mcp-server
   toolx proxy --log /tmp/stray.log zwave
   toolx list -- toolx proxy -- node server.js`,
-		Args:              withCommand(&o.command, o.take),
+		Args:              nameOrCommand(&o.command, o.take),
 		RunE:              runs(app, &o, run, o.guards.check),
 		ValidArgsFunction: completeServers(app, 1),
 	}

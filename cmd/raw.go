@@ -46,7 +46,7 @@ Exit codes: 0 success, 2 wrong usage, 3 authentication, 4 the server was not rea
 		Example: `  toolx raw zwave tools/list
   toolx raw zwave tools/call '{"name":"list_zwave_devices","arguments":{}}' | jq .result
   toolx raw no/such/method -- npx -y @modelcontextprotocol/server-everything`,
-		Args: withCommand(&o.server, func(args []string) error {
+		Args: nameOrCommand(&o.server, func(args []string) error {
 			return o.take(args, len(o.server) > 0 || app.flags.url != "")
 		}),
 		ValidArgsFunction: completeServers(app, 1),

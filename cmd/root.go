@@ -194,6 +194,10 @@ command line after -- is used instead of the configured servers.`,
 				return err
 			}
 		}
+		if len(app.flags.servers) > 0 && (cmd.ArgsLenAtDash() >= 0 || app.flags.url != "") {
+			return fault.Usage("--server names a configured server, and a command after -- or --url gives another",
+				"leave one of them out")
+		}
 		app.led.verb = cmd.CommandPath()
 		app.consent.named = clientsNamed(cmd, args)
 		return app.begin()

@@ -163,7 +163,7 @@ func (c *offline) search(words []string) (matches []match, missing []string) {
 		}
 	}
 	for _, tool := range registry.All() {
-		if name := registry.NameOf(tool); tool.Server == "" && name != "" && !c.adHoc {
+		if name := registry.NameOf(tool); tool.Server == "" && name != "" && !c.chosen {
 			take(tool, name, time.Time{})
 		}
 	}
@@ -175,7 +175,7 @@ func (c *offline) search(words []string) (matches []match, missing []string) {
 
 // elsewhere returns other clients' servers, as CLIENT:SERVER; none where the command line says whose servers count.
 func (c *offline) elsewhere() []*config.Server {
-	if c.adHoc || len(c.flags.config)+len(c.flags.from) > 0 {
+	if c.chosen || len(c.flags.config)+len(c.flags.from) > 0 {
 		return nil
 	}
 	var others []*config.Server

@@ -245,7 +245,7 @@ func (e configEditor) meet(ctx context.Context, name string, file config.File) e
 		return e.masked(cmp.Or(gaveUp(ctx, "servers add", name), err))
 	}
 	found := strings.TrimSpace(session.Info.Name + " " + session.Info.Version)
-	tools := toolsOf(box.registry.All(), name, nil)
+	tools := toolsOf(box.registry.All(), name, toolFilter{})
 	e.say("connected: %s, MCP %s, %s", render.Safe(e.mask.Text(cmp.Or(found, "a server without a name"))),
 		render.Safe(session.Protocol), words.Count(len(tools), "tool"))
 	return nil

@@ -432,8 +432,8 @@ killed. A session that is dead already is forgotten.
 Exit codes: 0 ended, 1 a process does not end, 2 wrong usage or an unknown name.`,
 		Example: `  toolx session stop browser
   toolx session stop --all`,
-		Args: func(_ *cobra.Command, args []string) error {
-			o.names = args
+		Args: func(cmd *cobra.Command, args []string) error {
+			o.names = withServers(cmd, args)
 			return nil
 		},
 		ValidArgsFunction: completeSessions,
@@ -530,8 +530,8 @@ func newSessionRestartCommand(app *App, run runFunc[sessionNamesOptions]) *cobra
 Exit codes: 0 the sessions run, 2 wrong usage or an unknown name, 3 authentication, 4 a
 server was not reached, 130 interrupted.`,
 		Example: `  toolx session restart browser`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if o.names = args; len(args) == 0 {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.names = withServers(cmd, args); len(o.names) == 0 {
 				return fault.Usage("name a session", "toolx session restart NAME; toolx session list shows them")
 			}
 			return nil
@@ -596,8 +596,8 @@ goes on with what it writes, until Ctrl-C.
 Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.`,
 		Example: `  toolx session logs browser
   toolx session logs -f browser`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if args = withServers(cmd, args); len(args) != 1 {
 				return fault.Usage("name one session", "toolx session logs NAME; toolx session list shows them")
 			}
 			o.name = args[0]

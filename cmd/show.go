@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +26,12 @@ type showOptions struct {
 func newShowCommand(app *App, run runFunc[showOptions]) *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
-		Use:   "show TOOL [-- COMMAND…]",
+		Use:   "show TOOL|SERVER [-- COMMAND…]",
 		Short: "Show one tool: description, parameters, schema, and a command that works",
 		Long: `Show what a tool does, its parameters with types, defaults and options, what it
-returns, and an example command made from its schema. --json prints the definition
-exactly as the server sent it. --markdown takes a server, and prints a page about all
-its tools.
+returns, and an example command made from its schema. The name of a server shows each of
+its tools. --json prints the definition exactly as the server sent it. --markdown takes a
+server, and prints a page about all its tools.
 
 Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reached.`,
 		Example: `  toolx show math_eval
@@ -37,6 +39,9 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
   toolx show --markdown zwave > zwave.md
   toolx show echo --json -- npx -y @modelcontextprotocol/server-everything`,
 		Args: withCommand(&o.server, func(args []string) error {
+			if len(args) == 0 {
+				args = app.flags.servers
+			}
 			if o.page && len(args) == 0 {
 				return nil
 			}
@@ -69,10 +74,17 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if err != nil {
 		return err
 	}
-	box.letLogin(o.tool)
-	stop := app.showProgress(o.tool)
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
 	defer done()
+	filter, err := box.filter([]string{o.tool})
+	if err != nil {
+		return err
+	}
+	if len(filter.servers) > 0 {
+		return box.showServers(bounded, filter, o)
+	}
+	box.letLogin(o.tool)
+	stop := app.showProgress(o.tool)
 	tool, err := box.pool.Find(bounded, o.tool)
 	stop()
 	var denied *exec.DeniedError
@@ -83,22 +95,51 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if err := cmp.Or(gaveUp(bounded, o.tool, ""), err); err != nil {
 		return err
 	}
-	_, err = tool.Schema(bounded)
-	if ended := ended(bounded, o.tool, slowSchema); ended != nil {
+	return box.showTool(bounded, tool, o)
+}
+
+// showServers prints what is known of each tool of the servers; of the tool that has the server's name alone, if there
+// is one.
+func (b *toolbox) showServers(ctx context.Context, filter toolFilter, o showOptions) error {
+	tools, err := b.openTools(ctx, filter, "show")
+	if err != nil {
+		return err
+	}
+	if at := slices.IndexFunc(tools, func(tool *exec.Tool) bool { return tool.Plain == o.tool }); at >= 0 {
+		tools = tools[at : at+1]
+	}
+	if len(tools) == 0 {
+		return noMatch("tool", filter.servers, "the server lists none")
+	}
+	for i, tool := range tools {
+		if i > 0 && !o.json {
+			fmt.Fprintln(b.Console.Out)
+		}
+		if err := b.showTool(ctx, tool, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showTool prints what is known of a tool.
+func (b *toolbox) showTool(ctx context.Context, tool *exec.Tool, o showOptions) error {
+	_, err := tool.Schema(ctx)
+	if ended := ended(ctx, tool.Name, slowSchema); ended != nil {
 		return ended
 	}
 	if err != nil {
-		app.log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
+		b.log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
 	}
 	if tool.Broken != nil {
-		app.tell(tool.Broken)
+		b.tell(tool.Broken)
 	}
 	if o.json {
-		return render.ToolJSON(app.Console.Out, tool, app.outScreen())
+		return render.ToolJSON(b.Console.Out, tool, b.outScreen())
 	}
-	facts := toolFacts(bounded, tool, box.executor.Defaults.Timeout)
-	if ended := ended(bounded, o.tool, slowSchema); ended != nil {
+	facts := toolFacts(ctx, tool, b.executor.Defaults.Timeout)
+	if ended := ended(ctx, tool.Name, slowSchema); ended != nil {
 		return ended
 	}
-	return render.Tool(app.Console.Out, tool, facts, app.outScreen())
+	return render.Tool(b.Console.Out, tool, facts, b.outScreen())
 }

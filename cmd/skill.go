@@ -126,7 +126,7 @@ agent does: names and descriptions are the server's own.
 Exit codes: 0 success, 2 wrong usage or unknown server, 3 authentication, 4 the server
 was not reached, 130 interrupted.`,
 		Example: "  toolx skill make zwave\n  toolx skill make -- npx -y @modelcontextprotocol/server-everything",
-		Args: withCommand(&o.command, func(args []string) error {
+		Args: nameOrCommand(&o.command, func(args []string) error {
 			return atMostOne(&o.server, "toolx skill make SERVER")(nil, args)
 		}),
 		RunE:              runs(app, &o, run),

@@ -11,17 +11,65 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 	"toolx/pkg/servers"
 )
 
-// toolFilter says which tools a verb works with that takes several.
+// toolFilter says which tools, or other things that servers list, a verb works with that takes several: everything
+// where neither servers nor patterns are given.
 type toolFilter struct {
-	servers  []string // only theirs; none: all there are, toolx's own too
-	patterns []string // see matches
+	servers  []string // all of theirs
+	patterns []string // what matches one of them, of any server; see fits
 	// kept reports whether a server's catalogue has what matches, and whether there is one: a server whose catalogue
 	// has nothing of it is not asked where a pattern can only mean a server that does not exist. Where it is nil, all
 	// are.
 	kept func(server *config.Server) (fits, known bool)
+}
+
+// filter returns the filter of a verb's arguments: the name of a server, or CLIENT:, means all that it has, and
+// anything else is a pattern. The error is that of a server that is disabled, or of a client without servers.
+func (b *toolbox) filter(arguments []string) (toolFilter, error) {
+	names, err := expandClients(b.config().Servers, arguments)
+	if err != nil {
+		return toolFilter{}, err
+	}
+	var filter toolFilter
+	for _, name := range names {
+		at := slices.IndexFunc(b.config().Servers, func(server *config.Server) bool { return server.Name == name })
+		if at < 0 || b.adHoc {
+			filter.patterns = append(filter.patterns, name)
+			continue
+		}
+		if err := b.pool.Known(name); err != nil {
+			return toolFilter{}, err
+		}
+		filter.servers = append(filter.servers, name)
+	}
+	return filter, nil
+}
+
+// selects reports whether the filter lets through what a server lists under names, with texts about it; server is empty
+// for toolx's own.
+func (f toolFilter) selects(server string, names []string, texts ...string) bool {
+	return len(f.servers)+len(f.patterns) == 0 || server != "" && slices.Contains(f.servers, server) ||
+		slices.ContainsFunc(f.patterns, func(pattern string) bool { return fits(pattern, server, names, texts) })
+}
+
+// selectsTool is selects for a tool.
+func (f toolFilter) selectsTool(tool *exec.Tool) bool {
+	names := append([]string{tool.Name, tool.Plain}, tool.Aliases...)
+	if tool.Server == "" {
+		names = append(names, exec.Own+exec.Separator+tool.Name)
+	}
+	return f.selects(tool.Server, names, tool.Plain, tool.Title, tool.Description)
+}
+
+// fits reports whether a pattern matches one of the names as a glob, or is a part of one of the texts. The server's
+// name may stand before the part, as in zwave__contr, but is not searched.
+func fits(pattern, server string, names, texts []string) bool {
+	glob := func(name string) bool { return guard.Fits(pattern, name) }
+	part := strings.ToLower(strings.TrimPrefix(pattern, cmp.Or(server, exec.Own)+exec.Separator))
+	return slices.ContainsFunc(names, glob) || strings.Contains(strings.ToLower(strings.Join(texts, "\n")), part)
 }
 
 // openTools starts the servers whose tools a filter can mean, reports those that fail, and returns the tools that
@@ -39,12 +87,9 @@ func (b *toolbox) openTools(ctx context.Context, filter toolFilter, verb string)
 	}
 	b.tellRest(opened)
 	all := b.registry.Offered()
-	var tools []*exec.Tool
-	if len(filter.servers) == 0 {
-		tools = toolsOf(all, "", filter.patterns)
-	}
+	tools := toolsOf(all, "", filter)
 	for _, one := range opened {
-		tools = append(tools, toolsOf(all, one.Server, filter.patterns)...)
+		tools = append(tools, toolsOf(all, one.Server, filter)...)
 	}
 	tools, _ = b.working(tools)
 	return tools, nil
@@ -86,19 +131,12 @@ func (b *toolbox) openServers(ctx context.Context, verb string, filter toolFilte
 // server, so that each is asked although most have nothing to do with it.
 func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) {
 	known := b.pool.Names()
-	switch {
-	case len(filter.servers) > 0:
-		return filter.servers, false
-	case len(filter.patterns) == 0:
+	if len(filter.servers)+len(filter.patterns) == 0 {
 		return known, false
 	}
+	names = filter.servers
 	for _, pattern := range filter.patterns {
 		named := exec.ServersOf(pattern, known)
-		if client, _ := config.ClientOf(pattern); client != nil && len(named) == 0 {
-			named = slices.DeleteFunc(slices.Clone(known), func(name string) bool {
-				return !strings.HasPrefix(name, pattern)
-			})
-		}
 		if len(named) == 0 && !strings.HasPrefix(pattern, exec.Own+exec.Separator) {
 			return known, true
 		}
@@ -111,8 +149,9 @@ func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) 
 // matches.
 func (b *toolbox) leaveOut(names []string, filter toolFilter) (ask []string, left []servers.Opened) {
 	for _, name := range names {
-		named := func(pattern string) bool { return strings.HasPrefix(pattern, name+exec.Separator) }
-		if fits, known := filter.kept(b.server(name)); fits || !known || slices.ContainsFunc(filter.patterns, named) {
+		begins := func(pattern string) bool { return strings.HasPrefix(pattern, name+exec.Separator) }
+		named := slices.Contains(filter.servers, name) || slices.ContainsFunc(filter.patterns, begins)
+		if fits, known := filter.kept(b.server(name)); fits || !known || named {
 			ask = append(ask, name)
 			continue
 		}
@@ -122,10 +161,10 @@ func (b *toolbox) leaveOut(names []string, filter toolFilter) (ask []string, lef
 }
 
 // keptMatch is a toolFilter's kept for tools. Those of a server whose catalogue has none that matches are registered.
-func (b *toolbox) keptMatch(patterns []string) func(*config.Server) (fits, known bool) {
+func (b *toolbox) keptMatch(filter toolFilter) func(*config.Server) (fits, known bool) {
 	return func(server *config.Server) (fits, known bool) {
 		tools, _, known := keptTools(catalogStore(), server)
-		fits = slices.ContainsFunc(tools, func(tool *exec.Tool) bool { return matches(tool, patterns) })
+		fits = slices.ContainsFunc(tools, filter.selectsTool)
 		if known && !fits {
 			b.registry.ReplaceServer(server.Name, tools...)
 		}
@@ -198,7 +237,7 @@ func noMatch(what string, patterns []string, hint string) error {
 
 // noTool is the error of patterns that no tool matches. A single pattern may be a misspelt name.
 func (b *toolbox) noTool(patterns []string) error {
-	hint := "each pattern is a glob, or a part of a name or description"
+	hint := "each pattern is a server, a glob, or a part of a name or description"
 	if len(patterns) == 1 {
 		_, err := b.registry.Find(patterns[0])
 		var denied *exec.DeniedError
@@ -216,11 +255,11 @@ func (b *toolbox) noTool(patterns []string) error {
 	return noMatch("tool", patterns, hint)
 }
 
-// toolsOf returns a server's tools that match, sorted by name.
-func toolsOf(all []*exec.Tool, server string, patterns []string) []*exec.Tool {
+// toolsOf returns a server's tools that the filter selects, sorted by name.
+func toolsOf(all []*exec.Tool, server string, filter toolFilter) []*exec.Tool {
 	var tools []*exec.Tool
 	for _, tool := range all {
-		if tool.Server == server && matches(tool, patterns) {
+		if tool.Server == server && filter.selectsTool(tool) {
 			tools = append(tools, tool)
 		}
 	}
@@ -228,19 +267,9 @@ func toolsOf(all []*exec.Tool, server string, patterns []string) []*exec.Tool {
 	return tools
 }
 
-// matches reports whether a tool matches one of the patterns, or there are none. A glob is matched against the names;
-// plain text against the description too.
-func matches(tool *exec.Tool, patterns []string) bool {
-	names := append([]string{tool.Name, tool.Plain}, tool.Aliases...)
-	if tool.Server == "" {
-		names = append(names, exec.Own+exec.Separator+tool.Name)
-	}
-	return fits(patterns, names, tool.Name, tool.Title, tool.Description)
-}
-
 // tellRest says what toolx goes on with where some servers were given up (MCP-4).
 func (b *toolbox) tellRest(opened []servers.Opened) {
-	if firstFailure(opened) == nil || b.adHoc {
+	if firstFailure(opened) == nil || b.chosen {
 		return
 	}
 	var left []string
@@ -253,7 +282,7 @@ func (b *toolbox) tellRest(opened []servers.Opened) {
 		b.log.Warn("continuing with the tools of " + strings.Join(left, ", ") + ", and local tools")
 		return
 	}
-	for _, tool := range toolsOf(b.registry.Offered(), "", nil) {
+	for _, tool := range toolsOf(b.registry.Offered(), "", toolFilter{}) {
 		left = append(left, tool.Name)
 	}
 	b.log.Warn("continuing with local tools only: " + strings.Join(left, ", "))

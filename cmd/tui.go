@@ -80,6 +80,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	if err != nil {
 		return err
 	}
+	o.names = append(o.names, app.flags.servers...)
 	if server := exec.ServerOf(o.of, box.pool.Names()); server != "" {
 		o.names = []string{server}
 	}
@@ -217,7 +218,7 @@ func serversNamed(all []*config.Server, names []string) ([]*config.Server, error
 		return slices.DeleteFunc(slices.Clone(all), func(server *config.Server) bool { return server.Disabled }), nil
 	}
 	var shown []*config.Server
-	for _, name := range names {
+	for _, name := range distinct(names) {
 		server, err := serverNamed(all, name, "toolx list shows their tools")
 		switch {
 		case err != nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 )
 
@@ -44,11 +45,29 @@ func withCommand(command *[]string, take func(args []string) error) cobra.Positi
 	}
 }
 
+// nameOrCommand is withCommand for a verb whose first argument is the name of a server: --server gives it as well.
+func nameOrCommand(command *[]string, take func(args []string) error) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return withCommand(command, func(args []string) error { return take(withServers(cmd, args)) })(cmd, args)
+	}
+}
+
+// withServers returns the arguments of a verb that takes names of servers, those of --server first.
+func withServers(cmd *cobra.Command, args []string) []string {
+	named, _ := cmd.Flags().GetStringArray("server")
+	return append(named, args...)
+}
+
 // namesOrCommand reads the arguments of a verb that takes names of servers, or one server's command line.
 func namesOrCommand(names, command *[]string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		return withCommand(command, func(args []string) error {
-			if *names = args; len(args) > 0 && len(*command) > 0 {
+			*names = withServers(cmd, args)
+			switch {
+			case len(args) > 0 && len(*names) > len(args):
+				return fault.Usage("name servers as arguments, or by --server, not both",
+					exec.PasteLine(append(strings.Fields(cmd.CommandPath()), distinct(*names)...)...))
+			case len(args) > 0 && len(*command) > 0:
 				return fault.Usage("name servers, or give a command after --, not both",
 					cmd.CommandPath()+" -- COMMAND…")
 			}

@@ -63,7 +63,7 @@ func (e *NotFoundError) Hint() string {
 		return "use the full name, for example: " + e.line("call", e.Candidates[0])
 	case slices.Contains(e.Servers, e.Name):
 		return fmt.Sprintf("%s is a server: %s shows its tools, %s runs one",
-			e.Name, e.line("list", e.Name+Separator+"*"), e.line("call", e.Name+Separator+"TOOL"))
+			e.Name, e.line("list", e.Name), e.line("call", e.Name+Separator+"TOOL"))
 	case len(e.Near) > 0:
 		return "did you mean: " + strings.Join(e.Near, ", ")
 	case e.NoTools:
@@ -78,7 +78,7 @@ func (e *NotFoundError) Next() string {
 	case len(e.Candidates) > 0:
 		return e.line("show", e.Candidates[0])
 	case slices.Contains(e.Servers, e.Name):
-		return e.line("list", e.Name+Separator+"*")
+		return e.line("list", e.Name)
 	case len(e.Near) > 0:
 		return e.line("show", e.Near[0])
 	}

@@ -32,8 +32,8 @@ type Registry struct {
 	byAlias map[string]*Tool
 	byPlain map[string][]*Tool
 	servers []string
-	// preferred is the server whose tools win where a plain name is ambiguous.
-	preferred string
+	// preferred are the servers whose tools alone are found; empty: all.
+	preferred []string
 	launch    []string // see ReachedBy
 	bus       *Bus
 }
@@ -41,12 +41,12 @@ type Registry struct {
 // NewRegistry returns an empty Registry that announces replaced tools on bus, which may be nil.
 func NewRegistry(bus *Bus) *Registry { return &Registry{bus: bus} }
 
-// Prefer leaves only the named server's tools: the rule for a server given on the
+// Prefer leaves only the named servers' tools: the rule for servers given on the
 // command line. toolx's own are found after Own alone.
-func (r *Registry) Prefer(server string) {
+func (r *Registry) Prefer(servers ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.preferred = server
+	r.preferred = servers
 }
 
 // ReachedBy gives the Registry the words that a command needs to find its tools (see
@@ -57,11 +57,14 @@ func (r *Registry) ReachedBy(words ...string) {
 	r.launch = words
 }
 
-// Preferred returns the server that Prefer named, empty where none was.
+// Preferred returns the server that Prefer named; empty where it named none, or several.
 func (r *Registry) Preferred() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.preferred
+	if len(r.preferred) != 1 {
+		return ""
+	}
+	return r.preferred[0]
 }
 
 // KnowServers tells the Registry which servers exist, so that an unknown prefix
@@ -162,8 +165,8 @@ func (r *Registry) deniedAs(name string, plain bool) *Tool {
 		switch {
 		case !plain:
 			return t.Server != "" && t.Name == name
-		case r.preferred != "":
-			return t.Server == r.preferred && t.Plain == name
+		case len(r.preferred) > 0:
+			return slices.Contains(r.preferred, t.Server) && t.Plain == name
 		}
 		return t.Plain == name || slices.Contains(t.Aliases, name) || t.Server == "" && name == Own+Separator+t.Name
 	})
@@ -238,7 +241,7 @@ func (r *Registry) Denied() []*Tool {
 }
 
 // Offered returns the tools that are found by their own names, in the order of registration: those of the preferred
-// server alone, where there is one; and never a built-in one whose name another tool takes.
+// servers alone, where there are any; and never a built-in one whose name another tool takes.
 func (r *Registry) Offered() []*Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -249,7 +252,7 @@ func (r *Registry) Offered() []*Tool {
 func (r *Registry) hidden(tool *Tool) bool {
 	taken := tool.BuiltIn &&
 		(len(r.byPlain[tool.Name]) > 0 || r.byAlias[tool.Name] != nil || len(r.byName[tool.Name]) > 1)
-	return tool.Server == "" && (r.preferred != "" || taken)
+	return tool.Server == "" && (len(r.preferred) > 0 || taken)
 }
 
 // NameOf returns a name by which Find returns the tool: its own, or that after Own; empty where there is none.
@@ -287,8 +290,9 @@ func (r *Registry) Find(name string) (*Tool, error) {
 		return tool, nil // whatever tools of the config are called
 	}
 	plain, named := r.byPlain[name], r.named(name)
-	if r.preferred != "" {
-		plain = slices.DeleteFunc(slices.Clone(plain), func(tool *Tool) bool { return tool.Server != r.preferred })
+	preferred := func(tool *Tool) bool { return slices.Contains(r.preferred, tool.Server) }
+	if len(r.preferred) > 0 {
+		plain = slices.DeleteFunc(slices.Clone(plain), func(tool *Tool) bool { return !preferred(tool) })
 		if len(plain) == 1 {
 			return plain[0], nil
 		}
@@ -319,8 +323,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 		missing.UnknownServer = prefix
 	}
 	missing.Near, missing.Launch = r.near(name), r.launch
-	missing.NoTools = r.preferred != "" &&
-		!slices.ContainsFunc(r.tools, func(tool *Tool) bool { return tool.Server == r.preferred })
+	missing.NoTools = len(r.preferred) > 0 && !slices.ContainsFunc(r.tools, preferred)
 	return nil, missing
 }
 
@@ -364,7 +367,7 @@ func (r *Registry) Settled(name string) *Tool {
 	if tool := r.reserved(name); tool != nil && tool.BuiltIn {
 		return tool
 	}
-	if tool := r.named(name); r.preferred == "" && tool != nil && tool.Server == "" && !tool.BuiltIn {
+	if tool := r.named(name); len(r.preferred) == 0 && tool != nil && tool.Server == "" && !tool.BuiltIn {
 		return tool
 	}
 	return r.reserved(name)
