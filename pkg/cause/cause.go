@@ -30,11 +30,20 @@ const (
 	Package    Kind = "package-broken"      // a module that the package itself should bring
 	Runtime    Kind = "node-engine"         // a newer Node
 	HTTP       Kind = "stdout-http-mode"    // it listens for HTTP, and does not read its stdin
+	Signal     Kind = "signal"              // a signal ended it, or a program that it ran
+	Files      Kind = "files"               // a file, a folder, a disk, a permission or a local socket
+	Busy       Kind = "busy"                // something that another process holds for now: a lock, a port, a database
+	Value      Kind = "value"               // the value of an argument or of a variable, which it refuses
 	Code       Kind = "code"                // what the server's code looks for, where the server printed nothing
 	Idle       Kind = "idle"                // nothing: it ended without an error
 	Other      Kind = "other"               // a cause that is known and has no kind of its own
 	Said       Kind = "said"                // no rule knows it: the cause is the server's own line
 )
+
+// HasCheck reports whether a check of the doctor is about causes of this kind alone.
+func (k Kind) HasCheck() bool {
+	return !slices.Contains([]Kind{Signal, Files, Busy, Value, Code, Idle, Other, Said, ""}, k)
+}
 
 // Output is what is known of a server that failed. All of it may be empty.
 type Output struct {
@@ -45,6 +54,8 @@ type Output struct {
 	Alive bool
 	// Done reports whether it ended with status 0.
 	Done bool
+	// Ended is its exit status or the signal that ended it, as os.ProcessState prints it; empty if that is not known.
+	Ended string
 	// Question is what it asks on a terminal that is not there: the text without a newline that Asks recognizes.
 	Question string
 	// Environ is the environment that the server was given, NAME=value each. A variable with a value is not missing.
@@ -78,9 +89,12 @@ type Cause struct {
 	lasts bool
 }
 
+// Quotes reports whether What is only the server's own line: no rule says it in other words.
+func (c *Cause) Quotes() bool { return c.Line != "" && c.What == quoted(c.Line) }
+
 // Lasting reports whether another start would fail in the same way.
 func (c *Cause) Lasting() bool {
-	return c != nil && c.Kind != Backend && c.Kind != Code && (c.lasts || c.Kind != Said)
+	return c != nil && c.Kind != Backend && c.Kind != Busy && c.Kind != Code && (c.lasts || c.Kind != Said)
 }
 
 // Of returns why a server failed; nil if it printed nothing that says so.
@@ -168,6 +182,9 @@ func of(o Output) *Cause {
 	}
 	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
 	head := said.head()
+	if c := said.signalled(o, head); c != nil && !o.Alive {
+		return c
+	}
 	if head < 0 && said.usage == "" {
 		c := said.requiredVariables(o.Environ)
 		switch {
@@ -187,14 +204,14 @@ func of(o Output) *Cause {
 	}
 	if c == nil && head >= 0 {
 		line := said.explained(head)
-		c = &Cause{Kind: Said, What: quoted(line), Line: line}
+		c = cmp.Or(ofFiles(line), &Cause{Kind: Said, What: quoted(line), Line: line})
 	}
 	if c == nil {
 		c = &Cause{Kind: Argument, What: "it printed its usage: " + quoted(said.usage), Line: said.usage}
 	}
 	// What args and env give it is the same at the next start. Other errors may pass: a file that is written meanwhile.
 	c.lasts = head >= 0 && said.lines[head].weight >= hints &&
-		(wrongValue().MatchString(c.Line) || said.path(head) != "")
+		(wrongValue().MatchString(wordsOf(c.Line)) || said.path(head) != "")
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)
 	if c.Kind == Login || c.Kind == Program { // variables may do in its place
 		if unset := said.variables(c.Line, o.Environ); unset != nil {
@@ -312,7 +329,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	if c := cmp.Or(s.usedUnset(line, o.Environ), s.applied(lineRules, line, line, o), s.network(line, line)); c != nil {
 		return c
 	}
-	if wrongValue().MatchString(line) {
+	if wrongValue().MatchString(wordsOf(line)) {
 		if c := s.invalidFields(o.Environ); c != nil {
 			return c
 		}
@@ -337,8 +354,8 @@ func (s *saying) byRules(o Output, head int) *Cause {
 		c = cmp.Or(c, s.service(line), s.engine(o, head), s.variables(following, o.Environ))
 	}
 	c = cmp.Or(c, s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
-	if c == nil && s.usage != "" && wrongValue().MatchString(line) &&
-		!wrongWord().MatchString(line) && !malformed().MatchString(line) {
+	if words := wordsOf(line); c == nil && s.usage != "" && wrongValue().MatchString(words) &&
+		!wrongWord().MatchString(words) && !malformed().MatchString(words) {
 		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
 	}
 	return c

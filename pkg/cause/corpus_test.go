@@ -116,7 +116,7 @@ func TestLastWords(t *testing.T) {
 // a kind.
 func (w lastWords) hasKind(kind Kind) bool {
 	if strings.HasPrefix(w.cause, "exit-") {
-		return kind == Said || kind == Other || kind == Idle || kind == "" && w.title == ""
+		return kind != "" && !kind.HasCheck() || kind == "" && w.title == ""
 	}
 	return kind == Kind(w.cause)
 }

@@ -27,8 +27,9 @@ type line struct {
 	raw    string // as it came, without colours
 	text   string // without time, process and level
 	weight weight
-	help   bool // it belongs to a usage text
-	member bool // it is a member of a JSON text over several lines
+	help   bool   // it belongs to a usage text
+	member bool   // it is a member of a JSON text over several lines
+	level  weight // what its logger says that it is: generic for less than an error, silent where it does not say
 }
 
 // saying is the output of a server, read.
@@ -209,7 +210,7 @@ func (r *reader) add(text string) {
 		caret().MatchString(text), frame().MatchString(text):
 		return
 	}
-	if r.continues(text) {
+	if r.continues(text) || indented && r.follows(trimmed) {
 		return
 	}
 	if found := nodeVersion().FindStringSubmatch(trimmed); found != nil {
@@ -290,6 +291,22 @@ func (r *reader) continues(text string) bool {
 	return true
 }
 
+// follows reports whether a text is the message of the line before it, which has only what .NET's logger puts above a
+// message, and takes it.
+func (r *reader) follows(text string) bool {
+	last := len(r.saying.lines) - 1
+	if last < 0 || !loggerOfDotNet().MatchString(r.saying.lines[last].text) {
+		return false
+	}
+	l := &r.saying.lines[last]
+	l.text, l.weight = words.Head(text, maxText), l.level
+	r.classify(l, false)
+	return true
+}
+
+// loggerOfDotNet matches the name of a logger and the number of an event.
+var loggerOfDotNet = expression(`^(?:fail: |crit: |warn: |info: )?[A-Z][\w.]*\[\d+\]$`)
+
 // classify decides what a line is.
 func (r *reader) classify(l *line, indented bool) {
 	known := l.weight
@@ -327,16 +344,16 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight = generic
 	case r.uncaught && startsAsError().MatchString(l.text), strings.HasPrefix(l.text, "panic: "):
 		l.weight, r.uncaught = fatal, false
-	case known == errs, startsAsError().MatchString(l.text):
+	case known >= errs, startsAsError().MatchString(l.text), signalIn(l.raw).number > 0:
 		l.weight = errs
 	case r.saying.usage != "" && helpRow().MatchString(l.text):
 		l.weight = silent
-	case !supplies().MatchString(l.text) && errorWord().MatchString(noneOf().ReplaceAllString(l.text, "")):
+	case !supplies().MatchString(l.text) && errorWord().MatchString(noneOf().ReplaceAllString(wordsOf(l.text), "")):
 		l.weight = hints
 	default:
 		l.weight = silent
 	}
-	if known == generic { // a log's line of a level below error
+	if l.level = known; known == generic { // a log's line of a level below error
 		l.weight = min(l.weight, generic)
 	}
 }
@@ -349,18 +366,19 @@ var (
 		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]*|` +
 		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|\d{1,2}:\d\d[AP]M|` +
 		`[\w./-]+\.go:\d+:?|(?:fatal|error)\s|` +
-		`[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\]|` +
+		`[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+|[\w.-]+\[\d+\]:|` + // syslog
+		`[\w.]+:[\w<>.]+:\d+ -|\||` + // loguru
 		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
 		`<ref \*\d+>|` + // Node, of an object that refers to itself
 		`[›❯>|•▲■✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
 		`- [\w.]+ -|(?:[a-z]\w*\.)+[A-Z]\w* -|-` +
 		`)\s+`)
-	levelWord = expression(`^(?:\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|` +
-		`fatal\])\]?|\[?(WARN(?:ING)?|WRN|warn(?:ing)?)\]?|` +
-		`\[?(INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?)(?:` +
+	levelWord = expression(`^\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|fatal\]|` +
+		`ERR!|fail:|crit:|WARN(?:ING)?|WRN|warn(?:ing)?|` +
+		`INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?(?:` +
 		`:[\w.]*:\s*|[:|\s-]+|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
 	marked     = expression(`^\s*(?:[■✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
-	logPair    = expression(`(?:^|\s)(msg|message|level|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
+	logPair    = expression(`(?:^|\s)(msg|message|level|lvl|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
 	pairsBegin = expression(`^\w+=`)
 	member     = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
 )
@@ -403,17 +421,14 @@ func (l *line) unwrap() {
 	const deepest = 8
 	for range deepest {
 		before := text
+		if rest, level := cutLevel(text); level != silent {
+			text, l.weight = rest, level
+		}
 		if found := levelWord().FindStringSubmatchIndex(text); found != nil && found[1] < len(text) {
-			switch {
-			case found[2] >= 0:
-				l.weight = errs
-			case found[4] >= 0 || found[6] >= 0:
-				l.weight = generic
-			}
-			text = strings.TrimSpace(text[found[1]:])
+			text, l.weight = strings.TrimSpace(text[found[1]:]), levelIn(text[found[2]:found[3]])
 		}
 		if found := framing().FindString(text + " "); found != "" {
-			if strings.Contains(strings.ToLower(found), "error") || marked().MatchString(found) {
+			if marked().MatchString(found) {
 				l.weight = errs
 			}
 			text = strings.TrimSpace(text[min(len(text), len(found)):])
@@ -476,7 +491,7 @@ func (l *line) fromPairs(text string) bool {
 	if reason := found["err"] + found["error"]; reason != "" {
 		message += ": " + reason
 	}
-	l.text, l.weight = message, levelWeight(found["level"])
+	l.text, l.weight = message, levelIn(found["level"]+found["lvl"])
 	return true
 }
 
@@ -516,7 +531,7 @@ func (l *line) fromJSON(text []byte) bool {
 			level = value
 		}
 	}
-	l.weight = levelWeight(level)
+	l.weight = levelIn(level)
 	return true
 }
 
@@ -535,27 +550,22 @@ func textOf(value json.RawMessage) string {
 	return ""
 }
 
-// levelWeight returns the weight of a log's level: a word, or a number of pino's or bunyan's.
-func levelWeight(level string) weight {
-	switch strings.ToLower(level) {
-	case "":
-		return silent
-	case "error", "fatal", "critical", "panic", "emergency", "alert", "err", "severe", "50", "60":
-		return errs
-	}
-	return generic
-}
-
-// head returns the index of the line that says why: the first one of those that read most as an error; -1 if there is
+// head returns the index of the line that says why: of those that read most as an error the first one of the last run of
+// errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if there is
 // none. Without any, it is the last line that is not help.
 func (s *saying) head() int {
 	at, last := -1, -1
+	wentOn, between := false, false // since the line at that index
 	for i, l := range s.lines {
+		ending := ends().MatchString(l.text)
+		wentOn = wentOn || (l.level == generic || progress().MatchString(l.raw)) && !l.help && !ending
+		between = between || l.weight < errs
 		if l.help || runtimeLine().MatchString(l.text) {
 			continue
 		}
-		if l.weight > silent && (at < 0 || l.weight > s.lines[at].weight) {
-			at = i
+		again := l.weight == errs && !ending && (wentOn || between && l.level == fatal)
+		if l.weight > silent && (at < 0 || l.weight > s.lines[at].weight || again && l.weight == s.lines[at].weight) {
+			at, wentOn, between = i, false, false
 		}
 		if letters().MatchString(l.text) && !warningLine().MatchString(l.text) {
 			last = i
@@ -566,6 +576,14 @@ func (s *saying) head() int {
 	}
 	return at
 }
+
+// progress matches a line with which a program says that it goes on.
+var progress = expression(`^\W?(?i:loaded|loading|starting|started|using|reading|opening|connecting|connected|retrying|` +
+	`continuing|falling back|skipping|initiali[sz]ing|initiali[sz]ed|trying|rebuilding|created|registered|listening)\b`)
+
+// ends matches what a program logs while it ends.
+var ends = expression(`(?i)\b(?:shut(?:ting)?[ -]?down|exit(?:ed|ing)?|stop(?:ped|ping)?|clos(?:ed|ing)|terminat\w+|` +
+	`abort\w*|quit(?:ting)?|bye|failed to (?:start|initiali[sz]e|launch|run|boot))\b`)
 
 var letters = expression(`\pL{2}`)
 

@@ -117,7 +117,7 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 			c.What = "its configuration has to be filled in: " + file
 			c.Fixes = []string{"fill in " + file + ", which it has just made"}
 		case file != "" && len(c.Fixes) == 0:
-			c.Fixes = append(c.Fixes, "create "+file+", or give another path in args or env of this server")
+			c.Fixes = append(c.Fixes, "create "+file+", or give the server another path")
 		}
 	}
 }
@@ -567,7 +567,7 @@ func (s *saying) advice(head int, c *Cause) []string {
 		}
 		fixes = append(fixes, s.usageFix())
 	}
-	if len(c.Fixes)+len(fixes) > 0 {
+	if len(c.Fixes)+len(fixes) > 0 || c.Kind == Files || c.Kind == Busy {
 		return fixes
 	}
 	if c.Kind == Said && s.path(head) != "" {
@@ -593,7 +593,8 @@ var usageWord = expression(`^(?i:usage): *`)
 // saidFixes are for a line from which no rule knows what to do.
 func (s *saying) saidFixes(line string) []string {
 	const where = " in args or env of this server: "
-	if mistake().MatchString(line) {
+	said := wordsOf(line)
+	if mistake().MatchString(said) {
 		if s.place() != "" {
 			return nil // the place is hint enough
 		}
@@ -607,11 +608,11 @@ func (s *saying) saidFixes(line string) []string {
 	case unknownWord().MatchString(line):
 		word := cmp.Or(unknownWord().FindStringSubmatch(line)[1:]...)
 		return []string{"correct " + word + " in args of this server, or take it out: its --help lists what it knows"}
-	case lacksValue().MatchString(line) && !malformedPart().MatchString(line):
+	case lacksValue().MatchString(said) && !malformedPart().MatchString(said):
 		verb = "give what it asks for"
 	case lacksFile().MatchString(line):
-		verb = "create it, or correct its path"
-	case wrongValue().MatchString(line):
+		return []string{"create it, or correct its path"}
+	case wrongValue().MatchString(said):
 		verb = "correct it"
 	default:
 		return nil
@@ -662,7 +663,7 @@ func generalFixes(kind Kind, line string) []string {
 		}
 		return []string{"log in as the server's page says, in a terminal and as the user that runs the client"}
 	case Config:
-		return []string{"create the file that the line names, or give its path in args or env of this server"}
+		return []string{"create the file that the line names, or give the server its path"}
 	}
 	return nil
 }

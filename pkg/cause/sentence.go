@@ -176,18 +176,15 @@ func (s *saying) following(head int) string {
 	if s.lines[head].member {
 		from, to = 0, len(s.lines)
 	}
-	warns := warnLevel().MatchString(s.lines[head].raw)
+	warns := s.lines[head].level == generic
 	var following []string
 	for _, l := range s.lines[from:to] {
-		if !l.help && (warns || !warnLevel().MatchString(l.raw)) {
+		if !l.help && (warns || l.level != generic) {
 			following = append(following, l.text)
 		}
 	}
 	return strings.Join(following, "\n")
 }
-
-// warnLevel matches lines of a log that warn: a program goes on without what they are about.
-var warnLevel = expression(`\[(?i:warn(?:ing)?)\]|(?:^|[\]Z] )WARN(?:ING)?[:\s]`)
 
 // errorPrefix is what a quoted line can do without.
 var errorPrefix = expression(`^(?:(?i:uncaught )?(?:exception: )?Error|(?i:fatal error|errors?|fatal|` +

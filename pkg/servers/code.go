@@ -223,7 +223,7 @@ func LogCause(path string, lines []string, printed cause.Output) *cause.Cause {
 	if c == nil {
 		return nil
 	}
-	if c.Kind == cause.Said {
+	if c.Quotes() {
 		c = byCode("its log says "+c.What, c.Fixes...)
 	}
 	c.Fixes = append(c.Fixes, LogsTo(path))

@@ -160,7 +160,7 @@ func (f *Failure) Brief() string {
 		return unset.Brief()
 	case f.Ending == EndingNotFound:
 		return string(f.Ending)
-	case f.known() != nil:
+	case f.known() != nil && !c.Quotes():
 		return c.What
 	case f.Ending == EndingRefused || f.Ending == EndingMalformed:
 		return string(f.Ending) + " " + f.Waiting
@@ -184,6 +184,9 @@ func (f *Failure) Output() cause.Output {
 	}
 	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ}
 	output.Alive = f.Ending == EndingSilent || f.Ending == EndingUnfinished
+	if f.Ending == EndingExited || f.Ending == EndingKilled {
+		output.Ended = f.How
+	}
 	output.Done = f.Ending == EndingExited && f.How == "exit status 0"
 	if f.Ending == EndingSilent {
 		output.Question = f.question
@@ -206,7 +209,7 @@ func (f *Failure) known() *cause.Cause {
 // causeText returns a cause for an error's message: the sentence that a rule knows, or the server's own line.
 func (f *Failure) causeText(c *cause.Cause) string {
 	switch {
-	case c.Kind != cause.Said:
+	case !c.Quotes():
 		return c.What
 	case f.StderrLines == 0 && len(f.Stderr) == 0:
 		return "stdout: " + c.Line

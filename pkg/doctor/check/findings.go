@@ -24,7 +24,7 @@ func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
 	switch {
 	case c == nil:
 		return true
-	case !slices.Contains([]cause.Kind{cause.Said, cause.Code, cause.Idle, cause.Other, cause.HTTP}, c.Kind):
+	case c.Kind.HasCheck() && c.Kind != cause.HTTP:
 		return false
 	}
 	f.Tell(c, title)

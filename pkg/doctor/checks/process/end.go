@@ -2,10 +2,10 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
@@ -24,11 +24,15 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	f := check.At(e.Clean.Phased(servers.PhaseStart, died.Lived), "%s, %s after its start", died.How, lived)
 	f.Notes = e.Clean.LastWords(died)
 	title := "server exits before the handshake"
-	if c := e.Cause(); c != nil && c.Kind == cause.Said {
+	c := e.Cause()
+	if c != nil && c.Quotes() {
 		title = "server exits"
 	}
-	if !f.NameCause(e.Cause(), title) {
+	if !f.NameCause(c, title) {
 		return nil
+	}
+	if c != nil && c.Kind == cause.Signal {
+		f.Title = c.What
 	}
 	return []check.Finding{f}
 }
@@ -41,8 +45,10 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 			continue
 		}
 		f := deathOf(run, died)
-		f.Title = fmt.Sprintf("%s killed the server", strings.TrimPrefix(died.How, "signal: "))
-		if c := cause.Of(died.Output()); c != nil && c.Kind == cause.Other {
+		f.Title = cmp.Or(cause.SignalTitle(died.How), "the server was killed ("+died.How+")")
+		if c := cause.Of(died.Output()); c != nil && c.Kind == cause.Signal {
+			f.Fix = c.Fixes
+		} else if c != nil && c.Kind == cause.Other {
 			f.Tell(c, f.Title)
 		}
 		found = append(found, f)

@@ -1,0 +1,154 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fallback is output that no rule was written for, and what is to be said of it.
+type fallback struct {
+	name, stderr string
+	ended        string
+	args         []string
+	kind         Kind
+	what         string // the whole sentence
+	fix          string // what the first fix begins with; empty if there must be none
+}
+
+// testFallbacks holds each cause against what it is to be.
+func testFallbacks(t *testing.T, tests []fallback) {
+	t.Helper()
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := Of(Output{Stderr: strings.Split(test.stderr, "\n"), Ended: test.ended})
+			if c == nil {
+				t.Fatal("no cause")
+			}
+			if c.Kind != test.kind || c.What != test.what {
+				t.Errorf("got  %s: %s\nwant %s: %s", c.Kind, c.What, test.kind, test.what)
+			}
+			first := append(slices.Clone(c.Fixes), "")[0]
+			if !strings.HasPrefix(first, test.fix) || test.fix == "" && first != "" {
+				t.Errorf("fixes %q, want %q", c.Fixes, test.fix)
+			}
+			noEntry := slices.Contains([]Kind{Signal, Files, Busy}, c.Kind)
+			if fixes := strings.Join(c.Fixes, "\n"); noEntry && strings.Contains(fixes, " env") {
+				t.Errorf("fixes %q blame the entry", fixes)
+			}
+		})
+	}
+}
+
+// TestNamesAreNoWords: a word in a path, an address or a quoted name says nothing about what is wrong, and what the
+// system refuses is not corrected in args or env (MCP-4).
+func TestNamesAreNoWords(t *testing.T) {
+	testFallbacks(t, []fallback{
+		{
+			name: "a folder named bad", stderr: "./bad/dirperm.sh: 2: cd: can't cd to /nonexistent/data",
+			kind: Files, what: `"./bad/dirperm.sh: 2: cd: can't cd to /nonexistent/data"`, fix: "create what that line names",
+		},
+		{
+			name: "a file named required", stderr: "Error: EISDIR: illegal operation on a directory, read '/srv/required/empty'",
+			kind: Files, what: `"EISDIR: illegal operation on a directory, read '/srv/required/empty'"`,
+			fix: "correct the path",
+		},
+		{
+			name: "an address named invalid", stderr: "error: the mirror at https://invalid.example/missing/token drifted",
+			kind: Said, what: `"the mirror at https://invalid.example/missing/token drifted"`,
+		},
+		{
+			name: "a quoted name", stderr: `fatal: the shelf 'unsupported' lost its label`,
+			kind: Said, what: `"the shelf 'unsupported' lost its label"`,
+		},
+		{
+			name: "a socket", stderr: "error: cannot bind the socket 'missing.sock': Address family not supported by protocol",
+			kind: Files, what: `"cannot bind the socket 'missing.sock': Address family not supported by protocol"`,
+		},
+		{
+			name: "a disk", stderr: "error: cannot write the invalid page: Input/output error",
+			kind: Files, what: `"cannot write the invalid page: Input/output error"`, fix: "check the disk",
+		},
+		{
+			name: "open files", stderr: "Error: accept tcp: accept4: too many open files, required 20",
+			kind: Files, what: `"accept tcp: accept4: too many open files, required 20"`, fix: "raise the limit of open files",
+		},
+	})
+}
+
+// TestSignals: an exit status of 128 and more, and what a shell prints, is a signal; memory comes first for SIGKILL.
+func TestSignals(t *testing.T) {
+	testFallbacks(t, []fallback{
+		{
+			name: "killed in a shell", ended: "exit status 137",
+			stderr: "loading embedding table (14.2 GB)\n./x.sh: line 3: 18679 Killed                  python3 -c 'go()'",
+			kind:   Signal, what: "the server was killed (SIGKILL)", fix: "it may have used too much memory",
+		},
+		{
+			name: "killed", stderr: "WARNING: config file missing, using defaults", ended: "signal: killed",
+			kind: Signal, what: "the server was killed (SIGKILL)", fix: "it may have used too much memory",
+		},
+		{
+			name: "a crash that only a shell shows", stderr: "loading\nSegmentation fault (core dumped)", ended: "exit status 1",
+			kind: Signal, what: "the server crashed (SIGSEGV)", fix: "use another version of the server",
+		},
+		{
+			name: "zsh", stderr: "zsh: illegal hardware instruction\n[1]    4242 bus error  ./server", ended: "exit status 135",
+			kind: Signal, what: "the server crashed (SIGBUS)", fix: "use another version of the server",
+		},
+		{
+			name: "on request", stderr: "listening for events", ended: "exit status 143",
+			kind: Signal, what: "the server was stopped by a signal (SIGTERM)", fix: "look for what sent the signal",
+		},
+		{
+			name:   "abort after an error of its own",
+			stderr: "terminate called after throwing an instance of 'std::runtime_error'\nerror: the tide table is torn\nAborted",
+			ended:  "exit status 134", kind: Said, what: `"the tide table is torn"`,
+		},
+		{
+			name: "an exit status that is none", stderr: "error: the tide table is torn", ended: "exit status 255",
+			kind: Said, what: `"the tide table is torn"`,
+		},
+	})
+}
+
+// TestLevels: the level of a log in any form, and of its errors the last one before the exit.
+func TestLevels(t *testing.T) {
+	for _, warning := range []string{
+		"2026/11/27 10:00:00 [WARN][cache] Method not found: initialize", "(warn) cache is missing", "W0312 cache is missing",
+		"<4>cache is missing", "*** WARNING *** cache not found", "level=warn msg=\"cache not found\"", "W/cache: not found",
+		"2026-11-27 10:00:00.1 | WARNING  | core.index:open:4 - cache not found", "[10:00:00 WRN] cache not found",
+		"[core/WARN] cache not found", "core: WARN: cache not found", "warn: Core.Index[0]\n      Cache not found",
+		`{"level":40,"msg":"cache not found"}`, "10:00:00.123 [main] WARN  c.a.Core - cache not found",
+	} {
+		for _, fault := range []string{
+			"2026/11/27 10:00:00 [ERROR][core] the reef index differs", "(err) the reef index differs",
+			"E0312 10:00:00.123456    42 index.go:10] the reef index differs", "<3>the reef index differs",
+			"*** ERROR *** the reef index differs", "level=error msg=\"the reef index differs\"", "E/core: the reef index differs",
+			"2026-11-27 10:00:00.1 | ERROR    | core.index:open:4 - the reef index differs",
+			"[10:00:00 ERR] the reef index differs", "[core/ERROR] the reef index differs", "lvl=eror msg=\"the reef index differs\"",
+			"core: ERROR: the reef index differs", "crit: Core.Index[0]\n      the reef index differs",
+			`{"level":50,"msg":"the reef index differs"}`, "Nov 27 10:00:00 host kelp[7]: ERROR: the reef index differs",
+		} {
+			lines := strings.Split(warning+"\n"+fault+"\n[INFO] bye", "\n")
+			if c := Of(Output{Stderr: lines}); c == nil || c.What != `"the reef index differs"` {
+				t.Errorf("%q: cause is %+v", lines, c)
+			}
+		}
+	}
+	testFallbacks(t, []fallback{
+		{
+			name: "an error that it goes on after", kind: Said, what: `"the licence of the reef ran out"`,
+			stderr: "[ERROR] plugin coral failed to load\n[INFO] 3 plugins loaded\n[ERROR] the licence of the reef ran out\n" +
+				"[INFO] shutting down",
+		},
+		{
+			name: "its reason", kind: Said, what: `"the reef is not mapped"`,
+			stderr: "[INFO] starting\n[ERROR] the reef is not mapped\n[FATAL] failed to start",
+		},
+		{
+			name: "a fatal one", kind: Said, what: `"the reef is not mapped"`,
+			stderr: "ERROR: plugin coral failed to load\nlooking around\nFATAL: the reef is not mapped",
+		},
+	})
+}
