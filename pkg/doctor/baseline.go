@@ -24,13 +24,17 @@ import (
 // Baseline is what is known and accepted: findings with the reasons why, and tool definitions as they were when someone
 // reviewed them. It is kept in a file, YAML or JSON, beside the config (docs/doctor.md).
 type Baseline struct {
-	Schema   int     `json:"schema" yaml:"schema"`
-	Findings []Known `json:"findings" yaml:"findings"`
-	// Tools are Fingerprints of definitions, by server and plain name.
-	Tools map[string]map[string]string `json:"tools,omitempty" yaml:"tools,omitempty"`
+	Schema   int           `json:"schema" yaml:"schema"`
+	Findings []Known       `json:"findings" yaml:"findings"`
+	Tools    evidence.Pins `json:"tools,omitempty" yaml:"tools,omitempty"`
 	// File is where the baseline was read from, as the user named it.
 	File string `json:"-" yaml:"-"`
+
+	repinned bool // the pins are those of the report: they accept what has drifted from earlier ones
 }
+
+// driftID is the check of pins.
+const driftID = "definition-drift"
 
 // Known is one accepted finding.
 type Known struct {
@@ -75,14 +79,20 @@ func (e *BaselineError) Unwrap() error { return e.Err }
 
 // Hint says how to get a valid baseline.
 func (e *BaselineError) Hint() string {
-	if errors.Is(e.Err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(e.Err, fs.ErrNotExist):
 		return "toolx doctor --write-baseline " + e.File + " makes one of what is found now"
+	case errors.Is(e.Err, errOutdated):
+		return "write a new file with toolx doctor --write-baseline, and copy the reasons into it"
 	}
 	return "each finding needs an id and a reason: {id: slow-start, server: zwave, reason: loads a model}"
 }
 
+// errOutdated is part of the error about a file of another schema.
+var errOutdated = errors.New("this toolx knows")
+
 // baselineSchema counts incompatible changes of the file.
-const baselineSchema = 1
+const baselineSchema = 2
 
 // ReadBaseline reads a file, YAML or JSON by its content. The error is a *BaselineError.
 func ReadBaseline(name string) (*Baseline, error) {
@@ -125,7 +135,7 @@ func (b *Baseline) decode(data []byte) error {
 // check refuses entries without an id or a reason.
 func (b *Baseline) check() error {
 	if b.Schema != baselineSchema {
-		return fmt.Errorf("schema is %d, and this toolx knows %d", b.Schema, baselineSchema)
+		return fmt.Errorf("schema is %d, and %w %d", b.Schema, errOutdated, baselineSchema)
 	}
 	for i, known := range b.Findings {
 		switch {
@@ -135,7 +145,7 @@ func (b *Baseline) check() error {
 			return fmt.Errorf("findings[%d] (%s) has no reason", i, known.ID)
 		}
 	}
-	return nil
+	return b.Tools.Check()
 }
 
 // fits reports whether an entry means a finding.
@@ -152,6 +162,10 @@ func (b *Baseline) Apply(report *Report) {
 	applied := &BaselineReport{File: b.File, Known: []KnownFinding{}, Stale: []Known{}}
 	left := []check.Finding{}
 	for _, finding := range report.Findings {
+		if b.repinned && finding.ID == driftID {
+			applied.Known = append(applied.Known, KnownFinding{finding, "pinned again"})
+			continue
+		}
 		at := slices.IndexFunc(b.Findings, func(known Known) bool { return known.fits(finding) })
 		if at < 0 || finding.Manner == check.Fact { // an entry for a fact is of a time when it was a note
 			left = append(left, finding)
@@ -246,7 +260,7 @@ func (b *Baseline) encode(asJSON bool) ([]byte, error) {
 		out.WriteByte('\n')
 		return out.Bytes(), err
 	}
-	data, err := yaml.MarshalWithOptions(b, yaml.IndentSequence(true))
+	data, err := yaml.MarshalWithOptions(b, yaml.IndentSequence(true), yaml.UseLiteralStyleIfMultiline(true))
 	const head = "# What toolx doctor has found and someone has accepted; see docs/doctor.md. Tools\n" +
 		"# are pinned: a definition that changes is a finding.\n"
 	return append([]byte(head), data...), err
@@ -257,12 +271,13 @@ func (b *Baseline) encode(asJSON bool) ([]byte, error) {
 func NewBaseline(
 	report *Report, fleet *evidence.Fleet, severity check.Severity, earlier *Baseline, reason string,
 ) *Baseline {
-	b := &Baseline{Schema: baselineSchema, Findings: []Known{}, Tools: make(map[string]map[string]string)}
+	b := &Baseline{Schema: baselineSchema, Findings: []Known{}, Tools: make(evidence.Pins), repinned: true}
 	if earlier == nil {
 		earlier = &Baseline{}
 	}
 	for _, finding := range report.Findings {
-		if !finding.Severity.AtLeast(severity) || finding.Manner == check.Fact || finding.Manner == check.LengthFact {
+		measured := finding.Manner == check.Fact || finding.Manner == check.LengthFact
+		if !finding.Severity.AtLeast(severity) || measured || finding.ID == driftID {
 			continue
 		}
 		if known := knownFrom(finding, earlier, reason); !slices.Contains(b.Findings, known) {
@@ -270,11 +285,11 @@ func NewBaseline(
 		}
 	}
 	for _, e := range fleet.Servers {
-		pins := make(map[string]string)
+		pins := make(map[string]json.RawMessage)
 		for _, tool := range listing.Read(e).Tools {
 			// Of two with one name the first counts, as in the comparison.
 			if _, pinned := pins[tool.Name]; !pinned && tool.Name != "" {
-				pins[tool.Name] = listing.Fingerprint(tool.Raw)
+				pins[tool.Name] = listing.Promises(tool.Raw)
 			}
 		}
 		if len(listing.Read(e).Tools) > 0 {

@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -126,13 +128,17 @@ func TestStaleBaselineFails(t *testing.T) {
 	}
 }
 
+// hostilePin is a definition with text that YAML and JSON write in different ways.
+const hostilePin = `{"name":"x: y","description":"# no\u0000 |-\n---\r\u2028 ` + "\u2028\u0085\ufeff\U0001f600" +
+	` {{ ' \" \\","a":1.0,"b":1e400,"c":12345678901234567890}`
+
 // What is written is read again, in both formats, and takes away what it was made of.
 func TestBaselineRoundTrip(t *testing.T) {
 	for _, name := range []string{"known.yaml", "known.json"} {
 		file := filepath.Join(t.TempDir(), name)
 		earlier := &Baseline{Findings: []Known{{ID: "tool-name-chars", Server: "a", Tool: "one", Reason: "historic"}}}
 		written := NewBaseline(judgedReport(), &evidence.Fleet{}, check.Warning, earlier, "not yet said")
-		written.Tools = map[string]map[string]string{"a": {"one": "sha256:…"}}
+		written.Tools = evidence.Pins{"a": {"one": json.RawMessage(hostilePin)}}
 		if err := written.Write(file); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +154,11 @@ func TestBaselineRoundTrip(t *testing.T) {
 			{ID: "tool-name-chars", Server: "a", Tool: "one", Reason: "historic"},
 			{ID: "tool-name-chars", Server: "a", Tool: "two", Reason: "not yet said"},
 		}
-		if !reflect.DeepEqual(read.Findings, want) || !reflect.DeepEqual(read.Tools, written.Tools) {
+		var pin bytes.Buffer
+		if err := json.Compact(&pin, read.Tools["a"]["one"]); err != nil || pin.String() != hostilePin {
+			t.Errorf("%s has the pin %s, %v", name, &pin, err)
+		}
+		if !reflect.DeepEqual(read.Findings, want) {
 			t.Errorf("%s came back as %+v", name, read)
 		}
 		report := judgedReport()
@@ -162,12 +172,14 @@ func TestBaselineRoundTrip(t *testing.T) {
 func TestBaselineMistakes(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", "it is empty"},
-		{"schema: 2\n", "schema is 2, and this toolx knows 1"},
-		{"schema: 1\nfindings: [{server: a, reason: x}]\n", "findings[0] has no id"},
-		{"schema: 1\nfindings: [{id: era}]\n", "findings[0] (era) has no reason"},
-		{"schema: 1\nfindings: [{id: era, resaon: x}]\n", "resaon"},
-		{`{"schema":1,"findings":[{"id":"era","resaon":"x"}]}`, "resaon"},
-		{"schema: 1\nfindings: {\n", ""},
+		{"schema: 1\n", "schema is 1, and this toolx knows 2"},
+		{"schema: 2\ntools: {a: {b: 'v1,name:00'}}\n", "tools.a.b is not the JSON of a tool definition"},
+		{`{"schema":2,"tools":{"a":{"b":"v1,name:00"}}}`, "tools.a.b is not the JSON of a tool definition"},
+		{"schema: 2\nfindings: [{server: a, reason: x}]\n", "findings[0] has no id"},
+		{"schema: 2\nfindings: [{id: era}]\n", "findings[0] (era) has no reason"},
+		{"schema: 2\nfindings: [{id: era, resaon: x}]\n", "resaon"},
+		{`{"schema":2,"findings":[{"id":"era","resaon":"x"}]}`, "resaon"},
+		{"schema: 2\nfindings: {\n", ""},
 	} {
 		file := filepath.Join(t.TempDir(), "b.yaml")
 		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
@@ -186,8 +198,8 @@ func TestBaselineMistakes(t *testing.T) {
 }
 
 func FuzzReadBaseline(f *testing.F) {
-	f.Add("schema: 1\nfindings: [{id: era, reason: x}]\ntools: {a: {b: c}}\n")
-	f.Add(`{"schema":1,"findings":[]}`)
+	f.Add("schema: 2\nfindings: [{id: era, reason: x}]\ntools: {a: {b: '{}'}}\n")
+	f.Add(`{"schema":2,"findings":[]}`)
 	f.Add("a: &a [*a]")
 	f.Fuzz(func(t *testing.T, text string) {
 		b := &Baseline{}

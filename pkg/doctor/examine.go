@@ -47,8 +47,8 @@ type Options struct {
 	Doing func(server, what string)
 	// HTTP says how servers with a url are reached.
 	HTTP servers.HTTPOptions
-	// Pinned are the Fingerprints of known tool definitions, by server and plain name; nil means that none are pinned.
-	Pinned map[string]map[string]string
+	// Pinned are the definitions that the baseline knows; nil means that none are pinned.
+	Pinned evidence.Pins
 
 	// idle and quiet replace the two waits where they are not zero.
 	idle, quiet time.Duration

@@ -311,7 +311,7 @@ func FuzzLint(f *testing.F) {
 		other.Server.Name = "other"
 		fleet := &evidence.Fleet{
 			Servers: []*evidence.Evidence{e, other},
-			Pinned:  map[string]map[string]string{"files": {"probe": listing.Fingerprint(definition)}},
+			Pinned:  evidence.Pins{"files": {"probe": listing.Promises(definition)}},
 		}
 		for _, result := range judgeMine(fleet).Checks {
 			if result.Outcome == check.Broke {

@@ -29,7 +29,7 @@ type Fleet struct {
 	ConfigErr error
 	Servers   []*Evidence
 	// Pinned is as in Options.
-	Pinned map[string]map[string]string
+	Pinned Pins
 }
 
 // Evidence is everything that is known of one server.

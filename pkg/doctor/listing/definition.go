@@ -122,3 +122,11 @@ func (d *Definition) Finding(pointer, format string, args ...any) check.Finding 
 func (d *Definition) One(pointer, format string, args ...any) []check.Finding {
 	return []check.Finding{d.Finding(pointer, format, args...)}
 }
+
+// InputNodes returns the subschemas of the input schema.
+func (d *Definition) InputNodes() []*jsonschema.Subschema {
+	if d.Input == nil {
+		return nil
+	}
+	return d.Input.All
+}

@@ -1,13 +1,15 @@
 package security
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
+	"toolx/pkg/jsonschema"
 )
 
 // askDefinitionDrift compares the servers that the baseline knows. A server that did not answer cannot be compared;
@@ -16,7 +18,7 @@ func askDefinitionDrift(fleet *evidence.Fleet) []check.Finding {
 	var found []check.Finding
 	for _, e := range fleet.Servers {
 		pinned := fleet.Pinned[e.Server.Name]
-		if _, listed := e.Tools(); pinned == nil || !listed {
+		if pinned == nil || !listed(e) {
 			continue
 		}
 		for _, finding := range driftOf(e, pinned) {
@@ -27,8 +29,18 @@ func askDefinitionDrift(fleet *evidence.Fleet) []check.Finding {
 	return found
 }
 
-func driftOf(e *evidence.Evidence, pinned map[string]string) []check.Finding {
-	var changed, others []check.Finding
+// listed reports whether it is known which tools a server has; one that declares none has none.
+func listed(e *evidence.Evidence) bool {
+	if _, answered := e.Tools(); answered {
+		return true
+	}
+	declared, known := e.Capability("tools")
+	return e.Handshaken() && known && declared == nil
+}
+
+// driftOf returns the differences from the pinned definitions, of each kind the first ones.
+func driftOf(e *evidence.Evidence, pinned map[string]json.RawMessage) []check.Finding {
+	var added, edited, broken, removed []check.Finding
 	seen := make(map[string]bool)
 	for _, d := range listing.Read(e).Tools {
 		if d.Name == "" || seen[d.Name] {
@@ -36,33 +48,52 @@ func driftOf(e *evidence.Evidence, pinned map[string]string) []check.Finding {
 		}
 		seen[d.Name] = true
 		before, known := pinned[d.Name]
-		now := listing.Fingerprint(d.Raw)
-		switch {
-		case !known:
-			f := d.Finding("", "the tool is not pinned")
-			f.Severity, f.Title = check.Info, "a tool is new since definitions were pinned"
-			others = append(others, f)
-		case !strings.HasPrefix(before, listing.FingerprintVersion+","):
-			changed = append(changed,
-				d.Finding("", "the pinned fingerprint has another version: %s", evidence.Label(before)))
-		case before != now:
-			// A part is "member:hash"; one that only one of the two has is a changed member.
-			was, is := strings.Split(before, ","), strings.Split(now, ",")
-			members := slices.DeleteFunc(listing.Fingerprinted(), func(name string) bool {
-				ofMember := func(part string) bool { return strings.HasPrefix(part, name+":") }
-				i, j := slices.IndexFunc(was, ofMember), slices.IndexFunc(is, ofMember)
-				return i < 0 && j < 0 || i >= 0 && j >= 0 && was[i] == is[j]
-			})
-			changed = append(changed, d.Finding("/"+members[0], "changed: %s", strings.Join(members, ", ")))
+		if !known {
+			added = append(added, drift(d.Finding("", "the tool is new"), jsonschema.Added))
+			continue
+		}
+		for _, change := range listing.Changes(before, d.Raw) {
+			f := drift(d.Finding(change.Pointer, "%s", change.Text), change.Effect)
+			switch change.Effect {
+			case jsonschema.Added:
+				added = append(added, f)
+			case jsonschema.Edited:
+				edited = append(edited, f)
+			default:
+				broken = append(broken, f)
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(pinned)) {
-		if !seen[name] {
+		if !seen[name] && complete(e) {
 			where := &evidence.Where{Run: "clean", Method: "tools/list", Tool: name}
-			f := check.At(where, "%q is pinned and not listed", evidence.Label(name))
-			f.Severity, f.Title = check.Info, "a pinned tool is gone"
-			others = append(others, f)
+			f := check.At(where, "no longer listed")
+			f.Severity, f.Title = check.Error, "a pinned tool was removed"
+			removed = append(removed, f)
 		}
 	}
-	return append(check.Capped(changed), check.Capped(others)...)
+	return slices.Concat(check.Capped(removed), check.Capped(broken), check.Capped(edited), check.Capped(added))
+}
+
+// drift completes the finding about a change.
+func drift(f check.Finding, effect jsonschema.Effect) check.Finding {
+	f.Severity = []check.Severity{
+		jsonschema.Added: check.Info, jsonschema.Edited: check.Warning, jsonschema.Breaking: check.Error,
+	}[effect]
+	f.Title = []string{
+		jsonschema.Added:    "something is new since definitions were pinned",
+		jsonschema.Edited:   "a pinned tool changed",
+		jsonschema.Breaking: "a pinned tool changed so that its callers break",
+	}[effect]
+	return f
+}
+
+// complete reports whether all tools of the listing were read: only then is a missing one gone.
+func complete(e *evidence.Evidence) bool {
+	pages := e.Listing()
+	if len(pages) == 0 {
+		return true // the server declares no tools
+	}
+	last := pages[len(pages)-1]
+	return listing.Read(e).Unread == 0 && cmp.Or(string(evidence.MemberAt(last.Result, "nextCursor")), "null") == "null"
 }

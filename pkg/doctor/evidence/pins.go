@@ -1,0 +1,54 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Pins are tool definitions as they were when someone reviewed them, by server and plain name.
+type Pins map[string]map[string]json.RawMessage
+
+// MarshalYAML writes each definition as indented JSON text: no digit is lost, and a line of a diff is a change.
+func (p Pins) MarshalYAML() (any, error) {
+	text := make(map[string]map[string]string, len(p))
+	for server, tools := range p {
+		text[server] = make(map[string]string, len(tools))
+		for name, definition := range tools {
+			var indented bytes.Buffer
+			if err := json.Indent(&indented, definition, "", "  "); err != nil {
+				return nil, err
+			}
+			text[server][name] = indented.String()
+		}
+	}
+	return text, nil
+}
+
+// UnmarshalYAML reads what MarshalYAML writes.
+func (p *Pins) UnmarshalYAML(decode func(any) error) error {
+	var text map[string]map[string]string
+	if err := decode(&text); err != nil {
+		return err
+	}
+	*p = make(Pins, len(text))
+	for server, tools := range text {
+		(*p)[server] = make(map[string]json.RawMessage, len(tools))
+		for name, definition := range tools {
+			(*p)[server][name] = json.RawMessage(definition)
+		}
+	}
+	return nil
+}
+
+// Check refuses a pin that is not a definition.
+func (p Pins) Check() error {
+	for server, tools := range p {
+		for name, definition := range tools {
+			if !IsObject(definition) || !json.Valid(definition) {
+				return fmt.Errorf("tools.%s.%s is not the JSON of a tool definition", server, name)
+			}
+		}
+	}
+	return nil
+}
