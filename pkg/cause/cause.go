@@ -380,6 +380,9 @@ func (s *saying) byOtherLines(lineRules []rule, o Output) *Cause {
 // lacksVariables returns the cause of a sentence about variables without a value, which it names itself or other lines
 // do; nil if it is about none. following is the sentence with the lines that follow it.
 func (s *saying) lacksVariables(head int, line, following string, environ []string) *Cause {
+	if c := s.triedCause(environ); c != nil {
+		return c
+	}
 	if keyMissing().MatchString(line) && !oauthFile().MatchString(line) { // another line may name it
 		if c := s.variables(following, environ); c != nil {
 			return c

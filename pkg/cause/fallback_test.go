@@ -152,3 +152,48 @@ func TestLevels(t *testing.T) {
 		},
 	})
 }
+
+// TestListsOfVariables keeps the logic of a list, and of ways that were tried one after the other.
+func TestListsOfVariables(t *testing.T) {
+	testFallbacks(t, []fallback{
+		{
+			name: "bullets", kind: Variable,
+			stderr: "Missing required environment variables\nMissing variables:\n  - KELP_HOST\n" +
+				"  - KELP_PAT or (KELP_USER + KELP_PASS)",
+			what: "KELP_HOST, and KELP_PAT or (KELP_USER and KELP_PASS) must be set",
+			fix:  "add KELP_HOST, KELP_PAT or (KELP_USER and KELP_PASS) to env",
+		},
+		{
+			name: "three bullets", kind: Variable,
+			stderr: "Error: these environment variables are required:\n* TIDE_URL: where it is\n* TIDE_KEY or TIDE_CERT\n" +
+				"* TIDE_ORG and TIDE_TEAM",
+			what: "TIDE_URL, and TIDE_KEY or TIDE_CERT, and TIDE_ORG and TIDE_TEAM must be set", fix: "add TIDE_URL",
+		},
+		{
+			name: "one of the numbers", kind: Variable,
+			stderr: "Error: no credentials. Set one of the following:\n1. TIDE_TOKEN\n2. TIDE_USER and TIDE_PASSWORD",
+			what:   "TIDE_TOKEN or TIDE_USER with TIDE_PASSWORD must be set", fix: "add TIDE_TOKEN or",
+		},
+		{
+			name: "an item that begins with or", kind: Variable,
+			stderr: "Missing environment variables:\n- TIDE_HOST\n- TIDE_TOKEN\n- or TIDE_CERT",
+			what:   "TIDE_HOST, and TIDE_TOKEN or TIDE_CERT must be set", fix: "add TIDE_HOST",
+		},
+		{
+			name: "tried one after the other", kind: Variable,
+			stderr: "TIDE_TOKEN is not set, trying TIDE_CERT\nTIDE_CERT is not set\nError: no way to sign in",
+			what:   "TIDE_TOKEN or TIDE_CERT must be set", fix: "add TIDE_TOKEN or TIDE_CERT to env",
+		},
+		{
+			name: "tried in a log", kind: Variable,
+			stderr: "[INFO] trying REEF_API_KEY: not set\n[INFO] trying REEF_USER and REEF_PASS: not set\n" +
+				"[ERROR] authentication required",
+			what: "REEF_API_KEY or REEF_USER with REEF_PASS must be set", fix: "add REEF_API_KEY or",
+		},
+	})
+	bullets := strings.Split("Missing variables:\n- KELP_HOST\n- KELP_PAT or (KELP_USER + KELP_PASS)", "\n")
+	c := Of(Output{Stderr: bullets, Environ: []string{"KELP_USER=me", "KELP_PASS=x"}})
+	if c == nil || c.What != "KELP_HOST is not set" {
+		t.Errorf("with one alternative: %+v", c)
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // variables returns the cause of a text that says which environment variables are missing; nil if it does not.
 func (s *saying) variables(text string, environ []string) *Cause {
-	return s.unsetCause(missing(text, environ, false), text)
+	return cmp.Or(s.listedCause(text, environ), s.unsetCause(missing(text, environ, false), text))
 }
 
 // named returns the cause of a sentence that names a variable which has no value, in whatever words and language: what
@@ -161,14 +161,23 @@ func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 			}
 		}
 	}
-	c := &Cause{Kind: Variable, Variables: groups}
 	all := sentences[0]
 	switch {
 	case len(groups) > 2:
-		c.What, all = "one of "+strings.Join(sentences, ", ")+" must be set", "one of "+strings.Join(sentences, ", ")
+		all = "one of " + strings.Join(sentences, ", ")
 	case len(groups) == 2:
 		all = strings.Join(sentences, " or ")
-		c.What = all + " must be set"
+	}
+	return s.unsetAs(groups, all, all, text)
+}
+
+// unsetAs returns the cause of groups of missing variables of which text says that they are needed: all words them for
+// a fix, and sentence for a sentence.
+func (s *saying) unsetAs(groups [][]string, all, sentence, text string) *Cause {
+	c := &Cause{Kind: Variable, Variables: groups}
+	switch {
+	case len(groups) > 1:
+		c.What = sentence + " must be set"
 	case len(groups[0]) > 1:
 		c.What = all + " are not set"
 	default:

@@ -1,0 +1,164 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+)
+
+var (
+	// requirement matches an item of a list that begins with names of variables; its groups are what joins it to the item
+	// before, and the names with the words between them: "- A_PAT or (A_USER + A_PASS): how to sign in".
+	requirement = expression(`^\s*(?:[-*•·▪–]|\d{1,2}[.)])\s+(or:? |OR:? )?(?:(?:[Ee]ither|[Bb]oth)\s+)?([(\x60'"]*` +
+		`[A-Z][A-Z0-9_]{2,}\b(?:[\s+&/|,()\x60'"]|\b(?:and|or|both|either|with|plus|AND|OR)\b|\b[A-Z][A-Z0-9_]{2,}\b)*)(.*)$`)
+	// oneOfAll matches a heading of a list of which one item is enough.
+	oneOfAll = expression(`(?i)\b(?:one|any) of\b|\beither\b|\bat least one\b|\balternatives?\b|\bone way\b`)
+	// orEnds matches the end of an item that the next one is an alternative to.
+	orEnds = expression(`(?i)\bor\W*$`)
+)
+
+// listed returns what a list of variables requires, each item as groups of which one is needed; all reports whether
+// every item is needed. It is nil for a text without such a list, and for one whose items all have one name.
+func listed(text string, environ []string) (items [][][]string, all bool) {
+	heading, joined, several := "", false, false
+	all = true
+	for line := range strings.Lines(text) {
+		found := requirement().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if found == nil || !isVariableName(capital(found[2])) || strings.Contains(strings.ToLower(found[3]), "optional") {
+			if len(items) == 0 {
+				heading += line
+			}
+			continue
+		}
+		groups := missing("missing: "+found[2], environ, false)
+		alternative := joined || found[1] != ""
+		joined = orEnds().MatchString(found[2]) || orEnds().MatchString(found[3])
+		several = several || len(groups) > 1 || len(groups) == 1 && len(groups[0]) > 1 || alternative
+		switch last := len(items) - 1; {
+		case alternative && last >= 0 && (len(groups) == 0 || len(items[last]) == 0):
+			items[last] = nil // one of them has a value
+		case alternative && last >= 0:
+			items[last] = append(items[last], groups...)
+		default:
+			items = append(items, groups)
+		}
+	}
+	if all = !oneOfAll().MatchString(heading); !several && all || len(items) < 2 {
+		return nil, true
+	}
+	return items, all
+}
+
+// capital returns the first word in capitals of a text.
+func capital(text string) string {
+	for _, name := range capitals(text) {
+		return name
+	}
+	return ""
+}
+
+// listedCause returns the cause of a text with a list of the variables that are needed; nil if it has none, or if they
+// have values.
+func (s *saying) listedCause(text string, environ []string) *Cause {
+	items, all := listed(s.printed(text), environ)
+	if items == nil {
+		return nil
+	}
+	var open [][][]string
+	for _, groups := range items {
+		switch {
+		case len(groups) > 0:
+			open = append(open, groups)
+		case !all: // one of the alternatives has its values
+			return nil
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	if !all {
+		return s.unsetCause(slices.Concat(open...), text)
+	}
+	const most = 12 // combinations
+	product, phrases := [][]string{nil}, []string(nil)
+	for _, groups := range open {
+		var next [][]string
+		for _, before := range product {
+			for _, group := range groups {
+				next = append(next, append(slices.Clone(before), group...))
+			}
+		}
+		product = next[:min(len(next), most)]
+		phrases = append(phrases, anyOf(groups))
+	}
+	return s.unsetAs(product, strings.Join(phrases, ", "), strings.Join(phrases, ", and "), text)
+}
+
+// printed returns a text with its lines as they were printed, with the marks of a list.
+func (s *saying) printed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, text := range lines {
+		if at := slices.IndexFunc(s.lines, func(l line) bool { return l.text == text }); at >= 0 {
+			lines[i] = s.lines[at].raw
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// anyOf words groups of names of which one is needed: "A_PAT or (A_USER and A_PASS)".
+func anyOf(groups [][]string) string {
+	parts := make([]string, len(groups))
+	for i, group := range groups {
+		parts[i] = strings.Join(group, " and ")
+		if len(group) > 1 && len(groups) > 1 {
+			parts[i] = "(" + parts[i] + ")"
+		}
+	}
+	return strings.Join(parts, " or ")
+}
+
+var (
+	// triesNext matches a line with which a program turns to the next of several ways.
+	triesNext = expression(`(?i)\b(?:try|trying|tried|tries|falling back|fall back|fell back|attempting)\b`)
+	// notThere matches what a program says of a way that it could not go.
+	notThere = expression(`(?i)\b(?:not (?:set|found|present|defined|available|there|given|provided)|unset|missing|empty|` +
+		`absent|undefined|none|nothing|no\b|n't\b)`)
+)
+
+// triedCause returns the cause of a program that looked for variables one after the other, and had values for none; nil
+// if it did not.
+func (s *saying) triedCause(environ []string) *Cause {
+	var groups [][]string
+	tries := false // a line of this run names what it turns to
+	for _, l := range s.lines {
+		next := triesNext().FindStringIndex(l.text)
+		parts := []string{l.text}
+		if next != nil { // "A is not set, trying B"
+			parts = []string{l.text[:next[0]], l.text[next[1]:]}
+		}
+		named := false
+		for _, part := range parts {
+			var names []string
+			for _, name := range capitals(part) {
+				if isVariableName(name) && !hasValue(environ, name) {
+					names = append(names, name)
+				}
+			}
+			named = named || len(names) > 0
+			known := func(group []string) bool { return slices.Equal(group, names) }
+			if len(names) > 0 && (next != nil || notThere().MatchString(l.text)) && !slices.ContainsFunc(groups, known) {
+				groups = append(groups, names)
+			}
+		}
+		switch tries = tries || named && next != nil; {
+		case named || next != nil || l.text == "":
+		case tries && len(groups) > 1:
+			return s.unsetCause(groups, "")
+		default:
+			groups, tries = nil, false
+		}
+	}
+	if !tries || len(groups) < 2 {
+		return nil
+	}
+	return s.unsetCause(groups, "")
+}
