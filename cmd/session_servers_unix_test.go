@@ -56,12 +56,12 @@ func TestEveryCommandWithBadServers(t *testing.T) {
 		"says that it is HTTP":    {args: "http-mode", flags: once, code: 4, says: "HTTP"},
 		"slow, 0.1 s":             {args: "--wait 100ms slow-start features"},
 		"slow, 4 s":               {args: "--wait 4s slow-start features"},
-		"slow, 12 s":              {args: "--wait 12s slow-start features", some: "list SERVER__*, call SERVER__echo, session start"},
+		"slow, 12 s":              {args: "--wait 12s slow-start features", some: "call SERVER__echo, session start"},
 		"pollutes":                {args: "banner log-between features"},
 		"pollutes within frames":  {args: "log-inside features"},
 		"crashes at its start":    {args: "exit1-stderr", flags: once, code: 4, says: "MQTT_URL"},
 		"crashes by a signal":     {args: "sigsegv-early", flags: once, code: 4, says: "segmentation fault"},
-		"crashes in a call":       {args: "exit-mid-call features", calls: 6, says: "cannot go on", some: "call SERVER__echo"},
+		"crashes in a call":       {args: "exit-mid-call features", calls: 6, says: "go on", some: "call SERVER__echo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

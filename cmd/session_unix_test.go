@@ -609,6 +609,63 @@ func TestSessionDiskFull(t *testing.T) {
 	}
 }
 
+// TestSessionStartCancelled ends a command while the server with keepAlive that it needs starts, which takes until a file
+// is there. The next command gets a server, whether the holder still ends the one that was given up, or not.
+func TestSessionStartCancelled(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		signal  syscall.Signal
+		command []string
+		others  int // commands that go on waiting for the same start
+		times   int // how often that happens in a row
+	}{
+		"killed":                     {signal: syscall.SIGKILL, command: []string{"call", "s__echo", "message=hi"}, times: 1},
+		"interrupted":                {signal: syscall.SIGINT, command: []string{"call", "s__echo", "message=hi"}, times: 1},
+		"killed three times":         {signal: syscall.SIGKILL, command: []string{"raw", "s", "ping"}, times: 3},
+		"killed beside another":      {signal: syscall.SIGKILL, command: []string{"raw", "s", "ping"}, times: 1, others: 1},
+		"interrupted beside another": {signal: syscall.SIGINT, command: []string{"raw", "s", "ping"}, times: 1, others: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gate := filepath.Join(t.TempDir(), "gate")
+			w := newSessionWorld(t, map[string]string{"s": "--gate " + gate + " slow-start#keepAlive=1m"})
+			var ends []func() (stdout, stderr string, code int)
+			for range test.times {
+				cmd, end := w.background(test.command...)
+				starting := func() bool {
+					all := w.sessions()
+					return len(all) == 1 && all[0].State == "starting" && all[0].Clients > 0
+				}
+				if !within(starting) {
+					t.Fatalf("nothing starts: %+v", w.sessions())
+				}
+				for len(ends) < test.others {
+					_, other := w.background("call", "s__echo", "message=other")
+					ends = append(ends, other)
+				}
+				if !within(func() bool { return w.session("s").Clients == 1+test.others }) {
+					t.Fatalf("the others do not wait: %+v", w.sessions())
+				}
+				_ = cmd.Process.Signal(test.signal)
+				end()
+			}
+			_, next := w.background("call", "s__echo", "message=hi")
+			if err := os.WriteFile(gate, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for i, end := range append(ends, next) {
+				if stdout, stderr, code := end(); code != 0 {
+					t.Errorf("command %d: exit code %d, %s%s", i, code, stdout, stderr)
+				}
+			}
+			w.want(0, "hi", "call", "s__echo", "message=hi")
+			if all := w.sessions(); len(all) != 1 || all[0].State != "ready" {
+				t.Errorf("the sessions are %+v", all)
+			}
+		})
+	}
+}
+
 // TestSessionClientKilled kills a client in mid-call: its call is cancelled, and the server serves the others.
 func TestSessionClientKilled(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ type holder struct {
 type heldOpening struct {
 	done    chan struct{} // closed when err is set
 	err     error
-	waiting int
+	waiting int // none: it is given up
 	cancel  context.CancelFunc
 }
 
@@ -135,11 +135,11 @@ func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOp
 	for {
 		conn, err := listener.Accept()
 		switch {
-		case ctx.Err() != nil:
+		case err != nil && ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return err
-		case checkPeer(conn) != nil:
+		case ctx.Err() != nil, checkPeer(conn) != nil:
 			_ = conn.Close()
 		default:
 			h.accept(ctx, conn)
@@ -237,7 +237,7 @@ func (h *holder) left(c *client) {
 		}
 	}
 	session := h.session
-	over := len(h.clients) == 0 && session == nil && h.opening == nil && h.tried
+	h.endUnusedLocked()
 	if c.uses {
 		h.users--
 		h.resetIdleLocked()
@@ -250,7 +250,12 @@ func (h *holder) left(c *client) {
 		session.link.rpc().respond(message{id: json.RawMessage(id)}, nil,
 			&requestError{mcp.INTERNAL_ERROR, "the client that was asked has gone"})
 	}
-	if over { // nothing was ever held
+}
+
+// endUnusedLocked ends a holder that has no server, once nobody is left who could want one; h.mu is held.
+func (h *holder) endUnusedLocked() {
+	if len(h.clients) == 0 && h.session == nil && h.opening == nil && h.tried {
+		h.leaving = true
 		h.stop()
 	}
 }
@@ -333,9 +338,20 @@ func (h *holder) close() {
 }
 
 // open returns the session with the server, and starts the server if it does not run. reused reports that it ran
-// before. A start goes on as long as any client waits for it.
+// before. A start goes on as long as any client waits for it; one that all have left is given up, and whoever comes
+// until it has ended waits for that and starts the server again.
 func (h *holder) open(ctx context.Context) (session *Session, reused bool, err error) {
 	h.mu.Lock()
+	for h.opening != nil && h.opening.waiting == 0 {
+		abandoned := h.opening.done
+		h.mu.Unlock()
+		select {
+		case <-abandoned:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+		h.mu.Lock()
+	}
 	if session = h.session; session != nil && !closed(session.Done()) {
 		h.mu.Unlock()
 		return session, true, nil
@@ -378,6 +394,7 @@ func (h *holder) run(ctx context.Context, opening *heldOpening, before *Session)
 	defer h.mu.Unlock()
 	h.opening, opening.err = nil, err
 	h.session = session
+	h.endUnusedLocked()
 	if err == nil {
 		h.openedAt = time.Now()
 		session.link.announce()
