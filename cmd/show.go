@@ -131,9 +131,7 @@ func (b *toolbox) showTool(ctx context.Context, tool *exec.Tool, o showOptions) 
 	if err != nil {
 		b.log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
 	}
-	if tool.Broken != nil {
-		b.tell(tool.Broken)
-	}
+	_, _ = b.working([]*exec.Tool{tool})
 	if o.json {
 		return render.ToolJSON(b.Console.Out, tool, b.outScreen())
 	}

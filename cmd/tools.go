@@ -96,9 +96,13 @@ func (b *toolbox) openTools(ctx context.Context, filter toolFilter, verb string)
 }
 
 // working returns the tools that can be called, and says why the others cannot: no client and no model is offered a
-// tool whose entry is wrong. The error is that of the first such tool.
+// tool whose entry is wrong. The error is that of the first such tool. A tool without a handler is offered, with a
+// warning.
 func (o *output) working(all []*exec.Tool) (tools []*exec.Tool, broken error) {
 	for _, tool := range all {
+		if tool.Warn != nil {
+			tool.Warn()
+		}
 		if tool.Broken == nil {
 			tools = append(tools, tool)
 			continue

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"toolx/pkg/config"
@@ -84,10 +85,10 @@ func Tools(services Services) []*exec.Tool {
 // FromConfig makes the tool that an entry of the config describes (IMPL-1 to IMPL-4). What the entry leaves out, such
 // as the description or the parameters, is taken from its handler.
 //
-// A handler that does not exist is not an error here: the tool is listed, the log has a warning, and calling the tool
-// fails with "Builtin handler '<name>' not found" or "Internal handler '<name>' not found" and the nearest names as a
-// hint. So is an entry that is wrong (config.Tool.Err): it is listed, takes any arguments, and every call fails and
-// says why.
+// A handler that does not exist is not an error here: the tool is listed, the log has a warning when it is listed or
+// called (exec.Tool.Warn), and calling the tool fails with "Builtin handler '<name>' not found" or "Internal handler
+// '<name>' not found" and the nearest names as a hint. So is an entry that is wrong (config.Tool.Err): it is listed,
+// takes any arguments, and every call fails and says why.
 func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 	tool, err := services.complete().fromConfig(entry)
 	if err != nil {
@@ -120,12 +121,13 @@ func (s Services) fromConfig(entry *config.Tool) (*exec.Tool, error) {
 	var (
 		implementation exec.Implementation
 		model          *exec.Tool
+		warn           func()
 	)
 	switch kind {
 	case exec.TypeMock:
 		implementation = &mock{entry: entry, services: s}
 	case exec.TypeBuiltin, exec.TypeInternal:
-		implementation, model = s.implementation(entry, kind)
+		implementation, model, warn = s.implementation(entry, kind)
 	default:
 		return nil, &fault.UsageError{
 			Message: fmt.Sprintf("tool %s: implementation type %q is unknown", entry.Name, entry.Implementation.Type),
@@ -142,20 +144,26 @@ func (s Services) fromConfig(entry *config.Tool) (*exec.Tool, error) {
 	}
 	// NORM-4: the names are the config's own; there is nothing to normalize.
 	tool.Type, tool.KeepNames, tool.Timeout, tool.Implementation = kind, true, entry.Timeout, implementation
-	tool.Aliases = entry.Aliases
+	tool.Aliases, tool.Warn = entry.Aliases, warn
 	return tool, nil
 }
 
 // implementation returns the handler that an entry names, by default by its own name, with the tool that it is without
-// config; if there is none, it is one that says so, and model is nil.
-func (s Services) implementation(entry *config.Tool, kind exec.Type) (run exec.Implementation, model *exec.Tool) {
+// config; if there is none, it is one that says so, model is nil, and warn logs it once.
+func (s Services) implementation(
+	entry *config.Tool, kind exec.Type,
+) (run exec.Implementation, model *exec.Tool, warn func()) {
 	name := cmp.Or(entry.Implementation.Handler, entry.Name)
 	if model = s.handlerTool(kind, name); model != nil {
-		return model.Implementation, model
+		return model.Implementation, model, nil
 	}
 	missing := s.missingHandler(kind, name)
-	s.Notice(slog.LevelWarn, fmt.Sprintf("tool %s: %v", entry.Name, missing))
-	return answer(func(context.Context, exec.Request) (any, error) { return nil, missing }), nil
+	warn = sync.OnceFunc(func() { s.Notice(slog.LevelWarn, fmt.Sprintf("tool %s: %v", entry.Name, missing)) })
+	fails := func(context.Context, exec.Request) (any, error) {
+		warn()
+		return nil, missing
+	}
+	return answer(fails), nil, warn
 }
 
 // define writes the MCP tool object of a config entry, with what model (which may be nil) says where the entry says

@@ -174,8 +174,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// IMPL-2 and IMPL-4: an unknown handler leaves the tool in the list, and calling it fails with a fixed text and the
-// nearest names.
+// IMPL-2 and IMPL-4: an unknown handler leaves the tool in the list, with a warning, and calling it fails with a fixed
+// text and the nearest names.
 func TestUnknownHandler(t *testing.T) {
 	tests := []struct {
 		kind, handler, message, hint string
@@ -199,10 +199,15 @@ func TestUnknownHandler(t *testing.T) {
 				Name:           "mine",
 				Implementation: config.Implementation{Type: test.kind, Handler: test.handler},
 			}, services)
-			if want := "WARN tool mine: " + test.message; !slices.Equal(notices, []string{want}) {
-				t.Errorf("notices %q, want %q", notices, want)
+			if len(notices) > 0 {
+				t.Errorf("notices %q before anybody asks for the tool", notices)
 			}
+			tool.Warn() // as when it is listed
+			call(t, services, "mine", `{}`, tool)
 			result := call(t, services, "mine", `{}`, tool)
+			if want := "WARN tool mine: " + test.message; !slices.Equal(notices, []string{want}) {
+				t.Errorf("notices %q, want %q once", notices, want)
+			}
 			if result.Success || result.Err.Error() != test.message {
 				t.Errorf("got %v, want %q", result.Err, test.message)
 			}

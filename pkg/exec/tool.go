@@ -75,6 +75,9 @@ type Tool struct {
 	// Guards decide on the tool's use, and on questions before each call.
 	Guards guard.Guards
 
+	// Warn logs, once, what is wrong with the config's entry of a tool that is offered all the same; nil where nothing
+	// is.
+	Warn func()
 	// Broken is why no call can succeed: the config's entry is wrong. It is nil for every other tool.
 	Broken error
 
