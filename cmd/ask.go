@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/guard"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 )
 
 // askOptions say what a model is asked, which one, and with which tools.
@@ -120,6 +121,7 @@ type asking struct {
 	options askOptions
 	talk    *ai.Conversation
 	filter  toolFilter // of --tools
+	opened  []servers.Opened
 }
 
 // runAsk sets up the model and its tools, and asks.
@@ -151,8 +153,9 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	a := &asking{box, o, talk, filter}
+	a := &asking{toolbox: box, options: o, talk: talk, filter: filter}
 	talk.Executor, talk.Tools, talk.Confirm, talk.Ready = box.executor, a.tools, a.confirm, a.ready
+	talk.Unreached = a.unreached
 	if err := a.open(ctx); err != nil {
 		var reported *reportedError // which stderr alone has told
 		if o.json && errors.As(err, &reported) {
@@ -253,6 +256,7 @@ func (a *asking) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.opened = opened
 	a.tellRest(opened)
 	if a.chosen {
 		return listFailure(opened, false)
@@ -263,6 +267,17 @@ func (a *asking) open(ctx context.Context) error {
 // tools returns the tools that the model gets.
 func (a *asking) tools() []*exec.Tool {
 	return slices.DeleteFunc(a.registry.Offered(), func(tool *exec.Tool) bool { return !a.filter.selectsTool(tool) })
+}
+
+// unreached returns the failure of the server that a model's name for a tool begins with.
+func (a *asking) unreached(name string) error {
+	server := exec.ServerOf(name, a.pool.Names())
+	for _, one := range a.opened {
+		if one.Server == server {
+			return one.Err
+		}
+	}
+	return nil
 }
 
 // ready starts the server of a tool again where it has ended, and returns the tool as that server has it now.

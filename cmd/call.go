@@ -148,7 +148,12 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	defer stop()
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
 	defer done()
-	prepared, err := box.prepareCall(bounded, o)
+	var prepared exec.Call
+	tool, err := box.findCalled(bounded, o)
+	if err == nil {
+		began = time.Now() // EXEC-12: what the server's start took is no part of reading the arguments
+		prepared, err = box.prepareCall(bounded, o, tool)
+	}
 	if err != nil {
 		rejected := box.executor.Reject(o.tool, o.given(), began, err)
 		rejected.Err = app.elsewhere(rejected.Err, app.args)
@@ -178,19 +183,25 @@ func (o callOptions) given() json.RawMessage {
 	return given
 }
 
-// prepareCall opens what the tool needs and reads the arguments by its schema. What is wrong without any schema is told
+// input returns the arguments of a call as they were typed.
+func (b *toolbox) input(o callOptions) exec.Input {
+	return exec.Input{Args: o.args, Object: o.object, Stdin: b.Console.In}
+}
+
+// findCalled opens what the tool needs, and finds it. What is wrong with the arguments without any schema is told
 // before a server starts.
-func (b *toolbox) prepareCall(ctx context.Context, o callOptions) (exec.Call, error) {
-	input := exec.Input{Args: o.args, Object: o.object, Stdin: b.Console.In}
-	if err := exec.CheckInput(input); err != nil {
-		return exec.Call{}, b.explainInput(err, o)
+func (b *toolbox) findCalled(ctx context.Context, o callOptions) (*exec.Tool, error) {
+	if err := exec.CheckInput(b.input(o)); err != nil {
+		return nil, b.explainInput(err, o)
 	}
 	tool, err := b.pool.Find(ctx, o.tool)
-	if err = cmp.Or(gaveUp(ctx, o.tool, ""), err); err != nil {
-		return exec.Call{}, err
-	}
+	return tool, cmp.Or(gaveUp(ctx, o.tool, ""), err)
+}
+
+// prepareCall reads the arguments by the schema of the tool.
+func (b *toolbox) prepareCall(ctx context.Context, o callOptions, tool *exec.Tool) (exec.Call, error) {
 	resume := exec.Pause(ctx) // standard input may take its time
-	arguments, err := exec.ParseArgs(tool, input)
+	arguments, err := exec.ParseArgs(tool, b.input(o))
 	resume()
 	if err != nil {
 		err = b.executor.Complete(ctx, err)

@@ -169,6 +169,7 @@ func (b *toolbox) request(ctx context.Context, r request, began time.Time) *exec
 	session, plain, err := b.sessionFor(ctx, r)
 	to := target{toolbox: b, session: session, plain: plain}
 	if err == nil && r.prepare != nil {
+		began = time.Now() // EXEC-12: without the server's start
 		to.arguments, err = r.prepare(ctx, to)
 	}
 	if err != nil {

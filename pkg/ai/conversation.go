@@ -51,6 +51,9 @@ type Conversation struct {
 	// Ready is asked before a tool runs, and gives the tool as it is then: its server may have ended, and has to be
 	// started anew. nil means that tools are ready. An error is told to the model.
 	Ready func(ctx context.Context, tool *exec.Tool) (*exec.Tool, error)
+	// Unreached returns why the server that a name is qualified by has no tools to offer, nil where it has or where
+	// there is no such server. nil means that all servers were reached.
+	Unreached func(name string) error
 	// On gets the events; may be nil. It must not ask this conversation.
 	On func(Event)
 	// Sleep waits between attempts; nil is a plain wait that ctx ends.

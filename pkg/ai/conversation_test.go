@@ -462,6 +462,53 @@ func TestHintsForModels(t *testing.T) {
 	}
 }
 
+// TestUnknownToolOfModel wants the similar names for a model that has too many tools to list, and for a name whose
+// server is down the failure of that, as for a person (EXEC-6).
+func TestUnknownToolOfModel(t *testing.T) {
+	down := &exec.UnavailableError{Service: "lights", Err: errors.New("connection refused")}
+	for _, test := range []struct {
+		name   string
+		result string
+		kind   fault.Kind
+	}{
+		{"lamp_3_on", "Error: Tool 'lamp_3_on' not found; did you mean: lamp_3, lamp_30, lamp_31\"", fault.KindNotFound},
+		{"lmap_25", "Error: Tool 'lmap_25' not found; did you mean: lamp_25\"", fault.KindNotFound},
+		{"weather", "Error: Tool 'weather' not found\"", fault.KindNotFound},
+		{"lights__on", "Error: service unavailable: lights: connection refused", fault.KindConnect},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig(t, ai.Ollama, ollamaCalls(test.name), ollamaSays)
+			many := slices.Clone(r.Tools())
+			for i := range 40 {
+				definition := fmt.Sprintf(`{"name":"lamp_%d","inputSchema":{"type":"object"}}`, i)
+				tool, err := exec.NewTool(json.RawMessage(definition))
+				if err != nil {
+					t.Fatal(err)
+				}
+				many = append(many, tool)
+			}
+			r.Tools = func() []*exec.Tool { return many }
+			r.Unreached = func(name string) error {
+				if strings.HasPrefix(name, "lights__") {
+					return down
+				}
+				return nil
+			}
+			if _, err := r.Ask(t.Context(), "?"); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.messages(t, 1)[2]; !strings.Contains(got, `"content":"`+test.result) {
+				t.Errorf("the model gets %s, want %s", got, test.result)
+			}
+			for _, event := range r.events {
+				if end, is := event.(ai.CallFinished); is && fault.KindOf(end.Result.Err) != test.kind {
+					t.Errorf("kind %s, want %s", fault.KindOf(end.Result.Err), test.kind)
+				}
+			}
+		})
+	}
+}
+
 // TestDestructive asks before a destructive tool runs, and tells the model of a refusal.
 func TestDestructive(t *testing.T) {
 	for _, test := range []struct {

@@ -88,6 +88,9 @@ func (c *Conversation) plan(ctx context.Context, offer *offer, call convert.Tool
 	}
 	tool, err := offer.find(call.Name)
 	if err != nil {
+		if c.Unreached != nil { // EXEC-6: that a server is down is no misspelt name
+			err = cmp.Or(c.Unreached(call.Name), err)
+		}
 		plan.err = err
 		return plan
 	}
@@ -210,13 +213,18 @@ func (o *offer) find(name string) (*exec.Tool, error) {
 	for _, one := range meant {
 		missing.Candidates = append(missing.Candidates, o.tools[one].Name)
 	}
-	spellings := append(slices.Clone(o.names), // with the plain ones, in the same order
-		words.Texts(known, func(tool convert.ModelTool) string { return tool.Plain })...)
-	if near := words.Nearest(name, spellings); near != "" {
-		at := slices.Index(spellings, near)
-		missing.Near = []string{o.names[at%len(o.names)]}
-	}
+	missing.Near = o.near(name)
 	return nil, missing
+}
+
+// near returns the offered names nearest to a name that is not one (EXEC-6).
+func (o *offer) near(name string) []string {
+	named := make([]*exec.Tool, len(o.names))
+	for i, offered := range o.names {
+		tool := o.byName[offered]
+		named[i] = &exec.Tool{Name: offered, Server: tool.Server, Plain: tool.Plain}
+	}
+	return exec.Near(name, named...)
 }
 
 // written returns the calls of offered tools in the text of a turn that has no other calls.

@@ -12,7 +12,6 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/guard"
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/words"
 )
 
 var errNoJSON = errors.New("the tool definition is not JSON")
@@ -137,9 +136,7 @@ type InvalidArgumentsError struct {
 }
 
 func (e *InvalidArgumentsError) Error() string {
-	texts := append(words.FirstTexts(e.Problems, "problems", jsonschema.Problem.String),
-		jsonschema.UnknownTexts(e.Unknown)...)
-	return "Invalid parameters: " + strings.Join(texts, "; ")
+	return "Invalid parameters: " + jsonschema.ProblemsText(e.Problems, e.Unknown)
 }
 
 // Kind implements the interface that fault.KindOf looks for.

@@ -252,12 +252,16 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 
 // Reject records a call that failed before it could be made, because its server could not be reached or its arguments
 // could not be read, and gives its Result. given is what the user gave, for the log. A name that no tool has is better
-// left to Call.
+// left to Call. The time since began is that of reaching the server, or of reading the arguments; a name that no tool
+// has was judged in no time, however long its server took to start (EXEC-12).
 func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, err error) *Result {
 	id := strconv.FormatInt(e.calls.Add(1), 10)
 	result := &Result{ToolName: tool}
 	if found, findErr := e.Registry.Find(tool); findErr == nil {
 		result.ToolName, result.Server = found.Name, found.Server
+	}
+	if fault.KindOf(err) == fault.KindNotFound {
+		began = time.Now()
 	}
 	return e.finish(CallFinished{ID: id, Arguments: given, Result: result}, began, err)
 }

@@ -559,6 +559,44 @@ func TestResultText(t *testing.T) {
 	}
 }
 
+// EXEC-6, EXEC-9, EXEC-16: the string form of a failure has what a model can use of the hint, and no command line.
+func TestFailureText(t *testing.T) {
+	said := func(text string) error { return &ToolError{Message: text} }
+	for _, test := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{
+			"refused", said("connect ECONNREFUSED 127.0.0.1:1883"),
+			"connect ECONNREFUSED 127.0.0.1:1883\nhint: the service at 127.0.0.1:1883 is unavailable: nothing accepts connections " +
+				"there; start that service, or correct its address in the server's settings",
+		},
+		{
+			"unresolved", said("lookup db.internal on 127.0.0.53:53: no such host"),
+			"lookup db.internal on 127.0.0.53:53: no such host\nhint: the service at db.internal is unavailable: its name cannot " +
+				"be resolved; check the host name in the server's settings, and the network",
+		},
+		{
+			"the end of a traceback",
+			said("Traceback:\n  File \"a.py\"\nConnectionRefusedError: [Errno 111] Connection refused"),
+			"Traceback:\n  File \"a.py\"\nConnectionRefusedError: [Errno 111] Connection refused\nhint: a service behind the " +
+				"server is unavailable: nothing accepts connections there; start that service, or correct its address in the " +
+				"server's settings",
+		},
+		{"no network", said("no such room"), "no such room"},
+		{"a similar name", &NotFoundError{Name: "ad", Near: []string{"a__add", "add"}}, "Tool 'ad' not found; did you mean: a__add, add"},
+		{"no similar name", &NotFoundError{Name: "zz", Launch: []string{"--", "x"}}, "Tool 'zz' not found"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			result := &Result{Err: fmt.Errorf("%w", test.err)}
+			if got, want := result.String(), "Error: "+test.want; got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+		})
+	}
+}
+
 // EXEC-9: where nothing listens, the message names the service that is unavailable.
 func TestNetworkFailure(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -669,12 +707,63 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// EXEC-7: the fixed beginning of the message.
+// EXEC-7: the message names each missing parameter and nothing else; a second sentence says what is expected there.
 func TestMissingParameterMessage(t *testing.T) {
-	problems, _ := validate(lightSchema, json.RawMessage(`{"action":"on"}`))
-	err := &InvalidArgumentsError{Problems: problems}
-	if want := "Invalid parameters: missing 'deviceName'"; !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("got %q, want it to begin with %q", err, want)
+	for _, test := range []struct{ name, schema, arguments, want string }{
+		{"nothing known of it", `{"required":["bed"]}`, `{}`, "missing 'bed'"},
+		{
+			"type and description", `{"properties":{"bed":{"type":"string","description":"Which bed. Or all."}},"required":["bed"]}`,
+			`{}`, "missing 'bed'. Expected: 'bed' (string: Which bed)",
+		},
+		{
+			"several, one untyped", `{"properties":{"n":{"type":"integer"},"on":{"enum":[1,2]}},"required":["n","bed","on"]}`,
+			`{}`, "missing 'n'; missing 'bed'; missing 'on'. Expected: 'n' (integer), 'on' (1 or 2)",
+		},
+		{
+			"another problem beside it", lightSchema, `{"action":"dim"}`,
+			`missing 'deviceName'; 'action' must be one of "on", "off"; got "dim". ` +
+				"Expected: 'deviceName' (string: Name of the device)",
+		},
+		{
+			"needed by another", `{"properties":{"b":{"type":"number"}},"dependentRequired":{"a":["b"]}}`, `{"a":1}`,
+			"missing 'b'. Expected: 'b' (number; needed because 'a' is given)",
+		},
+		{
+			"one of two names", `{"anyOf":[{"required":["x"]},{"required":["y"]}]}`, `{}`,
+			"missing 'x'. Expected: 'x' (or 'y' instead)",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			problems, unknown := validate(test.schema, json.RawMessage(test.arguments))
+			err := &InvalidArgumentsError{Problems: problems, Unknown: unknown}
+			if want := "Invalid parameters: " + test.want; err.Error() != want {
+				t.Errorf("got  %q\nwant %q", err, want)
+			}
+		})
+	}
+}
+
+// EXEC-12: the time of an invalid call has no part of its server's start in it; that of a failed connection is how long
+// the connection was tried.
+func TestTimeOfRejectedCall(t *testing.T) {
+	executor, _ := lightExecutor(nil)
+	began := time.Now().Add(-time.Hour)
+	for _, test := range []struct {
+		name string
+		err  error
+		long bool
+	}{
+		{"no such tool", &NotFoundError{Name: "lamp"}, false},
+		{"no such tool, reported by another error", fmt.Errorf("x: %w", &NotFoundError{Name: "lamp"}), false},
+		{"no such server", &NotFoundError{Name: "a__b", UnknownServer: "a"}, false},
+		{"its server is down", &UnavailableError{Service: "zwave", Err: errors.New("refused")}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			result := executor.Reject("lamp", nil, began, test.err)
+			if long := result.Duration >= time.Hour; long != test.long || result.Duration < 0 {
+				t.Errorf("it took %v", result.Duration)
+			}
+		})
 	}
 }
 

@@ -11,8 +11,12 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Normalization exists because callers that are not programs, above all language models, write parameter names in the
-// style of their own training: device_name for a tool that says deviceName. The call would fail over spelling alone.
+// NORM-7, the decision: normalization exists because callers that are not programs, above all language models, write
+// parameter names in the style of their own training: device_name for a tool that says deviceName. The call would fail
+// over spelling alone, or worse: a server that ignores unknown parameters runs without the value. Asking the model to
+// try again costs a turn each time, and a server cannot be made to accept both spellings. A rename is safe where the
+// schema knows the new name and not the given one, so that is the only place where it is certain to happen; it is
+// logged, and the server's own refusal is returned unchanged.
 //
 // It applies to tools of MCP servers only (NORM-4), since toolx's own tools can be spelled as toolx likes, and to
 // top-level names only: below them begin the values, and the keys of a nested object are often data (headers,
@@ -26,6 +30,9 @@ import (
 //
 // Values are never touched, nor is the order or spelling of anything else: the
 // arguments reach the tool byte for byte (ROUTE-3).
+//
+// 4 is the only guess. The server refuses an unknown name anyway, or ignores it, so a wrong guess costs nothing that
+// the given name would not; where names of any kind are welcome the name is data, and it is left alone.
 //
 // 2 to 4 are switched off per server by `normalize: false`, which sets
 // Tool.KeepNames, and everything by Defaults.KeepNames (NORM-7).

@@ -431,6 +431,9 @@ func MeansServer(name string) bool {
 		(strings.Contains(server, ":") || strings.ContainsAny(tool, wild))
 }
 
+// Near returns at most three names of tools that a misspelt one may mean, best first.
+func Near(name string, tools ...*Tool) []string { return (&Registry{tools: tools}).near(name) }
+
 // near returns at most three names that a typo could have meant, best first.
 func (r *Registry) near(name string) []string {
 	type candidate struct {

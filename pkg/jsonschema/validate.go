@@ -66,8 +66,8 @@ func (p *Problem) Expect(schema *Node) {
 	}
 }
 
-// String returns the problem as one line: "missing 'deviceName' (string: name of the device)", "'level' must be
-// an integer; got "5"" (EXEC-7, VAL-1).
+// String returns the problem as one line: "missing 'deviceName'", "'level' must be an integer; got "5"" (EXEC-7,
+// VAL-1).
 func (p Problem) String() string {
 	text := p.sentence()
 	if p.Detail != "" {
@@ -76,10 +76,31 @@ func (p Problem) String() string {
 	return text
 }
 
+// ProblemsText returns problems, and parameters that the schema does not know, as one message. What is missing has its
+// name alone; a second sentence says what is expected there (EXEC-7).
+func ProblemsText(problems []Problem, unknown []UnknownParameter) string {
+	var expected []string
+	text := func(p Problem) string {
+		if p.Reason != ReasonMissing {
+			return p.String()
+		}
+		if about := p.about(); about != "" {
+			expected = append(expected, p.subject()+" ("+about+")")
+		}
+		return p.sentence()
+	}
+	texts := append(words.FirstTexts(problems, "problems", text), UnknownTexts(unknown)...)
+	message := strings.Join(texts, "; ")
+	if len(expected) > 0 {
+		message += ". Expected: " + strings.Join(expected, ", ")
+	}
+	return message
+}
+
 func (p Problem) sentence() string {
 	switch p.Reason {
 	case ReasonMissing:
-		return "missing " + p.subject() + p.about()
+		return "missing " + p.subject()
 	case ReasonUnknown:
 		return "unknown parameter " + p.subject()
 	case ReasonForbidden:
@@ -125,16 +146,18 @@ func (p Problem) subject() string {
 	return "'" + words.Shorten(p.Path, MaxPath) + "'"
 }
 
-// about puts a missing parameter's type and the first sentence about it in parentheses.
+// about returns a missing parameter's type, the first sentence of its description, and the detail.
 func (p Problem) about() string {
-	sentence := words.FirstSentence(p.Description)
-	switch {
-	case p.Expected != "" && sentence != "":
-		return " (" + p.Expected + ": " + sentence + ")"
-	case p.Expected+sentence != "":
-		return " (" + p.Expected + sentence + ")"
+	text := p.Expected
+	for _, more := range []struct{ separator, text string }{
+		{": ", words.FirstSentence(p.Description)}, {"; ", p.Detail},
+	} {
+		if text != "" && more.text != "" {
+			text += more.separator
+		}
+		text += more.text
 	}
-	return ""
+	return text
 }
 
 // UnknownParameter is a parameter that the schema does not name (VAL-2). It is

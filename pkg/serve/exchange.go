@@ -23,6 +23,7 @@ import (
 // eras; exchange adds what it leaves open.
 type exchange struct {
 	sdk      http.Handler
+	tools    []*exec.Tool
 	tasks    *tasks
 	sessions *httpSessions
 	limit    int64 // of a message, in bytes
@@ -116,7 +117,7 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	head := readHead(body)
-	answer := &httpAnswer{ResponseWriter: w, id: head.ID}
+	answer := &httpAnswer{ResponseWriter: w, id: head.ID, tools: x.tools}
 	defer x.recovered(answer)
 	revision, unknown := revisionOf(r, head)
 	switch {
@@ -244,6 +245,7 @@ func (x *exchange) recovered(answer *httpAnswer) {
 type httpAnswer struct {
 	http.ResponseWriter
 	id    json.RawMessage
+	tools []*exec.Tool // that are served
 	begun bool
 	flush chan struct{} // closed at the first Flush; nil where nobody waits for it
 	once  sync.Once
@@ -280,7 +282,7 @@ func (a *httpAnswer) Write(p []byte) (int, error) {
 	a.begun = true
 	written := p
 	if a.Header().Get("Content-Type") == "application/json" {
-		written = restoreID(p, a.id)
+		written = restoreID(p, a.id, a.tools)
 	}
 	if _, err := a.ResponseWriter.Write(written); err != nil {
 		return 0, err
@@ -298,7 +300,7 @@ func (a *httpAnswer) Flush() {
 
 // restoreID replaces the id in an answer of the SDK with the id as the client wrote it: the SDK reads numbers as
 // floats and loses digits.
-func restoreID(message []byte, id json.RawMessage) []byte {
+func restoreID(message []byte, id json.RawMessage, tools []*exec.Tool) []byte {
 	const head, tail = `{"jsonrpc":"2.0",`, `"id":`
 	rest, is := bytes.CutPrefix(message, []byte(head+tail))
 	if !is {
@@ -319,7 +321,7 @@ func restoreID(message []byte, id json.RawMessage) []byte {
 		if !none {
 			answer.ID = mcp.NewRequestId(id)
 		}
-		answer.Error.Message = errorText(answer.Error.Message)
+		answer.Error.Message = errorText(answer.Error.Message, tools)
 		return encodeAnswer(answer)
 	}
 	if none {

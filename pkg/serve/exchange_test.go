@@ -21,7 +21,7 @@ func TestRestoreID(t *testing.T) {
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`:        {``, `{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}` + "\n"},
 		`no message`: {`1`, `no message`},
 	} {
-		if got := string(restoreID([]byte(message), []byte(test.id))); got != test.want {
+		if got := string(restoreID([]byte(message), []byte(test.id), nil)); got != test.want {
 			t.Errorf("%s\nwant %s", got, test.want)
 		}
 	}

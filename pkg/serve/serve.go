@@ -21,6 +21,7 @@ import (
 // Server is an MCP server of tools, for any transport.
 type Server struct {
 	sdk   *server.MCPServer
+	tools []*exec.Tool
 	tasks *tasks
 }
 
@@ -31,11 +32,11 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 	hooks.AddAfterSubscriptionsListen(awaitNotice)
 	hooks.AddOnError(func(_ context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
 		if request, is := message.(*mcp.CallToolRequest); is && errors.Is(err, server.ErrToolNotFound) {
-			rejectUnknown(executor, request)
+			rejectUnknown(executor, request, tools)
 		}
 	})
 	options := []server.ServerOption{server.WithToolCapabilities(false), server.WithHooks(hooks)}
-	s := new(Server)
+	s := &Server{tools: tools}
 	s.tasks = newTasks(tools, func(ctx context.Context, message json.RawMessage) mcp.JSONRPCMessage {
 		return s.sdk.HandleMessage(ctx, message)
 	})
@@ -59,15 +60,21 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 
 // rejectUnknown records the call of a tool that does not exist (EXEC-6). The SDK answers it with a message that
 // errorText rewrites.
-func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest) {
-	name := words.Clip(request.Params.Name, maxErrorText)
-	executor.Reject(name, request.Params.RawArguments, time.Now(), &exec.NotFoundError{Name: name})
+func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest, tools []*exec.Tool) {
+	err := unknownTool(request.Params.Name, tools)
+	executor.Reject(err.Name, request.Params.RawArguments, time.Now(), err)
 }
 
-// errorText returns the message that a client reads for an error of the SDK.
-func errorText(message string) string {
-	if tool, is := strings.CutSuffix(message, ": "+server.ErrToolNotFound.Error()); is {
-		message = "Tool" + strings.TrimPrefix(tool, "tool")
+// unknownTool returns the error of a name that none of the served tools has.
+func unknownTool(name string, tools []*exec.Tool) *exec.NotFoundError {
+	name = words.Clip(name, maxErrorText)
+	return &exec.NotFoundError{Name: name, Near: exec.Near(name, tools...)}
+}
+
+// errorText returns the message that a client of tools reads for an error of the SDK.
+func errorText(message string, tools []*exec.Tool) string {
+	if about, is := strings.CutSuffix(message, "' not found: "+server.ErrToolNotFound.Error()); is {
+		message = exec.ModelText(unknownTool(strings.TrimPrefix(about, "tool '"), tools))
 	}
 	return words.Clip(message, maxErrorText)
 }
@@ -109,7 +116,7 @@ func handlerOf(executor *exec.Executor, tool *exec.Tool) server.ToolHandlerFunc 
 // structuredContent: no revision before 2026-07-28 allows it there.
 func replyOf(result *exec.Result) (*mcp.CallToolResult, error) {
 	if result.Raw == nil {
-		return mcp.NewToolResultError(result.Err.Error()), nil
+		return mcp.NewToolResultError(exec.ModelText(result.Err)), nil
 	}
 	raw := result.Raw
 	reply, err := mcp.ParseCallToolResult(&raw)

@@ -42,6 +42,7 @@ const (
 // is answered in the order in which it came.
 type stdioClient struct {
 	server *server.MCPServer
+	tools  []*exec.Tool
 	tasks  *tasks
 	out    *AnswerWriter
 	limit  int64 // of a message, in bytes
@@ -74,6 +75,7 @@ func (s *Server) Stdio(
 func newStdioClient(s *Server, out *AnswerWriter, limit int64, warn func(string)) *stdioClient {
 	return &stdioClient{
 		server:  s.sdk,
+		tools:   s.tools,
 		tasks:   s.tasks,
 		out:     out,
 		limit:   limit,
@@ -274,7 +276,7 @@ func (c *stdioClient) handle(
 		if !answer.ID.IsNil() {
 			answer.ID = mcp.NewRequestId(id)
 		}
-		answer.Error.Message = errorText(answer.Error.Message)
+		answer.Error.Message = errorText(answer.Error.Message, c.tools)
 		return answer
 	case mcp.JSONRPCResponse:
 		answer.ID = mcp.NewRequestId(id)

@@ -224,7 +224,7 @@ func (t *tasks) work(ctx context.Context, begun *task, message json.RawMessage) 
 	}()
 	switch answer := t.run(ctx, message).(type) {
 	case mcp.JSONRPCError:
-		answer.Error.Message = errorText(answer.Error.Message)
+		answer.Error.Message = errorText(answer.Error.Message, nil)
 		t.end(begun, mcp.TaskStatusFailed, nil, &answer.Error)
 	case mcp.JSONRPCResponse:
 		result, err := rawjson.Marshal(answer.Result)
