@@ -216,6 +216,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		Bus:          a.bus,
 		Registry:     box.registry,
 		Attempts:     attempts,
+		Insists:      a.flags.attempts() > 0,
 		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
 		StartTimeout: a.flags.startTimeout,
 		Patient:      options.patient,

@@ -171,7 +171,8 @@ func TestInterruptedPing(t *testing.T) {
 	t.Parallel()
 	config, pids := filepath.Join(t.TempDir(), "toolx.yaml"), filepath.Join(t.TempDir(), "pids")
 	text := "servers:\n  good: {command: fakeserver, args: [--pids, " + pids + ", good]}\n" +
-		"  down: {command: fakeserver, args: [exit0-early], retry: {baseDelay: 1h}}\n  none: {command: no-such-program}\n"
+		"  down: {command: fakeserver, args: [--stderr, broker offline, exit0-early], retry: {baseDelay: 1h}}\n" +
+		"  none: {command: no-such-program}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +214,8 @@ func TestInterruptedTwice(t *testing.T) {
 func TestInterruptedStart(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "toolx.yaml")
-	text := "servers:\n  down: {command: fakeserver, args: [--pids, %s, exit0-early], retry: {baseDelay: 1h}}\n"
+	text := "servers:\n  down: {command: fakeserver, retry: {baseDelay: 1h}, " +
+		"args: [--pids, %s, --stderr, broker offline, exit0-early]}\n"
 	for _, verb := range [][]string{{"call", "echo"}, {"show", "echo"}, {"list"}} {
 		r := start(t, append(verb, "--trace", "--", "fakeserver", "--pids", "PIDS", "silent")...)
 		r.await("→ initialize")

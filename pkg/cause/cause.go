@@ -32,7 +32,7 @@ const (
 	HTTP       Kind = "stdout-http-mode"    // it listens for HTTP, and does not read its stdin
 	Signal     Kind = "signal"              // a signal ended it, or a program that it ran
 	Files      Kind = "files"               // a file, a folder, a disk, a permission or a local socket
-	Busy       Kind = "busy"                // something that another process holds for now: a lock, a port, a database
+	Busy       Kind = "busy"                // something is held by another process for now, or overloaded
 	Value      Kind = "value"               // the value of an argument or of a variable, which it refuses
 	Code       Kind = "code"                // what the server's code looks for, where the server printed nothing
 	Idle       Kind = "idle"                // nothing: it ended without an error
@@ -44,6 +44,14 @@ const (
 func (k Kind) HasCheck() bool {
 	return !slices.Contains([]Kind{Signal, Files, Busy, Value, Code, Idle, Other, Said, ""}, k)
 }
+
+// The kinds that only decide whether a start is tried again: of a line that no rule knows, and of a failure that its
+// end tells more of than its output.
+const (
+	Crash   Kind = "crash"   // an exception that nothing caught, or a panic
+	NotMCP  Kind = "not-mcp" // it answered, but not as MCP says
+	Silence Kind = "silence" // no answer within the limit
+)
 
 // Output is what is known of a server that failed. All of it may be empty.
 type Output struct {
@@ -85,17 +93,12 @@ type Cause struct {
 	Node string
 	// NoAddress reports whether a connection failed and the output does not say to which address.
 	NoAddress bool
-	// lasts reports whether the next start would meet the cause too, where its kind is Said.
-	lasts bool
+	// told is the kind of what the server's own line tells, where Kind is Said.
+	told Kind
 }
 
 // Quotes reports whether What is only the server's own line: no rule says it in other words.
 func (c *Cause) Quotes() bool { return c.Line != "" && c.What == quoted(c.Line) }
-
-// Lasting reports whether another start would fail in the same way.
-func (c *Cause) Lasting() bool {
-	return c != nil && c.Kind != Backend && c.Kind != Busy && c.Kind != Code && (c.lasts || c.Kind != Said)
-}
 
 // Of returns why a server failed; nil if it printed nothing that says so.
 func Of(o Output) *Cause {
@@ -209,9 +212,9 @@ func of(o Output) *Cause {
 	if c == nil {
 		c = &Cause{Kind: Argument, What: "it printed its usage: " + quoted(said.usage), Line: said.usage}
 	}
-	// What args and env give it is the same at the next start. Other errors may pass: a file that is written meanwhile.
-	c.lasts = head >= 0 && said.lines[head].weight >= hints &&
-		(wrongValue().MatchString(wordsOf(c.Line)) || said.path(head) != "")
+	if c.Kind == Said {
+		c.told = said.toldBy(head, c.Line)
+	}
 	c.Fixes = append(c.Fixes, said.advice(head, c)...)
 	if c.Kind == Login || c.Kind == Program { // variables may do in its place
 		if unset := said.variables(c.Line, o.Environ); unset != nil {
@@ -256,7 +259,7 @@ func (s *saying) noReason(head int) bool {
 // finished reports whether a program says that it has done all that it was made for. What it lacked for certain is
 // the cause all the same.
 func (s *saying) finished(c *Cause) bool {
-	return (c == nil || slices.Contains([]Kind{Said, Other, Argument}, c.Kind)) &&
+	return (c == nil || slices.Contains([]Kind{Said, Other, Busy, Argument}, c.Kind)) &&
 		slices.ContainsFunc(s.all, done().MatchString)
 }
 

@@ -75,7 +75,7 @@ func TestWaitsForDebugger(t *testing.T) {
 	o := Output{Alive: true, Stderr: []string{
 		"Debugger listening on ws://127.0.0.1:9229/11454fda", "For help, see: https://nodejs.org/en/docs/inspector",
 	}}
-	if c := Of(o); c == nil || c.What != "Node waits for a debugger" || !c.Lasting() {
+	if c := Of(o); c == nil || c.What != "Node waits for a debugger" || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	o.Stderr = append(o.Stderr, "server is running")
@@ -109,11 +109,12 @@ func TestAsks(t *testing.T) {
 		t.Errorf("of a prompt that is drawn again: %+v", c)
 	}
 	drawn := Output{Alive: true, Question: Asks("\x1b[?1049h\x1b[1;1HMenu\r\nq: quit")}
-	if c := Of(drawn); c == nil || !strings.HasPrefix(c.What, "it draws on the whole screen") || !c.Lasting() {
+	c := Of(drawn)
+	if c == nil || !strings.HasPrefix(c.What, "it draws on the whole screen") || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	said := Output{Alive: true, Stderr: []string{"Welcome", "No token found"}, Question: "Continue? (y)"}
-	if c := Of(said); c == nil || !strings.Contains(c.What, `"Continue? (y)"`) || !c.Lasting() {
+	if c := Of(said); c == nil || !strings.Contains(c.What, `"Continue? (y)"`) || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	said.Stderr[1] = "Error: API_KEY is not set"

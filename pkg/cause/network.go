@@ -146,7 +146,14 @@ var (
 	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|` +
 		`with)|reach|(?:establish|open) (?:an? |the )?connection)\b|` +
 		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online|connected|listening)\b|` +
-		`\bdoes(?: not|n't) (?:seem|appear) to be (?:running|reachable|up)\b|\bno servers available\b`)
+		`\bdoes(?: not|n't) (?:seem|appear) to be (?:running|reachable|up)\b|\bno servers available\b|` +
+		`\bnot (?:yet )?connected\b|\bno connection (?:to|with)\b|\blost (?:the )?connection\b|` +
+		`\bconnection (?:to \S.{0,60} )?(?:was )?(?:lost|dropped|interrupted)\b|\bdisconnected\b|` +
+		`\b(?:is|are|was|went|currently|still) offline\b|\boffline[.!]?$|` +
+		`\b(?:unreachable|unavailable|restarting|rebooting|starting up|not (?:yet )?ready)\b|` +
+		`\btimed out\b|\btimeout (?:after|exceeded|waiting|while)\b|` +
+		`\b(?:HTTP|status(?: code)?|returned|got|answered|responded)(?: with)?:? 5\d\d\b|` +
+		`\bbad gateway\b|\bgateway time-?out\b`)
 	// ownTransport matches what servers say of the connection to their client.
 	ownTransport = expression(`(?i)connect (?:to|with) (?:the )?(?:mcp|stdio|transport|client)\b`)
 	// networkCode matches what a failed connection is called.
@@ -192,7 +199,11 @@ func (s *saying) unconnected(line string) *Cause {
 	case "401", "403":
 		return nil // the rules know what is wrong
 	default:
-		c.Kind, c.What = Other, address+" answers with status "+status
+		c.What = address + " answers with status " + status
+		if strings.HasPrefix(status, "5") {
+			return c
+		}
+		c.Kind = Other
 		c.Fixes = []string{"correct its address in env or args of this server: what answers there is not what it wants"}
 	}
 	return c
@@ -210,7 +221,7 @@ var (
 		`connected|answer)|unreachable|refused)\b`)
 	// malformedAddress matches what clients say of a text that cannot be an address, before they send a request.
 	malformedAddress = expression(`(?i)\binvalid (?:end ?point|url|uri|address|host)`)
-	answered         = expression(`(?i)\b(?:status(?: code)?|but (?:was|got)):? (\d{3})\b`)
+	answered         = expression(`(?i)\b(?:status(?: code)?|HTTP|but (?:was|got)):? (\d{3})\b`)
 )
 
 // service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.

@@ -71,7 +71,7 @@ func TestWithoutProgram(t *testing.T) {
 		if got := c != nil && c.Kind == cause.Argument; got != want {
 			t.Errorf("%s: %+v", line, c)
 		}
-		if c := withoutProgram(launch); want && !c.Lasting() {
+		if c := withoutProgram(launch); want && c.Policy() != cause.Permanent {
 			t.Errorf("%s: another start would not help", line)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -88,8 +87,10 @@ type Failure struct {
 	cause, startCause func() *cause.Cause
 	// Reason is the underlying error; it may be nil.
 	Reason error
-	// final reports whether trying again cannot help, where a holder has judged that.
+	// final reports whether trying again would only ask the same process.
 	final bool
+	// judged is the policy that a holder has found, which knows more of the server; empty if none has.
+	judged cause.Policy
 }
 
 // Lives reports whether the server's process is known to be running, although toolx can no longer talk to it.
@@ -319,26 +320,6 @@ func (f *Failure) Hint() string {
 	return f.startHint()
 }
 
-// Curable reports whether trying again can help (MCP-6).
-func (f *Failure) Curable() bool {
-	var failed *HTTPError
-	switch {
-	case f.final:
-		return false
-	case errors.As(f.Reason, &failed):
-		return failed.curable()
-	}
-	switch f.Ending {
-	case EndingNotFound, EndingNotStarted, EndingUnset, EndingUnusable, EndingMisconfigured, EndingNoHeaders,
-		EndingRefused, EndingClosed:
-		return false
-	}
-	return true
-}
-
-// startupTime bounds how long a server lives that fails over what it was started with.
-const startupTime = 10 * time.Second
-
 // ends reports whether nothing more can come from the server's process.
 func (f *Failure) ends() bool {
 	switch f.Ending {
@@ -346,51 +327,6 @@ func (f *Failure) ends() bool {
 		return true
 	}
 	return false
-}
-
-// repeats reports whether a start failed the same way as the one before, so that another attempt would too: the program
-// ended at once, with the same status and the same last words. A failure of the network is worth another attempt.
-func (f *Failure) repeats(before *Failure) bool {
-	if before == nil || f.Ending != before.Ending {
-		return false
-	}
-	if f.Ending == EndingSilent { // it has had the time of two starts
-		c, last := f.known(), before.known()
-		return c != nil && last != nil && c.What == last.What
-	}
-	if f.Ending != EndingExited || max(f.Lived, before.Lived) > startupTime {
-		return false
-	}
-	words := f.lastWords()
-	return f.How == before.How && withoutNumbers(words) == withoutNumbers(before.lastWords()) && !passing(words)
-}
-
-// lasting reports whether the program ended at once, or does not answer, over something that the next start would lack
-// too: a variable, an argument, a program.
-func (f *Failure) lasting() bool {
-	c := f.Cause()
-	return (f.Ending == EndingExited && f.Lived <= startupTime || f.Ending == EndingSilent) && c.Lasting() &&
-		!passing(c.Line)
-}
-
-// passing reports whether the last words of a program are about something that may be over by the next attempt: the
-// network, or something that another program holds.
-func passing(words string) bool {
-	lower := strings.ToLower(words)
-	return cause.NetworkHint(words) != "" || slices.ContainsFunc([]string{
-		"reachable", "unavailable", "timed out", "timeout", "refused", "busy", "locked", "in use", "try again", "retry",
-		"temporar", "not ready", "starting up", "status code 5", "status code 429", "too many requests",
-	}, func(word string) bool { return strings.Contains(lower, word) })
-}
-
-// withoutNumbers returns text without words that contain a digit, such as times, process ids, addresses and random ids,
-// which differ from one start to the next.
-func withoutNumbers(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-:._+", r)
-	})
-	words = slices.DeleteFunc(words, func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) })
-	return strings.Join(words, " ")
 }
 
 // ConnectError says that a server could not be connected to (MCP-4).
@@ -404,14 +340,11 @@ type ConnectError struct {
 }
 
 func (e *ConnectError) Error() string {
-	attempts := "1 attempt"
-	switch {
-	case e.Attempts == 0: // its config already forbids the first
-		return e.Last.Error()
-	case e.Attempts > 1:
-		attempts = fmt.Sprintf("%d attempts", e.Attempts)
+	text := e.Last.Error()
+	if e.Attempts > 1 {
+		text += fmt.Sprintf("; MCP connection failed after %d attempts", e.Attempts)
 	}
-	return fmt.Sprintf("MCP connection failed after %s: %v", attempts, e.Last)
+	return text
 }
 
 // Unwrap returns the reason of the last attempt.

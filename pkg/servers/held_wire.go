@@ -222,7 +222,7 @@ type failureData struct {
 	Said, Environ []string
 	Question      string
 	Why           *heldError
-	Final         bool
+	Policy        cause.Policy
 	StartCause    *cause.Cause // as the holder found it, which knows how the server was started
 }
 
@@ -232,7 +232,7 @@ func newFailureData(f *Failure) *failureData {
 	}
 	d := &failureData{
 		Failure: *f, Said: f.said, Environ: f.environ, Question: f.question, Why: newHeldError(f.Reason),
-		Final: !f.Curable(),
+		Policy: f.Policy(),
 	}
 	d.Reason = nil
 	if f.starting() && f.startCause != nil {
@@ -247,7 +247,7 @@ func newFailureData(f *Failure) *failureData {
 // failure returns the Failure as it was before newFailureData.
 func (d *failureData) failure() *Failure {
 	f := d.Failure
-	f.said, f.environ, f.question, f.final = d.Said, d.Environ, d.Question, d.Final
+	f.said, f.environ, f.question, f.judged = d.Said, d.Environ, d.Question, d.Policy
 	if d.Why != nil {
 		f.Reason = d.Why
 	}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
@@ -87,27 +88,27 @@ func (e *HTTPError) Kind() fault.Kind {
 	return fault.KindProtocol
 }
 
-// curable reports whether trying again can help (MCP-6): what is refused, misspelt or not trusted stays so.
-func (e *HTTPError) curable() bool {
+// causeKind returns the kind of cause that the error is: what is refused, misspelt or not trusted stays so (MCP-6).
+func (e *HTTPError) causeKind() cause.Kind {
 	var notFound *net.DNSError
 	var proxy *proxyError
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
-	case e.Kind() == fault.KindAuth, e.Kind() == fault.KindUsage:
-		return false
-	case e.Err == nil:
-		return e.Status >= 500 && e.Status != http.StatusNotImplemented
-	case errors.As(e.Err, &notFound):
-		return !notFound.IsNotFound
-	case errors.As(e.Err, &proxy):
-		return proxy.err != nil || proxy.status >= 500
-	case errors.As(e.Err, &authority), errors.As(e.Err, &host), errors.As(e.Err, &invalid),
+	case e.Kind() == fault.KindAuth:
+		return cause.Login
+	case e.Kind() == fault.KindUsage:
+		return cause.Config
+	case e.Err == nil && (e.Status < 500 || e.Status == http.StatusNotImplemented): // 429 has been waited for
+		return cause.NotMCP
+	case errors.As(e.Err, &notFound) && notFound.IsNotFound,
+		errors.As(e.Err, &proxy) && proxy.err == nil && proxy.status < 500,
+		errors.As(e.Err, &authority), errors.As(e.Err, &host), errors.As(e.Err, &invalid),
 		noTLS(e.Err), errors.As(e.Err, new(*redirectError)), alertOf(e.Err) != nil:
-		return false
+		return cause.Value
 	}
-	return true
+	return cause.Backend
 }
 
 // ending returns what the error makes of the server for a session.

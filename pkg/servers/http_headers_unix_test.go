@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/fault"
 )
@@ -49,7 +50,7 @@ func TestHeadersCommand(t *testing.T) {
 					t.Errorf("%v, want %s", err, test.failure)
 				}
 				var failure *Failure
-				if !errors.As(err, &failure) || failure.Curable() {
+				if !errors.As(err, &failure) || failure.Policy() != cause.Permanent {
 					t.Errorf("it is tried again: %v", err)
 				}
 				return

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/fault"
 )
 
@@ -429,8 +430,8 @@ func TestUnreachable(t *testing.T) {
 				t.Fatalf("%v, want %s: %s", err, test.ending, test.text)
 			}
 			connect := &ConnectError{Server: "site", Attempts: 1, Last: err}
-			if !strings.Contains(connect.Hint(), test.hint) || failure.Curable() != test.curable {
-				t.Errorf("hint %q, curable %v", connect.Hint(), failure.Curable())
+			if !strings.Contains(connect.Hint(), test.hint) || (failure.Policy() == cause.Transient) != test.curable {
+				t.Errorf("hint %q, curable %v", connect.Hint(), failure.Policy())
 			}
 		})
 	}

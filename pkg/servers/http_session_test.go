@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -485,7 +486,8 @@ func TestCertificatesOfOthers(t *testing.T) {
 			s.dial.http.CACert = certificate
 			err := s.open()
 			var failure *Failure
-			if !errors.As(err, &failure) || !strings.Contains(err.Error(), test.text) || failure.Curable() {
+			if !errors.As(err, &failure) || !strings.Contains(err.Error(), test.text) ||
+				failure.Policy() != cause.Permanent {
 				t.Errorf("%v, want %s", err, test.text)
 			}
 		})

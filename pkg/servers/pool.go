@@ -30,8 +30,10 @@ const (
 type Options struct {
 	Bus      *exec.Bus      // may be nil
 	Registry *exec.Registry // takes the tools of every opened server
-	// Attempts is how often toolx tries to connect. BaseDelay is the wait before the second attempt; it doubles.
+	// Attempts is how often toolx tries to connect where another attempt can help; with Insists, whatever the failure.
+	// BaseDelay is the wait before the second attempt; it doubles.
 	Attempts  int
+	Insists   bool
 	BaseDelay time.Duration
 	// StartTimeout bounds the handshake of each attempt, and its tools/list. While a package manager fetches the server
 	// it does not count, for maxFetch at most.
@@ -536,7 +538,6 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		return nil, err
 	}
 	attempts, delay := d.attempts, d.baseDelay
-	var before *Failure // of the last attempt
 	for attempt := 1; ; attempt++ {
 		p.options.Bus.Emit(Attempt{
 			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Limit: d.startTimeout,
@@ -557,12 +558,9 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		var failure *Failure
-		if attempt >= attempts || errors.As(err, &failure) &&
-			(!failure.Curable() || failure.lasting() || failure.repeats(before)) {
+		if attempt >= attempts || !d.again(err) {
 			return nil, p.giveUp(server, attempt, err)
 		}
-		before = failure
 		wait := max(delay, askedToWait(err, d.startTimeout))
 		p.options.Bus.Emit(Retry{
 			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: wait, Err: err,
@@ -674,6 +672,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		http:         o.http(),
 		eras:         eraMemory{o.EraFile},
 		attempts:     cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts),
+		insists:      o.Insists,
 		baseDelay:    cmp.Or(o.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay),
 	}
 }

@@ -79,6 +79,7 @@ type dial struct {
 	http      HTTPOptions
 	headers   map[string]string
 	attempts  int
+	insists   bool // on all attempts
 	baseDelay time.Duration
 	eras      eraMemory
 }

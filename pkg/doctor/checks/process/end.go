@@ -48,7 +48,7 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 		f.Title = cmp.Or(cause.SignalTitle(died.How), "the server was killed ("+died.How+")")
 		if c := cause.Of(died.Output()); c != nil && c.Kind == cause.Signal {
 			f.Fix = c.Fixes
-		} else if c != nil && c.Kind == cause.Other {
+		} else if c != nil && (c.Kind == cause.Other || c.Kind == cause.Busy) {
 			f.Tell(c, f.Title)
 		}
 		found = append(found, f)

@@ -1,0 +1,61 @@
+package cause
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Policy is the answer to whether a start that failed is worth another one (MCP-6).
+type Policy string
+
+// The policies. A failure of an unknown kind may pass, and is worth another start where nobody is debugging the server.
+const (
+	Permanent Policy = "permanent" // the next start would fail in the same way
+	Transient Policy = "transient" // what the server lacks may be there soon
+	Unknown   Policy = "unknown"
+)
+
+// policies has the policy of every kind. It is the only place that decides whether a start is tried again.
+var policies = map[Kind]Policy{
+	Variable: Permanent, Argument: Permanent, Subcommand: Permanent, Login: Permanent, Config: Permanent,
+	Program: Permanent, Addon: Permanent, Package: Permanent, Runtime: Permanent, Files: Permanent, Value: Permanent,
+	Signal: Permanent, Crash: Permanent, HTTP: Permanent, NotMCP: Permanent, Other: Permanent,
+	// A server without a word leaves nothing to hope for: it waits for something else than another start, or ends as a
+	// program that is no server.
+	Silence: Permanent, Idle: Permanent, Code: Permanent,
+	Backend: Transient, Busy: Transient,
+	Said: Unknown,
+}
+
+// Policy returns the policy of a kind.
+func (k Kind) Policy() Policy { return cmp.Or(policies[k], Unknown) }
+
+// Policy returns the policy of a cause. For nil, which no output explains, it is that of Said.
+func (c *Cause) Policy() Policy {
+	if c == nil {
+		return Said.Policy()
+	}
+	return cmp.Or(c.told, c.Kind).Policy()
+}
+
+// toldBy returns the kind of what a line tells that no rule knows: that of an exception that nothing caught, or of a
+// value that was rejected; Said if it is neither.
+func (s *saying) toldBy(head int, text string) Kind {
+	words := wordsOf(text)
+	switch {
+	case head < 0:
+		return Said
+	case s.lines[head].weight == fatal, languageError().MatchString(text),
+		slices.ContainsFunc(s.all, crashed().MatchString):
+		return Crash
+	case s.lines[head].weight >= hints && (wrongValue().MatchString(words) || wrongWord().MatchString(words)),
+		s.path(head) != "":
+		return Value
+	}
+	return Said
+}
+
+// crashed matches what runtimes print with an exception that nothing caught: Python, Go, Rust, Java, Node, Ruby.
+var crashed = expression(`^\s*(?:Traceback \(most recent call last\)|goroutine \d+ \[|thread '.*' .*panicked at |` +
+	`Exception in thread "|at (?:async )?(?:\S+ )?\(?(?:file://|node:|/|[A-Z]:\\)\S+:\d+:\d+\)?$|` +
+	`\S+\.rb:\d+:in [\x60'])`)
