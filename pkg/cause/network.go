@@ -145,9 +145,11 @@ var (
 	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.
 	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|` +
 		`with)|reach|(?:establish|open) (?:an? |the )?connection)\b|` +
-		`\b(?:is|are|was)(?: not|n't) (?:running|reachable|responding|online|connected|listening)\b|` +
+		`\b(?:not|isn't|aren't|wasn't) (?:yet )?(?:running|reachable|responding|online|connected|listening|up)\b|` +
+		`\b(?:is|are|was) (?:currently |still |just )?(?:down|booting|starting|loading|under maintenance)\b|` +
+		`\bno (?:response|answer|reply) from\b|\b(?:does|did|has)(?: not|n't) (?:respond|answer|repl)\w*\b|` +
 		`\bdoes(?: not|n't) (?:seem|appear) to be (?:running|reachable|up)\b|\bno servers available\b|` +
-		`\bnot (?:yet )?connected\b|\bno connection (?:to|with)\b|\blost (?:the )?connection\b|` +
+		`\bno connection (?:to|with)\b|\blost (?:the )?connection\b|` +
 		`\bconnection (?:to \S.{0,60} )?(?:was )?(?:lost|dropped|interrupted)\b|\bdisconnected\b|` +
 		`\b(?:is|are|was|went|currently|still) offline\b|\boffline[.!]?$|` +
 		`\b(?:unreachable|unavailable|restarting|rebooting|starting up|not (?:yet )?ready)\b|` +
