@@ -25,9 +25,9 @@ var fileFaults = sync.OnceValue(func() []fileFault {
 		fault(Files, `\bE[MN]FILE\b|(?i:too many open files)`, "raise the limit of open files: ulimit -n 4096"),
 		fault(Files, `\bENOMEM\b|(?i:cannot allocate memory|out of memory)`,
 			"give the machine or its container more memory, or the server less to load"),
-		fault(Busy, `\bEBUSY\b|\bETXTBSY\b|(?i:(?:device or resource|text file) (?:is )?busy)`,
+		fault(Busy, `\bEBUSY\b|\bETXTBSY\b|(?i:\b(?:device|resource|port|file|is|still) busy\b)`,
 			"end the other process that uses it (lsof names that)"),
-		fault(Busy, `(?i)\b(?:lock|locked|another (?:process|instance)|already (?:running|in use))\b`,
+		fault(Busy, `(?i)\b(?:lock|locked|another (?:process|instance)|already running|in use)\b`,
 			"end the other process that holds it, often another copy of this server"),
 		fault(Files, `\bEIO\b|(?i:(?:input/output|i/o) error)`, "check the disk: the system cannot read or write it"),
 		fault(Files, `\bEACCES\b|\bEPERM\b|PermissionError\b|`+

@@ -53,7 +53,7 @@ func TestPolicy(t *testing.T) {
 		{"device is busy", "", cause.Transient},
 		{"/dev/ttyUSB0: the port is in use", "", cause.Transient},
 		{"another process holds the lock of the store", "", cause.Transient},
-		{"Error: the sky is down", "", cause.Unknown},
+		{"Error: the sky is grey", "", cause.Unknown},
 		{"Starting", "", cause.Unknown},
 		{"Starting", "signal: killed", cause.Permanent},
 	} {
