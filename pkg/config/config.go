@@ -23,6 +23,8 @@ type Config struct {
 	Files []string
 	// Warnings are remarks that do not stop anything, such as unknown keys.
 	Warnings []Warning
+	// Unportable is what toolx reads in a client's file and the client itself refuses.
+	Unportable []Warning
 	// Projects are those of the files that nobody named; their servers resolve only with the user's consent.
 	Projects []*Project
 	// Problems are what is wrong outside of the entries of servers and tools: the value in question is left out. What

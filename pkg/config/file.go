@@ -27,9 +27,10 @@ const maxEntries = 20_000
 // loaded is one file, read and checked.
 type loaded struct {
 	document
-	data     []byte
-	warnings []Warning
-	problems []Problem // outside of entries
+	data       []byte
+	warnings   []Warning
+	unportable []Warning
+	problems   []Problem // outside of entries
 }
 
 // readFile reads and checks one file; project says that nobody named it. The problems are those of a file that cannot
@@ -104,7 +105,9 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 			{key: "mcpServers", origin: root.origin, value: root},
 		}}
 	}
-	return check(file.Name, filepath.Dir(file.Path), root, problems), nil
+	checked := check(file.Name, filepath.Dir(file.Path), root, problems)
+	checked.unportable = unportable(file, text)
+	return checked, nil
 }
 
 // check reads what a file's mapping says, relative to a folder, and checks it; flaws are what the parser found wrong.

@@ -2,9 +2,11 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -95,6 +97,34 @@ func jsonProblem(file string, data []byte, err error) Problem {
 		Text:   text,
 		Source: sourceLine(data, line, column),
 	}
+}
+
+// strictClient returns the client that reads a file of this name as JSON without comments and trailing commas; empty
+// for other files.
+func strictClient(base string) string {
+	return map[string]string{
+		sharedFile: "Claude Code", ".claude.json": "Claude Code", "claude_desktop_config.json": "Claude Desktop",
+	}[base]
+}
+
+// unportable returns what the client of a file refuses in it although toolx reads it: the first comment or trailing
+// comma.
+func unportable(file File, text []byte) []Warning {
+	client := strictClient(filepath.Base(file.Path))
+	var refusal *json.SyntaxError
+	if client == "" || !errors.As(json.Unmarshal(text, new(json.RawMessage)), &refusal) {
+		return nil
+	}
+	at := int(refusal.Offset) - 1 // of the byte that is refused
+	what := "a comma before a closing bracket"
+	if at < len(text) && text[at] == '/' {
+		what = "a comment"
+	}
+	place := cursor{data: text}
+	return []Warning{{
+		Origin: place.origin(file.Name, at),
+		Text:   fmt.Sprintf("%s reads no file with %s, and so none of its servers", client, what),
+	}}
 }
 
 // jsonReader turns hujson's tree into nodes.

@@ -51,6 +51,7 @@ func Load(options Options) (*Config, error) {
 		problems = append(problems, found...)
 		config.Files = append(config.Files, file.Name)
 		config.Warnings = append(config.Warnings, loaded.warnings...)
+		config.Unportable = append(config.Unportable, loaded.unportable...)
 		config.Problems = append(config.Problems, loaded.problems...)
 		var project *Project
 		if theirs {

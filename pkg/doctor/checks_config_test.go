@@ -13,6 +13,8 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
 )
 
 // TestConfigErrors: what is wrong with a config, in entries and elsewhere, is told with its
@@ -214,6 +216,7 @@ func TestSDKKnownCVE(t *testing.T) {
 	for _, test := range []struct{ sdk, line, want string }{
 		{"1.23.0", "node " + script + " --http", "CVE-2025-66414 CVE-2026-25536"},
 		{"1.23.0", "node " + script, ""},
+		{"1.23.0", "node " + script + " --port 3000", ""},
 		{"1.25.3", "node " + script + " --http", "CVE-2026-25536"},
 		{"1.26.0", "node " + script + " --http", ""},
 		{"1.26.0", "npx -y mcp-remote@0.1.15 https://host/mcp", "CVE-2025-6514"},
@@ -230,6 +233,29 @@ func TestSDKKnownCVE(t *testing.T) {
 		}
 		if strings.Join(got, " ") != test.want {
 			t.Errorf("sdk %s, %s: %q, want %q", test.sdk, test.line, got, test.want)
+		}
+	}
+}
+
+// TestPortsAreNoHTTPTransport: a port that a server on stdio opens for something else does not make its SDK's HTTP
+// transport a risk.
+func TestPortsAreNoHTTPTransport(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"), `{"name": "@modelcontextprotocol/sdk", "version": "1.23.0"}`, 0o644)
+	writeFile(t, filepath.Join(dir, "package.json"), `{"name": "some-server", "version": "1.0.0"}`, 0o644)
+	script := writeFile(t, filepath.Join(dir, "index.js"), "", 0o644)
+	for prints, want := range map[string]int{
+		"":                                      0,
+		"log in at http://localhost:8400/login": 0,
+		"MCP on http://127.0.0.1:8400/mcp":      2,
+	} {
+		e := launchOf(t, nil, "node", script)
+		e.Clean = &evidence.Run{
+			Idle:   &evidence.ProcessSample{Listening: []string{"127.0.0.1:8400 (pid 7)"}},
+			Events: []exec.Event{servers.StderrLine{Text: prints}},
+		}
+		if found := ask("sdk-known-cve")(e); len(found) != want {
+			t.Errorf("%q: %+v, want %d findings", prints, found, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func TestHandshakeChecks(t *testing.T) {
 		{id: "protocol-version-unsupported", severity: check.Error, modes: []string{"version-future"}, evidence: "asked for 2025-11-25, got 2099-01-01"},
 		{id: "protocol-version-old", severity: check.Info, modes: []string{"version-old"}, evidence: "2024-11-05"},
 		{id: "serverinfo-incomplete", severity: check.Warning, modes: []string{"serverinfo-missing"}, evidence: "serverInfo is missing"},
-		{id: "serverinfo-incomplete", severity: check.Warning, modes: []string{"good", "--name", ""}, evidence: "lacks name"},
+		{id: "serverinfo-incomplete", severity: check.Info, modes: []string{"good", "--name", ""}, evidence: `"name":""`},
 		{id: "capability-undeclared", severity: check.Warning, modes: []string{"undeclared-tools"}, evidence: "the capability tools is missing"},
 		{id: "capability-false", severity: check.Error, modes: []string{"declared-absent"}, evidence: "error -32601"},
 		{id: "list-refused", severity: check.Error, modes: []string{"list-error"}, evidence: "database is locked"},
@@ -160,7 +161,9 @@ func TestALateAnswerIsAnAnswer(t *testing.T) {
 		return x
 	}
 	discover, list, ping := late("server/discover", `{}`), late("tools/list", `null`), late("ping", `null`)
-	probe := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{discover, list}}
+	initialize := exchangeOf("initialize", `{}`, `{}`, "")
+	initialize.At = discover.At.Add(time.Second) // the server had time to answer it first
+	probe := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{discover, list, initialize}}
 	e := evidenceOf(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{ping}})
 	e.Probe = probe
 	found := slices.Concat(ask("discover-breaks-server")(e), ask("request-before-init")(e), ask("ping-fails")(e))
@@ -179,6 +182,61 @@ func TestALateAnswerIsAnAnswer(t *testing.T) {
 	}
 	if again := ask("rpc-late-reply")(e); again != nil {
 		t.Errorf("rpc-late-reply: %+v, want that left to the checks of the handshake", again)
+	}
+}
+
+// TestABusyMachineIsNoFault: requests that are all answered late, in their order, show a slow start and nothing else.
+func TestABusyMachineIsNoFault(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		discover   time.Duration // until the answer
+		initialize time.Duration // the same, asked 3 s later
+		want       int
+	}{
+		{"slow", 4 * time.Second, time.Second + time.Millisecond, 0},
+		{"very slow", 9 * time.Second, 6*time.Second + time.Millisecond, 0},
+		{"initialize is never answered", 4 * time.Second, 0, 0},
+		{"answered behind initialize", 4 * time.Second, time.Millisecond, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			discover, list := exchangeOf("server/discover", `{}`, `{}`, ""), exchangeOf("tools/list", `null`, `{}`, "")
+			discover.Late, discover.Took = true, test.discover
+			list.Late, list.Took = true, test.discover
+			initialize := exchangeOf("initialize", `{}`, "", "")
+			if test.initialize > 0 {
+				initialize = exchangeOf("initialize", `{}`, `{}`, "")
+			}
+			initialize.At, initialize.Took = discover.At.Add(3*time.Second), test.initialize
+			e := evidenceOf(&evidence.Run{Protocol: "2025-11-25"})
+			e.Probe = &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{discover, list, initialize}}
+			found := slices.Concat(ask("discover-breaks-server")(e), ask("request-before-init")(e))
+			if len(found) != test.want {
+				t.Errorf("%+v, want %d findings", found, test.want)
+			}
+		})
+	}
+}
+
+// TestServerInfo: clients refuse a member that is missing, and not one that is empty.
+func TestServerInfo(t *testing.T) {
+	for info, want := range map[string]string{
+		`{"name":"a","version":""}`:  "info [] server sends an empty version",
+		`{"name":"","version":""}`:   "info [] server sends an empty name and version",
+		`{"name":"a","version":"1"}`: "",
+		`{"name":"a"}`: "warning [clients of the TypeScript and Python SDKs refuse an answer without serverInfo] " +
+			"server does not say its name and version",
+	} {
+		e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{
+			exchangeOf("initialize", `{}`, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":`+info+`}`, ""),
+		}})
+		report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{"serverinfo-incomplete"}})
+		got := ""
+		for _, f := range report.Findings {
+			got += fmt.Sprintf("%s %s %s", f.Severity, f.Breaks, f.Title)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", info, got, want)
+		}
 	}
 }
 
@@ -245,7 +303,9 @@ func TestUnsupportedVersionError(t *testing.T) {
 		{"", `{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}`, 0},
 		{"", `{"code":-32022,"message":"no"}`, 1},
 		{"", `{"code":-32602,"message":"no","data":{"supported":["2026-07-28"]}}`, 1},
-		{`{"supportedVersions":["2026-07-28"]}`, "", 1},
+		{`{"supportedVersions":["2026-07-28"]}`, "", 0},
+		{`{"supportedVersions":["2025-11-25","2026-07-28"],"capabilities":{}}`, "", 0},
+		{`{"capabilities":{}}`, "", 1},
 		{"", "", 1},
 	} {
 		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{

@@ -25,6 +25,35 @@ func calling(tool, arguments string) func() Options {
 	}
 }
 
+// TestShapeOfAnUnknownTool: a wrong answer that only the doctor's own calls get is a warning that says so.
+func TestShapeOfAnUnknownTool(t *testing.T) {
+	const answer = `{"jsonrpc":"2.0","id":7,"error":`
+	for _, test := range []struct {
+		name, method, params, failure string
+		want                          string
+	}{
+		{"text for an error", "tools/call", `{"name":"` + evidence.NoSuchTool + `"}`, `"no such tool"`, "warning an error is not an object in answer to the doctor's call of an unknown tool"},
+		{"no code", "tools/call", `{"name":"` + evidence.NoSuchTool + `"}`, `{"message":"x"}`, "warning an error's code is not an integer in answer to the doctor's call of an unknown tool"},
+		{"a call without a name", "tools/call", `{}`, `{"code":1}`, "warning an error has no message in answer to the doctor's call of an unknown tool"},
+		{"what every client asks", "ping", `{}`, `"no"`, "error an error is not an object"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			x := exchangeOf(test.method, test.params, "", test.failure)
+			x.ID = "7"
+			received := servers.FrameReceived{ID: "7", Bytes: []byte(answer + test.failure + "}")}
+			e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{x}, Events: []exec.Event{received}})
+			report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{"rpc-shape"}})
+			got := ""
+			for _, f := range report.Findings {
+				got += string(f.Severity) + " " + f.Title
+			}
+			if got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 func TestRPCChecks(t *testing.T) {
 	provokeAll(t, []provocation{
 		{id: "rpc-version", severity: check.Error, modes: onPing("rpc-version"), evidence: `jsonrpc is "1.0"`},

@@ -297,8 +297,8 @@ func (c *comparison) combinations(pointer string, was, is []*Node) {
 // others compares all other keywords by their text.
 func (c *comparison) others(pointer string, was, is []*Node) {
 	compared := slices.Concat(limits(), combinations(), referenceKeywords(), []string{
-		"type", "nullable", "enum", "const", "properties", "required", "items", "additionalProperties", "allOf", "$defs",
-		"definitions", "$schema", "$id", "$anchor", "$dynamicAnchor", "$comment",
+		"type", "nullable", "enum", "const", "properties", "required", "items", "additionalProperties", "allOf",
+		"$defs", "definitions", "$schema", "$id", "$anchor", "$dynamicAnchor", "$comment",
 	})
 	var names []string
 	for _, part := range slices.Concat(was, is) {

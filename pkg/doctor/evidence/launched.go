@@ -3,9 +3,11 @@ package evidence
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
+	"toolx/pkg/servers"
 )
 
 // Settings returns the values that the server gets from its entry: arguments, variables, headers and the URL.
@@ -83,4 +85,28 @@ func (e *Evidence) Program() (found cmdline.Program, ok bool) {
 		return cmdline.Program{}, false
 	}
 	return LookupOf(launch).Find(launch.Command), true
+}
+
+// ServesHTTP reports whether a server on stdio serves MCP over HTTP too: it was told to, or prints the address. A port
+// alone may be anything, such as a page for a login.
+func (e *Evidence) ServesHTTP() bool {
+	if launch := e.Local(); launch != nil {
+		flags := []string{"--http", "--sse", "sse", "http", "streamableHttp", "--transport=http", "--transport=sse"}
+		if slices.ContainsFunc(launch.Args, func(arg string) bool { return slices.Contains(flags, arg) }) {
+			return true
+		}
+	}
+	prints := func(text string) bool {
+		_, address, found := strings.Cut(text, "http://")
+		address, _, _ = strings.Cut(address, " ")
+		return found && (strings.Contains(address, "/mcp") || strings.Contains(address, "/sse"))
+	}
+	for _, line := range EventsOf[servers.PollutedLine](e.Clean) {
+		if prints(string(line.Text)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(EventsOf[servers.StderrLine](e.Clean), func(line servers.StderrLine) bool {
+		return prints(line.Text)
+	})
 }

@@ -64,8 +64,23 @@ func problems(duplicate bool) func(*evidence.Fleet) []check.Finding {
 				findings[i].Title = "an entry of the config has a value that cannot be used"
 			}
 		}
+		if fleet.Config != nil && !duplicate {
+			findings = append(findings, unportable(fleet.Config)...)
+		}
 		return findings
 	}
+}
+
+// unportable has a finding for what a client refuses in its own file, although toolx reads it.
+func unportable(loaded *config.Config) []check.Finding {
+	var findings []check.Finding
+	for _, refused := range loaded.Unportable {
+		f := check.At(placeOf(refused.Origin), "%s", refused.Text)
+		f.Severity, f.Title = check.Warning, "a client cannot read its config file"
+		f.Fix = []string{"remove the comments and the commas before closing brackets"}
+		findings = append(findings, f)
+	}
+	return findings
 }
 
 // errorFindings has a finding for each problem of an error. An error without problems is not a duplicate.

@@ -13,7 +13,6 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
 )
 
 func askConfigWorldReadable(fleet *evidence.Fleet) []check.Finding {
@@ -103,7 +102,7 @@ type advisory struct {
 	id       string
 	what     string
 	fixed    string
-	overHTTP bool // only servers that listen are affected
+	overHTTP bool // only servers that serve HTTP are affected
 }
 
 // advisories are about the packages that MCP servers consist of.
@@ -130,7 +129,7 @@ func askKnownCVE(e *evidence.Evidence) []check.Finding {
 		v, ok := cmdline.ParseVersion(installed.Version)
 		for _, advisory := range advisories() {
 			inside, _ := v.Within(advisory.affected)
-			if !ok || !inside || installed.Name != advisory.name || advisory.overHTTP && !listens(e) {
+			if !ok || !inside || installed.Name != advisory.name || advisory.overHTTP && !e.ServesHTTP() {
 				continue
 			}
 			f := check.At(e.Place("command"), "%s: %s", advisory.what, source)
@@ -159,18 +158,4 @@ func installedPackages(e *evidence.Evidence) []cmdline.NodePackage {
 		packages = append(packages, sdk)
 	}
 	return packages
-}
-
-// listens reports whether the server also speaks HTTP: it has a listening socket, or was told to listen.
-func listens(e *evidence.Evidence) bool {
-	if e.Clean != nil && e.Clean.Idle != nil && len(e.Clean.Idle.Listening) > 0 {
-		return true
-	}
-	for _, line := range evidence.EventsOf[servers.PollutedLine](e.Clean) {
-		if strings.Contains(string(line.Text), "http://") {
-			return true
-		}
-	}
-	flags := []string{"--http", "--sse", "sse", "http", "streamableHttp", "--transport=http", "--transport=sse"}
-	return slices.ContainsFunc(e.Launch.Args, func(arg string) bool { return slices.Contains(flags, arg) })
 }

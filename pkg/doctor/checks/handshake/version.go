@@ -60,6 +60,8 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 		f.Title = "a request before initialize ends the server"
 		f.Evidence = fmt.Sprintf("%s, %s after its start", died.How, evidence.Milliseconds(died.Lived))
 		f.Notes = evidence.LastWords(died)
+	case x.Late && !overtaken(run, x):
+		return nil // the server, or the machine, was slow
 	case x.Late:
 		f.Severity, f.Title = check.Warning, "a request before initialize is answered late"
 		f.Evidence = "server/discover " + x.Outcome()
@@ -76,6 +78,14 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	return []check.Finding{f}
+}
+
+// overtaken reports whether a later request was answered before an answer that came late: the server had time, and
+// kept the request waiting.
+func overtaken(r *evidence.Run, late *evidence.Exchange) bool {
+	return slices.ContainsFunc(r.Exchanges, func(x *evidence.Exchange) bool {
+		return x.Answered() && x.At.After(late.At) && x.At.Add(x.Took).Before(late.At.Add(late.Took))
+	})
 }
 
 // foreignBefore counts lines of stdout without a message before the first answer.
@@ -152,6 +162,9 @@ func askUnsupportedVersionError(e *evidence.Evidence) []check.Finding {
 	if x == nil || !strings.Contains(string(x.Sent), evidence.InventedRevision) {
 		return nil // not a modern server
 	}
+	if x.Answered() && evidence.SupportedVersions(x.Result) != nil {
+		return nil // it lists them to whoever asks, of whatever revision
+	}
 	code, _ := evidence.ErrorCode(x.Error)
 	var supported []string
 	named := json.Unmarshal(evidence.MemberAt(x.Error, "data", "supported"), &supported) == nil && len(supported) > 0
@@ -175,10 +188,23 @@ func askServerInfo(e *evidence.Evidence) []check.Finding {
 	if info == nil {
 		return check.One(where, "serverInfo is missing")
 	}
-	lacks := slices.DeleteFunc([]string{"name", "version"},
-		func(name string) bool { return rawjson.GetText(info, name) != "" })
-	if len(lacks) == 0 {
-		return nil
+	var lacks, empty []string
+	for _, name := range []string{"name", "version"} {
+		switch value := evidence.MemberAt(info, name); {
+		case !rawjson.IsString(value):
+			lacks = append(lacks, name)
+		case rawjson.Unquote(value) == "":
+			empty = append(empty, name)
+		}
 	}
-	return check.One(where, "serverInfo %s lacks %s", evidence.CutJSON(info), evidence.Words(lacks))
+	switch {
+	case len(lacks) > 0:
+		return check.One(where, "serverInfo %s lacks %s", evidence.CutJSON(info), evidence.Words(lacks))
+	case len(empty) > 0:
+		f := check.At(where, "serverInfo is %s", evidence.CutJSON(info))
+		f.Severity, f.Title = check.Info, "server sends an empty "+evidence.Words(empty)
+		f.Breaks = []string{}
+		return check.Sole(f)
+	}
+	return nil
 }

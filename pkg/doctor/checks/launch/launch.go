@@ -236,8 +236,8 @@ func askCommandPathDiffers(e *evidence.Evidence) []check.Finding {
 	return PathDiffers(e, runtime.GOOS, cmdline.GuiPath(runtime.GOOS))
 }
 
-// PathDiffers compares what the server's PATH finds with what the desktop's finds, for the command and for the
-// program that its first line names.
+// PathDiffers has a finding if the desktop's PATH lacks the command, or the program that its first line names. Another
+// program of the same name there is mostly another version, which works as well.
 func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	found, ok := e.Program()
 	if _, own := e.Server.Env["PATH"]; !ok || own || desktop == "" || !found.Runnable {
@@ -251,22 +251,20 @@ func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	theirs := cmdline.Lookup{Goos: goos, Path: desktop, Folder: mine.Folder}
 	needed = slices.DeleteFunc(needed, func(command string) bool {
 		here, there := mine.Find(command), theirs.Find(command)
-		return mine.IsPath(command) || !here.Runnable || there.Runnable && os.SameFile(here.Info, there.Info)
+		return mine.IsPath(command) || !here.Runnable || there.Runnable
 	})
 	if len(needed) == 0 {
 		return nil
 	}
 	command := needed[0]
-	here, there := mine.Find(command), theirs.Find(command)
+	here := mine.Find(command)
 	result := "not found"
-	if brew := (cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}).Find(command); there.Runnable {
-		result = there.Path
-	} else if goos == "darwin" && brew.Runnable {
+	if brew := (cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}).Find(command); goos == "darwin" && brew.Runnable {
 		result = "found only where Homebrew's folders are added, as " + brew.Path
 	}
 	f := fixed(e, fmt.Sprintf("%s: here %s; with PATH=%s: %s", command, here.Path, desktop, result),
 		pathFix(found.Path, needed, mine, desktop)...)
-	f[0].Title = fmt.Sprintf("applications started from the desktop find another %s, or none", command)
+	f[0].Title = fmt.Sprintf("applications started from the desktop do not find %s", command)
 	return f
 }
 

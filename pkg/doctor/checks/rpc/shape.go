@@ -43,9 +43,10 @@ func askBatch(e *evidence.Evidence) []check.Finding {
 
 func askShape(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
-	report := func(where *evidence.Where, pointer, title string, text []byte) {
+	report := func(where *evidence.Where, pointer, title string, text []byte) *check.Finding {
 		where.Pointer = pointer
 		found = append(found, check.Finding{Title: title, Where: where, Evidence: evidence.CutJSON(text)})
+		return &found[len(found)-1]
 	}
 	for _, m := range wire.Messages(e) {
 		if m.Head.Method != "" {
@@ -68,7 +69,12 @@ func askShape(e *evidence.Evidence) []check.Finding {
 			},
 		} {
 			if fault.is {
-				report(m.Where(), fault.pointer, fault.title, m.Event.Bytes)
+				f := report(m.Where(), fault.pointer, fault.title, m.Event.Bytes)
+				if x := m.Answers; x != nil && x.Method == "tools/call" && !evidence.IsUsersCall(x) {
+					f.Severity = check.Warning
+					f.Title += " in answer to the doctor's call of an unknown tool"
+					f.Breaks = []string{"clients of the TypeScript SDK, where a model calls an unknown tool"}
+				}
 			}
 		}
 	}

@@ -122,10 +122,13 @@ func askAnnotationsContradict(d *listing.Definition) []check.Finding {
 	switch {
 	case h.ReadOnly == nil || !*h.ReadOnly:
 		return nil
-	case h.Destructive != nil && *h.Destructive:
-		return d.One("/annotations", "readOnlyHint and destructiveHint are both true")
 	case verb != "":
 		return d.One("/annotations/readOnlyHint", "readOnlyHint is true, and the name says %q", verb)
+	case h.Destructive != nil && *h.Destructive:
+		// A library's default: clients read destructiveHint only of tools that are not read-only.
+		f := d.Finding("/annotations", "readOnlyHint and destructiveHint are both true")
+		f.Severity, f.Title = check.Info, "a tool has a hint that does not apply to it"
+		return []check.Finding{f}
 	}
 	return nil
 }
