@@ -64,6 +64,9 @@ type Output struct {
 	Done bool
 	// Ended is its exit status or the signal that ended it, as os.ProcessState prints it; empty if that is not known.
 	Ended string
+	// Args are the arguments of its command line, and Folder is the one that it runs in; empty if they are not known.
+	Args   []string
+	Folder string
 	// Question is what it asks on a terminal that is not there: the text without a newline that Asks recognizes.
 	Question string
 	// Environ is the environment that the server was given, NAME=value each. A variable with a value is not missing.
@@ -221,6 +224,7 @@ func of(o Output) *Cause {
 			c.Fixes = append(c.Fixes, unset.Fixes[0])
 		}
 	}
+	c.nameFolder(o.Folder)
 	c.Node = said.node
 	if c.Place = said.place(); c.Place == "" {
 		c.Thrown = said.thrown()
@@ -332,6 +336,14 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	if c := cmp.Or(s.usedUnset(line, o.Environ), s.applied(lineRules, line, line, o), s.network(line, line)); c != nil {
 		return c
 	}
+	if c := cmp.Or(s.otherLanguage(line), s.newerPython(line)); c != nil {
+		return c
+	}
+	if s.ofDataFile(head, line) == nil {
+		if c := s.refusedValue(head, line, o); c != nil {
+			return c
+		}
+	}
 	if wrongValue().MatchString(wordsOf(line)) {
 		if c := s.invalidFields(o.Environ); c != nil {
 			return c
@@ -357,8 +369,11 @@ func (s *saying) byRules(o Output, head int) *Cause {
 		c = cmp.Or(c, s.service(line), s.engine(o, head), s.variables(following, o.Environ))
 	}
 	c = cmp.Or(c, s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
-	if words := wordsOf(line); c == nil && s.usage != "" && wrongValue().MatchString(words) &&
-		!wrongWord().MatchString(words) && !malformed().MatchString(words) {
+	if c = cmp.Or(c, s.ofDataFile(head, line)); c != nil {
+		return c
+	}
+	if words := wordsOf(line); s.usage != "" && lacks().MatchString(words) && !wrongWord().MatchString(words) &&
+		!malformed().MatchString(words) {
 		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
 	}
 	return c
@@ -432,6 +447,10 @@ var missesFirst = expression(`^(?:\w*[Ee]rror: )?[A-Z][A-Z0-9]*_[A-Z0-9_]+ ` +
 // wrongWord matches what a program says of a word that it was given and does not know.
 var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|` +
 	`argument|flag)|flag provided but not defined|\binvalid (?:\w+ )?(?:value|choice)`)
+
+// lacks matches words about a value that was not given.
+var lacks = expression(`(?i)\b(?:required?|requires|missing|must|empty|expected|please (?:provide|set|specify)|` +
+	`not (?:given|provided|specified)|no [\w -]{2,30}(?:specified|given|provided|supplied|configured))\b`)
 
 // malformed matches words about a value that has another form than the program wants.
 var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?:[\w-]+ ){0,4}` +

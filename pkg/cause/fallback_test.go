@@ -21,7 +21,8 @@ func testFallbacks(t *testing.T, tests []fallback) {
 	t.Helper()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := Of(Output{Stderr: strings.Split(test.stderr, "\n"), Ended: test.ended})
+			c := Of(Output{Stderr: strings.Split(test.stderr, "\n"), Ended: test.ended, Args: test.args,
+				Folder: "/srv"})
 			if c == nil {
 				t.Fatal("no cause")
 			}
@@ -46,7 +47,7 @@ func TestNamesAreNoWords(t *testing.T) {
 	testFallbacks(t, []fallback{
 		{
 			name: "a folder named bad", stderr: "./bad/dirperm.sh: 2: cd: can't cd to /nonexistent/data",
-			kind: Files, what: `"./bad/dirperm.sh: 2: cd: can't cd to /nonexistent/data"`, fix: "create what that line names",
+			kind: Files, what: `"./bad/dirperm.sh: 2: cd: can't cd to /nonexistent/data"`, fix: "create /nonexistent/data",
 		},
 		{
 			name: "a file named required", stderr: "Error: EISDIR: illegal operation on a directory, read '/srv/required/empty'",
@@ -196,4 +197,104 @@ func TestListsOfVariables(t *testing.T) {
 	if c == nil || c.What != "KELP_HOST is not set" {
 		t.Errorf("with one alternative: %+v", c)
 	}
+}
+
+// TestRefusedValues: a value that is refused is not an argument that is missing.
+func TestRefusedValues(t *testing.T) {
+	transport := []string{"--transport", "nosuch"}
+	testFallbacks(t, []fallback{
+		{
+			name: "cobra", kind: Value, args: transport, fix: "correct --transport in args of this server: stream, stdio",
+			stderr: "Error: transport not supported: nosuch\nUsage:\n  kelp [flags]\nFlags:\n" +
+				"  -t, --transport string   stream or stdio (default \"stdio\")",
+			what: "nosuch is not a valid --transport (stream, stdio)",
+		},
+		{
+			name: "argparse", kind: Value, args: transport, fix: "correct --transport",
+			stderr: "usage: kelp [-h] [--transport {stream,stdio}]\n" +
+				"kelp: error: argument --transport: invalid choice: 'nosuch' (choose from 'stream', 'stdio')",
+			what: "nosuch is not a valid --transport (stream, stdio)",
+		},
+		{
+			name: "clap", kind: Value, args: []string{"--transport=nosuch"}, fix: "correct --transport",
+			stderr: "error: invalid value 'nosuch' for '--transport <TRANSPORT>'\n  [possible values: stream, stdio]\n\n" +
+				"For more information, try '--help'.",
+			what: "nosuch is not a valid --transport (stream, stdio)",
+		},
+		{
+			name: "pflag", kind: Value, args: []string{"--port", "many"}, fix: "correct --port in args of this server",
+			stderr: "Error: invalid argument \"many\" for \"--port\" flag: strconv.ParseInt: parsing \"many\": invalid syntax",
+			what: `many is not a valid --port: "invalid argument "many" for "--port" flag: strconv.ParseInt: parsing "many": ` +
+				`invalid syntax"`,
+		},
+		{
+			name: "a flag that is there", kind: Value, args: []string{"--json"}, fix: "see the server's --help",
+			stderr: "Error: --json is required to be a file", what: `"--json is required to be a file"`,
+		},
+	})
+	c := Of(Output{Stderr: []string{"Error: unknown REEF_MODE purple, use light or dark"}, Environ: []string{"REEF_MODE=purple"}})
+	if c == nil || c.What != "purple is not a valid REEF_MODE (light, dark)" {
+		t.Errorf("of a variable: %+v", c)
+	}
+}
+
+// TestFilesOfTheServer: what a parser or an interpreter says is about the file that it reads.
+func TestFilesOfTheServer(t *testing.T) {
+	testFallbacks(t, []fallback{
+		{
+			name: "Python for Node", kind: Other, fix: "run it with python3 in place of node",
+			stderr: "/srv/mini.py:1\nfrom mini import Mini\n     ^^^^\n\nSyntaxError: Unexpected identifier 'mini'\n\nNode.js v20.20.2",
+			what:   "node runs a file that is written in Python: /srv/mini.py",
+		},
+		{
+			name: "JavaScript for Python", kind: Other, fix: "run it with node in place of python3",
+			stderr: "  File \"/srv/mini.mjs\", line 1\n    import { Mini } from './mini.js'\n           ^\nSyntaxError: invalid syntax",
+			what:   "python3 runs a file that is written in JavaScript: /srv/mini.mjs",
+		},
+		{
+			name: "Ruby for a module", kind: Other, fix: "run it with ruby",
+			stderr: "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension \".rb\" for /srv/mini.rb",
+			what:   "node runs a file that is written in Ruby: /srv/mini.rb",
+		},
+		{
+			name: "Python 3.12", kind: Other, fix: "run it with that version: uv run --python 3.12",
+			stderr: "  File \"/srv/mini.py\", line 2\n    type Station = str\n         ^^^^^^^\nSyntaxError: invalid syntax",
+			what:   "it needs Python 3.12 or newer: type Station = str",
+		},
+		{
+			name: "Python 3.10", kind: Other, fix: "run it with that version: uv run --python 3.10",
+			stderr: "  File \"/srv/mini.py\", line 2\n    match tide:\n          ^\nSyntaxError: invalid syntax",
+			what:   "it needs Python 3.10 or newer: match tide:",
+		},
+		{
+			name: "JSON", kind: Config, fix: "correct that file",
+			stderr: "Error: /srv/reef.json: Unexpected token } in JSON at position 12",
+			what:   `/srv/reef.json is not valid JSON: "/srv/reef.json: Unexpected token } in JSON at position 12"`,
+		},
+		{
+			name: "TOML", kind: Config, fix: "correct that file",
+			stderr: "error: tides.toml: expected '=' after a key, invalid table header (at line 3, column 5)",
+			what: `tides.toml is not valid TOML: "tides.toml: expected '=' after a key, invalid table header ` +
+				`(at line 3, column 5)"`,
+		},
+		{
+			name: "a lock", kind: Busy, fix: "end the other process that holds it", stderr: "Error: database is locked",
+			what: `"database is locked"`,
+		},
+		{
+			name: "a relative path", kind: Files, fix: "create data/reef.db",
+			stderr: "2026/11/27 10:00:00 open data/reef.db: no such file or directory",
+			what:   "data/reef.db is not in the folder that it runs in, /srv",
+		},
+		{
+			name: "a relative path in Python", kind: Files, fix: "set cwd in the server's entry",
+			stderr: "Traceback (most recent call last):\n  File \"/opt/x.py\", line 1, in <module>\n    open('tides.csv')\n" +
+				"FileNotFoundError: [Errno 2] No such file or directory: 'tides.csv'",
+			what: "tides.csv is not in the folder that it runs in, /srv",
+		},
+		{
+			name: "a relative folder in a shell", kind: Files, fix: "create data/tides",
+			stderr: "./x.sh: 2: cd: can't cd to data/tides", what: "data/tides is not in the folder that it runs in, /srv",
+		},
+	})
 }

@@ -1,7 +1,10 @@
 package cause
 
 import (
+	"cmp"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -68,5 +71,47 @@ func ofFiles(line string) *Cause {
 	if fault.fix != "" {
 		c.Fixes = []string{fault.fix}
 	}
+	if name := missingFile(line); name != "" && strings.Contains(fault.fix, "create what that line names") {
+		c.Fixes = []string{"create " + name + ", or correct its path"}
+	}
 	return c
+}
+
+// absentFile matches the file or the folder that a sentence says is not there.
+var absentFile = expression(`(?i)\b(?:open|stat|lstat|scandir|mkdir|access|chdir|read|cd to|(?:change directory|chdir) to|find)` +
+	` ['"\x60‘]?([^\s:'"\x60’]+)|['"\x60‘]([^'"\x60’]+)['"\x60’]|([^\s:'"]+): no such file or directory|` +
+	`([^\s:'"]+) (?:does not exist|doesn't exist|(?:was )?not found)|(?:not found|does not exist):? ([^\s'"]+)`)
+
+// missingFile returns the path of what a sentence says is not there; empty if it names none.
+func missingFile(line string) string {
+	if fault, ok := fileFaultOf(line); !ok || !strings.HasPrefix(fault.fix, "create") {
+		return ""
+	}
+	for _, found := range absentFile().FindAllStringSubmatch(line, -1) {
+		if name := strings.TrimRight(cmp.Or(found[1:]...), ".,;)"); strings.ContainsAny(name, "/\\.") &&
+			!strings.Contains(name, "://") {
+			return name
+		}
+	}
+	return ""
+}
+
+// nameFolder says which folder a relative path is looked for in.
+func (c *Cause) nameFolder(folder string) {
+	const runsIn = "the folder that it runs in"
+	if folder == "" {
+		return
+	}
+	if strings.HasSuffix(c.What, runsIn) {
+		c.What += ", " + folder
+		return
+	}
+	name := missingFile(c.Line)
+	if name == "" || filepath.IsAbs(name) || strings.HasPrefix(name, "~") || strings.Contains(name, ":") {
+		return
+	}
+	if c.Kind == Files && c.Quotes() {
+		c.What = name + " is not in " + runsIn + ", " + folder
+	}
+	c.Fixes = append(c.Fixes, "or set cwd to the folder that "+name+" counts from; it runs in "+folder)
 }

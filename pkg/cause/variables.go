@@ -610,8 +610,11 @@ func lowerASCII(text string) string {
 	return string(lower)
 }
 
-// hasValue reports whether an environment gives a variable a value; the last setting wins, as in os/exec.
-func hasValue(environ []string, name string) bool {
+// hasValue reports whether an environment gives a variable a value.
+func hasValue(environ []string, name string) bool { return valueOf(environ, name) != "" }
+
+// valueOf returns the value of a variable; the last setting wins, as in os/exec.
+func valueOf(environ []string, name string) string {
 	value := ""
 	for _, pair := range environ {
 		key, content, found := strings.Cut(pair, "=")
@@ -619,5 +622,5 @@ func hasValue(environ []string, name string) bool {
 			value = content
 		}
 	}
-	return value != ""
+	return value
 }

@@ -183,7 +183,10 @@ func (f *Failure) Output() cause.Output {
 	if f.URL != "" {
 		return cause.Output{}
 	}
-	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ}
+	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ, Folder: f.Cwd}
+	if len(f.Command) > 0 {
+		output.Args = f.Command[1:]
+	}
 	output.Alive = f.Ending == EndingSilent || f.Ending == EndingUnfinished
 	if f.Ending == EndingExited || f.Ending == EndingKilled {
 		output.Ended = f.How
