@@ -163,6 +163,11 @@ func (f *Failure) Hint() string {
 		return "--model names another; " + f.URL + textsOf(f.Provider).models + " lists them"
 	case NoTools:
 		return f.toolsHint()
+	case BadRequest:
+		if strings.Contains(f.Detail, "grammar") || strings.Contains(f.Detail, "JSON schema conversion") {
+			return "a tool's schema is more than llama.cpp takes: toolx convert --format openai names it, and " +
+				"--tools leaves it out"
+		}
 	case TooLong:
 		return "give it less: --tools PATTERN for fewer tools, --max-result SIZE for shorter results"
 	case BadAddress:

@@ -36,6 +36,8 @@ func TestFailures(t *testing.T) {
 			"{\"object\":\"error\",\"message\":\"\\\"auto\\\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set\",\"type\":\"BadRequestError\",\"code\":400}"
 		longLlama = "HTTP/1.1 400 Bad Request\n\n" +
 			"{\"error\":{\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"exceed_context_size_error\"}}"
+		grammarLlama = "HTTP/1.1 400 Bad Request\n\n" +
+			"{\"error\":{\"code\":400,\"message\":\"Failed to initialize samplers: failed to parse grammar\",\"type\":\"invalid_request_error\"}}"
 		quotaOpenAI = "HTTP/1.1 429 Too Many Requests\n\n" +
 			"{\"error\":{\"message\":\"You exceeded your current quota.\",\"type\":\"insufficient_quota\",\"code\":\"insufficient_quota\"}}"
 		keyOpenAI = "HTTP/1.1 401 Unauthorized\n\n{\"error\":{\"message\":\"Incorrect API key provided: " +
@@ -61,6 +63,7 @@ func TestFailures(t *testing.T) {
 		{"no tools", ai.OpenAI, noToolsVLLM, ai.NoTools, fault.KindUsage, `model "m" cannot call tools`, "--tool-call-parser"},
 		{"too long", ai.OpenAI, longLlama, ai.TooLong, fault.KindUsage, "too long", "--tools"},
 		{"no credit", ai.OpenAI, quotaOpenAI, ai.NoCredit, fault.KindAuth, "quota", ""},
+		{"grammar", ai.OpenAI, grammarLlama, ai.BadRequest, fault.KindUsage, "failed to parse grammar", "toolx convert --format openai names it"},
 		{"key", ai.OpenAI, keyOpenAI, ai.KeyRefused, fault.KindAuth, "openai refused the key in OPENAI_API_KEY (401 Unauthorized)", "OPENAI_API_KEY"},
 		{"key of the cloud", ai.Ollama, "HTTP/1.1 401 Unauthorized\n\n{\"error\":\"unauthorized\"}", ai.NoKey, fault.KindAuth, "ollama needs a key: OLLAMA_API_KEY is not set", "ollama signin"},
 		{"key", ai.OpenAI, "HTTP/1.1 400 Bad Request\n\n[{\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a valid API key.\",\"status\":\"INVALID_ARGUMENT\"}}]", ai.KeyRefused, fault.KindAuth, "API key not valid", "OPENAI_API_KEY"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolx/pkg/jsonschema"
@@ -59,8 +60,17 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	if f.err != nil {
 		return fitted{}, f.err
 	}
+	if slices.Contains(localFormats(), to) {
+		for _, limit := range jsonschema.Parse(out).Tree("").GrammarLimits() {
+			detail := limit.Text + ", which llama.cpp cannot make a grammar of,"
+			f.recordLoss(place{path: limit.At.PropertyPath()}, Info, Kept, detail)
+		}
+	}
 	return fitted{schema: out, hint: parenthesis(f.hints), losses: f.losses}, nil
 }
+
+// localFormats returns the formats that are sent to servers on one's own machine, many of which run llama.cpp.
+func localFormats() []Format { return []Format{OpenAI, Qwen, Ollama} }
 
 // settle walks a schema until a walk changes nothing. One walk is enough for all but schemas that contradict
 // themselves, where one fix may require another.

@@ -102,6 +102,27 @@ func TestFitQwen(t *testing.T) {
 			name: "allOf that cannot be merged stays", to: Qwen,
 			schema: `{"type":"object","properties":{"a":{"allOf":[{"pattern":"a"},{"pattern":"b"}]}}}`,
 			want:   "same",
+			losses: []string{
+				"info: a: kept a pattern without ^ and $ around it, which llama.cpp cannot make a grammar of,",
+			},
+		},
+		{
+			name: "what llama.cpp cannot make a grammar of", to: Qwen,
+			schema: `{"type":"object","properties":{"to":{"type":"array","items":{"pattern":"^(?!\\.)[a-z]+$"}},"text":{"maxLength":10000}}}`,
+			want:   "same",
+			losses: []string{
+				"info: to[]: kept a pattern with a look-ahead, which llama.cpp cannot make a grammar of,",
+				"info: text: kept maxLength 10000, which llama.cpp cannot make a grammar of,",
+			},
+		},
+		{
+			name: "limits of a grammar that the target does not hold (what is left of them)", to: Ollama,
+			schema: `{"type":"object","properties":{"when":{"type":"string","pattern":"^\\d+$"},"all":{"type":"array","items":{"type":"string","pattern":"^\\w$"}}}}`,
+			want:   `{"type":"object","properties":{"when":{"type":"string","description":"(pattern: ^\\d+$)"},"all":{"type":"array","items":{"type":"string","pattern":"^\\w$"}}}}`,
+			losses: []string{
+				"info: when: moved pattern to the description",
+				"info: all[]: kept a pattern with \\w, which llama.cpp cannot make a grammar of,",
+			},
 		},
 		{
 			name: "malformed words of a server (ollama#18051)", to: Qwen,

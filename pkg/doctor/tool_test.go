@@ -224,6 +224,10 @@ func schemaCases() []lintCase {
 		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"([a-z"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "JavaScript cannot read it"},
 		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"(?i)abc"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "JavaScript does not have (?i)"},
 		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"^id-(\\w+\\s?)*$"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "keeps it busy"},
+		{id: "schema-grammar", definition: schema(`{"type":"object","properties":{"to":{"type":"array","items":{"type":"string","pattern":"^(?!\\.)[a-z]+$"}},"when":{"type":"string","pattern":"^\\d{4}$"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/to/items/pattern", evidence: "probe.to[] has a pattern with a look-ahead, probe.when has a pattern with \\d"},
+		{id: "schema-grammar", definition: schema(`{"type":"object","properties":{"text":{"type":"string","maxLength":10000}}}`), severity: check.Info, pointer: "/inputSchema/properties/text/maxLength", evidence: "probe.text has maxLength 10000"},
+		{id: "schema-grammar", definition: schema(`{"type":"object","properties":{"n":{"type":"array","maxItems":1999,"items":{"anyOf":[{"type":"string"},{"type":"null"}]}},"id":{"type":"string","pattern":"^[0-9]{4}$","maxLength":64},"pattern":{"type":"string"}}}`)},
+		{id: "schema-grammar", definition: `{"name":"a","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"a":{"type":"string","maxLength":10000}}}}`},
 		{id: "schema-pattern", definition: schema(`{"type":"object","patternProperties":{"(":{"type":"string"}}}`), severity: check.Warning, pointer: "/inputSchema/patternProperties/(", evidence: "JavaScript"},
 		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*\\.(js|ts)$"}}}`)},
 	}
@@ -348,6 +352,7 @@ func TestFakeSchemas(t *testing.T) {
 		"schema-ref-loop":              {"schema-ref-mutual"},
 		"schema-deep":                  {"schema-deep"},
 		"schema-pattern":               {"schema-regex", "schema-slow-regex", "schema-bad-regex"},
+		"schema-grammar":               {"schema-regex"},
 		"schema-required-unknown":      {"schema-required-unknown"},
 		"param-name-chars":             {"schema-proto"},
 		"tool-description-long":        {"wordy-0"},

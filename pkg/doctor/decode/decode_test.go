@@ -21,6 +21,10 @@ func TestDecode(t *testing.T) {
 		// [dotenv@17.2.3] injecting env
 		{`Unexpected token 'd', "[dotenv@17."... is not valid JSON`, `"[dotenv@17."`, "dotenv 17", "DOTENV_CONFIG_QUIET=true", "stdout-pollution"},
 		{`MCP error: \"Unexpected token 'd', \"[dotenv@17.\"... is not valid JSON\"`, "[dotenv@17.", "dotenv 17", "quiet: true", "stdout-pollution"},
+		// llama.cpp's grammars
+		{`{"error":{"code":400,"message":"Failed to initialize samplers: failed to parse grammar","type":"invalid_request_error"}}`, "look-around", "", "convert --format openai", "schema-grammar"},
+		{`parse: error parsing grammar: number of repetitions exceeds sane defaults, please reduce the number of repetitions`, "maxLength", "", "newer versions", "schema-grammar"},
+		{"400 JSON schema conversion failed:\nPattern must start with '^' and end with '$'", "pattern", "", "[0-9]", "schema-grammar"},
 		{`Unexpected token d in JSON at position 1`, `"d"`, "dotenv 17", "quiet: true", "stdout-pollution"},
 		{`invalid character 'd' looking for beginning of value`, "dotenv@17", "dotenv 17", "quiet: true", "stdout-pollution"},
 		// 2026-06-04 15:31

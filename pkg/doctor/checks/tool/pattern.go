@@ -200,3 +200,28 @@ func sampleRune(class []rune) string {
 	}
 	return string(class[:min(len(class), 1)])
 }
+
+// askSchemaGrammar asks what llama.cpp cannot make a grammar of. What each of its versions refuses is worth a warning:
+// no tool of the request can be called then.
+func askSchemaGrammar(e *evidence.Evidence) []check.Finding {
+	var always, some []spot
+	for _, d := range listing.Read(e).Tools {
+		if d.Input == nil {
+			continue
+		}
+		for _, limit := range d.Input.GrammarLimits() {
+			place := evidence.Label(strings.TrimSuffix(d.Name+"."+limit.At.PropertyPath(), "."))
+			one := spot{d, limit.At.Pointer() + "/" + limit.Keyword, place + " has " + limit.Text}
+			if limit.Always {
+				always = append(always, one)
+			} else {
+				some = append(some, one)
+			}
+		}
+	}
+	found := together(always, "")
+	for i := range found {
+		found[i].Severity = check.Warning
+	}
+	return append(found, together(some, "")...)
+}

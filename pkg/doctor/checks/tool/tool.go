@@ -32,6 +32,7 @@ func Checks() []check.Check {
 		{ID: "schema-combos", Need: check.NeedTools, Ask: eachSchema(askSchemaCombos)},
 		{ID: "schema-required-unknown", Need: check.NeedTools, Ask: eachSchema(askRequiredUnknown)},
 		{ID: "schema-pattern", Need: check.NeedTools, Ask: askSchemaPattern},
+		{ID: "schema-grammar", Need: check.NeedTools, Ask: askSchemaGrammar},
 		{ID: "param-name-chars", Need: check.NeedTools, Ask: eachTool(askParamNameChars)},
 		{ID: "x-mcp-header", Need: check.NeedTools, Ask: eachTool(askXMCPHeader)},
 		{ID: "schema-unknown-keyword", Need: check.NeedTools, Ask: askUnknownKeyword},
