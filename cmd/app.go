@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
 
 	"toolx/pkg/builtin"
 	"toolx/pkg/config"
@@ -28,6 +29,7 @@ import (
 type App struct {
 	*output
 	flags    globalFlags
+	cmd      *cobra.Command // the verb that runs
 	bus      *exec.Bus
 	keyboard *keyboard
 	consent  *consent

@@ -134,6 +134,7 @@ func noServers(client *config.Client) error {
 // elsewhere tells, where no server has the name that was asked for, which other client has one of that name, with the
 // command to paste. Only then all clients' files are read.
 func (a *App) elsewhere(err error, args []string) error {
+	err = a.rightly(err)
 	var missing *exec.NotFoundError
 	var usage *fault.UsageError
 	var reported *reportedError

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/catalog"
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -192,6 +193,9 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 	}
 	tools, err := box.openTools(ctx, filter, "convert")
 	if err != nil {
+		return nil, err
+	}
+	if err := box.checkPatterns(filter, catalog.Tools, func(string) bool { return false }); err != nil {
 		return nil, err
 	}
 	source := &convert.Source{Format: convert.MCP}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -79,12 +80,18 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := box.checkPatterns(filter, catalog.Tools, nil); err != nil {
+		return err
+	}
 	opened, listed, err := box.openListed(bounded, o, filter)
 	if err != nil {
 		return err
 	}
 	box.tellGuards(opened)
 	groups, failure := box.groups(opened, listed, o, filter), listFailure(opened, o.strict)
+	if err := box.checkPatterns(filter, catalog.Tools, func(string) bool { return false }); err != nil {
+		return err
+	}
 	if len(filter.patterns) > 0 && len(groups) == 0 && failure == nil {
 		return box.noTool(o.patterns)
 	}

@@ -93,8 +93,14 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	if err != nil {
 		return err
 	}
+	if err := box.checkPatterns(filter, c.kind, nil); err != nil {
+		return err
+	}
 	opened, catalogs, err := box.openListing(bounded, o, c, filter)
 	if err != nil {
+		return err
+	}
+	if err := box.checkPatterns(filter, c.kind, named(catalogs)); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -162,6 +168,16 @@ func (b *toolbox) openListing(
 		}
 	}
 	return opened, catalogs, nil
+}
+
+// named returns what reports whether an entry has a name.
+func named(catalogs []render.Catalog) func(name string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(catalogs, func(one render.Catalog) bool {
+			is := func(entry render.Entry) bool { return entry.Plain == name || entry.Name == name }
+			return slices.ContainsFunc(one.Entries, is)
+		})
+	}
 }
 
 // catalogs lists all servers that were opened, in parallel. It reports a list that fails, which counts as a server that

@@ -61,6 +61,7 @@ func (a *App) main(ctx, hurry context.Context, args []string) int {
 	a.args = args
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
+	a.cmd = verb
 	code := a.report(a.elsewhere(err, args), a.failureJSON(verb, args))
 	a.close(ctx, hurry)
 	return code
@@ -181,7 +182,7 @@ command line after -- is used instead of the configured servers.`,
 	root.SetIn(app.Console.In)
 	root.SetOut(app.Console.Out)
 	root.SetErr(app.Console.Err)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(app.flagError)
 	root.SetHelpCommand(newHelpCommand(app))
 	app.flags.declare(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
@@ -198,7 +199,7 @@ command line after -- is used instead of the configured servers.`,
 			return fault.Usage("--server names a configured server, and a command after -- or --url gives another",
 				"leave one of them out")
 		}
-		app.led.verb = cmd.CommandPath()
+		app.cmd, app.led.verb = cmd, cmd.CommandPath()
 		app.consent.named = clientsNamed(cmd, args)
 		return app.begin()
 	}

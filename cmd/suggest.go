@@ -31,6 +31,8 @@ func (a *App) unknownVerb(root *cobra.Command, name string) error {
 		fix = "did you mean: toolx " + slices.MinFunc(near, func(a, b string) int {
 			return cmp.Compare(levenshtein.ComputeDistance(name, a), levenshtein.ComputeDistance(name, b))
 		})
+	} else if as := misplacedAs(name); as != "" && as != inConfig {
+		fix = a.corrected(root, 0, as)
 	}
 	return fault.Usage("unknown command "+quote(name), fix)
 }
@@ -88,18 +90,16 @@ func verbOfOthers(name string) string {
 }
 
 // flagError explains an unknown flag, or a value that a flag cannot have.
-func flagError(cmd *cobra.Command, err error) error {
+func (a *App) flagError(cmd *cobra.Command, err error) error {
 	all := cmd.CommandPath() + " --help shows every flag"
 	var missing *pflag.NotExistError
 	var valueless *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
-	switch {
+	switch given := cmd.Flags().Args(); {
+	case !cmd.HasParent() && len(given) > 0:
+		return a.unknownVerb(cmd, given[0])
 	case errors.As(err, &missing):
-		if near := nearFlag(cmd.Flags(), missing); near != "" {
-			all = "did you mean: " + near + "; " + all
-		} else if name := missing.GetSpecifiedName(); cmd.Name() == "call" && len(name) > 1 {
-			all = "an argument of the tool is written " + name + "=value; " + all
-		}
+		all = a.unknownFlag(cmd, missing)
 	case errors.As(err, &valueless) && valueless.GetFlag() != nil:
 		flag := "--" + valueless.GetFlag().Name
 		value, _ := pflag.UnquoteUsage(valueless.GetFlag())
