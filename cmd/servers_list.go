@@ -42,8 +42,9 @@ type serverRow struct {
 	// Command or URL is what the entry starts or reaches, as written, with secrets masked.
 	Command []string `json:"command,omitempty"`
 	URL     string   `json:"url,omitempty"`
-	// SameAs are other servers with the same command or address.
-	SameAs []string `json:"same_as,omitempty"`
+	// SameAs are the first of the other servers with the same command or address, SameMore how many more there are.
+	SameAs   []string `json:"same_as,omitempty"`
+	SameMore int      `json:"same_as_more,omitempty"`
 	// ShadowedBy is the place of the entry that has the name.
 	ShadowedBy string     `json:"shadowed_by,omitempty"`
 	Found      *foundInfo `json:"found,omitempty"`
@@ -133,6 +134,11 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 		s.log.Warn(words.FirstLine(err.Error()))
 	}
 	s.consent.applyPolicy(policy, loaded.Projects)
+	files := config.ReadClients(options, config.Clients()...)
+	s.addSecrets(loaded.Servers)
+	for _, file := range files {
+		s.addSecrets(file.Servers)
+	}
 	for _, server := range loaded.Servers {
 		rows = append(rows, s.of(server, ownRows))
 	}
@@ -144,8 +150,13 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 			})
 		}
 	}
-	first := make(map[string]*serverRow)
-	for _, file := range config.ReadClients(options, config.Clients()...) {
+	first, places := make(map[string]*serverRow), make(map[entryPlace]*serverRow)
+	for _, row := range rows {
+		if row.server != nil {
+			places[row.place()] = row
+		}
+	}
+	for _, file := range files {
 		if file.Project != nil {
 			s.consent.applyPolicy(policy, []*config.Project{file.Project})
 		}
@@ -154,13 +165,14 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 		}
 		for _, server := range file.Servers {
 			row := s.of(server, file.Client.ID)
-			if same := sameEntry(rows, row); same != nil {
+			if same := places[row.place()]; same != nil { // read for another client that uses it alike
 				if same.Client != row.Client && !slices.Contains(same.Also, row.Client) {
 					same.Also = append(same.Also, row.Client)
 				}
 				row = same
 			} else {
 				rows = append(rows, row)
+				places[row.place()] = row
 			}
 			if earlier := first[server.Name]; earlier == nil {
 				first[server.Name] = row
@@ -173,30 +185,37 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 	return rows, distinctWarnings(remarks), nil
 }
 
-// sameEntry returns the row of the same place in the same file, read for another client that uses it alike.
-func sameEntry(rows []*serverRow, row *serverRow) *serverRow {
-	for _, other := range rows {
-		if other.server != nil && other.server.Plain() == row.server.Plain() && other.path == row.path &&
-			other.Enabled == row.Enabled && other.server.Origin.Line == row.server.Origin.Line &&
-			other.server.Origin.Column == row.server.Origin.Column {
-			return other
-		}
-	}
-	return nil
+// entryPlace is where an entry stands, and as what.
+type entryPlace struct {
+	name, path   string
+	line, column int
+	enabled      bool
+}
+
+func (r *serverRow) place() entryPlace {
+	return entryPlace{r.server.Plain(), r.path, r.server.Origin.Line, r.server.Origin.Column, r.Enabled}
 }
 
 func distinctWarnings(warnings []config.Warning) []config.Warning {
 	var once []config.Warning
+	seen := make(map[config.Warning]bool)
 	for _, warning := range warnings {
-		if !slices.Contains(once, warning) {
+		if !seen[warning] {
+			seen[warning] = true
 			once = append(once, warning)
 		}
 	}
 	return once
 }
 
+// addSecrets hides the secrets of all servers before the first row is made: one can stand in the entry of another.
+func (s serverRows) addSecrets(list []*config.Server) {
+	for _, server := range list {
+		s.mask.Add(server.Secrets()...)
+	}
+}
+
 func (s serverRows) of(server *config.Server, client string) *serverRow {
-	s.mask.Add(server.Secrets()...)
 	row := &serverRow{
 		Name: server.Name, Client: client, Transport: server.Way(), Where: server.Origin.String(),
 		Scope: string(server.Scope), Enabled: !server.Disabled, State: "ok", server: server,
@@ -225,7 +244,10 @@ func (s serverRows) of(server *config.Server, client string) *serverRow {
 	return row
 }
 
-// findSame notes which servers start or reach the same.
+// maxSame is how many others an entry names that start or reach the same.
+const maxSame = 3
+
+// findSame notes which servers start or reach the same: of many, the first few.
 func findSame(rows []*serverRow) {
 	groups := make(map[string][]*serverRow)
 	for _, row := range rows {
@@ -237,11 +259,12 @@ func findSame(rows []*serverRow) {
 	}
 	for _, group := range groups {
 		for _, row := range group {
-			for _, other := range group {
-				if other != row {
+			for _, other := range group[:min(maxSame+1, len(group))] {
+				if other != row && len(row.SameAs) < maxSame {
 					row.SameAs = append(row.SameAs, other.Name)
 				}
 			}
+			row.SameMore = len(group) - 1 - len(row.SameAs)
 		}
 	}
 }
@@ -344,7 +367,11 @@ func (r *serverRow) notes() string {
 		notes = append(notes, "also of "+strings.Join(r.Also, ", "))
 	}
 	if len(r.SameAs) > 0 {
-		notes = append(notes, "same as "+strings.Join(r.SameAs, ", "))
+		same := "same as " + strings.Join(r.SameAs, ", ")
+		if r.SameMore > 0 {
+			same += fmt.Sprintf(" and %d more", r.SameMore)
+		}
+		notes = append(notes, same)
 	}
 	if r.server != nil && r.server.DisabledElsewhere() {
 		notes = append(notes, r.DisabledBy)

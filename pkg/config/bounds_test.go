@@ -47,3 +47,49 @@ func TestEntriesAreBounded(t *testing.T) {
 		t.Errorf("%.300v", problems)
 	}
 }
+
+// TestYAMLIsBounded proves that a text is refused before the lexer has made more than a few times as many tokens as are
+// allowed: each takes more than 200 bytes (CFG-3).
+func TestYAMLIsBounded(t *testing.T) {
+	fill := func(pattern string) string { return "servers: " + strings.Repeat(pattern, (maxYAML-100)/len(pattern)) }
+	const deep, many = "values are nested more than 200 deep", "too large for YAML (more than 50000 tokens)"
+	for _, test := range []struct{ name, text, said string }{
+		{"lists", fill("["), deep},
+		{"mappings", fill("{a:"), deep},
+		{"lists with commas", fill("[,,,"), deep},
+		{"closed lists", fill("[a]"), many},
+		{"anchors", fill("&a "), many},
+		{"aliases", fill("*a "), many},
+		{"tags", fill("!a "), many},
+		{"block texts", "servers:\n" + fill("- |\n")[10:], many},
+		{"block texts on a line", "servers:\n" + fill("- |")[9:], "not valid YAML: invalid header option"},
+		{"keys on a line", "servers:\n" + fill("? ")[9:], deep},
+		{"dashes on a line", "servers:\n" + fill("- ")[9:], deep},
+		{"comments", fill("#c\n"), many},
+		{"documents", fill("\n---\n"), many},
+		{"directives", "%a\n" + fill("\n%"), many},
+		{"a mapping", "servers:\n" + fill("a: b\n")[9:], many},
+		{"a quote without its end", `a: "` + fill("{a:"), "could not find end character of double-quoted text"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tokens, problem := tokenize("c.yaml", []byte(test.text))
+			if len(tokens) > 3*maxTokens {
+				t.Errorf("%d tokens", len(tokens))
+			}
+			if problem == nil {
+				_, problems := parseYAML("c.yaml", []byte(test.text))
+				problem = &problems[0]
+			}
+			if !strings.Contains(problem.Text, test.said) {
+				t.Errorf("%.200q, want %q", problem.Text, test.said)
+			}
+		})
+	}
+	// What only looks like many tokens is read.
+	for _, pattern := range []string{"[{a: b}], ", "- |\n  ", "'"} {
+		text := "a: |\n  " + strings.Repeat(pattern, 900_000/len(pattern))
+		if root, problems := parseYAML("c.yaml", []byte(text)); root == nil || len(problems) > 0 {
+			t.Errorf("a text of %q: %.200v", pattern, problems)
+		}
+	}
+}

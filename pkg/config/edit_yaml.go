@@ -227,7 +227,8 @@ func (e *yamlEditor) addFirst(holder, added member) ([]byte, error) {
 // flowEnd returns the offset of the brace that ends a mapping in braces.
 func (e *yamlEditor) flowEnd(n *node) (int, error) {
 	depth := 0
-	for _, t := range tokenize(e.text) {
+	tokens, _ := tokenize("", e.text) // it has been parsed
+	for _, t := range tokens {
 		at := originOf("", t)
 		if at.compare(n.origin) < 0 {
 			continue

@@ -229,7 +229,7 @@ func TestReferencesOfProject(t *testing.T) {
 
 func TestManyReferences(t *testing.T) {
 	config := mustLoad(t, "c.yaml", "servers:\n  a: {command: x, args: ['"+
-		strings.Repeat("${cmd:", 200_000)+strings.Repeat("}", 200_000)+"']}\n")
+		strings.Repeat("${cmd:", 100_000)+strings.Repeat("}", 100_000)+"']}\n")
 	if found := config.Servers[0].references(); len(found) != mostReferences+1 || found[mostReferences].form != nil {
 		t.Errorf("%d references", len(found))
 	}

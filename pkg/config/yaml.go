@@ -8,15 +8,17 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
 )
 
 const (
 	// maxTokens bounds the work on a YAML file: the parser takes a time that grows with the square of a mapping's
 	// length.
-	maxTokens = 100_000
+	maxTokens = 50_000
+	// maxYAML is the size in bytes of the largest YAML file that is read: the lexer takes twenty times as much.
+	maxYAML = 1 << 20
 	// maxExpansion is how much, in node weights, the aliases of a file may add: a few lines of aliases to aliases would
 	// otherwise fill the memory.
 	maxExpansion = 8 << 20
@@ -34,9 +36,9 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 			}}
 		}
 	}()
-	tokens := tokenize(data)
-	if problem, ok := checkTokens(file, tokens); !ok {
-		return nil, []Problem{problem}
+	tokens, problem := tokenize(file, data)
+	if problem != nil {
+		return nil, []Problem{*problem}
 	}
 	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
@@ -53,14 +55,44 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 
 // tokenize cuts a text into tokens. The lexer counts the lines of Windows wrongly after a comment, and without a
 // newline at the end it does not fold a last folded text.
-func tokenize(data []byte) token.Tokens {
-	text := strings.ReplaceAll(string(data), "\r\n", "\n")
-	return lexer.Tokenize(strings.TrimSuffix(text, "\n") + "\n")
+//
+// The lexer has no limits, and a token takes more than 200 bytes. So a text that may have too many tokens is cut in
+// steps, each from the start and a little further than the one before, until the text or a limit is reached.
+func tokenize(file string, data []byte) (token.Tokens, *Problem) {
+	if len(data) > maxYAML {
+		return nil, &Problem{
+			Origin: Origin{File: file},
+			Text:   fmt.Sprintf("larger than %d MiB, the most for YAML", maxYAML>>20), Fix: yamlFix,
+		}
+	}
+	text := strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n") + "\n"
+	for tokens, end := token.Tokens(nil), 0; ; {
+		end = further(text, end, maxTokens-len(tokens)/2)
+		var lexer scanner.Scanner
+		lexer.Init(text[:end])
+		scanned, _ := lexer.Scan() // up to the first error, which is the last token
+		tokens = token.Tokens{}
+		tokens.Add(scanned...)
+		if problem := checkTokens(file, tokens); problem != nil || end == len(text) {
+			return tokens, problem
+		}
+	}
+}
+
+// further returns the end of the text that begins at from and has so many marks. Each mark makes at most two tokens:
+// itself, and what stands before it.
+func further(text string, from, marks int) int {
+	for ; from < len(text) && marks > 0; from++ {
+		if strings.IndexByte("{}[],:-?&*!|>'\"%@`#.<\t\n", text[from]) >= 0 {
+			marks--
+		}
+	}
+	return from
 }
 
 // checkTokens refuses what the parser would take too long for or nest too deep. Indentation bounds the depth of blocks
 // by the file's size; brackets, and dashes on one line, do not.
-func checkTokens(file string, tokens token.Tokens) (Problem, bool) {
+func checkTokens(file string, tokens token.Tokens) *Problem {
 	depth, dashes, line := 0, 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {
@@ -75,18 +107,21 @@ func checkTokens(file string, tokens token.Tokens) (Problem, bool) {
 			dashes++
 		}
 		if depth+dashes > maxDepth {
-			return tooDeep(originOf(file, t)), false
+			problem := tooDeep(originOf(file, t))
+			return &problem
 		}
 	}
 	if len(tokens) > maxTokens {
-		return Problem{
+		return &Problem{
 			Origin: Origin{File: file},
-			Text:   fmt.Sprintf("too large for YAML (%d tokens, at most %d)", len(tokens), maxTokens),
-			Fix:    "write it as JSON, or split it into several files",
-		}, false
+			Text:   fmt.Sprintf("too large for YAML (more than %d tokens)", maxTokens), Fix: yamlFix,
+		}
 	}
-	return Problem{}, true
+	return nil
 }
+
+// yamlFix says what to do about a file that is too large for YAML.
+const yamlFix = "write it as JSON, or split it into several files"
 
 // yamlProblem turns a parser's error into a problem at its place.
 func yamlProblem(file string, data []byte, err error) Problem {

@@ -29,7 +29,7 @@ const minLength = 4
 type Masker struct {
 	mu     sync.Mutex
 	values map[string]bool
-	finder atomic.Pointer[finder] // nil where there are no values
+	finder atomic.Pointer[finder] // of values; nil until a text is looked at
 }
 
 // finder hides a fixed set of values.
@@ -65,8 +65,20 @@ func (m *Masker) Add(values ...string) {
 		}
 	}
 	if changed {
-		m.finder.Store(newFinder(m.values))
+		m.finder.Store(nil)
 	}
+}
+
+// find returns the finder of all values.
+func (m *Masker) find() *finder {
+	if f := m.finder.Load(); f != nil {
+		return f
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := newFinder(m.values)
+	m.finder.Store(f)
+	return f
 }
 
 func isLiteral(value string) bool {
@@ -87,9 +99,15 @@ func newFinder(values map[string]bool) *finder {
 	return f
 }
 
-// in reports whether any value is in text. Looking for each value is many times faster than the
+// fewValues is the number of values up to which it is faster to look for each than to ask the Replacer.
+const fewValues = 100
+
+// in reports whether any value may be in text. Looking for a few values is many times faster than the
 // Replacer, which is needed only if there is something to replace.
 func (f *finder) in(text string) bool {
+	if len(f.values) > fewValues {
+		return true
+	}
 	return slices.ContainsFunc(f.values, func(value string) bool { return strings.Contains(text, value) })
 }
 
@@ -108,12 +126,13 @@ func (m *Masker) known(text string) string {
 	if m == nil {
 		return text
 	}
-	finder := m.finder.Load()
-	if finder == nil {
-		return text
-	}
+	finder := m.find()
 	for finder.in(text) {
-		text = finder.replacer.Replace(text)
+		replaced := finder.replacer.Replace(text)
+		if replaced == text {
+			break
+		}
+		text = replaced
 	}
 	return finder.cutOff(text)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -367,5 +368,30 @@ func TestCut(t *testing.T) {
 	}
 	if got := m.Beginning("key S3cr3tVa"); got != "key ***" {
 		t.Errorf("the beginning is %q", got)
+	}
+}
+
+// TestManyValues proves that the values are sorted once they are needed, not each time that one is added, and that many
+// are hidden as few are: a config may have a secret in each of thousands of entries.
+func TestManyValues(t *testing.T) {
+	for _, count := range []int{1, fewValues, 20 * fewValues} {
+		m := New()
+		for i := range count {
+			m.Add(fmt.Sprintf("value-%05d", i))
+			if m.finder.Load() != nil {
+				t.Fatalf("%d values: sorted before a text is looked at", count)
+			}
+		}
+		last := fmt.Sprintf("value-%05d", count-1)
+		if got := m.Text("a " + last + " b value-000 " + last[:8] + cut); got != "a *** b value-000 ***"+cut {
+			t.Errorf("%d values: %q", count, got)
+		}
+		sorted := m.finder.Load()
+		if got := m.Text("nothing"); got != "nothing" || m.finder.Load() != sorted {
+			t.Errorf("%d values: %q, sorted again: %t", count, got, m.finder.Load() != sorted)
+		}
+		if m.Add(last); m.finder.Load() != sorted {
+			t.Errorf("%d values: a value that is known makes a new finder", count)
+		}
 	}
 }
