@@ -227,7 +227,12 @@ func (o *output) askFailureLine(question string, err error) error {
 func (o *output) logOffer(event ai.Event) {
 	switch e := event.(type) {
 	case ai.Offered:
-		o.logConverted(len(e.Names), convert.MCP.Label(), e.Format)
+		if own := len(e.Names) - e.FromServers; own > 0 { // CONV-3 calls toolx's own tools LangChain's
+			o.logConverted(own, convert.LangChain.Label(), e.Format)
+		}
+		if e.FromServers > 0 {
+			o.logConverted(e.FromServers, convert.MCP.Label(), e.Format)
+		}
 		for _, limit := range e.Limits {
 			o.log.Warn(limit.String() + "; --tools or --server gives the model fewer")
 		}

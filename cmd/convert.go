@@ -161,9 +161,13 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 	return nil
 }
 
-// logConverted logs how many tools were converted, from what to what (CONV-3).
+// logConverted logs how many tools were converted, from what to what. The words are those of CONV-3, also for one tool,
+// and for Ollama, whose form is Qwen's.
 func (o *output) logConverted(tools int, from string, to convert.Format) {
-	o.log.Debug(fmt.Sprintf("🔧 Converted %s from %s to %s format", words.Count(tools, "tool"), from, to.Label()))
+	if to == convert.Ollama {
+		to = convert.Qwen
+	}
+	o.log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", tools, from, to.Label()))
 }
 
 // convertSource reads the tools from a document, or gathers those of the servers and the config.

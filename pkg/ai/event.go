@@ -15,8 +15,10 @@ type Event interface{ event() }
 // Offered says which tools the model is given from now on: at the first turn, and again when they have changed.
 type Offered struct {
 	Format convert.Format
-	Names  []string       // as the model calls them
-	Losses []convert.Loss // what the format could not hold, skipped tools included
+	Names  []string // as the model calls them
+	// FromServers is how many of the tools are those of servers; the others are toolx's own.
+	FromServers int
+	Losses      []convert.Loss // what the format could not hold, skipped tools included
 	// Limits is why the provider may refuse the tools together, such as their number; they are among the Losses.
 	Limits []convert.Loss
 }

@@ -173,7 +173,7 @@ func (c *Conversation) offer() *offer {
 		sources = append(sources, convert.Tool{Server: tool.Server, Definition: tool.Definition})
 		made.tools[convert.ModelTool{Server: tool.Server, Plain: tool.Plain}] = tool
 	}
-	conversion := convert.ConvertAll(sources, c.Provider.Format())
+	conversion, fromServers := convert.ConvertAll(sources, c.Provider.Format()), 0
 	for _, converted := range conversion.Tools {
 		tool := made.tools[convert.ModelTool{Server: converted.Server, Plain: converted.Plain}]
 		if tool == nil {
@@ -181,6 +181,9 @@ func (c *Conversation) offer() *offer {
 		}
 		made.byName[converted.Name] = tool
 		made.names = append(made.names, converted.Name)
+		if tool.Server != "" {
+			fromServers++
+		}
 	}
 	if len(conversion.Tools) > 0 { // an empty list is refused by some
 		made.document = conversion.Document()
@@ -188,7 +191,8 @@ func (c *Conversation) offer() *offer {
 	if !slices.Equal(made.names, c.offered) {
 		c.offered = made.names
 		c.emit(Offered{
-			Format: c.Provider.Format(), Names: made.names, Losses: conversion.Losses(), Limits: conversion.Limits,
+			Format: c.Provider.Format(), Names: made.names, FromServers: fromServers,
+			Losses: conversion.Losses(), Limits: conversion.Limits,
 		})
 	}
 	return made

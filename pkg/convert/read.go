@@ -25,10 +25,11 @@ type Source struct {
 	Skipped []Loss
 }
 
-// Label names the formats in a sentence: "MCP and LangChain".
+// Label names the formats in a sentence: "MCP and LangChain". A document without a tool is of any format; it counts as
+// LangChain's, which CONV-3 is about.
 func (s *Source) Label() string {
 	if len(s.Formats) == 0 {
-		return s.Format.Label()
+		return cmp.Or(s.Format, LangChain).Label()
 	}
 	labels := make([]string, len(s.Formats))
 	for i, format := range s.Formats {
