@@ -252,7 +252,7 @@ func (a *asking) open(ctx context.Context) error {
 	if len(a.options.tools) > 0 && len(filter.servers)+len(filter.patterns) == 0 {
 		return nil
 	}
-	opened, err := a.openServers(ctx, "ask", filter)
+	opened, err := a.openForTools(ctx, "ask", filter)
 	if err != nil {
 		return err
 	}

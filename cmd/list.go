@@ -131,7 +131,7 @@ func (b *toolbox) openListed(
 	if !o.refresh {
 		filter.kept = b.keptMatch(filter)
 	}
-	opened, err := b.openServers(ctx, "list", filter)
+	opened, err := b.openForTools(ctx, "list", filter)
 	if err != nil {
 		return nil, nil, err
 	}

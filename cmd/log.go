@@ -378,6 +378,10 @@ func (l *eventLog) request(e servers.ServerRequest) {
 		text := fmt.Sprintf("server %q has more requests open than toolx keeps; further ones are refused", e.Server)
 		l.repeats.warn(slog.LevelWarn, e.Server, text)
 		return
+	case !e.Answered && e.Method == "roots/list":
+		l.repeats.warn(slog.LevelWarn, e.Server, fmt.Sprintf("server %q asked for roots and got none: --root DIR, or "+
+			"roots in the config, says where it may work", e.Server))
+		return
 	case !e.Answered:
 		answer = "refused: not advertised"
 	}

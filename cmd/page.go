@@ -31,7 +31,7 @@ func (a *App) pageOf(
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
-	opened, err := box.openServers(bounded, "list", toolFilter{servers: names})
+	opened, err := box.openForTools(bounded, "list", toolFilter{servers: names})
 	if err != nil {
 		return render.Server{}, err
 	}

@@ -75,7 +75,7 @@ func fits(pattern, server string, names, texts []string) bool {
 // openTools starts the servers whose tools a filter can mean, reports those that fail, and returns the tools that
 // match: toolx's own first, then server by server. The error is a server's where none answered.
 func (b *toolbox) openTools(ctx context.Context, filter toolFilter, verb string) ([]*exec.Tool, error) {
-	opened, err := b.openServers(ctx, verb, filter)
+	opened, err := b.openForTools(ctx, verb, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +129,19 @@ func (b *toolbox) openServers(ctx context.Context, verb string, filter toolFilte
 	opened = append(opened, left...)
 	b.tellFailed(opened, searched)
 	return opened, nil
+}
+
+// openForTools is openServers for a list of tools: it waits for those that servers may list soon, and says which list
+// none.
+func (b *toolbox) openForTools(ctx context.Context, verb string, filter toolFilter) ([]servers.Opened, error) {
+	opened, err := b.openServers(ctx, verb, filter)
+	b.pool.AwaitTools(ctx, opened)
+	for _, one := range opened {
+		if one.Session != nil && len(one.Session.Tools()) == 0 {
+			b.say("server %s lists no tools", quote(one.Server))
+		}
+	}
+	return opened, err
 }
 
 // serversFor returns the servers whose tools a filter can mean. searched says that a pattern may match a tool of any

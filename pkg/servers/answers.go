@@ -68,6 +68,8 @@ type inbox struct {
 	server  string
 	bus     *exec.Bus
 	answers Answers
+	// onRoots is told when the server has asked for its roots, and whether there are some.
+	onRoots func(some bool)
 
 	mu      sync.Mutex
 	roots   []Root
@@ -110,7 +112,7 @@ type active struct {
 
 func newInbox(server string, bus *exec.Bus, answers Answers) *inbox {
 	return &inbox{
-		server: server, bus: bus, answers: answers, roots: answers.Roots,
+		server: server, bus: bus, answers: answers, roots: answers.Roots, onRoots: func(bool) {},
 		asked: make(map[string]context.CancelFunc), active: make(map[int64]*active),
 	}
 }
@@ -136,6 +138,9 @@ func (b *inbox) handler(method string) handler {
 func (b *inbox) take(p *peer, m message) bool {
 	answer := b.handler(m.method)
 	if answer == nil {
+		if m.method == string(mcp.MethodListRoots) {
+			b.onRoots(false)
+		}
 		return false
 	}
 	if closed(p.closing) {
@@ -263,8 +268,10 @@ func (b *inbox) sample(ctx context.Context, params json.RawMessage) (json.RawMes
 
 func (b *inbox) listRoots(context.Context, json.RawMessage) (json.RawMessage, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	return rawjson.Marshal(map[string]any{"roots": b.roots})
+	roots := b.roots
+	b.mu.Unlock()
+	b.onRoots(len(roots) > 0)
+	return rawjson.Marshal(map[string]any{"roots": roots})
 }
 
 // setRoots replaces the roots and reports whether the server may be notified of it.

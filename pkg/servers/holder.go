@@ -495,6 +495,11 @@ func (h *holder) requested(_ *peer, m message) bool {
 			chosen = c
 		}
 	}
+	for c := range h.clients { // servers ask for roots when they want, and anybody has some
+		if m.method == string(mcp.MethodListRoots) && chosen == nil && c.attached {
+			chosen = c
+		}
+	}
 	if chosen == nil {
 		return false
 	}

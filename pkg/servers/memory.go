@@ -106,16 +106,16 @@ func (k keeping) tools() (definitions []json.RawMessage, ok bool) {
 	return k.memory.Tools(k.server, k.login)
 }
 
-// askAgain lists the tools of a session whose tools are those of an earlier list, and reports whether it did.
-func (p *Pool) askAgain(ctx context.Context, s *Session) bool {
-	if !s.tools.takeRecalled() {
-		return false
+// askAgain makes sure that a tool of a name is none of a session's: it lists the tools again if they are those of an
+// earlier list, and waits for those that may still come.
+func (p *Pool) askAgain(ctx context.Context, s *Session, name string) {
+	if s.tools.takeRecalled() && s.listTools(ctx, s.keeping.server) == nil { // else the caller says that it is not known
+		p.options.Registry.ReplaceServer(s.Name, s.Tools()...)
 	}
-	if err := s.listTools(ctx, s.keeping.server); err != nil {
-		return false // the caller says that the name is not known
-	}
-	p.options.Registry.ReplaceServer(s.Name, s.Tools()...)
-	return true
+	s.awaitTools(ctx, func() bool {
+		_, err := p.options.Registry.Find(name)
+		return err == nil || !unknown(err)
+	})
 }
 
 // beginOwners starts opening the servers that had a tool of that plain name when they were last asked. It says which

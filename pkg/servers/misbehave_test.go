@@ -155,11 +155,14 @@ func misbehaviours() map[string]behaviour {
 		"tools-object":    {open: EndingMalformed, text: "tools is not an array: {"},
 		"declared-absent": {call: fault.KindNotFound},
 		"tools-empty":     {call: fault.KindNotFound},
-		"tools-null":      {call: fault.KindNotFound},
-		"cursor-endless":  {call: fault.KindNotFound},
-		"cursor-grows":    {call: fault.KindNotFound},
-		"pages-huge":      {call: fault.KindNotFound},
-		"pages-wide":      {call: fault.KindNotFound},
+		// Without a pool, nobody waits for what comes later.
+		"tools-after-list":  {call: fault.KindNotFound},
+		"tools-after-roots": {call: fault.KindNotFound},
+		"tools-null":        {call: fault.KindNotFound},
+		"cursor-endless":    {call: fault.KindNotFound},
+		"cursor-grows":      {call: fault.KindNotFound},
+		"pages-huge":        {call: fault.KindNotFound},
+		"pages-wide":        {call: fault.KindNotFound},
 
 		// What the server wants to know was never offered to it.
 		"elicit-first":   {call: fault.KindAuth, text: "Sign in first"},

@@ -391,11 +391,13 @@ func (p *Pool) findOnAll(
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.done }); err != nil {
 		return nil, err
 	}
+	var wait sync.WaitGroup
 	for _, o := range openings {
 		if o.session != nil {
-			p.askAgain(ctx, o.session)
+			wait.Go(func() { p.askAgain(ctx, o.session, name) })
 		}
 	}
+	wait.Wait()
 	if tool, err = registry.Find(name); err == nil || !unknown(err) {
 		return p.chosen(name, tool, openings), err
 	}
@@ -492,7 +494,8 @@ func (p *Pool) findOn(ctx context.Context, server, name string) (*exec.Tool, err
 		return nil, err
 	}
 	tool, err := p.options.Registry.Find(name)
-	if err != nil && unknown(err) && p.askAgain(ctx, session) {
+	if err != nil && unknown(err) {
+		p.askAgain(ctx, session, name)
 		return p.options.Registry.Find(name)
 	}
 	return tool, err

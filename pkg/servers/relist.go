@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -19,6 +20,13 @@ type ToolsChanged struct {
 	Tools  int
 }
 
+// The times for which tools that are not there may still come: from when they are missed, and from when the server was
+// sent its roots.
+const (
+	laterWait = 500 * time.Millisecond
+	rootsWait = 2 * time.Second
+)
+
 // relister lists a session's tools anew when the server says that they have changed: once for however many such
 // notifications come meanwhile.
 type relister struct {
@@ -29,7 +37,18 @@ type relister struct {
 
 	mu      sync.Mutex
 	running bool
-	again   bool
+	again   bool // the server has said that the list which is being made, or was, is out of date
+	// rooted is when the server was sent its roots last; rootsAsked reports that it has asked for them.
+	rooted     time.Time
+	rootsAsked bool
+	news       chan struct{} // closed when there is another list, or the server got roots; nil if nobody waits
+}
+
+// begin notes that the first list is asked for: what the server has said before is no news.
+func (r *relister) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.again = false
 }
 
 // follow gives the session's tools to the Registry whenever they change.
@@ -38,18 +57,42 @@ func (r *relister) follow(session *Session, server *config.Server, registry *exe
 	defer r.mu.Unlock()
 	r.session, r.server = session, server
 	r.changed = func(tools []*exec.Tool) { registry.ReplaceServer(server.Name, tools...) }
+	if r.again {
+		r.startLocked()
+	}
 }
 
-// notified takes the notification; it runs on the goroutine that reads. Before follow there is nothing to do: the first
-// list is still to come.
+// notified takes the notification; it runs on the goroutine that reads.
 func (r *relister) notified() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.again = r.running; r.changed == nil || r.running {
-		return
+	if r.again = true; r.changed != nil && !r.running {
+		r.startLocked()
 	}
-	r.running = true
+}
+
+// startLocked starts to list; r.mu is held.
+func (r *relister) startLocked() {
+	r.running, r.again = true, false
 	go r.run()
+}
+
+// rootsSent notes that the server has asked for its roots, and whether it got some.
+func (r *relister) rootsSent(some bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rootsAsked = true; some {
+		r.rooted = time.Now()
+	}
+	r.tellLocked()
+}
+
+// tellLocked tells those who wait that there is news; r.mu is held.
+func (r *relister) tellLocked() {
+	if r.news != nil {
+		close(r.news)
+		r.news = nil
+	}
 }
 
 // run lists until no notification has come meanwhile. It ends with the session.
@@ -62,6 +105,7 @@ func (r *relister) run() {
 		r.mu.Lock()
 		goesOn = r.again && ctx.Err() == nil
 		r.running, r.again = goesOn, false
+		r.tellLocked()
 		r.mu.Unlock()
 	}
 }
@@ -80,4 +124,49 @@ func (r *relister) list(ctx context.Context) {
 	tools := s.Tools()
 	r.changed(tools)
 	s.bus.Emit(ToolsChanged{Time: exec.Now(), Server: s.Name, Tools: len(tools)})
+}
+
+// next returns a channel that is closed with the next news, and until when tools that were missed at a time may still
+// come.
+func (r *relister) next(missed time.Time, announces bool) (news <-chan struct{}, until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.news == nil {
+		r.news = make(chan struct{})
+	}
+	if announces || r.rootsAsked {
+		until = missed.Add(laterWait)
+	}
+	if rooted := r.rooted.Add(rootsWait); !r.rooted.IsZero() && rooted.After(until) {
+		until = rooted
+	}
+	return r.news, until
+}
+
+// awaitTools waits until enough holds of the session's tools, if it can be expected of the server that it will have
+// others soon: it announces changes of its list, or has asked for its roots. A server that does neither is not waited
+// for.
+func (s *Session) awaitTools(ctx context.Context, enough func() bool) {
+	announces := s.Capabilities.Tools != nil && s.Capabilities.Tools.ListChanged && !s.modern()
+	for missed := time.Now(); ; {
+		news, until := s.relist.next(missed, announces)
+		wait := time.Until(until)
+		if enough() || wait <= 0 || closed(s.Done()) {
+			return
+		}
+		if !waitFor(ctx, news, wait) && ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// AwaitTools waits for the tools of servers that list none and may list some soon (see Session.awaitTools).
+func (p *Pool) AwaitTools(ctx context.Context, opened []Opened) {
+	var wait sync.WaitGroup
+	for _, one := range opened {
+		if s := one.Session; s != nil {
+			wait.Go(func() { s.awaitTools(ctx, func() bool { return len(s.Tools()) > 0 }) })
+		}
+	}
+	wait.Wait()
 }

@@ -124,6 +124,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		return (&handshake{Session: s, dial: d}).run(ctx)
 	})
 	if err == nil && d.relay == nil && !s.recall(d.server) {
+		s.relist.begin()
 		err = s.step(ctx, d, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
 			err := s.listTools(ctx, d.server)
 			if err != nil {
@@ -186,6 +187,7 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 	s.clientInfo = mcp.Implementation{Name: "toolx", Version: d.version}
 	s.clientCapabilities = d.answers.capabilities()
 	s.inbox = newInbox(s.Name, s.bus, d.answers)
+	s.inbox.onRoots = s.relist.rootsSent
 	s.link.rpc().onNotification = s.notified
 	s.link.rpc().onRequest = s.inbox.take
 	if d.relay != nil {

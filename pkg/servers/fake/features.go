@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // The methods beside tools.
@@ -54,6 +56,8 @@ func featureModes() []mode {
 		{"tasks", "has a tool that runs as a task (2025-11-25), and says on stderr what becomes of it", methodCall, tasks},
 		{"stateful", "has tools that remember, end the process and write between calls", methodCall, stateful},
 		{"tools-change", "has another tool after the first call, and says so", methodCall, toolsChange},
+		{"tools-after-list", "has tools once it has listed none, and says so", methodList, toolsLater(false)},
+		{"tools-after-roots", "has tools once it got roots, which it asks for when it has listed none", methodList, toolsLater(true)},
 	}
 }
 
@@ -293,6 +297,36 @@ func visitFirst(s *server) {
 		}
 		refused = true
 	})(s)
+}
+
+// toolsLater has tools after the first list, as soon as the client has said where the server may work if wantsRoots is
+// set, and says so.
+func toolsLater(wantsRoots bool) func(*server) {
+	return func(s *server) {
+		var ready atomic.Bool
+		all := s.tools
+		s.tools = func() []tool {
+			if ready.Load() {
+				return all()
+			}
+			return nil
+		}
+		var once sync.Once
+		after(func(s *server, _ *reply) {
+			once.Do(func() {
+				go func() {
+					if wantsRoots {
+						roots, err := s.askClient(context.Background(), `"where"`, "roots/list", `{}`)
+						if err != nil || !strings.Contains(string(roots), "file:") {
+							return
+						}
+					}
+					ready.Store(true)
+					s.notify("notifications/tools/list_changed", "")
+				}()
+			})
+		})(s)
+	}
 }
 
 // toolsChange adds a tool after the first call.

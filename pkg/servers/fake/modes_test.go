@@ -330,6 +330,8 @@ func rpcShapes() []shape {
 		{mode: "server-requests-burst", end: `{"jsonrpc":"2.0","id":"burst-1000","method":"ping"}` + "\n" + okCall},
 		{mode: "elicit-first", end: `,"url":"https://login.example/start?x=1","elicitationId":"e1"}]}}}` + "\n"},
 		{mode: "tools-change", end: okCall + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n"},
+		{mode: "tools-after-list", start: okInit + `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}` + "\n", end: anything},
+		{mode: "tools-after-roots", start: okInit + `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}` + "\n", end: anything},
 		{mode: "list-changed-storm", start: okInit + strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n", 100) + okList},
 		{mode: "progress-bad", end: `"progress":9,"total":10}}` + "\n", has: `{"progressToken":"unknown","progress":7,"total":10}}` + "\n" + okCall},
 	}
