@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -240,6 +241,12 @@ func (s serverRows) of(server *config.Server, client string) *serverRow {
 		row.State = "disabled"
 	case server.CheckConsent() != nil:
 		row.State = "untrusted"
+	case server.URL == "":
+		if program, args, whole := cmdline.SplitLine(server.Command, filepath.Dir(row.path)); whole {
+			row.State = "broken"
+			row.Error = "command is a whole command line; write " +
+				s.mask.Text(servers.EntryOf(program, append(args, server.Args...)))
+		}
 	}
 	return row
 }

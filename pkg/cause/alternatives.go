@@ -6,8 +6,8 @@ import (
 )
 
 var (
-	// requirement matches an item of a list that begins with names of variables; its groups are what joins it to the item
-	// before, and the names with the words between them: "- A_PAT or (A_USER + A_PASS): how to sign in".
+	// requirement matches an item of a list that begins with names of variables; its groups are what joins it to the
+	// item before, and the names with the words between them: "- A_PAT or (A_USER + A_PASS): how to sign in".
 	requirement = expression(`^\s*(?:[-*•·▪–]|\d{1,2}[.)])\s+(or:? |OR:? )?(?:(?:[Ee]ither|[Bb]oth)\s+)?([(\x60'"]*` +
 		`[A-Z][A-Z0-9_]{2,}\b(?:[\s+&/|,()\x60'"]|\b(?:and|or|both|either|with|plus|AND|OR)\b|\b[A-Z][A-Z0-9_]{2,}\b)*)(.*)$`)
 	// oneOfAll matches a heading of a list of which one item is enough.
@@ -23,7 +23,8 @@ func listed(text string, environ []string) (items [][][]string, all bool) {
 	all = true
 	for line := range strings.Lines(text) {
 		found := requirement().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		if found == nil || !isVariableName(capital(found[2])) || strings.Contains(strings.ToLower(found[3]), "optional") {
+		if found == nil || !isVariableName(capital(found[2])) ||
+			strings.Contains(strings.ToLower(found[3]), "optional") {
 			if len(items) == 0 {
 				heading += line
 			}
@@ -145,7 +146,8 @@ func (s *saying) triedCause(environ []string) *Cause {
 			}
 			named = named || len(names) > 0
 			known := func(group []string) bool { return slices.Equal(group, names) }
-			if len(names) > 0 && (next != nil || notThere().MatchString(l.text)) && !slices.ContainsFunc(groups, known) {
+			if len(names) > 0 && (next != nil || notThere().MatchString(l.text)) &&
+				!slices.ContainsFunc(groups, known) {
 				groups = append(groups, names)
 			}
 		}

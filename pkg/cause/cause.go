@@ -67,6 +67,8 @@ type Output struct {
 	// Args are the arguments of its command line, and Folder is the one that it runs in; empty if they are not known.
 	Args   []string
 	Folder string
+	// Entry says how it was started.
+	Entry Entry
 	// Question is what it asks on a terminal that is not there: the text without a newline that Asks recognizes.
 	Question string
 	// Environ is the environment that the server was given, NAME=value each. A variable with a value is not missing.
@@ -104,7 +106,10 @@ type Cause struct {
 func (c *Cause) Quotes() bool { return c.Line != "" && c.What == quoted(c.Line) }
 
 // Of returns why a server failed; nil if it printed nothing that says so.
-func Of(o Output) *Cause {
+func Of(o Output) *Cause { return ofOutput(o).Fit(o.Entry) }
+
+// ofOutput returns the cause with fixes for an entry of a config.
+func ofOutput(o Output) *Cause {
 	c := of(o)
 	if o.Alive && o.Question == "" {
 		o.Question = prompted(o)

@@ -47,24 +47,29 @@ func TestNamesAreNoWords(t *testing.T) {
 	testFallbacks(t, []fallback{
 		{
 			name: "a folder named bad", stderr: "./bad/dirperm.sh: 2: cd: can't cd to /nonexistent/data",
-			kind: Files, what: `"./bad/dirperm.sh: 2: cd: can't cd to /nonexistent/data"`, fix: "create /nonexistent/data",
+			kind: Files,
+			what: `"./bad/dirperm.sh: 2: cd: can't cd to /nonexistent/data"`,
+			fix:  "create /nonexistent/data",
 		},
 		{
-			name: "a file named required", stderr: "Error: EISDIR: illegal operation on a directory, read '/srv/required/empty'",
-			kind: Files, what: `"EISDIR: illegal operation on a directory, read '/srv/required/empty'"`,
+			name:   "a file named required",
+			stderr: "Error: EISDIR: illegal operation on a directory, read '/srv/required/empty'",
+			kind:   Files, what: `"EISDIR: illegal operation on a directory, read '/srv/required/empty'"`,
 			fix: "correct the path",
 		},
 		{
-			name: "an address named invalid", stderr: "error: the mirror at https://invalid.example/missing/token drifted",
-			kind: Said, what: `"the mirror at https://invalid.example/missing/token drifted"`,
+			name:   "an address named invalid",
+			stderr: "error: the mirror at https://invalid.example/missing/token drifted",
+			kind:   Said, what: `"the mirror at https://invalid.example/missing/token drifted"`,
 		},
 		{
 			name: "a quoted name", stderr: `fatal: the shelf 'unsupported' lost its label`,
 			kind: Said, what: `"the shelf 'unsupported' lost its label"`,
 		},
 		{
-			name: "a socket", stderr: "error: cannot bind the socket 'missing.sock': Address family not supported by protocol",
-			kind: Files, what: `"cannot bind the socket 'missing.sock': Address family not supported by protocol"`,
+			name:   "a socket",
+			stderr: "error: cannot bind the socket 'missing.sock': Address family not supported by protocol",
+			kind:   Files, what: `"cannot bind the socket 'missing.sock': Address family not supported by protocol"`,
 		},
 		{
 			name: "a disk", stderr: "error: cannot write the invalid page: Input/output error",
@@ -72,7 +77,9 @@ func TestNamesAreNoWords(t *testing.T) {
 		},
 		{
 			name: "open files", stderr: "Error: accept tcp: accept4: too many open files, required 20",
-			kind: Files, what: `"accept tcp: accept4: too many open files, required 20"`, fix: "raise the limit of open files",
+			kind: Files,
+			what: `"accept tcp: accept4: too many open files, required 20"`,
+			fix:  "raise the limit of open files",
 		},
 	})
 }
@@ -82,29 +89,35 @@ func TestSignals(t *testing.T) {
 	testFallbacks(t, []fallback{
 		{
 			name: "killed in a shell", ended: "exit status 137",
-			stderr: "loading embedding table (14.2 GB)\n./x.sh: line 3: 18679 Killed                  python3 -c 'go()'",
-			kind:   Signal, what: "the server was killed (SIGKILL)", fix: "it may have used too much memory",
+			stderr: "loading embedding table (14.2 GB)\n" +
+				"./x.sh: line 3: 18679 Killed                  python3 -c 'go()'",
+			kind: Signal, what: "the server was killed (SIGKILL)", fix: "it may have used too much memory",
 		},
 		{
 			name: "killed", stderr: "WARNING: config file missing, using defaults", ended: "signal: killed",
 			kind: Signal, what: "the server was killed (SIGKILL)", fix: "it may have used too much memory",
 		},
 		{
-			name: "a crash that only a shell shows", stderr: "loading\nSegmentation fault (core dumped)", ended: "exit status 1",
-			kind: Signal, what: "the server crashed (SIGSEGV)", fix: "use another version of the server",
+			name:   "a crash that only a shell shows",
+			stderr: "loading\nSegmentation fault (core dumped)",
+			ended:  "exit status 1",
+			kind:   Signal, what: "the server crashed (SIGSEGV)", fix: "use another version of the server",
 		},
 		{
-			name: "zsh", stderr: "zsh: illegal hardware instruction\n[1]    4242 bus error  ./server", ended: "exit status 135",
-			kind: Signal, what: "the server crashed (SIGBUS)", fix: "use another version of the server",
+			name:   "zsh",
+			stderr: "zsh: illegal hardware instruction\n[1]    4242 bus error  ./server",
+			ended:  "exit status 135",
+			kind:   Signal, what: "the server crashed (SIGBUS)", fix: "use another version of the server",
 		},
 		{
 			name: "on request", stderr: "listening for events", ended: "exit status 143",
 			kind: Signal, what: "the server was stopped by a signal (SIGTERM)", fix: "look for what sent the signal",
 		},
 		{
-			name:   "abort after an error of its own",
-			stderr: "terminate called after throwing an instance of 'std::runtime_error'\nerror: the tide table is torn\nAborted",
-			ended:  "exit status 134", kind: Said, what: `"the tide table is torn"`,
+			name: "abort after an error of its own",
+			stderr: "terminate called after throwing an instance of 'std::runtime_error'\n" +
+				"error: the tide table is torn\nAborted",
+			ended: "exit status 134", kind: Said, what: `"the tide table is torn"`,
 		},
 		{
 			name: "an exit status that is none", stderr: "error: the tide table is torn", ended: "exit status 255",
@@ -140,7 +153,8 @@ func TestLevels(t *testing.T) {
 	testFallbacks(t, []fallback{
 		{
 			name: "an error that it goes on after", kind: Said, what: `"the licence of the reef ran out"`,
-			stderr: "[ERROR] plugin coral failed to load\n[INFO] 3 plugins loaded\n[ERROR] the licence of the reef ran out\n" +
+			stderr: "[ERROR] plugin coral failed to load\n[INFO] 3 plugins loaded\n" +
+				"[ERROR] the licence of the reef ran out\n" +
 				"[INFO] shutting down",
 		},
 		{
@@ -166,7 +180,8 @@ func TestListsOfVariables(t *testing.T) {
 		},
 		{
 			name: "three bullets", kind: Variable,
-			stderr: "Error: these environment variables are required:\n* TIDE_URL: where it is\n* TIDE_KEY or TIDE_CERT\n" +
+			stderr: "Error: these environment variables are required:\n* TIDE_URL: where it is\n" +
+				"* TIDE_KEY or TIDE_CERT\n" +
 				"* TIDE_ORG and TIDE_TEAM",
 			what: "TIDE_URL, and TIDE_KEY or TIDE_CERT, and TIDE_ORG and TIDE_TEAM must be set", fix: "add TIDE_URL",
 		},
@@ -204,7 +219,10 @@ func TestRefusedValues(t *testing.T) {
 	transport := []string{"--transport", "nosuch"}
 	testFallbacks(t, []fallback{
 		{
-			name: "cobra", kind: Value, args: transport, fix: "correct --transport in args of this server: stream, stdio",
+			name: "cobra",
+			kind: Value,
+			args: transport,
+			fix:  "correct --transport in args of this server: stream, stdio",
 			stderr: "Error: transport not supported: nosuch\nUsage:\n  kelp [flags]\nFlags:\n" +
 				"  -t, --transport string   stream or stdio (default \"stdio\")",
 			what: "nosuch is not a valid --transport (stream, stdio)",
@@ -217,7 +235,8 @@ func TestRefusedValues(t *testing.T) {
 		},
 		{
 			name: "clap", kind: Value, args: []string{"--transport=nosuch"}, fix: "correct --transport",
-			stderr: "error: invalid value 'nosuch' for '--transport <TRANSPORT>'\n  [possible values: stream, stdio]\n\n" +
+			stderr: "error: invalid value 'nosuch' for '--transport <TRANSPORT>'\n" +
+				"  [possible values: stream, stdio]\n\n" +
 				"For more information, try '--help'.",
 			what: "nosuch is not a valid --transport (stream, stdio)",
 		},
@@ -243,13 +262,15 @@ func TestFilesOfTheServer(t *testing.T) {
 	testFallbacks(t, []fallback{
 		{
 			name: "Python for Node", kind: Other, fix: "run it with python3 in place of node",
-			stderr: "/srv/mini.py:1\nfrom mini import Mini\n     ^^^^\n\nSyntaxError: Unexpected identifier 'mini'\n\nNode.js v20.20.2",
-			what:   "node runs a file that is written in Python: /srv/mini.py",
+			stderr: "/srv/mini.py:1\nfrom mini import Mini\n     ^^^^\n\n" +
+				"SyntaxError: Unexpected identifier 'mini'\n\nNode.js v20.20.2",
+			what: "node runs a file that is written in Python: /srv/mini.py",
 		},
 		{
 			name: "JavaScript for Python", kind: Other, fix: "run it with node in place of python3",
-			stderr: "  File \"/srv/mini.mjs\", line 1\n    import { Mini } from './mini.js'\n           ^\nSyntaxError: invalid syntax",
-			what:   "python3 runs a file that is written in JavaScript: /srv/mini.mjs",
+			stderr: "  File \"/srv/mini.mjs\", line 1\n    import { Mini } from './mini.js'\n           ^\n" +
+				"SyntaxError: invalid syntax",
+			what: "python3 runs a file that is written in JavaScript: /srv/mini.mjs",
 		},
 		{
 			name: "Ruby for a module", kind: Other, fix: "run it with ruby",
@@ -258,8 +279,9 @@ func TestFilesOfTheServer(t *testing.T) {
 		},
 		{
 			name: "Python 3.12", kind: Other, fix: "run it with that version: uv run --python 3.12",
-			stderr: "  File \"/srv/mini.py\", line 2\n    type Station = str\n         ^^^^^^^\nSyntaxError: invalid syntax",
-			what:   "it needs Python 3.12 or newer: type Station = str",
+			stderr: "  File \"/srv/mini.py\", line 2\n    type Station = str\n         ^^^^^^^\n" +
+				"SyntaxError: invalid syntax",
+			what: "it needs Python 3.12 or newer: type Station = str",
 		},
 		{
 			name: "Python 3.10", kind: Other, fix: "run it with that version: uv run --python 3.10",
@@ -288,13 +310,15 @@ func TestFilesOfTheServer(t *testing.T) {
 		},
 		{
 			name: "a relative path in Python", kind: Files, fix: "set cwd in the server's entry",
-			stderr: "Traceback (most recent call last):\n  File \"/opt/x.py\", line 1, in <module>\n    open('tides.csv')\n" +
+			stderr: "Traceback (most recent call last):\n  File \"/opt/x.py\", line 1, in <module>\n" +
+				"    open('tides.csv')\n" +
 				"FileNotFoundError: [Errno 2] No such file or directory: 'tides.csv'",
 			what: "tides.csv is not in the folder that it runs in, /srv",
 		},
 		{
 			name: "a relative folder in a shell", kind: Files, fix: "create data/tides",
-			stderr: "./x.sh: 2: cd: can't cd to data/tides", what: "data/tides is not in the folder that it runs in, /srv",
+			stderr: "./x.sh: 2: cd: can't cd to data/tides",
+			what:   "data/tides is not in the folder that it runs in, /srv",
 		},
 	})
 }

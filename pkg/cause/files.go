@@ -60,8 +60,8 @@ func fileFaultOf(line string) (fault fileFault, ok bool) {
 	return fileFault{}, false
 }
 
-// ofFiles returns the cause of a sentence in which the system refuses a file, a folder, a disk or a socket; nil if it is
-// none.
+// ofFiles returns the cause of a sentence in which the system refuses a file, a folder, a disk or a socket; nil if it
+// is none.
 func ofFiles(line string) *Cause {
 	fault, ok := fileFaultOf(line)
 	if !ok {

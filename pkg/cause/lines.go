@@ -550,9 +550,9 @@ func textOf(value json.RawMessage) string {
 	return ""
 }
 
-// head returns the index of the line that says why: of those that read most as an error the first one of the last run of
-// errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if there is
-// none. Without any, it is the last line that is not help.
+// head returns the index of the line that says why: of those that read most as an error the first one of the last run
+// of errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if
+// there is none. Without any, it is the last line that is not help.
 func (s *saying) head() int {
 	at, last := -1, -1
 	wentOn, between := false, false // since the line at that index

@@ -92,11 +92,13 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 		flags := s.missingFlags(c.Line, text)
 		isGiven := func(flag string) bool {
 			name, _, _ := strings.Cut(flag, " ")
-			return slices.ContainsFunc(o.Args, func(arg string) bool { return arg == name || strings.HasPrefix(arg, name+"=") })
+			return slices.ContainsFunc(o.Args, func(arg string) bool {
+				return arg == name || strings.HasPrefix(arg, name+"=")
+			})
 		}
 		if len(flags) > 0 && !slices.ContainsFunc(flags, func(flag string) bool { return !isGiven(flag) }) {
 			c.Kind, c.What = Value, quoted(c.Line)
-			c.Fixes = []string{"see the server's --help: it is given " + strings.Join(flags, ", ") + ", and refuses that"}
+			c.Fixes = []string{"see the server's --help: it is given " + strings.Join(flags, ", ")}
 			return
 		}
 		if len(flags) > 0 {

@@ -59,8 +59,8 @@ func signalIn(text string) signal {
 	return signal{}
 }
 
-// signalOf returns the signal of an exit status, "signal: killed" or "exit status 137", which is how a shell reports one
-// of a program that it ran; its number is 0 if there is none.
+// signalOf returns the signal of an exit status, "signal: killed" or "exit status 137", which is how a shell reports
+// one of a program that it ran; its number is 0 if there is none.
 func signalOf(ended string) signal {
 	if status, found := strings.CutPrefix(ended, "exit status "); found {
 		number, _ := strconv.Atoi(status)
@@ -90,7 +90,8 @@ func (s *saying) signalled(o Output, head int) *Cause {
 	crashes := []string{"SIGKILL", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"}
 	reported := head >= 0 && s.lines[head].weight >= errs && signalIn(s.lines[head].raw).number == 0
 	switch {
-	case by.number == 0, reported && !slices.Contains(crashes, by.name), slices.ContainsFunc(s.all, ranOut().MatchString):
+	case by.number == 0, reported && !slices.Contains(crashes, by.name),
+		slices.ContainsFunc(s.all, ranOut().MatchString):
 		return nil // what it says itself
 	}
 	return &Cause{Kind: Signal, Line: line, What: by.title(), Fixes: by.fixes()}

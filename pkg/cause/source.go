@@ -89,8 +89,8 @@ var (
 		`line \d+,? col\w* \d+)|did not find expected|found character`)
 )
 
-// ofDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the lines
-// behind it; nil if it is none.
+// ofDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the
+// lines behind it; nil if it is none.
 func (s *saying) ofDataFile(head int, line string) *Cause {
 	if fault, ok := fileFaultOf(line); !unparsed().MatchString(wordsOf(line)) || ok && fault.kind == Files {
 		return nil

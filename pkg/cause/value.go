@@ -46,8 +46,8 @@ func givenBy(args []string) []given {
 	return all
 }
 
-// refusedValue returns the cause of a sentence that refuses a value of the command line, or of a variable that it names;
-// nil if it does not.
+// refusedValue returns the cause of a sentence that refuses a value of the command line, or of a variable that it
+// names; nil if it does not.
 func (s *saying) refusedValue(head int, line string, o Output) *Cause {
 	if !refuses().MatchString(wordsOf(line)) {
 		return nil
@@ -118,7 +118,8 @@ func (s *saying) choices(head int, refused given) []string {
 // hasWord reports whether a text has a word, not as a part of another one.
 func hasWord(text, word string) bool {
 	inWord := func(at int) bool {
-		return at >= 0 && at < len(text) && (nameByte(text[at]) || text[at] >= 'a' && text[at] <= 'z' || text[at] == '-')
+		return at >= 0 && at < len(text) &&
+			(nameByte(text[at]) || text[at] >= 'a' && text[at] <= 'z' || text[at] == '-')
 	}
 	for from := 0; ; {
 		at := strings.Index(text[from:], word)

@@ -2,6 +2,9 @@ package cmdline
 
 import (
 	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -33,6 +36,48 @@ func Unwrapped(command string, args []string) (string, []string) {
 		command, args = inner[0], inner[1:]
 	}
 	return command, args
+}
+
+// SplitLine takes a command apart that is a whole command line, as "npx -y @acme/shop", where it should be a program.
+// whole is false for a program, also for a path with spaces that exists in folder, and for one that may be a path.
+func SplitLine(command, folder string) (program string, args []string, whole bool) {
+	commands := ShellCommands(command)
+	if !strings.ContainsAny(command, " \t") || len(commands) == 0 || len(commands[0].Words) < 2 {
+		return "", nil, false
+	}
+	words := strings.Fields(command) // what only a shell would understand stays as it is
+	if len(commands) == 1 && !slices.ContainsFunc(commands[0].Words, func(word string) bool { return word == "" }) &&
+		strings.ContainsAny(command, `'"`) && !strings.ContainsAny(command, "$`") {
+		words = commands[0].Words
+	}
+	exists := func(name string) bool {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(folder, name)
+		}
+		info, err := os.Stat(name)
+		return err == nil && !info.IsDir()
+	}
+	program, args = words[0], words[1:]
+	isPath := strings.ContainsAny(program, `/\`)
+	switch {
+	case exists(command):
+		return "", nil, false
+	case isPath && exists(program):
+	case !isPath && startsOthers(BaseName(program)):
+	case !strings.Contains(program, "=") &&
+		slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }):
+	case isPath, !(Lookup{Goos: runtime.GOOS, Path: os.Getenv("PATH")}).Find(program).Runnable:
+		return "", nil, false
+	}
+	return program, args, true
+}
+
+// startsOthers reports whether a program of that name runs what its arguments name.
+func startsOthers(name string) bool {
+	return IsShell(name) || slices.Contains([]string{
+		"node", "npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno", "tsx", "uv", "uvx", "pipx", "python", "python3",
+		"py", "docker", "podman", "java", "ruby", "php", "dotnet", "go", "env",
+	}, name)
 }
 
 // IsShell reports whether a program of that name runs a script in an argument.

@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/joho/godotenv"
+
+	"toolx/pkg/cmdline"
 )
 
 // Resolved is a Server with every variable expanded, ready to be started.
@@ -32,6 +34,10 @@ type Resolved struct {
 	CACert, ClientCert, ClientKey string
 	// Auth is nil if the entry has none.
 	Auth *Auth
+	// Typed reports whether the entry stands on the command line; Variable is how its file refers to a variable, with
+	// %s for the name.
+	Typed    bool
+	Variable string
 	// Secrets are the values to mask wherever toolx writes, longest first: those that came from variables or envFile,
 	// and those of arguments, variables (inherited ones too), headers and parts of the URL whose names say so. None is
 	// shorter than four bytes.
@@ -151,6 +157,8 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		ClientCert: e.file("clientCert", s.ClientCert),
 		ClientKey:  e.file("clientKey", s.ClientKey),
 		Auth:       e.auth(),
+		Typed:      s.OnCommandLine(),
+		Variable:   variableForm(s.Origin.File),
 	}
 	resolved.Command = e.command("command", e.server.Command, resolved.Cwd)
 	resolved.HeadersCommand = e.headersCommand(resolved.Cwd)
@@ -290,6 +298,9 @@ func (e *expander) command(key, text, cwd string) string {
 	if cwd == "" {
 		cwd = e.server.dir
 	}
+	if _, _, whole := cmdline.SplitLine(command, cwd); whole {
+		return command // it is not a path, and is reported as what it is
+	}
 	return absolute(command, cwd)
 }
 
@@ -316,6 +327,15 @@ func (e *expander) home(path, key string) string {
 		return path
 	}
 	return filepath.Join(home, rest)
+}
+
+// variableForm returns how clients refer to a variable in a file, with %s for its name.
+func variableForm(file string) string {
+	folder := filepath.Base(filepath.Dir(file))
+	if slices.Contains([]string{".cursor", ".vscode", "windsurf", ".kiro"}, folder) {
+		return "${env:%s}"
+	}
+	return "${%s}"
 }
 
 // file expands a path, which counts from the folder of the config file; empty if there is none.

@@ -23,7 +23,7 @@ import (
 // code; any other is returned as it is, but that a container may lack a variable, and an npm package its program, or
 // have another one. began is when the process started.
 func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
-	return withOtherProgram(f.explained(c, launch, began), launch)
+	return withOtherProgram(f.explained(c, launch, began), launch).Fit(entryOf(launch))
 }
 
 // explained is Explained without a look at the package's other programs.

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/cause"
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	toolxexec "toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -80,6 +81,7 @@ type Failure struct {
 	Stdout []string
 	// said holds more of them, and messages that are no answers; environ is the environment that the process was given.
 	said, environ []string
+	entry         cause.Entry // how it was started
 	// question is what the server asked when it was given up, as cause.Asks finds it.
 	question string
 	// cause returns the cause that the output shows, and startCause that of a failed start (Explained). Both find it
@@ -110,6 +112,10 @@ func (f *Failure) Error() string {
 		return f.Reason.Error() // which names the server, the value and the place
 	case EndingNotFound:
 		text = fmt.Sprintf("server %q: command not found: %s", f.Server, f.program())
+		if _, _, whole := cmdline.SplitLine(f.program(), f.Cwd); whole {
+			text = fmt.Sprintf("server %q: its command is a whole command line, not a program: %s", f.Server,
+				f.program())
+		}
 	case EndingExited, EndingKilled:
 		text = fmt.Sprintf("server %q exited: %s after %s", f.Server, f.How, rounded(f.Lived))
 	case EndingSilent, EndingUnanswered:
@@ -183,7 +189,7 @@ func (f *Failure) Output() cause.Output {
 	if f.URL != "" {
 		return cause.Output{}
 	}
-	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ, Folder: f.Cwd}
+	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ, Folder: f.Cwd, Entry: f.entry}
 	if len(f.Command) > 0 {
 		output.Args = f.Command[1:]
 	}

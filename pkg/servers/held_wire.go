@@ -220,6 +220,7 @@ func (e *heldError) err() error {
 type failureData struct {
 	Failure
 	Said, Environ []string
+	Entry         cause.Entry
 	Question      string
 	Why           *heldError
 	Policy        cause.Policy
@@ -231,7 +232,7 @@ func newFailureData(f *Failure) *failureData {
 		return nil
 	}
 	d := &failureData{
-		Failure: *f, Said: f.said, Environ: f.environ, Question: f.question, Why: newHeldError(f.Reason),
+		Failure: *f, Said: f.said, Environ: f.environ, Entry: f.entry, Question: f.question, Why: newHeldError(f.Reason),
 		Policy: f.Policy(),
 	}
 	d.Reason = nil

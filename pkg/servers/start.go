@@ -16,9 +16,11 @@ import (
 	"sync"
 	"syscall"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	toolxexec "toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/state"
 )
 
@@ -169,6 +171,7 @@ func ProgramHint(command []string, cwd string) string {
 	program := command[0]
 	fields := strings.Fields(program)
 	address, err := url.Parse(program)
+	line, args, whole := cmdline.SplitLine(program, cwd)
 	switch {
 	case err == nil && (address.Scheme == "http" || address.Scheme == "https"):
 		return fmt.Sprintf("it is an address, not a program: --url %s, or in a config url: in place of command:",
@@ -180,11 +183,10 @@ func ProgramHint(command []string, cwd string) string {
 			toolxexec.ShellLine(program) + " COMMAND…"
 	case strings.HasPrefix(program, "-"):
 		return "flags of toolx come before --; after it comes the server's program, then its arguments"
-	case len(fields) > 1 && programName().MatchString(fields[0]):
-		return fmt.Sprintf(
-			"the program is %s, the rest are its arguments: -- %s, or in a config command: %s, args: [%s]", fields[0],
-			strings.Join(append(fields, command[1:]...), " "), fields[0],
-			strings.Join(append(fields[1:], command[1:]...), ", "))
+	case whole:
+		args = append(args, command[1:]...)
+		return fmt.Sprintf("the program is %s, the rest are its arguments: -- %s, or in a config %s", line,
+			toolxexec.ShellLine(append([]string{line}, args...)...), EntryOf(line, args))
 	case npmPackage().MatchString(program):
 		return "to run a package of npm: " + toolxexec.ShellLine(append([]string{"npx", "-y"}, command...)...)
 	case strings.ContainsRune(program, '/') || strings.ContainsRune(program, filepath.Separator):
@@ -201,6 +203,15 @@ func ProgramHint(command []string, cwd string) string {
 		return "it is not a program's name; a command is a program and then its arguments"
 	}
 	return fmt.Sprintf("install %s, or give its full path as the command", program)
+}
+
+// EntryOf returns the members of a config's entry that start a program, as JSON.
+func EntryOf(program string, args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = string(rawjson.Quote(arg))
+	}
+	return fmt.Sprintf(`"command": %s, "args": [%s]`, rawjson.Quote(program), strings.Join(quoted, ", "))
 }
 
 // throughInterpreter offers the interpreter that a script's name stands for.

@@ -14,7 +14,13 @@ func TestProgramHint(t *testing.T) {
 		want    string
 	}{
 		{[]string{"nodde", "x.js"}, "", "install nodde, or give its full path as the command"},
-		{[]string{"npx -y foo", "bar"}, "", "the program is npx, the rest are its arguments: -- npx -y foo bar, or in a config command: npx, args: [-y, foo, bar]"},
+		{[]string{"npx -y foo", "bar"}, "", `the program is npx, the rest are its arguments: -- npx -y foo bar, or in a config "command": "npx", "args": ["-y", "foo", "bar"]`},
+		{[]string{"npx -y @acme/garden-mcp"}, "", `the program is npx, the rest are its arguments: -- npx -y @acme/garden-mcp, or in a config "command": "npx", "args": ["-y", "@acme/garden-mcp"]`},
+		{[]string{"docker run -i --rm ghcr.io/a/b"}, "/srv", `the program is docker, the rest are its arguments: -- docker run -i --rm ghcr.io/a/b, or in a config "command": "docker", "args": ["run", "-i", "--rm", "ghcr.io/a/b"]`},
+		{[]string{"/usr/bin/node ./x.js --stdio"}, "/srv", `the program is /usr/bin/node, the rest are its arguments: -- /usr/bin/node ./x.js --stdio`},
+		{[]string{"node ./x.js"}, "/srv", `the program is node, the rest are its arguments: -- node ./x.js`},
+		{[]string{`python3 "my server.py"`}, "/srv", `the program is python3, the rest are its arguments: -- python3 'my server.py', or in a config "command": "python3", "args": ["my server.py"]`},
+		{[]string{"./my server/run"}, "/srv", "correct the path, which counts from /srv"},
 		{[]string{"http://localhost:1/mcp"}, "", "it is an address, not a program: --url http://localhost:1/mcp"},
 		{[]string{"./server.py"}, "/srv", "correct the path, which counts from /srv, or build the program that it names"},
 		{[]string{missing}, "/srv", "correct the path, or build the program that it names"},

@@ -387,7 +387,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	}
 	failure := &Failure{
 		Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
-		Withheld: t.launch.Withheld, environ: t.launch.Env,
+		Withheld: t.launch.Withheld, environ: t.launch.Env, entry: entryOf(t.launch),
 	}
 	if failure.Cwd == "" {
 		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
@@ -454,6 +454,11 @@ func exitText(state *os.ProcessState) string {
 }
 
 func (t *stdio) command() []string { return commandOf(t.launch) }
+
+// entryOf says how a server is started.
+func entryOf(launch *config.Resolved) cause.Entry {
+	return cause.Entry{Typed: launch.Typed, Variable: launch.Variable}
+}
 
 func commandOf(launch *config.Resolved) []string {
 	return append([]string{launch.Command}, launch.Args...)

@@ -86,13 +86,15 @@ func askCommandHasSpaces(e *evidence.Evidence) []check.Finding {
 	if !ok || found.Path != "" {
 		return nil
 	}
-	words := strings.Fields(e.Launch.Command)
-	if len(words) < 2 || evidence.LookupOf(e.Launch).Find(words[0]).Path == "" {
+	program, args, whole := cmdline.SplitLine(e.Launch.Command, e.Launch.Cwd)
+	if !whole {
 		return nil
 	}
-	args := strings.Join(append(words[1:], e.Launch.Args...), `", "`)
-	f := fixed(e, evidence.Cut(e.Launch.Command),
-		check.Masked(fmt.Sprintf(`command: %s, args: ["%s"]`, words[0], args)))
+	args = append(args, e.Launch.Args...)
+	f := fixed(e, evidence.Cut(e.Launch.Command), check.Masked(servers.EntryOf(program, args)))
+	if e.Server.OnCommandLine() {
+		f[0].Fix = []string{check.Masked("-- " + strings.Join(append([]string{program}, args...), " "))}
+	}
 	f[0].Severity = check.Error // without a shell nothing starts; some clients use one
 	return f
 }
@@ -103,6 +105,9 @@ func askCommandNotFound(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	finder, command := evidence.LookupOf(e.Launch), e.Launch.Command
+	if _, _, whole := cmdline.SplitLine(command, e.Launch.Cwd); whole {
+		return nil // command-has-spaces says so
+	}
 	f := check.Finding{Title: "command not found: " + evidence.Cut(command), Where: e.Place("command")}
 	if finder.IsPath(command) {
 		f.Evidence = command + ": no such file"

@@ -1,0 +1,69 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+)
+
+// Entry says how a server was started, which decides how it is given a value.
+type Entry struct {
+	// Typed reports whether its command stands on the command line, after "--".
+	Typed bool
+	// Variable is how a config refers to a variable, with %s for its name; empty for ${%s}.
+	Variable string
+}
+
+// Fit returns the cause with fixes for a server that was started like that.
+func (c *Cause) Fit(e Entry) *Cause {
+	if c == nil || !e.Typed && e.Variable == "" {
+		return c
+	}
+	fitted := *c
+	fitted.Fixes = nil
+	for _, fix := range c.Fixes {
+		switch {
+		case e.Typed && strings.HasPrefix(fix, "for example env: {"):
+			continue
+		case e.Typed && c.Kind == Variable && addsVariables(fix):
+			fix = typedVariables(c.Variables)
+		case e.Typed:
+			fix = forTyped.Replace(fix)
+		case strings.HasPrefix(fix, "for example env: {"):
+			name := c.Variables[0][0]
+			fix = `for example "env": {"` + name + `": "` + strings.ReplaceAll(e.Variable, "%s", name) + `"}`
+		}
+		fitted.Fixes = append(fitted.Fixes, fix)
+	}
+	fitted.Fixes = slices.Compact(fitted.Fixes)
+	return &fitted
+}
+
+// addsVariables reports whether a fix adds missing variables to an entry.
+func addsVariables(fix string) bool {
+	return strings.HasPrefix(fix, "add ") && strings.HasSuffix(fix, " to env of this server")
+}
+
+// forTyped words what is said of an entry for a command line.
+var forTyped = strings.NewReplacer(
+	"in args or env of this server", "in the command after --, or by --env NAME=VALUE",
+	"in env or args of this server", "in the command after --, or by --env NAME=VALUE",
+	"in the server's env or args", "in the command after --, or by --env NAME=VALUE",
+	"in args or env", "in the command after --, or by --env NAME=VALUE",
+	"in env or args", "in the command after --, or by --env NAME=VALUE",
+	"to args or env of this server", "to the command after --, or by --env NAME=VALUE",
+	"in args of this server", "in the command after --",
+	"to args of this server", "to the command after --",
+	"out of args of this server", "out of the command after --",
+	"in env of this server", "by --env NAME=VALUE",
+	"to env of this server", "by --env NAME=VALUE",
+)
+
+// typedVariables says how a server on the command line gets variables: those of the first group that would do.
+func typedVariables(groups [][]string) string {
+	names := groups[0]
+	flags := make([]string, len(names))
+	for i, name := range names {
+		flags[i] = "--env " + name + "=…"
+	}
+	return "put " + strings.Join(flags, " ") + " before --, or export " + strings.Join(names, " ")
+}
