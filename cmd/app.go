@@ -49,7 +49,7 @@ func newApp(c *console.Console) *App {
 	a := &App{bus: &exec.Bus{}, showTUI: tui.Run}
 	a.output = newOutput(c, &a.flags)
 	a.keyboard = &keyboard{output: a.output, in: c.In}
-	a.consent = &consent{output: a.output, keyboard: a.keyboard, sources: newSources(a.keyboard)}
+	a.consent = &consent{output: a.output, keyboard: a.keyboard, sources: newSources(a.keyboard, &a.flags)}
 	a.logins = &logins{output: a.output, consent: a.consent}
 	return a
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,9 @@ func ring() keyring.Ring { return keyring.Ring{Off: os.Getenv("TOOLX_KEYRING") =
 // secretStore returns where toolx secret keeps what it is given.
 func secretStore() keyring.Store { return keyring.Store{Path: stateFile("secrets.json"), Ring: ring()} }
 
-// newSources returns where references in the config get their values from. Ctrl-C ends the wait for them.
-func newSources(k *keyboard) *config.Sources {
+// newSources returns where references in the config get their values from. Ctrl-C ends the wait for them, and a program
+// has the time that the flags give.
+func newSources(k *keyboard, flags *globalFlags) *config.Sources {
 	return &config.Sources{
 		Keyring: func(name string) (string, error) {
 			ctx, cancel := k.uninterrupted()
@@ -43,9 +45,29 @@ func newSources(k *keyboard) *config.Sources {
 		Run: func(command []string, folder string, environ []string) (string, error) {
 			ctx, cancel := k.uninterrupted()
 			defer cancel()
-			return servers.Printed(ctx, command, folder, environ)
+			limit, flag := flags.referenceTime()
+			text, err := servers.Printed(ctx, limit, command, folder, environ)
+			if flag != "" && errors.Is(err, context.DeadlineExceeded) {
+				err = &failure{error: err, kind: fault.KindTimeout, hint: flag + " gives more time"}
+			}
+			return text, err
 		},
 	}
+}
+
+// referenceTime bounds a program that a reference names, where no flag does; a person may have to unlock something.
+const referenceTime = 30 * time.Second
+
+// referenceTime returns how long a program that a reference names may take, and the flag that says so, if any does.
+func (f *globalFlags) referenceTime() (limit time.Duration, flag string) {
+	limit = referenceTime
+	if f.timeout > 0 && f.timeout < limit {
+		limit, flag = f.timeout, "--timeout"
+	}
+	if f.maxTime > 0 && f.maxTime < limit {
+		limit, flag = f.maxTime, "--max-time"
+	}
+	return limit, flag
 }
 
 func newSecretCommand(app *App) *cobra.Command {

@@ -32,7 +32,7 @@ func TestSecretInKeyring(t *testing.T) {
 	if err != nil || strings.Contains(string(text), "sentinel") || !strings.Contains(string(text), "github") {
 		t.Errorf("%v, the file has\n%s", err, text)
 	}
-	sources := newSources(&keyboard{})
+	sources := newSources(&keyboard{}, &globalFlags{})
 	if secret, err := sources.Keyring("github"); secret != "sentinel-7" || err != nil {
 		t.Errorf("github is %q, %v", secret, err)
 	}

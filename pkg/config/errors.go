@@ -64,7 +64,12 @@ func problemText(path, text string) string {
 // files and their lines. The user must fix it (a usage error).
 type Error struct {
 	Problems []Problem
+
+	cause error // why a reference could not be read, of the first; may be nil
 }
+
+// Unwrap returns why a reference could not be read: a program that takes too long is not the user's mistake.
+func (e *Error) Unwrap() error { return e.cause }
 
 // Error gives one line "file:line:column: text" for each problem.
 func (e *Error) Error() string {

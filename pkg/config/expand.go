@@ -21,6 +21,8 @@ type expander struct {
 	malformed []Problem
 	// untrusted is why a file of a reference may not be read, of the first such file.
 	untrusted error
+	// cause is why the first reference that cannot be read cannot.
+	cause error
 	// values are what the variables stood for.
 	values []string
 	// written is how many bytes the variables have become, over the whole entry.

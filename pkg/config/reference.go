@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -143,12 +144,8 @@ func (e *expander) refer(form *reference, argument, key string, depth int) strin
 	case errors.Is(err, errReported):
 		return ""
 	case err != nil:
-		var hinted interface{ Hint() string }
-		fix := ""
-		if errors.As(err, &hinted) {
-			fix = hinted.Hint()
-		}
-		e.problem(key, shown+": "+err.Error(), fix)
+		e.problem(key, shown+": "+err.Error(), hintOf(err))
+		e.cause = cmp.Or(e.cause, err)
 		return ""
 	case content == "" && !form.empty:
 		e.problem(key, shown+" stands for an empty text", "")
@@ -160,6 +157,15 @@ func (e *expander) refer(form *reference, argument, key string, depth int) strin
 		e.values = append(append(e.values, content), secretLines(content)...)
 	}
 	return content
+}
+
+// hintOf returns what an error says to do, empty where it says nothing.
+func hintOf(err error) string {
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
+		return hinted.Hint()
+	}
+	return ""
 }
 
 // errReported says that the expander knows already why a reference cannot be read.
@@ -270,7 +276,8 @@ func (e *expander) fromCommand(argument, key string, depth int) (string, error) 
 				said = strings.ReplaceAll(said, secret, mask.Mask)
 			}
 		}
-		return "", &referenceError{said, "run it yourself to see what it lacks: " + strings.TrimSpace(argument), err}
+		fix := cmp.Or(hintOf(err), "run it yourself to see what it lacks: "+strings.TrimSpace(argument))
+		return "", &referenceError{said, fix, err}
 	}
 	return text, nil
 }

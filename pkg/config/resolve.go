@@ -190,7 +190,7 @@ func (e *expander) failure() error {
 	case e.untrusted != nil:
 		return e.untrusted
 	case len(e.malformed) > 0:
-		return &Error{Problems: e.malformed}
+		return &Error{Problems: e.malformed, cause: e.cause}
 	case len(e.missing) > 0:
 		slices.SortStableFunc(e.missing, func(a, b Missing) int { return a.Origin.compare(b.Origin) })
 		return &UnsetError{Server: e.server.Name, Missing: e.missing}

@@ -307,7 +307,12 @@ func (f *Failure) Unwrap() error { return f.Reason }
 // unless the network or missing authorization explains it. ConnectError has other kinds for a failed start.
 func (f *Failure) Kind() fault.Kind {
 	switch f.Ending {
-	case EndingUnset, EndingUnusable, EndingMisconfigured:
+	case EndingUnusable:
+		if fault.KindOf(f.Reason) == fault.KindTimeout { // a program that its entry names takes too long
+			return fault.KindTimeout
+		}
+		return fault.KindUsage
+	case EndingUnset, EndingMisconfigured:
 		return fault.KindUsage
 	case EndingUnauthorized:
 		return fault.KindAuth
@@ -364,7 +369,7 @@ func (e *ConnectError) Unwrap() error { return e.Last }
 func (e *ConnectError) Kind() fault.Kind {
 	var failure *Failure
 	if errors.As(e.Last, &failure) {
-		if kind := failure.Kind(); kind == fault.KindUsage || kind == fault.KindAuth {
+		if kind := failure.Kind(); kind == fault.KindUsage || kind == fault.KindAuth || kind == fault.KindTimeout {
 			return kind
 		}
 	}

@@ -7,18 +7,23 @@ import (
 	"time"
 )
 
-// The limits of programs that print something for toolx.
-const (
-	printedTime = 30 * time.Second // of one that a reference names; a person may have to unlock something
-	printedMost = 64 << 10         // bytes of its output
-)
+// printedMost is how many bytes a program may print for toolx.
+const printedMost = 64 << 10
+
+// lateError says that a program did not end in time.
+type lateError struct{ limit time.Duration }
+
+func (e lateError) Error() string { return fmt.Sprintf("it has not ended within %s", e.limit) }
+func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 
 // Printed runs a program for its output, with nothing on its stdin, in a folder and an environment, and returns what it
-// prints on stdout. The error has the first line of its stderr.
-func Printed(ctx context.Context, command []string, folder string, environ []string) (string, error) {
+// prints on stdout. The error has the first line of its stderr; it is a context.DeadlineExceeded where limit is up.
+func Printed(
+	ctx context.Context, limit time.Duration, command []string, folder string, environ []string,
+) (string, error) {
 	program := exec.Command(command[0], command[1:]...)
 	program.Dir, program.Env = folder, environ
-	text, err := printed(ctx, program, printedTime)
+	text, err := printed(ctx, program, limit)
 	return string(text), err
 }
 
@@ -49,7 +54,7 @@ func printed(ctx context.Context, command *exec.Cmd, limit time.Duration) ([]byt
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case bounded.Err() != nil:
-		return nil, fmt.Errorf("it has not ended within %s", limit)
+		return nil, lateError{limit}
 	case err != nil:
 		if said := headline(stderr.text.Bytes()); said != "" {
 			return nil, fmt.Errorf("%w; stderr: %s", err, said)
