@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -40,23 +39,8 @@ func sampleProcess(ctx context.Context, pid int, d time.Duration) *evidence.Proc
 	}
 }
 
-// queuedTime returns how long a process and the descendants that share its stdin have been ready to run without a
-// processor to run on (sched-stats.rst of the kernel's documentation: the second figure of /proc/PID/schedstat, that of
-// the main thread); zero where the kernel does not count it. A wrapper and the server that it starts wait one after the
-// other; a server's workers have another stdin, and wait for each other.
-func queuedTime(pid int) (queued time.Duration) {
-	for _, process := range procs.Tree(pid) {
-		if !process.Stdin {
-			continue
-		}
-		text, _ := os.ReadFile(procs.Path(process.PID, "schedstat")) // empty if it is gone
-		if fields := strings.Fields(string(text)); len(fields) > 1 {
-			waited, _ := strconv.ParseInt(fields[1], 10, 64)
-			queued += time.Duration(waited)
-		}
-	}
-	return queued
-}
+// queuedTime returns how long a process and its descendants waited for a processor.
+func queuedTime(pid int) time.Duration { return procs.Queued(procs.Tree(pid)) }
 
 // births notes the start of each process of a tree, and of the group that its first process leads.
 func births(pid int) []birth {

@@ -18,11 +18,12 @@ type State struct {
 	Wait  string // where in the kernel it waits, empty where that is not told
 	// Deaf reports whether the process has no pipe as its stdin any more.
 	Deaf bool
-	// Listening and Connecting are the addresses on which it and its descendants accept TCP connections, and those
-	// that have not answered their own; each with its process: "127.0.0.1:3000 (pid 17)".
-	Listening, Connecting []string
-	// Used is the processor time that it and its descendants have used.
-	Used time.Duration
+	// Listening, Connecting and Connected are the addresses on which it and its descendants accept TCP connections,
+	// those that have not answered their own, and those that have; each with its process: "127.0.0.1:3000 (pid 17)".
+	Listening, Connecting, Connected []string
+	// Used is the processor time that it and its descendants have used, and Queued the time for which they were ready to
+	// run and got no processor.
+	Used, Queued time.Duration
 	// Log is a file named *.log that one of them has open, empty where there is none.
 	Log string
 	// Runs is the command of a program that it has started and that does not read the server's stdin, such as an

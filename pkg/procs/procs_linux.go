@@ -86,6 +86,24 @@ func ReadStat(pid int) (Stat, bool) {
 	return stat, true
 }
 
+// Queued returns how long the processes of a tree that share the first one's stdin have been ready to run without a
+// processor to run on (sched-stats.rst of the kernel's documentation: the second figure of /proc/PID/schedstat, that of
+// the main thread); zero where the kernel does not count it. A wrapper and the server that it starts wait one after the
+// other; a server's workers have another stdin, and wait for each other.
+func Queued(tree []Process) (queued time.Duration) {
+	for _, process := range tree {
+		if !process.Stdin {
+			continue
+		}
+		text, _ := os.ReadFile(Path(process.PID, "schedstat")) // empty if it is gone
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			waited, _ := strconv.ParseInt(fields[1], 10, 64)
+			queued += time.Duration(waited)
+		}
+	}
+	return queued
+}
+
 // Path returns the path of a file about a process: Path(17, "stat").
 func Path(pid int, name string) string {
 	return filepath.Join("/proc", strconv.Itoa(pid), name)

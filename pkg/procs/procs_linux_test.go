@@ -153,12 +153,12 @@ func TestSocketLines(t *testing.T) {
 		{"", "", "", ""},
 	} {
 		for state, want := range map[socketState]string{listening: one.listens, connecting: one.connects} {
-			address, inode, ok := socketOf(one.line, state)
+			found, inode, ok := socketOf(one.line, state)
 			switch {
 			case ok != (want != ""):
 				t.Errorf("%q: in state %s is %t", one.line, state, ok)
-			case ok && (address.String() != want || inode != one.inode):
-				t.Errorf("%q: %s with inode %s, want %s with %s", one.line, address, inode, want, one.inode)
+			case ok && (found.other.String() != want || inode != one.inode):
+				t.Errorf("%q: %s with inode %s, want %s with %s", one.line, found.other, inode, want, one.inode)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ type socketState string
 
 const (
 	listening  socketState = "0A"
+	connected  socketState = "01"
 	connecting socketState = "02" // the other side has not answered yet
 )
 
@@ -27,8 +28,8 @@ func Listening(tree []Process) []string { return sockets(tree, opened(tree), lis
 // ListeningNear returns the addresses on which any process accepts TCP connections in the network of a process.
 func ListeningNear(pid int) []netip.AddrPort {
 	var found []netip.AddrPort
-	for address := range socketsNear(pid, listening) {
-		found = append(found, address)
+	for socket := range socketsNear(pid, listening) {
+		found = append(found, socket.other)
 	}
 	return found
 }
@@ -45,28 +46,37 @@ func opened(tree []Process) map[string]int {
 }
 
 // sockets are the TCP sockets of the processes of a tree in a state, among what they have open: the addresses on which
-// they listen, or those to which they connect, each with the process that does.
+// they listen, or those to which they connect, each with the process that does. What is connected to a port on which
+// they listen came from the other side.
 func sockets(tree []Process, owners map[string]int, state socketState) []string {
 	if len(tree) == 0 {
 		return nil
 	}
 	var found []string
-	for address, inode := range socketsNear(tree[0].PID, state) {
-		if owner := owners["socket:["+inode+"]"]; owner != 0 {
-			found = append(found, fmt.Sprintf("%s (pid %d)", address, owner))
+	served := make(map[uint16]bool)
+	for own := range socketsNear(tree[0].PID, listening) {
+		served[own.other.Port()] = state == connected
+	}
+	for socket, inode := range socketsNear(tree[0].PID, state) {
+		if owner := owners["socket:["+inode+"]"]; owner != 0 && !served[socket.own.Port()] {
+			found = append(found, fmt.Sprintf("%s (pid %d)", socket.other, owner))
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
 }
 
+// socket is a TCP socket: its own address, and the one that it is about, which is that of the other side, or its own if
+// it listens.
+type socket struct{ own, other netip.AddrPort }
+
 // socketsNear are the TCP sockets in the network of a process that are in a state, and their inodes.
-func socketsNear(pid int, state socketState) iter.Seq2[netip.AddrPort, string] {
-	return func(yield func(netip.AddrPort, string) bool) {
+func socketsNear(pid int, state socketState) iter.Seq2[socket, string] {
+	return func(yield func(socket, string) bool) {
 		for _, name := range []string{"net/tcp", "net/tcp6"} {
 			table, _ := os.ReadFile(Path(pid, name)) // a system without IPv6 has one of them
 			for line := range strings.Lines(string(table)) {
-				if address, inode, ok := socketOf(line, state); ok && !yield(address, inode) {
+				if found, inode, ok := socketOf(line, state); ok && !yield(found, inode) {
 					return
 				}
 			}
@@ -75,25 +85,30 @@ func socketsNear(pid int, state socketState) iter.Seq2[netip.AddrPort, string] {
 }
 
 // socketOf reads one line of /proc/net/tcp or tcp6; ok is false where it is no socket in that state.
-func socketOf(text string, state socketState) (address netip.AddrPort, inode string, ok bool) {
+func socketOf(text string, state socketState) (found socket, inode string, ok bool) {
 	fields := strings.Fields(text)
 	if len(fields) < 10 || fields[3] != string(state) {
-		return netip.AddrPort{}, "", false
+		return socket{}, "", false
 	}
-	side := fields[1]
-	if state == connecting {
-		side = fields[2]
+	found.own, ok = addressOf(fields[1])
+	if found.other = found.own; state != listening {
+		found.other, ok = addressOf(fields[2])
 	}
-	host, port, _ := strings.Cut(side, ":")
+	return found, fields[9], ok
+}
+
+// addressOf reads an address as the kernel prints it: "0100007F:0BB8".
+func addressOf(text string) (address netip.AddrPort, ok bool) {
+	host, port, _ := strings.Cut(text, ":")
 	raw, err := hex.DecodeString(host)
 	number, portErr := strconv.ParseUint(port, 16, 16)
 	if err != nil || portErr != nil || len(raw)%4 != 0 {
-		return netip.AddrPort{}, "", false
+		return netip.AddrPort{}, false
 	}
 	for word := raw; len(word) > 0; word = word[4:] {
 		// The kernel prints each word as a number in its own order of bytes.
 		binary.BigEndian.PutUint32(word, binary.NativeEndian.Uint32(word))
 	}
 	ip, ok := netip.AddrFromSlice(raw)
-	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), fields[9], ok
+	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), ok
 }

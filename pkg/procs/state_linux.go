@@ -34,8 +34,9 @@ func StateOf(pid int) *State {
 	}
 	tree := Tree(pid)
 	owners := opened(tree)
-	state.Listening, state.Connecting = sockets(tree, owners, listening), sockets(tree, owners, connecting)
-	state.Log, state.Runs = openLog(owners), helper(tree)
+	state.Listening = sockets(tree, owners, listening)
+	state.Connecting, state.Connected = sockets(tree, owners, connecting), sockets(tree, owners, connected)
+	state.Log, state.Runs, state.Queued = openLog(owners), helper(tree), Queued(tree)
 	for _, process := range tree {
 		stat, _ := ReadStat(process.PID)
 		state.Used += stat.Used

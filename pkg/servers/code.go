@@ -13,8 +13,6 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
-	"toolx/pkg/mask"
-	"toolx/pkg/words"
 )
 
 // Explained returns why a server failed to start; nil if nothing shows it. c is the cause that its output shows, nil if
@@ -30,6 +28,11 @@ func (f *Failure) Explained(c *cause.Cause, launch *config.Resolved, began time.
 func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.Time) *cause.Cause {
 	if c != nil && c.Kind == cause.Idle && !f.printed() {
 		c = nil
+	}
+	if c != nil && c.Kind == cause.HTTP && f.State != nil && len(f.State.Listening) > 0 {
+		if c = f.ofState(); c == nil { // no port of its own is one of MCP's
+			c = f.ofDoing(launch)
+		}
 	}
 	c = inPackage(inContainer(c, launch), launch)
 	if c != nil && c.Kind != cause.Said && !missesVariables(c) {
@@ -47,7 +50,18 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 		if c := cmp.Or(withoutProgram(launch), logged, f.ofState()); c != nil {
 			return c
 		}
-		return codeOf(script, launch).ofWaiting(f.isBusy())
+		code := codeOf(script, launch)
+		if c := code.ofWaiting(); c != nil {
+			return c
+		}
+		c := f.ofDoing(launch)
+		if c == nil {
+			return code.ofUnset()
+		}
+		if len(code.unset) > 0 {
+			c.Fixes = append(c.Fixes, addUnset(code.unset))
+		}
+		return c
 	case f.Ending == EndingExited:
 		if c := cmp.Or(ofInstall(launch, began), ofShipped(script)); c != nil || f.printed() {
 			return c
@@ -173,48 +187,6 @@ func (f *Failure) fromOpenLog(began time.Time) *cause.Cause {
 	return LogCause(f.State.Log, cmdline.LogSince(f.State.Log, began), f.Output())
 }
 
-// ofState explains a silent server by what it waits for, or where else it may be spoken to, if its connections or the
-// program that it runs show that; nil if they do not.
-func (f *Failure) ofState() *cause.Cause {
-	address := func(socket string) string {
-		address, _, _ := strings.Cut(socket, " ")
-		return address
-	}
-	switch s := f.State; {
-	case s == nil:
-	case len(s.Connecting) > 0:
-		other := address(s.Connecting[0])
-		return byCode("it waits for a connection to "+other,
-			"check that this machine reaches "+other+" (the network, a VPN, a firewall), or correct the address in "+
-				"env or args of this server",
-			answerFirst+"; connect to backends when a tool needs them")
-	case len(s.Listening) > 0:
-		own := address(s.Listening[0])
-		return &cause.Cause{ // another start would do the same
-			Kind: cause.Other, What: "it listens on " + own + " instead of reading stdin",
-			Fixes: []string{
-				"if it speaks MCP over HTTP there, add --stdio (or --transport stdio) to args of this server, or give its " +
-					"address in place of a command: url: http://" + anyAddress.Replace(own) + "/mcp",
-				"in the server: use stdio mode if stdin is not a terminal",
-			},
-		}
-	case s.Runs != "":
-		var shapes *mask.Masker // knows no values, only shapes and names
-		return byCode("it runs "+words.Shorten(shapes.Text(s.Runs), mostOfCommand),
-			"see whether that program ends: run the server's command in a terminal",
-			answerFirst+"; say on stderr what it waits for")
-	}
-	return nil
-}
-
-const (
-	answerFirst   = "in the server: answer initialize before anything slow"
-	mostOfCommand = 120 // bytes of the command of a program that a server runs
-)
-
-// anyAddress names this machine where a server listens on all of its addresses.
-var anyAddress = strings.NewReplacer("0.0.0.0:", "localhost:", "[::]:", "localhost:")
-
 // LogCause returns the cause that the lines of a server's log show; nil if they show none. path is the log's, and
 // printed what the server wrote besides.
 func LogCause(path string, lines []string, printed cause.Output) *cause.Cause {
@@ -322,14 +294,9 @@ func (n *nodeCode) ofLink() *cause.Cause {
 		"from outside: command node, args "+script)
 }
 
-// isBusy reports whether a silent server has used a processor nearly all the time.
-func (f *Failure) isBusy() bool {
-	return f.State != nil && f.State.Used > 0 && f.State.Used > f.Lived*3/4
-}
-
-// ofWaiting explains a server that does not answer and prints no error; busy reports whether it uses a processor all
-// the time.
-func (n *nodeCode) ofWaiting(busy bool) *cause.Cause {
+// ofWaiting explains a server that does not answer and prints no error, by what its code shows for certain; nil if that
+// is nothing.
+func (n *nodeCode) ofWaiting() *cause.Cause {
 	if c := n.ofLink(); c != nil {
 		return c
 	}
@@ -339,15 +306,19 @@ func (n *nodeCode) ofWaiting(busy bool) *cause.Cause {
 	case n.TextStdin:
 		return byCode("its code sets an encoding for stdin, where the TypeScript SDK wants bytes",
 			"in the server: take out process.stdin.setEncoding, which makes the SDK loop for ever")
-	case busy:
-		return byCode("it keeps a processor busy, as an endless loop does",
-			answerFirst+"; see where it computes, with a profiler or a debugger")
-	case len(n.unset) > 0:
-		return byCode(n.readsUnset(),
-			"set in env of this server what its code reads: it may wait for a service that is not there",
-			answerFirst+"; connect to backends when a tool needs them")
 	}
 	return nil
+}
+
+// ofUnset explains a server that does not answer by variables that its code reads, where nothing else is known; nil if
+// it reads none.
+func (n *nodeCode) ofUnset() *cause.Cause {
+	if len(n.unset) == 0 {
+		return nil
+	}
+	return byCode(n.readsUnset(),
+		"set in env of this server what its code reads: it may wait for a service that is not there",
+		answerFirst+"; connect to backends when a tool needs them")
 }
 
 // byCode returns a cause that the code of a server shows.

@@ -68,6 +68,10 @@ type Failure struct {
 	Lived time.Duration
 	// State is what the process did when it was given up without an answer; nil where that is not known.
 	State *procs.State
+	// Unread is how many bytes of stdin it had not read then, -1 if that is not known. Endpoint is the URL at which it
+	// answered an HTTP request as MCP; empty if it did not.
+	Unread   int
+	Endpoint string
 	// Waiting is the method of the oldest request without an answer, empty where none was under way.
 	Waiting string
 	// Stderr holds the most telling of StderrLines lines: the last ones, and the one that names the error, without

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -144,14 +145,19 @@ func (o *overdueStart) look() string {
 	return name
 }
 
-// watch looks whether the server is being fetched, until ctx ends.
+// watch looks whether the server is being fetched, until ctx ends. It says once what a server does that is silent.
 func (o *overdueStart) watch(ctx context.Context) {
-	ticker := time.NewTicker(fetchLook)
+	ticker, silent := time.NewTicker(fetchLook), time.NewTimer(o.dial.elsewhere)
 	defer ticker.Stop()
+	defer silent.Stop()
 	for {
 		select {
 		case <-ticker.C:
 			o.look()
+		case <-silent.C:
+			if doing := o.link.doing(); o.look() == "" && doing != "" {
+				o.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: o.Name, Text: doing})
+			}
 		case <-ctx.Done():
 			return
 		}

@@ -38,6 +38,8 @@ type link interface {
 	processID() int
 	// question returns what the server asks a person at the terminal and has not gone on from; empty if nothing.
 	question() string
+	// doing says that the server has not answered yet, and what it does meanwhile; empty where another process says so.
+	doing() string
 	// unfinished returns what the server has written to stdout and not ended with a newline.
 	unfinished() []byte
 	// stderr returns the last n lines of the server's stderr, how many there were, and the file with all of them.
@@ -66,6 +68,8 @@ func (p *peer) announce() {}
 func (p *peer) processID() int { return 0 }
 
 func (p *peer) question() string { return "" }
+
+func (p *peer) doing() string { return "" }
 
 func (p *peer) unfinished() []byte { return nil }
 

@@ -57,3 +57,16 @@ func transfer(
 	})
 	return n
 }
+
+// unreadIn returns how many bytes wait in a pipe for its reader; -1 if the system does not tell.
+func unreadIn(pipe *os.File) int {
+	unread := -1
+	if conn, err := pipe.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) {
+			if n, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ); err == nil {
+				unread = n
+			}
+		})
+	}
+	return unread
+}

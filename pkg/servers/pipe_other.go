@@ -10,3 +10,6 @@ func writePipe(pipe *os.File, b []byte) (n int, err error) { return pipe.Write(b
 
 // widen does nothing: a pipe is as wide as the system makes it.
 func widen(*os.File) {}
+
+// unreadIn returns -1: only Linux tells how many bytes wait in a pipe for its reader.
+func unreadIn(*os.File) int { return -1 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -411,13 +412,34 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 		failure.Lived = t.process.lived
 		failure.How = exitText(t.process.state)
 	} else if ending == EndingSilent {
-		failure.State = procs.StateOf(t.process.cmd.Process.Pid)
+		t.lookAt(failure)
+		if failure.State != nil {
+			failure.Endpoint = endpointAmong(failure.State.Listening)
+		}
 	}
 	return failure
 }
 
+// lookAt adds to a failure what the living server does.
+func (t *stdio) lookAt(failure *Failure) {
+	failure.State = procs.StateOf(t.process.cmd.Process.Pid)
+	failure.Unread = unreadIn(t.process.stdin)
+}
+
 func (t *stdio) question() string {
 	return cmp.Or(cause.Asks(string(t.unfinished())), cause.Asks(t.log.pending()))
+}
+
+// doing implements link.
+func (t *stdio) doing() string {
+	failure := t.newFailure(EndingClosed)
+	failure.Ending = EndingSilent
+	t.lookAt(failure)
+	text := "server " + strconv.Quote(t.server) + " has not answered after " + rounded(failure.Lived).String()
+	if c := cmp.Or(failure.cause(), failure.ofDoing(t.launch)); c != nil {
+		text += ": " + c.What
+	}
+	return text
 }
 
 func (t *stdio) unfinished() []byte { return t.stdout.pending() }
