@@ -49,9 +49,10 @@ func newAskCommand(app *App, run runFunc[askOptions]) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION [-- COMMAND…]",
 		Short: "Let a model answer, calling tools",
-		Long: `Ask a model, and run the tools that it calls: those of all configured servers, of
-the config, and toolx's own. The answer is written to stdout as it comes, calls and
-their times to stderr. A QUESTION of - is read from standard input.
+		Long: `Ask a model, and run the tools that it calls: those of all configured servers and of
+the config. toolx's own are given to it where the config or --tools names them. The
+answer is written to stdout as it comes, calls and their times to stderr. A QUESTION of -
+is read from standard input.
 
 The model is one of Ollama on this machine, unless --provider says otherwise:
 
@@ -182,6 +183,9 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 // checkOffered refuses --tools that leave the model without any tool, and warns of a pattern that adds none.
 func (a *asking) checkOffered() error {
 	patterns, offered := a.options.tools, a.tools()
+	if len(patterns) == 0 && len(offered) == 0 {
+		a.log.Warn("the model gets no tools; --tools 'toolx__*' gives it the built-in ones")
+	}
 	if len(patterns) > 0 && len(offered) == 0 {
 		return fault.Usage("no tool matches --tools "+strings.Join(patterns, " "), "toolx list shows the tools")
 	}
@@ -264,9 +268,12 @@ func (a *asking) open(ctx context.Context) error {
 	return nil
 }
 
-// tools returns the tools that the model gets.
+// tools returns the tools that the model gets: built-in ones only where --tools asks for them, since a config that
+// wants them defines them.
 func (a *asking) tools() []*exec.Tool {
-	return slices.DeleteFunc(a.registry.Offered(), func(tool *exec.Tool) bool { return !a.filter.selectsTool(tool) })
+	return slices.DeleteFunc(a.registry.Offered(), func(tool *exec.Tool) bool {
+		return tool.BuiltIn && len(a.options.tools) == 0 || !a.filter.selectsTool(tool)
+	})
 }
 
 // unreached returns the failure of the server that a model's name for a tool begins with.

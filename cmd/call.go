@@ -331,7 +331,11 @@ func (o *output) saveBlocks(folder string, result *exec.Result) error {
 	if folder == "" || !result.Success {
 		return nil
 	}
-	paths, err := render.SaveBlocks(folder, result)
+	name := result.ToolName
+	if o.led.adHoc { // no other server has anything to save
+		name = strings.TrimPrefix(name, result.Server+exec.Separator)
+	}
+	paths, err := render.SaveBlocks(folder, name, result)
 	for _, path := range paths {
 		o.say("%s", render.Safe(path))
 	}

@@ -245,7 +245,7 @@ func (b *toolbox) findFittedTool(name string) (*exec.Tool, error) {
 	known := make([]convert.ModelTool, len(all))
 	byTool := make(map[convert.ModelTool]*exec.Tool, len(all))
 	for i, tool := range all {
-		known[i] = convert.ModelTool{Server: tool.Server, Plain: tool.Plain}
+		known[i] = convert.ModelTool{Server: tool.Prefix(), Plain: tool.Plain}
 		byTool[known[i]] = tool
 	}
 	found := convert.FindName(name, known)

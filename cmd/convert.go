@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/catalog"
+	"toolx/pkg/config"
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -143,7 +144,7 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 		return err
 	}
 	if o.names != "" {
-		if err := writeNames(o.names, conversion); err != nil {
+		if err := app.writeNames(o.names, conversion); err != nil {
 			return err
 		}
 	}
@@ -204,7 +205,7 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 	}
 	source := &convert.Source{Format: convert.MCP}
 	for _, tool := range tools {
-		source.Tools = append(source.Tools, convert.Tool{Server: tool.Server, Definition: tool.Definition})
+		source.Tools = append(source.Tools, convert.Tool{Server: tool.Prefix(), Definition: tool.Definition})
 	}
 	return source, nil
 }
@@ -279,10 +280,14 @@ type modelName struct {
 }
 
 // writeNames writes which server and tool each name of a model stands for.
-func writeNames(file string, conversion *convert.Conversion) error {
+func (o *output) writeNames(file string, conversion *convert.Conversion) error {
 	members := make([]rawjson.Member, 0, len(conversion.Tools))
 	for _, tool := range conversion.Tools {
-		value, err := rawjson.Marshal(modelName{tool.Server, tool.Plain})
+		server := tool.Server
+		if o.led.adHoc {
+			server = config.AdHocName
+		}
+		value, err := rawjson.Marshal(modelName{server, tool.Plain})
 		if err != nil {
 			return err
 		}

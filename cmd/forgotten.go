@@ -75,8 +75,19 @@ func (a *App) launchless(cmd *cobra.Command) bool {
 		!strings.Contains(cmd.Use, "WORD") && !strings.Contains(cmd.Use, "QUESTION")
 }
 
+// fromToolCall is the flag with which a call's first argument is a file.
+const fromToolCall = "from-tool-call"
+
+// takesFile reports whether the first argument of a verb may be a file.
+func takesFile(cmd *cobra.Command) bool {
+	return strings.Contains(cmd.Use, "[FILE") || cmd.Flags().Changed(fromToolCall)
+}
+
 // ownWords returns what stands in a verb's usage for the arguments that it needs before a server's command.
 func ownWords(cmd *cobra.Command) (own []string) {
+	if cmd.Flags().Changed(fromToolCall) {
+		return nil
+	}
 	for _, field := range strings.Fields(cmd.Use)[1:] {
 		if strings.ContainsAny(field[:1], "[(|-") {
 			break
@@ -115,7 +126,7 @@ func (a *App) forgotten(cmd *cobra.Command, exact func(word string) bool) *forgo
 	for i, word := range given {
 		switch as := misplacedAs(word); {
 		case as == "", exact(word), as == inURL && strings.Contains(cmd.Use, "URL"):
-		case (as == inScript || as == inConfig) && i == 0 && strings.Contains(cmd.Use, "[FILE"):
+		case (as == inScript || as == inConfig) && i == 0 && takesFile(cmd):
 		default:
 			wrong[i] = as
 		}

@@ -189,7 +189,7 @@ func (b *toolbox) catalogs(
 	var wait sync.WaitGroup
 	for i := range opened {
 		wait.Go(func() {
-			one := render.Catalog{Server: opened[i].Server, Status: "ready"}
+			one := render.Catalog{Server: opened[i].Server, Alone: b.adHoc, Status: "ready"}
 			if opened[i].Session != nil {
 				one.Entries, opened[i].Err = b.catalogOf(ctx, opened[i].Session, filter, c)
 				opened[i].Err = b.masked(opened[i].Err)

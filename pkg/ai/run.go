@@ -170,8 +170,8 @@ func (c *Conversation) offer() *offer {
 	}
 	var sources []convert.Tool
 	for _, tool := range c.Tools() {
-		sources = append(sources, convert.Tool{Server: tool.Server, Definition: tool.Definition})
-		made.tools[convert.ModelTool{Server: tool.Server, Plain: tool.Plain}] = tool
+		sources = append(sources, convert.Tool{Server: tool.Prefix(), Definition: tool.Definition})
+		made.tools[convert.ModelTool{Server: tool.Prefix(), Plain: tool.Plain}] = tool
 	}
 	conversion, fromServers := convert.ConvertAll(sources, c.Provider.Format()), 0
 	for _, converted := range conversion.Tools {
@@ -207,7 +207,10 @@ func (o *offer) find(name string) (*exec.Tool, error) {
 	known := make([]convert.ModelTool, 0, len(o.names))
 	for _, offered := range o.names {
 		tool := o.byName[offered]
-		known = append(known, convert.ModelTool{Server: tool.Server, Plain: tool.Plain})
+		if tool.Name == name {
+			return tool, nil
+		}
+		known = append(known, convert.ModelTool{Server: tool.Prefix(), Plain: tool.Plain})
 	}
 	meant := convert.FindName(name, known)
 	if len(meant) == 1 {

@@ -186,6 +186,23 @@ func NewTool(definition json.RawMessage) (*Tool, error) {
 	return tool, nil
 }
 
+// Prefix returns the server's name where it stands before the tool's in lists and for models: not where the server was
+// given on the command line, since no other has tools then.
+func (t *Tool) Prefix() string {
+	if len(t.Launch) > 0 || t.Address != "" {
+		return ""
+	}
+	return t.Server
+}
+
+// Shown returns the name under which the tool is listed; Find returns the tool by it.
+func (t *Tool) Shown() string {
+	if t.Prefix() == "" && t.Server != "" {
+		return t.Plain
+	}
+	return t.Name
+}
+
 // guarded returns what guards go by.
 func (t *Tool) guarded() guard.Tool {
 	return guard.Tool{

@@ -27,7 +27,9 @@ type Entry struct {
 
 // Catalog holds the entries of one server.
 type Catalog struct {
-	Server  string
+	Server string
+	// Alone reports whether there is no other server, so that plain names are enough for readers; JSON has both.
+	Alone   bool
 	Status  string // "ready", "failed"; "cached" where the server was not asked
 	Entries []Entry
 	// Listed is when the server listed the entries; zero means now.
@@ -41,7 +43,7 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 	return buffered(out, func(out *bufio.Writer) error {
 		for i, catalog := range catalogs {
 			if !screen.TTY {
-				writeEntryRows(out, catalog.Entries)
+				writeEntryRows(out, catalog)
 				continue
 			}
 			if i > 0 {
@@ -61,9 +63,13 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 	})
 }
 
-func writeEntryRows(out *bufio.Writer, entries []Entry) {
-	for _, entry := range entries {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Safe(entry.Name), Safe(entry.Remark), Safe(entry.Title),
+func writeEntryRows(out *bufio.Writer, catalog Catalog) {
+	for _, entry := range catalog.Entries {
+		name := entry.Name
+		if catalog.Alone {
+			name = entry.Plain
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Safe(name), Safe(entry.Remark), Safe(entry.Title),
 			Safe(words.FirstLine(entry.Description)))
 	}
 }

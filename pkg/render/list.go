@@ -93,7 +93,7 @@ func writeRows(out *bufio.Writer, groups []Group, write func(*bufio.Writer, stri
 	var rows []row
 	for _, group := range groups {
 		for _, tool := range group.Tools {
-			name := tool.Name
+			name := tool.Shown()
 			if group.NameOf != nil {
 				name = cmp.Or(group.NameOf(tool), name)
 			}

@@ -400,7 +400,7 @@ func TestSaveBlocks(t *testing.T) {
 		{"type":"image","mimeType":"image/png","data":"%%%"},
 		{"type":"resource","resource":{"uri":"file:///../../etc/passwd","mimeType":"application/pdf","blob":"cGRm"}},
 		{"type":"image","mimeType":"application/bat","data":"YmF0"}]}`)
-	paths, err := SaveBlocks(dir, result)
+	paths, err := SaveBlocks(dir, result.ToolName, result)
 	if err == nil || !strings.Contains(err.Error(), "block 4 of cam/era is not saved: its data is not valid base64") {
 		t.Errorf("error %v", err)
 	}
@@ -439,7 +439,7 @@ func TestSaveBlocksIntoAFile(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	paths, err := SaveBlocks(file, called(t, `{"content":[{"type":"image","data":"aW1n"}]}`))
+	paths, err := SaveBlocks(file, "t", called(t, `{"content":[{"type":"image","data":"aW1n"}]}`))
 	if len(paths) != 0 || err == nil {
 		t.Errorf("saved %v, error %v", paths, err)
 	}

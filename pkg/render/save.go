@@ -18,14 +18,14 @@ import (
 // taken gets "-1", "-2" and so on. Files are for the user alone (0600).
 //
 // A block that cannot be saved does not prevent others: the error says which those are.
-func SaveBlocks(dir string, result *exec.Result) (paths []string, err error) {
+func SaveBlocks(dir, name string, result *exec.Result) (paths []string, err error) {
 	var failures []error
 	for i, raw := range result.Content {
 		block := exec.ParseBlock(raw)
 		if !block.Binary() {
 			continue
 		}
-		path, err := saveBlock(dir, result.ToolName, i+1, block)
+		path, err := saveBlock(dir, name, i+1, block)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("block %d of %s is not saved: %w", i+1, result.ToolName, err))
 			continue

@@ -89,7 +89,7 @@ func (v *View) save() tea.Cmd {
 }
 
 func savedBlocks(folder string, result *exec.Result) NoteMsg {
-	paths, err := render.SaveBlocks(folder, result)
+	paths, err := render.SaveBlocks(folder, result.ToolName, result)
 	switch {
 	case err != nil:
 		return NoteMsg{err.Error(), true}
