@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
@@ -43,8 +44,9 @@ func newDevCommand(app *App, run runFunc[devOptions]) *cobra.Command {
 what has changed is printed: tools that are new, gone or different, the results of
 --call, and what the doctor finds now or finds no more. Ctrl-C ends it.
 
-Watched are the sources and settings below the server's folder, without node_modules and
-folders whose names begin with a dot.
+Watched are the server's program file, and the sources and settings below its folder and
+below the one that the server runs in, without node_modules and folders whose names begin
+with a dot.
 
 Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
 		Example: `  toolx dev -- node server.js
@@ -80,18 +82,14 @@ func runDev(ctx context.Context, app *App, o devOptions) error {
 	if err != nil {
 		return err
 	}
-	paths := o.watch
-	if len(paths) == 0 {
-		if paths, err = sourcePaths(d.server, d.folder); err != nil {
-			return err
-		}
-	}
-	watch, err := watchSources(paths, len(o.watch) > 0)
+	watch, paths, err := d.watch(o.watch)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = watch.Close() }()
-	app.log.Info("watching " + strings.Join(paths, ", ") + "; Ctrl-C ends it")
+	if err := d.print("watching %s; Ctrl-C ends it", strings.Join(words.Texts(paths, render.Safe), ", ")); err != nil {
+		return err
+	}
 	for {
 		life, end := context.WithCancel(ctx)
 		var failed error
@@ -125,7 +123,7 @@ type development struct {
 	*App
 	box      *toolbox
 	server   *config.Server
-	folder   string // of the server, absolute
+	made     sources
 	calls    []exec.Call
 	noDoctor bool
 
@@ -162,70 +160,103 @@ func newDevelopment(app *App, o devOptions) (*development, error) {
 			"toolx dev SERVER")
 	}
 	d.server = d.box.server(names[0])
-	d.folder, err = sourceFolder(d.server)
+	d.made, err = sourcesOf(d.server)
 	return d, err
 }
 
-// sourceFolder returns the absolute path of the folder in which a server is started; the sources of one that is being
-// developed are below.
-func sourceFolder(server *config.Server) (string, error) {
+// sources are the files that a server which is being developed is made from.
+type sources struct {
+	folder string   // absolute: that in which it is started
+	files  []string // its program
+}
+
+// sourcesOf returns where the files of a server are.
+func sourcesOf(server *config.Server) (sources, error) {
 	if server.URL != "" {
-		return "", fault.Usage("server "+quote(server.Name)+" is reached by an address: toolx does not start it",
+		return sources{}, fault.Usage("server "+quote(server.Name)+" is reached by an address: toolx does not start it",
 			"toolx dev -- COMMAND… restarts a program; toolx watch shows what a server reports")
 	}
 	launch, err := server.Resolve(os.Environ())
 	if err != nil {
-		return "", err
+		return sources{}, err
 	}
-	return filepath.Abs(launch.Cwd)
+	folder, err := filepath.Abs(launch.Cwd)
+	return sources{folder, cmdline.ProgramFiles(launch.Command, launch.Args, folder, launch.Env)}, err
 }
 
-// sourcePaths returns the paths to watch of a server that is started in a folder: the folder, and the program where
-// that is a file elsewhere which its author may build anew.
-func sourcePaths(server *config.Server, folder string) ([]string, error) {
-	home, _ := os.UserHomeDir()
-	if folder == filepath.Clean(home) || folder == filepath.Dir(folder) {
-		return nil, fault.Usage("the server's folder is "+folder+", which has more than the server's files",
+// paths returns the paths to watch: the program's files, the folders of these, and the folder in which the server is
+// started. Folders with more than a server's files are left out.
+func (s sources) paths() (files, folders []string, err error) {
+	for _, folder := range append([]string{s.folder}, words.Texts(s.files, filepath.Dir)...) {
+		if !crowded(folder) && !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	if len(s.files)+len(folders) == 0 {
+		return nil, nil, fault.Usage("the server's folder is "+s.folder+", which has more than the server's files",
 			"start it in the folder of the server, or name what to watch: toolx dev --watch PATH")
 	}
-	paths := []string{folder}
-	if program := server.Command; strings.ContainsRune(program, filepath.Separator) {
-		if !filepath.IsAbs(program) {
-			program = filepath.Join(folder, program)
-		}
-		if _, err := os.Stat(program); err == nil {
-			paths = append(paths, program)
-		}
-	}
-	return paths, nil
+	return s.files, folders, nil
 }
 
-// watchSources watches paths; chosen says that the user has named them.
-func watchSources(paths []string, chosen bool) (*reload.Watcher, error) {
-	watch, err := reload.New(paths, chosen)
-	if errors.Is(err, reload.ErrTooMany) || errors.Is(err, os.ErrNotExist) {
-		return nil, fault.Usage("cannot watch "+err.Error(), "toolx dev --watch PATH names the files that matter")
+// crowded reports whether a folder has the files of many programs: a home, the root, or one that programs are looked up
+// in.
+func crowded(folder string) bool {
+	home, _ := os.UserHomeDir()
+	return folder == filepath.Clean(home) || folder == filepath.Dir(folder) ||
+		slices.Contains(filepath.SplitList(os.Getenv("PATH")), folder)
+}
+
+// watch watches the files of a server, and returns what it watches. Where the folders of its program have too many
+// below them, these files alone are watched.
+func (s sources) watch() (watch *reload.Watcher, watched []string, err error) {
+	files, folders, err := s.paths()
+	if err != nil {
+		return nil, nil, err
 	}
-	return watch, err
+	watched = append(slices.Clone(files), folders...)
+	watch, err = reload.New(watched, false)
+	if errors.Is(err, reload.ErrTooMany) && len(files) > 0 {
+		other := func(folder string) bool { return folder != s.folder }
+		watched = append(slices.Clone(files), slices.DeleteFunc(folders, other)...)
+		watch, err = reload.New(watched, false)
+	}
+	return watch, watched, watchError(err)
+}
+
+// watchError returns the error for files that cannot be watched.
+func watchError(err error) error {
+	if errors.Is(err, reload.ErrTooMany) || errors.Is(err, os.ErrNotExist) {
+		return fault.Usage("cannot watch "+err.Error(), "toolx dev --watch PATH names the files that matter")
+	}
+	return err
 }
 
 // sources watches the files that a server of the config is made from.
 func (b *toolbox) sources(name string) (tui.Sources, error) {
-	server := b.server(name)
-	folder, err := sourceFolder(server)
+	made, err := sourcesOf(b.server(name))
 	if err != nil {
 		return nil, err
 	}
-	paths, err := sourcePaths(server, folder)
+	watch, _, err := made.watch()
 	if err != nil {
 		return nil, err
 	}
-	return watchSources(paths, false)
+	return watch, nil
+}
+
+// watch watches the files that the user has named, or else those of the server, and returns what it watches.
+func (d *development) watch(named []string) (watch *reload.Watcher, watched []string, err error) {
+	if len(named) == 0 {
+		return d.made.watch()
+	}
+	watch, err = reload.New(named, true)
+	return watch, named, watchError(err)
 }
 
 // relative returns the shortest name of a file for a person in the server's folder.
 func (d *development) relative(path string) string {
-	if short, err := filepath.Rel(d.folder, path); err == nil && filepath.IsLocal(short) {
+	if short, err := filepath.Rel(d.made.folder, path); err == nil && filepath.IsLocal(short) {
 		path = short
 	}
 	return render.Safe(path)

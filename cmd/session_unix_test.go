@@ -609,8 +609,8 @@ func TestSessionDiskFull(t *testing.T) {
 	}
 }
 
-// TestSessionStartCancelled ends a command while the server with keepAlive that it needs starts, which takes until a file
-// is there. The next command gets a server, whether the holder still ends the one that was given up, or not.
+// TestSessionStartCancelled ends a command while the server with keepAlive that it needs starts, which takes until a
+// file is there. The next command gets a server, whether the holder still ends the one that was given up, or not.
 func TestSessionStartCancelled(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -134,7 +134,7 @@ func (c *client) handle(ctx context.Context, d demand) {
 	case demandSend, demandAnswer:
 		c.send(ctx, d)
 	case demandFailure:
-		h.served.Go(func() { // it takes its time on a busy machine, and the client asks meanwhile whether anybody answers
+		h.served.Go(func() { // this takes its time, and the client asks meanwhile whether anybody answers
 			r := report{Kind: reportDone, Seq: d.Seq}
 			if session := h.current(); session != nil {
 				r.Failure = newFailureData(session.link.newFailure(d.Ending))

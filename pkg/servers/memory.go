@@ -109,7 +109,7 @@ func (k keeping) tools() (definitions []json.RawMessage, ok bool) {
 // askAgain makes sure that a tool of a name is none of a session's: it lists the tools again if they are those of an
 // earlier list, and waits for those that may still come.
 func (p *Pool) askAgain(ctx context.Context, s *Session, name string) {
-	if s.tools.takeRecalled() && s.listTools(ctx, s.keeping.server) == nil { // else the caller says that it is not known
+	if s.tools.takeRecalled() && s.listTools(ctx, s.keeping.server) == nil { // else it is not known
 		p.options.Registry.ReplaceServer(s.Name, s.Tools()...)
 	}
 	s.awaitTools(ctx, func() bool {

@@ -93,7 +93,8 @@ func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, 
 func TestListThatDoesNotEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		session := &Session{requester: requester{
-			Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}), link: &pagesLink{&remote{peer: newPeer("s", nil)}, 3},
+			Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}),
+			link: &pagesLink{&remote{peer: newPeer("s", nil)}, 3},
 		}}
 		var ms float64
 		limit := dial{startTimeout: time.Second}

@@ -1,0 +1,51 @@
+package cmdline
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// scripts are the endings of files that an interpreter runs.
+var scripts = []string{
+	".bat", ".cjs", ".cmd", ".cts", ".dart", ".dll", ".exs", ".fsx", ".go", ".jar", ".jl", ".js", ".jsx", ".kts", ".lua",
+	".mjs", ".mts", ".php", ".pl", ".ps1", ".py", ".pyz", ".r", ".rb", ".sh", ".swift", ".ts", ".tsx", ".wasm",
+}
+
+// interpreters are programs that run what their arguments name, besides shells and launchers of packages.
+var interpreters = []string{
+	"bun", "bundle", "cargo", "dart", "deno", "docker", "dotnet", "go", "java", "julia", "lua", "make", "mvn", "node",
+	"nodejs", "npm", "perl", "php", "pipx", "pnpm", "podman", "poetry", "ruby", "tsx", "uv", "yarn",
+}
+
+// ProgramFiles returns the files that a command line runs, with their links followed: its program, unless that is an
+// interpreter that is looked up in PATH, and the scripts among its arguments. Modules that these load are not found.
+func ProgramFiles(command string, args []string, folder string, environ []string) []string {
+	command, args = Unwrapped(command, args)
+	in := LookupIn(folder, environ)
+	var files []string
+	add := func(path string) {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && !slices.Contains(files, path) {
+			files = append(files, path)
+		}
+	}
+	if found := in.Find(command); found.Path != "" && (in.IsPath(command) || !runsOthers(command, args)) {
+		add(RealPath(found.Path, folder))
+	}
+	for _, arg := range args {
+		if slices.Contains(scripts, strings.ToLower(filepath.Ext(arg))) {
+			add(RealPath(arg, folder))
+		}
+	}
+	add(Script(command, args, folder, environ)) // node runs files by names without an ending too
+	return files
+}
+
+// runsOthers reports whether a program runs what its arguments name.
+func runsOthers(command string, args []string) bool {
+	name := BaseName(command)
+	_, launches := ParseLauncher(command, args)
+	return launches || IsShell(name) || strings.HasPrefix(name, "python") || slices.Contains(interpreters, name)
+}
