@@ -257,12 +257,3 @@ func (a *App) nothingConfigured() bool {
 	_, err = os.Lstat(initFile)
 	return errors.Is(err, fs.ErrNotExist)
 }
-
-// offerInit says that nothing is configured, and offers a person toolx init. It reports whether that was wanted.
-func (a *App) offerInit(ctx context.Context) (bool, error) {
-	if !a.person() || !a.nothingConfigured() {
-		return false, nil
-	}
-	a.say(noConfig)
-	return a.agrees(ctx, "do so?")
-}

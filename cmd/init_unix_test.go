@@ -23,9 +23,8 @@ func TestInitOnTerminal(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "package.json"),
 		`{"name": "notes", "bin": "n.js", "dependencies": {"fastmcp": "3"}}`)
 	env := append(homeVariables(home), "NO_COLOR=1", "TERM=xterm")
-	term := onTerminalIn(t, folder, env)
-	term.typing(`no server is configured(?s).*do so\? \[y\]es, \[n\]o: $`, "y\n",
-		`node \./n\.js\r\nadd it as notes\? \[y\]es, \[n\]o: $`, "n\n",
+	term := onTerminalIn(t, folder, env, "init")
+	term.typing(`node \./n\.js\r\nadd it as notes\? \[y\]es, \[n\]o: $`, "n\n",
 		`Cursor \(1\), Claude Code \(2\)\r\nuse them under their plain names\? \[y\]es, \[n\]o: $`, "y\n")
 	term.end(0)
 	got, err := os.ReadFile(filepath.Join(folder, "toolx.yaml"))

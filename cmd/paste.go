@@ -20,8 +20,14 @@ func (o tuiOptions) repeatIn(box *toolbox) (folder string) {
 	for _, tool := range box.registry.All() {
 		tool.Flags = flags
 	}
-	started := len(o.server) > 0 && box.flags.cwd == "" // the server starts in the working folder
-	if !started && (box.adHoc || len(box.config().Projects) == 0) {
+	// Servers without cwd start in the working folder. Those of the user's own config are made for any folder.
+	loaded := box.config()
+	given := len(box.flags.config)+len(box.flags.from) > 0 || os.Getenv("TOOLX_CONFIG") != ""
+	anywhere := len(loaded.Projects) == 0 && !given
+	if box.adHoc {
+		anywhere = len(o.server) == 0 || box.flags.cwd != ""
+	}
+	if anywhere {
 		return ""
 	}
 	folder, _ = os.Getwd() // of a folder that is gone there is nothing to be repeated

@@ -161,11 +161,6 @@ command line after -- is used instead of the configured servers.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if app.hasScreen() {
-				if yes, err := app.offerInit(cmd.Context()); err != nil {
-					return err
-				} else if yes {
-					return runInit(cmd.Context(), app, struct{}{})
-				}
 				return runTUI(cmd.Context(), app, tuiOptions{})
 			}
 			cmd.SetOut(app.Console.Err)

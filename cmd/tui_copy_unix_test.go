@@ -20,6 +20,9 @@ func TestTUICopiesWhatRunsInANewShell(t *testing.T) {
 			"toolx call echo message=hi --edit --config two.yaml --timeout 5 --retries 0", "--timeout 5s --retries 0",
 		},
 		{"one of a variable", "TOOLX_CONFIG=two.yaml toolx call echo message=hi --edit", "--config /"},
+		{"a relative program in a config", "toolx call echo message=hi --edit --config rel.yaml", "cd /"},
+		{"one in a config of a variable", "TOOLX_CONFIG=rel.yaml toolx call echo message=hi --edit", "cd /"},
+		{"one in a client's file", "toolx call echo message=hi --edit --from mcp.json", "cd /"},
 		{"a project's", "cp two.yaml toolx.yaml; toolx call echo message=hi --edit", "cd /"},
 		{"a server that is given", "toolx call echo message=hi --edit --start-timeout 10 -- ./serves", "cd /"},
 		{"one in a folder", "cd ..; toolx call echo message=hi --edit --cwd sub -- ./serves", "--cwd /"},
@@ -32,6 +35,8 @@ func TestTUICopiesWhatRunsInANewShell(t *testing.T) {
 			}
 			for name, text := range map[string]string{
 				"two.yaml": "mcpServers:\n  fine:\n    command: fakeserver\n    args: [good]\n",
+				"rel.yaml": "servers:\n  fine:\n    command: sh\n    args: [serves]\n",
+				"mcp.json": `{"mcpServers":{"fine":{"command":"sh","args":["serves"]}}}`,
 				"serves":   "#!/bin/sh\nexec fakeserver good\n",
 			} {
 				if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o700); err != nil {

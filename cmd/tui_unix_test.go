@@ -443,3 +443,21 @@ func TestTUIIsEnded(t *testing.T) {
 	<-w.ended
 	w.gone()
 }
+
+// Where nothing is configured, toolx alone shows the welcome page, whatever it could find, and asks nothing before.
+func TestTUIWelcomes(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]string{
+		"an empty home":            "true",
+		"a server's package":       `echo '{"name":"notes","bin":"n.js","dependencies":{"fastmcp":"3"}}' > package.json`,
+		"another client's servers": `mkdir -p ~/.cursor; echo '{"mcpServers":{"own":{"command":"x"}}}' > ~/.cursor/mcp.json`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := openProgram(t, 100, 30, "sh", "-c", "cd; mkdir -p work; cd work; "+prepare+"; exec toolx")
+			w.await("welcome", "No server is configured yet.", "add a server", "toolx init")
+			w.press("q")
+			<-w.ended
+		})
+	}
+}

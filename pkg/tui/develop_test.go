@@ -138,3 +138,33 @@ func TestDevelop(t *testing.T) {
 	d.until("the end of the watch", func() bool { return zwave.development == nil })
 	d.shows("the disk has gone")
 }
+
+// On a tool, in the tree or on its page, and on a prompt, w is for the server; u says why there is nothing to subscribe
+// to.
+func TestServerKeysOnATool(t *testing.T) {
+	for _, test := range []struct {
+		name, reason string
+		keys         []string
+	}{
+		{"a tool in the tree", "select a resource of the server", []string{"/", "text:echo", "down", "esc"}},
+		{"its page", "select a resource of the server", []string{"/", "text:echo", "enter", "esc"}},
+		{"a prompt's page", "select a resource of the server", []string{"/", "text:greet", "enter", "esc"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := driveFake(t, "features")
+			d.m.options.Sources = func(string) (Sources, error) {
+				return &savedFiles{make(chan string), make(chan struct{})}, nil
+			}
+			d.press(test.keys...)
+			if d.m.page.item.none() {
+				d.press("down")
+			}
+			d.press("u")
+			d.shows("subscribe to updates: " + test.reason)
+			d.press("w")
+			if d.m.servers.list[0].development == nil {
+				t.Errorf("w does not watch the server's files:\n%s", d.frame())
+			}
+		})
+	}
+}

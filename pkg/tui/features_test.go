@@ -157,7 +157,7 @@ func TestGetPrompt(t *testing.T) {
 	d.press("3", "v")
 	d.shows("[reply]", "messages")
 	// What it said before is kept beside what it says now.
-	d.press("2", "text: Lovelace", "ctrl+r")
+	d.press("2", "end", "text: Lovelace", "ctrl+r")
 	d.result()
 	d.shows("2 of 2", "Ada Lovelace")
 	// What was sent may be replaced without a question, by what is run again.

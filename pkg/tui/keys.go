@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,7 +80,11 @@ func (m *model) common() []pane.Binding {
 	add("Y", "copy as JSON-RPC request", noSubject, m.copy.request)
 	add("c", "copy the result", pane.Off(shown == nil || shown.running(), "there is no result"), m.copy.result)
 	add("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments)
-	bindings = append(bindings, m.restartKey(), m.config.addKey())
+	bindings = append(bindings, m.restartKey(), m.developers.key(m.tree.server()), m.config.addKey())
+	if !m.page.item.none() && !m.page.item.resource() {
+		off := m.noSubscriptions(m.page.item.Server)
+		add("u", "subscribe to updates", cmp.Or(off, "select a resource of the server"), nil)
+	}
 	add("W", "show or hide watching", "", pane.Do(m.toggleWatch))
 	alone := pane.Off(m.zoomed || m.width < mediumWidth, "it has the whole screen")
 	add("{", "make this pane smaller", alone, pane.Do(func() { m.resize(-1) }))
@@ -178,11 +183,14 @@ func (m *model) resourceKeys() []pane.Binding {
 	if m.subscriptions.current() != nil {
 		help = "unsubscribe"
 	}
-	off := m.page.cannotRun()
-	if s := m.servers.server(m.page.item.Server); s == nil || !s.subscribes {
-		off = "the server offers no subscriptions"
-	}
+	off := cmp.Or(m.noSubscriptions(m.page.item.Server), m.page.cannotRun())
 	return []pane.Binding{{Keys: []string{"u"}, Help: help, Off: off, Do: m.subscriptions.toggle}}
+}
+
+// noSubscriptions returns why nobody can subscribe to the resources of a server.
+func (m *model) noSubscriptions(server string) string {
+	s := m.servers.server(server)
+	return pane.Off(s == nil || !s.subscribes, "the server offers no subscriptions")
 }
 
 func (m *model) noItem() string { return pane.Off(m.page.item.none(), "nothing is selected") }

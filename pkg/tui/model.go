@@ -16,6 +16,7 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -83,7 +84,7 @@ func newModel(ctx context.Context, options Options) *model {
 		tree:   newTree(s),
 		watch: watch.New(s.theme, watch.Options{
 			History: options.History, Program: options.Program, AdHoc: options.AdHoc,
-			Hide: options.Hide, Now: options.Now,
+			Here: hereIn(options), Hide: options.Hide, Now: options.Now,
 		}),
 	}
 	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}
@@ -117,6 +118,19 @@ func newModel(ctx context.Context, options Options) *model {
 	m.focused().setFocus(true)
 	m.setTools()
 	return m
+}
+
+// hereIn returns what reports whether a tool can be called in an interface with these options, as far as that can be
+// told before any server runs.
+func hereIn(options Options) func(server, tool string) bool {
+	names := make(map[string]bool, len(options.Servers))
+	for _, server := range options.Servers {
+		names[server.Name] = true
+	}
+	return func(server, tool string) bool {
+		own := func(one *exec.Tool) bool { return one.Server == "" && one.Name == tool }
+		return names[server] || server == "" && options.Local && slices.ContainsFunc(options.Executor.Registry.All(), own)
+	}
 }
 
 // addGroups makes the groups of the tree: the servers, then the tools of the config, then toolx's own, folded away.

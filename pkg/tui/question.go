@@ -280,7 +280,8 @@ func (qs *questions) cancel(q *question) tea.Cmd {
 	if q.form == nil || !q.form.Changed() {
 		return do()
 	}
-	qs.ask("cancel?", "What was filled in is lost.", []string{"y", "enter"}, "cancel the question", do)
+	// The key that led here leads on: a person who wants to leave presses it until they are out.
+	qs.ask("cancel?", "What was filled in is lost.", []string{"y", "enter", "esc"}, "cancel the question", do)
 	qs.dialog.about = q
 	return nil
 }

@@ -130,6 +130,10 @@ func TestWaysToSayNo(t *testing.T) {
 		{[]string{"esc", "esc"}, "cancel"},
 		{[]string{"text:Ada", "ctrl+x"}, "decline"},
 		{[]string{"text:Ada", "esc", "esc", "n", "esc", "y"}, "cancel"},
+		// esc alone leads out, however much was filled in
+		{[]string{"text:Ada", "esc", "esc", "esc"}, "cancel"},
+		{[]string{"tab", "text:a@b", "esc", "esc", "esc"}, "cancel"},
+		{[]string{"text:Ada", "esc", "esc", "n", "esc", "esc"}, "cancel"},
 		{[]string{"shift+tab", "right", "right", "enter"}, "decline"},
 		{[]string{"shift+tab", "right", "right", "right", "enter"}, "cancel"},
 	} {

@@ -102,7 +102,7 @@ func TestToolGoneAmidAWord(t *testing.T) {
 	registry.Register(tools[0])
 	d.m.setTools()
 	pass(typingPause)
-	d.press("1", "g", "down", "enter", "text:y")
+	d.press("1", "g", "down", "enter", "end", "text:y")
 	d.shows("hey")
 }
 

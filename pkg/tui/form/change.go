@@ -153,10 +153,11 @@ func (f *Form) unset() {
 	f.replaced()
 }
 
-// replaced takes a value that was not typed.
+// replaced takes a value that was not typed; typing goes on behind it, since a suggestion may be a beginning.
 func (f *Form) replaced() {
 	f.changed()
 	f.startEditing()
+	f.keepText()
 }
 
 // offered returns the values that the schema names for a field: its default and examples.

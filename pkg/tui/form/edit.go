@@ -55,7 +55,8 @@ func (r row) takesText(onKey bool) bool {
 	return !r.add && (onKey || !r.field.group() && !r.field.switches())
 }
 
-// startEditing opens the text under the cursor if typing is on, else closes the open one.
+// startEditing opens the text under the cursor if typing is on, else closes the open one. Text of one line is selected:
+// who comes back to a value writes another one, and a movement within it keeps it.
 func (f *Form) startEditing() {
 	f.closeEditor()
 	if !f.focused || !f.typing {
@@ -74,7 +75,16 @@ func (f *Form) startEditing() {
 		text = f.cursor.field.name
 	}
 	f.editor = newEditor(text)
-	f.editor.lines = f.editor.several()
+	if f.editor.lines = f.editor.several(); !f.editor.lines {
+		f.editor.selectAll()
+	}
+}
+
+// keepText makes what is typed next a change of the text under the cursor, and not another text.
+func (f *Form) keepText() {
+	if f.editor != nil {
+		f.editor.all = false
+	}
 }
 
 // edit begins typing at the cursor; for a choice, that searches its values.

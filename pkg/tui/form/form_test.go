@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) {
 		{"rows of objects", `"l":{"type":"array","items":{"type":"object","required":["k"],"properties":{"k":{"const":"x"},"n":{"type":"integer"}}}}`, "ctrl+a 5 ctrl+a", `{"l":[{"k":"x","n":5},{"k":"x"}]}`},
 		{"rows of rows", `"l":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, "ctrl+a ctrl+a 1 ctrl+a 2", `{"l":[[1,2]]}`},
 		{"a row of rows removed and moved", `"l":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, "ctrl+a ctrl+a 1 up ctrl+d enter enter ctrl+a 2 up up ctrl+a ctrl+a 3 up alt+up", `{"l":[[3],[2]]}`},
-		{"a row removed from within", `"l":{"type":"array","items":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}}`, "ctrl+a x down y ctrl+a z ctrl+d up v", `{"l":[{"a":"x","b":"yv"}]}`},
+		{"a row removed from within", `"l":{"type":"array","items":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}}`, "ctrl+a x down y ctrl+a z ctrl+d up v", `{"l":[{"a":"x","b":"v"}]}`},
 		{"a row without a value", `"l":{"type":"array","items":{"type":"integer"}}`, "ctrl+a", `error: 'l[0]': no value yet`},
 		{"a nested object", `"o":{"type":"object","properties":{"x":{"type":"string"}}}`, "enter down v", `{"o":{"x":"v"}}`},
 		{"what is inside goes, so does the object", `"o":{"type":"object","properties":{"x":{"type":"string"}}}`, "enter down v ctrl+u", `{}`},
@@ -60,7 +60,8 @@ func TestKeys(t *testing.T) {
 		{"a value within null", `"o":{"type":["object","null"],"properties":{"x":{"type":"string"}}}`, "ctrl+n enter down v", `{"o":{"x":"v"}}`},
 		{"key and value", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 ctrl+a l enter 2", `{"m":{"k":1,"l":2}}`},
 		{"named fields stay ahead of keys", `"m":{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 up x", `{"m":{"a":"x","k":1}}`},
-		{"a key mended", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 shift+tab 2", `{"m":{"k2":1}}`},
+		{"a key mended", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 shift+tab end 2", `{"m":{"k2":1}}`},
+		{"a key replaced", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 shift+tab 2", `{"m":{"2":1}}`},
 		{"a key twice", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 ctrl+a k tab 2", `error: 'm.k': the key "k" is there twice`},
 		{"a variant", `"v":{"oneOf":[{"type":"string"},{"type":"object","properties":{"n":{"type":"integer"}}}]}`, "right down x", `{"v":"x"}`},
 		{"another variant, and back", `"v":{"oneOf":[{"type":"string"},{"type":"object","properties":{"n":{"type":"integer"}}}]}`, "right down x up esc right down enter 5 up left", `{"v":"x"}`},
@@ -70,7 +71,13 @@ func TestKeys(t *testing.T) {
 		{"JSON that is none", `"j":{}`, `{"a"`, `error: 'j': not JSON: unexpected end of JSON input (byte 4)`},
 		{"an example", `"a":{"type":"string","examples":["p","q"],"default":"d"}`, "ctrl+o ctrl+o", `{"a":"q"}`},
 		{"examples, then the default, then again", `"a":{"type":"string","examples":["p"],"default":"d"}`, "ctrl+o ctrl+o ctrl+o", `{"a":"p"}`},
-		{"esc makes letters commands", `"a":{"type":"string"},"b":{"type":"string"}`, "x esc j k q enter y", `{"a":"xy"}`},
+		{"esc makes letters commands", `"a":{"type":"string"},"b":{"type":"string"}`, "x esc j k q enter end y", `{"a":"xy"}`},
+		{"a value entered again is replaced", `"a":{"type":"string"}`, "h i esc enter t h e r e", `{"a":"there"}`},
+		{"also from another field", `"a":{"type":"string"},"b":{"type":"integer"}`, "h i tab 1 shift+tab y tab 2", `{"a":"y","b":2}`},
+		{"a movement in it keeps it", `"a":{"type":"string"}`, "h i esc enter home o left s", `{"a":"sohi"}`},
+		{"backspace clears it", `"a":{"type":"string"}`, "h i esc enter backspace y", `{"a":"y"}`},
+		{"several lines stay", `"a":{"type":"string"}`, "h ctrl+j i esc enter y", `{"a":"h\niy"}`},
+		{"an example is a beginning", `"a":{"type":"string","examples":["p"]}`, "ctrl+o q", `{"a":"pq"}`},
 		{"vim keys come by text", `"a":{"type":"boolean"},"b":{"type":"string"},"c":{"type":"boolean"}`, "esc j j space", `{"c":true}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,7 +100,7 @@ func TestOrder(t *testing.T) {
 	if got := arguments(f); got != `{"b":"x","a":2,"z":1,"y":"2"}` {
 		t.Error(got)
 	}
-	press(f, "tab", "3", "tab", "tab", "0")
+	press(f, "tab", "end", "3", "tab", "tab", "end", "0")
 	if got := arguments(f); got != `{"b":"x","a":23,"z":10,"y":"2"}` {
 		t.Error(got)
 	}
@@ -125,7 +132,7 @@ func TestExactText(t *testing.T) {
 	if got := frame(f, 60, 10); !strings.Contains(got, `\x1b[2J\r\ttab`) {
 		t.Errorf("it is not shown:\n%s", got)
 	}
-	press(f, "!")
+	press(f, "end", "!")
 	if got := arguments(f); got != `{"s":"\u001b[2J\r\ttab!","t":"\ud800"}` {
 		t.Error(got)
 	}
@@ -201,7 +208,7 @@ func TestFillKeeps(t *testing.T) {
 	f := newForm(`{"type":"object","required":["n","v","w"],"properties":{"n":{"type":"integer"},"v":{"oneOf":[{"type":"object","required":["a"],"properties":{"a":{"type":"string"}}},{"type":"object","properties":{"b":{"type":"string"}}}]},"w":{"const":8}}}`)
 	press(f, "1e", "tab", "left")
 	f.Fill()
-	press(f, "up", "5")
+	press(f, "up", "end", "5")
 	if got := arguments(f); got != `{"n":1e5,"v":{},"w":8}` {
 		t.Error(got)
 	}
@@ -314,7 +321,7 @@ func TestJSONEditorKeepsDrafts(t *testing.T) {
 	if got := f.json.String(); got != "{\n  \"n\": 1e,\n  \"l\": [\n    null\n  ]\n}" {
 		t.Errorf("the editor has %q", got)
 	}
-	press(f, "f2", "up", "up", "3")
+	press(f, "f2", "up", "up", "end", "3")
 	if got := f.root.children[0].text; got != "1e3" {
 		t.Errorf("the field has %q", got)
 	}

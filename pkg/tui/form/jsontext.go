@@ -68,4 +68,5 @@ func (f *Form) toFields() {
 	f.changed()
 	f.place()
 	f.startEditing()
+	f.keepText() // typing goes on where it was
 }

@@ -51,7 +51,7 @@ func (f *Form) previous() {
 }
 
 // ToProblem moves to the first field that prevents the call, opens everything around it, and starts
-// typing. If no single field is at fault, nothing changes.
+// typing, behind a text that is there: it is to be mended. If no single field is at fault, nothing changes.
 func (f *Form) ToProblem() {
 	wrong := f.check().first
 	if wrong == nil || f.json != nil {
@@ -64,6 +64,7 @@ func (f *Form) ToProblem() {
 	f.rows, f.typing = nil, true
 	f.cursor = row{field: wrong}
 	f.to(f.place())
+	f.keepText()
 }
 
 // lacking returns what has to be filled in first in a missing field: for an object, its first required field.
@@ -98,7 +99,7 @@ func (f *Form) Resume(old *Form) {
 		f.startEditing()
 	}
 	if f.editor != nil && old.editor != nil && f.editor.String() == old.editor.String() {
-		f.editor.at = old.editor.at
+		f.editor.at, f.editor.all = old.editor.at, old.editor.all
 	}
 }
 

@@ -1,9 +1,12 @@
 package pane
 
 import (
+	"fmt"
+	"image/color"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -130,6 +133,27 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestTintsAreGrey: a terminal of 256 colours draws the row under the cursor in grey, in the pane with focus and in
+// others, on a dark and a light background: none of it in a colour that means something.
+func TestTintsAreGrey(t *testing.T) {
+	for _, dark := range []bool{true, false} {
+		theme := NewTheme(true, dark, false)
+		theme.Tint(dark)
+		for _, focused := range []bool{true, false} {
+			row := theme.UnderCursor("name", focused, 6)
+			var r, g, b uint8
+			if _, err := fmt.Sscanf(row, "\x1b[48;2;%d;%d;%dm", &r, &g, &b); err != nil {
+				t.Fatalf("%q: %v", row, err)
+			}
+			const ramp = 232 // the first grey of the palette's end
+			drawn, ok := colorprofile.ANSI256.Convert(color.RGBA{r, g, b, 255}).(ansi.IndexedColor)
+			if !ok || drawn < ramp {
+				t.Errorf("dark %v, focused %v: drawn in colour %v", dark, focused, drawn)
+			}
+		}
+	}
+}
+
 // TestUnderCursor: the row under the cursor stands out on every terminal, and keeps the colours that can be seen there.
 func TestUnderCursor(t *testing.T) {
 	fine := func(dark bool) *Theme {
@@ -143,8 +167,8 @@ func TestUnderCursor(t *testing.T) {
 		kept  string // the style of the row's first word
 		match string // the style of a match in it
 	}{
-		"256 colours":          {fine(true), "\x1b[48;2;58;63;75m", "\x1b[94m", "\x1b[7m"},
-		"256 colours on light": {fine(false), "\x1b[48;2;208;215;222m", "\x1b[34m", "\x1b[7m"},
+		"256 colours":          {fine(true), "\x1b[48;2;58;58;58m", "\x1b[94m", "\x1b[7m"},
+		"256 colours on light": {fine(false), "\x1b[48;2;208;208;208m", "\x1b[34m", "\x1b[7m"},
 		"16 colours":           {NewTheme(true, true, false), "\x1b[44m", "\x1b[97m", "\x1b[7m"},
 		"16 colours on light":  {NewTheme(true, false, false), "\x1b[7m", "\x1b[34m", "\x1b[27m"},
 		"no colours":           {NewTheme(false, true, false), "\x1b[7m", "", "\x1b[27m"},

@@ -55,9 +55,10 @@ type Theme struct {
 // Tint gives the row under the cursor a background between the terminal's own and its text, for which 16 colours are
 // not enough; dark reports whether the terminal's is dark.
 func (t *Theme) Tint(dark bool) {
-	strong, weak := "#d0d7de", "#eaeef2"
+	// Greys that are in the palette of 256 colours: others come out tinted there, as #eaeef2 as cyan.
+	strong, weak := "#d0d0d0", "#eeeeee"
 	if dark {
-		strong, weak = "#3a3f4b", "#26292f"
+		strong, weak = "#3a3a3a", "#262626"
 	}
 	t.Tints, t.Fine, t.under = true, true, strings.NewReplacer()
 	t.codes[Selected] = codeOf(lipgloss.NewStyle().Background(lipgloss.Color(strong)))

@@ -22,8 +22,6 @@ import (
 type record struct {
 	at        time.Time
 	server    string
-	program   string // of a server that was in no config
-	foreign   bool   // the server of that name is another program in this run
 	tool      string
 	method    string // of what was no call of a tool
 	arguments string // JSON, at most maxText bytes
@@ -43,13 +41,7 @@ func (r *record) problem() string { return cmp.Or(r.failure, string(r.kind)) }
 
 func (r *record) when() time.Time { return r.at }
 
-// subject returns the server that was called: its name, or what it is if the name means another program now.
-func (r *record) subject() string {
-	if !r.foreign {
-		return r.server
-	}
-	return cmp.Or(r.program, "an unknown program")
-}
+func (r *record) subject() string { return r.server }
 
 func (r *record) weight() int {
 	return rowWeight + len(r.tool) + len(r.server) + len(r.arguments) + len(r.failure)
@@ -59,11 +51,14 @@ func (r *record) contains(lower string) bool {
 	return holds(r.tool, lower) || holds(r.arguments, lower) || holds(r.failure, lower) || holds(string(r.kind), lower)
 }
 
-// marked notes whether the record is of another program than the server of that name is now.
-func (r *record) marked(options Options) *record {
-	r.foreign = r.program != "" && r.program != options.Program ||
-		r.program == "" && options.Program != "" && r.server == options.AdHoc
-	return r
+// runsHere reports whether a call of an earlier run can be made again in this one: its server is here, and is the same
+// program, since all programs of command lines have one name.
+func (o Options) runsHere(entry history.Entry) bool {
+	program := ""
+	if entry.Server != "" && entry.Server == o.AdHoc {
+		program = o.Program
+	}
+	return entry.Program == program && (o.Here == nil || o.Here(entry.Server, entry.Tool))
 }
 
 // HistoryMsg carries the calls of earlier runs to the Watch whose Init asked for it.
@@ -91,8 +86,8 @@ type EditMsg struct {
 // CommandMsg asks to copy the command line of a request.
 type CommandMsg struct{ Request }
 
-// readHistory returns the command that reads the execution log. It skips what this process has
-// written since begun, because those calls arrive as events, without masks.
+// readHistory returns the command that reads the execution log. It skips what cannot run here, and what this process
+// has written since begun, because those calls arrive as events, without masks.
 func readHistory(options Options, begun time.Time) tea.Cmd {
 	if options.History == "" {
 		return nil
@@ -101,8 +96,8 @@ func readHistory(options Options, begun time.Time) tea.Cmd {
 		entries, err := history.Read(options.History, maxRows)
 		msg := HistoryMsg{err: err}
 		for _, entry := range entries {
-			if entry.PID != os.Getpid() || entry.Time.Before(begun) {
-				msg.records = append(msg.records, recordOfEntry(entry).marked(options))
+			if (entry.PID != os.Getpid() || entry.Time.Before(begun)) && options.runsHere(entry) {
+				msg.records = append(msg.records, recordOfEntry(entry))
 			}
 		}
 		return msg
@@ -111,7 +106,7 @@ func readHistory(options Options, begun time.Time) tea.Cmd {
 
 func recordOfEntry(entry history.Entry) *record {
 	return &record{
-		at: entry.Time, server: entry.Server, program: entry.Program, tool: entry.Tool, method: entry.Method,
+		at: entry.Time, server: entry.Server, tool: entry.Tool, method: entry.Method,
 		arguments: string(entry.Arguments), success: entry.Success, kind: entry.Kind, failure: entry.Error,
 		took:   time.Duration(entry.ExecutionTimeMS * float64(time.Millisecond)),
 		cut:    !isObject(entry.Arguments),
@@ -194,9 +189,6 @@ func (t *historyTab) Bindings() []pane.Binding {
 	}
 	r, ok := t.view.current()
 	none := pane.Off(!ok, "there are no calls")
-	if ok && r.foreign {
-		none = "it was a call of " + r.subject()
-	}
 	incomplete := none
 	if ok && r.cut && none == "" {
 		incomplete = "not all arguments of this call were kept"
@@ -291,9 +283,6 @@ func (t *historyTab) drawLine(r *record, width int) string {
 	}
 	left := append(t.clockColumn(r.at, width, 48), t.theme.Paint(role, t.theme.Fit(sign, 2)))
 	left = append(left, t.theme.Paint(pane.Name, t.safe(r.tool, width)))
-	if r.foreign {
-		left = append(left, t.theme.Paint(pane.Dim, "of "+t.safe(r.subject(), 30)))
-	}
 	if !r.success {
 		left = append(left, t.theme.Paint(role, t.safe(r.problem(), width)))
 	}

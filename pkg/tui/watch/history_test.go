@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,7 +175,7 @@ func TestTiming(t *testing.T) {
 	shows(t, w, "calls 7")
 }
 
-// Programs after -- have one name: their calls are told apart, and neither repeated nor measured as those of another.
+// Programs after -- have one name: the calls of others are neither shown nor measured, since they cannot run here.
 func TestHistoryOfAnotherProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	line := func(program string, ms int) string {
@@ -188,18 +189,54 @@ func TestHistoryOfAnotherProgram(t *testing.T) {
 	w := New(newWatch().look.theme, Options{History: path, Program: "node two.js", AdHoc: "server", Now: later})
 	w.Update(w.Init()())
 	goTo(t, w, "history")
-	shows(t, w, "server__echo of node one.js", "server__echo of an unknown program", "server__echo {}")
-	press(w, "home")
-	for _, key := range []string{"enter", "E", "y"} {
-		if got := pane.Find(w.Bindings(), key).Off; got != "it was a call of node one.js" {
-			t.Errorf("%s: %q", key, got)
-		}
+	shows(t, w, "server__echo {}")
+	if n := w.history.count(); n != 1 {
+		t.Errorf("%d calls, want 1", n)
+	}
+	if off := pane.Find(w.Bindings(), "enter").Off; off != "" {
+		t.Errorf("it cannot be made again: %s", off)
 	}
 	goTo(t, w, "timing")
 	w.Select("server", "server__echo")
 	shows(t, w, "calls 1, min 7.0 ms", "max 7.0 ms, slow 0")
-	press(w, "A")
-	shows(t, w, "server__echo of node one.js")
+}
+
+// Calls that cannot run here are hidden: those of servers of other configs, of tools that another config has, and of a
+// program after -- where there is a config.
+func TestHistoryOfOtherConfigs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	line := func(server, tool, program string) string {
+		return fmt.Sprintf(`{"time":"2026-11-19T12:00:00Z","id":"1","pid":1,"tool":%q,"server":%q,"program":%q,`+
+			`"arguments":{},"success":true,"execution_time_ms":1}`+"\n", tool, server, program)
+	}
+	text := line("files", "files__read", "") + line("zwave", "zwave__dim", "") + line("", "echo", "") +
+		line("", "lamp", "") + line("files", "files__read", "npx other") + line("files", "files__write", "")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	here := func(server, tool string) bool { return server == "files" || server == "" && tool == "echo" }
+	for _, test := range []struct {
+		name    string
+		options Options
+		want    []string
+	}{
+		{"a config", Options{Here: here}, []string{"files__read", "echo", "files__write"}},
+		{"a program with that name", Options{Here: here, Program: "npx other", AdHoc: "files"}, []string{"echo", "files__read"}},
+		{"nobody knows", Options{}, []string{"files__read", "zwave__dim", "echo", "lamp", "files__write"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.options.History, test.options.Now = path, later
+			w := New(newWatch().look.theme, test.options)
+			w.Update(w.Init()())
+			var got []string
+			for at := w.history.journal.all.first; at < w.history.journal.all.end(); at++ {
+				got = append(got, w.history.journal.all.at(at).tool)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("shown are %q, want %q", got, test.want)
+			}
+		})
+	}
 }
 
 func TestPercentile(t *testing.T) {

@@ -181,11 +181,7 @@ func (t *timingTab) statsRow(s *stats, width int) string {
 	if len(s.slow) > 0 {
 		slow = fmt.Sprintf("%s %d", t.theme.Glyphs.Warn, len(s.slow))
 	}
-	name := s.of.tool
-	if s.calls[0].foreign {
-		name += " of " + s.of.server
-	}
-	return t.tableRow(width, t.safe(name, width),
+	return t.tableRow(width, t.safe(s.of.tool, width),
 		pane.Duration(s.median), pane.Duration(s.p95), slow, pane.Duration(s.most), fmt.Sprint(len(s.calls)))
 }
 

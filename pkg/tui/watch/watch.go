@@ -25,6 +25,9 @@ type Options struct {
 	// Program is the command line or the address of a server of the command line, whose name is AdHoc; both are empty
 	// where there is none.
 	Program, AdHoc string
+	// Here reports whether a tool of a server, or of toolx itself where that is empty, can be called in this run; nil
+	// means that all can. It is called from another goroutine.
+	Here func(server, tool string) bool
 	// Hide masks secrets on the screen; nil shows everything.
 	Hide func(string) string
 	// Now is the clock, in the zone that times are shown in; nil means time.Now.
