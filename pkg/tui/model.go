@@ -129,7 +129,10 @@ func hereIn(options Options) func(server, tool string) bool {
 	}
 	return func(server, tool string) bool {
 		own := func(one *exec.Tool) bool { return one.Server == "" && one.Name == tool }
-		return names[server] || server == "" && options.Local && slices.ContainsFunc(options.Executor.Registry.All(), own)
+		if server != "" || !options.Local {
+			return names[server]
+		}
+		return slices.ContainsFunc(options.Executor.Registry.All(), own)
 	}
 }
 
