@@ -83,7 +83,7 @@ func (s *shared) closeDialog(binding *pane.Binding) tea.Cmd {
 func (s *shared) updateDialog(msg tea.KeyPressMsg, quit func() tea.Cmd) tea.Cmd {
 	d, key := s.dialog, msg.String()
 	if d.input == nil && slices.Contains([]string{"q", "?", "f1"}, key) {
-		key = "esc"
+		return s.closeDialog(&d.bindings[len(d.bindings)-1])
 	}
 	if binding := pane.Find(d.bindings, key); binding != nil {
 		return s.closeDialog(binding)

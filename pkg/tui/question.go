@@ -282,7 +282,7 @@ func (qs *questions) cancel(q *question) tea.Cmd {
 	}
 	// The key that led here leads on: a person who wants to leave presses it until they are out.
 	qs.ask("cancel?", "What was filled in is lost.", []string{"y", "enter", "esc"}, "cancel the question", do)
-	qs.dialog.about = q
+	qs.dialog.about, qs.dialog.bindings = q, qs.dialog.bindings[:2] // esc does not go back
 	return nil
 }
 

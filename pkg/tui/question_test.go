@@ -134,6 +134,7 @@ func TestWaysToSayNo(t *testing.T) {
 		{[]string{"text:Ada", "esc", "esc", "esc"}, "cancel"},
 		{[]string{"tab", "text:a@b", "esc", "esc", "esc"}, "cancel"},
 		{[]string{"text:Ada", "esc", "esc", "n", "esc", "esc"}, "cancel"},
+		{[]string{"text:Ada", "esc", "esc", "q", "ctrl+x"}, "decline"}, // q goes back
 		{[]string{"shift+tab", "right", "right", "enter"}, "decline"},
 		{[]string{"shift+tab", "right", "right", "right", "enter"}, "cancel"},
 	} {
