@@ -89,7 +89,7 @@ batch, which else has the code of its first failure), 6 the protocol was broken,
 timeout, 130 interrupted.`,
 		Example: `  toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
   toolx call zwave__control_zwave_device --arg device_name="Switch One" --arg command=on
-  toolx call math_eval expression='2^10' --json | jq .result
+  toolx call datetime time=2026-01-02 --json | jq -r .result.weekday
   toolx call search --args '{"query":"TODO","path":"."}' --jq '.matches[].file'
   toolx call --from-tool-call response.json --sequential
   toolx call --batch calls.jsonl --parallel 4`,
@@ -289,6 +289,11 @@ func (o *output) printResult(ctx context.Context, result *exec.Result, options r
 	}
 	if remark := render.TruncationRemark(result); remark != "" {
 		o.log.Warn(remark)
+	}
+	if jq != nil && result.Success {
+		if remark := jq.RemarkOnNull(ctx, result); remark != "" {
+			o.log.Warn(remark)
+		}
 	}
 	switch {
 	case saveErr != nil:

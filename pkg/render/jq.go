@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/itchyny/gojq"
@@ -14,11 +15,13 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // JQ is a compiled jq expression.
 type JQ struct {
 	expression string
+	firstKey   string // of the input that the expression takes first; empty for none
 	code       *gojq.Code
 }
 
@@ -37,12 +40,71 @@ func CompileJQ(expression string) (*JQ, error) {
 	if err != nil {
 		return nil, err
 	}
+	first := firstKey(query)
 	query.FuncDefs = append(lenient.FuncDefs, query.FuncDefs...)
 	code, err := gojq.Compile(query)
 	if err != nil {
 		return nil, jqUsage(expression, err)
 	}
-	return &JQ{expression, code}, nil
+	return &JQ{expression, first, code}, nil
+}
+
+// firstKey returns the key of the input that a query takes first: structuredContent of .structuredContent.n | length;
+// empty where it begins otherwise.
+func firstKey(query *gojq.Query) string {
+	for query.Op == gojq.OpPipe {
+		query = query.Left
+	}
+	switch term := query.Term; {
+	case term == nil || term.Type != gojq.TermTypeIndex:
+		return ""
+	case term.Index.Str != nil:
+		return term.Index.Str.Str
+	case term.Index.Start != nil && !term.Index.IsSlice: // .["key"]
+		if key := term.Index.Start.Term; key != nil && key.Str != nil {
+			return key.Str.Str
+		}
+		return ""
+	default:
+		return term.Index.Name
+	}
+}
+
+// RemarkOnNull says which keys a result has, where the expression makes null of it because the first key that it takes
+// is not one of them; empty otherwise.
+func (j *JQ) RemarkOnNull(ctx context.Context, result *exec.Result) string {
+	value, _ := JQInput(result)
+	if j.firstKey == "" || len(value) > maxJQ {
+		return ""
+	}
+	members, isObject := rawjson.Members(value)
+	has := func(member rawjson.Member) bool { return member.Name == j.firstKey }
+	if !isObject || slices.ContainsFunc(members, has) {
+		return ""
+	}
+	input, err := decodeNumbers(value)
+	if err != nil {
+		return ""
+	}
+	made, more := j.code.RunWithContext(ctx, input).Next()
+	if !more || made != nil {
+		return ""
+	}
+	const text = "--jq %s is null: the result has no key '%s'"
+	remark := fmt.Sprintf(text, j.expression, j.firstKey)
+	if len(members) == 0 {
+		return remark + ", and no other"
+	}
+	name := func(member rawjson.Member) string { return member.Name }
+	return remark + "; its keys: " + strings.Join(words.FirstTexts(members, "keys", name), ", ")
+}
+
+// decodeNumbers decodes JSON with all digits of its numbers.
+func decodeNumbers(value json.RawMessage) (decoded any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber()
+	err = decoder.Decode(&decoded)
+	return decoded, err
 }
 
 // lenientFromJSON lets expressions apply fromjson to what JQInput has read already.
@@ -107,11 +169,10 @@ func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage
 	if len(value) > maxJQ {
 		return &JQError{j.expression, oversize(len(value))}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(value))
-	decoder.UseNumber()
 	var input any
 	if len(value) > 0 {
-		if err := decoder.Decode(&input); err != nil {
+		var err error
+		if input, err = decodeNumbers(value); err != nil {
 			return err
 		}
 	}
