@@ -125,6 +125,17 @@ func (c *client) needLogin(why string, scopes []string) error {
 	}
 }
 
+// loginRefused returns the error if the server refuses a login that has just been made: the same one again would not
+// help.
+func (c *client) loginRefused(why string) error {
+	return &Error{
+		Server:  c.options.Server,
+		Problem: why,
+		Fix: "log in with an account that may use it: toolx auth logout " + c.options.Login + ", then log in again as " +
+			"somebody else; toolx doctor shows which tokens the server accepts\nor " + ownToken,
+	}
+}
+
 // ownToken is what helps where no login does.
 const ownToken = "give a token yourself: -H 'Authorization: Bearer …', or headers: in the config"
 

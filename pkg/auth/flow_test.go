@@ -914,7 +914,7 @@ func TestTokensThatAreRefusedForEver(t *testing.T) {
 	}
 	w.closed = true
 	const again = "it refuses the token that was just issued"
-	w.wantError(Transport(http.DefaultTransport, options), "", again, "toolx auth login remote")
+	w.wantError(Transport(http.DefaultTransport, options), "", again, "toolx auth logout remote")
 	if len(w.visits) != 2 || len(w.tokens) != 3 {
 		t.Errorf("%d logins, %d tokens, want a renewal and a login", len(w.visits), len(w.tokens))
 	}
@@ -926,7 +926,7 @@ func TestTokensThatAreRefusedForEver(t *testing.T) {
 		t.Errorf("a machine got %d tokens", got)
 	}
 	options.Store, before = nil, len(w.visits)
-	w.wantError(Transport(http.DefaultTransport, options), "", again, "toolx auth login remote")
+	w.wantError(Transport(http.DefaultTransport, options), "", again, "toolx auth logout remote")
 	if got := len(w.visits) - before; got != 1 {
 		t.Errorf("a person was asked %d times", got)
 	}

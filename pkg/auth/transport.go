@@ -237,12 +237,12 @@ func drain(resp *http.Response) {
 func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 	if missing := without(asked.scopes, grant.Scopes); asked.stepUp && len(missing) > 0 {
 		why := "the authorization server does not grant the scope " + quoted(missing) + ", which the server asks for"
-		return c.needLogin(why, nil)
+		return c.loginRefused(why)
 	}
 	if asked.stepUp {
-		return c.needLogin(asked.because("it asks for a scope that the token has"), nil)
+		return c.loginRefused(asked.because("it asks for a scope that the token has"))
 	}
-	return c.needLogin(asked.because("it refuses the token that was just issued"), nil)
+	return c.loginRefused(asked.because("it refuses the token that was just issued"))
 }
 
 // held returns the stored grant, renewed if it has expired; nil if there is none, so that the server says what it

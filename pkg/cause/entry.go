@@ -52,6 +52,8 @@ var forTyped = strings.NewReplacer(
 	"in env or args", "in the command after --, or by --env NAME=VALUE",
 	"to args or env of this server", "to the command after --, or by --env NAME=VALUE",
 	"in args of this server", "in the command after --",
+	"add to env of this server what", "give by --env NAME=VALUE what",
+	"add to args of this server: ", "add to the command after --: ",
 	"to args of this server", "to the command after --",
 	"out of args of this server", "out of the command after --",
 	"in env of this server", "by --env NAME=VALUE",

@@ -129,8 +129,10 @@ func TestSignals(t *testing.T) {
 // TestLevels: the level of a log in any form, and of its errors the last one before the exit.
 func TestLevels(t *testing.T) {
 	for _, warning := range []string{
-		"2026/11/27 10:00:00 [WARN][cache] Method not found: initialize", "(warn) cache is missing", "W0312 cache is missing",
-		"<4>cache is missing", "*** WARNING *** cache not found", "level=warn msg=\"cache not found\"", "W/cache: not found",
+		"2026/11/27 10:00:00 [WARN][cache] Method not found: initialize", "(warn) cache is missing",
+		"W0312 cache is missing",
+		"<4>cache is missing", "*** WARNING *** cache not found", "W/cache: not found",
+		"level=warn msg=\"cache not found\"",
 		"2026-11-27 10:00:00.1 | WARNING  | core.index:open:4 - cache not found", "[10:00:00 WRN] cache not found",
 		"[core/WARN] cache not found", "core: WARN: cache not found", "warn: Core.Index[0]\n      Cache not found",
 		`{"level":40,"msg":"cache not found"}`, "10:00:00.123 [main] WARN  c.a.Core - cache not found",
@@ -138,9 +140,11 @@ func TestLevels(t *testing.T) {
 		for _, fault := range []string{
 			"2026/11/27 10:00:00 [ERROR][core] the reef index differs", "(err) the reef index differs",
 			"E0312 10:00:00.123456    42 index.go:10] the reef index differs", "<3>the reef index differs",
-			"*** ERROR *** the reef index differs", "level=error msg=\"the reef index differs\"", "E/core: the reef index differs",
+			"*** ERROR *** the reef index differs", "E/core: the reef index differs",
+			"level=error msg=\"the reef index differs\"",
 			"2026-11-27 10:00:00.1 | ERROR    | core.index:open:4 - the reef index differs",
-			"[10:00:00 ERR] the reef index differs", "[core/ERROR] the reef index differs", "lvl=eror msg=\"the reef index differs\"",
+			"[10:00:00 ERR] the reef index differs", "[core/ERROR] the reef index differs",
+			"lvl=eror msg=\"the reef index differs\"",
 			"core: ERROR: the reef index differs", "crit: Core.Index[0]\n      the reef index differs",
 			`{"level":50,"msg":"the reef index differs"}`, "Nov 27 10:00:00 host kelp[7]: ERROR: the reef index differs",
 		} {
@@ -242,7 +246,8 @@ func TestRefusedValues(t *testing.T) {
 		},
 		{
 			name: "pflag", kind: Value, args: []string{"--port", "many"}, fix: "correct --port in args of this server",
-			stderr: "Error: invalid argument \"many\" for \"--port\" flag: strconv.ParseInt: parsing \"many\": invalid syntax",
+			stderr: "Error: invalid argument \"many\" for \"--port\" flag: strconv.ParseInt: parsing \"many\": " +
+				"invalid syntax",
 			what: `many is not a valid --port: "invalid argument "many" for "--port" flag: strconv.ParseInt: parsing "many": ` +
 				`invalid syntax"`,
 		},
@@ -251,7 +256,8 @@ func TestRefusedValues(t *testing.T) {
 			stderr: "Error: --json is required to be a file", what: `"--json is required to be a file"`,
 		},
 	})
-	c := Of(Output{Stderr: []string{"Error: unknown REEF_MODE purple, use light or dark"}, Environ: []string{"REEF_MODE=purple"}})
+	unknown := []string{"Error: unknown REEF_MODE purple, use light or dark"}
+	c := Of(Output{Stderr: unknown, Environ: []string{"REEF_MODE=purple"}})
 	if c == nil || c.What != "purple is not a valid REEF_MODE (light, dark)" {
 		t.Errorf("of a variable: %+v", c)
 	}
@@ -321,4 +327,70 @@ func TestFilesOfTheServer(t *testing.T) {
 			what:   "data/tides is not in the folder that it runs in, /srv",
 		},
 	})
+}
+
+// TestPackagesOfUV: a dependency that does not exist is the package's fault, and an error is thrown in the package, not
+// in the script that starts it.
+func TestPackagesOfUV(t *testing.T) {
+	testFallbacks(t, []fallback{
+		{
+			name: "unsatisfiable", kind: Package, fix: "use another version of the package",
+			stderr: "  × No solution found when resolving `--with` dependencies:\n" +
+				"  ╰─▶ Because only seedling==0.0.0 is available and\n" +
+				"      garden-mcp==2.1.0 depends on seedling>=0.3, we can conclude that\n" +
+				"      garden-mcp==2.1.0 cannot be used.",
+			what: "a dependency of the package cannot be satisfied: only seedling==0.0.0 is available and " +
+				"garden-mcp==2.1.0 depends on seedling>=0.3",
+		},
+		{
+			name: "no versions", kind: Package, fix: "use another version of the package",
+			stderr: "  × No solution found when resolving tool dependencies:\n" +
+				"  ╰─▶ Because there are no versions of seedling and garden-mcp==2.1.0 depends on\n" +
+				"      seedling>=0.3, we can conclude that garden-mcp==2.1.0 cannot be used.",
+			what: "a dependency of the package cannot be satisfied: there are no versions of seedling and " +
+				"garden-mcp==2.1.0 depends on seedling>=0.3",
+		},
+		{
+			name: "the package itself", kind: Other, fix: "check the package's name and version",
+			stderr: "  × No solution found when resolving tool dependencies:\n" +
+				"  ╰─▶ Because garden-mpc was not found in the package registry and you require garden-mpc, we can " +
+				"conclude that your requirements are unsatisfiable.",
+			what: "uv cannot get the package: garden-mpc was not found in the package registry",
+		},
+	})
+	const packages = "/home/u/.cache/uv/archive-v0/x0/lib/python3.12/site-packages/"
+	c := Of(Output{Stderr: strings.Split("Traceback (most recent call last):\n"+
+		"  File \"/home/u/.cache/uv/archive-v0/x0/bin/garden-mcp\", line 10, in <module>\n    sys.exit(main())\n"+
+		"  File \""+packages+"garden_mcp/server.py\", line 42, in main\n    beds[0]\n"+
+		"  File \""+packages+"beds/list.py\", line 3, in get\n    raise IndexError('no beds')\n"+
+		"IndexError: no beds", "\n")})
+	if want := packages + "garden_mcp/server.py:42"; c == nil || c.Place != want {
+		t.Errorf("cause is %+v, want the place %s", c, want)
+	}
+}
+
+// TestFit: what is to be done depends on how the server was started.
+func TestFit(t *testing.T) {
+	missing := Output{Stderr: []string{"Error: TIDE_TOKEN is not set"}}
+	for name, test := range map[string]struct {
+		entry Entry
+		fixes []string
+	}{
+		"a config": {Entry{}, []string{
+			"add TIDE_TOKEN to env of this server", `for example env: {TIDE_TOKEN: "${TIDE_TOKEN}"}, and export it`,
+		}},
+		"the command line": {Entry{Typed: true}, []string{"put --env TIDE_TOKEN=… before --, or export TIDE_TOKEN"}},
+		"Cursor": {Entry{Variable: "${env:%s}"}, []string{
+			"add TIDE_TOKEN to env of this server", `for example "env": {"TIDE_TOKEN": "${env:TIDE_TOKEN}"}`,
+		}},
+	} {
+		missing.Entry = test.entry
+		if c := Of(missing); c == nil || !slices.Equal(c.Fixes, test.fixes) {
+			t.Errorf("%s: cause is %+v, want fixes %q", name, c, test.fixes)
+		}
+	}
+	flag := Output{Stderr: []string{"Error: --root is required"}, Entry: Entry{Typed: true}}
+	if c := Of(flag); c == nil || c.Fixes[0] != "add to the command after --: --root" {
+		t.Errorf("a flag: %+v", c)
+	}
 }

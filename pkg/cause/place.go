@@ -22,13 +22,26 @@ var (
 // place returns where an exception that nothing caught comes from in the server's own code, as "FILE:LINE"; empty if
 // the output shows no such place, or only places in libraries.
 func (s *saying) place() string {
-	place := ""
+	place, launched, started := "", false, "" // started: the folder of the package that a launcher's script starts
 	for _, text := range s.all {
 		if at := strings.TrimSpace(text); sourcePlace().MatchString(at) && !libraryFile().MatchString(at) {
 			return pathOf(at)
 		}
 		found := frameOfPython().FindStringSubmatch(text)
 		last := found != nil
+		if last && launcherScript().MatchString(found[1]) {
+			launched = true
+			continue
+		}
+		if inside := installedPackage().FindString(strings.Join(found[min(1, len(found)):], ":")); launched && inside != "" {
+			if started == "" {
+				started = inside
+			}
+			if inside == started {
+				place = pathOf(found[1]) + ":" + found[2]
+			}
+			continue
+		}
 		if !last {
 			found = frameOfNode().FindStringSubmatch(text)
 		}
@@ -43,6 +56,13 @@ func (s *saying) place() string {
 	}
 	return place
 }
+
+var (
+	// launcherScript matches the script by which uv, pipx or a virtual environment starts a program of a package.
+	launcherScript = expression(`[\\/](?:bin|Scripts)[\\/][\w-]+(?:\.exe[\\/]__main__\.py|-script\.py)?$`)
+	// installedPackage matches a file of an installed package of Python, up to the folder of the package.
+	installedPackage = expression(`^.*[\\/](?:site|dist)-packages[\\/][\w.-]+`)
+)
 
 // thrown returns the first place in the stack of an error of Node's that is not in Node itself, as "FILE:LINE"; empty
 // if there is none. All code of a server that a package runner started is in a folder of libraries.

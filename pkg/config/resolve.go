@@ -35,7 +35,7 @@ type Resolved struct {
 	// Auth is nil if the entry has none.
 	Auth *Auth
 	// Typed reports whether the entry stands on the command line; Variable is how its file refers to a variable, with
-	// %s for the name.
+	// %s for the name, empty for ${NAME}.
 	Typed    bool
 	Variable string
 	// Secrets are the values to mask wherever toolx writes, longest first: those that came from variables or envFile,
@@ -329,13 +329,13 @@ func (e *expander) home(path, key string) string {
 	return filepath.Join(home, rest)
 }
 
-// variableForm returns how clients refer to a variable in a file, with %s for its name.
+// variableForm returns how the client of a file refers to a variable, with %s for its name; empty for ${NAME}.
 func variableForm(file string) string {
 	folder := filepath.Base(filepath.Dir(file))
 	if slices.Contains([]string{".cursor", ".vscode", "windsurf", ".kiro"}, folder) {
 		return "${env:%s}"
 	}
-	return "${%s}"
+	return ""
 }
 
 // file expands a path, which counts from the folder of the config file; empty if there is none.

@@ -63,7 +63,7 @@ func shortFlags(text string) string {
 }
 
 // placeholder reports whether a value only shows where a secret belongs, as in a hint: "…", "Bearer
-// …", "<YOUR_TOKEN>", "Bearer ${TOKEN}" (whose bracket may be left out of the value), the "-…" of
+// …", "<YOUR_TOKEN>", "Bearer ${TOKEN}", "${env:TOKEN}" (whose bracket may be left out of the value), the "-…" of
 // "${TOKEN:-…}". It is also true for a word that hides nothing.
 func placeholder(value string) bool {
 	value = strings.TrimPrefix(value, "Bearer ")
@@ -74,6 +74,7 @@ func placeholder(value string) bool {
 		return true
 	}
 	variable, is := strings.CutPrefix(strings.TrimSuffix(value, "}"), "${")
+	variable = strings.TrimPrefix(variable, "env:")
 	return is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
 }
 

@@ -255,6 +255,10 @@ func (e *HTTPError) Hint() string {
 	case speaksTLS(e.Err), e.Status == http.StatusBadRequest &&
 		bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
 		return "the server speaks TLS: its url begins with https://"
+	case e.refusesHost():
+		return HostHint(e.URL.Host)
+	case e.Status == http.StatusUnauthorized && !e.Bare:
+		return "it refuses the credentials that were sent: they may have expired, or be for another server or account"
 	case e.Status == http.StatusUnauthorized:
 		return "-H 'NAME: CONTENT', or headers in the server's entry, send what it asks for"
 	case e.Status == http.StatusForbidden && e.Bare:
@@ -269,6 +273,27 @@ func (e *HTTPError) Hint() string {
 	}
 	return ""
 }
+
+// HostHint says what to do about a server that refuses the host by which it is reached.
+func HostHint(host string) string {
+	return "in the server: add " + host + " to its allowed hosts (allowedHosts or allowed_hosts in the MCP SDKs); " +
+		"from outside: reach it by a name that it allows, such as localhost, or let the proxy send one as Host"
+}
+
+// refusesHost reports whether the server refuses the name by which it is reached, as guards against DNS rebinding do.
+func (e *HTTPError) refusesHost() bool {
+	return RefusesHost(e.Status, e.Body)
+}
+
+// RefusesHost reports whether a response refuses the host that was asked.
+func RefusesHost(status int, body []byte) bool {
+	return status == http.StatusMisdirectedRequest || status/100 == 4 && hostRefused().Match(body)
+}
+
+var hostRefused = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:invalid|disallowed|unknown|untrusted) host\b|` +
+		`\bhost (?:header )?[^\s"]* ?(?:is )?not allowed`)
+})
 
 // Details is the exchange, a line each.
 func (e *HTTPError) details() []string {

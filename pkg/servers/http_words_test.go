@@ -2,6 +2,7 @@ package servers
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -64,5 +65,31 @@ func TestWrongWithJSON(t *testing.T) {
 		if got := wrongWithJSON([]byte(body)); got != want {
 			t.Errorf("%q: %s, want %s", body, got, want)
 		}
+	}
+}
+
+// TestRefusedHost: a guard against DNS rebinding refuses the host's name, whatever status it gives.
+func TestRefusedHost(t *testing.T) {
+	address, err := url.Parse("http://shop.example:80/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, test := range map[string]struct {
+		status int
+		want   bool
+	}{
+		"Invalid Host header":                    {http.StatusMisdirectedRequest, true},
+		`{"error":"Invalid Host: shop.example"}`: {http.StatusForbidden, true},
+		"Host shop.example is not allowed":       {http.StatusBadRequest, true},
+		"the host of the party is not available": {http.StatusForbidden, false},
+	} {
+		failed := &HTTPError{Status: test.status, Body: []byte(body), URL: address}
+		if got := strings.Contains(failed.Hint(), "allowed hosts"); got != test.want {
+			t.Errorf("%d %s: %q", test.status, body, failed.Hint())
+		}
+	}
+	sent := &HTTPError{Status: http.StatusUnauthorized, URL: address}
+	if hint := sent.Hint(); strings.Contains(hint, "-H") || hint == "" {
+		t.Errorf("of credentials that were sent: %q", hint)
 	}
 }

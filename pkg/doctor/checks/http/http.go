@@ -4,9 +4,11 @@ package http
 import (
 	"cmp"
 	"net/http"
+	"net/url"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/servers"
 )
 
 // Checks are about the HTTP that carries the messages; only servers over HTTP are asked.
@@ -83,6 +85,9 @@ func askStatusUnexpected(e *evidence.Evidence) []check.Finding {
 		fix = "in the server: read its log; the request was an initialize as every client sends it"
 	}
 	found := objection(reply, "initialize")
+	if address, err := url.Parse(e.Launch.URL); err == nil && servers.RefusesHost(reply.Status, reply.Body) {
+		fix = servers.HostHint(address.Host)
+	}
 	if fix != "" {
 		found[0].Fix = []string{fix}
 	}
