@@ -233,7 +233,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		Memory:       kept,
 		Sessions:     cmp.Or(options.sessions, a.sessions()),
 		KeepAlive:    loaded.Defaults.KeepAlive,
-		Stays:        options.stays, Watches: options.watches,
+		Stays:        options.stays, Watches: options.watches, Fresh: a.flags.fresh,
 		Hold: options.holds,
 		Consent: func(ctx context.Context, list ...*config.Server) error {
 			a.tellNotes(loaded, list...)

@@ -43,6 +43,7 @@ type globalFlags struct {
 	quiet        bool
 	noColor      bool
 	noSession    bool
+	fresh        bool
 	trace        string // how much: empty, traceLines or traceFull
 	traceFile    string
 }
@@ -84,6 +85,7 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.noColor, "no-color", false, "no colour (also: NO_COLOR=1)")
 	flags.BoolVar(&f.noSession, "no-session", false,
 		"start the servers anew, also those that stay (also: "+envNoSession+"=1)")
+	flags.BoolVar(&f.fresh, "fresh", false, "restart the sessions that are used, with their servers' files as they are")
 	flags.StringVar(&f.trace, "trace", "",
 		"show messages to and from servers on stderr: `HOW` is lines, or full with contents and stray lines")
 	flags.Lookup("trace").NoOptDefVal = traceLines

@@ -528,6 +528,52 @@ func TestSessionEntryChanged(t *testing.T) {
 	}
 }
 
+// TestSessionFilesChanged changes the file that a server was started from: the next command that uses the session says
+// so, and --fresh restarts it.
+func TestSessionFilesChanged(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		start []string // starts the session; empty means that the first call does
+		keep  string   // further keys of the entry
+		call  string   // the tool
+	}{
+		"by name":   {[]string{"s"}, "", "s__count"},
+		"alias":     {[]string{"--as", "work", "s"}, "", "work__count"},
+		"keepAlive": {nil, "#keepAlive=1m", "s__count"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newSessionWorld(t, nil)
+			w.fake = "sh"
+			w.configure(map[string]string{"s": "serve.sh" + test.keep})
+			w.write("serve.sh", "exec fakeserver stateful\n")
+			if test.start != nil {
+				w.start(test.start...)
+			}
+			w.want(0, "1", "call", test.call)
+			if stderr := w.want(0, "2", "call", test.call); stderr != "" {
+				t.Errorf("before the change a call says: %s", stderr)
+			}
+			w.sessions()
+			w.write("serve.sh", "exec fakeserver --name other stateful\n")
+			for i, args := range [][]string{{"call", test.call}, {"call", test.call, "-o", "text"}} {
+				const says = "serve.sh has changed since the session of server"
+				stderr := w.want(0, strconv.Itoa(i+3), args...)
+				if !strings.Contains(stderr, says) || !strings.Contains(stderr, "--fresh restarts it") {
+					t.Errorf("after the change %q says: %s", args, stderr)
+				}
+			}
+			if stderr := w.want(0, "1", "call", test.call, "--fresh"); stderr != "" {
+				t.Errorf("--fresh says: %s", stderr)
+			}
+			if stderr := w.want(0, "2", "call", test.call); stderr != "" {
+				t.Errorf("after a restart a call says: %s", stderr)
+			}
+			w.want(0, "1", "call", test.call, "--fresh")
+		})
+	}
+}
+
 // TestSessionFolder spoils the place of sessions: calls go on without them, and starting one says why it cannot.
 func TestSessionFolder(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,8 @@ import (
 
 // scripts are the endings of files that an interpreter runs.
 var scripts = []string{
-	".bat", ".cjs", ".cmd", ".cts", ".dart", ".dll", ".exs", ".fsx", ".go", ".jar", ".jl", ".js", ".jsx", ".kts", ".lua",
-	".mjs", ".mts", ".php", ".pl", ".ps1", ".py", ".pyz", ".r", ".rb", ".sh", ".swift", ".ts", ".tsx", ".wasm",
+	".bat", ".cjs", ".cmd", ".cts", ".dart", ".dll", ".exs", ".fsx", ".go", ".jar", ".jl", ".js", ".jsx", ".kts",
+	".lua", ".mjs", ".mts", ".php", ".pl", ".ps1", ".py", ".pyz", ".r", ".rb", ".sh", ".swift", ".ts", ".tsx", ".wasm",
 }
 
 // interpreters are programs that run what their arguments name, besides shells and launchers of packages.

@@ -13,7 +13,9 @@ func TestProgramFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"x.mjs", "srv/main.py", "srv/data.json", "srv/index", "bin/tool", "bin/node", "run.sh"} {
+	for _, path := range []string{
+		"x.mjs", "srv/main.py", "srv/data.json", "srv/index", "bin/tool", "bin/node", "run.sh",
+	} {
 		path = filepath.Join(root, filepath.FromSlash(path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)

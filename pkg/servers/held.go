@@ -370,6 +370,12 @@ func (h *handshake) tellHeld(w *welcome) {
 		h.notice(slog.LevelInfo, fmt.Sprintf("server %q runs for %s already: its session is used", h.Name,
 			rounded(w.Age)))
 	}
+	for _, file := range w.Files {
+		if w.Reused && file.changed() {
+			h.notice(slog.LevelWarn, fmt.Sprintf("%s has changed since the session of server %q was started; "+
+				"--fresh restarts it", file.Path, h.Name))
+		}
+	}
 	restart := "; toolx session restart " + exec.ShellLine(h.Name) + " starts it anew"
 	if w.Identity != "" && w.Identity != h.dial.server.Identity() {
 		h.notice(slog.LevelWarn, fmt.Sprintf("the entry of server %q has changed since its session was started%s",

@@ -26,8 +26,8 @@ func (p *Pool) joinNamed(ctx context.Context, server *config.Server) (d dial, fo
 		return dial{}, false, nil
 	}
 	key := NamedKey(server, server.Session)
-	if !sessions.exists(key) {
-		return dial{}, false, nil
+	if err := p.endForFresh(ctx, server.Name, key); err != nil || !sessions.exists(key) {
+		return dial{}, false, err
 	}
 	conn, err := sessions.connect(ctx, key)
 	if errors.Is(err, errNoHolder) {
@@ -106,29 +106,15 @@ func (p *Pool) Renew(ctx context.Context, name string) error {
 		p.Stop(ctx, name)
 		return nil
 	}
-	record, err := p.options.Sessions.Read(session.link.heldKey())
-	if err != nil {
-		return fmt.Errorf("the session of server '%s' has no record: %w", name, err)
-	}
-	if err := record.Restartable(); err != nil {
-		return err
-	}
-	p.Stop(ctx, name)
-	if _, err := p.options.Sessions.Stop(ctx, record, StopTime); err != nil {
-		return fmt.Errorf("session %s: %w", record.Name, err)
-	}
-	if record.Named {
-		p.holdAgain(name, record)
-	}
-	return nil
+	return p.endHeld(ctx, name, session.link.heldKey(), func() { p.Stop(ctx, name) })
 }
 
 // stay lets a process of its own hold the server if that is wanted: because it is asked for by name, or the entry has
-// keepAlive.
-func (p *Pool) stay(d *dial) {
+// keepAlive. The error is that of a session which cannot be restarted, though it has to be.
+func (p *Pool) stay(ctx context.Context, d *dial) error {
 	sessions, server := p.options.Sessions, d.server
 	if sessions == nil {
-		return
+		return nil
 	}
 	record, named := p.options.Hold[server.Name]
 	if !named {
@@ -138,13 +124,16 @@ func (p *Pool) stay(d *dial) {
 	}
 	limit := cmp.Or(server.KeepAlive, p.options.KeepAlive)
 	if !named && limit <= 0 {
-		return
+		return nil
 	}
 	spec := p.spec(d, record)
 	if !named {
 		spec.Key, spec.Limit = sessions.keepAliveKey(server, spec), limit
+		if err := p.endForFresh(ctx, server.Name, spec.Key); err != nil {
+			return err
+		}
 		if !p.options.Stays && !sessions.exists(spec.Key) {
-			return
+			return nil
 		}
 	}
 	d.join = func(ctx context.Context) (*held, error) {
@@ -154,6 +143,35 @@ func (p *Pool) stay(d *dial) {
 		}
 		return d.over(spec.Key, conn, err)
 	}
+	return nil
+}
+
+// endForFresh ends a session that is to be restarted when it is first used.
+func (p *Pool) endForFresh(ctx context.Context, server, key string) error {
+	if _, ended := p.freshed.LoadOrStore(key, true); !p.options.Fresh || ended || !p.options.Sessions.exists(key) {
+		return nil
+	}
+	return p.endHeld(ctx, server, key, func() {})
+}
+
+// endHeld ends a session for everybody who uses it, and lets the next one take its place. It ends nothing if that is
+// impossible, because what it was started with is not kept; leave is called when it is certain to be possible.
+func (p *Pool) endHeld(ctx context.Context, server, key string, leave func()) error {
+	record, err := p.options.Sessions.Read(key)
+	if err != nil {
+		return fmt.Errorf("the session of server '%s' has no record: %w", server, err)
+	}
+	if err := record.Restartable(); err != nil {
+		return err
+	}
+	leave()
+	if _, err := p.options.Sessions.Stop(ctx, record, StopTime); err != nil {
+		return fmt.Errorf("session %s: %w", record.Name, err)
+	}
+	if record.Named {
+		p.holdAgain(server, record)
+	}
+	return nil
 }
 
 // spec returns what a holder has to know of a server.

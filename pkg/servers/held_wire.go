@@ -90,7 +90,8 @@ type welcome struct {
 	// Offered are the capabilities that were offered to the server when it was started, as JSON.
 	Offered  []byte
 	Identity string
-	Toolx    string // the version of toolx that holds it
+	Toolx    string        // the version of toolx that holds it
+	Files    []programFile // that the server was started from
 }
 
 // registerEvents lets gob carry the events of servers.
@@ -232,7 +233,8 @@ func newFailureData(f *Failure) *failureData {
 		return nil
 	}
 	d := &failureData{
-		Failure: *f, Said: f.said, Environ: f.environ, Entry: f.entry, Question: f.question, Why: newHeldError(f.Reason),
+		Failure: *f, Said: f.said, Environ: f.environ, Entry: f.entry, Question: f.question,
+		Why:    newHeldError(f.Reason),
 		Policy: f.Policy(),
 	}
 	d.Reason = nil

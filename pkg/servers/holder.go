@@ -69,7 +69,8 @@ type holder struct {
 	session  *Session
 	opening  *heldOpening
 	openedAt time.Time
-	ended    *Failure // how the server ended that was held last; nil if none has
+	files    []programFile // that the server was started from
+	ended    *Failure      // how the server ended that was held last; nil if none has
 	requests map[string]*heldRequest
 	tokens   map[string]*heldRequest // by the progress token that the server knows
 	asked    map[string]*client      // requests of the server, by their raw id
@@ -389,11 +390,12 @@ func (h *holder) run(ctx context.Context, opening *heldOpening, before *Session)
 	if before != nil { // else two processes could want the same device or port
 		before.Close(ctx)
 	}
+	files := programFiles(&h.spec.Launch)
 	session, err := h.dial.open(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.opening, opening.err = nil, err
-	h.session = session
+	h.session, h.files = session, files
 	h.endUnusedLocked()
 	if err == nil {
 		h.openedAt = time.Now()
@@ -601,6 +603,7 @@ func (h *holder) welcome(s *Session, reused bool, log string) *welcome {
 		Protocol: s.Protocol, Info: asJSON(s.Info), Capabilities: asJSON(s.Capabilities),
 		Instructions: s.Instructions, PID: s.PID, Cwd: h.spec.Launch.Cwd, URL: h.spec.Launch.URL,
 		Reused: reused, Offered: h.spec.Offered, Identity: h.spec.Entry, Toolx: h.spec.Toolx, StderrPath: log,
+		Files: h.files,
 	}
 	if reused {
 		w.Age = time.Since(h.openedAt)

@@ -75,6 +75,8 @@ type Options struct {
 	// Stays reports that this process may start one that stays.
 	KeepAlive time.Duration
 	Stays     bool
+	// Fresh reports whether servers that stay are restarted when they are first used.
+	Fresh bool
 	// Watches reports whether what a server that stays does between requests is wanted.
 	Watches bool
 	// Hold names a session to start for each server by its name, as toolx session start does.
@@ -91,6 +93,7 @@ type Pool struct {
 	options Options
 	roster  atomic.Pointer[roster]
 	noted   sync.Map          // what note has told
+	freshed sync.Map          // the keys of sessions that Fresh has ended
 	lost    map[string]Record // sessions that have ended unexpectedly, by the names of servers; guarded by mu
 }
 
@@ -592,8 +595,7 @@ func (p *Pool) prepare(ctx context.Context, server *config.Server) (dial, error)
 	if err != nil {
 		return dial{}, p.giveUp(server, 0, err)
 	}
-	p.stay(&d)
-	return d, nil
+	return d, p.stay(ctx, &d)
 }
 
 // askedToWait returns how long a server's response asks to wait (Retry-After), or zero where it asks for nothing, or
