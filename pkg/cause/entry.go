@@ -56,6 +56,8 @@ var forTyped = strings.NewReplacer(
 	"add to args of this server: ", "add to the command after --: ",
 	"to args of this server", "to the command after --",
 	"out of args of this server", "out of the command after --",
+	"set cwd in the server's entry to ", "start it in ", ": clients start servers in theirs", "",
+	"or set cwd to the folder", "or start it in the folder",
 	"in env of this server", "by --env NAME=VALUE",
 	"to env of this server", "by --env NAME=VALUE",
 )

@@ -76,6 +76,18 @@ func TestNamesAreNoWords(t *testing.T) {
 			kind: Files, what: `"cannot write the invalid page: Input/output error"`, fix: "check the disk",
 		},
 		{
+			name: "what perror prints", kind: Files, what: `"reef: /srv/data: Is a directory"`, fix: "correct the path",
+			stderr: "cp: -r not specified; omitting directory /srv/required\nreef: /srv/data: Is a directory",
+		},
+		{
+			name: "a disk that may only be read", kind: Files, what: `"open /var/missing/reef.pid: read-only file system"`,
+			fix: "give it a folder", stderr: "error: open /var/missing/reef.pid: read-only file system",
+		},
+		{
+			name: "a program by its path", kind: Program, what: "/opt/tide/bin/tided does not exist", fix: "correct the path",
+			stderr: "./x.sh: 2: exec: /opt/tide/bin/tided: not found",
+		},
+		{
 			name: "open files", stderr: "Error: accept tcp: accept4: too many open files, required 20",
 			kind: Files,
 			what: `"accept tcp: accept4: too many open files, required 20"`,
@@ -118,6 +130,10 @@ func TestSignals(t *testing.T) {
 			stderr: "terminate called after throwing an instance of 'std::runtime_error'\n" +
 				"error: the tide table is torn\nAborted",
 			ended: "exit status 134", kind: Said, what: `"the tide table is torn"`,
+		},
+		{
+			name: "an assertion", ended: "exit status 134", kind: Said, what: "\"core.c:41: boot: Assertion `beds > 0' failed.\"",
+			stderr: "core.c:41: boot: Assertion `beds > 0' failed.\nAborted (core dumped)",
 		},
 		{
 			name: "an exit status that is none", stderr: "error: the tide table is torn", ended: "exit status 255",
@@ -304,6 +320,12 @@ func TestFilesOfTheServer(t *testing.T) {
 			stderr: "error: tides.toml: expected '=' after a key, invalid table header (at line 3, column 5)",
 			what: `tides.toml is not valid TOML: "tides.toml: expected '=' after a key, invalid table header ` +
 				`(at line 3, column 5)"`,
+		},
+		{
+			name: "TOML in a chain", kind: Config, fix: "correct that file",
+			stderr: "Error: could not load settings\n\nCaused by:\n    0: TOML parse error at line 3, column 7\n" +
+				"       in /etc/reef/config.toml",
+			what: `/etc/reef/config.toml is not valid TOML: "0: TOML parse error at line 3, column 7"`,
 		},
 		{
 			name: "a lock", kind: Busy, fix: "end the other process that holds it", stderr: "Error: database is locked",

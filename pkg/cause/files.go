@@ -40,7 +40,7 @@ var fileFaults = sync.OnceValue(func() []fileFault {
 			"correct the path: it names a folder where a file belongs, or a file where a folder belongs"),
 		fault(Files, `\bEEXIST\b|(?i:\bfile exists\b)`, "move away what is there"),
 		fault(Files, `\bENOENT\b|FileNotFoundError\b|\bNoSuchFile|(?i:no such file or directory|\bno such (?:file|dir)|`+
-			`(?:cannot|can't) (?:cd|change directory|chdir) to|cannot find the (?:file|path) specified|`+
+			`(?:cannot|can't) (?:cd|change directory|chdir) to|cannot find the (?:file|path) specified|could not find a part of the path|`+
 			`\b(?:file|folder|path|dir(?:ectory)?)\b.{0,80}(?:not found|(?:does not|doesn't) exist|is missing))`,
 			"create what that line names, or correct its path"),
 		fault(Files, `\bEPIPE\b|\bENOTCONN\b|\bENOTSOCK\b|\bEBADF\b|\bESTALE\b|\bELOOP\b|\bENAMETOOLONG\b|\bEXDEV\b|`+

@@ -243,7 +243,8 @@ func (r *reader) chains(text string) bool {
 	switch {
 	case strings.HasPrefix(text, "Traceback (most recent call last)"):
 		r.traceback, r.logged = true, 0
-		if last > 0 && r.saying.lines[last-1].weight == errs && last != r.ended {
+		if last > 0 && r.saying.lines[last-1].weight == errs && last != r.ended &&
+			!systemLine().MatchString(r.saying.lines[last-1].text) {
 			r.logged = last
 		}
 	case strings.HasPrefix(text, "The above exception was the direct cause"):
@@ -344,7 +345,9 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight = generic
 	case r.uncaught && startsAsError().MatchString(l.text), strings.HasPrefix(l.text, "panic: "):
 		l.weight, r.uncaught = fatal, false
-	case known >= errs, startsAsError().MatchString(l.text), signalIn(l.raw).number > 0:
+	case signalIn(l.raw).number > 0: // an error above it says more
+		l.weight = generic
+	case known >= errs, startsAsError().MatchString(l.text), systemLine().MatchString(l.text):
 		l.weight = errs
 	case r.saying.usage != "" && helpRow().MatchString(l.text):
 		l.weight = silent
@@ -576,6 +579,13 @@ func (s *saying) head() int {
 	}
 	return at
 }
+
+// systemLine matches a line with an error of the system at its end, as perror prints it behind the name of a program:
+// "reef: /srv/data: Is a directory".
+var systemLine = expression(`^[\w./-]+: (?:.*: )?(?:No such file or directory|Is a directory|Not a directory|` +
+	`Permission denied|Operation not permitted|No space left on device|Read-only file system|Too many open files|` +
+	`Input/output error|Device or resource busy|Text file busy|File exists|Cannot allocate memory|Disk quota exceeded|` +
+	`Broken pipe|Bad file descriptor|Connection refused|Address already in use)\W*$`)
 
 // progress matches a line with which a program says that it goes on.
 var progress = expression(`^\W?(?i:loaded|loading|starting|started|using|reading|opening|connecting|connected|retrying|` +

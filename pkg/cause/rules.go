@@ -122,6 +122,10 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 				"tell the package's author",
 			}
 		}
+	case Program:
+		if c.What == thing+" is not installed" && strings.ContainsAny(thing, `/\`) {
+			c.What, c.Fixes = thing+" does not exist", []string{"correct the path, or install the program that it names"}
+		}
 	case Config:
 		file := configFile().FindString(text)
 		switch {

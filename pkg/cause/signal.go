@@ -88,7 +88,11 @@ func (s *saying) signalled(o Output, head int) *Cause {
 		}
 	}
 	crashes := []string{"SIGKILL", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"}
-	reported := head >= 0 && s.lines[head].weight >= errs && signalIn(s.lines[head].raw).number == 0
+	least := errs
+	if by.name == "SIGABRT" { // what calls abort says why: an assertion, an exception
+		least = hints
+	}
+	reported := head >= 0 && s.lines[head].weight >= least
 	switch {
 	case by.number == 0, reported && !slices.Contains(crashes, by.name),
 		slices.ContainsFunc(s.all, ranOut().MatchString):

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -92,11 +93,17 @@ var (
 // ofDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the
 // lines behind it; nil if it is none.
 func (s *saying) ofDataFile(head int, line string) *Cause {
-	if fault, ok := fileFaultOf(line); !unparsed().MatchString(wordsOf(line)) || ok && fault.kind == Files {
+	if fault, ok := fileFaultOf(line); ok && fault.kind == Files {
 		return nil
 	}
-	const reach = 3
-	for _, text := range append([]string{line}, textsOf(s.lines[head:min(len(s.lines), head+reach)])...) {
+	const reach = 4
+	texts := append([]string{line}, textsOf(s.lines[head:min(len(s.lines), head+reach)])...)
+	at := slices.IndexFunc(texts, func(text string) bool { return unparsed().MatchString(wordsOf(text)) })
+	if at < 0 {
+		return nil
+	}
+	line = texts[at]
+	for _, text := range texts {
 		found := dataFile().FindStringSubmatch(text)
 		if found == nil {
 			continue
