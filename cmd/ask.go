@@ -225,20 +225,9 @@ func (o *output) readQuestion(ctx context.Context, question string) (string, err
 	if question != "-" {
 		return question, nil
 	}
-	read := make(chan error, 1)
-	var text []byte
-	go func() {
-		var err error
-		text, err = o.readInput("-")
-		read <- err
-	}()
-	select {
-	case <-ctx.Done():
-		return "", &exec.InterruptedError{}
-	case err := <-read:
-		if err != nil {
-			return "", err
-		}
+	text, err := o.readWhole(ctx, "-")
+	if err != nil {
+		return "", err
 	}
 	if question = strings.TrimSpace(string(text)); question == "" {
 		return "", fault.Usage("standard input holds no question", `echo "what time is it?" | toolx ask -`)

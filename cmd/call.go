@@ -46,6 +46,9 @@ func (o *callOptions) takeArgs(cmd *cobra.Command, args []string) error {
 			return fault.Usage("--detach does not go together with --dry-run, --edit and --from-tool-call",
 				"toolx call TOOL k=v --detach")
 		}
+		if o.batch.from != "" && len(args) > 0 {
+			o.tool = args[0]
+		}
 		if o.model.from != "" || o.batch.from != "" {
 			return nil
 		}
@@ -81,7 +84,8 @@ With --from-tool-call, the calls are those of a model: a provider's tool call, o
 whole message or response that holds some. All of them are made, and the message
 that the provider takes with their results is printed.
 
-With --batch, each line of a file is a call, and each line of stdout its result.
+With --batch, each line of a file is a call, and each line of stdout its result;
+with a TOOL as well, a line is the arguments alone.
 
 Exit codes: 0 success, 2 wrong usage or arguments, 3 authentication, 4 the server
 was not reached, 5 the tool failed (or any call of a model's message; any tool of a

@@ -21,6 +21,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
 
@@ -54,7 +55,7 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 		}
 		return nil
 	}
-	for _, flag := range []string{"arg", "args", "jq", "save", "dry-run", "edit", "from-tool-call", "detach"} {
+	for _, flag := range []string{"arg", "args", "save", "dry-run", "edit", "from-tool-call", "detach"} {
 		if given(flag) {
 			return fault.Usage("--"+flag+" and --batch do not go together", "each line has a tool and its arguments")
 		}
@@ -63,8 +64,9 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 		return fault.Usage("-o "+output+" and --batch do not go together",
 			"leave out -o: each result is a line of JSON")
 	}
-	if len(args) > 0 {
-		return fault.Usage("--batch takes no tool", "each line has one: {\"tool\": NAME, \"arguments\": {…}}")
+	if len(args) > 1 {
+		return fault.Usage("--batch takes the arguments from its lines, and "+quote(args[1])+" is one more",
+			"toolx call TOOL --batch FILE, with the arguments of a call on each line")
 	}
 	if o.parallel < 1 {
 		return fault.Usage("--parallel must be at least 1", "--parallel 4")
@@ -112,6 +114,7 @@ func (c *batchCall) envelope() ([]byte, error) {
 type batch struct {
 	*toolbox
 	options callOptions
+	jq      *render.JQ // what is printed of each result; nil for its envelope
 	out     *bufio.Writer
 	reach   func(read int64, done string) // draws how far it has come; nil where nothing is drawn
 	queues  map[string]*batchQueue
@@ -140,6 +143,10 @@ type batch struct {
 
 // runBatch makes the calls of a file and prints a line for each. The error says how many failed.
 func runBatch(ctx context.Context, app *App, o callOptions) error {
+	jq, err := render.CompileJQ(o.jq)
+	if err != nil {
+		return usageError(err)
+	}
 	input, size, err := app.openBatch(o.batch.from)
 	if err != nil {
 		return err
@@ -162,7 +169,7 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	box.executor.KeepGoroutines()
 	began := time.Now()
 	b := &batch{
-		toolbox: box, options: o, stopped: make(chan struct{}),
+		toolbox: box, options: o, jq: jq, stopped: make(chan struct{}),
 		queues: make(map[string]*batchQueue), turns: make(map[string]chan struct{}),
 		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.Console.Out),
 	}
@@ -182,7 +189,7 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	printed := make(chan struct{})
 	go func() {
 		defer close(printed)
-		b.print()
+		b.print(ctx)
 	}()
 	b.dispatch(ctx, chunks)
 	b.workers.Wait()

@@ -15,11 +15,11 @@ import (
 	"toolx/pkg/words"
 )
 
-// newBatchCall reads a line.
-func newBatchCall(number int, read int64, text []byte) *batchCall {
+// newBatchCall reads a line. Where tool is not empty, the line may hold nothing but arguments for it.
+func newBatchCall(number int, read int64, text []byte, tool string) *batchCall {
 	call := &batchCall{number: number, read: read}
 	var err error
-	if call.line, err = readBatchCall(text); err != nil {
+	if call.line, err = readBatchCall(text, tool); err != nil {
 		call.err = fault.Usage(fmt.Sprintf("line %d: %v", number, err), `{"tool": NAME, "arguments": {…}, "id": …}`)
 	}
 	return call
@@ -42,7 +42,7 @@ func (b *batch) read(input io.Reader, isFile bool, calls chan<- []*batchCall) {
 		text, err := readLine(reader, maxBatchLine)
 		read += int64(len(text))
 		if len(bytes.TrimSpace(text)) > 0 {
-			chunk = append(chunk, newBatchCall(number, read, text))
+			chunk = append(chunk, newBatchCall(number, read, text, b.options.tool))
 		}
 		if err == nil && len(chunk) < batchChunk && read-sent < batchChunkBytes && hasLine(reader) {
 			continue
@@ -91,8 +91,9 @@ type batchLine struct {
 
 func (l batchLine) name() string { return cmp.Or(l.Tool, l.Prompt, l.Resource) }
 
-// readBatchCall reads a line. After an error the line has what could be read.
-func readBatchCall(text []byte) (line batchLine, err error) {
+// readBatchCall reads a line. After an error the line has what could be read. Where tool is not empty, it is the tool
+// of lines that name none, and a line is its arguments, unless it has them in a member of that name.
+func readBatchCall(text []byte, tool string) (line batchLine, err error) {
 	if len(text) > maxBatchLine {
 		return line, fmt.Errorf("it is longer than %s", exec.Bytes(maxBatchLine))
 	}
@@ -102,6 +103,9 @@ func readBatchCall(text []byte) (line batchLine, err error) {
 	members, ok := rawjson.Members(bytes.TrimSpace(text))
 	if !ok {
 		return line, errors.New("it is not a JSON object")
+	}
+	if tool != "" && !wrapsArguments(members) {
+		return batchLine{Tool: tool, Arguments: bytes.TrimSpace(text)}, nil
 	}
 	texts := map[string]*string{"tool": &line.Tool, "prompt": &line.Prompt, "resource": &line.Resource}
 	for _, m := range members {
@@ -123,6 +127,9 @@ func readBatchCall(text []byte) (line batchLine, err error) {
 			err = cmp.Or(err, unknown)
 		}
 	}
+	if line.name() == "" {
+		line.Tool = tool
+	}
 	named := 0
 	for _, name := range []string{line.Tool, line.Prompt, line.Resource} {
 		if name != "" {
@@ -142,4 +149,19 @@ func readBatchCall(text []byte) (line batchLine, err error) {
 		err = errors.New("a resource takes no arguments")
 	}
 	return line, err
+}
+
+// wrapsArguments reports whether a line has its arguments in a member, beside nothing but its id and its tool.
+func wrapsArguments(line []rawjson.Member) bool {
+	wraps := false
+	for _, member := range line {
+		switch member.Name {
+		case "arguments":
+			_, wraps = rawjson.Members(member.Value)
+		case "id", "tool":
+		default:
+			return false
+		}
+	}
+	return wraps
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -167,7 +168,7 @@ func (b *batch) settle(call *batchCall) {
 
 // print prints results when their turn has come, until settled is closed and none is left. It has a goroutine of its
 // own, so that it works while the next call waits for its server.
-func (b *batch) print() {
+func (b *batch) print(ctx context.Context) {
 	for more := true; more; {
 		select {
 		case _, more = <-b.settled:
@@ -175,7 +176,7 @@ func (b *batch) print() {
 			b.flush()
 		}
 		for call := b.next(); call != nil; call = b.next() {
-			b.printCall(call)
+			b.printCall(ctx, call)
 			if b.leave(call) == 0 || b.Console.OutTTY {
 				b.flush() // whoever writes the calls may wait for this answer before the next
 			}
@@ -220,12 +221,16 @@ func (b *batch) leave(call *batchCall) (open int) {
 }
 
 // printCall writes the line of a call and counts it.
-func (b *batch) printCall(call *batchCall) {
+func (b *batch) printCall(ctx context.Context, call *batchCall) {
 	if call.result == nil {
 		b.unmade++
 		return
 	}
-	if b.err == nil {
+	switch {
+	case b.err != nil:
+	case b.jq != nil:
+		b.err = b.printPicked(ctx, call)
+	default:
 		b.err = b.printLine(call)
 	}
 	kind := fault.KindOf(call.result.Err)
@@ -243,16 +248,40 @@ func (b *batch) printCall(call *batchCall) {
 	}
 }
 
-func (b *batch) printLine(call *batchCall) error {
-	envelope, err := call.envelope()
-	if err != nil {
-		return err
+// printPicked writes what --jq makes of a result. A failure has no line: stderr names it, and stdout has nothing but
+// results.
+func (b *batch) printPicked(ctx context.Context, call *batchCall) error {
+	if call.result.Success {
+		var picked bytes.Buffer
+		err := render.Result(ctx, &picked, call.result, render.ResultOptions{JQ: b.jq, Screen: b.outScreen()})
+		if err == nil {
+			b.writeSoon()
+			_, err = picked.WriteTo(b.out)
+			return err
+		}
+		failed := *call.result
+		failed.Success, failed.Err = false, b.masked(err)
+		call.result = &failed
 	}
+	b.log.Warn(fmt.Sprintf("line %d: %v", call.number, call.result.Err))
+	return nil
+}
+
+// writeSoon makes room on the terminal for a line, which is written out before long.
+func (b *batch) writeSoon() {
 	if b.Console.OutTTY {
 		b.live.Clear()
 	}
 	if b.due == nil {
 		b.due = time.After(batchDelay)
 	}
+}
+
+func (b *batch) printLine(call *batchCall) error {
+	envelope, err := call.envelope()
+	if err != nil {
+		return err
+	}
+	b.writeSoon()
 	return render.WriteJSONLine(b.out, envelope, b.outScreen())
 }

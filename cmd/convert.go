@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,13 +41,14 @@ type convertOptions struct {
 
 func newConvertCommand(app *App, run runFunc[convertOptions]) *cobra.Command {
 	var o convertOptions
+	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "convert --format F [FILE|-] [PATTERN…] [-- COMMAND…]",
 		Short: "Convert tool definitions between providers' formats",
 		Long: `Convert tools to what a provider's API takes in its list of tools, and say what was
 lost on the way: one line on stderr for each change that the target forces.
 
-Tools come from a FILE, from standard input (-), or, without either, from all
+Tools come from a FILE, from standard input (- or a pipe), or, without either, from all
 configured servers and the config. The source's format is recognised by itself; a
 PATTERN is a server's name, a glob or a part of a name or description, as for list.
 
@@ -64,10 +66,11 @@ answered.`,
 			return err
 		}),
 		ValidArgsFunction: files(), // and patterns, but those are seldom typed in full
-		RunE:              runs(app, &o, run, func() error { return o.check(app.flags.servers) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.format, "format", "f", "", "the `FORMAT` to convert to")
+	flags.StringVar(&o.format, "to", "", "same as --format: the `FORMAT` to convert to")
+	flags.BoolVar(&asJSON, "json", false, "same as -o json")
 	flags.StringVar(&o.from, "from", "", "the `FORMAT` of FILE, where it cannot be recognised")
 	flags.StringVar(&o.names, "names", "", "write to `FILE`, as JSON, which name is which server's tool")
 	flags.StringVar(&o.report, "report", "text", "`FORM` of the losses on stderr: text, json")
@@ -75,6 +78,12 @@ answered.`,
 		"fail, and print nothing, when anything was lost that a model would see (so not titles or annotations)")
 	flags.BoolVar(&o.tokens, "tokens", false, "print what each tool costs in tokens, estimated")
 	flags.StringVarP(&o.output, "output", "o", "", "`FORM` of the output: json (default), jsonl (a tool a line), yaml")
+	cmd.RunE = runs(app, &o, run, func() error {
+		if asJSON {
+			o.output = "json"
+		}
+		return o.check(app.flags.servers)
+	})
 	return cmd
 }
 
@@ -85,7 +94,16 @@ func (o *convertOptions) check(servers []string) error {
 			"toolx convert --format qwen; one of "+convert.Join(convert.Formats()))
 	}
 	for _, name := range []string{o.format, o.from} {
-		if _, err := convert.ParseFormat(name); err != nil && name != "" {
+		_, err := convert.ParseFormat(name)
+		switch {
+		case err == nil || name == "":
+		case config.ClientNamed(name) != nil:
+			fix := exec.PasteLine("toolx", "list", "--from", name, "--json") + " | toolx convert --format " + o.format
+			if name == o.format {
+				fix = "toolx servers export NAME --to " + name + " writes a server for it"
+			}
+			return fault.Usage(quote(name)+" is a client, not a format of tools", fix)
+		default:
 			return usageError(err)
 		}
 	}
@@ -171,13 +189,37 @@ func (o *output) logConverted(tools int, from string, to convert.Format) {
 	o.log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", tools, from, to.Label()))
 }
 
+// convertInput returns the document to convert, nil where the tools are those of servers and the config: nothing names
+// a document, and nothing is piped in. A pipe that stays silent is waited for, since what fills it may start a server
+// first; that is told.
+func (a *App) convertInput(ctx context.Context, o convertOptions) ([]byte, error) {
+	if o.file != "" {
+		return a.readInput(o.file)
+	}
+	if len(o.server) > 0 || len(a.flags.servers) > 0 || a.flags.url != "" || !a.Console.Piped() {
+		return nil, nil
+	}
+	silent := time.AfterFunc(silentInput, func() {
+		a.log.Warn("reading tools from standard input; < /dev/null converts those of the servers and the config")
+	})
+	defer silent.Stop()
+	data, err := a.readWhole(ctx, "-")
+	if err != nil || len(bytes.TrimSpace(data)) == 0 {
+		return nil, err
+	}
+	return data, nil
+}
+
+// silentInput is how long a pipe on standard input may be silent before toolx says that it waits for it.
+const silentInput = 3 * time.Second
+
 // convertSource reads the tools from a document, or gathers those of the servers and the config.
 func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.Source, error) {
-	if o.file != "" {
-		data, err := app.readInput(o.file)
-		if err != nil {
-			return nil, err
-		}
+	data, err := app.convertInput(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if data != nil {
 		from, _ := convert.ParseFormat(o.from) // empty where none was given
 		source, err := convert.Read(data, from)
 		if err != nil {

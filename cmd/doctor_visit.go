@@ -92,7 +92,7 @@ func (v *visit) chooseServers() error {
 	}
 	v.whole = true
 	v.servers, _ = serversNamed(loaded.Servers, nil)
-	if len(loaded.Files) == 0 {
+	if len(loaded.Files) == 0 && len(v.servers) == 0 {
 		return fault.Usage("no server to examine: no config was found, and no command was given",
 			"toolx doctor -- npx -y @modelcontextprotocol/server-everything; toolx servers lists those of other clients")
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/config"
@@ -44,6 +45,7 @@ type globalFlags struct {
 	noColor      bool
 	noSession    bool
 	fresh        bool
+	output       string // of verbs that have no such flag of their own
 	trace        string // how much: empty, traceLines or traceFull
 	traceFile    string
 }
@@ -82,6 +84,7 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what happens (--log-level info)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show errors only, and a warning about --insecure")
+	flags.StringVarP(&f.output, "output", "o", "", "`FORMAT` of what is printed: text, or json, the same as --json")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colour (also: NO_COLOR=1)")
 	flags.BoolVar(&f.noSession, "no-session", false,
 		"start the servers anew, also those that stay (also: "+envNoSession+"=1)")
@@ -129,6 +132,23 @@ func (f *globalFlags) check() error {
 		return fault.Usage("--retries must not be negative", "--retries 0 makes one attempt")
 	}
 	return nil
+}
+
+// readOutput makes -o json the --json of a verb that has no -o of its own.
+func (f *globalFlags) readOutput(cmd *cobra.Command) error {
+	if f.output == "" {
+		return nil
+	}
+	if err := oneOf("-o", f.output, "text", "json"); err != nil {
+		return err
+	}
+	if cmd.Flags().Lookup("json") == nil {
+		if f.output == "json" {
+			return fault.Usage(cmd.CommandPath()+" prints no JSON", "leave out -o json")
+		}
+		return nil
+	}
+	return cmd.Flags().Set("json", strconv.FormatBool(f.output == "json"))
 }
 
 // level returns the lowest level of messages that are shown.

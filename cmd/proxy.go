@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/console"
+	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 )
@@ -44,7 +45,7 @@ config, 4 where it could not be started.`,
 		Example: `  toolx proxy -- npx -y some-mcp-server
   toolx proxy --log /tmp/stray.log zwave
   toolx list -- toolx proxy -- node server.js`,
-		Args:              nameOrCommand(&o.command, o.take),
+		Args:              nameOrCommand(&o.command, func(own []string) error { return o.take(app, own) }),
 		RunE:              runs(app, &o, run, o.guards.check),
 		ValidArgsFunction: completeServers(app, 1),
 	}
@@ -57,9 +58,16 @@ config, 4 where it could not be started.`,
 }
 
 // take reads the arguments before "--": one server, or none where a command follows it.
-func (o *proxyOptions) take(own []string) error {
+func (o *proxyOptions) take(app *App, own []string) error {
 	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
+	address := app.flags.url
+	if len(own) > 0 && misplacedAs(own[0]) == inURL {
+		address = own[0]
+	}
 	switch {
+	case address != "":
+		return &forgottenError{fault.Usage("toolx proxy filters the stdout of a program, and "+address+" is an address",
+			exec.PasteLine("toolx", "doctor", "--url", address)+"; clients reach an address without a proxy"), address}
 	case len(own) == 0 && len(o.command) == 0:
 		return fault.Usage("name a server, or give its command after --", example)
 	case len(own) > 0 && len(o.command) > 0:

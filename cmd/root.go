@@ -185,6 +185,9 @@ command line after -- is used instead of the configured servers.`,
 		if app.flags.url == "" && cmd.Flags().Changed("url") {
 			return fault.Usage("--url is empty", "--url https://host/mcp")
 		}
+		if err := app.flags.readOutput(cmd); err != nil {
+			return err
+		}
 		if cmd.ArgsLenAtDash() < 0 {
 			if err := app.flags.checkNoCommand(); err != nil {
 				return err

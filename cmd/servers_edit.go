@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/state"
@@ -148,6 +150,7 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 		return err
 	}
 	app.say("added %s to %s", render.Safe(o.name), render.Safe(file.Name))
+	editor.pointToSecrets(o.name, given)
 	// From here on the server is that of the file.
 	app.flags.url, app.flags.headers, app.flags.env, app.flags.cwd = "", nil, nil, ""
 	if o.noConnect {
@@ -204,6 +207,32 @@ func (e configEditor) settlePaths(server *config.Server, file config.File) error
 		}
 	}
 	return nil
+}
+
+// pointToSecrets warns of secrets that an entry holds as text, and says how the keyring holds them instead.
+func (e configEditor) pointToSecrets(name string, server *config.Server) {
+	tell := func(what, flag, prefix string) {
+		e.log.Warn(render.Safe(what) + " is in the file as it was given, which may be a secret")
+		e.say("hint: %s keeps it in the keyring; then add the server again with %s '%s${keyring:%s}' --replace",
+			exec.ShellLine("toolx", "secret", "set", name), flag, render.Safe(prefix), name)
+	}
+	for _, header := range slices.Sorted(maps.Keys(server.Headers)) {
+		value := server.Headers[header]
+		if strings.Contains(value, "${") || !mask.Name(header) && !mask.Value(value) {
+			continue
+		}
+		prefix := header + ": "
+		if strings.HasPrefix(value, "Bearer ") {
+			prefix += "Bearer "
+		}
+		tell("the header "+header, "-H", prefix)
+	}
+	for _, variable := range slices.Sorted(maps.Keys(server.Env)) {
+		value := server.Env[variable]
+		if value != "" && !strings.Contains(value, "${") && (mask.Name(variable) || mask.Value(value)) {
+			tell("the variable "+variable, "--env", variable+"=")
+		}
+	}
 }
 
 // entryOf returns the entry of a server that the command line gives.

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/config"
+	"toolx/pkg/convert"
+	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/state"
@@ -79,6 +81,11 @@ func (o *serversExportOptions) check() error {
 	}
 	if (o.project || o.replace) && !o.write {
 		return fault.Usage("--project and --replace are for --write", "add --write, or leave them out")
+	}
+	if _, err := convert.ParseFormat(o.to); err == nil && config.ClientNamed(o.to) == nil {
+		return fault.Usage(quote(o.to)+" is a format of tools, not a client",
+			exec.PasteLine("toolx", "convert", "--format", o.to, "--server", o.name)+
+				" converts the server's tools; the clients are "+strings.Join(clientIDs(), ", "))
 	}
 	return oneOf("--to", o.to, clientIDs()...)
 }

@@ -74,7 +74,12 @@ func (o *serversListOptions) take(args []string) error {
 		id := strings.TrimSuffix(arg, ":")
 		if id != ownRows && config.ClientNamed(id) == nil {
 			fix := "toolx servers CLIENT…; the clients are toolx, " + strings.Join(clientIDs(), ", ")
-			if near := words.Nearest(id, clientIDs()); near != "" {
+			family := slices.DeleteFunc(clientIDs(), func(client string) bool {
+				return id == "" || !strings.Contains(client, strings.ToLower(id))
+			})
+			if len(family) > 0 {
+				fix = "did you mean " + strings.Join(family, " or ") + "?"
+			} else if near := words.Nearest(id, clientIDs()); near != "" {
 				fix = "did you mean " + near + "?"
 			}
 			return fault.Usage("servers: unknown client or subcommand "+quote(arg), fix)

@@ -121,6 +121,23 @@ func (o *output) readInput(name string) ([]byte, error) {
 	return data, nil
 }
 
+// readWhole is readInput that the end of ctx interrupts.
+func (o *output) readWhole(ctx context.Context, name string) ([]byte, error) {
+	var data []byte
+	read := make(chan error, 1)
+	go func() {
+		var err error
+		data, err = o.readInput(name)
+		read <- err
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, &exec.InterruptedError{}
+	case err := <-read:
+		return data, err
+	}
+}
+
 // serverNamed returns the server of a name. The error names those that there are, and then says fix.
 func serverNamed(all []*config.Server, name, fix string) (*config.Server, error) {
 	var names []string

@@ -65,6 +65,17 @@ func detect(in, out, err *os.File, getenv func(string) string) *Console {
 	return c
 }
 
+// Piped reports whether In is a pipe or a file, from which data can be expected without being asked for. A terminal and
+// /dev/null are not.
+func (c *Console) Piped() bool {
+	file, is := c.In.(*os.File)
+	if !is {
+		return c.In != nil
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&fs.ModeCharDevice == 0
+}
+
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
 func sameFile(a, b *os.File) bool {

@@ -211,6 +211,7 @@ func withFileFix(err error, key, name string) error {
 func shapeError(arg string) error {
 	fix := "write name=value, or name:=JSON; toolx show TOOL tells the names"
 	file, isFile := strings.CutPrefix(arg, "@")
+	key, value, isPair := strings.Cut(arg, ":")
 	switch {
 	case strings.HasPrefix(arg, "{"):
 		fix = "a whole object is given with --args: " + objectFix([]byte(arg))
@@ -221,6 +222,11 @@ func shapeError(arg string) error {
 			shellQuote(arg), shellQuote(arg))
 	case rawjson.IsNumber(arg):
 		fix = "every argument has a name, such as name=" + arg + "; toolx show TOOL tells the names"
+	case isPair && key != "" && strings.Trim(value, ":") != "" && !strings.ContainsAny(key, " /{"):
+		fix = fmt.Sprintf("write %s=%s", key, shellQuote(value))
+		if json.Valid([]byte(value)) {
+			fix += fmt.Sprintf(", or %s:=%s for JSON whatever the schema says", key, shellQuote(value))
+		}
 	case strings.Trim(arg, ":") != "" && !strings.ContainsAny(arg, "= "):
 		arg := strings.TrimRight(arg, ":")
 		fix = fmt.Sprintf("write %s=value, or %s:=JSON", arg, arg)

@@ -192,6 +192,10 @@ func TestParseArgsRefused(t *testing.T) {
 func TestParseArgsForm(t *testing.T) {
 	tests := []struct{ arg, message, hint string }{
 		{"deviceName", `argument "deviceName" is not of the form name=value`, "write deviceName=value"},
+		{"a:1", "not of the form", "write a=1, or a:=1"},
+		{"city:New York", "not of the form", "write city='New York'"},
+		{"on:true", "not of the form", "write on=true, or on:=true"},
+		{"a:", "not of the form", "write a=value"},
 		{"=x", "not of the form", "write name=value"},
 		{":=x", "not of the form", "write name=value"},
 		{"", "not of the form", "write name=value"},
