@@ -111,15 +111,16 @@ func (f *Failure) Lost() bool {
 
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("server %q %s", f.Server, f.Ending)
+	if reason, circumstances := f.startReason(); reason+circumstances != "" {
+		text = strings.TrimSuffix("server "+f.Server, " server") + " failed to start: " + cmp.Or(reason, circumstances)
+		if reason != "" && circumstances != "" {
+			text += " (" + circumstances + ")"
+		}
+		return text
+	}
 	switch f.Ending {
 	case EndingUnset, EndingUnusable:
 		return f.Reason.Error() // which names the server, the value and the place
-	case EndingNotFound:
-		text = fmt.Sprintf("server %q: command not found: %s", f.Server, f.program())
-		if _, _, whole := cmdline.SplitLine(f.program(), f.Cwd); whole {
-			text = fmt.Sprintf("server %q: its command is a whole command line, not a program: %s", f.Server,
-				f.program())
-		}
 	case EndingExited, EndingKilled:
 		text = fmt.Sprintf("server %q exited: %s after %s", f.Server, f.How, rounded(f.Lived))
 	case EndingSilent, EndingUnanswered:
@@ -135,7 +136,7 @@ func (f *Failure) Error() string {
 	default:
 		text += ", " + f.Waiting + " unanswered"
 	}
-	if f.Reason != nil && f.Ending != EndingNotFound {
+	if f.Reason != nil {
 		// The errors of authorization name the server too.
 		text += ": " + strings.TrimPrefix(f.Reason.Error(), "server '"+f.Server+"': ")
 	}
@@ -143,6 +144,41 @@ func (f *Failure) Error() string {
 		text += "; " + f.causeText(c)
 	}
 	return text
+}
+
+// startReason returns why a process failed to start, and how that showed; both are empty for other failures.
+func (f *Failure) startReason() (reason, circumstances string) {
+	c := f.Cause()
+	switch {
+	case f.Ending == EndingNotFound:
+		if _, _, whole := cmdline.SplitLine(f.program(), f.Cwd); whole {
+			return "its command is a whole command line, not a program: " + f.program(), ""
+		}
+		return "command not found: " + f.program(), ""
+	case f.Ending == EndingNotStarted && f.Reason != nil:
+		return f.Reason.Error(), ""
+	case f.URL != "" || !f.starting():
+		return "", ""
+	case f.Ending == EndingExited, f.Ending == EndingKilled:
+		circumstances = fmt.Sprintf("%s after %s", f.How, rounded(f.Lived))
+	case f.Ending == EndingSilent:
+		circumstances = fmt.Sprintf("no response after %s", rounded(f.Lived))
+	case f.Ending == EndingClosedStdout, f.Ending == EndingClosedStdin:
+		circumstances = "it " + string(f.Ending)
+	default:
+		return "", ""
+	}
+	switch {
+	case c != nil && c.Quotes():
+		reason = c.Line
+	case c != nil:
+		reason = c.What
+	case f.Reason != nil:
+		reason = f.Reason.Error()
+	case f.Ending == EndingExited && f.StderrLines == 0 && len(f.Stderr)+len(f.Stdout) == 0:
+		reason = "no output"
+	}
+	return reason, circumstances
 }
 
 // Cause returns why the server failed, as far as its output shows it, or its log or code where it failed to start; nil

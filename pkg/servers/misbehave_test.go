@@ -109,13 +109,13 @@ func misbehaviours() map[string]behaviour {
 		"sigkill":            {call: fault.KindProtocol, text: killedText},
 		"ignore-eof":         {endless: true},
 		"flaky-start":        {open: EndingExited, text: "needs --state"},
-		"silent":             {open: EndingSilent, text: "initialize unanswered", limit: brief},
+		"silent":             {open: EndingSilent, text: "no response after", limit: brief},
 		"silent-after-init":  {open: EndingSilent, text: "tools/list unanswered", limit: 10 * brief},
 		"silent-call":        {call: fault.KindTimeout, limit: brief},
 		"stdin-unread":       {open: EndingSilent, limit: brief},
 		"stdin-stalled":      {call: fault.KindTimeout, limit: brief, endless: true},
 		"stdin-closed":       {open: EndingSilent, limit: brief},
-		"stdout-closed":      {open: EndingClosedStdout, text: "initialize unanswered"},
+		"stdout-closed":      {open: EndingClosedStdout, text: "failed to start: it closed its stdout"},
 		"stdout-closed-call": {call: fault.KindProtocol, text: "closed its stdout, tools/call unanswered"},
 
 		// JSON-RPC.

@@ -588,7 +588,7 @@ func TestProxyCannotStart(t *testing.T) {
 		kind   fault.Kind
 		text   string
 	}{
-		{&config.Server{Name: "s", Command: "nope-xyz"}, fault.KindConnect, `server "s": command not found: nope-xyz`},
+		{&config.Server{Name: "s", Command: "nope-xyz"}, fault.KindConnect, `server s failed to start: command not found: nope-xyz`},
 		{&config.Server{Name: "s", URL: "https://localhost/mcp"}, fault.KindConnect, `server "s" cannot be proxied: the proxy stands before a program, and this server has a url`},
 		{&config.Server{Name: "s", Command: "x", Args: []string{"${TOOLX_NOT_SET}"}}, fault.KindUsage, "server 's': variable is not set: TOOLX_NOT_SET (args[0])"},
 	} {

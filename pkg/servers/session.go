@@ -281,6 +281,12 @@ func (s *Session) step(
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	var ended *Failure
+	if errors.As(err, &ended) && ended.Waiting == "" && ended.URL == "" { // before it could be asked
+		asked := *ended
+		asked.Waiting = string(method)
+		return &asked
+	}
 	return err
 }
 
