@@ -131,8 +131,8 @@ func (c *client) loginRefused(why string) error {
 	return &Error{
 		Server:  c.options.Server,
 		Problem: why,
-		Fix: "log in with an account that may use it: toolx auth logout " + c.options.Login + ", then log in again as " +
-			"somebody else; toolx doctor shows which tokens the server accepts\nor " + ownToken,
+		Fix: "log in with another account: toolx auth logout " + c.options.Login + " first; toolx doctor shows which " +
+			"tokens the server accepts\nor " + ownToken,
 	}
 }
 

@@ -84,7 +84,8 @@ func TestNamesAreNoWords(t *testing.T) {
 			fix: "give it a folder", stderr: "error: open /var/missing/reef.pid: read-only file system",
 		},
 		{
-			name: "a program by its path", kind: Program, what: "/opt/tide/bin/tided does not exist", fix: "correct the path",
+			name: "a program by its path", kind: Program, what: "/opt/tide/bin/tided does not exist",
+			fix:    "correct the path",
 			stderr: "./x.sh: 2: exec: /opt/tide/bin/tided: not found",
 		},
 		{
@@ -132,7 +133,8 @@ func TestSignals(t *testing.T) {
 			ended: "exit status 134", kind: Said, what: `"the tide table is torn"`,
 		},
 		{
-			name: "an assertion", ended: "exit status 134", kind: Said, what: "\"core.c:41: boot: Assertion `beds > 0' failed.\"",
+			name: "an assertion", ended: "exit status 134", kind: Said,
+			what:   "\"core.c:41: boot: Assertion `beds > 0' failed.\"",
 			stderr: "core.c:41: boot: Assertion `beds > 0' failed.\nAborted (core dumped)",
 		},
 		{
@@ -266,6 +268,15 @@ func TestRefusedValues(t *testing.T) {
 				"invalid syntax",
 			what: `many is not a valid --port: "invalid argument "many" for "--port" flag: strconv.ParseInt: parsing "many": ` +
 				`invalid syntax"`,
+		},
+		{
+			name: "a text that it repeats", kind: Said, args: []string{"--say", "bad tide in the bay"}, fix: "correct it",
+			stderr: "bad tide in the bay", what: `"bad tide in the bay"`,
+		},
+		{
+			name: "a file", kind: Files, args: []string{"--tools", "tools.csv"}, fix: "create tools.csv",
+			stderr: "kelp: invalid --tools: open tools.csv: no such file or directory",
+			what:   "tools.csv is not in the folder that it runs in, /srv",
 		},
 		{
 			name: "a flag that is there", kind: Value, args: []string{"--json"}, fix: "see the server's --help",

@@ -33,7 +33,11 @@ func (s *saying) place() string {
 			launched = true
 			continue
 		}
-		if inside := installedPackage().FindString(strings.Join(found[min(1, len(found)):], ":")); launched && inside != "" {
+		inside := ""
+		if launched && last {
+			inside = installedPackage().FindString(found[1])
+		}
+		if inside != "" {
 			if started == "" {
 				started = inside
 			}

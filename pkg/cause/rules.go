@@ -124,7 +124,8 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 		}
 	case Program:
 		if c.What == thing+" is not installed" && strings.ContainsAny(thing, `/\`) {
-			c.What, c.Fixes = thing+" does not exist", []string{"correct the path, or install the program that it names"}
+			c.What = thing + " does not exist"
+			c.Fixes = []string{"correct the path, or install the program that it names"}
 		}
 	case Config:
 		file := configFile().FindString(text)

@@ -13,7 +13,7 @@ var (
 	refuses = expression(`(?i)\b(?:invalid|illegal|bad|unknown|unsupported|unrecogni[sz]ed|unexpected|wrong)\b|` +
 		`\bnot (?:an? |in )?(?:valid|supported|allowed|recogni[sz]ed|known|one of|permitted|understood|acceptable|list|` +
 		`set of)\b|\bmust be (?:one of|either)\b|\b(?:choose|expected) (?:from|one of|either)\b|\bpossible values\b|` +
-		`\bno such\b|\b(?:isn't|can't be|cannot be)\b|\bcould not (?:parse|convert)\b`)
+		`\b(?:isn't|can't be|cannot be)\b|\bcould not (?:parse|convert)\b`)
 	// choices matches the values that may be given in place of one.
 	choices = expression(`(?i)(?:\bchoose from|\bpossible values(?: are)?|\ballowed(?: \w+)?(?: are)?|\bchoices(?: are)?|` +
 		`\bone of|\beither|\bsupported(?: \w+)?(?: are)?|\bvalid(?: \w+)?(?: are)?|\bavailable(?: \w+)?(?: are)?|` +
@@ -49,7 +49,7 @@ func givenBy(args []string) []given {
 // refusedValue returns the cause of a sentence that refuses a value of the command line, or of a variable that it
 // names; nil if it does not.
 func (s *saying) refusedValue(head int, line string, o Output) *Cause {
-	if !refuses().MatchString(wordsOf(line)) {
+	if _, ofSystem := fileFaultOf(line); ofSystem || !refuses().MatchString(wordsOf(line)) {
 		return nil
 	}
 	values := givenBy(o.Args)
@@ -60,8 +60,8 @@ func (s *saying) refusedValue(head int, line string, o Output) *Cause {
 	}
 	best := -1
 	for i, one := range values {
-		if one.flag == "" || len(one.value) < 2 || !hasWord(line, one.value) {
-			continue
+		if one.flag == "" || len(one.value) < 2 || strings.ContainsAny(one.value, " \t\n") || !hasWord(line, one.value) {
+			continue // a value with spaces is a text that the server repeats
 		}
 		if best < 0 || hasWord(strings.ToLower(line), strings.TrimLeft(one.flag, "-")) {
 			best = i
