@@ -110,6 +110,28 @@ func (a *App) answers(o *answerOptions, user *person, loaded *config.Config) (se
 	return answers, err
 }
 
+// lacking names what answers do not advertise to servers, with the flags that would: elicitation (--elicit) or roots
+// (--root).
+func lacking(answers servers.Answers) string {
+	var missing []string
+	for _, one := range []struct {
+		there bool
+		name  string
+	}{
+		{answers.Elicit != nil, "elicitation (--elicit)"},
+		{answers.Sample != nil, "sampling (--sampling)"},
+		{answers.Roots != nil, "roots (--root)"},
+	} {
+		if !one.there {
+			missing = append(missing, one.name)
+		}
+	}
+	if n := len(missing) - 1; n > 0 {
+		missing = []string{strings.Join(missing[:n], ", ") + " or " + missing[n]}
+	}
+	return strings.Join(missing, "")
+}
+
 // rootsOf returns the roots of folders and of URIs, which stay as they are; nil for nil.
 func rootsOf(folders []string) ([]servers.Root, error) {
 	if folders == nil {

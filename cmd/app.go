@@ -109,6 +109,8 @@ type toolbox struct {
 	// adHoc reports whether a server was given on the command line; launch is its command there.
 	adHoc  bool
 	launch []string
+	// lacks names what servers are not offered, with the flags that offer it; see lacking.
+	lacks string
 	// chosen reports whether the command line says which servers there are (adHoc, or --server): then toolx's own tools
 	// are left out.
 	chosen bool
@@ -214,6 +216,9 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if options.once {
 		attempts = cmp.Or(a.flags.attempts(), 1)
 	}
+	if options.answers != nil { // else the verb has no such flags
+		box.lacks = lacking(answers)
+	}
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{
 		Bus:          a.bus,
 		Registry:     box.registry,
@@ -230,6 +235,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		HTTP:         a.overHTTP(),
 		EraFile:      stateFile("eras.json"),
 		Answers:      answers,
+		Lacks:        box.lacks,
 		Memory:       kept,
 		Sessions:     cmp.Or(options.sessions, a.sessions()),
 		KeepAlive:    loaded.Defaults.KeepAlive,

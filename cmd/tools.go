@@ -140,6 +140,9 @@ func (b *toolbox) openForTools(ctx context.Context, verb string, filter toolFilt
 		if one.Session != nil && len(one.Session.Tools()) == 0 {
 			b.say("server %s lists no tools", quote(one.Server))
 		}
+		if one.Session != nil && one.Session.Announced() && b.lacks != "" && !b.flags.quiet {
+			b.say("server %s may have more tools for a client with %s", quote(one.Server), b.lacks)
+		}
 	}
 	return opened, err
 }

@@ -32,6 +32,8 @@ type NotFoundError struct {
 	Launch []string
 	// NoTools reports whether the server on the command line lists none.
 	NoTools bool
+	// Lacks names what toolx did not offer to a server that may have more tools for a client which does; may be empty.
+	Lacks string
 }
 
 func (e *NotFoundError) Error() string {
@@ -55,8 +57,15 @@ func (e *NotFoundError) Error() string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *NotFoundError) Kind() fault.Kind { return fault.KindNotFound }
 
-// Hint names the nearest tools.
+// Hint names the nearest tools, and what a server may want for more.
 func (e *NotFoundError) Hint() string {
+	if e.Lacks == "" {
+		return e.nearest()
+	}
+	return e.nearest() + "; the server may have more tools for a client with " + e.Lacks
+}
+
+func (e *NotFoundError) nearest() string {
 	switch {
 	case len(e.Candidates) > 0:
 		return "use the full name, for example: " + e.line("call", e.Candidates[0])

@@ -67,6 +67,8 @@ type Options struct {
 	HTTP HTTPOptions
 	// Answers hold how every session answers the requests of its server.
 	Answers Answers
+	// Lacks names what Answers do not advertise, for the errors of tools that may need it; empty where that says nothing.
+	Lacks string
 	// Memory keeps what servers list; nil means that nothing is kept.
 	Memory Memory
 	// Sessions are the servers that stay; nil means that each server is started, or connected with, by this process.
@@ -347,6 +349,19 @@ func (p *Pool) OpenTried(ctx context.Context, names ...string) ([]Opened, error)
 //
 // The error is the Registry's, or an *UnreachedError where servers that might have the tool could not be reached.
 func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
+	tool, err := p.find(ctx, name)
+	var missing *exec.NotFoundError
+	if p.options.Lacks != "" && errors.As(err, &missing) && len(missing.Candidates) == 0 {
+		for _, server := range p.Names() {
+			if session := p.Session(server); session != nil && session.Announced() {
+				missing.Lacks = p.options.Lacks
+			}
+		}
+	}
+	return tool, err
+}
+
+func (p *Pool) find(ctx context.Context, name string) (*exec.Tool, error) {
 	registry := p.options.Registry
 	if server := exec.ServerOf(name, p.known().disabled); server != "" && exec.ServerOf(name, p.known().order) == "" {
 		return nil, Disabled(p.known().off[server])

@@ -38,6 +38,8 @@ type relister struct {
 	mu      sync.Mutex
 	running bool
 	again   bool // the server has said that the list which is being made, or was, is out of date
+	// announced reports that the server has ever said so.
+	announced bool
 	// rooted is when the server was sent its roots last; rootsAsked reports that it has asked for them.
 	rooted     time.Time
 	rootsAsked bool
@@ -66,9 +68,18 @@ func (r *relister) follow(session *Session, server *config.Server, registry *exe
 func (r *relister) notified() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.announced = true
 	if r.again = true; r.changed != nil && !r.running {
 		r.startLocked()
 	}
+}
+
+// Announced reports whether the server has said that its tools have changed: they may depend on what its client can do,
+// of which a server learns last at its start.
+func (s *Session) Announced() bool {
+	s.relist.mu.Lock()
+	defer s.relist.mu.Unlock()
+	return s.relist.announced
 }
 
 // startLocked starts to list; r.mu is held.

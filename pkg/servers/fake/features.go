@@ -56,6 +56,7 @@ func featureModes() []mode {
 		{"tasks", "has a tool that runs as a task (2025-11-25), and says on stderr what becomes of it", methodCall, tasks},
 		{"stateful", "has tools that remember, end the process and write between calls", methodCall, stateful},
 		{"tools-change", "has another tool after the first call, and says so", methodCall, toolsChange},
+		{"tools-by-client", "has a tool more for each thing that the client can do, and says that its tools changed", methodList, toolsByClient},
 		{"tools-after-list", "has tools once it has listed none, and says so", methodList, toolsLater(false)},
 		{"tools-after-roots", "has tools once it got roots, which it asks for when it has listed none", methodList, toolsLater(true)},
 	}
@@ -327,6 +328,29 @@ func toolsLater(wantsRoots bool) func(*server) {
 			})
 		})(s)
 	}
+}
+
+// toolsByClient has the tools ask, model and where for clients that offer elicitation, sampling and roots.
+func toolsByClient(s *server) {
+	all := s.tools
+	s.tools = func() []tool {
+		tools := all()
+		for _, one := range []struct{ capability, name string }{
+			{"elicitation", "ask"}, {"sampling", "model"}, {"roots", "where"},
+		} {
+			if s.client[one.capability] != nil {
+				tools = append(tools, tool{
+					name: one.name, definition: define(one.name, "Needs "+one.capability+".", ``, ``),
+					run: func(context.Context, *call) ([]byte, error) { return textResult(one.capability), nil },
+				})
+			}
+		}
+		return tools
+	}
+	var once sync.Once
+	before(func(s *server, _ *reply) {
+		once.Do(func() { s.notify("notifications/tools/list_changed", "") })
+	})(s)
 }
 
 // toolsChange adds a tool after the first call.

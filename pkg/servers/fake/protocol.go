@@ -141,9 +141,11 @@ func (s *server) answerEither(ctx context.Context, m *message) ([]byte, error) {
 // (basic/lifecycle, version negotiation).
 func (s *server) initialize(params json.RawMessage) []byte {
 	var asked struct {
-		ProtocolVersion string `json:"protocolVersion"`
+		ProtocolVersion string                     `json:"protocolVersion"`
+		Capabilities    map[string]json.RawMessage `json:"capabilities"`
 	}
 	_ = json.Unmarshal(params, &asked)
+	s.client = asked.Capabilities
 	known := legacyVersions()
 	if !slices.Contains(known, asked.ProtocolVersion) {
 		asked.ProtocolVersion = known[0]

@@ -20,13 +20,14 @@ type server struct {
 	tools        func() []tool // made when first asked for: ten thousand take time
 	page         pager
 	era          era
-	capabilities string // raw JSON
-	identity     string // raw JSON of serverInfo
-	poison       string // text laid into what people read
-	asks         []ask  // what the client is asked before it gets an answer
-	askOn        string // method whose answer waits for that
-	sameID       bool   // those requests use the id of the client's own
-	inputRounds  int    // how often a call is answered with input_required first
+	capabilities string                     // raw JSON
+	client       map[string]json.RawMessage // what the client of a handshake can do
+	identity     string                     // raw JSON of serverInfo
+	poison       string                     // text laid into what people read
+	asks         []ask                      // what the client is asked before it gets an answer
+	askOn        string                     // method whose answer waits for that
+	sameID       bool                       // those requests use the id of the client's own
+	inputRounds  int                        // how often a call is answered with input_required first
 
 	// features answers further methods; known is false for those that it does not know.
 	features func(ctx context.Context, m *message) (result []byte, known bool, err error)
