@@ -270,7 +270,8 @@ func TestRefusedValues(t *testing.T) {
 				`invalid syntax"`,
 		},
 		{
-			name: "a text that it repeats", kind: Said, args: []string{"--say", "bad tide in the bay"}, fix: "correct it",
+			name: "a text that it repeats", kind: Said, args: []string{"--say", "bad tide in the bay"},
+			fix:    "correct it",
 			stderr: "bad tide in the bay", what: `"bad tide in the bay"`,
 		},
 		{

@@ -60,8 +60,9 @@ func (s *saying) refusedValue(head int, line string, o Output) *Cause {
 	}
 	best := -1
 	for i, one := range values {
-		if one.flag == "" || len(one.value) < 2 || strings.ContainsAny(one.value, " \t\n") || !hasWord(line, one.value) {
-			continue // a value with spaces is a text that the server repeats
+		text := strings.ContainsAny(one.value, " \t\n") // that the server repeats
+		if text || one.flag == "" || len(one.value) < 2 || !hasWord(line, one.value) {
+			continue
 		}
 		if best < 0 || hasWord(strings.ToLower(line), strings.TrimLeft(one.flag, "-")) {
 			best = i
