@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers"
 )
 
 // misplaced says where a word belongs that stands among a verb's own arguments; empty where that is right.
@@ -37,7 +37,7 @@ func misplacedAs(word string) misplaced {
 	if word == "" || strings.ContainsAny(word, "=*?[") || strings.HasPrefix(word, "-") {
 		return ""
 	}
-	if _, err := osexec.LookPath(word); err == nil || errors.Is(err, osexec.ErrDot) {
+	if servers.OnPath(word) {
 		return inCommand
 	}
 	info, err := os.Stat(word)
@@ -48,23 +48,6 @@ func misplacedAs(word string) misplaced {
 		return inConfig
 	}
 	return inScript
-}
-
-// interpreter returns the words before a file that is no program itself.
-func interpreter(file string) []string {
-	switch filepath.Ext(file) {
-	case ".js", ".mjs", ".cjs":
-		return []string{"node"}
-	case ".ts", ".mts":
-		return []string{"npx", "tsx"}
-	case ".py":
-		return []string{"python3"}
-	case ".rb":
-		return []string{"ruby"}
-	case ".jar":
-		return []string{"java", "-jar"}
-	}
-	return nil
 }
 
 // launchless reports whether a verb takes a server's command after --, and the command line gives neither that nor an
@@ -181,7 +164,9 @@ func (a *App) corrected(cmd *cobra.Command, place int, as misplaced) string {
 		return line(before, []string{"--config"}, rest)
 	case inScript:
 		if info, err := os.Stat(rest[0]); err == nil && info.Mode()&0o111 == 0 {
-			rest = append(interpreter(rest[0]), rest...)
+			if interpreter := servers.InterpreterOf(rest[0]); interpreter != "" {
+				rest = append([]string{interpreter}, rest...)
+			}
 		}
 		if !strings.ContainsAny(rest[0], `/\`) && rest[0] == given[place] {
 			rest[0] = "./" + rest[0]
