@@ -54,6 +54,7 @@ func (b *toolbox) openCatalogues(
 	listed = make(map[string]time.Time)
 	names, _ := b.serversFor(filter)
 	var ages, missing []string
+	var untrusted []servers.Opened
 	for _, name := range names {
 		one := servers.Opened{Server: name}
 		if at, ok := take(b.server(name)); ok {
@@ -61,13 +62,19 @@ func (b *toolbox) openCatalogues(
 			ages = append(ages, fmt.Sprintf("%s (%s)", name, words.Ago(time.Since(at))))
 		} else {
 			one.Err = &failure{errNoCatalogue, fault.KindConnect, ""}
-			missing = append(missing, name)
+			if err := b.server(name).CheckConsent(); err != nil {
+				one.Err = usageError(err)
+				untrusted = append(untrusted, one)
+			} else {
+				missing = append(missing, name)
+			}
 		}
 		opened = append(opened, one)
 	}
 	if len(ages) > 0 && !b.flags.quiet {
 		b.say("from catalogues: %s", strings.Join(ages, ", "))
 	}
+	b.tellFailed(untrusted, false)
 	if len(missing) > 0 {
 		command := b.listCommand(verb, missing)
 		b.log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + command + " makes one")

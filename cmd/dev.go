@@ -176,6 +176,9 @@ func sourcesOf(server *config.Server) (sources, error) {
 		return sources{}, fault.Usage("server "+quote(server.Name)+" is reached by an address: toolx does not start it",
 			"toolx dev -- COMMAND… restarts a program; toolx watch shows what a server reports")
 	}
+	if err := server.CheckConsent(); err != nil {
+		return sources{}, usageError(err)
+	}
 	launch, err := server.Resolve(os.Environ())
 	if err != nil {
 		return sources{}, err

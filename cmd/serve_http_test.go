@@ -289,6 +289,7 @@ func TestServeHTTPStrangers(t *testing.T) {
 		{200, fine, []string{token, "Host: tools.example:" + port}},
 		{403, `host \"evil.example\" is not served (toolx serve --allow-host evil.example)`, []string{token, "Host: evil.example:" + port}},
 		{403, "is not served", []string{token, "Host: localhost.evil.example"}},
+		{403, "is not served", []string{token, "Host: [::1"}},
 		{200, fine, []string{token, "Origin: http://localhost:6274"}},
 		{200, fine, []string{token, "Origin: https://127.0.0.1"}},
 		{200, fine, []string{token, "Origin: http://[::1]:8080"}},
@@ -298,6 +299,7 @@ func TestServeHTTPStrangers(t *testing.T) {
 		{403, "is not served", []string{token, "Origin: "}},
 		{403, "is not served", []string{token, "Origin: http://localhost.evil.example"}},
 		{403, "is not served", []string{token, "Origin: http://10.0.0.1"}},
+		{403, "is not served", []string{token, "Origin: http://localhost:80/evil"}},
 		{403, "is not served", []string{token, "Origin: file://localhost"}},
 		{403, "is not served", []string{token, "Origin: http://localhost", "Origin: https://evil.example"}},
 	} {

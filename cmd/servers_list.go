@@ -113,7 +113,7 @@ func runServersList(ctx context.Context, app *App, o serversListOptions) error {
 		if failed, err = list.connect(ctx, rows); err != nil {
 			return err
 		}
-		if failed != nil {
+		if failed != nil && fault.KindOf(failed) != fault.KindUsage { // such as a file that is not trusted
 			failed = &reportedError{&failure{error: failed, kind: fault.KindConnect}}
 		}
 	}

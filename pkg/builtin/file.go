@@ -108,6 +108,14 @@ func confine(folders []string, path string) (absolute string, below filesBelow, 
 	return "", below, &OutsideError{Path: path, Folders: folders}
 }
 
+// unread says why a file cannot be read, without the names of Go's system calls.
+func unread(path string, failed *fs.PathError) error {
+	if failed.Err.Error() == "path escapes from parent" { // of os.Root, which has no variable for it
+		return fmt.Errorf("%s leads out of its folder", path)
+	}
+	return fmt.Errorf("cannot read %s: %w", path, failed.Err)
+}
+
 // readUpTo reads a file of at most limit bytes. It refuses what is not a regular file, and files that do not end, such
 // as /proc/kmsg.
 func readUpTo(from files, path string, limit int64) ([]byte, error) {
@@ -115,6 +123,10 @@ func readUpTo(from files, path string, limit int64) ([]byte, error) {
 	regular := func(info fs.FileInfo, err error) error {
 		if err == nil && !info.Mode().IsRegular() {
 			err = fmt.Errorf("%s is not a file", path)
+		}
+		var failed *fs.PathError
+		if errors.As(err, &failed) {
+			return unread(path, failed)
 		}
 		return err
 	}

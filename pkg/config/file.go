@@ -3,12 +3,14 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"toolx/pkg/rawjson"
@@ -36,7 +38,13 @@ type loaded struct {
 // readFile reads and checks one file; project says that nobody named it. The problems are those of a file that cannot
 // be read at all.
 func readFile(file File, project bool) (loaded, []Problem) {
-	data, err := readBounded(file.Path, project, maxFile)
+	var data []byte
+	var err error
+	if file.within != "" {
+		data, err = readWithin(file.within, file.Name)
+	} else {
+		data, err = readBounded(file.Path, project, maxFile)
+	}
 	if err != nil {
 		return loaded{}, []Problem{{Origin: Origin{File: file.Name}, Text: "cannot be read: " + reason(err)}}
 	}
@@ -65,6 +73,28 @@ func readBounded(path string, regular bool, most int64) ([]byte, error) {
 		_ = file.SetReadDeadline(time.Now().Add(readTime)) // most files have none, and need none
 	}
 	return io.ReadAll(io.LimitReader(file, most+1))
+}
+
+// readWithin reads a regular file of a folder up to one byte more than maxFile. No link leads out of the folder, also
+// none that is put there at this moment.
+func readWithin(folder, name string) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()                                                  //nolint:errcheck // it was read only
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
+	if err != nil {
+		if _, stat := os.Stat(filepath.Join(folder, name)); stat == nil {
+			return nil, errors.New("a link leads out of the folder, and " + EnvTrust + " is " + TrustNone)
+		}
+		return nil, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, errors.New("not a regular file"))
+	}
+	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
 // parseFile turns a file's bytes into what it says. What is wrong with an entry is kept with it, in the order of the

@@ -47,6 +47,9 @@ func Load(options Options) (*Config, error) {
 	var merge merge
 	for _, file := range files {
 		theirs := file.Project || options.Distrust
+		if options.Distrust && !file.Project && filepath.IsLocal(file.Name) {
+			file.within = options.Dir // such as the file of an entry that needs no consent (see playsOwnFile)
+		}
 		loaded, found := readFile(file, theirs)
 		problems = append(problems, found...)
 		config.Files = append(config.Files, file.Name)
@@ -94,6 +97,8 @@ type File struct {
 	Path string // absolute
 	// Project reports whether nobody named the file: it lay in the working folder or above it.
 	Project bool
+
+	within string // the folder that no link to the file may lead out of; empty where one may
 }
 
 // Find returns the files that Load reads, in the order in which later ones win: those of options.Files; else those of

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -144,6 +145,48 @@ func TestOwnFilesOfOthers(t *testing.T) {
 		}
 		if file, err := ReadClientFile(options, cursor); err != nil || len(file.Servers) != 1 {
 			t.Errorf("%s: named, it is %+v, %v", reason, file, err)
+		}
+	}
+}
+
+// TestServedFileStaysInItsFolder proves that the file of an entry which needs no consent is opened below the folder:
+// the check before it was started can be raced by a link that takes the file's place.
+func TestServedFileStaysInItsFolder(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	const text = "servers: {a: {command: x}}\n"
+	for path, content := range map[string]string{
+		filepath.Join(outside, "out.yaml"): text, filepath.Join(dir, "own.yaml"): text,
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, target := range map[string]string{
+		"link.yaml": filepath.Join(outside, "out.yaml"), "folder": outside, "inside.yaml": "own.yaml",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const leads = "a link leads out of the folder, and TOOLX_TRUST is none"
+	for name, want := range map[string]string{
+		"own.yaml": "", "inside.yaml": "", "link.yaml": leads, "folder/out.yaml": leads, "pipe.yaml": "not a regular file",
+	} {
+		options := Options{Dir: dir, Files: []string{name}, Distrust: true, UserDir: t.TempDir()}
+		loaded, err := Load(options)
+		switch {
+		case want == "" && (err != nil || len(loaded.Servers) != 1):
+			t.Errorf("%s: %v", name, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || len(loaded.Servers) > 0):
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+		if options.Distrust = false; name == "link.yaml" { // the user named it
+			if loaded, err := Load(options); err != nil || len(loaded.Servers) != 1 {
+				t.Errorf("%s, trusted: %v", name, err)
+			}
 		}
 	}
 }

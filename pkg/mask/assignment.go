@@ -99,8 +99,8 @@ func names(before string, sign byte) bool {
 	if sign == ' ' && !strings.HasPrefix(before[start:end], "--") {
 		return false // only a flag's value follows a space
 	}
-	if sign == ':' && (isFile(before[start:end]) || isQuotedThing(before, start, end)) {
-		return false // of which something is said: "token.yaml:3:5: …", "server 'secrets-manager': …"
+	if sign == ':' && (isFile(before[start:end]) || isQuotedThing(before, start, end) || isOperand(before[:end])) {
+		return false // of which something is said: "token.yaml:3:5: …", "server 'secrets-manager': …", "open p/passwd: …"
 	}
 	return Name(before[start:end])
 }
@@ -112,6 +112,22 @@ func isFile(word string) bool {
 		"yaml", "yml", "json", "jsonc", "json5", "toml", "env", "js", "mjs", "cjs", "ts",
 		"py", "rb", "go", "sh", "md", "txt", "log",
 	}, word[at+1:])
+}
+
+// isOperand reports whether text ends in a path after the name of a system call, as errors of files do. A path of one
+// word may be anything.
+func isOperand(text string) bool {
+	const longest = 300
+	text = text[max(0, len(text)-longest):]
+	at := strings.LastIndexAny(text, " \t\n")
+	if at < 0 || !strings.ContainsAny(text[at:], "/\\") {
+		return false
+	}
+	before := text[:at]
+	return slices.Contains([]string{
+		"open", "openat", "stat", "statat", "lstat", "lstatat", "fstat", "read", "write", "mkdir", "mkdirat", "remove",
+		"unlink", "unlinkat", "rename", "readlink", "readlinkat", "chmod", "scandir",
+	}, before[strings.LastIndexAny(before, " \t\n:,(")+1:])
 }
 
 // isQuotedThing reports whether the name in text[start:end] is the name of something that toolx

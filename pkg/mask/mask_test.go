@@ -395,3 +395,19 @@ func TestManyValues(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOfFiles proves that a path in an error of a file is no assignment, and that a password in a path is one.
+func TestErrorsOfFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"statat p/passwd: path escapes from parent":   "statat p/passwd: path escapes from parent",
+		"error: open /etc/secret: permission denied":  "error: open /etc/secret: permission denied",
+		`stat C:\keys\token: Access is denied`:        `stat C:\keys\token: Access is denied`,
+		"the vault kv/password: hunter-2-horse":       "the vault kv/password: ***",
+		"open password: hunter-2-horse":               "open password: ***",
+		"https://example.com/token: 9f8e7d6c5b4a3921": "https://example.com/token: ***",
+	} {
+		if got := New().Text(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,11 +1,11 @@
 package serve
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -38,7 +38,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origins := r.Header.Values("Origin")
 	switch {
 	case !g.knows(r.Host):
-		g.refuse(w, http.StatusForbidden, notServed("host", hostName(r.Host)))
+		g.refuse(w, http.StatusForbidden, notServed("host", cmp.Or(hostName(r.Host), r.Host)))
 	case len(origins) > 1 || len(origins) == 1 && !g.welcomes(origins[0]):
 		g.refuse(w, http.StatusForbidden, notServed("origin", origins[0]))
 	case len(origins) == 1 && g.answerPreflight(w, r, origins[0]):
@@ -66,11 +66,16 @@ func (g *guard) knows(header string) bool {
 	return host != "" && slices.ContainsFunc(g.hosts, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// hostName returns the name or address in a Host header, without brackets, port and the root's dot, in lower case.
+// hostName returns the name or address in a Host header, without brackets, port and the root's dot, in lower case. It
+// is empty for a header that RFC 9110 (7.2) does not allow.
 func hostName(header string) string {
-	host, _, err := net.SplitHostPort(header)
-	if err != nil {
-		host = strings.Trim(header, "[]")
+	address, err := url.Parse("http://" + header)
+	if err != nil || address.Host != header {
+		return ""
+	}
+	host := address.Hostname()
+	if _, err := netip.ParseAddr(host); err != nil && strings.ContainsAny(host, ":[]") {
+		return ""
 	}
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
@@ -82,14 +87,15 @@ func (g *guard) welcomes(origin string) bool {
 	if slices.ContainsFunc(g.origins, named) {
 		return true
 	}
-	page, err := url.Parse(origin)
-	if err != nil || page.Scheme != "http" && page.Scheme != "https" {
+	scheme, place, _ := strings.Cut(origin, "://")
+	if scheme != "http" && scheme != "https" {
 		return false
 	}
-	if page.Hostname() == "localhost" {
+	host := hostName(place) // an origin has nothing behind the port
+	if host == "localhost" {
 		return true
 	}
-	address, err := netip.ParseAddr(page.Hostname())
+	address, err := netip.ParseAddr(host)
 	return err == nil && address.IsLoopback()
 }
 

@@ -50,7 +50,7 @@ func (e *HTTPError) Error() string {
 	case e.Status == http.StatusTooManyRequests:
 		text := "HTTP 429 Too Many Requests"
 		if after, ok := e.RetryAfter(); ok {
-			text += fmt.Sprintf(": it asks to wait %s", rounded(after))
+			text += ": it asks to wait " + waitWords(after)
 		}
 		return text + e.quoted()
 	case e.Wrong != "":
@@ -128,6 +128,14 @@ func (e *HTTPError) ending() Ending {
 		return EndingMalformed
 	}
 	return EndingRefused
+}
+
+// waitWords returns how long a server asks to wait: nobody waits for longer than a day.
+func waitWords(after time.Duration) string {
+	if after > 24*time.Hour {
+		return "more than a day"
+	}
+	return rounded(after).String()
 }
 
 // RetryAfter returns how long the server asks to wait before the next request (RFC 9110, 10.2.3).

@@ -97,7 +97,7 @@ func (s *standingStream) receive() (again bool) {
 	if events.Taken > 0 || time.Since(began) >= standsLong {
 		s.delay = 0
 	}
-	s.slowDown(pauseBefore(events))
+	s.slowDown(s.retryPolicy.pauseBefore(events))
 	if s.life.Err() != nil || closed(s.closing) {
 		return false
 	}

@@ -17,16 +17,17 @@ import (
 
 // The times and limits of resuming a stream (MCP up to 2025-11-25, streamable HTTP, "Resumability and Redelivery").
 const (
-	resumeDelay  = time.Second // unless the server asks for another (retry:)
-	resumeLeast  = 10 * time.Millisecond
+	resumeDelay  = time.Second            // unless the server asks for another (retry:)
+	resumeLeast  = 250 * time.Millisecond // whatever the server asks for
 	resumeMost   = 30 * time.Second
 	resumeFutile = 3 // attempts in a row that bring nothing
 )
 
-// pauseBefore returns how long to wait before resuming a stream.
-func pauseBefore(events *sse.Reader) time.Duration {
+// pauseBefore returns how long to wait before resuming a stream: at least resumeLeast, unless the user's own delay
+// between attempts is shorter.
+func (p retryPolicy) pauseBefore(events *sse.Reader) time.Duration {
 	if events.Retry > 0 {
-		return min(max(events.Retry, resumeLeast), resumeMost)
+		return min(max(events.Retry, min(resumeLeast, p.delay)), resumeMost)
 	}
 	return resumeDelay
 }
@@ -129,7 +130,7 @@ func (t *remote) noteBrokenEvent(data []byte) {
 
 // resume asks for the rest of a stream, after the last event.
 func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser, error) {
-	if !waited(ctx, pauseBefore(events)) {
+	if !waited(ctx, t.pauseBefore(events)) {
 		return nil, ctx.Err()
 	}
 	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, after event %q",

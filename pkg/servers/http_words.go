@@ -45,6 +45,8 @@ func exchangeWords(err error, peer string, address *url.URL) string {
 		return peer + " closed the connection without an answer"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer from " + peer
+	case strings.Contains(err.Error(), badLocation):
+		return peer + " redirects to what is no address (its header Location)"
 	case errors.Is(err, errTooLarge):
 		return "the answer of " + peer + " is " + err.Error()
 	}
@@ -72,6 +74,9 @@ func plainWords(err error) string {
 	}
 	return text
 }
+
+// badLocation is what net/http reports for a redirect whose address cannot be parsed; that follows, with Go's reason.
+const badLocation = "failed to parse Location header"
 
 // transportBroken is what net/http puts before what it could not read.
 const transportBroken = "net/http: HTTP/1.x transport connection broken: "

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"time"
@@ -55,6 +56,8 @@ func printed(ctx context.Context, command *exec.Cmd, limit time.Duration) ([]byt
 		return nil, ctx.Err()
 	case bounded.Err() != nil:
 		return nil, lateError{limit}
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil, errors.New("what it has started keeps its output open")
 	case err != nil:
 		if said := headline(stderr.text.Bytes()); said != "" {
 			return nil, fmt.Errorf("%w; stderr: %s", err, said)
