@@ -409,7 +409,7 @@ func (a *App) recordTrace() error {
 
 // recordHistory keeps the execution log. A log that cannot be kept never fails a call.
 func (a *App) recordHistory(keeps config.Log, adHoc *config.Server) {
-	log, err := history.Open(stateFile("history.jsonl"), a.mask)
+	log, err := history.Open(historyLog(), a.mask)
 	if err != nil {
 		a.log.Info(err.Error())
 		return

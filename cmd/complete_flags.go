@@ -46,7 +46,7 @@ func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFu
 	path := strings.TrimPrefix(cmd.CommandPath(), "toolx ")
 	switch path + " " + flag {
 	case "call output", "complete output", "prompts get output", "resources read output",
-		"tasks wait output", "tasks result output":
+		"tasks wait output", "tasks result output", "history rerun output":
 		return choices("text", "json", "raw", "yaml")
 	case "tasks get output", "tasks cancel output":
 		return choices("text", "json", "yaml")
@@ -58,7 +58,7 @@ func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFu
 		return choices("text", "json", "names")
 	case "convert report":
 		return choices("text", "json")
-	case "convert format", "convert from", "call result-format":
+	case "convert format", "convert to", "convert from", "call result-format":
 		return choices(words.Texts(convert.Formats(), func(f convert.Format) string { return string(f) })...)
 	case "doctor report":
 		return completeReportFile
@@ -81,7 +81,7 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	switch flag {
 	case "log-level":
 		return choices("debug", "info", "warn", "error")
-	case "log-format":
+	case "log-format", "output":
 		return choices("text", "json")
 	case "trace":
 		return choices(traceLines, traceFull)
@@ -140,8 +140,8 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 // freeFlags returns the flags whose values nobody but the user knows.
 func freeFlags() []string {
 	return []string{
-		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "limit", "max-message",
-		"max-output", "max-result", "max-time", "max-turns", "model", "parallel", "repeat", "retries", "scope",
+		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "last", "limit",
+		"max-message", "max-output", "max-result", "max-time", "max-turns", "model", "parallel", "repeat", "retries", "scope",
 		"start-timeout", "timeout", "url", "as", "idle",
 	}
 }

@@ -84,6 +84,8 @@ func minimal(cmd *cobra.Command) []string {
 	case "call", "show", "ask", "search", "resources read", "prompts get", "resources subscribe",
 		"tasks get", "tasks wait", "tasks result", "tasks cancel":
 		return []string{"x"}
+	case "history show", "history rerun":
+		return []string{"1"}
 	case "complete":
 		return []string{"x", "y="}
 	case "convert":

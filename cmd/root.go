@@ -212,6 +212,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newSearchCommand(app, runSearch),
 		newShowCommand(app, runShow),
 		newCallCommand(app, runCall),
+		newHistoryCommand(app, runHistoryList),
 		newTasksCommand(app),
 		newResourcesCommand(app),
 		newPromptsCommand(app),

@@ -74,6 +74,7 @@ var verbsOfOthers = []struct{ names, hint string }{
 	{"start", "servers are started when they are needed; toolx session start SERVER keeps one running"},
 	{"stop restart", "toolx session stop SERVER, or toolx session restart SERVER"},
 	{"export import", "toolx servers export NAME --to CLIENT; imports in a config uses the servers of other clients"},
+	{"log logs calls", "toolx history lists the logged calls"},
 	{"chat", "toolx ask QUESTION lets a model answer, calling tools"},
 	{"resource", "did you mean: toolx resources"},
 	{"prompt", "did you mean: toolx prompts"},

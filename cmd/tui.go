@@ -113,7 +113,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Local:    !box.adHoc && len(o.names) == 0,
 		Config:   box.configName,
 		Folder:   o.repeatIn(box),
-		History:  stateFile("history.jsonl"),
+		History:  historyLog(),
 
 		Favourites: stateFile("favourites.json"),
 		Program:    app.mask.Text(program),

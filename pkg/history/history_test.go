@@ -493,3 +493,64 @@ func TestGatheredEntriesAreWrittenMeanwhile(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// TestNumbers gives calls the number of their line through all files of the log (EXEC-11), whatever stands between
+// them.
+func TestNumbers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := func(tool string) string { return `{"tool":"` + tool + `","arguments":{}}` + "\n" }
+	write("history-20260101T000000.000000000.jsonl", line("a")+"\n"+line("b"))
+	write("history-20260102T000000.000000000.jsonl", line("c")+`{"tool":"half`)
+	write("history.jsonl", line("d")+"nonsense\n"+line("e"))
+	for n, want := range map[int]string{0: "1a 3b 4c 6d 8e", 2: "6d 8e", 3: "4c 6d 8e", 9: "1a 3b 4c 6d 8e"} {
+		calls, err := Calls(path, n)
+		var got []string
+		for _, call := range calls {
+			got = append(got, strconv.Itoa(call.Number)+call.Tool)
+			found, err := Find(path, call.Number)
+			if err != nil || found == nil || found.Tool != call.Tool {
+				t.Errorf("call %d is %+v, %v; want %s", call.Number, found, err, call.Tool)
+			}
+		}
+		if text := strings.Join(got, " "); err != nil || text != want {
+			t.Errorf("the last %d: %s, %v; want %s", n, text, err, want)
+		}
+	}
+	for _, number := range []int{0, 2, 5, 7, 9} {
+		if call, err := Find(path, number); call != nil || err != nil {
+			t.Errorf("call %d is %+v, %v", number, call, err)
+		}
+	}
+	if calls, err := Clear(path); calls != 8 || err != nil {
+		t.Errorf("cleared %d lines, %v", calls, err)
+	}
+	if entries := read(t, path, 0); len(entries) != 0 {
+		t.Errorf("after Clear: %+v", entries)
+	}
+	if calls, err := Calls(filepath.Join(t.TempDir(), "none", "history.jsonl"), 0); calls != nil || err != nil {
+		t.Errorf("no log: %+v, %v", calls, err)
+	}
+	if calls, err := Clear(filepath.Join(t.TempDir(), "none", "history.jsonl")); calls != 0 || err != nil {
+		t.Errorf("no log cleared: %d, %v", calls, err)
+	}
+}
+
+// TestWhatCanBeSentAgain tells arguments that are whole from those that the log cut, masked, or could not read.
+func TestWhatCanBeSentAgain(t *testing.T) {
+	for arguments, want := range map[string][2]bool{
+		`{"a":1}`: {false, false}, `{"key":"***"}`: {false, true}, `"{\"a\":"`: {true, false}, `[1]`: {true, false},
+	} {
+		entry := Entry{Arguments: json.RawMessage(arguments)}
+		if got := [2]bool{entry.IsCut(), entry.IsMasked()}; got != want {
+			t.Errorf("%s: cut and masked %v, want %v", arguments, got, want)
+		}
+	}
+	if entry := (Entry{Arguments: json.RawMessage(`{}`), ArgumentsBytes: 20_000}); !entry.IsCut() {
+		t.Error("arguments that were too long count as whole")
+	}
+}

@@ -8,38 +8,176 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
+	"toolx/pkg/mask"
 	"toolx/pkg/state"
 )
+
+// Call is an entry with its number: the line that it stands on, counted from 1 through all files of the log. It stays
+// the same until the oldest file is dropped.
+type Call struct {
+	Number int `json:"number"`
+	Entry
+}
+
+// IsCut reports whether the arguments are not all there, or were no JSON object.
+func (e Entry) IsCut() bool {
+	return e.ArgumentsBytes > 0 || !json.Valid(e.Arguments) || !bytes.HasPrefix(bytes.TrimSpace(e.Arguments), []byte("{"))
+}
+
+// IsMasked reports whether the log hides secrets of the arguments.
+func (e Entry) IsMasked() bool { return bytes.Contains(e.Arguments, []byte(mask.Mask)) }
+
+// Duration returns how long the call took.
+func (e Entry) Duration() time.Duration {
+	return time.Duration(e.ExecutionTimeMS * float64(time.Millisecond))
+}
 
 // Read returns the last n entries of the log at path, oldest first, including rotated logs if the current one has
 // fewer. It returns all of them if n is 0 or less. It skips lines that are not entries, because a full disk or a crash
 // may have left half a line. A log that does not exist has no entries.
 func Read(path string, n int) ([]Entry, error) {
-	files := append(rotated(path), path)
 	var newestFirst []Entry
+	err := backward(append(rotated(path), path), func(_ int, entry Entry) bool {
+		newestFirst = append(newestFirst, entry)
+		return len(newestFirst) != n
+	})
+	slices.Reverse(newestFirst)
+	return newestFirst, err
+}
+
+// Calls is Read with the numbers of the entries.
+func Calls(path string, n int) ([]Call, error) {
+	files, before, err := counted(path)
+	if err != nil {
+		return nil, err
+	}
+	var newestFirst []Call
+	for i, file := range slices.Backward(files) {
+		err := backward([]string{file}, func(line int, entry Entry) bool {
+			newestFirst = append(newestFirst, Call{before[i] + line, entry})
+			return len(newestFirst) != n
+		})
+		if err != nil || len(newestFirst) == n {
+			slices.Reverse(newestFirst)
+			return newestFirst, err
+		}
+	}
+	slices.Reverse(newestFirst)
+	return newestFirst, nil
+}
+
+// Find returns the call of a number; nil if there is none.
+func Find(path string, number int) (*Call, error) {
+	files, before, err := counted(path)
+	if err != nil {
+		return nil, err
+	}
+	for i, file := range slices.Backward(files) {
+		if number <= before[i] {
+			continue
+		}
+		var found *Call
+		err := backward([]string{file}, func(line int, entry Entry) bool {
+			if before[i]+line == number {
+				found = &Call{number, entry}
+			}
+			return before[i]+line > number
+		})
+		return found, err
+	}
+	return nil, nil
+}
+
+// Clear removes the log at path with its rotated files, and returns how many calls there were.
+func Clear(path string) (calls int, err error) {
+	unlock, ok, err := state.TryLock(path + ".lock")
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // nor is there a folder
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case !ok:
+		return 0, errors.New("another toolx is rotating it")
+	}
+	defer unlock()
+	for _, file := range append(rotated(path), path) {
+		count, err := countLines(file)
+		if err == nil {
+			err = os.Remove(file)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return calls, err
+		}
+		calls += count
+	}
+	return calls, nil
+}
+
+// counted returns the files of a log, oldest first, and how many lines stand before each.
+func counted(path string) (files []string, before []int, err error) {
+	files, total := append(rotated(path), path), 0
+	for _, file := range files {
+		before = append(before, total)
+		if file == path {
+			break
+		}
+		count, err := countLines(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		total += count
+	}
+	return files, before, nil
+}
+
+// countLines returns how many lines a file has, without keeping it in memory.
+func countLines(path string) (count int, err error) {
+	file, err := state.Open(path, os.O_RDONLY)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	buffer, last := make([]byte, 64<<10), byte('\n')
+	for {
+		n, err := file.Read(buffer)
+		count += bytes.Count(buffer[:n], []byte{'\n'})
+		if n > 0 {
+			last = buffer[n-1]
+		}
+		switch {
+		case errors.Is(err, io.EOF) && last != '\n': // a line that is not whole
+			return count + 1, nil
+		case errors.Is(err, io.EOF):
+			return count, nil
+		case err != nil:
+			return 0, err
+		}
+	}
+}
+
+// backward gives the entries of files, from the last of the last file on, with the number of their line in it, until
+// take returns false. Files that do not exist have none.
+func backward(files []string, take func(line int, entry Entry) bool) error {
 	for _, file := range slices.Backward(files) {
 		text, err := readFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for len(text) > 0 {
-			if n > 0 && len(newestFirst) == n {
-				break
-			}
-			text = bytes.TrimRight(text, "\n")
+		text = bytes.TrimSuffix(text, []byte{'\n'})
+		for line := bytes.Count(text, []byte{'\n'}) + 1; line > 0; line-- {
 			start := bytes.LastIndexByte(text, '\n') + 1
-			if entry, ok := parse(text[start:]); ok {
-				newestFirst = append(newestFirst, entry)
+			if entry, ok := parse(text[start:]); ok && !take(line, entry) {
+				return nil
 			}
-			text = text[:start]
+			text = text[:max(0, start-1)]
 		}
 	}
-	slices.Reverse(newestFirst)
-	return newestFirst, nil
+	return nil
 }
 
 func readFile(path string) ([]byte, error) {

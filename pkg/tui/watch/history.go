@@ -108,9 +108,7 @@ func recordOfEntry(entry history.Entry) *record {
 	return &record{
 		at: entry.Time, server: entry.Server, tool: entry.Tool, method: entry.Method,
 		arguments: string(entry.Arguments), success: entry.Success, kind: entry.Kind, failure: entry.Error,
-		took:   time.Duration(entry.ExecutionTimeMS * float64(time.Millisecond)),
-		cut:    !isObject(entry.Arguments),
-		hidden: bytes.Contains(entry.Arguments, []byte(mask.Mask)),
+		took: entry.Duration(), cut: entry.IsCut(), hidden: entry.IsMasked(),
 	}
 }
 

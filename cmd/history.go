@@ -1,0 +1,394 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/cmdline"
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/history"
+	"toolx/pkg/mask"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
+)
+
+const historyExits = `Exit codes: 0 success, 2 wrong usage or no such call; of rerun those of toolx call.`
+
+// historyLog returns the file of the execution log.
+func historyLog() string { return stateFile("history.jsonl") }
+
+func newHistoryCommand(app *App, run runFunc[historyListOptions]) *cobra.Command {
+	var o historyListOptions
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "List, show, rerun and clear logged calls",
+		Long: `List the calls of the execution log, the newest last: number, time, outcome, duration,
+tool and arguments. toolx logs every call with its arguments and its result, secrets
+masked; defaults: {log: false} in the config switches that off. In a pipe each is a
+line of six fields with tabs between.
+
+A call keeps its number until the oldest part of the log is dropped.
+
+` + historyExits,
+		Example: `  toolx history
+  toolx history --last 0 --json | jq -r 'select(.success | not) | .error'
+  toolx history show 12
+  toolx history rerun 12`,
+		Args: needsNothingOr("history: unknown subcommand %q", "toolx history list, show N, rerun N or clear"),
+		RunE: runs(app, &o, run, o.check),
+	}
+	o.declare(cmd)
+	cmd.AddCommand(
+		newHistoryListCommand(app, run), newHistoryShowCommand(app, runHistoryShow),
+		newHistoryRerunCommand(app, runHistoryRerun), newHistoryClearCommand(app, runHistoryClear),
+	)
+	return cmd
+}
+
+// needsNothingOr refuses arguments of a verb that has subcommands and does something without one.
+func needsNothingOr(unknown, fix string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fault.Usage(fmt.Sprintf(unknown, args[0]), fix)
+		}
+		return nil
+	}
+}
+
+// historyListOptions say which calls are listed.
+type historyListOptions struct {
+	last   int
+	failed bool
+	json   bool
+}
+
+func (o *historyListOptions) declare(cmd *cobra.Command) {
+	cmd.Flags().IntVarP(&o.last, "last", "n", 20, "list the last `N` calls; 0: all")
+	cmd.Flags().BoolVar(&o.failed, "failed", false, "list only calls that failed")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each call, as it was logged")
+}
+
+func (o *historyListOptions) check() error {
+	if o.last < 0 {
+		return fault.Usage("--last must not be negative", "--last 0 lists all calls")
+	}
+	return nil
+}
+
+func newHistoryListCommand(app *App, run runFunc[historyListOptions]) *cobra.Command {
+	var o historyListOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the logged calls, as toolx history does",
+		Long:  "List the calls of the execution log, the newest last.\n\n" + historyExits,
+		Args:  noArguments,
+		RunE:  runs(app, &o, run, o.check),
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+// runHistoryList prints the last calls.
+func runHistoryList(_ context.Context, app *App, o historyListOptions) error {
+	wanted := o.last
+	if o.failed {
+		wanted = 0 // the last of those that failed
+	}
+	calls, err := history.Calls(historyLog(), wanted)
+	if err != nil {
+		return historyUnreadable(err)
+	}
+	if o.failed {
+		calls = slices.DeleteFunc(calls, func(call history.Call) bool { return call.Success })
+	}
+	if o.last > 0 && len(calls) > o.last {
+		calls = calls[len(calls)-o.last:]
+	}
+	if o.json {
+		for _, call := range calls {
+			if err := app.printJSON(call); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(calls) == 0 {
+		app.say("no calls in %s", historyLog())
+		return nil
+	}
+	var rows [][]string
+	for _, call := range calls {
+		rows = append(rows, app.historyRow(call))
+	}
+	return app.printTable([]string{"N", "TIME", "OUTCOME", "TOOK", "TOOL", "ARGUMENTS"}, rows)
+}
+
+// historyRow returns the fields of a call: for people on a terminal, whole in a pipe.
+func (o *output) historyRow(call history.Call) []string {
+	outcome, at, arguments := "ok", call.Time.UTC().Format(time.RFC3339), string(call.Arguments)
+	if !call.Success {
+		outcome = cmp.Or(string(call.Kind), "failed")
+	}
+	if o.outScreen().TTY {
+		at = call.Time.Local().Format("2006-01-02 15:04:05")
+		arguments = words.Clip(arguments, 60)
+	}
+	tool := call.Tool
+	if call.Method != "" {
+		tool = call.Method + " " + tool
+	}
+	took := call.Duration().Round(time.Microsecond).String()
+	return []string{strconv.Itoa(call.Number), at, outcome, took, tool, arguments}
+}
+
+func historyUnreadable(err error) error {
+	return fault.Usage("the execution log cannot be read: "+fault.Reason(err), "see "+historyLog())
+}
+
+// historyOptions name one call.
+type historyOptions struct {
+	number int
+	json   bool
+}
+
+// take reads the number of a call.
+func (o *historyOptions) take(verb string, args []string) error {
+	fix := "toolx history " + verb + " N; toolx history shows the numbers"
+	if len(args) != 1 {
+		return fault.Usage("name one call by its number", fix)
+	}
+	number, err := strconv.Atoi(args[0])
+	if err != nil || number < 1 {
+		return fault.Usage(quote(args[0])+" is not the number of a call", fix)
+	}
+	o.number = number
+	return nil
+}
+
+// call returns the call that is meant.
+func (o *historyOptions) call() (*history.Call, error) {
+	call, err := history.Find(historyLog(), o.number)
+	if err != nil {
+		return nil, historyUnreadable(err)
+	}
+	if call == nil {
+		return nil, fault.Usage(fmt.Sprintf("the execution log has no call %d", o.number),
+			"toolx history shows the numbers")
+	}
+	return call, nil
+}
+
+func newHistoryShowCommand(app *App, run runFunc[historyOptions]) *cobra.Command {
+	var o historyOptions
+	cmd := &cobra.Command{
+		Use:   "show N",
+		Short: "Show a logged call with its arguments and result",
+		Long: `Show a call of the execution log: when it was made and how, its arguments, and its
+result or error, as far as the log keeps them. Secrets are masked in the log.
+
+` + historyExits,
+		Args: func(_ *cobra.Command, args []string) error { return o.take("show", args) },
+		RunE: runs(app, &o, run),
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the call as JSON, as it was logged")
+	return cmd
+}
+
+func runHistoryShow(ctx context.Context, app *App, o historyOptions) error {
+	call, err := o.call()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return app.printJSON(call)
+	}
+	rows := [][]string{
+		{"tool", call.Tool}, {"method", call.Method}, {"server", call.Server}, {"program", call.Program},
+		{"time", call.Time.Local().Format(time.RFC3339)}, {"took", call.Duration().Round(time.Microsecond).String()},
+		{"arguments", logged(call.Arguments, int64(call.ArgumentsBytes))},
+		{"result", logged(call.Result, call.ResultBytes)},
+		{"error", call.Error}, {"kind", string(call.Kind)},
+	}
+	for _, row := range rows {
+		if row[1] == "" {
+			continue
+		}
+		if err := app.printFields(row...); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// logged returns a value of the log on one line, with the size of one that was cut.
+func logged(value json.RawMessage, size int64) string {
+	if len(value) == 0 {
+		return ""
+	}
+	text := string(value)
+	if size > 0 {
+		return fmt.Sprintf("%s… (%s in all)", rawjson.Unquote(value), exec.Bytes(size))
+	}
+	return text
+}
+
+func newHistoryClearCommand(app *App, run runFunc[struct{}]) *cobra.Command {
+	return &cobra.Command{
+		Use:   "clear",
+		Short: "Remove all logged calls",
+		Long:  "Remove the execution log: all calls, with their arguments and results.\n\n" + historyExits,
+		Args:  noArguments,
+		RunE:  runs(app, &struct{}{}, run),
+	}
+}
+
+func runHistoryClear(_ context.Context, app *App, _ struct{}) error {
+	calls, err := history.Clear(historyLog())
+	if err != nil {
+		return fault.Usage("the execution log cannot be removed: "+fault.Reason(err), "see "+historyLog())
+	}
+	app.say("removed %s", words.Count(calls, "call"))
+	return nil
+}
+
+// historyRerunOptions say which call is made again, and how.
+type historyRerunOptions struct {
+	historyOptions
+	call callOptions
+}
+
+func newHistoryRerunCommand(app *App, run runFunc[historyRerunOptions]) *cobra.Command {
+	var o historyRerunOptions
+	formats := []string{"text", "json", "raw", "yaml"}
+	cmd := &cobra.Command{
+		Use:   "rerun N [-- COMMAND…]",
+		Short: "Make a logged call again",
+		Long: `Make a call of the execution log again, with the same arguments: a tool call, or a
+resource or prompt that was read. It is made like any other call, and logged.
+
+Its server is the one of that name in the config here, or the command line that it was
+made with, which -- replaces; folder and --env of that command are not in the log.
+Arguments that the log masks or cuts cannot be sent again.
+
+` + historyExits,
+		Example: `  toolx history rerun 12
+  toolx history rerun 12 --dry-run`,
+		Args: withCommand(&o.call.server, func(args []string) error { return o.take("rerun", args) }),
+	}
+	flags := cmd.Flags()
+	o.call.replyOptions.declare(flags, formats...)
+	o.call.declareContent(flags)
+	flags.BoolVar(&o.call.dryRun, "dry-run", false, "print the request instead of sending it")
+	flags.BoolVarP(&o.call.guards.yes, "yes", "y", false, "make a call that is to be confirmed without asking")
+	o.call.guards.declare(flags)
+	o.call.guards.declareConfirm(flags)
+	cmd.RunE = runs(app, &o, run, o.call.check(flags, formats...), o.call.guards.check)
+	return cmd
+}
+
+// runHistoryRerun makes a logged call as toolx call and its like do.
+func runHistoryRerun(ctx context.Context, app *App, o historyRerunOptions) error {
+	logged, err := o.historyOptions.call()
+	if err != nil {
+		return err
+	}
+	if err := rerunnable(logged); err != nil {
+		return err
+	}
+	if err := app.findLoggedServer(logged, &o.call); err != nil {
+		return err
+	}
+	switch logged.Method {
+	case "":
+		o.call.tool = app.loggedTool(logged)
+		o.call.readLogged(logged.Arguments)
+		return runCall(ctx, app, o.call)
+	case "resources/read":
+		return runResourceRead(ctx, app, resourceOptions{replyOptions: o.call.replyOptions, uri: logged.Tool})
+	}
+	return runPromptGet(ctx, app, promptOptions{
+		replyOptions: o.call.replyOptions, prompt: logged.Tool, object: string(logged.Arguments),
+	})
+}
+
+// rerunnable returns why a call cannot be made again from what the log has.
+func rerunnable(call *history.Call) error {
+	say := func(why, fix string) error { return fault.Usage(fmt.Sprintf("call %d %s", call.Number, why), fix) }
+	switch {
+	case !slices.Contains([]string{"", "resources/read", "prompts/get"}, call.Method):
+		return say("was "+call.Method+", which is not made again", "toolx raw SERVER "+call.Method+" --args JSON")
+	case call.IsCut():
+		return say("has arguments that the log does not hold whole",
+			"give them: "+exec.PasteLine("toolx", "call", call.Tool, "--args", "@FILE"))
+	case call.IsMasked():
+		return say("has secrets that the log masks", "put them in the place of "+mask.Mask+": "+
+			exec.PasteLine("toolx", "call", call.Tool, "--args", string(call.Arguments)))
+	}
+	return nil
+}
+
+// findLoggedServer sets what reaches the server of a call: its command line or address where that was no config's. It
+// warns of a server that the config here does not have.
+func (a *App) findLoggedServer(call *history.Call, o *callOptions) error {
+	if len(o.server) > 0 || a.flags.url != "" || call.Server == "" {
+		return nil
+	}
+	if call.Program == "" {
+		loaded, err := a.consent.loadConfig()
+		named := func(server *config.Server) bool { return server.Name == call.Server }
+		if err == nil && !slices.ContainsFunc(loaded.Servers, named) {
+			a.log.Warn(fmt.Sprintf("call %d was made with the server '%s' of another config: --config names it",
+				call.Number, call.Server))
+		}
+		return nil // the call itself says what is wrong with a config
+	}
+	if misplacedAs(call.Program) == inURL {
+		a.flags.url = call.Program
+		return nil
+	}
+	commands := cmdline.ShellCommands(call.Program)
+	if len(commands) != 1 || exec.PasteLine(commands[0].Words...) != call.Program ||
+		strings.Contains(call.Program, mask.Mask) {
+		return fault.Usage(fmt.Sprintf("the log does not hold the whole command line of call %d: %s", call.Number,
+			call.Program), fmt.Sprintf("toolx history rerun %d -- COMMAND…", call.Number))
+	}
+	o.server = commands[0].Words
+	return nil
+}
+
+// loggedTool returns the name by which a logged call's tool is found. One of toolx's own has no server, and must not
+// become a server's of the same name.
+func (a *App) loggedTool(call *history.Call) string {
+	found := call.Success || slices.Contains([]fault.Kind{
+		fault.KindTool, fault.KindInvalidArguments, fault.KindTimeout, fault.KindInterrupted,
+	}, call.Kind)
+	if call.Server == "" && found && !strings.HasPrefix(call.Tool, exec.Own+exec.Separator) {
+		return exec.Own + exec.Separator + call.Tool
+	}
+	return call.Tool
+}
+
+// readLogged takes the arguments of a logged call: those that were sent, or of one that could not be read, what was
+// typed (see given).
+func (o *callOptions) readLogged(arguments json.RawMessage) {
+	var typed struct {
+		Args   []string `json:"--arg"`
+		Object string   `json:"--args"`
+	}
+	isTyped := rawjson.Get(arguments, "--arg") != nil || rawjson.Get(arguments, "--args") != nil
+	if isTyped && json.Unmarshal(arguments, &typed) == nil {
+		o.args, o.object = typed.Args, typed.Object
+		return
+	}
+	o.object = string(arguments)
+}
