@@ -17,7 +17,8 @@ func TestUnportable(t *testing.T) {
 		{"a client that takes commas", "mcp.json", `{"servers": {"a": {"command": "x"},}}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			loaded, problems := parseFile(File{Name: test.file, Path: filepath.Join(t.TempDir(), test.file)}, []byte(test.text))
+			file := File{Name: test.file, Path: filepath.Join(t.TempDir(), test.file)}
+			loaded, problems := parseFile(file, []byte(test.text))
 			got := ""
 			for _, refused := range loaded.unportable {
 				got += fmt.Sprintf("%s: %s", refused.Origin, refused.Text)

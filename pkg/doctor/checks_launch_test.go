@@ -143,7 +143,7 @@ func TestCommandsThatCannotStart(t *testing.T) {
 		{"shebang-crlf", []string{script("crlf", "#!/usr/bin/env sh\r\necho\r\n", 0o755)}, []string{"#!/usr/bin/env sh\r", "dos2unix"}},
 		{"exec-format", []string{script("text.py", "import mcp\n", 0o755)}, []string{"a text file without #! line", runtime.GOARCH}},
 		{"exec-format", []string{script("foreign", foreign, 0o755)}, []string{"an ELF executable for"}},
-		{"command-has-spaces", []string{"sh -c true"}, []string{`"command": "sh", "args": ["-c", "true"]`}},
+		{"command-has-spaces", []string{"sh -c true"}, []string{"-- sh -c true"}},
 	} {
 		t.Run(test.id+" "+filepath.Base(test.words[0]), func(t *testing.T) {
 			report, _ := examineCommand(t, nil, test.words...)

@@ -229,7 +229,8 @@ func TestServerInfo(t *testing.T) {
 		e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{
 			exchangeOf("initialize", `{}`, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":`+info+`}`, ""),
 		}})
-		report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{"serverinfo-incomplete"}})
+		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
+		report := Judge(fleet, Selection{Only: []string{"serverinfo-incomplete"}})
 		got := ""
 		for _, f := range report.Findings {
 			got += fmt.Sprintf("%s %s %s", f.Severity, f.Breaks, f.Title)

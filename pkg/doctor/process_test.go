@@ -331,10 +331,12 @@ func TestPortsOfStdioServers(t *testing.T) {
 		{"one address of the network", "192.0.2.1:3000 (pid 7)", "", "--http", "warning"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := evidenceOf(&evidence.Run{Name: "clean", Idle: &evidence.ProcessSample{Listening: []string{test.socket}}})
+			idle := &evidence.ProcessSample{Listening: []string{test.socket}}
+			e := evidenceOf(&evidence.Run{Name: "clean", Idle: idle})
 			e.Launch = &config.Resolved{Command: "node", Args: []string{test.arg}}
 			e.Clean.Events = append(e.Clean.Events, servers.StderrLine{Text: test.prints})
-			report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{"listens-on-network"}})
+			fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
+			report := Judge(fleet, Selection{Only: []string{"listens-on-network"}})
 			var got []string
 			for _, f := range findingsOf(t, report, "listens-on-network") {
 				got = append(got, string(f.Severity))

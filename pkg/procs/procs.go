@@ -21,8 +21,8 @@ type State struct {
 	// Listening, Connecting and Connected are the addresses on which it and its descendants accept TCP connections,
 	// those that have not answered their own, and those that have; each with its process: "127.0.0.1:3000 (pid 17)".
 	Listening, Connecting, Connected []string
-	// Used is the processor time that it and its descendants have used, and Queued the time for which they were ready to
-	// run and got no processor.
+	// Used is the processor time that it and its descendants have used, and Queued the time for which they were ready
+	// to run and got no processor.
 	Used, Queued time.Duration
 	// Log is a file named *.log that one of them has open, empty where there is none.
 	Log string

@@ -67,7 +67,8 @@ type Options struct {
 	HTTP HTTPOptions
 	// Answers hold how every session answers the requests of its server.
 	Answers Answers
-	// Lacks names what Answers do not advertise, for the errors of tools that may need it; empty where that says nothing.
+	// Lacks names what Answers do not advertise, for the errors of tools that may need it; empty where there is nothing
+	// to name.
 	Lacks string
 	// Memory keeps what servers list; nil means that nothing is kept.
 	Memory Memory

@@ -264,7 +264,8 @@ func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	command := needed[0]
 	here := mine.Find(command)
 	result := "not found"
-	if brew := (cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}).Find(command); goos == "darwin" && brew.Runnable {
+	brew := (cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}).Find(command)
+	if goos == "darwin" && brew.Runnable {
 		result = "found only where Homebrew's folders are added, as " + brew.Path
 	}
 	f := fixed(e, fmt.Sprintf("%s: here %s; with PATH=%s: %s", command, here.Path, desktop, result),
