@@ -21,8 +21,8 @@ comments, order, spaces. The file is your own config (--user), that of the folde
 (--project), or the one of --config. Where neither is given, add writes to your own,
 and the others change the file that the server stands in.
 
-Exit codes: 0 listed; 2 wrong usage; --connect: 4 when no server answered. Of the
-subcommands: ` + serversExits,
+Exit codes: 0 listed; 2 wrong usage; --connect: 4 when no server answered, 2 when none
+is trusted. Of the subcommands: ` + serversExits,
 		Example: `  toolx servers
   toolx servers cursor vscode --connect
   toolx servers show cursor:files

@@ -113,9 +113,6 @@ func runServersList(ctx context.Context, app *App, o serversListOptions) error {
 		if failed, err = list.connect(ctx, rows); err != nil {
 			return err
 		}
-		if failed != nil && fault.KindOf(failed) != fault.KindUsage { // such as a file that is not trusted
-			failed = &reportedError{&failure{error: failed, kind: fault.KindConnect}}
-		}
 	}
 	if err := list.print(rows, o); err != nil {
 		return err
@@ -320,7 +317,14 @@ func (s serverRows) connect(ctx context.Context, rows []*serverRow) (failed, err
 		wait.Go(func() { row.Found = box.found(bounded, one.Session) })
 	}
 	wait.Wait()
-	return listFailure(opened, false), nil
+	failed = listFailure(opened, false)
+	unreached := slices.ContainsFunc(opened, func(one servers.Opened) bool {
+		return fault.KindOf(one.Err) != fault.KindUsage // which is that of a file that is not trusted
+	})
+	if failed != nil && unreached {
+		failed = &reportedError{&failure{error: failed, kind: fault.KindConnect}}
+	}
+	return failed, nil
 }
 
 // found returns what a server says of itself.
