@@ -141,8 +141,8 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 func freeFlags() []string {
 	return []string{
 		"allow-host", "allow-origin", "base-url", "count", "env", "header", "http", "jq", "last", "limit",
-		"max-message", "max-output", "max-result", "max-time", "max-turns", "model", "parallel", "repeat", "retries", "scope",
-		"start-timeout", "timeout", "url", "as", "idle",
+		"max-message", "max-output", "max-result", "max-time", "max-turns", "model", "parallel", "repeat",
+		"retries", "scope", "start-timeout", "timeout", "url", "as", "idle",
 	}
 }
 

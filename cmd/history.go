@@ -141,7 +141,8 @@ func (o *output) historyRow(call history.Call) []string {
 	}
 	if o.outScreen().TTY {
 		at = call.Time.Local().Format("2006-01-02 15:04:05")
-		arguments = words.Clip(arguments, 60)
+		const others = 72 // columns of the other fields, as a rule
+		arguments = words.Clip(arguments, max(20, o.Console.Width-others))
 	}
 	tool := call.Tool
 	if call.Method != "" {
@@ -204,7 +205,7 @@ result or error, as far as the log keeps them. Secrets are masked in the log.
 	return cmd
 }
 
-func runHistoryShow(ctx context.Context, app *App, o historyOptions) error {
+func runHistoryShow(_ context.Context, app *App, o historyOptions) error {
 	call, err := o.call()
 	if err != nil {
 		return err
@@ -219,15 +220,7 @@ func runHistoryShow(ctx context.Context, app *App, o historyOptions) error {
 		{"result", logged(call.Result, call.ResultBytes)},
 		{"error", call.Error}, {"kind", string(call.Kind)},
 	}
-	for _, row := range rows {
-		if row[1] == "" {
-			continue
-		}
-		if err := app.printFields(row...); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	return app.printTable(nil, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
 
 // logged returns a value of the log on one line, with the size of one that was cut.

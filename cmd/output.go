@@ -148,8 +148,8 @@ func (o *output) printDocument(ctx context.Context, document []byte, form string
 	return render.Document(o.Console.Out, document, o.outScreen())
 }
 
-// printTable prints rows of texts that may come from a server: aligned under a heading on a terminal, with tabs in a
-// pipe.
+// printTable prints rows of texts that may come from a server: aligned under a heading, if there is one, on a terminal,
+// with tabs in a pipe.
 func (o *output) printTable(heading []string, rows [][]string) error {
 	if !o.outScreen().TTY {
 		for _, row := range rows {
@@ -160,7 +160,7 @@ func (o *output) printTable(heading []string, rows [][]string) error {
 		return nil
 	}
 	out := tabwriter.NewWriter(o.Console.Out, 0, 0, 2, ' ', 0)
-	if len(rows) > 0 {
+	if len(rows) > 0 && heading != nil {
 		fmt.Fprintln(out, strings.Join(heading, "\t"))
 	}
 	for _, row := range rows {
