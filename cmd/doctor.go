@@ -151,9 +151,6 @@ func (o *doctorOptions) check(flags *pflag.FlagSet) error {
 
 // unknownCheck is the error for an id that no check has.
 func unknownCheck(id string) error {
-	if strings.Contains(id, ",") {
-		return fault.Usage("--only and --skip take one check each, not "+quote(id), "repeat the flag for each check")
-	}
 	fix := "toolx doctor --list-checks shows all ids"
 	if near := doctor.Near(id); near != "" {
 		fix = "did you mean " + near + "? " + fix

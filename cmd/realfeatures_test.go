@@ -47,13 +47,13 @@ func checkFeatures(t *testing.T, chosen func(args []string) bool, server ...stri
 		code int
 		want string // a pattern of stdout; for a failure, of stderr
 	}{
-		{"resources", []string{"resources", "list"}, 0, `(?m)^server__demo://resource/static/document/features.md\ttext/markdown\t`},
+		{"resources", []string{"resources", "list"}, 0, `(?m)^demo://resource/static/document/features.md\ttext/markdown\t`},
 		{"templates", []string{"resources", "templates", "--json"}, 0, `"uriTemplate":"demo://resource/dynamic/blob/\{resourceId\}"`},
 		{"a resource", []string{"resources", "read", "demo://resource/dynamic/text/7"}, 0, `^Resource 7: This is a plaintext resource`},
 		{"a document", []string{"resources", "read", "demo://resource/static/document/features.md"}, 0, `^# Everything Server`},
 		{"bytes", []string{"resources", "read", "demo://resource/dynamic/blob/7", "--save", folder}, 0, `^\[resource text/plain \d+ B\]\n$`},
 		{"a resource that is not there", []string{"resources", "read", "demo://none"}, 5, `demo://none`},
-		{"prompts", []string{"prompts", "list"}, 0, `(?m)^server__args-prompt\t\(city, state\?\)\t`},
+		{"prompts", []string{"prompts", "list"}, 0, `(?m)^args-prompt\t\(city, state\?\)\t`},
 		{"a prompt", []string{"prompts", "get", "args-prompt", "city=Paris", "state=Texas"}, 0, `^What's weather in Paris, Texas\?\n$`},
 		{"a prompt with a resource", []string{"prompts", "get", "resource-prompt", "resourceType=Text", "resourceId=3"}, 0, `(?s)\[user\].*\[user\]\nResource 3`},
 		{"a prompt without its argument", []string{"prompts", "get", "args-prompt"}, 2, `missing 'city'`},

@@ -277,7 +277,7 @@ func TestRemoteProcess(t *testing.T) {
 		{"a header", 0, []string{"call", "greet", "--url", plain.URL, "-H", header}, "", "hello"},
 		{"without", 3, []string{"call", "greet", "--url", plain.URL}, "", `the server asks for ApiKey (realm="greetings")`},
 		{"as JSON", 3, []string{"call", "greet", "--json", "--url", plain.URL}, "", `"kind":"auth"`},
-		{"list", 0, []string{"list", "--url", plain.URL, "-H", header}, "", "server__greet"},
+		{"list", 0, []string{"list", "--url", plain.URL, "-H", header}, "", "greet\tgreet()"},
 		{"show", 0, []string{"show", "greet", "--url", plain.URL, "-H", header}, "", "--url " + plain.URL},
 		{"convert", 0, []string{"convert", "--format", "mcp", "--url", plain.URL, "-H", header}, "", "greet"},
 		{"the config's header", 0, []string{"call", "plain__greet", "--config", config}, "KEY=" + key, "hello"},

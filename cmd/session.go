@@ -171,7 +171,8 @@ func (o *sessionStartOptions) check(url string) error {
 		return fault.Usage("the name "+quote(o.as)+" cannot stand before a tool's",
 			"--as takes letters, digits, -, _ and .")
 	case strings.HasPrefix(o.as, "-"):
-		return fault.Usage("the name "+quote(o.as)+" begins as a flag does", "--as NAME begins with a letter or a digit")
+		return fault.Usage("the name "+quote(o.as)+" begins as a flag does",
+			"--as NAME begins with a letter or a digit")
 	case o.idle <= 0:
 		return fault.Usage("--idle must be more than 0", "--idle 30m")
 	}

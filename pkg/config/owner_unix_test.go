@@ -173,7 +173,8 @@ func TestServedFileStaysInItsFolder(t *testing.T) {
 	}
 	const leads = "a link leads out of the folder, and TOOLX_TRUST is none"
 	for name, want := range map[string]string{
-		"own.yaml": "", "inside.yaml": "", "link.yaml": leads, "folder/out.yaml": leads, "pipe.yaml": "not a regular file",
+		"own.yaml": "", "inside.yaml": "", "link.yaml": leads, "folder/out.yaml": leads,
+		"pipe.yaml": "not a regular file",
 	} {
 		options := Options{Dir: dir, Files: []string{name}, Distrust: true, UserDir: t.TempDir()}
 		loaded, err := Load(options)

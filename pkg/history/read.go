@@ -23,7 +23,8 @@ type Call struct {
 
 // IsCut reports whether the arguments are not all there, or were no JSON object.
 func (e Entry) IsCut() bool {
-	return e.ArgumentsBytes > 0 || !json.Valid(e.Arguments) || !bytes.HasPrefix(bytes.TrimSpace(e.Arguments), []byte("{"))
+	object := bytes.HasPrefix(bytes.TrimSpace(e.Arguments), []byte("{"))
+	return e.ArgumentsBytes > 0 || !json.Valid(e.Arguments) || !object
 }
 
 // IsMasked reports whether the log hides secrets of the arguments.

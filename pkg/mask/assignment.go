@@ -100,7 +100,8 @@ func names(before string, sign byte) bool {
 		return false // only a flag's value follows a space
 	}
 	if sign == ':' && (isFile(before[start:end]) || isQuotedThing(before, start, end) || isOperand(before[:end])) {
-		return false // of which something is said: "token.yaml:3:5: …", "server 'secrets-manager': …", "open p/passwd: …"
+		// Something is said of it: "token.yaml:3:5: …", "server 'secrets-manager': …", "open p/passwd: …".
+		return false
 	}
 	return Name(before[start:end])
 }
