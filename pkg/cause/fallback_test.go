@@ -127,6 +127,11 @@ func TestSignals(t *testing.T) {
 			kind: Signal, what: "the server was stopped by a signal (SIGTERM)", fix: "look for what sent the signal",
 		},
 		{
+			name: "an exception of C++", ended: "exit status 134", kind: Said, what: `"the tide table is torn"`,
+			stderr: "terminate called after throwing an instance of 'std::runtime_error'\n" +
+				"  what():  the tide table is torn\nAborted",
+		},
+		{
 			name: "abort after an error of its own",
 			stderr: "terminate called after throwing an instance of 'std::runtime_error'\n" +
 				"error: the tide table is torn\nAborted",
@@ -338,6 +343,28 @@ func TestFilesOfTheServer(t *testing.T) {
 			stderr: "Error: could not load settings\n\nCaused by:\n    0: TOML parse error at line 3, column 7\n" +
 				"       in /etc/reef/config.toml",
 			what: `/etc/reef/config.toml is not valid TOML: "0: TOML parse error at line 3, column 7"`,
+		},
+		{
+			name: "JSON that could be read", kind: Config, fix: "correct that file",
+			stderr: "Could not read /srv/reef.json: Expected property name or '}' in JSON at position 1",
+			what: `/srv/reef.json is not valid JSON: ` +
+				`"Could not read /srv/reef.json: Expected property name or '}' in JSON at position 1"`,
+		},
+		{
+			name: "JSON of a log", kind: Config, fix: "correct that file",
+			stderr: `{"level":"ERROR","msg":"cannot parse","error":"invalid character '}'","file":"/srv/reef.json"}`,
+			what:   `/srv/reef.json is not valid JSON: "cannot parse: invalid character '}'"`,
+		},
+		{
+			name: "JSON from elsewhere", kind: Said,
+			stderr: "Error: invalid character '<' looking for beginning of value",
+			what:   `"invalid character '<' looking for beginning of value"`,
+		},
+		{
+			name: "a lock in a chain", kind: Busy, fix: "end the other process that holds it",
+			stderr: "Error: failed to open store\n\nCaused by:\n    0: could not lock database\n" +
+				"    1: Resource temporarily unavailable (os error 11)",
+			what: `"failed to open store: could not lock database: Resource temporarily unavailable (os error 11)"`,
 		},
 		{
 			name: "a lock", kind: Busy, fix: "end the other process that holds it", stderr: "Error: database is locked",

@@ -30,7 +30,8 @@ var fileFaults = sync.OnceValue(func() []fileFault {
 			"give the machine or its container more memory, or the server less to load"),
 		fault(Busy, `\bEBUSY\b|\bETXTBSY\b|(?i:\b(?:device|resource|port|file|is|still) busy\b)`,
 			"end the other process that uses it (lsof names that)"),
-		fault(Busy, `(?i)\b(?:lock|locked|another (?:process|instance)|already running|in use)\b`,
+		fault(Busy, `(?i)\b(?:lock|locked|another (?:process|instance)|already running|in use|`+
+			`resource temporarily unavailable)\b`,
 			"end the other process that holds it, often another copy of this server"),
 		fault(Files, `\bEIO\b|(?i:(?:input/output|i/o) error)`, "check the disk: the system cannot read or write it"),
 		fault(Files, `\bEACCES\b|\bEPERM\b|PermissionError\b|`+

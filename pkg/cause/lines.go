@@ -179,7 +179,7 @@ var (
 		`.*\bunhandled errors in a taskgroup .*|error starting applicationcontext.*|` +
 		`.*failed to launch the browser process\W*|application run failed|` +
 		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|` +
-		`the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|` +
+		`terminate called after throwing .*|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|` +
 		`unhandled (?:promise rejection|exception)\W*|process exited.*|` +
 		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|` +
 		`(?:shutting down|exiting|stopping|closing|terminating|aborting|quitting|giving up)\b.*|.*attempt \d.*)$`)
@@ -472,6 +472,7 @@ var inspected = expression(`^(?:message|msg): (?:'(.*)'|"(.*)"),?$`)
 // runtimePrefix matches what Ruby, PHP and Java print before an exception that nothing caught.
 var runtimePrefix = expression(`^(?:(?:\S+\.rb|<internal:\S+>):\d+:in [\x60'].*?': |` +
 	`PHP (?:Fatal|Parse) error: +(?:Uncaught )?|` +
+	`what\(\): +|` + // C++
 	`Exception in thread "[^"]*" )`)
 
 // bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {",

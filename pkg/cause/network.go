@@ -180,7 +180,7 @@ func (s *saying) network(text, line string) *Cause {
 // saysUnconnected reports whether a sentence begins with the words of a server that it has no connection, and does not
 // say that something was missing for it.
 func saysUnconnected(line string) bool {
-	at := cannotConnect().FindStringIndex(line)
+	at := cannotConnect().FindStringIndex(wordsOf(line))
 	const start = 40 // the name of an error stands before it
 	return at != nil && at[0] < start && !isMissing().MatchString(line)
 }
@@ -189,7 +189,10 @@ var isMissing = expression(`(?i)\b(?:not set|missing|required|undefined|must be|
 
 // unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
 func (s *saying) unconnected(line string) *Cause {
-	if !cannotConnect().MatchString(line) || ownTransport().MatchString(line) {
+	if !cannotConnect().MatchString(wordsOf(line)) || ownTransport().MatchString(line) {
+		return nil
+	}
+	if fault, ok := fileFaultOf(line); ok && fault.kind == Busy { // here, and not where it connects to
 		return nil
 	}
 	c := s.unreachable(networkFault{}, networkCode().FindString(line), line, line)

@@ -629,6 +629,8 @@ func (s *saying) saidFixes(line string) []string {
 		verb = "give what it asks for"
 	case lacksFile().MatchString(line):
 		return []string{"create it, or correct its path"}
+	case badText().MatchString(said) && !flag().MatchString(line) && !isVariableName(capital(line)):
+		return nil // of a text that it read somewhere
 	case wrongValue().MatchString(said):
 		verb = "correct it"
 	default:

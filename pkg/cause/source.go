@@ -90,6 +90,10 @@ var (
 		`line \d+,? col\w* \d+)|did not find expected|found character`)
 )
 
+// badText matches what parsers say of a text, not of the value of a setting.
+var badText = expression(`(?i)\binvalid character\b|\bunexpected (?:token|end|eof|character)|\bat position \d+|` +
+	`\bline \d+,? col\w* \d+|\bjson: |\bmapping values\b`)
+
 // ofDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the
 // lines behind it; nil if it is none.
 func (s *saying) ofDataFile(head int, line string) *Cause {
@@ -98,6 +102,7 @@ func (s *saying) ofDataFile(head int, line string) *Cause {
 	}
 	const reach = 4
 	texts := append([]string{line}, textsOf(s.lines[head:min(len(s.lines), head+reach)])...)
+	texts = append(texts, s.lines[head].raw) // a log in JSON has the file in another member
 	at := slices.IndexFunc(texts, func(text string) bool { return unparsed().MatchString(wordsOf(text)) })
 	if at < 0 {
 		return nil
