@@ -202,14 +202,23 @@ func (r *Registry) first(name string, fits func(*Tool) bool) *Tool {
 
 // forget drops a tool from the indexes.
 func (r *Registry) forget(old *Tool) {
-	isOld := func(t *Tool) bool { return t == old }
-	r.byName[old.Name] = slices.DeleteFunc(r.byName[old.Name], isOld)
+	dropFrom(r.byName, old.Name, old)
+	dropFrom(r.byPlain, old.Plain, old)
 	for _, alias := range old.Aliases {
 		if r.byAlias[alias] == old {
 			delete(r.byAlias, alias)
 		}
 	}
-	r.byPlain[old.Plain] = slices.DeleteFunc(r.byPlain[old.Plain], isOld)
+}
+
+// dropFrom drops a tool from an index, and the name with its last tool: a server may list other names each time.
+func dropFrom(index map[string][]*Tool, name string, old *Tool) {
+	left := slices.DeleteFunc(index[name], func(t *Tool) bool { return t == old })
+	if len(left) == 0 {
+		delete(index, name)
+		return
+	}
+	index[name] = left
 }
 
 // removeServer drops every tool of one server; the caller holds the lock.

@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"fmt"
 	"testing"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/guard"
 )
 
 // REG-2, REG-3, REG-4: two servers' names and their tools' can join alike. Both tools are kept, and the joined name
@@ -184,5 +186,53 @@ func TestMeansServer(t *testing.T) {
 		if got := MeansServer(name); got != want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+// TestRegistryForgets lists a server's tools under other names again and again: what is kept is that of the last list.
+func TestRegistryForgets(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		tools func(version int) []*Tool
+	}{
+		{"one server", func(version int) []*Tool {
+			name := fmt.Sprintf("lamp_v%d", version)
+			return []*Tool{{Name: "a__" + name, Plain: name, Server: "a"}}
+		}},
+		{"with aliases", func(version int) []*Tool {
+			name := fmt.Sprintf("lamp_v%d", version)
+			return []*Tool{{Name: "a__" + name, Plain: name, Server: "a", Aliases: []string{"light" + name}}}
+		}},
+		{"denied ones too", func(version int) []*Tool {
+			name := fmt.Sprintf("lamp_v%d", version)
+			denied := guard.Guards{{Deny: []string{"*"}}}
+			return []*Tool{
+				{Name: "a__x" + name, Plain: "x" + name, Server: "a"},
+				{Name: "a__" + name, Plain: name, Server: "a", Guards: denied},
+			}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			registry := NewRegistry(nil)
+			registry.Register(&Tool{Name: "b__lamp", Plain: "lamp", Server: "b"})
+			sizes := func() [5]int {
+				return [5]int{
+					len(registry.tools), len(registry.denied), len(registry.byName), len(registry.byPlain), len(registry.byAlias),
+				}
+			}
+			before := sizes()
+			registry.ReplaceServer("a", test.tools(0)...)
+			want := sizes()
+			for version := range 100 {
+				registry.ReplaceServer("a", test.tools(version+1)...)
+			}
+			if got := sizes(); got != want {
+				t.Errorf("after 100 lists it keeps %v, after one %v", got, want)
+			}
+			registry.ReplaceServer("a")
+			if got := sizes(); got != before {
+				t.Errorf("after the server has gone it keeps %v, before it came %v", got, before)
+			}
+		})
 	}
 }

@@ -93,6 +93,7 @@ func misbehaviours() map[string]behaviour {
 		"blocks-flood":       {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"elicit-huge":        {flags: []string{"--count", "8"}, call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "id-late too-long"},
 		"list-changed-storm": {},
+		"tools-renamed":      {},
 		"tools-10k":          {open: EndingMalformed, text: "over the limit", seen: "too-long"},
 
 		// Endings.

@@ -37,7 +37,7 @@ type page struct {
 	tab        pageTab
 
 	form   *form.Form         // of item; nil where it has none
-	forms  map[itemKey]filled // of every item that was shown
+	forms  map[itemKey]filled // of the item, and of others in which something was filled in
 	schema *jsontree.Tree
 	list   pane.List // the lines of what scrolls
 	focus  bool
@@ -62,6 +62,16 @@ type page struct {
 type filled struct {
 	item item
 	form *form.Form
+	// empty is what the form says before anything is filled in.
+	empty string
+}
+
+// forget drops the form of the item if nothing is filled in there: a server may list other names again and again, and
+// each form keeps the list that its item came in.
+func (p *page) forget() {
+	if kept, ok := p.forms[p.item.key()]; ok && kept.form.Draft() == kept.empty {
+		delete(p.forms, p.item.key())
+	}
 }
 
 // showItem shows an item, with what was filled in for it before.
@@ -72,11 +82,12 @@ func (p *page) showItem(one item) {
 	if p.form != nil {
 		p.form.Focus(false)
 	}
+	p.forget()
 	p.item, p.server, p.serverList, p.list = one, nil, nil, pane.List{}
 	p.form = p.forms[one.key()].form
 	if p.form == nil && one.fillable() {
 		p.form = form.New(one.Tool, p.theme, p.now)
-		p.forms[one.key()] = filled{one, p.form}
+		p.forms[one.key()] = filled{one, p.form, p.form.Draft()}
 	}
 	p.schema = jsontree.New(one.InputSchema, p.theme)
 	p.setFocus(p.focus)
@@ -94,9 +105,10 @@ func (p *page) renew(all []item) (changed bool) {
 			continue
 		}
 		if !bytes.Equal(kept.item.InputSchema, one.InputSchema) {
-			kept.form = p.refilled(one, kept.form)
+			kept = p.refilled(one, kept.form)
 		}
-		p.forms[one.key()] = filled{one, kept.form}
+		kept.item = one
+		p.forms[one.key()] = kept
 		if p.item.key() != one.key() {
 			continue
 		}
@@ -113,8 +125,9 @@ func (p *page) renew(all []item) (changed bool) {
 
 // refilled returns an item's form with the values of an old one. Values that do not fit are filled in
 // as JSON, and text that is not JSON yet as text.
-func (p *page) refilled(one item, old *form.Form) *form.Form {
+func (p *page) refilled(one item, old *form.Form) filled {
 	fresh := form.New(one.Tool, p.theme, p.now)
+	empty := fresh.Draft()
 	arguments, err := old.Arguments()
 	if err == nil {
 		err = fresh.SetArguments(arguments)
@@ -122,11 +135,14 @@ func (p *page) refilled(one item, old *form.Form) *form.Form {
 	if err != nil {
 		fresh.EditText(old.Draft())
 	}
-	return fresh
+	return filled{one, fresh, empty}
 }
 
 // showNothing empties the page: nothing is selected.
-func (p *page) showNothing() { p.item, p.form, p.server, p.serverList = item{}, nil, nil, nil }
+func (p *page) showNothing() {
+	p.forget()
+	p.item, p.form, p.server, p.serverList = item{}, nil, nil, nil
+}
 
 func (p *page) showServer(s *server) { p.showServerList(s, nil) }
 
@@ -135,6 +151,7 @@ func (p *page) showServerList(s *server, of *serverList) {
 	if p.server != s || p.serverList != of {
 		p.list = pane.List{}
 	}
+	p.forget()
 	p.item, p.form, p.server, p.serverList = item{}, nil, s, of
 }
 

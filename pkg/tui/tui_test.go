@@ -847,3 +847,42 @@ func TestToolsOfTheConfig(t *testing.T) {
 		t.Errorf("toolx's own tools are shown:\n%s", d.frame())
 	}
 }
+
+// Forms are kept only where something was filled in, however many tools were shown: tools that have other names in each
+// list, with the finder open or with the tool on the screen, and those that are scrolled past.
+func TestFormsThatAreKept(t *testing.T) {
+	tools := func(t *testing.T, version int) (list []*exec.Tool) {
+		for i := range 20 {
+			name := fmt.Sprintf("lamp%02d_v%d", i, version)
+			tool := newTool(t, `{"name":"`+name+`","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`, says(name))
+			tool.Server, tool.Name = "zwave", "zwave__"+name
+			list = append(list, tool)
+		}
+		return list
+	}
+	for _, test := range []struct {
+		name string
+		keys []string // before the lists change
+		kept int      // forms in which something is filled in
+	}{
+		{"the finder is open", []string{"/", "text:lamp1"}, 0},
+		{"a tool is on the screen", []string{"down", "enter", "esc"}, 0},
+		{"many are scrolled past", slices.Repeat([]string{"down"}, 19), 0},
+		{
+			"two were filled in",
+			[]string{"down", "enter", "text:a", "esc", "1", "down", "enter", "text:b", "esc", "1", "down"}, 2,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := drive(t, []string{"zwave"}, tools(t, 0)...)
+			d.press(test.keys...)
+			for version := range 50 {
+				d.m.options.Executor.Registry.ReplaceServer("zwave", tools(t, version+1)...)
+				d.m.setTools()
+				if got := len(d.m.page.forms); got < test.kept || got > test.kept+1 { // that on the screen
+					t.Fatalf("after %d lists %d forms are kept, want %d\n%s", version, got, test.kept, d.frame())
+				}
+			}
+		})
+	}
+}

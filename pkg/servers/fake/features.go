@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // The methods beside tools.
@@ -57,6 +58,7 @@ func featureModes() []mode {
 		{"stateful", "has tools that remember, end the process and write between calls", methodCall, stateful},
 		{"tools-change", "has another tool after the first call, and says so", methodCall, toolsChange},
 		{"tools-by-client", "has a tool more for each thing that the client can do, and says that its tools changed", methodList, toolsByClient},
+		{"tools-renamed", "lists 30 more tools (--count) under new names each time, and says so --wait later", methodList, toolsRenamed},
 		{"tools-after-list", "has tools once it has listed none, and says so", methodList, toolsLater(false)},
 		{"tools-after-roots", "has tools once it got roots, which it asks for when it has listed none", methodList, toolsLater(true)},
 	}
@@ -350,6 +352,27 @@ func toolsByClient(s *server) {
 	var once sync.Once
 	before(func(s *server, _ *reply) {
 		once.Do(func() { s.notify("notifications/tools/list_changed", "") })
+	})(s)
+}
+
+// toolsRenamed has tools whose names are others in each list.
+func toolsRenamed(s *server) {
+	var version atomic.Int64
+	all := s.tools
+	s.tools = func() []tool {
+		tools := all()
+		for i := range s.countOr(30) {
+			name := fmt.Sprintf("tool%d_v%d", i, version.Load())
+			tools = append(tools, tool{
+				name: name, definition: define(name, "Has another name soon.", ``, ``),
+				run: func(context.Context, *call) ([]byte, error) { return textResult(name), nil },
+			})
+		}
+		return tools
+	}
+	after(func(s *server, _ *reply) {
+		version.Add(1)
+		time.AfterFunc(s.wait, func() { s.notify("notifications/tools/list_changed", "") })
 	})(s)
 }
 

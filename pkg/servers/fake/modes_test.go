@@ -331,6 +331,7 @@ func rpcShapes() []shape {
 		{mode: "elicit-first", end: `,"url":"https://login.example/start?x=1","elicitationId":"e1"}]}}}` + "\n"},
 		{mode: "tools-change", end: okCall + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n"},
 		{mode: "tools-by-client", start: okInit + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" + okList},
+		{mode: "tools-renamed", start: okInit, has: `"name":"tool29_v0"`, end: okCall},
 		{mode: "tools-after-list", start: okInit + `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}` + "\n", end: anything},
 		{mode: "tools-after-roots", start: okInit + `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}` + "\n", end: anything},
 		{mode: "list-changed-storm", start: okInit + strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n", 100) + okList},
