@@ -83,7 +83,9 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if err := box.checkPatterns(filter, catalog.Tools, nil); err != nil {
 		return err
 	}
+	ready := box.printReady(o, filter)
 	opened, listed, err := box.openListed(bounded, o, filter)
+	ready.end()
 	if err != nil {
 		return err
 	}
@@ -95,22 +97,7 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if len(filter.patterns) > 0 && len(groups) == 0 && failure == nil {
 		return box.noTool(o.patterns)
 	}
-	for _, group := range groups {
-		_, _ = app.working(group.Tools) // reports those that are broken
-	}
-	switch {
-	case o.json:
-		err = render.ListJSON(app.Console.Out, groups, app.outScreen())
-	case o.compact:
-		err = render.Compact(app.Console.Out, groups)
-	default:
-		// stderr has told of those that failed.
-		groups = slices.DeleteFunc(groups, func(group render.Group) bool {
-			return group.Err != nil && group.Listed.IsZero()
-		})
-		err = render.List(app.Console.Out, groups, app.outScreen())
-	}
-	if err != nil {
+	if err := ready.finish(groups); err != nil {
 		return err
 	}
 	if missing := box.needServers(""); missing != nil && len(o.patterns) == 0 && !o.json {

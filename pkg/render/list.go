@@ -36,7 +36,7 @@ type Group struct {
 
 // List writes groups of tools. On a terminal each server is a heading with its tools below, fitted to
 // the width. Elsewhere each tool is one line of four fields separated by tabs: name, signature, badges,
-// first line of the description; lines are sorted by name, and failed servers are left to stderr.
+// first line of the description; lines are sorted by name within a server, and failed servers are left to stderr.
 func List(out io.Writer, groups []Group, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		if !screen.TTY {
@@ -53,7 +53,7 @@ func List(out io.Writer, groups []Group, screen Screen) error {
 	})
 }
 
-// Compact writes a line of at most some hundred columns for each tool, sorted by name, for readers that pay for each
+// Compact writes a line of at most some hundred columns for each tool, server by server, for readers that pay for each
 // word: its name with its parameters, whether it only reads or destroys, and the first sentence of its description. It
 // leaves out folded groups.
 func Compact(out io.Writer, groups []Group) error {
@@ -90,8 +90,8 @@ func writeRows(out *bufio.Writer, groups []Group, write func(*bufio.Writer, stri
 		name string
 		tool *exec.Tool
 	}
-	var rows []row
 	for _, group := range groups {
+		var rows []row
 		for _, tool := range group.Tools {
 			name := tool.Shown()
 			if group.NameOf != nil {
@@ -101,10 +101,10 @@ func writeRows(out *bufio.Writer, groups []Group, write func(*bufio.Writer, stri
 				rows = append(rows, row{name, tool})
 			}
 		}
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
-	for _, row := range rows {
-		write(out, row.name, row.tool)
+		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
+		for _, row := range rows {
+			write(out, row.name, row.tool)
+		}
 	}
 	for _, group := range groups {
 		if group.Folded {

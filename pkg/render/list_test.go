@@ -128,9 +128,9 @@ func TestListOfBuiltInTools(t *testing.T) {
 
 func TestListInAPipe(t *testing.T) {
 	got := written(t, func(out io.Writer) error { return List(out, groups(t), Screen{Color: true, Width: 20}) })
-	want := "echo\techo(text?: string)\t\t\n" +
-		"zwave__device\tdevice()\tread-only\t\\x1b[2JReads\\u{202e}\n" +
-		"zwave__lamp\tlamp(name: string, level?: integer, scene?: {id: \"a\"|\"b\"|\"c\"|\"d\"|\"e\"|\"f\"|…})\tdestructive\tTurns a lamp on or off. More words.\n"
+	want := "zwave__device\tdevice()\tread-only\t\\x1b[2JReads\\u{202e}\n" +
+		"zwave__lamp\tlamp(name: string, level?: integer, scene?: {id: \"a\"|\"b\"|\"c\"|\"d\"|\"e\"|\"f\"|…})\tdestructive\tTurns a lamp on or off. More words.\n" +
+		"echo\techo(text?: string)\t\t\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
