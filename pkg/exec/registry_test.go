@@ -217,7 +217,8 @@ func TestRegistryForgets(t *testing.T) {
 			registry.Register(&Tool{Name: "b__lamp", Plain: "lamp", Server: "b"})
 			sizes := func() [5]int {
 				return [5]int{
-					len(registry.tools), len(registry.denied), len(registry.byName), len(registry.byPlain), len(registry.byAlias),
+					len(registry.tools), len(registry.denied),
+					len(registry.byName), len(registry.byPlain), len(registry.byAlias),
 				}
 			}
 			before := sizes()
