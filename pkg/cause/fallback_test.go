@@ -455,3 +455,27 @@ func TestFit(t *testing.T) {
 		t.Errorf("a flag: %+v", c)
 	}
 }
+
+// TestServiceIsNotReady: a service that answered, and cannot serve yet or for now, can be reached. It is waited for; no
+// address, network or account is to be corrected.
+func TestServiceIsNotReady(t *testing.T) {
+	for _, test := range []struct{ name, line, want string }{
+		{"database", "Caused by: org.postgresql.util.PSQLException: FATAL: the database system is starting up",
+			`what it depends on is not ready: "the database system is starting up"`},
+		{"status of a url", "requests.exceptions.HTTPError: 503 Server Error: Unavailable for url: https://a.example/v1",
+			`a.example is not ready: "503 Server Error: Unavailable for url: https://a.example/v1"`},
+		{"place in code", `thread 'main' panicked at src/main.rs:57:14: failed: "error trying to connect: 502 Bad Gateway"`,
+			`what it depends on is not ready: "502 Bad Gateway"`},
+		{"overloaded", "Error: the model is overloaded", `what it depends on is not ready: "the model is overloaded"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := Of(Output{Stderr: []string{test.line}, Ended: "exit status 1"})
+			if c == nil || c.What != test.want || c.Kind.Policy() != Transient {
+				t.Fatalf("got  %+v\nwant %s, transient", c, test.want)
+			}
+			if !strings.HasPrefix(c.Fixes[0], "wait until the service is ready") {
+				t.Errorf("the first fix is %q", c.Fixes[0])
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -126,7 +127,7 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 			port = match[2]
 		}
 		const most = 253 // bytes of a host's name, RFC 1035
-		if len(host) > most {
+		if len(host) > most || sourceName().MatchString(host) {
 			continue
 		}
 		return strings.TrimSuffix(host+":"+port, ":")
@@ -156,6 +157,12 @@ var (
 		`\btimed out\b|\btimeout (?:after|exceeded|waiting|while)\b|` +
 		`\b(?:HTTP|status(?: code)?|returned|got|answered|responded)(?: with)?:? 5\d\d\b|` +
 		`\bbad gateway\b|\bgateway time-?out\b`)
+	// sourceName matches the end of a source file's name: "main.rs:57" is a place in code.
+	sourceName = expression(`(?i)\.(?:rs|go|py|[cm]?[jt]sx?|rb|java|kt|cs|cpp|php|exs?)(?::\d+)?$`)
+	// notReady matches what is said of a service that is there and cannot serve yet, or for now.
+	notReady = expression(`(?i)\b(?:is|are|still|currently) (?:booting|starting|loading|under maintenance)\b|` +
+		`\b(?:starting up|restarting|rebooting|not (?:yet )?ready|temporarily|overloaded|in recovery mode)\b|` +
+		`\b5\d\d:? (?:server error|service|bad gateway|gateway|internal)\b`)
 	// ownTransport matches what servers say of the connection to their client.
 	ownTransport = expression(`(?i)connect (?:to|with) (?:the )?(?:mcp|stdio|transport|client)\b`)
 	// networkCode matches what a failed connection is called.
@@ -189,7 +196,8 @@ var isMissing = expression(`(?i)\b(?:not set|missing|required|undefined|must be|
 
 // unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
 func (s *saying) unconnected(line string) *Cause {
-	if !cannotConnect().MatchString(wordsOf(line)) || ownTransport().MatchString(line) {
+	words := wordsOf(line)
+	if !cannotConnect().MatchString(words) && !notReady().MatchString(words) || ownTransport().MatchString(line) {
 		return nil
 	}
 	if fault, ok := fileFaultOf(line); ok && fault.kind == Busy { // here, and not where it connects to
@@ -197,6 +205,9 @@ func (s *saying) unconnected(line string) *Cause {
 	}
 	c := s.unreachable(networkFault{}, networkCode().FindString(line), line, line)
 	address, statuses := addressIn(line, addressForms()), answered().FindAllStringSubmatch(line, -1)
+	if notReady().MatchString(words) {
+		return s.waiting(c, address, line)
+	}
 	if address == "" || len(statuses) == 0 {
 		return c
 	}
@@ -210,6 +221,22 @@ func (s *saying) unconnected(line string) *Cause {
 		}
 		c.Kind = Other
 		c.Fixes = []string{"correct its address in env or args of this server: what answers there is not what it wants"}
+	}
+	return c
+}
+
+// waiting makes c the cause of a service that was reached and has to be waited for.
+func (s *saying) waiting(c *Cause, address, line string) *Cause {
+	service := cmp.Or(address, "what it depends on")
+	said := line
+	if at := notReady().FindStringIndex(line); at != nil { // what stands before it only says where it was caught
+		said = line[strings.LastIndex(line[:at[0]], ": ")+1:]
+	}
+	c.What = service + " is not ready: " + quoted(strings.Trim(said, ` "`))
+	c.NoAddress = false // it was reached
+	c.Fixes = []string{
+		"wait until the service is ready, then start the server again",
+		"in the server: answer initialize first and connect when a tool needs it, so that clients can say what is wrong",
 	}
 	return c
 }
