@@ -363,7 +363,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line), s.applied(sentenceRules, line, line, o))
 	if c != nil && c.Kind == Config {
 		c = cmp.Or(s.requiredVariables(o.Environ), c)
-		if strings.HasPrefix(c.What, leads[Config]) { // a file that cannot be parsed is there
+		if strings.HasPrefix(c.What, "its configuration is ") { // a file that cannot be parsed is there, and has a name
 			c = cmp.Or(s.ofDataFile(head, line), c)
 		}
 	}

@@ -312,6 +312,12 @@ func TestFilesOfTheServer(t *testing.T) {
 			what: "python3 runs a file that is written in JavaScript: /srv/mini.mjs",
 		},
 		{
+			name: "YAML, after the path", kind: Config, fix: "correct that file",
+			stderr: "cannot load /etc/shop.yml: yaml: line 7: mapping values are not allowed in this context",
+			what: `/etc/shop.yml is not valid YAML: ` +
+				`"cannot load /etc/shop.yml: yaml: line 7: mapping values are not allowed in this context"`,
+		},
+		{
 			name: "Ruby for a module", kind: Other, fix: "run it with ruby",
 			stderr: "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension \".rb\" for /srv/mini.rb",
 			what:   "node runs a file that is written in Ruby: /srv/mini.rb",
