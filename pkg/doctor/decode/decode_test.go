@@ -196,6 +196,58 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// TestDecodePage explains a page of messages of clients, grouped by what they mean. A message about a client's config
+// file is never blamed on the server.
+func TestDecodePage(t *testing.T) {
+	for title, messages := range map[string][]string{
+		"the client's config file is not valid": {
+			"Could not load app settings: there was an error reading or parsing claude_desktop_config.json",
+			`claude_desktop_config.json: Unexpected token '}', ..."}, } }" is not valid JSON`,
+			"Failed to parse .vscode/mcp.json: Expected comma or closing brace at line 4 column 3",
+			"JSON error in .cursor/mcp.json: Unexpected token ] in JSON at position 101",
+			"Error loading config.toml: TOML parse error at line 3, column 9",
+			"Error in /home/ada/.gemini/settings.json: Expected double-quoted property name in JSON at position 12",
+			"Invalid MCP configuration: mcpServers.api: Does not adhere to MCP server configuration schema",
+			"mcp_config.json: invalid character '}' looking for beginning of object key string",
+		},
+		"a result lacks structuredContent": {
+			"MCP error -32600: Tool forecast has an output schema but did not return structured content",
+			"Tool forecast has an output schema but no structured content was returned",
+			"Output validation error: outputSchema defined but no structured output returned",
+		},
+		"structuredContent does not match the tool's outputSchema": {
+			"MCP error -32602: Structured content does not match the tool's output schema: data/pushed must be boolean",
+			"Invalid structured content returned by tool push: 'pushed' is a required property",
+			"Failed to validate structured content: Error: data must have required property 'pushed'",
+		},
+		"a tool has an array parameter without items": {
+			"Failed to validate tool mcp_list: Error: tool parameters array type must have items",
+		},
+		"the name of the server and the tool is too long": {
+			"Tool search is filtered out: combined server and tool name length exceeds 60",
+			"name exceeds the maximum of 60 characters, and is not offered",
+		},
+		"a tool's name has characters that the client refuses": {
+			`Tool name "get.item" is invalid: tool names may only contain [a-z0-9_-]`,
+			"Invalid tool name 'get item'",
+		},
+		"the model cannot call tools": {
+			"registry.ollama.ai/library/gemma3:latest does not support tools",
+			`{"error":{"message":"llama2 does not support tools","type":"api_error"}}`,
+		},
+		"a tool's schema has no usable required array": {
+			"Invalid schema for function 'list': None is not of type 'array'",
+			"In context=(), 'required' is required to be supplied and to be an array including every key in properties",
+		},
+	} {
+		for _, message := range messages {
+			if d, known := Decode(message); !known || d.Title != title {
+				t.Errorf("%s\ngot  %q\nwant %q", message, d.Title, title)
+			}
+		}
+	}
+}
+
 // TestDecodeUnknown says so where it does not know a message.
 func TestDecodeUnknown(t *testing.T) {
 	for _, message := range []string{"", "hello", "the weather is fine", "stdout-pollution"} {
@@ -222,6 +274,9 @@ func TestDecodedChecks(t *testing.T) {
 			if check.PageOf(id).Title == "" {
 				t.Errorf("%s leads to %s, which is no check", one.pattern, id)
 			}
+		}
+		if len(d.Checks) == 0 { // of the client or the model alone: no check of a server finds it
+			continue
 		}
 		if http := check.PageOf(d.Checks[0]).Group == check.GroupHTTP; http != d.http {
 			t.Errorf("%s: over http is %v, the group of %s says %v", one.pattern, d.http, d.Checks[0], http)
