@@ -237,7 +237,7 @@ func TestDecodePage(t *testing.T) {
 		},
 		"a tool's schema has no usable required array": {
 			"Invalid schema for function 'list': None is not of type 'array'",
-			"In context=(), 'required' is required to be supplied and to be an array including every key in properties",
+			`schema at $.parameters: null is not of type "array"`,
 		},
 	} {
 		for _, message := range messages {
