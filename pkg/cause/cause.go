@@ -191,6 +191,9 @@ func of(o Output) *Cause {
 	if c := cmp.Or(said.login(), said.debugged()); o.Alive && c != nil {
 		return c
 	}
+	if c := said.unsettled(); c != nil && !o.Alive {
+		return c
+	}
 	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
 	head := said.head()
 	if c := said.signalled(o, head); c != nil && !o.Alive {
@@ -309,6 +312,31 @@ func (s *saying) debugged() *Cause {
 		Fixes: []string{
 			"take --inspect-brk out of args and of NODE_OPTIONS, which this server has from its env or from whoever " +
 				"starts the client",
+		},
+	}
+}
+
+// unsettledAwait matches what Node prints, from version 22 on, where it ends before a module has been evaluated.
+var unsettledAwait = expression(`Detected unsettled top-level await at (?:file://)?(\S+)`)
+
+// unsettled returns the cause of a program for Node whose top-level await never settles; nil if Node does not say so.
+// Below that line stands only the source of the await.
+func (s *saying) unsettled() *Cause {
+	for _, text := range s.all {
+		if found := unsettledAwait().FindStringSubmatch(text); found != nil {
+			return Unsettled(" at " + pathOf(found[1]))
+		}
+	}
+	return nil
+}
+
+// Unsettled returns the cause of a program for Node that ends since nothing is left that could settle a top-level
+// await; place says where that is, and may be empty.
+func Unsettled(place string) *Cause {
+	return &Cause{
+		Kind: Other, What: "Node ends it: Detected unsettled top-level await" + place,
+		Fixes: []string{
+			"in the server: see what that await waits for: a promise that nothing can settle any more keeps no process alive",
 		},
 	}
 }

@@ -96,6 +96,7 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 		e.Unreachable = o.unreachable(ctx, e)
 	}
 	if ctx.Err() == nil && e.Handshaken() {
+		e.Buffers = o.buffers(ctx, e)
 		o.makeCalls(ctx, e)
 		o.doing(server, "starting it again, to probe it")
 		e.Probe = o.probingRun(ctx, e, false)

@@ -4,6 +4,8 @@ package doctor
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,6 +29,42 @@ func TestOutputBuffered(t *testing.T) {
 		if result.ID == "handshake-timeout" &&
 			(result.Outcome != check.Skipped || result.Because != "output-buffered") {
 			t.Errorf("handshake-timeout: %s because %q, want it skipped for its cause", result.Outcome, result.Because)
+		}
+	}
+}
+
+// TestOutputBufferedElsewhere: a server for Python that answers only because this environment has PYTHONUNBUFFERED is a
+// warning; not if its entry sets that, if it answers without, or if something else runs it.
+func TestOutputBufferedElsewhere(t *testing.T) {
+	fake := fakeServer(t, "good").Command
+	folder := t.TempDir()
+	for name, script := range map[string]string{
+		"python3":    `test -n "$PYTHONUNBUFFERED" || { ` + buffered + `; exit; }; exec "` + fake + `" good`,
+		"python3.12": `exec "` + fake + `" good`,
+		"node":       `test -n "$PYTHONUNBUFFERED" || { ` + buffered + `; exit; }; exec "` + fake + `" good`,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		program string
+		env     map[string]string
+		want    int
+	}{
+		{"python3", nil, 1},
+		{"python3", map[string]string{"PYTHONUNBUFFERED": "1"}, 0},
+		{"python3.12", nil, 0},
+		{"node", nil, 0},
+	} {
+		server := config.AdHoc([]string{filepath.Join(folder, test.program), "server.py"}, "", nil)
+		server.Env = test.env
+		options := shortOptions()
+		options.Environ = append(options.Environ, "PYTHONUNBUFFERED=1")
+		report := Judge(Examine(context.Background(), nil, []*config.Server{server}, options), Selection{})
+		found := findingsOf(t, report, "output-buffered")
+		if len(found) != test.want || test.want > 0 && found[0].Severity != check.Warning {
+			t.Errorf("%s %v: %+v, want %d", test.program, test.env, found, test.want)
 		}
 	}
 }

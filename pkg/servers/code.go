@@ -45,6 +45,15 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 	switch {
 	case c != nil:
 		return codeOf(script, launch).withUnset(c)
+	case f.Buffered:
+		return &cause.Cause{
+			Kind: cause.Other, What: "it answers only when its stdin is closed: its output stays in a buffer",
+			Fixes: []string{
+				"in the server: flush stdout after each message",
+				"from outside, for Python: start it with python -u, or add PYTHONUNBUFFERED=1 to its env",
+				"from outside, for others: stdbuf -oL COMMAND",
+			},
+		}
 	case f.Ending == EndingSilent:
 		logged := cmp.Or(fromLog(script, launch.Env, began, f.Output()), f.fromOpenLog(began))
 		if c := cmp.Or(withoutProgram(launch), logged, f.ofState()); c != nil {
@@ -68,6 +77,10 @@ func (f *Failure) explained(c *cause.Cause, launch *config.Resolved, began time.
 		}
 		if c := fromLog(script, launch.Env, began, f.Output()); c != nil {
 			return c
+		}
+		const unsettled = "exit status 13" // of Node, which says why only from version 22 on
+		if script != "" && f.How == unsettled {
+			return cause.Unsettled("")
 		}
 		return codeOf(script, launch).ofEnded(f.How)
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -70,7 +71,52 @@ func (t *stdio) agree(ctx context.Context, h *handshake) error {
 		h.because = "initialize was refused: " + failure.Reason.Error()
 		return nil
 	}
+	if refusesRevision(failure) {
+		failure.Reason = h.revisionRefused(ctx, failure.Reason)
+	}
 	return err
+}
+
+// revisionError says what is wrong with the revision in an answer to initialize.
+type revisionError struct {
+	text, fix string
+	err       error // the server's own; may be nil
+}
+
+func (e *revisionError) Error() string { return e.text }
+
+// Unwrap returns the server's own error.
+func (e *revisionError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *revisionError) Hint() string { return e.fix }
+
+// refusesRevision reports whether a server refused initialize because of the revision that was offered, where it has to
+// offer its own (MCP, basic/lifecycle, version negotiation).
+func refusesRevision(failure *Failure) bool {
+	var refused *exec.ToolError
+	return errors.As(failure.Reason, &refused) && strings.Contains(strings.ToLower(refused.Message), "version")
+}
+
+// revisionRefused returns the error of a server that refuses the newest revision of its era, with the revision that it
+// takes, if it takes one.
+func (h *handshake) revisionRefused(ctx context.Context, why error) error {
+	bounded, stop := exec.WithLimit(ctx, secondLimit)
+	defer stop()
+	told := &revisionError{err: why, text: "it refuses initialize of revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
+		", instead of offering its own: " + why.Error(), fix: "in the server: answer initialize with the newest " +
+		"revision that it knows, whatever was asked for"}
+	for _, version := range mcp.ValidProtocolVersions {
+		if mcp.IsModernProtocol(version) || version == mcp.LATEST_LEGACY_PROTOCOL_VERSION {
+			continue
+		}
+		if result, err := h.initializeAt(bounded, version); err == nil {
+			works := result.ProtocolVersion
+			told.fix = "--protocol " + works + " works, as does protocol: " + works + " in its entry\n" + told.fix
+			break
+		}
+	}
+	return told
 }
 
 // legacy agrees on a revision by initialize.
@@ -99,6 +145,10 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 	var result mcp.InitializeResult
 	if err := json.Unmarshal(reply, &result); err != nil {
 		return nil, err
+	}
+	if result.ProtocolVersion == "" {
+		return nil, &revisionError{text: "the answer to initialize names no revision", fix: "in the server: send " +
+			"protocolVersion in the result of initialize, or let an SDK do the handshake"}
 	}
 	if !mcp.IsValidProtocolVersion(result.ProtocolVersion) {
 		return nil, mcp.UnsupportedProtocolVersionError{Version: result.ProtocolVersion}

@@ -72,6 +72,8 @@ type Failure struct {
 	// answered an HTTP request as MCP; empty if it did not.
 	Unread   int
 	Endpoint string
+	// Buffered reports whether a silent server answered when its stdin was closed.
+	Buffered bool
 	// Waiting is the method of the oldest request without an answer, empty where none was under way.
 	Waiting string
 	// Stderr holds the most telling of StderrLines lines: the last ones, and the one that names the error, without
@@ -155,7 +157,7 @@ func (f *Failure) startReason() (reason, circumstances string) {
 			return "its command is a whole command line, not a program: " + f.program(), ""
 		}
 		return "command not found: " + f.program(), ""
-	case f.Ending == EndingNotStarted && f.Reason != nil:
+	case f.Ending == EndingNotStarted && f.Reason != nil, errors.As(f.Reason, new(*revisionError)):
 		return f.Reason.Error(), ""
 	case f.URL != "" || !f.starting():
 		return "", ""
@@ -439,14 +441,17 @@ func (e *ConnectError) ownHint() string {
 	switch {
 	case failure.withheldHint() != "":
 		return failure.withheldHint()
+	case errors.As(failure.Reason, new(*revisionError)):
+		return fault.HintOf(failure.Reason)
+	case failure.Ending == EndingSilent && fetches(failure.Command) && failure.Waiting == "initialize" &&
+		(c == nil || c.Kind == cause.Code && failure.Unread > 0):
+		return failure.program() +
+			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
+			"else the server may need an argument that makes it speak MCP on stdio"
 	case c != nil && c.NoAddress:
 		return joinHints(append(slices.Clone(c.Fixes), "toolx doctor looks where a server for Node connects to")...)
 	case c != nil && len(c.Fixes) > 0:
 		return joinHints(c.Fixes...)
-	case failure.Ending == EndingSilent && fetches(failure.Command) && failure.Waiting == "initialize":
-		return failure.program() +
-			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
-			"else the server may need an argument that makes it speak MCP on stdio"
 	case failure.Ending == EndingSilent:
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, " +
 			"--start-timeout gives it more time, toolx doctor looks closer"

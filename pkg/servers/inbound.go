@@ -186,6 +186,7 @@ func (p *peer) takeReply(m message, number int) {
 		if class = p.answered[id]; class == "" {
 			class = ClassIDUnknown
 		}
+		p.late = p.late || class == ClassIDLate
 	case !ok:
 		class = ClassIDUnknown
 	}

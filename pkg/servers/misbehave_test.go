@@ -148,7 +148,7 @@ func misbehaviours() map[string]behaviour {
 		"late-reply":          {call: fault.KindTimeout, seen: "id-late", limit: brief},
 
 		// The handshake and tools/list.
-		"version-missing": {open: EndingMalformed, text: "unsupported protocol version"},
+		"version-missing": {open: EndingMalformed, text: "the answer to initialize names no revision"},
 		"version-type":    {open: EndingMalformed, text: "protocolVersion is a number"},
 		"version-future":  {open: EndingMalformed, text: "2099-01-01"},
 		"init-error":      {open: EndingRefused, text: "not authenticated: set FAKE_API_KEY"},

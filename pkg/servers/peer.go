@@ -42,6 +42,7 @@ type peer struct {
 	// was answered without its id before.
 	notifications int
 	nameless      bool
+	late          bool // a request was answered after it was given up
 }
 
 func newPeer(server string, bus *exec.Bus) *peer {

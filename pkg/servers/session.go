@@ -142,10 +142,23 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), termGrace)
 		defer cancel()
 		s.link.shutdown(bounded)
+		s.noteLateAnswer(err)
 		s.link.closeLog(ctx) // what says why it failed is worth the wait
 		return nil, err
 	}
 	return s, nil
+}
+
+// noteLateAnswer completes the failure of a silent server that has answered since its stdin was closed. One that was
+// computing then was only slow.
+func (s *Session) noteLateAnswer(err error) {
+	p := s.link.rpc()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var failure *Failure
+	if errors.As(err, &failure) && failure.Ending == EndingSilent && p.late {
+		failure.Buffered = !failure.isBusy()
+	}
 }
 
 // connect makes the link.

@@ -52,6 +52,8 @@ type Evidence struct {
 	// Unreachable is where the server connects to in vain, as a further start has shown; nil where that was not made or
 	// has shown nothing.
 	Unreachable *Unreachable
+	// Buffers reports whether the server answers only because this environment has PYTHONUNBUFFERED.
+	Buffers bool
 	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil for other servers.
 	HTTP *HTTPEvidence
 	// Calls are the calls that were made, in order, and Calling the lives in which they

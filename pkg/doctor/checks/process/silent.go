@@ -118,8 +118,16 @@ func askSlowStart(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{f}
 }
 
-// askOutputBuffered finds a server that writes its answer when its stdin ends: it was in a buffer.
+// askOutputBuffered finds a server that writes its answer when its stdin ends: it was in a buffer. Where only a
+// variable of this environment keeps that from happening, it is a warning.
 func askOutputBuffered(e *evidence.Evidence) []check.Finding {
+	if e.Buffers {
+		f := check.At(e.Initialized().Place(e.Clean), "without PYTHONUNBUFFERED, which this environment sets, the "+
+			"answer to initialize came only when stdin was closed")
+		f.Severity = check.Warning
+		f.Title = "server answers only because PYTHONUNBUFFERED is set in this environment"
+		return []check.Finding{f}
+	}
 	const bufferedAtMost = time.Second // later text has another cause
 	x, closed := e.Initialized(), e.Clean.StdinClosed()
 	if !evidence.SilentInHandshake(e) || x == nil || x.Frame == nil || closed.IsZero() {
