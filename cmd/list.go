@@ -84,6 +84,7 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 		return err
 	}
 	ready := box.printReady(o, filter)
+	filter.opened = ready.end
 	opened, listed, err := box.openListed(bounded, o, filter)
 	ready.end()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
@@ -20,6 +21,7 @@ type readyList struct {
 	ready         chan string
 	stop, stopped chan struct{}
 	unsubscribe   func()
+	end           func() // stops printing; it may be called again
 
 	printed []string // servers; of the goroutine until it has stopped
 	err     error
@@ -40,6 +42,11 @@ func (b *toolbox) printReady(o listOptions, filter toolFilter) *readyList {
 		case l.ready <- connected.Server:
 		default: // it has ended and was started again
 		}
+	})
+	l.end = sync.OnceFunc(func() {
+		l.unsubscribe()
+		close(l.stop)
+		<-l.stopped
 	})
 	go l.run()
 	return l
@@ -85,13 +92,6 @@ func (l *readyList) write(groups []render.Group) error {
 		l.printed = append(l.printed, group.Server)
 	}
 	return render.List(out, groups, l.box.outScreen())
-}
-
-// end stops printing.
-func (l *readyList) end() {
-	l.unsubscribe()
-	close(l.stop)
-	<-l.stopped
 }
 
 // finish prints what has not been printed, in the order of the config.

@@ -24,6 +24,8 @@ type toolFilter struct {
 	// has nothing of it is not asked where a pattern can only mean a server that does not exist. Where it is nil, all
 	// are.
 	kept func(server *config.Server) (fits, known bool)
+	// opened is called when the servers are open, before those that failed are reported; nil for nothing to do.
+	opened func()
 }
 
 // filter returns the filter of a verb's arguments: the name of a server, or CLIENT:, means all that it has, and
@@ -127,6 +129,9 @@ func (b *toolbox) openServers(ctx context.Context, verb string, filter toolFilte
 		return nil, err
 	}
 	opened = append(opened, left...)
+	if filter.opened != nil {
+		filter.opened()
+	}
 	b.tellFailed(opened, searched)
 	return opened, nil
 }
