@@ -186,6 +186,14 @@ func (a *App) toolboxConfig(options toolboxOptions) (loaded *config.Config, adHo
 	return loaded, adHoc, nil
 }
 
+// attempts returns how often a server is started; zero leaves it to the server's entry.
+func (a *App) attempts(options toolboxOptions, loaded *config.Config) int {
+	if options.once {
+		return cmp.Or(a.flags.attempts(), 1)
+	}
+	return cmp.Or(a.flags.attempts(), loaded.Defaults.Retry.Attempts)
+}
+
 // toolbox reads the config and gathers the tools that need no server. It starts nothing.
 func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	loaded, adHoc, err := a.toolboxConfig(options)
@@ -212,17 +220,13 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	box.adHoc, box.launch = adHoc != nil, options.server
 	box.chosen = box.adHoc || len(a.flags.servers) > 0
 	kept := a.memory(loaded, options.reusesLists)
-	attempts := cmp.Or(a.flags.attempts(), loaded.Defaults.Retry.Attempts)
-	if options.once {
-		attempts = cmp.Or(a.flags.attempts(), 1)
-	}
 	if options.answers != nil { // else the verb has no such flags
 		box.lacks = lacking(answers)
 	}
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{
 		Bus:          a.bus,
 		Registry:     box.registry,
-		Attempts:     attempts,
+		Attempts:     a.attempts(options, loaded),
 		Insists:      a.flags.attempts() > 0,
 		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
 		StartTimeout: a.flags.startTimeout,

@@ -214,11 +214,16 @@ func runHistoryShow(_ context.Context, app *App, o historyOptions) error {
 		return app.printJSON(call)
 	}
 	rows := [][]string{
-		{"tool", call.Tool}, {"method", call.Method}, {"server", call.Server}, {"program", call.Program},
-		{"time", call.Time.Local().Format(time.RFC3339)}, {"took", call.Duration().Round(time.Microsecond).String()},
+		{"tool", call.Tool},
+		{"method", call.Method},
+		{"server", call.Server},
+		{"program", call.Program},
+		{"time", call.Time.Local().Format(time.RFC3339)},
+		{"took", call.Duration().Round(time.Microsecond).String()},
 		{"arguments", logged(call.Arguments, int64(call.ArgumentsBytes))},
 		{"result", logged(call.Result, call.ResultBytes)},
-		{"error", call.Error}, {"kind", string(call.Kind)},
+		{"error", call.Error},
+		{"kind", string(call.Kind)},
 	}
 	return app.printTable(nil, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }

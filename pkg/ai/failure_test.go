@@ -178,7 +178,8 @@ func TestBrokenCalls(t *testing.T) {
 		{"in the stream, after thoughts", []string{`{"message":{"thinking":"Hm."}}` + "\n" + said, "ollama-answer.txt"}, 2, ""},
 		{"in the stream, after text", []string{`{"message":{"content":"half"}}` + "\n" + said}, 1, want},
 		{
-			"in other words", []string{http + `{"error":"error parsing tool call: it's odd"}`, http + `{"error":"error parsing tool call: it's odd"}`},
+			"in other words",
+			[]string{http + `{"error":"error parsing tool call: it's odd"}`, http + `{"error":"error parsing tool call: it's odd"}`},
 			2, `model "m" wrote a tool call that ollama cannot read: it's odd`,
 		},
 	} {

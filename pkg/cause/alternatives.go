@@ -20,7 +20,6 @@ var (
 // every item is needed. It is nil for a text without such a list, and for one whose items all have one name.
 func listed(text string, environ []string) (items [][][]string, all bool) {
 	heading, joined, several := "", false, false
-	all = true
 	for line := range strings.Lines(text) {
 		found := requirement().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if found == nil || !isVariableName(capital(found[2])) ||

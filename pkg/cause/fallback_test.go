@@ -21,8 +21,10 @@ func testFallbacks(t *testing.T, tests []fallback) {
 	t.Helper()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := Of(Output{Stderr: strings.Split(test.stderr, "\n"), Ended: test.ended, Args: test.args,
-				Folder: "/srv"})
+			c := Of(Output{
+				Stderr: strings.Split(test.stderr, "\n"), Ended: test.ended, Args: test.args,
+				Folder: "/srv",
+			})
 			if c == nil {
 				t.Fatal("no cause")
 			}
@@ -466,12 +468,18 @@ func TestFit(t *testing.T) {
 // address, network or account is to be corrected.
 func TestServiceIsNotReady(t *testing.T) {
 	for _, test := range []struct{ name, line, want string }{
-		{"database", "Caused by: org.postgresql.util.PSQLException: FATAL: the database system is starting up",
-			`what it depends on is not ready: "the database system is starting up"`},
-		{"status of a url", "requests.exceptions.HTTPError: 503 Server Error: Unavailable for url: https://a.example/v1",
-			`a.example is not ready: "503 Server Error: Unavailable for url: https://a.example/v1"`},
-		{"place in code", `thread 'main' panicked at src/main.rs:57:14: failed: "error trying to connect: 502 Bad Gateway"`,
-			`what it depends on is not ready: "502 Bad Gateway"`},
+		{
+			"database", "Caused by: org.postgresql.util.PSQLException: FATAL: the database system is starting up",
+			`what it depends on is not ready: "the database system is starting up"`,
+		},
+		{
+			"status of a url", "requests.exceptions.HTTPError: 503 Server Error: Unavailable for url: https://a.example/v1",
+			`a.example is not ready: "503 Server Error: Unavailable for url: https://a.example/v1"`,
+		},
+		{
+			"place in code", `thread 'main' panicked at src/main.rs:57:14: failed: "error trying to connect: 502 Bad Gateway"`,
+			`what it depends on is not ready: "502 Bad Gateway"`,
+		},
 		{"overloaded", "Error: the model is overloaded", `what it depends on is not ready: "the model is overloaded"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func read(folder fs.FS, name string) []byte {
 	if err != nil {
 		return nil
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	text, err := io.ReadAll(io.LimitReader(file, maxProject))
 	if err != nil {
 		return nil

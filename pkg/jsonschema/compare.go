@@ -173,17 +173,17 @@ func (c *comparison) properties(pointer string, was, is []*Node) {
 	names := slices.Concat(memberNames(before), without(memberNames(now), memberNames(before)))
 	for _, name := range slices.Concat(names, without(requiredNow, names)) {
 		place := pointer + "/properties" + rawjson.Pointer(name)
-		old, new := nodeNamed(before, name), nodeNamed(now, name)
+		old, fresh := nodeNamed(before, name), nodeNamed(now, name)
 		required := slices.Contains(requiredNow, name)
 		requires := required != slices.Contains(requiredBefore, name)
 		shown := words.Clip(name, shownValue)
 		switch {
-		case old != nil && new == nil:
+		case old != nil && fresh == nil:
 			c.add(place, Breaking, "the %s %s was removed", noun, shown)
 			continue
 		case old == nil && required && requires:
 			c.add(place, c.narrowed(), "the new %s %s is required", noun, shown)
-		case old == nil && new != nil:
+		case old == nil && fresh != nil:
 			c.add(place, Added, "the %s %s is new", noun, shown)
 		case requires && required:
 			c.add(place, c.narrowed(), "the %s %s is required now", noun, shown)
@@ -191,7 +191,7 @@ func (c *comparison) properties(pointer string, was, is []*Node) {
 			c.add(place, c.widened(), "the %s %s is no longer required", noun, shown)
 		}
 		if old != nil {
-			c.schemas(place, old, new)
+			c.schemas(place, old, fresh)
 		}
 	}
 }
@@ -326,9 +326,9 @@ func (c *comparison) others(pointer string, was, is []*Node) {
 // DescribeChange says how a value changed, and nothing if it did not; nil is one that is missing: `was 1, and is 2
 // now`. Of long texts it shows what differs.
 func DescribeChange(before, now json.RawMessage) string {
-	old, new := canonical(before), canonical(now)
+	old, fresh := canonical(before), canonical(now)
 	same := 0
-	for same < min(len(old), len(new)) && old[same] == new[same] {
+	for same < min(len(old), len(fresh)) && old[same] == fresh[same] {
 		same++
 	}
 	const context = 30 // bytes that are shown before the first difference
@@ -339,14 +339,14 @@ func DescribeChange(before, now json.RawMessage) string {
 		return words.Clip(text, shownText)
 	}
 	switch {
-	case old == new:
+	case old == fresh:
 		return ""
 	case before == nil:
-		return "is new: " + words.Clip(new, shownText)
+		return "is new: " + words.Clip(fresh, shownText)
 	case now == nil:
 		return "is gone; it was " + words.Clip(old, shownText)
 	}
-	return "was " + shown(old) + ", and is " + shown(new) + " now"
+	return "was " + shown(old) + ", and is " + shown(fresh) + " now"
 }
 
 // canonical writes equal values in the same way; numbers stay as they are written.

@@ -50,6 +50,7 @@ func TestGoErrorsAreWorded(t *testing.T) {
 		}
 		response, err := site.Client().Get(site.URL)
 		if err == nil {
+			_ = response.Body.Close()
 			t.Fatalf("%s: %s", location, response.Status)
 		}
 		want := address.Host + " redirects to what is no address (its header Location)"

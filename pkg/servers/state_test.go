@@ -97,7 +97,7 @@ func TestListeningPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer mute.Close()
+	defer func() { _ = mute.Close() }()
 	if got := endpointAmong([]string{mute.Addr().String() + " (pid 1)"}); got != "" {
 		t.Errorf("what accepts connections and answers nothing is at %q", got)
 	}

@@ -870,7 +870,8 @@ func TestFormsThatAreKept(t *testing.T) {
 		{"many are scrolled past", slices.Repeat([]string{"down"}, 19), 0},
 		{
 			"two were filled in",
-			[]string{"down", "enter", "text:a", "esc", "1", "down", "enter", "text:b", "esc", "1", "down"}, 2,
+			[]string{"down", "enter", "text:a", "esc", "1", "down", "enter", "text:b", "esc", "1", "down"},
+			2,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
