@@ -473,7 +473,8 @@ func TestServiceIsNotReady(t *testing.T) {
 			`what it depends on is not ready: "the database system is starting up"`,
 		},
 		{
-			"status of a url", "requests.exceptions.HTTPError: 503 Server Error: Unavailable for url: https://a.example/v1",
+			"status of a url",
+			"requests.exceptions.HTTPError: 503 Server Error: Unavailable for url: https://a.example/v1",
 			`a.example is not ready: "503 Server Error: Unavailable for url: https://a.example/v1"`,
 		},
 		{
