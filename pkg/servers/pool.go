@@ -352,9 +352,12 @@ func (p *Pool) OpenTried(ctx context.Context, names ...string) ([]Opened, error)
 func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	tool, err := p.find(ctx, name)
 	var missing *exec.NotFoundError
-	if p.options.Lacks != "" && errors.As(err, &missing) && len(missing.Candidates) == 0 {
+	if p.options.Lacks != "" && errors.As(err, &missing) && len(missing.Candidates) == 0 &&
+		missing.UnknownServer == "" && !slices.Contains(missing.Servers, name) {
 		for _, server := range p.Names() {
-			if session := p.Session(server); session != nil && session.Announced() {
+			session := p.Session(server)
+			// Over HTTP an announcement may not come before the answer. Similar names explain the error as well.
+			if session != nil && (session.Announced() || session.announces() && len(missing.Near) == 0) {
 				missing.Lacks = p.options.Lacks
 			}
 		}

@@ -154,11 +154,16 @@ func (r *relister) next(missed time.Time, announces bool) (news <-chan struct{},
 	return r.news, until
 }
 
+// announces reports whether the server declares that it announces changes of its tools.
+func (s *Session) announces() bool {
+	return s.Capabilities.Tools != nil && s.Capabilities.Tools.ListChanged
+}
+
 // awaitTools waits until enough holds of the session's tools, if it can be expected of the server that it will have
 // others soon: it announces changes of its list, or has asked for its roots. A server that does neither is not waited
 // for.
 func (s *Session) awaitTools(ctx context.Context, enough func() bool) {
-	announces := s.Capabilities.Tools != nil && s.Capabilities.Tools.ListChanged && !s.modern()
+	announces := s.announces() && !s.modern()
 	for missed := time.Now(); ; {
 		news, until := s.relist.next(missed, announces)
 		wait := time.Until(until)
