@@ -167,6 +167,8 @@ func (l *eventLog) take(event exec.Event) {
 		l.log.Warn(e.Text())
 	case servers.Connected:
 		l.connected(e)
+	case servers.ConnectFailed:
+		l.connectFailed(e)
 	case servers.PollutedLine:
 		l.pollutedLine(e)
 	case servers.OddFrame:
@@ -301,6 +303,17 @@ func (l *eventLog) countPolluted(e servers.PollutedLine) {
 	}
 }
 
+// connectFailed drops the warning about a server's stdout where the error of its start shows the lines.
+func (l *eventLog) connectFailed(e servers.ConnectFailed) {
+	var failure *servers.Failure
+	if !errors.As(e.Err, &failure) || len(failure.Stdout) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.polluted = slices.DeleteFunc(l.polluted, func(p *pollution) bool { return p.server == e.Server })
+}
+
 // end reports what was counted: equal warnings, and once for each server that it pollutes its stdout.
 func (l *eventLog) end() {
 	l.repeats.end()
@@ -412,7 +425,7 @@ func excerpt(e servers.PollutedLine, n int) string {
 	case len(e.Text) == 0 && e.Unended:
 		return "a message without a newline at its end"
 	case e.Size <= int64(n) || e.Near == nil:
-		return quote(words.Clip(string(e.Text), n))
+		return quoteOnce(words.Clip(string(e.Text), n))
 	}
 	before, after := "", ""
 	if e.NearAt > 0 {
@@ -421,5 +434,13 @@ func excerpt(e servers.PollutedLine, n int) string {
 	if int64(e.NearAt+len(e.Near)) < e.Size {
 		after = "…"
 	}
-	return quote(before + string(e.Near) + after)
+	return quoteOnce(before + string(e.Near) + after)
+}
+
+// quoteOnce quotes text; text with quotes in it stands for itself, with its other signs escaped.
+func quoteOnce(text string) string {
+	if strings.Contains(text, `"`) {
+		return strings.ReplaceAll(strings.Trim(quote(text), `"`), `\"`, `"`)
+	}
+	return quote(text)
 }

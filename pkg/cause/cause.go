@@ -347,9 +347,14 @@ var whileAlive = []Kind{Backend, Login, HTTP}
 // longest is how long a quoted line may be, in characters.
 const longest = 200
 
-// quoted returns a line in quotes, without the words that only say that it is an error.
+// quoted returns a line in quotes, without the words that only say that it is an error. One that has quotes stands for
+// itself: no reader pairs quotes inside quotes.
 func quoted(line string) string {
-	return `"` + words.Shorten(bare(line), longest) + `"`
+	text := words.Shorten(bare(line), longest)
+	if strings.Contains(text, `"`) {
+		return text
+	}
+	return `"` + text + `"`
 }
 
 // byRules returns the cause that a rule knows: of the sentence that says why, of any other line, of what follows the

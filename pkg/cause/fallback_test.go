@@ -273,8 +273,8 @@ func TestRefusedValues(t *testing.T) {
 			name: "pflag", kind: Value, args: []string{"--port", "many"}, fix: "correct --port in args of this server",
 			stderr: "Error: invalid argument \"many\" for \"--port\" flag: strconv.ParseInt: parsing \"many\": " +
 				"invalid syntax",
-			what: `many is not a valid --port: "invalid argument "many" for "--port" flag: strconv.ParseInt: parsing "many": ` +
-				`invalid syntax"`,
+			what: `many is not a valid --port: invalid argument "many" for "--port" flag: strconv.ParseInt: parsing "many": ` +
+				`invalid syntax`,
 		},
 		{
 			name: "a text that it repeats", kind: Said, args: []string{"--say", "bad tide in the bay"},

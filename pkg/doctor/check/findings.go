@@ -31,10 +31,21 @@ func (f *Finding) NameCause(c *cause.Cause, title string) (needed bool) {
 	return true
 }
 
+// QuoteOnce takes a line out of the notes that have it as the server's output, since the finding quotes it already.
+func (f *Finding) QuoteOnce(line string) {
+	f.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(note string) bool {
+		_, text, _ := strings.Cut(note, ": ")
+		return line != "" && strings.TrimSpace(text) == strings.TrimSpace(line)
+	})
+}
+
 // Tell puts a cause of any kind into a finding: its title begins with title, and its fixes are those of the cause if
 // there are any.
 func (f *Finding) Tell(c *cause.Cause, title string) {
 	f.Title = title + ": " + Masked(c.What)
+	if c.Quotes() {
+		f.QuoteOnce(c.Line)
+	}
 	if len(c.Fixes) > 0 {
 		f.Fix = words.Texts(c.Fixes, Masked)
 	}

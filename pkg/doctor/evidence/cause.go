@@ -2,6 +2,8 @@ package evidence
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
@@ -104,6 +106,19 @@ func (e *Evidence) lateCause(failure *servers.Failure) *cause.Cause {
 		return c
 	}
 	return nil
+}
+
+// FailsOnStdout reports whether the line that says why the server failed to start is one that it wrote to stdout.
+func (e *Evidence) FailsOnStdout() bool {
+	return !e.Handshaken() && slices.ContainsFunc(EventsOf[servers.PollutedLine](e.Clean),
+		func(line servers.PollutedLine) bool { return e.SaysCause(string(line.Text)) })
+}
+
+// SaysCause reports whether a line of output is the one that says why the server failed to start. A finding about the
+// failure quotes it.
+func (e *Evidence) SaysCause(line string) bool {
+	c := e.Cause()
+	return c != nil && !e.Handshaken() && c.Line != "" && strings.TrimSpace(line) == strings.TrimSpace(c.Line)
 }
 
 // failed returns how the session, or the server after it, came to its end unasked; nil if it did not.

@@ -79,6 +79,11 @@ func markdownFinding(out *bufio.Writer, f check.Finding, named bool) {
 	}
 	fmt.Fprintf(out, "\n### %s %s (`%s`)\n", markOf(f.Severity), title, f.ID)
 	var items []string
+	for _, fix := range f.Fix {
+		items = append(items, "**fix:** "+markdownText(fix))
+	}
+	writeItems(out, items)
+	items = nil
 	for _, place := range f.AllPlaces() {
 		if where := whereText(place.Where); where != "" {
 			fmt.Fprintf(out, "\n%s:\n", markdownText(where))
@@ -93,15 +98,17 @@ func markdownFinding(out *bufio.Writer, f check.Finding, named bool) {
 	if f.Culprit != nil {
 		items = append(items, "**culprit:** "+markdownText(f.Culprit.Name)+", "+f.Culprit.Confidence)
 	}
-	for _, fix := range f.Fix {
-		items = append(items, "**fix:** "+markdownText(fix))
-	}
 	if len(f.Breaks) > 0 {
 		items = append(items, "**breaks:** "+markdownText(strings.Join(f.Breaks, "; ")))
 	}
 	if f.Source != "" {
 		items = append(items, "**source:** "+markdownText(f.Source))
 	}
+	writeItems(out, items)
+}
+
+// writeItems writes a list, unless it is empty.
+func writeItems(out *bufio.Writer, items []string) {
 	for i, item := range items {
 		if i == 0 {
 			fmt.Fprintln(out)

@@ -81,11 +81,11 @@ func Page(out io.Writer, one check.Check, screen render.Screen) error {
 func Diagnosis(out io.Writer, d decode.Diagnosis, screen render.Screen) error {
 	w := &writer{out: bufio.NewWriter(out), screen: screen}
 	w.marked(check.Error, render.SafeBlock(d.Title))
+	w.labelled("fix", d.Fix...)
 	w.plain(render.SafeBlock(d.Observed))
 	if d.Culprit != nil {
 		w.labelled("culprit", d.Culprit.Name+", "+d.Culprit.Confidence)
 	}
-	w.labelled("fix", d.Fix...)
 	if len(d.Checks) > 0 {
 		w.labelled("checks", strings.Join(d.Checks, ", "))
 	}

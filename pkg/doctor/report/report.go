@@ -73,6 +73,7 @@ type writer struct {
 	report  *doctor.Report
 	options Options
 	screen  render.Screen
+	fixes   string // of the finding that was shown last
 }
 
 // The margins of a finding, and the column of what follows its labels.
@@ -276,16 +277,19 @@ func quiet(f check.Finding) bool { return f.Severity == check.Info && f.Manner =
 // finding shows one finding.
 func (w *writer) finding(f check.Finding) {
 	w.title(f.Severity, render.Safe(f.Title), f.ID)
+	if fixes := strings.Join(f.Fix, "\n"); fixes != w.fixes { // said once for findings that follow each other
+		w.labelled("fix", slices.DeleteFunc(slices.Clone(f.Fix), func(fix string) bool {
+			_, is := workAround(fix)
+			return is // offered once, at the end
+		})...)
+		w.fixes = fixes
+	}
 	for _, place := range f.AllPlaces() {
 		w.place(place)
 	}
 	if f.Culprit != nil {
 		w.labelled("culprit", f.Culprit.Name+", "+f.Culprit.Confidence)
 	}
-	w.labelled("fix", slices.DeleteFunc(slices.Clone(f.Fix), func(fix string) bool {
-		_, is := workAround(fix)
-		return is // offered once, at the end
-	})...)
 	if len(f.Breaks) > 0 {
 		w.labelled("breaks", strings.Join(f.Breaks, "; "))
 	}
@@ -362,8 +366,8 @@ func (w *writer) stale() {
 	}
 	for _, known := range w.report.Baseline.Stale {
 		w.title(check.Error, staleTitle, render.Safe(known.ID))
-		w.plain(render.Safe(staleText(known)))
 		w.labelled("fix", "remove it from "+w.report.Baseline.File)
+		w.plain(render.Safe(staleText(known)))
 	}
 }
 
@@ -443,10 +447,7 @@ func (w *writer) summary() {
 	}
 	parts = append(parts, seconds(float64(w.report.Duration.Milliseconds())))
 	text := strings.Join(parts, " · ")
-	mark := w.screen.Paint(render.RoleGood, "✓") + " "
-	if counts.passed == 0 {
-		mark = w.screen.Paint(render.RoleMuted, "-") + " "
-	}
+	mark := w.summaryMark(counts) + " "
 	if counts.findings == 0 {
 		w.line(mark + text)
 		return
@@ -458,6 +459,20 @@ func (w *writer) summary() {
 		return
 	}
 	w.line(mark + text + "   " + w.screen.Paint(render.RoleMuted, explain))
+}
+
+// summaryMark is the sign of the worst finding; a tick is for a report without any.
+func (w *writer) summaryMark(counts outcomeCounts) string {
+	stale := w.report.Baseline != nil && len(w.report.Baseline.Stale) > 0
+	switch {
+	case stale || counts.findings > 0 && w.report.Findings[0].Severity == check.Error: // the worst comes first
+		return w.screen.Paint(render.RoleError, markOf(check.Error))
+	case counts.findings > 0 || statusRemark(w.report) != "":
+		return w.screen.Paint(render.RoleWarning, markOf(check.Warning))
+	case counts.passed == 0:
+		return w.screen.Paint(render.RoleMuted, "-")
+	}
+	return w.screen.Paint(render.RoleGood, "✓")
 }
 
 // statusRemark says why a report is incomplete.

@@ -84,11 +84,11 @@ func TestDoctorOnATerminal(t *testing.T) {
 	got := report(t, Options{Format: Text, Screen: render.Screen{TTY: true, Width: 76}})
 	want := `zwave (protocol 2025-11-25, 4 tools, 1.8 s)
 ✗ server writes log text to stdout                          stdout-pollution
+  fix      in the server: dotenv.config({ quiet: true })
+           from outside: add DOTENV_CONFIG_QUIET=true to this server's env
   line 1, byte 0, 214 ms after start, before initialize:
     \x1b[32m[dotenv@17.2.3]\x1b[0m ` + "```injecting```" + ` \u{202e}env
   culprit  dotenv 17 (npm), certain
-  fix      in the server: dotenv.config({ quiet: true })
-           from outside: add DOTENV_CONFIG_QUIET=true to this server's env
   breaks   Go SDK ends the session; Claude Desktop shows an error
 ! tool <b>@x</b>\nforges a line                                    tool-lint
   tool a, at /inputSchema
@@ -101,9 +101,9 @@ all servers and the config
 ! a thing in the config                                       unsound-config
   toolx.yaml:6:21, servers.zwave.env.X
 ✗ the baseline knows a finding that is gone                        tool-lint
-  tool-lint of tool b of server zwave: mended upstream
   fix      remove it from known.yaml
-✓ 1 check passed · 3 findings · 2 notes · 1 known · 2 skipped · 1 check
+  tool-lint of tool b of server zwave: mended upstream
+✗ 1 check passed · 3 findings · 2 notes · 1 known · 2 skipped · 1 check
   crashed · 1.8 s
   toolx doctor --explain stdout-pollution
 

@@ -61,6 +61,9 @@ func askPiles(id string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var findings []check.Finding
 		for _, p := range Piles(e, id) {
+			if p.inRun == 1 && e.SaysCause(string(p.First.Text)) {
+				continue // the finding about the failure has it
+			}
 			findings = append(findings, p.finding(e))
 		}
 		return findings

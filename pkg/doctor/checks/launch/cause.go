@@ -59,6 +59,10 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	f.Title, f.Fix, f.Variables = check.Masked(c.What), words.Texts(c.Fixes, check.Masked), c.Variables
 	if failure != nil && len(failure.Stderr)+len(failure.Stdout) > 1 {
 		f.Notes = evidence.LastWords(failure)
+		f.QuoteOnce(c.Line)
+	}
+	if e.FailsOnStdout() {
+		f.Notes = append(f.Notes, "it printed that to stdout; errors belong on stderr")
 	}
 	return f
 }
