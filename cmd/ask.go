@@ -87,7 +87,7 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request with the converted tools instead of sending it")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "run destructive tools without asking")
 	flags.BoolVar(&o.textCalls, "text-calls", false,
-		"make tool calls that the model writes as text, such as JSON in a code fence")
+		"run tool calls that the model writes as text, such as JSON in a code fence")
 	flags.BoolVar(&o.follow, "follow", false, "answer each line of standard input, in one conversation")
 	o.answers.declare(flags)
 	o.guards.declare(flags)

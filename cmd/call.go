@@ -192,8 +192,8 @@ func (b *toolbox) input(o callOptions) exec.Input {
 	return exec.Input{Args: o.args, Object: o.object, Stdin: b.Console.In}
 }
 
-// findCalled opens what the tool needs, and finds it. What is wrong with the arguments without any schema is told
-// before a server starts.
+// findCalled opens what the tool needs, and finds it. Arguments that no schema could accept are
+// reported before a server starts.
 func (b *toolbox) findCalled(ctx context.Context, o callOptions) (*exec.Tool, error) {
 	if err := exec.CheckInput(b.input(o)); err != nil {
 		return nil, b.explainInput(err, o)

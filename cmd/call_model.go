@@ -34,7 +34,7 @@ func (o *modelOptions) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&o.format, "result-format", "",
 		"`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
 	flags.BoolVar(&o.textCalls, "text-calls", false,
-		"make calls of --from-tool-call that the model wrote as text, such as JSON in a code fence")
+		"run the calls in --from-tool-call that the model wrote as text, such as JSON in a code fence")
 	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another")
 }
 

@@ -235,7 +235,8 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 	}
 	switch {
 	case len(found)+len(clients) > 0 && !r.person():
-		r.say("written, and not trusted, since nobody was asked; next: toolx trust shows what it would run, and asks")
+		r.say("written, but not trusted, because no one confirmed it; " +
+			"next: toolx trust shows what it would run, and asks")
 	case len(found) > 0:
 		r.say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools", found[0].Name)
 	case len(clients) > 0:

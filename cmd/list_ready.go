@@ -11,8 +11,8 @@ import (
 	"toolx/pkg/servers"
 )
 
-// readyList prints the tools of each server on a terminal as soon as the server is ready, so that a server that is not
-// delays nobody who reads (MCP-5).
+// readyList prints the tools of each server on a terminal as soon as the server is ready, so that a slow server
+// does not delay the others (MCP-5).
 type readyList struct {
 	box     *toolbox
 	options listOptions
