@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/catalog"
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -164,7 +165,7 @@ func (a *App) corrected(cmd *cobra.Command, place int, as misplaced) string {
 		return line(before, []string{"--config"}, rest)
 	case inScript:
 		if info, err := os.Stat(rest[0]); err == nil && info.Mode()&0o111 == 0 {
-			if interpreter := servers.InterpreterOf(rest[0]); interpreter != "" {
+			if interpreter := cmdline.InterpreterOf(rest[0]); interpreter != "" {
 				rest = append([]string{interpreter}, rest...)
 			}
 		}

@@ -128,6 +128,19 @@ func Variable(environ []string, name string) (value string, set bool) {
 	return value, set
 }
 
+// InterpreterOf returns the program that runs a script, by the extension of its name; empty for anything else.
+func InterpreterOf(script string) string {
+	switch strings.ToLower(filepath.Ext(script)) {
+	case ".js", ".mjs", ".cjs":
+		return "node"
+	case ".py":
+		return "python3"
+	case ".sh":
+		return "sh"
+	}
+	return ""
+}
+
 // BaseName is a command without its folder and without the extension that Windows
 // may need: "npx" for `C:\node\npx.cmd`.
 func BaseName(command string) string {

@@ -196,9 +196,9 @@ func ProgramHint(command []string, cwd string) string {
 		return "correct the path, which counts from " + cwd + ", or build the program that it names"
 	case slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, strings.ToLower(filepath.Ext(program))):
 		return "it is not a program; a config is given by --config " + toolxexec.ShellLine(program)
-	case InterpreterOf(program) != "":
+	case cmdline.InterpreterOf(program) != "":
 		return "run the script through its interpreter: " +
-			toolxexec.ShellLine(append([]string{InterpreterOf(program)}, command...)...)
+			toolxexec.ShellLine(append([]string{cmdline.InterpreterOf(program)}, command...)...)
 	case !programName().MatchString(program):
 		return "it is not a program's name; a command is a program and then its arguments"
 	}
@@ -216,24 +216,11 @@ func EntryOf(program string, args []string) string {
 
 // throughInterpreter offers the interpreter that a script's name stands for.
 func throughInterpreter(command []string) string {
-	if len(command) == 0 || InterpreterOf(command[0]) == "" {
+	if len(command) == 0 || cmdline.InterpreterOf(command[0]) == "" {
 		return ""
 	}
 	return ", or run it through its interpreter: " +
-		toolxexec.ShellLine(append([]string{InterpreterOf(command[0])}, command...)...)
-}
-
-// InterpreterOf returns the program that runs a script, by the end of its name; empty for what is no script.
-func InterpreterOf(program string) string {
-	switch strings.ToLower(filepath.Ext(program)) {
-	case ".js", ".mjs", ".cjs":
-		return "node"
-	case ".py":
-		return "python3"
-	case ".sh":
-		return "sh"
-	}
-	return ""
+		toolxexec.ShellLine(append([]string{cmdline.InterpreterOf(command[0])}, command...)...)
 }
 
 // OnPath reports whether a word starts a program: one on the path, or a file that can be run.

@@ -134,7 +134,7 @@ func askCommandNotExecutable(e *evidence.Evidence) []check.Finding {
 		return fixed(e, found.Path+" is a folder", "name the program in it")
 	case !found.Runnable:
 		f := fixed(e, mode, "chmod +x "+found.Path)
-		if name := interpreterOf(found.Path); name != "" {
+		if name := cmdline.InterpreterOf(cmdline.RealPath(found.Path, "")); name != "" {
 			f[0].Fix = append(f[0].Fix, fmt.Sprintf("or command: %s, args: [%s]", name, found.Path))
 		}
 		return f
@@ -143,13 +143,6 @@ func askCommandNotExecutable(e *evidence.Evidence) []check.Finding {
 			"check whether its file system is mounted with noexec, and whether all folders above it can be entered")
 	}
 	return nil
-}
-
-// interpreterOf returns the program that runs a script by the ending of its file's name; empty if that does not tell.
-func interpreterOf(script string) string {
-	return map[string]string{
-		".js": "node", ".mjs": "node", ".cjs": "node", ".py": "python3", ".sh": "sh",
-	}[filepath.Ext(cmdline.RealPath(script, ""))]
 }
 
 func askWindowsShim(e *evidence.Evidence) []check.Finding {
@@ -228,7 +221,7 @@ func askExecFormat(e *evidence.Evidence) []check.Finding {
 		evidence.Cut(found.Path), kind, runtime.GOOS, runtime.GOARCH)
 	if kind == cmdline.TextFile {
 		f.Title = "the command is a script without a #! line, which the system cannot run"
-		name := cmp.Or(interpreterOf(found.Path), "node")
+		name := cmp.Or(cmdline.InterpreterOf(cmdline.RealPath(found.Path, "")), "node")
 		f.Fix = []string{
 			"in the server: give the script a first line such as #!/usr/bin/env " + name,
 			fmt.Sprintf("from outside: run it through its interpreter (command: %s, args: [%s])", name, found.Path),
