@@ -225,6 +225,7 @@ func TestDecodePage(t *testing.T) {
 		},
 		"the name of the server and the tool is too long": {
 			"Tool search is filtered out: combined server and tool name length exceeds 60",
+			"Combined server and tool name length (66) exceeds 60",
 			"name exceeds the maximum of 60 characters, and is not offered",
 		},
 		"a tool's name has characters that the client refuses": {
