@@ -126,8 +126,8 @@ func TestSourceExplains(t *testing.T) {
 	code := "import path from 'node:path'\npath.join(process.env.SHOP_DIR, 'x')\npath.join(dir)\n" +
 		"path.join(process.env.SHOP_HOME ?? '/srv')\n" + strings.Repeat(" ", 500) + "process.env.SHOP_LONG\n" +
 		"path.join(import.meta.dirname)\n"
-	const tooOld = `it does not run on this Node: "TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be of ` +
-		`type string. Received undefined"`
+	const tooOld = `it does not run on this Node: TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be of ` +
+		`type string. Received undefined`
 	for _, folder := range []string{".", "node_modules/shop"} {
 		script := filepath.Join(t.TempDir(), folder, "server.mjs")
 		if err := os.MkdirAll(filepath.Dir(script), 0o700); err != nil {
