@@ -32,6 +32,7 @@ type devOptions struct {
 	watch    []string // paths
 	calls    []string // "TOOL {json}"
 	noDoctor bool
+	json     bool
 	answers  answerOptions
 }
 
@@ -71,6 +72,8 @@ Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
 		"watch `PATH` alone, a file or a folder with every file below it (repeatable)")
 	flags.StringArrayVar(&o.calls, "call", nil, "call a tool after each start: `'TOOL {json}'` (repeatable)")
 	flags.BoolVar(&o.noDoctor, "no-doctor", false, "leave the doctor out")
+	flags.BoolVar(&o.json, "json", false,
+		"print lines of JSON: time and text, and the results of --call as of call --json")
 	o.answers.declare(flags)
 	return cmd
 }
@@ -126,6 +129,7 @@ type development struct {
 	made     sources
 	calls    []exec.Call
 	noDoctor bool
+	json     bool
 
 	listed   bool
 	tools    []*exec.Tool // of the last list
@@ -135,7 +139,7 @@ type development struct {
 
 // newDevelopment reads the config and everything that the options name. All errors are usage errors.
 func newDevelopment(app *App, o devOptions) (*development, error) {
-	d := &development{App: app, noDoctor: o.noDoctor}
+	d := &development{App: app, noDoctor: o.noDoctor, json: o.json}
 	for _, text := range o.calls {
 		tool, arguments, err := readToolCall(text)
 		if err != nil {
@@ -268,11 +272,20 @@ func (d *development) relative(path string) string {
 // maxDevLine is the length in bytes of the longest line about a server.
 const maxDevLine = 500
 
+// devLine is a line of --json.
+type devLine struct {
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+}
+
 // print writes a line to stdout, with the time of day.
 func (d *development) print(format string, args ...any) error {
 	d.live.Clear()
-	line := words.Shorten(d.mask.Text(fmt.Sprintf(format, args...)), maxDevLine)
-	_, err := fmt.Fprintln(d.Console.Out, time.Now().Format(time.TimeOnly)+"  "+line)
+	now, line := time.Now(), words.Shorten(d.mask.Text(fmt.Sprintf(format, args...)), maxDevLine)
+	if d.json {
+		return d.printJSON(devLine{now, line})
+	}
+	_, err := fmt.Fprintln(d.Console.Out, now.Format(time.TimeOnly)+"  "+line)
 	return err
 }
 
@@ -345,6 +358,14 @@ func (d *development) makeCalls(ctx context.Context) error {
 			return nil
 		}
 		result.Err = d.masked(result.Err)
+		as := render.ResultOptions{Format: render.FormatText, Screen: d.outScreen()}
+		if d.json { // which has failures too
+			as.Format = render.FormatJSON
+			if err := d.writeResult(ctx, result, as); err != nil {
+				return err
+			}
+			continue
+		}
 		if result.Err != nil {
 			d.showError(result.Err)
 			if err := d.print("%s failed", render.Safe(call.Tool)); err != nil {
@@ -356,7 +377,6 @@ func (d *development) makeCalls(ctx context.Context) error {
 		if err := d.print("%s answered in %s:", render.Safe(call.Tool), took); err != nil {
 			return err
 		}
-		as := render.ResultOptions{Format: render.Format("text"), Screen: d.outScreen()}
 		if err := d.writeResult(ctx, result, as); err != nil {
 			return err
 		}
@@ -407,7 +427,7 @@ func (d *development) examine(ctx context.Context) error {
 	}
 	for _, f := range before {
 		if !found(findings, f) {
-			if err := d.print("✓ mended: %s  %s", render.Safe(f.Title), f.ID); err != nil {
+			if err := d.print("✓ fixed: %s  %s", render.Safe(f.Title), f.ID); err != nil {
 				return err
 			}
 		}

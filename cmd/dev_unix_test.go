@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +82,20 @@ func TestDevElsewhere(t *testing.T) {
 	_ = dev.Process.Signal(syscall.SIGINT)
 }
 
+// TestDevInJSON: each line is an object, and a call's result, of a failure too, is what call --json prints.
+func TestDevInJSON(t *testing.T) {
+	t.Parallel()
+	dev, lines, _ := startDev(t, emptyFolder(t), "--json", "--no-doctor", "--watch", ".",
+		"--call", `echo {"message":"hi"}`, "--call", `nope {}`, "--", "fakeserver", "good")
+	for _, want := range []string{`"text":"watching .`, `"text":"started in `, `"success":true,"result":"hi"`,
+		`"success":false,"error":"Tool 'nope' not found`} {
+		if !lines.Scan() || !json.Valid(lines.Bytes()) || !strings.Contains(lines.Text(), want) {
+			t.Errorf("got %q, want an object with %s", lines.Text(), want)
+		}
+	}
+	_ = dev.Process.Signal(syscall.SIGINT)
+}
+
 // TestDev saves a server's file again and again, and reads what toolx dev says of each state.
 func TestDev(t *testing.T) {
 	t.Parallel()
@@ -107,13 +122,13 @@ func TestDev(t *testing.T) {
 
 	serve("exit1-stderr")
 	until("did not start", "started")
-	until("✗ ", "mended")
+	until("✗ ", "fixed")
 
 	serve("good")
 	until("started in ")
 	until("- count")
 	until("it works")
-	until("✓ mended: server writes text to stdout before its first answer  stdout-pollution")
+	until("✓ fixed: server writes text to stdout before its first answer  stdout-pollution")
 
 	if err := dev.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)

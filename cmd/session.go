@@ -586,6 +586,7 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 type sessionLogsOptions struct {
 	name   string
 	follow bool
+	json   bool
 }
 
 func newSessionLogsCommand(app *App, run runFunc[sessionLogsOptions]) *cobra.Command {
@@ -610,7 +611,14 @@ Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.
 		RunE:              runs(app, &o, run),
 	}
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what the server writes")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print each line as JSON: session, line")
 	return cmd
+}
+
+// sessionLine is a line of --json.
+type sessionLine struct {
+	Session string `json:"session"`
+	Line    string `json:"line"`
 }
 
 func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
@@ -627,7 +635,12 @@ func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
 		return fault.Usage("session "+o.name+": "+err.Error(), "toolx session list shows its state")
 	}
 	for line := range lines {
-		if err := app.printLine(line); err != nil {
+		if o.json {
+			err = app.printJSON(sessionLine{o.name, line})
+		} else {
+			err = app.printLine(line)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -944,6 +944,10 @@ func TestSessionBetweenCalls(t *testing.T) {
 	if _, stderr, _ := w.run("call", "s__count"); stderr != "" {
 		t.Errorf("told again: %s", stderr)
 	}
+	if stdout, _, code := w.run("session", "logs", "s", "-o", "json"); code != 0 ||
+		!strings.Contains(stdout, `{"session":"s","line":"`) || !strings.Contains(stdout, "murmured") {
+		t.Errorf("as JSON: exit code %d, %q", code, stdout)
+	}
 	if stdout, stderr, code := w.run("session", "logs", "s"); code != 0 || !strings.Contains(stdout, "murmured") {
 		t.Errorf("session logs: exit code %d, %s%s", code, stdout, stderr)
 	}
