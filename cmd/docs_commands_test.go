@@ -211,10 +211,20 @@ func (r *reader) onTerminal(t *testing.T, script string) (shown string, code int
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, _ := io.ReadAll(master) // Linux ends a terminal with an error
-	_ = shell.Wait()             // the exit code says how it ended
-	_ = master.Close()
-	return strings.ReplaceAll(string(out), "\r\n", "\n"), shell.ProcessState.ExitCode()
+	read := make(chan []byte, 1)
+	go func() {
+		out, _ := io.ReadAll(master) // Linux ends a terminal with an error
+		read <- out
+	}()
+	_ = shell.Wait() // the exit code says how it ended
+	select {
+	case out := <-read:
+		_ = master.Close()
+		return strings.ReplaceAll(string(out), "\r\n", "\n"), shell.ProcessState.ExitCode()
+	case <-time.After(time.Minute): // a command that does not end keeps the terminal open
+		t.Fatalf("%s\nstill has the terminal open a minute after its shell has ended", script)
+		return "", 0
+	}
 }
 
 // follow types the commands of a console's block.
