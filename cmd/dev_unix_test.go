@@ -87,8 +87,10 @@ func TestDevInJSON(t *testing.T) {
 	t.Parallel()
 	dev, lines, _ := startDev(t, emptyFolder(t), "--json", "--no-doctor", "--watch", ".",
 		"--call", `echo {"message":"hi"}`, "--call", `nope {}`, "--", "fakeserver", "good")
-	for _, want := range []string{`"text":"watching .`, `"text":"started in `, `"success":true,"result":"hi"`,
-		`"success":false,"error":"Tool 'nope' not found`} {
+	for _, want := range []string{
+		`"text":"watching .`, `"text":"started in `, `"success":true,"result":"hi"`,
+		`"success":false,"error":"Tool 'nope' not found`,
+	} {
 		if !lines.Scan() || !json.Valid(lines.Bytes()) || !strings.Contains(lines.Text(), want) {
 			t.Errorf("got %q, want an object with %s", lines.Text(), want)
 		}
