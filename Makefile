@@ -35,7 +35,7 @@ SUITE   := testdata/conformance/node_modules/.package-lock.json
 SITE    := site/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-windows test-arm64 test-oracles packages test-model site test-site conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
+.PHONY: help build test test-fast test-real test-other-day test-windows test-arm64 test-oracles packages test-model site test-site conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,12 +43,18 @@ help: ## show this list
 build: ## build bin/toolx
 	$(BUILD) -o $(BIN) .
 
+test-fast: ## the tests that need no npm and take no seconds, without the race detector (under a minute)
+	$(GO) test -short ./...
+
 test: $(SERVERS) ## vet, then every test, with the real servers and the oracles
 	$(GO) vet ./...
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
 	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out $(SEQUENTIAL),$(shell $(GO) list ./...))
 	$(GO) test -vet=off $(SEQUENTIAL)
 	@$(MAKE) --no-print-directory test-oracles
+
+test-real: $(SERVERS) ## call all published servers in every way, as before a release (5 minutes)
+	$(GO) test -vet=off -count=1 -timeout 30m ./cmd -run 'Real|Official|TypeScript' -matrix
 
 # What passes today must pass on any day, in any zone and locale: these tests are built
 # with a clock of their own, 500 days ahead. PACKAGES=./... runs all of them. -l is explained at vet-systems.
@@ -199,7 +205,7 @@ release: ## publish the release of the tag that is checked out; .github/workflow
 release-reproducible: ## make the last commit's release twice, in two folders, and compare all files
 	release/reproducible.sh
 
-release-check: release-snapshot ## install and run what release-snapshot has made, as users do (Debian or Ubuntu)
+release-check: release-snapshot test-real ## install and run what release-snapshot has made, as users do (Debian or Ubuntu)
 	@. testdata/systems/common.sh && install bwrap bubblewrap && install rpm rpm
 	$(GO) test -count=1 -timeout 10m ./testdata/release
 

@@ -7,7 +7,7 @@ import "testing"
 // TestRealServerFeaturesOverHTTP uses the same over both transports of HTTP, where a server asks back on a stream.
 func TestRealServerFeaturesOverHTTP(t *testing.T) {
 	t.Parallel()
-	for transport, path := range map[string]string{"streamableHttp": "/mcp", "sse": "/sse"} {
+	for transport, path := range transports() {
 		t.Run(transport, func(t *testing.T) {
 			all := func([]string) bool { return true }
 			checkFeatures(t, all, "--url", startEverything(t, serversFolder(t), transport)+path)

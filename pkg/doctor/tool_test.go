@@ -3,7 +3,6 @@ package doctor
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -405,31 +404,5 @@ func TestGoodServerHasNothingWrong(t *testing.T) {
 		if result.Outcome == check.Broke || result.Outcome == check.Skipped && result.ID != "definition-drift" {
 			t.Errorf("%s: %s: %s", result.ID, result.Outcome, result.Because)
 		}
-	}
-}
-
-// TestRealServers proves what is really wrong with the official servers, and no more.
-func TestRealServers(t *testing.T) {
-	const modules = "../../testdata/servers/node_modules/@modelcontextprotocol/"
-	if _, err := os.Stat(modules); err != nil {
-		t.Fatal("npm --prefix testdata/servers ci --silent: ", err)
-	}
-	for name, want := range map[string]string{
-		"everything": "", "filesystem": "", "memory": "", "sequential-thinking": "",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			arguments := []string{"node", modules + "server-" + name + "/dist/index.js"}
-			if name == "filesystem" {
-				arguments = append(arguments, t.TempDir())
-			}
-			options := shortOptions()
-			options.Environ = append(os.Environ(), "MEMORY_FILE_PATH="+t.TempDir()+"/memory.jsonl")
-			options.Limit = 0
-			report := judgeMine(Examine(t.Context(), nil, []*config.Server{config.AdHoc(arguments, "", nil)}, options))
-			if report.Servers[0].Status != "ready" || idsOf(report, check.Warning) != want {
-				t.Errorf("%s: %q: %+v", report.Servers[0].Status, idsOf(report, check.Warning), report.Findings)
-			}
-		})
 	}
 }
