@@ -33,7 +33,6 @@ type callOptions struct {
 	batch     batchOptions
 	guards    guardOptions
 	edit      bool
-	detach    bool
 }
 
 // takeArgs reads the arguments: a tool and k=v, and a server's command line after --.
@@ -41,10 +40,6 @@ func (o *callOptions) takeArgs(cmd *cobra.Command, args []string) error {
 	return withCommand(&o.server, func(args []string) error {
 		if err := cmp.Or(o.batch.check(cmd, args), o.model.check(cmd, args)); err != nil {
 			return err
-		}
-		if o.detach && (o.dryRun || o.edit || o.model.from != "") {
-			return fault.Usage("--detach does not go together with --dry-run, --edit and --from-tool-call",
-				"toolx call TOOL k=v --detach")
 		}
 		if o.batch.from != "" && len(args) > 0 {
 			o.tool = args[0]
@@ -108,7 +103,6 @@ timeout, 130 interrupted.`,
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
-	flags.BoolVar(&o.detach, "detach", false, "print the id of the task and do not wait for it; see toolx tasks")
 	o.model.declare(flags)
 	o.batch.declare(flags)
 	o.guards.declare(flags)
@@ -167,12 +161,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		err = box.printRequest(bounded, prepared, map[string]int{})
 		return cmp.Or(ended(bounded, o.tool, slowSchema), err)
 	}
-	var result *exec.Result
-	if o.detach {
-		result = box.detach(bounded, prepared, o.output)
-	} else {
-		result = box.executor.Call(bounded, prepared)
-	}
+	result := box.executor.Call(bounded, prepared)
 	box.addStartTiming(result)
 	stop()
 	return app.printResult(bounded, result, o.replyOptions, jq)

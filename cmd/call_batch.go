@@ -55,7 +55,7 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 		}
 		return nil
 	}
-	for _, flag := range []string{"arg", "args", "save", "dry-run", "edit", "from-tool-call", "detach"} {
+	for _, flag := range []string{"arg", "args", "save", "dry-run", "edit", "from-tool-call"} {
 		if given(flag) {
 			return fault.Usage("--"+flag+" and --batch do not go together", "each line has a tool and its arguments")
 		}

@@ -45,11 +45,8 @@ func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFu
 	}
 	path := strings.TrimPrefix(cmd.CommandPath(), "toolx ")
 	switch path + " " + flag {
-	case "call output", "complete output", "prompts get output", "resources read output",
-		"tasks wait output", "tasks result output", "history rerun output":
+	case "call output", "complete output", "prompts get output", "resources read output", "history rerun output":
 		return choices("text", "json", "raw", "yaml")
-	case "tasks get output", "tasks cancel output":
-		return choices("text", "json", "yaml")
 	case "raw output":
 		return choices("raw", "json", "yaml")
 	case "convert output":

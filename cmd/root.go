@@ -213,7 +213,6 @@ func addVerbs(root *cobra.Command, app *App) {
 		newShowCommand(app, runShow),
 		newCallCommand(app, runCall),
 		newHistoryCommand(app, runHistoryList),
-		newTasksCommand(app),
 		newResourcesCommand(app),
 		newPromptsCommand(app),
 		newCompleteCommand(app, runComplete),

@@ -21,6 +21,10 @@ import (
 
 // unknownVerb returns a usage error that suggests the verb that was meant.
 func (a *App) unknownVerb(root *cobra.Command, name string) error {
+	first, _, _ := strings.Cut(name, " ")
+	if err := removedError(first); err != nil {
+		return err
+	}
 	fix := "toolx --help shows every command; toolx call NAME runs a tool"
 	root.SuggestionsMinimumDistance = 2
 	if meant := a.verbForServer(name); meant != "" {
@@ -100,6 +104,10 @@ func (a *App) flagError(cmd *cobra.Command, err error) error {
 	case !cmd.HasParent() && len(given) > 0:
 		return a.unknownVerb(cmd, given[0])
 	case errors.As(err, &missing):
+		verb := strings.TrimPrefix(cmd.CommandPath(), "toolx ")
+		if err := removedError(verb + " --" + missing.GetSpecifiedName()); err != nil {
+			return err
+		}
 		all = a.unknownFlag(cmd, missing)
 	case errors.As(err, &valueless) && valueless.GetFlag() != nil:
 		flag := "--" + valueless.GetFlag().Name

@@ -121,8 +121,8 @@ func (t *siteTask) state(id string) string {
 		`"lastUpdatedAt":"2026-01-01T00:00:00Z"%s}`, id, t.status, rest)
 }
 
-// TestTasksOverHTTP calls, answers, detaches and cancels tasks of a server without sessions, each command as a process
-// of its own that shares nothing with the others but the state folder.
+// TestTasksOverHTTP calls tools of a server without sessions that run as tasks: one that only works, one that asks, and
+// one that is cancelled at the time limit. Each command is a process of its own.
 func TestTasksOverHTTP(t *testing.T) {
 	t.Parallel()
 	site := &taskSite{t: t, tasks: make(map[string]*siteTask), asked: make(map[string]int)}
@@ -150,25 +150,11 @@ func TestTasksOverHTTP(t *testing.T) {
 
 	wants(run(0, "call", "research", "--url", server.URL), "researched")
 	wants(run(0, "call", "research", "ask=true", "--elicit", `{"name":"Ada"}`, "--url", server.URL), `"name":"Ada"`)
-
-	id := run(0, "call", "research", "--detach", "--url", server.URL)
-	wants(run(0, "tasks", "get", id), "working")
-	wants(run(0, "tasks", "wait", id), "researched")
-	wants(run(0, "tasks", "result", id), "researched")
-
-	id = run(0, "call", "research", "ask=true", "--detach", "--url", server.URL)
-	wants(run(0, "tasks", "wait", id, "--elicit", `{"name":"Eve"}`), `"name":"Eve"`)
-
-	id = run(0, "call", "research", "never=true", "--detach", "--url", server.URL)
-	wants(run(0, "tasks", "list", "--url", server.URL), id)
-	wants(run(0, "tasks", "cancel", id), "cancelled")
-	run(2, "tasks", "get", id)
-
 	run(124, "call", "research", "never=true", "--max-time", "1s", "--url", server.URL)
 
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	for method, want := range map[string]int{"tools/call": 6, "tasks/update": 2, "tasks/cancel": 2, "tasks/result": 0} {
+	for method, want := range map[string]int{"tools/call": 3, "tasks/update": 1, "tasks/cancel": 1, "tasks/result": 0} {
 		if got := site.asked[method]; got != want {
 			t.Errorf("%s was asked %d times, want %d", method, got, want)
 		}

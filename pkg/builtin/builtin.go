@@ -176,7 +176,6 @@ func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
 		InputSchema  json.RawMessage `json:"inputSchema"`
 		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 		Annotations  json.RawMessage `json:"annotations,omitempty"`
-		Execution    json.RawMessage `json:"execution,omitempty"`
 	}{
 		Name: entry.Name, Title: entry.Title, Description: entry.Description,
 		InputSchema: entry.Parameters, OutputSchema: entry.OutputSchema, Annotations: entry.Annotations,
@@ -198,9 +197,6 @@ func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
 	}
 	if definition.InputSchema == nil {
 		definition.InputSchema = json.RawMessage(anyArguments)
-	}
-	if entry.Implementation.Delay >= slowMock { // which only mocks have
-		definition.Execution = json.RawMessage(`{"taskSupport":"optional"}`)
 	}
 	return rawjson.Marshal(definition)
 }

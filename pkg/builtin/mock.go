@@ -20,9 +20,6 @@ import (
 // maxMockFile is the size in bytes of the largest file that a mock's content block may name.
 const maxMockFile = 32 << 20
 
-// slowMock is the delay from which on calls of a mock can run as tasks under serve.
-const slowMock = time.Second
-
 // mock answers with what the config says (IMPL-1). The arguments are not used; the executor has logged them.
 type mock struct {
 	entry    *config.Tool

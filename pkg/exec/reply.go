@@ -86,26 +86,3 @@ func textOf(value json.RawMessage) string {
 	}
 	return ""
 }
-
-// ReadCall reads a CallToolResult that came otherwise than as the answer of a call: that of a task. It fits
-// Operation.Read.
-func ReadCall(reply json.RawMessage) (Parts, error) {
-	var result Result
-	if err := result.shape(reply, 0); err != nil {
-		return Parts{}, err
-	}
-	parts := Parts{Value: result.Value, Content: result.Content}
-	if result.valueIsContent {
-		parts.Value = nil
-	}
-	return parts, nil
-}
-
-// CallFailure returns what a tool said that failed by its CallToolResult, nil where it did not.
-func CallFailure(reply json.RawMessage) error {
-	var result Result
-	if result.shape(reply, 0) != nil {
-		return nil // ReadCall says what is wrong with it
-	}
-	return result.Err
-}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"sync"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
 )
 
@@ -24,7 +22,6 @@ import (
 type exchange struct {
 	sdk      http.Handler
 	tools    []*exec.Tool
-	tasks    *tasks
 	sessions *httpSessions
 	limit    int64 // of a message, in bytes
 	bodies   bodies
@@ -128,7 +125,7 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 		// Without a session, ids are not one client's own.
 		w.WriteHeader(http.StatusAccepted)
 		return
-	case head.waits():
+	case head.calls():
 		select {
 		case x.room <- struct{}{}:
 			defer func() { <-x.room }()
@@ -147,36 +144,8 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 		defer leave()
 		r = placed
 	}
-	if headersAgree(r, head, body) {
-		owner := r.Header.Get(mcp.HeaderSessionID)
-		if head.modern() { // which has no sessions
-			owner = ""
-		}
-		if told, is := x.tasks.answer(r.Context(), owner, head, body); is {
-			writeAnswer(answer, statusOf(told, head), told)
-			return
-		}
-	}
 	r.Body = io.NopCloser(&onceReader{bytes.NewReader(body)})
 	x.sdk.ServeHTTP(answer, r)
-}
-
-// headersAgree reports whether a message has the headers that it needs. The SDK refuses one whose headers do not agree
-// with it (2026-07-28 basic/transports, "Server Validation").
-func headersAgree(r *http.Request, head requestHead, body []byte) bool {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && kind == "application/json" &&
-		head.modern() == mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) &&
-		mcp.ValidateStandardHeaders(r.Header.Get, head.Params.Meta.Revision, mcp.MCPMethod(head.Method),
-			rawjson.Get(body, "params")) == nil
-}
-
-// statusOf returns the status of an answer about tasks, as the SDK's answers have it.
-func statusOf(answer mcp.JSONRPCMessage, head requestHead) int {
-	if refusal, is := answer.(mcp.JSONRPCError); is && head.modern() && refusal.Error.Code == mcp.INVALID_PARAMS {
-		return http.StatusBadRequest
-	}
-	return http.StatusOK
 }
 
 // revisionOf returns the revision that a message names, in itself or in the header, and reports whether toolx serve

@@ -37,7 +37,6 @@ func TestExchangeRoom(t *testing.T) {
 				panic("inside")
 			}
 		}),
-		tasks:    newTasks(nil, nil),
 		sessions: newHTTPSessions(sessionTime),
 		limit:    1000,
 		bodies:   newBodies(1000),
@@ -75,7 +74,7 @@ func TestExchangeRoom(t *testing.T) {
 // What is no exchange of MCP is refused by its own name.
 func TestExchangeRefusals(t *testing.T) {
 	x := &exchange{
-		sdk: http.NotFoundHandler(), tasks: newTasks(nil, nil), sessions: newHTTPSessions(sessionTime), limit: 1 << 20,
+		sdk: http.NotFoundHandler(), sessions: newHTTPSessions(sessionTime), limit: 1 << 20,
 		bodies: newBodies(1 << 20),
 		room:   make(chan struct{}, 1), warn: func(string) {},
 	}

@@ -163,7 +163,7 @@ func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint
 	web.Handler = &guard{
 		hosts: hosts, origins: o.Origins, token: token, warn: warn,
 		next: &exchange{
-			sdk: e.sdk, tools: s.tools, tasks: s.tasks, sessions: sessions, limit: limit, bodies: newBodies(limit),
+			sdk: e.sdk, tools: s.tools, sessions: sessions, limit: limit, bodies: newBodies(limit),
 			warn: warn, room: make(chan struct{}, maxOpenCalls), streams: make(chan struct{}, maxStreams),
 		},
 	}

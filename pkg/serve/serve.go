@@ -22,7 +22,6 @@ import (
 type Server struct {
 	sdk   *server.MCPServer
 	tools []*exec.Tool
-	tasks *tasks
 }
 
 // New returns a server of tools, whose calls go through executor. The calls end with ctx, whatever the context of the
@@ -35,16 +34,7 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 			rejectUnknown(executor, request, tools)
 		}
 	})
-	options := []server.ServerOption{server.WithToolCapabilities(false), server.WithHooks(hooks)}
-	s := &Server{tools: tools}
-	s.tasks = newTasks(tools, func(ctx context.Context, message json.RawMessage) mcp.JSONRPCMessage {
-		return s.sdk.HandleMessage(ctx, message)
-	})
-	if len(s.tasks.slow) > 0 {
-		options = append(options, server.WithTaskCapabilities(true, true, true),
-			server.WithExtensions(map[string]any{tasksExtension: struct{}{}}))
-	}
-	s.sdk = server.NewMCPServer("toolx", version, options...)
+	sdk := server.NewMCPServer("toolx", version, server.WithToolCapabilities(false), server.WithHooks(hooks))
 	for _, tool := range tools {
 		handle := handlerOf(executor, tool)
 		bounded := func(callCtx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -53,9 +43,9 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 			defer context.AfterFunc(ctx, cancel)()
 			return handle(callCtx, request)
 		}
-		s.sdk.AddTool(definitionOf(tool), bounded)
+		sdk.AddTool(definitionOf(tool), bounded)
 	}
-	return s
+	return &Server{sdk, tools}
 }
 
 // rejectUnknown records the call of a tool that does not exist (EXEC-6). The SDK answers it with a message that
@@ -81,12 +71,7 @@ func errorText(message string, tools []*exec.Tool) string {
 
 // definitionOf returns a tool in the SDK's form, with its schemas unchanged.
 func definitionOf(tool *exec.Tool) mcp.Tool {
-	var execution *mcp.ToolExecution
-	if support := taskSupport(tool); support != "" {
-		execution = &mcp.ToolExecution{TaskSupport: support}
-	}
 	return mcp.Tool{
-		Execution:       execution,
 		Name:            tool.Name,
 		Title:           tool.Title,
 		Description:     tool.Description,

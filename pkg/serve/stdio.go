@@ -43,7 +43,6 @@ const (
 type stdioClient struct {
 	server *server.MCPServer
 	tools  []*exec.Tool
-	tasks  *tasks
 	out    *AnswerWriter
 	limit  int64 // of a message, in bytes
 	warn   func(text string)
@@ -76,7 +75,6 @@ func newStdioClient(s *Server, out *AnswerWriter, limit int64, warn func(string)
 	return &stdioClient{
 		server:  s.sdk,
 		tools:   s.tools,
-		tasks:   s.tasks,
 		out:     out,
 		limit:   limit,
 		warn:    warn,
@@ -127,10 +125,10 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 		c.cancelCall(string(head.Params.RequestID))
 	case head.asks() && !speaks(head.Params.Meta.Revision):
 		c.post(ctx, revisionError(head.ID, head.Params.Meta.Revision))
-	case head.waits():
-		c.beginCall(ctx, head, line.bytes)
+	case head.calls():
+		c.beginCall(ctx, head.ID, line.bytes)
 	default:
-		answer := c.handle(ctx, head, line.bytes)
+		answer := c.handle(ctx, head.ID, line.bytes)
 		c.tellNotices(ctx)
 		c.post(ctx, answer)
 	}
@@ -141,15 +139,9 @@ type requestHead struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		Name      string          `json:"name"`
 		RequestID json.RawMessage `json:"requestId"`
-		Task      json.RawMessage `json:"task"`
-		TaskID    string          `json:"taskId"`
 		Meta      struct {
-			Revision     string `json:"io.modelcontextprotocol/protocolVersion"`
-			Capabilities struct {
-				Extensions map[string]json.RawMessage `json:"extensions"`
-			} `json:"io.modelcontextprotocol/clientCapabilities"`
+			Revision string `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
 	} `json:"params"`
 }
@@ -164,6 +156,9 @@ func readHead(message []byte) requestHead {
 
 // asks reports whether the message wants an answer.
 func (h requestHead) asks() bool { return len(h.ID) > 0 && string(h.ID) != "null" }
+
+// calls reports whether the message calls a tool, whose answer may take its time.
+func (h requestHead) calls() bool { return h.asks() && h.Method == string(mcp.MethodToolsCall) }
 
 // speaks reports whether toolx serve knows the revision that a request names; most requests of the older revisions name
 // none. The SDK treats a revision that never existed as an older one (2026-07-28, basic/versioning, wants -32022).
@@ -190,8 +185,7 @@ func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
 }
 
 // beginCall runs a call in parallel with everything else.
-func (c *stdioClient) beginCall(ctx context.Context, head requestHead, message []byte) {
-	id := head.ID
+func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message []byte) {
 	callCtx, cancel := context.WithCancel(ctx)
 	call := &openCall{cancel: cancel}
 	if !c.admit(string(id), call) {
@@ -201,7 +195,7 @@ func (c *stdioClient) beginCall(ctx context.Context, head requestHead, message [
 	}
 	c.pending.Go(func() {
 		defer cancel()
-		answer := c.handle(callCtx, head, message)
+		answer := c.handle(callCtx, id, message)
 		if c.endCall(string(id), call) && answer != nil {
 			c.write(encodeAnswer(answer))
 		}
@@ -254,12 +248,9 @@ func (c *stdioClient) cancelCall(id string) {
 	}
 }
 
-// handle lets the SDK answer a message that is not about tasks; nil means no answer. The id is returned as the client
-// wrote it: the SDK reads numbers as floats and loses digits.
-func (c *stdioClient) handle(
-	ctx context.Context, head requestHead, message []byte,
-) (answer mcp.JSONRPCMessage) {
-	id := head.ID
+// handle lets the SDK answer a message; nil means no answer. The id is returned as the client wrote it: the SDK reads
+// numbers as floats and loses digits.
+func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []byte) (answer mcp.JSONRPCMessage) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.warn(fmt.Sprintf("a message of the client could not be handled: %v", cause))
@@ -268,9 +259,6 @@ func (c *stdioClient) handle(
 			}
 		}
 	}()
-	if answer, is := c.tasks.answer(ctx, c.session.SessionID(), head, message); is {
-		return answer
-	}
 	switch answer := c.server.HandleMessage(ctx, message).(type) {
 	case mcp.JSONRPCError:
 		if !answer.ID.IsNil() {

@@ -339,8 +339,6 @@ func (h *held) processID() int { return int(h.startedPID.Load()) }
 
 func (h *held) heldKey() string { return h.key }
 
-func (h *held) outlives() bool { return true }
-
 // agree implements link: it performs the part of the handshake that is left where a holder has performed it.
 func (h *held) agree(ctx context.Context, with *handshake) error {
 	if err := h.attach(ctx, with.dial.watches); err != nil {

@@ -138,9 +138,6 @@ func (t *remote) speak(version string) {
 	t.version = version
 }
 
-// outlives implements link: a session of MCP ends with the process, and tasks belong to it.
-func (t *remote) outlives() bool { return t.sessionID() == "" }
-
 func (t *remote) silentStream() <-chan struct{} { return t.noStream }
 
 func (t *remote) resuming() retryPolicy { return t.retryPolicy }

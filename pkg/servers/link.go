@@ -48,8 +48,6 @@ type link interface {
 	closeLog(ctx context.Context)
 	// heldKey returns the key of the session that a process of its own keeps; empty where this process has the server.
 	heldKey() string
-	// outlives reports whether the server goes on with its tasks when this process ends.
-	outlives() bool
 	// silentStream returns a channel that is closed when the server turns out to have no standing stream; nil if there
 	// is no such stream.
 	silentStream() <-chan struct{}
@@ -78,8 +76,6 @@ func (p *peer) stderr(int) (lines []string, total int, path string) { return nil
 func (p *peer) closeLog(context.Context) {}
 
 func (p *peer) heldKey() string { return "" }
-
-func (p *peer) outlives() bool { return false }
 
 func (p *peer) silentStream() <-chan struct{} { return nil }
 

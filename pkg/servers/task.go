@@ -62,10 +62,6 @@ type Task struct {
 	ID      string
 	Status  TaskStatus
 	Message string
-	// Created and Updated are times as the server writes them.
-	Created, Updated string
-	// TTL is how long the server keeps the task after its creation, zero where it does not say or has no limit.
-	TTL time.Duration
 	// Poll is how long the server wants the client to wait between two questions; zero where it does not say.
 	Poll time.Duration
 
@@ -84,22 +80,17 @@ func (t *Task) pause() time.Duration {
 
 // readTask reads the state of a task; id is empty where it is not known yet.
 func readTask(reply json.RawMessage, id string) (*Task, error) {
-	milliseconds := func(names ...string) time.Duration {
-		for _, name := range names {
-			var ms float64
-			if json.Unmarshal(rawjson.Get(reply, name), &ms) == nil && ms > 0 && ms < 1e13 {
-				return time.Duration(ms * float64(time.Millisecond))
-			}
-		}
-		return 0
-	}
 	state := &Task{
 		ID: rawjson.GetText(reply, "taskId"), Status: TaskStatus(rawjson.GetText(reply, "status")),
 		Message: cutWords(rawjson.GetText(reply, "statusMessage"), maxProgress),
-		Created: rawjson.GetText(reply, "createdAt"), Updated: rawjson.GetText(reply, "lastUpdatedAt"),
-		TTL: milliseconds("ttlMs", "ttl"), Poll: milliseconds("pollIntervalMs", "pollInterval"),
-		result: rawjson.Get(reply, "result"), failure: rawjson.Get(reply, "error"),
+		result:  rawjson.Get(reply, "result"), failure: rawjson.Get(reply, "error"),
 		inputs: rawjson.Get(reply, "inputRequests"),
+	}
+	for _, name := range []string{"pollInterval", "pollIntervalMs"} {
+		var ms float64
+		if json.Unmarshal(rawjson.Get(reply, name), &ms) == nil && ms > 0 && ms < 1e13 {
+			state.Poll = time.Duration(ms * float64(time.Millisecond))
+		}
 	}
 	if state.Status == "submitted" { // of a draft
 		state.Status = TaskWorking
@@ -123,24 +114,20 @@ type Tasks struct{ session *Session }
 // Tasks returns what asks the server about its tasks.
 func (s *Session) Tasks() Tasks { return Tasks{s} }
 
-// asked reports whether a call of a tool asks for a task (MCP 2025-11-25, server/tools, execution.taskSupport):
-// where the tool needs one, or where one is wanted and the server has them. Later revisions leave that to the server.
-func (t Tasks) asked(plain string, wanted bool) bool {
+// asked reports whether a call of a tool asks for a task: where the tool needs one (MCP 2025-11-25, server/tools,
+// execution.taskSupport). Later revisions leave that to the server.
+func (t Tasks) asked(plain string) bool {
 	if t.session.modern() {
 		return false
 	}
 	tool := t.session.tools.find(plain)
-	return tool != nil && (tool.TaskSupport == "required" || wanted && tool.TaskSupport == "optional")
+	return tool != nil && tool.TaskSupport == "required"
 }
 
 // ToolParams returns the params with which the session calls a tool.
 func (s *Session) ToolParams(plain string, arguments json.RawMessage) json.RawMessage {
-	return s.Tasks().params(plain, arguments, false)
-}
-
-func (t Tasks) params(plain string, arguments json.RawMessage, wantsTask bool) json.RawMessage {
 	params := CallParams(plain, arguments)
-	if !t.asked(plain, wantsTask) {
+	if !s.Tasks().asked(plain) {
 		return params
 	}
 	members, _ := rawjson.Members(params)
@@ -152,21 +139,12 @@ func isTask(result json.RawMessage) bool {
 	return string(rawjson.Get(result, "resultType")) == `"task"`
 }
 
-// Begin calls a tool, as a task where the server can: it returns the task, or the result where the server made no task.
-// wantsTask asks for a task even where the tool has a choice.
-func (t Tasks) Begin(
-	ctx context.Context, request exec.Request, wantsTask bool,
-) (task *Task, result json.RawMessage, err error) {
-	token, forget := t.session.progress.expect(request.Progress)
-	defer forget()
-	return t.begin(ctx, request, token, wantsTask)
-}
-
-// begin is Begin with the token of the call's progress.
+// begin calls a tool: it returns the task, or the result where the server made no task. token is that of the call's
+// progress.
 func (t Tasks) begin(
-	ctx context.Context, request exec.Request, token int64, wantsTask bool,
+	ctx context.Context, request exec.Request, token int64,
 ) (task *Task, result json.RawMessage, err error) {
-	params := t.params(request.Name, request.Arguments, wantsTask)
+	params := t.session.ToolParams(request.Name, request.Arguments)
 	answer, err := t.session.send(ctx, string(mcp.MethodToolsCall), params, token)
 	reply, err := t.session.result(string(mcp.MethodToolsCall), answer, err)
 	if err != nil {
@@ -174,7 +152,7 @@ func (t Tasks) begin(
 	}
 	handle := reply
 	switch {
-	case t.session.modern() && !isTask(reply), !t.session.modern() && !t.asked(request.Name, wantsTask):
+	case t.session.modern() && !isTask(reply), !t.session.modern() && !t.asked(request.Name):
 		return nil, reply, nil
 	case !t.session.modern():
 		if handle = rawjson.Get(reply, "task"); handle == nil {
@@ -193,11 +171,11 @@ func (t Tasks) begin(
 func (t Tasks) call(ctx context.Context, request exec.Request) (json.RawMessage, error) {
 	token, forget := t.session.progress.expect(request.Progress)
 	defer forget()
-	task, result, err := t.begin(ctx, request, token, false)
+	task, result, err := t.begin(ctx, request, token)
 	if task == nil {
 		return result, err
 	}
-	result, err = t.Await(ctx, task, request.Progress)
+	result, err = t.await(ctx, task, request.Progress)
 	var unasked *InputError
 	if ctx.Err() != nil || errors.As(err, &unasked) {
 		t.cancelUnwaited(ctx, task.ID)
@@ -237,19 +215,19 @@ func (s withoutTasks) CallTool(ctx context.Context, request exec.Request) (json.
 func (t Tasks) cancelUnwaited(ctx context.Context, id string) {
 	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), taskCancelTime)
 	defer stop()
-	_ = t.Cancel(bounded, id) // the server may have ended, or know no such task any more
+	_ = t.cancel(bounded, id) // the server may have ended, or know no such task any more
 }
 
-// Cancel asks the server to cancel a task, which it may do later or not at all.
-func (t Tasks) Cancel(ctx context.Context, id string) error {
+// cancel asks the server to cancel a task, which it may do later or not at all.
+func (t Tasks) cancel(ctx context.Context, id string) error {
 	_, err := t.session.demand(ctx, "tasks/cancel", taskParams(id), nil)
 	return err
 }
 
 func taskParams(id string) json.RawMessage { return rawjson.Build("taskId", id) }
 
-// Get returns the state of a task.
-func (t Tasks) Get(ctx context.Context, id string) (*Task, error) {
+// get returns the state of a task.
+func (t Tasks) get(ctx context.Context, id string) (*Task, error) {
 	reply, err := t.session.demand(ctx, "tasks/get", taskParams(id), nil)
 	if err != nil {
 		return nil, err
@@ -261,29 +239,9 @@ func (t Tasks) Get(ctx context.Context, id string) (*Task, error) {
 	return task, nil
 }
 
-// Listable reports whether the server can say which tasks it has.
-func (t Tasks) Listable() bool {
-	return !t.session.modern() && t.session.Capabilities.Tasks != nil && t.session.Capabilities.Tasks.List != nil
-}
-
-// List returns the tasks that the server knows; those that cannot be read are left out.
-func (t Tasks) List(ctx context.Context) ([]*Task, error) {
-	list, err := t.session.pages(ctx, "tasks/list", "tasks")
-	var tasks []*Task
-	for _, one := range list {
-		if task, err := readTask(one, ""); err == nil {
-			tasks = append(tasks, task)
-		}
-	}
-	return tasks, err
-}
-
-// OutliveProcess reports whether the server goes on, with its tasks, when this process ends.
-func (t Tasks) OutliveProcess() bool { return t.session.link.outlives() }
-
-// Await asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result of
+// await asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result of
 // the call. Each state is progress.
-func (t Tasks) Await(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
+func (t Tasks) await(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
 	defer t.session.inbox.enter(ctx)()
 	answered := make(map[string]bool)
 	for !task.Status.Final() {
@@ -299,13 +257,13 @@ func (t Tasks) Await(ctx context.Context, task *Task, progress func(exec.Progres
 		if !waited(ctx, max(shortTaskPoll, exec.WaitTime(ctx, task.pause()))) {
 			return nil, ctx.Err()
 		}
-		next, err := t.Get(ctx, task.ID)
+		next, err := t.get(ctx, task.ID)
 		if err != nil {
 			return nil, err
 		}
 		task = next
 	}
-	return t.Result(ctx, task, progress)
+	return t.result(ctx, task, progress)
 }
 
 // answer answers what a task of 2026-07-28 asks and has not asked before; answered are the keys of that.
@@ -330,8 +288,8 @@ func (t Tasks) answer(ctx context.Context, task *Task, answered map[string]bool)
 	return err
 }
 
-// Result returns the result of a task that has ended: of its call, as if that had been answered at once.
-func (t Tasks) Result(
+// result returns the result of a task that has ended: of its call, as if that had been answered at once.
+func (t Tasks) result(
 	ctx context.Context, task *Task, progress func(exec.Progress),
 ) (json.RawMessage, error) {
 	if task.Status == TaskCancelled {

@@ -1,0 +1,27 @@
+package cmd
+
+import (
+	"strings"
+
+	"toolx/pkg/fault"
+)
+
+// removed lists what toolx no longer has, and what to type instead: commands, flags behind the command that had them
+// ("call --detach"), and values behind their flag ("-o yaml").
+var removed = []struct{ what, instead string }{
+	{"tasks", "toolx call TOOL (it waits for the task)"},
+	{"call --detach", "toolx call TOOL (it waits for the task)"},
+}
+
+// removedError returns the error of something that was removed; nil where toolx never had it.
+func removedError(what string) error {
+	for _, one := range removed {
+		if one.what == what {
+			if !strings.HasPrefix(what, "-") {
+				what = "toolx " + what
+			}
+			return fault.Usage(what+" was removed; type: "+one.instead, "")
+		}
+	}
+	return nil
+}
