@@ -58,15 +58,19 @@ func TestWatchQueueIsBounded(t *testing.T) {
 	}{
 		"large": {1 << 20, 20, 7}, // each is a little over 1 MiB
 		"small": {1, maxQueuedLines + 5, maxQueuedLines},
-		"huge":  {2 * maxQueued, 2, 1},
+		"huge":  {maxQueued, 2, 1},
 	} {
 		var out, log bytes.Buffer
 		app := newApp(&console.Console{Out: &out, Err: &log})
 		app.log = newLogger(app.live.log(), app.screen(), app.flags, app.mask)
 		w := newWatcher(app, watchOptions{})
-		frame := []byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + strings.Repeat("x", test.size) + `"}}`)
+		take := func(size int) {
+			frame := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` +
+				strings.Repeat("x", size) + `"}}`
+			w.take(servers.NewFrameReceived(time.Time{}, "a", 0, []byte(frame)))
+		}
 		for range test.count {
-			w.take(servers.NewFrameReceived(time.Time{}, "a", 0, frame))
+			take(test.size)
 		}
 		if _, err := w.print(); err != nil {
 			t.Fatal(err)
@@ -77,7 +81,7 @@ func TestWatchQueueIsBounded(t *testing.T) {
 		if printed := strings.Count(out.String(), "\n"); printed != test.kept || log.String() != want {
 			t.Errorf("%s: %d lines and %q, want %d and %q", name, printed, log.String(), test.kept, want)
 		}
-		w.take(servers.NewFrameReceived(time.Time{}, "a", 0, frame))
+		take(1)
 		if _, err := w.print(); err != nil || strings.Count(out.String(), "\n") != test.kept+1 {
 			t.Errorf("%s: nothing is printed any more (%v)", name, err)
 		}
