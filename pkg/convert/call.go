@@ -242,12 +242,13 @@ func (r *callReader) object(fields members) {
 
 // call reads one call, in any shape; it reports whether there is one.
 func (r *callReader) call(fields members) bool {
-	for _, shape := range callShapes() {
-		if !shape.is(fields) {
-			continue
+	for _, one := range slices.Backward(allRecords()) {
+		for _, shape := range one.calls {
+			if shape.is(fields) {
+				r.add(shape.read(fields))
+				return true
+			}
 		}
-		r.add(shape.read(fields))
-		return true
 	}
 	return false
 }
@@ -322,7 +323,7 @@ func (r *callReader) content(message members) {
 	}
 	text := message.text("content")
 	r.said.WriteString(text)
-	if slices.Contains([]Format{"", Ollama, Qwen, Hermes, QwenCoder}, r.from) { // of which calls may be text
+	if r.from == "" || recordOf(r.from).inText {
 		r.text(text)
 	}
 }
@@ -393,27 +394,14 @@ func (r *callReader) format() (Format, error) {
 }
 
 // isChat reports whether a format's calls are those of OpenAI's chat completions, or look like them.
-func isChat(format Format) bool {
-	return slices.Contains([]Format{OpenAI, OpenAIStrict, Mistral, Cohere, Ollama}, format)
-}
+func isChat(format Format) bool { return recordOf(format).family == OpenAI && !isTextFormat(format) }
 
-func isTextFormat(format Format) bool {
-	return format == Hermes || format == Qwen || format == QwenCoder
-}
+func isTextFormat(format Format) bool { return recordOf(format).result.asText }
 
 // sameCalls reports whether calls of one format may be read as those of the other. A chat server that does not know the
 // model's calls returns them as text.
 func sameCalls(a, b Format) bool {
-	class := func(format Format) Format {
-		switch {
-		case isChat(format) || isTextFormat(format):
-			return OpenAI
-		case format == GeminiJSON:
-			return Gemini
-		}
-		return format
-	}
-	return class(a) == class(b)
+	return cmp.Or(recordOf(a).family, a) == cmp.Or(recordOf(b).family, b)
 }
 
 // answer is a result that the conversation already has. If the provider has no ids, the name identifies the call.

@@ -28,6 +28,8 @@ type ToolResult struct {
 // resultForm is how a provider takes the result of a call: JSON with the names of fields (see fields) in the places of
 // values. A member whose field is nil is left out.
 type resultForm struct {
+	// asText reports that results are text, as calls are; then there is nothing else.
+	asText bool
 	// turn is the member of the one user message that holds all results of a turn; empty if each is its own message.
 	turn   string
 	result string
@@ -37,50 +39,6 @@ type resultForm struct {
 	empty string
 }
 
-// resultForms returns how each format takes results. Formats whose calls are text have none.
-func resultForms(to Format) (form resultForm, ok bool) {
-	switch to {
-	case OpenAI, OpenAIStrict:
-		form.result = `{"role":"tool","tool_call_id":"$id","content":"$text"}`
-	case Mistral:
-		form.result = `{"role":"tool","name":"$name","content":"$text","tool_call_id":"$id"}`
-	case Cohere: // version 2 of its API wants a document, so that the answer can cite it
-		form.result = `{"role":"tool","tool_call_id":"$id",
-			"content":[{"type":"document","document":{"data":"$text"}}]}`
-	case Ollama: // models without ids know the tool by name
-		form.result = `{"role":"tool","content":"$text","tool_name":"$name","tool_call_id":"$id"}`
-	case Responses:
-		form.result = `{"type":"$type","call_id":"$id","output":"$text"}`
-	case LangChain:
-		form.result = `{"type":"tool","content":"$plain","tool_call_id":"$id","name":"$name","status":"$status"}`
-	case MCP:
-		form.result = `{"content":"$blocks","structuredContent":"$structured","isError":"$failed"}`
-	case Anthropic: // all results of a turn stand in one user message, before any text
-		form = resultForm{
-			turn:   "content",
-			result: `{"type":"tool_result","tool_use_id":"$id","content":"$content","is_error":"$failed"}`,
-			text:   `{"type":"text","text":"$text"}`,
-			image:  `{"type":"image","source":{"type":"base64","media_type":"$media","data":"$data"}}`,
-		}
-	case Bedrock:
-		form = resultForm{
-			turn:       "content",
-			result:     `{"toolResult":{"toolUseId":"$id","content":"$content","status":"$status"}}`,
-			text:       `{"text":"$text"}`,
-			image:      `{"image":{"format":"$format","source":{"bytes":"$data"}}}`,
-			structured: `{"json":"$json"}`,
-			empty:      "(no output)",
-		}
-	case Gemini, GeminiJSON:
-		form = resultForm{
-			turn: "parts",
-			result: `{"functionResponse":{"id":"$id","name":"$name",
-				"response":{"output":"$output","error":"$error"}}}`,
-		}
-	}
-	return form, form.result != ""
-}
-
 // WriteResults writes results as the messages (or parts) that a provider takes after the calls, all of one turn
 // together: a JSON array of messages for most, one user message for Anthropic, Gemini and Bedrock, text for Hermes.
 //
@@ -88,15 +46,15 @@ func resultForms(to Format) (form resultForm, ok bool) {
 // provider takes images. Ids are those of the calls. If the provider would refuse one, it is replaced by one that is
 // made of the call's id, or of its place.
 func WriteResults(to Format, results []ToolResult) ([]byte, error) {
-	fitted := slices.Clone(results)
+	target := recordOf(to)
+	fitted, form := slices.Clone(results), target.result
 	for i := range fitted {
-		fitted[i].Call.ID = fitID(to, fitted[i].Call.ID, i)
+		fitted[i].Call.ID = target.ids.fit(fitted[i].Call.ID, i)
 	}
-	if isTextFormat(to) {
+	switch {
+	case form.asText:
 		return writeHermesResults(fitted), nil
-	}
-	form, ok := resultForms(to)
-	if !ok {
+	case form.result == "":
 		return nil, fmt.Errorf("results cannot be written in the format %q", to)
 	}
 	list := make([]json.RawMessage, len(fitted))
@@ -265,26 +223,23 @@ func structuredValue(result ToolResult) (json.RawMessage, bool) {
 	return withoutHalves(result.Structured), isObjectText(result.Structured) && json.Valid(result.Structured)
 }
 
-// fitID returns the id under which a provider takes the result of a call at a place of its turn. An id that the
-// provider refuses, because it came from another, becomes one that rests on it alone.
-func fitID(to Format, id string, place int) string {
-	switch {
-	case id == "" && (to == Gemini || to == GeminiJSON || to == Ollama || isTextFormat(to) || to == MCP):
-		return "" // these do without
-	case to == Mistral:
-		if isMistralID(id) {
-			return id
-		}
-		if id == "" {
-			id = strconv.Itoa(place)
-		}
-		return hashedID(id)
-	case id == "":
-		return "call_" + strconv.Itoa(place+1)
-	case (to == Anthropic || to == Bedrock) && !isPlainID(id):
-		return "call_" + hashedID(id)
+// idRule is what a provider asks of the ids of results.
+type idRule struct {
+	optional bool                 // it does without
+	takes    func(id string) bool // nil: any
+	prefix   string               // of the id that replaces one that it refuses
+}
+
+// fit returns the id under which a provider takes the result of a call at a place of its turn. An id that the provider
+// refuses, because it came from another, becomes one that rests on it alone.
+func (r idRule) fit(id string, place int) string {
+	if id == "" && !r.optional {
+		id = "call_" + strconv.Itoa(place+1)
 	}
-	return id
+	if id == "" || r.takes == nil || r.takes(id) {
+		return id
+	}
+	return r.prefix + hashedID(id)
 }
 
 // mistralIDLength is the length of Mistral's ids, which are of letters and digits alone.

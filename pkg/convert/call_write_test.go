@@ -170,7 +170,7 @@ func TestIDs(t *testing.T) {
 		{OpenAI, "", "call_3"},
 		{Mistral, "D681PevKs", "D681PevKs"},
 		{Mistral, "call_x", hashedID("call_x")},
-		{Mistral, "", hashedID("2")},
+		{Mistral, "", hashedID("call_3")},
 		{Anthropic, "toolu_01-A", "toolu_01-A"},
 		{Anthropic, "a b", "call_" + hashedID("a b")},
 		{Bedrock, strings.Repeat("a", 65), "call_" + hashedID(strings.Repeat("a", 65))},
@@ -178,7 +178,7 @@ func TestIDs(t *testing.T) {
 		{Ollama, "", ""},
 		{LangChain, "", "call_3"},
 	} {
-		if got := fitID(test.to, test.id, 2); got != test.want {
+		if got := recordOf(test.to).ids.fit(test.id, 2); got != test.want {
 			t.Errorf("%s: %q became %q, want %q", test.to, test.id, got, test.want)
 		}
 	}

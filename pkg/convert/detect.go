@@ -32,19 +32,6 @@ func (e *AmbiguousError) Hint() string {
 // Kind says that the choice is the user's.
 func (e *AmbiguousError) Kind() fault.Kind { return fault.KindUsage }
 
-// recognised returns the formats that have marks, in the order in which they are told.
-func recognised() []Format {
-	return []Format{Custom, MCP, OpenAI, Responses, Anthropic, Gemini, GeminiJSON, Bedrock, LangChain}
-}
-
-// schemaMembers are where formats keep schemas.
-func schemaMembers() []string {
-	return []string{
-		schemaMember, "parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema", "schema",
-		pythonSchema, "function", "toolSpec",
-	}
-}
-
 // hasSchema reports whether an object has a tool's schema in any format.
 func hasSchema(list members) bool {
 	return slices.ContainsFunc(schemaMembers(), func(name string) bool { return list.get(name) != nil })
@@ -57,14 +44,11 @@ func (e element) read(list members) (json.RawMessage, Format, error) {
 		return nil, e.format, errors.New("it is not an object")
 	case len(list) == 0:
 		return nil, e.format, errors.New("it is an empty object")
-	}
-	switch e.format {
-	case "":
+	case e.format == "":
 		return recognise(list)
-	case Gemini:
-		if declared, _ := dialectOf(GeminiJSON); declared.marks(list) && !list.has("parameters") {
-			e.format = GeminiJSON
-		}
+	}
+	if variant := recordOf(e.format).variant; variant != nil {
+		e.format = variant(list)
 	}
 	definition, err := readAs(list, e.format)
 	return definition, e.format, err
@@ -72,7 +56,7 @@ func (e element) read(list members) (json.RawMessage, Format, error) {
 
 // readAs reads an element in a format.
 func readAs(list members, format Format) (json.RawMessage, error) {
-	source, _ := dialectOf(format)
+	source := recordOf(format)
 	if source.read != nil {
 		return source.read(list)
 	}
@@ -96,20 +80,20 @@ func recognise(list members) (json.RawMessage, Format, error) {
 		failedAs   Format
 	)
 	differ := false
-	for _, format := range recognised() {
-		if source, _ := dialectOf(format); !source.marks(list) {
+	for _, source := range allRecords() {
+		if source.marks == nil || !source.marks(list) {
 			continue
 		}
-		definition, err := readAs(list, format)
+		definition, err := readAs(list, source.format)
 		if err != nil {
-			failed, failedAs = err, format
+			failed, failedAs = err, source.format
 			continue
 		}
 		if first == nil {
 			first = definition
 		}
 		differ = differ || !sameTool(first, definition)
-		candidates = append(candidates, format)
+		candidates = append(candidates, source.format)
 	}
 	switch {
 	case differ:
@@ -122,11 +106,13 @@ func recognise(list members) (json.RawMessage, Format, error) {
 	return nil, "", errUnknown(list)
 }
 
-// choices returns the formats that a user can name: a custom tool is read as OpenAI's function without its wrapping.
+// choices returns the formats that a user can name.
 func choices(candidates []Format) []Format {
 	named := slices.Clone(candidates)
-	if i := slices.Index(named, Custom); i >= 0 {
-		named[i] = OpenAI
+	for i, format := range named {
+		if source := recordOf(format); source.hidden {
+			named[i] = source.looksLike
+		}
 	}
 	return named
 }

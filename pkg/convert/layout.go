@@ -220,7 +220,7 @@ func leftOfMeta(meta members, to Format, strict bool) []Loss {
 			losses = append(losses, Loss{Severity: Info, Kind: dropped, Detail: metaMember + "." + member.Name})
 			continue
 		}
-		if target, _ := dialectOf(to); Format(format) != to || target.exact {
+		if Format(format) != to || recordOf(to).exact {
 			losses = append(losses, leftOfForm(member.Value, Format(format), to, strict)...)
 		}
 	}
@@ -229,11 +229,10 @@ func leftOfMeta(meta members, to Format, strict bool) []Loss {
 
 // leftOfForm reports the members of another format that the target does not say itself.
 func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
-	source, ok := dialectOf(from)
-	if !ok {
+	source, target := recordOf(from), recordOf(to)
+	if source.format == "" {
 		return nil
 	}
-	target, _ := dialectOf(to)
 	var losses []Loss
 	for _, extra := range extras(form, json.RawMessage(source.layout.skeleton)) {
 		if extra.Name == "type" || extra.Name == "strict" && strict ||

@@ -25,8 +25,7 @@ type nameRule struct {
 // be changed ends in "_" and 8 hex digits of a hash of both. A name that another pair has already is changed as well,
 // whatever the format: b__c of server a stays, so c of server a__b is changed.
 func FitName(server, tool string, to Format) string {
-	target, _ := dialectOf(to)
-	return target.names.fit(server, tool)
+	return recordOf(to).names.fit(server, tool)
 }
 
 func (r nameRule) fit(server, tool string) string {
@@ -114,9 +113,9 @@ func firstMatch(tools []ModelTool, tests ...func(ModelTool) bool) []ModelTool {
 // nameRules returns the rules of all formats, each once.
 func nameRules() []nameRule {
 	var rules []nameRule
-	for _, format := range Formats() {
-		if known, _ := dialectOf(format); !slices.Contains(rules, known.names) {
-			rules = append(rules, known.names)
+	for _, one := range allRecords() {
+		if !slices.Contains(rules, one.names) {
+			rules = append(rules, one.names)
 		}
 	}
 	return rules

@@ -77,10 +77,7 @@ func (e *UnreadableError) Kind() fault.Kind { return fault.KindUsage }
 // several fit, a *SyntaxError where the document is not JSON, an *UnreadableError where none of what it holds can be
 // read.
 func Read(data []byte, from Format) (*Source, error) {
-	if from == QwenCoder {
-		from = Qwen
-	}
-	if _, ok := dialectOf(from); from != "" && (!ok || from == Hermes) {
+	if source := recordOf(from); from != "" && (source.format == "" || source.writeOnly) {
 		return nil, &fault.UsageError{Message: fmt.Sprintf("tools cannot be read from format %q", from)}
 	}
 	values, err := splitValues(bytes.Clone(data))
@@ -150,9 +147,11 @@ func (s *Source) add(index int, found element) error {
 
 // nameIn finds a name to tell an element by, in whatever format it is.
 func nameIn(list members) string {
-	name := list.text(nameMember)
-	for _, inside := range []string{"function", "toolSpec", "lc_kwargs"} {
-		name = cmp.Or(name, membersOf(list.get(inside)).text(nameMember))
+	name := cmp.Or(list.text(nameMember), membersOf(list.get("lc_kwargs")).text(nameMember))
+	for _, one := range allRecords() {
+		if within := len(one.layout.name) - 1; name == "" && within > 0 {
+			name = membersOf(valueAt(rawjson.Object(list), one.layout.name[:within])).text(nameMember)
+		}
 	}
 	return name
 }
@@ -247,12 +246,12 @@ func unwrap(list members, around element) (inner json.RawMessage, within element
 	if hasSchema(list) {
 		return nil, within, false
 	}
-	for _, name := range []string{"functionDeclarations", "function_declarations"} {
-		if list.has(name) {
-			if around.format == "" {
-				within.format = Gemini
+	for _, one := range allRecords() {
+		for _, name := range one.lists {
+			if list.has(name) {
+				within.format = cmp.Or(around.format, one.format)
+				return list.get(name), within, true
 			}
-			return list.get(name), within, true
 		}
 	}
 	if servers, isList := rawjson.Elements(list.get("servers")); isList {

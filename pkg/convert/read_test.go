@@ -97,7 +97,7 @@ func TestAmbiguous(t *testing.T) {
 		`{"name":"w","schema":{"type":"object"},"inputSchema":` + city + `}`:                                          "mcp, langchain",
 		`{"name":"w","input_schema":{"type":"object"},"parameters":` + city + `}`:                                     "openai, anthropic",
 		`{"name":"w","parametersJsonSchema":` + city + `,"input_schema":{"type":"object","properties":{"a":{}}}}`:     "anthropic, gemini-json",
-		`{"name":"w","parameters":{"type":"OBJECT"},"schema":{"type":"object","properties":{"a":{"type":"string"}}}}`: "gemini, langchain",
+		`{"name":"w","parameters":{"type":"OBJECT"},"schema":{"type":"object","properties":{"a":{"type":"string"}}}}`: "langchain, gemini",
 	} {
 		_, err := convert.Read([]byte(document), "")
 		var ambiguous *convert.AmbiguousError

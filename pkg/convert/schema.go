@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"toolx/pkg/jsonschema"
@@ -48,19 +47,20 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	if err != nil {
 		return fitted{}, err
 	}
-	p := profileOf(to)
+	target := recordOf(to)
+	p := &target.schema
 	if p.untouched {
 		return fitted{schema: text}, nil
 	}
 	f := &fitter{recorded: make(map[Loss]bool)}
-	out := f.settle(jsonschema.Parse(text), &p)
+	out := f.settle(jsonschema.Parse(text), p)
 	if f.err == nil && p.check != nil {
 		f.err = p.check(out)
 	}
 	if f.err != nil {
 		return fitted{}, f.err
 	}
-	if slices.Contains(localFormats(), to) {
+	if target.llama {
 		for _, limit := range jsonschema.Parse(out).Tree("").GrammarLimits() {
 			detail := limit.Text + ", which llama.cpp cannot make a grammar of,"
 			f.recordLoss(place{path: limit.At.PropertyPath()}, Info, Kept, detail)
@@ -68,9 +68,6 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	}
 	return fitted{schema: out, hint: parenthesis(f.hints), losses: f.losses}, nil
 }
-
-// localFormats returns the formats that are sent to servers on one's own machine, many of which run llama.cpp.
-func localFormats() []Format { return []Format{OpenAI, Qwen, Ollama} }
 
 // settle walks a schema until a walk changes nothing. One walk is enough for all but schemas that contradict
 // themselves, where one fix may require another.
@@ -209,7 +206,7 @@ func (f *fitter) node(text json.RawMessage, at place) json.RawMessage {
 	if f.err != nil {
 		return text
 	}
-	if literal(text) == "boolean" && at.profile.booleans {
+	if literal(text) == "boolean" && !at.profile.restricted() {
 		return text
 	}
 	o := f.flat(text, &at)

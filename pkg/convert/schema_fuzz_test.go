@@ -60,7 +60,7 @@ func holdsFitted(t *testing.T, to Format, got fitted) {
 	if !bytes.Equal(again.schema, got.schema) {
 		t.Fatalf("%s: not stable:\n%s\n%s", to, got.schema, again.schema)
 	}
-	p := profileOf(to)
+	p := recordOf(to).schema
 	if problem := foreign(got.schema, got.schema, &p, true); problem != "" {
 		t.Fatalf("%s: %s in %s", to, problem, got.schema)
 	}
@@ -103,18 +103,18 @@ func foreignMember(document json.RawMessage, o *object, m rawjson.Member, p *pro
 	switch {
 	case !p.keeps(m.Name, root):
 		return "keyword " + m.Name
-	case m.Name == "$ref" && p.refs == inlineRefs:
+	case m.Name == "$ref" && !p.refs:
 		return "a ref"
-	case m.Name == "$ref" && p.refs == aloneRefs && len(o.members) > 1:
+	case m.Name == "$ref" && p.closed && len(o.members) > 1:
 		return "a ref in company"
 	case m.Name == "$ref":
 		reader := fitter{document: jsonschema.Parse(document)}
 		if _, found := reader.resolve(o.text("$ref")); !found {
 			return "a dangling ref " + o.text("$ref")
 		}
-	case m.Name == "oneOf" && p.anyOfOnly:
+	case m.Name == "oneOf" && p.plain():
 		return "oneOf"
-	case m.Name == "enum" && p.stringEnums && !isStringList(m.Value):
+	case m.Name == "enum" && p.openAPI && !isStringList(m.Value):
 		return "an enum of other values than strings"
 	case root && p.noRootUnions && slices.Contains([]string{"anyOf", "oneOf", "allOf", "enum", "not"}, m.Name):
 		return m.Name + " at the root"

@@ -18,11 +18,11 @@ const longestSchema = 500
 // filter removes what the target does not know, and says it in words where that helps the model.
 func (f *fitter) filter(o *object, at place) {
 	p := at.profile
-	if p.refs == inlineRefs {
+	if !p.refs {
 		o.drop("$defs")
 		o.drop("definitions")
 	}
-	if p.keywords == nil {
+	if !p.restricted() {
 		return
 	}
 	f.filterEnum(o, at)
@@ -42,7 +42,7 @@ func (f *fitter) filterEnum(o *object, at place) {
 	switch {
 	case values == nil || !at.profile.keeps("enum", at.root):
 		return
-	case at.profile.stringEnums:
+	case at.profile.openAPI:
 		if isOne(o, "string") && isStringList(o.value("enum")) && !slices.Contains(o.stringsOf("enum"), "") {
 			return // Gemini refuses an empty string too
 		}
@@ -142,8 +142,8 @@ func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool
 
 // explainMap describes the values of a map: their schema, or only its type if the schema is long.
 func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
-	where, readable := at.below("{}"), profileOf(Qwen) // which refers to nothing, and refuses nothing
-	where.profile = &readable
+	where := at.below("{}")
+	where.profile = &qwenProfile // which refers to nothing, and refuses nothing
 	whole := f.node(values, where)
 	if fitted, ok := parseObject(whole); ok && !hasBeyond(fitted, "type") {
 		f.moved(o, at, "additionalProperties", "values: "+f.nameOf(whole), true)

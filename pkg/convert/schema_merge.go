@@ -14,7 +14,7 @@ import (
 // target knows it.
 func (f *fitter) mergeAllOf(o *object, at *place) {
 	must := at.root && at.profile.noRootUnions
-	if !o.has("allOf") || !at.profile.mergeAll && !must {
+	if !o.has("allOf") || !at.profile.plain() && !must {
 		return
 	}
 	merged, where, count := o.clone(), *at, len(f.losses)

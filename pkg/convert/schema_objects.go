@@ -12,13 +12,13 @@ import (
 
 // objects fits the properties of objects to the target.
 func (f *fitter) objects(o *object, at place) {
-	if at.profile.keywords == nil {
+	if !at.profile.restricted() {
 		return
 	}
 	f.refuseMap(o, at)
 	f.dropNever(o, at)
 	f.declareRequired(o, at)
-	if at.profile.upper && !at.root && string(rawjson.Compact(o.value("properties"))) == "{}" {
+	if at.profile.openAPI && !at.root && string(rawjson.Compact(o.value("properties"))) == "{}" {
 		o.drop("properties") // Gemini refuses properties without any
 	}
 }
@@ -26,7 +26,7 @@ func (f *fitter) objects(o *object, at place) {
 // dropNever removes properties that admit nothing, where that cannot be said.
 func (f *fitter) dropNever(o *object, at place) {
 	properties := o.objectOf("properties")
-	if properties == nil || at.profile.booleans {
+	if properties == nil || !at.profile.restricted() {
 		return
 	}
 	dropped := properties.keepOnly(func(name string) bool { return !isFalse(properties.value(name)) })

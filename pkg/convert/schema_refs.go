@@ -51,7 +51,7 @@ func refOf(o *object) (keyword, ref string, ok bool) {
 // keepsRef reports whether a ref may stay. Only those to definitions do: any other place may be changed by the
 // conversion, and some providers refuse to look there.
 func (f *fitter) keepsRef(ref string, at place) bool {
-	if at.profile.refs == inlineRefs || at.root || at.inline {
+	if !at.profile.refs || at.root || at.inline {
 		return false
 	}
 	for _, prefix := range []string{"#/$defs/", "#/definitions/"} {
@@ -65,7 +65,7 @@ func (f *fitter) keepsRef(ref string, at place) bool {
 // needsMerging reports whether a ref that must stand alone has keywords beside it that restrict more than a type, which
 // the definition has as well.
 func needsMerging(o *object, at place) bool {
-	return at.profile.refs == aloneRefs && slices.ContainsFunc(o.members, func(m rawjson.Member) bool {
+	return at.profile.closed && slices.ContainsFunc(o.members, func(m rawjson.Member) bool {
 		return isRestriction(m.Name) && !slices.Contains([]string{"$ref", "type", "nullable"}, m.Name)
 	})
 }

@@ -150,18 +150,18 @@ func (c *strictCount) addMember(m rawjson.Member, depth int) {
 // format says so and the target has strict tools and would take the schema. A strict tool with a schema that breaks the
 // rules makes the provider refuse the whole request. Formats with the same rules keep the setting.
 func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
-	target, _ := dialectOf(to)
+	target := recordOf(to)
 	switch {
-	case to == OpenAIStrict:
+	case target.strict:
 		return true
 	case target.layout.strict == nil, formFor(to, definition) != nil:
 		return false
 	}
 	from, strict := strictSource(definition)
-	if !strict || obeysOpenAI(from) && obeysOpenAI(to) {
+	if !strict || !recordOf(from).closed && !target.closed {
 		return strict
 	}
-	if obeysOpenAI(to) {
+	if !target.closed {
 		again, err := fit(schema, OpenAIStrict)
 		return err == nil && rawjson.Same(again.schema, schema)
 	}
@@ -170,15 +170,12 @@ func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
 	return err == nil && !recursive && isClosed(schema)
 }
 
-// obeysOpenAI reports whether a format's strict schemas obey OpenAI's rules; Anthropic's are others.
-func obeysOpenAI(format Format) bool { return format != Anthropic && format != Bedrock }
-
 // strictSource returns the format of a document that calls the tool strict.
 func strictSource(definition members) (Format, bool) {
 	for _, member := range membersOf(definition.get(metaMember)) {
 		name, isForm := strings.CutPrefix(member.Name, formPrefix)
-		source, known := dialectOf(Format(name))
-		if isForm && known && source.layout.strict != nil && isTrue(valueAt(member.Value, source.layout.strict)) {
+		source := recordOf(Format(name))
+		if isForm && source.layout.strict != nil && isTrue(valueAt(member.Value, source.layout.strict)) {
 			return Format(name), true
 		}
 	}

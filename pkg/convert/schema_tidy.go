@@ -14,7 +14,7 @@ func (f *fitter) tidy(o *object, at place) {
 	f.dropRepeated(o, at)
 	f.exclusiveBounds(o, at)
 	f.repairTypes(o, at)
-	if !at.profile.upper {
+	if !at.profile.openAPI {
 		f.smallTypes(o, at)
 	}
 }

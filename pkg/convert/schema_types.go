@@ -49,36 +49,31 @@ func isOne(o *object, kind string) bool {
 
 // constants writes const as the target knows it.
 func (f *fitter) constants(o *object, at place) {
-	value := o.value("const")
-	if value == nil || at.profile.consts == keepConst {
-		return
-	}
-	if !o.has("enum") {
+	value, kept := o.value("const"), at.profile.keeps("const", at.root)
+	switch {
+	case value == nil || kept && (at.profile.refs || o.has("enum")):
+	case kept: // small models know enum better
 		o.set("enum", rawjson.Array([]json.RawMessage{value}))
+	default:
+		o.drop("const")
+		o.set("enum", rawjson.Array([]json.RawMessage{value}))
+		f.recordLoss(at, Info, "changed", "const to enum")
 	}
-	if at.profile.consts == constAndEnum {
-		return
-	}
-	o.drop("const")
-	o.set("enum", rawjson.Array([]json.RawMessage{value}))
-	f.recordLoss(at, Info, "changed", "const to enum")
 }
 
 // types adds the types that a schema lacks but surely has, and fits lists of them to the target.
 func (f *fitter) types(o *object, at place) {
 	p := at.profile
-	if p.keywords == nil {
+	if !p.restricted() {
 		return
 	}
 	f.inferType(o)
-	if types := typesOf(o); len(types) == 1 && !p.upper {
+	if types := typesOf(o); len(types) == 1 && !p.openAPI {
 		o.set("type", quoteTypes(types)) // ["string"] is "string"
 	}
 	f.openAPINull(o, at)
-	if p.nullable {
+	if p.openAPI {
 		f.nullType(o, at)
-	}
-	if p.typed {
 		f.anyValue(o, at)
 		f.splitTypes(o, at)
 	}
@@ -112,7 +107,7 @@ func (f *fitter) inferType(o *object) {
 
 // openAPINull rewrites OpenAPI's nullable as a type, unless the target knows it.
 func (f *fitter) openAPINull(o *object, at place) {
-	if at.profile.nullable || !o.has("nullable") || at.root {
+	if at.profile.openAPI || !o.has("nullable") || at.root {
 		return
 	}
 	if isTrue(o.drop("nullable")) {
@@ -210,7 +205,7 @@ func (f *fitter) anyValue(o *object, at place) {
 // spell writes types and members as the target writes them.
 func (f *fitter) spell(o *object, at place) {
 	p := at.profile
-	if p.upper && o.has("type") {
+	if p.openAPI && o.has("type") {
 		types := typesOf(o)
 		for i := range types {
 			types[i] = strings.ToUpper(types[i])
@@ -232,10 +227,10 @@ func (f *fitter) spell(o *object, at place) {
 // arrays fits tuples and missing items to the target.
 func (f *fitter) arrays(o *object, at place) {
 	p := at.profile
-	if p.tuples != keepTuples {
+	if p.refs || p.restricted() {
 		f.prefixItems(o, at)
 	}
-	if p.tuples == listTuples {
+	if p.restricted() {
 		f.tupleToList(o, at)
 	}
 	if !p.itemsNeeded || o.has("items") && !isTrue(o.value("items")) {

@@ -13,7 +13,7 @@ import (
 // unions fits anyOf and oneOf to the target.
 func (f *fitter) unions(o *object, at *place) {
 	p := at.profile
-	if !p.anyOfOnly {
+	if !p.plain() {
 		return
 	}
 	f.oneOfToAnyOf(o, *at)
@@ -21,14 +21,14 @@ func (f *fitter) unions(o *object, at *place) {
 		return
 	}
 	f.pruneBranches(o, *at)
-	if p.keywords == nil {
+	if !p.restricted() {
 		return
 	}
 	f.constBranches(o, *at)
 	f.bareBranches(o, *at)
 	f.nullBranch(o, *at)
 	f.unwrap(o, at)
-	if p.unions == loneUnions {
+	if p.loneUnions() {
 		f.distribute(o, at)
 	}
 }
@@ -119,7 +119,7 @@ func (f *fitter) pruneBranches(o *object, at place) {
 // constBranches rewrites a union of constants as one enum. Branches with descriptions stay, because each explains its
 // constant.
 func (f *fitter) constBranches(o *object, at place) {
-	if at.profile.consts != constToEnum || o.has("enum", "const") {
+	if at.profile.keeps("const", at.root) || o.has("enum", "const") {
 		return
 	}
 	var values []json.RawMessage
@@ -169,7 +169,7 @@ func (f *fitter) bareBranches(o *object, at place) {
 
 // nullBranch replaces the null among the branches by the target's own keyword.
 func (f *fitter) nullBranch(o *object, at place) {
-	if !at.profile.nullable {
+	if !at.profile.openAPI {
 		return
 	}
 	var kept []json.RawMessage
@@ -199,7 +199,7 @@ func (f *fitter) unwrap(o *object, at *place) {
 		}
 		only, ok := parseObject(branches[0])
 		// A union of one lets something stand beside a ref that must stand alone.
-		wrapsRef := ok && at.profile.refs == aloneRefs && only.has("$ref") && f.keepsRef(only.text("$ref"), *at)
+		wrapsRef := ok && at.profile.closed && only.has("$ref") && f.keepsRef(only.text("$ref"), *at)
 		if !ok || wrapsRef {
 			return
 		}

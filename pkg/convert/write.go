@@ -36,8 +36,8 @@ type Conversion struct {
 
 // convert writes one tool under a name that is free (see freeName).
 func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[string]bool) (*Converted, error) {
-	target, ok := dialectOf(to)
-	if !ok || to == Custom {
+	target := recordOf(to)
+	if target.format == "" || target.hidden {
 		return nil, errFormat(string(to))
 	}
 	if !json.Valid(tool.Definition) {
@@ -66,7 +66,7 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 		losses[i].Format, losses[i].Tool = to, qualified(tool.Server, plain)
 	}
 	return &Converted{
-		Tool:   rawjson.Compact(target.element(to, found, definition)),
+		Tool:   rawjson.Compact(target.element(found, definition)),
 		Name:   found.name,
 		Server: tool.Server,
 		Plain:  plain,
@@ -90,24 +90,24 @@ func inUTF8(tool Tool) (Tool, []Loss) {
 }
 
 // element writes a tool as the format's list has it.
-func (d dialect) element(format Format, e commonFields, definition members) json.RawMessage {
-	if d.write != nil {
-		return d.write(e, definition)
+func (r *record) element(e commonFields, definition members) json.RawMessage {
+	if r.write != nil {
+		return r.write(e, definition)
 	}
-	if d.exact {
-		return d.layout.fill(nil, e)
+	if r.exact {
+		return r.layout.fill(nil, e)
 	}
-	return d.layout.fill(formFor(format, definition), e)
+	return r.layout.fill(formFor(r.format, definition), e)
 }
 
 // remarks are about the name and the description.
-func (d dialect) remarks(server, plain string, e commonFields) []Loss {
+func (r *record) remarks(server, plain string, e commonFields) []Loss {
 	var losses []Loss
 	if e.name != qualified(server, plain) {
 		losses = append(losses, Loss{Severity: Info, Kind: renamed, Detail: e.name})
 	}
-	if long := utf8.RuneCountInString(rawjson.Unquote(e.description)); d.longest > 0 && long > d.longest {
-		detail := fmt.Sprintf("a description of %d characters, beyond the documented %d,", long, d.longest)
+	if long := utf8.RuneCountInString(rawjson.Unquote(e.description)); r.longest > 0 && long > r.longest {
+		detail := fmt.Sprintf("a description of %d characters, beyond the documented %d,", long, r.longest)
 		losses = append(losses, Loss{Severity: Info, Kind: Kept, Detail: detail})
 	}
 	return losses
@@ -142,7 +142,7 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 		all.Tools = append(all.Tools, *converted)
 		all.losses = append(all.losses, converted.Losses...)
 	}
-	if target, _ := dialectOf(to); target.most > 0 && len(all.Tools) > target.most {
+	if target := recordOf(to); target.most > 0 && len(all.Tools) > target.most {
 		detail := fmt.Sprintf("%d tools, of which a request takes %d", len(all.Tools), target.most)
 		all.Limits = []Loss{{Format: to, Severity: Lossy, Kind: Kept, Detail: detail}}
 	}
@@ -162,7 +162,7 @@ func reservedNames(tools []Tool) map[string]bool {
 
 // freeName returns the fitted name of a tool, or the one with the hash where another tool has it.
 func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved map[string]bool) (string, error) {
-	target, _ := dialectOf(to)
+	target := recordOf(to)
 	fitted := FitName(tool.Server, tool.Plain, to)
 	for _, name := range []string{fitted, target.names.hashed(tool.Server, tool.Plain)} {
 		owner, isTaken := taken[name]
@@ -192,7 +192,7 @@ func (c *Conversion) Document() []byte {
 	for i, tool := range c.Tools {
 		elements[i] = tool.Tool
 	}
-	if target, _ := dialectOf(c.Format); target.document != nil {
+	if target := recordOf(c.Format); target.document != nil {
 		return target.document(elements)
 	}
 	return rawjson.Array(elements)

@@ -8,6 +8,64 @@ import (
 	"toolx/pkg/rawjson"
 )
 
+func geminiFormats() []*record {
+	plain := record{
+		format: Gemini, label: "Gemini", names: geminiNames(), most: geminiMost, layout: flat("parameters"),
+		marks: looksLikeGemini, prepare: fromGemini, document: geminiDocument, variant: geminiVariant,
+		lists:  []string{"functionDeclarations", "function_declarations"},
+		schema: geminiProfile,
+		calls: []callShape{
+			{holds("functionCall"), within("functionCall", shapedAs(Gemini, "id", "args"))},
+			{isPythonGeminiCall, within("function_call", shapedAs(Gemini, "id", "args"))},
+		},
+		family: Gemini, ids: idRule{optional: true},
+		result: resultForm{
+			turn: "parts",
+			result: `{"functionResponse":{"id":"$id","name":"$name",
+				"response":{"output":"$output","error":"$error"}}}`,
+		},
+	}
+	// The schema of an object without properties is refused, so a tool without parameters has none.
+	plain.layout.bare = true
+	return []*record{&plain, {
+		format: GeminiJSON, label: "Gemini JSON", names: geminiNames(), most: geminiMost,
+		layout: flat("parametersJsonSchema"), aliases: []string{"parameters_json_schema"},
+		marks: looksLikeGeminiJSON, prepare: fromGeminiJSON, document: geminiDocument,
+		schema: openProfile(),
+		family: Gemini, ids: plain.ids, result: plain.result,
+	}}
+}
+
+// geminiProfile is the Schema of Google's API, a subset of OpenAPI 3.0 with types in capitals.
+var geminiProfile = profile{
+	keywords: []string{
+		"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
+		"required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf",
+		"propertyOrdering", "default", "minimum", "maximum",
+	},
+	formats:          []string{"enum", "date-time", "float", "double", "int32", "int64"},
+	openAPI:          true,
+	itemsNeeded:      true,
+	propertiesNeeded: true,
+	noRootUnions:     true,
+	key:              pattern(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`),
+}
+
+// isPythonGeminiCall recognises Gemini's call as its Python library spells it, unless it is a function_call of OpenAI,
+// which is deprecated.
+func isPythonGeminiCall(fields members) bool {
+	call, ok := fields.object("function_call")
+	return ok && !call.has("arguments")
+}
+
+// geminiVariant returns which of two schemas a declaration has.
+func geminiVariant(element members) Format {
+	if looksLikeGeminiJSON(element) && !element.has("parameters") {
+		return GeminiJSON
+	}
+	return Gemini
+}
+
 // geminiMost is how many function declarations Gemini takes in a request.
 const geminiMost = 512
 

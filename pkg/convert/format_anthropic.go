@@ -1,0 +1,22 @@
+package convert
+
+func anthropicFormats() []*record {
+	layout := flat("input_schema")
+	layout.strict = []string{"strict"}
+	schema := openProfile()
+	schema.noRootUnions, schema.key = true, pattern(`^[a-zA-Z0-9_.-]{1,64}$`)
+	return []*record{{
+		format: Anthropic, label: "Anthropic", names: portableNames(), layout: layout,
+		marks:  func(element members) bool { return element.has("input_schema") },
+		schema: schema, closed: true,
+		// Tools that Anthropic runs itself are server_tool_use, and do not count.
+		calls: []callShape{{ofType("tool_use"), shapedAs(Anthropic, "id", "input")}},
+		ids:   idRule{takes: isPlainID, prefix: "call_"},
+		result: resultForm{ // all results of a turn stand in one user message, before any text
+			turn:   "content",
+			result: `{"type":"tool_result","tool_use_id":"$id","content":"$content","is_error":"$failed"}`,
+			text:   `{"type":"text","text":"$text"}`,
+			image:  `{"type":"image","source":{"type":"base64","media_type":"$media","data":"$data"}}`,
+		},
+	}}
+}

@@ -1,0 +1,197 @@
+package convert
+
+import (
+	"cmp"
+	"errors"
+
+	"toolx/pkg/rawjson"
+)
+
+// The limits of OpenAI: how many tools it takes in a request ("array too long … maximum length 128"), and the length of
+// descriptions that its documentation once gave.
+const (
+	openaiMost    = 128
+	openaiLongest = 1024
+)
+
+func openAIFormats() []*record {
+	chat := record{
+		format: OpenAI, label: "OpenAI", names: portableNames(), most: openaiMost, longest: openaiLongest,
+		layout: chatLayout(), prepare: wrapFunction,
+		marks:  func(element members) bool { return element.isObject("function") },
+		schema: openAIProfile(), llama: true,
+		calls: []callShape{
+			{isCustomCall, readCustomCall},
+			{isChatCall, readChatCall},
+			{isEmptyCall, func(fields members) (ToolCall, Format) { return unreadableCall(fields), OpenAI }},
+		},
+		family: OpenAI,
+		result: resultForm{result: `{"role":"tool","tool_call_id":"$id","content":"$text"}`},
+	}
+	strict := chat // where the model's arguments always fit the schema
+	strict.format, strict.label, strict.marks, strict.looksLike = OpenAIStrict, "OpenAI strict", nil, OpenAI
+	strict.schema, strict.strict, strict.llama, strict.calls = strictProfile, true, false, nil
+	responses := record{
+		format: Responses, label: "OpenAI Responses", names: portableNames(), most: openaiMost, longest: openaiLongest,
+		layout: flat("parameters"),
+		marks: func(element members) bool {
+			return element.text("type") == "function" && element.has(nameMember)
+		},
+		schema: openAIProfile(),
+		calls: []callShape{
+			{ofType("function_call"), readResponsesCall},
+			{ofType("custom_tool_call"), func(fields members) (ToolCall, Format) {
+				return customCall(cmp.Or(fields.text("call_id"), fields.text("id")), fields), Responses
+			}},
+		},
+		result: resultForm{result: `{"type":"$type","call_id":"$id","output":"$text"}`},
+	}
+	// A tool of this API without "strict" is a strict one, so it always says which it is.
+	responses.layout.skeleton =
+		`{"type":"function","name":null,"description":null,"parameters":null,"strict":false}`
+	responses.layout.strict = []string{"strict"}
+	return []*record{&chat, &strict, &responses}
+}
+
+// otherChatFormats returns formats with OpenAI's layout.
+func otherChatFormats() []*record {
+	// Cohere's strict is a setting of the whole request. The rule for names is that of version 1 of its API, which says
+	// more than version 2's documentation.
+	schema := openAIProfile()
+	schema.key, schema.keyRoot = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`), true
+	return []*record{
+		{
+			// Mistral refuses members that it does not know, so no other format's are passed on.
+			format: Mistral, label: "Mistral", names: portableNames(), layout: chatLayout(), looksLike: OpenAI,
+			prepare: wrapFunction, schema: openAIProfile(),
+			family: OpenAI, ids: idRule{takes: isMistralID},
+			result: resultForm{
+				result: `{"role":"tool","name":"$name","content":"$text","tool_call_id":"$id"}`,
+			},
+		},
+		{
+			format: Cohere, label: "Cohere", layout: functionLayout(), looksLike: OpenAI, prepare: wrapFunction,
+			names:  nameRule{longest: longestName, signs: "_", notFirst: "0123456789"},
+			schema: schema, family: OpenAI,
+			result: resultForm{ // version 2 of its API wants a document, so that the answer can cite it
+				result: `{"role":"tool","tool_call_id":"$id",
+					"content":[{"type":"document","document":{"data":"$text"}}]}`,
+			},
+		},
+	}
+}
+
+// chatLayout returns the layout of OpenAI's chat completions.
+func chatLayout() layout {
+	chat := functionLayout()
+	chat.strict = []string{"function", "strict"}
+	return chat
+}
+
+// wrapFunction takes a function without its wrapping as well, as the old "functions" of a request hold it.
+func wrapFunction(element members) (members, error) {
+	if element.isObject("function") || !element.has(nameMember) {
+		return element, nil
+	}
+	return wrapped(element.without("type")), nil
+}
+
+// wrapped returns an element of a function.
+func wrapped(function members) members {
+	return membersOf(rawjson.Build("type", "function", "function", rawjson.Object(function)))
+}
+
+// openAIProfile returns any JSON Schema except for combinators at the root and arrays without items.
+func openAIProfile() profile {
+	open := openProfile()
+	open.itemsNeeded, open.propertiesNeeded, open.noRootUnions = true, true, true
+	return open
+}
+
+// strictProfile is the subset of structured outputs.
+var strictProfile = profile{
+	keywords: []string{
+		"type", "description", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf",
+		"$ref", "$defs", "definitions", "pattern", "format", "multipleOf", "minimum", "maximum",
+		"exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+	},
+	formats: []string{
+		"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid",
+	},
+	refs:             true,
+	closed:           true,
+	propertiesNeeded: true,
+	noRootUnions:     true,
+	check:            checkStrictLimits,
+}
+
+// customOutput is the type of a custom tool's result in the responses API.
+const customOutput = "custom_tool_call_output"
+
+// isCustomCall recognises a call of a custom tool, whose input is text: {"id", "type": "custom", "custom": {"name",
+// "input"}}.
+func isCustomCall(fields members) bool {
+	custom, ok := fields.object("custom")
+	return ok && fields.text("type") == "custom" && (custom.has("input") || fields.has("id"))
+}
+
+func readCustomCall(fields members) (ToolCall, Format) {
+	custom, _ := fields.object("custom")
+	return customCall(fields.text("id"), custom), OpenAI
+}
+
+// customCall returns a call that cannot be made: no tool of toolx takes bare text.
+func customCall(id string, custom members) ToolCall {
+	call := failedCall(id, custom.text("name"),
+		errors.New("no tool takes bare text: call a function, with JSON as its arguments"))
+	call.custom = true
+	return call
+}
+
+// readResponsesCall reads an item of the responses API: {"type": "function_call", "call_id", "name", "arguments"}. Its
+// id is that of the item; the output refers to the call_id. A program that has the response in OpenAI's Go types and
+// writes it as JSON writes a union in place of the arguments.
+func readResponsesCall(fields members) (ToolCall, Format) {
+	arguments := fields.get("arguments")
+	if union, ok := fields.object("arguments"); ok && union.has("OfString") {
+		arguments = union.get("OfString")
+	}
+	return newCall(cmp.Or(fields.text("call_id"), fields.text("id")), fields.text("name"), arguments), Responses
+}
+
+// isChatCall recognises {"id", "type": "function", "function": {"name", "arguments"}}, unless it is a tool's
+// definition.
+func isChatCall(fields members) bool {
+	function, ok := fields.object("function")
+	return ok && !function.has("parameters") && !function.has("description")
+}
+
+// readChatCall reads the call of OpenAI and of compatible APIs.
+func readChatCall(fields members) (ToolCall, Format) {
+	function, _ := fields.object("function")
+	call := newCall(fields.text("id"), function.text("name"), function.get("arguments"))
+	switch {
+	case isOllamaCall(fields, function):
+		return call, Ollama
+	case isMistralID(call.ID):
+		return call, Mistral
+	}
+	return call, OpenAI
+}
+
+// isOllamaCall tells Ollama's call from OpenAI's: the arguments are an object, or there is an index beside them.
+// Gateways that write OpenAI's calls with an object keep its type and id.
+func isOllamaCall(call, function members) bool {
+	if function.get("index") != nil {
+		return true
+	}
+	id := call.text("id")
+	complete := id != "" && call.text("type") != ""
+	return function.isObject("arguments") && !complete && !isMistralID(id)
+}
+
+// isEmptyCall recognises a call whose function is missing.
+func isEmptyCall(fields members) bool {
+	return fields.text("type") == "function" && fields.text("id") != "" && !fields.isObject("function") &&
+		!hasSchema(fields)
+}

@@ -1,0 +1,133 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"toolx/pkg/rawjson"
+)
+
+func qwenFormats() []*record {
+	qwen, coder := qwenRecord(Qwen, "Qwen"), qwenRecord(QwenCoder, "Qwen Coder")
+	coder.hidden = true
+	// Ollama's /api/chat takes what Qwen takes, and any name, but passes on less of a schema. It drops an empty
+	// description, so that there is none.
+	layout := functionLayout()
+	layout.wordy = true
+	return []*record{qwen, coder, {
+		format: Ollama, label: "Ollama", layout: layout, exact: true, looksLike: OpenAI, prepare: wrapFunction,
+		schema: ollamaProfile, llama: true,
+		family: OpenAI, inText: true, ids: idRule{optional: true},
+		result: resultForm{ // models without ids know the tool by name
+			result: `{"role":"tool","content":"$text","tool_name":"$name","tool_call_id":"$id"}`,
+		},
+	}}
+}
+
+// qwenRecord returns a format of Qwen. Its function-calling format (CONV-4) has these members, no others, and leaves
+// none out. Qwen itself takes any name; the rule is that of the servers that run it.
+func qwenRecord(format Format, label string) *record {
+	layout := functionLayout()
+	layout.described = true
+	return &record{
+		format: format, label: label, names: portableNames(), layout: layout, exact: true, looksLike: OpenAI,
+		prepare: wrapFunction, schema: qwenProfile, llama: format == Qwen,
+		family: OpenAI, inText: true, ids: idRule{optional: true}, result: resultForm{asText: true},
+	}
+}
+
+// hermesFormats returns the text with which Qwen's chat template puts tools into the system prompt.
+func hermesFormats() []*record {
+	hermes := qwenRecord(Hermes, "Hermes")
+	hermes.writeOnly, hermes.document = true, hermesPrompt
+	return []*record{hermes}
+}
+
+// qwenProfile is for Qwen's chat template, which prints the schema as it is. What small models read badly is said
+// plainly: refs, const, oneOf and allOf.
+var qwenProfile = profile{
+	looseTypes:       true,
+	propertiesNeeded: true,
+}
+
+// ollamaProfile is what Ollama's api.Tool keeps (v0.17.4, api/types.go): below items everything, elsewhere six
+// keywords, which it writes in this order.
+var ollamaProfile = profile{
+	keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},
+	rootKeywords:     []string{"type", "required", "properties"},
+	order:            []string{"anyOf", "type", "required", "items", "description", "enum", "properties"},
+	prompt:           true,
+	looseTypes:       true,
+	propertiesNeeded: true,
+	noRootUnions:     true,
+	elements:         &qwenProfile,
+}
+
+// hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; nothing if there is no tool.
+func hermesPrompt(tools []json.RawMessage) []byte {
+	if len(tools) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	out.WriteString("# Tools\n\nYou may call one or more functions to assist with the user query.\n\n" +
+		"You are provided with function signatures within <tools></tools> XML tags:\n<tools>")
+	for _, tool := range tools {
+		out.WriteByte('\n')
+		writeSpaced(&out, tool)
+	}
+	out.WriteString("\n</tools>\n\n" +
+		"For each function call, return a json object with function name and arguments " +
+		"within <tool_call></tool_call> XML tags:\n<tool_call>\n" +
+		`{"name": <function-name>, "arguments": <args-json-object>}` + "\n</tool_call>")
+	return out.Bytes()
+}
+
+// writeSpaced writes JSON as the template's tojson does, which is Python's json.dumps with ensure_ascii off: a space
+// after each comma and colon, and characters as they are.
+func writeSpaced(out *bytes.Buffer, text json.RawMessage) {
+	if members, ok := rawjson.Members(text); ok {
+		out.WriteByte('{')
+		for i, member := range members {
+			writeComma(out, i)
+			writePlainString(out, member.Name)
+			out.WriteString(": ")
+			writeSpaced(out, member.Value)
+		}
+		out.WriteByte('}')
+		return
+	}
+	if elements, ok := rawjson.Elements(text); ok {
+		out.WriteByte('[')
+		for i, element := range elements {
+			writeComma(out, i)
+			writeSpaced(out, element)
+		}
+		out.WriteByte(']')
+		return
+	}
+	if rawjson.IsString(text) {
+		writePlainString(out, rawjson.Unquote(text))
+		return
+	}
+	out.Write(text)
+}
+
+func writeComma(out *bytes.Buffer, index int) {
+	if index > 0 {
+		out.WriteString(", ")
+	}
+}
+
+// writePlainString escapes only what JSON demands: json.Marshal escapes two separators of lines as well.
+func writePlainString(out *bytes.Buffer, text string) {
+	out.WriteByte('"')
+	for _, r := range text {
+		if r >= ' ' && r != '"' && r != '\\' {
+			out.WriteRune(r)
+			continue
+		}
+		quoted := rawjson.Quote(string(r))
+		out.Write(quoted[1 : len(quoted)-1])
+	}
+	out.WriteByte('"')
+}
