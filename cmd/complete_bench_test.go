@@ -49,7 +49,7 @@ func BenchmarkComplete(b *testing.B) {
 	}
 	for _, args := range []string{
 		"version", "__complete call srv", "__complete call srv050__", "__complete call srv050__tool_50_7 mode=",
-		"__complete call tool_99_99 mode=", "search tool_99_99",
+		"__complete call tool_99_99 mode=", "list tool_99_99 --cached",
 	} {
 		b.Run(args, func(b *testing.B) {
 			for b.Loop() {

@@ -51,8 +51,6 @@ func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFu
 		return choices("raw", "json", "yaml")
 	case "convert output":
 		return choices("json", "jsonl", "yaml")
-	case "search output":
-		return choices("text", "json", "names")
 	case "convert report":
 		return choices("text", "json")
 	case "convert format", "convert to", "convert from", "call result-format":

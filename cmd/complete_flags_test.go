@@ -81,7 +81,7 @@ func minimal(cmd *cobra.Command) []string {
 	switch strings.TrimPrefix(cmd.CommandPath(), "toolx ") {
 	case "toolx":
 		return []string{"version"}
-	case "call", "show", "ask", "search", "resources read", "prompts get", "resources subscribe":
+	case "call", "show", "ask", "resources read", "prompts get", "resources subscribe":
 		return []string{"x"}
 	case "history show", "history rerun":
 		return []string{"1"}

@@ -52,11 +52,11 @@ func misplacedAs(word string) misplaced {
 }
 
 // launchless reports whether a verb takes a server's command after --, and the command line gives neither that nor an
-// address. Words of a search or of a question may be anything.
+// address. Words of a question may be anything.
 func (a *App) launchless(cmd *cobra.Command) bool {
 	given := func(arg string) bool { return arg == "--" || arg == "--url" || strings.HasPrefix(arg, "--url=") }
 	return cmd != nil && strings.Contains(cmd.Use, "-- COMMAND") && !slices.ContainsFunc(a.args, given) &&
-		!strings.Contains(cmd.Use, "WORD") && !strings.Contains(cmd.Use, "QUESTION")
+		!strings.Contains(cmd.Use, "QUESTION")
 }
 
 // fromToolCall is the flag with which a call's first argument is a file.

@@ -9,6 +9,7 @@ import (
 // removed lists what toolx no longer has, and what to type instead: commands, flags behind the command that had them
 // ("call --detach"), and values behind their flag ("-o yaml").
 var removed = []struct{ what, instead string }{
+	{"search", "toolx list PATTERN --cached"},
 	{"tasks", "toolx call TOOL (it waits for the task)"},
 	{"call --detach", "toolx call TOOL (it waits for the task)"},
 }

@@ -209,7 +209,6 @@ command line after -- is used instead of the configured servers.`,
 func addVerbs(root *cobra.Command, app *App) {
 	root.AddCommand(
 		newListCommand(app, runList),
-		newSearchCommand(app, runSearch),
 		newShowCommand(app, runShow),
 		newCallCommand(app, runCall),
 		newHistoryCommand(app, runHistoryList),

@@ -1,4 +1,4 @@
-// Package catalog keeps what servers have listed, so that completions, searches and a server that is down have
+// Package catalog keeps what servers have listed, so that completions, cached lists and a server that is down have
 // something to go by: a file for each entry of a server, in a folder that the user alone can read. It only reads and
 // writes files: who asks servers, what an entry is, and whether a list may be believed is decided elsewhere.
 package catalog

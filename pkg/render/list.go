@@ -85,6 +85,12 @@ func compactLine(name string, tool *exec.Tool) string {
 	return strings.TrimRight(line+" "+described, " ")
 }
 
+// writeRow writes a tool as a line of four fields.
+func writeRow(out *bufio.Writer, name string, tool *exec.Tool) {
+	fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Safe(name), signatureOf(tool, 0),
+		strings.Join(Badges(tool), ","), Safe(words.FirstLine(tool.Description)))
+}
+
 func writeRows(out *bufio.Writer, groups []Group, write func(*bufio.Writer, string, *exec.Tool)) {
 	type row struct {
 		name string
