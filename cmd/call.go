@@ -95,7 +95,7 @@ timeout, 130 interrupted.`,
 		Args:              o.takeArgs,
 		ValidArgsFunction: o.model.complete(completeCall(app)),
 	}
-	flags, formats := cmd.Flags(), []string{"text", "json", "raw", "yaml"}
+	flags, formats := cmd.Flags(), []string{"text", "json", "raw"}
 	declareArguments(flags, &o.args, &o.object)
 	o.replyOptions.declare(flags, formats...)
 	o.declareContent(flags)
@@ -131,7 +131,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	}
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
-		namesUnknown: o.output != "json" && o.output != "yaml", answers: &o.answers, reusesLists: true,
+		namesUnknown: o.output != "json", answers: &o.answers, reusesLists: true,
 		guards: o.guards, stays: true,
 	})
 	if err == nil && !o.whole() {
@@ -292,7 +292,7 @@ func (o *output) printResult(ctx context.Context, result *exec.Result, options r
 	case saveErr != nil:
 		o.tell(saveErr)
 		return &reportedError{saveErr}
-	case result.Err != nil && (options.output == "json" || options.output == "yaml"):
+	case result.Err != nil && options.output == "json":
 		return &reportedError{result.Err}
 	}
 	return result.Err

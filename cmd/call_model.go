@@ -318,7 +318,7 @@ func (b *toolbox) printModelRequests(ctx context.Context, calls []modelCall) err
 	return nil
 }
 
-// printModelResults prints the message that the model is to get; under -o json and yaml the envelopes of the calls
+// printModelResults prints the message that the model is to get; under -o json the envelopes of the calls
 // stand beside it.
 func (o *output) printModelResults(
 	ctx context.Context, options callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result,
@@ -335,7 +335,7 @@ func (o *output) printModelResults(
 		return err
 	}
 	if options.output == "text" {
-		return o.printDocument(ctx, message, "json")
+		return o.printDocument(message, "json")
 	}
 	if !json.Valid(message) {
 		message = rawjson.Quote(string(message))
@@ -351,7 +351,7 @@ func (o *output) printModelResults(
 	if options.output == "json" {
 		options.output = "jsonl"
 	}
-	return o.printDocument(ctx, document, options.output)
+	return o.printDocument(document, options.output)
 }
 
 // modelResult returns a result in the form for a model (EXEC-16).

@@ -31,7 +31,7 @@ type completeOptions struct {
 
 func newCompleteCommand(app *App, run runFunc[completeOptions]) *cobra.Command {
 	var o completeOptions
-	formats := []string{"text", "json", "raw", "yaml"}
+	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
 		Use:   "complete REF ARG=TYPED [k=v…] [-- COMMAND…]",
 		Short: "Ask a server to complete an argument of a prompt or resource",

@@ -46,11 +46,11 @@ func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFu
 	path := strings.TrimPrefix(cmd.CommandPath(), "toolx ")
 	switch path + " " + flag {
 	case "call output", "complete output", "prompts get output", "resources read output", "history rerun output":
-		return choices("text", "json", "raw", "yaml")
+		return choices("text", "json", "raw")
 	case "raw output":
-		return choices("raw", "json", "yaml")
+		return choices("raw", "json")
 	case "convert output":
-		return choices("json", "jsonl", "yaml")
+		return choices("json", "jsonl")
 	case "convert report":
 		return choices("text", "json")
 	case "convert format", "convert to", "convert from", "call result-format":

@@ -77,7 +77,7 @@ answered.`,
 	flags.BoolVar(&o.strict, "strict", false,
 		"fail, and print nothing, when anything was lost that a model would see (so not titles or annotations)")
 	flags.BoolVar(&o.tokens, "tokens", false, "print what each tool costs in tokens, estimated")
-	flags.StringVarP(&o.output, "output", "o", "", "`FORM` of the output: json (default), jsonl (a tool a line), yaml")
+	flags.StringVarP(&o.output, "output", "o", "", "`FORM` of the output: json (default), jsonl (a tool a line)")
 	cmd.RunE = runs(app, &o, run, func() error {
 		if asJSON {
 			o.output = "json"
@@ -110,7 +110,7 @@ func (o *convertOptions) check(servers []string) error {
 	if err := oneOf("--report", o.report, "text", "json"); err != nil {
 		return err
 	}
-	if err := oneOf("-o", o.output, "", "json", "jsonl", "yaml"); err != nil {
+	if err := oneOf("-o", o.output, "", "json", "jsonl"); err != nil {
 		return err
 	}
 	if o.tokens && o.output == "jsonl" {
@@ -170,10 +170,10 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 	case o.tokens:
 		return app.printTokens(ctx, conversion, o.output)
 	case o.output != "jsonl":
-		return app.printDocument(ctx, conversion.Document(), o.output)
+		return app.printDocument(conversion.Document(), o.output)
 	}
 	for _, tool := range conversion.Tools {
-		if err := app.printDocument(ctx, tool.Tool, o.output); err != nil {
+		if err := app.printDocument(tool.Tool, o.output); err != nil {
 			return err
 		}
 	}
@@ -387,7 +387,7 @@ func (o *output) printTokens(ctx context.Context, conversion *convert.Conversion
 		if err != nil {
 			return err
 		}
-		return o.printDocument(ctx, document, form)
+		return o.printDocument(document, form)
 	}
 	out := bufio.NewWriter(o.Console.Out)
 	for _, tool := range cost.Tools {

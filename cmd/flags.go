@@ -177,6 +177,9 @@ func oneOf(flag, value string, of ...string) error {
 	if slices.Contains(of, value) {
 		return nil
 	}
+	if err := removedError(flag + " " + value); err != nil {
+		return err
+	}
 	of = slices.DeleteFunc(slices.Clone(of), func(s string) bool { return s == "" })
 	return fault.Usage(flag+" "+quote(value)+" is unknown", flag+" takes one of: "+strings.Join(of, ", "))
 }

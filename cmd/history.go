@@ -267,7 +267,7 @@ type historyRerunOptions struct {
 
 func newHistoryRerunCommand(app *App, run runFunc[historyRerunOptions]) *cobra.Command {
 	var o historyRerunOptions
-	formats := []string{"text", "json", "raw", "yaml"}
+	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
 		Use:   "rerun N [-- COMMAND…]",
 		Short: "Make a logged call again",

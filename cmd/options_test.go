@@ -44,7 +44,7 @@ func TestOptions(t *testing.T) {
 			with(func(o *callOptions) { o.args = []string{"a=1,b=2"} }),
 		},
 		{"the whole object", []string{"call", "t", "--args", "-"}, with(func(o *callOptions) { o.object = "-" })},
-		{"a format", []string{"call", "t", "-o", "yaml"}, with(func(o *callOptions) { o.output = "yaml" })},
+		{"a format", []string{"call", "t", "-o", "raw"}, with(func(o *callOptions) { o.output = "raw" })},
 		{"--json is a format", []string{"call", "t", "--json"}, with(func(o *callOptions) { o.output = "json" })},
 		{
 			"what becomes of the result",

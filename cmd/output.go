@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -137,12 +136,9 @@ func (o *output) printJSON(value any) error {
 	return render.JSONLine(o.Console.Out, text, o.outScreen())
 }
 
-// printDocument prints a JSON document in one of the forms json, jsonl and yaml. The end of ctx ends YAML.
-func (o *output) printDocument(ctx context.Context, document []byte, form string) error {
-	switch {
-	case form == "yaml" && json.Valid(document):
-		return render.YAML(ctx, o.Console.Out, document)
-	case form == "jsonl":
+// printDocument prints a JSON document in one of the forms json and jsonl.
+func (o *output) printDocument(document []byte, form string) error {
+	if form == "jsonl" {
 		return render.JSONLine(o.Console.Out, document, o.outScreen())
 	}
 	return render.Document(o.Console.Out, document, o.outScreen())

@@ -85,7 +85,7 @@ func promptSignature(definition json.RawMessage) string {
 
 func newPromptGetCommand(app *App, run runFunc[promptOptions]) *cobra.Command {
 	var o promptOptions
-	formats := []string{"text", "json", "raw", "yaml"}
+	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
 		Use:   "get PROMPT [k=v…] [-- COMMAND…]",
 		Short: "Print a prompt with its arguments filled in",

@@ -29,7 +29,7 @@ type rawOptions struct {
 
 func newRawCommand(app *App, run runFunc[rawOptions]) *cobra.Command {
 	var o rawOptions
-	formats := []string{"raw", "json", "yaml"}
+	formats := []string{"raw", "json"}
 	cmd := &cobra.Command{
 		Use:   "raw SERVER METHOD [JSON] [-- COMMAND…]",
 		Short: "Send any request and print the exact reply",

@@ -12,6 +12,7 @@ var removed = []struct{ what, instead string }{
 	{"search", "toolx list PATTERN --cached"},
 	{"tasks", "toolx call TOOL (it waits for the task)"},
 	{"call --detach", "toolx call TOOL (it waits for the task)"},
+	{"-o yaml", "-o json"},
 }
 
 // removedError returns the error of something that was removed; nil where toolx never had it.

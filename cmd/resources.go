@@ -107,7 +107,7 @@ func resourceEntry(uri string) func(json.RawMessage) render.Entry {
 
 func newResourceReadCommand(app *App, run runFunc[resourceOptions]) *cobra.Command {
 	var o resourceOptions
-	formats := []string{"text", "json", "raw", "yaml"}
+	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
 		Use:   "read URI [-- COMMAND…]",
 		Short: "Print the content of a resource",

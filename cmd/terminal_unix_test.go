@@ -172,7 +172,6 @@ func TestHostileTextOnTerminal(t *testing.T) {
 		{0, []string{"call", "echo", "message=hi"}},
 		{0, []string{"call", "echo", "message=hi", "--json"}},
 		{0, []string{"call", "echo", "message=hi", "-o", "raw"}},
-		{0, []string{"call", "echo", "message=hi", "-o", "yaml"}},
 		{5, []string{"call", "fail", "-v"}},
 		{0, []string{"list"}},
 		{0, []string{"list", "--json"}},

@@ -20,7 +20,6 @@ const (
 	FormatText Format = "text" // the answer as it is
 	FormatJSON Format = "json" // the envelope on one line, also of a failure
 	FormatRaw  Format = "raw"  // the exact CallToolResult of MCP
-	FormatYAML Format = "yaml" // the envelope as YAML, also of a failure
 )
 
 // ResultOptions say how a result is written.
@@ -31,12 +30,12 @@ type ResultOptions struct {
 }
 
 // Result writes a call's result to out, which is stdout: the answer and nothing else. A failure is
-// written in the formats that have a place for it (JSON, YAML, and raw if the server returned a
-// result); as text it is left to Error, on stderr.
+// written in the formats that have a place for it (JSON, and raw if the server returned a result); as
+// text it is left to Error, on stderr.
 //
 // In a file or a pipe every byte is the tool's own, and text is written without a copy of it in memory.
 // On a terminal untrusted text is made safe, in JSON by \u escapes, and structured values are indented.
-// The error is that of writing, or of JQ. ctx's end stops an expression, and YAML of a success.
+// The error is that of writing, or of JQ. ctx's end stops an expression.
 func Result(ctx context.Context, out io.Writer, result *exec.Result, options ResultOptions) error {
 	return buffered(out, func(out *bufio.Writer) error { return writeResult(ctx, out, result, options) })
 }
@@ -46,17 +45,11 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 		input, _ := JQInput(result)
 		return options.JQ.write(ctx, out, input, options.Screen)
 	}
-	if !result.Success {
-		ctx = context.WithoutCancel(ctx) // a failure is told also where it is that ctx has ended
-	}
 	switch options.Format {
-	case FormatJSON, FormatYAML:
+	case FormatJSON:
 		envelope, err := result.MarshalJSON()
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case options.Format == FormatYAML:
-			return YAML(ctx, out, envelope)
 		}
 		return WriteJSONLine(out, envelope, options.Screen)
 	case FormatRaw:

@@ -9,7 +9,6 @@ import (
 	"image"
 	"image/png"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -19,8 +18,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"github.com/goccy/go-yaml"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -154,102 +151,6 @@ func TestResultRaw(t *testing.T) {
 	if got := text(t, &exec.Result{Err: errors.New("x")}, ResultOptions{Format: FormatRaw}); got != "" {
 		t.Errorf("a call without a reply gives %q", got)
 	}
-}
-
-func TestResultYAML(t *testing.T) {
-	result := called(t, `{"content":[],"structuredContent":{"z":1.50,"e":[1e5,2.5E-3],"big":12345678901234567890,"no":"no",
-		"lines":"a\n  b: \"c\"\n","list":[[1,[]],{"k":{},"l":"x y"},"- x"],"esc":"\u001b[0m\u202e😀\udb40\udc41"}}`)
-	want := `success: true
-result:
-  z: 1.50
-  e:
-    - 1.0e+5
-    - 2.5e-3
-  big: 12345678901234567890
-  "no": "no"
-  lines: |
-    a
-      b: "c"
-  list:
-    - - 1
-      - []
-    - k: {}
-      l: x y
-    - "- x"
-  esc: "\u001b[0m\u202e😀\U000e0041"
-tool_name: cam/era
-execution_time_ms: 12.3
-`
-	if got := text(t, result, ResultOptions{Format: FormatYAML}); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// FuzzYAML reads what was written with a YAML library, and compares with the JSON.
-func FuzzYAML(f *testing.F) {
-	for _, seed := range []string{
-		`{"a":[1,{"b":null}],"c":"no"}`, `[[["x"],[]],{}]`, `"a\nb"`, `{"":"","~":"~","1":"012","k":" x ","l":"a\n\nb\n"}`,
-		`{"s":"# c","t":"a: b","u":"|\n x","v":"\ttab\n","w":"---\n...","x":"\u2028\u0085\ufeff","y":"end\n\n"}`,
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, in string) {
-		var want any
-		if json.Unmarshal([]byte(in), &want) != nil || strings.Contains(in, "\\ud") || beyondReader(want) {
-			return
-		}
-		var out bytes.Buffer
-		if err := YAML(t.Context(), &out, json.RawMessage(in)); err != nil {
-			t.Fatal(err)
-		}
-		if written := out.String(); SafeBlock(written) != written {
-			t.Fatalf("not safe for a terminal: %q", written)
-		}
-		var got any
-		if err := yaml.UnmarshalWithOptions(out.Bytes(), &got, yaml.AllowDuplicateMapKey()); err != nil {
-			t.Fatalf("%q became %q: %v", in, out.String(), err)
-		}
-		if a, b := plain(t, got), plain(t, want); !reflect.DeepEqual(a, b) {
-			t.Fatalf("%q became\n%s\nwhich says %#v, not %#v", in, out.String(), a, b)
-		}
-	})
-}
-
-// beyondReader reports whether a value holds what the library that reads it cannot: keys
-// longer than YAML allows before the colon (1024 characters), and numbers that it
-// takes for text or infinity.
-func beyondReader(value any) bool {
-	switch value := value.(type) {
-	case float64:
-		return math.Abs(value) > 1e15 || value != 0 && math.Abs(value) < 1e-15
-	case map[string]any:
-		for key, inner := range value {
-			if len(key) > 500 || beyondReader(inner) {
-				return true
-			}
-		}
-	case []any:
-		for _, inner := range value {
-			if beyondReader(inner) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// plain turns a value into what encoding/json would make of it.
-func plain(t *testing.T, value any) any {
-	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Skip("not a value of JSON:", err)
-	}
-	var out any
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 func TestResultJQ(t *testing.T) {
@@ -467,7 +368,7 @@ func TestPrintingEndsWithItsContext(t *testing.T) {
 	interrupted, cancel := context.WithCancelCause(t.Context())
 	cancel(nil)
 	success := called(t, `{"content":[],"structuredContent":{"a":"text"}}`)
-	for _, options := range []ResultOptions{{JQ: endless}, {Format: FormatYAML}} {
+	for _, options := range []ResultOptions{{JQ: endless}} {
 		for ctx, want := range map[context.Context]fault.Kind{
 			late: fault.KindTimeout, interrupted: fault.KindInterrupted,
 		} {
@@ -478,7 +379,7 @@ func TestPrintingEndsWithItsContext(t *testing.T) {
 	}
 	var out bytes.Buffer
 	failed := &exec.Result{Err: errors.New("no"), ToolName: "x"}
-	if err := Result(interrupted, &out, failed, ResultOptions{Format: FormatYAML}); err != nil || out.Len() == 0 {
+	if err := Result(interrupted, &out, failed, ResultOptions{Format: FormatJSON}); err != nil || out.Len() == 0 {
 		t.Errorf("a failure after the end of ctx: %v, %q", err, &out)
 	}
 }
