@@ -28,7 +28,6 @@ type doctorOptions struct {
 
 	format     report.Format
 	reports    []string // FORMAT=FILE
-	repro      bool
 	full       bool
 	listChecks bool
 	explain    string
@@ -96,7 +95,6 @@ var reportFlags = []struct {
 func (o *doctorOptions) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.reports, "report", nil,
 		"write the report to a file too, as `FORMAT=FILE`: json, markdown, sarif, junit, text (repeatable)")
-	flags.BoolVar(&o.repro, "repro", false, "print a shell script that shows the first finding without toolx")
 	flags.BoolVar(&o.full, "full", false, "show whole lines as evidence, not 80 bytes of them")
 	flags.BoolVar(&o.listChecks, "list-checks", false, "list all checks")
 	flags.StringVar(&o.explain, "explain", "", "explain a check by its `ID`, or the error message of a client")
@@ -121,9 +119,6 @@ func (o *doctorOptions) check(flags *pflag.FlagSet) error {
 			o.format = form.format
 			asked = append(asked, "--"+string(form.format))
 		}
-	}
-	if o.repro {
-		asked = append(asked, "--repro")
 	}
 	if len(asked) > 1 {
 		return fault.Usage(strings.Join(asked, " and ")+" exclude each other", "keep one of them")
@@ -206,13 +201,8 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	if o.full {
 		judged.Uncut(fleet)
 	}
-	if o.repro {
-		err = visit.printRepro(fleet, judged)
-	}
 	judged.Mask(app.mask.Text)
-	if !o.repro {
-		err = app.printReport(judged, o.format, o.severity())
-	}
+	err = app.printReport(judged, o.format, o.severity())
 	if err := errors.Join(err, visit.writeReports(judged)); err != nil {
 		return err
 	}

@@ -12,9 +12,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/decode"
-	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/report"
-	"toolx/pkg/doctor/repro"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/words"
@@ -86,23 +84,6 @@ func (o *output) reportOptions(format report.Format, failOn check.Severity) repo
 func (o *output) printReport(judged *doctor.Report, format report.Format, failOn check.Severity) error {
 	o.live.Clear()
 	return report.Write(o.Console.Out, judged, o.reportOptions(format, failOn))
-}
-
-// printRepro prints a script for the first finding that a script can show.
-func (v *visit) printRepro(fleet *evidence.Fleet, judged *doctor.Report) error {
-	var first error = &repro.ReproError{Reason: "nothing was found"}
-	for i, finding := range judged.Findings {
-		script, err := repro.Repro(fleet, finding, v.mask.Text)
-		if err == nil {
-			_, err = fmt.Fprint(v.Console.Out, script)
-			return err
-		}
-		if i == 0 {
-			first = err
-		}
-	}
-	v.tell(first)
-	return nil
 }
 
 // failedReport returns the report of a visit that could not begin.

@@ -11,6 +11,7 @@ import (
 var removed = []struct{ what, instead string }{
 	{"search", "toolx list PATTERN --cached"},
 	{"tasks", "toolx call TOOL (it waits for the task)"},
+	{"doctor --repro", "toolx doctor --trace-file FILE (every message that was sent and received)"},
 	{"call --detach", "toolx call TOOL (it waits for the task)"},
 	{"-o yaml", "-o json"},
 }

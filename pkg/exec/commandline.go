@@ -59,8 +59,8 @@ func PasteLine(parts ...string) string {
 	return strings.Join(words.Texts(parts, pasteQuote), " ")
 }
 
-// ShellLine joins words to a line that any POSIX shell splits into the same words, for a script: control characters
-// stay as they are.
+// ShellLine joins words to a line that any POSIX shell splits into the same words. Control characters are kept as they
+// are.
 func ShellLine(parts ...string) string {
 	return strings.Join(words.Texts(parts, shellQuote), " ")
 }
