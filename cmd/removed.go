@@ -10,6 +10,8 @@ import (
 // ("call --detach"), and values behind their flag ("-o yaml").
 var removed = []struct{ what, instead string }{
 	{"search", "toolx list PATTERN --cached"},
+	{"show --markdown", "toolx show SERVER"},
+	{"skill", "npx skills add toolx/toolx (finds skills/toolx/SKILL.md in toolx's repository)"},
 	{"tasks", "toolx call TOOL (it waits for the task)"},
 	{"doctor --repro", "toolx doctor --trace-file FILE (every message that was sent and received)"},
 	{"call --detach", "toolx call TOOL (it waits for the task)"},

@@ -231,7 +231,6 @@ func addVerbs(root *cobra.Command, app *App) {
 		newTrustCommand(app, runTrust),
 		newAuthCommand(app),
 		newSecretCommand(app),
-		newSkillCommand(app),
 		newCompletionCommand(app),
 		newConformanceCommand(app, runConformance),
 		newVersionCommand(app, runVersion),

@@ -18,7 +18,6 @@ import (
 type showOptions struct {
 	tool    string
 	json    bool
-	page    bool     // tool is a server, or empty
 	server  []string // a command line after --
 	answers answerOptions
 }
@@ -30,20 +29,15 @@ func newShowCommand(app *App, run runFunc[showOptions]) *cobra.Command {
 		Short: "Show one tool: description, parameters, schema, and a command that works",
 		Long: `Show what a tool does, its parameters with types, defaults and options, what it
 returns, and an example command made from its schema. The name of a server shows each of
-its tools. --json prints the definition exactly as the server sent it. --markdown takes a
-server, and prints a page about all its tools.
+its tools. --json prints the definition exactly as the server sent it.
 
 Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reached.`,
 		Example: `  toolx show math_eval
   toolx show zwave__control_zwave_device
-  toolx show --markdown zwave > zwave.md
   toolx show echo --json -- npx -y @modelcontextprotocol/server-everything`,
 		Args: withCommand(&o.server, func(args []string) error {
 			if len(args) == 0 {
 				args = app.flags.servers
-			}
-			if o.page && len(args) == 0 {
-				return nil
 			}
 			if len(args) != 1 {
 				return fault.Usage("name one tool", "toolx show TOOL; toolx list shows the tools")
@@ -56,20 +50,12 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 	}
 	o.answers.declare(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the definition as JSON, as the server sent it")
-	cmd.Flags().BoolVar(&o.page, "markdown", false, "print the reference of a server as Markdown, instead of a tool")
 	return cmd
 }
 
 // runShow opens what the tool needs and prints what is known of it.
 func runShow(ctx context.Context, app *App, o showOptions) error {
 	o.answers.listing = true
-	if o.page {
-		page, err := app.pageOf(ctx, o.tool, o.server, &o.answers)
-		if err != nil {
-			return err
-		}
-		return render.ServerPage(app.Console.Out, page)
-	}
 	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
 	if err != nil {
 		return err
