@@ -20,26 +20,27 @@ type translation struct {
 }
 
 // translate returns the entry in toolx's own keys; false if it is no server that another program can start or reach.
-func (c *Client) translate(given *node, project bool) (*node, bool) {
+// own are toolx's words for the keys.
+func (c *Client) translate(given *node, own map[string]string, project bool) (*node, bool) {
 	if given.kind != kindMap {
 		return given, true // the schema says what is wrong
 	}
 	t := translation{client: c, project: project, entry: node{kind: kindMap, origin: given.origin, flaws: given.flaws}}
 	for _, m := range given.members {
-		if rule, found := translations()[m.key]; found && m.value.kind != kindNull {
-			rule(&t, m)
+		if m.value.kind != kindNull {
+			t.read(own[m.key], m)
 		}
 	}
-	t.address(given)
-	if c.form().variable == bracedVariable {
+	t.address(given, own)
+	if c.variable == bracedVariable {
 		t.entry = *t.entry.withVariables()
 	}
 	reached := t.entry.indexOf("command") >= 0 || t.entry.indexOf("url") >= 0
 	switch {
 	case given.namesInternal():
 		return nil, false
-	case !reached && (c.ID == "zed" || c.ID == "goose"):
-		return nil, false // what extensions bring along
+	case !reached && c.extensions:
+		return nil, false
 	case !reached && len(given.members) == 1 && given.indexOf("enabled") == 0:
 		return nil, false // switches what is defined elsewhere
 	}
@@ -79,47 +80,35 @@ func (n *node) namesInternal() bool {
 	return kind.value != nil && slices.Contains(internal, kind.value.text)
 }
 
-// translations says what becomes of each key that any client knows.
-var translations = sync.OnceValue(makeTranslations)
-
-func makeTranslations() map[string]func(*translation, member) {
-	as := func(name string) func(*translation, member) {
-		return func(t *translation, m member) { t.put(name, m, m.value) }
-	}
-	texts := func(name string) func(*translation, member) {
-		return func(t *translation, m member) { t.merge(name, m, m.value) }
-	}
-	timed := func(name string, unit time.Duration) func(*translation, member) {
-		return func(t *translation, m member) { t.time(name, m, unit) }
-	}
-	return map[string]func(*translation, member){
-		"command": (*translation).command, "cmd": (*translation).command,
-		"args": as("args"),
-		"env":  texts("env"), "envs": texts("env"), "environment": texts("env"),
-		"env_vars": (*translation).inherit, "env_keys": (*translation).inherit,
-		"envFile": (*translation).envFile,
-		"cwd":     as("cwd"),
-		"headers": texts("headers"), "http_headers": texts("headers"),
-		"env_http_headers":     (*translation).headersOfVariables,
-		"bearer_token_env_var": (*translation).bearer,
-		"headersHelper":        as("headersCommand"), "headersCommand": as("headersCommand"),
-		"type":          (*translation).transport,
-		"transport":     (*translation).transport,
-		"transportType": (*translation).transport,
-		"timeout":       (*translation).timeout, "requestTimeout": (*translation).timeout,
-		"tool_timeout_sec":    timed("timeout", time.Second),
-		"startup_timeout_sec": timed("startTimeout", time.Second),
-		"startup_timeout_ms":  timed("startTimeout", time.Millisecond),
-		"tools":               (*translation).allow,
-		"includeTools":        (*translation).allow,
-		"enabledTools":        (*translation).allow,
-		"enabled_tools":       (*translation).allow,
-		"available_tools":     (*translation).allow,
-		"excludeTools":        (*translation).deny,
-		"disabledTools":       (*translation).deny,
-		"disabled_tools":      (*translation).deny,
-		"enabled":             (*translation).boolean, "disabled": (*translation).boolean,
-		"auth": (*translation).auth, "oauth": (*translation).auth,
+// read reads one member of the entry; name is toolx's own word for its key.
+func (t *translation) read(name string, m member) {
+	switch name {
+	case "args", "cwd", "headersCommand":
+		t.put(name, m, m.value)
+	case "env", "headers":
+		t.merge(name, m, m.value)
+	case "command":
+		t.command(m)
+	case "env_vars":
+		t.inherit(m)
+	case "envFile":
+		t.envFile(m)
+	case "headerVariables":
+		t.headersOfVariables(m)
+	case "bearerVariable":
+		t.bearer(m)
+	case "type":
+		t.transport(m)
+	case "timeout", "startTimeout":
+		t.time(name, m)
+	case "allow", "deny":
+		t.tools(name, m)
+	case "enabled", "disabled":
+		if m.value.kind == kindBool {
+			t.put(name, m, m.value)
+		}
+	case "auth":
+		t.auth(m)
 	}
 }
 
@@ -174,16 +163,23 @@ func (t *translation) command(m member) {
 	}
 }
 
-// address reads the url, under the name that goes before others where several stand there.
-func (t *translation) address(given *node) {
-	for _, name := range []string{"httpUrl", "url", "serverUrl", "uri"} {
+// address reads the url, under the name that goes before others where several stand there: the client's own, then
+// those of others.
+func (t *translation) address(given *node, own map[string]string) {
+	names := []string{t.client.key("url"), "httpUrl", "url"}
+	for _, m := range given.members {
+		if own[m.key] == "url" {
+			names = append(names, m.key)
+		}
+	}
+	for _, name := range names {
 		m, found := given.get(name)
-		if !found || m.value.kind == kindText && m.value.text == "" {
+		if name == "" || !found || m.value.kind == kindText && m.value.text == "" {
 			continue
 		}
 		t.put("url", m, m.value)
-		if transport := t.client.urlTransport; name == "url" && transport != "" {
-			t.put("type", m, textNode(transport, m.value.origin))
+		if name == t.client.key("sseURL") {
+			t.put("type", m, textNode(TransportSSE, m.value.origin))
 		}
 		return
 	}
@@ -234,6 +230,9 @@ func (t *translation) bearer(m member) {
 // transport reads a way to reach the server, under any of the names that clients give it.
 func (t *translation) transport(m member) {
 	value := m.value
+	if i := slices.Index(t.client.ways[:], value.text); i >= 0 && value.text != "" {
+		value = textNode([...]string{TransportStdio, TransportHTTP, TransportSSE}[i], value.origin)
+	}
 	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(value.text)) {
 	case "stdio", "local":
 		value = textNode(TransportStdio, value.origin)
@@ -245,17 +244,19 @@ func (t *translation) transport(m member) {
 	t.put("type", m, value)
 }
 
-// timeout reads a time in the client's unit, or a mapping of times.
-func (t *translation) timeout(m member) {
+// time reads a number of units, or text with a unit, or a mapping of times. A number that no wait can take is left out:
+// to clients it means no limit, or their own default. The unit is the key's, else the client's.
+func (t *translation) time(name string, m member) {
+	unit := t.client.unit
+	switch {
+	case strings.HasSuffix(m.key, "_sec"):
+		unit = time.Second
+	case strings.HasSuffix(m.key, "_ms"):
+		unit = time.Millisecond
+	}
 	if request, found := m.value.get("request"); found {
 		m = request
 	}
-	t.time("timeout", m, t.client.unit)
-}
-
-// time reads a number of units, or text with a unit. A number that no wait can take is left out: to clients it means no
-// limit, or their own default.
-func (t *translation) time(name string, m member, unit time.Duration) {
 	count, err := strconv.ParseFloat(m.value.text, 64)
 	switch {
 	case m.value.kind != kindNumber && m.value.kind != kindText:
@@ -275,29 +276,14 @@ func (t *translation) time(name string, m member, unit time.Duration) {
 	}
 }
 
-// allow reads the only tools that the client uses. To Goose, none are all.
-func (t *translation) allow(m member) {
-	if t.client.ID != "goose" || len(m.value.items) > 0 {
-		t.tools("allow", m)
-	}
-}
-
-func (t *translation) deny(m member) { t.tools("deny", m) }
-
 // tools reads names of tools. What is no list is meant for something else.
 func (t *translation) tools(name string, m member) {
-	if m.value.kind != kindList {
+	if m.value.kind != kindList || name == "allow" && len(m.value.items) == 0 && t.client.emptyAllowsAll {
 		return
 	}
 	list := *m.value
 	list.items = slices.DeleteFunc(slices.Clone(list.items), func(item *node) bool { return item.kind != kindText })
 	t.put(name, m, &list)
-}
-
-func (t *translation) boolean(m member) {
-	if m.value.kind == kindBool {
-		t.put(m.key, m, m.value)
-	}
 }
 
 // auth reads the client that is registered with the authorization server.

@@ -109,28 +109,23 @@ func clientFileAt(options Options, name string) ClientFile {
 		}
 		for _, l := range client.locations {
 			folder, found := strings.CutSuffix(filepath.ToSlash(path), "/"+l.path)
-			if !found || l.scope != ScopeProject {
+			if !found || l.in() != ScopeProject {
 				continue
 			}
-			file := ClientFile{Client: client, Scope: l.scope, Path: path, keys: l.keys}
-			file.Folder = filepath.FromSlash(folder)
-			if file.keys == nil {
-				file.keys = client.keys
+			return ClientFile{
+				Client: client, Scope: l.in(), Path: path, Folder: filepath.FromSlash(folder), keys: client.paths(l),
 			}
-			return file
 		}
 	}
-	keys := []holder{
-		{"mcpServers"},
-		{"servers"},
-		{"context_servers"},
-		{"mcp_servers"},
-		{"extensions"},
-		{"mcp"},
-		{"mcp", "servers"},
-		nil,
+	keys := []keyPath{{"mcpServers"}, {"servers"}}
+	for _, client := range Clients() {
+		for _, one := range client.keys {
+			if !slices.ContainsFunc(keys, func(known keyPath) bool { return slices.Equal(known, one) }) {
+				keys = append(keys, one)
+			}
+		}
 	}
-	return ClientFile{Client: &Client{}, Scope: ScopeUser, Path: path, Folder: filepath.Dir(path), keys: keys}
+	return ClientFile{Client: anyClient, Scope: ScopeUser, Path: path, Folder: filepath.Dir(path), keys: keys}
 }
 
 // clientReader reads each file once, though it may be of several clients, or hold several scopes.
@@ -328,7 +323,7 @@ func (r *jsonReader) cut(at rawjson.Offsets, m rawjson.Member) member {
 }
 
 // entriesAt returns the servers at a path of keys. The problem is a value there that is no mapping.
-func (f ClientFile) entriesAt(root *node, keys holder, dir string) ([]member, *Problem) {
+func (f ClientFile) entriesAt(root *node, keys keyPath, dir string) ([]member, *Problem) {
 	if keys == nil && !root.holdsEntries() {
 		return nil, nil
 	}
@@ -348,7 +343,7 @@ func (f ClientFile) entriesAt(root *node, keys holder, dir string) ([]member, *P
 	}
 	members := slices.Clone(at.members)
 	servers, second := at.get("servers")
-	if slices.Equal(keys, holder{"mcp"}) && second && servers.value.kind == kindMap && !servers.value.isEntry() {
+	if slices.Equal(keys, keyPath{"mcp"}) && second && servers.value.kind == kindMap && !servers.value.isEntry() {
 		// What stands beside the servers of the second form are settings.
 		members = slices.DeleteFunc(members, func(m member) bool { return !m.value.isEntry() })
 	}
@@ -398,8 +393,9 @@ func nearestIn(folders *node, dir, key string) (member, bool) {
 // named returns the entries of a client's file in toolx's own keys, by the names that users write.
 func (c *Client) named(entries []member, project bool) []member {
 	var all keyed
+	own := c.ownKeys()
 	for _, m := range entries {
-		entry, ok := c.translate(m.value, project)
+		entry, ok := c.translate(m.value, own, project)
 		if !ok || m.key == "" {
 			continue
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -98,15 +99,15 @@ func (r *clientReader) underAnotherKey(file *ClientConfig) *Ignored {
 	if file.Scope == ScopeLocal { // the same file has the user's scope, under the client's usual key
 		return nil
 	}
-	if len(file.Servers) > 0 || len(file.Warnings) > 0 || file.Client.ID == "zed" || file.Client.ID == "gemini" {
-		return nil
+	if len(file.Servers) > 0 || len(file.Warnings) > 0 || filepath.Base(file.Path) == "settings.json" {
+		return nil // where servers are one setting of many
 	}
 	text := r.text(file.ClientFile, file.Path)
 	if text.root == nil {
 		return nil
 	}
 	for _, key := range []string{"mcpServers", "servers"} {
-		own := slices.ContainsFunc(file.keys, func(keys holder) bool { return len(keys) > 0 && keys[0] == key })
+		own := slices.ContainsFunc(file.keys, func(keys keyPath) bool { return len(keys) > 0 && keys[0] == key })
 		m, found := text.root.get(key)
 		if found && !own && m.value.holdsEntries() {
 			wanted := strings.Join(file.Keys(), ".")
@@ -130,7 +131,7 @@ func (r *clientReader) misplaced() []Ignored {
 			if !present(at) {
 				continue
 			}
-			file := ClientFile{Client: client, Scope: ScopeUser, Path: at, keys: []holder{{"mcpServers"}, {"servers"}}}
+			file := ClientFile{Client: client, Scope: ScopeUser, Path: at, keys: []keyPath{{"mcpServers"}, {"servers"}}}
 			text := r.text(file, at)
 			if text.root == nil {
 				continue

@@ -19,7 +19,7 @@ const (
 // switchedOff returns the servers that the client's settings switch off outside of the file itself, by their names. A
 // file of settings that cannot be read is a warning.
 func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) map[string]switchedOff {
-	if file.Client.ID != "claude-code" {
+	if file.Client.settings == nil {
 		return nil
 	}
 	off := make(map[string]switchedOff)
@@ -77,19 +77,12 @@ func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) m
 func (r *clientReader) claudeSettings(shared ClientFile) []ClientFile {
 	var files []ClientFile
 	machine := r.options.machine().withDefaults()
-	for _, l := range []location{
-		{scope: ScopeManaged, system: "darwin", path: "/Library/Application Support/ClaudeCode/managed-settings.json"},
-		{scope: ScopeManaged, system: "linux", path: "/etc/claude-code/managed-settings.json"},
-		{scope: ScopeManaged, system: "windows", path: "{programs}/ClaudeCode/managed-settings.json"},
-		{scope: ScopeUser, path: "~/.claude/settings.json"},
-		{scope: ScopeProject, path: ".claude/settings.json"},
-		{scope: ScopeProject, path: ".claude/settings.local.json"},
-	} {
+	for _, l := range shared.Client.settings {
 		if !l.on(machine.System) {
 			continue
 		}
 		for _, path := range machine.paths(l, shared.Folder) {
-			file := ClientFile{Client: shared.Client, Scope: l.scope, Path: filepath.Clean(path), Folder: shared.Folder}
+			file := ClientFile{Client: shared.Client, Scope: l.in(), Path: filepath.Clean(path), Folder: shared.Folder}
 			if present(path) {
 				files = append(files, file)
 			}

@@ -17,14 +17,11 @@ import (
 func TestClientProjectsNeedConsent(t *testing.T) {
 	for _, client := range Clients() {
 		for _, l := range client.locations {
-			if !l.on("linux") || l.scope != ScopeProject {
+			if !l.on("linux") || l.in() != ScopeProject {
 				continue
 			}
 			t.Run(client.ID+" "+l.path, func(t *testing.T) {
-				keys := l.keys
-				if keys == nil {
-					keys = client.keys
-				}
+				keys := client.paths(l)
 				root := put(t, t.TempDir(), "work/"+l.path+" = "+entryFor(l.path, keys[0]))
 				path := filepath.Join(root, "work", filepath.FromSlash(l.path))
 				read := ReadClients(optionsAt(root), client)

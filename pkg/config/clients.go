@@ -10,17 +10,38 @@ import (
 	"time"
 )
 
-// Client is another MCP client, whose config files toolx reads too.
+// Client is another MCP client, whose config files toolx reads and writes: all that toolx knows of it is its record in
+// clients.
 type Client struct {
 	ID   string // as users write it: "claude-desktop"
 	Name string // as messages show it: "Claude Desktop"
 
-	// unit is what a bare number counts as a timeout; zero means that nobody says, so that its size decides.
+	locations []location
+	// keys lead to the mapping of servers in its files; nil means mcpServers. The client writes the first.
+	keys []keyPath
+	// entry are the keys that an entry may have, each in toolx's own word, with the client's after a "=" where that is
+	// another. Without args, the command is a list with the arguments. toolx's own words are those of its config, and
+	// sseURL (the url of an older server), bearerVariable and headerVariables (names of variables for headers).
+	entry string
+	// auth are the keys of auth, likewise.
+	auth string
+	// ways are the values of type for stdio, HTTP and SSE; an empty one is left out.
+	ways [3]string
+	// unit is what a bare number counts as a timeout; zero means that no document says, so that its size decides.
 	unit time.Duration
-	// urlTransport is the transport of an entry that has a url and says nothing else; empty means http.
-	urlTransport string
-	keys         []holder
-	locations    []location
+	// variable is how a reference to a variable is written, %s for its name; empty where the client replaces none.
+	variable string
+	defaults bool // the client knows ${NAME:-default}
+	// namesVariables reports whether env and headers take names of variables instead of references.
+	namesVariables bool
+	fractions      bool // timeouts may be fractions
+	alwaysEnabled  bool // an entry without the key enabled is switched off
+	alwaysAllow    bool // every entry names the tools that may be used, * for all
+	emptyAllowsAll bool // an empty list of tools allows all of them
+	// extensions reports whether an entry may be an extension's, with neither a command nor an address.
+	extensions bool
+	// settings are the files whose settings switch servers off.
+	settings []location
 }
 
 // Scope says for whom a client's file holds servers.
@@ -34,159 +55,247 @@ const (
 	ScopeUser    Scope = "user"
 )
 
-// holder is the path of keys that leads to the mapping of servers: nil where the document itself is that mapping.
-type holder []string
+// keyPath is the path of keys that leads to the mapping of servers: nil where the document itself is that mapping.
+type keyPath []string
 
 // location is one place where a client keeps a file. A path with a {name} at its start counts from a folder of the
-// system (see folders), one that begins with ~ from the home folder, any other in ScopeProject from the project's.
+// system (see folders), one that begins with ~ from the home folder, any other but an absolute one from the project's.
 type location struct {
-	scope  Scope
+	scope  Scope // empty means ScopeProject for a path in the project, else ScopeUser (see in)
 	path   string
 	system string // a GOOS, linux for every Unix but macOS; empty means all
 	// instead reports whether the file is read only where none of the client's earlier ones of its scope exists.
 	instead bool
 	// keys are where this file has its servers, if not where the client's others have them; the client writes the
 	// first.
-	keys []holder
+	keys []keyPath
 }
 
-// mcpServers is what most clients call the mapping of servers.
-func mcpServers() []holder { return []holder{{"mcpServers"}} }
+const clineFile = "/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
 
-// bareToo finds servers in mcpServers, or in a document that is nothing but a mapping of servers.
-func bareToo() []holder { return []holder{{"mcpServers"}, nil} }
-
-// Clients returns all clients that toolx knows. Their facts come from the clients' own documentation.
-func Clients() []*Client { return slices.Concat(desktopClients(), editorClients(), terminalClients()) }
-
-// copilotFile is read by VS Code too.
-func copilotFile() location {
-	return location{scope: ScopeUser, path: "{copilot}/mcp-config.json", keys: bareToo()}
+// in returns the scope.
+func (l location) in() Scope {
+	switch {
+	case l.scope != "":
+		return l.scope
+	case strings.ContainsAny(l.path[:1], "~{/"):
+		return ScopeUser
+	}
+	return ScopeProject
 }
 
-// opencodeKeys are where opencode has its servers, in its first form and in its second.
-func opencodeKeys() []holder { return []holder{{"mcp"}, {"mcp", "servers"}} }
-
-// desktopClients returns those with a window of their own.
-func desktopClients() []*Client {
-	return []*Client{
-		{ID: "claude-desktop", Name: "Claude Desktop", keys: mcpServers(), locations: []location{
+// clients is the table of all clients. Its facts come from the clients' own documentation.
+var clients = []*Client{
+	{
+		ID: "claude-desktop", Name: "Claude Desktop",
+		locations: []location{
 			// The package of the Windows store has a file system of its own.
 			{
-				scope: ScopeUser, system: "windows",
-				path: "{local}/Packages/Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json",
+				system: "windows",
+				path:   "{local}/Packages/Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json",
 			},
-			{scope: ScopeUser, path: "{apps}/Claude/claude_desktop_config.json", instead: true},
-		}},
-		{ID: "goose", Name: "Goose", unit: time.Second, keys: []holder{{"extensions"}}, locations: []location{
-			{scope: ScopeUser, system: "windows", path: "{apps}/Block/goose/config/config.yaml"},
-			{scope: ScopeUser, path: "{config}/goose/config.yaml", instead: true},
-		}},
-		{ID: "lmstudio", Name: "LM Studio", unit: time.Millisecond, keys: mcpServers(), locations: []location{
-			{scope: ScopeUser, path: "~/.lmstudio/mcp.json"},
-		}},
-	}
-}
-
-// editorClients returns editors, and what extends them.
-func editorClients() []*Client {
-	const cline = "/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
-	return []*Client{
-		{ID: "cursor", Name: "Cursor", keys: mcpServers(), locations: []location{
-			{scope: ScopeProject, path: ".cursor/mcp.json"},
-			{scope: ScopeUser, path: "~/.cursor/mcp.json"},
-		}},
-		{ID: "vscode", Name: "VS Code", keys: []holder{{"servers"}}, locations: []location{
-			{scope: ScopeProject, path: ".vscode/mcp.json"},
-			{scope: ScopeProject, path: ".mcp.json", keys: bareToo()},
-			{scope: ScopeUser, path: "{apps}/Code/User/mcp.json"},
-			{scope: ScopeUser, path: "{apps}/Code - Insiders/User/mcp.json"},
-			copilotFile(),
-		}},
-		{ID: "devin", Name: "Devin", keys: mcpServers(), locations: []location{
-			{scope: ScopeProject, path: ".devin/mcp_config.json"},
-			{scope: ScopeUser, path: "~/.devin/mcp_config.json"},
-			{scope: ScopeUser, path: "~/.codeium/windsurf/mcp_config.json", instead: true},
-		}},
-		{ID: "windsurf", Name: "Windsurf", keys: mcpServers(), locations: []location{
-			{scope: ScopeUser, path: "~/.codeium/windsurf/mcp_config.json"},
-		}},
-		{ID: "zed", Name: "Zed", unit: time.Second, keys: []holder{{"context_servers"}}, locations: []location{
-			{scope: ScopeProject, path: ".zed/settings.json"},
-			{scope: ScopeUser, system: "windows", path: "{apps}/Zed/settings.json"},
-			{scope: ScopeUser, path: "{config}/zed/settings.json"},
-			{scope: ScopeUser, system: "darwin", path: "{apps}/Zed/settings.json", instead: true},
-		}},
-		{ID: "antigravity", Name: "Antigravity", keys: mcpServers(), locations: []location{
-			{scope: ScopeUser, path: "~/.gemini/config/mcp_config.json"},
-		}},
-		{ID: "cline", Name: "Cline", unit: time.Second, keys: mcpServers(), locations: []location{
-			{scope: ScopeUser, path: "{apps}/Code" + cline},
-			{scope: ScopeUser, path: "{apps}/Code - Insiders" + cline},
-		}},
-		{ID: "junie", Name: "Junie", keys: mcpServers(), locations: []location{
-			{scope: ScopeProject, path: ".junie/mcp/mcp.json"},
-			{scope: ScopeUser, path: "~/.junie/mcp/mcp.json"},
-		}},
-		{ID: "kiro", Name: "Kiro", unit: time.Millisecond, keys: mcpServers(), locations: []location{
-			{scope: ScopeProject, path: ".kiro/settings/mcp.json"},
-			{scope: ScopeUser, path: "~/.kiro/settings/mcp.json"},
-		}},
-	}
-}
-
-// terminalClients returns those that run in a terminal.
-func terminalClients() []*Client {
-	return []*Client{
-		{ID: "claude-code", Name: "Claude Code", unit: time.Millisecond, keys: mcpServers(), locations: []location{
+			{path: "{apps}/Claude/claude_desktop_config.json", instead: true},
+		},
+		entry: "command args env",
+	},
+	{
+		ID: "goose", Name: "Goose", keys: []keyPath{{"extensions"}},
+		locations: []location{
+			{system: "windows", path: "{apps}/Block/goose/config/config.yaml"},
+			{path: "{config}/goose/config.yaml", instead: true},
+		},
+		entry: "name type command=cmd args env=envs url=uri headers enabled timeout env_vars=env_keys " +
+			"allow=available_tools",
+		ways: [3]string{TransportStdio, "streamable_http", TransportSSE}, unit: time.Second,
+		alwaysEnabled: true, emptyAllowsAll: true, extensions: true,
+	},
+	{
+		ID: "lmstudio", Name: "LM Studio",
+		locations: []location{{path: "~/.lmstudio/mcp.json"}},
+		entry:     "command args env url headers timeout",
+		unit:      time.Millisecond,
+	},
+	{
+		ID: "cursor", Name: "Cursor",
+		locations: []location{{path: ".cursor/mcp.json"}, {path: "~/.cursor/mcp.json"}},
+		entry:     "command args env envFile url headers auth", variable: "${env:%s}",
+		auth: "clientId=CLIENT_ID clientSecret=CLIENT_SECRET scopes",
+	},
+	{
+		ID: "vscode", Name: "VS Code", keys: []keyPath{{"servers"}},
+		locations: []location{
+			{path: ".vscode/mcp.json"}, {path: ".mcp.json", keys: []keyPath{{"mcpServers"}, nil}},
+			{path: "{apps}/Code/User/mcp.json"}, {path: "{apps}/Code - Insiders/User/mcp.json"},
+			{path: "{copilot}/mcp-config.json", keys: []keyPath{{"mcpServers"}, nil}},
+		},
+		entry: "type command args env cwd envFile url headers auth=oauth", auth: "clientId",
+		ways: [3]string{TransportStdio, TransportHTTP, TransportSSE}, variable: "${env:%s}",
+	},
+	{
+		ID: "devin", Name: "Devin",
+		locations: []location{
+			{path: ".devin/mcp_config.json"}, {path: "~/.devin/mcp_config.json"},
+			{path: "~/.codeium/windsurf/mcp_config.json", instead: true},
+		},
+		entry: "type=transport command args env url headers disabled deny=disabledTools",
+		ways:  [3]string{"", TransportHTTP, TransportSSE}, variable: "${env:%s}",
+	},
+	{
+		ID: "windsurf", Name: "Windsurf",
+		locations: []location{{path: "~/.codeium/windsurf/mcp_config.json"}},
+		entry:     "command args env url=serverUrl headers disabled deny=disabledTools", variable: "${env:%s}",
+	},
+	{
+		ID: "zed", Name: "Zed", keys: []keyPath{{"context_servers"}},
+		locations: []location{
+			{path: ".zed/settings.json"},
+			{system: "windows", path: "{apps}/Zed/settings.json"},
+			{path: "{config}/zed/settings.json"},
+			{system: "darwin", path: "{apps}/Zed/settings.json", instead: true},
+		},
+		entry: "command args env url headers timeout", unit: time.Second, extensions: true,
+	},
+	{
+		ID: "antigravity", Name: "Antigravity",
+		locations: []location{{path: "~/.gemini/config/mcp_config.json"}},
+		entry:     "command args env url=serverUrl headers disabled deny=disabledTools", variable: "${env:%s}",
+	},
+	{
+		ID: "cline", Name: "Cline",
+		locations: []location{{path: "{apps}/Code" + clineFile}, {path: "{apps}/Code - Insiders" + clineFile}},
+		entry:     "type command args env url headers disabled timeout", ways: [3]string{"", "streamableHttp", TransportSSE},
+		unit: time.Second, variable: "${env:%s}",
+	},
+	{
+		ID: "junie", Name: "Junie",
+		locations: []location{{path: ".junie/mcp/mcp.json"}, {path: "~/.junie/mcp/mcp.json"}},
+		entry:     "command args env url headers",
+	},
+	{
+		ID: "kiro", Name: "Kiro",
+		locations: []location{{path: ".kiro/settings/mcp.json"}, {path: "~/.kiro/settings/mcp.json"}},
+		entry:     "command args env url headers disabled timeout deny=disabledTools",
+		unit:      time.Millisecond, variable: "${%s}",
+	},
+	{
+		ID: "claude-code", Name: "Claude Code",
+		locations: []location{
 			{scope: ScopeManaged, system: "darwin", path: "/Library/Application Support/ClaudeCode/managed-mcp.json"},
 			{scope: ScopeManaged, system: "linux", path: "/etc/claude-code/managed-mcp.json"},
 			{scope: ScopeManaged, system: "windows", path: "{programs}/ClaudeCode/managed-mcp.json"},
 			{scope: ScopeManaged, system: "windows", path: "{programdata}/ClaudeCode/managed-mcp.json", instead: true},
-			{scope: ScopeLocal, path: "~/.claude.json", keys: []holder{{"projects", anyFolder, "mcpServers"}}},
-			{scope: ScopeProject, path: ".mcp.json", keys: bareToo()},
-			{scope: ScopeUser, path: "~/.claude.json"},
-		}},
-		{ID: "copilot", Name: "Copilot CLI", unit: time.Millisecond, keys: bareToo(), locations: []location{
-			{scope: ScopeProject, path: ".mcp.json"},
-			{scope: ScopeProject, path: ".github/mcp.json"},
-			copilotFile(),
-		}},
-		{ID: "codex", Name: "Codex", unit: time.Second, keys: []holder{{"mcp_servers"}}, locations: []location{
-			{scope: ScopeProject, path: ".codex/config.toml"},
-			{scope: ScopeUser, path: "{codex}/config.toml"},
-		}},
-		{
-			ID: "gemini", Name: "Gemini CLI", unit: time.Millisecond, urlTransport: TransportSSE, keys: mcpServers(),
-			locations: []location{
-				{scope: ScopeProject, path: ".gemini/settings.json"},
-				{scope: ScopeUser, path: "~/.gemini/settings.json"},
-			},
+			{scope: ScopeLocal, path: "~/.claude.json", keys: []keyPath{{"projects", anyFolder, "mcpServers"}}},
+			{path: ".mcp.json", keys: []keyPath{{"mcpServers"}, nil}},
+			{path: "~/.claude.json"},
 		},
-		{ID: "opencode", Name: "opencode", unit: time.Millisecond, keys: opencodeKeys(), locations: []location{
-			{scope: ScopeProject, path: "opencode.json"},
-			{scope: ScopeProject, path: "opencode.jsonc"},
-			{scope: ScopeProject, path: ".opencode/opencode.json"},
-			{scope: ScopeProject, path: ".opencode/opencode.jsonc"},
-			{scope: ScopeUser, path: "{opencodefile}"},
-			{scope: ScopeUser, path: "{opencodedir}/opencode.json"},
-			{scope: ScopeUser, path: "{opencodedir}/opencode.jsonc"},
-			{scope: ScopeUser, path: "{config}/opencode/opencode.json"},
-			{scope: ScopeUser, path: "{config}/opencode/opencode.jsonc"},
-		}},
-		{ID: "kilo", Name: "Kilo", unit: time.Millisecond, keys: opencodeKeys(), locations: []location{
-			{scope: ScopeUser, path: "{config}/kilo/kilo.json"},
-			{scope: ScopeUser, path: "{config}/kilo/kilo.jsonc"},
-		}},
-		{ID: "amazonq", Name: "Amazon Q", unit: time.Millisecond, keys: mcpServers(), locations: []location{
-			{scope: ScopeUser, path: "~/.aws/amazonq/mcp.json"},
-		}},
+		entry: "type command args env url headers headersCommand=headersHelper timeout",
+		ways:  [3]string{"", TransportHTTP, TransportSSE},
+		unit:  time.Millisecond, variable: "${%s}", defaults: true,
+		settings: []location{
+			{scope: ScopeManaged, system: "darwin", path: "/Library/Application Support/ClaudeCode/managed-settings.json"},
+			{scope: ScopeManaged, system: "linux", path: "/etc/claude-code/managed-settings.json"},
+			{scope: ScopeManaged, system: "windows", path: "{programs}/ClaudeCode/managed-settings.json"},
+			{path: "~/.claude/settings.json"},
+			{path: ".claude/settings.json"},
+			{path: ".claude/settings.local.json"},
+		},
+	},
+	{
+		ID: "copilot", Name: "Copilot CLI", keys: []keyPath{{"mcpServers"}, nil},
+		locations: []location{{path: ".mcp.json"}, {path: ".github/mcp.json"}, {path: "{copilot}/mcp-config.json"}},
+		entry:     "type command args env cwd url headers timeout allow=tools", alwaysAllow: true,
+		ways: [3]string{"local", TransportHTTP, TransportSSE},
+		unit: time.Millisecond, variable: "${%s}",
+	},
+	{
+		ID: "codex", Name: "Codex", keys: []keyPath{{"mcp_servers"}},
+		locations: []location{{path: ".codex/config.toml"}, {path: "{codex}/config.toml"}},
+		entry: "command args env env_vars cwd url headers=http_headers bearerVariable=bearer_token_env_var " +
+			"headerVariables=env_http_headers enabled timeout=tool_timeout_sec startTimeout=startup_timeout_sec " +
+			"allow=enabled_tools deny=disabled_tools",
+		unit: time.Second, fractions: true, namesVariables: true,
+	},
+	{
+		ID: "gemini", Name: "Gemini CLI",
+		locations: []location{{path: ".gemini/settings.json"}, {path: "~/.gemini/settings.json"}},
+		entry:     "command args env cwd url=httpUrl sseURL=url headers timeout allow=includeTools deny=excludeTools",
+		unit:      time.Millisecond, variable: "${%s}",
+	},
+	{
+		ID: "opencode", Name: "opencode", keys: []keyPath{{"mcp"}, {"mcp", "servers"}}, // its first form, its second
+		locations: []location{
+			{path: "opencode.json"}, {path: "opencode.jsonc"}, {path: ".opencode/opencode.json"},
+			{path: ".opencode/opencode.jsonc"}, {path: "{opencodefile}"},
+			{path: "{opencodedir}/opencode.json"}, {path: "{opencodedir}/opencode.jsonc"},
+			{path: "{config}/opencode/opencode.json"}, {path: "{config}/opencode/opencode.jsonc"},
+		},
+		entry: "type command env=environment url headers enabled timeout", ways: [3]string{"local", "remote", "remote"},
+		unit: time.Millisecond, variable: bracedVariable, alwaysEnabled: true,
+	},
+	{
+		ID: "kilo", Name: "Kilo", keys: []keyPath{{"mcp"}, {"mcp", "servers"}},
+		locations: []location{{path: "{config}/kilo/kilo.json"}, {path: "{config}/kilo/kilo.jsonc"}},
+		entry:     "type command env=environment url headers enabled timeout", ways: [3]string{"local", "remote", "remote"},
+		unit: time.Millisecond, variable: bracedVariable, alwaysEnabled: true,
+	},
+	{
+		ID: "amazonq", Name: "Amazon Q",
+		locations: []location{{path: "~/.aws/amazonq/mcp.json"}},
+		entry:     "command args env url headers disabled timeout", unit: time.Millisecond,
+		variable: "${env:%s}",
+	},
+}
+
+// anyClient stands for the client of a file that is in no client's place. Its entry has the keys that clients read
+// besides those that they write.
+var anyClient = &Client{
+	entry: "headersCommand type=transportType timeout=requestTimeout startTimeout=startup_timeout_ms allow=enabledTools",
+}
+
+// Clients returns all clients that toolx knows.
+func Clients() []*Client { return clients }
+
+// key returns the client's word for one of toolx's own keys of an entry; empty where it has none.
+func (c *Client) key(own string) string { return keysOf(c.entry)[own] }
+
+// keysOf returns the client's keys in a list such as that of entry, by toolx's own.
+func keysOf(list string) map[string]string {
+	keys := make(map[string]string)
+	for _, pair := range strings.Fields(list) {
+		own, theirs, renamed := strings.Cut(pair, "=")
+		if !renamed {
+			theirs = own
+		}
+		keys[own] = theirs
 	}
+	return keys
+}
+
+// ownKeys returns toolx's own word for each key that the client reads: its own keys, and those of all others, because
+// clients take over each other's.
+func (c *Client) ownKeys() map[string]string {
+	own := make(map[string]string)
+	for _, client := range slices.Concat([]*Client{anyClient}, clients, []*Client{c}) {
+		for ours, theirs := range keysOf(client.entry) {
+			own[theirs] = ours
+		}
+	}
+	return own
+}
+
+// paths returns the keys that lead to the servers in a file at a location.
+func (c *Client) paths(l location) []keyPath {
+	switch {
+	case l.keys != nil:
+		return l.keys
+	case c.keys != nil:
+		return c.keys
+	}
+	return []keyPath{{"mcpServers"}}
 }
 
 // ClientNamed returns the client with an id, nil if there is none.
 func ClientNamed(id string) *Client {
-	clients := Clients()
 	if i := slices.IndexFunc(clients, func(c *Client) bool { return c.ID == id }); i >= 0 {
 		return clients[i]
 	}
@@ -228,7 +337,7 @@ type ClientFile struct {
 	// Folder is the project's folder in ScopeProject and ScopeLocal.
 	Folder string
 
-	keys []holder
+	keys []keyPath
 }
 
 // Keys returns the path of keys that leads to the mapping of servers in the file, as the client itself writes it.
@@ -245,11 +354,8 @@ func (c *Client) Files(machine Machine) []ClientFile {
 		if !l.on(machine.System) {
 			continue
 		}
-		file := ClientFile{Client: c, Scope: l.scope, Folder: project, keys: l.keys}
-		if file.keys == nil {
-			file.keys = c.keys
-		}
-		there := func(f ClientFile) bool { return f.Scope == l.scope && f.Exists }
+		file := ClientFile{Client: c, Scope: l.in(), Folder: project, keys: c.paths(l)}
+		there := func(f ClientFile) bool { return f.Scope == l.in() && f.Exists }
 		if l.instead && slices.ContainsFunc(files, there) {
 			continue
 		}
@@ -294,9 +400,9 @@ func (c *Client) projectFolder(machine Machine) string {
 	for _, l := range c.locations {
 		switch {
 		case !l.on(machine.System):
-		case l.scope == ScopeProject:
+		case l.in() == ScopeProject:
 			project = append(project, l.path)
-		case l.scope == ScopeUser:
+		case l.in() == ScopeUser:
 			for _, path := range machine.paths(l, "") {
 				user[path] = true // in the home folder it is not a project's
 			}
@@ -399,5 +505,5 @@ func (m Machine) folder(name string) string {
 	return ""
 }
 
-// anyFolder stands in a holder for a key that is the path of the working folder or of one above it.
+// anyFolder stands in a keyPath for a key that is the path of the working folder or of one above it.
 const anyFolder = "\x00folder"

@@ -37,92 +37,18 @@ func (s *Server) Export(
 	if err := s.Err(); err != nil {
 		return nil, nil, err
 	}
-	x := &exporter{server: s, client: client, form: client.form(), lookup: lookup}
-	if s.URL != "" && x.form.url == "" {
+	if s.URL != "" && client.key("url") == "" {
 		return nil, nil, &ExportError{Server: s.Name, Client: client.Name, Reason: "it only starts programs"}
 	}
+	x := &exporter{server: s, client: client, lookup: lookup}
 	x.write()
 	return rawjson.Object(x.members), x.lost, nil
-}
-
-// entryForm is how a client writes an entry: the names of its keys, empty where it has none.
-type entryForm struct {
-	command, args, env, cwd, envFile string
-	// list reports whether command is a list with the arguments.
-	list bool
-	// url is the key of an address, sseURL that of an older server where it is another.
-	url, sseURL, headers, headersCommand string
-	// kind is the key that says how a server is reached; stdio, http and sse are its values. An empty value is left
-	// out.
-	kind, stdio, http, sse string
-	disabled, enabled      string
-	passed                 string // names of variables that the server gets of the client's environment
-	timeout, startTimeout  string
-	allow, deny            string
-	// variable is how a reference to a variable is written, %s for its name; empty where the client replaces none.
-	variable string
-	// defaults reports whether ${NAME:-default} is known.
-	defaults bool
-	// always are members that every entry has.
-	always []rawjson.Member
-}
-
-// form returns how the client writes an entry.
-func (c *Client) form() entryForm {
-	f := entryForm{command: "command", args: "args", env: "env", url: "url", headers: "headers"}
-	switch c.ID {
-	case "claude-desktop":
-		f.url, f.headers = "", ""
-	case "claude-code":
-		f.kind, f.http, f.sse = "type", TransportHTTP, TransportSSE
-		f.headersCommand, f.timeout, f.variable, f.defaults = "headersHelper", "timeout", "${%s}", true
-	case "cursor":
-		f.envFile, f.variable = "envFile", "${env:%s}"
-	case "vscode":
-		f.kind, f.stdio, f.http, f.sse = "type", TransportStdio, TransportHTTP, TransportSSE
-		f.cwd, f.envFile, f.variable = "cwd", "envFile", "${env:%s}"
-	case "copilot":
-		f.kind, f.stdio, f.http, f.sse = "type", "local", TransportHTTP, TransportSSE
-		f.cwd, f.timeout, f.variable, f.allow = "cwd", "timeout", "${%s}", "tools"
-		f.always = []rawjson.Member{rawjson.NewMember("tools", json.RawMessage(`["*"]`))}
-	case "devin":
-		f.kind, f.http, f.sse, f.variable = "transport", TransportHTTP, TransportSSE, "${env:%s}"
-		f.disabled, f.deny = "disabled", "disabledTools"
-	case "windsurf", "antigravity":
-		f.url, f.disabled, f.variable, f.deny = "serverUrl", "disabled", "${env:%s}", "disabledTools"
-	case "zed", "lmstudio":
-		f.timeout = "timeout"
-	case "codex":
-		f.cwd, f.headers, f.enabled = "cwd", "http_headers", "enabled"
-		f.timeout, f.startTimeout, f.passed = "tool_timeout_sec", "startup_timeout_sec", "env_vars"
-		f.allow, f.deny = "enabled_tools", "disabled_tools"
-	case "gemini":
-		f.url, f.sseURL, f.cwd, f.timeout, f.variable = "httpUrl", "url", "cwd", "timeout", "${%s}"
-		f.allow, f.deny = "includeTools", "excludeTools"
-	case "opencode", "kilo":
-		f.kind, f.stdio, f.http, f.sse = "type", "local", "remote", "remote"
-		f.list, f.args, f.env = true, "", "environment"
-		f.enabled, f.timeout, f.variable = "enabled", "timeout", bracedVariable
-	case "goose":
-		f.kind, f.stdio, f.http, f.sse = "type", TransportStdio, "streamable_http", TransportSSE
-		f.command, f.env, f.url, f.enabled, f.timeout = "cmd", "envs", "uri", "enabled", "timeout"
-		f.passed, f.allow = "env_keys", "available_tools"
-	case "cline":
-		f.kind, f.http, f.sse = "type", "streamableHttp", TransportSSE
-		f.disabled, f.timeout, f.variable = "disabled", "timeout", "${env:%s}"
-	case "kiro":
-		f.disabled, f.timeout, f.variable, f.deny = "disabled", "timeout", "${%s}", "disabledTools"
-	case "amazonq":
-		f.disabled, f.timeout, f.variable = "disabled", "timeout", "${env:%s}"
-	}
-	return f
 }
 
 // exporter writes one entry.
 type exporter struct {
 	server  *Server
 	client  *Client
-	form    entryForm
 	lookup  func(string) (string, bool)
 	members []rawjson.Member
 	lost    []string
@@ -142,150 +68,136 @@ func (x *exporter) lose(key string) {
 	x.lost = append(x.lost, fmt.Sprintf("%s has no key for %s", x.client.Name, key))
 }
 
-// either puts a value under the client's key, or notes that it has none; nothing where the entry does not say it.
-func (x *exporter) either(said bool, ours, theirs string, value any) {
+// either puts a value under the client's word for a key, or notes that it has none; nothing where the entry does not
+// say it.
+func (x *exporter) either(said bool, key string, value any) {
+	theirs := x.client.key(key)
 	switch {
 	case !said:
 	case theirs == "":
-		x.lose(ours)
+		x.lose(key)
 	default:
 		x.put(theirs, value)
 	}
 }
 
 func (x *exporter) write() {
-	s, f := x.server, x.form
-	x.members = append(x.members, f.always...)
-	x.kind()
+	s := x.server
+	if x.client.alwaysAllow {
+		x.put(x.client.key("allow"), []string{"*"})
+	}
+	x.way()
+	x.either(x.client.key("name") != "", "name", s.Name)
 	if s.Command != "" {
 		command, args := x.path("command", s.Command), x.texts("args", s.Args)
-		if f.list {
-			x.put(f.command, append([]string{command}, args...))
+		if x.client.key("args") == "" {
+			x.put(x.client.key("command"), append([]string{command}, args...))
 		} else {
-			x.put(f.command, command)
-			x.either(len(args) > 0, "args", f.args, args)
+			x.put(x.client.key("command"), command)
+			x.either(len(args) > 0, "args", args)
 		}
 	}
 	x.environment()
-	x.either(s.Cwd != "", "cwd", f.cwd, x.path("cwd", s.Cwd))
-	x.either(s.EnvFile != "", "envFile", f.envFile, x.path("envFile", s.EnvFile))
-	url := f.url
-	if s.Transport == TransportSSE && f.sseURL != "" {
-		url = f.sseURL
+	x.either(s.Cwd != "", "cwd", x.path("cwd", s.Cwd))
+	x.either(s.EnvFile != "", "envFile", x.path("envFile", s.EnvFile))
+	url := "url"
+	if s.Transport == TransportSSE && x.client.key("sseURL") != "" {
+		url = "sseURL"
 	}
-	x.either(s.URL != "", "url", url, x.text("url", s.URL))
+	x.either(s.URL != "", url, x.text("url", s.URL))
 	x.headers()
 	x.auth()
-	x.either(len(s.HeadersCommand) > 0, "headersCommand", f.headersCommand, strings.Join(s.HeadersCommand, " "))
-	x.switchedOff()
-	x.guards()
-	x.time("timeout", s.Timeout, f.timeout)
-	x.time("startTimeout", s.StartTimeout, f.startTimeout)
-	for _, only := range []struct {
-		key  string
-		said bool
-	}{
-		{"inheritEnv", s.InheritEnv != ""},
-		{"caCert", s.CACert != ""},
-		{"clientCert", s.ClientCert != ""},
-		{"keepAlive", s.KeepAlive != 0},
-		{"retry", s.Retry != Retry{}},
-		{"hint", s.Hint != ""},
-		{"protocol", s.Protocol != ""},
-		{"normalize", len(s.Normalize) > 0 || s.KeepNames},
-		{"maxMessage", s.MaxMessage != 0},
-	} {
-		if only.said {
-			x.lose(only.key)
-		}
+	x.either(len(s.HeadersCommand) > 0, "headersCommand", strings.Join(s.HeadersCommand, " "))
+	if x.client.key("enabled") == "" {
+		x.either(s.Disabled, "disabled", true)
+	} else {
+		x.either(s.Disabled || x.client.alwaysEnabled, "enabled", !s.Disabled)
 	}
+	x.guards()
+	x.time("timeout", s.Timeout)
+	x.time("startTimeout", s.StartTimeout)
+	x.either(s.InheritEnv != "", "inheritEnv", nil)
+	x.either(s.CACert != "", "caCert", nil)
+	x.either(s.ClientCert != "", "clientCert", nil)
+	x.either(s.KeepAlive != 0, "keepAlive", nil)
+	x.either(s.Retry != Retry{}, "retry", nil)
+	x.either(s.Hint != "", "hint", nil)
+	x.either(s.Protocol != "", "protocol", nil)
+	x.either(len(s.Normalize) > 0 || s.KeepNames, "normalize", nil)
+	x.either(s.MaxMessage != 0, "maxMessage", nil)
 }
 
-// kind says how the server is reached, where the client wants to know.
-func (x *exporter) kind() {
-	kind := x.form.http
+// way says how the server is reached, where the client asks for it.
+func (x *exporter) way() {
+	way := x.client.ways[1]
 	switch {
 	case x.server.Command != "":
-		kind = x.form.stdio
+		way = x.client.ways[0]
 	case x.server.Transport == TransportSSE:
-		kind = x.form.sse
+		way = x.client.ways[2]
 	}
-	if x.form.kind != "" && kind != "" {
-		x.put(x.form.kind, kind)
-	}
-	if x.client.ID == "goose" {
-		x.put("name", x.server.Name)
+	if way != "" {
+		x.put(x.client.key("type"), way)
 	}
 }
 
 // guards writes which tools may be used. Clients know names alone, no patterns.
 func (x *exporter) guards() {
+	list := func(key string, said bool, globs []string) {
+		if slices.ContainsFunc(globs, func(glob string) bool { return strings.ContainsAny(glob, `*?[\`) }) {
+			x.lose(key)
+			return
+		}
+		x.either(said, key, globs)
+	}
 	for _, one := range x.server.Guards {
-		names := func(list []string) bool {
-			return !slices.ContainsFunc(list, func(glob string) bool { return strings.ContainsAny(glob, `*?[\`) })
-		}
-		allow, deny := x.form.allow, x.form.deny
-		if !names(one.Allow) {
-			allow = ""
-		}
-		if !names(one.Deny) {
-			deny = ""
-		}
-		x.either(one.Allow != nil, "allow", allow, one.Allow)
-		x.either(len(one.Deny) > 0, "deny", deny, one.Deny)
-		x.either(one.ReadOnly, "readOnly", "", nil)
-		x.either(one.Confirm != "", "confirm", "", nil)
+		list("allow", one.Allow != nil, one.Allow)
+		list("deny", len(one.Deny) > 0, one.Deny)
+		x.either(one.ReadOnly, "readOnly", nil)
+		x.either(one.Confirm != "", "confirm", nil)
 	}
 }
 
 // auth writes which client is registered with the authorization server.
 func (x *exporter) auth() {
-	auth := x.server.Auth
-	switch {
-	case auth == nil:
-	case x.client.ID == "cursor" && reflect.DeepEqual(*auth, Auth{
-		ClientID: auth.ClientID, ClientSecret: auth.ClientSecret, Scopes: auth.Scopes,
-	}):
-		x.put("auth", struct {
-			ID     string   `json:"CLIENT_ID,omitempty"`
-			Secret string   `json:"CLIENT_SECRET,omitempty"`
-			Scopes []string `json:"scopes,omitempty"`
-		}{x.text("auth.clientId", auth.ClientID), x.text("auth.clientSecret", auth.ClientSecret), auth.Scopes})
-	case x.client.ID == "vscode" && reflect.DeepEqual(*auth, Auth{ClientID: auth.ClientID}):
-		x.put("oauth", map[string]string{"clientId": x.text("auth.clientId", auth.ClientID)})
-	default:
+	if x.server.Auth == nil {
+		return
+	}
+	keys, rest, written := keysOf(x.client.auth), *x.server.Auth, make(map[string]any)
+	move := func(own string, value *string) {
+		if keys[own] != "" && *value != "" {
+			written[keys[own]], *value = x.text("auth."+own, *value), ""
+		}
+	}
+	move("clientId", &rest.ClientID)
+	move("clientSecret", &rest.ClientSecret)
+	if keys["scopes"] != "" && len(rest.Scopes) > 0 {
+		written[keys["scopes"]], rest.Scopes = rest.Scopes, nil
+	}
+	if !reflect.DeepEqual(rest, Auth{}) {
 		x.lose("auth")
+		return
 	}
-}
-
-// switchedOff says that the server is disabled, or that it is not, where the client takes a server without the key for
-// a disabled one.
-func (x *exporter) switchedOff() {
-	switch {
-	case x.form.enabled != "":
-		x.either(x.server.Disabled || x.client.ID != "codex", "disabled", x.form.enabled, !x.server.Disabled)
-	default:
-		x.either(x.server.Disabled, "disabled", x.form.disabled, true)
-	}
+	x.either(true, "auth", written)
 }
 
 // time writes a time limit in the client's unit.
-func (x *exporter) time(ours string, limit time.Duration, theirs string) {
-	unit := x.client.unit
-	if unit == 0 || limit == Unlimited {
-		theirs = ""
+func (x *exporter) time(key string, limit time.Duration) {
+	if limit == Unlimited {
+		x.lose(key)
+		return
 	}
-	count := float64(limit) / float64(max(unit, 1))
-	if x.client.ID != "codex" { // which reads fractions
+	count := float64(limit) / float64(max(x.client.unit, 1))
+	if !x.client.fractions {
 		count = math.Ceil(count)
 	}
-	x.either(limit != 0, ours, theirs, json.Number(strconv.FormatFloat(count, 'f', -1, 64)))
+	x.either(limit != 0, key, json.Number(strconv.FormatFloat(count, 'f', -1, 64)))
 }
 
-// environment writes the variables of the server. Codex passes variables of its own on by their names.
+// environment writes the variables of the server. A client that takes names passes on its own variables.
 func (x *exporter) environment() {
 	env, passed := x.mapping("env", x.server.Env), []string{}
-	if x.client.ID == "codex" {
+	if x.client.namesVariables {
 		for _, name := range slices.Sorted(maps.Keys(env)) {
 			if env[name] == "${"+name+"}" {
 				passed = append(passed, name)
@@ -294,17 +206,17 @@ func (x *exporter) environment() {
 		}
 	}
 	x.unreplaced("env", env)
-	x.either(len(env) > 0, "env", x.form.env, env)
+	x.either(len(env) > 0, "env", env)
 	if s := x.server; s.InheritEnv == "" {
 		passed = append(passed, s.InheritNames...)
 	}
-	x.either(len(passed) > 0, "env_vars", x.form.passed, passed)
+	x.either(len(passed) > 0, "env_vars", passed)
 }
 
-// headers writes the headers. Codex takes names of variables for them.
+// headers writes the headers.
 func (x *exporter) headers() {
 	headers, variables := x.mapping("headers", x.server.Headers), map[string]string{}
-	if x.client.ID == "codex" {
+	if x.client.namesVariables {
 		for _, name := range slices.Sorted(maps.Keys(headers)) {
 			value := headers[name]
 			bearer, token := strings.CutPrefix(value, "Bearer ")
@@ -313,7 +225,7 @@ func (x *exporter) headers() {
 			case !found || token && name != "Authorization":
 				continue
 			case token:
-				x.put("bearer_token_env_var", variable)
+				x.put(x.client.key("bearerVariable"), variable)
 			default:
 				variables[name] = variable
 			}
@@ -321,17 +233,16 @@ func (x *exporter) headers() {
 		}
 	}
 	x.unreplaced("headers", headers)
-	x.either(len(headers) > 0, "headers", x.form.headers, headers)
-	if len(variables) > 0 {
-		x.put("env_http_headers", variables)
-	}
+	x.either(len(headers) > 0, "headers", headers)
+	x.either(len(variables) > 0, "headerVariables", variables)
 }
 
-// unreplaced notes references that are left where Codex replaces none.
+// unreplaced notes references that are left where a client takes only names of variables.
 func (x *exporter) unreplaced(key string, texts map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if x.client.ID == "codex" && strings.Contains(texts[name], "${") {
-			x.lost = append(x.lost, fmt.Sprintf("Codex does not replace %s, in %s", texts[name], joinKey(key, name)))
+		if x.client.namesVariables && strings.Contains(texts[name], "${") {
+			x.lost = append(x.lost, fmt.Sprintf("%s does not replace %s, in %s", x.client.Name, texts[name],
+				joinKey(key, name)))
 		}
 	}
 }
@@ -400,7 +311,7 @@ func (x *exporter) text(key, text string) string {
 		}
 		if escaped := i > 0 && text[i-1] == '$'; escaped {
 			out.WriteString(text[:i-1] + text[i:i+length])
-			if x.form.variable != "" {
+			if x.client.variable != "" {
 				x.lost = append(x.lost, fmt.Sprintf("%s may replace %s, in %s", x.client.Name, text[i:i+length], key))
 			}
 		} else {
@@ -414,23 +325,23 @@ func (x *exporter) text(key, text string) string {
 func (x *exporter) reference(key, reference string) string {
 	inner := strings.TrimPrefix(reference[2:len(reference)-1], "env:")
 	name, _, hasDefault := strings.Cut(inner, ":-")
-	codex := x.client.ID == "codex" && (strings.HasPrefix(key, "env") || strings.HasPrefix(key, "headers"))
+	named := x.client.namesVariables && (strings.HasPrefix(key, "env") || strings.HasPrefix(key, "headers"))
 	switch {
 	case !VariableName(name) || name == "workspaceFolder" || name == "userHome":
 		if x.server.Client != x.client.ID {
 			x.lost = append(x.lost, fmt.Sprintf("%s may not know %s, in %s", x.client.Name, reference, key))
 		}
 		return reference
-	case codex:
+	case named:
 		return "${" + inner + "}"
-	case x.form.variable == "":
+	case x.client.variable == "":
 		x.lost = append(x.lost, fmt.Sprintf("%s does not replace %s, in %s", x.client.Name, reference, key))
 		return reference
-	case hasDefault && !x.form.defaults:
+	case hasDefault && !x.client.defaults:
 		x.lost = append(x.lost, fmt.Sprintf("%s knows no default, as %s has, in %s", x.client.Name, reference, key))
 	}
-	if x.form.defaults {
+	if x.client.defaults {
 		name = inner
 	}
-	return fmt.Sprintf(x.form.variable, name)
+	return fmt.Sprintf(x.client.variable, name)
 }

@@ -329,13 +329,21 @@ func (e *expander) home(path, key string) string {
 	return filepath.Join(home, rest)
 }
 
-// variableForm returns how the client of a file refers to a variable, with %s for its name; empty for ${NAME}.
+// variableForm returns how the client of a file, as far as its folder tells, refers to a variable under the key env, with
+// %s for its name; empty for ${NAME}.
 func variableForm(file string) string {
-	folder := filepath.Base(filepath.Dir(file))
-	if slices.Contains([]string{".cursor", ".vscode", "windsurf", ".kiro"}, folder) {
-		return "${env:%s}"
+	file = "/" + filepath.ToSlash(file)
+	within := func(l location) bool {
+		inside := strings.TrimPrefix(l.path, "~/")
+		return strings.Contains(inside, "/") && strings.HasSuffix(file, "/"+inside)
 	}
-	return ""
+	at := slices.IndexFunc(clients, func(c *Client) bool {
+		return c.key("env") == "env" && slices.ContainsFunc(c.locations, within)
+	})
+	if at < 0 {
+		return ""
+	}
+	return clients[at].variable
 }
 
 // file expands a path, which counts from the folder of the config file; empty if there is none.
