@@ -66,6 +66,7 @@ var notRun = map[string]map[string]string{
 // space, numbers, and what the page leaves out with an ellipsis do not count.
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
+	long(t)
 	pages, err := filepath.Glob(filepath.Join("..", "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -92,6 +92,7 @@ const maxDoctorMemory = 256 << 20
 // document, no check crashes, its memory is bounded and no process is left.
 func TestDoctorSurvivesEveryServer(t *testing.T) {
 	t.Parallel()
+	long(t)
 	toolx := buildToolx(t)
 	modes := make(chan []string)
 	go func() {

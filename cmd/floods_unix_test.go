@@ -14,6 +14,7 @@ import (
 // TestListsStaySmall follows a list of resources without end, up to its limit of 64 MiB.
 func TestListsStaySmall(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, flags := range [][]string{{}, {"--json"}} {
 		peak := filepath.Join(t.TempDir(), "peak")
 		// A busy machine takes more than the usual 30 s.
@@ -51,6 +52,7 @@ func (f *finder) Write(p []byte) (int, error) {
 // TestListOfWideToolsStaysSmall lists tools whose schemas together are 16 MiB: what is parsed of one is not kept.
 func TestListOfWideToolsStaysSmall(t *testing.T) {
 	t.Parallel()
+	long(t)
 	peak := filepath.Join(t.TempDir(), "peak")
 	cmd := exec.Command(measured(t), peak, buildToolx(t), "list", "wide")
 	var stderr strings.Builder
@@ -74,6 +76,7 @@ func TestListOfWideToolsStaysSmall(t *testing.T) {
 // 256 MiB, and what was not asked when the call ended is not asked any more.
 func TestTerminalStaysSmall(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, mode := range []string{"elicit-flood", "elicit-huge"} {
 		peak := filepath.Join(t.TempDir(), "peak")
 		term := programOnTerminal(t, emptyFolder(t), nil, measured(t), peak, buildToolx(t),

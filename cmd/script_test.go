@@ -80,8 +80,17 @@ func buildFake() error {
 	return err
 }
 
+// long leaves a test that takes many seconds of a processor out of the short ones.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what takes long")
+	}
+}
+
 // TestProcesses runs scripts like those of TestScript, with a process for each program, and several scripts at a time.
 func TestProcesses(t *testing.T) {
+	long(t)
 	testscript.Run(t, scriptParams(t, filepath.Join("..", "testdata", "processes")))
 }
 

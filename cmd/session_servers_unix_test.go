@@ -39,6 +39,7 @@ var everyCommand = [][]string{
 // never answer are waited for longer than that, and so are some of those that are slow.
 func TestEveryCommandWithBadServers(t *testing.T) {
 	t.Parallel()
+	long(t)
 	once := []string{"--retries", "0"}
 	within6s := append(slices.Clone(once), "--start-timeout", "6s")
 	for name, test := range map[string]struct {
