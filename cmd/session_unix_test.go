@@ -777,6 +777,42 @@ func TestSessionStopped(t *testing.T) {
 	}
 }
 
+// TestSessionOfAnotherToolx proves that a session whose holder speaks another protocol is reported with what to type,
+// and that it is ended in order and replaced then.
+func TestSessionOfAnotherToolx(t *testing.T) {
+	t.Parallel()
+	w := newSessionWorld(t, map[string]string{"s": "stateful"})
+	w.start("s")
+	before := w.session("s")
+	records, err := filepath.Glob(filepath.Join(w.runtime, "toolx", "sessions", "*.json"))
+	if err != nil || len(records) != 1 {
+		t.Fatalf("the records are %q, %v", records, err)
+	}
+	text, err := os.ReadFile(records[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(records[0], []byte(strings.Replace(string(text), `"speaks":2`, `"speaks":1`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"call", "s__count"}, {"session", "list", "--json"}} {
+		stdout, stderr, _ := w.run(args...)
+		if !strings.Contains(stdout+stderr, "another version of toolx") {
+			t.Errorf("toolx %q: %s%s", args, stdout, stderr)
+		}
+	}
+	if stderr := w.want(2, "", "call", "s__count"); !strings.Contains(stderr, "toolx session restart s") {
+		t.Errorf("it does not say what to type: %s", stderr)
+	}
+	if stdout, stderr, code := w.run("session", "restart", "s"); code != 0 || strings.Contains(stderr, "killed") {
+		t.Errorf("session restart: exit code %d, %s%s", code, stdout, stderr)
+	}
+	if after := w.session("s"); after.Holder == before.Holder || !ends(before.Holder) || !ends(before.PID) {
+		t.Errorf("the session was %+v, and is %+v", before, after)
+	}
+	w.want(0, "1", "call", "s__count")
+}
+
 // TestSessionOfAnotherProject proves that two projects may have servers of one name: each has its own session, in all
 // of its folders, and a name means the session of the project in which it is typed.
 func TestSessionOfAnotherProject(t *testing.T) {

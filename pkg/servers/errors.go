@@ -85,11 +85,11 @@ type Failure struct {
 	StderrPath  string
 	// Stdout holds the first lines of stdout that were not messages.
 	Stdout []string
-	// said holds more of them, and messages that are no answers; environ is the environment that the process was given.
-	said, environ []string
-	entry         cause.Entry // how it was started
-	// question is what the server asked when it was given up, as cause.Asks finds it.
-	question string
+	// Said holds more of them, and messages that are no answers; Environ is the environment that the process was given.
+	Said, Environ []string
+	Entry         cause.Entry // how it was started
+	// Question is what the server asked when it was given up, as cause.Asks finds it.
+	Question string
 	// cause returns the cause that the output shows, and startCause that of a failed start (Explained). Both find it
 	// once; they are nil for a failure that was made without a process.
 	cause, startCause func() *cause.Cause
@@ -97,8 +97,8 @@ type Failure struct {
 	Reason error
 	// final reports whether trying again would only ask the same process.
 	final bool
-	// judged is the policy that a holder has found, which knows more of the server; empty if none has.
-	judged cause.Policy
+	// Judged is the policy that a holder has found, which knows more of the server; empty if none has.
+	Judged cause.Policy
 }
 
 // Lives reports whether the server's process is known to be running, although toolx can no longer talk to it.
@@ -231,7 +231,7 @@ func (f *Failure) Output() cause.Output {
 	if f.URL != "" {
 		return cause.Output{}
 	}
-	output := cause.Output{Stderr: f.StderrTail, Stdout: f.said, Environ: f.environ, Folder: f.Cwd, Entry: f.entry}
+	output := cause.Output{Stderr: f.StderrTail, Stdout: f.Said, Environ: f.Environ, Folder: f.Cwd, Entry: f.Entry}
 	if len(f.Command) > 0 {
 		output.Args = f.Command[1:]
 	}
@@ -241,7 +241,7 @@ func (f *Failure) Output() cause.Output {
 	}
 	output.Done = f.Ending == EndingExited && f.How == "exit status 0"
 	if f.Ending == EndingSilent {
-		output.Question = f.question
+		output.Question = f.Question
 	}
 	var refused *toolxexec.ToolError
 	if f.Ending == EndingRefused && errors.As(f.Reason, &refused) {

@@ -3,21 +3,20 @@ package servers
 import (
 	"cmp"
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // heldPatience is how long a client waits for what a holder answers at once.
@@ -34,91 +33,82 @@ const failurePatience = 10 * time.Second
 // client runs, so that the same events are emitted as if the server were this process's own.
 type held struct {
 	*peer
-	conn net.Conn
+	conn *heldConn
 	key  string // of the session; empty where it is of no interest
 	// safe reports whether a request may be sent twice.
 	safe func(method string, params json.RawMessage) bool
-
-	writing sync.Mutex // guards out
-	out     *gob.Encoder
 
 	welcome *welcome // set once attached
 	last    atomic.Pointer[SessionInfo]
 	// startedPID is the process of the server that the holder is starting, zero if it has told of none.
 	startedPID atomic.Int64
-
-	waitMu  sync.Mutex // guards what follows
-	lastSeq int64
-	waiting map[int64]chan report
-	once    sync.Once
+	once       sync.Once
 }
 
-// newHeld makes the link over a connection with the holder, and reads what the holder says from then on.
+// newHeld makes the link over a connection with the holder; begin starts it.
 func newHeld(server string, conn net.Conn, bus *exec.Bus) *held {
-	registerEvents()
 	h := &held{
-		peer: newPeer(server, bus), conn: conn, out: gob.NewEncoder(conn),
-		safe:    func(string, json.RawMessage) bool { return false },
-		waiting: make(map[int64]chan report),
+		peer: newPeer(server, bus), conn: newHeldConn(conn, math.MaxInt),
+		safe: func(string, json.RawMessage) bool { return false },
 	}
 	h.post = func(f frame) bool {
-		go func() { _ = h.write(demand{Kind: demandAnswer, Message: f.bytes}) }() // its reader tells of a broken link
+		h.conn.put(f.bytes)
 		return true
 	}
 	return h
 }
 
-func (h *held) write(d demand) error {
-	h.writing.Lock()
-	defer h.writing.Unlock()
-	return h.out.Encode(d)
+// begin implements link.
+func (h *held) begin() error {
+	go h.conn.write()
+	go func() { h.lost(h.conn.read(h.take)) }()
+	return nil
 }
 
-// read takes what the holder says, to its end.
-func (h *held) read() {
-	in := gob.NewDecoder(h.conn)
-	for {
-		var r report
-		if err := in.Decode(&r); err != nil {
-			h.lost(err)
-			return
+// take takes what the holder says.
+func (h *held) take(m message) {
+	switch m.kind() {
+	case kindReply:
+		r, err := readReport(m.result)
+		if r.Received != nil {
+			r.Received.Bytes = r.message
+			h.bus.Emit(*r.Received)
 		}
-		h.take(r)
+		id, _, _ := requestID(m.id)
+		h.mu.Lock()
+		waiting := h.pending[id]
+		h.mu.Unlock()
+		if waiting != nil {
+			answer(waiting, reply{report: r, err: err})
+		}
+	case kindRequest:
+		h.answerRequest(m)
+	case kindNotification:
+		h.told(m.method, m.params)
 	}
 }
 
-// take takes one report.
-func (h *held) take(r report) {
-	switch r.Kind {
-	case reportDone:
-		if r.Received != nil {
-			r.Received.Bytes = r.Message
-			h.bus.Emit(*r.Received)
-		}
-		h.waitMu.Lock()
-		waiting := h.waiting[r.Seq]
-		delete(h.waiting, r.Seq)
-		h.waitMu.Unlock()
-		if waiting != nil {
-			waiting <- r
-		}
-	case reportEvent:
-		if started, ok := r.Event.(ProcessStarted); ok {
+// told takes a notification of the holder.
+func (h *held) told(method string, params json.RawMessage) {
+	switch method {
+	case methodEvent:
+		event := readEvent(params)
+		if started, ok := event.(ProcessStarted); ok {
 			h.startedPID.Store(int64(started.PID))
 		}
-		h.bus.Emit(restored(r.Event))
-	case reportNotification:
-		if m, ok := parseMessage(r.Message); ok {
-			h.onNotification(m.method, m.params)
+		if event != nil {
+			h.bus.Emit(event)
 		}
-	case reportRequest:
-		if m, ok := parseMessage(r.Message); ok {
-			h.answerRequest(m)
+	case methodNotification:
+		h.onNotification(rawjson.GetText(params, "method"), rawjson.Get(params, "params"))
+	case methodLast:
+		if r, err := readReport(params); err == nil {
+			h.last.Store(r.Info)
 		}
-	case reportLast:
-		h.last.Store(r.Info)
-	case reportEnded:
-		h.fail(r.Failure.failure())
+	case methodEnded:
+		if r, err := readReport(params); err == nil && r.Failure != nil {
+			h.fail(r.Failure.failure())
+		}
 	}
 }
 
@@ -148,45 +138,44 @@ func (h *held) localFailure(ending Ending) *Failure {
 	return failure
 }
 
-// demand asks the holder something. The error is ctx's or a *Failure where the holder has ended.
-func (h *held) demand(ctx context.Context, d demand) (report, error) {
-	answer := make(chan report, 1)
-	h.waitMu.Lock()
-	h.lastSeq++
-	d.Seq = h.lastSeq
-	h.waiting[d.Seq] = answer
-	h.waitMu.Unlock()
-	// A holder that is stopped does not read.
-	go func() { _ = h.write(d) }()
+// ask sends the holder a request and returns what it reports. The error is ctx's, or a *Failure where the holder has
+// ended.
+func (h *held) ask(ctx context.Context, method string, params json.RawMessage) (report, error) {
+	waiting, err := h.register(ctx, method, params)
+	if err != nil {
+		return report{}, err
+	}
+	defer h.settle(waiting.id, ClassIDLate)
+	h.conn.put(waiting.bytes)
 	select {
-	case r := <-answer:
-		return r, nil
+	case r := <-waiting.reply:
+		return r.report, r.err
 	case <-h.done:
-		return h.after(d, answer)
+		return h.after(waiting)
 	case <-ctx.Done():
 	}
-	if d.Kind != demandRequest && d.Kind != demandAttach {
+	if method != methodRequest && method != methodAttach {
 		return report{}, ctx.Err()
 	}
 	// The holder cancels the request, and says what is known of why there was no answer.
-	go func() { _ = h.write(demand{Kind: demandCancel, Seq: d.Seq, Reason: context.Cause(ctx).Error()}) }()
+	h.cancel(ctx, waiting.id)
 	select {
-	case r := <-answer:
-		return r, nil
+	case r := <-waiting.reply:
+		return r.report, r.err
 	case <-h.done:
-		return h.after(d, answer)
+		return h.after(waiting)
 	case <-time.After(heldPatience):
 		return report{}, &abandonedError{err: ctx.Err(), detail: "the process that holds the server does not answer"}
 	}
 }
 
-// after returns the answer to a demand that came with the end of the link, else the reason of that end.
-func (h *held) after(d demand, answer chan report) (report, error) {
+// after returns the answer to a request that came with the end of the link, else the reason of that end.
+func (h *held) after(waiting *pending) (report, error) {
 	select {
-	case r := <-answer:
-		return r, nil
+	case r := <-waiting.reply:
+		return r.report, r.err
 	default:
-		return report{}, h.failed(d.Method)
+		return report{}, h.failed("")
 	}
 }
 
@@ -194,7 +183,7 @@ func (h *held) after(d demand, answer chan report) (report, error) {
 func (h *held) attach(ctx context.Context, watch bool) error {
 	bounded, stop := h.whileAnswering(ctx)
 	defer stop()
-	r, err := h.demand(bounded, demand{Kind: demandAttach, Version: heldVersion, Watch: watch})
+	r, err := h.ask(bounded, methodAttach, rawjson.Build("watch", watch))
 	switch {
 	case bounded.Err() != nil && ctx.Err() == nil && !closed(h.done):
 		return h.silent()
@@ -202,12 +191,12 @@ func (h *held) attach(ctx context.Context, watch bool) error {
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case r.Version != heldVersion:
-		return fmt.Errorf("it is held by another version of toolx; toolx session restart %s", h.server)
 	case r.Failure != nil:
 		return r.Failure.failure()
 	case r.Err != nil:
 		return r.Err.err()
+	case r.Welcome == nil:
+		return errOtherToolx
 	}
 	h.welcome = r.Welcome
 	return nil
@@ -231,7 +220,7 @@ func (h *held) whileAnswering(ctx context.Context) (bounded context.Context, sto
 func (h *held) answers(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, holderSilence)
 	defer cancel()
-	_, err := h.info(bounded, demandInfo)
+	_, err := h.info(bounded, methodInfo)
 	return err == nil || bounded.Err() == nil
 }
 
@@ -245,15 +234,13 @@ func (h *held) silent() *Failure {
 func (h *held) roundTrip(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
 ) (message, error) {
-	return h.request(ctx, demand{
-		Kind: demandRequest, Method: method, Message: params, Header: header, Safe: h.safe(method, params),
-	})
-}
-
-// request sends a request of MCP and returns its answer.
-func (h *held) request(ctx context.Context, d demand) (message, error) {
-	r, err := h.demand(ctx, d)
+	r, err := h.ask(ctx, methodRequest, rawjson.Build("method", method, "safe", h.safe(method, params),
+		"header", json.RawMessage(asJSON(header)), "params", params))
+	var ended *Failure
 	switch {
+	case errors.As(err, &ended):
+		ended.Waiting = method
+		return message{}, ended
 	case err != nil:
 		return message{}, err
 	case r.Failure != nil:
@@ -269,29 +256,23 @@ func (h *held) request(ctx context.Context, d demand) (message, error) {
 	case r.Err != nil:
 		return message{}, r.Err.err()
 	}
-	m, ok := parseMessage(r.Message)
-	if !ok {
-		return message{}, &exec.MalformedError{
-			What:   "the answer of the process that holds the server",
-			Reason: errors.New("not JSON"),
-		}
-	}
-	return m, nil
+	return membersOf(r.message), nil // the holder has checked it
 }
 
 func (h *held) send(_ context.Context, f frame) error {
-	if err := h.write(demand{Kind: demandSend, Message: f.bytes}); err != nil {
-		return h.localFailure(EndingHolderGone)
+	notification, err := newNotification(methodSend, map[string][]byte{"frame": f.bytes})
+	if err != nil {
+		return err
 	}
+	h.post(notification)
 	return nil
 }
 
 // shutdown leaves the server to its holder.
-func (h *held) shutdown(context.Context) {
-	h.once.Do(func() {
-		close(h.closing)
-		_ = h.conn.Close()
-	})
+func (h *held) shutdown(ctx context.Context) {
+	h.once.Do(func() { close(h.closing) })
+	h.conn.cut()
+	waitFor(ctx, h.conn.written, heldPatience)
 }
 
 func (h *held) kill() { _ = h.conn.Close() }
@@ -302,7 +283,7 @@ func (h *held) newFailure(ending Ending) *Failure {
 	defer cancel()
 	ctx, stop := h.whileAnswering(limited)
 	defer stop()
-	r, err := h.demand(ctx, demand{Kind: demandFailure, Ending: ending})
+	r, err := h.ask(ctx, methodFailure, rawjson.Build("ending", string(ending)))
 	switch {
 	case ctx.Err() != nil:
 		return h.silent()
@@ -313,10 +294,10 @@ func (h *held) newFailure(ending Ending) *Failure {
 }
 
 // info asks the holder something whose answer is a description of the session.
-func (h *held) info(ctx context.Context, kind demandKind) (*SessionInfo, error) {
-	r, err := h.demand(ctx, demand{Kind: kind, Version: heldVersion})
+func (h *held) info(ctx context.Context, method string) (*SessionInfo, error) {
+	r, err := h.ask(ctx, method, nil)
 	if err == nil && r.Info == nil {
-		err = errors.New("another version of toolx holds it")
+		err = errOtherToolx
 	}
 	return r.Info, err
 }
@@ -326,12 +307,6 @@ type Held struct {
 	// Reused reports that the server ran before, Age for how long, in the moment the session was opened.
 	Reused bool
 	Age    time.Duration
-}
-
-// begin implements link.
-func (h *held) begin() error {
-	go h.read()
-	return nil
 }
 
 // processID implements link: while the holder starts the server, it tells of its process.
@@ -351,12 +326,8 @@ func (h *held) agree(ctx context.Context, with *handshake) error {
 		return failure
 	}
 	w := h.welcome
-	var info mcp.Implementation
-	var capabilities mcp.ServerCapabilities
-	// They were decoded by the holder before.
-	_, _ = json.Unmarshal(w.Info, &info), json.Unmarshal(w.Capabilities, &capabilities)
 	with.Protocol, with.PID, with.overHTTP = w.Protocol, w.PID, w.URL != ""
-	with.introduce(info, capabilities, w.Instructions)
+	with.introduce(w.Info, w.Capabilities, w.Instructions)
 	with.Held = &Held{w.Reused, w.Age}
 	with.tellHeld(w)
 	return nil
@@ -383,10 +354,8 @@ func (h *handshake) tellHeld(w *welcome) {
 		h.notice(slog.LevelWarn, fmt.Sprintf("the session of server %q was started by toolx %s, and this is %s%s",
 			h.Name, w.Toolx, h.clientInfo.Version, restart))
 	}
-	var offered mcp.ClientCapabilities
-	_ = json.Unmarshal(w.Offered, &offered) // this program wrote it
 	if wanted := h.clientCapabilities; !h.Session.modern() &&
-		(wanted.Sampling != nil && offered.Sampling == nil || wanted.Roots != nil && offered.Roots == nil) {
+		(wanted.Sampling != nil && w.Offered.Sampling == nil || wanted.Roots != nil && w.Offered.Roots == nil) {
 		h.notice(slog.LevelWarn, fmt.Sprintf("the session of server %q was started without sampling or roots, "+
 			"so the server does not ask for them; --no-session starts another server", h.Name))
 	}

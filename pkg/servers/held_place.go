@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -61,6 +60,7 @@ type Record struct {
 	// Entry is the digest of the entry as written (see config.Server.Identity).
 	Entry   string        `json:"entry"`
 	Holder  int           `json:"holder"` // process
+	Speaks  int           `json:"speaks"` // heldVersion of the holder
 	Toolx   string        `json:"toolx"`
 	Started time.Time     `json:"started"`
 	Limit   time.Duration `json:"limit"` // how long it may be idle
@@ -117,7 +117,7 @@ func (s *Sessions) keepAliveKey(server *config.Server, spec *HoldSpec) string {
 	})
 	launch.Env, launch.Withheld, launch.Secrets = named, nil, nil
 	return digestOf("kept", s.Version, server.Identity(), string(asJSON(launch)), search, launch.Cwd,
-		string(spec.Offered), spec.Protocol, fmt.Sprint(os.Getuid()))
+		string(asJSON(spec.Offered)), spec.Protocol, fmt.Sprint(os.Getuid()))
 }
 
 func (s *Sessions) path(key, suffix string) string { return filepath.Join(s.Folder, key+suffix) }
@@ -164,8 +164,12 @@ func (s *Sessions) exists(key string) bool {
 	return err == nil
 }
 
-// errNoHolder says that no process listens where a session should be.
-var errNoHolder = errors.New("no process holds the session")
+// errNoHolder says that no process listens where a session should be, and errOtherToolx that one does with which this
+// toolx has no protocol in common.
+var (
+	errNoHolder   = errors.New("no process holds the session")
+	errOtherToolx = errors.New("it is held by another version of toolx")
+)
 
 // connect connects with the holder of a session.
 func (s *Sessions) connect(ctx context.Context, key string) (net.Conn, error) {
@@ -179,7 +183,12 @@ func (s *Sessions) connect(ctx context.Context, key string) (net.Conn, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errNoHolder, err)
 	}
-	if err := checkPeer(conn); err != nil {
+	err = checkPeer(conn)
+	// A holder writes its record before anybody can know of it; one without a record is just beginning.
+	if record, unread := s.Read(key); err == nil && unread == nil && record.Speaks != heldVersion {
+		err = fmt.Errorf("%w; toolx session restart %s", errOtherToolx, exec.ShellLine(record.Name))
+	}
+	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
@@ -238,18 +247,14 @@ const holderReady = "ready"
 
 // spawn starts a holder and returns when it listens. The specification goes through a pipe, since it has secrets.
 func (s *Sessions) spawn(ctx context.Context, spec *HoldSpec) error {
-	var text bytes.Buffer
-	if err := gob.NewEncoder(&text).Encode(spec); err != nil {
-		return err
-	}
 	said, saying, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer said.Close()
 	cmd := &osexec.Cmd{
-		Path: s.Program[0], Args: s.Program[1:], Stdin: &text, Stdout: saying, Env: ownMark(os.Environ()),
-		SysProcAttr: detached(),
+		Path: s.Program[0], Args: s.Program[1:], Stdin: bytes.NewReader(spec.encode()), Stdout: saying,
+		Env: ownMark(os.Environ()), SysProcAttr: detached(),
 	}
 	if runtime.GOOS != "windows" {
 		cmd.Dir = "/" // it holds no folder busy

@@ -11,9 +11,11 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/state"
 )
@@ -35,6 +37,10 @@ func (p *Pool) joinNamed(ctx context.Context, server *config.Server) (d dial, fo
 	}
 	if ctx.Err() != nil {
 		return dial{}, false, ctx.Err()
+	}
+	if errors.Is(err, errOtherToolx) {
+		return dial{}, false, fault.Usage("the session of server '"+server.Name+"' is held by another version of toolx",
+			"toolx session restart "+exec.ShellLine(server.Name)+"; --no-session goes past it")
 	}
 	if err != nil {
 		p.note(fmt.Sprintf("the session of server %q is not used: %v", server.Name, err))
@@ -191,7 +197,7 @@ func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 		Protocol: d.protocol, StartTimeout: d.startTimeout, Patient: d.patient, MaxMessage: d.maxMessage,
 		StdinGrace: d.stdinGrace, StderrDir: d.stderrDir,
 		EraFile: d.eras.path, CACert: d.http.CACert, Insecure: d.http.Insecure,
-		Attempts: d.attempts, BaseDelay: d.baseDelay, Offered: asJSON(offered),
+		Attempts: d.attempts, BaseDelay: d.baseDelay, Offered: offered,
 	}
 	if spec.Launch.Cwd == "" { // a holder has another current folder
 		spec.Launch.Cwd, _ = os.Getwd() // if that is gone, the server cannot start there either
@@ -275,7 +281,7 @@ const (
 func (s *Sessions) describe(ctx context.Context, record *Record, limit time.Duration) *SessionInfo {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	told, err := s.ask(bounded, record.Key, demandInfo)
+	told, err := s.ask(bounded, record.Key, methodInfo)
 	switch {
 	case err == nil:
 		return told
@@ -286,15 +292,15 @@ func (s *Sessions) describe(ctx context.Context, record *Record, limit time.Dura
 }
 
 // ask asks the holder of a session about it.
-func (s *Sessions) ask(ctx context.Context, key string, kind demandKind) (*SessionInfo, error) {
+func (s *Sessions) ask(ctx context.Context, key, method string) (*SessionInfo, error) {
 	conn, err := s.connect(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	h := newHeld("", conn, nil)
 	defer h.shutdown(ctx)
-	go h.read()
-	return h.info(ctx, kind)
+	_ = h.begin()
+	return h.info(ctx, method)
 }
 
 // Stop ends a session: the server in order, then its holder; what does not end within limit is killed. It returns what
@@ -302,19 +308,25 @@ func (s *Sessions) ask(ctx context.Context, key string, kind demandKind) (*Sessi
 func (s *Sessions) Stop(ctx context.Context, record *Record, limit time.Duration) (*SessionInfo, error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	info, err := s.ask(bounded, record.Key, demandStop)
+	info, err := s.ask(bounded, record.Key, methodStop)
 	if errors.Is(err, errNoHolder) {
 		s.Forget(record.Key)
 		return &SessionInfo{Record: *record, State: StateDead}, nil
 	}
-	if (err == nil || heldNoMore(err)) && s.waitReleased(bounded, record.Key) {
+	process, found := os.FindProcess(record.Holder)
+	other := errors.Is(err, errOtherToolx)
+	if other && found == nil {
+		info = &SessionInfo{Record: *record}
+		_ = process.Signal(syscall.SIGTERM) // which every version takes for the end
+	}
+	if (err == nil || other || heldNoMore(err)) && s.waitReleased(bounded, record.Key) {
 		return cmp.Or(info, &SessionInfo{Record: *record, State: StateDead}), nil
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	// On Linux the kernel ends the server with its holder; elsewhere the end of its stdin does.
-	if process, found := os.FindProcess(record.Holder); found == nil {
+	if found == nil {
 		_ = process.Kill() // it may have ended just now
 	}
 	again, cancelAgain := context.WithTimeout(ctx, limit)
@@ -337,8 +349,8 @@ func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.
 		return nil, err
 	}
 	h := newHeld("", conn, nil)
-	go h.read()
-	told, err := h.info(ctx, demandWatch)
+	_ = h.begin()
+	told, err := h.info(ctx, methodWatch)
 	if err != nil {
 		h.shutdown(ctx)
 		return nil, err
@@ -349,7 +361,7 @@ func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.
 		defer log.close()
 		for log.follow(told.StderrPath, yield) && more && ctx.Err() == nil {
 			waitFor(ctx, h.done, followPause)
-			if now, err := h.info(ctx, demandInfo); err == nil {
+			if now, err := h.info(ctx, methodInfo); err == nil {
 				told = now
 			} else if last := h.last.Load(); last != nil {
 				told, more = last, false // once more, for its last words

@@ -1,13 +1,12 @@
 package servers
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,6 +21,8 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
 )
 
 // heldWorld is a holder in this process, so that the race detector sees both sides, and the place of its session.
@@ -49,17 +50,14 @@ func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
 	spec := HoldSpec{
 		Record:   Record{Key: NamedKey(w.server, false), Name: "fake", Named: true, Entry: w.server.Identity()},
 		Sessions: *w.sessions, Launch: *launch, MaxMessage: limit, StartTimeout: ample,
-		Offered: asJSON(willing().capabilities()),
+		Offered: willing().capabilities(),
 	}
-	var text bytes.Buffer
-	if err := gob.NewEncoder(&text).Encode(spec); err != nil {
-		t.Fatal(err)
-	}
+	text := bytes.NewReader(spec.encode())
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	said, ready := io.Pipe()
 	go func() {
-		err := Hold(ctx, &text, ready, HTTPOptions{})
+		err := Hold(ctx, text, ready, HTTPOptions{})
 		_ = ready.CloseWithError(err) // where it never listened
 		w.ended <- err
 	}()
@@ -209,23 +207,26 @@ func TestHeldSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	out := gob.NewEncoder(conn)
-	if err := out.Encode(demand{Kind: demandAttach, Version: heldVersion, Seq: 1}); err != nil {
+	if _, err := fmt.Fprintln(conn, `{"jsonrpc":"2.0","id":1,"method":"toolx/attach"}`); err != nil {
 		t.Fatal(err)
 	}
-	var attached report
-	for in := gob.NewDecoder(conn); attached.Kind != reportDone; {
-		if err := in.Decode(&attached); err != nil {
+	for in := bufio.NewReader(conn); ; {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
 			t.Fatal(err)
+		}
+		if m, _ := parseMessage(line); m.kind() == kindReply {
+			break
 		}
 	}
 	const much = 60 // more than may wait, in messages of 900 kB
 	for seq := range int64(much) {
-		err := out.Encode(demand{
-			Kind: demandRequest, Seq: seq + 2, Method: "tools/call",
-			Message: CallParams("big", []byte(`{"bytes":900000}`)),
-		})
+		request, err := encodeRequest(seq+2, methodRequest,
+			rawjson.Build("method", "tools/call", "params", CallParams("big", []byte(`{"bytes":900000}`))))
 		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintln(conn, string(request)); err != nil {
 			break // it is cut off already
 		}
 	}
@@ -235,7 +236,7 @@ func TestHeldSlowReader(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	info, err := w.sessions.ask(t.Context(), NamedKey(w.server, false), demandInfo)
+	info, err := w.sessions.ask(t.Context(), NamedKey(w.server, false), methodInfo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func TestHeldSlowReader(t *testing.T) {
 		if err := echoed(session, "more"); err != nil {
 			t.Fatal(err)
 		}
-		if info, err = w.sessions.ask(t.Context(), NamedKey(w.server, false), demandInfo); err != nil {
+		if info, err = w.sessions.ask(t.Context(), NamedKey(w.server, false), methodInfo); err != nil {
 			t.Fatal(err)
 		}
 		if time.Now().After(deadline) {
@@ -263,7 +264,7 @@ func TestHeldWhileStderrFloods(t *testing.T) {
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		for !closed(over) {
-			if _, err := w.sessions.ask(ctx, NamedKey(w.server, false), demandInfo); err != nil {
+			if _, err := w.sessions.ask(ctx, NamedKey(w.server, false), methodInfo); err != nil {
 				t.Error(err)
 				return
 			}
@@ -287,7 +288,7 @@ func TestHolderEndsWithItsSocket(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer h.endWithSocket(path, time.Millisecond)()
+	go h.endWithSocket(t.Context(), path, time.Millisecond)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -298,34 +299,41 @@ func TestHolderEndsWithItsSocket(t *testing.T) {
 	}
 }
 
-// A client and a holder of different versions understand that much of each other.
+// A client and a holder of different versions find that out at once, and a session of the other version can be ended.
 func TestHeldByAnotherVersion(t *testing.T) {
 	t.Parallel()
 	w := holds(t, 1<<20, "good")
-	conn, err := w.sessions.connect(t.Context(), NamedKey(w.server, false))
+	key := NamedKey(w.server, false)
+	conn, err := w.sessions.connect(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if err := gob.NewEncoder(conn).Encode(demand{Kind: demandAttach, Version: heldVersion + 1, Seq: 1}); err != nil {
+	if _, err := conn.Write([]byte{35, 255, 129, 3, 1, 1}); err != nil { // without an end of a line
 		t.Fatal(err)
 	}
-	var r report
-	if err := gob.NewDecoder(conn).Decode(&r); err != nil || r.Version != heldVersion || r.Welcome != nil {
-		t.Errorf("a client of another version is told %+v, %v", r, err)
+	if said, err := io.ReadAll(conn); err != nil || len(said) > 0 {
+		t.Errorf("a client with another protocol is told %q, %v", said, err)
 	}
 
-	side, other := net.Pipe()
-	go func() {
-		var d demand
-		_ = gob.NewDecoder(other).Decode(&d)
-		_ = gob.NewEncoder(other).Encode(report{Kind: reportDone, Seq: d.Seq, Version: heldVersion + 1})
-	}()
-	h := newHeld("fake", side, nil)
-	defer h.shutdown(t.Context())
-	go h.read()
-	if err := h.attach(t.Context(), false); err == nil || !strings.Contains(err.Error(), "toolx session restart fake") {
-		t.Errorf("a holder of another version: %v", err)
+	record, err := w.sessions.Read(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.Speaks = 0
+	if err := os.WriteFile(w.sessions.path(key, ".json"), asJSON(record), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pool := NewPool([]*config.Server{w.server}, Options{Registry: exec.NewRegistry(nil), Sessions: w.sessions})
+	defer pool.Close(context.Background())
+	if _, err := pool.Open(t.Context(), "fake"); err == nil ||
+		!strings.Contains(fault.HintOf(err), "toolx session restart fake") {
+		t.Errorf("a holder of another version: %v (%s)", err, fault.HintOf(err))
+	}
+	for _, info := range w.sessions.List(t.Context(), ample) {
+		if !strings.Contains(info.Ended, "toolx session restart fake") {
+			t.Errorf("its state is %s, %s", info.State, info.Ended)
+		}
 	}
 }
 
@@ -362,12 +370,9 @@ func TestStartCauseIsCarried(t *testing.T) {
 		failed := &Failure{
 			Ending: EndingExited, Waiting: waiting, startCause: func() *cause.Cause { return want },
 		}
-		var carried bytes.Buffer
-		if err := gob.NewEncoder(&carried).Encode(report{Failure: newFailureData(failed)}); err != nil {
-			t.Fatal(err)
-		}
-		var got report
-		if err := gob.NewDecoder(&carried).Decode(&got); err != nil {
+		m, _ := parseMessage(report{Failure: newFailureData(failed)}.notification(methodEnded))
+		got, err := readReport(m.params)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if c := got.Failure.failure().Cause(); explained != reflect.DeepEqual(c, want) {
@@ -379,8 +384,6 @@ func TestStartCauseIsCarried(t *testing.T) {
 // Every event that a holder can see is carried, but for those that its clients make themselves.
 func TestEventsAreCarried(t *testing.T) {
 	t.Parallel()
-	registerEvents()
-	reason := &Failure{Server: "s", Ending: EndingExited, How: "exit status 3", Reason: io.EOF, said: []string{"said"}}
 	for _, event := range []exec.Event{
 		ProcessStarted{Server: "s", PID: 1},
 		ProcessExited{Server: "s", How: "exit status 1"},
@@ -393,25 +396,20 @@ func TestEventsAreCarried(t *testing.T) {
 		StderrLine{Text: "line"},
 		ServerRequest{Method: "ping"},
 		HTTPExchange{Verb: "POST", Err: io.EOF},
-		SessionLost{Why: reason},
 		exec.Notice{Text: "notice"},
 	} {
-		var text bytes.Buffer
-		if err := gob.NewEncoder(&text).Encode(report{Event: portable(event)}); err != nil {
-			t.Errorf("%T: %v", event, err)
-			continue
+		m, _ := parseMessage(eventLine(event))
+		got := readEvent(m.params)
+		if fmt.Sprint(got) != fmt.Sprint(event) || reflect.TypeOf(got) != reflect.TypeOf(event) {
+			t.Errorf("%#v becomes %#v", event, got)
 		}
-		var r report
-		if err := gob.NewDecoder(&text).Decode(&r); err != nil {
-			t.Errorf("%T: %v", event, err)
-			continue
-		}
-		got := restored(r.Event)
-		if fmt.Sprintf("%T", got) != fmt.Sprintf("%T", event) {
-			t.Errorf("%T becomes %T", event, got)
-		}
-		if lost, ok := got.(SessionLost); ok && (lost.Why.Error() != reason.Error() || lost.Why.said[0] != "said") {
-			t.Errorf("the failure becomes %v", lost.Why)
-		}
+	}
+	reason := &Failure{
+		Server: "s", Ending: EndingExited, How: "exit status 3", Reason: io.EOF, Said: []string{"said"},
+	}
+	m, _ := parseMessage(report{Failure: newFailureData(reason)}.notification(methodEnded))
+	r, err := readReport(m.params)
+	if err != nil || r.Failure.failure().Error() != reason.Error() || r.Failure.failure().Said[0] != "said" {
+		t.Errorf("the failure becomes %v, %v", r.Failure, err)
 	}
 }

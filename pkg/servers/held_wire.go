@@ -1,172 +1,185 @@
 package servers
 
 import (
-	"encoding/gob"
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/http"
+	"reflect"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
 )
 
-// heldVersion is the version of what a holder and its clients say to each other. A holder answers a client of another
-// version with nothing but its own.
-const heldVersion = 1
+// heldVersion is the version of what a holder and its clients say to each other. It stands in the record of a session.
+const heldVersion = 2
 
-// demandKind is what a client wants of a holder.
-type demandKind string
-
+// A holder and its clients speak JSON-RPC, a message a line. A client answers the requests of the server as it gets
+// them, and sends notifications/cancelled for a request of its own that nobody waits for any more.
 const (
-	demandAttach  demandKind = "attach"  // use the server, and start it if it does not run
-	demandRequest demandKind = "request" // send a request of MCP
-	demandCancel  demandKind = "cancel"  // nobody waits for the request Seq any more
-	demandSend    demandKind = "send"    // send a message as it is
-	demandAnswer  demandKind = "answer"  // the answer to a request of the server
-	demandFailure demandKind = "failure" // tell what is known of the server now
-	demandWatch   demandKind = "watch"   // do not end without a last report
-	demandInfo    demandKind = "info"    // tell about the session
-	demandStop    demandKind = "stop"    // end the server and the holder
-)
+	// What a client asks. The result is a report.
+	methodAttach  = "toolx/attach"  // use the server, and start it if it does not run; watch: also between requests
+	methodRequest = "toolx/request" // send a request of MCP (see request)
+	methodFailure = "toolx/failure" // tell what is known of the server now; ending: the Ending
+	methodWatch   = "toolx/watch"   // do not end without methodLast
+	methodInfo    = "toolx/info"    // tell about the session
+	methodStop    = "toolx/stop"    // end the server and the holder
 
-// demand is what a client says to a holder.
-type demand struct {
-	Kind    demandKind
-	Version int   // of the first one: heldVersion
-	Seq     int64 // of a demand that wants a report
-	Method  string
-	Message []byte // params of a request, or a whole message
-	Header  http.Header
-	Safe    bool   // the request may be sent twice
-	Watch   bool   // with attach: what happens while no request runs is wanted too
-	Ending  Ending // of demandFailure
-	Reason  string // of demandCancel
-}
+	// methodSend is a notification of a client's: send frame, the bytes of a message, as they are.
+	methodSend = "toolx/send"
 
-// reportKind is what a holder tells.
-type reportKind string
-
-const (
-	reportDone         reportKind = "done"         // the outcome of the demand Seq
-	reportEvent        reportKind = "event"        // something happened
-	reportNotification reportKind = "notification" // of the server
-	reportRequest      reportKind = "request"      // of the server, which this client has to answer
-	reportEnded        reportKind = "ended"        // the server has ended, and why
-	reportLast         reportKind = "last"         // the session has ended; nothing follows
+	// The notifications of a holder.
+	methodEvent        = "toolx/event"        // something happened: a carried
+	methodNotification = "toolx/notification" // of the server: its method and params
+	methodEnded        = "toolx/ended"        // the server has ended, and why: a report
+	methodLast         = "toolx/last"         // the session has ended; nothing follows: a report
 )
 
 // report is what a holder says to a client.
 type report struct {
-	Kind    reportKind
-	Version int // of a refusal: heldVersion of the holder
-	Seq     int64
-	// Message is an answer, a notification or a request of the server, byte for byte.
-	Message []byte
-	// Received is when and where the answer came; its Bytes are Message.
-	Received *FrameReceived
-	Event    exec.Event
-	Err      *heldError
-	Failure  *failureData
-	Welcome  *welcome
-	Info     *SessionInfo
+	// Received is when and where the message came, an answer of the server.
+	Received *FrameReceived `json:",omitempty"`
+	Err      *heldError     `json:",omitempty"`
+	Failure  *failureData   `json:",omitempty"`
+	Welcome  *welcome       `json:",omitempty"`
+	Info     *SessionInfo   `json:",omitempty"`
+	message  []byte
+}
+
+// reply returns the response to the request of a client.
+func (r report) reply(id json.RawMessage) []byte {
+	return heldLine(`"id":`+string(id)+`,"result"`, r, r.message)
+}
+
+// readReport reads a reply, or the params of a notification with a report.
+func readReport(text json.RawMessage) (r report, err error) {
+	r.message, err = readHeldLine(text, &r)
+	return r, err
+}
+
+// notification returns a line that says r without having been asked.
+func (r report) notification(method string) []byte { return heldLine(methodHead(method), r, nil) }
+
+func methodHead(method string) string { return `"method":"` + method + `","params"` }
+
+// heldLine returns a message of JSON-RPC with data and a message of MCP, byte for byte; head is what stands before the
+// member that holds them.
+func heldLine(head string, data any, message []byte) []byte {
+	var out bytes.Buffer
+	out.Grow(len(head) + len(message) + 512)
+	out.WriteString(`{"jsonrpc":"2.0",` + head + `:{"data":`)
+	out.Write(asJSON(data))
+	switch {
+	case bytes.IndexByte(message, '\n') >= 0:
+		out.WriteString(`,"packed":`)
+		out.Write(asJSON(message))
+	case message != nil:
+		out.WriteString(`,"message":`)
+		out.Write(message)
+	}
+	out.WriteString("}}")
+	return out.Bytes()
+}
+
+// onOneLine returns JSON without line breaks.
+func onOneLine(text json.RawMessage) json.RawMessage {
+	if bytes.IndexByte(text, '\n') < 0 {
+		return text
+	}
+	return rawjson.Compact(text)
+}
+
+// readHeldLine reads the result or the params of a heldLine.
+func readHeldLine(text json.RawMessage, data any) (message []byte, err error) {
+	for member := range rawjson.Each(text) {
+		switch member.Name {
+		case "data":
+			err = cmp.Or(err, json.Unmarshal(member.Value, data))
+		case "message":
+			message = member.Value
+		case "packed":
+			err = cmp.Or(err, json.Unmarshal(member.Value, &message))
+		}
+	}
+	return message, err
 }
 
 // welcome is what a client has to know of a server that runs.
 type welcome struct {
-	Protocol           string
-	Info, Capabilities []byte // JSON, as the server said them
-	Instructions       string
-	PID                int
-	Command            []string
-	Cwd, URL           string
-	StderrPath         string
+	Protocol     string
+	Info         mcp.Implementation
+	Capabilities mcp.ServerCapabilities
+	Instructions string
+	PID          int
+	Command      []string
+	Cwd, URL     string
+	StderrPath   string
 	// Reused reports that the server ran already, Age for how long.
 	Reused bool
 	Age    time.Duration
-	// Offered are the capabilities that were offered to the server when it was started, as JSON.
-	Offered  []byte
+	// Offered are the capabilities that were offered to the server when it was started.
+	Offered  mcp.ClientCapabilities
 	Identity string
 	Toolx    string        // the version of toolx that holds it
 	Files    []programFile // that the server was started from
 }
 
-// registerEvents lets gob carry the events of servers.
-var registerEvents = sync.OnceFunc(func() {
-	for _, event := range []exec.Event{
-		ProcessStarted{},
-		ProcessExited{},
-		PipeHeld{},
-		StdinClosed{},
-		FrameSent{},
-		FrameReceived{},
-		PollutedLine{},
-		OddFrame{},
-		StderrLine{},
-		ServerRequest{},
-		heldExchange{},
-		heldNotice{},
-		heldLoss{},
-	} {
-		gob.Register(event)
-	}
-})
-
-// heldNotice, heldExchange and heldLoss are events in a form that can be carried.
-type heldNotice struct {
-	exec.Time
-	Level        slog.Level
-	Text, Server string
+// carried is an event in the form in which it is carried.
+type carried struct {
+	Kind  string // the name of its type
+	Event json.RawMessage
+	Err   *heldError `json:",omitempty"` // of an HTTPExchange
 }
 
-type heldExchange struct {
-	HTTPExchange
-	Failed *heldError
+// carriedKinds are the types of the events that are carried. A client makes LogMessage and Notification itself.
+var carriedKinds = []reflect.Type{
+	reflect.TypeFor[ProcessStarted](), reflect.TypeFor[ProcessExited](), reflect.TypeFor[PipeHeld](),
+	reflect.TypeFor[StdinClosed](), reflect.TypeFor[FrameSent](), reflect.TypeFor[FrameReceived](),
+	reflect.TypeFor[PollutedLine](), reflect.TypeFor[OddFrame](), reflect.TypeFor[StderrLine](),
+	reflect.TypeFor[ServerRequest](), reflect.TypeFor[HTTPExchange](), reflect.TypeFor[exec.Notice](),
 }
 
-type heldLoss struct {
-	exec.Time
-	Server string
-	Why    *failureData
-}
-
-// portable returns an event in the form in which it is carried; nil for an event that only concerns the holder.
-func portable(event exec.Event) exec.Event {
+// eventLine returns a notification of an event; nil for one that only concerns the holder.
+func eventLine(event exec.Event) []byte {
+	var failed *heldError
 	switch e := event.(type) {
-	case exec.Notice:
-		return heldNotice{e.Time, e.Level, e.Text, e.Server}
 	case StartOverdue:
-		return heldNotice{e.Time, slog.LevelWarn, e.Text(), e.Server}
+		event = exec.Notice{Time: e.Time, Level: slog.LevelWarn, Text: e.Text(), Server: e.Server}
 	case HTTPExchange:
-		failed := newHeldError(e.Err)
-		e.Err = nil
-		return heldExchange{e, failed}
-	case SessionLost:
-		return heldLoss{e.Time, e.Server, newFailureData(e.Why)}
-	case LogMessage, Notification: // the client makes them of the notification itself
-		return nil
-	case ProcessStarted, ProcessExited, PipeHeld, StdinClosed, FrameSent, FrameReceived, PollutedLine, OddFrame,
-		StderrLine, ServerRequest:
-		return event
+		failed, e.Err = newHeldError(e.Err), nil
+		event = e
 	}
-	return nil
+	kind := reflect.TypeOf(event)
+	if !slices.Contains(carriedKinds, kind) {
+		return nil
+	}
+	return heldLine(methodHead(methodEvent), carried{kind.Name(), asJSON(event), failed}, nil)
 }
 
-// restored returns an event as it was before portable.
-func restored(event exec.Event) exec.Event {
-	switch e := event.(type) {
-	case heldNotice:
-		return exec.Notice{Time: e.Time, Level: e.Level, Text: e.Text, Server: e.Server}
-	case heldExchange:
-		if e.Failed != nil {
-			e.Err = e.Failed
-		}
-		return e.HTTPExchange
-	case heldLoss:
-		return SessionLost{Time: e.Time, Server: e.Server, Why: e.Why.failure()}
+// readEvent reads the params of a notification of an event; nil for one that this toolx does not know.
+func readEvent(params json.RawMessage) exec.Event {
+	var c carried
+	_, err := readHeldLine(params, &c)
+	at := slices.IndexFunc(carriedKinds, func(kind reflect.Type) bool { return kind.Name() == c.Kind })
+	if err != nil || at < 0 {
+		return nil
+	}
+	value := reflect.New(carriedKinds[at])
+	if json.Unmarshal(c.Event, value.Interface()) != nil {
+		return nil
+	}
+	event, _ := value.Elem().Interface().(exec.Event)
+	if exchange, ok := event.(HTTPExchange); ok && c.Err != nil {
+		exchange.Err = c.Err
+		return exchange
 	}
 	return event
 }
@@ -220,24 +233,16 @@ func (e *heldError) err() error {
 // failureData is a Failure in a form that can be carried.
 type failureData struct {
 	Failure
-	Said, Environ []string
-	Entry         cause.Entry
-	Question      string
-	Why           *heldError
-	Policy        cause.Policy
-	StartCause    *cause.Cause // as the holder found it, which knows how the server was started
+	Why        *heldError
+	StartCause *cause.Cause // as the holder found it, which knows how the server was started
 }
 
 func newFailureData(f *Failure) *failureData {
 	if f == nil {
 		return nil
 	}
-	d := &failureData{
-		Failure: *f, Said: f.said, Environ: f.environ, Entry: f.entry, Question: f.question,
-		Why:    newHeldError(f.Reason),
-		Policy: f.Policy(),
-	}
-	d.Reason = nil
+	d := &failureData{Failure: *f, Why: newHeldError(f.Reason)}
+	d.Reason, d.Judged = nil, f.Policy()
 	if f.starting() && f.startCause != nil {
 		d.StartCause = f.startCause()
 	}
@@ -250,7 +255,6 @@ func newFailureData(f *Failure) *failureData {
 // failure returns the Failure as it was before newFailureData.
 func (d *failureData) failure() *Failure {
 	f := d.Failure
-	f.said, f.environ, f.question, f.judged = d.Said, d.Environ, d.Question, d.Policy
 	if d.Why != nil {
 		f.Reason = d.Why
 	}

@@ -3,7 +3,6 @@ package servers
 import (
 	"cmp"
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +25,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // HoldSpec says which server a holder holds, and how it is started. It has secrets, and goes from the process that
@@ -45,8 +45,34 @@ type HoldSpec struct {
 	Insecure            bool
 	Attempts            int
 	BaseDelay           time.Duration
-	// Offered are the capabilities to offer to the server, as JSON.
-	Offered []byte
+	// Offered are the capabilities to offer to the server.
+	Offered mcp.ClientCapabilities
+	// Line and Environ are the command line and the environment of Launch, which need not be text of UTF-8.
+	Line, Environ [][]byte
+}
+
+// encode returns the specification as JSON.
+func (s HoldSpec) encode() []byte {
+	for _, word := range append([]string{s.Launch.Cwd, s.Launch.Command}, s.Launch.Args...) {
+		s.Line = append(s.Line, []byte(word))
+	}
+	for _, variable := range s.Launch.Env {
+		s.Environ = append(s.Environ, []byte(variable))
+	}
+	s.Launch.Args, s.Launch.Env = nil, nil
+	return asJSON(s)
+}
+
+// readHoldSpec reads what encode has written.
+func readHoldSpec(from io.Reader) (s HoldSpec, err error) {
+	if err := json.NewDecoder(from).Decode(&s); err != nil {
+		return s, err
+	}
+	text := func(b []byte) string { return string(b) }
+	line := words.Texts(s.Line, text)
+	s.Launch.Cwd, s.Launch.Command, s.Launch.Args = line[0], line[1], line[2:]
+	s.Launch.Env = words.Texts(s.Environ, text)
+	return s, nil
 }
 
 // holder keeps one server for any number of clients, which are other processes of toolx on the same machine and of the
@@ -54,7 +80,7 @@ type HoldSpec struct {
 // bounded part of what concerns none of them for the next one.
 type holder struct {
 	spec   HoldSpec
-	dial   dial
+	pool   *Pool // of the one server
 	bus    *exec.Bus
 	stop   func() // ends the holder
 	served sync.WaitGroup
@@ -63,11 +89,9 @@ type holder struct {
 	// session that locks one of them may be called while it is held.
 	mu       sync.Mutex
 	clients  map[*client]bool
-	users    int  // clients that use the server, or watch it
-	large    bool // a large message has come since memory was last given back
-	tried    bool // a client has wanted the server
-	session  *Session
-	opening  *heldOpening
+	users    int      // clients that use the server, or watch it
+	large    bool     // a large message has come since memory was last given back
+	session  *Session // that clients have attached to last
 	openedAt time.Time
 	files    []programFile // that the server was started from
 	ended    *Failure      // how the server ended that was held last; nil if none has
@@ -75,21 +99,13 @@ type holder struct {
 	tokens   map[string]*heldRequest // by the progress token that the server knows
 	asked    map[string]*client      // requests of the server, by their raw id
 	tokened  int64
-	kept     []report
+	kept     [][]byte
 	keptSize int
 	dropped  int // of what was to be kept
 	calls    int
 	used     time.Time // when the last answer was given
 	idle     *time.Timer
 	leaving  bool
-}
-
-// heldOpening is a start of the server that clients wait for.
-type heldOpening struct {
-	done    chan struct{} // closed when err is set
-	err     error
-	waiting int // none: it is given up
-	cancel  context.CancelFunc
 }
 
 // heldRequest is a request of a client that is under way.
@@ -113,8 +129,8 @@ const (
 // Hold keeps a server until it has not been used for a while, it is told to stop, or ctx ends. It says on ready that it
 // listens, or why it does not. http says how servers with an address are reached; what spec says of that is laid over.
 func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOptions) error {
-	var spec HoldSpec
-	if err := gob.NewDecoder(from).Decode(&spec); err != nil {
+	spec, err := readHoldSpec(from)
+	if err != nil {
 		return fmt.Errorf("what is to be held cannot be read: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -131,8 +147,10 @@ func Hold(ctx context.Context, from io.Reader, ready io.WriteCloser, http HTTPOp
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	fmt.Fprintln(ready, holderReady)
 	ready.Close()
+	h.mu.Lock()
 	h.resetIdle()
-	defer h.endWithSocket(spec.Sessions.path(spec.Key, ".sock"), socketPause)()
+	h.mu.Unlock()
+	go h.endWithSocket(ctx, spec.Sessions.path(spec.Key, ".sock"), socketPause)
 	for {
 		conn, err := listener.Accept()
 		switch {
@@ -153,30 +171,18 @@ const socketPause = time.Minute
 
 // endWithSocket ends the holder when its socket has gone, as when the system removes the folder of a login session that
 // is over.
-func (h *holder) endWithSocket(path string, pause time.Duration) (stop func()) {
-	tick := time.NewTicker(pause)
-	stopped := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-tick.C:
-				if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-					h.stop()
-				}
-			case <-stopped:
-				return
-			}
+func (h *holder) endWithSocket(ctx context.Context, path string, pause time.Duration) {
+	for waited(ctx, pause) {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			h.stop()
+			return
 		}
-	}()
-	return func() {
-		tick.Stop()
-		close(stopped)
 	}
 }
 
 func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 	spec.Holder, spec.Started, spec.Toolx = os.Getpid(), time.Now(), spec.Sessions.Version
-	spec.Limit = cmp.Or(spec.Limit, DefaultIdle)
+	spec.Limit, spec.Speaks = cmp.Or(spec.Limit, DefaultIdle), heldVersion
 	h := &holder{
 		spec: spec, bus: &exec.Bus{}, used: time.Now(), stop: stop,
 		clients: make(map[*client]bool), requests: make(map[string]*heldRequest),
@@ -184,15 +190,13 @@ func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 	}
 	h.bus.Subscribe(h.takeEvent)
 	http.CACert, http.Insecure = spec.CACert, spec.Insecure
-	var offered mcp.ClientCapabilities
-	_ = json.Unmarshal(spec.Offered, &offered) // toolx wrote it
-	h.dial = Options{
-		Bus: h.bus, StartTimeout: spec.StartTimeout, Patient: spec.Patient, Protocol: spec.Protocol,
-		MaxMessage: spec.MaxMessage, StdinGrace: spec.StdinGrace, StderrDir: spec.StderrDir,
-		EraFile: spec.EraFile, Version: spec.Sessions.Version,
-		Attempts: spec.Attempts, BaseDelay: spec.BaseDelay, HTTP: http, Answers: standIns(offered),
-	}.dial(spec.Launch.Entry(spec.Name, spec.Transport), &h.spec.Launch)
-	h.dial.relay = h
+	entry := spec.Launch.Entry(spec.Name, spec.Transport)
+	h.pool = NewPool([]*config.Server{entry}, Options{
+		Bus: h.bus, Registry: exec.NewRegistry(nil), StartTimeout: spec.StartTimeout, Patient: spec.Patient,
+		Protocol: spec.Protocol, MaxMessage: spec.MaxMessage, StdinGrace: spec.StdinGrace, StderrDir: spec.StderrDir,
+		EraFile: spec.EraFile, Version: spec.Sessions.Version, Attempts: spec.Attempts, BaseDelay: spec.BaseDelay,
+		HTTP: http, Answers: standIns(spec.Offered), relay: h, launch: &h.spec.Launch,
+	})
 	return h
 }
 
@@ -214,14 +218,16 @@ func standIns(offered mcp.ClientCapabilities) (answers Answers) {
 
 // accept serves a client.
 func (h *holder) accept(ctx context.Context, conn net.Conn) {
-	c := &client{holder: h, conn: conn, cancels: make(map[int64]context.CancelCauseFunc)}
-	c.more.L = &c.mu
+	c := &client{
+		heldConn: newHeldConn(conn, maxQueued+2*int(cmp.Or(h.spec.MaxMessage, DefaultMaxMessage))), holder: h,
+		cancels: make(map[string]context.CancelCauseFunc),
+	}
 	h.mu.Lock()
 	h.clients[c] = true
 	h.mu.Unlock()
 	h.served.Go(c.write)
 	h.served.Go(func() {
-		c.read(ctx)
+		c.serve(ctx)
 		h.left(c)
 	})
 }
@@ -238,38 +244,34 @@ func (h *holder) left(c *client) {
 		}
 	}
 	session := h.session
-	h.endUnusedLocked()
 	if c.uses {
 		h.users--
-		h.resetIdleLocked()
+		h.resetIdle()
 	}
 	h.mu.Unlock()
 	for _, id := range refused {
-		if session == nil {
-			break // another start of the server has failed
-		}
 		session.link.rpc().respond(message{id: json.RawMessage(id)}, nil,
 			&requestError{mcp.INTERNAL_ERROR, "the client that was asked has gone"})
 	}
+	h.endUnused()
 }
 
-// endUnusedLocked ends a holder that has no server, once nobody is left who could want one; h.mu is held.
-func (h *holder) endUnusedLocked() {
-	if len(h.clients) == 0 && h.session == nil && h.opening == nil && h.tried {
+// endUnused ends a holder whose server could not be started, once nobody is left who could want it.
+func (h *holder) endUnused() {
+	server := h.pool.known().entries[h.spec.Name]
+	if opening := server.last(); opening != nil {
+		<-opening.done // all who waited for it may have left
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if last := server.last(); len(h.clients) == 0 && last != nil && closed(last.done) && last.err != nil {
 		h.leaving = true
 		h.stop()
 	}
 }
 
-// resetIdle starts the time after which the holder ends, unless somebody uses it.
+// resetIdle starts the time after which the holder ends, unless somebody uses it; h.mu is held.
 func (h *holder) resetIdle() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.resetIdleLocked()
-}
-
-// resetIdleLocked is resetIdle while h.mu is held.
-func (h *holder) resetIdleLocked() {
 	if h.idle == nil {
 		h.idle = time.AfterFunc(h.spec.Limit, h.expire)
 	}
@@ -292,7 +294,7 @@ func (h *holder) use(c *client) {
 	if !c.uses {
 		c.uses = true
 		h.users++
-		h.resetIdleLocked()
+		h.resetIdle()
 	}
 }
 
@@ -320,89 +322,15 @@ func (h *holder) close() {
 	if h.idle != nil {
 		h.idle.Stop()
 	}
-	session, opening := h.session, h.opening
 	clients := slices.Collect(maps.Keys(h.clients))
 	h.mu.Unlock()
-	if opening != nil {
-		opening.cancel()
-		<-opening.done
-	}
-	if session != nil {
-		session.Close(context.Background())
-	}
-	last := report{Kind: reportLast, Info: h.info()}
+	h.pool.Close(context.Background())
+	last := report{Info: h.info()}.notification(methodLast)
 	for _, c := range clients {
 		c.put(last)
 		c.cut()
 	}
 	h.served.Wait()
-}
-
-// open returns the session with the server, and starts the server if it does not run. reused reports that it ran
-// before. A start goes on as long as any client waits for it; one that all have left is given up, and whoever comes
-// until it has ended waits for that and starts the server again.
-func (h *holder) open(ctx context.Context) (session *Session, reused bool, err error) {
-	h.mu.Lock()
-	for h.opening != nil && h.opening.waiting == 0 {
-		abandoned := h.opening.done
-		h.mu.Unlock()
-		select {
-		case <-abandoned:
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
-		}
-		h.mu.Lock()
-	}
-	if session = h.session; session != nil && !closed(session.Done()) {
-		h.mu.Unlock()
-		return session, true, nil
-	}
-	opening := h.opening
-	if opening == nil {
-		opening = &heldOpening{done: make(chan struct{})}
-		var life context.Context
-		life, opening.cancel = context.WithCancel(context.Background())
-		h.opening = opening
-		go h.run(life, opening, session)
-	}
-	opening.waiting++
-	h.mu.Unlock()
-	select {
-	case <-opening.done:
-	case <-ctx.Done():
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if opening.waiting--; opening.waiting == 0 {
-			opening.cancel()
-		}
-		return nil, false, ctx.Err()
-	}
-	if opening.err != nil {
-		return nil, false, opening.err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.session, false, nil
-}
-
-// run starts the server, in place of one that has ended.
-func (h *holder) run(ctx context.Context, opening *heldOpening, before *Session) {
-	if before != nil { // else two processes could want the same device or port
-		before.Close(ctx)
-	}
-	files := programFiles(&h.spec.Launch)
-	session, err := h.dial.open(ctx)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.opening, opening.err = nil, err
-	h.session, h.files = session, files
-	h.endUnusedLocked()
-	if err == nil {
-		h.openedAt = time.Now()
-		session.link.announce()
-		go h.watch(session)
-	}
-	close(opening.done)
 }
 
 // watch tells the clients when the server ends.
@@ -415,9 +343,10 @@ func (h *holder) watch(session *Session) {
 		return
 	}
 	h.asked = make(map[string]*client)
+	ended := report{Failure: newFailureData(failure)}.notification(methodEnded)
 	for c := range h.clients {
 		if c.attached {
-			c.put(report{Kind: reportEnded, Failure: newFailureData(failure)})
+			c.put(ended)
 		}
 	}
 }
@@ -448,11 +377,11 @@ func (h *holder) notified(method string, params json.RawMessage) {
 		// It may come back as a string.
 		token := strings.Trim(string(rawjson.Get(params, "progressToken")), `"`)
 		if request := h.tokens[token]; request != nil {
-			request.client.put(notificationReport(method, replaced(params, "progressToken", request.token)))
+			request.client.put(notificationLine(method, replaced(params, "progressToken", request.token)))
 			return
 		}
 	}
-	told := notificationReport(method, params)
+	told := notificationLine(method, params)
 	if method == "notifications/message" || method == "notifications/progress" {
 		h.tell(told)
 		return
@@ -464,12 +393,10 @@ func (h *holder) notified(method string, params json.RawMessage) {
 	}
 }
 
-func notificationReport(method string, params json.RawMessage) report {
-	members := []rawjson.Member{rawjson.NewMember("method", rawjson.Quote(method))}
-	if params != nil {
-		members = append(members, rawjson.NewMember("params", params))
-	}
-	return report{Kind: reportNotification, Message: rawjson.Object(members)}
+// notificationLine returns a notification of the server in the form in which it is passed on.
+func notificationLine(method string, params json.RawMessage) []byte {
+	return rawjson.Build("jsonrpc", mcp.JSONRPC_VERSION, "method", methodNotification,
+		"params", rawjson.Build("method", method, "params", onOneLine(params)))
 }
 
 // replaced returns an object with another value of a member.
@@ -506,44 +433,53 @@ func (h *holder) requested(_ *peer, m message) bool {
 		return false
 	}
 	h.asked[string(m.id)] = chosen
-	chosen.put(report{Kind: reportRequest, Message: m.raw})
+	chosen.put(onOneLine(m.raw))
 	return true
 }
 
 // takeEvent takes the events of the server.
 func (h *holder) takeEvent(event exec.Event) {
-	carried := portable(event)
-	if carried == nil {
+	if e, ok := event.(FrameReceived); ok && h.keepReceived(e) {
+		return
+	}
+	line := eventLine(event)
+	if line == nil {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	told := report{Kind: reportEvent, Event: carried}
 	switch e := event.(type) {
 	case FrameSent:
 		if request := h.requests[e.ID]; request != nil && e.Method != "" {
-			request.client.put(told)
+			request.client.put(line)
 			return
 		}
-		h.tellNow(told)
+		h.tellNow(line)
 	case FrameReceived:
-		request := h.requests[e.ID]
-		if request == nil || e.Method != "" {
-			h.tellNow(told)
-			return
-		}
-		e.Bytes = nil // the answer has them
-		request.received = &e
+		h.tellNow(line)
 	default:
-		h.tell(told)
+		h.tell(line)
 	}
 }
 
+// keepReceived keeps when and where an answer to a client's request has come, and reports whether it is one.
+func (h *holder) keepReceived(e FrameReceived) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	request := h.requests[e.ID]
+	if request == nil || e.Method != "" {
+		return false
+	}
+	e.Bytes = nil // the answer has them
+	request.received = &e
+	return true
+}
+
 // tellNow tells the clients whose requests run, and those that watch; it reports whether there is one. h.mu is held.
-func (h *holder) tellNow(r report) (told bool) {
+func (h *holder) tellNow(line []byte) (told bool) {
 	for c := range h.clients {
 		if c.running > 0 || c.watches {
-			c.put(r)
+			c.put(line)
 			told = true
 		}
 	}
@@ -551,16 +487,15 @@ func (h *holder) tellNow(r report) (told bool) {
 }
 
 // tell tells the clients whose requests run, and those that watch; if there is none, the next one. h.mu is held.
-func (h *holder) tell(r report) {
-	if h.tellNow(r) || h.leaving {
+func (h *holder) tell(line []byte) {
+	if h.tellNow(line) || h.leaving {
 		return
 	}
-	size := sizeOfReport(r)
-	if len(h.kept) >= maxKept || h.keptSize+size > maxKeptSize {
+	if len(h.kept) >= maxKept || h.keptSize+len(line) > maxKeptSize {
 		h.dropped++
 		return
 	}
-	h.kept, h.keptSize = append(h.kept, r), h.keptSize+size
+	h.kept, h.keptSize = append(h.kept, line), h.keptSize+len(line)
 }
 
 // tellKept tells a client what has happened while there was none. h.mu is held.
@@ -568,15 +503,15 @@ func (h *holder) tellKept(c *client) {
 	kept, dropped := h.kept, h.dropped
 	h.kept, h.keptSize, h.dropped = nil, 0, 0
 	note := func(level slog.Level, text string) {
-		c.put(report{Kind: reportEvent, Event: heldNotice{
+		c.put(eventLine(exec.Notice{
 			Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q %s", h.spec.Name, text), Server: h.spec.Name,
-		}})
+		}))
 	}
 	if len(kept) > 0 {
 		note(slog.LevelInfo, "did what follows since it was last used")
 	}
-	for _, r := range kept {
-		c.put(r)
+	for _, line := range kept {
+		c.put(line)
 	}
 	if dropped > 0 {
 		note(slog.LevelWarn,
@@ -591,16 +526,16 @@ func (h *holder) tellLoss(c *client) {
 	}
 	how := cmp.Or(h.ended.How, string(h.ended.Ending))
 	h.ended = nil
-	c.put(report{Kind: reportEvent, Event: heldNotice{
+	c.put(eventLine(exec.Notice{
 		Time: exec.Now(), Level: slog.LevelWarn, Server: h.spec.Name, Text: fmt.Sprintf(
 			"server %q had ended (%s) and is started anew: what it kept in memory is lost", h.spec.Name, how),
-	}})
+	}))
 }
 
 // welcome describes the server to a client that has attached; log is the file with its stderr. h.mu is held.
 func (h *holder) welcome(s *Session, reused bool, log string) *welcome {
 	w := &welcome{
-		Protocol: s.Protocol, Info: asJSON(s.Info), Capabilities: asJSON(s.Capabilities),
+		Protocol: s.Protocol, Info: s.Info, Capabilities: s.Capabilities,
 		Instructions: s.Instructions, PID: s.PID, Cwd: h.spec.Launch.Cwd, URL: h.spec.Launch.URL,
 		Reused: reused, Offered: h.spec.Offered, Identity: h.spec.Entry, Toolx: h.spec.Toolx, StderrPath: log,
 		Files: h.files,
@@ -629,30 +564,19 @@ func (h *holder) info() *SessionInfo {
 }
 
 func (h *holder) describe() *SessionInfo {
+	state, _, reason := h.pool.Status(h.spec.Name)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	info := &SessionInfo{Record: h.spec.Record, Calls: h.calls, State: "ready"}
-	busy := false
-	info.Clients = h.users
-	for c := range h.clients {
-		busy = busy || c.running > 0
-	}
+	info := &SessionInfo{Record: h.spec.Record, Calls: h.calls, Clients: h.users, State: state, Ended: reason}
 	if h.users == 0 {
 		info.Idle = time.Since(h.used)
 	}
-	switch s := h.session; {
-	case h.opening != nil:
-		info.State = "starting"
-	case s == nil:
-		info.State = "not started"
-	case closed(s.Done()):
-		info.State = "ended"
-		if h.ended != nil { // else it has ended just now
-			info.Ended = h.ended.Error()
-		}
-	default:
-		info.PID, info.Age = s.PID, time.Since(h.openedAt)
-		if busy {
+	if state != "ready" || h.session == nil {
+		return info
+	}
+	info.PID, info.Age = h.session.PID, time.Since(h.openedAt)
+	for c := range h.clients {
+		if c.running > 0 {
 			info.State = "busy"
 		}
 	}
@@ -670,25 +594,4 @@ func (h *holder) token(request *heldRequest, params json.RawMessage) (own string
 	own = strconv.FormatInt(h.tokened, 10)
 	h.tokens[own] = request
 	return own, replaced(params, "_meta", replaced(meta, "progressToken", json.RawMessage(own)))
-}
-
-// sizeOfReport estimates how many bytes a report holds in memory.
-func sizeOfReport(r report) int {
-	const overhead = 300
-	size := overhead + len(r.Message)
-	switch e := r.Event.(type) {
-	case FrameSent:
-		size += len(e.Bytes)
-	case FrameReceived:
-		size += len(e.Bytes)
-	case PollutedLine:
-		size += len(e.Text)
-	case OddFrame:
-		size += len(e.Bytes)
-	case StderrLine:
-		size += len(e.Text)
-	case heldNotice:
-		size += len(e.Text)
-	}
-	return size
 }

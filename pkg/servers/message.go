@@ -44,6 +44,11 @@ func parseMessage(raw []byte) (m message, ok bool) {
 	if len(raw) == 0 || raw[0] != '{' || !json.Valid(raw) {
 		return message{}, false
 	}
+	return membersOf(raw), true
+}
+
+// membersOf reads the members of an object that is known to be JSON.
+func membersOf(raw []byte) (m message) {
 	m.raw = raw
 	for member := range rawjson.Each(raw) {
 		switch member.Name {
@@ -67,7 +72,7 @@ func parseMessage(raw []byte) (m message, ok bool) {
 	if m.result != nil && string(m.err) == "null" {
 		m.err, m.nullError = nil, true
 	}
-	return m, true
+	return m
 }
 
 // kind returns what the message is. Whether "jsonrpc" is right is another question; but an object that lacks it and has

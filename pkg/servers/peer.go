@@ -91,6 +91,7 @@ func (p *pending) frame() frame {
 // reply is the outcome of a request.
 type reply struct {
 	message message
+	report  report // in place of the message, where a holder answers
 	err     error
 }
 

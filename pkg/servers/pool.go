@@ -84,6 +84,9 @@ type Options struct {
 	Watches bool
 	// Hold names a session to start for each server by its name, as toolx session start does.
 	Hold map[string]Record
+	// relay passes on what the server sends, and launch says how it is started, where this process holds it for others.
+	relay  relay
+	launch *config.Resolved
 	// Consent is called before a server is used for the first time, and may ask the user; an entry that it has not
 	// allowed does not resolve. It may be nil. The error is ctx's.
 	Consent func(ctx context.Context, list ...*config.Server) error
@@ -583,7 +586,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if attempt >= attempts || !d.again(err) {
+		if attempt >= attempts || d.relay != nil || !d.again(err) {
 			return nil, p.giveUp(server, attempt, err)
 		}
 		wait := max(delay, askedToWait(err, d.startTimeout))
@@ -638,6 +641,9 @@ func Connect(ctx context.Context, server *config.Server, launch *config.Resolved
 
 // dial combines the entry, the options and the defaults.
 func (p *Pool) dial(server *config.Server) (dial, error) {
+	if p.options.launch != nil {
+		return p.options.dial(server, p.options.launch), nil
+	}
 	launch, err := resolve(server)
 	if err != nil {
 		return dial{}, err
@@ -693,6 +699,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		memory:       o.Memory,
 		firstID:      o.FirstID,
 		watches:      o.Watches,
+		relay:        o.relay,
 		http:         o.http(),
 		eras:         eraMemory{o.EraFile},
 		attempts:     cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts),

@@ -20,8 +20,8 @@ func (f *Failure) Policy() cause.Policy {
 	var failed *HTTPError
 	kind, decided := endingKinds[f.Ending]
 	switch {
-	case f.judged != "":
-		return f.judged
+	case f.Judged != "":
+		return f.Judged
 	case errors.As(f.Reason, &failed):
 		return failed.causeKind().Policy()
 	case decided:

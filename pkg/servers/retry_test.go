@@ -59,7 +59,7 @@ func TestPolicy(t *testing.T) {
 	} {
 		failure := &Failure{
 			Ending: EndingExited, How: cmp.Or(test.how, "exit status 1"),
-			StderrTail: strings.Split(test.stderr, "\n"), environ: []string{"SET_ALREADY=1"}, Lived: 90 * time.Second,
+			StderrTail: strings.Split(test.stderr, "\n"), Environ: []string{"SET_ALREADY=1"}, Lived: 90 * time.Second,
 		}
 		failure.Stderr = failure.StderrTail
 		if got := failure.Policy(); got != test.want {
@@ -90,7 +90,7 @@ func TestRetries(t *testing.T) {
 		{&Failure{Ending: EndingNotStarted}, configured, true, true},
 		{&Failure{Ending: EndingNotFound}, configured, true, false},
 		{&Failure{Ending: EndingHolderSilent, final: true}, configured, true, false},
-		{&Failure{Ending: EndingExited, judged: cause.Transient}, given, false, true},
+		{&Failure{Ending: EndingExited, Judged: cause.Transient}, given, false, true},
 	} {
 		d := &dial{server: test.server, insists: test.insists}
 		if got := d.again(test.failure); got != test.want {

@@ -388,7 +388,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	}
 	failure := &Failure{
 		Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
-		Withheld: t.launch.Withheld, environ: t.launch.Env, entry: entryOf(t.launch),
+		Withheld: t.launch.Withheld, Environ: t.launch.Env, Entry: entryOf(t.launch),
 	}
 	if failure.Cwd == "" {
 		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
@@ -398,7 +398,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	failure.Stderr = cause.Telling(failure.StderrTail, failureLines)
 	t.mu.Lock()
 	failure.Stdout = append(failure.Stdout, t.stray...)
-	failure.said = append(failure.said, t.said...)
+	failure.Said = append(failure.Said, t.said...)
 	t.mu.Unlock()
 	if t.process == nil {
 		return failure
@@ -406,7 +406,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	failure.startCause = sync.OnceValue(func() *cause.Cause {
 		return failure.Explained(failure.cause(), t.launch, t.process.started)
 	})
-	failure.question = t.question()
+	failure.Question = t.question()
 	failure.Lived = time.Since(t.process.started)
 	if closed(t.process.exited) {
 		failure.Lived = t.process.lived
