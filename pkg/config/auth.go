@@ -1,5 +1,10 @@
 package config
 
+import (
+	"reflect"
+	"strings"
+)
+
 // The grants by which toolx gets access tokens (RFC 6749, RFC 7523).
 const (
 	GrantAuthorizationCode = "authorization_code" // a person logs in, in a browser
@@ -11,72 +16,42 @@ const (
 // they want by themselves.
 type Auth struct {
 	// Grant is one of the Grant constants; empty means GrantAuthorizationCode.
-	Grant string
+	Grant string `config:"grant"`
 	// ClientID and ClientSecret are those of a client that is registered already.
-	ClientID     string
-	ClientSecret string
+	ClientID     string `config:"clientId,client_id"`
+	ClientSecret string `config:"clientSecret,client_secret"`
 	// PrivateKey is the client's key in PEM form, and PrivateKeyFile a file with it. One of them takes the place of a
 	// secret: the client signs who it is (RFC 7523 2.2).
-	PrivateKey     string
-	PrivateKeyFile string
+	PrivateKey     string `config:"privateKey"`
+	PrivateKeyFile string `config:"privateKeyFile" as:"file"`
 	// KeyID says to the authorization server which of the client's keys that is; it may be empty.
-	KeyID string
+	KeyID string `config:"keyId"`
 	// AssertionAudience is the audience (aud) of the client assertion; empty means the authorization server's issuer.
-	AssertionAudience string
+	AssertionAudience string `config:"assertionAudience"`
 	// IdentityToken is the signed token by which a machine vouches for what runs on it, and IdentityTokenFile a file
 	// with it, which is read anew for each access token.
-	IdentityToken     string
-	IdentityTokenFile string
+	IdentityToken     string `config:"identityToken"`
+	IdentityTokenFile string `config:"identityTokenFile" as:"file"`
 	// Provider is an enterprise's identity provider, that exchanges the identity token for one that the authorization
 	// server accepts; nil if that accepts the identity token itself.
-	Provider *Provider
+	Provider *Provider `config:"identityProvider"`
 	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the client's id, where the
 	// authorization server knows such documents.
-	ClientMetadataURL string
+	ClientMetadataURL string `config:"clientMetadataUrl"`
 	// Scopes are asked for instead of those that the server names.
-	Scopes []string
+	Scopes []string `config:"scopes"`
 	// Issuer is the only authorization server that is trusted; empty means the first that the server names.
-	Issuer string
+	Issuer string `config:"issuer"`
 	// RedirectPort is the port of the callback on 127.0.0.1, for authorization servers that want to know it beforehand;
 	// zero means any free one.
-	RedirectPort int
+	RedirectPort int `config:"redirectPort"`
 }
 
 // Provider is the identity provider of an enterprise, and toolx as it knows it.
 type Provider struct {
-	Issuer       string
-	ClientID     string
-	ClientSecret string // empty for a public client
-}
-
-func providerFields() []field[Provider] {
-	return []field[Provider]{
-		{"issuer", nil, func(_ *decoder, v value, p *Provider) { p.Issuer = v.string() }},
-		{"clientId", nil, func(_ *decoder, v value, p *Provider) { p.ClientID = v.string() }},
-		{"clientSecret", nil, func(_ *decoder, v value, p *Provider) { p.ClientSecret = v.string() }},
-	}
-}
-
-func authFields() []field[Auth] {
-	return []field[Auth]{
-		{"grant", nil, func(_ *decoder, v value, a *Auth) { a.Grant = v.string() }},
-		{"clientId", []string{"client_id"}, func(_ *decoder, v value, a *Auth) { a.ClientID = v.string() }},
-		{"clientSecret", []string{"client_secret"}, func(_ *decoder, v value, a *Auth) { a.ClientSecret = v.string() }},
-		{"privateKey", nil, func(_ *decoder, v value, a *Auth) { a.PrivateKey = v.string() }},
-		{"privateKeyFile", nil, func(_ *decoder, v value, a *Auth) { a.PrivateKeyFile = v.string() }},
-		{"keyId", nil, func(_ *decoder, v value, a *Auth) { a.KeyID = v.string() }},
-		{"assertionAudience", nil, func(_ *decoder, v value, a *Auth) { a.AssertionAudience = v.string() }},
-		{"identityToken", nil, func(_ *decoder, v value, a *Auth) { a.IdentityToken = v.string() }},
-		{"identityTokenFile", nil, func(_ *decoder, v value, a *Auth) { a.IdentityTokenFile = v.string() }},
-		{"identityProvider", nil, func(d *decoder, v value, a *Auth) {
-			a.Provider = &Provider{}
-			decode(d, v, providerFields(), a.Provider)
-		}},
-		{"clientMetadataUrl", nil, func(_ *decoder, v value, a *Auth) { a.ClientMetadataURL = v.string() }},
-		{"scopes", nil, func(_ *decoder, v value, a *Auth) { a.Scopes = v.texts() }},
-		{"issuer", nil, func(_ *decoder, v value, a *Auth) { a.Issuer = v.string() }},
-		{"redirectPort", nil, func(d *decoder, v value, a *Auth) { a.RedirectPort = d.whole(v) }},
-	}
+	Issuer       string `config:"issuer"`
+	ClientID     string `config:"clientId"`
+	ClientSecret string `config:"clientSecret"` // empty for a public client
 }
 
 // auth reads a server's auth, and refuses what cannot get a token.
@@ -85,7 +60,7 @@ func (d *decoder) auth(v value, s *Server) {
 		return
 	}
 	s.Auth = &Auth{}
-	decode(d, v, authFields(), s.Auth)
+	decode(d, v, fieldsOf[Auth](), s.Auth)
 	if problem, fix := s.Auth.validate(); problem != "" {
 		d.problem(v, fix, "%s", problem)
 	}
@@ -129,28 +104,35 @@ func (e *expander) auth() *Auth {
 		return nil
 	}
 	auth := *e.server.Auth
-	auth.ClientID = e.expand(auth.ClientID, "auth.clientId")
-	auth.ClientSecret = e.expand(auth.ClientSecret, "auth.clientSecret")
-	auth.PrivateKey = e.expand(auth.PrivateKey, "auth.privateKey")
-	auth.PrivateKeyFile = e.file("auth.privateKeyFile", auth.PrivateKeyFile)
-	auth.KeyID = e.expand(auth.KeyID, "auth.keyId")
-	auth.AssertionAudience = e.expand(auth.AssertionAudience, "auth.assertionAudience")
-	auth.IdentityToken = e.expand(auth.IdentityToken, "auth.identityToken")
-	auth.IdentityTokenFile = e.file("auth.identityTokenFile", auth.IdentityTokenFile)
+	e.texts("auth", &auth)
 	if auth.Provider != nil {
-		auth.Provider = &Provider{
-			Issuer:       e.expand(auth.Provider.Issuer, "auth.identityProvider.issuer"),
-			ClientID:     e.expand(auth.Provider.ClientID, "auth.identityProvider.clientId"),
-			ClientSecret: e.expand(auth.Provider.ClientSecret, "auth.identityProvider.clientSecret"),
-		}
+		provider := *auth.Provider
+		e.texts("auth.identityProvider", &provider)
+		auth.Provider = &provider
 	}
-	auth.ClientMetadataURL = e.expand(auth.ClientMetadataURL, "auth.clientMetadataUrl")
-	auth.Issuer = e.expand(auth.Issuer, "auth.issuer")
 	auth.Scopes = make([]string, len(e.server.Auth.Scopes))
 	for i, scope := range e.server.Auth.Scopes {
 		auth.Scopes[i] = e.expand(scope, joinIndex("auth.scopes", i))
 	}
 	return &auth
+}
+
+// texts expands the texts of the struct that to points to, by their keys below path.
+func (e *expander) texts(path string, to any) {
+	fields := reflect.ValueOf(to).Elem()
+	for i := range fields.NumField() {
+		text, isText := fields.Field(i).Addr().Interface().(*string)
+		if !isText {
+			continue
+		}
+		tag := fields.Type().Field(i).Tag
+		name, _, _ := strings.Cut(tag.Get("config"), ",")
+		if key := joinKey(path, name); tag.Get("as") == "file" {
+			*text = e.file(key, *text)
+		} else {
+			*text = e.expand(*text, key)
+		}
+	}
 }
 
 // secrets returns the values of an Auth that are to be masked: a key line by line too, because JSON and logs write its

@@ -55,44 +55,44 @@ type Server struct {
 	// Transport is how the server is reached, where the file says so: one of the Transport constants, or empty.
 	Transport string
 	Command   string
-	Args      []string
-	Env       map[string]string
-	EnvFile   string
+	Args      []string          `config:"args"`
+	Env       map[string]string `config:"env,environment"`
+	EnvFile   string            `config:"envFile"`
 	// InheritEnv says what the process gets of toolx's environment: "all", or "minimal" and what InheritNames
 	// has; empty means all but toolx's own secrets.
 	InheritEnv   string
 	InheritNames []string
-	Cwd          string
-	URL          string
-	Headers      map[string]string
+	Cwd          string            `config:"cwd"`
+	URL          string            `config:"url,serverUrl,httpUrl"`
+	Headers      map[string]string `config:"headers,http_headers"`
 	// HeadersCommand is a program that prints headers, with its arguments; they are laid over Headers.
 	HeadersCommand []string
 	// CACert is a PEM file of authorities that are trusted besides the system's; ClientCert and ClientKey are what
 	// toolx shows a server that wants to know it. A ClientCert without a ClientKey holds both.
-	CACert     string
-	ClientCert string
-	ClientKey  string
+	CACert     string `config:"caCert"`
+	ClientCert string `config:"clientCert"`
+	ClientKey  string `config:"clientKey"`
 	// Auth says how access tokens are obtained; nil means as the server asks.
 	Auth *Auth
 
 	// Timeout is the idle timeout of its calls (Unlimited: none), StartTimeout the limit of one attempt to connect;
 	// zero means the default.
-	Timeout      time.Duration
-	StartTimeout time.Duration
+	Timeout      time.Duration `config:"timeout,requestTimeout" as:"timeout"`
+	StartTimeout time.Duration `config:"startTimeout" as:"startTimeout"`
 	// KeepAlive is for how long the server stays without being used when toolx has ended; zero means the default,
 	// Unlimited that it ends with toolx.
-	KeepAlive time.Duration
-	Retry     Retry
+	KeepAlive time.Duration `config:"keepAlive" as:"limit"`
+	Retry     Retry         `config:"retry"`
 	// Hint is shown when connecting failed.
-	Hint string
+	Hint string `config:"hint"`
 	// Protocol is "auto", "legacy" or a revision; empty means auto.
-	Protocol string
+	Protocol string `config:"protocol"`
 	// Normalize maps, per plain tool name, parameter names to the tool's own (NORM-2). KeepNames (normalize: false)
 	// switches normalization off.
 	Normalize map[string]map[string]string
 	KeepNames bool
 	// MaxMessage is the size in bytes of the largest message that is accepted; zero means the default.
-	MaxMessage int64
+	MaxMessage int64 `config:"maxMessage"`
 	Disabled   bool
 	// Guards say which of its tools may be used, and which need a yes: the entry's own, those of an entry of the user's
 	// that it replaces, and those of the command line.
@@ -148,23 +148,23 @@ func (s *Server) DisabledElsewhere() bool { return s.offBy != nil }
 
 // Retry says how often connecting is tried, and with which pauses (MCP-3).
 type Retry struct {
-	Attempts  int           // zero means 3
-	BaseDelay time.Duration // before the second attempt; doubles; zero means 2 s
+	Attempts  int           `config:"attempts"`  // zero means 3
+	BaseDelay time.Duration `config:"baseDelay"` // before the second attempt; doubles; zero means 2 s
 }
 
 // Tool is one tool that the config itself defines.
 type Tool struct {
-	Name string
+	Name string `config:"name"`
 	// Aliases are further names that find the tool: those of aliases, and LangChain's lc_name (REG-4).
-	Aliases     []string
-	Title       string
-	Description string
+	Aliases     []string `config:"aliases"`
+	Title       string   `config:"title"`
+	Description string   `config:"description"`
 	// Parameters is the JSON Schema of the arguments, as JSON in the file's order.
-	Parameters     json.RawMessage
-	OutputSchema   json.RawMessage
-	Annotations    json.RawMessage
-	Timeout        time.Duration // idle; zero means the default, Unlimited none
-	Implementation Implementation
+	Parameters     json.RawMessage `config:"parameters,inputSchema,schema"`
+	OutputSchema   json.RawMessage `config:"outputSchema"`
+	Annotations    json.RawMessage `config:"annotations"`
+	Timeout        time.Duration   `config:"timeout" as:"timeout"` // idle; zero means the default, Unlimited none
+	Implementation Implementation  `config:"implementation"`
 	Origin         Origin
 
 	project  *Project // nil where the user named the file
@@ -176,37 +176,37 @@ func (t *Tool) Err() error { return errorOf(t.problems) }
 
 // Implementation says what a config tool does (IMPL-1 to IMPL-4).
 type Implementation struct {
-	Type    string // "mock", "builtin", "internal"
-	Handler string // of builtin and internal; empty means the tool's name
+	Type    string `config:"type"`    // "mock", "builtin", "internal"
+	Handler string `config:"handler"` // of builtin and internal; empty means the tool's name
 
 	// The rest is for mocks.
-	MockResponse json.RawMessage   // returned as it is
-	Content      []json.RawMessage // MCP content blocks, instead of text made from MockResponse
-	Delay        time.Duration     // before answering
-	Error        string            // the call fails with this text
+	MockResponse json.RawMessage   `config:"mock_response"` // returned as it is
+	Content      []json.RawMessage `config:"content"`       // MCP content blocks, instead of text made from MockResponse
+	Delay        time.Duration     `config:"delay"`         // before answering
+	Error        string            `config:"error"`         // the call fails with this text
 	// Faults rehearse failure; they take effect under serve.
-	Faults Faults
+	Faults Faults `config:"faults"`
 }
 
 // Faults are the ways in which a mock misbehaves when it is served.
 type Faults struct {
-	Before string // a line printed on stdout before the call is answered
-	During string // a line printed between two halves of the answer's delay
-	Stderr string // a line printed on stderr
-	Crash  *int   // the process exits with this code in mid-call
-	Silent bool   // no answer ever comes
+	Before string `config:"before"` // a line printed on stdout before the call is answered
+	During string `config:"during"` // a line printed between two halves of the answer's delay
+	Stderr string `config:"stderr"` // a line printed on stderr
+	Crash  *int   `config:"crash"`  // the process exits with this code in mid-call
+	Silent bool   `config:"silent"` // no answer ever comes
 }
 
 // Defaults apply to every call where nothing nearer says otherwise. Zero means unset; Timeout, MaxTime and Slow are
 // Unlimited where the file says "none".
 type Defaults struct {
-	Timeout    time.Duration
-	MaxTime    time.Duration
-	Slow       time.Duration
-	KeepAlive  time.Duration // as a server's
-	MaxOutput  *int64        // bytes; nil means unset, 0 never to cut
-	MaxMessage int64
-	Retry      Retry
+	Timeout    time.Duration `config:"timeout" as:"timeout"`
+	MaxTime    time.Duration `config:"maxTime" as:"timeout"`
+	Slow       time.Duration `config:"slow" as:"limit"`
+	KeepAlive  time.Duration `config:"keepAlive" as:"limit"` // as a server's
+	MaxOutput  *int64        `config:"maxOutput"`            // bytes; nil means unset, 0 never to cut
+	MaxMessage int64         `config:"maxMessage"`
+	Retry      Retry         `config:"retry"`
 	Log        Log
 }
 
@@ -219,7 +219,7 @@ type Log struct {
 // Doctor is what the file says about toolx doctor.
 type Doctor struct {
 	// Severity says by a check's id how much its findings matter: "error", "warning" or "info".
-	Severity map[string]string
+	Severity map[string]string `config:"severity"`
 }
 
 // Origin is a place in a file: Line and Column count from 1; File is empty for what no file says.

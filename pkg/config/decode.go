@@ -18,8 +18,9 @@ import (
 	"toolx/pkg/words"
 )
 
-// field is one key that a mapping may have. The tables of fields below are all that Load knows; a test holds them to
-// the published schema, which describes the same keys to editors and decides on the shape of their values.
+// field is one key that a mapping may have. The fields of structs with the tag config, and those below that need more
+// than their type tells, are all that Load knows; a test holds them to the published schema, which describes the same
+// keys to editors and decides on the shape of their values.
 type field[T any] struct {
 	name string
 	// aka are the names that other programs use for the same.
@@ -32,6 +33,66 @@ type value struct {
 	*node
 	at   Origin
 	path string
+}
+
+// fieldsOf returns the keys of a struct: more, and its fields with the tag config, which has the key and what other
+// programs call it. The tag as says how a time is read (see decoder.time).
+func fieldsOf[T any](more ...field[T]) []field[T] {
+	for i := range reflect.TypeFor[T]().NumField() {
+		f := reflect.TypeFor[T]().Field(i)
+		names := strings.Split(f.Tag.Get("config"), ",")
+		if names[0] == "" {
+			continue
+		}
+		more = append(more, field[T]{names[0], names[1:], func(d *decoder, v value, to *T) {
+			d.set(v, reflect.ValueOf(to).Elem().Field(i).Addr().Interface(), f.Tag.Get("as"))
+		}})
+	}
+	return more
+}
+
+// set reads a value into what to points to, by its type.
+func (d *decoder) set(v value, to any, as string) {
+	switch to := to.(type) {
+	case *string:
+		*to = v.string()
+	case *bool:
+		*to = v.bool()
+	case *int:
+		*to = d.whole(v)
+	case **int:
+		whole := d.whole(v)
+		*to = &whole
+	case *int64:
+		*to = d.size(v)
+	case **int64:
+		size := d.size(v)
+		*to = &size
+	case *time.Duration:
+		*to = d.time(v, as)
+	case *[]string:
+		*to = append(*to, v.texts()...)
+	case *map[string]string:
+		if *to == nil {
+			*to = make(map[string]string, len(v.members))
+		}
+		maps.Copy(*to, v.textMap())
+	case *json.RawMessage:
+		*to = v.json()
+	case *[]json.RawMessage:
+		*to = v.jsons()
+	case *Retry:
+		decode(d, v, fieldsOf[Retry](), to)
+	case *Implementation:
+		decode(d, v, fieldsOf[Implementation](), to)
+	case *Faults:
+		decode(d, v, fieldsOf[Faults](), to)
+	case **Provider:
+		*to = &Provider{}
+		decode(d, v, fieldsOf[Provider](), *to)
+	default:
+		panic(fmt.Sprintf("config: no value is read into %T", to))
+	}
 }
 
 func rootFields() []field[document] {
@@ -48,29 +109,13 @@ func rootFields() []field[document] {
 }
 
 func serverFields() []field[Server] {
-	return append(guardFields(), []field[Server]{
+	return fieldsOf(append(guardFields(), []field[Server]{
 		{"type", []string{"transport", "transportType"}, func(d *decoder, v value, s *Server) { s.Transport = d.transport(v) }},
 		{"command", nil, (*decoder).command},
-		{"args", nil, func(_ *decoder, v value, s *Server) { s.Args = append(s.Args, v.texts()...) }},
-		{"env", []string{"environment"}, func(_ *decoder, v value, s *Server) { s.Env = v.textMap() }},
-		{"envFile", nil, func(_ *decoder, v value, s *Server) { s.EnvFile = v.string() }},
 		{"inheritEnv", nil, (*decoder).inheritEnv},
-		{"cwd", nil, func(_ *decoder, v value, s *Server) { s.Cwd = v.string() }},
-		{"url", []string{"serverUrl", "httpUrl"}, func(_ *decoder, v value, s *Server) { s.URL = v.string() }},
-		{"headers", []string{"http_headers"}, func(_ *decoder, v value, s *Server) { s.Headers = v.textMap() }},
 		{"headersCommand", []string{"headersHelper"}, func(d *decoder, v value, s *Server) { s.HeadersCommand = d.words(v) }},
-		{"caCert", nil, func(_ *decoder, v value, s *Server) { s.CACert = v.string() }},
-		{"clientCert", nil, func(_ *decoder, v value, s *Server) { s.ClientCert = v.string() }},
-		{"clientKey", nil, func(_ *decoder, v value, s *Server) { s.ClientKey = v.string() }},
 		{"auth", nil, (*decoder).auth},
-		{"timeout", []string{"requestTimeout"}, func(d *decoder, v value, s *Server) { s.Timeout = d.timeout(v) }},
-		{"startTimeout", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.startTimeout(v) }},
-		{"keepAlive", nil, func(d *decoder, v value, s *Server) { s.KeepAlive = d.limit(v) }},
-		{"retry", nil, func(d *decoder, v value, s *Server) { decode(d, v, retryFields(), &s.Retry) }},
-		{"hint", nil, func(_ *decoder, v value, s *Server) { s.Hint = v.string() }},
-		{"protocol", nil, func(_ *decoder, v value, s *Server) { s.Protocol = v.string() }},
 		{"normalize", nil, normalize},
-		{"maxMessage", nil, func(d *decoder, v value, s *Server) { s.MaxMessage = d.size(v) }},
 		{"disabled", nil, func(_ *decoder, v value, s *Server) { s.Disabled = s.Disabled || v.bool() }},
 
 		// The rest is for entries that were written for other clients.
@@ -83,7 +128,7 @@ func serverFields() []field[Server] {
 		{"autoApprove", []string{"alwaysAllow", "trust"}, func(*decoder, value, *Server) {}},
 		{"description", []string{"name"}, func(*decoder, value, *Server) {}},
 		{"source", []string{"gallery", "fromGalleryId"}, func(*decoder, value, *Server) {}},
-	}...)
+	}...)...)
 }
 
 // command reads the program to start; some clients write it in one list with its arguments.
@@ -96,88 +141,22 @@ func (d *decoder) command(v value, s *Server) {
 	s.Command, s.Args = parts[0], append(parts[1:], s.Args...)
 }
 
-func retryFields() []field[Retry] {
-	return []field[Retry]{
-		{"attempts", nil, func(d *decoder, v value, r *Retry) { r.Attempts = d.whole(v) }},
-		{"baseDelay", nil, func(d *decoder, v value, r *Retry) { r.BaseDelay = d.duration(v) }},
-	}
-}
-
 func toolFields() []field[Tool] {
-	return []field[Tool]{
-		{"name", nil, func(_ *decoder, v value, t *Tool) { t.Name = v.string() }},
-		{"aliases", nil, func(_ *decoder, v value, t *Tool) { t.Aliases = append(t.Aliases, v.texts()...) }},
-		{"lc_name", nil, func(_ *decoder, v value, t *Tool) { t.Aliases = append(t.Aliases, v.string()) }},
-		{"title", nil, func(_ *decoder, v value, t *Tool) { t.Title = v.string() }},
-		{"description", nil, func(_ *decoder, v value, t *Tool) { t.Description = v.string() }},
-		{"parameters", []string{"inputSchema", "schema"}, func(_ *decoder, v value, t *Tool) { t.Parameters = v.json() }},
-		{"outputSchema", nil, func(_ *decoder, v value, t *Tool) { t.OutputSchema = v.json() }},
-		{"annotations", nil, func(_ *decoder, v value, t *Tool) { t.Annotations = v.json() }},
-		{"timeout", nil, func(d *decoder, v value, t *Tool) { t.Timeout = d.timeout(v) }},
-		{"implementation", nil, func(d *decoder, v value, t *Tool) {
-			decode(d, v, implementationFields(), &t.Implementation)
-		}},
-	}
-}
-
-func implementationFields() []field[Implementation] {
-	return []field[Implementation]{
-		{"type", nil, func(_ *decoder, v value, i *Implementation) { i.Type = v.string() }},
-		{"handler", nil, func(_ *decoder, v value, i *Implementation) { i.Handler = v.string() }},
-		{"mock_response", nil, func(_ *decoder, v value, i *Implementation) { i.MockResponse = v.json() }},
-		{"content", nil, func(_ *decoder, v value, i *Implementation) { i.Content = v.jsons() }},
-		{"delay", nil, func(d *decoder, v value, i *Implementation) { i.Delay = d.duration(v) }},
-		{"error", nil, func(_ *decoder, v value, i *Implementation) { i.Error = v.string() }},
-		{"faults", nil, func(d *decoder, v value, i *Implementation) { decode(d, v, faultsFields(), &i.Faults) }},
-	}
-}
-
-func faultsFields() []field[Faults] {
-	return []field[Faults]{
-		{"before", nil, func(_ *decoder, v value, f *Faults) { f.Before = v.string() }},
-		{"during", nil, func(_ *decoder, v value, f *Faults) { f.During = v.string() }},
-		{"stderr", nil, func(_ *decoder, v value, f *Faults) { f.Stderr = v.string() }},
-		{"crash", nil, func(d *decoder, v value, f *Faults) {
-			code := d.whole(v)
-			f.Crash = &code
-		}},
-		{"silent", nil, func(_ *decoder, v value, f *Faults) { f.Silent = v.bool() }},
-	}
+	return fieldsOf(field[Tool]{"lc_name", nil, func(_ *decoder, v value, t *Tool) {
+		t.Aliases = append(t.Aliases, v.string())
+	}})
 }
 
 func defaultsFields() []field[Defaults] {
-	return []field[Defaults]{
-		{"timeout", nil, func(d *decoder, v value, to *Defaults) { to.Timeout = d.timeout(v) }},
-		{"maxTime", nil, func(d *decoder, v value, to *Defaults) { to.MaxTime = d.timeout(v) }},
-		{"slow", nil, func(d *decoder, v value, to *Defaults) { to.Slow = d.limit(v) }},
-		{"keepAlive", nil, func(d *decoder, v value, to *Defaults) { to.KeepAlive = d.limit(v) }},
-		{"maxOutput", nil, func(d *decoder, v value, to *Defaults) {
-			size := d.size(v)
-			to.MaxOutput = &size
-		}},
-		{"maxMessage", nil, func(d *decoder, v value, to *Defaults) { to.MaxMessage = d.size(v) }},
-		{"retry", nil, func(d *decoder, v value, to *Defaults) { decode(d, v, retryFields(), &to.Retry) }},
-		{"log", nil, func(d *decoder, v value, to *Defaults) {
-			to.Log.Off = v.kind == kindBool && !v.bool()
-			decode(d, v, logFields(), &to.Log)
-		}},
-	}
+	return fieldsOf(field[Defaults]{"log", nil, func(d *decoder, v value, to *Defaults) {
+		to.Log.Off = v.kind == kindBool && !v.bool()
+		decode(d, v, logFields(), &to.Log)
+	}})
 }
 
 func logFields() []field[Log] {
 	return []field[Log]{
 		{"results", nil, func(_ *decoder, v value, to *Log) { to.NoResults = !v.bool() }},
-	}
-}
-
-func doctorFields() []field[Doctor] {
-	return []field[Doctor]{
-		{"severity", nil, func(_ *decoder, v value, to *Doctor) {
-			if to.Severity == nil {
-				to.Severity = make(map[string]string)
-			}
-			maps.Copy(to.Severity, v.textMap())
-		}},
 	}
 }
 
@@ -361,6 +340,7 @@ func (d *decoder) unknownKey(parent value, m member, known []string) {
 }
 
 func (d *decoder) servers(v value, to *document) {
+	fields := serverFields()
 	for _, m := range v.members {
 		child := value{m.value, m.origin, joinKey(v.path, m.key)}
 		if m.key == "" {
@@ -376,7 +356,7 @@ func (d *decoder) servers(v value, to *document) {
 		}
 		server := &Server{Name: m.key, Origin: m.origin, dir: d.dir, node: m.value}
 		before := len(d.warnings)
-		decode(d, child, serverFields(), server)
+		decode(d, child, fields, server)
 		d.placeGuard(child, server)
 		d.checkServer(child, server)
 		d.checkName(child, m.key)
@@ -480,10 +460,11 @@ func normalize(_ *decoder, v value, s *Server) {
 }
 
 func (d *decoder) tools(v value, to *document) {
+	fields := toolFields()
 	for i, item := range v.items {
 		child := value{item, item.origin, joinIndex(v.path, i)}
 		tool := &Tool{Origin: item.origin}
-		decode(d, child, toolFields(), tool)
+		decode(d, child, fields, tool)
 		if tool.Name == "" {
 			continue // the schema says so
 		}
@@ -497,9 +478,17 @@ func (d *decoder) tools(v value, to *document) {
 	}
 }
 
-// duration reads a time with its unit.
-func (d *decoder) duration(v value) time.Duration {
-	if v.kind != kindText && v.kind != kindNumber {
+// time reads a time: as "limit" it may be none, as "startTimeout" a number as other clients write it, and as "timeout"
+// either.
+func (d *decoder) time(v value, as string) time.Duration {
+	none := v.kind == kindText && v.text == "none"
+	number := v.kind == kindNumber || v.kind == kindText && allDigits(v.text)
+	switch {
+	case none && (as == "limit" || as == "timeout"):
+		return Unlimited
+	case number && (as == "startTimeout" || as == "timeout"):
+		return d.bareNumber(v)
+	case v.kind != kindText && v.kind != kindNumber:
 		return 0
 	}
 	duration, err := parseDuration(v.written)
@@ -514,31 +503,11 @@ func (d *decoder) unitProblem(v value, err error) {
 	}
 }
 
-// limit reads a time, or "none" for no limit.
-func (d *decoder) limit(v value) time.Duration {
-	if v.kind == kindText && v.text == "none" {
-		return Unlimited
-	}
-	return d.duration(v)
-}
-
-// timeout reads the limit of a call: a time, a number as other clients write it, or "none".
-func (d *decoder) timeout(v value) time.Duration {
-	if v.kind == kindText && v.text == "none" {
-		return Unlimited
-	}
-	return d.startTimeout(v)
-}
-
 // mostSeconds is the largest number without a unit that counts as seconds.
 const mostSeconds = 1000
 
-// startTimeout reads a time, or a number as other clients write it: small numbers count as seconds, large ones as
-// milliseconds.
-func (d *decoder) startTimeout(v value) time.Duration {
-	if v.kind != kindNumber && (v.kind != kindText || !allDigits(v.text)) {
-		return d.duration(v)
-	}
+// bareNumber reads a number of units that nobody has named: small numbers count as seconds, large ones as milliseconds.
+func (d *decoder) bareNumber(v value) time.Duration {
 	unit := time.Second
 	if count, err := strconv.ParseFloat(v.text, 64); err != nil || count > mostSeconds {
 		unit = time.Millisecond

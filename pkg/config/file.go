@@ -151,7 +151,7 @@ func check(file, dir string, root *node, flaws []Problem) loaded {
 		decode(decoder, value{node: result.defaults, path: "defaults"}, defaultsFields(), &Defaults{})
 	}
 	if result.doctor != nil {
-		decode(decoder, value{node: result.doctor, path: "doctor"}, doctorFields(), &Doctor{})
+		decode(decoder, value{node: result.doctor, path: "doctor"}, fieldsOf[Doctor](), &Doctor{})
 	}
 	result.warnings = decoder.warnings
 	if decoder.unsaid > 0 {

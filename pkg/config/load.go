@@ -321,7 +321,7 @@ func (m *merge) add(file document) {
 		layOver(&m.tree, file.defaults)
 	}
 	if file.doctor != nil {
-		decode(&decoder{}, value{node: file.doctor, path: "doctor"}, doctorFields(), &m.doctor)
+		decode(&decoder{}, value{node: file.doctor, path: "doctor"}, fieldsOf[Doctor](), &m.doctor)
 		layOver(&m.doctorTree, file.doctor)
 	}
 }

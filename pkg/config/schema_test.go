@@ -36,15 +36,15 @@ func TestSchemaKnowsWhatLoadKnows(t *testing.T) {
 	}{
 		{"the file", root, fieldNames(rootFields())},
 		{"server", definition("server"), fieldNames(serverFields())},
-		{"auth", definition("auth"), fieldNames(authFields())},
-		{"identityProvider", definition("identityProvider"), fieldNames(providerFields())},
-		{"retry", definition("retry"), fieldNames(retryFields())},
+		{"auth", definition("auth"), fieldNames(fieldsOf[Auth]())},
+		{"identityProvider", definition("identityProvider"), fieldNames(fieldsOf[Provider]())},
+		{"retry", definition("retry"), fieldNames(fieldsOf[Retry]())},
 		{"tool", definition("tool"), fieldNames(toolFields())},
-		{"implementation", definition("implementation"), fieldNames(implementationFields())},
-		{"faults", definition("faults"), fieldNames(faultsFields())},
+		{"implementation", definition("implementation"), fieldNames(fieldsOf[Implementation]())},
+		{"faults", definition("faults"), fieldNames(fieldsOf[Faults]())},
 		{"defaults", definition("defaults"), fieldNames(defaultsFields())},
 		{"log", definition("log"), fieldNames(logFields())},
-		{"doctor", definition("doctor"), fieldNames(doctorFields())},
+		{"doctor", definition("doctor"), fieldNames(fieldsOf[Doctor]())},
 	}
 	for _, test := range tests {
 		keys := slices.Sorted(maps.Keys(test.schema.Properties))
