@@ -224,7 +224,7 @@ func completeReportFile(_ *cobra.Command, _ []string, typed string) ([]cobra.Com
 	if format, name, ok := strings.Cut(typed, "="); ok {
 		return completeFileAfter(format+"=", name)
 	}
-	found, directive := choices("json=", "markdown=", "sarif=", "junit=", "text=")(nil, nil, typed)
+	found, directive := choices("json=", "sarif=", "junit=", "text=")(nil, nil, typed)
 	return found, directive | cobra.ShellCompDirectiveNoSpace
 }
 

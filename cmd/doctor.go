@@ -87,14 +87,13 @@ var reportFlags = []struct {
 }{
 	{report.JSON, "print the report as JSON"},
 	{report.JUnit, "print it as JUnit XML, for continuous integration"},
-	{report.Markdown, "print it as Markdown, for an issue"},
 	{report.SARIF, "print it as SARIF 2.1.0, for code scanning"},
 }
 
 // declare declares the flags that have one value each.
 func (o *doctorOptions) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.reports, "report", nil,
-		"write the report to a file too, as `FORMAT=FILE`: json, markdown, sarif, junit, text (repeatable)")
+		"write the report to a file too, as `FORMAT=FILE`: json, sarif, junit, text (repeatable)")
 	flags.BoolVar(&o.full, "full", false, "show whole lines as evidence, not 80 bytes of them")
 	flags.BoolVar(&o.listChecks, "list-checks", false, "list all checks")
 	flags.StringVar(&o.explain, "explain", "", "explain a check by its `ID`, or the error message of a client")

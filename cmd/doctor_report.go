@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"toolx/pkg/doctor"
@@ -31,13 +30,16 @@ func (v *visit) readReports() error {
 	seen := make(map[string]bool)
 	for _, text := range v.options.reports {
 		format, name, _ := strings.Cut(text, "=")
-		if err := oneOf("--report", format, "json", "markdown", "sarif", "junit", "text"); err != nil || name == "" {
+		if err := removedError("doctor --report " + format); err != nil {
+			return err
+		}
+		if err := oneOf("--report", format, "json", "sarif", "junit", "text"); err != nil || name == "" {
 			return fault.Usage("--report "+quote(text)+" is not a format and a file",
-				"--report sarif=toolx.sarif; formats: json, markdown, sarif, junit, text")
+				"--report sarif=toolx.sarif; formats: json, sarif, junit, text")
 		}
 		if name == "-" {
 			return fault.Usage("--report writes files, and - is not one",
-				"--json, --markdown, --sarif and --junit print the report on stdout; without them it is text")
+				"--json, --sarif and --junit print the report on stdout; without them it is text")
 		}
 		path := filepath.Clean(name)
 		if seen[path] {
@@ -76,7 +78,7 @@ func (v *visit) writeReports(judged *doctor.Report) error {
 func (o *output) reportOptions(format report.Format, failOn check.Severity) report.Options {
 	return report.Options{
 		Format: format, Verbose: o.flags.verbose, FailOn: failOn,
-		Version: Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Screen: o.outScreen(),
+		Version: Version(), Screen: o.outScreen(),
 	}
 }
 

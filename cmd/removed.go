@@ -14,6 +14,8 @@ var removed = []struct{ what, instead string }{
 	{"skill", "npx skills add toolx/toolx (finds skills/toolx/SKILL.md in toolx's repository)"},
 	{"tasks", "toolx call TOOL (it waits for the task)"},
 	{"doctor --repro", "toolx doctor --trace-file FILE (every message that was sent and received)"},
+	{"doctor --markdown", "toolx doctor (its text can be pasted into an issue)"},
+	{"doctor --report markdown", "toolx doctor --report text=FILE"},
 	{"call --detach", "toolx call TOOL (it waits for the task)"},
 	{"-o yaml", "-o json"},
 }

@@ -1,4 +1,4 @@
-// Package report shows what the doctor found: as text, JSON, Markdown, SARIF and JUnit, and the pages of its checks.
+// Package report shows what the doctor found: as text, JSON, SARIF and JUnit, and the pages of its checks.
 package report
 
 import (
@@ -25,11 +25,10 @@ type Format string
 
 // The forms: for people, and those that other programs read.
 const (
-	Text     Format = "text"
-	JSON     Format = "json"     // one object, as docs/doctor.md has it
-	SARIF    Format = "sarif"    // SARIF 2.1.0, for code scanning
-	JUnit    Format = "junit"    // JUnit XML, for continuous integration
-	Markdown Format = "markdown" // the body of an issue
+	Text  Format = "text"
+	JSON  Format = "json"  // one object, as docs/doctor.md has it
+	SARIF Format = "sarif" // SARIF 2.1.0, for code scanning
+	JUnit Format = "junit" // JUnit XML, for continuous integration
 )
 
 // Options say how a report is shown.
@@ -37,10 +36,9 @@ type Options struct {
 	Format  Format
 	Verbose bool // every check with its result, and every note
 	// FailOn is the severity from which findings fail; empty means that none do.
-	FailOn check.Severity
-	// Version is toolx's own, System what it runs on ("linux/amd64").
-	Version, System string
-	Screen          render.Screen
+	FailOn  check.Severity
+	Version string // of toolx
+	Screen  render.Screen
 }
 
 // Write writes a report with findings of one kind as one (doctor.Report.Gathered). Secrets must have been masked
@@ -56,8 +54,6 @@ func Write(out io.Writer, report *doctor.Report, options Options) error {
 		err = writeSARIF(buffered, report, options)
 	case JUnit:
 		err = writeJUnit(buffered, report, options)
-	case Markdown:
-		writeMarkdown(buffered, report, options)
 	default:
 		(&writer{out: buffered, report: report, options: options, screen: options.Screen}).write()
 	}

@@ -169,14 +169,6 @@ i 1 note: schema-bool (-v shows them)
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
 	}
-	got = show(Options{Format: Markdown})
-	if !strings.Contains(got, "\n  - speaks the legacy protocol\n  - starts in 246 ms\n") ||
-		!strings.Contains(got, ", 1 note left out") {
-		t.Errorf("as Markdown\n%s", got)
-	}
-	if got := show(Options{Format: Markdown, Verbose: true}); !strings.Contains(got, "invalid-params-code") {
-		t.Errorf("as Markdown with -v\n%s", got)
-	}
 	got = show(Options{Format: JSON})
 	if !strings.Contains(got, `"facts":[{"id":"era"`) || !strings.Contains(got, `"id":"invalid-params-code"`) {
 		t.Errorf("as JSON %s", got)
@@ -309,26 +301,6 @@ func TestDoctorJUnit(t *testing.T) {
 	}
 }
 
-func TestDoctorMarkdown(t *testing.T) {
-	got := report(t, Options{Format: Markdown, Version: "1.2.3", System: "linux/amd64"})
-	for _, want := range []string{
-		"## toolx doctor: 3 findings\n\n- toolx 1.2.3, linux/amd64\n",
-		"- server `zwave`, zwave\\* 1.0, protocol 2025-11-25, Node v22.1.0, started by `npx -y zwave \"x\"`\n",
-		"- server `gone`, failed: command not found: no-such\n",
-		"### ✗ zwave: server writes log text to stdout (`stdout-pollution`)\n",
-		"````text\n\\x1b[32m[dotenv@17.2.3]\\x1b[0m ```injecting``` \\u{202e}env\n````\n",
-		"- **culprit:** dotenv 17 (npm), certain\n",
-		"### ! zwave: tool \\<b\\>@<!-- -->x\\</b\\>\\\\nforges a line (`tool-lint`)\n",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("there is no %q in\n%s", want, got)
-		}
-	}
-	if strings.Contains(got, "perf-start") {
-		t.Error("notes are there without -v")
-	}
-}
-
 // What is not the whole story says so.
 func TestDoctorStatus(t *testing.T) {
 	for status, want := range map[string]string{
@@ -338,7 +310,7 @@ func TestDoctorStatus(t *testing.T) {
 		doctor.StatusUnreachable: "no server could be examined",
 	} {
 		report := &doctor.Report{Status: status}
-		for _, format := range []Format{Text, Markdown, SARIF} {
+		for _, format := range []Format{Text, SARIF} {
 			got := written(t, func(out io.Writer) error { return Write(out, report, Options{Format: format}) })
 			if !strings.Contains(got, want) {
 				t.Errorf("%s as %s says nothing of %q: %s", status, format, want, got)
@@ -435,24 +407,6 @@ func TestDoctorPage(t *testing.T) {
 		entries[0]["why"] != "Clients stop." {
 		t.Errorf("%v: %s", err, text)
 	}
-}
-
-// FuzzMarkdownText holds that no text of a server can break out of its line or its
-// block of code.
-func FuzzMarkdownText(f *testing.F) {
-	for _, seed := range []string{"a\nb", "```\n# x", "<script>", "@me #1 [x](y)", "`", "\x1b[31m", "![x](y)"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if plain := markdownText(text); strings.ContainsAny(plain, "\n\r\x1b") {
-			t.Errorf("%q is not one line", plain)
-		}
-		block := markdownBlock(render.Safe(text))
-		fence, rest, _ := strings.Cut(block, "text\n")
-		if !strings.HasSuffix(rest, "\n"+fence) || strings.Contains(strings.TrimSuffix(rest, "\n"+fence), fence) {
-			t.Errorf("%q ends its block of code", block)
-		}
-	})
 }
 
 // written is what write wrote.
