@@ -36,7 +36,7 @@ SUITE   := testdata/conformance/node_modules/.package-lock.json
 SITE    := site/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-fast test-real test-other-day test-windows test-arm64 test-oracles packages test-model site test-site conformance attack lint lint-workflows fmt bench sweep cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
+.PHONY: help build test test-fast test-real test-other-day test-windows test-arm64 test-oracles packages test-model site test-site conformance attack lint lint-workflows fmt bench cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -133,13 +133,6 @@ bench: ## measure whole processes against the floor, and frames of the terminal 
 	$(GO) run ./bench $(BENCHFLAGS)
 	$(GO) test ./pkg/tui -run '^$$' -bench . -benchtime 50x
 
-# Packages from npm, one after the other: SWEEP=FILE has others, SWEEP_NODE=FOLDER another Node.
-SWEEP ?= testdata/sweep.txt
-
-sweep: ## install published servers, run list and doctor on each, print a table to judge (10 to 20 minutes)
-	@command -v npm >/dev/null || { echo 'npm not found: the servers come from npm, install Node 20 or newer' >&2; exit 1; }
-	$(GO) run ./bench/sweep -list '$(SWEEP)' -node '$(SWEEP_NODE)'
-
 cross: $(PLATFORMS) ## build every platform into dist/
 
 # Building leaves the tests out; vet compiles them as well, once per system.
@@ -196,7 +189,6 @@ release-snapshot: ## make all that a release consists of in dist/release, and pu
 	git remote | grep -q . || export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url \
 	  GIT_CONFIG_VALUE_0=https://github.com/toolx/toolx; \
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=sign
-	$(GO) run ./release nix dist/release
 	$(GO) run ./release npm dist/release
 	$(GO) run ./release pip dist/release
 

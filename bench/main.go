@@ -173,16 +173,13 @@ func (b *bencher) list() error {
 	if err != nil {
 		return err
 	}
-	short := *b
-	short.runs = min(b.runs, 9)
-	got, err := short.measure(
+	got, err := b.show(
 		command{"list, 1 server", []string{b.toolx, "list", "--config", one}},
 		command{fmt.Sprintf("list, %d servers", servers), []string{b.toolx, "list", "--config", many}},
 	)
 	if err != nil {
 		return err
 	}
-	got.print(0)
 	fmt.Printf("  wall   %5.2f times one server of %s   (bound: about 1, not %d)\n",
 		ratio(got[1].wall, got[0].wall), wait, servers)
 	return nil
@@ -208,16 +205,13 @@ func (b *bencher) config(name string, servers int, wait string) (string, error) 
 func (b *bencher) pipe() error {
 	const size = 50_000_000
 	server := []string{b.faker, "--bytes", fmt.Sprint(size), "huge-line"}
-	short := *b
-	short.runs = min(b.runs, 9)
-	got, err := short.measure(
+	got, err := b.show(
 		command{"floor, 50 MB", append([]string{b.floor, "echo", `{"message":"hi"}`}, server...)},
 		command{"toolx call, 50 MB", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)},
 	)
 	if err != nil {
 		return err
 	}
-	got.print(0)
 	toolx := got[1]
 	if toolx.output < size {
 		fmt.Printf("  only %d of %d bytes came through\n", toolx.output, size)
@@ -246,9 +240,7 @@ func (b *bencher) batch() error {
 		return err
 	}
 	asked := append([]string{fmt.Sprint(many), "echo", `{"message":"hi"}`}, server...)
-	short := *b
-	short.runs = min(b.runs, 9)
-	got, err := short.measure(
+	got, err := b.show(
 		command{fmt.Sprintf("mcp-go, %d calls", many), append([]string{b.loop}, asked...)},
 		command{fmt.Sprintf("floor, %d calls", many), append([]string{b.floor, "loop"}, asked...)},
 		small, large,
@@ -256,7 +248,6 @@ func (b *bencher) batch() error {
 	if err != nil {
 		return err
 	}
-	got.print(0)
 	plain, floor, first, all := got[0], got[1], got[2], got[3]
 	fmt.Printf("  rate   %5.2f of the floor's   (bound 0.70); %.2f of a loop's over mcp-go's client\n",
 		ratio(floor.wall, all.wall), ratio(plain.wall, all.wall))

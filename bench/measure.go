@@ -56,6 +56,17 @@ func (b *bencher) measure(commands ...command) (report, error) {
 	return result, nil
 }
 
+// show measures commands that take longer, in fewer runs, and prints them.
+func (b *bencher) show(commands ...command) (report, error) {
+	short := *b
+	short.runs = min(b.runs, 9)
+	got, err := short.measure(commands...)
+	if err == nil {
+		got.print(0)
+	}
+	return got, err
+}
+
 // once runs a command to its end, its stdout being a pipe that is read at once.
 func (b *bencher) once(c command) (figures, error) {
 	cmd := b.command(c.args)

@@ -56,7 +56,6 @@ func arrows() map[string][]string {
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
-		"bench/sweep":                     {"pkg/words"},
 		"release":                         {"cmd"},
 		"site/decode":                     {"pkg/doctor/decode"},
 	}

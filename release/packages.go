@@ -41,18 +41,23 @@ var nodeNames = map[string]string{
 	"linux": "linux", "darwin": "darwin", "windows": "win32", "amd64": "x64", "arm64": "arm64",
 }
 
+// begin reads the release in the folder args[0], and makes the folder of a package manager in it.
+func begin(args []string, manager string) (made released, folder string, err error) {
+	if len(args) != 1 {
+		return made, "", errors.New(manager + " needs the folder of a release")
+	}
+	if made, err = readRelease(args[0]); err != nil {
+		return made, "", err
+	}
+	folder = filepath.Join(args[0], manager)
+	return made, folder, os.MkdirAll(folder, 0o755)
+}
+
 // writeNPM writes npm's packages of the release in the folder args[0] to npm/ in it: one with a binary for each
 // platform, and toolx, which depends on all of them and gets the one that fits.
 func writeNPM(args []string, _ io.Writer) error {
-	if len(args) != 1 {
-		return errors.New("npm needs the folder of a release")
-	}
-	made, err := readRelease(args[0])
+	made, folder, err := begin(args, "npm")
 	if err != nil {
-		return err
-	}
-	folder := filepath.Join(args[0], "npm")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	legal, err := legalFiles()
@@ -158,18 +163,12 @@ var wheelTags = map[string]string{
 // writePip writes a wheel for each platform of the release in the folder args[0] to pip/ in it. The binary is the
 // script that pip installs, so nothing stands between it and who calls it.
 func writePip(args []string, _ io.Writer) error {
-	if len(args) != 1 {
-		return errors.New("pip needs the folder of a release")
-	}
-	made, err := readRelease(args[0])
+	made, folder, err := begin(args, "pip")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(args[0], "pip"), 0o755); err != nil {
-		return err
-	}
 	for _, one := range made.binaries {
-		if err := writeWheel(filepath.Join(args[0], "pip"), pipVersion(made.Version), one); err != nil {
+		if err := writeWheel(folder, pipVersion(made.Version), one); err != nil {
 			return err
 		}
 	}
