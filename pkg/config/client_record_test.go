@@ -20,8 +20,9 @@ func TestNewClientIsOneRecord(t *testing.T) {
 			{path: ".heron/settings.json"},
 			{path: "~/.heron/settings.json"},
 		},
-		entry: "type=via command=program args=arguments env=vars url=address headers disabled=off timeout=waits deny=not",
-		ways:  [3]string{"", "web", "events"}, unit: time.Minute, variable: "<%s>",
+		entry: "type=via command=program args=arguments env=vars url=address headers disabled=off timeout=waits " +
+			"deny=not",
+		ways: [3]string{"", "web", "events"}, unit: time.Minute, variable: "<%s>",
 	})
 	const text = `{"tools": {"mcp": {
   "reeds": {"program": "reeds", "arguments": ["-v"], "vars": {"A": "b"}, "waits": 2, "not": ["drain"], "off": true},
@@ -66,7 +67,8 @@ func TestNewClientIsOneRecord(t *testing.T) {
 		t.Errorf("exported %s, %v", entry, err)
 	}
 	elsewhere := filepath.Join(put(t, root, "other.json = "+text), "other.json")
-	if named, err := ReadClientFile(options, elsewhere); err != nil || len(named.Servers) != 2 || named.Servers[1].URL == "" {
+	named, err := ReadClientFile(options, elsewhere)
+	if err != nil || len(named.Servers) != 2 || named.Servers[1].URL == "" {
 		t.Errorf("a file named by the user: %+v, %v", named, err)
 	}
 	if err := os.RemoveAll(filepath.Join(root, "home")); err != nil {

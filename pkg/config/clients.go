@@ -163,8 +163,8 @@ var clients = []*Client{
 	{
 		ID: "cline", Name: "Cline",
 		locations: []location{{path: "{apps}/Code" + clineFile}, {path: "{apps}/Code - Insiders" + clineFile}},
-		entry:     "type command args env url headers disabled timeout", ways: [3]string{"", "streamableHttp", TransportSSE},
-		unit: time.Second, variable: "${env:%s}",
+		entry:     "type command args env url headers disabled timeout",
+		ways:      [3]string{"", "streamableHttp", TransportSSE}, unit: time.Second, variable: "${env:%s}",
 	},
 	{
 		ID: "junie", Name: "Junie",
@@ -229,14 +229,16 @@ var clients = []*Client{
 			{path: "{opencodedir}/opencode.json"}, {path: "{opencodedir}/opencode.jsonc"},
 			{path: "{config}/opencode/opencode.json"}, {path: "{config}/opencode/opencode.jsonc"},
 		},
-		entry: "type command env=environment url headers enabled timeout", ways: [3]string{"local", "remote", "remote"},
-		unit: time.Millisecond, variable: bracedVariable, alwaysEnabled: true,
+		entry: "type command env=environment url headers enabled timeout",
+		ways:  [3]string{"local", "remote", "remote"}, unit: time.Millisecond,
+		variable: bracedVariable, alwaysEnabled: true,
 	},
 	{
 		ID: "kilo", Name: "Kilo", keys: []keyPath{{"mcp"}, {"mcp", "servers"}},
 		locations: []location{{path: "{config}/kilo/kilo.json"}, {path: "{config}/kilo/kilo.jsonc"}},
-		entry:     "type command env=environment url headers enabled timeout", ways: [3]string{"local", "remote", "remote"},
-		unit: time.Millisecond, variable: bracedVariable, alwaysEnabled: true,
+		entry:     "type command env=environment url headers enabled timeout",
+		ways:      [3]string{"local", "remote", "remote"}, unit: time.Millisecond,
+		variable: bracedVariable, alwaysEnabled: true,
 	},
 	{
 		ID: "amazonq", Name: "Amazon Q",
@@ -249,7 +251,8 @@ var clients = []*Client{
 // anyClient stands for the client of a file that is in no client's place. Its entry has the keys that clients read
 // besides those that they write.
 var anyClient = &Client{
-	entry: "headersCommand type=transportType timeout=requestTimeout startTimeout=startup_timeout_ms allow=enabledTools",
+	entry: "headersCommand type=transportType timeout=requestTimeout startTimeout=startup_timeout_ms " +
+		"allow=enabledTools",
 }
 
 // Clients returns all clients that toolx knows.

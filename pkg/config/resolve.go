@@ -329,8 +329,8 @@ func (e *expander) home(path, key string) string {
 	return filepath.Join(home, rest)
 }
 
-// variableForm returns how the client of a file, as far as its folder tells, refers to a variable under the key env, with
-// %s for its name; empty for ${NAME}.
+// variableForm returns how the client of a file, as far as its folder tells, refers to a variable under the key env,
+// with %s for its name; empty for ${NAME}.
 func variableForm(file string) string {
 	file = "/" + filepath.ToSlash(file)
 	within := func(l location) bool {
