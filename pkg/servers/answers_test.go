@@ -38,7 +38,7 @@ func willing() Answers {
 func answering(t *testing.T, answers Answers, args ...string) *stage {
 	t.Helper()
 	s := newStage(t, ample, args...)
-	s.dial.answers = answers
+	s.dial.Answers = answers
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}

@@ -45,12 +45,12 @@ func (h *handshake) run(ctx context.Context) error {
 
 // pinsModern reports whether only a revision of the era without initialize is wanted.
 func (d dial) pinsModern() bool {
-	return mcp.IsModernProtocol(d.protocol) && mcp.IsValidProtocolVersion(d.protocol)
+	return mcp.IsModernProtocol(d.Protocol) && mcp.IsValidProtocolVersion(d.Protocol)
 }
 
 // modernAlone performs the handshake of the revision that is pinned.
 func (h *handshake) modernAlone(ctx context.Context) error {
-	return h.pinned(h.modern(ctx, h.dial.protocol, 0), h.dial.protocol)
+	return h.pinned(h.modern(ctx, h.dial.Protocol, 0), h.dial.Protocol)
 }
 
 // agree implements link. Today's servers on stdio all know initialize and answer it fastest, so that is asked first; a
@@ -59,12 +59,12 @@ func (t *stdio) agree(ctx context.Context, h *handshake) error {
 	switch {
 	case h.dial.pinsModern():
 		return h.modernAlone(ctx)
-	case mcp.IsValidProtocolVersion(h.dial.protocol):
+	case mcp.IsValidProtocolVersion(h.dial.Protocol):
 		return h.legacy(ctx, h.dial.legacyVersion())
 	}
 	err := h.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
 	var failure *Failure
-	if err == nil || h.dial.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
+	if err == nil || h.dial.Protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
 		return err
 	}
 	if h.modern(ctx, mcp.ProtocolVersion20260728, secondLimit) == nil {
@@ -360,11 +360,11 @@ func (t *remote) agree(ctx context.Context, with *handshake) error {
 		return with.modernAlone(ctx)
 	}
 	h := remoteHandshake{with, t}
-	if mcp.IsValidProtocolVersion(h.dial.protocol) || h.dial.protocol == "legacy" || h.dial.server.Transport != "" {
+	if mcp.IsValidProtocolVersion(h.dial.Protocol) || h.dial.Protocol == "legacy" || h.dial.server.Transport != "" {
 		_, err := h.findWay(ctx, probeLimit)
 		return err
 	}
-	before := h.dial.eras.recall(h.dial.launch.URL)
+	before := eraMemory{h.dial.EraFile}.recall(h.dial.launch.URL)
 	if before == wayLegacy || before == wayOld {
 		err := h.goWay(ctx, before)
 		if err == nil {
@@ -375,7 +375,7 @@ func (t *remote) agree(ctx context.Context, with *handshake) error {
 			failure.Ending != EndingMalformed {
 			return err
 		}
-		h.dial.eras.remember(h.dial.launch.URL, wayUnknown)
+		eraMemory{h.dial.EraFile}.remember(h.dial.launch.URL, wayUnknown)
 		h.remote.reset()
 	}
 	limit := probeLimit
@@ -384,7 +384,7 @@ func (t *remote) agree(ctx context.Context, with *handshake) error {
 	}
 	found, err := h.findWay(ctx, limit)
 	if err == nil {
-		h.dial.eras.remember(h.dial.launch.URL, found)
+		eraMemory{h.dial.EraFile}.remember(h.dial.launch.URL, found)
 	}
 	return err
 }
@@ -407,7 +407,7 @@ func (h remoteHandshake) findWay(ctx context.Context, limit time.Duration) (way,
 		return wayOld, h.initializeOld(ctx, nil)
 	}
 	probed := "the older era is pinned"
-	pinned := h.dial.protocol == "legacy" || mcp.IsValidProtocolVersion(h.dial.protocol)
+	pinned := h.dial.Protocol == "legacy" || mcp.IsValidProtocolVersion(h.dial.Protocol)
 	if !pinned {
 		err := h.modern(ctx, mcp.ProtocolVersion20260728, limit)
 		var old *notModernError
@@ -436,8 +436,8 @@ func (h remoteHandshake) findWay(ctx context.Context, limit time.Duration) (way,
 
 // legacyVersion returns the revision to offer by initialize.
 func (d dial) legacyVersion() string {
-	if mcp.IsValidProtocolVersion(d.protocol) {
-		return d.protocol
+	if mcp.IsValidProtocolVersion(d.Protocol) {
+		return d.Protocol
 	}
 	return mcp.LATEST_LEGACY_PROTOCOL_VERSION
 }

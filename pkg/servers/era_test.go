@@ -34,7 +34,7 @@ func TestRevisionRefusedAndOffered(t *testing.T) {
 				}
 			})
 			s := newRemoteStage(t, plenty, site.URL)
-			s.dial.attempts = 1
+			s.dial.Attempts = 1
 			err := s.open()
 			if (err == nil) != (test.failure == "") || err != nil && !strings.Contains(err.Error(), test.failure) {
 				t.Errorf("%v, want %q", err, test.failure)

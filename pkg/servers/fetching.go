@@ -147,7 +147,7 @@ func (o *overdueStart) look() string {
 
 // watch looks whether the server is being fetched, until ctx ends. It says once what a server does that is silent.
 func (o *overdueStart) watch(ctx context.Context) {
-	ticker, silent := time.NewTicker(fetchLook), time.NewTimer(o.dial.elsewhere)
+	ticker, silent := time.NewTicker(fetchLook), time.NewTimer(o.dial.Elsewhere)
 	defer ticker.Stop()
 	defer silent.Stop()
 	for {
@@ -167,9 +167,9 @@ func (o *overdueStart) watch(ctx context.Context) {
 // more returns how much longer to wait when the limit has passed, and reports it; zero ends the start.
 func (o *overdueStart) more() time.Duration {
 	launcher, took := o.look(), time.Since(o.began)
-	wait := o.dial.startTimeout
-	if fetched := time.Duration(o.fetched.Load()); !o.dial.patient {
-		wait = fetched + o.dial.startTimeout - took
+	wait := o.dial.StartTimeout
+	if fetched := time.Duration(o.fetched.Load()); !o.dial.Patient {
+		wait = fetched + o.dial.StartTimeout - took
 		if fetched == 0 || took > maxFetch {
 			return 0
 		}

@@ -115,15 +115,12 @@ func newStage(t *testing.T, limit time.Duration, args ...string) *stage {
 	s := &stage{t: t, events: &events{}, registry: exec.NewRegistry(bus)}
 	bus.Subscribe(s.events.take)
 	s.executor = &exec.Executor{Registry: s.registry, Bus: bus, Defaults: exec.Defaults{Timeout: limit}}
-	s.dial = dial{
-		server:       &config.Server{Name: "fake"},
-		launch:       fakeLaunch(t, args...),
-		bus:          bus,
-		startTimeout: limit,
-		maxMessage:   1 << 20,
-		stderrDir:    t.TempDir(),
-		elsewhere:    elsewhereWait,
-	}
+	s.dial = Options{
+		Bus:          bus,
+		StartTimeout: limit,
+		MaxMessage:   1 << 20,
+		StderrDir:    t.TempDir(),
+	}.dial(&config.Server{Name: "fake"}, fakeLaunch(t, args...))
 	return s
 }
 

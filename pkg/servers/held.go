@@ -316,7 +316,7 @@ func (h *held) heldKey() string { return h.key }
 
 // agree implements link: it performs the part of the handshake that is left where a holder has performed it.
 func (h *held) agree(ctx context.Context, with *handshake) error {
-	if err := h.attach(ctx, with.dial.watches); err != nil {
+	if err := h.attach(ctx, with.dial.Watches); err != nil {
 		var failure *Failure
 		if errors.As(err, &failure) || ctx.Err() != nil {
 			return err

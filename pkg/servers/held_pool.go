@@ -67,7 +67,7 @@ func (d dial) over(key string, conn net.Conn, err error) (*held, error) {
 		}
 		return nil, failure
 	}
-	h := newHeld(d.server.Name, conn, d.bus)
+	h := newHeld(d.server.Name, conn, d.Bus)
 	h.key = key
 	return h, nil
 }
@@ -190,14 +190,11 @@ func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 	if !server.OnCommandLine() && record.Server == "" && record.Entry != "" {
 		record.Server, record.File = server.Plain(), server.File()
 	}
-	offered := d.answers.capabilities()
+	offered := d.Answers.capabilities()
 	offered.Elicitation = elicitation() // a later client may have a user
 	spec := &HoldSpec{
-		Record: record, Sessions: *p.options.Sessions, Launch: *d.launch, Transport: server.Transport,
-		Protocol: d.protocol, StartTimeout: d.startTimeout, Patient: d.patient, MaxMessage: d.maxMessage,
-		StdinGrace: d.stdinGrace, StderrDir: d.stderrDir,
-		EraFile: d.eras.path, CACert: d.http.CACert, Insecure: d.http.Insecure,
-		Attempts: d.attempts, BaseDelay: d.baseDelay, Offered: offered,
+		Record: record, Options: d.Options, Launch: *d.launch, Transport: server.Transport, CACert: d.HTTP.CACert,
+		Insecure: d.HTTP.Insecure, Offered: offered,
 	}
 	if spec.Launch.Cwd == "" { // a holder has another current folder
 		spec.Launch.Cwd, _ = os.Getwd() // if that is gone, the server cannot start there either

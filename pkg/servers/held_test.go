@@ -48,8 +48,9 @@ func holds(t *testing.T, limit int64, modes ...string) *heldWorld {
 	launch := fakeLaunch(t, modes...)
 	launch.Cwd = t.TempDir()
 	spec := HoldSpec{
-		Record:   Record{Key: NamedKey(w.server, false), Name: "fake", Named: true, Entry: w.server.Identity()},
-		Sessions: *w.sessions, Launch: *launch, MaxMessage: limit, StartTimeout: ample,
+		Record:  Record{Key: NamedKey(w.server, false), Name: "fake", Named: true, Entry: w.server.Identity()},
+		Options: Options{Sessions: w.sessions, MaxMessage: limit, StartTimeout: ample},
+		Launch:  *launch,
 		Offered: willing().capabilities(),
 	}
 	text := bytes.NewReader(spec.encode())

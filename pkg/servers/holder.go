@@ -32,19 +32,11 @@ import (
 // starts a holder to the holder through a pipe.
 type HoldSpec struct {
 	Record
-	Sessions Sessions
-	Launch   config.Resolved
-	// Transport, Protocol and the limits are those of the entry and the command line (see Options).
-	Transport, Protocol string
-	StartTimeout        time.Duration
-	Patient             bool
-	MaxMessage          int64
-	StdinGrace          time.Duration
-	StderrDir, EraFile  string
-	CACert              string
-	Insecure            bool
-	Attempts            int
-	BaseDelay           time.Duration
+	Options
+	Launch    config.Resolved
+	Transport string // of the entry
+	CACert    string
+	Insecure  bool
 	// Offered are the capabilities to offer to the server.
 	Offered mcp.ClientCapabilities
 	// Line and Environ are the command line and the environment of Launch, which need not be text of UTF-8.
@@ -190,13 +182,11 @@ func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 	}
 	h.bus.Subscribe(h.takeEvent)
 	http.CACert, http.Insecure = spec.CACert, spec.Insecure
-	entry := spec.Launch.Entry(spec.Name, spec.Transport)
-	h.pool = NewPool([]*config.Server{entry}, Options{
-		Bus: h.bus, Registry: exec.NewRegistry(nil), StartTimeout: spec.StartTimeout, Patient: spec.Patient,
-		Protocol: spec.Protocol, MaxMessage: spec.MaxMessage, StdinGrace: spec.StdinGrace, StderrDir: spec.StderrDir,
-		EraFile: spec.EraFile, Version: spec.Sessions.Version, Attempts: spec.Attempts, BaseDelay: spec.BaseDelay,
-		HTTP: http, Answers: standIns(spec.Offered), relay: h, launch: &h.spec.Launch,
-	})
+	options := spec.Options
+	options.Bus, options.Registry, options.Sessions = h.bus, exec.NewRegistry(nil), nil
+	options.HTTP, options.Answers = http, standIns(spec.Offered)
+	options.relay, options.launch = h, &h.spec.Launch
+	h.pool = NewPool([]*config.Server{spec.Launch.Entry(spec.Name, spec.Transport)}, options)
 	return h
 }
 

@@ -95,17 +95,17 @@ type retryPolicy struct {
 // newRemote creates the link; it sends nothing yet. The error is a *Failure.
 func newRemote(d dial) (*remote, error) {
 	t := &remote{
-		peer: newPeer(d.server.Name, d.bus), launch: d.launch, max: d.maxMessage, began: time.Now(),
-		retryPolicy: retryPolicy{d.attempts, d.baseDelay, d.startTimeout},
+		peer: newPeer(d.server.Name, d.Bus), launch: d.launch, max: d.MaxMessage, began: time.Now(),
+		retryPolicy: retryPolicy{d.Attempts, d.BaseDelay, d.StartTimeout},
 		slots:       make(chan struct{}, postSlots),
 		noStream:    make(chan struct{}),
-		asked:       d.answers.any(),
+		asked:       d.Answers.any(),
 	}
 	t.post = t.postLater
 	t.markNoStream = sync.OnceFunc(func() { close(t.noStream) })
 	var err error
 	if t.address, err = parseAddress(d.launch.URL); err == nil {
-		t.base, err = NewHTTPBase(d.launch, d.http)
+		t.base, err = NewHTTPBase(d.launch, d.HTTP)
 	}
 	if err != nil {
 		failure := t.newFailure(EndingMisconfigured)

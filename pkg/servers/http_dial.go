@@ -328,11 +328,11 @@ type configured struct {
 // configure gives the exchanges through base what the entry says, headers and access
 // tokens, and has each of them told on the bus.
 func (d dial) configure(base http.RoundTripper, headers map[string]string) *configured {
-	var next http.RoundTripper = &wire{server: d.server.Name, bus: d.bus, next: base}
-	if d.http.Authorize != nil {
-		next = d.http.Authorize(d.server, next)
+	var next http.RoundTripper = &wire{server: d.server.Name, bus: d.Bus, next: base}
+	if d.HTTP.Authorize != nil {
+		next = d.HTTP.Authorize(d.server, next)
 	}
-	c := &configured{next: next, agent: strings.TrimSuffix("toolx/"+d.version, "/")}
+	c := &configured{next: next, agent: strings.TrimSuffix("toolx/"+d.Version, "/")}
 	c.headers.Store(&headers)
 	return c
 }

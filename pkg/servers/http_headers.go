@@ -38,9 +38,9 @@ func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
 		headers = make(map[string]string)
 	}
 	for name, content := range printed {
-		if d.http.Secret != nil {
+		if d.HTTP.Secret != nil {
 			_, token, _ := strings.Cut(content, " ")
-			d.http.Secret(content, token)
+			d.HTTP.Secret(content, token)
 		}
 		headers[name] = content
 	}

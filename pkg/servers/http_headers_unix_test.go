@@ -38,11 +38,11 @@ func TestHeadersCommand(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var secrets []string
-			d := dial{server: &config.Server{Name: "site"}, launch: &config.Resolved{
+			d := Options{}.dial(&config.Server{Name: "site"}, &config.Resolved{
 				URL: "https://a", Headers: map[string]string{"X-A": "1"},
 				HeadersCommand: []string{"sh", "-c", test.script},
-			}}
-			d.http.Secret = func(values ...string) { secrets = append(secrets, values...) }
+			})
+			d.HTTP.Secret = func(values ...string) { secrets = append(secrets, values...) }
 			got, err := d.gatherHeaders(t.Context())
 			if test.failure != "" {
 				if err == nil || !strings.Contains(err.Error(), test.failure) ||

@@ -247,7 +247,7 @@ func TestNoStandingStream(t *testing.T) {
 			site := newSite(t, onGet(func(w http.ResponseWriter, _ *http.Request, asked int) { test.get(w, asked) }))
 			told := make(chan struct{}, 8)
 			s := newRemoteStage(t, plenty, site.URL)
-			s.dial.bus.Subscribe(func(event exec.Event) {
+			s.dial.Bus.Subscribe(func(event exec.Event) {
 				if n, ok := event.(exec.Notice); ok && strings.Contains(n.Text, test.text) {
 					told <- struct{}{}
 				}

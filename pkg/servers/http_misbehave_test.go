@@ -346,7 +346,7 @@ func TestRemoteMisbehaviour(t *testing.T) {
 			s := newRemoteStage(t, plenty, site.URL+"/mcp")
 			switch { // only what must run out has little time: a busy machine may need more for the rest
 			case want.brief && want.open != "":
-				s.dial.startTimeout = 300 * time.Millisecond
+				s.dial.StartTimeout = 300 * time.Millisecond
 			case want.brief:
 				s.executor.Defaults.Timeout = time.Second
 			}

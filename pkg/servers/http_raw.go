@@ -23,7 +23,7 @@ func NewRaw(ctx context.Context, server *config.Server, launch *config.Resolved,
 	if err != nil {
 		return nil, err
 	}
-	base, err := NewHTTPBase(launch, d.http)
+	base, err := NewHTTPBase(launch, d.HTTP)
 	if err != nil {
 		return nil, &Failure{Server: server.Name, Ending: EndingMisconfigured, Reason: err}
 	}

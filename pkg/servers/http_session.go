@@ -22,7 +22,7 @@ func (s *Session) renew(ctx context.Context, d dial, over *remote, session strin
 	}
 	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has forgotten the session; toolx begins a new one", s.Name))
 	over.reset()
-	bounded, stop := exec.WithLimit(ctx, d.startTimeout)
+	bounded, stop := exec.WithLimit(ctx, d.StartTimeout)
 	defer stop()
 	if _, err := s.initializeAt(bounded, s.Protocol); err != nil {
 		return s.startError(mcp.MethodInitialize, err)

@@ -347,7 +347,7 @@ func TestAuthorizeWrapsTheWire(t *testing.T) {
 	site := newSite(t, nil)
 	s := newRemoteStage(t, plenty, site.URL)
 	s.dial.launch.Headers = map[string]string{"X-Given": "yes"}
-	s.dial.http.Authorize = func(server *config.Server, base http.RoundTripper) http.RoundTripper {
+	s.dial.HTTP.Authorize = func(server *config.Server, base http.RoundTripper) http.RoundTripper {
 		return tripper(func(request *http.Request) (*http.Response, error) {
 			if server.Name != "site" || request.Header.Get("X-Given") != "yes" {
 				t.Errorf("%s %v", server.Name, request.Header)
@@ -365,7 +365,7 @@ func TestAuthorizeWrapsTheWire(t *testing.T) {
 			t.Errorf("%s without authorization", m.Method)
 		}
 	}
-	s.dial.http.Authorize = func(*config.Server, http.RoundTripper) http.RoundTripper {
+	s.dial.HTTP.Authorize = func(*config.Server, http.RoundTripper) http.RoundTripper {
 		return tripper(func(*http.Request) (*http.Response, error) { return nil, &refusal{} })
 	}
 	_, err := s.dial.open(context.Background())
@@ -440,15 +440,15 @@ func TestCertificates(t *testing.T) {
 		failure string
 	}{
 		{"nobody's", func(*dial) {}, "", false, `is signed by "toolx test authority", which is not trusted`},
-		{"--cacert", func(d *dial) { d.http.CACert = authority }, "", false, ""},
+		{"--cacert", func(d *dial) { d.HTTP.CACert = authority }, "", false, ""},
 		{"caCert", func(d *dial) { d.launch.CACert = authority }, "", false, ""},
-		{"--insecure", func(d *dial) { d.http.Insecure = true }, "", false, ""},
+		{"--insecure", func(d *dial) { d.HTTP.Insecure = true }, "", false, ""},
 		{"NODE_EXTRA_CA_CERTS", func(*dial) {}, "NODE_EXTRA_CA_CERTS", false, ""},
-		{"no such file", func(d *dial) { d.http.CACert = authority + "x" }, "", false, "cannot be asked: the CA certificate: open"},
-		{"no certificate", func(d *dial) { d.http.CACert = client }, "", false, "holds no certificate in PEM form"},
-		{"a client without one", func(d *dial) { d.http.CACert = authority }, "", true, "refused TLS"},
+		{"no such file", func(d *dial) { d.HTTP.CACert = authority + "x" }, "", false, "cannot be asked: the CA certificate: open"},
+		{"no certificate", func(d *dial) { d.HTTP.CACert = client }, "", false, "holds no certificate in PEM form"},
+		{"a client without one", func(d *dial) { d.HTTP.CACert = authority }, "", true, "refused TLS"},
 		{"a client with one", func(d *dial) {
-			d.http.CACert, d.launch.ClientCert, d.launch.ClientKey = authority, authority, client
+			d.HTTP.CACert, d.launch.ClientCert, d.launch.ClientKey = authority, authority, client
 		}, "", true, ""},
 		{"a key that is none", func(d *dial) { d.launch.ClientCert = authority }, "", false, "clientCert"},
 	} {
@@ -483,7 +483,7 @@ func TestCertificatesOfOthers(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			certificate, key := newPair(t, t.TempDir(), "toolx test authority", test.until)
 			s := newRemoteStage(t, plenty, test.address(newSecureSite(t, certificate, key, tls.NoClientCert)))
-			s.dial.http.CACert = certificate
+			s.dial.HTTP.CACert = certificate
 			err := s.open()
 			var failure *Failure
 			if !errors.As(err, &failure) || !strings.Contains(err.Error(), test.text) ||

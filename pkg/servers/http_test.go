@@ -155,10 +155,9 @@ func newRemoteStage(t *testing.T, limit time.Duration, url string) *stage {
 	s := &stage{t: t, events: &events{}, registry: exec.NewRegistry(bus)}
 	bus.Subscribe(s.events.take)
 	s.executor = &exec.Executor{Registry: s.registry, Bus: bus, Defaults: exec.Defaults{Timeout: limit}}
-	s.dial = dial{
-		server: &config.Server{Name: "site", URL: url}, launch: &config.Resolved{URL: url}, bus: bus,
-		startTimeout: limit, maxMessage: 1 << 20, attempts: 3, baseDelay: time.Millisecond, version: "1",
-	}
+	s.dial = Options{
+		Bus: bus, StartTimeout: limit, MaxMessage: 1 << 20, Attempts: 3, BaseDelay: time.Millisecond, Version: "1",
+	}.dial(&config.Server{Name: "site", URL: url}, &config.Resolved{URL: url})
 	return s
 }
 
@@ -285,7 +284,7 @@ func TestEraIsFoundOut(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			site := newSite(t, test.script)
 			s := newRemoteStage(t, plenty, site.URL)
-			s.dial.protocol = test.pin
+			s.dial.Protocol = test.pin
 			err := s.open()
 			if test.protocol == "" {
 				if err == nil || !strings.Contains(err.Error(), test.text) {
@@ -428,8 +427,8 @@ func TestCallsWaitForTheStandingStream(t *testing.T) {
 		}
 	})
 	s := newRemoteStage(t, plenty, home.URL)
-	s.dial.answers = Answers{Roots: []Root{}}
-	s.dial.bus.Subscribe(func(event exec.Event) {
+	s.dial.Answers = Answers{Roots: []Root{}}
+	s.dial.Bus.Subscribe(func(event exec.Event) {
 		if _, is := event.(exec.CallStarted); is {
 			close(called)
 		}
@@ -497,7 +496,7 @@ func TestEraIsRemembered(t *testing.T) {
 	})
 	start := func(url string) (protocol string, sent []string) {
 		s := newRemoteStage(t, plenty, url)
-		s.dial.eras = eraMemory{file}
+		s.dial.EraFile = file
 		if err := s.open(); err != nil {
 			t.Fatal(err)
 		}

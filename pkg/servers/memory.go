@@ -63,7 +63,7 @@ type keeping struct {
 }
 
 func newKeeping(d dial) keeping {
-	k := keeping{memory: d.memory, server: d.server}
+	k := keeping{memory: d.Memory, server: d.server}
 	if d.launch.URL == "" {
 		text, _ := json.Marshal([][]string{d.launch.Args, d.launch.Secrets}) // texts always encode
 		sum := sha256.Sum256(append([]byte(d.server.Identity()), text...))

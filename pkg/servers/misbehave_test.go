@@ -237,7 +237,7 @@ func stageFor(t *testing.T, mode string, want behaviour) (*stage, error) {
 		s := newStage(t, ample, append(want.flags, mode)...)
 		switch {
 		case limit > 0 && want.open != "":
-			s.dial.startTimeout = limit
+			s.dial.StartTimeout = limit
 		case limit > 0:
 			s.executor.Defaults.Timeout = limit
 		}

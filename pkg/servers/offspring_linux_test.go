@@ -64,9 +64,9 @@ func TestHeadersCommandLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "pid")
-			d := dial{server: &config.Server{Name: "site"}, launch: &config.Resolved{
+			d := Options{}.dial(&config.Server{Name: "site"}, &config.Resolved{
 				URL: "https://a", HeadersCommand: []string{"sh", "-c", test.script, file},
-			}}
+			})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			ended := make(chan error, 1)

@@ -97,7 +97,7 @@ func TestListThatDoesNotEndInTime(t *testing.T) {
 			link: &pagesLink{&remote{peer: newPeer("s", nil)}, 3},
 		}}
 		var ms float64
-		limit := dial{startTimeout: time.Second}
+		limit := dial{Options: Options{StartTimeout: time.Second}}
 		err := session.step(t.Context(), limit, mcp.MethodToolsList, &ms, func(ctx context.Context) error {
 			return session.listTools(ctx, nil)
 		})

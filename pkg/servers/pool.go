@@ -26,10 +26,11 @@ const (
 	DefaultStartTimeout = 30 * time.Second
 )
 
-// Options say how a Pool connects. For a field with its zero value, the server's entry decides, then the default.
+// Options say how a Pool connects. For a field with its zero value, the server's entry decides, then the default. JSON
+// of them has what a process needs that holds a server.
 type Options struct {
-	Bus      *exec.Bus      // may be nil
-	Registry *exec.Registry // takes the tools of every opened server
+	Bus      *exec.Bus      `json:"-"` // may be nil
+	Registry *exec.Registry `json:"-"` // takes the tools of every opened server
 	// Attempts is how often toolx tries to connect where another attempt can help; with Insists, whatever the failure.
 	// BaseDelay is the wait before the second attempt; it doubles.
 	Attempts  int
@@ -56,7 +57,7 @@ type Options struct {
 	// Version is toolx's own version, which it sends to servers.
 	Version string
 	// Secret is called with every value that must not be shown; it may be nil.
-	Secret func(values ...string)
+	Secret func(values ...string) `json:"-"`
 	// EraFile is a file that remembers the era of servers over HTTP from one process to the next; empty means that the
 	// era is found out each time.
 	EraFile string
@@ -64,14 +65,14 @@ type Options struct {
 	// tools want.
 	FirstID int64
 	// HTTP says how servers with a url are reached.
-	HTTP HTTPOptions
+	HTTP HTTPOptions `json:"-"`
 	// Answers hold how every session answers the requests of its server.
-	Answers Answers
+	Answers Answers `json:"-"`
 	// Lacks names what Answers do not advertise, for the errors of tools that may need it; empty where there is nothing
 	// to name.
 	Lacks string
 	// Memory keeps what servers list; nil means that nothing is kept.
-	Memory Memory
+	Memory Memory `json:"-"`
 	// Sessions are the servers that stay; nil means that each server is started, or connected with, by this process.
 	Sessions *Sessions
 	// KeepAlive is for how long the servers stay that say nothing of that; zero means that they end with this process.
@@ -83,13 +84,14 @@ type Options struct {
 	// Watches reports whether what a server that stays does between requests is wanted.
 	Watches bool
 	// Hold names a session to start for each server by its name, as toolx session start does.
-	Hold map[string]Record
-	// relay passes on what the server sends, and launch says how it is started, where this process holds it for others.
-	relay  relay
+	Hold map[string]Record `json:"-"`
+	// relay passes on what the server sends, where this process holds it for others.
+	relay relay
+	// launch says how a server is started; nil means that its entry does.
 	launch *config.Resolved
 	// Consent is called before a server is used for the first time, and may ask the user; an entry that it has not
 	// allowed does not resolve. It may be nil. The error is ctx's.
-	Consent func(ctx context.Context, list ...*config.Server) error
+	Consent func(ctx context.Context, list ...*config.Server) error `json:"-"`
 }
 
 // Pool holds the sessions of all configured servers and opens each of them once, when it is needed. It is safe for
@@ -565,10 +567,10 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	if err != nil {
 		return nil, err
 	}
-	attempts, delay := d.attempts, d.baseDelay
+	attempts, delay := d.Attempts, d.BaseDelay
 	for attempt := 1; ; attempt++ {
 		p.options.Bus.Emit(Attempt{
-			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Limit: d.startTimeout,
+			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Limit: d.StartTimeout,
 		})
 		session, err := p.attempt(ctx, &d)
 		if err == nil {
@@ -589,7 +591,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		if attempt >= attempts || d.relay != nil || !d.again(err) {
 			return nil, p.giveUp(server, attempt, err)
 		}
-		wait := max(delay, askedToWait(err, d.startTimeout))
+		wait := max(delay, askedToWait(err, d.StartTimeout))
 		p.options.Bus.Emit(Retry{
 			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: wait, Err: err,
 			Searched: o.searched,
@@ -682,37 +684,15 @@ func resolve(server *config.Server) (*config.Resolved, error) {
 
 // dial merges the options over the entry, and both over the defaults.
 func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
-	return dial{
-		server:       server,
-		launch:       launch,
-		bus:          o.Bus,
-		startTimeout: cmp.Or(o.StartTimeout, server.StartTimeout, DefaultStartTimeout),
-		elsewhere:    cmp.Or(o.Elsewhere, elsewhereWait),
-		patient:      o.Patient,
-		fetching:     o.fetching,
-		maxMessage:   cmp.Or(server.MaxMessage, o.MaxMessage, DefaultMaxMessage),
-		protocol:     cmp.Or(o.Protocol, server.Protocol),
-		stdinGrace:   o.StdinGrace,
-		stderrDir:    o.StderrDir,
-		version:      o.Version,
-		answers:      o.Answers,
-		memory:       o.Memory,
-		firstID:      o.FirstID,
-		watches:      o.Watches,
-		relay:        o.relay,
-		http:         o.http(),
-		eras:         eraMemory{o.EraFile},
-		attempts:     cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts),
-		insists:      o.Insists,
-		baseDelay:    cmp.Or(o.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay),
-	}
-}
-
-// http returns the options for HTTP, with Secret set.
-func (o Options) http() HTTPOptions {
-	options := o.HTTP
-	options.Secret = o.Secret
-	return options
+	o.launch = launch
+	o.Attempts = cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts)
+	o.BaseDelay = cmp.Or(o.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay)
+	o.StartTimeout = cmp.Or(o.StartTimeout, server.StartTimeout, DefaultStartTimeout)
+	o.Elsewhere = cmp.Or(o.Elsewhere, elsewhereWait)
+	o.MaxMessage = cmp.Or(server.MaxMessage, o.MaxMessage, DefaultMaxMessage)
+	o.Protocol = cmp.Or(o.Protocol, server.Protocol)
+	o.HTTP.Secret = o.Secret
+	return dial{Options: o, server: server}
 }
 
 func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {

@@ -100,7 +100,7 @@ func TestListen(t *testing.T) {
 		s := opened(t, modes...)
 		ctx, cancel := context.WithCancel(t.Context())
 		heard := make(chan string, 100)
-		unsubscribe := s.dial.bus.Subscribe(func(event exec.Event) {
+		unsubscribe := s.dial.Bus.Subscribe(func(event exec.Event) {
 			if e, ok := event.(Notification); ok {
 				heard <- e.Method
 			}
@@ -138,7 +138,7 @@ func TestChangedToolsAreListedAnew(t *testing.T) {
 	s := opened(t, "tools-change")
 	s.session.relist.follow(s.session, s.dial.server, s.registry)
 	changed := make(chan ToolsChanged, 10)
-	s.dial.bus.Subscribe(func(event exec.Event) {
+	s.dial.Bus.Subscribe(func(event exec.Event) {
 		if e, ok := event.(ToolsChanged); ok {
 			changed <- e
 		}

@@ -47,7 +47,7 @@ func (d *dial) again(err error) bool {
 		return true
 	case failure.final, failure.Ending == EndingNotFound, failure.Ending == EndingClosed:
 		return false
-	case d.insists:
+	case d.Insists:
 		return true
 	}
 	switch failure.Policy() {

@@ -92,7 +92,7 @@ func TestRetries(t *testing.T) {
 		{&Failure{Ending: EndingHolderSilent, final: true}, configured, true, false},
 		{&Failure{Ending: EndingExited, Judged: cause.Transient}, given, false, true},
 	} {
-		d := &dial{server: test.server, insists: test.insists}
+		d := &dial{Options: Options{Insists: test.insists}, server: test.server}
 		if got := d.again(test.failure); got != test.want {
 			t.Errorf("%s, insists %t: %t", test.failure.Ending, test.insists, got)
 		}
@@ -102,7 +102,7 @@ func TestRetries(t *testing.T) {
 // A program that asks a question on the terminal is not waited for to the end, and the failure names the question.
 func TestQuestionEndsTheStart(t *testing.T) {
 	s := newStage(t, ample, "tty-prompt")
-	s.dial.elsewhere = time.Millisecond
+	s.dial.Elsewhere = time.Millisecond
 	err := s.open()
 	var failure *Failure
 	if !errors.As(err, &failure) || failure.Ending != EndingSilent || failure.Lived >= ample ||
@@ -120,7 +120,7 @@ func TestRefusalOutlivesSilence(t *testing.T) {
 	enough, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s.dial.enough = enough
-	s.dial.bus.Subscribe(func(event exec.Event) {
+	s.dial.Bus.Subscribe(func(event exec.Event) {
 		if sent, ok := event.(FrameSent); ok && sent.Method == string(mcp.MethodServerDiscover) {
 			cancel()
 		}

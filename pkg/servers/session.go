@@ -47,41 +47,14 @@ type Session struct {
 	renewals chan struct{} // closed and made anew with each session that takes the place of another
 }
 
-// dial says how to make a session.
+// dial says how to make a session: the options for the server, with what its entry says and the defaults.
 type dial struct {
-	server       *config.Server
-	launch       *config.Resolved
-	bus          *exec.Bus
-	startTimeout time.Duration
-	enough       context.Context // ends a start that waits for an answer; nil for none
-	elsewhere    time.Duration   // see Options.Elsewhere
-	// patient reports whether no start is ended at its limit while the server lives.
-	patient bool
-	// fetching finds the package manager that is fetching the server of a process; nil means Fetching.
-	fetching   func(pid int) string
-	maxMessage int64
-	protocol   string
-	stdinGrace time.Duration // zero: the constant
-	stderrDir  string
-	version    string // of toolx, for the server's log
-	answers    Answers
-	memory     Memory
-	firstID    int64 // zero: at random
+	Options
+	server *config.Server
+	enough context.Context // ends a start that waits for an answer; nil for none
 	// join connects with the process that holds the server; nil where this process starts it, or connects with it.
-	join func(ctx context.Context) (*held, error)
-	// watches reports whether what happens between the requests of this process is wanted from a holder.
-	watches bool
-	// relay passes on what the server sends, where this process holds it for others.
-	relay relay
-
-	// The rest is for servers that are reached by HTTP: the options, the headers of every request, how often to repeat
-	// a request that the server refuses for now, and which way led to a session before.
-	http      HTTPOptions
-	headers   map[string]string
-	attempts  int
-	insists   bool // on all attempts
-	baseDelay time.Duration
-	eras      eraMemory
+	join    func(ctx context.Context) (*held, error)
+	headers map[string]string // of every request over HTTP
 }
 
 // relay passes what a server sends to other processes. Its methods are called on the goroutine that reads.
@@ -99,7 +72,7 @@ type relay interface {
 // either way nothing is left running.
 func (d dial) open(ctx context.Context) (*Session, error) {
 	s := &Session{
-		requester: requester{Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, keeping: newKeeping(d)},
+		requester: requester{Name: d.server.Name, bus: d.Bus, maxMessage: d.MaxMessage, keeping: newKeeping(d)},
 		renewals:  make(chan struct{}),
 	}
 	s.keeping.session = s
@@ -109,8 +82,8 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	}
 	patient, held := d, s.link.heldKey() != ""
 	if held { // its holder has the same limits, and knows more of why one has passed
-		patient.startTimeout += 2 * heldPatience
-	} else if d.enough == nil && !d.patient && d.bus != nil {
+		patient.StartTimeout += 2 * heldPatience
+	} else if d.enough == nil && !d.Patient && d.Bus != nil {
 		var done func()
 		patient.enough, done = d.listensElsewhere(s)
 		defer done()
@@ -172,8 +145,8 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 		held.safe = s.repeatable
 		s.link = held
 	case d.launch.URL == "":
-		program := newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
-		program.stdinGrace = cmp.Or(d.stdinGrace, stdinGrace)
+		program := newStdio(d.server.Name, d.launch, d.MaxMessage, d.Bus, d.StderrDir)
+		program.stdinGrace = cmp.Or(d.StdinGrace, stdinGrace)
 		s.link = program
 	default:
 		var err error
@@ -194,12 +167,12 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 		}
 		s.link, s.overHTTP = remote, true
 	}
-	if d.firstID != 0 {
-		s.link.rpc().lastID = d.firstID - 1
+	if d.FirstID != 0 {
+		s.link.rpc().lastID = d.FirstID - 1
 	}
-	s.clientInfo = mcp.Implementation{Name: "toolx", Version: d.version}
-	s.clientCapabilities = d.answers.capabilities()
-	s.inbox = newInbox(s.Name, s.bus, d.answers)
+	s.clientInfo = mcp.Implementation{Name: "toolx", Version: d.Version}
+	s.clientCapabilities = d.Answers.capabilities()
+	s.inbox = newInbox(s.Name, s.bus, d.Answers)
 	s.inbox.onRoots = s.relist.rootsSent
 	s.link.rpc().onNotification = s.notified
 	s.link.rpc().onRequest = s.inbox.take
@@ -220,7 +193,7 @@ func (d dial) listensElsewhere(s *Session) (enough context.Context, done func())
 	enough, cancel := context.WithCancel(context.Background())
 	var once sync.Once
 	var answered atomic.Bool
-	unsubscribe := d.bus.Subscribe(func(event exec.Event) {
+	unsubscribe := d.Bus.Subscribe(func(event exec.Event) {
 		about, ok := event.(Event)
 		if !ok || about.From() != d.server.Name {
 			return
@@ -229,7 +202,7 @@ func (d dial) listensElsewhere(s *Session) (enough context.Context, done func())
 		switch e := event.(type) {
 		case ProcessStarted:
 			go func() {
-				if asks(enough, s.link, d.elsewhere/2) && !answered.Load() {
+				if asks(enough, s.link, d.Elsewhere/2) && !answered.Load() {
 					cancel()
 				}
 			}()
@@ -244,7 +217,7 @@ func (d dial) listensElsewhere(s *Session) (enough context.Context, done func())
 			return
 		}
 		once.Do(func() {
-			time.AfterFunc(d.elsewhere, func() {
+			time.AfterFunc(d.Elsewhere, func() {
 				if !answered.Load() {
 					cancel()
 				}
@@ -262,7 +235,7 @@ func (s *Session) step(
 	ctx context.Context, d dial, method mcp.MCPMethod, ms *float64, run func(context.Context) error,
 ) error {
 	overdue := &overdueStart{Session: s, dial: d, began: time.Now()}
-	bounded, stop := exec.WithRenewableLimit(ctx, d.startTimeout, overdue.more)
+	bounded, stop := exec.WithRenewableLimit(ctx, d.StartTimeout, overdue.more)
 	defer stop()
 	go overdue.watch(bounded)
 	if d.enough != nil {
