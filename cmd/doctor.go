@@ -145,6 +145,9 @@ func (o *doctorOptions) check(flags *pflag.FlagSet) error {
 
 // unknownCheck is the error for an id that no check has.
 func unknownCheck(id string) error {
+	if err := removedCheck(id); err != nil {
+		return err
+	}
 	fix := "toolx doctor --list-checks shows all ids"
 	if near := doctor.Near(id); near != "" {
 		fix = "did you mean " + near + "? " + fix

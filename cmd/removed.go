@@ -1,13 +1,15 @@
 package cmd
 
 import (
+	"path"
 	"strings"
 
 	"toolx/pkg/fault"
 )
 
 // removed lists what toolx no longer has, and what to type instead: commands, flags behind the command that had them
-// ("call --detach"), and values behind their flag ("-o yaml").
+// ("call --detach"), values behind their flag ("-o yaml"), and checks of the
+// doctor ("check task-id").
 var removed = []struct{ what, instead string }{
 	{"search", "toolx list PATTERN --cached"},
 	{"show --markdown", "toolx show SERVER"},
@@ -16,6 +18,11 @@ var removed = []struct{ what, instead string }{
 	{"doctor --repro", "toolx doctor --trace-file FILE (every message that was sent and received)"},
 	{"doctor --markdown", "toolx doctor (its text can be pasted into an issue)"},
 	{"doctor --report markdown", "toolx doctor --report text=FILE"},
+	{"check task-agreed", "toolx call TOOL --trace"},
+	{"check task-id", "toolx call TOOL --trace"},
+	{"check task-interval", "toolx call TOOL --trace"},
+	{"check task-result", "toolx call TOOL --trace"},
+	{"check task-state", "toolx call TOOL --trace"},
 	{"call --detach", "toolx call TOOL (it waits for the task)"},
 	{"-o yaml", "-o json"},
 }
@@ -24,10 +31,21 @@ var removed = []struct{ what, instead string }{
 func removedError(what string) error {
 	for _, one := range removed {
 		if one.what == what {
-			if !strings.HasPrefix(what, "-") {
+			if !strings.HasPrefix(what, "-") && !strings.HasPrefix(what, "check ") {
 				what = "toolx " + what
 			}
 			return fault.Usage(what+" was removed; type: "+one.instead, "")
+		}
+	}
+	return nil
+}
+
+// removedCheck returns the error of the first removed check that a glob matches; nil where there is none.
+func removedCheck(glob string) error {
+	for _, one := range removed {
+		id, isCheck := strings.CutPrefix(one.what, "check ")
+		if matches, _ := path.Match(glob, id); isCheck && matches {
+			return removedError(one.what)
 		}
 	}
 	return nil

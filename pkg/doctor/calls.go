@@ -90,30 +90,8 @@ func (o Options) callAll(
 			break
 		}
 	}
-	o.askEnded(ctx, session, life)
 	o.measureCalls(ctx, session, life, runs)
 	return runs
-}
-
-// askEnded asks once more about each task that has ended: its state and its result stay as they are.
-func (o Options) askEnded(ctx context.Context, session *servers.Session, life *life) {
-	for _, task := range life.record.Run(evidence.CallsRun, time.Time{}).Tasks() {
-		status := task.Last().Status
-		if !status.Final() || session.Wire().Failure() != nil {
-			continue
-		}
-		o.askTask(ctx, session, "tasks/get", task.ID)
-		if !task.Modern && status == servers.TaskCompleted {
-			o.askTask(ctx, session, "tasks/result", task.ID)
-		}
-	}
-}
-
-// askTask asks about a task. What came of it is in the events.
-func (o Options) askTask(ctx context.Context, session *servers.Session, method, id string) {
-	bounded, cancel := context.WithTimeout(ctx, o.answerLimit())
-	defer cancel()
-	_, _ = session.Request(bounded, method, rawjson.Build("taskId", id), nil)
 }
 
 // makeCall makes one call, through the one Executor. One that the doctor chose never runs as a task: those are for what

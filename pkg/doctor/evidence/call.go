@@ -76,6 +76,18 @@ func IsUsersCall(x *Exchange) bool {
 	return x.Method == "tools/call" && MemberAt(x.Sent, "params", "_meta", "progressToken") != nil
 }
 
+// TaskHandle returns the task in the result of a call, nil if it is an ordinary one; modern says that the task is one
+// of the extension of 2026-07-28.
+func TaskHandle(result json.RawMessage) (task json.RawMessage, modern bool) {
+	if rawjson.GetText(result, "resultType") == "task" {
+		return result, true
+	}
+	if task := rawjson.Get(result, "task"); IsObject(task) && rawjson.Get(result, "content") == nil {
+		return task, false
+	}
+	return nil, false
+}
+
 // EndedByItself reports whether the server became unusable before anyone asked it to end.
 func EndedByItself(f *servers.Failure) bool {
 	ways := []servers.Ending{

@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,13 +15,8 @@ type fakeTask struct {
 	id    string
 	Steps int `json:"steps"`
 	// End is the last state: completed (if empty), failed, cancelled. Others are ways to misbehave: "never" ends,
-	// "other" is another task, "odd" is no state, "backwards" works again once it is completed, "submitted" has not
-	// begun after its first step, "bare" lacks its result, "early" has it before its end, "changing" has another one
-	// each time, "forgotten" is unknown after its end, "twice" has the id of the task before it, "none" is no task,
-	// "unasked" is one although nobody asked.
+	// "other" is another task, "odd" is no state, "bare" lacks its result.
 	End string `json:"end"`
-	// Poll is the time between two questions as the server writes it, 1 if it is missing.
-	Poll json.RawMessage `json:"poll"`
 	// Ask makes the task ask for a name before it works.
 	Ask bool `json:"ask"`
 
@@ -33,7 +27,6 @@ type fakeTask struct {
 	token    json.RawMessage
 	status   string
 	answered json.RawMessage
-	gotten   int // how often the result was told
 	reported int // steps
 }
 
@@ -69,7 +62,7 @@ func (f *fakeTasks) tools(modern bool) []tool {
 		return `{"name":"` + name + `","description":"Runs as a task.",` + execution +
 			`"annotations":{"readOnlyHint":true},` +
 			`"inputSchema":{"type":"object","properties":{"steps":{"type":"integer"},"end":{"type":"string"},` +
-			`"ask":{"type":"boolean"},"poll":{},"progress":{"type":"boolean"}}}}`
+			`"ask":{"type":"boolean"},"progress":{"type":"boolean"}}}}`
 	}
 	asksForTask := func(c *call) bool {
 		if c.meta.Version == "" {
@@ -88,7 +81,7 @@ func (f *fakeTasks) tools(modern bool) []tool {
 			return nil, rpcError{code: -32021, message: "Missing required client capability"}
 		}},
 		{name: "study", definition: define("study", "optional"), run: func(_ context.Context, c *call) ([]byte, error) {
-			if asksForTask(c) || strings.Contains(string(c.arguments), `"unasked"`) {
+			if asksForTask(c) {
 				return f.begin(c)
 			}
 			return textResult("studied"), nil
@@ -104,9 +97,6 @@ func (f *fakeTasks) begin(c *call) ([]byte, error) {
 	if err := json.Unmarshal(c.arguments, task); err != nil {
 		return nil, rpcError{code: codeParams, message: err.Error()}
 	}
-	if task.End == "none" {
-		return textResult("researched"), nil
-	}
 	if task.Ask {
 		task.status = "input_required"
 	}
@@ -114,9 +104,6 @@ func (f *fakeTasks) begin(c *call) ([]byte, error) {
 	defer f.mu.Unlock()
 	f.all = append(f.all, task)
 	task.id = fmt.Sprintf("t%d", len(f.all))
-	if task.End == "twice" && len(f.all) > 1 {
-		task.id = f.all[len(f.all)-2].id
-	}
 	fmt.Fprintf(os.Stderr, "task %s %s\n", task.id, c.task)
 	if task.modern {
 		return slices.Concat([]byte(`{"resultType":"task",`), task.state()[1:]), nil
@@ -140,9 +127,7 @@ func (f *fakeTasks) answer(ctx context.Context, s *server, m *message) ([]byte, 
 		Responses json.RawMessage `json:"inputResponses"`
 	}
 	_ = json.Unmarshal(m.Params, &asked)
-	at := slices.IndexFunc(f.all, func(task *fakeTask) bool {
-		return task.id == asked.ID && !(task.End == "forgotten" && task.status == "completed" && task.gotten > 0)
-	})
+	at := slices.IndexFunc(f.all, func(task *fakeTask) bool { return task.id == asked.ID })
 	if at < 0 {
 		return nil, rpcError{code: codeParams, message: "Failed to retrieve task: Task not found"}
 	}
@@ -202,12 +187,6 @@ const taskQuestion = `{"mode":"form","message":"Who wants to know?","requestedSc
 // step goes one step on.
 func (t *fakeTask) step() {
 	switch t.Steps--; {
-	case t.status == "completed" && t.End == "backwards":
-		t.status, t.End = "working", ""
-	case t.End == "submitted":
-		t.status, t.End = "submitted", ""
-	case t.status == "submitted":
-		t.status = "working"
 	case t.status != "working" || t.Steps > 0 || t.End == "never":
 	case t.End == "failed", t.End == "cancelled", t.End == "odd":
 		t.status = t.End
@@ -217,10 +196,6 @@ func (t *fakeTask) step() {
 }
 
 func (t *fakeTask) result() []byte {
-	t.gotten++
-	if t.End == "changing" {
-		return textResult(fmt.Sprintf("researched %d times", t.gotten))
-	}
 	if t.answered != nil {
 		return textResult("researched for " + string(t.answered))
 	}
@@ -237,7 +212,7 @@ func (t *fakeTask) state() []byte {
 		ttl, poll = "ttlMs", "pollIntervalMs"
 		switch {
 		case t.End == "bare":
-		case t.status == "completed", t.End == "early":
+		case t.status == "completed":
 			rest = `,"result":` + string(t.result())
 		case t.status == "failed":
 			rest = `,"error":{"code":-32603,"message":"no sources"}`
@@ -245,6 +220,7 @@ func (t *fakeTask) state() []byte {
 			rest = `,"inputRequests":{"name":{"method":"elicitation/create","params":` + taskQuestion + `}}`
 		}
 	}
-	return fmt.Appendf(nil, `{"taskId":%q,"status":%q,"statusMessage":"%d steps left",%q:null,%q:%s,`+
-		`"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"%s}`, id, t.status, t.Steps, ttl, poll, cmp.Or(string(t.Poll), "1"), rest)
+	return fmt.Appendf(nil, `{"taskId":%q,"status":%q,"statusMessage":"%d steps left",%q:null,%q:1,`+
+		`"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"%s}`, id, t.status, t.Steps, ttl, poll,
+		rest)
 }

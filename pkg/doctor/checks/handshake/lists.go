@@ -198,7 +198,7 @@ func progressFault(
 	switch {
 	case call == nil:
 		return "is for a token that no request gave"
-	case run.EndedBefore(call, frame.At):
+	case endedBefore(call, frame.At):
 		return "comes after the answer"
 	case !numeric:
 		return "has no number"
@@ -206,6 +206,13 @@ func progressFault(
 		return "does not rise"
 	}
 	return ""
+}
+
+// endedBefore reports whether a request had got its result at a time. A call that is answered with a task has not: its
+// token is valid until the task ends.
+func endedBefore(x *evidence.Exchange, at time.Time) bool {
+	task, _ := evidence.TaskHandle(x.Result)
+	return task == nil && x.Frame != nil && at.After(x.At.Add(x.Took))
 }
 
 func askCancelIgnored(e *evidence.Evidence) []check.Finding {

@@ -37,14 +37,6 @@ func replies(e *evidence.Evidence) []reply {
 		byName[d.Name] = d
 	}
 	var list []reply
-	take := func(run *evidence.Run, x *evidence.Exchange, name string) {
-		r := reply{run: run, exchange: x, tool: byName[name], name: name, members: evidence.Members(x.Result)}
-		r.failed = string(r.members["isError"]) == "true"
-		if value := r.members["structuredContent"]; string(value) != "null" {
-			r.structured = value
-		}
-		list = append(list, r)
-	}
 	for _, run := range e.Sessions() {
 		for _, x := range run.Asked("tools/call") {
 			name := evidence.NameIn(x.Sent)
@@ -52,12 +44,12 @@ func replies(e *evidence.Evidence) []reply {
 			if x.Frame == nil || name == "" || name == evidence.NoSuchTool || task != nil { // the doctor's own question
 				continue
 			}
-			take(run, x, name)
-		}
-		for _, task := range run.Tasks() {
-			if x := task.Answer(); x != nil && x.Result != nil { // else task-result judges it
-				take(run, x, task.Tool)
+			r := reply{run: run, exchange: x, tool: byName[name], name: name, members: evidence.Members(x.Result)}
+			r.failed = string(r.members["isError"]) == "true"
+			if value := r.members["structuredContent"]; string(value) != "null" {
+				r.structured = value
 			}
+			list = append(list, r)
 		}
 	}
 	return list

@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// Checks returns the questions about what tools/list answered, and about the results and tasks of calls that the
-// user asked for. They read the raw definitions, since an SDK drops what it does not know.
+// Checks returns the questions about what tools/list answered, and about the results of calls that the user
+// asked for. They read the raw definitions, since an SDK drops what it does not know.
 func Checks() []check.Check {
 	return []check.Check{
 		{ID: "tools-shape", Need: check.NeedList, Ask: askToolsShape},
@@ -53,11 +53,6 @@ func Checks() []check.Check {
 		{ID: "structured-mismatch", Need: check.NeedCalls, Ask: eachReply(askStructuredMismatch)},
 		{ID: "structured-no-text", Need: check.NeedCalls, Ask: eachReply(askStructuredNoText)},
 		{ID: "iserror-misuse", Need: check.NeedCalls, Ask: askIsErrorMisuse},
-		{ID: "task-agreed", Need: check.NeedCalls, Ask: askTaskAgreed},
-		{ID: "task-id", Need: check.NeedCalls, Ask: askTaskID},
-		{ID: "task-state", Need: check.NeedCalls, Ask: eachTask(askTaskState)},
-		{ID: "task-interval", Need: check.NeedCalls, Ask: eachTask(askTaskInterval)},
-		{ID: "task-result", Need: check.NeedCalls, Ask: eachTask(askTaskResult)},
 	}
 }
 
