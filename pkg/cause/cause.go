@@ -34,7 +34,7 @@ const (
 	Files      Kind = "files"               // a file, a folder, a disk, a permission or a local socket
 	Busy       Kind = "busy"                // something is held by another process for now, or overloaded
 	Value      Kind = "value"               // the value of an argument or of a variable, which it refuses
-	Code       Kind = "code"                // what the server's code looks for, where the server printed nothing
+	Observed   Kind = "observed"            // what its process does or its log says, where the server printed nothing
 	Idle       Kind = "idle"                // nothing: it ended without an error
 	Other      Kind = "other"               // a cause that is known and has no kind of its own
 	Said       Kind = "said"                // no rule knows it: the cause is the server's own line
@@ -42,7 +42,7 @@ const (
 
 // HasCheck reports whether a check of the doctor is about causes of this kind alone.
 func (k Kind) HasCheck() bool {
-	return !slices.Contains([]Kind{Signal, Files, Busy, Value, Code, Idle, Other, Said, ""}, k)
+	return !slices.Contains([]Kind{Signal, Files, Busy, Value, Observed, Idle, Other, Said, ""}, k)
 }
 
 // The kinds that only decide whether a start is tried again: of a line that no rule knows, and of a failure that its
@@ -91,11 +91,6 @@ type Cause struct {
 	Variables [][]string
 	// Place is where the error comes from in the server's own code, as "FILE:LINE"; empty if the output does not say.
 	Place string
-	// Thrown is the place nearest to the error that is not in the runtime itself, in a library or in an installed
-	// server; empty if Place has it, or if the output does not say.
-	Thrown string
-	// Node is the version of Node that printed an error which nothing caught; empty if the output does not say.
-	Node string
 	// NoAddress reports whether a connection failed and the output does not say to which address.
 	NoAddress bool
 	// told is the kind of what the server's own line tells, where Kind is Said.
@@ -233,10 +228,7 @@ func of(o Output) *Cause {
 		}
 	}
 	c.nameFolder(o.Folder)
-	c.Node = said.node
-	if c.Place = said.place(); c.Place == "" {
-		c.Thrown = said.thrown()
-	}
+	c.Place = said.place()
 	see := "in the server: see " + c.Place + ", where the error comes from"
 	switch {
 	case c.Place == "":

@@ -68,17 +68,6 @@ var (
 	installedPackage = expression(`^.*[\\/](?:site|dist)-packages[\\/][\w.-]+`)
 )
 
-// thrown returns the first place in the stack of an error of Node's that is not in Node itself, as "FILE:LINE"; empty
-// if there is none. All code of a server that a package runner started is in a folder of libraries.
-func (s *saying) thrown() string {
-	for _, text := range s.all {
-		if found := frameOfNode().FindStringSubmatch(text); found != nil {
-			return pathOf(found[1]) + ":" + found[2]
-		}
-	}
-	return ""
-}
-
 // pathOf returns the path of a file that is given by its path or by its URL, which has a slash before a drive of
 // Windows.
 func pathOf(file string) string {

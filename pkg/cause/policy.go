@@ -22,7 +22,7 @@ var policies = map[Kind]Policy{
 	Signal: Permanent, Crash: Permanent, HTTP: Permanent, NotMCP: Permanent, Other: Permanent,
 	// A server without a word leaves nothing to hope for: it waits for something else than another start, or ends as a
 	// program that is no server.
-	Silence: Permanent, Idle: Permanent, Code: Permanent,
+	Silence: Permanent, Idle: Permanent, Observed: Permanent,
 	Backend: Transient, Busy: Transient,
 	Said: Unknown,
 }

@@ -3,64 +3,12 @@ package cmdline
 import (
 	"io"
 	"os"
-	"path"
-	"path/filepath"
 	"regexp"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
-
-// OwnLog returns the log file that has changed since a time, in the package's folder logs or log, or in the hidden
-// folder of its name in the home folder of environ; and those of its last lines that were written since then. A file
-// that is named after errors wins over others, then the newest one. The log is empty if there is none.
-func (p NodePackage) OwnLog(environ []string, since time.Time) (log string, lines []string) {
-	type file struct {
-		path    string
-		errors  bool
-		changed time.Time
-	}
-	var files []file
-	folders := []string{filepath.Join(p.Folder, "logs"), filepath.Join(p.Folder, "log")}
-	if home := homeFolder(environ); home != "" && p.Name != "" {
-		own := filepath.Join(home, "."+path.Base(p.Name))
-		folders = append(folders, own, filepath.Join(own, "logs"))
-	}
-	for _, folder := range folders {
-		paths, _ := filepath.Glob(filepath.Join(folder, "*.log"))
-		for _, log := range paths {
-			info, err := os.Lstat(log)
-			if err == nil && info.Mode().IsRegular() && !info.ModTime().Before(since) {
-				files = append(files, file{log, strings.Contains(filepath.Base(log), "err"), info.ModTime()})
-			}
-		}
-	}
-	if len(files) == 0 {
-		return "", nil
-	}
-	best := slices.MaxFunc(files, func(a, b file) int {
-		switch {
-		case a.errors == b.errors:
-			return a.changed.Compare(b.changed)
-		case a.errors:
-			return 1
-		}
-		return -1
-	})
-	return best.path, LogSince(best.path, since)
-}
-
-// homeFolder returns the home folder that an environment names; empty if it names none.
-func homeFolder(environ []string) string {
-	if profile, set := Variable(environ, "USERPROFILE"); set && runtime.GOOS == "windows" {
-		return profile
-	}
-	home, _ := Variable(environ, "HOME")
-	return home
-}
 
 // LogSince returns the lines of a log's last part that were written since a time, as far as they tell theirs.
 func LogSince(path string, since time.Time) []string {

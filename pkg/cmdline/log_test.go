@@ -1,8 +1,6 @@
 package cmdline
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -30,28 +28,6 @@ func TestLinesSince(t *testing.T) {
 	} {
 		if got := linesSince(test.lines, since); !slices.Equal(got, test.want) {
 			t.Errorf("of %q: %q, want %q", test.lines, got, test.want)
-		}
-	}
-}
-
-// TestOwnLog looks for the log of a package beside its code, and in the folder of its name in the user's home.
-func TestOwnLog(t *testing.T) {
-	for _, place := range []string{"package/logs/a.log", "home/.shop-mcp/shop.log", "home/.shop-mcp/logs/b.log"} {
-		top := t.TempDir()
-		want := filepath.Join(top, filepath.FromSlash(place))
-		if err := os.MkdirAll(filepath.Dir(want), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(want, []byte("no config\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		found := NodePackage{Folder: filepath.Join(top, "package"), Name: "@acme/shop-mcp"}
-		log, lines := found.OwnLog([]string{"HOME=" + filepath.Join(top, "home")}, time.Time{})
-		if log != want || !slices.Equal(lines, []string{"no config"}) {
-			t.Errorf("%s: log %q, lines %q", place, log, lines)
-		}
-		if log, _ := found.OwnLog(nil, time.Now().Add(time.Hour)); log != "" {
-			t.Errorf("%s: an old log: %q", place, log)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"maps"
@@ -63,6 +64,16 @@ func programIn(folder string) string {
 	return ""
 }
 
+// isProgramFile reports whether a file begins as programs of Linux, macOS and Windows do.
+func isProgramFile(begin []byte) bool {
+	for _, magic := range []string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
+		if bytes.HasPrefix(begin, []byte(magic)) {
+			return true
+		}
+	}
+	return false
+}
+
 // Script returns the file that npx runs of a package: its only program, or the one with its name.
 func (p NodePackage) Script() string {
 	program := p.Programs[path.Base(p.Name)]
@@ -111,21 +122,6 @@ func NodeScript(command string, args []string, in Lookup) string {
 		return RealPath(found.Path, in.Folder)
 	}
 	return ""
-}
-
-// ByLink returns the script for node that a command line in a folder starts by a link, as npm makes them in
-// node_modules/.bin, and npx runs them; nothing for other commands. Node puts the link into process.argv[1], and
-// follows it for the script's own path.
-func ByLink(command string, args []string, folder string, environ []string) string {
-	if _, launched := ParseLauncher(Unwrapped(command, args)); launched && runtime.GOOS != "windows" { // with no links
-		return Script(command, args, folder, environ)
-	}
-	in := LookupIn(folder, environ)
-	found := in.Find(command)
-	if info, err := os.Lstat(found.Path); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		return ""
-	}
-	return NodeScript(command, nil, in)
 }
 
 // RealPath returns a path, relative to folder, with its links followed; nothing if it does not exist.
@@ -199,6 +195,26 @@ func InstalledPackage(name, folder string, environ []string) (NodePackage, bool)
 	return readPackage(newest)
 }
 
+// npmCache returns the folder in which npm keeps what it downloads, and its logs.
+func npmCache(environ []string) string {
+	if cache, set := Variable(environ, "npm_config_cache"); set {
+		return cache
+	}
+	if local, set := Variable(environ, "LOCALAPPDATA"); set && runtime.GOOS == "windows" {
+		return filepath.Join(local, "npm-cache")
+	}
+	return filepath.Join(homeFolder(environ), ".npm")
+}
+
+// homeFolder returns the home folder that an environment names; empty if it names none.
+func homeFolder(environ []string) string {
+	if profile, set := Variable(environ, "USERPROFILE"); set && runtime.GOOS == "windows" {
+		return profile
+	}
+	home, _ := Variable(environ, "HOME")
+	return home
+}
+
 // Dependency finds a package as node does: in the node_modules of folder and of those above it.
 func Dependency(folder, name string) (NodePackage, bool) {
 	for above := range upwards(folder) {
@@ -215,4 +231,13 @@ func NodeOf(command string, args []string) string {
 		return command
 	}
 	return "node"
+}
+
+// IsNodeShim reports whether a file is what npm installs for a program on Windows: a script for cmd that starts node.
+func IsNodeShim(path string) bool {
+	extension := strings.ToLower(filepath.Ext(path))
+	if extension != ".cmd" && extension != ".bat" {
+		return false
+	}
+	return bytes.Contains(bytes.ToLower(FileBeginning(path, 4<<10)), []byte("node.exe"))
 }

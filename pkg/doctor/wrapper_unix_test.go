@@ -162,18 +162,3 @@ func TestWrapperOfAServer(t *testing.T) {
 		}
 	}
 }
-
-// TestSilenceIsReadInTheCode examines a server that ends at once and without a word: its code says what it misses.
-func TestSilenceIsReadInTheCode(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "server.js")
-	text := "#!/usr/bin/env node\nif (!process.env.SHOP_API_KEY) process.exit(1)\n"
-	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	e := evidenceOf(&evidence.Run{Ended: &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}})
-	e.Launch = &config.Resolved{Command: program}
-	const want = "server exits before the handshake: SHOP_API_KEY, which its code reads, is not set"
-	if found := ask("exit-before-handshake")(e); len(found) != 1 || found[0].Title != want {
-		t.Errorf("found %+v, want %s", found, want)
-	}
-}

@@ -444,7 +444,7 @@ func (e *ConnectError) ownHint() string {
 	case errors.As(failure.Reason, new(*revisionError)):
 		return fault.HintOf(failure.Reason)
 	case failure.Ending == EndingSilent && fetches(failure.Command) && failure.Waiting == "initialize" &&
-		(c == nil || c.Kind == cause.Code && failure.Unread > 0):
+		(c == nil || c.Kind == cause.Observed && failure.Unread > 0):
 		return failure.program() +
 			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
 			"else the server may need an argument that makes it speak MCP on stdio"

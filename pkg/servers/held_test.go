@@ -366,7 +366,7 @@ func TestHeldByAnotherToolx(t *testing.T) {
 
 // TestStartCauseIsCarried: only the holder knows how the server was started, and what its code reads.
 func TestStartCauseIsCarried(t *testing.T) {
-	want := &cause.Cause{Kind: cause.Code, What: "SHOP_API_KEY is not set", Fixes: []string{"add SHOP_API_KEY"}}
+	want := &cause.Cause{Kind: cause.Observed, What: "SHOP_API_KEY is not set", Fixes: []string{"add SHOP_API_KEY"}}
 	for waiting, explained := range map[string]bool{string(mcp.MethodInitialize): true, "tools/call": false} {
 		failed := &Failure{
 			Ending: EndingExited, Waiting: waiting, startCause: func() *cause.Cause { return want },

@@ -26,7 +26,7 @@ func (f *Failure) ofState() *cause.Cause {
 	case f.State == nil:
 	case len(f.State.Connecting) > 0:
 		other := withoutProcess(f.State.Connecting[0])
-		return byCode("it waits for a connection to "+other,
+		return observed("it waits for a connection to "+other,
 			"check that this machine reaches "+other+" (the network, a VPN, a firewall), or correct the address in "+
 				"env or args of this server",
 			answerFirst+"; connect to backends when a tool needs them")
@@ -51,7 +51,7 @@ func (f *Failure) ofDoing(launch *config.Resolved) *cause.Cause {
 	if line := f.lastOutput(); line != "" {
 		what += "; last output: " + line
 	}
-	return byCode(what, fixes...)
+	return observed(what, fixes...)
 }
 
 // doing says what a silent server does, and what to do about it. It must have a State.

@@ -2,6 +2,7 @@ package culprit
 
 import (
 	"cmp"
+	"debug/buildinfo"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -109,12 +110,11 @@ func withRuntime(argv []string, in cmdline.Lookup) []string {
 	if named != "" {
 		return argv
 	}
-	language := cmdline.BuiltWith(found.Path)
 	if cmdline.IsNodeShim(found.Path) {
-		language = "node"
+		return append([]string{"node"}, argv...)
 	}
-	if language == "" {
-		return argv
+	if _, err := buildinfo.ReadFile(found.Path); err == nil {
+		return append([]string{"go"}, argv...)
 	}
-	return append([]string{language}, argv...)
+	return argv
 }

@@ -25,7 +25,7 @@ func (e *Evidence) Cause() *cause.Cause {
 	})
 }
 
-// ownCause is Cause without what a further start has shown. It is read once, as it may read the server's code.
+// ownCause is Cause without what a further start has shown.
 func (e *Evidence) ownCause() *cause.Cause {
 	type own struct{ *cause.Cause } // Cause keeps the other one
 	return Once(&e.Kept, func() own {
@@ -46,9 +46,9 @@ func (e *Evidence) ownCause() *cause.Cause {
 	}).Cause
 }
 
-// isUncertain reports whether a cause is none, is only what the server's code makes likely, or is a connection to an
+// isUncertain reports whether a cause is none, is only what its process does, or is a connection to an
 // address that the server does not say.
-func isUncertain(c *cause.Cause) bool { return c == nil || c.Kind == cause.Code || c.NoAddress }
+func isUncertain(c *cause.Cause) bool { return c == nil || c.Kind == cause.Observed || c.NoAddress }
 
 // FailsUnexplained reports whether a server of Node failed before the handshake without saying why, or at a connection
 // without saying to what, and holds no connection that shows it; or refused to list its tools because of such a
