@@ -179,8 +179,8 @@ func (v *visit) readSeverities() error {
 	v.selection.Severities = make(map[string]check.Severity)
 	for _, id := range slices.Sorted(maps.Keys(v.config.Doctor.Severity)) {
 		if _, found := doctor.Find(id); !found {
-			origin, _ := v.config.Origin("doctor.severity." + id)
-			text := fmt.Sprintf("%s: doctor.severity: no check is called '%s'", origin, id)
+			text := fmt.Sprintf("%s: doctor.severity: no check is called '%s'",
+				v.config.Doctor.Origins[id], id)
 			if near := doctor.Near(id); near != "" {
 				text += fmt.Sprintf(", did you mean '%s'?", near)
 			}

@@ -28,7 +28,7 @@ func (c *Config) AddClients(read []*ClientConfig, plain bool) {
 				continue
 			}
 			named[server.Name] = server
-			c.addServer(server)
+			c.Servers = append(c.Servers, server)
 		}
 	}
 }
@@ -80,18 +80,6 @@ func (f *ClientConfig) bind(project *Project) {
 	f.Project = project
 	for _, server := range f.Servers {
 		server.project = project
-	}
-}
-
-func (c *Config) addServer(server *Server) {
-	c.Servers = append(c.Servers, server)
-	if c.root == nil {
-		return
-	}
-	if servers, found := c.root.get("servers"); found {
-		servers.value.members = append(servers.value.members, member{
-			key: server.Name, origin: server.Origin, value: server.node,
-		})
 	}
 }
 

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/tailscale/hujson"
-
 	"toolx/pkg/rawjson"
 )
 
@@ -27,8 +25,6 @@ type ClientConfig struct {
 	Project *Project
 	// Warnings are what is wrong with the file, and what of it is not read.
 	Warnings []Warning
-
-	entries *node // for Config.Origin
 }
 
 // ReadClients reads the files of clients: those that exist, client by client, those that go before others first. What
@@ -193,7 +189,6 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 	for _, problem := range loaded.problems {
 		warn(problem.Origin, problem.Text)
 	}
-	result.entries = entries
 	inputs := readInputs(text.root)
 	off := r.switchedOff(file, warn)
 	for _, entry := range loaded.servers.list {
@@ -259,14 +254,14 @@ func (r *clientReader) text(file ClientFile, name string) *clientText {
 		return failed(text, Origin{File: name}, fmt.Sprintf("not read: larger than %d MiB", most>>20))
 	}
 	if !whole && json.Valid(data) {
-		text.root, text.flaws = cutJSON(name, data)
-		return text
+		text.root, text.flaws = parseJSONOf(name, data, serversOnly(data))
+	} else {
+		decoded, problem := decodeText(name, data)
+		if problem != nil {
+			return failed(text, problem.Origin, problem.Text)
+		}
+		text.root, text.flaws = parse(name, decoded)
 	}
-	decoded, problem := decodeText(name, data)
-	if problem != nil {
-		return failed(text, problem.Origin, problem.Text)
-	}
-	text.root, text.flaws = parse(name, decoded)
 	switch {
 	case text.root == nil && len(text.flaws) > 0:
 		return failed(text, text.flaws[0].Origin, text.flaws[0].Text)
@@ -278,48 +273,32 @@ func (r *clientReader) text(file ClientFile, name string) *clientText {
 	return text
 }
 
-// cutJSON reads what Claude Code's own file says of servers: the rest of it may be large.
-func cutJSON(file string, data []byte) (*node, []Problem) {
-	reader := jsonReader{file: file, cursor: cursor{data: data}}
-	root := &node{kind: kindMap, origin: Origin{File: file, Line: 1, Column: 1}}
-	for at, m := range rawjson.EachAt(data) {
+// serversOnly returns a text that is valid JSON without all that Claude Code's own file has besides servers and what
+// switches them off, which may be much. Each value keeps its place.
+func serversOnly(data []byte) []byte {
+	text := bytes.Clone(data)
+	for m := range rawjson.Each(text) {
 		switch m.Name {
 		case "mcpServers":
-			root.members = append(root.members, reader.cut(at, m))
 		case "projects":
-			folders := &node{kind: kindMap}
-			for below, folder := range rawjson.EachAt(m.Value) {
-				kept := &node{kind: kindMap}
-				for inside, own := range rawjson.EachAt(folder.Value) {
+			for folder := range rawjson.Each(m.Value) {
+				for own := range rawjson.Each(folder.Value) {
 					if own.Name != "mcpServers" && own.Name != offInFolder && own.Name != offOfShared {
-						continue
+						blank(own.Value)
 					}
-					base := at.Value + below.Value
-					own := reader.cut(rawjson.Offsets{Key: base + inside.Key, Value: base + inside.Value}, own)
-					kept.members = append(kept.members, own)
 				}
-				folders.members = append(folders.members, member{key: folder.Name, value: kept})
 			}
-			root.members = append(root.members, member{key: m.Name, value: folders})
+		default:
+			blank(m.Value)
 		}
 	}
-	return root, reader.problems
+	return text
 }
 
-// cut reads one member of a text that is valid JSON.
-func (r *jsonReader) cut(at rawjson.Offsets, m rawjson.Member) member {
-	read := member{key: m.Name, origin: r.cursor.origin(r.file, at.Key), value: &node{}}
-	if offset := tooDeepJSON(m.Value); offset >= 0 {
-		r.problems = append(r.problems, tooDeep(r.cursor.origin(r.file, at.Value+offset)))
-		return read
-	}
-	value, err := hujson.Parse(bytes.Clone(m.Value))
-	if err != nil {
-		return read // which valid JSON never is
-	}
-	r.base = at.Value
-	read.value = r.node(&value)
-	return read
+// blank makes a value the number 0.
+func blank(value []byte) {
+	copy(value, bytes.Repeat([]byte(" "), len(value)))
+	value[0] = '0'
 }
 
 // entriesAt returns the servers at a path of keys. The problem is a value there that is no mapping.

@@ -33,8 +33,6 @@ type Config struct {
 	// Shadowed are the servers and tools of earlier files whose names later files took.
 	Shadowed []Shadowed
 
-	// root is everything that was read, merged, for Origin.
-	root    *node
 	imports []imports
 	// clients are the files of clients that were added.
 	clients []*ClientConfig
@@ -220,6 +218,8 @@ type Log struct {
 type Doctor struct {
 	// Severity says by a check's id how much its findings matter: "error", "warning" or "info".
 	Severity map[string]string `config:"severity"`
+	// Origins are where the files say so, by the check's id.
+	Origins map[string]Origin
 }
 
 // Origin is a place in a file: Line and Column count from 1; File is empty for what no file says.

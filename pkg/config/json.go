@@ -18,13 +18,16 @@ import (
 const maxDepth = 200
 
 // parseJSON reads JSON, or JSON with comments and trailing commas.
-func parseJSON(file string, data []byte) (*node, []Problem) {
-	if offset := tooDeepJSON(data); offset >= 0 {
+func parseJSON(file string, data []byte) (*node, []Problem) { return parseJSONOf(file, data, data) }
+
+// parseJSONOf reads a text in which each value has the place that it has in data.
+func parseJSONOf(file string, data, text []byte) (*node, []Problem) {
+	if offset := tooDeepJSON(text); offset >= 0 {
 		cursor := cursor{data: data}
 		return nil, []Problem{tooDeep(cursor.origin(file, offset))}
 	}
 	// A comment on the last line may lack its newline; hujson insists on one.
-	value, err := hujson.Parse(append(bytes.Clone(data), '\n'))
+	value, err := hujson.Parse(append(bytes.Clone(text), '\n'))
 	if err != nil {
 		return nil, []Problem{jsonProblem(file, data, err)}
 	}
@@ -130,13 +133,12 @@ func unportable(file File, text []byte) []Warning {
 // jsonReader turns hujson's tree into nodes.
 type jsonReader struct {
 	file     string
-	base     int // offset of the tree's text in the file
 	cursor   cursor
 	problems []Problem
 }
 
 func (r *jsonReader) node(value *hujson.Value) *node {
-	n := &node{origin: r.cursor.origin(r.file, r.base+value.StartOffset)}
+	n := &node{origin: r.cursor.origin(r.file, value.StartOffset)}
 	before := len(r.problems)
 	defer func() { n.flaws = r.problems[before:] }()
 	switch v := value.Value.(type) {
@@ -170,7 +172,7 @@ func (r *jsonReader) members(object *hujson.Object) []member {
 	for i := range object.Members {
 		name := &object.Members[i].Name
 		key, _ := name.Value.(hujson.Literal)
-		m := member{key: key.String(), origin: r.cursor.origin(r.file, r.base+name.StartOffset)}
+		m := member{key: key.String(), origin: r.cursor.origin(r.file, name.StartOffset)}
 		m.value = r.node(&object.Members[i].Value)
 		if problem, ok := members.add(m); !ok {
 			r.problems = append(r.problems, problem)

@@ -279,8 +279,6 @@ type merge struct {
 	shadowed []Shadowed
 	aliases  map[string]Origin // of tools
 	roots    []string
-	// tree is the defaults of all files, doctorTree what they say of the doctor, for Config.Origin.
-	tree, doctorTree node
 }
 
 // add lays one file over what came before.
@@ -318,51 +316,35 @@ func (m *merge) add(file document) {
 	}
 	if file.defaults != nil {
 		decode(&decoder{}, value{node: file.defaults, path: "defaults"}, defaultsFields(), &m.defaults)
-		layOver(&m.tree, file.defaults)
 	}
 	if file.doctor != nil {
 		decode(&decoder{}, value{node: file.doctor, path: "doctor"}, fieldsOf[Doctor](), &m.doctor)
-		layOver(&m.doctorTree, file.doctor)
+		m.doctor.place(file.doctor)
 	}
 }
 
 // into gives config what the files say together.
 func (m *merge) into(config *Config) {
-	servers, tools := &node{kind: kindMap}, &node{kind: kindList}
 	for _, e := range m.servers.list {
 		config.Servers = append(config.Servers, e.value)
-		servers.members = append(servers.members, e.node)
 	}
 	for _, e := range m.tools.list {
 		config.Tools = append(config.Tools, e.value)
-		tools.items = append(tools.items, e.node.value)
 	}
 	config.Defaults, config.Doctor, config.Shadowed = m.defaults, m.doctor, m.shadowed
 	config.Roots = m.roots
-	config.root = &node{kind: kindMap, members: []member{
-		{key: "servers", value: servers},
-		{key: "mcpServers", value: servers},
-		{key: "tools", value: tools},
-		{key: "defaults", value: &m.tree},
-		{key: "doctor", value: &m.doctorTree},
-	}}
 }
 
-// layOver lays the members of from over those of to, mapping by mapping. Nodes of files are shared and stay as they
-// are: what changes is copied.
-func layOver(to, from *node) {
-	to.kind = kindMap
-	for _, m := range from.members {
-		i := to.indexOf(m.key)
-		if i < 0 {
-			to.members = append(to.members, m)
-			continue
-		}
-		if earlier := to.members[i].value; m.value.kind == kindMap && earlier.kind == kindMap {
-			both := &node{members: append([]member(nil), earlier.members...), origin: m.value.origin}
-			layOver(both, m.value)
-			m.value = both
-		}
-		to.members[i] = m
+// place notes where a file says how much findings matter.
+func (d *Doctor) place(file *node) {
+	severity, found := file.get("severity")
+	if !found {
+		return
+	}
+	if d.Origins == nil {
+		d.Origins = make(map[string]Origin)
+	}
+	for _, m := range severity.value.members {
+		d.Origins[m.key] = m.place()
 	}
 }

@@ -313,9 +313,6 @@ func TestNoConfigAtAll(t *testing.T) {
 	if len(config.Servers)+len(config.Tools)+len(config.Files)+len(config.Warnings) != 0 {
 		t.Errorf("%+v", config)
 	}
-	if _, found := config.Origin("servers.x"); found {
-		t.Error("an empty config knows an origin")
-	}
 }
 
 func TestNamedFileMissing(t *testing.T) {
@@ -481,28 +478,23 @@ doctor: {severity: {a: error, b: info}}`,
 	if !reflect.DeepEqual(severity, map[string]string{"a": "error", "b": "warning"}) {
 		t.Errorf("severities of the doctor %v", severity)
 	}
-	for path, origin := range map[string]string{
-		"servers.a":                   "2.json:2:38",
-		"servers.a.url":               "2.json:2:51",
-		"mcpServers.a.url":            "2.json:2:51",
-		"servers.b.command":           "1.yaml:2:54",
-		"tools.t.implementation.type": "2.json:3:54",
-		"tools[1].name":               "1.yaml:3:57",
-		"defaults.timeout":            "2.json:4:27",
-		"defaults.slow":               "1.yaml:4:31",
-		"defaults.retry.attempts":     "2.json:4:55",
-		"defaults.retry.baseDelay":    "1.yaml:4:67",
-		"doctor.severity.a":           "1.yaml:5:24",
-		"doctor.severity.b":           "2.json:5:32",
+	for origin, got := range map[string]Origin{
+		"2.json:2:38": config.Servers[0].Origin,
+		"2.json:2:51": config.Servers[0].origin("url"),
+		"1.yaml:2:54": config.Servers[1].origin("command"),
+		"2.json:3:13": config.Tools[0].Origin,
+		"1.yaml:3:50": config.Tools[1].Origin,
+		"1.yaml:5:24": config.Doctor.Origins["a"],
+		"2.json:5:32": config.Doctor.Origins["b"],
 	} {
-		if got, _ := config.Origin(path); got.String() != origin {
-			t.Errorf("origin of %s is %s, want %s", path, got, origin)
+		if got.String() != origin {
+			t.Errorf("origin %s, want %s", got, origin)
 		}
 	}
 }
 
 func TestOrigin(t *testing.T) {
-	config := mustLoad(t, "c.yaml", `servers:
+	root, problems := parse("c.yaml", []byte(`servers:
   my.server:
     command: x
     args:
@@ -511,7 +503,10 @@ func TestOrigin(t *testing.T) {
     env:
       A: b
   "odd name": {command: y}
-`)
+`))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
 	tests := map[string]string{
 		"servers.my.server":             "c.yaml:2:3",
 		"servers.my.server.command":     "c.yaml:3:14",
@@ -526,11 +521,11 @@ func TestOrigin(t *testing.T) {
 		"servers.my.server.args[":       "",
 		`servers["odd`:                  "",
 		"servers.my.server.command.sub": "",
-		"servers":                       "",
+		"servers":                       "c.yaml:1:1",
 		"":                              "",
 	}
 	for path, want := range tests {
-		got, found := config.Origin(path)
+		got, found := originAt(root, path)
 		if found != (want != "") || found && got.String() != want {
 			t.Errorf("origin of %q is %s (%v), want %q", path, got, found, want)
 		}

@@ -206,15 +206,9 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// Origin says where the value at path was written: the last file that gave it. Paths are those of messages:
-// "servers.zwave.args[0]", "defaults.timeout", `servers["my server"].env.TOKEN`; a tool is found by its number in
-// Config.Tools or its name ("tools[0]", "tools.weather.timeout"). Scalars have the place of the value, mappings and
-// lists that of their key. It is false if no file gives a value at path.
-func (c *Config) Origin(path string) (Origin, bool) {
-	return originAt(c.root, path)
-}
-
-// originAt walks from n along path.
+// originAt says where the value at path was written, counted from n. Paths are those of messages: "args[0]",
+// "env.TOKEN", `servers["my server"]`. Scalars have the place of the value, mappings and lists that of their key. It is
+// false if there is no value at path.
 func originAt(n *node, path string) (Origin, bool) {
 	var origin Origin
 	for path != "" {
@@ -246,7 +240,7 @@ func step(n *node, path string) (origin Origin, child *node, rest string, found 
 		return m.place(), m.value, after, true
 	}
 	var best member
-	for _, m := range children(n) {
+	for _, m := range n.members {
 		// A key may itself hold a dot: the longest one wins.
 		if len(m.key) > len(best.key) && beginsWithKey(path, m.key) {
 			best, found = m, true
@@ -256,20 +250,6 @@ func step(n *node, path string) (origin Origin, child *node, rest string, found 
 		return Origin{}, nil, "", false
 	}
 	return best.place(), best.value, path[len(best.key):], true
-}
-
-// children returns the members of a mapping, or the items of a list by their names.
-func children(n *node) []member {
-	if n.kind != kindList {
-		return n.members
-	}
-	var named []member
-	for _, item := range n.items {
-		if name, found := item.get("name"); found {
-			named = append(named, member{key: name.value.text, origin: item.origin, value: item})
-		}
-	}
-	return named
 }
 
 func beginsWithKey(path, key string) bool {
