@@ -1,13 +1,14 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // Frame is one message between toolx and a server, as a trace shows it.
@@ -81,18 +82,7 @@ func latency(d time.Duration) string {
 // describe says what a message is: its method or kind of answer, and its id; failed means that it
 // reports an error. hide masks secrets in the sender's words.
 func describe(frame []byte, hide func(string) string) (what string, failed bool) {
-	var head struct {
-		Method string          `json:"method"`
-		ID     json.RawMessage `json:"id"`
-		Result present         `json:"result"`
-		Error  *struct {
-			Code    json.RawMessage `json:"code"`
-			Message string          `json:"message"`
-		} `json:"error"`
-	}
-	if err := json.Unmarshal(frame, &head); err != nil && head.Method == "" && len(head.ID) == 0 {
-		return "not JSON-RPC", true
-	}
+	m, _ := wire.Parse(frame)
 	words := func(text string) string {
 		if hide != nil {
 			text = hide(text) // before it is cut: half a secret is not found any more
@@ -100,25 +90,18 @@ func describe(frame []byte, hide func(string) string) (what string, failed bool)
 		return Fit(text, 80)
 	}
 	switch {
-	case head.Method != "":
-		what = words(head.Method)
-	case head.Error != nil:
-		what, failed = fmt.Sprintf("error %s %q", words(string(head.Error.Code)), words(head.Error.Message)), true
-	case bool(head.Result):
+	case m.Method != "":
+		what = words(m.Method)
+	case m.Err != nil:
+		code, message := rawjson.Get(m.Err, "code"), rawjson.GetText(m.Err, "message")
+		what, failed = fmt.Sprintf("error %s %q", words(string(code)), words(message)), true
+	case m.Result != nil:
 		what = "result"
 	default:
 		what, failed = "not JSON-RPC", true
 	}
-	if len(head.ID) > 0 {
-		what += " #" + words(strings.Trim(string(head.ID), `"`))
+	if len(m.ID) > 0 {
+		what += " #" + words(strings.Trim(string(m.ID), `"`))
 	}
 	return what, failed
-}
-
-// present is true for a member of any value. It does not keep the value, because a result may be large.
-type present bool
-
-func (p *present) UnmarshalJSON([]byte) error {
-	*p = true
-	return nil
 }

@@ -136,9 +136,9 @@ func (b *inbox) handler(method string) handler {
 // take answers a request of a legacy server on a goroutine of its own, and reports whether it does: nothing that takes
 // time may run on the goroutine that reads.
 func (b *inbox) take(p *peer, m message) bool {
-	answer := b.handler(m.method)
+	answer := b.handler(m.Method)
 	if answer == nil {
-		if m.method == string(mcp.MethodListRoots) {
+		if m.Method == string(mcp.MethodListRoots) {
 			b.onRoots(false)
 		}
 		return false
@@ -146,15 +146,15 @@ func (b *inbox) take(p *peer, m message) bool {
 	if closed(p.closing) {
 		return true // nobody waits for the answer
 	}
-	id := string(m.id)
+	id := string(m.ID)
 	ctx, cancel := context.WithCancel(context.Background())
 	b.mu.Lock()
-	taken := b.open.take(len(m.raw))
+	taken := b.open.take(len(m.Raw))
 	if taken {
 		b.asked[id] = cancel
 	}
 	b.mu.Unlock()
-	b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: m.method, Answered: taken, Busy: !taken})
+	b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: m.Method, Answered: taken, Busy: !taken})
 	if !taken {
 		cancel()
 		p.respond(m, nil, &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf(
@@ -165,10 +165,10 @@ func (b *inbox) take(p *peer, m message) bool {
 	go func() {
 		defer p.endWith(cancel)()
 		defer cancel()
-		result, err := answer(ctx, m.params)
+		result, err := answer(ctx, m.Params)
 		b.mu.Lock()
 		delete(b.asked, id)
-		b.open.done(len(m.raw))
+		b.open.done(len(m.Raw))
 		b.mu.Unlock()
 		if ctx.Err() == nil { // else nobody waits for it any more
 			p.respond(m, result, err)
@@ -201,7 +201,7 @@ func (e *requestError) Error() string { return e.message }
 
 // respond answers a request of the server with a result, or with an error.
 func (p *peer) respond(m message, result json.RawMessage, err error) {
-	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.id}
+	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.ID}
 	var known *requestError
 	switch {
 	case err == nil:
@@ -215,10 +215,10 @@ func (p *peer) respond(m message, result json.RawMessage, err error) {
 	if err != nil {
 		return
 	}
-	if !p.post(frame{bytes: encoded, id: string(m.id)}) {
+	if !p.post(frame{bytes: encoded, id: string(m.ID)}) {
 		// The queue is full because the server does not read; waiting here would stop reading from it as well.
 		p.bus.Emit(exec.Notice{Time: exec.Now(), Server: p.server, Text: fmt.Sprintf(
-			"server %q asked %s and does not take the answer", p.server, m.method)})
+			"server %q asked %s and does not take the answer", p.server, m.Method)})
 	}
 }
 

@@ -449,7 +449,7 @@ func TestNothingIsAskedAtTheEnd(t *testing.T) {
 	}})
 	p := newPeer("s", &exec.Bus{})
 	close(p.closing)
-	if !box.take(p, message{method: "elicitation/create", id: json.RawMessage("1")}) || box.open.count != 0 {
+	if !box.take(p, message{Method: "elicitation/create", ID: json.RawMessage("1")}) || box.open.count != 0 {
 		t.Errorf("%d requests wait", box.open.count)
 	}
 }

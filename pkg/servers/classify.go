@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // finding is what the classifier found on a line besides messages.
@@ -114,8 +115,8 @@ func (c *classifier) line(current line) {
 
 // whole takes a line that is one complete JSON value.
 func (c *classifier) whole(current line, content []byte) bool {
-	if m, ok := parseMessage(content); ok {
-		if c.isOpen() && m.kind() == notMessage {
+	if m, ok := wire.Parse(content); ok {
+		if c.isOpen() && m.Kind() == wire.None {
 			return false // an object on a line of its own inside a pretty-printed message
 		}
 		c.release()
@@ -139,16 +140,16 @@ func (c *classifier) whole(current line, content []byte) bool {
 // object takes a line that is one JSON object.
 func (c *classifier) object(current line, m message) {
 	quoted := c.inQuote()
-	if m.kind() == notMessage {
-		if m.versioned() {
-			c.report(current, ClassBadShape, 0, m.raw, 0)
+	if m.Kind() == wire.None {
+		if m.Versioned() {
+			c.report(current, ClassBadShape, 0, m.Raw, 0)
 			return
 		}
-		c.report(current, ClassNotRPC, 0, m.raw, 0)
+		c.report(current, ClassNotRPC, 0, m.Raw, 0)
 		return
 	}
-	if !utf8.Valid(m.raw) {
-		c.report(current, ClassInvalidUTF8, invalidAt(m.raw), m.raw, 1)
+	if !utf8.Valid(m.Raw) {
+		c.report(current, ClassInvalidUTF8, invalidAt(m.Raw), m.Raw, 1)
 	}
 	if current.end != endNewline {
 		c.report(current, ClassNoNewline, len(current.bytes), nil, 1)
@@ -164,10 +165,10 @@ func (c *classifier) object(current line, m message) {
 // deliver passes a message on as one line of UTF-8. Code that writes it further, to a client or to a file of JSON
 // lines, may rely on both.
 func (c *classifier) deliver(m message, number int) {
-	if bytes.ContainsAny(m.raw, "\r\n") || !utf8.Valid(m.raw) {
-		quoted := m.quoted
-		m, _ = parseMessage(oneLine(m.raw))
-		m.quoted = quoted
+	if bytes.ContainsAny(m.Raw, "\r\n") || !utf8.Valid(m.Raw) {
+		quoted := m.Quoted
+		m, _ = wire.Parse(oneLine(m.Raw))
+		m.Quoted = quoted
 	}
 	c.onMessage(m, number)
 }
@@ -186,7 +187,7 @@ func (c *classifier) batch(current line, array []byte) {
 	var messages []message
 	list, _ := rawjson.Elements(array)
 	for _, element := range list {
-		if m, ok := parseMessage(element); ok && m.kind() != notMessage {
+		if m, ok := wire.Parse(element); ok && m.Kind() != wire.None {
 			messages = append(messages, m)
 		}
 	}
@@ -226,13 +227,13 @@ func (c *classifier) joinsHeld(current line, content []byte) bool {
 		return true
 	}
 	held.read += len(held.joined)
-	if m, ok := parseMessage(held.joined); ok && m.kind() != notMessage {
+	if m, ok := wire.Parse(held.joined); ok && m.Kind() != wire.None {
 		c.salvageHeld(ClassPretty, m, held.joined)
 		return true
 	}
 	if len(held.lines) <= maxSplitLines {
 		joined := append(append([]byte(nil), first...), content...)
-		if m, ok := parseMessage(joined); ok && m.kind() != notMessage {
+		if m, ok := wire.Parse(joined); ok && m.Kind() != wire.None {
 			var between []byte
 			for i, foreign := range held.lines[1 : len(held.lines)-1] {
 				if i > 0 {
@@ -262,7 +263,7 @@ func (c *classifier) salvageHeld(class Class, m message, text []byte) {
 // foreign takes a line that is not JSON: a message with unescaped control
 // characters or other bytes around it, the beginning of something longer, or text.
 func (c *classifier) foreign(current line, content []byte) {
-	if m, ok := parseMessage(escapeControls(content)); ok && m.kind() != notMessage {
+	if m, ok := wire.Parse(escapeControls(content)); ok && m.Kind() != wire.None {
 		c.report(current, ClassControl, 0, content, 1)
 		if c.inQuote() {
 			c.suspectOne(current, m)
@@ -339,7 +340,7 @@ func (c *classifier) release() {
 	c.held = heldLines{}
 	for _, held := range lines {
 		content := bytes.TrimSuffix(held.bytes, []byte("\r"))
-		if m, ok := parseMessage(content); ok {
+		if m, ok := wire.Parse(content); ok {
 			c.object(held, m)
 			continue
 		}
@@ -380,8 +381,8 @@ func hasText(content []byte, found []located) bool {
 
 // suspectOne holds back a message that is all of its line; what is not an answer is text.
 func (c *classifier) suspectOne(current line, m message) {
-	if !c.suspect(current, m.raw, []located{{m, 0, len(m.raw)}}) {
-		c.report(current, ClassText, 0, m.raw, 0)
+	if !c.suspect(current, m.Raw, []located{{m, 0, len(m.Raw)}}) {
+		c.report(current, ClassText, 0, m.Raw, 0)
 	}
 }
 
@@ -390,12 +391,12 @@ func (c *classifier) suspectOne(current line, m message) {
 func (c *classifier) suspect(current line, content []byte, found []located) bool {
 	doubt := doubtfulLine{line: current, content: content}
 	for _, f := range found {
-		f.message.quoted = true
-		switch f.message.kind() {
-		case kindReply:
+		f.message.Quoted = true
+		switch f.message.Kind() {
+		case wire.Reply:
 			doubt.found = append(doubt.found, f)
-		case kindRequest:
-			if !hasID(c.asked, f.message.id) {
+		case wire.Request:
+			if !hasID(c.asked, f.message.ID) {
 				doubt.asked = append(doubt.asked, f.message)
 			}
 		}
@@ -416,7 +417,7 @@ func hasID(ids []json.RawMessage, id json.RawMessage) bool {
 
 // fromClient reports whether only a client sends such a message.
 func fromClient(found located) bool {
-	switch method := found.message.method; {
+	switch method := found.message.Method; {
 	case method == "", strings.HasPrefix(method, "sampling/"), strings.HasPrefix(method, "elicitation/"),
 		method == "roots/list":
 		return false
@@ -467,7 +468,7 @@ func (c *classifier) settle(doubts []doubtfulLine) {
 			continue // it was reported as text
 		}
 		for _, f := range d.found {
-			c.taken = append(c.taken, f.message.id)
+			c.taken = append(c.taken, f.message.ID)
 		}
 		c.taken = c.taken[max(0, len(c.taken)-maxDoubts):]
 		c.glues = true
@@ -477,24 +478,24 @@ func (c *classifier) settle(doubts []doubtfulLine) {
 
 // overrule drops a doubtful line whose answer has come on a line of its own, and doubtful requests that have.
 func (c *classifier) overrule(m message) {
-	if m.kind() == kindRequest {
-		c.asked = append(c.asked, m.id)
+	if m.Kind() == wire.Request {
+		c.asked = append(c.asked, m.ID)
 		c.asked = c.asked[max(0, len(c.asked)-maxDoubts):]
 		for i := range c.doubts {
 			c.doubts[i].asked = slices.DeleteFunc(c.doubts[i].asked, func(asked message) bool {
-				return bytes.Equal(asked.id, m.id)
+				return bytes.Equal(asked.ID, m.ID)
 			})
 		}
 	}
-	if m.kind() != kindReply {
+	if m.Kind() != wire.Reply {
 		return
 	}
 	c.answersAlone = true
-	if hasID(c.taken, m.id) {
+	if hasID(c.taken, m.ID) {
 		c.glues = false
 	}
 	c.doubts = slices.DeleteFunc(c.doubts, func(d doubtfulLine) bool {
-		quoted := slices.ContainsFunc(d.found, func(f located) bool { return bytes.Equal(f.message.id, m.id) })
+		quoted := slices.ContainsFunc(d.found, func(f located) bool { return bytes.Equal(f.message.ID, m.ID) })
 		if quoted {
 			c.report(d.line, ClassText, 0, d.content, 0)
 		}
@@ -557,8 +558,8 @@ func decodeMessage(b []byte) (message, int) {
 	if err := decoder.Decode(&raw); err != nil {
 		return message{}, 0
 	}
-	m, ok := parseMessage(raw)
-	if !ok || m.kind() == notMessage {
+	m, ok := wire.Parse(raw)
+	if !ok || m.Kind() == wire.None {
 		return message{}, 0
 	}
 	return m, int(decoder.InputOffset())

@@ -20,7 +20,7 @@ type reading struct {
 func readAll(stream []byte, limit int64, sizes ...int) reading {
 	var r reading
 	c := &classifier{
-		onMessage: func(m message, number int) { r.messages = append(r.messages, fmt.Sprintf("%d %s", number, m.raw)) },
+		onMessage: func(m message, number int) { r.messages = append(r.messages, fmt.Sprintf("%d %s", number, m.Raw)) },
 		onFinding: func(f finding) {
 			r.findings = append(r.findings,
 				fmt.Sprintf("%d+%d %s %q ×%d", f.number, f.column, f.class, f.text, f.salvaged))

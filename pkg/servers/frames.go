@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
+
+type message = wire.Message
 
 // frame is a message for a server, with what its sender knows of it.
 type frame struct {
@@ -17,8 +20,8 @@ type frame struct {
 
 // readFrame reads a message of which nothing is known; bytes may be anything.
 func readFrame(bytes []byte) frame {
-	m, _ := parseMessage(bytes)
-	return frame{bytes, string(m.id), m.method}
+	m, _ := wire.Parse(bytes)
+	return frame{bytes, string(m.ID), m.Method}
 }
 
 // NewFrameSent returns the event of a message of which only the bytes are known.
@@ -29,17 +32,17 @@ func NewFrameSent(at time.Time, server string, bytes []byte) FrameSent {
 
 // NewFrameReceived returns the event of a message of which only the bytes are known.
 func NewFrameReceived(at time.Time, server string, line int, bytes []byte) FrameReceived {
-	m, _ := parseMessage(bytes)
-	id := string(m.id)
-	if m.method == "" {
-		id = numericID(m.id)
+	m, _ := wire.Parse(bytes)
+	id := string(m.ID)
+	if m.Method == "" {
+		id = numericID(m.ID)
 	}
-	return FrameReceived{Time: exec.Time{At: at}, Server: server, Line: line, ID: id, Method: m.method, Bytes: bytes}
+	return FrameReceived{Time: exec.Time{At: at}, Server: server, Line: line, ID: id, Method: m.Method, Bytes: bytes}
 }
 
 // numericID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
 func numericID(raw []byte) string {
-	if id, _, ok := requestID(raw); ok {
+	if id, _, ok := wire.RequestID(raw); ok {
 		return strconv.FormatInt(id, 10)
 	}
 	return string(raw)
@@ -72,8 +75,8 @@ func (r *requestTimes) eventSent(server string, f frame) FrameSent {
 // eventReceived returns the event of a message that came now; id is that of the request
 // that it answers, where it is an answer.
 func (r *requestTimes) eventReceived(server string, line int, m message, id string) FrameReceived {
-	event := FrameReceived{Time: exec.Now(), Server: server, Line: line, ID: id, Method: m.method, Bytes: m.raw}
-	if m.method == "" {
+	event := FrameReceived{Time: exec.Now(), Server: server, Line: line, ID: id, Method: m.Method, Bytes: m.Raw}
+	if m.Method == "" {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if sent, ok := r.sent[id]; ok {

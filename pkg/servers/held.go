@@ -17,6 +17,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // heldPatience is how long a client waits for what a holder answers at once.
@@ -67,24 +68,24 @@ func (h *held) begin() error {
 
 // take takes what the holder says.
 func (h *held) take(m message) {
-	switch m.kind() {
-	case kindReply:
-		r, err := readReport(m.result)
+	switch m.Kind() {
+	case wire.Reply:
+		r, err := readReport(m.Result)
 		if r.Received != nil {
 			r.Received.Bytes = r.message
 			h.bus.Emit(*r.Received)
 		}
-		id, _, _ := requestID(m.id)
+		id, _, _ := wire.RequestID(m.ID)
 		h.mu.Lock()
 		waiting := h.pending[id]
 		h.mu.Unlock()
 		if waiting != nil {
 			answer(waiting, reply{report: r, err: err})
 		}
-	case kindRequest:
+	case wire.Request:
 		h.answerRequest(m)
-	case kindNotification:
-		h.told(m.method, m.params)
+	case wire.Notification:
+		h.told(m.Method, m.Params)
 	}
 }
 
@@ -256,7 +257,7 @@ func (h *held) roundTrip(
 	case r.Err != nil:
 		return message{}, r.Err.err()
 	}
-	return membersOf(r.message), nil // the holder has checked it
+	return wire.Read(r.message), nil // the holder has checked it
 }
 
 func (h *held) send(_ context.Context, f frame) error {

@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"toolx/pkg/servers/wire"
 )
 
 // heldConn is one end of the connection between a holder and a client: messages of JSON-RPC, a line each.
@@ -94,7 +96,7 @@ func (c *heldConn) read(take func(message)) error {
 	var foreign error
 	lines := framer{max: maxHeldLine, emit: func(l line) {
 		if foreign == nil && l.end == endNewline && bytes.HasPrefix(l.bytes, []byte("{")) {
-			take(membersOf(l.bytes)) // toolx wrote it: it is JSON
+			take(wire.Read(l.bytes)) // toolx wrote it: it is JSON
 		} else {
 			foreign = errOtherToolx
 		}

@@ -23,6 +23,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // heldWorld is a holder in this process, so that the race detector sees both sides, and the place of its session.
@@ -216,7 +217,7 @@ func TestHeldSlowReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, _ := parseMessage(line); m.kind() == kindReply {
+		if m, _ := wire.Parse(line); m.Kind() == wire.Reply {
 			break
 		}
 	}
@@ -371,8 +372,8 @@ func TestStartCauseIsCarried(t *testing.T) {
 		failed := &Failure{
 			Ending: EndingExited, Waiting: waiting, startCause: func() *cause.Cause { return want },
 		}
-		m, _ := parseMessage(report{Failure: newFailureData(failed)}.notification(methodEnded))
-		got, err := readReport(m.params)
+		m, _ := wire.Parse(report{Failure: newFailureData(failed)}.notification(methodEnded))
+		got, err := readReport(m.Params)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,8 +400,8 @@ func TestEventsAreCarried(t *testing.T) {
 		HTTPExchange{Verb: "POST", Err: io.EOF},
 		exec.Notice{Text: "notice"},
 	} {
-		m, _ := parseMessage(eventLine(event))
-		got := readEvent(m.params)
+		m, _ := wire.Parse(eventLine(event))
+		got := readEvent(m.Params)
 		if fmt.Sprint(got) != fmt.Sprint(event) || reflect.TypeOf(got) != reflect.TypeOf(event) {
 			t.Errorf("%#v becomes %#v", event, got)
 		}
@@ -408,8 +409,8 @@ func TestEventsAreCarried(t *testing.T) {
 	reason := &Failure{
 		Server: "s", Ending: EndingExited, How: "exit status 3", Reason: io.EOF, Said: []string{"said"},
 	}
-	m, _ := parseMessage(report{Failure: newFailureData(reason)}.notification(methodEnded))
-	r, err := readReport(m.params)
+	m, _ := wire.Parse(report{Failure: newFailureData(reason)}.notification(methodEnded))
+	r, err := readReport(m.Params)
 	if err != nil || r.Failure.failure().Error() != reason.Error() || r.Failure.failure().Said[0] != "said" {
 		t.Errorf("the failure becomes %v, %v", r.Failure, err)
 	}

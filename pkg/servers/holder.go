@@ -240,7 +240,7 @@ func (h *holder) left(c *client) {
 	}
 	h.mu.Unlock()
 	for _, id := range refused {
-		session.link.rpc().respond(message{id: json.RawMessage(id)}, nil,
+		session.link.rpc().respond(message{ID: json.RawMessage(id)}, nil,
 			&requestError{mcp.INTERNAL_ERROR, "the client that was asked has gone"})
 	}
 	h.endUnused()
@@ -403,7 +403,7 @@ func replaced(object json.RawMessage, name string, value json.RawMessage) json.R
 // requested implements relay: it passes a request of the server to the client whose request most likely caused it, and
 // reports whether there is one. That is the one whose request began first among those that run.
 func (h *holder) requested(_ *peer, m message) bool {
-	if m.method == string(mcp.MethodPing) {
+	if m.Method == string(mcp.MethodPing) {
 		return false
 	}
 	h.mu.Lock()
@@ -415,15 +415,15 @@ func (h *holder) requested(_ *peer, m message) bool {
 		}
 	}
 	for c := range h.clients { // servers ask for roots when they want, and anybody has some
-		if m.method == string(mcp.MethodListRoots) && chosen == nil && c.attached {
+		if m.Method == string(mcp.MethodListRoots) && chosen == nil && c.attached {
 			chosen = c
 		}
 	}
 	if chosen == nil {
 		return false
 	}
-	h.asked[string(m.id)] = chosen
-	chosen.put(onOneLine(m.raw))
+	h.asked[string(m.ID)] = chosen
+	chosen.put(onOneLine(m.Raw))
 	return true
 }
 

@@ -44,7 +44,7 @@ func (c *client) serve(ctx context.Context) {
 // handle does what a client says, without blocking.
 func (c *client) handle(ctx context.Context, m message) {
 	h := c.holder
-	switch m.method {
+	switch m.Method {
 	case "":
 		c.answer(m)
 	case methodAttach:
@@ -53,15 +53,15 @@ func (c *client) handle(ctx context.Context, m message) {
 		c.run(ctx, m, c.request)
 	case string(mcp.MethodNotificationCancelled):
 		h.mu.Lock()
-		cancel := c.cancels[string(rawjson.Get(m.params, "requestId"))]
+		cancel := c.cancels[string(rawjson.Get(m.Params, "requestId"))]
 		h.mu.Unlock()
 		if cancel != nil {
-			cancel(errors.New(rawjson.GetText(m.params, "reason")))
+			cancel(errors.New(rawjson.GetText(m.Params, "reason")))
 		}
 	case methodSend:
 		var send struct{ Frame []byte }
 		session := h.current()
-		if json.Unmarshal(m.params, &send) == nil && session != nil {
+		if json.Unmarshal(m.Params, &send) == nil && session != nil {
 			// The server's end is told elsewhere.
 			h.served.Go(func() { _ = session.link.send(ctx, readFrame(send.Frame)) })
 		}
@@ -69,20 +69,20 @@ func (c *client) handle(ctx context.Context, m message) {
 		h.served.Go(func() { // this takes its time, and the client asks meanwhile whether anybody answers
 			var r report
 			if session := h.current(); session != nil {
-				r.Failure = newFailureData(session.link.newFailure(Ending(rawjson.GetText(m.params, "ending"))))
+				r.Failure = newFailureData(session.link.newFailure(Ending(rawjson.GetText(m.Params, "ending"))))
 			}
-			c.put(r.reply(m.id))
+			c.put(r.reply(m.ID))
 		})
 	case methodWatch:
 		h.mu.Lock()
 		h.use(c)
 		h.mu.Unlock()
-		c.put(report{Info: h.info()}.reply(m.id))
+		c.put(report{Info: h.info()}.reply(m.ID))
 	case methodStop:
 		defer h.stop()
 		fallthrough
 	default:
-		c.put(report{Info: h.info()}.reply(m.id))
+		c.put(report{Info: h.info()}.reply(m.ID))
 	}
 }
 
@@ -98,19 +98,19 @@ func (c *client) run(life context.Context, m message, do func(context.Context, j
 	ctx, cancel := context.WithCancelCause(life)
 	h := c.holder
 	h.mu.Lock()
-	c.cancels[string(m.id)] = cancel
+	c.cancels[string(m.ID)] = cancel
 	if c.running++; c.running == 1 {
 		c.since = time.Now()
 	}
 	h.mu.Unlock()
 	h.served.Go(func() {
 		defer cancel(nil)
-		r := do(ctx, m.params)
+		r := do(ctx, m.Params)
 		over := life.Err() != nil && (r.Err != nil || r.Failure != nil)
-		line := r.reply(m.id)
+		line := r.reply(m.ID)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(c.cancels, string(m.id))
+		delete(c.cancels, string(m.ID))
 		c.running--
 		if !over { // else the end of the connection says more: nobody has interrupted the client
 			c.put(line)
@@ -180,14 +180,14 @@ func (c *client) request(ctx context.Context, params json.RawMessage) report {
 	if err != nil {
 		return failedReport(err)
 	}
-	h.large = h.large || len(m.raw)+len(given) > largeMessage
-	return report{message: m.raw, Received: request.received}
+	h.large = h.large || len(m.Raw)+len(given) > largeMessage
+	return report{message: m.Raw, Received: request.received}
 }
 
 // answer passes on the answer of a client to what the server has asked it.
 func (c *client) answer(m message) {
 	h := c.holder
-	id := string(m.id)
+	id := string(m.ID)
 	h.mu.Lock()
 	session := h.session
 	if h.asked[id] != c {
@@ -195,7 +195,7 @@ func (c *client) answer(m message) {
 	}
 	delete(h.asked, id)
 	h.mu.Unlock()
-	if session != nil && !session.link.rpc().post(frame{bytes: m.raw, id: id}) {
+	if session != nil && !session.link.rpc().post(frame{bytes: m.Raw, id: id}) {
 		h.bus.Emit(exec.Notice{Time: exec.Now(), Server: h.spec.Name, Text: "the server does not take an answer"})
 	}
 }

@@ -328,7 +328,7 @@ type configured struct {
 // configure gives the exchanges through base what the entry says, headers and access
 // tokens, and has each of them told on the bus.
 func (d dial) configure(base http.RoundTripper, headers map[string]string) *configured {
-	var next http.RoundTripper = &wire{server: d.server.Name, bus: d.Bus, next: base}
+	var next http.RoundTripper = &tap{server: d.server.Name, bus: d.Bus, next: base}
 	if d.HTTP.Authorize != nil {
 		next = d.HTTP.Authorize(d.server, next)
 	}

@@ -19,17 +19,18 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
-// wire sends one request and reports the exchange. It stands below everything that may send a request of its own.
-type wire struct {
+// tap sends one request and reports the exchange. It stands below everything that may send a request of its own.
+type tap struct {
 	server string
 	bus    *exec.Bus
 	next   http.RoundTripper
 }
 
-func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
+func (w *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	event := HTTPExchange{
 		Time: exec.Now(), Server: w.server, Verb: request.Method,
 		URL: request.URL.Redacted(), Sent: request.Header.Clone(),
@@ -250,20 +251,20 @@ func (o *posted) collect() bool {
 // takeText takes a message, or an array of them, and reports whether it was that.
 func (t *remote) takeText(text []byte) bool {
 	if rest, marked := bytes.CutPrefix(bytes.TrimSpace(text), []byte(utf8BOM)); marked {
-		t.odd(ClassBOM, message{raw: text}, 0, true)
+		t.odd(ClassBOM, message{Raw: text}, 0, true)
 		text = rest
 	}
-	if m, ok := parseMessage(text); ok && m.kind() != notMessage {
+	if m, ok := wire.Parse(text); ok && m.Kind() != wire.None {
 		t.takeMessage(m, 0)
 		return true
 	}
 	var batch []json.RawMessage
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) && json.Unmarshal(text, &batch) == nil && len(batch) > 0 {
 		for _, one := range batch {
-			if m, ok := parseMessage(one); ok && m.kind() != notMessage {
+			if m, ok := wire.Parse(one); ok && m.Kind() != wire.None {
 				t.takeMessage(m, 0)
 			} else {
-				t.odd(ClassNotRPC, message{raw: one}, 0, false)
+				t.odd(ClassNotRPC, message{Raw: one}, 0, false)
 			}
 		}
 		return true
@@ -277,22 +278,22 @@ func (t *remote) takeText(text []byte) bool {
 func (t *remote) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
 	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
 	failed := t.unusable(request, response, body)
-	m, ok := parseMessage(bytes.TrimPrefix(body, []byte(utf8BOM)))
-	if !ok || m.err == nil || out.waiting == nil || !m.versioned() &&
-		string(m.id) != strconv.FormatInt(out.waiting.id, 10) {
+	m, ok := wire.Parse(bytes.TrimPrefix(body, []byte(utf8BOM)))
+	if !ok || m.Err == nil || out.waiting == nil || !m.Versioned() &&
+		string(m.ID) != strconv.FormatInt(out.waiting.id, 10) {
 		// An "error" alone is none of JSON-RPC: interfaces of all kinds say it so.
 		failed.Expired = expires(request, failed, -1, said(failed.Body))
 		return failed
 	}
-	details := errorDetails(m.err)
+	details := errorDetails(m.Err)
 	failed.Expired = expires(request, failed, details.Code, details.Message)
 	switch {
 	case failed.Expired, failed.Kind() == fault.KindAuth, response.StatusCode == http.StatusTooManyRequests,
 		response.StatusCode > http.StatusNotImplemented:
 		return failed
-	case !isNumber(m.id):
+	case !isNumber(m.ID):
 		// It is about this message: there is no other. Some servers make up an id for it.
-		m.id = json.RawMessage(strconv.FormatInt(out.waiting.id, 10))
+		m.ID = json.RawMessage(strconv.FormatInt(out.waiting.id, 10))
 	}
 	t.takeMessage(m, 0)
 	return t.settled(out)
@@ -300,7 +301,7 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 
 // isNumber reports whether an id is one that toolx may have sent.
 func isNumber(id json.RawMessage) bool {
-	_, _, ok := requestID(id)
+	_, _, ok := wire.RequestID(id)
 	return ok
 }
 

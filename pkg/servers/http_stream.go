@@ -112,7 +112,7 @@ func (t *remote) takeEvent(event sse.Event) {
 		return
 	}
 	if !t.takeText(event.Data) {
-		t.odd(ClassNotRPC, message{raw: event.Data}, 0, false)
+		t.odd(ClassNotRPC, message{Raw: event.Data}, 0, false)
 		t.noteBrokenEvent(event.Data)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // takeFinding reports a line that is not one message, and fails a request whose answer is lost with it.
@@ -58,9 +59,9 @@ const (
 
 // takeOwnMessage takes a message and keeps what is no answer: some servers log by notifications of their own.
 func (t *stdio) takeOwnMessage(m message, number int) {
-	if m.kind() != kindReply {
+	if m.Kind() != wire.Reply {
 		t.mu.Lock()
-		t.noteSaid(m.raw)
+		t.noteSaid(m.Raw)
 		t.mu.Unlock()
 	}
 	t.takeMessage(m, number)
@@ -125,49 +126,49 @@ func answer(p *pending, r reply) {
 // takeMessage takes a message from the classifier.
 func (p *peer) takeMessage(m message, number int) {
 	p.bus.Emit(p.times.eventReceived(p.server, number, m, p.idOf(m)))
-	if !m.versioned() {
+	if !m.Versioned() {
 		p.odd(ClassNoVersion, m, number, true)
 	}
-	switch m.kind() {
-	case kindReply:
+	switch m.Kind() {
+	case wire.Reply:
 		p.takeReply(m, number)
-	case kindRequest:
+	case wire.Request:
 		p.answerRequest(m)
-	case kindNotification:
-		p.onNotification(m.method, m.params)
+	case wire.Notification:
+		p.onNotification(m.Method, m.Params)
 	}
 }
 
 // idOf returns the id of a request, or, for an answer, the id of the request that it answers.
 func (p *peer) idOf(m message) string {
-	if m.kind() != kindReply {
-		return string(m.id)
+	if m.Kind() != wire.Reply {
+		return string(m.ID)
 	}
-	if m.id == nil || string(m.id) == "null" {
+	if m.ID == nil || string(m.ID) == "null" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if id, waiting := p.namelessAnswers(m); waiting != nil && !m.quoted && !p.answersNotification(m) {
+		if id, waiting := p.namelessAnswers(m); waiting != nil && !m.Quoted && !p.answersNotification(m) {
 			return strconv.FormatInt(id, 10)
 		}
 	}
-	return numericID(m.id)
+	return numericID(m.ID)
 }
 
 // takeReply finds the request that a reply answers. Ids that come back in another type, or as null where only one
 // request waits, are accepted and reported.
 func (p *peer) takeReply(m message, number int) {
-	id, exact, ok := requestID(m.id)
+	id, exact, ok := wire.RequestID(m.ID)
 	p.mu.Lock()
 	waiting, phase := p.pending[id], p.phase() // that of the request that is answered
-	if m.quoted && (waiting == nil || !exact) {
+	if m.Quoted && (waiting == nil || !exact) {
 		p.mu.Unlock()
 		return // a log that quotes somebody else's answer; the line was told of
 	}
 	class, why := Class(""), ""
 	switch {
-	case m.result == nil && m.err == nil:
+	case m.Result == nil && m.Err == nil:
 		class, why = ClassBadShape, "it has neither result nor error"
-	case m.id == nil || string(m.id) == "null":
+	case m.ID == nil || string(m.ID) == "null":
 		class = ClassIDNull
 		if p.answersNotification(m) {
 			class = ClassNotificationReply
@@ -178,9 +179,9 @@ func (p *peer) takeReply(m message, number int) {
 		p.nameless = p.nameless || waiting != nil
 	case waiting != nil && !exact:
 		class = ClassIDType
-	case waiting != nil && m.nullError:
+	case waiting != nil && m.NullError:
 		class, why = ClassBadShape, `it has "error": null beside its result`
-	case waiting != nil && m.result != nil && m.err != nil:
+	case waiting != nil && m.Result != nil && m.Err != nil:
 		class, why = ClassBadShape, "it has both a result and an error; the error counts"
 	case waiting == nil && ok:
 		if class = p.answered[id]; class == "" {
@@ -202,7 +203,7 @@ func (p *peer) takeReply(m message, number int) {
 	}
 	switch {
 	case waiting == nil:
-	case m.result == nil && m.err == nil:
+	case m.Result == nil && m.Err == nil:
 		answer(waiting, malformed(waiting.method, errors.New("it has neither result nor error")))
 	default:
 		answer(waiting, reply{message: m})
@@ -212,7 +213,7 @@ func (p *peer) takeReply(m message, number int) {
 // noteStrayReply notes a reply that no waiting request has asked for: if one of them times out, that reply is the
 // likely cause.
 func (p *peer) noteStrayReply(m message) {
-	detail := fmt.Sprintf("the server answered a request that was never sent, id %s", evidence(m.id))
+	detail := fmt.Sprintf("the server answered a request that was never sent, id %s", evidence(m.ID))
 	for _, waiting := range p.pending {
 		waiting.detail = detail
 	}
@@ -227,7 +228,7 @@ func (p *peer) namelessAnswers(m message) (int64, *pending) {
 	}
 	for id, waiting := range p.pending {
 		opening := waiting.method == string(mcp.MethodInitialize)
-		if !opening || m.result == nil || rawjson.Get(m.result, "protocolVersion") != nil {
+		if !opening || m.Result == nil || rawjson.Get(m.Result, "protocolVersion") != nil {
 			return id, waiting
 		}
 	}
@@ -241,13 +242,13 @@ func (p *peer) answersNotification(m message) bool {
 	if p.notifications == 0 || p.nameless {
 		return false
 	}
-	if m.err != nil {
+	if m.Err != nil {
 		var failure struct{ Code int }
-		unread := json.Unmarshal(m.err, &failure) == nil &&
+		unread := json.Unmarshal(m.Err, &failure) == nil &&
 			(failure.Code == mcp.PARSE_ERROR || failure.Code == mcp.INVALID_REQUEST)
 		return !unread
 	}
-	members, ok := rawjson.Members(m.result)
+	members, ok := rawjson.Members(m.Result)
 	return !ok || len(members) == 0
 }
 
@@ -261,7 +262,7 @@ func (p *peer) odd(class Class, m message, number int, used bool) {
 func (p *peer) oddIn(phase Phase, class Class, why string, m message, number int, used bool) {
 	p.bus.Emit(OddFrame{
 		Time: exec.Now(), Server: p.server, Class: class, Line: number,
-		Phase: phase, Why: why, Bytes: evidence(m.raw), Used: used,
+		Phase: phase, Why: why, Bytes: evidence(m.Raw), Used: used,
 	})
 }
 
@@ -271,13 +272,13 @@ func (p *peer) answerRequest(m message) {
 	if p.onRequest(p, m) {
 		return
 	}
-	known := m.method == string(mcp.MethodPing)
-	p.bus.Emit(ServerRequest{Time: exec.Now(), Server: p.server, Method: m.method, Answered: known})
+	known := m.Method == string(mcp.MethodPing)
+	p.bus.Emit(ServerRequest{Time: exec.Now(), Server: p.server, Method: m.Method, Answered: known})
 	if known {
 		p.respond(m, json.RawMessage("{}"), nil)
 		return
 	}
-	p.respond(m, nil, &requestError{mcp.METHOD_NOT_FOUND, "Method not found: " + m.method})
+	p.respond(m, nil, &requestError{mcp.METHOD_NOT_FOUND, "Method not found: " + m.Method})
 }
 
 // refuse answers a request that is not acted on because of the text on its line.

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 // TestListsAreBounded proves that a list which goes on for ever ends, by the size of its
@@ -85,7 +86,7 @@ func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, 
 		<-ctx.Done()
 		return message{}, &abandonedError{err: ctx.Err()}
 	}
-	m, _ := parseMessage(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"nextCursor":"%d"}}`, l.pages))
+	m, _ := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"nextCursor":"%d"}}`, l.pages))
 	return m, nil
 }
 

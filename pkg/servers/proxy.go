@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/guard"
+	"toolx/pkg/servers/wire"
 )
 
 // ProxyOptions say between whom Proxy stands.
@@ -175,19 +176,19 @@ func (p *proxy) listen() {
 // takeMessage passes a message on. An object that only looks like one, such as a log record with a "method", is none;
 // an answer is, whatever it lacks, since some clients take it.
 func (p *proxy) takeMessage(m message, number int) {
-	if m.version == nil && m.kind() != kindReply {
+	if m.Version == nil && m.Kind() != wire.Reply {
 		p.takeFinding(finding{
-			class: ClassNotRPC, number: number, text: m.raw[:min(len(m.raw), maxForeign)],
-			size: int64(len(m.raw)),
+			class: ClassNotRPC, number: number, text: m.Raw[:min(len(m.Raw), maxForeign)],
+			size: int64(len(m.Raw)),
 		})
 		return
 	}
 	p.answered.Store(true)
-	p.Bus.Emit(p.times.eventReceived(p.server, number, m, string(m.id)))
+	p.Bus.Emit(p.times.eventReceived(p.server, number, m, string(m.ID)))
 	if p.guard != nil {
-		m.raw = p.guard.filter(m)
+		m.Raw = p.guard.filter(m)
 	}
-	p.write(m.raw)
+	p.write(m.Raw)
 }
 
 // takeFinding reports what is not a message.

@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/guard"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // proxyGuard keeps a proxy's client from tools that it may not use: it takes them out of lists, and answers calls of
@@ -45,14 +46,14 @@ func (g *proxyGuard) toolOf(definition json.RawMessage) (guard.Tool, bool) {
 
 // filter returns a message of the server without the tools that may not be used.
 func (g *proxyGuard) filter(m message) json.RawMessage {
-	if m.kind() != kindReply || len(m.result) == 0 || m.result[0] != '{' {
-		return m.raw
+	if m.Kind() != wire.Reply || len(m.Result) == 0 || m.Result[0] != '{' {
+		return m.Raw
 	}
-	result, fewer := edited(m.result, "tools", g.filterTools)
+	result, fewer := edited(m.Result, "tools", g.filterTools)
 	if !fewer {
-		return m.raw
+		return m.Raw
 	}
-	raw, _ := edited(m.raw, "result", func(json.RawMessage) (json.RawMessage, bool) { return result, true })
+	raw, _ := edited(m.Raw, "result", func(json.RawMessage) (json.RawMessage, bool) { return result, true })
 	return raw
 }
 

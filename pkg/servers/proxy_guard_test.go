@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"toolx/pkg/guard"
+	"toolx/pkg/servers/wire"
 )
 
 // guardedProxy returns a proxyGuard, and what it answers and says.
@@ -122,13 +123,13 @@ func TestProxyGuardOfLists(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x","data":{"tools":[` + write + `]}}}`, ""},
 		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"tools":[` + write + `]}}`, ""},
 	} {
-		m, ok := parseMessage([]byte(test[0]))
+		m, ok := wire.Parse([]byte(test[0]))
 		if !ok {
 			t.Fatal(test[0])
 		}
 		want := test[1]
 		if want == "" {
-			want = string(m.raw)
+			want = string(m.Raw)
 		}
 		if got := g.filter(m); !bytes.Equal(got, []byte(want)) {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -139,7 +140,7 @@ func TestProxyGuardOfLists(t *testing.T) {
 	}
 	// Nobody can agree to a call behind a proxy.
 	asks, answers, _ := guardedProxy(guard.Guard{Confirm: guard.Destructive})
-	m, _ := parseMessage([]byte(list(read, write)))
+	m, _ := wire.Parse([]byte(list(read, write)))
 	if got := asks.filter(m); string(got) != list(read, write) {
 		t.Errorf("got %s", got)
 	}

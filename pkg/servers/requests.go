@@ -70,7 +70,7 @@ func (r *requester) send(ctx context.Context, method string, params json.RawMess
 		if err != nil {
 			return nil, err
 		}
-		return m.answer(), nil
+		return answerOf(m), nil
 	})
 	var input *InputError
 	if err != nil && !(errors.As(err, &input) && input.unoffered()) {

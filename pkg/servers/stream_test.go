@@ -41,7 +41,7 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 				began := time.Now()
 				s := newStream(1<<20, func(m message, number int) {
 					got = append(got,
-						"id "+string(m.id)+" of line "+strconv.Itoa(number)+" at "+time.Since(began).String())
+						"id "+string(m.ID)+" of line "+strconv.Itoa(number)+" at "+time.Since(began).String())
 				}, func(finding) {})
 				in, out := io.Pipe()
 				go s.read(in)
@@ -89,8 +89,8 @@ func TestQuotedAnswerAtTheLimit(t *testing.T) {
 		for _, prefix := range []string{"", "DEBUG page says: "} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			go answer(prefix)
-			if m, err := link.roundTrip(ctx, "tools/call", nil, nil); err != nil || string(m.result) != "{}" {
-				t.Errorf("behind %q: got %s, %v", prefix, m.result, err)
+			if m, err := link.roundTrip(ctx, "tools/call", nil, nil); err != nil || string(m.Result) != "{}" {
+				t.Errorf("behind %q: got %s, %v", prefix, m.Result, err)
 			}
 			cancel()
 		}
@@ -116,7 +116,7 @@ func TestRequestBesideTextIsRefused(t *testing.T) {
 				var got []string
 				began := time.Now()
 				tell := func(what string, m message) {
-					got = append(got, what+" "+string(m.id)+" at "+time.Since(began).String())
+					got = append(got, what+" "+string(m.ID)+" at "+time.Since(began).String())
 				}
 				s := newStream(1<<20, func(m message, _ int) { tell("taken", m) }, func(finding) {})
 				s.classify.onRefused = func(m message) { tell("refused", m) }

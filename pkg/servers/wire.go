@@ -72,16 +72,16 @@ func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer,
 	if err != nil {
 		return nil, err
 	}
-	answer := m.answer()
+	answer := answerOf(m)
 	answer.Took = time.Since(began)
 	return answer, nil
 }
 
-// answer returns a reply in the form that the package exports.
-func (m message) answer() *Answer {
-	answer := &Answer{Frame: m.raw, Result: m.result}
-	if m.err != nil {
-		answer.Error = errorDetails(m.err)
+// answerOf returns a reply in the form that the package exports.
+func answerOf(m message) *Answer {
+	answer := &Answer{Frame: m.Raw, Result: m.Result}
+	if m.Err != nil {
+		answer.Error = errorDetails(m.Err)
 	}
 	return answer
 }

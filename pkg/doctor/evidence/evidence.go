@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Fleet is the evidence about all servers together, and the config.
@@ -307,20 +308,8 @@ func (h Head) NamesRequest() bool { return h.ID != "" && h.ID != "null" }
 
 // ReadHead reads the members of a message that say what it is.
 func ReadHead(frame []byte) Head {
-	var h Head
-	for member := range rawjson.Each(frame) {
-		switch member.Name {
-		case "id":
-			h.ID = string(member.Value)
-		case "method":
-			h.Method = rawjson.Unquote(member.Value)
-		case "result":
-			h.Result = member.Value
-		case "error":
-			h.Err = member.Value
-		}
-	}
-	return h
+	m := wire.Read(frame)
+	return Head{string(m.ID), m.Method, m.Result, m.Err}
 }
 
 // Exchange returns the nth request of a method, from 0, or nil.

@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
 
@@ -96,30 +97,22 @@ const (
 // an object has none.
 func readHead(id, method string, message []byte) head {
 	h := head{id: cutText(id, maxID), method: cutText(method, maxName)}
-	var params json.RawMessage
-	for member := range rawjson.Each(message) {
-		switch member.Name {
-		case "params":
-			params = member.Value
-		case "result":
-			h.answer = true
-			h.toolError = len(member.Value) <= maxText && string(rawjson.Get(member.Value, "isError")) == "true"
-			if len(member.Value) <= maxText {
-				h.task = taskState(member.Value)
-			}
-		case "error":
-			h.answer, h.failure = true, failure(member.Value)
-		}
+	m := wire.Read(message)
+	if h.answer = m.Result != nil || m.Err != nil; len(m.Result) <= maxText {
+		h.toolError, h.task = string(rawjson.Get(m.Result, "isError")) == "true", taskState(m.Result)
+	}
+	if m.Err != nil {
+		h.failure = failure(m.Err)
 	}
 	switch h.method {
 	case "tools/call", "prompts/get":
-		h.name = word(rawjson.Get(params, "name"))
+		h.name = word(rawjson.Get(m.Params, "name"))
 	case "resources/read":
-		h.name = word(rawjson.Get(params, "uri"))
+		h.name = word(rawjson.Get(m.Params, "uri"))
 	case "tasks/get", "tasks/result", "tasks/update", "tasks/cancel":
-		h.name = word(rawjson.Get(params, "taskId"))
+		h.name = word(rawjson.Get(m.Params, "taskId"))
 	case "notifications/cancelled":
-		h.cancels = string(rawjson.Get(params, "requestId"))
+		h.cancels = string(rawjson.Get(m.Params, "requestId"))
 	}
 	return h
 }
