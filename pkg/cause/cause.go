@@ -81,6 +81,8 @@ type Output struct {
 // Cause is why a server failed.
 type Cause struct {
 	Kind Kind
+	// Rule is the id of the rule that knows it; empty where no rule of rules.txt does.
+	Rule string
 	// What is a sentence without its full stop: "GITHUB_TOKEN is not set".
 	What string
 	// Line is the line in which the server says it, without colours, time and level.

@@ -3,6 +3,7 @@ package cause
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,49 +13,66 @@ import (
 
 // lastWords is a failed start of a published server, as testdata/lastwords/README.md describes it.
 type lastWords struct {
-	file, server, runtime, ended, engines, cause, title, hint string
-	stdout, stderr                                            string
+	name                                                string // with its archive's
+	server, runtime, ended, engines, cause, title, hint string
+	stdout, stderr                                      string
 }
 
-// readLastWords reads the files that name matches.
-func readLastWords(t testing.TB) []lastWords {
+// readLastWords reads the starts of all archives.
+func readLastWords(t testing.TB) []*lastWords {
 	t.Helper()
-	files, err := filepath.Glob("../../testdata/lastwords/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
+	archives, err := filepath.Glob("../../testdata/lastwords/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives: %v", err)
 	}
-	var all []lastWords
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
+	var all []*lastWords
+	for _, path := range archives {
+		archive, err := txtar.ParseFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := lastWords{file: filepath.Base(file)}
-		keys := map[string]*string{
-			"server": &one.server, "runtime": &one.runtime, "ended": &one.ended, "engines": &one.engines,
-			"cause": &one.cause, "title": &one.title, "hint": &one.hint,
-		}
-		for line := range strings.Lines(string(archive.Comment)) {
-			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-			if field := keys[key]; field != nil {
-				*field = value
-			}
-		}
+		group := strings.TrimSuffix(filepath.Base(path), ".txtar")
 		for _, f := range archive.Files {
-			switch f.Name {
+			name, part, _ := strings.Cut(f.Name, "/")
+			if part == "head" {
+				all = append(all, readHead(group+"/"+name, string(f.Data)))
+				continue
+			}
+			one := all[len(all)-1]
+			if one.name != group+"/"+name {
+				t.Fatalf("%s: %s has no head", path, f.Name)
+			}
+			switch part {
 			case "stdout":
 				one.stdout = string(f.Data)
 			case "stderr":
 				one.stderr = string(f.Data)
+			default:
+				t.Fatalf("%s: what is %s?", path, f.Name)
 			}
 		}
-		all = append(all, one)
 	}
 	return all
 }
 
+// readHead reads what was run and what a person found to be the cause.
+func readHead(name, head string) *lastWords {
+	one := &lastWords{name: name}
+	keys := map[string]*string{
+		"server": &one.server, "runtime": &one.runtime, "ended": &one.ended, "engines": &one.engines,
+		"cause": &one.cause, "title": &one.title, "hint": &one.hint,
+	}
+	for line := range strings.Lines(head) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		if field := keys[key]; field != nil {
+			*field = value
+		}
+	}
+	return one
+}
+
 // output returns what the doctor would know of the start.
-func (w lastWords) output() Output {
+func (w *lastWords) output() Output {
 	o := Output{Stderr: strings.Split(w.stderr, "\n"), Alive: w.ended == "still running", Done: w.ended == "0"}
 	if node, ok := strings.CutPrefix(w.runtime, "node "); ok {
 		o.Node = node
@@ -103,8 +121,8 @@ func TestLastWords(t *testing.T) {
 			right++
 			continue
 		}
-		t.Logf("%s: %s: %s\n%s\nwant %s: %q with a hint that has %q", w.file, c.Kind, c.What, fixes, w.cause, w.title,
-			w.hint)
+		t.Logf("%s: %s (%s): %s\n%s\nwant %s: %q with a hint that has %q", w.name, c.Kind, c.Rule, c.What, fixes,
+			w.cause, w.title, w.hint)
 	}
 	t.Logf("%d of %d failed starts are right", right, len(all))
 	if right*100 < leastRight*len(all) {
@@ -114,9 +132,22 @@ func TestLastWords(t *testing.T) {
 
 // hasKind reports whether a kind is the one that was judged: a check that has the server's own words is not told of by
 // a kind.
-func (w lastWords) hasKind(kind Kind) bool {
+func (w *lastWords) hasKind(kind Kind) bool {
 	if strings.HasPrefix(w.cause, "exit-") {
 		return kind != "" && !kind.HasCheck() || kind == "" && w.title == ""
 	}
 	return kind == Kind(w.cause)
+}
+
+// TestRulesHaveIDs: every rule has an id of its own.
+func TestRulesHaveIDs(t *testing.T) {
+	line, sentence := rules()
+	known := make(map[string]bool)
+	for _, r := range slices.Concat(line, sentence) {
+		group, id, _ := strings.Cut(r.id, "/")
+		if group == "" || id == "" || known[r.id] {
+			t.Errorf("a rule has the id %q", r.id)
+		}
+		known[r.id] = true
+	}
 }

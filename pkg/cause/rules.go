@@ -15,6 +15,7 @@ import (
 
 // rule recognizes a cause in a text.
 type rule struct {
+	id   string // with its group: "docker/tty-flag"
 	kind Kind
 	// match finds it. Its groups and those of beside that are not empty stand for %s in what and fixes, with colons
 	// between them.
@@ -54,7 +55,7 @@ func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
 			found = append(found, r.beside.FindStringSubmatch(s.all[at])[1:]...)
 		}
 		thing := bare(strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":"))
-		c := &Cause{Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
+		c := &Cause{Rule: r.id, Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
 		if r.what != "" {
 			said := strings.ReplaceAll(r.what, "%s", words.Shorten(thing, longest))
 			c.What = strings.TrimSuffix(strings.Join(strings.Fields(said), " "), ":")
@@ -236,19 +237,25 @@ var rulesText string
 
 // rules are the rules of rules.txt: those for any line, and those for the sentence that says why.
 var rules = sync.OnceValues(func() (line, sentence []rule) {
-	plain, said, _ := strings.Cut(rulesText, "\n== sentence\n")
+	plain, said, _ := strings.Cut(rulesText, "\n== sentence\n\n")
 	return readRules(plain), readRules(said)
 })
 
 // readRules reads blocks of "key: value" lines.
 func readRules(text string) []rule {
 	var all []rule
+	group := ""
 	for block := range strings.SplitSeq(text, "\n\n") {
+		if name, found := strings.CutPrefix(block, "== "); found {
+			group = strings.TrimSpace(name)
+		}
 		var r rule
 		var matches []string
 		for line := range strings.Lines(block) {
 			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 			switch key {
+			case "id":
+				r.id = group + "/" + value
 			case "kind":
 				r.kind = Kind(value)
 			case "match":

@@ -697,6 +697,12 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 
 func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {
 	failed := &ConnectError{Server: server.Name, Attempts: attempts, Last: err, Advice: server.Hint}
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		if c := failure.Cause(); c != nil && c.Rule != "" {
+			p.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
+				"server %q: rule %s recognized the cause", server.Name, c.Rule)})
+		}
+	}
 	p.options.Bus.Emit(ConnectFailed{Time: exec.Now(), Server: server.Name, Err: failed})
 	return failed
 }
