@@ -189,6 +189,7 @@ release-snapshot: ## make all that a release consists of in dist/release, and pu
 	git remote | grep -q . || export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url \
 	  GIT_CONFIG_VALUE_0=https://github.com/toolx/toolx; \
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=sign
+	$(GO) run ./release nix dist/release
 	$(GO) run ./release npm dist/release
 	$(GO) run ./release pip dist/release
 

@@ -3,7 +3,7 @@
 //	go run ./release notices                       the licences of all linked modules, with their texts
 //	go run ./release man FOLDER SECONDS            a man page for each verb, with a date
 //	go run ./release sbom BINARY FILE VERSION      a bill of materials, CycloneDX
-//	go run ./release npm|pip FOLDER                packages made of what GoReleaser has put into FOLDER
+//	go run ./release nix|npm|pip FOLDER            packages made of what GoReleaser has put into FOLDER
 //
 // GoReleaser (.goreleaser.yaml) and make release-snapshot run it.
 package main
@@ -28,6 +28,7 @@ func run(args []string, stdout io.Writer) error {
 		"notices": writeNotices,
 		"man":     writeMan,
 		"sbom":    writeSBOM,
+		"nix":     writeNix,
 		"npm":     writeNPM,
 		"pip":     writePip,
 	}

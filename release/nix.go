@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/template"
+)
+
+// nixSystems are Nix's names of the systems that it knows, and ours.
+var nixSystems = []struct{ Nix, Ours string }{
+	{"x86_64-linux", "linux_amd64"},
+	{"aarch64-linux", "linux_arm64"},
+	{"x86_64-darwin", "darwin_amd64"},
+	{"aarch64-darwin", "darwin_arm64"},
+}
+
+var nixExpression = template.Must(template.New("").Parse(`{ lib, stdenvNoCC, fetchurl, installShellFiles }:
+
+let
+  version = "{{.Version}}";
+  archives = {
+{{- range .Archives}}
+    {{.Nix}} = { name = "{{.Name}}"; hash = "{{.Hash}}"; };
+{{- end}}
+  };
+  system = stdenvNoCC.hostPlatform.system;
+  archive = archives.${system} or (throw "toolx is not released for ${system}");
+in
+stdenvNoCC.mkDerivation {
+  pname = "toolx";
+  inherit version;
+  src = fetchurl {
+    url = "https://github.com/{{.Owner}}/toolx/releases/download/v${version}/${archive.name}";
+    inherit (archive) hash;
+  };
+  nativeBuildInputs = [ installShellFiles ];
+  dontBuild = true;
+  installPhase = ''
+    runHook preInstall
+    install -Dm755 toolx $out/bin/toolx
+    installManPage man/*.1
+    installShellCompletion --bash --name toolx completions/toolx.bash
+    installShellCompletion --zsh completions/_toolx
+    installShellCompletion --fish completions/toolx.fish
+    runHook postInstall
+  '';
+  meta = {
+    description = "Calls and debugs the tools of MCP servers from a terminal";
+    homepage = "https://github.com/{{.Owner}}/toolx";
+    license = lib.licenses.mit;
+    mainProgram = "toolx";
+    platforms = builtins.attrNames archives;
+    sourceProvenance = [ lib.sourceTypes.binaryNativeCode ];
+  };
+}
+`))
+
+// writeNix writes a Nix expression of the archives in the folder args[0], which GoReleaser has filled, to nix/toolx.nix
+// in it. GoReleaser writes one only where Nix is installed.
+func writeNix(args []string, _ io.Writer) error {
+	made, folder, err := begin(args, "nix")
+	if err != nil {
+		return err
+	}
+	type archive struct{ Nix, Name, Hash string }
+	data := struct {
+		Version, Owner string
+		Archives       []archive
+	}{Version: made.Version, Owner: owner()}
+	for _, system := range nixSystems {
+		name := fmt.Sprintf("toolx_%s_%s.tar.gz", made.Version, system.Ours)
+		packed, err := os.ReadFile(filepath.Join(args[0], name))
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(packed)
+		data.Archives = append(data.Archives,
+			archive{system.Nix, name, "sha256-" + base64.StdEncoding.EncodeToString(sum[:])})
+	}
+	out, err := os.Create(filepath.Join(folder, "toolx.nix"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(nixExpression.Execute(out, data), out.Close())
+}
