@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"github.com/spf13/cobra"
+
+	"toolx/pkg/fault"
 )
 
 func newServersCommand(app *App, run runFunc[serversListOptions]) *cobra.Command {
@@ -36,16 +38,22 @@ is trusted. Of the subcommands: ` + serversExits,
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect to each server, and say what it offers")
-	cmd.AddCommand(
-		newServersShowCommand(app, runServersShow),
-		newServersAddCommand(app, runServersAdd),
-		newServersRemoveCommand(app, runServersEdit),
-		newServersRenameCommand(app, runServersEdit),
-		newServersEnableCommand(app, runServersEdit),
-		newServersDisableCommand(app, runServersEdit),
-		newServersExportCommand(app, runServersExport),
-	)
+	cmd.AddCommand(newServersShowCommand(app, runServersShow), newServersAddCommand(app, runServersAdd))
+	for _, edit := range serversEdits() {
+		cmd.AddCommand(newServersEditCommand(app, runServersEdit, edit))
+	}
+	cmd.AddCommand(newServersExportCommand(app, runServersExport))
 	return cmd
+}
+
+// oneNamed reads the arguments of a verb that takes the name of one server.
+func oneNamed(name *string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 || args[0] == "" {
+			return fault.Usage("name a server", "toolx servers "+cmd.Use+"; toolx servers lists them")
+		}
+		return atMostOne(name, "toolx servers "+cmd.Use)(cmd, args)
+	}
 }
 
 // serversExits are the exit codes of what changes a file.

@@ -280,53 +280,50 @@ func (e configEditor) meet(ctx context.Context, name string, file config.File) e
 	return nil
 }
 
+// serversEdit is a verb that changes one entry.
+type serversEdit struct {
+	use, short, example string
+	done                string // what was done
+	// changes returns the changes of an entry; none where all is as it should be.
+	changes func(o serversEditOptions, server *config.Server, path []string) []config.Change
+}
+
+func serversEdits() []serversEdit {
+	return []serversEdit{
+		{
+			"remove NAME", "Remove a server from the config",
+			"  toolx servers remove files\n  toolx servers remove files --project", "removed",
+			func(_ serversEditOptions, _ *config.Server, path []string) []config.Change {
+				return []config.Change{{Path: path}}
+			},
+		},
+		{
+			"rename NAME NEW", "Give a server of the config another name", "  toolx servers rename files notes",
+			"renamed", func(o serversEditOptions, _ *config.Server, path []string) []config.Change {
+				return []config.Change{{Path: path, Rename: o.to}}
+			},
+		},
+		{
+			"enable NAME", "Let a server of the config be used again", "  toolx servers enable files", "enabled",
+			func(_ serversEditOptions, server *config.Server, path []string) []config.Change {
+				return switched(server, path, true)
+			},
+		},
+		{
+			"disable NAME", "Keep a server of the config, and do not use it", "  toolx servers disable files",
+			"disabled", func(_ serversEditOptions, server *config.Server, path []string) []config.Change {
+				return switched(server, path, false)
+			},
+		},
+	}
+}
+
 // serversEditOptions say which entry is changed, and how.
 type serversEditOptions struct {
 	configFileFlags
+	serversEdit
 	name string
 	to   string // the new name
-	// changes returns the changes of an entry, and what was done; no change where all is as it should be.
-	changes func(o serversEditOptions, server *config.Server, path []string) ([]config.Change, string)
-}
-
-func newServersRemoveCommand(app *App, run runFunc[serversEditOptions]) *cobra.Command {
-	return newServersEditCommand(app, run, &cobra.Command{
-		Use:     "remove NAME",
-		Short:   "Remove a server from the config",
-		Example: "  toolx servers remove files\n  toolx servers remove files --project",
-	}, func(_ serversEditOptions, _ *config.Server, path []string) ([]config.Change, string) {
-		return []config.Change{{Path: path}}, "removed"
-	})
-}
-
-func newServersRenameCommand(app *App, run runFunc[serversEditOptions]) *cobra.Command {
-	return newServersEditCommand(app, run, &cobra.Command{
-		Use:     "rename NAME NEW",
-		Short:   "Give a server of the config another name",
-		Example: "  toolx servers rename files notes",
-	}, func(o serversEditOptions, _ *config.Server, path []string) ([]config.Change, string) {
-		return []config.Change{{Path: path, Rename: o.to}}, "renamed"
-	})
-}
-
-func newServersEnableCommand(app *App, run runFunc[serversEditOptions]) *cobra.Command {
-	return newServersEditCommand(app, run, &cobra.Command{
-		Use:     "enable NAME",
-		Short:   "Let a server of the config be used again",
-		Example: "  toolx servers enable files",
-	}, func(_ serversEditOptions, server *config.Server, path []string) ([]config.Change, string) {
-		return switched(server, path, true), "enabled"
-	})
-}
-
-func newServersDisableCommand(app *App, run runFunc[serversEditOptions]) *cobra.Command {
-	return newServersEditCommand(app, run, &cobra.Command{
-		Use:     "disable NAME",
-		Short:   "Keep a server of the config, and do not use it",
-		Example: "  toolx servers disable files",
-	}, func(_ serversEditOptions, server *config.Server, path []string) ([]config.Change, string) {
-		return switched(server, path, false), "disabled"
-	})
 }
 
 // switched returns the changes that switch a server on or off. A key that says so already is given another value, so
@@ -342,12 +339,9 @@ func switched(server *config.Server, path []string, on bool) []config.Change {
 	return []config.Change{{Path: append(slices.Clone(path), key), Value: []byte(value)}}
 }
 
-// newServersEditCommand makes a verb that changes one entry.
-func newServersEditCommand(
-	app *App, run runFunc[serversEditOptions], cmd *cobra.Command,
-	changes func(serversEditOptions, *config.Server, []string) ([]config.Change, string),
-) *cobra.Command {
-	o := serversEditOptions{changes: changes}
+func newServersEditCommand(app *App, run runFunc[serversEditOptions], edit serversEdit) *cobra.Command {
+	o := serversEditOptions{serversEdit: edit}
+	cmd := &cobra.Command{Use: edit.use, Short: edit.short, Example: edit.example}
 	renames := strings.HasPrefix(cmd.Use, "rename")
 	cmd.Long = cmd.Short + ". Everything else in the file stays as it is. The file is the one\n" +
 		"that the server stands in; where several have the name, --user, --project or --config\n" +
@@ -386,20 +380,18 @@ func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
 	if err != nil {
 		return err
 	}
-	done := ""
 	err = editor.edit(ctx, file, func(data []byte) ([]config.Change, error) {
 		path, found := config.ServerPath(file.Name, data, o.name)
 		if !found {
 			gone := fmt.Sprintf("%s has no server '%s' any more", file.Name, o.name)
 			return nil, fault.Usage(gone, "read the file")
 		}
-		var changes []config.Change
-		changes, done = o.changes(o, server, path)
-		return changes, nil
+		return o.changes(o, server, path), nil
 	})
 	if err != nil {
 		return err
 	}
+	done := o.done
 	if o.to != "" {
 		done += " to " + render.Safe(o.to)
 	}

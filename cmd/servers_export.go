@@ -45,15 +45,7 @@ Exit codes: 0 printed or written, 2 wrong usage, no such server or client, or a 
 that cannot be changed.`,
 		Example: `  toolx servers export files --to cursor
   toolx servers export files --to vscode --write --project`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if err := atMostOne(&o.name, "toolx servers export NAME --to CLIENT")(nil, args); err != nil {
-				return err
-			}
-			if o.name == "" {
-				return fault.Usage("name a server", "toolx servers export NAME --to CLIENT")
-			}
-			return nil
-		},
+		Args:              oneNamed(&o.name),
 		RunE:              runs(app, &o, run, o.check),
 		ValidArgsFunction: completeServers(app, 1),
 	}

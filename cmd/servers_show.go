@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolx/pkg/fault"
 	"toolx/pkg/render"
 )
 
@@ -50,15 +49,7 @@ not reached.`,
 		Example: `  toolx servers show cursor:files
   toolx servers show github --connect
   toolx servers show vscode:db --json | jq -r '.settings[] | "\(.key)\t\(.where)"'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if err := atMostOne(&o.name, "toolx servers show NAME")(nil, args); err != nil {
-				return err
-			}
-			if o.name == "" {
-				return fault.Usage("name a server", "toolx servers lists them")
-			}
-			return nil
-		},
+		Args:              oneNamed(&o.name),
 		RunE:              runs(app, &o, run),
 		ValidArgsFunction: completeServers(app, 1),
 	}
