@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
