@@ -62,7 +62,7 @@ func arrows() map[string][]string {
 	}
 	// A family of checks knows what all of them share, and no other family.
 	for _, family := range []string{
-		"config", "framing", "handshake", "http", "launch", "performance", "process", "rpc", "security", "tool",
+		"config", "framing", "handshake", "http", "launch", "process", "rpc", "security", "tool",
 	} {
 		folder := "pkg/doctor/checks/" + family
 		table["pkg/doctor"] = append(table["pkg/doctor"], folder)

@@ -38,7 +38,6 @@ type doctorOptions struct {
 	writeBaseline string
 
 	calls   []string
-	repeat  int
 	envLike string
 }
 
@@ -104,7 +103,6 @@ func (o *doctorOptions) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&o.writeBaseline, "write-baseline", "", "write today's findings, and pins of all tools, to `FILE`")
 	flags.StringArrayVar(&o.calls, "call", nil,
 		"call a tool, as `'TOOL {\"json\"}'` (repeatable); safe: call those that say they are read-only")
-	flags.IntVar(&o.repeat, "repeat", 0, "measure `N` more starts of each server, and N more calls of each --call")
 	flags.StringVar(&o.envLike, "env-like", "",
 		"start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")
 }
@@ -124,9 +122,6 @@ func (o *doctorOptions) check(flags *pflag.FlagSet) error {
 	}
 	if err := oneOf("--fail-on", o.failOn, "error", "warn", "warning", "info", "never"); err != nil {
 		return err
-	}
-	if o.repeat < 0 {
-		return fault.Usage("--repeat must not be negative", "--repeat 3")
 	}
 	if err := checkPatterns(slices.Concat(o.only, o.skip)); err != nil {
 		return err

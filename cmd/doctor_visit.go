@@ -213,7 +213,7 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	doing, stop := v.showDoing("doctor")
 	options := v.examination()
 	options.Calls, options.Safe, options.CallTimeout = v.calls, v.safe, v.flags.timeout
-	options.Repeat, options.Environ = v.options.repeat, v.environ
+	options.Environ = v.environ
 	options.Watch = v.bus.Emit
 	options.Doing = func(server, what string) {
 		if len(v.servers) > 1 {

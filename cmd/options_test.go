@@ -117,13 +117,13 @@ func TestOptions(t *testing.T) {
 			[]string{
 				"doctor", "--json", "--only", "stdout-*", "--only", "tool-*", "--skip", "stdout-bom", "--fail-on",
 				"warn", "--full",
-				"--baseline", "b", "--write-baseline", "w", "--call", `t {"a":1}`, "--repeat", "3", "--env-like", "cursor", "--", "node", "x.js", "--sarif",
+				"--baseline", "b", "--write-baseline", "w", "--call", `t {"a":1}`, "--env-like", "cursor", "--", "node", "x.js", "--sarif",
 			},
 			doctorOptions{
 				servers: []string{}, command: []string{"node", "x.js", "--sarif"}, format: "json", failOn: "warn",
 				full: true,
 				only: []string{"stdout-*", "tool-*"}, skip: []string{"stdout-bom"}, baseline: "b", writeBaseline: "w",
-				calls: []string{`t {"a":1}`}, repeat: 3, envLike: "cursor",
+				calls: []string{`t {"a":1}`}, envLike: "cursor",
 			},
 		},
 		{"servers by name", []string{"doctor", "a", "b"}, doctorOptions{servers: []string{"a", "b"}, format: "text", failOn: "error"}},
@@ -194,7 +194,6 @@ func TestWrongOptions(t *testing.T) {
 		{"auth logout takes one server", []string{"auth", "logout", "a", "b"}},
 		{"--json and --sarif exclude each other", []string{"doctor", "--sarif", "--json"}},
 		{`--fail-on "always" is unknown`, []string{"doctor", "--fail-on", "always"}},
-		{"--repeat must not be negative", []string{"doctor", "--repeat", "-1"}},
 		{`no check is called "shutdown"`, []string{"doctor", "--only", "stdout-pollution,shutdown"}},
 		{`no check is called "stdout-polution"`, []string{"doctor", "--skip", "stdout-polution"}},
 		{`the pattern "[" is malformed`, []string{"doctor", "--only", "["}},

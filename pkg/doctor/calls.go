@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
@@ -71,7 +69,7 @@ func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []e
 // isTrue reports whether a hint is given and true.
 func isTrue(hint *bool) bool { return hint != nil && *hint }
 
-// callAll makes calls, up to the first that ends the server or is not answered, and repeats them if that is allowed.
+// callAll makes calls, up to the first that ends the server or is not answered.
 func (o Options) callAll(
 	ctx context.Context, session *servers.Session, life *life, calls []evidence.Call,
 ) []*evidence.CallRun {
@@ -90,7 +88,6 @@ func (o Options) callAll(
 			break
 		}
 	}
-	o.measureCalls(ctx, session, life, runs)
 	return runs
 }
 
@@ -103,33 +100,12 @@ func (o Options) makeCall(
 	if call.Own {
 		asked.Implementation = session.WithoutTasks()
 	}
-	result := o.besidePing(ctx, session, func() *exec.Result { return executor.Call(ctx, asked) })
+	result := executor.Call(ctx, asked)
 	run := &evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own}
 	if sent, err := executor.Prepare(ctx, asked); err == nil {
-		hints := sent.Tool.Annotations
-		run.Sent, run.Repeatable = sent, isTrue(hints.ReadOnlyHint) || isTrue(hints.IdempotentHint)
+		run.Sent = sent
 	}
 	return run
-}
-
-// besidePing makes a call and, if it takes time, a ping meanwhile: a server should answer that at once.
-func (o Options) besidePing(ctx context.Context, session *servers.Session, call func() *exec.Result) *exec.Result {
-	const after = 100 * time.Millisecond
-	if session.Protocol >= evidence.ModernRevision {
-		return call()
-	}
-	running, done := context.WithCancel(ctx)
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		quiet(running, after)
-		if running.Err() == nil {
-			o.askWithin(ctx, o.answerLimit(), session.Wire(), "ping", nil)
-		}
-	})
-	result := call()
-	done()
-	wait.Wait()
-	return result
 }
 
 // failed returns the run of a life without a session.

@@ -251,8 +251,8 @@ func TestPortsAreNoHTTPTransport(t *testing.T) {
 	} {
 		e := launchOf(t, nil, "node", script)
 		e.Clean = &evidence.Run{
-			Idle:   &evidence.ProcessSample{Listening: []string{"127.0.0.1:8400 (pid 7)"}},
-			Events: []exec.Event{servers.StderrLine{Text: prints}},
+			Listening: []string{"127.0.0.1:8400 (pid 7)"},
+			Events:    []exec.Event{servers.StderrLine{Text: prints}},
 		}
 		if found := ask("sdk-known-cve")(e); len(found) != want {
 			t.Errorf("%q: %+v, want %d findings", prints, found, want)

@@ -67,9 +67,11 @@ type ServerReport struct {
 	Where string `json:"where,omitempty" mask:"-"`
 	// Node is the version of the Node that runs it, empty for other servers.
 	Node string `json:"node,omitempty"`
+	// StartMS is the time from the start to the answer to initialize, zero where that did not come in time.
+	StartMS float64 `json:"start_ms,omitempty"`
 	// Info is what the server says of itself.
 	Info *ServerInfo `json:"info,omitempty"`
-	// Facts are measurements: the protocol's era, times, tokens. Gathered sets them.
+	// Facts are measurements: the protocol's era, tokens. Gathered sets them.
 	Facts []Fact `json:"facts,omitempty"`
 	// Called are the calls that the doctor made by itself (Options.Safe), each as "TOOL
 	// {json}"; nil where it was not asked to, empty where no tool can be called so.
@@ -250,10 +252,8 @@ func missingOn(goos string, e *evidence.Evidence, one check.Check) string {
 		return "tools/list was not answered"
 	case need == check.NeedProbe && e.Probe == nil:
 		return "the probing run was not made"
-	case need == check.NeedSample && (e.Clean == nil || e.Clean.Idle == nil):
-		return noSample(e)
-	case need == check.NeedSpeed && e.Measured() == nil:
-		return noSpeed(e)
+	case need == check.NeedTree && (e.Clean == nil || e.Clean.Tree == nil):
+		return noTree(e)
 	case need == check.NeedSignal && goos == "windows":
 		return "Windows has no SIGTERM"
 	case need == check.NeedSignal && e.Probe == nil:
@@ -282,7 +282,7 @@ func notCalled(e *evidence.Evidence) string {
 // ofProcesses reports whether a check is about a program that toolx starts, and about its stdout and stderr.
 func ofProcesses(one check.Check) bool {
 	groups := []check.Group{check.GroupLaunch, check.GroupProcess, check.GroupFraming}
-	return slices.Contains(groups, one.Group) || one.Need == check.NeedSample
+	return slices.Contains(groups, one.Group)
 }
 
 // byCause orders checks so that each follows those in its After: what explains a symptom is often of a later group than
@@ -307,4 +307,15 @@ func byCause(checks []check.Check) []check.Check {
 		place(check)
 	}
 	return ordered
+}
+
+// noTree says why the processes of the clean run were not seen.
+func noTree(e *evidence.Evidence) string {
+	switch {
+	case !e.Handshaken():
+		return "there was no handshake"
+	case runtime.GOOS != "linux":
+		return "processes are seen on Linux only"
+	}
+	return "the process ended before it was looked at"
 }

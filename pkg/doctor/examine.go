@@ -26,10 +26,6 @@ type Options struct {
 	// CallTimeout is how long a call may go on without progress; zero means the
 	// Executor's default, less than zero for ever.
 	CallTimeout time.Duration
-	// Repeat is how often the server is started once more for its start-up time, and
-	// how often each of Calls is made again; zero means that the clean run's start is all
-	// there is, and that only tools are called again that say that they may be.
-	Repeat int
 	// Limit bounds the handshake, and tools/list; zero means 30 s.
 	Limit time.Duration
 	// Environ is the environment that servers inherit; nil means toolx's own. It is
@@ -91,10 +87,6 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	o.doing(server, "starting it as a client does")
 	e.Clean = o.cleanRun(ctx, e)
 	e.Node = nodeVersion(ctx, e)
-	if ctx.Err() == nil && e.FailsUnexplained() {
-		o.doing(server, "starting it again, to see what it connects to")
-		e.Unreachable = o.unreachable(ctx, e)
-	}
 	if ctx.Err() == nil && e.Handshaken() {
 		e.Buffers = o.buffers(ctx, e)
 		o.makeCalls(ctx, e)
@@ -104,7 +96,6 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 			o.doing(server, "starting it again, to probe it gently")
 			e.Again = o.probingRun(ctx, e, true)
 		}
-		e.Starts = o.repeat(ctx, e)
 	}
 	return e
 }
@@ -147,13 +138,9 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.R
 		return life.failed(ctx, e, err)
 	}
 	life.watch.note()
-	queued := queuedTime(session.PID)
+	queued := procs.Queued(procs.Tree(session.PID))
 	o.askClean(ctx, session)
-	tree, idle := o.watchIdle(ctx, session, life)
-	var speed *evidence.Speed
-	if session.PID == 0 { // what toolx starts is measured in its probing run: a server may be slow to end afterwards
-		speed = o.measure(ctx, session.Wire(), session.Protocol, life)
-	}
+	tree, listening := o.watchIdle(ctx, session)
 	life.watch.note()
 	if o.Safe { // they keep the session, and can be many
 		e.Offered = session.Tools()
@@ -161,8 +148,8 @@ func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.R
 	ended := session.Wire().Failure()
 	session.Close(ctx)
 	run := life.end(ctx)
-	run.Protocol, run.Tree, run.Idle, run.Speed, run.Ended = session.Protocol, tree, idle, speed, ended
-	run.Queued = queued
+	run.Protocol, run.Ended, run.Queued = session.Protocol, ended, queued
+	run.Tree, run.Listening = tree, listening
 	return run
 }
 
@@ -175,34 +162,15 @@ func (o Options) connecting(life *life) servers.Options {
 	}
 }
 
-// watchIdle measures a server's processes while nothing is asked of it. One that is
-// reached by HTTP has none here, and is not waited for.
-func (o Options) watchIdle(
-	ctx context.Context, session *servers.Session, life *life,
-) ([]procs.Process, *evidence.ProcessSample) {
+// watchIdle leaves a server alone for a while, and returns its processes and the sockets on which they listen. One that
+// is reached by HTTP has none here, and is not waited for.
+func (o Options) watchIdle(ctx context.Context, session *servers.Session) (tree []procs.Process, listening []string) {
 	if session.PID == 0 {
 		return nil, nil
 	}
-	tree := procs.Tree(session.PID)
-	life.mark("idle-begin")
-	idle := settled(func() *evidence.ProcessSample {
-		return sampleProcess(ctx, session.PID, cmp.Or(o.idle, evidence.IdleWait))
-	})
-	life.mark("idle-end")
-	return tree, idle
-}
-
-// settled measures a server until it does nothing, a few times at most: one that is busy may still be starting, on a
-// busy machine for long. It returns the last measurement, or nil.
-func settled(measure func() *evidence.ProcessSample) *evidence.ProcessSample {
-	idle := measure()
-	for range evidence.IdleAgain {
-		if idle == nil || idle.Load() <= evidence.BusyLoad {
-			break
-		}
-		idle = cmp.Or(measure(), idle)
-	}
-	return idle
+	quiet(ctx, cmp.Or(o.idle, evidence.IdleWait))
+	tree = procs.Tree(session.PID)
+	return tree, procs.Listening(tree)
 }
 
 // askClean asks what every server must answer, and what none can. When nothing is answered twice in a row, nothing more

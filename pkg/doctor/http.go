@@ -44,7 +44,6 @@ func (o Options) examineHTTP(ctx context.Context, e *evidence.Evidence) {
 	}
 	if !refusedForAuth(e) && !e.Unreached() {
 		o.probeHTTP(ctx, e, address)
-		e.Starts = o.repeat(ctx, e)
 	}
 	o.inspectSurroundings(ctx, e, address)
 }

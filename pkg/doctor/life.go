@@ -6,7 +6,6 @@ import (
 
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
 )
 
 // life is a run that is under way: what is recorded of it, and by whom.
@@ -60,32 +59,4 @@ func (l *life) end(ctx context.Context) *evidence.Run {
 	run := l.record.Run(l.name, l.began)
 	run.Marks, run.Orphans = l.marks, orphans
 	return run
-}
-
-// repeat starts the server again as often as was asked for, up to the first start that fails.
-func (o Options) repeat(ctx context.Context, e *evidence.Evidence) []evidence.Start {
-	var starts []evidence.Start
-	for len(starts) < o.Repeat && ctx.Err() == nil {
-		o.doing(e.Server, "starting it again, for the time it takes")
-		start := o.start(ctx, e)
-		starts = append(starts, start)
-		if start.Err != nil {
-			break
-		}
-	}
-	return starts
-}
-
-func (o Options) start(ctx context.Context, e *evidence.Evidence) evidence.Start {
-	life := o.newLife("start")
-	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
-	if err != nil {
-		life.watch.sweep(ctx)
-		return evidence.Start{Err: err}
-	}
-	life.watch.note()
-	session.Close(ctx)
-	life.watch.sweep(ctx)
-	ms := session.Timing.StartMS + session.Timing.InitializeMS
-	return evidence.Start{Initialize: time.Duration(ms * float64(time.Millisecond))}
 }

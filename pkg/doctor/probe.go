@@ -18,9 +18,7 @@ type prober struct {
 	wire *servers.Wire
 	// modern reports whether the server has no handshake, so that each request needs metadata, and that there is no
 	// ping.
-	modern   bool
-	revision string // of the clean run
-	clean    bool   // the clean run's stdout held nothing but messages
+	modern bool
 	// restartTimeout bounds the handshake; started is how long the clean run's process took to start.
 	restartTimeout, started time.Duration
 }
@@ -46,10 +44,10 @@ func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bo
 	}
 	p := &prober{
 		Options: o, life: life, wire: &wire.Wire, modern: e.Clean.Protocol >= evidence.ModernRevision,
-		revision: e.Clean.Protocol, clean: e.Clean.Foreign == 0, restartTimeout: o.restartTimeout(e),
+		restartTimeout: o.restartTimeout(e),
 	}
 	p.started, _ = evidence.StartTime(e)
-	speed := p.probe(ctx, gentle)
+	p.probe(ctx, gentle)
 	ended, pending := wire.Failure(), wire.Pending()
 	if _, ready := life.marks["ready"]; ready && ended == nil {
 		life.watch.note()
@@ -57,34 +55,28 @@ func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bo
 	}
 	wire.Close(ctx)
 	run := life.end(ctx)
-	run.Failure, run.Ended, run.Pending, run.Speed = ended, ended, pending, speed
+	run.Failure, run.Ended, run.Pending = ended, ended, pending
 	return run
 }
 
-// probe asks the questions of the probing run; it stops where the server does. It returns how fast the answers were, or
-// nil.
-func (p *prober) probe(ctx context.Context, gentle bool) *evidence.Speed {
+// probe asks the questions of the probing run; it stops where the server does.
+func (p *prober) probe(ctx context.Context, gentle bool) {
 	if !gentle {
 		p.beforeHandshake(ctx)
 	}
 	if !p.modern && !p.shakeHands(ctx) {
-		return nil
+		return
 	}
 	p.mark("ready")
 	p.watch.note()
 	p.ask(ctx, "tools/list", p.params(map[string]any{"cursor": evidence.NoSuchCursor}))
 	p.burst(ctx)
-	var speed *evidence.Speed
-	if p.clean {
-		speed = p.measure(ctx, p.wire, p.revision, p.life)
-	}
 	p.mark("notification")
 	_ = p.wire.Notify(ctx, "notifications/toolx/unknown", nil)
 	p.mark("garbage")
 	_ = p.wire.WriteLine(ctx, []byte("this line is not JSON-RPC"))
 	quiet(ctx, cmp.Or(p.quiet, evidence.ProbeWait))
 	p.ping(ctx)
-	return speed
 }
 
 // beforeHandshake asks what a client of the other era asks first, and what must wait for the handshake. The first

@@ -194,10 +194,9 @@ func TestAHealthyServerIsSilent(t *testing.T) {
 	options.idle, options.quiet = 0, 0 // the real waits
 	fleet := examineFake(t, options, "good")
 	report := Judge(fleet, Selection{})
-	measurements := []string{"era", "perf-start", "perf-list", "perf-ping"}
-	for _, one := range checksOf(check.GroupProcess, check.GroupRPC, check.GroupHandshake, check.GroupPerformance) {
+	for _, one := range checksOf(check.GroupProcess, check.GroupRPC, check.GroupHandshake) {
 		for _, finding := range report.Findings {
-			if finding.ID == one.ID && !slices.Contains(measurements, one.ID) {
+			if finding.ID == one.ID && one.ID != "era" {
 				t.Errorf("%s: %s: %s", finding.ID, finding.Title, finding.Evidence)
 			}
 		}
@@ -331,8 +330,9 @@ func TestPortsOfStdioServers(t *testing.T) {
 		{"one address of the network", "192.0.2.1:3000 (pid 7)", "", "--http", "warning"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			idle := &evidence.ProcessSample{Listening: []string{test.socket}}
-			e := evidenceOf(&evidence.Run{Name: "clean", Idle: idle})
+			e := evidenceOf(&evidence.Run{
+				Name: "clean", Tree: []procs.Process{{PID: 7}}, Listening: []string{test.socket},
+			})
 			e.Launch = &config.Resolved{Command: "node", Args: []string{test.arg}}
 			e.Clean.Events = append(e.Clean.Events, servers.StderrLine{Text: test.prints})
 			fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
@@ -348,56 +348,16 @@ func TestPortsOfStdioServers(t *testing.T) {
 	}
 }
 
-func TestIdleProcesses(t *testing.T) {
-	busy := &evidence.ProcessSample{
-		RSS: 400 << 20, CPU: 900 * time.Millisecond, Settled: 450 * time.Millisecond,
-		Over: time.Second, Processes: 2, Listening: []string{
-			"0.0.0.0:3000 (pid 7)", "127.0.0.1:9229 (pid 7)", "[::]:3001 (pid 7)",
-		},
-	}
-	e := evidenceOf(&evidence.Run{Idle: busy})
-	if found := ask("memory-idle")(e); len(found) != 1 || found[0].Evidence != "400.0 MiB in 2 processes" {
-		t.Errorf("memory-idle: %+v", found)
-	}
-	if found := ask("cpu-idle")(e); len(found) != 1 || !strings.HasPrefix(found[0].Evidence, "90 %") {
-		t.Errorf("cpu-idle: %+v", found)
-	}
+func TestListeningProcesses(t *testing.T) {
+	e := evidenceOf(&evidence.Run{Listening: []string{
+		"0.0.0.0:3000 (pid 7)", "127.0.0.1:9229 (pid 7)", "[::]:3001 (pid 7)",
+	}})
 	var severities []check.Severity
 	for _, finding := range ask("listens-on-network")(e) {
 		severities = append(severities, finding.Severity)
 	}
 	if want := []check.Severity{check.Info, check.Info}; !slices.Equal(severities, want) {
 		t.Errorf("listens-on-network: severities are %q, want %q", severities, want)
-	}
-	settling := *busy
-	settling.Settled = 0 // the rest of the start
-	if found := ask("cpu-idle")(evidenceOf(&evidence.Run{Idle: &settling})); found != nil {
-		t.Errorf("cpu-idle: a start that is over is reported: %+v", found)
-	}
-}
-
-// TestAStartThatGoesOnIsNotIdle shows that a busy server is watched until it has started, and no longer than that.
-func TestAStartThatGoesOnIsNotIdle(t *testing.T) {
-	busy := &evidence.ProcessSample{CPU: 600 * time.Millisecond, Settled: 300 * time.Millisecond, Over: time.Second}
-	idle := &evidence.ProcessSample{Over: time.Second}
-	for _, c := range []struct {
-		samples []*evidence.ProcessSample
-		want    *evidence.ProcessSample
-		count   int
-	}{
-		{[]*evidence.ProcessSample{idle, busy}, idle, 1},
-		{[]*evidence.ProcessSample{busy, busy, idle, busy}, idle, 3},
-		{[]*evidence.ProcessSample{busy, busy, busy, busy, busy, idle}, busy, 5},
-		{[]*evidence.ProcessSample{nil, busy}, nil, 1},
-	} {
-		count := 0
-		got := settled(func() *evidence.ProcessSample {
-			count++
-			return c.samples[count-1]
-		})
-		if got != c.want || count != c.count {
-			t.Errorf("%+v after %d, want %+v after %d", got, count, c.want, c.count)
-		}
 	}
 }
 

@@ -41,6 +41,8 @@ func summary(e *evidence.Evidence) ServerReport {
 	}
 	if e.Handshaken() {
 		s.Protocol = e.Clean.Protocol
+		took, _ := evidence.StartTime(e)
+		s.StartMS = exec.Milliseconds(took)
 	}
 	switch {
 	case e.Cut:

@@ -14,7 +14,6 @@ import (
 	"toolx/pkg/doctor/checks/handshake"
 	"toolx/pkg/doctor/checks/http"
 	"toolx/pkg/doctor/checks/launch"
-	"toolx/pkg/doctor/checks/performance"
 	"toolx/pkg/doctor/checks/process"
 	"toolx/pkg/doctor/checks/rpc"
 	"toolx/pkg/doctor/checks/security"
@@ -25,7 +24,7 @@ import (
 var table = sync.OnceValue(func() []check.Check {
 	all := slices.Concat(
 		config.Checks(), launch.Checks(), process.Checks(), framing.Checks(), rpc.Checks(),
-		handshake.Checks(), tool.Checks(), security.Checks(), http.Checks(), performance.Checks(),
+		handshake.Checks(), tool.Checks(), security.Checks(), http.Checks(),
 	)
 	for i := range all {
 		all[i].Page = check.PageOf(all[i].ID)

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -40,19 +39,5 @@ func TestSafeCallsBeginNoTasks(t *testing.T) {
 				t.Errorf("%s: %+v", modes, found)
 			}
 		}
-	}
-}
-
-// TestRequiredTasksAreNotRepeated holds that a call that is a task is made once, whatever may be repeated.
-func TestRequiredTasksAreNotRepeated(t *testing.T) {
-	options := shortOptions()
-	options.Repeat = 1
-	options.Calls = []evidence.Call{{Tool: "research", Arguments: json.RawMessage(`{}`)}}
-	e := examineFake(t, options, "tasks").Servers[0]
-	if len(e.Calls) != 1 || !e.Calls[0].Result.Success || e.Calls[0].Speed != nil {
-		t.Errorf("%+v", e.Calls)
-	}
-	if calls := e.Calling[0].Asked("tools/call"); len(calls) != 1 || !answeredByTask(calls[0]) {
-		t.Errorf("%+v", calls)
 	}
 }

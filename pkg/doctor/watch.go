@@ -11,6 +11,12 @@ import (
 	"toolx/pkg/servers"
 )
 
+// birth distinguishes a process from a later one of the same number.
+type birth struct {
+	pid     int
+	started uint64 // ticks since the system's start
+}
+
 // watcher watches the processes of one run. What a server started is known by its parents while they live, and later by
 // the server's process group and pipes: a process that has left all three before note was called is not seen. Outside
 // Linux it sees nothing.
@@ -35,13 +41,6 @@ func (w *watcher) take(event exec.Event) {
 		w.remember(holders(w.pipes))
 		w.look()
 	}
-}
-
-// server returns the number of the server's process, zero where there is none.
-func (w *watcher) server() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.pid
 }
 
 // note remembers the processes that the server consists of now. A server that has

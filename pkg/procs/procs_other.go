@@ -2,8 +2,16 @@
 
 package procs
 
+import "time"
+
 // Tree returns nil.
 func Tree(int) []Process { return nil }
+
+// Listening returns nil.
+func Listening([]Process) []string { return nil }
+
+// Queued returns zero.
+func Queued([]Process) time.Duration { return 0 }
 
 // Memory returns zero.
 func Memory(int) int64 { return 0 }

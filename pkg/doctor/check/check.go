@@ -33,16 +33,15 @@ type Group string
 
 // The groups.
 const (
-	GroupConfig      Group = "config"
-	GroupLaunch      Group = "launch"
-	GroupProcess     Group = "process"
-	GroupFraming     Group = "framing"
-	GroupRPC         Group = "json-rpc"
-	GroupHandshake   Group = "handshake"
-	GroupTools       Group = "tools"
-	GroupSecurity    Group = "security"
-	GroupHTTP        Group = "http"
-	GroupPerformance Group = "performance"
+	GroupConfig    Group = "config"
+	GroupLaunch    Group = "launch"
+	GroupProcess   Group = "process"
+	GroupFraming   Group = "framing"
+	GroupRPC       Group = "json-rpc"
+	GroupHandshake Group = "handshake"
+	GroupTools     Group = "tools"
+	GroupSecurity  Group = "security"
+	GroupHTTP      Group = "http"
 )
 
 // Need is the evidence that a check requires; without it the check is skipped.
@@ -57,8 +56,7 @@ const (
 	NeedProbe                 // the probing run was made
 	NeedCalls                 // the user gave calls to make
 	NeedList                  // tools/list was answered, even by what no client accepts
-	NeedSample                // the clean run's processes were measured
-	NeedSpeed                 // answers were timed
+	NeedTree                  // the clean run's processes were seen
 	NeedSignal                // the probing run was made, on a system with SIGTERM
 	NeedPins                  // tool definitions are pinned (Options.Pinned); of AskAll
 

@@ -14,8 +14,6 @@ const (
 const (
 	IdleWait  = time.Second
 	ProbeWait = 500 * time.Millisecond
-	// IdleAgain is how often IdleWait is repeated for a server that is busy, by BusyLoad.
-	IdleAgain = 4
 
 	DefaultLimit  = 30 * time.Second
 	DiscoverLimit = 3 * time.Second

@@ -4,20 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
-
-// CallSpeed is what repeated calls took.
-type CallSpeed struct {
-	// Alone are calls one after the other, Together calls of which burstSize ran at any time.
-	Alone, Together []time.Duration
-	// Failed reports whether a repeated call failed, and that no more were made.
-	Failed bool
-}
 
 // CallsRun is the name of the runs in which tools are called.
 const CallsRun = "calls"
@@ -36,12 +27,8 @@ type CallRun struct {
 	Tool      string
 	Arguments json.RawMessage
 	Result    *exec.Result
-	// Speed is what the same call took when it was repeated, nil where it was not.
-	Speed *CallSpeed
-
-	// Sent is the call as it was made, nil where it could not be; repeatable says that the tool may be called again.
-	Sent       *exec.Prepared
-	Repeatable bool
+	// Sent is the call as it was made, nil where it could not be.
+	Sent *exec.Prepared
 	// Own reports whether the doctor chose the call.
 	Own bool
 	// Run is the life in which it was made.

@@ -17,21 +17,9 @@ func (e *Evidence) Cause() *cause.Cause {
 		return nil
 	}
 	return Once(&e.Kept, func() *cause.Cause {
-		c := e.ownCause()
-		if e.Unreachable != nil && isUncertain(c) {
-			return e.connectionCause(c)
-		}
-		return c
-	})
-}
-
-// ownCause is Cause without what a further start has shown.
-func (e *Evidence) ownCause() *cause.Cause {
-	type own struct{ *cause.Cause } // Cause keeps the other one
-	return Once(&e.Kept, func() own {
 		output, failed := e.output()
 		if !failed {
-			return own{}
+			return nil
 		}
 		output.Node = e.Node
 		if found, outside := e.EngineMismatch(); outside {
@@ -42,50 +30,8 @@ func (e *Evidence) ownCause() *cause.Cause {
 			c = cmp.Or(c, e.lateCause(failure))
 			c = failure.Explained(c, e.Launch, e.Clean.Began)
 		}
-		return own{c}
-	}).Cause
-}
-
-// isUncertain reports whether a cause is none, is only what its process does, or is a connection to an
-// address that the server does not say.
-func isUncertain(c *cause.Cause) bool { return c == nil || c.Kind == cause.Observed || c.NoAddress }
-
-// FailsUnexplained reports whether a server of Node failed before the handshake without saying why, or at a connection
-// without saying to what, and holds no connection that shows it; or refused to list its tools because of such a
-// connection. One that ends with status 0 reached what it wanted.
-func (e *Evidence) FailsUnexplained() bool {
-	launch := e.Local()
-	if launch == nil || cmdline.Script(launch.Command, launch.Args, launch.Cwd, launch.Env) == "" {
-		return false
-	}
-	if e.RefusedList() != nil {
-		c := e.ownCause()
-		return c != nil && c.NoAddress
-	}
-	failure := e.Clean.Failure
-	if failure == nil || failure.Ending != servers.EndingSilent && failure.Ending != servers.EndingExited ||
-		failure.Output().Done {
-		return false
-	}
-	if state := failure.State; state != nil && len(state.Connecting)+len(state.Listening) > 0 {
-		return false
-	}
-	return isUncertain(e.ownCause())
-}
-
-// connectionCause returns the cause of a failure with the address that the server connects to in vain; own is the cause
-// without it, and may be nil.
-func (e *Evidence) connectionCause(own *cause.Cause) *cause.Cause {
-	c := cause.Of(cause.Output{Stderr: []string{e.Unreachable.Err.Error()}})
-	switch {
-	case c == nil:
-		return own
-	case own != nil && own.NoAddress:
-		c.Line = own.Line
-	default:
-		c.Line = "with NODE_DEBUG=net it connects to " + e.Unreachable.Address()
-	}
-	return c
+		return c
+	})
 }
 
 // lateCause returns what a silent server could not reach, as it says only after it was given up: clients of databases

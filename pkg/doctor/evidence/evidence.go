@@ -5,7 +5,6 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
-	"net"
 	"reflect"
 	"slices"
 	"strconv"
@@ -50,9 +49,6 @@ type Evidence struct {
 	// Again is a further probing run, without the questions that ended or silenced
 	// the first; nil where that was not needed.
 	Again *Run
-	// Unreachable is where the server connects to in vain, as a further start has shown; nil where that was not made or
-	// has shown nothing.
-	Unreachable *Unreachable
 	// Buffers reports whether the server answers only because this environment has PYTHONUNBUFFERED.
 	Buffers bool
 	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil for other servers.
@@ -65,8 +61,6 @@ type Evidence struct {
 	CallsAsked bool
 	// Safe is Options.Safe.
 	Safe bool
-	// Starts are the further starts that were asked for (Options.Repeat).
-	Starts []Start
 
 	// Duration is how long gathering took.
 	Duration time.Duration
@@ -99,20 +93,6 @@ func Once[T any](k *Kept, read func() T) T {
 	return k.values[of].(T)
 }
 
-// Unreachable is an address to which a server connects and toolx cannot either.
-type Unreachable struct {
-	Host, Port string // no port where the host has no address
-	Err        error  // why toolx cannot connect
-}
-
-// Address returns the host, and the port if there is one.
-func (u *Unreachable) Address() string {
-	if u.Port == "" {
-		return u.Host
-	}
-	return net.JoinHostPort(u.Host, u.Port)
-}
-
 // Run is one life of the server's process.
 type Run struct {
 	Name  string // "clean", "calls" or "probing"
@@ -130,20 +110,18 @@ type Run struct {
 	// Queued is how long the server's processes had waited for a processor by the time that there was a session: the
 	// machine was busy. Zero where the system does not say.
 	Queued time.Duration
-	// Idle is what the process tree used while it was left alone.
-	Idle *ProcessSample
+	// Listening are the sockets on which the server's processes accept connections: "0.0.0.0:3000 (pid 12)".
+	Listening []string
 	// Tree are the processes that the server consists of, the one that was started
 	// first; nil where the system does not say.
 	Tree []procs.Process
 	// Orphans are processes that outlived the server, in the order of their numbers.
 	Orphans []Orphan
-	// Speed is what was measured of answers, nil where nothing was.
-	Speed *Speed
 	// StderrLines and StderrBytes count all of stderr; Events keep its beginning.
 	StderrLines int
 	StderrBytes int64
 	// Marks are the times of what the doctor did besides requests: "garbage", "notification", "burst", "burst-end",
-	// "idle-begin", "idle-end", "terminate", and what came of that: "terminated" or "survived".
+	// "terminate", and what came of that: "terminated" or "survived".
 	Marks map[string]time.Time
 	// Pending are bytes of stdout that still waited for a newline when the time was up.
 	Pending []byte
@@ -181,7 +159,6 @@ type Recorder struct {
 	// stderrLines and stderrBytes count all of stderr, kept or not.
 	stderrLines int
 	stderrBytes int64
-	muted       bool // messages are not kept
 	flood       floodMeter
 }
 
@@ -199,11 +176,7 @@ func (r *Recorder) Take(event exec.Event) {
 	r.flood.take(event)
 	keep := true
 	switch event := event.(type) {
-	case servers.FrameSent:
-		keep = !r.muted
-	case servers.FrameReceived:
-		keep = !r.muted && len(r.Events) < maxEvents
-	case servers.ProcessExited, servers.StdinClosed:
+	case servers.FrameSent, servers.ProcessExited, servers.StdinClosed:
 	case servers.PollutedLine:
 		r.stdout++
 		keep = r.stdout <= maxPolluted && len(r.Events) < maxEvents
@@ -217,20 +190,6 @@ func (r *Recorder) Take(event exec.Event) {
 	if keep {
 		r.Events = append(r.Events, event)
 	}
-}
-
-// Mute sets whether messages are dropped instead of kept.
-func (r *Recorder) Mute(on bool) {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	r.muted = on
-}
-
-// Polluted returns how many lines were polluted, those that were not kept included.
-func (r *Recorder) Polluted() int {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	return r.stdout
 }
 
 // Run makes the run of what was recorded. It begins when the server's process starts: what a process says of its own

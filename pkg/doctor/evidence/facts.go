@@ -84,16 +84,6 @@ func (r *Run) Asked(method string) []*Exchange {
 // Probing returns the run in which the server was probed to the end, or nil.
 func (e *Evidence) Probing() *Run { return cmp.Or(e.Again, e.Probe) }
 
-// Measured returns the run in which answers were timed, or nil.
-func (e *Evidence) Measured() *Run {
-	for _, run := range []*Run{e.Clean, e.Probing()} {
-		if run != nil && run.Speed != nil {
-			return run
-		}
-	}
-	return nil
-}
-
 // Initialized returns the clean run's initialize, or nil. It may be answered even though there is no session.
 func (e *Evidence) Initialized() *Exchange { return e.Clean.Exchange("initialize", 0) }
 

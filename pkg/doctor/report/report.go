@@ -160,6 +160,13 @@ func (w *writer) facts(server doctor.ServerReport) {
 		}
 		parts = append(parts, text)
 	}
+	if len(parts) > 0 && server.StartMS > 0 {
+		start := evidence.Milliseconds(time.Duration(server.StartMS * float64(time.Millisecond)))
+		parts = append(parts, "starts in "+start)
+		if w.options.Verbose {
+			w.plain("starts in " + start + " from the start to the answer to initialize")
+		}
+	}
 	if len(parts) > 0 && !w.options.Verbose {
 		w.plain(render.Safe(strings.Join(parts, " · ")))
 	}
@@ -167,20 +174,10 @@ func (w *writer) facts(server doctor.ServerReport) {
 
 // factText is a fact in a few words.
 func factText(fact doctor.Fact) string {
-	text, _, _ := strings.Cut(fact.Evidence, ";")
-	middle, _, _ := strings.Cut(text, ",")
-	switch fact.ID {
-	case "era":
+	if fact.ID == "era" {
 		return fact.Title
-	case "perf-start":
-		return "starts in " + strings.TrimSuffix(text, " from the start to the answer to initialize")
-	case "perf-list":
-		return "tools/list " + middle
-	case "perf-ping":
-		return "ping " + middle
-	case "perf-call":
-		return "call of " + text
 	}
+	text, _, _ := strings.Cut(fact.Evidence, ";")
 	return text
 }
 

@@ -51,14 +51,14 @@ func sick() *doctor.Report {
 			{ID: "unsound-config", Severity: check.Warning, Title: "a thing in the config", Where: &evidence.Where{File: "toolx.yaml:6:21", Key: "servers.zwave.env.X"}},
 			{ID: "tool-lint", Severity: check.Warning, Server: "zwave", Title: "tool <b>@x</b>\nforges a line", Where: &evidence.Where{Tool: "a", Pointer: "/inputSchema"}},
 			{ID: "era", Severity: check.Info, Server: "zwave", Title: "server speaks the older protocol"},
-			{ID: "perf-start", Severity: check.Info, Server: "zwave", Title: "start-up time", Evidence: "246 ms"},
+			{ID: "schema-bool", Severity: check.Info, Server: "zwave", Title: "a note", Evidence: "here"},
 		},
 		Checks: []check.CheckResult{
 			{ID: "stdout-pollution", Server: "zwave", Outcome: check.Failed},
 			{ID: "tool-lint", Server: "zwave", Outcome: check.Warned},
 			{ID: "era", Server: "zwave", Outcome: check.Noted},
-			{ID: "perf-start", Server: "zwave", Outcome: check.Noted},
-			{ID: "perf-call", Server: "zwave", Outcome: check.Skipped, Because: "no calls were asked for (--call)"},
+			{ID: "schema-bool", Server: "zwave", Outcome: check.Noted},
+			{ID: "call-failed", Server: "zwave", Outcome: check.Skipped, Because: "no calls were asked for (--call)"},
 			{ID: "bad-check", Server: "zwave", Outcome: check.Broke, Because: "the check crashed: \x1b[2J"},
 			{ID: "stdout-bom", Server: "zwave", Outcome: check.Passed},
 			{ID: "stdout-bom", Server: "gone", Outcome: check.Skipped, Because: "the server was not started"},
@@ -92,7 +92,7 @@ func TestDoctorOnATerminal(t *testing.T) {
   breaks   Go SDK ends the session; Claude Desktop shows an error
 ! tool <b>@x</b>\nforges a line                                    tool-lint
   tool a, at /inputSchema
-i 2 notes: era, perf-start (-v shows them)
+i 2 notes: era, schema-bool (-v shows them)
 
 gone (failed)
 ✗ not examined: command not found: no-such
@@ -130,12 +130,10 @@ func healthy() *doctor.Report {
 	return &doctor.Report{
 		Status: doctor.StatusHealthy,
 		Servers: []doctor.ServerReport{
-			{Name: "files", Status: "ready", Protocol: "2025-11-25", Tools: 4, DurationMS: 1800},
+			{Name: "files", Status: "ready", Protocol: "2025-11-25", Tools: 4, DurationMS: 1800, StartMS: 246},
 		},
 		Findings: []check.Finding{
 			fact("era", "speaks the legacy protocol", "initialize agreed on 2025-11-25"),
-			fact("perf-start", "the time that a start takes", "246 ms from the start to the answer to initialize"),
-			fact("perf-ping", "the time that ping takes", "p50 0.1 ms, p99 0.3 ms of 100"),
 			{ID: "schema-bool", Severity: check.Info, Server: "files", Title: "a schema is true or false"},
 			{
 				ID: "invalid-params-code", Severity: check.Info, Server: "files", Manner: check.Quiet,
@@ -153,7 +151,7 @@ func TestFactsAndQuietNotes(t *testing.T) {
 		return written(t, func(out io.Writer) error { return Write(out, healthy(), options) })
 	}
 	want := `files (protocol 2025-11-25, 4 tools, 1.8 s)
-  speaks the legacy protocol · starts in 246 ms · ping p50 0.1 ms
+  speaks the legacy protocol · starts in 246 ms
 i 1 note: schema-bool (-v shows them)
 ✓ 1 check passed · 0 findings · 1 note · 0.0 s
 `
@@ -173,7 +171,7 @@ i 1 note: schema-bool (-v shows them)
 	if !strings.Contains(got, `"facts":[{"id":"era"`) || !strings.Contains(got, `"id":"invalid-params-code"`) {
 		t.Errorf("as JSON %s", got)
 	}
-	if got := show(Options{Format: SARIF}); strings.Contains(got, "perf-start") {
+	if got := show(Options{Format: SARIF}); strings.Contains(got, `"era"`) {
 		t.Errorf("a fact is a result: %s", got)
 	}
 }
@@ -193,8 +191,8 @@ func TestDoctorInAPipe(t *testing.T) {
 	got := report(t, Options{Format: Text, Verbose: true})
 	for _, want := range []string{
 		"✗ server writes log text to stdout  stdout-pollution\n",
-		"i start-up time  perf-start\n  246 ms\n",
-		"- perf-call         skipped: no calls were asked for (--call)\n",
+		"i a note  schema-bool\n  here\n",
+		"- call-failed       skipped: no calls were asked for (--call)\n",
 		`? bad-check         crashed: the check crashed: \x1b[2J` + "\n",
 		"✓ stdout-bom\n",
 	} {

@@ -1,9 +1,9 @@
-// Package process has the checks of the server's process: its start and end, its stderr, and what it costs.
+// Package process has the checks of the server's process: its start and end, its stderr, and its ports.
 package process
 
 import "toolx/pkg/doctor/check"
 
-// Checks are about the server's process: how it starts and ends, what it writes on stderr, what it costs.
+// Checks are about the server's process: how it starts and ends, what it writes on stderr, where it listens.
 func Checks() []check.Check {
 	return []check.Check{
 		{ID: "exit-before-handshake", Need: check.NeedProcess, Ask: askExitBeforeHandshake},
@@ -20,13 +20,11 @@ func Checks() []check.Check {
 		{ID: "slow-shutdown", Need: check.NeedHandshake, Ask: askSlowShutdown},
 		{ID: "ignores-sigterm", Need: check.NeedSignal, Ask: askIgnoresSigterm},
 		{ID: "exit-code-on-close", Need: check.NeedHandshake, Ask: askExitCodeOnClose},
-		{ID: "orphan-grandchild", Need: check.NeedSample, Ask: askOrphanGrandchild},
+		{ID: "orphan-grandchild", Need: check.NeedTree, Ask: askOrphanGrandchild},
 		{ID: "pipe-held-open", Need: check.NeedProcess, Ask: askPipeHeldOpen},
 		{ID: "stderr-noise", Need: check.NeedProcess, Ask: askStderrNoise},
 		{ID: "stderr-exception", Need: check.NeedProcess, Ask: askStderrException},
 		{ID: "stderr-secret", Need: check.NeedProcess, Ask: askStderrSecret},
-		{ID: "memory-idle", Need: check.NeedSample, Ask: askMemoryIdle},
-		{ID: "cpu-idle", Need: check.NeedSample, Ask: askCPUIdle},
-		{ID: "listens-on-network", Need: check.NeedSample, Ask: askListensOnNetwork},
+		{ID: "listens-on-network", Need: check.NeedTree, Ask: askListensOnNetwork},
 	}
 }

@@ -1,46 +1,14 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
-	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/procs"
 )
-
-// sampleProcess measures the process and all that descend from it while they are left alone for d; nil if the process
-// was gone before.
-func sampleProcess(ctx context.Context, pid int, d time.Duration) *evidence.ProcessSample {
-	used := func(tree []procs.Process) (used time.Duration) {
-		for _, process := range tree {
-			stat, _ := procs.ReadStat(process.PID)
-			used += stat.Used
-		}
-		return used
-	}
-	began := time.Now()
-	first := used(procs.Tree(pid))
-	quiet(ctx, d/2)
-	middle := used(procs.Tree(pid))
-	quiet(ctx, d-time.Since(began))
-	tree := procs.Tree(pid)
-	if len(tree) == 0 || ctx.Err() != nil {
-		return nil
-	}
-	last := used(tree)
-	return &evidence.ProcessSample{
-		Over: time.Since(began), Processes: len(tree), RSS: procs.Memory(pid),
-		CPU: max(0, last-first), Settled: max(0, last-middle), Listening: procs.Listening(tree),
-	}
-}
-
-// queuedTime returns how long a process and its descendants waited for a processor.
-func queuedTime(pid int) time.Duration { return procs.Queued(procs.Tree(pid)) }
 
 // births notes the start of each process of a tree, and of the group that its first process leads.
 func births(pid int) []birth {

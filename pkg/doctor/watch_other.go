@@ -2,24 +2,10 @@
 
 package doctor
 
-import (
-	"context"
-	"time"
-
-	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/procs"
-)
+import "toolx/pkg/procs"
 
 // Only Linux reports processes without starting another program: elsewhere the
 // functions below know nothing, and what needs them is skipped.
-
-// sampleProcess waits and measures nothing.
-func sampleProcess(ctx context.Context, _ int, d time.Duration) *evidence.ProcessSample {
-	quiet(ctx, d)
-	return nil
-}
-
-func queuedTime(int) time.Duration { return 0 }
 
 func births(int) []birth { return nil }
 
