@@ -5,7 +5,7 @@ import (
 	"archive/zip"
 	"compress/gzip"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -18,8 +18,16 @@ import (
 	"time"
 )
 
-//go:embed npm all:pip
-var wrappers embed.FS
+var (
+	//go:embed npm/toolx.js
+	npmScript []byte
+	//go:embed npm/README.md
+	npmReadme []byte
+	//go:embed pip/__main__.py
+	pipMain []byte
+	//go:embed pip/README.md
+	pipReadme []byte
+)
 
 // homepage is where the packages say that toolx comes from.
 func homepage() string { return "https://github.com/" + owner() + "/toolx" }
@@ -84,19 +92,11 @@ func writeNPM(args []string, _ io.Writer) error {
 			return err
 		}
 	}
-	script, err := wrappers.ReadFile("npm/toolx.js")
-	if err != nil {
-		return err
-	}
-	readme, err := wrappers.ReadFile("npm/README.md")
-	if err != nil {
-		return err
-	}
 	manifest := npmManifest("toolx", made.Version)
 	manifest["bin"] = map[string]string{"toolx": "bin/toolx.js"}
 	manifest["engines"] = map[string]string{"node": ">=18"}
 	manifest["optionalDependencies"] = optional
-	files := append(legal, packed{"bin/toolx.js", script, 0o755}, packed{"README.md", readme, 0o644})
+	files := append(legal, packed{"bin/toolx.js", npmScript, 0o755}, packed{"README.md", npmReadme, 0o644})
 	return writeTarball(folder, manifest, files)
 }
 
@@ -191,14 +191,6 @@ func writeWheel(folder, version string, one binary) error {
 	if err != nil {
 		return err
 	}
-	main, err := wrappers.ReadFile("pip/__main__.py")
-	if err != nil {
-		return err
-	}
-	readme, err := wrappers.ReadFile("pip/README.md")
-	if err != nil {
-		return err
-	}
 	legal, err := legalFiles()
 	if err != nil {
 		return err
@@ -213,9 +205,9 @@ func writeWheel(folder, version string, one binary) error {
 	}
 	files := []packed{
 		{"toolx/__init__.py", nil, 0o644},
-		{"toolx/__main__.py", main, 0o644},
+		{"toolx/__main__.py", pipMain, 0o644},
 		{"toolx-" + version + ".data/scripts/" + filepath.Base(one.Path), program, 0o755},
-		{info + "METADATA", append([]byte(head), readme...), 0o644},
+		{info + "METADATA", append([]byte(head), pipReadme...), 0o644},
 		{info + "WHEEL", []byte("Wheel-Version: 1.0\nGenerator: toolx\nRoot-Is-Purelib: false\n" + tags.String()), 0o644},
 	}
 	for _, file := range legal {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -247,7 +248,7 @@ func (r *clientReader) text(file ClientFile, name string) *clientText {
 	}
 	data, err := readBounded(file.Path, !r.named, most)
 	if err != nil {
-		return failed(text, Origin{File: name}, "cannot be read: "+reason(err))
+		return failed(text, Origin{File: name}, "cannot be read: "+fault.Reason(err))
 	}
 	text.data = data
 	if int64(len(data)) > most {

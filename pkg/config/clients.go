@@ -466,44 +466,42 @@ func (m Machine) paths(l location, project string) []string {
 
 // folder returns a folder of the system that locations begin with, empty if it is not known.
 func (m Machine) folder(name string) string {
-	variable := func(name string, otherwise ...string) string {
+	// variable returns the folder that a variable names, else one below the home folder.
+	variable := func(name, below string) string {
+		home := m.home()
 		if value, _ := m.Getenv(name); value != "" {
 			return value
 		}
-		if len(otherwise) == 0 || otherwise[0] == "" {
+		if home == "" || below == "" {
 			return ""
 		}
-		return path.Join(otherwise...)
+		return path.Join(home, below)
 	}
-	home := m.home()
 	switch name {
 	case "apps": // of applications' settings
 		switch m.System {
 		case "windows":
-			return variable("APPDATA", home, "AppData/Roaming")
+			return variable("APPDATA", "AppData/Roaming")
 		case "darwin":
-			if home == "" {
-				return ""
-			}
-			return path.Join(home, "Library/Application Support")
+			return variable("", "Library/Application Support")
 		}
-		return variable("XDG_CONFIG_HOME", home, ".config")
+		return variable("XDG_CONFIG_HOME", ".config")
 	case "config":
-		return variable("XDG_CONFIG_HOME", home, ".config")
+		return variable("XDG_CONFIG_HOME", ".config")
 	case "local":
-		return variable("LOCALAPPDATA", home, "AppData/Local")
+		return variable("LOCALAPPDATA", "AppData/Local")
 	case "programs":
-		return variable("ProgramFiles")
+		return variable("ProgramFiles", "")
 	case "programdata":
-		return variable("ProgramData")
+		return variable("ProgramData", "")
 	case "codex":
-		return variable("CODEX_HOME", home, ".codex")
+		return variable("CODEX_HOME", ".codex")
 	case "copilot":
-		return variable("COPILOT_HOME", home, ".copilot")
+		return variable("COPILOT_HOME", ".copilot")
 	case "opencodefile":
-		return variable("OPENCODE_CONFIG")
+		return variable("OPENCODE_CONFIG", "")
 	case "opencodedir":
-		return variable("OPENCODE_CONFIG_DIR")
+		return variable("OPENCODE_CONFIG_DIR", "")
 	}
 	return ""
 }

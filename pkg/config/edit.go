@@ -206,17 +206,12 @@ func ServerPath(name string, data []byte, server string) (path []string, found b
 	if strings.HasSuffix(name, ".mcp.json") {
 		section = sections[1]
 	}
-	text, _ := decodeText(name, data)
-	root, _ := parse(name, text)
 	for _, key := range sections {
-		if root == nil {
-			break
+		if path := []string{key, server}; Holds(name, data, path) {
+			return path, true
 		}
-		if m, there := root.get(key); there {
+		if Holds(name, data, []string{key}) {
 			section = key
-			if _, found := m.value.get(server); found {
-				return []string{key, server}, true
-			}
 		}
 	}
 	return []string{section, server}, false
@@ -225,18 +220,12 @@ func ServerPath(name string, data []byte, server string) (path []string, found b
 // Holds reports whether a config file's text has a value at a path of keys.
 func Holds(name string, data []byte, path []string) bool {
 	text, _ := decodeText(name, data)
-	at, _ := parse(name, text)
-	for _, key := range path {
-		if at == nil {
-			return false
-		}
-		m, found := at.get(key)
-		if !found {
-			return false
-		}
-		at = m.value
+	root, _ := parse(name, text)
+	if root == nil {
+		return false
 	}
-	return true
+	inner, _, rest := root.nearest(path)
+	return len(rest) == 1 && inner.indexOf(rest[0]) >= 0
 }
 
 // CheckServerName returns why a server cannot have a name, or nil.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -277,11 +276,7 @@ func (x *exporter) path(key, text string) string {
 			return own
 		}
 	}
-	if rest, found := strings.CutPrefix(text, "~"); found && (rest == "" || isSeparator(rune(rest[0]))) {
-		if home, set := homeFolder(x.lookup); set {
-			text = filepath.Join(home, rest)
-		}
-	}
+	text = (&expander{server: x.server, lookup: x.lookup}).home(text, key)
 	bare := key == "command" && !strings.ContainsFunc(text, isSeparator)
 	if !bare && !strings.HasPrefix(text, "${") {
 		folder := x.server.dir

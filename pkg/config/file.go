@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/state"
 )
@@ -46,7 +47,7 @@ func readFile(file File, project bool) (loaded, []Problem) {
 		data, err = readBounded(file.Path, project, maxFile)
 	}
 	if err != nil {
-		return loaded{}, []Problem{{Origin: Origin{File: file.Name}, Text: "cannot be read: " + reason(err)}}
+		return loaded{}, []Problem{{Origin: Origin{File: file.Name}, Text: "cannot be read: " + fault.Reason(err)}}
 	}
 	result, problems := parseFile(file, data)
 	result.data = data

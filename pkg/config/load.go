@@ -9,6 +9,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/state"
 )
 
@@ -170,7 +171,7 @@ func named(options Options, names []string, fix string) (files []File, problems 
 		case errors.Is(err, fs.ErrNotExist):
 			text = "no such file"
 		case err != nil:
-			text = reason(err)
+			text = fault.Reason(err)
 		case info.IsDir():
 			text, advice = "is a folder, not a config file",
 				"name a file in it, for example "+filepath.Join(name, "toolx.yaml")
@@ -256,9 +257,6 @@ func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
 }
-
-// reason returns what the system says of a file, without the path that stands before it anyway.
-func reason(err error) string { return withoutPath(err).Error() }
 
 // withoutPath returns the system's error without the path that it is about.
 func withoutPath(err error) error {

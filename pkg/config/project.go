@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"unicode"
+
+	"toolx/pkg/words"
 )
 
 // EnvTrust is the variable that says which projects' files are trusted: TrustAll, TrustNone, or digests of files with
@@ -335,13 +337,7 @@ func (s *Server) otherKeys() []member {
 }
 
 // commandLine shows words so that it can be seen where each ends.
-func commandLine(words []string) string {
-	shown := make([]string, len(words))
-	for i, one := range words {
-		shown[i] = word(one)
-	}
-	return strings.Join(shown, " ")
-}
+func commandLine(parts []string) string { return strings.Join(words.Texts(parts, word), " ") }
 
 // word quotes a text in which the end of one word could be hidden.
 func word(text string) string {
@@ -407,10 +403,7 @@ func (e *UntrustedError) Error() string {
 			e.File)
 	}
 	const most = 5
-	names := []string{}
-	for _, name := range e.Servers[:min(most, len(e.Servers))] {
-		names = append(names, "'"+name+"'")
-	}
+	names := words.Texts(e.Servers[:min(most, len(e.Servers))], func(name string) string { return "'" + name + "'" })
 	if more := len(e.Servers) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}

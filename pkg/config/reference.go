@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/mask"
 )
 
@@ -144,7 +145,7 @@ func (e *expander) refer(form *reference, argument, key string, depth int) strin
 	case errors.Is(err, errReported):
 		return ""
 	case err != nil:
-		e.problem(key, shown+": "+err.Error(), hintOf(err))
+		e.problem(key, shown+": "+err.Error(), fault.HintOf(err))
 		e.cause = cmp.Or(e.cause, err)
 		return ""
 	case content == "" && !form.empty:
@@ -157,15 +158,6 @@ func (e *expander) refer(form *reference, argument, key string, depth int) strin
 		e.values = append(append(e.values, content), secretLines(content)...)
 	}
 	return content
-}
-
-// hintOf returns what an error says to do, empty where it says nothing.
-func hintOf(err error) string {
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		return hinted.Hint()
-	}
-	return ""
 }
 
 // errReported says that the expander knows already why a reference cannot be read.
@@ -214,7 +206,7 @@ func (e *expander) fromFile(argument, key string, depth int) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", &referenceError{"no such file", "create the file, or correct its path", err}
 	case err != nil:
-		return "", &referenceError{reason(err), "name a regular file that you may read", err}
+		return "", &referenceError{fault.Reason(err), "name a regular file that you may read", err}
 	case len(data) > maxSecretFile:
 		return "", fmt.Errorf("larger than %d KiB", maxSecretFile>>10)
 	}
@@ -276,7 +268,7 @@ func (e *expander) fromCommand(argument, key string, depth int) (string, error) 
 				said = strings.ReplaceAll(said, secret, mask.Mask)
 			}
 		}
-		fix := cmp.Or(hintOf(err), "run it yourself to see what it lacks: "+strings.TrimSpace(argument))
+		fix := cmp.Or(fault.HintOf(err), "run it yourself to see what it lacks: "+strings.TrimSpace(argument))
 		return "", &referenceError{said, fix, err}
 	}
 	return text, nil
