@@ -34,7 +34,7 @@ func arrows() map[string][]string {
 		"pkg/guard":   {"pkg/fault"},
 		"pkg/mask":    {"pkg/rawjson"},
 
-		"pkg/cause":      {"pkg/words"},
+		"pkg/cause":      {"pkg/rules", "pkg/words"},
 		"pkg/cmdline":    {"pkg/fault"},
 		"pkg/procs":      {"pkg/cmdline"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
@@ -48,7 +48,7 @@ func arrows() map[string][]string {
 		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor/culprit", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 
 		"pkg/doctor/check":    {"docs", "pkg/cause", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask", "pkg/words"},
-		"pkg/doctor/culprit":  {"pkg/cmdline"},
+		"pkg/doctor/culprit":  {"pkg/cmdline", "pkg/rules"},
 		"pkg/doctor/decode":   {"pkg/doctor/culprit"},
 		"pkg/doctor/evidence": {"pkg/cmdline", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"toolx/pkg/rules"
 	"toolx/pkg/words"
 )
 
@@ -357,7 +358,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 	if head < 0 {
 		return s.usageCause(o, head)
 	}
-	lineRules, sentenceRules := rules()
+	lineRules, sentenceRules := readRules()
 	line := s.sentence(head)
 	following := s.following(head)
 	if o.Alive || s.lines[head].weight < hints {
@@ -415,7 +416,7 @@ func (s *saying) byRules(o Output, head int) *Cause {
 }
 
 // byOtherLines returns the cause that a rule knows of the first lines that may say why; nil if there is none.
-func (s *saying) byOtherLines(lineRules []rule, o Output) *Cause {
+func (s *saying) byOtherLines(lineRules []*rules.Rule, o Output) *Cause {
 	tried := 0
 	for i, l := range s.lines {
 		if l.weight < hints || tried == maxTried {

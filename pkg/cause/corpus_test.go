@@ -141,13 +141,12 @@ func (w *lastWords) hasKind(kind Kind) bool {
 
 // TestRulesHaveIDs: every rule has an id of its own.
 func TestRulesHaveIDs(t *testing.T) {
-	line, sentence := rules()
+	line, sentence := readRules()
 	known := make(map[string]bool)
 	for _, r := range slices.Concat(line, sentence) {
-		group, id, _ := strings.Cut(r.id, "/")
-		if group == "" || id == "" || known[r.id] {
-			t.Errorf("a rule has the id %q", r.id)
+		if r.Group == "" || known[r.Name()] || r.Get("kind") == "" {
+			t.Errorf("the rule %s has no group, no id of its own or no kind", r.Name())
 		}
-		known[r.id] = true
+		known[r.Name()] = true
 	}
 }

@@ -5,27 +5,13 @@ import (
 	_ "embed"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"toolx/pkg/rules"
 	"toolx/pkg/words"
 )
-
-// rule recognizes a cause in a text.
-type rule struct {
-	id   string // with its group: "docker/tty-flag"
-	kind Kind
-	// match finds it. Its groups and those of beside that are not empty stand for %s in what and fixes, with colons
-	// between them.
-	match *regexp.Regexp
-	// what is the sentence; where it is empty, the server's line is quoted after the kind's own words.
-	what  string
-	fixes []string
-	// unless is what the text must not have, beside what another line must have; nil for nothing.
-	unless, beside *regexp.Regexp
-}
 
 // leads are the words before a quoted line, by kind.
 var leads = map[Kind]string{
@@ -41,26 +27,19 @@ var leads = map[Kind]string{
 }
 
 // applied returns the cause of the first rule that text matches, or nil. line is the line to quote.
-func (s *saying) applied(rules []rule, text, line string, o Output) *Cause {
-	for _, r := range rules {
-		found := r.match.FindStringSubmatch(text)
-		if found == nil || r.unless != nil && r.unless.MatchString(text) {
+func (s *saying) applied(list []*rules.Rule, text, line string, o Output) *Cause {
+	for _, r := range list {
+		groups, found := r.Find(text, s.all)
+		if !found {
 			continue
 		}
-		if r.beside != nil {
-			at := slices.IndexFunc(s.all, r.beside.MatchString)
-			if at < 0 {
-				continue
-			}
-			found = append(found, r.beside.FindStringSubmatch(s.all[at])[1:]...)
-		}
-		thing := bare(strings.Join(slices.DeleteFunc(found[1:], func(group string) bool { return group == "" }), ":"))
-		c := &Cause{Rule: r.id, Kind: r.kind, Line: line, What: leads[r.kind] + quoted(line)}
-		if r.what != "" {
-			said := strings.ReplaceAll(r.what, "%s", words.Shorten(thing, longest))
+		thing, kind := bare(strings.Join(groups, ":")), Kind(r.Get("kind"))
+		c := &Cause{Rule: r.Name(), Kind: kind, Line: line, What: leads[kind] + quoted(line)}
+		if what := r.Get("what"); what != "" {
+			said := strings.ReplaceAll(what, "%s", words.Shorten(thing, longest))
 			c.What = strings.TrimSuffix(strings.Join(strings.Fields(said), " "), ":")
 		}
-		for _, fix := range r.fixes {
+		for _, fix := range r.All("fix") {
 			c.Fixes = append(c.Fixes, strings.ReplaceAll(fix, "%s", thing))
 		}
 		s.complete(c, thing, text, o)
@@ -235,48 +214,11 @@ var languageError = expression(`(?:Type|Reference|Syntax)Error\b|ERR_\w+`)
 //go:embed rules.txt
 var rulesText string
 
-// rules are the rules of rules.txt: those for any line, and those for the sentence that says why.
-var rules = sync.OnceValues(func() (line, sentence []rule) {
-	plain, said, _ := strings.Cut(rulesText, "\n== sentence\n\n")
-	return readRules(plain), readRules(said)
+// readRules returns the rules of rules.txt: those for any line, and those for the sentence that says why.
+var readRules = sync.OnceValues(func() (line, sentence []*rules.Rule) {
+	plain, said, _ := strings.Cut(rulesText, "\n== sentence\n")
+	return rules.Read(plain), rules.Read(said)
 })
-
-// readRules reads blocks of "key: value" lines.
-func readRules(text string) []rule {
-	var all []rule
-	group := ""
-	for block := range strings.SplitSeq(text, "\n\n") {
-		if name, found := strings.CutPrefix(block, "== "); found {
-			group = strings.TrimSpace(name)
-		}
-		var r rule
-		var matches []string
-		for line := range strings.Lines(block) {
-			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-			switch key {
-			case "id":
-				r.id = group + "/" + value
-			case "kind":
-				r.kind = Kind(value)
-			case "match":
-				matches = append(matches, value)
-			case "unless":
-				r.unless = regexp.MustCompile(value)
-			case "beside":
-				r.beside = regexp.MustCompile(value)
-			case "what":
-				r.what = value
-			case "fix":
-				r.fixes = append(r.fixes, value)
-			}
-		}
-		if r.kind != "" {
-			r.match = regexp.MustCompile("(?:" + strings.Join(matches, ")|(?:") + ")")
-			all = append(all, r)
-		}
-	}
-	return all
-}
 
 // systemPackage matches names of packages that hold a module for one system: "sharp-linux-x64".
 var systemPackage = expression(`[-.](?:linux|darwin|win32)-`)

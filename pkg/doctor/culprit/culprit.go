@@ -4,10 +4,13 @@ package culprit
 
 import (
 	"cmp"
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"toolx/pkg/rules"
 )
 
 // Culprit is who most likely wrote something.
@@ -83,9 +86,9 @@ func Recognise(text []byte, hint Context) Recognition {
 	if said, ok := s.said(); ok {
 		return said
 	}
-	for _, one := range compiledRules() {
+	for _, one := range readRules() {
 		if one.matches(s) {
-			return s.merged(one.recognition(s), one.confidence == Certain && !one.stderr)
+			return s.merged(one.recognition(s), one.Get("grade") == Certain && !one.has("stderr"))
 		}
 	}
 	return s.merged(s.fallback(), false)
@@ -114,7 +117,7 @@ func (s sight) fallback() Recognition {
 	if s.bom {
 		found.Rule, found.Culprit.Name = "bom", "a writer that begins with a byte order mark"
 		found.InServer = "write UTF-8 without a byte order mark"
-		if s.from.mayBe(rule{language: "dotnet"}) {
+		if s.from.languages == nil || slices.Contains(s.from.languages, "dotnet") {
 			found.InServer += " (PowerShell: utf8NoBOM; .NET: new UTF8Encoding(false))"
 		}
 	}
@@ -157,87 +160,61 @@ func (s sight) lessOutput() string {
 	return "drop " + s.argv[at] + " from this server's args"
 }
 
-// rule knows one writer by its text. If it has no fixes, the runtime's apply.
+// rule knows one writer by its text.
 type rule struct {
-	id         string
-	name       string
-	printed    bool // the name says what was printed; the runtime says with what
-	confidence string
-	// language is what the writer is part of: its rule is for programs of that language, and for those of unknown
-	// languages. Empty means any.
-	language string
-	// known limits the rule to programs that are known to be of its language.
-	known bool
-	// tools limits the rule to command lines with one of these programs, as far as they are known.
-	tools   string
-	pattern string // of the text without escape sequences
-	// not is a pattern of texts that the rule is not about all the same.
-	not string
-	// near is a pattern that a line around the text must match.
-	near string
-	// beside is a pattern of further texts, if a line around them matches pattern.
-	beside string
-	// raw is a pattern of the text with its escape sequences, as an alternative to pattern.
-	raw string
-	// sure is a pattern of the raw text that makes the confidence certain.
-	sure string
-	// stderr reports whether it writes there, unless that is redirected.
-	stderr   bool
-	inServer string
-	outside  string
+	*rules.Rule
+	// language is what the writer is part of; empty means any.
+	language               string
+	match, raw, also, sure *regexp.Regexp
 }
 
-// compiledRule is a rule whose patterns are ready; those that the rule does not have are nil.
-type compiledRule struct {
-	rule
-	text, other, around, others, coloured, certainly *regexp.Regexp
-}
+//go:embed rules.txt
+var rulesText string
 
-// compiledRules are the rules with their patterns.
-var compiledRules = sync.OnceValue(func() []compiledRule {
-	compile := func(pattern string) *regexp.Regexp {
-		if pattern == "" {
-			return nil
+// readRules returns the rules of rules.txt in their order.
+var readRules = sync.OnceValue(func() []*rule {
+	var all []*rule
+	for _, r := range rules.Read(rulesText) {
+		one := &rule{
+			Rule: r, language: r.Group, match: r.Expression("match"), raw: r.Expression("raw"),
+			also: r.Expression("also"), sure: r.Expression("sure"),
 		}
-		return regexp.MustCompile(pattern)
+		if r.Group == "tools" || r.Group == "shapes" {
+			one.language = r.Get("language")
+		}
+		all = append(all, one)
 	}
-	var compiled []compiledRule
-	for _, r := range rules() {
-		compiled = append(compiled, compiledRule{
-			rule: r, text: compile(r.pattern), other: compile(r.not), around: compile(r.near),
-			others: compile(r.beside), coloured: compile(r.raw), certainly: compile(r.sure),
-		})
-	}
-	return compiled
+	return all
 })
 
-func (r *compiledRule) matches(s sight) bool {
-	near := func(pattern *regexp.Regexp) bool { return slices.ContainsFunc(s.nearby, pattern.MatchString) }
-	switch {
-	case !s.from.mayBe(r.rule), r.other != nil && r.other.MatchString(s.text):
+// has reports whether a rule has a mark, such as "known".
+func (r *rule) has(mark string) bool { return r.Get(mark) != "" }
+
+func (r *rule) matches(s sight) bool {
+	if !s.from.mayBe(r) || r.Excludes(s.text) {
 		return false
-	case r.text != nil && r.text.MatchString(s.text):
-		return r.around == nil || near(r.around)
-	case r.coloured != nil && r.coloured.MatchString(s.raw):
+	}
+	if _, found := r.Find(s.text, s.nearby); found {
 		return true
 	}
-	return r.others != nil && r.others.MatchString(s.text) && near(r.text)
+	return r.raw != nil && r.raw.MatchString(s.raw) ||
+		r.also != nil && r.also.MatchString(s.text) && slices.ContainsFunc(s.nearby, r.match.MatchString)
 }
 
-func (r *compiledRule) recognition(s sight) Recognition {
+func (r *rule) recognition(s sight) Recognition {
 	found := Recognition{
-		Culprit:  Culprit{Name: r.name, Confidence: r.confidence},
-		Rule:     r.id,
-		InServer: cmp.Or(r.inServer, s.by.inServer),
-		Outside:  cmp.Or(r.outside, s.lessOutput()),
+		Culprit:  Culprit{Name: r.Get("name"), Confidence: r.Get("grade")},
+		Rule:     r.ID,
+		InServer: cmp.Or(r.Get("in-server"), s.by.inServer),
+		Outside:  cmp.Or(r.Get("outside"), s.lessOutput()),
 	}
-	if r.printed {
+	if r.has("printed") {
 		found.Culprit.Name += " (" + s.by.print + ")"
 		if s.by.either {
 			found.Culprit.Confidence = Generic
 		}
 	}
-	if r.certainly != nil && r.certainly.MatchString(s.raw) {
+	if r.sure != nil && r.sure.MatchString(s.raw) {
 		found.Culprit.Confidence = Certain
 	}
 	return found

@@ -223,8 +223,8 @@ func TestKnownLanguage(t *testing.T) {
 	for _, language := range []string{"node", "python", "dotnet", "java", "php", "rust", "go", "ruby"} {
 		for text, nearby := range texts {
 			got := Recognise([]byte(text), Context{Command: []string{language, "server"}, Nearby: nearby})
-			mine := func(r rule) bool { return r.id == got.Rule && (r.language == "" || r.language == language) }
-			if got.Rule != RuleRuntime && got.Rule != "bom" && !slices.ContainsFunc(rules(), mine) {
+			mine := func(r *rule) bool { return r.ID == got.Rule && (r.language == "" || r.language == language) }
+			if got.Rule != RuleRuntime && got.Rule != "bom" && !slices.ContainsFunc(readRules(), mine) {
 				t.Errorf("a program in %s, %q: %+v", language, text, got)
 			}
 		}

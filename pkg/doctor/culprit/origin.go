@@ -62,18 +62,13 @@ func programOfWords(command []string) string {
 }
 
 // mayBe reports whether what runs can have written the texts of a rule.
-func (o origin) mayBe(r rule) bool {
-	has := func(list []string) func(string) bool {
-		return func(name string) bool { return slices.Contains(list, name) }
-	}
-	languages, tools := strings.Fields(r.language), strings.Fields(r.tools)
-	switch {
-	case r.known && !slices.ContainsFunc(languages, has(o.languages)):
-		return false
-	case len(languages) > 0 && o.languages != nil && !slices.ContainsFunc(languages, has(o.languages)):
+func (o origin) mayBe(r *rule) bool {
+	if r.language != "" && (r.has("known") || o.languages != nil) && !slices.Contains(o.languages, r.language) {
 		return false
 	}
-	return len(tools) == 0 || o.programs == nil || slices.ContainsFunc(tools, has(o.programs))
+	tools := strings.Fields(r.Get("tools"))
+	return len(tools) == 0 || o.programs == nil ||
+		slices.ContainsFunc(tools, func(tool string) bool { return slices.Contains(o.programs, tool) })
 }
 
 // ContextOf reads what a command line starts: the scripts on the way to the server, and what the server is written in.

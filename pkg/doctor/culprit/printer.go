@@ -63,7 +63,8 @@ var runtimes = []programKind{
 	{
 		Printer: Printer{
 			Name: "php", print: "echo",
-			inServer: "fwrite(STDERR, …); in Laravel and Symfony $output->getErrorOutput(); " + phpStderr,
+			inServer: "fwrite(STDERR, …); in Laravel and Symfony $output->getErrorOutput(); " +
+				"ini_set('display_errors', 'stderr')",
 		},
 		programs:   "php composer artisan wp sail",
 		extensions: ".php .phar",
