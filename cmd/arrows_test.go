@@ -49,7 +49,7 @@ func arrows() map[string][]string {
 
 		"pkg/doctor/check":    {"docs", "pkg/cause", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask", "pkg/words"},
 		"pkg/doctor/culprit":  {"pkg/cmdline", "pkg/rules"},
-		"pkg/doctor/decode":   {"pkg/doctor/culprit"},
+		"pkg/doctor/decode":   nil,
 		"pkg/doctor/evidence": {"pkg/cmdline", "pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/wire", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"toolx/pkg/doctor/culprit"
 )
 
 // Diagnosis is what a client's error message says about a server: not what the client could not do, but what the
@@ -20,13 +18,19 @@ type Diagnosis struct {
 	// Observed is what was on the server's stdout, or what happened instead.
 	Observed string `json:"stood"`
 	// Culprit is who most likely did it, nil if the message does not say.
-	Culprit *culprit.Culprit `json:"culprit,omitempty"`
+	Culprit *Culprit `json:"culprit,omitempty"`
 	// Fix is what to do, the surest first.
 	Fix []string `json:"fix"`
 	// Checks are the ids of the checks that find it on the server itself.
 	Checks []string `json:"checks"`
 
 	http bool // it happens between a client and a server at an address
+}
+
+// Culprit is who most likely wrote a text, and how sure that is: certain, likely or generic.
+type Culprit struct {
+	Name       string `json:"name"`
+	Confidence string `json:"confidence"`
 }
 
 // maxDecoded is how many bytes of a message are read: errors come early.
@@ -60,11 +64,15 @@ func Decode(message string) (d Diagnosis, ok bool) {
 //go:embed messages.txt
 var messagesText string
 
-// entry is a kind of message, or a diagnosis that others use.
+// entry is a kind of message, a diagnosis that others use, or what is known of who writes a line.
 type entry struct {
 	name         string
 	pattern      *regexp.Regexp
-	use, explain string // with their arguments
+	use, explain string   // with their arguments
+	begins       []string // how lines begin that the culprit writes
+	// typical are characters at the beginning of lines that the culprit writes more often than others; likelihood is
+	// how sure that is.
+	typical, likelihood string
 	Diagnosis
 }
 
@@ -91,7 +99,11 @@ var entries = sync.OnceValue(func() []entry {
 				one.Observed = value
 			case "culprit":
 				confidence, name, _ := strings.Cut(value, " ")
-				one.Culprit = &culprit.Culprit{Name: name, Confidence: confidence}
+				one.Culprit = &Culprit{Name: name, Confidence: confidence}
+			case "begins":
+				one.begins = append(one.begins, value)
+			case "typical":
+				one.likelihood, one.typical, _ = strings.Cut(value, " ")
 			case "fix":
 				one.Fix = append(one.Fix, value)
 			case "over":
@@ -137,9 +149,18 @@ func (e entry) diagnose(match []string) Diagnosis {
 
 // named returns the diagnosis of the entry with a name; $1 in it is text.
 func named(name, text string) Diagnosis {
+	one, _ := first(func(e entry) bool { return e.name == name })
+	return one.diagnose([]string{"", text})
+}
+
+// first returns the first entry for which is holds.
+func first(is func(entry) bool) (one entry, found bool) {
 	all := entries()
-	at := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
-	return all[at].diagnose([]string{"", text})
+	at := slices.IndexFunc(all, is)
+	if at < 0 {
+		return entry{}, false
+	}
+	return all[at], true
 }
 
 // explainers are the functions that entries name.
@@ -149,8 +170,6 @@ func explainers() map[string]func(string) Diagnosis {
 		"character": beginningWith,
 		"end":       func(number string) Diagnosis { return endsAt(number, 0) },
 		"column":    func(number string) Diagnosis { return endsAt(number, 1) },
-		"refused":   refusedAt,
 		"program":   programNotFound,
-		"writer":    codePage,
 	}
 }

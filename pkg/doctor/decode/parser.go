@@ -3,48 +3,32 @@ package decode
 import (
 	"fmt"
 	"path"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"toolx/pkg/doctor/culprit"
 )
 
-// knownBeginnings are beginnings of texts that are told even when they are cut after a few characters, as Node does it.
-func knownBeginnings() []string {
-	return []string{
-		"[dotenv@17.2.3] injecting env (0) from .env", "◇ injected env (0) from .env", "[Nest] 42  -",
-		"info: Microsoft.Hosting.Lifetime[14]", `Using launch settings from launchSettings.json`,
-		"Processing request of type ListToolsRequest", "Error: typer is required.", "Executing (default): SELECT",
-		"Hello from the pygame community", "pygame 2.0.2 (SDL", "Better speed can be achieved with apex",
-		"Now using Node v20", "Need to install the following packages:", "Content-Length: 123", "npm error code",
-		"npm warn exec", "Requirement already satisfied:", "Traceback (most recent call last):", "yarn run v1",
-		"Starting MCP server", "Deprecated: Implicitly", "PHP Deprecated: ", "[INFO] Scanning for projects...",
-		"[nodemon] starting", "[nltk_data] Downloading", "2026-06-04 15:31:01", "[2026-06-04 15:31:01",
-		"Downloading x", "Installing x", "Collecting x", "<!DOCTYPE html>", "Usage: x",
+// writerOf returns the diagnosis of a line of which at least the beginning is known: Node shows ten characters. All
+// digits are equal, since versions and dates differ.
+func writerOf(snippet string) Diagnosis {
+	const fewest = 4 // bytes that say who wrote them
+	like := digitless(colours().ReplaceAllString(snippet, ""))
+	known := func(full string) bool {
+		plain := digitless(full)
+		return strings.HasPrefix(plain, like) || strings.HasPrefix(like, plain)
 	}
+	one, found := first(func(e entry) bool { return slices.ContainsFunc(e.begins, known) })
+	if !found || len(like) < fewest {
+		return named("print", "")
+	}
+	return one.diagnose(nil)
 }
 
-// recogniseCut is Recognise for a text of which only the beginning is left. All digits are equal: versions and dates
-// differ.
-func recogniseCut(snippet string) culprit.Recognition {
-	const fewest = 4 // bytes of a known beginning
-	found := culprit.Recognise([]byte(snippet), culprit.Context{})
-	if found.Rule != culprit.RuleRuntime || len(snippet) < fewest {
-		return found
-	}
-	if strings.HasPrefix(snippet, "> ") { // the name of any package follows
-		return culprit.Recognise([]byte("> package@1.0.0 start"), culprit.Context{})
-	}
-	like := digitless(snippet)
-	for _, full := range knownBeginnings() {
-		if plain := digitless(full); strings.HasPrefix(plain, like) || strings.HasPrefix(like, plain) {
-			return culprit.Recognise([]byte(full), culprit.Context{})
-		}
-	}
-	return found
-}
+var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 
 func digitless(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -70,32 +54,12 @@ func textLine(snippet string) Diagnosis {
 		return d
 	}
 	d.Observed = fmt.Sprintf("a line that begins with %q", snippet)
-	return d.by(recogniseCut(snippet))
+	return d.by(writerOf(snippet))
 }
 
 // by completes a diagnosis with the writer of a text, and what that means.
-func (d Diagnosis) by(who culprit.Recognition) Diagnosis {
-	culprit := who.Culprit
-	d.Culprit = &culprit
-	d.Fix = []string{"in the server: " + who.InServer}
-	if who.Outside != "" {
-		d.Fix = append(d.Fix, "from outside: "+who.Outside)
-	}
-	switch who.Rule {
-	case "content-length":
-		d.Checks = []string{"stdout-content-length"}
-	case "usage", "bash-usage":
-		d.Checks = []string{"stdout-usage-text", "exit-before-handshake"}
-	case "npx-prompt":
-		d.Checks = []string{"stdout-partial-text", "npx-no-yes"}
-	case "glued":
-		d.Checks = []string{"stdout-inline-prefix"}
-	case "html":
-		d.Fix = append(d.Fix,
-			"from outside: if the server has a url, check it: a web page answers there, such as a login or a "+
-				"proxy's error")
-		d.Checks = append(d.Checks, "content-type")
-	}
+func (d Diagnosis) by(writer Diagnosis) Diagnosis {
+	d.Culprit, d.Fix, d.Checks = writer.Culprit, writer.Fix, writer.Checks
 	return d
 }
 
@@ -129,41 +93,20 @@ func plainLetter(r rune) Diagnosis {
 	if !unicode.IsPrint(r) {
 		d.Observed = fmt.Sprintf("a line that begins with the character %U", r)
 	}
-	sample, likely := typical(r)
-	if sample == "" {
+	one, found := first(func(e entry) bool { return strings.ContainsRune(e.typical, r) })
+	if !found {
 		d.Fix = []string{
 			"in the server: write everything that is not a message to stderr (console.error, file=sys.stderr)",
 		}
 		return d
 	}
-	d = d.by(culprit.Recognise([]byte(sample), culprit.Context{}))
+	sample := one.begins[slices.IndexFunc(one.begins, func(full string) bool {
+		return strings.HasPrefix(strings.TrimPrefix(full, "["), string(r))
+	})]
 	d.Observed += fmt.Sprintf(": most often %q", sample)
-	d.Culprit.Confidence = likely
+	d = d.by(one.diagnose(nil))
+	d.Culprit.Confidence = one.likelihood
 	return d
-}
-
-// typical returns the text that servers most often write with such a first wrong character, and how sure that is;
-// nothing for characters without a favourite.
-func typical(r rune) (sample, confidence string) {
-	sample = map[rune]string{
-		'd': "[dotenv@17.2.3] injecting env (0) from .env",
-		'S': "Starting MCP server",
-		'M': "MCP server running on stdio",
-		'C': "Content-Length: 123",
-		'U': "Usage: server [options]",
-		'<': "<!DOCTYPE html>",
-		'>': "> package@1.0.0 start",
-		'N': "[Nest] 42  - 05/19/2026",
-		'P': "Processing request of type ListToolsRequest",
-		'=': "========", '#': "########", '*': "********", '+': "++++++++",
-		'I': "[INFO] Scanning for projects...",
-		'T': "Traceback (most recent call last):",
-		'i': "info: Microsoft.Hosting.Lifetime[14]",
-	}[r]
-	if strings.ContainsRune("d<>", r) {
-		return sample, culprit.Likely
-	}
-	return sample, culprit.Generic
 }
 
 // endsAt returns the diagnosis of the place at which a parser expected the end; shift is what it counts from.
@@ -183,20 +126,6 @@ func endsAt(number string, shift int) Diagnosis {
 	return named("trailing", fmt.Sprintf(": the message is %d bytes long", at))
 }
 
-// refusedAt returns the diagnosis of a line whose beginning pydantic or serde refused.
-func refusedAt(number string) Diagnosis {
-	d := textLine("")
-	d.Observed = "a line that begins with a letter, an emoji, a colour or a byte order mark"
-	if number != "1" {
-		d.Observed = "a line that begins like JSON (a bracket, or a letter of null, true or false) and is wrong at " +
-			"character " + number + ": [dotenv@17…, [INFO], npm …"
-	}
-	d.Fix = append(d.Fix,
-		"from outside: DOTENV_CONFIG_QUIET=true, NO_COLOR=1 and LOG_LEVEL=silent in this server's env "+
-			"silence the usual ones")
-	return d
-}
-
 // programNotFound names the program that was not found.
 func programNotFound(program string) Diagnosis {
 	program = strings.TrimSuffix(program, ":")
@@ -209,9 +138,4 @@ func programNotFound(program string) Diagnosis {
 		d.Fix = append(d.Fix, "on Windows: command cmd, args /c npx …")
 	}
 	return d
-}
-
-// codePage returns the diagnosis of a server that could not print a character.
-func codePage(message string) Diagnosis {
-	return named("code-page", "").by(culprit.Recognise([]byte(message), culprit.Context{}))
 }
