@@ -77,19 +77,8 @@ func (t *stdio) agree(ctx context.Context, h *handshake) error {
 	return err
 }
 
-// revisionError says what is wrong with the revision in an answer to initialize.
-type revisionError struct {
-	text, fix string
-	err       error // the server's own; may be nil
-}
-
-func (e *revisionError) Error() string { return e.text }
-
-// Unwrap returns the server's own error.
-func (e *revisionError) Unwrap() error { return e.err }
-
-// Hint says what to do about it.
-func (e *revisionError) Hint() string { return e.fix }
+// revisionError says what is wrong with the revision in an answer to initialize; err is the server's own.
+type revisionError struct{ hintedError }
 
 // refusesRevision reports whether a server refused initialize because of the revision that was offered, where it has to
 // offer its own (MCP, basic/lifecycle, version negotiation).
@@ -103,9 +92,9 @@ func refusesRevision(failure *Failure) bool {
 func (h *handshake) revisionRefused(ctx context.Context, why error) error {
 	bounded, stop := exec.WithLimit(ctx, secondLimit)
 	defer stop()
-	told := &revisionError{err: why, text: "it refuses initialize of revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
+	told := &revisionError{hintedError{err: why, text: "it refuses initialize of revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
 		", instead of offering its own: " + why.Error(), fix: "in the server: answer initialize with the newest " +
-		"revision that it knows, whatever was asked for"}
+		"revision that it knows, whatever was asked for"}}
 	for _, version := range mcp.ValidProtocolVersions {
 		if mcp.IsModernProtocol(version) || version == mcp.LATEST_LEGACY_PROTOCOL_VERSION {
 			continue
@@ -147,8 +136,8 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 		return nil, err
 	}
 	if result.ProtocolVersion == "" {
-		return nil, &revisionError{text: "the answer to initialize names no revision", fix: "in the server: send " +
-			"protocolVersion in the result of initialize, or let an SDK do the handshake"}
+		return nil, &revisionError{hintedError{text: "the answer to initialize names no revision", fix: "in the server: send " +
+			"protocolVersion in the result of initialize, or let an SDK do the handshake"}}
 	}
 	if !mcp.IsValidProtocolVersion(result.ProtocolVersion) {
 		return nil, mcp.UnsupportedProtocolVersionError{Version: result.ProtocolVersion}
@@ -232,19 +221,16 @@ func (h *handshake) pinned(err error, version string) error {
 	}
 	failure = h.link.newFailure(EndingRefused)
 	failure.Waiting = string(mcp.MethodServerDiscover)
-	failure.Reason = &pinError{fmt.Errorf("it does not speak %s: %w", version, old.reason)}
+	failure.Reason = pinError(fmt.Errorf("it does not speak %s: %w", version, old.reason))
 	return failure
 }
 
-// pinError is why a server refuses the revision that is pinned, where it may speak another.
-type pinError struct{ err error }
-
-func (e *pinError) Error() string { return e.err.Error() }
-func (e *pinError) Unwrap() error { return e.err }
-
-// Hint says what to do about it.
-func (e *pinError) Hint() string {
-	return "without --protocol, and protocol in its entry, toolx finds out what the server speaks"
+// pinError says why a server refuses the revision that is pinned, where it may speak another.
+func pinError(err error) error {
+	return &hintedError{
+		text: err.Error(), err: err,
+		fix: "without --protocol, and protocol in its entry, toolx finds out what the server speaks",
+	}
 }
 
 // unpinned blames the pin of the older era for the refusal of a server that is of the other.
@@ -254,7 +240,7 @@ func unpinned(err error) error {
 		return err
 	}
 	told := *failure
-	told.Reason = &pinError{failure.Reason}
+	told.Reason = pinError(failure.Reason)
 	return &told
 }
 

@@ -269,14 +269,6 @@ func (f *Failure) causeText(c *cause.Cause) string {
 	return "stderr: " + c.Line
 }
 
-// lastWords returns the line of the server's output that most likely says why it failed.
-func (f *Failure) lastWords() string {
-	if c := f.Cause(); c != nil {
-		return c.Line
-	}
-	return ""
-}
-
 // Details returns everything that is known, one fact a line.
 func (f *Failure) Details() []string {
 	if f.URL != "" {
@@ -384,6 +376,20 @@ func (f *Failure) ends() bool {
 	}
 	return false
 }
+
+// hintedError is an error in toolx's own words, with what to do about it.
+type hintedError struct {
+	text, fix string
+	err       error // the underlying one; may be nil
+}
+
+func (e *hintedError) Error() string { return e.text }
+
+// Unwrap returns the underlying error.
+func (e *hintedError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *hintedError) Hint() string { return e.fix }
 
 // ConnectError says that a server could not be connected to (MCP-4).
 type ConnectError struct {

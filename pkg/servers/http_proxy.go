@@ -19,7 +19,7 @@ import (
 )
 
 // environmentProxy returns the proxy that the environment sets for an address (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), or
-// nil. The error is a *proxySettingError where a variable does not hold an address: Go would then connect directly,
+// nil. The error is a *fault.UsageError where a variable does not hold an address: Go would then connect directly,
 // bypassing the proxy.
 func environmentProxy(request *http.Request) (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(request)
@@ -30,7 +30,7 @@ func environmentProxy(request *http.Request) (*url.URL, error) {
 	case proxy == nil && (readableProxy(setting) || exempt(request.URL.Hostname())):
 		return nil, nil
 	case proxy == nil || !usableProxy(proxy):
-		return nil, &proxySettingError{name, setting}
+		return nil, proxySettingError(name, setting)
 	}
 	return proxy, nil
 }
@@ -94,22 +94,12 @@ func exempts(one, host string, ip netip.Addr) bool {
 }
 
 // proxySettingError says that a variable which should name a proxy does not.
-type proxySettingError struct{ name, setting string }
-
-func (e *proxySettingError) Error() string {
-	setting := e.setting
+func proxySettingError(name, setting string) error {
 	if at := strings.LastIndexByte(setting, '@'); at >= 0 {
 		setting = setting[at+1:] // before it stands a password
 	}
-	return fmt.Sprintf("%s is not the address of a proxy: %q", e.name, setting)
-}
-
-// Kind implements the interface that fault.KindOf looks for.
-func (e *proxySettingError) Kind() fault.Kind { return fault.KindUsage }
-
-// Hint says what to do about it.
-func (e *proxySettingError) Hint() string {
-	return e.name + "=http://HOST:PORT names a proxy; to use no proxy, unset it or set NO_PROXY=HOST"
+	return fault.Usage(fmt.Sprintf("%s is not the address of a proxy: %q", name, setting),
+		name+"=http://HOST:PORT names a proxy; to use no proxy, unset it or set NO_PROXY=HOST")
 }
 
 // proxyHint says where a proxy's password goes. Written as one url, "USER:PASSWORD@" would be masked like a password.

@@ -208,7 +208,7 @@ func (p *proxy) takeFinding(f finding) {
 func (p *proxy) speak() {
 	in := p.In
 	if p.guard != nil {
-		in = &guardedInput{in: in, guard: p.guard}
+		in = newGuardedInput(in, p.guard)
 	}
 	if p.Trace {
 		in = io.TeeReader(in, p.traced())

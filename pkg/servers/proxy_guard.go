@@ -219,11 +219,15 @@ func refusalOf(id json.RawMessage, refused error) json.RawMessage {
 type guardedInput struct {
 	in    io.Reader
 	guard *proxyGuard
-
+	lines framer
 	ready []byte // lines that go on
-	line  []byte // the beginning of the next one
-	long  bool   // that line was too long: the rest of it is dropped
 	ended error
+}
+
+func newGuardedInput(in io.Reader, guard *proxyGuard) *guardedInput {
+	r := &guardedInput{in: in, guard: guard}
+	r.lines = framer{max: guard.max, emit: r.take}
+	return r
 }
 
 // Read implements io.Reader.
@@ -231,9 +235,9 @@ func (r *guardedInput) Read(b []byte) (int, error) {
 	chunk := make([]byte, 64<<10)
 	for len(r.ready) == 0 && r.ended == nil {
 		n, err := r.in.Read(chunk)
-		r.take(chunk[:n])
+		r.lines.feed(chunk[:n])
 		if r.ended = err; err != nil {
-			r.finish()
+			r.lines.flush(endEOF)
 		}
 	}
 	if len(r.ready) == 0 {
@@ -244,33 +248,16 @@ func (r *guardedInput) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// take adds a chunk of what the client says.
-func (r *guardedInput) take(chunk []byte) {
-	for len(chunk) > 0 {
-		end := bytes.IndexByte(chunk, '\n') + 1
-		part := chunk
-		if end > 0 {
-			part = chunk[:end]
-		}
-		chunk = chunk[len(part):]
-		if !r.long {
-			r.line = append(r.line, part...)
-		}
-		if int64(len(r.line)) > r.guard.max {
-			r.guard.tell("a message of the client is over the limit of " + exec.Bytes(r.guard.max) +
-				", so that nobody can tell what it calls, and was dropped")
-			r.line, r.long = nil, true
-		}
-		if end > 0 {
-			r.finish()
+// take adds a line of the client, if it may go on.
+func (r *guardedInput) take(l line) {
+	switch {
+	case l.end == endTooLong:
+		r.guard.tell("a message of the client is over the limit of " + exec.Bytes(r.guard.max) +
+			", so that nobody can tell what it calls, and was dropped")
+	case r.guard.passes(l.bytes):
+		r.ready = append(r.ready, l.bytes...)
+		if l.end == endNewline {
+			r.ready = append(r.ready, '\n')
 		}
 	}
-}
-
-// finish ends a line.
-func (r *guardedInput) finish() {
-	if !r.long && len(r.line) > 0 && r.guard.passes(r.line) {
-		r.ready = append(r.ready, r.line...)
-	}
-	r.line, r.long = r.line[:0], false
 }

@@ -54,7 +54,7 @@ func TestProxyGuardOfClient(t *testing.T) {
 		for _, end := range []string{"\n", ""} { // the last line may have none
 			*answers, *said = nil, nil
 			line := test.line + end
-			passed, err := io.ReadAll(&guardedInput{in: iotest.OneByteReader(strings.NewReader(line)), guard: g})
+			passed, err := io.ReadAll(newGuardedInput(iotest.OneByteReader(strings.NewReader(line)), g))
 			want := ""
 			if test.passes {
 				want = line
@@ -78,7 +78,7 @@ func TestProxyGuardOfLongLines(t *testing.T) {
 	const after = `{"id":1,"method":"ping"}` + "\n"
 	long := `{"id":7,"x":"` + strings.Repeat("x", 4<<10) + `"}` + "\n"
 	for _, chunk := range []int{7, 512, 8 << 10} {
-		passed, err := io.ReadAll(&guardedInput{in: &chunked{[]byte(after + long + after), chunk}, guard: g})
+		passed, err := io.ReadAll(newGuardedInput(&chunked{[]byte(after + long + after), chunk}, g))
 		if err != nil || string(passed) != after+after {
 			t.Errorf("%q passes, %v", passed, err)
 		}

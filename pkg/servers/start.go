@@ -34,29 +34,11 @@ func startFailure(f *Failure, err error) *Failure {
 	case folderError(f.Cwd) != nil:
 		f.Reason = folderError(f.Cwd)
 	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &started) && started.Op == "fork/exec":
-		f.Reason = &interpreterError{program: started.Path, line: firstLine(started.Path), err: err}
+		f.Reason = noInterpreter(started.Path, err)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		f.Ending = EndingNotFound
 	}
 	return f
-}
-
-// FolderError says that the folder that a server is to be started in cannot be used.
-type FolderError struct {
-	Path string
-	Err  error
-}
-
-func (e *FolderError) Error() string {
-	return fmt.Sprintf("its cwd %s cannot be used: %v", e.Path, e.Err)
-}
-
-// Unwrap returns the system's error.
-func (e *FolderError) Unwrap() error { return e.Err }
-
-// Hint says what to do about the folder.
-func (e *FolderError) Hint() string {
-	return "create the folder, or correct cwd (in a config, a relative path counts from the config file's folder)"
 }
 
 // folderError reports why a folder cannot be started in, nil where it can or where none is named.
@@ -68,36 +50,31 @@ func folderError(path string) error {
 	var wrapped *fs.PathError
 	switch {
 	case errors.As(err, &wrapped):
-		return &FolderError{path, wrapped.Err}
+		err = wrapped.Err
 	case err == nil && !info.IsDir():
-		return &FolderError{path, syscall.ENOTDIR}
+		err = syscall.ENOTDIR
+	default:
+		return nil
 	}
-	return nil
+	return &hintedError{
+		text: fmt.Sprintf("its cwd %s cannot be used: %v", path, err), err: err,
+		fix: "create the folder, or correct cwd (in a config, a relative path counts from the config file's folder)",
+	}
 }
 
-// interpreterError says that a program exists, and that what runs it does not.
-type interpreterError struct {
-	program string
-	line    string // the script's first line, empty for a program that is no script
-	err     error
-}
-
-func (e *interpreterError) Error() string {
-	if e.line == "" {
-		return fmt.Sprintf("%s exists, but the loader that it was linked for does not", e.program)
+// noInterpreter returns the error of a program that exists, while what runs it does not.
+func noInterpreter(program string, err error) error {
+	line := firstLine(program)
+	if line == "" {
+		return &hintedError{
+			text: fmt.Sprintf("%s exists, but the loader that it was linked for does not", program), err: err,
+			fix: "install the program for this system: it was built for another C library (musl, glibc)",
+		}
 	}
-	return fmt.Sprintf("%s exists, but the program that its first line names does not: %s", e.program, e.line)
-}
-
-// Unwrap returns the system's error.
-func (e *interpreterError) Unwrap() error { return e.err }
-
-// Hint says what to do about the interpreter.
-func (e *interpreterError) Hint() string {
-	if e.line == "" {
-		return "install the program for this system: it was built for another C library (musl, glibc)"
+	return &hintedError{
+		text: fmt.Sprintf("%s exists, but the program that its first line names does not: %s", program, line), err: err,
+		fix: "install the interpreter, or correct the script's first line",
 	}
-	return "install the interpreter, or correct the script's first line"
 }
 
 // firstLine returns the #! line of a script, empty where the file has none.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -124,12 +123,6 @@ func (w *Wire) Failure() *Failure {
 	return w.link.rpc().failed("")
 }
 
-// PID returns the number of the server's process.
-func (w *Process) PID() int { return w.program.processID() }
-
-// Started returns when the process was started.
-func (w *Process) Started() time.Time { return w.program.process.started }
-
 // Exited waits until the process has ended, or ctx has; it reports whether the process has ended.
 func (w *Process) Exited(ctx context.Context) bool {
 	select {
@@ -138,14 +131,6 @@ func (w *Process) Exited(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// State returns how the process ended, nil while it has not.
-func (w *Process) State() *os.ProcessState {
-	if !closed(w.program.process.exited) {
-		return nil
-	}
-	return w.program.process.state
 }
 
 // Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on Windows), its stdin being open.
