@@ -92,9 +92,12 @@ func refusesRevision(failure *Failure) bool {
 func (h *handshake) revisionRefused(ctx context.Context, why error) error {
 	bounded, stop := exec.WithLimit(ctx, secondLimit)
 	defer stop()
-	told := &revisionError{hintedError{err: why, text: "it refuses initialize of revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
-		", instead of offering its own: " + why.Error(), fix: "in the server: answer initialize with the newest " +
-		"revision that it knows, whatever was asked for"}}
+	told := &revisionError{hintedError{
+		text: "it refuses initialize of revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
+			", instead of offering its own: " + why.Error(),
+		fix: "in the server: answer initialize with the newest revision that it knows, whatever was asked for",
+		err: why,
+	}}
 	for _, version := range mcp.ValidProtocolVersions {
 		if mcp.IsModernProtocol(version) || version == mcp.LATEST_LEGACY_PROTOCOL_VERSION {
 			continue
@@ -136,8 +139,10 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 		return nil, err
 	}
 	if result.ProtocolVersion == "" {
-		return nil, &revisionError{hintedError{text: "the answer to initialize names no revision", fix: "in the server: send " +
-			"protocolVersion in the result of initialize, or let an SDK do the handshake"}}
+		return nil, &revisionError{hintedError{
+			text: "the answer to initialize names no revision",
+			fix:  "in the server: send protocolVersion in the result of initialize, or let an SDK do the handshake",
+		}}
 	}
 	if !mcp.IsValidProtocolVersion(result.ProtocolVersion) {
 		return nil, mcp.UnsupportedProtocolVersionError{Version: result.ProtocolVersion}

@@ -34,7 +34,7 @@ const failurePatience = 10 * time.Second
 // client runs, so that the same events are emitted as if the server were this process's own.
 type held struct {
 	*peer
-	conn *heldConn
+	conn heldConn
 	key  string // of the session; empty where it is of no interest
 	// safe reports whether a request may be sent twice.
 	safe func(method string, params json.RawMessage) bool
@@ -53,7 +53,7 @@ func newHeld(server string, conn net.Conn, bus *exec.Bus) *held {
 		safe: func(string, json.RawMessage) bool { return false },
 	}
 	h.post = func(f frame) bool {
-		h.conn.put(f.bytes)
+		h.conn.put(asLine(f.bytes))
 		return true
 	}
 	return h
@@ -61,7 +61,6 @@ func newHeld(server string, conn net.Conn, bus *exec.Bus) *held {
 
 // begin implements link.
 func (h *held) begin() error {
-	go h.conn.write()
 	go func() { h.lost(h.conn.read(h.take)) }()
 	return nil
 }
@@ -147,7 +146,7 @@ func (h *held) ask(ctx context.Context, method string, params json.RawMessage) (
 		return report{}, err
 	}
 	defer h.settle(waiting.id, ClassIDLate)
-	h.conn.put(waiting.bytes)
+	h.conn.put(asLine(waiting.bytes))
 	select {
 	case r := <-waiting.reply:
 		return r.report, r.err
@@ -270,10 +269,9 @@ func (h *held) send(_ context.Context, f frame) error {
 }
 
 // shutdown leaves the server to its holder.
-func (h *held) shutdown(ctx context.Context) {
+func (h *held) shutdown(context.Context) {
 	h.once.Do(func() { close(h.closing) })
 	h.conn.cut()
-	waitFor(ctx, h.conn.written, heldPatience)
 }
 
 func (h *held) kill() { _ = h.conn.Close() }

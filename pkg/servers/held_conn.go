@@ -1,98 +1,48 @@
 package servers
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"net"
-	"sync"
 	"time"
 
 	"toolx/pkg/servers/wire"
+	"toolx/pkg/spool"
 )
 
 // heldConn is one end of the connection between a holder and a client: messages of JSON-RPC, a line each.
 type heldConn struct {
 	net.Conn
-	limit int // bytes that may wait for an end that does not read; the connection is cut when more come
-
-	mu      sync.Mutex // guards what follows
-	more    sync.Cond
-	queue   [][]byte
-	size    int
-	gone    bool
-	written chan struct{} // closed when nothing more is written
+	out *spool.Writer
 }
 
-func newHeldConn(conn net.Conn, limit int) *heldConn {
-	c := &heldConn{Conn: conn, limit: limit, written: make(chan struct{})}
-	c.more.L = &c.mu
-	return c
+// newHeldConn returns an end of a connection; at most limit bytes wait for an end that does not read.
+func newHeldConn(conn net.Conn, limit int) heldConn {
+	return heldConn{conn, spool.New(conn, limit, nil)}
 }
 
-// put queues a line for the other end. It does not block: nobody waits for an end that does not read.
-func (c *heldConn) put(line []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.gone {
-		return
-	}
-	if c.size += len(line); c.size > c.limit {
-		c.gone = true
+// put queues a line, with its newline, for the other end, and owns it. It does not block: nobody waits for an end that
+// does not read, and one that lets too much come is cut off.
+func (c heldConn) put(line []byte) {
+	if !c.out.Queue(line) {
 		_ = c.Close()
-	} else {
-		c.queue = append(c.queue, line)
-	}
-	c.more.Signal()
-}
-
-// write writes what is queued, until the connection is cut and the queue is empty.
-func (c *heldConn) write() {
-	defer close(c.written)
-	defer func() { _ = c.Close() }()
-	out := bufio.NewWriter(c)
-	for {
-		c.mu.Lock()
-		for len(c.queue) == 0 && !c.gone {
-			c.more.Wait()
-		}
-		queue := c.queue
-		c.queue = nil
-		over := c.gone && len(queue) == 0
-		c.mu.Unlock()
-		if over {
-			return
-		}
-		for _, line := range queue {
-			_, _ = out.Write(line) // Flush has the error
-			_ = out.WriteByte('\n')
-			c.mu.Lock()
-			c.size -= len(line)
-			c.mu.Unlock()
-		}
-		if out.Flush() != nil {
-			c.cut()
-			return
-		}
 	}
 }
 
-// cut ends the connection when what is queued has been written.
-func (c *heldConn) cut() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.gone = true
-	c.more.Signal()
-	// One that does not read is not waited for.
+// cut ends the connection when what is queued has been written. One that does not read is not waited for.
+func (c heldConn) cut() {
 	_ = c.SetWriteDeadline(time.Now().Add(heldPatience))
 	_ = c.SetReadDeadline(time.Now())
+	_ = c.out.Flush(context.Background()) // whose error is the connection's
+	_ = c.Close()
 }
 
 // maxHeldLine is the size in bytes of the longest line that is read.
 const maxHeldLine = 1 << 30
 
 // read passes on each message of the other end, until the connection ends. The error says how.
-func (c *heldConn) read(take func(message)) error {
+func (c heldConn) read(take func(message)) error {
 	var foreign error
 	lines := framer{max: maxHeldLine, emit: func(l line) {
 		if foreign == nil && l.end == endNewline && bytes.HasPrefix(l.bytes, []byte("{")) {

@@ -70,8 +70,8 @@ func (r report) notification(method string) []byte { return heldLine(methodHead(
 
 func methodHead(method string) string { return `"method":"` + method + `","params"` }
 
-// heldLine returns a message of JSON-RPC with data and a message of MCP, byte for byte; head is what stands before the
-// member that holds them.
+// heldLine returns a line: a message of JSON-RPC with data and a message of MCP, byte for byte; head is what stands
+// before the member that holds them.
 func heldLine(head string, data any, message []byte) []byte {
 	var out bytes.Buffer
 	out.Grow(len(head) + len(message) + 512)
@@ -85,16 +85,16 @@ func heldLine(head string, data any, message []byte) []byte {
 		out.WriteString(`,"message":`)
 		out.Write(message)
 	}
-	out.WriteString("}}")
+	out.WriteString("}}\n")
 	return out.Bytes()
 }
 
-// onOneLine returns JSON without line breaks.
-func onOneLine(text json.RawMessage) json.RawMessage {
-	if bytes.IndexByte(text, '\n') < 0 {
-		return text
+// asLine returns JSON as one line, with its newline.
+func asLine(text json.RawMessage) []byte {
+	if bytes.IndexByte(text, '\n') >= 0 {
+		text = rawjson.Compact(text)
 	}
-	return rawjson.Compact(text)
+	return slices.Concat(text, []byte("\n"))
 }
 
 // readHeldLine reads the result or the params of a heldLine.

@@ -215,7 +215,6 @@ func (h *holder) accept(ctx context.Context, conn net.Conn) {
 	h.mu.Lock()
 	h.clients[c] = true
 	h.mu.Unlock()
-	h.served.Go(c.write)
 	h.served.Go(func() {
 		c.serve(ctx)
 		h.left(c)
@@ -318,7 +317,7 @@ func (h *holder) close() {
 	last := report{Info: h.info()}.notification(methodLast)
 	for _, c := range clients {
 		c.put(last)
-		c.cut()
+		h.served.Go(c.cut)
 	}
 	h.served.Wait()
 }
@@ -385,8 +384,8 @@ func (h *holder) notified(method string, params json.RawMessage) {
 
 // notificationLine returns a notification of the server in the form in which it is passed on.
 func notificationLine(method string, params json.RawMessage) []byte {
-	return rawjson.Build("jsonrpc", mcp.JSONRPC_VERSION, "method", methodNotification,
-		"params", rawjson.Build("method", method, "params", onOneLine(params)))
+	return asLine(rawjson.Build("jsonrpc", mcp.JSONRPC_VERSION, "method", methodNotification,
+		"params", rawjson.Build("method", method, "params", params)))
 }
 
 // replaced returns an object with another value of a member.
@@ -423,7 +422,7 @@ func (h *holder) requested(_ *peer, m message) bool {
 		return false
 	}
 	h.asked[string(m.ID)] = chosen
-	chosen.put(onOneLine(m.Raw))
+	chosen.put(asLine(m.Raw))
 	return true
 }
 

@@ -15,7 +15,7 @@ import (
 
 // client is a process that uses the server of a holder.
 type client struct {
-	*heldConn
+	heldConn
 	holder *holder
 
 	// The holder's mutex guards these.

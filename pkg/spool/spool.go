@@ -58,6 +58,18 @@ func (w *Writer) Offer(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Queue is Write without a copy of p, which w owns then. It reports whether p was taken: it is not if an earlier write
+// has failed, or if the queue would be longer than the limit.
+func (w *Writer) Queue(p []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil || w.size > 0 && w.size+len(p) > w.limit {
+		return false
+	}
+	w.push(p)
+	return true
+}
+
 // Offering returns a view of w whose Write is Offer.
 func (w *Writer) Offering() io.Writer { return offering{w} }
 

@@ -122,3 +122,23 @@ func TestOrder(t *testing.T) {
 		next[writer]++
 	}
 }
+
+// TestQueue proves that a line that would make the queue too long is refused, and one after an error.
+func TestQueue(t *testing.T) {
+	out := newGate()
+	w := New(out, 10, dropped)
+	if !w.Queue([]byte("a line that is longer than the limit\n")) {
+		t.Error("an empty queue does not take a long line")
+	}
+	if w.Queue([]byte("b\n")) {
+		t.Error("the queue takes a line over its limit")
+	}
+	out.err = errors.New("gone")
+	close(out.open)
+	if err := w.Flush(context.Background()); !errors.Is(err, out.err) {
+		t.Errorf("Flush = %v", err)
+	}
+	if w.Queue([]byte("c\n")) {
+		t.Error("the queue takes a line after an error")
+	}
+}
