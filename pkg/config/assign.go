@@ -2,7 +2,6 @@ package config
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -21,7 +20,7 @@ func (l *loaded) assign(file string, flaws []Problem, problems []placed) {
 	}
 	wrong := map[string]bool{}
 	for _, p := range problems {
-		if owner, found := owners[ownerOf(p.path)]; found {
+		if owner, found := ownerOf(p.path, owners); found {
 			*owner = append(*owner, p.Problem)
 			continue
 		}
@@ -63,27 +62,13 @@ func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 	return slices.DeleteFunc(slices.Clone(flaws), func(flaw Problem) bool { return owned[flaw] })
 }
 
-// ownerOf returns the path of the entry that a path leads into: "servers.a" of "servers.a.env.TOKEN". It is empty if
-// the path leads into none.
-func ownerOf(path string) string {
-	end := strings.IndexAny(path, ".[")
-	if end < 0 {
-		return ""
+// ownerOf returns what belongs to the entry that a path is of, or leads into: that of "servers.a" for
+// "servers.a.env.TOKEN".
+func ownerOf(path string, owners map[string]*[]Problem) (owner *[]Problem, found bool) {
+	for end := len(path); end >= 0 && !found; end = strings.LastIndexAny(path[:end], ".[") {
+		owner, found = owners[path[:end]]
 	}
-	if head := path[:end]; head != "servers" && head != "mcpServers" && head != "tools" {
-		return ""
-	}
-	rest := path[end+1:]
-	if path[end] == '[' {
-		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
-			return path[:end+1+len(quoted)+len("]")]
-		}
-		return path[:end+1+strings.Index(rest, "]")+len("]")]
-	}
-	if next := strings.IndexAny(rest, ".["); next >= 0 {
-		return path[:end+1+next]
-	}
-	return path
+	return owner, found
 }
 
 // consequence says what becomes of a value outside of entries that is wrong.

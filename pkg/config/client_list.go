@@ -45,21 +45,11 @@ func (s *Server) Settings(environ []string) (settings []Setting, secrets []strin
 		return nil, secrets
 	}
 	lookup := newEnvironment(environ)
-	var walk func(path string, n *node)
-	walk = func(path string, n *node) {
-		switch n.kind {
-		case kindList:
-			for i, item := range n.items {
-				walk(joinIndex(path, i), item)
-			}
-			return
-		case kindMap:
-			for _, m := range n.members {
-				walk(joinKey(path, m.key), m.value)
-			}
-			return
+	s.node.each("", func(path string, at Origin, n *node) bool {
+		if n.kind == kindList || n.kind == kindMap {
+			return true
 		}
-		setting := Setting{Path: path, Written: n.written, Value: n.written, Origin: s.origin(path)}
+		setting := Setting{Path: path, Written: n.written, Value: n.written, Origin: at}
 		if n.kind == kindText && strings.Contains(n.text, "${") && !asksElsewhere(n.text) {
 			e := &expander{server: s, lookup: lookup.get}
 			if value := e.expand(n.text, path); e.failure() == nil {
@@ -68,8 +58,8 @@ func (s *Server) Settings(environ []string) (settings []Setting, secrets []strin
 			}
 		}
 		settings = append(settings, setting)
-	}
-	walk("", s.node)
+		return false
+	})
 	own, headers := map[string]string{}, map[string]string{}
 	var args []string
 	address := s.URL

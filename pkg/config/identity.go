@@ -73,7 +73,7 @@ func (s *Server) hasRelativePaths() bool {
 // namesWorkspace reports whether the entry uses the folder that clients call the workspace, or its name.
 func (s *Server) namesWorkspace() (found bool) {
 	if s.node != nil {
-		s.node.eachText("", func(_, text string) { found = found || strings.Contains(text, "${workspaceFolder") })
+		s.node.eachText(func(_, text string) { found = found || strings.Contains(text, "${workspaceFolder") })
 	}
 	return found
 }

@@ -508,11 +508,11 @@ func TestOrigin(t *testing.T) {
 		t.Fatal(problems)
 	}
 	tests := map[string]string{
-		"servers.my.server":             "c.yaml:2:3",
-		"servers.my.server.command":     "c.yaml:3:14",
-		"servers.my.server.args":        "c.yaml:4:5",
-		"servers.my.server.args[1]":     "c.yaml:6:9",
-		"servers.my.server.env.A":       "c.yaml:8:10",
+		`servers["my.server"]`:          "c.yaml:2:3",
+		`servers["my.server"].command`:  "c.yaml:3:14",
+		`servers["my.server"].args`:     "c.yaml:4:5",
+		`servers["my.server"].args[1]`:  "c.yaml:6:9",
+		`servers["my.server"].env.A`:    "c.yaml:8:10",
 		`servers["odd name"]`:           "c.yaml:9:3",
 		`servers["odd name"].command`:   "c.yaml:9:25",
 		"servers.my":                    "",
@@ -525,7 +525,7 @@ func TestOrigin(t *testing.T) {
 		"":                              "",
 	}
 	for path, want := range tests {
-		got, found := originAt(root, path)
+		got, found := root.originAt(path)
 		if found != (want != "") || found && got.String() != want {
 			t.Errorf("origin of %q is %s (%v), want %q", path, got, found, want)
 		}

@@ -304,7 +304,7 @@ func (s *Server) references() []used {
 		return nil
 	}
 	var found []used
-	s.node.eachText("", func(key, text string) {
+	s.node.eachText(func(key, text string) {
 		for i := 0; ; i += 2 {
 			next := strings.Index(text[i:], "${")
 			if next < 0 || len(found) > mostReferences {
@@ -331,16 +331,13 @@ func (s *Server) references() []used {
 }
 
 // eachText tells the texts in the value, with their paths.
-func (n *node) eachText(path string, tell func(path, text string)) {
-	if n.kind == kindText {
-		tell(path, n.text)
-	}
-	for i, item := range n.items {
-		item.eachText(joinIndex(path, i), tell)
-	}
-	for _, m := range n.members {
-		m.value.eachText(joinKey(path, m.key), tell)
-	}
+func (n *node) eachText(tell func(path, text string)) {
+	n.each("", func(path string, _ Origin, value *node) bool {
+		if value.kind == kindText {
+			tell(path, value.text)
+		}
+		return true
+	})
 }
 
 // readsFile says that a reference reads a file, and which state of it the user consents to.

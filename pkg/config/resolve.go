@@ -373,7 +373,7 @@ func homeVariable() string {
 // origin says where a value of the entry was written; the entry itself where nothing more is known.
 func (s *Server) origin(key string) Origin {
 	if s.node != nil {
-		if origin, found := originAt(s.node, key); found {
+		if origin, found := s.node.originAt(key); found {
 			return origin
 		}
 	}

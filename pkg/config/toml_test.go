@@ -36,21 +36,20 @@ func TestParseTOML(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for path, want := range map[string]string{
-		"mcp_servers.files.command":                `c.toml:3:11`,
-		"mcp_servers.files.args":                   `c.toml:4:1`,
-		"mcp_servers.files.args[1]":                `c.toml:4:15`,
-		"mcp_servers.files.args[3]":                `c.toml:5:10`,
-		`mcp_servers.files.env["B.c"]`:             `c.toml:6:26`,
-		"mcp_servers.files.http_headers.X-A":       `c.toml:11:7`,
-		"mcp_servers.files.startup_timeout_sec":    `c.toml:7:23`,
-		"mcp_servers.files.http_headers":           `c.toml:10:20`,
-		"mcp_servers.files":                        `c.toml:2:14`,
-		"mcp_servers.files.enabled":                `c.toml:8:11`,
-		`list[1].more.c`:                           `c.toml:17:5`,
-		"model":                                    `c.toml:1:9`,
-		`mcp_servers["files"]["http_headers"].X-A`: `c.toml:11:7`,
+		"mcp_servers.files.command":             `c.toml:3:11`,
+		"mcp_servers.files.args":                `c.toml:4:1`,
+		"mcp_servers.files.args[1]":             `c.toml:4:15`,
+		"mcp_servers.files.args[3]":             `c.toml:5:10`,
+		`mcp_servers.files.env["B.c"]`:          `c.toml:6:26`,
+		"mcp_servers.files.http_headers.X-A":    `c.toml:11:7`,
+		"mcp_servers.files.startup_timeout_sec": `c.toml:7:23`,
+		"mcp_servers.files.http_headers":        `c.toml:10:20`,
+		"mcp_servers.files":                     `c.toml:2:14`,
+		"mcp_servers.files.enabled":             `c.toml:8:11`,
+		`list[1].more.c`:                        `c.toml:17:5`,
+		"model":                                 `c.toml:1:9`,
 	} {
-		if origin, found := originAt(root, path); !found || origin.String() != want {
+		if origin, found := root.originAt(path); !found || origin.String() != want {
 			t.Errorf("%s is at %s, want %s", path, origin, want)
 		}
 	}

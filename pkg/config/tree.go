@@ -206,66 +206,35 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// originAt says where the value at path was written, counted from n. Paths are those of messages: "args[0]",
-// "env.TOKEN", `servers["my server"]`. Scalars have the place of the value, mappings and lists that of their key. It is
-// false if there is no value at path.
-func originAt(n *node, path string) (Origin, bool) {
-	var origin Origin
-	for path != "" {
-		if n == nil {
-			return Origin{}, false
-		}
-		var found bool
-		if origin, n, path, found = step(n, strings.TrimPrefix(path, ".")); !found {
-			return Origin{}, false
+// each tells the values below n, with their paths as messages write them ("args[0]", "env.TOKEN") and their places:
+// scalars have that of the value, mappings and lists that of their key. What is below a value is told if tell says so.
+func (n *node) each(path string, tell func(path string, at Origin, value *node) (goOn bool)) {
+	for i, item := range n.items {
+		if below := joinIndex(path, i); tell(below, item.origin, item) {
+			item.each(below, tell)
 		}
 	}
-	return origin, origin.File != ""
+	for _, m := range n.members {
+		if below := joinKey(path, m.key); tell(below, m.place(), m.value) {
+			m.value.each(below, tell)
+		}
+	}
 }
 
-// step goes one key or index down and returns what is left of the path.
-func step(n *node, path string) (origin Origin, child *node, rest string, found bool) {
-	if strings.HasPrefix(path, "[") {
-		key, after, ok := bracketed(path)
-		if !ok {
-			return Origin{}, nil, "", false
+// originAt says where the value at a path is written; false if there is none.
+func (n *node) originAt(path string) (origin Origin, found bool) {
+	n.each("", func(at string, place Origin, _ *node) bool {
+		if at == path {
+			origin, found = place, true
 		}
-		if i, err := strconv.Atoi(key); err == nil && n.kind == kindList && 0 <= i && i < len(n.items) {
-			return n.items[i].origin, n.items[i], after, true
-		}
-		m, found := n.get(key)
-		if !found {
-			return Origin{}, nil, "", false
-		}
-		return m.place(), m.value, after, true
-	}
-	var best member
-	for _, m := range n.members {
-		// A key may itself hold a dot: the longest one wins.
-		if len(m.key) > len(best.key) && beginsWithKey(path, m.key) {
-			best, found = m, true
-		}
-	}
-	if !found {
-		return Origin{}, nil, "", false
-	}
-	return best.place(), best.value, path[len(best.key):], true
+		return !found && strings.HasPrefix(path, at)
+	})
+	return origin, found
 }
 
 func beginsWithKey(path, key string) bool {
 	rest, found := strings.CutPrefix(path, key)
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// bracketed splits `["a key"]rest` or "[0]rest".
-func bracketed(path string) (key, rest string, ok bool) {
-	path = path[1:]
-	if quoted, err := strconv.QuotedPrefix(path); err == nil {
-		key, _ = strconv.Unquote(quoted) // a quoted prefix is one that unquotes
-		rest, ok = strings.CutPrefix(path[len(quoted):], "]")
-		return key, rest, ok
-	}
-	return strings.Cut(path, "]")
 }
 
 // Place says where a value of the entry stands: its path as messages write it, and its origin, that of the entry where

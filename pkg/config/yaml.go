@@ -203,6 +203,8 @@ func (r *yamlReader) read(value ast.Node) *node {
 		return r.alias(v)
 	case *ast.TagNode:
 		return r.tagged(v)
+	case *ast.MappingKeyNode:
+		return r.read(v.Value)
 	case *ast.MappingNode:
 		r.mapping(n, v.Values)
 		if !v.IsFlowStyle && len(v.Values) > 0 {
@@ -249,27 +251,11 @@ func (r *yamlReader) mapping(n *node, values []*ast.MappingValueNode) {
 
 // member reads one entry of a mapping.
 func (r *yamlReader) member(value *ast.MappingValueNode) member {
-	var inner ast.Node = value.Key
-	for {
-		switch k := inner.(type) {
-		case *ast.MappingKeyNode:
-			inner = k.Value
-			continue
-		case *ast.TagNode:
-			inner = k.Value
-			continue
-		case *ast.AnchorNode:
-			r.anchor(k)
-			inner = k.Value
-			continue
-		}
-		break
-	}
-	key := r.node(inner)
+	key := r.node(value.Key)
 	m := member{key: key.text, origin: key.origin, value: r.node(value.Value)}
 	switch key.kind {
 	case kindList, kindMap:
-		r.problem(inner.GetToken(), "", "a key must be text, not %s", key.kind)
+		r.problem(value.Key.GetToken(), "", "a key must be text, not %s", key.kind)
 	case kindText:
 	default:
 		m.key = key.written // 8080: and true: are the texts that they look like
@@ -279,26 +265,19 @@ func (r *yamlReader) member(value *ast.MappingValueNode) member {
 
 // merge returns the members that a "<<" entry brings.
 func (r *yamlReader) merge(value *ast.MappingValueNode) []member {
-	source := r.node(value.Value)
-	switch source.kind {
-	case kindMap:
-		return source.members
-	case kindList:
-		var members []member
-		for _, item := range source.items {
-			if item.kind != kindMap {
-				return r.badMerge(value)
-			}
-			members = append(members, item.members...)
-		}
-		return members
+	sources := []*node{r.node(value.Value)}
+	if sources[0].kind == kindList {
+		sources = sources[0].items
 	}
-	return r.badMerge(value)
-}
-
-func (r *yamlReader) badMerge(value *ast.MappingValueNode) []member {
-	r.problem(value.Key.GetToken(), "write <<: *name", "'<<' merges mappings, and this is none")
-	return nil
+	var members []member
+	for _, source := range sources {
+		if source.kind != kindMap {
+			r.problem(value.Key.GetToken(), "write <<: *name", "'<<' merges mappings, and this is none")
+			return nil
+		}
+		members = append(members, source.members...)
+	}
+	return members
 }
 
 func (r *yamlReader) anchor(v *ast.AnchorNode) *node {
@@ -340,7 +319,7 @@ func nameOf(name ast.Node) string {
 func (r *yamlReader) tagged(v *ast.TagNode) *node {
 	n := r.node(v.Value)
 	tag := v.GetToken().Value
-	kinds, known := tagKinds(tag)
+	kinds, known := tagKinds[tag]
 	switch {
 	case !known:
 		r.problem(v.GetToken(), "remove it", "the tag %s is not supported", tag)
@@ -354,14 +333,11 @@ func (r *yamlReader) tagged(v *ast.TagNode) *node {
 	return n
 }
 
-// tagKinds returns the kinds of value that a tag of YAML's core schema may stand at.
-func tagKinds(tag string) (kinds []kind, known bool) {
-	kinds, known = map[string][]kind{
-		"!!str": {kindText, kindNumber, kindBool, kindNull},
-		"!!int": {kindNumber}, "!!float": {kindNumber},
-		"!!bool": {kindBool}, "!!null": {kindNull}, "!!map": {kindMap}, "!!seq": {kindList},
-	}[tag]
-	return kinds, known
+// tagKinds are the kinds of value that a tag of YAML's core schema may stand at.
+var tagKinds = map[string][]kind{
+	"!!str": {kindText, kindNumber, kindBool, kindNull},
+	"!!int": {kindNumber}, "!!float": {kindNumber},
+	"!!bool": {kindBool}, "!!null": {kindNull}, "!!map": {kindMap}, "!!seq": {kindList},
 }
 
 // scalar reads a plain or quoted scalar. Plain ones are resolved here and not by the parser: it takes 1e3 for text and
