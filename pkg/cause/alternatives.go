@@ -58,8 +58,8 @@ func capital(text string) string {
 
 // listedCause returns the cause of a text with a list of the variables that are needed; nil if it has none, or if they
 // have values.
-func (s *saying) listedCause(text string, environ []string) *Cause {
-	items, all := listed(s.printed(text), environ)
+func (s *saying) listedCause(text string) *Cause {
+	items, all := listed(s.printed(text), s.Environ)
 	if items == nil {
 		return nil
 	}
@@ -126,7 +126,7 @@ var (
 
 // triedCause returns the cause of a program that looked for variables one after the other, and had values for none; nil
 // if it did not.
-func (s *saying) triedCause(environ []string) *Cause {
+func (s *saying) triedCause() *Cause {
 	var groups [][]string
 	tries := false // a line of this run names what it turns to
 	for _, l := range s.lines {
@@ -139,7 +139,7 @@ func (s *saying) triedCause(environ []string) *Cause {
 		for _, part := range parts {
 			var names []string
 			for _, name := range capitals(part) {
-				if isVariableName(name) && !hasValue(environ, name) {
+				if isVariableName(name) && !hasValue(s.Environ, name) {
 					names = append(names, name)
 				}
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"toolx/pkg/rules"
 	"toolx/pkg/words"
 )
 
@@ -185,53 +184,62 @@ var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)
 
 // of returns the cause that the lines name.
 func of(o Output) *Cause {
-	said := read(o)
-	if c := cmp.Or(said.login(), said.debugged()); o.Alive && c != nil {
+	s := read(o)
+	if c := s.first(fromAll); c != nil {
 		return c
 	}
-	if c := said.unsettled(); c != nil && !o.Alive {
-		return c
-	}
-	o.Node = cmp.Or(strings.TrimPrefix(o.Node, "v"), said.node)
-	head := said.head()
-	if c := said.signalled(o, head); c != nil && !o.Alive {
-		return c
-	}
-	if head < 0 && said.usage == "" {
-		c := said.requiredVariables(o.Environ)
+	if s.head < 0 && s.usage == "" {
+		c := s.requiredVariables()
 		switch {
-		case o.Alive:
+		case s.Alive:
 			return nil
-		case c == nil && o.Done && len(said.lines) > 0:
+		case c == nil && s.Done && len(s.lines) > 0:
 			return idle()
 		}
 		return c
 	}
-	c := said.byRules(o, head)
-	if o.Alive && (head < 0 || said.lines[head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
+	c := s.usageCause()
+	if s.head >= 0 {
+		c = s.first(fromHead)
+	}
+	if s.Alive && (s.head < 0 || s.lines[s.head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
 		return nil
 	}
-	if o.Done && (c == nil && said.noReason(head) || said.finished(c)) {
+	if s.Done && (c == nil && s.noReason() || s.finished(c)) {
 		return idle()
 	}
-	if c == nil && head >= 0 {
-		line := said.explained(head)
-		c = cmp.Or(ofFiles(line), &Cause{Kind: Said, What: quoted(line), Line: line})
-	}
 	if c == nil {
-		c = &Cause{Kind: Argument, What: "it printed its usage: " + quoted(said.usage), Line: said.usage}
+		c = s.ownWords()
 	}
+	s.advise(c)
+	return c
+}
+
+// ownWords returns the cause of an output that no detector knows: the server's own line.
+func (s *saying) ownWords() *Cause {
+	if s.head < 0 {
+		return &Cause{Kind: Argument, What: "it printed its usage: " + quoted(s.usage), Line: s.usage}
+	}
+	line := s.explained(s.head)
+	if c := ofFiles(line); c != nil {
+		return c
+	}
+	return &Cause{Kind: Said, What: quoted(line), Line: line}
+}
+
+// advise completes a cause with what the server itself says about what to do, and where in its code it failed.
+func (s *saying) advise(c *Cause) {
 	if c.Kind == Said {
-		c.told = said.toldBy(head, c.Line)
+		c.told = s.toldBy(c.Line)
 	}
-	c.Fixes = append(c.Fixes, said.advice(head, c)...)
+	c.Fixes = append(c.Fixes, s.advice(c)...)
 	if c.Kind == Login || c.Kind == Program { // variables may do in its place
-		if unset := said.variables(c.Line, o.Environ); unset != nil {
+		if unset := s.variables(c.Line); unset != nil {
 			c.Fixes = append(c.Fixes, unset.Fixes[0])
 		}
 	}
-	c.nameFolder(o.Folder)
-	c.Place = said.place()
+	c.nameFolder(s.Folder)
+	c.Place = s.place()
 	see := "in the server: see " + c.Place + ", where the error comes from"
 	switch {
 	case c.Place == "":
@@ -241,7 +249,6 @@ func of(o Output) *Cause {
 		c.Fixes = append(c.Fixes, see)
 	}
 	c.Fixes = slices.Compact(c.Fixes)
-	return c
 }
 
 // idle returns the cause of a program that ended well and says nothing of an error.
@@ -257,10 +264,10 @@ const NoServerFix = "see its page and its --help: " +
 
 // noReason reports whether the output of a program that ended well does not say why: it has no word of an error, or
 // only one somewhere in a long report or beside a success.
-func (s *saying) noReason(head int) bool {
+func (s *saying) noReason() bool {
 	const long = 40
-	return head < 0 || s.lines[head].weight == silent ||
-		s.lines[head].weight <= hints && (len(s.lines) > long || slices.ContainsFunc(s.all, succeeded().MatchString))
+	return s.head < 0 || s.lines[s.head].weight == silent ||
+		s.lines[s.head].weight <= hints && (len(s.lines) > long || slices.ContainsFunc(s.all, succeeded().MatchString))
 }
 
 // finished reports whether a program says that it has done all that it was made for. What it lacked for certain is
@@ -284,7 +291,7 @@ var loginAddress = expression(`(?i)\b(?:open|visit(?:ing)?|navigate to|go to) .{
 // login returns the cause of a program that waits until somebody has logged in; nil if it does not say so.
 func (s *saying) login() *Cause {
 	at := slices.IndexFunc(s.all, loginAddress().MatchString)
-	if at < 0 {
+	if at < 0 || !s.Alive {
 		return nil
 	}
 	return &Cause{
@@ -299,7 +306,7 @@ var debugger = expression(`^Debugger listening on ws://|^For help, see: https://
 // debugged returns the cause of a program that prints nothing but that Node listens for a debugger; nil if it does not.
 func (s *saying) debugged() *Cause {
 	other := func(text string) bool { return strings.TrimSpace(text) != "" && !debugger().MatchString(text) }
-	if len(s.lines) == 0 || slices.ContainsFunc(s.all, other) {
+	if !s.Alive || len(s.lines) == 0 || slices.ContainsFunc(s.all, other) {
 		return nil
 	}
 	return &Cause{
@@ -318,7 +325,7 @@ var unsettledAwait = expression(`Detected unsettled top-level await at (?:file:/
 // Below that line stands only the source of the await.
 func (s *saying) unsettled() *Cause {
 	for _, text := range s.all {
-		if found := unsettledAwait().FindStringSubmatch(text); found != nil {
+		if found := unsettledAwait().FindStringSubmatch(text); found != nil && !s.Alive {
 			return Unsettled(" at " + pathOf(found[1]))
 		}
 	}
@@ -352,128 +359,52 @@ func quoted(line string) string {
 	return `"` + text + `"`
 }
 
-// byRules returns the cause that a rule knows: of the sentence that says why, of any other line, of what follows the
-// sentence, or of a usage text.
-func (s *saying) byRules(o Output, head int) *Cause {
-	if head < 0 {
-		return s.usageCause(o, head)
-	}
-	lineRules, sentenceRules := readRules()
-	line := s.sentence(head)
-	following := s.following(head)
-	if o.Alive || s.lines[head].weight < hints {
-		if c := s.listens(); c != nil {
-			return c
-		}
-	}
-	if c := cmp.Or(s.usedUnset(line, o.Environ), s.applied(lineRules, line, line, o), s.network(line, line)); c != nil {
-		return c
-	}
-	if c := cmp.Or(s.otherLanguage(line), s.newerPython(line)); c != nil {
-		return c
-	}
-	if s.ofDataFile(head, line) == nil {
-		if c := s.refusedValue(head, line, o); c != nil {
-			return c
-		}
-	}
-	if wrongValue().MatchString(wordsOf(line)) {
-		if c := s.invalidFields(o.Environ); c != nil {
-			return c
-		}
-	}
-	if c := s.lacksVariables(head, line, following, o.Environ); c != nil {
-		return c
-	}
-	if c := s.engine(o, head); c != nil && unreadable().MatchString(line) {
-		return c
-	}
-	c := cmp.Or(s.unsetPaths(head, o.Environ), s.unconnected(line), s.applied(sentenceRules, line, line, o))
-	if c != nil && c.Kind == Config {
-		c = cmp.Or(s.requiredVariables(o.Environ), c)
-		if strings.HasPrefix(c.What, "its configuration is ") { // a file that cannot be parsed is there, and has a name
-			c = cmp.Or(s.ofDataFile(head, line), c)
-		}
-	}
-	if c != nil && c.Kind != Backend { // another line may say why it cannot be reached
-		return c
-	}
-	if known := s.byOtherLines(lineRules, o); known != nil {
-		return known
-	}
-	if !lacksFile().MatchString(line) { // else a variable is only another way
-		c = cmp.Or(c, s.service(line), s.engine(o, head), s.variables(following, o.Environ))
-	}
-	c = cmp.Or(c, s.applied(sentenceRules, following, line, o), s.usageCause(o, head))
-	if c = cmp.Or(c, s.ofDataFile(head, line)); c != nil {
-		return c
-	}
-	if words := wordsOf(line); s.usage != "" && lacks().MatchString(words) && !wrongWord().MatchString(words) &&
-		!malformed().MatchString(words) {
-		c = &Cause{Kind: Argument, What: leads[Argument] + quoted(line), Line: line}
-	}
-	return c
-}
-
-// byOtherLines returns the cause that a rule knows of the first lines that may say why; nil if there is none.
-func (s *saying) byOtherLines(lineRules []*rules.Rule, o Output) *Cause {
-	tried := 0
-	for i, l := range s.lines {
-		if l.weight < hints || tried == maxTried {
-			continue
-		}
-		tried++
-		line := s.sentence(i)
-		if c := cmp.Or(s.applied(lineRules, l.text, line, o), s.network(l.text, line)); c != nil {
-			return c
-		}
-	}
-	return nil
-}
-
 // lacksVariables returns the cause of a sentence about variables without a value, which it names itself or other lines
-// do; nil if it is about none. following is the sentence with the lines that follow it.
-func (s *saying) lacksVariables(head int, line, following string, environ []string) *Cause {
-	if c := s.triedCause(environ); c != nil {
+// do; nil if it is about none.
+func (s *saying) lacksVariables() *Cause {
+	line, head := s.reason, s.lines[s.head]
+	if c := s.triedCause(); c != nil {
 		return c
 	}
 	if keyMissing().MatchString(line) && !oauthFile().MatchString(line) { // another line may name it
-		if c := s.variables(following, environ); c != nil {
+		if c := s.variables(s.behind); c != nil {
 			return c
 		}
 	}
 	if !beforeVariables().MatchString(line) && !saysUnconnected(line) {
-		var where string
+		where := s.alike()
 		switch {
-		case strings.HasSuffix(s.lines[head].text, ":"), s.lines[head].member: // a list follows, or other members
-			where = following
+		case strings.HasSuffix(head.text, ":"), head.member: // a list follows, or other members
+			where = s.behind
 		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may stand anywhere
 			where = line + "\n" + strings.Join(s.all, "\n")
-		default:
-			where = s.alike(head, line)
 		}
-		if c := cmp.Or(s.variables(where, environ), s.named(line, environ)); c != nil {
+		if c := s.variables(where); c != nil {
+			return c
+		}
+		if c := s.named(); c != nil {
 			return c
 		}
 	}
 	if missesVariables().MatchString(line) { // a log in JSON has their names in other members
-		return s.variables(s.lines[head].raw, environ)
+		return s.variables(head.raw)
 	}
 	return nil
 }
 
-// alike returns a line with those that follow it and miss a variable in the same way, each with its name first.
-func (s *saying) alike(head int, line string) string {
-	if !missesFirst().MatchString(line) {
-		return line
+// alike returns the sentence with those that follow it and miss a variable in the same way, each with its name first.
+func (s *saying) alike() string {
+	text := s.reason
+	if !missesFirst().MatchString(text) {
+		return text
 	}
-	for _, l := range s.lines[head+1:] {
+	for _, l := range s.lines[s.head+1:] {
 		if !missesFirst().MatchString(l.text) {
 			break
 		}
-		line += "\n" + l.text
+		text += "\n" + l.text
 	}
-	return line
+	return text
 }
 
 // missesFirst matches a sentence that begins with the variable that it misses.
@@ -511,6 +442,9 @@ var keyMissing = expression(`(?i)\b(?:key|token|secret|credentials?)\b.{0,20}\b(
 // listens returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a whole URL
 // says more than one with a port.
 func (s *saying) listens() *Cause {
+	if !s.Alive && s.lines[s.head].weight >= hints {
+		return nil
+	}
 	var best *Cause
 	for i := range s.lines {
 		text := s.sentence(i)
@@ -591,16 +525,15 @@ func Listens(text string) string {
 }
 
 // engine blames Node for an error of the language, if the package asks for another version.
-func (s *saying) engine(o Output, head int) *Cause {
-	text := s.lines[head].text
-	if o.Engines == "" || !languageError().MatchString(text) || strings.Contains(text, "JSON") {
+func (s *saying) engine() *Cause {
+	text := s.lines[s.head].text
+	if s.Engines == "" || !languageError().MatchString(text) || strings.Contains(text, "JSON") {
 		return nil
 	}
-	line := s.sentence(head)
 	return &Cause{
-		Kind: Runtime, Line: line,
-		What:  fmt.Sprintf("it does not run on Node %s: %s", cmp.Or(o.Node, "of this version"), quoted(line)),
-		Fixes: []string{nodeFix(o.Engines, o.Node)},
+		Kind: Runtime, Line: s.reason,
+		What:  fmt.Sprintf("it does not run on Node %s: %s", cmp.Or(s.Node, "of this version"), quoted(s.reason)),
+		Fixes: []string{nodeFix(s.Engines, s.Node)},
 	}
 }
 

@@ -116,7 +116,10 @@ func groupedFaults(text string) (found []namedFault) {
 
 // invalidFields returns the cause of an output that finds fault with values by their names; nil if it does not.
 // Variables without a value are missing; anything else is said in the validator's words.
-func (s *saying) invalidFields(environ []string) *Cause {
+func (s *saying) invalidFields() *Cause {
+	if !wrongValue().MatchString(wordsOf(s.reason)) {
+		return nil
+	}
 	const most = 3
 	var variables, faults []string
 	for _, one := range s.namedFaults() {
@@ -125,7 +128,7 @@ func (s *saying) invalidFields(environ []string) *Cause {
 			continue
 		}
 		faults = append(faults, fault)
-		if isVariableName(one.name) && !hasValue(environ, one.name) {
+		if isVariableName(one.name) && !hasValue(s.Environ, one.name) {
 			variables = append(variables, one.name)
 		}
 	}

@@ -34,10 +34,14 @@ type line struct {
 
 // saying is the output of a server, read.
 type saying struct {
+	Output
 	lines []line
 	usage string   // the first line of a usage text
 	all   []string // the lines of all streams, without colours
 	node  string   // the version of Node that printed it, where it says so
+	head  int      // the index of the line that says why; -1 if there is none
+	// reason is the sentence of that line, and behind the same with the lines that follow it; empty if there is none.
+	reason, behind string
 }
 
 // expression compiles a regular expression when it is first needed.
@@ -55,7 +59,7 @@ const (
 
 // read cuts output into lines and leaves out what a runtime prints around an error.
 func read(o Output) *saying {
-	s := &saying{}
+	s := &saying{Output: o}
 	if o.Reply != "" {
 		s.lines = append(s.lines, line{raw: o.Reply, text: strings.Join(strings.Fields(o.Reply), " "), weight: errs})
 	}
@@ -72,6 +76,12 @@ func read(o Output) *saying {
 				r.add("")
 			}
 		}
+	}
+	if s.Node = strings.TrimPrefix(o.Node, "v"); s.Node == "" {
+		s.Node = s.node
+	}
+	if s.head = s.headLine(); s.head >= 0 {
+		s.reason, s.behind = s.sentence(s.head), s.following()
 	}
 	return s
 }
@@ -554,10 +564,10 @@ func textOf(value json.RawMessage) string {
 	return ""
 }
 
-// head returns the index of the line that says why: of those that read most as an error the first one of the last run
+// headLine returns the index of the line that says why: of those that read most as an error the first one of the last run
 // of errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if
 // there is none. Without any, it is the last line that is not help.
-func (s *saying) head() int {
+func (s *saying) headLine() int {
 	at, last := -1, -1
 	wentOn, between := false, false // since the line at that index
 	for i, l := range s.lines {
@@ -613,7 +623,7 @@ func Telling(stderr []string, n int) []string {
 		return short
 	}
 	last := short[len(short)-n:]
-	if head := said.head(); head >= 0 && head < len(short)-n {
+	if head := said.head; head >= 0 && head < len(short)-n {
 		return append([]string{short[head]}, last[1:]...)
 	}
 	return last

@@ -195,7 +195,8 @@ func saysUnconnected(line string) bool {
 var isMissing = expression(`(?i)\b(?:not set|missing|required|undefined|must be|is empty|not (?:provided|configured))\b`)
 
 // unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
-func (s *saying) unconnected(line string) *Cause {
+func (s *saying) unconnected() *Cause {
+	line := s.reason
 	words := wordsOf(line)
 	if !cannotConnect().MatchString(words) && !notReady().MatchString(words) || ownTransport().MatchString(line) {
 		return nil
@@ -257,10 +258,11 @@ var (
 )
 
 // service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
-func (s *saying) service(line string) *Cause {
+func (s *saying) service() *Cause {
+	line := s.reason
 	told := adviceLink().ReplaceAllString(line, "")
 	if !addressed().MatchString(told) || !unanswered().MatchString(line) || answered().MatchString(line) ||
-		malformedAddress().MatchString(line) {
+		malformedAddress().MatchString(line) || lacksFile().MatchString(line) {
 		return nil
 	}
 	return s.unreachable(networkFault{}, networkCode().FindString(line), line, line)

@@ -40,7 +40,8 @@ func (c *Cause) Policy() Policy {
 
 // toldBy returns the kind of what a line tells that no rule knows: that of an exception that nothing caught, or of a
 // value that was rejected; Said if it is neither.
-func (s *saying) toldBy(head int, text string) Kind {
+func (s *saying) toldBy(text string) Kind {
+	head := s.head
 	words := wordsOf(text)
 	switch {
 	case head < 0:

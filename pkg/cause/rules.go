@@ -27,7 +27,7 @@ var leads = map[Kind]string{
 }
 
 // applied returns the cause of the first rule that text matches, or nil. line is the line to quote.
-func (s *saying) applied(list []*rules.Rule, text, line string, o Output) *Cause {
+func (s *saying) applied(list []*rules.Rule, text, line string) *Cause {
 	for _, r := range list {
 		groups, found := r.Find(text, s.all)
 		if !found {
@@ -42,17 +42,17 @@ func (s *saying) applied(list []*rules.Rule, text, line string, o Output) *Cause
 		for _, fix := range r.All("fix") {
 			c.Fixes = append(c.Fixes, strings.ReplaceAll(fix, "%s", thing))
 		}
-		s.complete(c, thing, text, o)
+		s.complete(c, thing, text)
 		return c
 	}
 	return nil
 }
 
 // complete adds to the cause of a rule what depends on its kind: thing is what the rule found in text.
-func (s *saying) complete(c *Cause, thing, text string, o Output) {
+func (s *saying) complete(c *Cause, thing, text string) {
 	switch c.Kind {
 	case Runtime:
-		c.blameNode(thing, o)
+		s.blameNode(c, thing)
 	case Addon:
 		module := cmp.Or(thing, s.module())
 		if module != "" {
@@ -72,7 +72,7 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 		flags := s.missingFlags(c.Line, text)
 		isGiven := func(flag string) bool {
 			name, _, _ := strings.Cut(flag, " ")
-			return slices.ContainsFunc(o.Args, func(arg string) bool {
+			return slices.ContainsFunc(s.Args, func(arg string) bool {
 				return arg == name || strings.HasPrefix(arg, name+"=")
 			})
 		}
@@ -88,7 +88,7 @@ func (s *saying) complete(c *Cause, thing, text string, o Output) {
 			}
 			c.Fixes = append([]string{"add to args of this server: " + strings.Join(flags, separator)}, c.Fixes...)
 		}
-		if found := orVariable().FindStringSubmatch(c.Line); found != nil && !hasValue(o.Environ, found[1]) {
+		if found := orVariable().FindStringSubmatch(c.Line); found != nil && !hasValue(s.Environ, found[1]) {
 			c.Fixes = append(c.Fixes, "or set "+found[1]+" in env of this server")
 		}
 	case Login:
@@ -125,7 +125,7 @@ func (s *saying) missingFlags(line, text string) []string {
 	if flags := flagsIn(text); len(flags) > 0 {
 		return flags
 	}
-	if flags := flagsIn(s.following(s.head())); len(flags) > 0 {
+	if flags := flagsIn(s.behind); len(flags) > 0 {
 		return flags
 	}
 	if found := namedArgument().FindStringSubmatch(line); found != nil {
@@ -177,17 +177,17 @@ func (s *saying) module() string {
 }
 
 // blameNode completes a cause of Node's version: feature is the version that the line names, or what is missing.
-func (c *Cause) blameNode(feature string, o Output) {
+func (s *saying) blameNode(c *Cause, feature string) {
 	wanted := feature
 	if !digit().MatchString(feature) {
-		wanted = cmp.Or(o.Engines, nodeFeatures[feature])
+		wanted = cmp.Or(s.Engines, nodeFeatures[feature])
 	}
 	on := "this Node"
-	if o.Node != "" {
-		on = "Node " + o.Node
+	if s.Node != "" {
+		on = "Node " + s.Node
 	}
 	c.What = fmt.Sprintf("it does not run on %s: %s", on, quoted(c.Line))
-	c.Fixes = []string{nodeFix(wanted, o.Node)}
+	c.Fixes = []string{nodeFix(wanted, s.Node)}
 }
 
 var digit = expression(`^\d`)
@@ -431,18 +431,18 @@ func programOf(usage string) string {
 
 // usageCause returns the cause of a server that printed its usage; nil if it did not, or if it says that something
 // else is wrong.
-func (s *saying) usageCause(o Output, head int) *Cause {
-	if head >= 0 && s.lines[head].weight >= hints {
+func (s *saying) usageCause() *Cause {
+	if s.head >= 0 && s.lines[s.head].weight >= hints {
 		return nil
 	}
-	if c := s.requiredVariables(o.Environ); c != nil {
+	if c := s.requiredVariables(); c != nil {
 		return c
 	}
 	sub := s.subcommand()
 	if s.usage == "" && sub == "" {
 		return nil
 	}
-	if found := assigned().FindStringSubmatch(s.usage); found != nil && !hasValue(o.Environ, found[1]) {
+	if found := assigned().FindStringSubmatch(s.usage); found != nil && !hasValue(s.Environ, found[1]) {
 		return s.unsetCause([][]string{{found[1]}}, "")
 	}
 	switch {
@@ -485,8 +485,9 @@ var otherWay = expression(`(?i)\brun:? [\x60'"]?\w|\b(?:log|sign)[ -]?in\b|\baut
 
 // advice returns what the server itself says about what to do: lines after the one that says why, its usage and how
 // it is started.
-func (s *saying) advice(head int, c *Cause) []string {
+func (s *saying) advice(c *Cause) []string {
 	const most, following = 3, 14
+	head := s.head
 	var fixes []string
 	add := func(text string) {
 		short := words.Shorten(text, 200)

@@ -170,8 +170,9 @@ func (s *saying) pathAt(at int) string {
 
 // following returns the sentence that says why with the lines that follow it, without those that only warn; all lines
 // if it is a member of a JSON text over several lines, whose other members may stand before it.
-func (s *saying) following(head int) string {
+func (s *saying) following() string {
 	const most = 12
+	head := s.head
 	from, to := head, min(len(s.lines), head+most)
 	if s.lines[head].member {
 		from, to = 0, len(s.lines)

@@ -78,8 +78,11 @@ var ranOut = expression(`heap out of memory|Reached heap limit|OutOfMemoryError|
 
 // signalled returns the cause of a program that a signal ended, by its exit status or by its last lines; nil if none
 // did, or if the program reported an error itself before it ended in an orderly way: by abort(), or on request.
-func (s *saying) signalled(o Output, head int) *Cause {
-	by, line := signalOf(o.Ended), ""
+func (s *saying) signalled() *Cause {
+	if s.Alive {
+		return nil
+	}
+	by, line := signalOf(s.Ended), ""
 	const last = 3 // a script may print something after it
 	for _, text := range slices.Backward(s.all[max(0, len(s.all)-last):]) {
 		if found := signalIn(text); found.number > 0 && (by.number == 0 || found == by) {
@@ -92,7 +95,7 @@ func (s *saying) signalled(o Output, head int) *Cause {
 	if by.name == "SIGABRT" { // what calls abort says why: an assertion, an exception
 		least = hints
 	}
-	reported := head >= 0 && s.lines[head].weight >= least
+	reported := s.head >= 0 && s.lines[s.head].weight >= least
 	switch {
 	case by.number == 0, reported && !slices.Contains(crashes, by.name),
 		slices.ContainsFunc(s.all, ranOut().MatchString):

@@ -23,7 +23,8 @@ var (
 )
 
 // otherLanguage returns the cause of a program that is given a file in another language than its own; nil if it is not.
-func (s *saying) otherLanguage(line string) *Cause {
+func (s *saying) otherLanguage() *Cause {
+	line := s.reason
 	if !syntaxError().MatchString(line) {
 		return nil
 	}
@@ -53,7 +54,8 @@ var pythonSyntax = expression(`^\s*(?:(?P<v3_12>type [A-Za-z_]\w*(?:\[[^\]]*\])?
 	`(?P<v3_8>(?:if|while|elif) .*:= ?\S))`)
 
 // newerPython returns the cause of a statement that the Python which runs it does not know yet; nil if it knows it.
-func (s *saying) newerPython(line string) *Cause {
+func (s *saying) newerPython() *Cause {
+	line := s.reason
 	if !strings.HasPrefix(line, "SyntaxError: ") {
 		return nil
 	}
@@ -96,7 +98,8 @@ var badText = expression(`(?i)\binvalid character\b|\bunexpected (?:token|end|eo
 
 // ofDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the
 // lines behind it; nil if it is none.
-func (s *saying) ofDataFile(head int, line string) *Cause {
+func (s *saying) ofDataFile() *Cause {
+	line, head := s.reason, s.head
 	if fault, ok := fileFaultOf(line); ok && fault.kind == Files {
 		return nil
 	}

@@ -48,14 +48,18 @@ func givenBy(args []string) []given {
 
 // refusedValue returns the cause of a sentence that refuses a value of the command line, or of a variable that it
 // names; nil if it does not.
-func (s *saying) refusedValue(head int, line string, o Output) *Cause {
+func (s *saying) refusedValue() *Cause {
+	line := s.reason
+	if s.ofDataFile() != nil {
+		return nil
+	}
 	if _, ofSystem := fileFaultOf(line); ofSystem || !refuses().MatchString(wordsOf(line)) {
 		return nil
 	}
-	values := givenBy(o.Args)
+	values := givenBy(s.Args)
 	for _, name := range capitals(line) {
-		if isVariableName(name) && hasValue(o.Environ, name) {
-			values = append(values, given{name, valueOf(o.Environ, name)})
+		if isVariableName(name) && hasValue(s.Environ, name) {
+			values = append(values, given{name, valueOf(s.Environ, name)})
 		}
 	}
 	best := -1
@@ -77,7 +81,7 @@ func (s *saying) refusedValue(head int, line string, o Output) *Cause {
 	if !strings.HasPrefix(one.flag, "-") {
 		entry = "env"
 	}
-	if may := s.choices(head, one); len(may) > 0 {
+	if may := s.choices(one); len(may) > 0 {
 		c.What += " (" + strings.Join(may, ", ") + ")"
 		c.Fixes = []string{"correct " + one.flag + " in " + entry + " of this server: " + strings.Join(may, ", ")}
 		return c
@@ -89,7 +93,7 @@ func (s *saying) refusedValue(head int, line string, o Output) *Cause {
 
 // choices returns the values that may be given in place of a refused one: as the sentence or the lines behind it list
 // them, or a usage text.
-func (s *saying) choices(head int, refused given) []string {
+func (s *saying) choices(refused given) []string {
 	const reach = 4
 	list := func(found []string) []string {
 		split := regexp.MustCompile(`\s*[,|/]\s*(?:or\s+)?|\s+or\s+`)
@@ -99,7 +103,7 @@ func (s *saying) choices(head int, refused given) []string {
 		}
 		return may
 	}
-	for _, l := range s.lines[head:min(len(s.lines), head+reach)] {
+	for _, l := range s.lines[s.head:min(len(s.lines), s.head+reach)] {
 		for _, found := range choices().FindAllStringSubmatch(l.raw, -1) { // text has no brackets
 			if may := list(found); may != nil {
 				return may

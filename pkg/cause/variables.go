@@ -9,17 +9,21 @@ import (
 )
 
 // variables returns the cause of a text that says which environment variables are missing; nil if it does not.
-func (s *saying) variables(text string, environ []string) *Cause {
-	return cmp.Or(s.listedCause(text, environ), s.unsetCause(missing(text, environ, false), text))
+func (s *saying) variables(text string) *Cause {
+	if c := s.listedCause(text); c != nil {
+		return c
+	}
+	return s.unsetCause(missing(text, s.Environ, false), text)
 }
 
 // named returns the cause of a sentence that names a variable which has no value, in whatever words and language: what
 // a server speaks of as it ends is what it lacks. Nil if it names none.
-func (s *saying) named(line string, environ []string) *Cause {
+func (s *saying) named() *Cause {
+	line := s.reason
 	if refusesValue().MatchString(line) || malformedPart().MatchString(line) {
 		return nil
 	}
-	return s.unsetCause(missing(line, environ, true), line)
+	return s.unsetCause(missing(line, s.Environ, true), line)
 }
 
 var (
@@ -37,8 +41,8 @@ var (
 
 // unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
 // it; nil if there are none.
-func (s *saying) unsetPaths(head int, environ []string) *Cause {
-	if !s.lines[head].member {
+func (s *saying) unsetPaths() *Cause {
+	if !s.lines[s.head].member {
 		return nil
 	}
 	var names []string
@@ -47,7 +51,7 @@ func (s *saying) unsetPaths(head int, environ []string) *Cause {
 			continue
 		}
 		name := strings.Trim(s.lines[i+1].text, `", `)
-		if isVariableName(name) && !hasValue(environ, name) && !slices.Contains(names, name) {
+		if isVariableName(name) && !hasValue(s.Environ, name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -74,7 +78,8 @@ var (
 
 // usedUnset returns the cause of an error about a value that is not there, where a line of source that the runtime
 // prints reads a variable without one; nil for any other.
-func (s *saying) usedUnset(line string, environ []string) *Cause {
+func (s *saying) usedUnset() *Cause {
+	line := s.reason
 	if !usesNothing().MatchString(line) {
 		return nil
 	}
@@ -83,30 +88,30 @@ func (s *saying) usedUnset(line string, environ []string) *Cause {
 		if excerptLine().MatchString(text) && (i+1 == len(s.all) || !caret().MatchString(s.all[i+1])) {
 			continue // the error is in a later line
 		}
-		if found == nil || found[2]+found[4] != "" || hasValue(environ, found[1]+found[3]) {
+		if found == nil || found[2]+found[4] != "" || hasValue(s.Environ, found[1]+found[3]) {
 			continue
 		}
 		return s.unsetCause([][]string{{found[1] + found[3]}}, "")
 	}
 	if found := parsedUndefined().FindStringSubmatch(line); found != nil && isVariableName(found[1]) &&
-		!hasValue(environ, found[1]) {
+		!hasValue(s.Environ, found[1]) {
 		return s.unsetCause([][]string{{found[1]}}, "")
 	}
 	if member := unreadMember().FindStringSubmatch(line); member != nil {
-		return s.usedConstant("."+member[1], environ)
+		return s.usedConstant("." + member[1])
 	}
 	return nil
 }
 
 // usedConstant returns the cause of an error about a member that could not be read, where the line of source above the
 // caret reads it from a constant that is named like a variable, as const { API_KEY } = process.env makes one; else nil.
-func (s *saying) usedConstant(member string, environ []string) *Cause {
+func (s *saying) usedConstant(member string) *Cause {
 	for i, text := range s.all {
 		if i+1 == len(s.all) || !caret().MatchString(s.all[i+1]) {
 			continue
 		}
 		for at, name := range capitals(text) {
-			if isVariableName(name) && strings.HasPrefix(text[at+len(name):], member) && !hasValue(environ, name) {
+			if isVariableName(name) && strings.HasPrefix(text[at+len(name):], member) && !hasValue(s.Environ, name) {
 				return s.unsetCause([][]string{{name}}, "")
 			}
 		}
@@ -125,7 +130,7 @@ var (
 
 // requiredVariables returns the cause of a help text that lists the variables that a server needs, where they have no
 // value; nil if it does not.
-func (s *saying) requiredVariables(environ []string) *Cause {
+func (s *saying) requiredVariables() *Cause {
 	at := slices.IndexFunc(s.all, requiredHeading().MatchString)
 	if at < 0 {
 		return nil
@@ -136,7 +141,7 @@ func (s *saying) requiredVariables(environ []string) *Cause {
 		if found == nil {
 			break
 		}
-		if name := cmp.Or(found[1], found[2]); !hasValue(environ, name) {
+		if name := cmp.Or(found[1], found[2]); !hasValue(s.Environ, name) {
 			names = append(names, name)
 		}
 	}
@@ -189,8 +194,8 @@ func (s *saying) unsetAs(groups [][]string, all, sentence, text string) *Cause {
 		fmt.Sprintf(`for example env: {%s: "${%s}"}, and export it`, first, first),
 	}
 	flags := flagsIn(text)
-	if head := s.head(); len(flags) == 0 && len(groups) == 1 && head >= 0 {
-		flags = flagsIn(s.following(head))
+	if len(flags) == 0 && len(groups) == 1 {
+		flags = flagsIn(s.behind)
 	}
 	if len(flags) > 0 {
 		c.Fixes = append(c.Fixes, "or give it by an argument: "+strings.Join(flags, ", "))

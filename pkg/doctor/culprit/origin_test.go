@@ -35,7 +35,8 @@ func TestStartedAs(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"mcp": "node", "weather": "python", "fastmcp": "python", "task-master-ai": "node", "docker": "docker",
-		"mvnw": "java", "npx": "node", "perl-server": "", "native": "", "shim.cmd": "node", "data": "", "missing": "", self: "go",
+		"mvnw": "java", "npx": "node", "perl-server": "", "native": "", "shim.cmd": "node", "data": "",
+		"missing": "", self: "go",
 	} {
 		path := name
 		if name != self {

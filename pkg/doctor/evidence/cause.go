@@ -27,7 +27,9 @@ func (e *Evidence) Cause() *cause.Cause {
 		}
 		c := cause.Of(output)
 		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
-			c = cmp.Or(c, e.lateCause(failure))
+			if c == nil {
+				c = e.lateCause(failure)
+			}
 			c = failure.Explained(c, e.Launch, e.Clean.Began)
 		}
 		return c
