@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net"
 	"os"
@@ -355,7 +356,6 @@ func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.
 	return func(yield func(string) bool) {
 		defer h.shutdown(ctx)
 		var log tail
-		defer log.close()
 		for log.follow(told.StderrPath, yield) && more && ctx.Err() == nil {
 			waitFor(ctx, h.done, followPause)
 			if now, err := h.info(ctx, methodInfo); err == nil {
@@ -372,9 +372,7 @@ func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.
 // tail reads the lines of a file that grows.
 type tail struct {
 	path string
-	file *os.File
-	in   *bufio.Reader
-	part string
+	at   int64 // where the next line begins
 }
 
 // follow yields the lines that have come, those of another file after those of the one before, and reports whether more
@@ -386,34 +384,26 @@ func (t *tail) follow(path string, yield func(string) bool) bool {
 	if path == t.path {
 		return true
 	}
-	t.close()
-	file, err := state.Open(path, os.O_RDONLY)
-	if err != nil {
-		return true // it is made with the first line
-	}
-	t.path, t.file, t.in = path, file, bufio.NewReader(file)
+	*t = tail{path: path}
 	return t.lines(yield)
 }
 
 // lines yields the lines of the file that have come, and reports whether more are wanted.
 func (t *tail) lines(yield func(string) bool) bool {
-	for t.in != nil {
-		text, err := t.in.ReadString('\n')
-		t.part += text
+	file, err := state.Open(t.path, os.O_RDONLY)
+	if err != nil {
+		return true // it is made with the first line
+	}
+	defer file.Close()
+	_, _ = file.Seek(t.at, io.SeekStart) // a file can be sought in
+	for in := bufio.NewReader(file); ; {
+		text, err := in.ReadString('\n')
 		if err != nil {
 			return true
 		}
-		line := strings.TrimRight(t.part, "\r\n")
-		if t.part = ""; !yield(line) {
+		t.at += int64(len(text))
+		if !yield(strings.TrimRight(text, "\r\n")) {
 			return false
 		}
-	}
-	return true
-}
-
-func (t *tail) close() {
-	if t.file != nil {
-		t.file.Close()
-		t.file, t.in = nil, nil
 	}
 }

@@ -184,26 +184,10 @@ func newHolder(spec HoldSpec, http HTTPOptions, stop func()) *holder {
 	http.CACert, http.Insecure = spec.CACert, spec.Insecure
 	options := spec.Options
 	options.Bus, options.Registry, options.Sessions = h.bus, exec.NewRegistry(nil), nil
-	options.HTTP, options.Answers = http, standIns(spec.Offered)
-	options.relay, options.launch = h, &h.spec.Launch
+	options.HTTP = http
+	options.holder, options.launch = h, &h.spec.Launch
 	h.pool = NewPool([]*config.Server{spec.Launch.Entry(spec.Name, spec.Transport)}, options)
 	return h
-}
-
-// standIns returns answers that advertise these capabilities. The clients give the true ones.
-func standIns(offered mcp.ClientCapabilities) (answers Answers) {
-	if offered.Elicitation != nil {
-		answers.Elicit = func(context.Context, *Elicitation) (*Elicited, error) { return nil, errors.ErrUnsupported }
-	}
-	if offered.Sampling != nil {
-		answers.Sample = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-			return nil, errors.ErrUnsupported
-		}
-	}
-	if offered.Roots != nil {
-		answers.Roots = []Root{}
-	}
-	return answers
 }
 
 // accept serves a client.
@@ -340,7 +324,7 @@ func (h *holder) watch(session *Session) {
 	}
 }
 
-// sending implements relay: it notes with which id a request goes out.
+// sending notes with which id a request goes out.
 func (h *holder) sending(ctx context.Context, id int64) {
 	request, ok := ctx.Value(heldRequestKey{}).(*heldRequest)
 	if !ok {
@@ -352,13 +336,13 @@ func (h *holder) sending(ctx context.Context, id int64) {
 	h.requests[request.id] = request
 }
 
-// mayRepeat implements relay: it reports whether the client allows that its request is sent twice.
+// mayRepeat reports whether the client allows that its request is sent twice.
 func (h *holder) mayRepeat(ctx context.Context) bool {
 	request, ok := ctx.Value(heldRequestKey{}).(*heldRequest)
 	return ok && request.safe
 }
 
-// notified implements relay: it passes a notification of the server to the clients that it concerns.
+// notified passes a notification of the server to the clients that it concerns.
 func (h *holder) notified(method string, params json.RawMessage) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -399,7 +383,7 @@ func replaced(object json.RawMessage, name string, value json.RawMessage) json.R
 	return rawjson.Object(members)
 }
 
-// requested implements relay: it passes a request of the server to the client whose request most likely caused it, and
+// requested passes a request of the server to the client whose request most likely caused it, and
 // reports whether there is one. That is the one whose request began first among those that run.
 func (h *holder) requested(_ *peer, m message) bool {
 	if m.Method == string(mcp.MethodPing) {

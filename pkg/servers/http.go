@@ -99,7 +99,7 @@ func newRemote(d dial) (*remote, error) {
 		retryPolicy: retryPolicy{d.Attempts, d.BaseDelay, d.StartTimeout},
 		slots:       make(chan struct{}, postSlots),
 		noStream:    make(chan struct{}),
-		asked:       d.Answers.any(),
+		asked:       d.Answers.any() || d.holder != nil,
 	}
 	t.post = t.postLater
 	t.markNoStream = sync.OnceFunc(func() { close(t.noStream) })

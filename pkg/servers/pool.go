@@ -85,8 +85,8 @@ type Options struct {
 	Watches bool
 	// Hold names a session to start for each server by its name, as toolx session start does.
 	Hold map[string]Record `json:"-"`
-	// relay passes on what the server sends, where this process holds it for others.
-	relay relay
+	// holder passes on what the server sends, where this process holds it for others.
+	holder *holder
 	// launch says how a server is started; nil means that its entry does.
 	launch *config.Resolved
 	// Consent is called before a server is used for the first time, and may ask the user; an entry that it has not
@@ -588,7 +588,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if attempt >= attempts || d.relay != nil || !d.again(err) {
+		if attempt >= attempts || d.holder != nil || !d.again(err) {
 			return nil, p.giveUp(server, attempt, err)
 		}
 		wait := max(delay, askedToWait(err, d.StartTimeout))

@@ -57,17 +57,6 @@ type dial struct {
 	headers map[string]string // of every request over HTTP
 }
 
-// relay passes what a server sends to other processes. Its methods are called on the goroutine that reads.
-type relay interface {
-	notified(method string, params json.RawMessage)
-	// requested reports whether somebody will answer the request.
-	requested(p *peer, m message) bool
-	// sending is told with which id a request of the context's is sent.
-	sending(ctx context.Context, id int64)
-	// mayRepeat reports whether the request of the context may be sent twice.
-	mayRepeat(ctx context.Context) bool
-}
-
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure, or ctx's where that ended first;
 // either way nothing is left running.
 func (d dial) open(ctx context.Context) (*Session, error) {
@@ -96,7 +85,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	err := s.step(ctx, patient, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return (&handshake{Session: s, dial: d}).run(ctx)
 	})
-	if err == nil && d.relay == nil && !s.recall(d.server) {
+	if err == nil && d.holder == nil && !s.recall(d.server) {
 		s.relist.begin()
 		err = s.step(ctx, d, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
 			err := s.listTools(ctx, d.server)
@@ -159,7 +148,7 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 		}
 		remote.onExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, remote, session) }
 		remote.repeatable = func(ctx context.Context, method string, params json.RawMessage) bool {
-			return s.repeatable(method, params) || d.relay != nil && d.relay.mayRepeat(ctx)
+			return s.repeatable(method, params) || d.holder != nil && d.holder.mayRepeat(ctx)
 		}
 		remote.ping = func(ctx context.Context) error {
 			_, err := s.Ping(ctx)
@@ -171,16 +160,24 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 		s.link.rpc().lastID = d.FirstID - 1
 	}
 	s.clientInfo = mcp.Implementation{Name: "toolx", Version: d.Version}
-	s.clientCapabilities = d.Answers.capabilities()
+	s.clientCapabilities = d.offered()
 	s.inbox = newInbox(s.Name, s.bus, d.Answers)
 	s.inbox.onRoots = s.relist.rootsSent
 	s.link.rpc().onNotification = s.notified
 	s.link.rpc().onRequest = s.inbox.take
-	if d.relay != nil {
-		s.link.rpc().onNotification, s.link.rpc().onRequest = d.relay.notified, d.relay.requested
-		s.link.rpc().onSend = d.relay.sending
+	if d.holder != nil {
+		s.link.rpc().onNotification, s.link.rpc().onRequest = d.holder.notified, d.holder.requested
+		s.link.rpc().onSend = d.holder.sending
 	}
 	return nil
+}
+
+// offered returns what the server is told that its client can do; where the server is held, the clients can.
+func (d dial) offered() mcp.ClientCapabilities {
+	if d.holder != nil {
+		return d.holder.spec.Offered
+	}
+	return d.Answers.capabilities()
 }
 
 // elsewhereWait is how long a program is waited for that says that it listens for HTTP, or asks a person.
