@@ -34,7 +34,7 @@ func missingHTTP(e *evidence.Evidence, need check.Need) string {
 func (o Options) examineHTTP(ctx context.Context, e *evidence.Evidence) {
 	o.doing(e.Server, "reaching it as a client does")
 	e.Clean = o.cleanRun(ctx, e)
-	e.HTTP = &evidence.HTTPEvidence{Replies: make(map[string]*evidence.HTTPReply), Reach: o.HTTP}
+	e.HTTP = &evidence.HTTPEvidence{Replies: make(map[string]*evidence.HTTPReply)}
 	address, err := url.Parse(e.Launch.URL)
 	if err != nil || ctx.Err() != nil {
 		return // which the clean run has failed by
@@ -143,7 +143,7 @@ func (p *httpProber) listen(ctx context.Context) {
 	select {
 	case reply := <-answer:
 		if reply == nil {
-			reply = p.refusal(http.MethodGet, evidence.RawQuestion{Headers: headers})
+			reply = p.refusal(http.MethodGet, nil)
 		}
 		p.keep(evidence.AskedStream, reply)
 		p.end(ctx)
@@ -282,7 +282,7 @@ func (p *httpProber) ask(
 	reply, err := p.exchange(bounded, verb, body, headers)
 	if err != nil {
 		// What gets access tokens makes an error of a refusal, whose head was seen.
-		reply = p.refusal(verb, evidence.RawQuestion{Headers: headers, Body: body})
+		reply = p.refusal(verb, body)
 	}
 	return p.keep(name, reply)
 }
@@ -304,7 +304,7 @@ func (p *httpProber) keep(name string, reply *evidence.HTTPReply) *evidence.HTTP
 }
 
 // refusal is the answer 401 or 403 that the last exchange had, nil where it had another.
-func (p *httpProber) refusal(verb string, sent evidence.RawQuestion) *evidence.HTTPReply {
+func (p *httpProber) refusal(verb string, sent []byte) *evidence.HTTPReply {
 	p.record.Mu.Lock()
 	defer p.record.Mu.Unlock()
 	if len(p.record.Events) == 0 {

@@ -36,7 +36,7 @@ func (p *httpProber) exchange(
 	defer response.Body.Close()
 	reply := &evidence.HTTPReply{
 		Verb: verb, URL: p.address, Status: response.StatusCode, Header: response.Header, Took: time.Since(began),
-		TLS: response.TLS, Unpacked: response.Uncompressed, Sent: evidence.RawQuestion{Headers: headers, Body: body},
+		TLS: response.TLS, Unpacked: response.Uncompressed, Sent: body,
 	}
 	switch {
 	case reply.MediaType() != "text/event-stream" || reply.Status >= 300:

@@ -46,8 +46,6 @@ type HTTPEvidence struct {
 	Exposed string
 	// Login is what is wrong with the documents by which clients log in.
 	Login []auth.Fault
-
-	Reach servers.HTTPOptions // how it was reached
 }
 
 // OverHTTP reports whether the server is reached by HTTP.
@@ -157,14 +155,7 @@ type HTTPReply struct {
 	Took time.Duration
 	Held bool
 	TLS  *tls.ConnectionState // nil of plain HTTP
-
-	Sent RawQuestion
-}
-
-// RawQuestion is what an answer is the answer to.
-type RawQuestion struct {
-	Headers map[string]string
-	Body    []byte
+	Sent json.RawMessage      // the message that was posted, nil where none was
 }
 
 // HTTPEvent is one event of a stream, as its lines say.
@@ -232,7 +223,7 @@ func (r *HTTPReply) Result() json.RawMessage {
 }
 
 // Asked returns what it is the answer to: the method of MCP, or the verb where nothing was posted.
-func (r *HTTPReply) Asked() string { return cmp.Or(ReadHead(r.Sent.Body).Method, r.Verb) }
+func (r *HTTPReply) Asked() string { return cmp.Or(ReadHead(r.Sent).Method, r.Verb) }
 
 // Words are the answer in a few words: its status, and what it begins with, most bytes of its body.
 func (r *HTTPReply) Words(most int) string {
