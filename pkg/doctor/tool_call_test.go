@@ -78,6 +78,7 @@ func TestACallOfAFragileServer(t *testing.T) {
 // blamed, and the call after it is made.
 func TestAHungCall(t *testing.T) {
 	options := shortOptions()
+	options.answer = 200 * time.Millisecond // the calls of a tool that does not exist hang as well
 	options.CallTimeout = 50 * time.Millisecond
 	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}, {Tool: "fail", Arguments: json.RawMessage(`{}`)}}
 	fleet := examineFake(t, options, "silent-call")
