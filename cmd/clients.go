@@ -123,7 +123,7 @@ func expandClients(all []*config.Server, names []string) ([]string, error) {
 // noServers is the error of asking for all servers of a client that has none.
 func noServers(client *config.Client) error {
 	var places []string
-	for _, file := range client.Files(config.Machine{}) {
+	for _, file := range client.Files(config.Options{}) {
 		if !slices.Contains(places, file.Path) {
 			places = append(places, file.Path)
 		}

@@ -107,7 +107,7 @@ func clientPrefixes(typed string) []cobra.Completion {
 		prefix := client.ID + ":"
 		there := func(f config.ClientFile) bool { return f.Exists }
 		if strings.HasPrefix(prefix, typed) && prefix != typed &&
-			slices.ContainsFunc(client.Files(config.Machine{}), there) {
+			slices.ContainsFunc(client.Files(config.Options{}), there) {
 			found = append(found, cobra.CompletionWithDesc(prefix, "servers of "+client.Name))
 		}
 	}

@@ -124,7 +124,7 @@ func clientFile(client *config.Client, project bool) (config.ClientFile, error) 
 		scope, whose = config.ScopeProject, "in a folder"
 	}
 	otherScope := func(f config.ClientFile) bool { return f.Scope != scope }
-	files := slices.DeleteFunc(client.Files(config.Machine{}), otherScope)
+	files := slices.DeleteFunc(client.Files(config.Options{}), otherScope)
 	if len(files) == 0 {
 		return config.ClientFile{}, fault.Usage(fmt.Sprintf("%s keeps no file %s", client.Name, whose),
 			"leave out --project, or give it")

@@ -36,7 +36,7 @@ func ReadClients(options Options, clients ...*Client) []*ClientConfig {
 	reader := clientReader{options: options, files: make(map[string]*clientText)}
 	var all []*ClientConfig
 	for _, client := range clients {
-		files := client.Files(options.machine())
+		files := client.Files(options)
 		managed := slices.ContainsFunc(files, func(f ClientFile) bool { return f.Scope == ScopeManaged && f.Exists })
 		for _, file := range files {
 			switch {
@@ -48,11 +48,6 @@ func ReadClients(options Options, clients ...*Client) []*ClientConfig {
 		}
 	}
 	return all
-}
-
-// machine returns where clients' files are looked for.
-func (o Options) machine() Machine {
-	return Machine{System: o.System, Dir: o.Dir, Getenv: o.Getenv, Root: o.Root}
 }
 
 // ReadClientFile reads one file that the user names, as that of the client whose it is by its place, else in any form
@@ -99,7 +94,7 @@ func ReadProject(name string) (*Project, error) {
 func clientFileAt(options Options, name string) ClientFile {
 	path := absolute(name, options.Dir)
 	for _, client := range Clients() {
-		for _, file := range client.Files(options.machine()) {
+		for _, file := range client.Files(options) {
 			if file.Path == path && file.Scope == ScopeUser {
 				return file
 			}

@@ -67,13 +67,12 @@ func differing(servers []*Server) []string {
 	var different []string
 	for i := 1; i < len(servers); i++ {
 		first, other := servers[0].essence(), servers[i].essence()
-		for key := range maps.Keys(first) {
-			if first[key] != other[key] {
-				different = append(different, key)
-			}
-		}
-		for key := range maps.Keys(other) {
-			if _, found := first[key]; !found {
+		all := maps.Clone(first)
+		maps.Copy(all, other)
+		for key := range all {
+			before, had := first[key]
+			now, has := other[key]
+			if before != now || had != has {
 				different = append(different, key)
 			}
 		}
@@ -123,11 +122,10 @@ func (r *clientReader) underAnotherKey(file *ClientConfig) *Ignored {
 
 // misplaced finds files with servers beside the one that their client reads.
 func (r *clientReader) misplaced() []Ignored {
-	machine := r.options.machine().withDefaults()
 	var found []Ignored
 	look := func(id, path, read, why string) {
 		client := ClientNamed(id)
-		for _, at := range machine.paths(location{path: path}, machine.Dir) {
+		for _, at := range r.options.paths(location{path: path}, r.options.Dir) {
 			if !present(at) {
 				continue
 			}
@@ -137,7 +135,7 @@ func (r *clientReader) misplaced() []Ignored {
 				continue
 			}
 			for _, keys := range file.keys {
-				if entries, _ := file.entriesAt(text.root, keys, machine.Dir); len(entries) > 0 {
+				if entries, _ := file.entriesAt(text.root, keys, r.options.Dir); len(entries) > 0 {
 					found = append(found, Ignored{
 						Client: client, Origin: entries[0].origin, Why: why, Fix: "move its servers to " + read,
 					})
@@ -146,24 +144,24 @@ func (r *clientReader) misplaced() []Ignored {
 			}
 		}
 	}
-	if machine.System == "windows" {
-		for _, folder := range machine.paths(location{path: "{local}/Packages/Claude_*"}, "") {
+	if r.options.System == "windows" {
+		for _, folder := range r.options.paths(location{path: "{local}/Packages/Claude_*"}, "") {
 			look("claude-desktop", "{apps}/Claude/claude_desktop_config.json",
 				folder+`\LocalCache\Roaming\Claude\claude_desktop_config.json`,
 				"Claude Desktop is installed as a package of the Windows store, which has a folder of its own")
 		}
 	}
-	for _, file := range ClientNamed("devin").Files(machine) {
+	for _, file := range ClientNamed("devin").Files(r.options) {
 		if file.Exists && strings.Contains(file.Path, ".devin") {
 			look("devin", "~/.codeium/windsurf/mcp_config.json", file.Path,
 				"it is Windsurf's; Devin, which has taken its place, reads "+file.Path)
 			break
 		}
 	}
-	for _, user := range machine.paths(location{path: "{apps}/Code/User/mcp.json"}, "") {
+	for _, user := range r.options.paths(location{path: "{apps}/Code/User/mcp.json"}, "") {
 		why := "VS Code reads " + user + ", and .vscode/mcp.json in a folder that is opened"
 		look("vscode", "{apps}/Code/mcp.json", user, why)
-		if machine.Dir != machine.home() {
+		if r.options.Dir != r.options.home() {
 			look("vscode", "~/.vscode/mcp.json", user, why)
 		}
 	}

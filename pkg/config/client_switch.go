@@ -49,7 +49,7 @@ func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) m
 			take(text.root, offOfShared)
 		}
 	}
-	for _, path := range r.options.machine().paths(location{path: "~/.claude.json"}, "") {
+	for _, path := range r.options.paths(location{path: "~/.claude.json"}, "") {
 		own := ClientFile{Client: file.Client, Scope: ScopeUser, Path: path}
 		if !present(path) || own.Refused() != "" {
 			continue // which is told where its servers are read
@@ -76,12 +76,11 @@ func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) m
 // the folder that .mcp.json is in.
 func (r *clientReader) claudeSettings(shared ClientFile) []ClientFile {
 	var files []ClientFile
-	machine := r.options.machine().withDefaults()
 	for _, l := range shared.Client.settings {
-		if !l.on(machine.System) {
+		if !l.on(r.options.System) {
 			continue
 		}
-		for _, path := range machine.paths(l, shared.Folder) {
+		for _, path := range r.options.paths(l, shared.Folder) {
 			file := ClientFile{Client: shared.Client, Scope: l.in(), Path: filepath.Clean(path), Folder: shared.Folder}
 			if present(path) {
 				files = append(files, file)

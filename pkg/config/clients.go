@@ -1,10 +1,8 @@
 package config
 
 import (
-	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -318,18 +316,6 @@ func ClientOf(name string) (client *Client, rest string) {
 	return client, rest
 }
 
-// Machine is where the files of clients are looked for. The zero value is the machine that toolx runs on.
-type Machine struct {
-	// System is a GOOS; empty means this one's.
-	System string
-	// Dir is the working folder; empty means the process's.
-	Dir string
-	// Getenv looks a variable up; nil means os.LookupEnv.
-	Getenv func(string) (string, bool)
-	// Root stands before the folders of the system itself, such as /etc, for tests.
-	Root string
-}
-
 // ClientFile is a place where a client keeps servers.
 type ClientFile struct {
 	Client *Client
@@ -346,15 +332,15 @@ type ClientFile struct {
 // Keys returns the path of keys that leads to the mapping of servers in the file, as the client itself writes it.
 func (f ClientFile) Keys() []string { return f.keys[0] }
 
-// Files returns where the client keeps its servers on a machine, those that go before others first. The project's are
+// Files returns where the client keeps its servers, those that go before others first. The project's are
 // those of the nearest folder that has any, from the working folder upwards; where none has, they are named as they
 // would be in the working folder.
-func (c *Client) Files(machine Machine) []ClientFile {
-	machine = machine.withDefaults()
-	project := c.projectFolder(machine)
+func (c *Client) Files(options Options) []ClientFile {
+	options = options.withDefaults()
+	project := c.projectFolder(options)
 	var files []ClientFile
 	for _, l := range c.locations {
-		if !l.on(machine.System) {
+		if !l.on(options.System) {
 			continue
 		}
 		file := ClientFile{Client: c, Scope: l.in(), Folder: project, keys: c.paths(l)}
@@ -362,7 +348,7 @@ func (c *Client) Files(machine Machine) []ClientFile {
 		if l.instead && slices.ContainsFunc(files, there) {
 			continue
 		}
-		for _, path := range machine.paths(l, project) {
+		for _, path := range options.paths(l, project) {
 			file.Path, file.Exists = path, present(path)
 			files = append(files, file)
 		}
@@ -382,37 +368,24 @@ func (l location) on(system string) bool {
 	return l.system == "" || l.system == "linux"
 }
 
-func (m Machine) withDefaults() Machine {
-	if m.System == "" {
-		m.System = runtime.GOOS
-	}
-	if m.Getenv == nil {
-		m.Getenv = os.LookupEnv
-	}
-	if dir, err := filepath.Abs(m.Dir); err == nil {
-		m.Dir = dir
-	}
-	return m
-}
-
 // projectFolder returns the nearest folder from the working folder upwards that has a file of the client, the working
 // folder if none has. The search ends where that of toolx's own files does.
-func (c *Client) projectFolder(machine Machine) string {
+func (c *Client) projectFolder(options Options) string {
 	user := map[string]bool{}
 	var project []string
 	for _, l := range c.locations {
 		switch {
-		case !l.on(machine.System):
+		case !l.on(options.System):
 		case l.in() == ScopeProject:
 			project = append(project, l.path)
 		case l.in() == ScopeUser:
-			for _, path := range machine.paths(l, "") {
+			for _, path := range options.paths(l, "") {
 				user[path] = true // in the home folder it is not a project's
 			}
 		}
 	}
-	home := machine.home()
-	for dir := machine.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+	home := options.home()
+	for dir := options.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
 		for _, name := range project {
 			path := filepath.Join(dir, filepath.FromSlash(name))
 			if !user[path] && present(path) {
@@ -423,30 +396,30 @@ func (c *Client) projectFolder(machine Machine) string {
 			break
 		}
 	}
-	return machine.Dir
+	return options.Dir
 }
 
 // home returns the home folder, empty if none is known.
-func (m Machine) home() string {
+func (o Options) home() string {
 	name := "HOME"
-	if m.System == "windows" {
+	if o.System == "windows" {
 		name = "USERPROFILE"
 	}
-	home, _ := m.Getenv(name)
+	home, _ := o.Getenv(name)
 	return home
 }
 
 // paths returns the absolute paths of a location; none if a folder that it counts from is not known.
-func (m Machine) paths(l location, project string) []string {
+func (o Options) paths(l location, project string) []string {
 	name, rest, _ := strings.Cut(l.path, "/")
 	folder := project
 	switch {
 	case name == "": // from the root of the file system
-		folder = m.Root + "/"
+		folder = o.Root + "/"
 	case name == "~":
-		folder = m.home()
+		folder = o.home()
 	case strings.HasPrefix(name, "{"):
-		folder = m.folder(strings.Trim(name, "{}"))
+		folder = o.folder(strings.Trim(name, "{}"))
 	default:
 		rest = l.path
 	}
@@ -465,11 +438,11 @@ func (m Machine) paths(l location, project string) []string {
 }
 
 // folder returns a folder of the system that locations begin with, empty if it is not known.
-func (m Machine) folder(name string) string {
+func (o Options) folder(name string) string {
 	// variable returns the folder that a variable names, else one below the home folder.
 	variable := func(name, below string) string {
-		home := m.home()
-		if value, _ := m.Getenv(name); value != "" {
+		home := o.home()
+		if value, _ := o.Getenv(name); value != "" {
 			return value
 		}
 		if home == "" || below == "" {
@@ -479,7 +452,7 @@ func (m Machine) folder(name string) string {
 	}
 	switch name {
 	case "apps": // of applications' settings
-		switch m.System {
+		switch o.System {
 		case "windows":
 			return variable("APPDATA", "AppData/Roaming")
 		case "darwin":

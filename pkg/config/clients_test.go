@@ -9,7 +9,7 @@ import (
 )
 
 // machineAt returns a machine of a system whose folders are all below root, with the working folder root/work.
-func machineAt(root, system string, variables ...string) Machine {
+func machineAt(root, system string, variables ...string) Options {
 	set := map[string]string{
 		"HOME": root + "/home", "USERPROFILE": root + "/home",
 		"APPDATA": root + "/home/AppData/Roaming", "LOCALAPPDATA": root + "/home/AppData/Local",
@@ -23,7 +23,7 @@ func machineAt(root, system string, variables ...string) Machine {
 		value, found := set[name]
 		return value, found
 	}
-	return Machine{System: system, Root: root, Dir: filepath.Join(root, "work"), Getenv: getenv}
+	return Options{System: system, Root: root, Dir: filepath.Join(root, "work"), Getenv: getenv}
 }
 
 // put writes files below root and returns it; names end at " = ", after which their content may stand.
@@ -186,7 +186,7 @@ func TestClientFiles(t *testing.T) {
 
 // TestClientsWithoutHome: where no folder is known, no file is looked for in a wrong one.
 func TestClientsWithoutHome(t *testing.T) {
-	machine := Machine{System: "linux", Dir: t.TempDir(), Getenv: func(string) (string, bool) { return "", false }}
+	machine := Options{System: "linux", Dir: t.TempDir(), Getenv: func(string) (string, bool) { return "", false }}
 	for _, client := range Clients() {
 		for _, file := range client.Files(machine) {
 			if !filepath.IsAbs(file.Path) || file.Scope == ScopeUser {

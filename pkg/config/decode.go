@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"math/big"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -202,8 +201,8 @@ func (d *decoder) roots(v value) []string {
 			continue // the schema says so
 		}
 		root := item.text
-		if !strings.HasPrefix(root, "file://") && !filepath.IsAbs(root) {
-			root = filepath.Join(d.dir, root)
+		if !strings.HasPrefix(root, "file://") {
+			root = absolute(root, d.dir)
 		}
 		roots = append(roots, root)
 	}

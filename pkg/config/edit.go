@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -74,14 +73,7 @@ func edit(name string, text []byte, change Change) (edited []byte, err error) {
 	if err != nil {
 		return nil, failed(err.Error())
 	}
-	editText := editYAML
-	switch {
-	case isTOML(name):
-		editText = editTOML
-	case isJSON(name, text):
-		editText = editJSON
-	}
-	edited, err = editText(text, root, change)
+	edited, err = formatOf(name, text).edit(text, root, change)
 	if err != nil {
 		return nil, failed(err.Error())
 	}
@@ -91,20 +83,6 @@ func edit(name string, text []byte, change Change) (edited []byte, err error) {
 		return nil, failed(unusualForm)
 	}
 	return edited, nil
-}
-
-func isTOML(name string) bool { return strings.EqualFold(filepath.Ext(name), ".toml") }
-
-// isJSON reports whether parse reads the text as JSON.
-func isJSON(name string, text []byte) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".json", ".jsonc", ".json5":
-		return true
-	case ".yaml", ".yml":
-		return false
-	}
-	root, _ := parseJSON(name, text)
-	return looksLikeJSON(text) && root != nil
 }
 
 // whereOf returns the place of the value at path, or of what holds it.

@@ -223,30 +223,40 @@ func decodeText(file string, data []byte) ([]byte, *Problem) {
 	return data, nil
 }
 
-// parse reads the text in the format that the name says, or else the content.
+// format is a format of config files: how its text is read, and how it is changed.
+type format struct {
+	parse func(file string, text []byte) (*node, []Problem)
+	edit  func(text []byte, root *node, change Change) ([]byte, error)
+}
+
+// formatOf returns the format that the name says, or else the content.
+func formatOf(file string, text []byte) format {
+	yaml, json := format{parseYAML, editYAML}, format{parseJSON, editJSON}
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json", ".jsonc", ".json5":
+		return json
+	case ".yaml", ".yml":
+		return yaml
+	case ".toml":
+		return format{parseTOML, editTOML}
+	}
+	if !looksLikeJSON(text) {
+		return yaml
+	}
+	if root, _ := parseJSON(file, text); root == nil {
+		if root, _ = parseYAML(file, text); root != nil { // a flow mapping of YAML begins with the same brace
+			return yaml
+		}
+	}
+	return json
+}
+
+// parse reads the text in its format.
 func parse(file string, text []byte) (*node, []Problem) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil
 	}
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".json", ".jsonc", ".json5":
-		return parseJSON(file, text)
-	case ".yaml", ".yml":
-		return parseYAML(file, text)
-	case ".toml":
-		return parseTOML(file, text)
-	}
-	if !looksLikeJSON(text) {
-		return parseYAML(file, text)
-	}
-	root, problems := parseJSON(file, text)
-	if root == nil {
-		// A flow mapping of YAML begins with the same brace.
-		if other, remarks := parseYAML(file, text); other != nil {
-			return other, remarks
-		}
-	}
-	return root, problems
+	return formatOf(file, text).parse(file, text)
 }
 
 func looksLikeJSON(text []byte) bool {

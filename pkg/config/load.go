@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/adrg/xdg"
@@ -19,14 +20,15 @@ type Options struct {
 	Files []string
 	// Dir is the working directory; empty means the process's.
 	Dir string
-	// Getenv looks a variable up; nil means os.LookupEnv. Only $TOOLX_CONFIG, and the home folder for a ~ in it, are
-	// asked for: servers are expanded by Resolve.
+	// Getenv looks a variable up; nil means os.LookupEnv. Only $TOOLX_CONFIG and those that name folders are asked for:
+	// servers are expanded by Resolve.
 	Getenv func(string) (string, bool)
 	// UserDir is the folder that holds the user's toolx/config.yaml; empty means the XDG config folder.
 	UserDir string
 	// Distrust makes a Project of every file, the user's own and those of Files too.
 	Distrust bool
-	// System and Root say where other clients' files are (see Machine); tests set them.
+	// System is a GOOS, empty for this one, and Root stands before the folders of the system itself, such as /etc: tests
+	// say so where other clients' files are.
 	System, Root string
 	// Sources are where references get their values from; nil means that only files can be referred to.
 	Sources *Sources
@@ -81,6 +83,9 @@ func Load(options Options) (*Config, error) {
 func (o Options) withDefaults() Options {
 	if o.Getenv == nil {
 		o.Getenv = os.LookupEnv
+	}
+	if o.System == "" {
+		o.System = runtime.GOOS
 	}
 	if o.UserDir == "" {
 		o.UserDir = xdg.ConfigHome
@@ -144,11 +149,7 @@ func UserFile(options Options) File {
 	list, _ := options.Getenv(envFiles)
 	if names := splitList(list, options.Getenv); len(names) > 0 {
 		name := names[len(names)-1]
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(options.Dir, path)
-		}
-		return File{Name: name, Path: path}
+		return File{Name: name, Path: absolute(name, options.Dir)}
 	}
 	return userFile(options)
 }
@@ -161,10 +162,7 @@ func userFile(options Options) File {
 // named returns the files that the user named.
 func named(options Options, names []string, fix string) (files []File, problems []Problem) {
 	for _, name := range names {
-		file := File{Name: name, Path: name}
-		if !filepath.IsAbs(name) {
-			file.Path = filepath.Join(options.Dir, name)
-		}
+		file := File{Name: name, Path: absolute(name, options.Dir)}
 		info, err := os.Stat(file.Path)
 		text, advice := "", fix
 		switch {
