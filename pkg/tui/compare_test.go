@@ -3,8 +3,6 @@ package tui
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -75,11 +73,9 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// TestFavourites marks a tool: it comes first in the finder, then what was called last.
-func TestFavourites(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "favourites.json")
+// TestRecentComesFirst lists what was called last first in the finder.
+func TestRecentComesFirst(t *testing.T) {
 	d := drive(t, []string{"s"}, serverTool(t, "s", "alpha"), serverTool(t, "s", "beta"), serverTool(t, "s", "gamma"))
-	d.m.options.Favourites = path
 	found := func(want ...string) {
 		t.Helper()
 		d.press("1", "/")
@@ -98,19 +94,4 @@ func TestFavourites(t *testing.T) {
 	d.press("/", "text:beta", "enter")
 	d.until("the call in the history", func() bool { return len(d.m.watch.Recent()) == 1 })
 	found("beta", "alpha", "gamma")
-	d.press("1", "G", "*")
-	d.shows("★ gamma", "gamma is a favourite")
-	found("gamma", "beta", "alpha")
-	kept := func(text string) func() bool {
-		return func() bool { got, err := os.ReadFile(path); return err == nil && string(got) == text+"\n" }
-	}
-	d.until("the file", kept(`["s__gamma"]`))
-
-	later := drive(t, []string{"s"}, serverTool(t, "s", "gamma"))
-	later.m.options.Favourites = path
-	later.run(later.m.favourites.read())
-	later.until("the favourites", func() bool { return len(later.m.favourites.names) == 1 })
-	later.press("j", "*")
-	later.shows("• gamma", "gamma is a favourite no more")
-	later.until("the file", kept("[]"))
 }

@@ -31,9 +31,6 @@ type crashGuard struct {
 	model *model
 	end   context.CancelFunc // ends the program
 	crash atomic.Pointer[PanicError]
-
-	program *tea.Program
-	frames  frameRate
 }
 
 // Init implements tea.Model.
@@ -57,7 +54,6 @@ func (g *crashGuard) View() (view tea.View) {
 	if g.crash.Load() != nil {
 		return view
 	}
-	defer g.frames.drew(g.program)
 	return g.model.View()
 }
 

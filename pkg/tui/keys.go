@@ -75,7 +75,7 @@ func (m *model) common() []pane.Binding {
 	add("<", "the call before", off, do)
 	off, do = turn(1)
 	add(">", "the call after", off, do)
-	bindings = append(bindings, m.calls.compareKey(), m.calls.limitKey(m.page.item), m.favourites.key(m.page.item))
+	bindings = append(bindings, m.calls.compareKey(), m.calls.limitKey(m.page.item))
 	add("y", "copy as toolx command", noSubject, m.copy.command)
 	add("Y", "copy as JSON-RPC request", noSubject, m.copy.request)
 	add("c", "copy the result", pane.Off(shown == nil || shown.running(), "there is no result"), m.copy.result)

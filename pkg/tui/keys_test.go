@@ -53,7 +53,6 @@ var meanings = map[string][]string{
 	"/": {"find", "search"},
 	"?": {"help"},
 	"&": {"filter"},
-	"*": {"make it a favourite", "make it a favourite no more"},
 	"+": {"open every group", "open everything below"},
 	"-": {"close every group", "close everything"},
 	"<": {"the call before"},

@@ -50,7 +50,6 @@ type model struct {
 	servers       *supervisor
 	developers    *developers
 	config        *configurer
-	favourites    *favourites
 	calls         *calls
 	questions     *questions
 	suggested     *suggester
@@ -98,8 +97,7 @@ func newModel(ctx context.Context, options Options) *model {
 	m.page.welcome = m.config.welcome
 	m.developers = &developers{shared: s, servers: m.servers, calls: m.calls}
 	m.copy = &copier{shared: s, calls: m.calls, page: m.page, ofResult: m.ofResult}
-	m.favourites = &favourites{shared: s, recent: m.watch.Recent}
-	m.tree.favourite, m.tree.scores = m.favourites.has, m.favourites.scores
+	m.tree.recent = m.watch.Recent
 	m.page.limit = func() string { return m.calls.limits[m.page.item.key()].typed }
 	m.copy.limit = func(one item) string { return m.calls.limits[one.key()].typed }
 	m.typist = &typist{shared: s, editing: func() bool { return m.focused().editing() }}
@@ -155,7 +153,7 @@ func (m *model) focused() part { return m.parts[m.focus] }
 func (m *model) Init() tea.Cmd {
 	commands := []tea.Cmd{
 		m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.questions.wait(),
-		m.servers.openAll(), m.favourites.read(),
+		m.servers.openAll(),
 	}
 	if m.options.Develop {
 		for _, s := range m.servers.list {

@@ -182,8 +182,7 @@ func scenes() map[string]scene {
 			d.call()
 			d.press("D")
 		},
-		"32-limit":      func(d *driver) { d.show("zwave__explain"); d.press("T") },
-		"33-favourites": func(d *driver) { d.show("zwave__explain"); d.press("*", "/", "text:e") },
+		"32-limit": func(d *driver) { d.show("zwave__explain"); d.press("T") },
 		"25-wide": func(d *driver) {
 			d.send(tea.WindowSizeMsg{Width: 180, Height: 40})
 			d.show("zwave__list_zwave_devices")

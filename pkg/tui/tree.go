@@ -30,11 +30,20 @@ type tree struct {
 	letters bool
 	// calling reports whether a call of an item is running, subscribed whether a resource's updates are subscribed to.
 	calling, subscribed func(item) bool
-	// favourite reports whether an item is a favourite, scores returns what the finder adds for items, by their names.
-	favourite func(item) bool
-	scores    func() map[string]int
+	// recent returns the names of what was used, the latest first; the finder lists it first.
+	recent func() []string
 	// silent reports whether an item, which is on the page, takes no parameters.
 	silent func(item) bool
+}
+
+// recentScores returns what the finder adds to the scores of what was used, by name: most for the latest.
+func recentScores(names []string) map[string]int {
+	const latest, step = 300, 10
+	scores := make(map[string]int)
+	for i, name := range names {
+		scores[name] = max(1, latest-i*step)
+	}
+	return scores
 }
 
 // group is a server with its tools; server is nil for the tools of the config and for toolx's own.
@@ -269,7 +278,7 @@ func (t *tree) setFocus(on bool) {
 }
 
 func (t *tree) startTyping() tea.Cmd {
-	t.typing, t.added = true, t.scores()
+	t.typing, t.added = true, recentScores(t.recent())
 	t.filter.Reset()
 	t.arrange()
 	t.list.Set(0, len(t.rows))
@@ -454,8 +463,6 @@ func (t *tree) itemLine(r row, width int) string {
 		sign = t.spinner()
 	case t.subscribed(one):
 		sign = t.theme.Glyphs.On
-	case t.favourite(one):
-		sign = t.theme.Glyphs.Star
 	}
 	indent := "  "
 	if r.serverList != nil {

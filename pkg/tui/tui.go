@@ -48,8 +48,6 @@ type Options struct {
 	Folder string
 	// History is the path of the execution log, empty if there is none.
 	History string
-	// Favourites is the path of the file with the user's favourites, empty if none are kept.
-	Favourites string
 	// Program is the command line or the address of a server of the command line, whose name is AdHoc; both are empty
 	// where there is none.
 	Program, AdHoc string
@@ -105,7 +103,6 @@ func Run(ctx context.Context, options Options) error {
 		tea.WithEnvironment(os.Environ()), tea.WithColorProfile(profile),
 		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
 	)
-	g.program = program
 	defer restoreAtCrash(program)()
 	_, err := program.Run()
 	crash := g.crash.Load()

@@ -94,7 +94,6 @@ type Glyphs struct {
 	More           string // text goes on
 	Bullet         string
 	Dot            string // between a server and what it has
-	Star           string // of a favourite
 	On, Off        string // of a switch
 	Vertical       string
 	Horizontal     string
@@ -159,7 +158,7 @@ func (t *Theme) Signs(text string) string {
 func unicodeGlyphs() Glyphs {
 	return Glyphs{
 		Open: "▾", Closed: "▸", Good: "✓", Bad: "✗", Warn: "!", Cursor: "›", More: "…", Bullet: "•", Dot: "·",
-		Star: "★", On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Joints: []rune(" ╵╷│╴╯╮┤╶╰╭├─┴┬┼"), Thumb: "┃",
+		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Joints: []rune(" ╵╷│╴╯╮┤╶╰╭├─┴┬┼"), Thumb: "┃",
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
 		Filled:  "█", Hollow: "░", Left: "←", Right: "→",
@@ -169,7 +168,7 @@ func unicodeGlyphs() Glyphs {
 func asciiGlyphs() Glyphs {
 	return Glyphs{
 		Open: "-", Closed: "+", Good: "ok", Bad: "x", Warn: "!", Cursor: ">", More: "~", Bullet: "*", Dot: ":",
-		Star: "@", On: "(x)", Off: "( )",
+		On: "(x)", Off: "( )",
 		Vertical: "|", Horizontal: "-", Joints: []rune(" |||-+++-+++-+++"), Thumb: "#",
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
