@@ -111,11 +111,11 @@ func (b *toolbox) namedServers(names []string) ([]string, error) {
 }
 
 // distinct returns names, each once, in the order in which they were given.
-func distinct(names []string) []string {
-	var once []string
-	for _, name := range names {
-		if !slices.Contains(once, name) {
-			once = append(once, name)
+func distinct[T comparable](list []T) []T {
+	var once []T
+	for _, one := range list {
+		if !slices.Contains(once, one) {
+			once = append(once, one)
 		}
 	}
 	return once

@@ -185,7 +185,7 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 		}
 	}
 	findSame(rows)
-	return rows, distinctWarnings(remarks), nil
+	return rows, distinct(remarks), nil
 }
 
 // entryPlace is where an entry stands, and as what.
@@ -197,18 +197,6 @@ type entryPlace struct {
 
 func (r *serverRow) place() entryPlace {
 	return entryPlace{r.server.Plain(), r.path, r.server.Origin.Line, r.server.Origin.Column, r.Enabled}
-}
-
-func distinctWarnings(warnings []config.Warning) []config.Warning {
-	var once []config.Warning
-	seen := make(map[config.Warning]bool)
-	for _, warning := range warnings {
-		if !seen[warning] {
-			seen[warning] = true
-			once = append(once, warning)
-		}
-	}
-	return once
 }
 
 // addSecrets hides the secrets of all servers before the first row is made: one can stand in the entry of another.

@@ -89,8 +89,6 @@ func (t *translation) read(name string, m member) {
 		t.merge(name, m, m.value)
 	case "command":
 		t.command(m)
-	case "env_vars":
-		t.inherit(m)
 	case "envFile":
 		t.envFile(m)
 	case "headerVariables":
@@ -101,8 +99,8 @@ func (t *translation) read(name string, m member) {
 		t.transport(m)
 	case "timeout", "startTimeout":
 		t.time(name, m)
-	case "allow", "deny":
-		t.tools(name, m)
+	case "allow", "deny", "env_vars":
+		t.names(name, m)
 	case "enabled", "disabled":
 		if m.value.kind == kindBool {
 			t.put(name, m, m.value)
@@ -182,15 +180,6 @@ func (t *translation) address(given *node, own map[string]string) {
 			t.put("type", m, textNode(TransportSSE, m.value.origin))
 		}
 		return
-	}
-}
-
-// inherit reads the names of variables that the client passes on. What is no name, is one of another place.
-func (t *translation) inherit(m member) {
-	names := *m.value
-	names.items = slices.DeleteFunc(slices.Clone(names.items), func(item *node) bool { return item.kind != kindText })
-	if names.kind == kindList && len(names.items) > 0 {
-		t.put("env_vars", m, &names)
 	}
 }
 
@@ -276,8 +265,9 @@ func (t *translation) time(name string, m member) {
 	}
 }
 
-// tools reads names of tools. What is no list is meant for something else.
-func (t *translation) tools(name string, m member) {
+// names reads names of tools, or of variables that the client passes on. What is no list is meant for something else,
+// and an item that is no text for another place.
+func (t *translation) names(name string, m member) {
 	if m.value.kind != kindList || name == "allow" && len(m.value.items) == 0 && t.client.emptyAllowsAll {
 		return
 	}

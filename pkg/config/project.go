@@ -247,11 +247,7 @@ func (p *Project) Allow() { p.allowed.Store(true) }
 func (p *Project) Allowed() bool { return p.allowed.Load() }
 
 // NeedsConsent reports whether anything in the file waits for Allow.
-func (p *Project) NeedsConsent() bool {
-	return len(p.outside()) > 0 || len(p.imports) > 0 || slices.ContainsFunc(p.tools,
-		func(t *Tool) bool { return len(t.filesOutside()) > 0 }) ||
-		slices.ContainsFunc(p.servers, func(s *Server) bool { return !s.needsNone() })
-}
+func (p *Project) NeedsConsent() bool { return len(p.Effects()) > 0 }
 
 // needsNone reports whether the entry can be used without consent: it is broken, so that it does nothing at all, or it
 // plays a file of the same folder.
