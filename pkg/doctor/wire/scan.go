@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
 )
 
@@ -39,6 +40,8 @@ type jsonScan struct {
 	levels []level
 	depth  int // the greatest
 	found  []Oddity
+	// visit is told of every string instead of keeping oddities, where it is not nil.
+	visit func(raw json.RawMessage, isName bool)
 }
 
 // level is an object or array that the scan is inside of.
@@ -57,6 +60,16 @@ func ScanJSON(text []byte) (depth int, found []Oddity) {
 		s.step()
 	}
 	return s.depth, s.found
+}
+
+// EachString calls visit with every string of a JSON text and its place, as long as that returns true. The name of a
+// member is a string too (isName), at the member's place.
+func EachString(text []byte, visit func(pointer, content string, isName bool) bool) {
+	s, more := &jsonScan{text: text}, true
+	s.visit = func(raw json.RawMessage, isName bool) { more = visit(s.pointer(), rawjson.Unquote(raw), isName) }
+	for more && s.at < len(s.text) {
+		s.step()
+	}
 }
 
 // step takes the next token.
@@ -101,13 +114,21 @@ func (s *jsonScan) takeString() {
 	}
 	s.at = min(s.at+1, len(s.text))
 	raw := s.text[start:s.at]
+	top := s.top()
+	isName := top != nil && top.object && bytes.HasPrefix(bytes.TrimLeft(s.text[s.at:], " \t\r\n"), []byte(":"))
+	if s.visit != nil {
+		if isName {
+			top.name = rawjson.Unquote(raw)
+		}
+		s.visit(raw, isName)
+		return
+	}
 	if bytes.Contains(raw, []byte(`\u`)) {
 		if half := surrogateIn(raw); half != "" {
 			s.report(LoneSurrogate, half)
 		}
 	}
-	rest := bytes.TrimLeft(s.text[s.at:min(len(s.text), s.at+64)], " \t\r\n")
-	if top := s.top(); top != nil && top.object && bytes.HasPrefix(rest, []byte(":")) {
+	if isName {
 		s.takeName(top, rawjson.Unquote(raw))
 	}
 }
@@ -217,7 +238,7 @@ func (s *jsonScan) pointer() string {
 			token = strconv.Itoa(one.index)
 		}
 		pointer.WriteString(rawjson.Pointer(token))
-		if pointer.Len() > 256 {
+		if pointer.Len() > evidence.MaxPointer {
 			return pointer.String() + "…"
 		}
 	}
