@@ -81,6 +81,14 @@ func Faults(message json.RawMessage, method, revision string) []Fault {
 	return append(faults, below("result", of)...)
 }
 
+// IsServersMethod reports whether any revision of MCP has a message of that method from the server. The names of other
+// forms begin with a capital letter, or with what they are of.
+func IsServersMethod(method string) bool {
+	_, known := forms()[method]
+	return known && method == strings.ToLower(method[:1])+method[1:] &&
+		!strings.HasPrefix(method, "message/") && !strings.HasPrefix(method, "result/")
+}
+
 // fitNamed holds a value against the form of that name, if the revision has one.
 func (w fitter) fitNamed(value json.RawMessage, name string) []Fault {
 	if _, known := w.forms[name]; known && w.has(valueType{name: name}) {

@@ -84,28 +84,13 @@ func askShape(e *evidence.Evidence) []check.Finding {
 	return check.Alike(found)
 }
 
-// isServersMethod reports whether any revision of MCP has a message of that method from the server.
-func isServersMethod(method string) bool {
-	switch method {
-	case "ping", "roots/list", "sampling/createMessage", "elicitation/create",
-		"tasks/get", "tasks/result", "tasks/list", "tasks/cancel",
-		"notifications/cancelled", "notifications/progress", "notifications/message",
-		"notifications/resources/updated", "notifications/resources/list_changed",
-		"notifications/tools/list_changed", "notifications/prompts/list_changed",
-		"notifications/elicitation/complete", "notifications/tasks/status",
-		"notifications/subscriptions/acknowledged":
-		return true
-	}
-	return false
-}
-
 // askNotMCP has a finding for each unknown method, about the first start in which it came.
 func askNotMCP(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	first := make(map[string]*evidence.Run)
 	for _, m := range wire.Messages(e) {
 		method := m.Head.Method
-		if method == "" || isServersMethod(method) || m.IsEcho() {
+		if method == "" || wire.IsServersMethod(method) || m.IsEcho() {
 			continue
 		}
 		if first[method] == nil {
@@ -167,7 +152,7 @@ func logged(m wire.Received) (text string, ok bool) {
 func askServerRequest(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, m := range wire.Messages(e) {
-		if m.Head.Method == "" || m.Head.ID == "" || !isServersMethod(m.Head.Method) {
+		if m.Head.Method == "" || m.Head.ID == "" || !wire.IsServersMethod(m.Head.Method) {
 			continue
 		}
 		f := check.At(m.Where(), "%s", evidence.CutJSON(m.Event.Bytes))
