@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // willing answers everything.
@@ -408,7 +409,7 @@ func TestShortWordsAreBounded(t *testing.T) {
 	if tools := s.session.Tools(); len(tools) != 1 || tools[0].Plain != "short" || !told {
 		t.Errorf("%d tools, told of the other: %v", len(tools), told)
 	}
-	if got := cutWords(strings.Repeat("ä", 10), 5); got != "ää…" {
+	if got := words.Clip(strings.Repeat("ä", 10), 5); got != "ää…" {
 		t.Errorf("%q", got)
 	}
 }

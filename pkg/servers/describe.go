@@ -105,10 +105,7 @@ func PromptSchema(definition json.RawMessage, more ...string) json.RawMessage {
 	arguments, _ := rawjson.FirstElements(rawjson.Get(definition, "arguments"), maxArguments)
 	for _, argument := range arguments {
 		name := rawjson.GetText(argument, "name")
-		add(name, rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("type", rawjson.Quote("string")),
-			rawjson.NewMember("description", rawjson.Quote(rawjson.GetText(argument, "description"))),
-		}))
+		add(name, rawjson.Build("type", "string", "description", rawjson.GetText(argument, "description")))
 		if string(rawjson.Get(argument, "required")) == "true" && !needed[name] {
 			needed[name] = true
 			required = append(required, name)

@@ -154,7 +154,7 @@ func (e *Elicitation) Check(content json.RawMessage) error { return e.check(cont
 
 // CheckField returns what is wrong with the value of one field, as Check does.
 func (e *Elicitation) CheckField(name string, value json.RawMessage) error {
-	return e.check(rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)}), name)
+	return e.check(rawjson.Build(name, value), name)
 }
 
 // check does what Check does, limited to the field named only unless that is empty.

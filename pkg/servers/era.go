@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 // probeLimit is how long a server over HTTP may take to answer server/discover before toolx tries initialize.
@@ -210,7 +211,7 @@ func (s *Session) speak(version string) {
 
 // introduce stores what the server says about itself.
 func (h *handshake) introduce(info mcp.Implementation, capabilities mcp.ServerCapabilities, instructions string) {
-	info.Name, info.Version = cutWords(info.Name, maxName), cutWords(info.Version, maxName)
+	info.Name, info.Version = words.Clip(info.Name, maxName), words.Clip(info.Version, maxName)
 	h.Info, h.Capabilities, h.Instructions = info, capabilities, instructions
 }
 

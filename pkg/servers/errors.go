@@ -520,15 +520,9 @@ func (e *UnreachedError) Details() []string {
 		if errors.As(failed.Err, &tried) && tried.Attempts > 1 {
 			continue
 		}
-		details = append(details, failed.Server+": "+firstLineOf(failed.Err))
+		details = append(details, failed.Server+": "+words.FirstLine(failed.Err.Error()))
 	}
 	return details
-}
-
-// firstLineOf returns the first line of what an error says.
-func firstLineOf(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }
 
 // wereNames returns the beginning of a sentence about servers: "server 'a' was", "servers 'a', 'b' were".
@@ -578,20 +572,12 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// UnknownOutcomeError says that a server that stays ended in mid-call, so that it is not known what the call has done.
-// Such a call is repeated only if its tool says that this does no harm.
-type UnknownOutcomeError struct {
-	Tool string
-	Err  error
-}
-
-func (e *UnknownOutcomeError) Error() string { return e.Err.Error() + "; outcome unknown" }
-
-// Unwrap returns how the server ended.
-func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
-
-// Hint says what to do before the call is made again.
-func (e *UnknownOutcomeError) Hint() string {
-	return "the call may have had its effect: look before you repeat it " +
-		"(toolx repeats tools that say readOnlyHint or idempotentHint by itself)"
+// unknownOutcome returns the error of a server that stays and ended in mid-call, so that it is not known what the call
+// has done. Such a call is repeated only if its tool says that this does no harm.
+func unknownOutcome(err error) error {
+	return &hintedError{
+		text: err.Error() + "; outcome unknown", err: err,
+		fix: "the call may have had its effect: look before you repeat it " +
+			"(toolx repeats tools that say readOnlyHint or idempotentHint by itself)",
+	}
 }

@@ -181,7 +181,7 @@ func (t *remote) roundTrip(
 		return message{}, err
 	}
 	if !t.repeatable(ctx, method, params) {
-		return message{}, &ExpiredError{Server: t.server, Method: method, Err: failure.Reason}
+		return message{}, sessionExpired(t.server, method, failure.Reason)
 	}
 	return t.tripOnce(ctx, method, params, header)
 }

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // HTTPError says how an exchange with a server over HTTP failed: there was no response (Err), an unusable one (Status
@@ -233,12 +234,8 @@ var (
 
 // shortened cuts a server's words to what fits a line.
 func shortened(text string) string {
-	const most = 120
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
+	const most = 121 // with the sign that says so
+	return words.Shorten(strings.Join(strings.Fields(text), " "), most)
 }
 
 // Hint says what to do about it, empty where nothing is known.
@@ -318,24 +315,12 @@ func (e *HTTPError) details() []string {
 	return details
 }
 
-// ExpiredError says that the server had forgotten the session, that a new one has begun, and that a request was not
-// sent again, since that may do harm.
-type ExpiredError struct {
-	Server string
-	Method string
-	Err    error // what the server said
+// sessionExpired returns the error of a request that was not sent again, since that may do harm: the server had
+// forgotten the session, and a new one has begun. why is what the server said.
+func sessionExpired(server, method string, why error) error {
+	return &hintedError{
+		text: fmt.Sprintf("server %q: %v; a new session has begun, and %s was not sent again: "+
+			"the tool does not say that it may be called twice (readOnlyHint, idempotentHint)", server, why, method),
+		fix: "call it again if a second call does no harm", err: why,
+	}
 }
-
-func (e *ExpiredError) Error() string {
-	return fmt.Sprintf("server %q: %v; a new session has begun, and %s was not sent again: "+
-		"the tool does not say that it may be called twice (readOnlyHint, idempotentHint)", e.Server, e.Err, e.Method)
-}
-
-// Unwrap returns what the server said.
-func (e *ExpiredError) Unwrap() error { return e.Err }
-
-// Kind implements the interface that fault.KindOf looks for.
-func (e *ExpiredError) Kind() fault.Kind { return fault.KindProtocol }
-
-// Hint says what to do about it.
-func (e *ExpiredError) Hint() string { return "call it again if a second call does no harm" }

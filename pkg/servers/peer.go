@@ -252,13 +252,10 @@ func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 
 // newNotification returns the frame of a notification; nil params are left out.
 func newNotification(method string, params any) (frame, error) {
-	encoded, err := rawjson.Marshal(struct {
-		JSONRPC string `json:"jsonrpc"`
-		Method  string `json:"method"`
-		Params  any    `json:"params,omitempty"`
-	}{mcp.JSONRPC_VERSION, method, params})
+	encoded, err := encodeParams(method, params)
 	if err != nil {
-		return frame{}, fmt.Errorf("encode %s: %w", method, err)
+		return frame{}, err
 	}
-	return frame{bytes: encoded, method: method}, nil
+	text := rawjson.Build("jsonrpc", mcp.JSONRPC_VERSION, "method", method, "params", encoded)
+	return frame{bytes: text, method: method}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/words"
 )
 
 // Defaults for connecting (MCP-3); the config and the command line override them.
@@ -455,7 +456,7 @@ func (p *Pool) chosen(name string, tool *exec.Tool, openings []*opening) *exec.T
 			missed = append(missed, o.server)
 		case o.err != nil:
 			missed = append(missed, o.server)
-			reasons = append(reasons, firstLineOf(o.err))
+			reasons = append(reasons, words.FirstLine(o.err.Error()))
 		}
 	}
 	if len(missed) > 0 {

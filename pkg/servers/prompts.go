@@ -7,7 +7,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/rawjson"
 )
 
 // Prompts returns the server's prompts, all pages, each byte for byte; the list is empty for a server without prompts.
@@ -25,9 +24,6 @@ func (r *requester) GetPrompt(
 
 // PromptParams returns the params of a prompts/get; nil arguments are left out.
 func PromptParams(name string, arguments json.RawMessage) json.RawMessage {
-	if arguments == nil {
-		return rawjson.Object([]rawjson.Member{rawjson.NewMember("name", rawjson.Quote(name))})
-	}
 	return CallParams(name, arguments)
 }
 

@@ -33,7 +33,7 @@ func (r *requester) ReadResource(
 
 // ReadParams returns the params of a resources/read.
 func ReadParams(uri string) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{rawjson.NewMember("uri", rawjson.Quote(uri))})
+	return rawjson.Build("uri", uri)
 }
 
 // Interest is what Listen subscribes to. Legacy servers report changed lists without a subscription.

@@ -88,14 +88,8 @@ func (s *Sampling) Preferences() []string {
 // Sampled returns a CreateMessageResult with a text, the model that wrote it, and why it stopped ("endTurn",
 // "maxTokens").
 func Sampled(model, text, stop string) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("role", rawjson.Quote("assistant")),
-		rawjson.NewMember("model", rawjson.Quote(model)),
-		rawjson.NewMember("content", rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("type", rawjson.Quote("text")), rawjson.NewMember("text", rawjson.Quote(text)),
-		})),
-		rawjson.NewMember("stopReason", rawjson.Quote(stop)),
-	})
+	return rawjson.Build("role", "assistant", "model", model,
+		"content", rawjson.Build("type", "text", "text", text), "stopReason", stop)
 }
 
 // wantsTools reports whether a request lets the model call the server's tools. A server may only send such a request to

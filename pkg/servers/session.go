@@ -20,6 +20,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Session is an open connection to one MCP server. It is the exec.Implementation of the server's tools. Its methods are
@@ -292,23 +293,15 @@ const (
 	maxProgress = 4 << 10
 )
 
-// cutWords cuts a text to at most n bytes and marks the cut.
-func cutWords(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
-}
-
 // CallTool implements exec.Implementation. It always sends a progress token, and returns the server's reply byte for
 // byte. A JSON-RPC error is an *exec.ToolError with the server's own message (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	result, err := s.Tasks().call(ctx, request)
+	result, err := s.callTool(ctx, request)
 	if err == nil || s.link.heldKey() == "" || !s.lost(err) {
 		return result, err
 	}
 	if !s.repeatable(string(mcp.MethodToolsCall), CallParams(request.Name, nil)) {
-		return nil, &UnknownOutcomeError{Tool: request.Name, Err: err}
+		return nil, unknownOutcome(err)
 	}
 	s.notice(slog.LevelWarn, fmt.Sprintf("server %q ended in mid-call; %s may be repeated, and is: %v", s.Name,
 		request.Name, err))
@@ -316,7 +309,7 @@ func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawM
 	if again != nil {
 		return nil, again
 	}
-	return next.Tasks().call(ctx, request)
+	return next.callTool(ctx, request)
 }
 
 // lost reports whether err says that the server, or its holder, ended while a request was under way.
@@ -325,11 +318,9 @@ func (s *Session) lost(err error) bool {
 	return errors.As(err, &failure) && closed(s.Done()) && !closed(s.link.rpc().closing)
 }
 
-// CallParams returns the params of a tools/call.
+// CallParams returns the params of a tools/call; nil arguments are left out.
 func CallParams(name string, arguments json.RawMessage) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("name", rawjson.Quote(name)), rawjson.NewMember("arguments", arguments),
-	})
+	return rawjson.Build("name", name, "arguments", arguments)
 }
 
 // notified takes a notification; it runs on the goroutine that reads.
@@ -390,7 +381,7 @@ func (p *progressTokens) report(params json.RawMessage) bool {
 	on, known := p.on.Load(strings.Trim(string(bytes.TrimSpace(report.Token)), `"`))
 	if known {
 		on.(func(exec.Progress))(exec.Progress{
-			Progress: report.Progress, Total: report.Total, Message: cutWords(report.Message, maxProgress),
+			Progress: report.Progress, Total: report.Total, Message: words.Clip(report.Message, maxProgress),
 		})
 	}
 	return known

@@ -14,6 +14,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // TasksExtension is the extension of 2026-07-28 by which a server may answer a call with a task (SEP-2663). Revision
@@ -82,7 +83,7 @@ func (t *Task) pause() time.Duration {
 func readTask(reply json.RawMessage, id string) (*Task, error) {
 	state := &Task{
 		ID: rawjson.GetText(reply, "taskId"), Status: TaskStatus(rawjson.GetText(reply, "status")),
-		Message: cutWords(rawjson.GetText(reply, "statusMessage"), maxProgress),
+		Message: words.Clip(rawjson.GetText(reply, "statusMessage"), maxProgress),
 		result:  rawjson.Get(reply, "result"), failure: rawjson.Get(reply, "error"),
 		inputs: rawjson.Get(reply, "inputRequests"),
 	}
@@ -103,31 +104,25 @@ func readTask(reply json.RawMessage, id string) (*Task, error) {
 	case id != "" && state.ID != id:
 		return nil, fmt.Errorf("the task is %q, and %q was asked for", state.ID, id)
 	case !state.Status.Known():
-		return nil, fmt.Errorf("%q is no status of a task", cutWords(string(state.Status), maxName))
+		return nil, fmt.Errorf("%q is no status of a task", words.Clip(string(state.Status), maxName))
 	}
 	return state, nil
 }
 
-// Tasks asks a session's server about the tasks that it has, in the way of the agreed revision.
-type Tasks struct{ session *Session }
-
-// Tasks returns what asks the server about its tasks.
-func (s *Session) Tasks() Tasks { return Tasks{s} }
-
-// asked reports whether a call of a tool asks for a task: where the tool needs one (MCP 2025-11-25, server/tools,
+// needsTask reports whether a call of a tool asks for a task: where the tool needs one (MCP 2025-11-25, server/tools,
 // execution.taskSupport). Later revisions leave that to the server.
-func (t Tasks) asked(plain string) bool {
-	if t.session.modern() {
+func (s *Session) needsTask(plain string) bool {
+	if s.modern() {
 		return false
 	}
-	tool := t.session.tools.find(plain)
+	tool := s.tools.find(plain)
 	return tool != nil && tool.TaskSupport == "required"
 }
 
 // ToolParams returns the params with which the session calls a tool.
 func (s *Session) ToolParams(plain string, arguments json.RawMessage) json.RawMessage {
 	params := CallParams(plain, arguments)
-	if !s.Tasks().asked(plain) {
+	if !s.needsTask(plain) {
 		return params
 	}
 	members, _ := rawjson.Members(params)
@@ -139,22 +134,22 @@ func isTask(result json.RawMessage) bool {
 	return string(rawjson.Get(result, "resultType")) == `"task"`
 }
 
-// begin calls a tool: it returns the task, or the result where the server made no task. token is that of the call's
+// beginCall calls a tool: it returns the task, or the result where the server made no task. token is that of the call's
 // progress.
-func (t Tasks) begin(
+func (s *Session) beginCall(
 	ctx context.Context, request exec.Request, token int64,
 ) (task *Task, result json.RawMessage, err error) {
-	params := t.session.ToolParams(request.Name, request.Arguments)
-	answer, err := t.session.send(ctx, string(mcp.MethodToolsCall), params, token)
-	reply, err := t.session.result(string(mcp.MethodToolsCall), answer, err)
+	params := s.ToolParams(request.Name, request.Arguments)
+	answer, err := s.send(ctx, string(mcp.MethodToolsCall), params, token)
+	reply, err := s.result(string(mcp.MethodToolsCall), answer, err)
 	if err != nil {
 		return nil, nil, err
 	}
 	handle := reply
 	switch {
-	case t.session.modern() && !isTask(reply), !t.session.modern() && !t.asked(request.Name):
+	case s.modern() && !isTask(reply), !s.modern() && !s.needsTask(request.Name):
 		return nil, reply, nil
-	case !t.session.modern():
+	case !s.modern():
 		if handle = rawjson.Get(reply, "task"); handle == nil {
 			return nil, reply, nil // it was quick
 		}
@@ -165,20 +160,20 @@ func (t Tasks) begin(
 	return task, nil, nil
 }
 
-// call calls a tool, and waits for its result where the server makes a task of it. Each state that the server tells
+// callTool calls a tool, and waits for its result where the server makes a task of it. Each state that the server tells
 // is progress, and the token of the call's own progress is valid as long as the task works (MCP 2025-11-25,
 // basic/utilities/tasks, Task Progress Notifications). When ctx ends, the task is cancelled.
-func (t Tasks) call(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	token, forget := t.session.progress.expect(request.Progress)
+func (s *Session) callTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
+	token, forget := s.progress.expect(request.Progress)
 	defer forget()
-	task, result, err := t.begin(ctx, request, token)
+	task, result, err := s.beginCall(ctx, request, token)
 	if task == nil {
 		return result, err
 	}
-	result, err = t.await(ctx, task, request.Progress)
+	result, err = s.awaitTask(ctx, task, request.Progress)
 	var unasked *InputError
 	if ctx.Err() != nil || errors.As(err, &unasked) {
-		t.cancelUnwaited(ctx, task.ID)
+		s.cancelUnwaited(ctx, task.ID)
 	}
 	return result, err
 }
@@ -206,29 +201,29 @@ func (s withoutTasks) CallTool(ctx context.Context, request exec.Request) (json.
 		handle = reply
 	}
 	if id := rawjson.GetText(handle, "taskId"); id != "" {
-		s.Tasks().cancelUnwaited(ctx, id)
+		s.cancelUnwaited(ctx, id)
 	}
 	return reply, err
 }
 
 // cancelUnwaited cancels a task that nobody waits for any more.
-func (t Tasks) cancelUnwaited(ctx context.Context, id string) {
+func (s *Session) cancelUnwaited(ctx context.Context, id string) {
 	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), taskCancelTime)
 	defer stop()
-	_ = t.cancel(bounded, id) // the server may have ended, or know no such task any more
+	_ = s.cancelTask(bounded, id) // the server may have ended, or know no such task any more
 }
 
-// cancel asks the server to cancel a task, which it may do later or not at all.
-func (t Tasks) cancel(ctx context.Context, id string) error {
-	_, err := t.session.demand(ctx, "tasks/cancel", taskParams(id), nil)
+// cancelTask asks the server to cancel a task, which it may do later or not at all.
+func (s *Session) cancelTask(ctx context.Context, id string) error {
+	_, err := s.demand(ctx, "tasks/cancel", taskParams(id), nil)
 	return err
 }
 
 func taskParams(id string) json.RawMessage { return rawjson.Build("taskId", id) }
 
-// get returns the state of a task.
-func (t Tasks) get(ctx context.Context, id string) (*Task, error) {
-	reply, err := t.session.demand(ctx, "tasks/get", taskParams(id), nil)
+// taskState returns the state of a task.
+func (s *Session) taskState(ctx context.Context, id string) (*Task, error) {
+	reply, err := s.demand(ctx, "tasks/get", taskParams(id), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -239,44 +234,44 @@ func (t Tasks) get(ctx context.Context, id string) (*Task, error) {
 	return task, nil
 }
 
-// await asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result of
+// awaitTask asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result of
 // the call. Each state is progress.
-func (t Tasks) await(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
-	defer t.session.inbox.enter(ctx)()
+func (s *Session) awaitTask(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
+	defer s.inbox.enter(ctx)()
 	answered := make(map[string]bool)
 	for !task.Status.Final() {
 		progress(exec.Progress{Status: string(task.Status), Message: task.Message})
 		if task.Status == TaskAsks {
-			if !t.session.modern() { // it asks while it is asked for the result, which comes when it is done
-				return t.session.demand(ctx, "tasks/result", taskParams(task.ID), progress)
+			if !s.modern() { // it asks while it is asked for the result, which comes when it is done
+				return s.demand(ctx, "tasks/result", taskParams(task.ID), progress)
 			}
-			if err := t.answer(ctx, task, answered); err != nil {
+			if err := s.answerTask(ctx, task, answered); err != nil {
 				return nil, err
 			}
 		}
 		if !waited(ctx, max(shortTaskPoll, exec.WaitTime(ctx, task.pause()))) {
 			return nil, ctx.Err()
 		}
-		next, err := t.get(ctx, task.ID)
+		next, err := s.taskState(ctx, task.ID)
 		if err != nil {
 			return nil, err
 		}
 		task = next
 	}
-	return t.result(ctx, task, progress)
+	return s.taskResult(ctx, task, progress)
 }
 
-// answer answers what a task of 2026-07-28 asks and has not asked before; answered are the keys of that.
-func (t Tasks) answer(ctx context.Context, task *Task, answered map[string]bool) error {
+// answerTask answers what a task of 2026-07-28 asks and has not asked before; answered are the keys of that.
+func (s *Session) answerTask(ctx context.Context, task *Task, answered map[string]bool) error {
 	requests, _ := rawjson.Members(task.inputs)
 	requests = slices.DeleteFunc(requests, func(m rawjson.Member) bool { return answered[m.Name] })
 	if len(requests) == 0 {
 		return nil // the answers are on their way
 	}
 	if len(answered)+len(requests) > maxElicits {
-		return &InputError{Server: t.session.Name, Err: fmt.Errorf("over %d times for one task", maxElicits)}
+		return &InputError{Server: s.Name, Err: fmt.Errorf("over %d times for one task", maxElicits)}
 	}
-	responses, err := t.session.inbox.answerAll(ctx, requests)
+	responses, err := s.inbox.answerAll(ctx, requests)
 	if err != nil {
 		return err
 	}
@@ -284,19 +279,19 @@ func (t Tasks) answer(ctx context.Context, task *Task, answered map[string]bool)
 		answered[request.Name] = true
 	}
 	params := rawjson.Build("taskId", task.ID, "inputResponses", rawjson.Object(responses))
-	_, err = t.session.demand(ctx, "tasks/update", params, nil)
+	_, err = s.demand(ctx, "tasks/update", params, nil)
 	return err
 }
 
-// result returns the result of a task that has ended: of its call, as if that had been answered at once.
-func (t Tasks) result(
+// taskResult returns the result of a task that has ended: of its call, as if that had been answered at once.
+func (s *Session) taskResult(
 	ctx context.Context, task *Task, progress func(exec.Progress),
 ) (json.RawMessage, error) {
 	if task.Status == TaskCancelled {
 		return nil, &exec.ToolError{Message: "the server cancelled the task" + task.reason()}
 	}
-	if !t.session.modern() {
-		result, err := t.session.demand(ctx, "tasks/result", taskParams(task.ID), progress)
+	if !s.modern() {
+		result, err := s.demand(ctx, "tasks/result", taskParams(task.ID), progress)
 		var refused *exec.ToolError
 		if errors.As(err, &refused) && task.Status == TaskFailed {
 			refused.Message += task.reason()
