@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
 )
@@ -77,17 +78,16 @@ func (r *callReader) document(data []byte) error {
 		return errors.New("empty where a tool call is expected")
 	}
 	if json.Valid(data) {
-		r.seen = describeSeen(data)
-		if rawjson.IsString(data) {
-			r.text(rawjson.Unquote(data))
-		}
-		r.value(data)
+		whole := jsonschema.NewNode(data)
+		r.seen = describeSeen(whole)
+		r.text(whole.Text())
+		r.value(whole)
 		return nil
 	}
 	if opens := data[0] == '{' || data[0] == '['; opens {
 		if values, err := splitValues(data); err == nil { // a call on each line, say
 			r.seen = fmt.Sprintf("%d JSON values", len(values))
-			r.value(rawjson.Array(values))
+			r.value(jsonschema.NewNode(rawjson.Array(values)))
 			return nil
 		}
 		if text := string(data); !strings.Contains(text, callOpen) && !strings.Contains(text, functionOpen) {
@@ -121,15 +121,14 @@ func describeText(text string) string {
 }
 
 // describeSeen describes a JSON value in which no calls were found.
-func describeSeen(value []byte) string {
-	if elements, ok := rawjson.Elements(value); ok {
-		return fmt.Sprintf("an array of %d elements", len(elements))
-	}
-	fields, ok := rawjson.Members(value)
+func describeSeen(value *node) string {
+	fields := value.Members()
 	switch {
-	case rawjson.IsString(value):
-		return describeText(rawjson.Unquote(value))
-	case !ok:
+	case value.IsArray():
+		return fmt.Sprintf("an array of %d elements", len(value.Elements()))
+	case value.IsString():
+		return describeText(value.Text())
+	case !value.IsObject():
 		return "a JSON value that is not an object"
 	case len(fields) == 0:
 		return "an empty object"
@@ -149,23 +148,24 @@ func describeSeen(value []byte) string {
 const maxCallDepth = 4
 
 // value reads calls from a response, a message, a conversation, a call or several.
-func (r *callReader) value(raw json.RawMessage) {
-	if r.depth++; r.depth <= maxCallDepth {
-		if elements, ok := rawjson.Elements(raw); ok {
-			r.list(elements)
-		} else if fields, ok := rawjson.Members(raw); ok {
-			r.object(fields)
-		}
+func (r *callReader) value(value *node) {
+	r.depth++
+	switch {
+	case r.depth > maxCallDepth:
+	case value.IsArray():
+		r.list(value.Elements())
+	case value.IsObject():
+		r.object(value)
 	}
 	r.depth--
 }
 
 // list reads an array: calls, items of a message, the pieces of a stream, or a conversation, of which only the last
 // assistant message counts.
-func (r *callReader) list(elements []json.RawMessage) {
+func (r *callReader) list(elements []*node) {
 	last, isConversation := -1, false
 	for i, element := range elements {
-		role := messageRole(membersOf(element))
+		role := messageRole(element)
 		isConversation = isConversation || role != ""
 		if role == "assistant" {
 			last = i
@@ -173,18 +173,17 @@ func (r *callReader) list(elements []json.RawMessage) {
 	}
 	before := len(r.calls)
 	var answers []answer
-	for i, element := range elements {
-		item := membersOf(element)
-		switch kind := item.text("type"); {
+	for i, item := range elements {
+		switch kind := item.Get("type").Text(); {
 		case kind == "function_call_output" || kind == customOutput:
-			answers = append(answers, answer{id: item.text("call_id")})
+			answers = append(answers, answer{id: item.Get("call_id").Text()})
 		case last >= 0 && i > last:
 			answers = append(answers, answersIn(item)...)
 		}
-		isPiece := r.depth == 1 && !isConversation && !item.has("type")
+		isPiece := r.depth == 1 && !isConversation && !item.Has("type")
 		switch {
 		case i == last || isPiece:
-			r.value(element)
+			r.value(item)
 		case messageRole(item) == "":
 			// The items of the Responses API stand beside messages. Other messages hold what tools answered, in which
 			// nothing is a call of the model.
@@ -196,14 +195,14 @@ func (r *callReader) list(elements []json.RawMessage) {
 
 // messageRole returns who wrote a message: "assistant" whatever the provider calls it, or another word; empty if the
 // object is not a message.
-func messageRole(message members) string {
-	if role := message.text("role"); role != "" {
+func messageRole(message *node) string {
+	if role := message.Get("role").Text(); role != "" {
 		if role == "model" {
 			return "assistant"
 		}
 		return role
 	}
-	switch kind := message.text("type"); kind {
+	switch kind := message.Get("type").Text(); kind {
 	case "ai", "AIMessage", "AIMessageChunk":
 		return "assistant"
 	case "human", "system", "tool":
@@ -214,12 +213,12 @@ func messageRole(message members) string {
 
 // serializedRole returns who wrote a message in LangChain's serialized form, by the class that its id ends in; empty if
 // it is none.
-func serializedRole(fields members) string {
-	path := fields.list("id")
-	if len(path) == 0 || !fields.has("lc") {
+func serializedRole(fields *node) string {
+	path := fields.Get("id").Elements()
+	if len(path) == 0 || !fields.Has("lc") {
 		return ""
 	}
-	switch class := rawjson.Unquote(path[len(path)-1]); {
+	switch class := path[len(path)-1].Text(); {
 	case strings.HasPrefix(class, "AIMessage"):
 		return "assistant"
 	case strings.Contains(class, "Message"):
@@ -229,7 +228,7 @@ func serializedRole(fields members) string {
 }
 
 // object reads what may be a whole response, a message, or a call.
-func (r *callReader) object(fields members) {
+func (r *callReader) object(fields *node) {
 	if r.call(fields) {
 		return
 	}
@@ -241,7 +240,7 @@ func (r *callReader) object(fields members) {
 }
 
 // call reads one call, in any shape; it reports whether there is one.
-func (r *callReader) call(fields members) bool {
+func (r *callReader) call(fields *node) bool {
 	for _, one := range slices.Backward(allRecords()) {
 		for _, shape := range one.calls {
 			if shape.is(fields) {
@@ -258,49 +257,49 @@ func (r *callReader) add(call ToolCall, shape Format) {
 }
 
 // unwrap finds what a response, a request or a stored message holds.
-func (r *callReader) unwrap(fields members) (inner json.RawMessage, ok bool) {
-	if choices := fields.list("choices"); len(choices) > 0 { // OpenAI, Mistral
-		return membersOf(choices[0]).get("message"), true
+func (r *callReader) unwrap(fields *node) (inner *node, ok bool) {
+	if choices := fields.Get("choices").Elements(); len(choices) > 0 { // OpenAI, Mistral
+		return choices[0].Get("message"), true
 	}
-	if candidates := fields.list("candidates"); len(candidates) > 0 { // Gemini
-		return membersOf(candidates[0]).get("content"), true
+	if candidates := fields.Get("candidates").Elements(); len(candidates) > 0 { // Gemini
+		return candidates[0].Get("content"), true
 	}
-	if message, ok := fields.object("message"); ok { // Ollama, Cohere
+	if message := fields.Get("message"); message.IsObject() { // Ollama, Cohere
 		r.noteWrapper(fields, message)
-		return fields.get("message"), true
+		return message, true
 	}
-	if output, ok := fields.object("output"); ok && output.isObject("message") { // Bedrock
-		return output.get("message"), true
+	if message := fields.Get("output").Get("message"); message.IsObject() { // Bedrock
+		return message, true
 	}
 	for _, name := range []string{"output", "messages", "contents", "input"} { // Responses; requests
-		if inner = fields.get(name); literal(inner) == "array" {
+		if inner = fields.Get(name); inner.IsArray() {
 			return inner, true
 		}
 	}
 	// LangChain's serialized forms: {"lc": 1, "id": […, "AIMessage"], "kwargs": {…}} and {"type": "ai", "data": {…}}.
-	if fields.isObject("kwargs") && fields.has("lc") {
-		return fields.get("kwargs"), true
+	if fields.Get("kwargs").IsObject() && fields.Has("lc") {
+		return fields.Value("kwargs"), true
 	}
-	return fields.get("data"), fields.isObject("data") && fields.text("type") == "ai"
+	return fields.Value("data"), fields.Get("data").IsObject() && fields.Get("type").Text() == "ai"
 }
 
 // noteWrapper takes what the response around a chat message says of its format.
-func (r *callReader) noteWrapper(response, message members) {
+func (r *callReader) noteWrapper(response, message *node) {
 	switch {
-	case response.has("done") || response.has("created_at"):
+	case response.Has("done") || response.Has("created_at"):
 		r.wrapper = Ollama
-	case response.has("finish_reason") || message.has("tool_plan"):
+	case response.Has("finish_reason") || message.Has("tool_plan"):
 		r.wrapper = Cohere
 	}
 }
 
 // content reads the calls of an assistant's message, or those among its parts. What the parts hold is not looked into:
 // it may be what a tool of the provider answered.
-func (r *callReader) content(message members) {
+func (r *callReader) content(message *node) {
 	if role := messageRole(message); role != "" && role != "assistant" {
 		return
 	}
-	if message.has("tool_plan") {
+	if message.Has("tool_plan") {
 		r.wrapper = Cohere
 	}
 	before := len(r.calls)
@@ -309,9 +308,9 @@ func (r *callReader) content(message members) {
 		return
 	}
 	for _, name := range []string{"content", "parts"} { // Gemini: parts
-		for _, part := range message.list(name) {
-			if fields := membersOf(part); !r.call(fields) {
-				r.said.WriteString(fields.text("text") + "\n")
+		for _, part := range message.Get(name).Elements() {
+			if !r.call(part) {
+				r.said.WriteString(part.Get("text").Text() + "\n")
 			}
 		}
 		if len(r.calls) > before {
@@ -321,7 +320,7 @@ func (r *callReader) content(message members) {
 	if messageRole(message) != "assistant" {
 		return
 	}
-	text := message.text("content")
+	text := message.Get("content").Text()
 	r.said.WriteString(text)
 	if r.from == "" || recordOf(r.from).inText {
 		r.text(text)
@@ -330,18 +329,17 @@ func (r *callReader) content(message members) {
 
 // listed reads the calls that a message lists apart from its content. Each of them has a result to come, even where it
 // cannot be read.
-func (r *callReader) listed(message members) {
+func (r *callReader) listed(message *node) {
 	for _, name := range []string{"tool_calls", "invalid_tool_calls"} { // LangChain: both
-		for _, part := range message.list(name) {
-			fields, isObject := rawjson.Members(part)
+		for _, part := range message.Get(name).Elements() {
 			switch {
-			case !isObject || r.call(fields):
+			case !part.IsObject() || r.call(part):
 			case name == "invalid_tool_calls":
-				r.add(readInvalidLangChainCall(fields))
-			case members(fields).text("type") == "tool_call":
-				r.add(unreadableCall(fields), LangChain)
+				r.add(readInvalidLangChainCall(part))
+			case part.Get("type").Text() == "tool_call":
+				r.add(unreadableCall(part), LangChain)
 			default:
-				r.add(unreadableCall(fields), OpenAI)
+				r.add(unreadableCall(part), OpenAI)
 			}
 		}
 	}
@@ -427,34 +425,33 @@ func (r *callReader) dropAnswered(from int, answers []answer) {
 }
 
 // answersIn returns the results that a message of any provider holds.
-func answersIn(message members) []answer {
+func answersIn(message *node) []answer {
 	role := messageRole(message)
 	for _, name := range []string{"kwargs", "data"} { // LangChain's serialized forms
-		if inner, ok := message.object(name); ok {
+		if inner := message.Get(name); inner.IsObject() {
 			message = inner
 		}
 	}
 	if role == "function" || strings.HasPrefix(role, "tool") {
-		name := cmp.Or(message.text("tool_name"), message.text("name"))
-		return append(partAnswers(message), answer{message.text("tool_call_id"), name})
+		name := cmp.Or(message.Get("tool_name").Text(), message.Get("name").Text())
+		return append(partAnswers(message), answer{message.Get("tool_call_id").Text(), name})
 	}
 	return partAnswers(message)
 }
 
 // partAnswers returns the results among the parts of a message: Anthropic's, Bedrock's and Gemini's.
-func partAnswers(message members) []answer {
+func partAnswers(message *node) []answer {
 	var answers []answer
 	for _, name := range []string{"content", "parts"} {
-		for _, part := range message.list(name) {
-			fields := membersOf(part)
-			if fields.text("type") == "tool_result" {
-				answers = append(answers, answer{id: fields.text("tool_use_id")})
+		for _, part := range message.Get(name).Elements() {
+			if part.Get("type").Text() == "tool_result" {
+				answers = append(answers, answer{id: part.Get("tool_use_id").Text()})
 			}
 			for _, member := range []string{"toolResult", "functionResponse", "function_response"} {
-				if result, ok := fields.object(member); ok {
+				if result := part.Get(member); result.IsObject() {
 					answers = append(answers, answer{
-						cmp.Or(result.text("toolUseId"), result.text("id")),
-						result.text("name"),
+						cmp.Or(result.Get("toolUseId").Text(), result.Get("id").Text()),
+						result.Get("name").Text(),
 					})
 				}
 			}
@@ -469,8 +466,8 @@ const maxEncoded = 4
 var errNoToolName = errors.New("the tool call names no tool")
 
 // newCall makes a call of its parts. Arguments that cannot be read, and a missing name, are the call's own error.
-func newCall(id, name string, arguments json.RawMessage) ToolCall {
-	object, err := readArguments(arguments)
+func newCall(id, name string, arguments *node) ToolCall {
+	object, err := readArguments(arguments.Bytes())
 	if name == "" {
 		err = errNoToolName
 	}

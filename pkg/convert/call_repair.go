@@ -58,7 +58,7 @@ func (r *repairer) value(depth int) bool {
 	case '"', '\'':
 		return r.quoted()
 	}
-	return r.word()
+	return r.valueOf()
 }
 
 // list reads an object or an array up to its closing sign.
@@ -159,7 +159,7 @@ func (r *repairer) escape(said *strings.Builder) bool {
 }
 
 // word reads a number, or a name for a value.
-func (r *repairer) word() bool {
+func (r *repairer) valueOf() bool {
 	end := r.at
 	for end < len(r.text) && strings.IndexByte(alphanumeric+"+-.", r.text[end]) >= 0 {
 		end++

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -220,7 +221,8 @@ func structuredValue(result ToolResult) (json.RawMessage, bool) {
 	if result.Structured == nil || result.IsError || result.Text != string(result.Structured) {
 		return nil, false
 	}
-	return withoutHalves(result.Structured), isObjectText(result.Structured) && json.Valid(result.Structured)
+	isObject := jsonschema.KindsOf(result.Structured) == jsonschema.Object && json.Valid(result.Structured)
+	return withoutHalves(result.Structured), isObject
 }
 
 // idRule is what a provider asks of the ids of results.

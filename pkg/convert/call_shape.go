@@ -8,38 +8,35 @@ import (
 
 // callShape is one way in which providers write a call.
 type callShape struct {
-	is   func(fields members) bool
-	read func(fields members) (ToolCall, Format)
+	is   func(fields *node) bool
+	read func(fields *node) (ToolCall, Format)
 }
 
-func ofType(name string) func(members) bool {
-	return func(fields members) bool { return fields.text("type") == name }
+func ofType(name string) func(*node) bool {
+	return func(fields *node) bool { return fields.Get("type").Text() == name }
 }
 
-func holds(member string) func(members) bool {
-	return func(fields members) bool { return fields.isObject(member) }
+func holds(member string) func(*node) bool {
+	return func(fields *node) bool { return fields.Get(member).IsObject() }
 }
 
 // within reads a call that stands in a member.
-func within(member string, read func(members) (ToolCall, Format)) func(members) (ToolCall, Format) {
-	return func(fields members) (ToolCall, Format) {
-		call, _ := fields.object(member)
-		return read(call)
-	}
+func within(member string, read func(*node) (ToolCall, Format)) func(*node) (ToolCall, Format) {
+	return func(fields *node) (ToolCall, Format) { return read(fields.Get(member)) }
 }
 
 // shapedAs reads a call with a name member, and its id and arguments in the given members.
-func shapedAs(format Format, id, arguments string) func(members) (ToolCall, Format) {
-	return func(fields members) (ToolCall, Format) {
-		return newCall(fields.text(id), fields.text("name"), fields.get(arguments)), format
+func shapedAs(format Format, id, arguments string) func(*node) (ToolCall, Format) {
+	return func(fields *node) (ToolCall, Format) {
+		return newCall(fields.Get(id).Text(), fields.Get("name").Text(), fields.Value(arguments)), format
 	}
 }
 
 // unreadableCall stands for an entry among the calls of a model's message that is a call in no format: the model waits
 // for its result all the same.
-func unreadableCall(fields members) ToolCall {
-	function, _ := fields.object("function")
-	return failedCall(fields.text("id"), cmp.Or(function.text("name"), fields.text("name")),
+func unreadableCall(fields *node) ToolCall {
+	name := cmp.Or(fields.Get("function").Get("name").Text(), fields.Get("name").Text())
+	return failedCall(fields.Get("id").Text(), name,
 		errors.New("the tool call has no function with a name and arguments"))
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -488,9 +489,9 @@ func (r *callReader) hermesCalls(text string) (rest string) {
 		if err != nil {
 			return r.brokenCall(text, "", callClose, err)
 		}
-		list, isList := rawjson.Elements(value)
-		if !isList {
-			list = []json.RawMessage{value}
+		list := []*node{value}
+		if value.IsArray() {
+			list = value.Elements()
 		}
 		for _, element := range list {
 			r.hermesObject(element)
@@ -503,28 +504,34 @@ func (r *callReader) hermesCalls(text string) (rest string) {
 }
 
 // jsonPrefix reads the JSON value that text begins with, repaired where that is certain.
-func jsonPrefix(text string) (value json.RawMessage, end int, err error) {
+func jsonPrefix(text string) (value *node, end int, err error) {
+	var raw json.RawMessage
 	decoder := json.NewDecoder(strings.NewReader(text))
-	if err = decoder.Decode(&value); err == nil {
-		return value, int(decoder.InputOffset()), nil
+	if err = decoder.Decode(&raw); err == nil {
+		return jsonschema.NewNode(raw), int(decoder.InputOffset()), nil
 	}
 	if repaired, end, ok := repairJSON(text); ok {
-		return repaired, end, nil
+		return jsonschema.NewNode(repaired), end, nil
 	}
 	return nil, 0, err
 }
 
+// functionIn returns the function of a call that is written as OpenAI's API does, or the call itself.
+func functionIn(call *node) *node {
+	if function := call.Get("function"); function.IsObject() && !call.Has("name") {
+		return function
+	}
+	return call
+}
+
 // hermesObject reads {"name", "arguments"}; some models say "parameters", and some write the call as OpenAI's API does.
-func (r *callReader) hermesObject(value json.RawMessage) {
-	fields := membersOf(value)
-	if function, ok := fields.object("function"); ok && !fields.has("name") {
-		fields = function
-	}
-	arguments := fields.get("arguments")
+func (r *callReader) hermesObject(value *node) {
+	fields := functionIn(value)
+	arguments := fields.Value("arguments")
 	if arguments == nil {
-		arguments = fields.get("parameters")
+		arguments = fields.Value("parameters")
 	}
-	r.add(newCall(fields.text("id"), fields.text("name"), arguments), Hermes)
+	r.add(newCall(fields.Get("id").Text(), fields.Get("name").Text(), arguments), Hermes)
 }
 
 // taggedCall reads a call whose name stands in a tag of its own, from after <function> on:

@@ -2,8 +2,6 @@ package convert
 
 import (
 	"strings"
-
-	"toolx/pkg/rawjson"
 )
 
 // maxTried bounds how many lines of a text are tried as the beginning of JSON: each try reads to its end.
@@ -37,35 +35,30 @@ func WrittenCalls(text string) []ToolCall {
 }
 
 // written reads a call that is written as text, an array of them, or a message with tool_calls.
-func (r *callReader) written(value []byte) {
-	if elements, ok := rawjson.Elements(value); ok {
-		for _, element := range elements {
-			if literal(element) == "object" {
-				r.written(element)
-			}
+func (r *callReader) written(value *node) {
+	for _, element := range value.Elements() {
+		if element.IsObject() {
+			r.written(element)
 		}
-		return
 	}
-	fields := membersOf(value)
-	for _, call := range fields.list("tool_calls") {
-		if isWrittenCall(membersOf(call)) {
+	for _, call := range value.Get("tool_calls").Elements() {
+		if isWrittenCall(call) {
 			r.hermesObject(call)
 		}
 	}
-	if isWrittenCall(fields) {
+	if isWrittenCall(value) {
 		r.hermesObject(value)
 	}
 }
 
 // isWrittenCall reports whether an object names a tool and has arguments for it. The definition of a tool, which an
 // answer may quote, has a schema where some models put the arguments.
-func isWrittenCall(fields members) bool {
-	if function, ok := fields.object("function"); ok && !fields.has("name") {
-		fields = function
-	}
-	if fields.text("name") == "" {
+func isWrittenCall(fields *node) bool {
+	fields = functionIn(fields)
+	if fields.Get("name").Text() == "" {
 		return false
 	}
-	parameters, ok := fields.object("parameters")
-	return fields.has("arguments") || ok && !fields.has("description") && !parameters.isObject("properties")
+	parameters := fields.Get("parameters")
+	return fields.Has("arguments") ||
+		parameters.IsObject() && !fields.Has("description") && !parameters.Get("properties").IsObject()
 }

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,29 +32,29 @@ func (e *AmbiguousError) Hint() string {
 func (e *AmbiguousError) Kind() fault.Kind { return fault.KindUsage }
 
 // hasSchema reports whether an object has a tool's schema in any format.
-func hasSchema(list members) bool {
-	return slices.ContainsFunc(schemaMembers(), func(name string) bool { return list.get(name) != nil })
+func hasSchema(list *node) bool {
+	return slices.ContainsFunc(schemaMembers(), func(name string) bool { return list.Value(name) != nil })
 }
 
 // read makes an MCP tool object of an element.
-func (e element) read(list members) (json.RawMessage, Format, error) {
+func (e element) read() (*node, Format, error) {
 	switch {
-	case !isObjectText(e.text):
+	case !e.IsObject():
 		return nil, e.format, errors.New("it is not an object")
-	case len(list) == 0:
+	case len(e.Members()) == 0:
 		return nil, e.format, errors.New("it is an empty object")
 	case e.format == "":
-		return recognise(list)
+		return recognise(e.node)
 	}
 	if variant := recordOf(e.format).variant; variant != nil {
-		e.format = variant(list)
+		e.format = variant(e.node)
 	}
-	definition, err := readAs(list, e.format)
+	definition, err := readAs(e.node, e.format)
 	return definition, e.format, err
 }
 
 // readAs reads an element in a format.
-func readAs(list members, format Format) (json.RawMessage, error) {
+func readAs(list *node, format Format) (*node, error) {
 	source := recordOf(format)
 	if source.read != nil {
 		return source.read(list)
@@ -72,10 +71,10 @@ func readAs(list members, format Format) (json.RawMessage, error) {
 
 // recognise reads an element in the one format whose marks it has. With marks of several formats, it counts whether the
 // readings differ.
-func recognise(list members) (json.RawMessage, Format, error) {
+func recognise(list *node) (*node, Format, error) {
 	var (
 		candidates []Format
-		first      json.RawMessage
+		first      *node
 		failed     error
 		failedAs   Format
 	)
@@ -118,27 +117,27 @@ func choices(candidates []Format) []Format {
 }
 
 // sameTool compares two readings by what every format can say.
-func sameTool(a, b json.RawMessage) bool {
-	one, err := commonFieldsOf(membersOf(a))
+func sameTool(a, b *node) bool {
+	one, err := commonFieldsOf(a)
 	if err != nil {
 		return false
 	}
-	other, err := commonFieldsOf(membersOf(b))
+	other, err := commonFieldsOf(b)
 	return err == nil && one.same(other)
 }
 
 // errUnknown says why an object looks like no tool.
-func errUnknown(list members) error {
-	kind := list.text("type")
+func errUnknown(list *node) error {
+	kind := list.Get("type").Text()
 	switch {
 	case kind != "" && kind != "function":
 		return fmt.Errorf("it is of type %q, which the provider itself defines: it has no schema", kind)
-	case list.has("_def") || list.has("~standard"):
+	case list.Has("_def") || list.Has("~standard"):
 		return errors.New("it is a zod object, not a tool: export name, description and z.toJSONSchema(schema)")
-	case list.get(pythonSchema) != nil:
+	case list.Value(pythonSchema) != nil:
 		return errors.New("its " + pythonSchema + " is not an object: export tool." + pythonSchema +
 			".model_json_schema()")
-	case !list.has(nameMember):
+	case !list.Has(nameMember):
 		return errors.New("it has no name")
 	}
 	return errors.New("it is not a tool in any known format")

@@ -7,7 +7,7 @@ func anthropicFormats() []*record {
 	schema.noRootUnions, schema.key = true, pattern(`^[a-zA-Z0-9_.-]{1,64}$`)
 	return []*record{{
 		format: Anthropic, label: "Anthropic", names: portableNames(), layout: layout,
-		marks:  func(element members) bool { return element.has("input_schema") },
+		marks:  func(element *node) bool { return element.Has("input_schema") },
 		schema: schema, closed: true,
 		// Tools that Anthropic runs itself are server_tool_use, and do not count.
 		calls: []callShape{{ofType("tool_use"), shapedAs(Anthropic, "id", "input")}},

@@ -1,6 +1,6 @@
 package convert
 
-import "toolx/pkg/rawjson"
+import "toolx/pkg/jsonschema"
 
 // bedrockFormats returns the format of Bedrock's Converse API. It wants a description of one character at least, so an
 // empty one is left out. It has models of several makers, so that schemas keep to what all of them take.
@@ -32,20 +32,19 @@ func bedrockFormats() []*record {
 	}}
 }
 
-func looksLikeBedrock(element members) bool {
-	return element.isObject("toolSpec") || isBedrockSchema(element.get(schemaMember))
+func looksLikeBedrock(element *node) bool {
+	return element.Get("toolSpec").IsObject() || isBedrockSchema(element.Value(schemaMember))
 }
 
 // isBedrockSchema recognises {"json": {…}}, the wrapping that no JSON Schema has.
-func isBedrockSchema(schema []byte) bool {
-	members := membersOf(schema)
-	return len(members) == 1 && members.isObject("json")
+func isBedrockSchema(schema *node) bool {
+	return len(schema.Members()) == 1 && schema.Get("json").IsObject()
 }
 
 // wrapToolSpec also takes a specification without its wrapping.
-func wrapToolSpec(element members) (members, error) {
-	if element.isObject("toolSpec") || !element.has(nameMember) {
+func wrapToolSpec(element *node) (*node, error) {
+	if element.Get("toolSpec").IsObject() || !element.Has(nameMember) {
 		return element, nil
 	}
-	return members{rawjson.NewMember("toolSpec", rawjson.Object(element))}, nil
+	return jsonschema.Build("toolSpec", element), nil
 }

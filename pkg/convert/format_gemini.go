@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -53,14 +54,14 @@ var geminiProfile = profile{
 
 // isPythonGeminiCall recognises Gemini's call as its Python library spells it, unless it is a function_call of OpenAI,
 // which is deprecated.
-func isPythonGeminiCall(fields members) bool {
-	call, ok := fields.object("function_call")
-	return ok && !call.has("arguments")
+func isPythonGeminiCall(fields *node) bool {
+	call := fields.Get("function_call")
+	return call.IsObject() && !call.Has("arguments")
 }
 
 // geminiVariant returns which of two schemas a declaration has.
-func geminiVariant(element members) Format {
-	if looksLikeGeminiJSON(element) && !element.has("parameters") {
+func geminiVariant(element *node) Format {
+	if looksLikeGeminiJSON(element) && !element.Has("parameters") {
 		return GeminiJSON
 	}
 	return Gemini
@@ -84,144 +85,103 @@ func geminiDocument(tools []json.RawMessage) []byte {
 	return slices.Concat([]byte(`[{"functionDeclarations":`), rawjson.Array(tools), []byte(`}]`))
 }
 
-func looksLikeGeminiJSON(element members) bool {
-	return element.has("parametersJsonSchema", "parameters_json_schema")
+func looksLikeGeminiJSON(element *node) bool {
+	return element.Has("parametersJsonSchema", "parameters_json_schema")
 }
 
-func looksLikeGemini(element members) bool {
-	return element.has(nameMember) && hasGeminiTypes(element.get("parameters"))
+func looksLikeGemini(element *node) bool {
+	return element.Has(nameMember) && hasGeminiTypes(element.Value("parameters"))
 }
 
 // fromGemini makes JSON Schema of parameters.
-func fromGemini(element members) (members, error) {
-	element = element.rename("parameters_json_schema", "parametersJsonSchema")
-	if element.has("parametersJsonSchema") && !element.has("parameters") {
-		return element.rename("parametersJsonSchema", "parameters"), nil
+func fromGemini(element *node) (*node, error) {
+	element = withName(element, "parameters_json_schema", "parametersJsonSchema")
+	if !element.Has("parameters") {
+		return withName(element, "parametersJsonSchema", "parameters"), nil
 	}
-	if parameters := element.get("parameters"); isObjectText(parameters) {
-		element = element.with("parameters", plainSchema(parameters))
+	if parameters := element.Get("parameters"); parameters.IsObject() {
+		element = with(element, "parameters", plainSchema(parameters))
 	}
 	return element, nil
 }
 
-func fromGeminiJSON(element members) (members, error) {
-	element = element.rename("parameters_json_schema", "parametersJsonSchema")
-	if parameters := element.get("parameters"); isObjectText(parameters) && !element.has("parametersJsonSchema") {
-		element = element.with("parameters", plainSchema(parameters)).rename("parameters", "parametersJsonSchema")
+func fromGeminiJSON(element *node) (*node, error) {
+	element = withName(element, "parameters_json_schema", "parametersJsonSchema")
+	if parameters := element.Get("parameters"); parameters.IsObject() && !element.Has("parametersJsonSchema") {
+		element = withName(with(element, "parameters", plainSchema(parameters)), "parameters", "parametersJsonSchema")
 	}
 	return element, nil
 }
 
 // hasGeminiTypes reports whether a schema, or one in it, has a type in capitals.
-func hasGeminiTypes(schema json.RawMessage) bool {
-	list := membersOf(schema)
-	if kind := list.text("type"); kind != "" && kind == strings.ToUpper(kind) && strings.ToLower(kind) != kind {
+func hasGeminiTypes(schema *node) bool {
+	if kind := schema.Get("type").Text(); kind == strings.ToUpper(kind) && strings.ToLower(kind) != kind {
 		return true
 	}
-	for property := range rawjson.Each(list.get("properties")) {
-		if hasGeminiTypes(property.Value) {
-			return true
-		}
-	}
-	alternatives, _ := rawjson.Elements(list.get("anyOf"))
-	return slices.ContainsFunc(alternatives, hasGeminiTypes) || list.has("items") && hasGeminiTypes(list.get("items"))
+	capital := func(m member) bool { return hasGeminiTypes(m.Node) }
+	return slices.ContainsFunc(schema.Get("properties").Members(), capital) ||
+		slices.ContainsFunc(schema.Get("anyOf").Elements(), hasGeminiTypes) ||
+		schema.Has("items") && hasGeminiTypes(schema.Get("items"))
 }
 
 // plainSchema makes JSON Schema of one of Gemini's: types in small letters, nullable as one of them, counts as numbers.
-func plainSchema(schema json.RawMessage) json.RawMessage {
-	list := membersOf(schema)
-	if list == nil {
+func plainSchema(schema *node) *node {
+	if !schema.IsObject() {
 		return schema
 	}
-	nullable := string(rawjson.Compact(list.get("nullable"))) == "true"
-	changed := members{}
-	for _, member := range list {
-		if member.Name == "nullable" || member.Name == "type" && rawjson.Unquote(member.Value) == "TYPE_UNSPECIFIED" {
-			continue
-		}
-		member.Value = plainKeyword(member, nullable)
-		changed = append(changed, member)
-	}
-	return rawjson.Object(changed)
+	nullable := schema.Get("nullable").Is("true")
+	plain := schema.Clone()
+	plain.Keep(func(m member) bool {
+		return m.Name != "nullable" && !(m.Name == "type" && m.Node.Text() == "TYPE_UNSPECIFIED")
+	})
+	return plain.Map(func(_ int, m member) *node { return plainKeyword(m, nullable) })
 }
 
 // plainKeyword returns the value of one keyword in JSON Schema.
-func plainKeyword(member rawjson.Member, nullable bool) json.RawMessage {
-	switch member.Name {
+func plainKeyword(m member, nullable bool) *node {
+	inside := func(_ int, one member) *node { return plainSchema(one.Node) }
+	switch m.Name {
 	case "type":
-		return plainType(member.Value, nullable)
+		return plainType(m.Node, nullable)
 	case "enum":
-		return withNull(member.Value, json.RawMessage("null"), nullable)
+		return withNull(m.Node, valueOf("null"), nullable)
 	case "anyOf":
-		return withNull(eachElement(member.Value, plainSchema), json.RawMessage(`{"type":"null"}`), nullable)
+		return withNull(m.Node.Map(inside), jsonschema.Build("type", "null"), nullable)
 	case "items":
-		return plainSchema(member.Value)
+		return plainSchema(m.Node)
 	case "properties":
-		return eachMember(member.Value, plainSchema)
+		return m.Node.Map(inside)
 	case "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties":
-		return plainCount(member.Value)
+		return plainCount(m.Node)
 	}
-	return member.Value
+	return m.Node
 }
 
 // plainType writes the type, beside null where that is allowed.
-func plainType(kind json.RawMessage, nullable bool) json.RawMessage {
-	if !rawjson.IsString(kind) {
+func plainType(kind *node, nullable bool) *node {
+	switch name := strings.ToLower(kind.Text()); {
+	case !kind.IsString():
 		return kind
+	case nullable:
+		return jsonschema.Strings([]string{name, "null"})
+	default:
+		return jsonschema.Quoted(name)
 	}
-	quoted := rawjson.Quote(strings.ToLower(rawjson.Unquote(kind)))
-	if !nullable {
-		return quoted
-	}
-	return rawjson.Array([]json.RawMessage{quoted, json.RawMessage(`"null"`)})
 }
 
 // withNull adds an element to an array where null is allowed.
-func withNull(list, null json.RawMessage, nullable bool) json.RawMessage {
-	elements, ok := rawjson.Elements(list)
-	if !ok || !nullable {
+func withNull(list, null *node, nullable bool) *node {
+	if !list.IsArray() || !nullable || containsJSON(list.Elements(), null) {
 		return list
 	}
-	for _, element := range elements {
-		if rawjson.Same(element, null) {
-			return list
-		}
-	}
-	return rawjson.Array(append(slices.Clone(elements), null))
+	return jsonschema.List(append(list.Elements(), null)...)
 }
 
 // plainCount reads the 64-bit numbers that protobuf's JSON writes as strings.
-func plainCount(count json.RawMessage) json.RawMessage {
-	if !rawjson.IsString(count) {
-		return count
-	}
-	digits := rawjson.Unquote(count)
+func plainCount(count *node) *node {
+	digits := count.Text()
 	if digits == "" || strings.Trim(digits, "0123456789") != "" || (digits[0] == '0' && digits != "0") {
 		return count
 	}
-	return json.RawMessage(digits)
-}
-
-func eachElement(list json.RawMessage, change func(json.RawMessage) json.RawMessage) json.RawMessage {
-	elements, ok := rawjson.Elements(list)
-	if !ok {
-		return list
-	}
-	changed := make([]json.RawMessage, len(elements))
-	for i, element := range elements {
-		changed[i] = change(element)
-	}
-	return rawjson.Array(changed)
-}
-
-func eachMember(text json.RawMessage, change func(json.RawMessage) json.RawMessage) json.RawMessage {
-	list, ok := rawjson.Members(text)
-	if !ok {
-		return text
-	}
-	changed := slices.Clone(list)
-	for i := range changed {
-		changed[i].Value = change(changed[i].Value)
-	}
-	return rawjson.Object(changed)
+	return valueOf(digits)
 }

@@ -2,13 +2,12 @@ package convert
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"toolx/pkg/rawjson"
+	"toolx/pkg/jsonschema"
 )
 
 // langChainFormats returns the tool objects of LangChain JS, as far as JSON holds them: invoke is a function and cannot
@@ -31,9 +30,9 @@ func langChainFormats() []*record {
 // pythonSchema is where LangChain's Python library keeps a tool's schema, which its JavaScript library calls schema.
 const pythonSchema = "args_schema"
 
-func looksLikeLangChain(element members) bool {
-	return element.get("schema") != nil || element.isObject(pythonSchema) ||
-		slices.ContainsFunc(element, func(member rawjson.Member) bool { return isLangChains(member.Name) })
+func looksLikeLangChain(element *node) bool {
+	return element.Value("schema") != nil || element.Get(pythonSchema).IsObject() ||
+		slices.ContainsFunc(element.Members(), func(m member) bool { return isLangChains(m.Name) })
 }
 
 // isLangChains recognises LangChain's internal members.
@@ -41,56 +40,56 @@ func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(n
 
 // unwrapLangChain finds the name, description and schema (CONV-1): lc_name wins over name, and missing ones come from
 // lc_kwargs. Other members stay, except LangChain's internal ones.
-func unwrapLangChain(element members) (members, error) {
-	if element.has("lc") {
+func unwrapLangChain(element *node) (*node, error) {
+	if element.Has("lc") {
 		var err error
 		if element, err = constructed(element); err != nil {
 			return nil, err
 		}
 	}
 	element = inJavaScript(element)
-	arguments := inJavaScript(membersOf(element.get("lc_kwargs")))
-	found := members{}
-	if name := cmp.Or(element.text("lc_name"), element.text(nameMember), arguments.text(nameMember)); name != "" {
-		found = found.with(nameMember, rawjson.Quote(name))
-	}
-	for _, name := range []string{descriptionMember, "schema"} {
-		if value := fallback(element.get(name), arguments.get(name)); value != nil {
-			found = found.with(name, value)
+	arguments := inJavaScript(element.Get("lc_kwargs"))
+	found := jsonschema.Build()
+	for _, named := range []*node{element.Get("lc_name"), element.Get(nameMember), arguments.Get(nameMember)} {
+		if !found.Has(nameMember) && named.Text() != "" {
+			found.Set(nameMember, named)
 		}
 	}
-	for _, member := range element {
-		if !isLangChains(member.Name) && !found.has(member.Name) && saysMore(member) {
-			found = append(found, member)
+	for _, name := range []string{descriptionMember, "schema"} {
+		found.Set(name, fallback(element.Value(name), arguments.Value(name)))
+	}
+	for _, m := range element.Members() {
+		if !isLangChains(m.Name) && !found.Has(m.Name) && saysMore(m) {
+			found.Set(m.Name, m.Node)
 		}
 	}
 	return found, nil
 }
 
 // inJavaScript calls the schema of a tool that was written by Python as JavaScript does.
-func inJavaScript(element members) members {
-	if schema := element.get(pythonSchema); element.isObject(pythonSchema) && element.get("schema") == nil {
-		return element.without("schema", pythonSchema).with("schema", schema)
+func inJavaScript(element *node) *node {
+	if schema := element.Value(pythonSchema); element.Get(pythonSchema).IsObject() && element.Value("schema") == nil {
+		return with(without(element, "schema", pythonSchema), "schema", schema)
 	}
 	return element
 }
 
 // constructed takes the arguments of a serialized LangChain object: {"lc":1,"type":"constructor","kwargs":{…}}. Most
 // tools cannot be serialized, and say so in type.
-func constructed(element members) (members, error) {
-	if element.text("type") == "constructor" && element.isObject("kwargs") {
-		return membersOf(element.get("kwargs")), nil
+func constructed(element *node) (*node, error) {
+	if element.Get("type").Text() == "constructor" && element.Get("kwargs").IsObject() {
+		return element.Get("kwargs"), nil
 	}
-	if element.get("schema") != nil || element.isObject(pythonSchema) || element.isObject("lc_kwargs") {
-		return element.without("lc", "type", "id"), nil
+	if element.Value("schema") != nil || element.Get(pythonSchema).IsObject() || element.Get("lc_kwargs").IsObject() {
+		return without(element, "lc", "type", "id"), nil
 	}
 	return nil, errors.New("a stringified LangChain tool has lost its schema: " +
 		"export name, description and schema of the tool instead, the schema with z.toJSONSchema")
 }
 
 // fallback chooses the second value where the first is missing, or is a zod schema and the second is not.
-func fallback(first, second json.RawMessage) json.RawMessage {
-	if first == nil || (second != nil && isZod(membersOf(first)) && !isZod(membersOf(second))) {
+func fallback(first, second *node) *node {
+	if first == nil || (second != nil && isZod(first) && !isZod(second)) {
 		return second
 	}
 	return first
@@ -98,35 +97,34 @@ func fallback(first, second json.RawMessage) json.RawMessage {
 
 // saysMore reports whether a member is worth keeping: not one of the common fields, a function or a setting that is
 // off.
-func saysMore(member rawjson.Member) bool {
-	switch member.Name {
+func saysMore(m member) bool {
+	switch m.Name {
 	case nameMember, descriptionMember, "schema", "invoke", "func":
 		return false
 	case "responseFormat":
-		return rawjson.Unquote(member.Value) != "content"
+		return m.Node.Text() != "content"
 	}
-	return !isAtRest(member.Value)
+	return !isAtRest(m.Node)
 }
 
 // writeLangChain says the name as lc_name too, so that the rule that reads it gives the same tool back.
-func writeLangChain(e commonFields, definition members) json.RawMessage {
-	plain := flat("schema").fill(nil, e)
+func writeLangChain(e commonFields, definition *node) *node {
 	whole := flat("schema").fill(formFor(LangChain, definition), e)
-	return rawjson.Object(membersOf(whole).
-		with("schema", e.schema).
-		with("lc_name", rawjson.Quote(e.name)).
-		with("lc_kwargs", plain))
+	whole.Set("schema", e.schema)
+	whole.Set("lc_name", jsonschema.Quoted(e.name))
+	whole.Set("lc_kwargs", flat("schema").fill(nil, e))
+	return whole
 }
 
 // isLangChainCall recognises {"name", "args", "id", "type": "tool_call"}.
-func isLangChainCall(fields members) bool {
-	return fields.text("name") != "" && (fields.text("type") == "tool_call" || fields.has("args"))
+func isLangChainCall(fields *node) bool {
+	return fields.Get("name").Text() != "" && (fields.Get("type").Text() == "tool_call" || fields.Has("args"))
 }
 
 // readInvalidLangChainCall reads what LangChain keeps of a call that it could not read: {"name", "args": "<text>",
 // "id", "error", "type": "invalid_tool_call"}.
-func readInvalidLangChainCall(fields members) (ToolCall, Format) {
-	why := cmp.Or(fields.text("error"), "they are not valid JSON")
-	return failedCall(fields.text("id"), fields.text("name"),
+func readInvalidLangChainCall(fields *node) (ToolCall, Format) {
+	why := cmp.Or(fields.Get("error").Text(), "they are not valid JSON")
+	return failedCall(fields.Get("id").Text(), fields.Get("name").Text(),
 		fmt.Errorf("the arguments of the tool call could not be read: %s", why)), LangChain
 }

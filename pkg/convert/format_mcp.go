@@ -1,9 +1,9 @@
 package convert
 
 import (
-	"encoding/json"
 	"slices"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -27,97 +27,95 @@ func mcpFormats() []*record {
 	}
 }
 
-func looksLikeMCP(element members) bool {
-	if element.has(schemaMember) {
-		return !isBedrockSchema(element.get(schemaMember))
+func looksLikeMCP(element *node) bool {
+	if element.Has(schemaMember) {
+		return !isBedrockSchema(element.Value(schemaMember))
 	}
-	return element.has(nameMember) && !hasSchema(element) &&
-		element.has("annotations", "outputSchema", "icons", "execution")
+	return element.Has(nameMember) && !hasSchema(element) &&
+		element.Has("annotations", "outputSchema", "icons", "execution")
 }
 
 // readMCP leaves the definition as it is.
-func readMCP(element members) (json.RawMessage, error) {
-	definition := rawjson.Object(element)
-	if _, err := flat(schemaMember).commonFields(definition); err != nil {
-		return nil, err
-	}
-	return definition, nil
+func readMCP(element *node) (*node, error) {
+	_, err := flat(schemaMember).commonFields(element)
+	return element, err
 }
 
 // writeMCP changes no more of the definition than the common fields require.
-func writeMCP(e commonFields, definition members) json.RawMessage {
-	changed := definition.with(nameMember, rawjson.Quote(e.name))
-	if e.description != nil {
-		changed = changed.with(descriptionMember, e.description)
-	}
-	return rawjson.Object(changed.with(schemaMember, e.schema))
+func writeMCP(e commonFields, definition *node) *node {
+	changed := definition.Clone()
+	changed.Set(nameMember, jsonschema.Quoted(e.name))
+	changed.Set(descriptionMember, e.description)
+	changed.Set(schemaMember, e.schema)
+	return changed
 }
 
 // isMCPCall recognises the parameters of tools/call, {"name", "arguments"}, and the whole request. A tool's definition
 // has other members beside its name.
-func isMCPCall(fields members) bool {
-	if fields.text("method") == "tools/call" {
+func isMCPCall(fields *node) bool {
+	if fields.Get("method").Text() == "tools/call" {
 		return true
 	}
-	return fields.text("name") != "" && len(fields.without("name", "arguments", "_meta", "id")) == 0
+	return fields.Get("name").Text() != "" && !hasBeyond(fields, "name", "arguments", "_meta", "id")
 }
 
 // readMCPCall reads either form. The id is the request's, as it is written there. A name alone does not mark MCP's
 // format: LangChain and Gemini's libraries may leave empty arguments out.
-func readMCPCall(fields members) (ToolCall, Format) {
-	id := rawjson.Unquote(fields.get("id"))
+func readMCPCall(fields *node) (ToolCall, Format) {
+	id := rawjson.Unquote(fields.Value("id").Bytes())
 	format := MCP
-	if params, ok := fields.object("params"); ok {
+	if params := fields.Get("params"); params.IsObject() {
 		fields = params
-	} else if !fields.has("arguments") {
+	} else if !fields.Has("arguments") {
 		format = ""
 	}
-	return newCall(id, fields.text("name"), fields.get("arguments")), format
+	return newCall(id, fields.Get("name").Text(), fields.Value("arguments")), format
 }
 
 // looksCustom recognises a config's tool by its implementation, else by having parameters, or no schema at all, and
 // nothing of another format.
-func looksCustom(element members) bool {
+func looksCustom(element *node) bool {
 	switch {
-	case !element.has(nameMember) || element.text("type") != "" || element.has("function"):
+	case !element.Has(nameMember) || element.Get("type").Text() != "" || element.Has("function"):
 		return false
-	case element.isObject("implementation"):
+	case element.Get("implementation").IsObject():
 		return true
-	case element.get("parameters") != nil:
-		return !hasGeminiTypes(element.get("parameters"))
+	case element.Value("parameters") != nil:
+		return !hasGeminiTypes(element.Value("parameters"))
 	}
 	return !hasSchema(element) && !looksLikeMCP(element) && !looksLikeLangChain(element)
 }
 
 // readCustom renames the schema and keeps members that MCP knows. It drops how the tool is run. Other members are kept
 // as OpenAI's.
-func readCustom(element members) (json.RawMessage, error) {
+func readCustom(element *node) (*node, error) {
 	for _, name := range []string{schemaMember, "schema"} { // a config takes these as well
-		element = element.rename(name, "parameters")
+		element = withName(element, name, "parameters")
 	}
-	found, err := flat("parameters").commonFields(rawjson.Object(element))
+	found, err := flat("parameters").commonFields(element)
 	if err != nil {
 		return nil, err
 	}
 	known := []string{"title", "annotations", "icons", "outputSchema"}
-	function := element.without(slices.Concat(known, []string{metaMember, "implementation", "timeout"})...)
-	definition := membersOf(found.definition(OpenAI, functionForm(function)))
+	function := without(element, slices.Concat(known, []string{metaMember, "implementation", "timeout"})...)
+	definition := found.definition(OpenAI, functionForm(function))
 	for _, name := range known {
-		if value := element.get(name); value != nil {
-			definition = definition.with(name, value)
+		definition.Set(name, element.Value(name))
+	}
+	if meta := element.Get(metaMember); meta.IsObject() {
+		all := meta.Clone()
+		for _, m := range definition.Get(metaMember).Members() {
+			all.Set(m.Name, m.Node)
 		}
+		definition.Set(metaMember, all)
 	}
-	if meta := membersOf(element.get(metaMember)); meta != nil {
-		all := slices.Concat(meta, membersOf(definition.get(metaMember)))
-		definition = definition.with(metaMember, rawjson.Object(all))
-	}
-	return rawjson.Object(definition), nil
+	return definition, nil
 }
 
 // functionForm returns the form of a function without its wrapping; nil if it has the common fields alone.
-func functionForm(function members) json.RawMessage {
-	if len(function.without(nameMember, descriptionMember, "parameters")) == 0 {
+func functionForm(function *node) *node {
+	if !hasBeyond(function, nameMember, descriptionMember, "parameters") {
 		return nil
 	}
-	return functionLayout().form(rawjson.Object(wrapped(function)))
+	return functionLayout().form(wrapped(function))
 }

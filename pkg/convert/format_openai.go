@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 
-	"toolx/pkg/rawjson"
+	"toolx/pkg/jsonschema"
 )
 
-// The limits of OpenAI: how many tools it takes in a request ("array too long … maximum length 128"), and the length of
-// descriptions that its documentation once gave.
+// The limits of OpenAI: how many tools it takes in a request ("array too long … maximum length 128"), and the length
+// of descriptions that its documentation once gave.
 const (
 	openaiMost    = 128
 	openaiLongest = 1024
@@ -18,12 +18,12 @@ func openAIFormats() []*record {
 	chat := record{
 		format: OpenAI, label: "OpenAI", names: portableNames(), most: openaiMost, longest: openaiLongest,
 		layout: chatLayout(), prepare: wrapFunction,
-		marks:  func(element members) bool { return element.isObject("function") },
+		marks:  func(element *node) bool { return element.Get("function").IsObject() },
 		schema: openAIProfile(), llama: true,
 		calls: []callShape{
 			{isCustomCall, readCustomCall},
 			{isChatCall, readChatCall},
-			{isEmptyCall, func(fields members) (ToolCall, Format) { return unreadableCall(fields), OpenAI }},
+			{isEmptyCall, func(fields *node) (ToolCall, Format) { return unreadableCall(fields), OpenAI }},
 		},
 		family: OpenAI,
 		result: resultForm{result: `{"role":"tool","tool_call_id":"$id","content":"$text"}`},
@@ -34,14 +34,14 @@ func openAIFormats() []*record {
 	responses := record{
 		format: Responses, label: "OpenAI Responses", names: portableNames(), most: openaiMost, longest: openaiLongest,
 		layout: flat("parameters"),
-		marks: func(element members) bool {
-			return element.text("type") == "function" && element.has(nameMember)
+		marks: func(element *node) bool {
+			return element.Get("type").Text() == "function" && element.Has(nameMember)
 		},
 		schema: openAIProfile(),
 		calls: []callShape{
 			{ofType("function_call"), readResponsesCall},
-			{ofType("custom_tool_call"), func(fields members) (ToolCall, Format) {
-				return customCall(cmp.Or(fields.text("call_id"), fields.text("id")), fields), Responses
+			{ofType("custom_tool_call"), func(fields *node) (ToolCall, Format) {
+				return customCall(cmp.Or(fields.Get("call_id").Text(), fields.Get("id").Text()), fields), Responses
 			}},
 		},
 		result: resultForm{result: `{"type":"$type","call_id":"$id","output":"$text"}`},
@@ -89,16 +89,16 @@ func chatLayout() layout {
 }
 
 // wrapFunction takes a function without its wrapping as well, as the old "functions" of a request hold it.
-func wrapFunction(element members) (members, error) {
-	if element.isObject("function") || !element.has(nameMember) {
+func wrapFunction(element *node) (*node, error) {
+	if element.Get("function").IsObject() || !element.Has(nameMember) {
 		return element, nil
 	}
-	return wrapped(element.without("type")), nil
+	return wrapped(without(element, "type")), nil
 }
 
 // wrapped returns an element of a function.
-func wrapped(function members) members {
-	return membersOf(rawjson.Build("type", "function", "function", rawjson.Object(function)))
+func wrapped(function *node) *node {
+	return jsonschema.Build("type", "function", "function", function)
 }
 
 // openAIProfile returns any JSON Schema except for combinators at the root and arrays without items.
@@ -130,19 +130,18 @@ const customOutput = "custom_tool_call_output"
 
 // isCustomCall recognises a call of a custom tool, whose input is text: {"id", "type": "custom", "custom": {"name",
 // "input"}}.
-func isCustomCall(fields members) bool {
-	custom, ok := fields.object("custom")
-	return ok && fields.text("type") == "custom" && (custom.has("input") || fields.has("id"))
+func isCustomCall(fields *node) bool {
+	custom := fields.Get("custom")
+	return custom.IsObject() && fields.Get("type").Text() == "custom" && (custom.Has("input") || fields.Has("id"))
 }
 
-func readCustomCall(fields members) (ToolCall, Format) {
-	custom, _ := fields.object("custom")
-	return customCall(fields.text("id"), custom), OpenAI
+func readCustomCall(fields *node) (ToolCall, Format) {
+	return customCall(fields.Get("id").Text(), fields.Get("custom")), OpenAI
 }
 
 // customCall returns a call that cannot be made: no tool of toolx takes bare text.
-func customCall(id string, custom members) ToolCall {
-	call := failedCall(id, custom.text("name"),
+func customCall(id string, custom *node) ToolCall {
+	call := failedCall(id, custom.Get("name").Text(),
 		errors.New("no tool takes bare text: call a function, with JSON as its arguments"))
 	call.custom = true
 	return call
@@ -151,25 +150,26 @@ func customCall(id string, custom members) ToolCall {
 // readResponsesCall reads an item of the responses API: {"type": "function_call", "call_id", "name", "arguments"}. Its
 // id is that of the item; the output refers to the call_id. A program that has the response in OpenAI's Go types and
 // writes it as JSON writes a union in place of the arguments.
-func readResponsesCall(fields members) (ToolCall, Format) {
-	arguments := fields.get("arguments")
-	if union, ok := fields.object("arguments"); ok && union.has("OfString") {
-		arguments = union.get("OfString")
+func readResponsesCall(fields *node) (ToolCall, Format) {
+	arguments := fields.Value("arguments")
+	if union := fields.Get("arguments"); union.Has("OfString") {
+		arguments = union.Value("OfString")
 	}
-	return newCall(cmp.Or(fields.text("call_id"), fields.text("id")), fields.text("name"), arguments), Responses
+	id := cmp.Or(fields.Get("call_id").Text(), fields.Get("id").Text())
+	return newCall(id, fields.Get("name").Text(), arguments), Responses
 }
 
 // isChatCall recognises {"id", "type": "function", "function": {"name", "arguments"}}, unless it is a tool's
 // definition.
-func isChatCall(fields members) bool {
-	function, ok := fields.object("function")
-	return ok && !function.has("parameters") && !function.has("description")
+func isChatCall(fields *node) bool {
+	function := fields.Get("function")
+	return function.IsObject() && !function.Has("parameters") && !function.Has("description")
 }
 
 // readChatCall reads the call of OpenAI and of compatible APIs.
-func readChatCall(fields members) (ToolCall, Format) {
-	function, _ := fields.object("function")
-	call := newCall(fields.text("id"), function.text("name"), function.get("arguments"))
+func readChatCall(fields *node) (ToolCall, Format) {
+	function := fields.Get("function")
+	call := newCall(fields.Get("id").Text(), function.Get("name").Text(), function.Value("arguments"))
 	switch {
 	case isOllamaCall(fields, function):
 		return call, Ollama
@@ -181,17 +181,17 @@ func readChatCall(fields members) (ToolCall, Format) {
 
 // isOllamaCall tells Ollama's call from OpenAI's: the arguments are an object, or there is an index beside them.
 // Gateways that write OpenAI's calls with an object keep its type and id.
-func isOllamaCall(call, function members) bool {
-	if function.get("index") != nil {
+func isOllamaCall(call, function *node) bool {
+	if function.Value("index") != nil {
 		return true
 	}
-	id := call.text("id")
-	complete := id != "" && call.text("type") != ""
-	return function.isObject("arguments") && !complete && !isMistralID(id)
+	id := call.Get("id").Text()
+	complete := id != "" && call.Get("type").Text() != ""
+	return function.Get("arguments").IsObject() && !complete && !isMistralID(id)
 }
 
 // isEmptyCall recognises a call whose function is missing.
-func isEmptyCall(fields members) bool {
-	return fields.text("type") == "function" && fields.text("id") != "" && !fields.isObject("function") &&
-		!hasSchema(fields)
+func isEmptyCall(fields *node) bool {
+	return fields.Get("type").Text() == "function" && fields.Get("id").Text() != "" &&
+		!fields.Get("function").IsObject() && !hasSchema(fields)
 }

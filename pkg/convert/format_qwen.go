@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -73,7 +74,7 @@ func hermesPrompt(tools []json.RawMessage) []byte {
 		"You are provided with function signatures within <tools></tools> XML tags:\n<tools>")
 	for _, tool := range tools {
 		out.WriteByte('\n')
-		writeSpaced(&out, tool)
+		writeSpaced(&out, jsonschema.NewNode(tool))
 	}
 	out.WriteString("\n</tools>\n\n" +
 		"For each function call, return a json object with function name and arguments " +
@@ -84,32 +85,29 @@ func hermesPrompt(tools []json.RawMessage) []byte {
 
 // writeSpaced writes JSON as the template's tojson does, which is Python's json.dumps with ensure_ascii off: a space
 // after each comma and colon, and characters as they are.
-func writeSpaced(out *bytes.Buffer, text json.RawMessage) {
-	if members, ok := rawjson.Members(text); ok {
+func writeSpaced(out *bytes.Buffer, value *node) {
+	switch {
+	case value.IsObject():
 		out.WriteByte('{')
-		for i, member := range members {
+		for i, m := range value.Members() {
 			writeComma(out, i)
-			writePlainString(out, member.Name)
+			writePlainString(out, m.Name)
 			out.WriteString(": ")
-			writeSpaced(out, member.Value)
+			writeSpaced(out, m.Node)
 		}
 		out.WriteByte('}')
-		return
-	}
-	if elements, ok := rawjson.Elements(text); ok {
+	case value.IsArray():
 		out.WriteByte('[')
-		for i, element := range elements {
+		for i, element := range value.Elements() {
 			writeComma(out, i)
 			writeSpaced(out, element)
 		}
 		out.WriteByte(']')
-		return
+	case value.IsString():
+		writePlainString(out, value.Text())
+	default:
+		out.Write(value.Bytes())
 	}
-	if rawjson.IsString(text) {
-		writePlainString(out, rawjson.Unquote(text))
-		return
-	}
-	out.Write(text)
 }
 
 func writeComma(out *bytes.Buffer, index int) {

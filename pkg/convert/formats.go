@@ -55,18 +55,18 @@ type record struct {
 	exact  bool   // elements have the members of the layout and no others
 	// marks reports whether an element looks like this format's. An element of a format without marks looks like one of
 	// another format, unless nobody has such elements, since they are only written.
-	marks     func(element members) bool
+	marks     func(element *node) bool
 	looksLike Format
 	writeOnly bool
 	// aliases are further members that hold a schema, lists those of a document that hold elements.
 	aliases, lists []string
 	// variant returns the format of an element in a list of this format, where there are several.
-	variant func(element members) Format
+	variant func(element *node) Format
 	// prepare brings an element's variants into the one form that the layout describes, or says why it cannot be read.
-	prepare func(element members) (members, error)
+	prepare func(element *node) (*node, error)
 	// read and write replace what the layout would do.
-	read  func(element members) (json.RawMessage, error)
-	write func(e commonFields, definition members) json.RawMessage
+	read  func(element *node) (*node, error)
+	write func(e commonFields, definition *node) *node
 	// document writes the whole list, where that is no array.
 	document func(tools []json.RawMessage) []byte
 

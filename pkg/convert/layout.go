@@ -1,13 +1,12 @@
 package convert
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"toolx/pkg/rawjson"
+	"toolx/pkg/jsonschema"
 )
 
 // layout says how a format writes an element of its list of tools, and where in it the common fields are.
@@ -47,8 +46,7 @@ func functionLayout() layout {
 }
 
 // read makes an MCP tool object of an element.
-func (l layout) read(list members, format Format) (json.RawMessage, error) {
-	element := rawjson.Object(list)
+func (l layout) read(element *node, format Format) (*node, error) {
 	found, err := l.commonFields(element)
 	if err != nil {
 		return nil, err
@@ -58,12 +56,12 @@ func (l layout) read(list members, format Format) (json.RawMessage, error) {
 
 // commonFields reads the common fields of an element. An element with its schema where another format keeps it is
 // refused, because it would lose the schema.
-func (l layout) commonFields(element json.RawMessage) (commonFields, error) {
-	name := valueAt(element, l.name)
-	if !rawjson.IsString(name) {
+func (l layout) commonFields(element *node) (commonFields, error) {
+	name := at(element, l.name)
+	if !name.IsString() {
 		return commonFields{}, errors.New("it has no " + strings.Join(l.name, "."))
 	}
-	found, err := newCommonFields(name, valueAt(element, l.description), valueAt(element, l.schema))
+	found, err := newCommonFields(name, at(element, l.description), at(element, l.schema))
 	if err != nil {
 		return commonFields{}, err
 	}
@@ -74,92 +72,83 @@ func (l layout) commonFields(element json.RawMessage) (commonFields, error) {
 }
 
 // foreignSchema returns the member in which an element has another format's schema; empty if there is none.
-func (l layout) foreignSchema(element json.RawMessage) string {
+func (l layout) foreignSchema(element *node) string {
 	beside := len(l.name) - 1
-	around := membersOf(valueAt(element, l.name[:beside]))
+	around := at(element, l.name[:beside])
 	for _, name := range schemaMembers() {
-		if name != l.schema[beside] && around.get(name) != nil {
+		if name != l.schema[beside] && around.Value(name) != nil {
 			return name
 		}
 	}
-	if own := l.schema[beside]; len(l.schema) > beside+1 && around.get(own) != nil {
+	if own := l.schema[beside]; len(l.schema) > beside+1 && around.Value(own) != nil {
 		return own + " without it"
 	}
 	return ""
 }
 
 // form returns an element with null for its common fields; nil if it says no more than any element of the format.
-func (l layout) form(element json.RawMessage) json.RawMessage {
-	form := setAt(element, l.name, json.RawMessage("null"))
-	if text := valueAt(element, l.description); text == nil || rawjson.IsString(text) {
-		form = setAt(form, l.description, json.RawMessage("null"))
+func (l layout) form(element *node) *node {
+	form := setAt(element, l.name, valueOf("null"))
+	if text := at(element, l.description); text == nil || text.IsString() {
+		form = setAt(form, l.description, valueOf("null"))
 	}
 	if hasAt(element, l.schema) {
-		form = setAt(form, l.schema, json.RawMessage("null"))
+		form = setAt(form, l.schema, valueOf("null"))
 	}
-	same := json.RawMessage(l.skeleton)
+	same := valueOf(l.skeleton)
 	if l.bare && !hasAt(form, l.schema) {
-		same = removeAt(same, l.schema)
+		same = setAt(same, l.schema, nil)
 	}
 	if len(extras(form, same)) == 0 && len(extras(same, form)) == 0 {
 		return nil
 	}
-	return rawjson.Compact(form)
+	return valueOf(compact(form))
 }
 
 // fill writes an element from a form, or from the skeleton if there is none.
-func (l layout) fill(form json.RawMessage, e commonFields) json.RawMessage {
+func (l layout) fill(form *node, e commonFields) *node {
 	if form == nil {
-		form = json.RawMessage(l.skeleton)
+		form = valueOf(l.skeleton)
 	}
 	if e.strict {
-		form = setAt(form, l.strict, json.RawMessage("true"))
+		form = setAt(form, l.strict, valueOf("true"))
 	}
-	element := setAt(form, l.name, rawjson.Quote(e.name))
+	element := setAt(form, l.name, jsonschema.Quoted(e.name))
 	switch {
-	case e.description != nil && !(l.wordy && rawjson.Unquote(e.description) == ""):
+	case e.description != nil && !(l.wordy && e.description.Text() == ""):
 		element = setAt(element, l.description, e.description)
 	case l.described:
-		element = setAt(element, l.description, json.RawMessage(`""`))
-	case valueAt(element, l.description) == nil:
-		element = removeAt(element, l.description)
+		element = setAt(element, l.description, jsonschema.Quoted(""))
+	case at(element, l.description) == nil:
+		element = setAt(element, l.description, nil)
 	}
 	if hasNoParameters(e.schema) && (l.bare || !hasAt(form, l.schema)) {
-		return removeAt(element, l.schema)
+		return setAt(element, l.schema, nil)
 	}
 	return setAt(element, l.schema, e.schema)
 }
 
 // extras returns the members of a form that the skeleton has not, or has with another value, by their last name.
-func extras(form, skeleton json.RawMessage) []rawjson.Member {
-	var found []rawjson.Member
-	known := membersOf(skeleton)
-	for member := range rawjson.Each(form) {
-		at := known.index(member.Name)
-		switch {
-		case at < 0:
-			found = append(found, member)
-		case isObjectText(member.Value) && isObjectText(known[at].Value):
-			found = append(found, extras(member.Value, known[at].Value)...)
-		case !rawjson.Same(member.Value, known[at].Value):
-			found = append(found, member)
+func extras(form, skeleton *node) []member {
+	var found []member
+	for _, m := range form.Members() {
+		switch known := skeleton.Get(m.Name); {
+		case m.Node.IsObject() && known.IsObject():
+			found = append(found, extras(m.Node, known)...)
+		case known == nil || !m.Node.Same(known):
+			found = append(found, m)
 		}
 	}
 	return found
-}
-
-func isObjectText(text json.RawMessage) bool {
-	_, ok := rawjson.Members(text)
-	return ok
 }
 
 // A form is what an element of a document says beyond its common fields, kept in the definition's _meta: the element
 // itself, with null in the three places. Written in the same format again, it is the element's layout.
 
 // formFor returns the form of a definition that was read in a format; nil if there is none.
-func formFor(format Format, definition members) json.RawMessage {
-	form := membersOf(definition.get(metaMember)).get(formPrefix + string(format))
-	if !isObjectText(form) {
+func formFor(format Format, definition *node) *node {
+	form := definition.Get(metaMember).Get(formPrefix + string(format))
+	if !form.IsObject() {
 		return nil
 	}
 	return form
@@ -167,80 +156,76 @@ func formFor(format Format, definition members) json.RawMessage {
 
 // trusted removes the forms from the definition of a server's tool: with them, the server could ask the provider for
 // something else, such as one of the provider's own tools. Documents are the user's own.
-func trusted(tool Tool) members {
-	definition := membersOf(tool.Definition)
-	meta := membersOf(definition.get(metaMember))
-	if tool.Server == "" || meta == nil {
+func trusted(tool Tool) *node {
+	definition := jsonschema.NewNode(tool.Definition)
+	meta := definition.Get(metaMember)
+	if tool.Server == "" || !meta.IsObject() {
 		return definition
 	}
-	clean := members{}
-	for _, member := range meta {
-		if !strings.HasPrefix(member.Name, formPrefix) {
-			clean = append(clean, member)
-		}
-	}
-	if len(clean) == len(meta) {
+	clean := meta.Clone()
+	dropped := clean.Keep(func(m member) bool { return !strings.HasPrefix(m.Name, formPrefix) })
+	switch {
+	case dropped == nil:
 		return definition
+	case len(clean.Members()) == 0:
+		return without(definition, metaMember)
 	}
-	if len(clean) == 0 {
-		return definition.without(metaMember)
-	}
-	return definition.with(metaMember, rawjson.Object(clean))
+	return with(definition, metaMember, clean)
 }
 
 // leftBehind returns what a definition says and an element in the target does not; strict reports that the element is
 // strict.
-func leftBehind(definition members, to Format, strict bool) []Loss {
+func leftBehind(definition *node, to Format, strict bool) []Loss {
 	if to == MCP {
 		return nil
 	}
 	var losses []Loss
-	for _, member := range definition {
-		switch member.Name {
+	for _, m := range definition.Members() {
+		switch m.Name {
 		case nameMember, schemaMember:
 		case descriptionMember:
-			if !rawjson.IsString(member.Value) && !isNull(member.Value) {
+			if !m.Node.IsString() && !m.Node.Is("null") {
 				losses = append(losses, Loss{Severity: Lossy, Kind: dropped, Detail: "a description that is no text"})
 			}
 		case metaMember:
-			losses = append(losses, leftOfMeta(membersOf(member.Value), to, strict)...)
+			losses = append(losses, leftOfMeta(m.Node, to, strict)...)
 		default:
 			// The rest of an MCP definition is for clients, which still have it.
-			losses = append(losses, Loss{Severity: Info, Kind: dropped, Detail: member.Name})
+			losses = append(losses, Loss{Severity: Info, Kind: dropped, Detail: m.Name})
 		}
 	}
 	return losses
 }
 
-func leftOfMeta(meta members, to Format, strict bool) []Loss {
+func leftOfMeta(meta *node, to Format, strict bool) []Loss {
 	var losses []Loss
-	for _, member := range meta {
-		format, isForm := strings.CutPrefix(member.Name, formPrefix)
+	for _, m := range meta.Members() {
+		format, isForm := strings.CutPrefix(m.Name, formPrefix)
 		if !isForm {
-			losses = append(losses, Loss{Severity: Info, Kind: dropped, Detail: metaMember + "." + member.Name})
+			losses = append(losses, Loss{Severity: Info, Kind: dropped, Detail: metaMember + "." + m.Name})
 			continue
 		}
 		if Format(format) != to || recordOf(to).exact {
-			losses = append(losses, leftOfForm(member.Value, Format(format), to, strict)...)
+			losses = append(losses, leftOfForm(m.Node, Format(format), to, strict)...)
 		}
 	}
 	return losses
 }
 
 // leftOfForm reports the members of another format that the target does not say itself.
-func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
+func leftOfForm(form *node, from, to Format, strict bool) []Loss {
 	source, target := recordOf(from), recordOf(to)
 	if source.format == "" {
 		return nil
 	}
 	var losses []Loss
-	for _, extra := range extras(form, json.RawMessage(source.layout.skeleton)) {
+	for _, extra := range extras(form, valueOf(source.layout.skeleton)) {
 		if extra.Name == "type" || extra.Name == "strict" && strict ||
-			says(json.RawMessage(target.layout.skeleton), extra) {
+			says(valueOf(target.layout.skeleton), extra) {
 			continue // "type" says what kind of list element it is: each format has its own
 		}
 		severity := Lossy
-		if isAtRest(extra.Value) {
+		if isAtRest(extra.Node) {
 			severity = Info
 		}
 		losses = append(losses, Loss{Severity: severity, Kind: dropped, Detail: extra.Name})
@@ -249,16 +234,13 @@ func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 }
 
 // isAtRest reports whether a value is null, false or empty, as a setting that is off.
-func isAtRest(value json.RawMessage) bool {
-	return slices.Contains([]string{"null", "false", "[]", "{}", `""`}, string(rawjson.Compact(value)))
+func isAtRest(value *node) bool {
+	return slices.Contains([]string{"null", "false", "[]", "{}", `""`}, compact(value))
 }
 
 // says reports whether an object has a member with the same value, however deep.
-func says(text json.RawMessage, extra rawjson.Member) bool {
-	for member := range rawjson.Each(text) {
-		if member.Name == extra.Name && rawjson.Same(member.Value, extra.Value) || says(member.Value, extra) {
-			return true
-		}
-	}
-	return false
+func says(n *node, extra member) bool {
+	return slices.ContainsFunc(n.Members(), func(m member) bool {
+		return m.Name == extra.Name && m.Node.Same(extra.Node) || says(m.Node, extra)
+	})
 }

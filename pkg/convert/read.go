@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"toolx/pkg/fault"
-	"toolx/pkg/rawjson"
+	"toolx/pkg/jsonschema"
 )
 
 // Source is what was read from a document.
@@ -86,7 +86,7 @@ func Read(data []byte, from Format) (*Source, error) {
 	}
 	var elements []element
 	for _, value := range values {
-		found, err := gather(value, element{format: from})
+		found, err := gather(jsonschema.NewNode(value), element{format: from})
 		if err != nil {
 			return nil, err
 		}
@@ -115,16 +115,15 @@ func readAll(elements []element) (*Source, error) {
 
 // add reads one element. What cannot be read is skipped; what can be read in several ways is an error.
 func (s *Source) add(index int, found element) error {
-	if isNull(found.text) {
+	if found.node.Is("null") {
 		s.Skipped = append(s.Skipped, Loss{
 			Format: found.format, Tool: positionLabel(index), Severity: Info, Kind: Skipped,
 			Detail: "it is null",
 		})
 		return nil
 	}
-	list := membersOf(found.text)
-	name := cmp.Or(nameIn(list), positionLabel(index))
-	definition, format, err := found.read(list)
+	name := cmp.Or(nameIn(found.node), positionLabel(index))
+	definition, format, err := found.read()
 	var ambiguous *AmbiguousError
 	switch {
 	case errors.As(err, &ambiguous):
@@ -141,17 +140,15 @@ func (s *Source) add(index int, found element) error {
 	if !slices.Contains(s.Formats, format) {
 		s.Formats = append(s.Formats, format)
 	}
-	s.Tools = append(s.Tools, Tool{Server: found.server, Definition: definition})
+	s.Tools = append(s.Tools, Tool{Server: found.server, Definition: definition.Bytes()})
 	return nil
 }
 
 // nameIn finds a name to tell an element by, in whatever format it is.
-func nameIn(list members) string {
-	name := cmp.Or(list.text(nameMember), membersOf(list.get("lc_kwargs")).text(nameMember))
+func nameIn(list *node) string {
+	name := cmp.Or(list.Get(nameMember).Text(), list.Get("lc_kwargs").Get(nameMember).Text())
 	for _, one := range allRecords() {
-		if within := len(one.layout.name) - 1; name == "" && within > 0 {
-			name = membersOf(valueAt(rawjson.Object(list), one.layout.name[:within])).text(nameMember)
-		}
+		name = cmp.Or(name, at(list, one.layout.name).Text())
 	}
 	return name
 }
@@ -193,36 +190,35 @@ func newSyntaxError(data []byte, err error) error {
 
 // element is one tool of a document, and what is known of it from around it.
 type element struct {
-	text   json.RawMessage
+	*node
 	server string
 	format Format // empty where it is to be recognised
 }
 
 // gather finds the elements in a value; around says what they have in common.
-func gather(value json.RawMessage, around element) ([]element, error) {
-	if isNull(value) {
+func gather(value *node, around element) ([]element, error) {
+	if value.Is("null") {
 		return nil, nil
 	}
-	if list, ok := rawjson.Elements(value); ok {
-		return gatherEach(list, around)
+	if value.IsArray() {
+		return gatherEach(value.Elements(), around)
 	}
-	list := membersOf(value)
-	if list.has("jsonrpc") && list.isObject("error") {
-		message := membersOf(list.get("error")).text("message")
+	if value.Has("jsonrpc") && value.Get("error").IsObject() {
+		message := value.Get("error").Get("message").Text()
 		return nil, &fault.UsageError{Message: "the document is an error, not tools: " + message}
 	}
-	if inner, within, ok := unwrap(list, around); ok {
+	if inner, within, ok := unwrap(value, around); ok {
 		return gather(inner, within)
 	}
-	around.text = value
+	around.node = value
 	return []element{around}, nil
 }
 
-func gatherEach(list []json.RawMessage, around element) ([]element, error) {
+func gatherEach(list []*node, around element) ([]element, error) {
 	var all []element
 	for _, value := range list {
-		if isNull(value) {
-			around.text = value
+		if value.Is("null") {
+			around.node = value
 			all = append(all, around)
 			continue
 		}
@@ -236,49 +232,46 @@ func gatherEach(list []json.RawMessage, around element) ([]element, error) {
 }
 
 // unwrap takes one wrapping off: what is in it, and what it says of that. A tool is no wrapping.
-func unwrap(list members, around element) (inner json.RawMessage, within element, ok bool) {
+func unwrap(list *node, around element) (inner *node, within element, ok bool) {
 	within = around
-	if list.isObject("definition") {
+	if list.Get("definition").IsObject() {
 		// What toolx list --json says of a tool; the definition has its own name.
-		within.server = cmp.Or(list.text("server"), around.server)
-		return list.get("definition"), within, true
+		within.server = cmp.Or(list.Get("server").Text(), around.server)
+		return list.Get("definition"), within, true
 	}
 	if hasSchema(list) {
 		return nil, within, false
 	}
 	for _, one := range allRecords() {
 		for _, name := range one.lists {
-			if list.has(name) {
+			if list.Has(name) {
 				within.format = cmp.Or(around.format, one.format)
-				return list.get(name), within, true
+				return list.Get(name), within, true
 			}
 		}
 	}
-	if servers, isList := rawjson.Elements(list.get("servers")); isList {
+	if servers := list.Get("servers"); servers.IsArray() {
 		return namedServers(servers), within, true
 	}
-	if list.has("tools") {
-		within.server = cmp.Or(list.text("server"), around.server)
-		return list.get("tools"), within, true
+	if list.Has("tools") {
+		within.server = cmp.Or(list.Get("server").Text(), around.server)
+		return list.Get("tools"), within, true
 	}
 	for _, name := range []string{"result", "toolConfig"} {
-		if inside := membersOf(list.get(name)); inside.has("tools") {
-			return inside.get("tools"), within, true
+		if inside := list.Get(name); inside.Has("tools") {
+			return inside.Get("tools"), within, true
 		}
 	}
-	if functions, isList := rawjson.Elements(list.get("functions")); isList {
-		return rawjson.Array(functions), within, true
-	}
-	return nil, within, false
+	functions := list.Get("functions")
+	return functions, within, functions.IsArray()
 }
 
 // namedServers adds the server's name to the tools of each server in a listing.
-func namedServers(servers []json.RawMessage) json.RawMessage {
-	named := slices.Clone(servers)
-	for i, server := range servers {
-		if list := membersOf(server); list.has("tools") {
-			named[i] = rawjson.Build("server", list.text(nameMember), "tools", list.value("tools"))
+func namedServers(servers *node) *node {
+	return servers.Map(func(_ int, server member) *node {
+		if !server.Node.Has("tools") {
+			return server.Node
 		}
-	}
-	return rawjson.Array(named)
+		return jsonschema.Build("server", server.Node.Get(nameMember).Text(), "tools", server.Node.Get("tools"))
+	})
 }

@@ -41,7 +41,7 @@ func TestAddingAFormat(t *testing.T) {
 	layout.skeleton = `{"kind":"utility","name":null,"description":null,"shape":null}`
 	known.set(append(slices.Clone(given), &record{
 		format: invented, label: "Invented", names: nameRule{longest: longestName, signs: "_"}, layout: layout,
-		marks:  func(element members) bool { return element.text("kind") == "utility" },
+		marks:  func(element *node) bool { return element.Get("kind").Text() == "utility" },
 		schema: profile{keywords: []string{"type", "description", "properties"}, prompt: true},
 		calls:  []callShape{{ofType("wish"), shapedAs(invented, "number", "how")}},
 		ids:    idRule{takes: isPlainID, prefix: "wish_"},

@@ -53,9 +53,9 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 		return fitted{schema: text}, nil
 	}
 	f := &fitter{recorded: make(map[Loss]bool)}
-	out := f.settle(jsonschema.Parse(text), p)
+	out := f.settle(text, p)
 	if f.err == nil && p.check != nil {
-		f.err = p.check(out)
+		f.err = p.check(jsonschema.NewNode(out))
 	}
 	if f.err != nil {
 		return fitted{}, f.err
@@ -71,18 +71,17 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 
 // settle walks a schema until a walk changes nothing. One walk is enough for all but schemas that contradict
 // themselves, where one fix may require another.
-func (f *fitter) settle(document *jsonschema.Document, p *profile) json.RawMessage {
+func (f *fitter) settle(text json.RawMessage, p *profile) json.RawMessage {
 	for range maxWalks {
-		f.document = document
+		f.document = jsonschema.Parse(text)
 		f.used, f.nodes, f.bytes, f.budget = make(map[string]bool), 0, 0, maxShaped
-		text := document.Root().Raw()
-		out := f.node(text, place{profile: p, root: true})
-		if f.err != nil || bytes.Equal(out, text) {
-			return out
+		given := f.document.Root()
+		text = f.node(given, place{profile: p, root: true}).Bytes()
+		if f.err != nil || bytes.Equal(text, given.Raw()) {
+			break
 		}
-		document = jsonschema.Parse(out)
 	}
-	return document.Root().Raw()
+	return text
 }
 
 // readSchema takes what stands for an input schema in a tool definition.
@@ -97,15 +96,11 @@ func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 	if !json.Valid(schema) {
 		return nil, errors.New("its input schema is not valid JSON")
 	}
-	switch literal(schema) {
-	case "object":
+	switch value := jsonschema.NewNode(schema); {
+	case value.IsObject():
 		return schema, nil
-	case "null":
+	case value.Is("null"), value.Is("true"):
 		return empty, nil
-	case "boolean":
-		if isTrue(schema) {
-			return empty, nil
-		}
 	}
 	return nil, fmt.Errorf("its input schema is not an object but %s", words.Shorten(string(schema), words.MaxGiven))
 }
@@ -125,13 +120,8 @@ type fitter struct {
 	err      error // the first reason to refuse the schema
 }
 
-// shape returns what a schema means whose refs lead into the document.
-func (f *fitter) shape(text json.RawMessage) *jsonschema.Shape {
-	return f.count(f.document.Fragment(text))
-}
-
-// count returns the shape of a schema, while there is budget.
-func (f *fitter) count(schema *jsonschema.Node) *jsonschema.Shape {
+// shape returns what a schema means, while there is budget.
+func (f *fitter) shape(schema *node) *jsonschema.Shape {
 	if f.budget < 0 {
 		return &jsonschema.Shape{}
 	}
@@ -198,18 +188,15 @@ func (f *fitter) refuse(at place, format string, args ...any) {
 }
 
 // node fits one schema and all below it.
-func (f *fitter) node(text json.RawMessage, at place) json.RawMessage {
+func (f *fitter) node(schema *node, at place) *node {
 	f.nodes++
 	if at.depth > maxDepth {
 		f.refuse(place{}, "its input schema nests more than %d levels deep", maxDepth)
 	}
-	if f.err != nil {
-		return text
+	if f.err != nil || isBoolean(schema) && !at.profile.restricted() {
+		return schema
 	}
-	if literal(text) == "boolean" && !at.profile.restricted() {
-		return text
-	}
-	o := f.flat(text, &at)
+	o := f.flat(schema, &at)
 	if o == nil {
 		o = f.never(at)
 	}
@@ -219,7 +206,7 @@ func (f *fitter) node(text json.RawMessage, at place) json.RawMessage {
 	for _, pass := range f.passes() {
 		pass(o, at)
 	}
-	return o.raw()
+	return o.node
 }
 
 // passes change one schema, in this order, once all that it refers to is in it. Each leaves alone what the profile
@@ -241,17 +228,17 @@ func (f *fitter) passes() []func(*object, place) {
 
 // flat reads a schema and brings in what it refers to: its refs, where they do not stay, and its allOf. It gives nil
 // for the schema that admits nothing.
-func (f *fitter) flat(text json.RawMessage, at *place) *object {
-	o, ok := parseObject(text)
+func (f *fitter) flat(schema *node, at *place) *object {
+	o, ok := parseObject(schema)
 	switch {
 	case ok:
-	case isFalse(text):
+	case schema.Is("false"):
 		return nil
 	default:
-		if !isTrue(text) {
+		if !schema.Is("true") {
 			f.recordLoss(*at, Lossy, "changed", "an invalid schema to one that accepts any value")
 		}
-		return newObject()
+		return &object{node: f.document.Fragment(json.RawMessage("{}")).Clone()}
 	}
 	f.tidy(o, *at)
 	f.deref(o, at)
@@ -262,5 +249,5 @@ func (f *fitter) flat(text json.RawMessage, at *place) *object {
 // never stands for a schema that admits nothing, where the target cannot say so.
 func (f *fitter) never(at place) *object {
 	f.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
-	return newObject()
+	return &object{node: f.document.Fragment(json.RawMessage("{}")).Clone()}
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 )
 
 // FuzzFit holds what is true of every fitted schema: it is valid, fitting it again changes nothing, it has no keyword
@@ -61,7 +60,7 @@ func holdsFitted(t *testing.T, to Format, got fitted) {
 		t.Fatalf("%s: not stable:\n%s\n%s", to, got.schema, again.schema)
 	}
 	p := recordOf(to).schema
-	if problem := foreign(got.schema, got.schema, &p, true); problem != "" {
+	if problem := foreign(got.schema, jsonschema.NewNode(got.schema), &p, true); problem != "" {
 		t.Fatalf("%s: %s in %s", to, problem, got.schema)
 	}
 	if to == Ollama {
@@ -77,12 +76,8 @@ func holdsFitted(t *testing.T, to Format, got fitted) {
 }
 
 // foreign finds the first thing in a schema that its profile does not hold.
-func foreign(document, text json.RawMessage, p *profile, root bool) string {
-	o, ok := parseObject(text)
-	if !ok {
-		return ""
-	}
-	for _, m := range o.members {
+func foreign(document json.RawMessage, o *node, p *profile, root bool) string {
+	for _, m := range o.Members() {
 		if problem := foreignMember(document, o, m, p, root); problem != "" {
 			return problem
 		}
@@ -99,22 +94,22 @@ func foreign(document, text json.RawMessage, p *profile, root bool) string {
 	return ""
 }
 
-func foreignMember(document json.RawMessage, o *object, m rawjson.Member, p *profile, root bool) string {
+func foreignMember(document json.RawMessage, o *node, m member, p *profile, root bool) string {
 	switch {
 	case !p.keeps(m.Name, root):
 		return "keyword " + m.Name
 	case m.Name == "$ref" && !p.refs:
 		return "a ref"
-	case m.Name == "$ref" && p.closed && len(o.members) > 1:
+	case m.Name == "$ref" && p.closed && len(o.Members()) > 1:
 		return "a ref in company"
 	case m.Name == "$ref":
 		reader := fitter{document: jsonschema.Parse(document)}
-		if _, found := reader.resolve(o.text("$ref")); !found {
-			return "a dangling ref " + o.text("$ref")
+		if _, found := reader.resolve(o.Get("$ref").Text()); !found {
+			return "a dangling ref " + o.Get("$ref").Text()
 		}
 	case m.Name == "oneOf" && p.plain():
 		return "oneOf"
-	case m.Name == "enum" && p.openAPI && !isStringList(m.Value):
+	case m.Name == "enum" && p.openAPI && !isStringList(m.Node):
 		return "an enum of other values than strings"
 	case root && p.noRootUnions && slices.Contains([]string{"anyOf", "oneOf", "allOf", "enum", "not"}, m.Name):
 		return m.Name + " at the root"

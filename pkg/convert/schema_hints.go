@@ -2,11 +2,11 @@ package convert
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
-	"toolx/pkg/rawjson"
+	"toolx/pkg/jsonschema"
+	"toolx/pkg/words"
 )
 
 // longestHint is how long a keyword's value may be to be worth repeating in words.
@@ -19,18 +19,24 @@ const longestSchema = 500
 func (f *fitter) filter(o *object, at place) {
 	p := at.profile
 	if !p.refs {
-		o.drop("$defs")
-		o.drop("definitions")
+		o.Drop("$defs")
+		o.Drop("definitions")
 	}
 	if !p.restricted() {
 		return
 	}
 	f.filterEnum(o, at)
 	f.filterFormat(o, at)
-	dropped := o.keepOnly(func(name string) bool { return p.keeps(name, at.root) })
-	f.explainCondition(o, newObject(dropped...), at)
+	dropped := o.Keep(func(m member) bool { return p.keeps(m.Name, at.root) })
+	condition := jsonschema.Build()
 	for _, m := range dropped {
-		if !slices.Contains([]string{"if", "then", "else"}, m.Name) {
+		if slices.Contains([]string{"if", "then", "else"}, m.Name) {
+			condition.Set(m.Name, m.Node)
+		}
+	}
+	f.explainCondition(o, condition, at)
+	for _, m := range dropped {
+		if !condition.Has(m.Name) {
 			f.explain(o, m, at)
 		}
 	}
@@ -38,41 +44,41 @@ func (f *fitter) filter(o *object, at place) {
 
 // filterEnum removes values that the target cannot hold.
 func (f *fitter) filterEnum(o *object, at place) {
-	values := o.list("enum")
+	values := o.Get("enum").Elements()
 	switch {
 	case values == nil || !at.profile.keeps("enum", at.root):
 		return
 	case at.profile.openAPI:
-		if isOne(o, "string") && isStringList(o.value("enum")) && !slices.Contains(o.stringsOf("enum"), "") {
+		if isOne(o.node, "string") && isStringList(o.Get("enum")) && !slices.Contains(o.Get("enum").Texts(), "") {
 			return // Gemini refuses an empty string too
 		}
 	case !at.profile.prompt || !slices.ContainsFunc(values, losesDigits):
 		return
 	}
-	f.explain(o, rawjson.NewMember("enum", o.drop("enum")), at)
+	f.explain(o, member{Name: "enum", Node: o.Drop("enum")}, at)
 }
 
 // losesDigits reports whether a number loses digits in a float64, which Ollama reads it into.
-func losesDigits(value json.RawMessage) bool {
+func losesDigits(value *node) bool {
 	const safe = 15
-	return literal(value) == "number" && (len(value) > safe || bytes.ContainsAny(value, ".eE"))
+	return literal(value) == "number" && (len(value.Bytes()) > safe || bytes.ContainsAny(value.Bytes(), ".eE"))
 }
 
 func (f *fitter) filterFormat(o *object, at place) {
 	p := at.profile
-	if p.formats == nil || !o.has("format") || slices.Contains(p.formats, o.text("format")) {
+	if p.formats == nil || !o.Has("format") || slices.Contains(p.formats, o.Get("format").Text()) {
 		return
 	}
-	f.explain(o, rawjson.NewMember("format", o.drop("format")), at)
+	f.explain(o, member{Name: "format", Node: o.Drop("format")}, at)
 }
 
 // explain reports a keyword that was taken out, and keeps what it says as a hint.
-func (f *fitter) explain(o *object, m rawjson.Member, at place) {
+func (f *fitter) explain(o *object, m member, at place) {
 	switch m.Name {
 	case "$defs", "definitions":
 		return // of no use alone
 	case "description":
-		if text := rawjson.Unquote(m.Value); text != "" {
+		if text := m.Node.Text(); text != "" {
 			o.hints = append([]string{text}, o.hints...)
 		}
 		return
@@ -82,7 +88,7 @@ func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 		return
 	}
 	if m.Name == "additionalProperties" {
-		f.explainMap(o, m.Value, at)
+		f.explainMap(o, m.Node, at)
 		return
 	}
 	f.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
@@ -90,33 +96,33 @@ func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 
 // explainCondition reports if, then and else, which were taken out, and keeps what they say together as one hint: each
 // alone would say something else.
-func (f *fitter) explainCondition(o, taken *object, at place) {
+func (f *fitter) explainCondition(o *object, taken *node, at place) {
 	switch {
-	case !taken.has("if", "then", "else"):
+	case !taken.Has("if", "then", "else"):
 		return
-	case !taken.has("if") || !taken.has("then", "else"):
+	case !taken.Has("if") || !taken.Has("then", "else"):
 		f.recordLoss(at, Info, "dropped", "if, then and else, of which one is missing")
 		return
 	}
-	var words []string
+	var said []string
 	for _, keyword := range []string{"if", "then", "else"} {
-		if taken.has(keyword) {
-			words = append(words, keyword+" "+string(rawjson.Compact(taken.value(keyword))))
+		if taken.Has(keyword) {
+			said = append(said, keyword+" "+compact(taken.Get(keyword)))
 		}
 	}
-	f.moved(o, at, "if, then and else", short(strings.Join(words, " "), longestSchema), true)
+	f.moved(o, at, "if, then and else", short(strings.Join(said, " "), longestSchema), true)
 }
 
 // saysNothing reports whether a keyword does not help a model to fill in arguments. Forbidding other properties is such
 // a keyword: a model only fills in those that it is shown.
-func saysNothing(m rawjson.Member) bool {
+func saysNothing(m member) bool {
 	switch m.Name {
 	case "default", "examples", "example":
-		return literal(m.Value) == "null"
+		return m.Node.Is("null")
 	case "additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "items":
-		return literal(m.Value) == "boolean" || string(rawjson.Compact(m.Value)) == "{}"
+		return isBoolean(m.Node) || compact(m.Node) == "{}"
 	case "uniqueItems", "deprecated":
-		return !isTrue(m.Value)
+		return !m.Node.Is("true")
 	case "contentEncoding", "contentMediaType":
 		return false
 	}
@@ -141,15 +147,15 @@ func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool
 }
 
 // explainMap describes the values of a map: their schema, or only its type if the schema is long.
-func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
+func (f *fitter) explainMap(o *object, values *node, at place) {
 	where := at.below("{}")
 	where.profile = &qwenProfile // which refers to nothing, and refuses nothing
 	whole := f.node(values, where)
-	if fitted, ok := parseObject(whole); ok && !hasBeyond(fitted, "type") {
+	if whole.IsObject() && !hasBeyond(whole, "type") {
 		f.moved(o, at, "additionalProperties", "values: "+f.nameOf(whole), true)
 		return
 	}
-	if hint := short("values: "+string(rawjson.Compact(whole)), longestSchema); hint != "" {
+	if hint := short("values: "+compact(whole), longestSchema); hint != "" {
 		f.moved(o, at, "additionalProperties", hint, true)
 		return
 	}
@@ -166,41 +172,36 @@ func short(hint string, most int) string {
 }
 
 // hintFor says a keyword in words; empty if it would be too long.
-func hintFor(m rawjson.Member) string {
+func hintFor(m member) string {
 	var value string
 	switch m.Name {
 	case "enum":
-		value = "one of: " + listed(m.Value)
+		value = "one of: " + listed(m.Node)
 	case "required":
-		value = "required: " + listed(m.Value)
+		value = "required: " + listed(m.Node)
 	case "examples":
-		value = "examples: " + listed(m.Value)
+		value = "examples: " + listed(m.Node)
 	case "uniqueItems":
 		value = "items are unique"
 	case "deprecated":
 		value = "deprecated"
 	default:
-		value = m.Name + ": " + worded(m.Value)
+		value = m.Name + ": " + worded(m.Node)
 	}
 	return short(value, longestHint)
 }
 
 // listed writes the elements of an array with commas.
-func listed(text json.RawMessage) string {
-	elements, _ := rawjson.Elements(text)
-	var words []string
-	for _, element := range elements {
-		words = append(words, worded(element))
-	}
-	return strings.Join(words, ", ")
+func listed(list *node) string {
+	return strings.Join(words.Texts(list.Elements(), worded), ", ")
 }
 
 // worded writes a value for a sentence: a string without quotes, unless it begins or ends with space.
-func worded(value json.RawMessage) string {
-	if text := rawjson.Unquote(value); rawjson.IsString(value) && text != "" && text == strings.TrimSpace(text) {
+func worded(value *node) string {
+	if text := value.Text(); text != "" && text == strings.TrimSpace(text) {
 		return text
 	}
-	return string(rawjson.Compact(value))
+	return compact(value)
 }
 
 // describe adds the hints to the description; those of the root are for the tool's.
@@ -213,10 +214,10 @@ func (f *fitter) describe(o *object, at place) {
 		return
 	}
 	hint := parenthesis(o.hints)
-	if text := o.text("description"); text != "" {
+	if text := o.Get("description").Text(); text != "" {
 		hint = text + " " + hint
 	}
-	o.set("description", rawjson.Quote(hint))
+	o.Set("description", jsonschema.Quoted(hint))
 }
 
 func parenthesis(hints []string) string {

@@ -1,15 +1,12 @@
 package convert
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 )
 
 // isAnnotation reports whether a keyword describes and does not restrict.
@@ -32,28 +29,27 @@ func isRestriction(keyword string) bool {
 
 // wellFormed reports whether a keyword's value has the kind that JSON Schema wants. Servers send "required": null and
 // "properties": null, which make providers refuse the whole request (ollama#18051).
-func wellFormed(keyword string, value json.RawMessage) bool {
+func wellFormed(keyword string, value *node) bool {
 	kind := literal(value)
 	switch keyword {
 	case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions":
 		return kind == "object"
 	case "dependentRequired":
-		return kind == "object" && !slices.ContainsFunc(membersOf(value),
-			func(m rawjson.Member) bool { return !isStringList(m.Value) })
+		return kind == "object" && !slices.ContainsFunc(value.Members(),
+			func(m member) bool { return !isStringList(m.Node) })
 	case "required":
 		return isStringList(value)
 	case "examples":
 		return kind == "array"
 	case "enum", "anyOf", "oneOf", "allOf", "prefixItems":
-		list, ok := rawjson.Elements(value)
-		return ok && len(list) > 0
+		return len(value.Elements()) > 0
 	case "description", "title", "pattern", "format", "$ref", "$schema", "$comment", "contentEncoding",
 		"contentMediaType":
 		return kind == "string"
 	case "$id": // a fragment makes an anchor of it, which later drafts refuse
-		return kind == "string" && !strings.Contains(strings.TrimSuffix(rawjson.Unquote(value), "#"), "#")
+		return kind == "string" && !strings.Contains(strings.TrimSuffix(value.Text(), "#"), "#")
 	case "$anchor", "$dynamicAnchor":
-		return kind == "string" && isAnchor(rawjson.Unquote(value))
+		return kind == "string" && isAnchor(value.Text())
 	case "uniqueItems", "deprecated", "readOnly", "writeOnly":
 		return kind == "boolean"
 	case "type":
@@ -79,11 +75,11 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 }
 
 // numberOf returns a number's value, as near as a float64 comes to it.
-func numberOf(value json.RawMessage) (number float64, ok bool) {
+func numberOf(value *node) (number float64, ok bool) {
 	if literal(value) != "number" {
 		return 0, false
 	}
-	number, _ = strconv.ParseFloat(string(bytes.TrimSpace(value)), 64) // infinite where it is too large
+	number, _ = strconv.ParseFloat(compact(value), 64) // infinite where it is too large
 	return number, true
 }
 
@@ -98,11 +94,10 @@ func isAnchor(text string) bool {
 	return text != ""
 }
 
-func isStringList(value json.RawMessage) bool {
-	list, ok := rawjson.Elements(value)
-	return ok && !slices.ContainsFunc(list, func(e json.RawMessage) bool { return !rawjson.IsString(e) })
+func isStringList(value *node) bool {
+	return value.IsArray() && len(value.Texts()) == len(value.Elements())
 }
 
-func isTypeList(value json.RawMessage) bool {
-	return rawjson.IsString(value) || isStringList(value) && len(stringList(value)) > 0
+func isTypeList(value *node) bool {
+	return value.IsString() || isStringList(value) && len(value.Elements()) > 0
 }

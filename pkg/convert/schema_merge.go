@@ -1,26 +1,24 @@
 package convert
 
 import (
-	"encoding/json"
 	"math/big"
 	"slices"
 	"strings"
 
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 )
 
 // mergeAllOf makes the branches of allOf part of the schema. If that cannot be said without allOf, it stays if the
 // target knows it.
 func (f *fitter) mergeAllOf(o *object, at *place) {
 	must := at.root && at.profile.noRootUnions
-	if !o.has("allOf") || !at.profile.plain() && !must {
+	if !o.Has("allOf") || !at.profile.plain() && !must {
 		return
 	}
 	merged, where, count := o.clone(), *at, len(f.losses)
 	where.inline = true
-	branches := merged.list("allOf")
-	merged.drop("allOf")
+	branches := merged.Get("allOf").Elements()
+	merged.Drop("allOf")
 	var lost []string
 	for _, text := range branches {
 		branch := f.flat(text, &where)
@@ -46,7 +44,7 @@ func (f *fitter) mergeTold(o, other *object, at place) {
 	merged := o.clone()
 	lost := merge(merged, other)
 	if len(lost) > 0 && at.profile.keeps("allOf", at.root) && (!at.root || !at.profile.noRootUnions) {
-		o.set("allOf", rawjson.Array(append(o.list("allOf"), other.raw())))
+		o.Set("allOf", jsonschema.List(append(o.Get("allOf").Elements(), other.node)...))
 		return
 	}
 	f.tellConflicts(at, lost)
@@ -64,24 +62,24 @@ func (f *fitter) tellConflicts(at place, keywords []string) {
 func merge(o, other *object) (lost []string) {
 	o.hints = append(o.hints, other.hints...)
 	lost = tangled(o, other)
-	for _, m := range other.members {
+	for _, m := range other.Members() {
 		if slices.Contains(lost, m.Name) {
 			continue
 		}
-		mine := o.value(m.Name)
+		mine := o.Get(m.Name)
 		if mine == nil {
-			o.set(m.Name, m.Value)
+			o.Set(m.Name, m.Node)
 			continue
 		}
-		if rawjson.Same(mine, m.Value) {
+		if mine.Same(m.Node) {
 			continue
 		}
-		both, ok := combine(m.Name, mine, m.Value)
+		both, ok := combine(m.Name, mine, m.Node)
 		if !ok {
 			lost = append(lost, m.Name)
 			continue
 		}
-		o.set(m.Name, both)
+		o.Set(m.Name, both)
 	}
 	return lost
 }
@@ -91,32 +89,32 @@ func merge(o, other *object) (lost []string) {
 func tangled(o, other *object) (names []string) {
 	names = append(names, grouped(o, other, "if", "then", "else")...)
 	names = append(names, grouped(o, other, "contains", "minContains", "maxContains")...)
-	if o.has("prefixItems", "additionalItems") || other.has("prefixItems", "additionalItems") {
+	if o.Has("prefixItems", "additionalItems") || other.Has("prefixItems", "additionalItems") {
 		names = append(names, grouped(o, other, "prefixItems", "items", "additionalItems")...)
 	}
 	if limitsRest(other) && strays(o, other) || limitsRest(o) && strays(other, o) {
 		names = append(names, "additionalProperties")
 	}
 	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
-		if other.has(keyword) && !isTrue(other.value(keyword)) && slices.ContainsFunc(o.members, restricts) {
+		if other.Has(keyword) && !other.Get(keyword).Is("true") && slices.ContainsFunc(o.Members(), restricts) {
 			names = append(names, keyword)
 		}
 	}
 	return names
 }
 
-func restricts(m rawjson.Member) bool { return isRestriction(m.Name) }
+func restricts(m member) bool { return isRestriction(m.Name) }
 
 // grouped returns the keywords of a group that the second schema has, if the first has some of them with other values.
 func grouped(o, other *object, group ...string) (names []string) {
 	same := true
 	for _, name := range group {
-		if other.has(name) {
+		if other.Has(name) {
 			names = append(names, name)
 		}
-		same = same && rawjson.Same(o.value(name), other.value(name))
+		same = same && o.Get(name).Same(other.Get(name))
 	}
-	if same || !o.has(group...) {
+	if same || !o.Has(group...) {
 		return nil
 	}
 	return names
@@ -124,15 +122,15 @@ func grouped(o, other *object, group ...string) (names []string) {
 
 // limitsRest reports whether a schema restricts properties that it does not name.
 func limitsRest(o *object) bool {
-	return o.has("additionalProperties") && !isTrue(o.value("additionalProperties"))
+	return o.Has("additionalProperties") && !o.Get("additionalProperties").Is("true")
 }
 
 // strays reports whether the first schema names properties that the second does not.
 func strays(o, other *object) bool {
 	for _, keyword := range []string{"properties", "patternProperties"} {
-		theirs := other.objectOfOrEmpty(keyword)
-		for m := range rawjson.Each(o.value(keyword)) {
-			if !theirs.has(m.Name) {
+		theirs := other.Get(keyword)
+		for _, m := range o.Get(keyword).Members() {
+			if !theirs.Has(m.Name) {
 				return true
 			}
 		}
@@ -141,12 +139,12 @@ func strays(o, other *object) bool {
 }
 
 // combine returns what one keyword says where two schemas must both hold; ok is false if no value says it.
-func combine(keyword string, a, b json.RawMessage) (json.RawMessage, bool) {
+func combine(keyword string, a, b *node) (*node, bool) {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
 		return combineMaps(a, b, keyword == "$defs" || keyword == "definitions"), true
 	case "required":
-		return quoteList(union(stringList(a), stringList(b))), true
+		return jsonschema.Strings(union(a.Texts(), b.Texts())), true
 	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains":
 		return further(a, b, 1), true
 	case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains":
@@ -156,7 +154,7 @@ func combine(keyword string, a, b json.RawMessage) (json.RawMessage, bool) {
 	case "enum":
 		return combineEnums(a, b)
 	case "uniqueItems", "deprecated":
-		return json.RawMessage("true"), true
+		return valueOf("true"), true
 	case "items", "additionalProperties", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems":
 		return combineSchemas(a, b)
 	case "description":
@@ -166,56 +164,53 @@ func combine(keyword string, a, b json.RawMessage) (json.RawMessage, bool) {
 }
 
 // combineTexts joins two descriptions, unless one of them says all of the other.
-func combineTexts(a, b json.RawMessage) json.RawMessage {
-	mine, other := rawjson.Unquote(a), rawjson.Unquote(b)
+func combineTexts(a, b *node) *node {
+	mine, other := a.Text(), b.Text()
 	switch {
 	case strings.Contains(mine, other):
 		return a
 	case strings.Contains(other, mine):
 		return b
 	}
-	return rawjson.Quote(mine + " " + other)
+	return jsonschema.Quoted(mine + " " + other)
 }
 
 // combineMaps unites named schemas. Of a name in both, both hold.
-func combineMaps(a, b json.RawMessage, definitions bool) json.RawMessage {
-	all, ok := parseObject(a)
-	if !ok {
-		return b
-	}
-	for m := range rawjson.Each(b) {
-		mine := all.value(m.Name)
+func combineMaps(a, b *node, definitions bool) *node {
+	all := editable(a)
+	for _, m := range b.Members() {
+		mine := all.Get(m.Name)
 		if mine == nil {
-			all.set(m.Name, m.Value)
-		} else if both, ok := combineSchemas(mine, m.Value); ok && !definitions {
-			all.set(m.Name, both)
+			all.Set(m.Name, m.Node)
+		} else if both, ok := combineSchemas(mine, m.Node); ok && !definitions {
+			all.Set(m.Name, both)
 		}
 	}
-	return all.raw()
+	return all
 }
 
 // combineSchemas returns the schema of values that two others admit.
-func combineSchemas(a, b json.RawMessage) (json.RawMessage, bool) {
+func combineSchemas(a, b *node) (*node, bool) {
 	switch {
-	case isTrue(a) || isFalse(b):
+	case a.Is("true") || b.Is("false"):
 		return b, true
-	case isTrue(b) || isFalse(a) || rawjson.Same(a, b):
+	case b.Is("true") || a.Is("false") || a.Same(b):
 		return a, true
-	case literal(a) != "object" || literal(b) != "object":
+	case !a.IsObject() || !b.IsObject():
 		return a, false
 	}
 	return combined("allOf", a, b), true
 }
 
 // combined returns the schema of these branches under a keyword; the branch itself if there is one.
-func combined(keyword string, branches ...json.RawMessage) json.RawMessage {
+func combined(keyword string, branches ...*node) *node {
 	if len(branches) == 1 {
 		return branches[0]
 	}
-	return rawjson.Build(keyword, rawjson.Array(branches))
+	return jsonschema.Build(keyword, jsonschema.List(branches...))
 }
 
-func combineTypes(a, b json.RawMessage) (json.RawMessage, bool) {
+func combineTypes(a, b *node) (*node, bool) {
 	both := typeKinds(a) & typeKinds(b)
 	if both == 0 || both == jsonschema.AnyKind {
 		return a, false
@@ -223,32 +218,24 @@ func combineTypes(a, b json.RawMessage) (json.RawMessage, bool) {
 	return quoteTypes(both.Names()), true
 }
 
-func combineEnums(a, b json.RawMessage) (json.RawMessage, bool) {
-	mine, _ := rawjson.Elements(a)
-	theirs, _ := rawjson.Elements(b)
-	shared := setOf(theirs)
-	both := slices.DeleteFunc(mine, func(value json.RawMessage) bool { return !shared[string(rawjson.Compact(value))] })
+func combineEnums(a, b *node) (*node, bool) {
+	shared := make(map[string]bool)
+	for _, value := range b.Elements() {
+		shared[compact(value)] = true
+	}
+	both := slices.DeleteFunc(slices.Clone(a.Elements()), func(value *node) bool { return !shared[compact(value)] })
 	if len(both) == 0 {
 		return a, false
 	}
-	return rawjson.Array(both), true
-}
-
-// setOf makes a set of values, without their spaces.
-func setOf(list []json.RawMessage) map[string]bool {
-	set := make(map[string]bool, len(list))
-	for _, value := range list {
-		set[string(rawjson.Compact(value))] = true
-	}
-	return set
+	return jsonschema.List(both...), true
 }
 
 // distinct returns the values without those that are there twice.
-func distinct(values []json.RawMessage) []json.RawMessage {
-	var kept []json.RawMessage
+func distinct(values []*node) []*node {
+	var kept []*node
 	seen := make(map[string]bool, len(values))
 	for _, value := range values {
-		if key := string(rawjson.Compact(value)); !seen[key] {
+		if key := compact(value); !seen[key] {
 			seen[key] = true
 			kept = append(kept, value)
 		}
@@ -256,8 +243,8 @@ func distinct(values []json.RawMessage) []json.RawMessage {
 	return kept
 }
 
-func containsJSON(list []json.RawMessage, value json.RawMessage) bool {
-	return slices.ContainsFunc(list, func(one json.RawMessage) bool { return rawjson.Same(one, value) })
+func containsJSON(list []*node, value *node) bool {
+	return slices.ContainsFunc(list, func(one *node) bool { return one.Same(value) })
 }
 
 func union(a, b []string) []string {
@@ -271,7 +258,7 @@ func union(a, b []string) []string {
 }
 
 // further returns the larger of two numbers if sign is 1, the smaller if it is -1.
-func further(a, b json.RawMessage, sign int) json.RawMessage {
+func further(a, b *node, sign int) *node {
 	if compareNumbers(b, a) == sign {
 		return b
 	}
@@ -279,10 +266,10 @@ func further(a, b json.RawMessage, sign int) json.RawMessage {
 }
 
 // compareNumbers compares by value, more exactly than a float64 would.
-func compareNumbers(a, b json.RawMessage) int {
+func compareNumbers(a, b *node) int {
 	const precision = 512
-	x, _, errX := big.ParseFloat(string(a), 10, precision, big.ToNearestEven)
-	y, _, errY := big.ParseFloat(string(b), 10, precision, big.ToNearestEven)
+	x, _, errX := big.ParseFloat(compact(a), 10, precision, big.ToNearestEven)
+	y, _, errY := big.ParseFloat(compact(b), 10, precision, big.ToNearestEven)
 	if errX != nil || errY != nil {
 		return 0
 	}

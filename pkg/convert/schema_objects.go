@@ -1,12 +1,10 @@
 package convert
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
 )
 
@@ -18,36 +16,33 @@ func (f *fitter) objects(o *object, at place) {
 	f.refuseMap(o, at)
 	f.dropNever(o, at)
 	f.declareRequired(o, at)
-	if at.profile.openAPI && !at.root && string(rawjson.Compact(o.value("properties"))) == "{}" {
-		o.drop("properties") // Gemini refuses properties without any
+	if at.profile.openAPI && !at.root && compact(o.Get("properties")) == "{}" {
+		o.Drop("properties") // Gemini refuses properties without any
 	}
 }
 
 // dropNever removes properties that admit nothing, where that cannot be said.
 func (f *fitter) dropNever(o *object, at place) {
-	properties := o.objectOf("properties")
-	if properties == nil || !at.profile.restricted() {
-		return
-	}
-	dropped := properties.keepOnly(func(name string) bool { return !isFalse(properties.value(name)) })
+	properties := editable(o.Get("properties"))
+	dropped := properties.Keep(func(m member) bool { return !m.Node.Is("false") })
 	if dropped == nil {
 		return
 	}
 	for _, m := range dropped {
 		f.recordLoss(at.property(m.Name), Info, "dropped", "property that admits nothing")
 	}
-	o.set("properties", properties.raw())
+	o.Set("properties", properties)
 }
 
 // declareRequired removes names from required that are not properties: Gemini refuses the whole request for one.
 func (f *fitter) declareRequired(o *object, at place) {
-	if !o.has("required") {
+	if !o.Has("required") {
 		return
 	}
-	properties := o.objectOf("properties")
-	required := o.stringsOf("required")
+	properties := o.Get("properties")
+	required := o.Get("required").Texts()
 	kept := slices.DeleteFunc(slices.Clone(required), func(name string) bool {
-		return properties == nil || !properties.has(name)
+		return !properties.Has(name)
 	})
 	for _, name := range required {
 		if !slices.Contains(kept, name) {
@@ -56,9 +51,9 @@ func (f *fitter) declareRequired(o *object, at place) {
 	}
 	switch {
 	case len(kept) == 0:
-		o.drop("required")
+		o.Drop("required")
 	case len(kept) < len(required):
-		o.set("required", quoteList(kept))
+		o.Set("required", jsonschema.Strings(kept))
 	}
 }
 
@@ -69,7 +64,7 @@ func (f *fitter) keys(o *object, at place) {
 	if p.key == nil || p.keyRoot && !at.root {
 		return
 	}
-	for m := range rawjson.Each(o.value("properties")) {
+	for _, m := range o.Get("properties").Members() {
 		if !p.key().MatchString(m.Name) {
 			f.refuse(at, "the property name %q does not match %s", words.Shorten(m.Name, words.MaxGiven), p.key())
 		}
@@ -79,12 +74,12 @@ func (f *fitter) keys(o *object, at place) {
 // conditionals makes properties that only if, then, else and dependentSchemas declare known to a target that has none
 // of these.
 func (f *fitter) conditionals(o *object, at *place) {
-	if at.profile.keeps("if", at.root) || !o.has("if", "then", "else", "dependentSchemas") {
+	if at.profile.keeps("if", at.root) || !o.Has("if", "then", "else", "dependentSchemas") {
 		return
 	}
-	branches := []json.RawMessage{o.value("then"), o.value("else")}
-	for m := range rawjson.Each(o.value("dependentSchemas")) {
-		branches = append(branches, m.Value)
+	branches := []*node{o.Get("then"), o.Get("else")}
+	for _, m := range o.Get("dependentSchemas").Members() {
+		branches = append(branches, m.Node)
 	}
 	var declared []*object
 	for _, text := range branches {
@@ -92,19 +87,19 @@ func (f *fitter) conditionals(o *object, at *place) {
 			declared = append(declared, branch)
 		}
 	}
-	properties := o.objectOfOrEmpty("properties")
+	properties := editable(o.Get("properties"))
 	f.adopt(properties, declared, *at)
-	if condition := f.branch(o.value("if"), at); condition != nil {
+	if condition := f.branch(o.Get("if"), at); condition != nil {
 		f.adoptCondition(properties, condition, *at)
 	}
-	if len(properties.members) > 0 {
-		o.set("properties", properties.raw())
+	if len(properties.Members()) > 0 {
+		o.Set("properties", properties)
 	}
 }
 
 // branch reads a schema that holds under a condition; nil if it says nothing of properties.
-func (f *fitter) branch(text json.RawMessage, at *place) *object {
-	if literal(text) != "object" {
+func (f *fitter) branch(text *node, at *place) *object {
+	if !text.IsObject() {
 		return nil
 	}
 	where := *at
@@ -117,54 +112,47 @@ func (f *fitter) branch(text json.RawMessage, at *place) *object {
 }
 
 // adopt adds the properties that a schema lacks, as optional ones: each is what any of the branches makes of it.
-func (f *fitter) adopt(properties *object, branches []*object, at place) {
+func (f *fitter) adopt(properties *node, branches []*object, at place) {
 	for _, name := range propertyNames(branches) {
-		if properties.has(name) {
+		if properties.Has(name) {
 			continue
 		}
-		properties.set(name, alternativesOf(name, nil, branches))
+		properties.Set(name, alternativesOf(name, nil, branches))
 		f.recordLoss(at.property(name), Info, "changed", "conditional property to an optional one")
 	}
 }
 
 // adoptCondition adds the properties that only a condition names. It restricts none of them, so that nothing but their
 // types is known.
-func (f *fitter) adoptCondition(properties, condition *object, at place) {
-	for m := range rawjson.Each(condition.value("properties")) {
-		if properties.has(m.Name) {
+func (f *fitter) adoptCondition(properties *node, condition *object, at place) {
+	for _, m := range condition.Get("properties").Members() {
+		if properties.Has(m.Name) {
 			continue
 		}
-		kinds := f.shape(m.Value).Kinds()
+		kinds := f.shape(m.Node).Kinds()
 		if kinds == jsonschema.AnyKind {
 			f.recordLoss(at.property(m.Name), Lossy, "dropped", "property that only a condition names")
 			continue
 		}
-		properties.set(m.Name, rawjson.Build("type", quoteTypes(kinds.Names())))
+		properties.Set(m.Name, jsonschema.Build("type", quoteTypes(kinds.Names())))
 		f.recordLoss(at.property(m.Name), Info, "changed", "property of a condition to an optional one")
 	}
 }
 
 // children fits the schemas below this one.
 func (f *fitter) children(o *object, at place) {
-	for i := range o.members {
-		m := o.members[i]
-		if at.root && (m.Name == "$defs" || m.Name == "definitions") {
-			continue
+	o.node = o.Map(func(_ int, m member) *node {
+		switch held := jsonschema.Held(m.Name, m.Node); {
+		case at.root && (m.Name == "$defs" || m.Name == "definitions"):
+		case held == jsonschema.HoldsSchema && m.Node.IsObject():
+			return f.node(m.Node, at.under(m.Name))
+		case held == jsonschema.HoldsList:
+			return f.list(m, at)
+		case held == jsonschema.HoldsNamed:
+			return f.named(m, at)
 		}
-		switch jsonschema.Held(m.Name, m.Value) {
-		case jsonschema.HoldsSchema:
-			if literal(m.Value) == "object" {
-				o.put(i, f.node(m.Value, at.under(m.Name)))
-			}
-		case jsonschema.HoldsList:
-			o.put(i, f.list(m, at))
-		case jsonschema.HoldsNamed:
-			o.put(i, f.named(m, at))
-		}
-		if f.err != nil {
-			return
-		}
-	}
+		return m.Node
+	}).Clone()
 	if at.root {
 		f.definitions(o, at)
 	}
@@ -173,7 +161,7 @@ func (f *fitter) children(o *object, at place) {
 // definitions fits the definitions of the root, after all refs of the rest are known. Where every schema must pass the
 // target's rules, only those that a ref needs stay.
 func (f *fitter) definitions(o *object, at place) {
-	if !o.has("$defs", "definitions") {
+	if !o.Has("$defs", "definitions") {
 		return
 	}
 	done := make(map[string]bool)
@@ -185,32 +173,31 @@ func (f *fitter) definitions(o *object, at place) {
 		return
 	}
 	for _, keyword := range []string{"$defs", "definitions"} {
-		all := o.objectOfOrEmpty(keyword)
-		all.keepOnly(func(name string) bool { return done["#/"+keyword+"/"+name] })
-		if len(all.members) == 0 {
-			o.drop(keyword)
+		all := editable(o.Get(keyword))
+		all.Keep(func(m member) bool { return done["#/"+keyword+"/"+m.Name] })
+		if len(all.Members()) == 0 {
+			o.Drop(keyword)
 			continue
 		}
-		o.set(keyword, all.raw())
+		o.Set(keyword, all)
 	}
 }
 
 // defined fits the definitions under a keyword that are needed and not done, and reports whether there were any: they
 // may need others.
 func (f *fitter) defined(o *object, at place, keyword string, done map[string]bool) (some bool) {
-	all := o.objectOf(keyword)
-	if all == nil {
+	all := o.Get(keyword)
+	if !all.IsObject() {
 		return false
 	}
-	for i, m := range all.members {
+	o.Set(keyword, all.Map(func(_ int, m member) *node {
 		ref := "#/" + keyword + "/" + m.Name
 		if done[ref] || at.profile.closed && !f.used[ref] {
-			continue
+			return m.Node
 		}
 		done[ref], some = true, true
-		all.put(i, f.node(m.Value, place{profile: at.profile, path: keyword + "." + m.Name, depth: at.depth + 1}))
-	}
-	o.set(keyword, all.raw())
+		return f.node(m.Node, place{profile: at.profile, path: keyword + "." + m.Name, depth: at.depth + 1})
+	}))
 	return some
 }
 
@@ -230,38 +217,25 @@ func (at place) under(keyword string) place {
 	return at
 }
 
-func (f *fitter) list(m rawjson.Member, at place) json.RawMessage {
-	elements, _ := rawjson.Elements(m.Value)
-	changed := false
-	for i, text := range elements {
+func (f *fitter) list(m member, at place) *node {
+	return m.Node.Map(func(i int, one member) *node {
 		where := at.under("items")
 		if m.Name == "anyOf" || m.Name == "oneOf" || m.Name == "allOf" {
 			where = at.below("|" + strconv.Itoa(i+1))
 		}
-		fitted := f.node(text, where)
-		changed = changed || string(fitted) != string(text)
-		elements[i] = fitted
-	}
-	if !changed {
-		return m.Value
-	}
-	return rawjson.Array(elements)
+		return f.node(one.Node, where)
+	})
 }
 
-func (f *fitter) named(m rawjson.Member, at place) json.RawMessage {
-	all, ok := parseObject(m.Value)
-	if !ok {
-		return m.Value
-	}
-	for i, one := range all.members {
-		if kind := literal(one.Value); kind == "array" && m.Name == "dependencies" {
-			continue
-		}
+func (f *fitter) named(m member, at place) *node {
+	return m.Node.Map(func(_ int, one member) *node {
 		where := at.under(m.Name)
-		if m.Name == "properties" {
+		switch {
+		case m.Name == "dependencies" && one.Node.IsArray():
+			return one.Node
+		case m.Name == "properties":
 			where = at.property(one.Name)
 		}
-		all.put(i, f.node(one.Value, where))
-	}
-	return all.raw()
+		return f.node(one.Node, where)
+	})
 }

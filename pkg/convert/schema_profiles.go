@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"sync"
@@ -44,7 +43,7 @@ type profile struct {
 	// elements is the profile below items, where it is another.
 	elements *profile
 	// check judges the finished schema.
-	check func(json.RawMessage) error
+	check func(schema *node) error
 }
 
 func (p *profile) keeps(keyword string, root bool) bool {

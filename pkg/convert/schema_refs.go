@@ -1,13 +1,11 @@
 package convert
 
 import (
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
 
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
 )
 
@@ -24,7 +22,7 @@ func (f *fitter) deref(o *object, at *place) {
 			f.use(ref)
 			return
 		}
-		o.drop(keyword)
+		o.Drop(keyword)
 		f.expand(o, at, ref, target, found)
 	}
 }
@@ -41,8 +39,8 @@ func (f *fitter) use(ref string) {
 // drafts name the same places in a single document.
 func refOf(o *object) (keyword, ref string, ok bool) {
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if o.has(keyword) {
-			return keyword, o.text(keyword), true
+		if o.Has(keyword) {
+			return keyword, o.Get(keyword).Text(), true
 		}
 	}
 	return "", "", false
@@ -65,18 +63,18 @@ func (f *fitter) keepsRef(ref string, at place) bool {
 // needsMerging reports whether a ref that must stand alone has keywords beside it that restrict more than a type, which
 // the definition has as well.
 func needsMerging(o *object, at place) bool {
-	return at.profile.closed && slices.ContainsFunc(o.members, func(m rawjson.Member) bool {
+	return at.profile.closed && slices.ContainsFunc(o.Members(), func(m member) bool {
 		return isRestriction(m.Name) && !slices.Contains([]string{"$ref", "type", "nullable"}, m.Name)
 	})
 }
 
 // expand merges what a ref names into the schema that had it, unless that would never end.
-func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage, found bool) {
+func (f *fitter) expand(o *object, at *place, ref string, target *node, found bool) {
 	if !found {
 		f.recordLoss(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
 		return
 	}
-	f.bytes += len(target)
+	f.bytes += len(target.Bytes())
 	switch {
 	case opened(at.open, ref) >= maxOpen:
 		f.cut(o, *at, target, "recursion")
@@ -88,7 +86,7 @@ func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage
 	at.open = append(slices.Clip(at.open), ref)
 	named, ok := parseObject(target)
 	if !ok {
-		if isFalse(target) {
+		if target.Is("false") {
 			f.recordLoss(*at, Lossy, "changed", "the schema false to one that accepts any value")
 		}
 		return
@@ -104,8 +102,8 @@ func (f *fitter) dropIdentity(named *object) {
 	for _, keyword := range []string{
 		"$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema",
 	} {
-		if keyword != "id" || rawjson.IsString(named.value("id")) {
-			named.drop(keyword)
+		if keyword != "id" || named.Get("id").IsString() {
+			named.Drop(keyword)
 		}
 	}
 }
@@ -121,40 +119,34 @@ func opened(open []string, ref string) int {
 }
 
 // cut ends an expansion: what is left of the definition is its type and its description.
-func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
+func (f *fitter) cut(o *object, at place, target *node, why string) {
 	f.recordLoss(at, Lossy, "cut", why)
-	named, ok := parseObject(target)
-	if !ok {
-		return
-	}
-	if kinds := f.shape(target).Implied(); kinds != jsonschema.AnyKind && !o.has("type") {
-		o.set("type", quoteTypes(kinds.Names()))
+	if kinds := f.shape(target).Implied(); kinds != jsonschema.AnyKind && !o.Has("type") {
+		o.Set("type", quoteTypes(kinds.Names()))
 	}
 	const most = 1000 // a long one would let cut refs grow all the same
-	if text := named.text("description"); text != "" && len(text) <= most && !o.has("description") {
-		o.set("description", named.value("description"))
+	if text := target.Get("description").Text(); text != "" && len(text) <= most && !o.Has("description") {
+		o.Set("description", target.Get("description"))
 	}
 }
 
 // resolve finds what a ref names in the document. A ref to another document is not found.
-func (f *fitter) resolve(ref string) (json.RawMessage, bool) {
-	target := f.document.Resolve(ref).Raw()
-	kind := literal(target)
-	return target, kind == "object" || kind == "boolean"
+func (f *fitter) resolve(ref string) (*node, bool) {
+	target := f.document.Resolve(ref)
+	return target, target.IsObject() || isBoolean(target)
 }
 
 // schemasIn returns the schemas that stand under a keyword.
-func schemasIn(m rawjson.Member) []json.RawMessage {
-	switch jsonschema.Held(m.Name, m.Value) {
+func schemasIn(m member) []*node {
+	switch jsonschema.Held(m.Name, m.Node) {
 	case jsonschema.HoldsSchema:
-		return []json.RawMessage{m.Value}
+		return []*node{m.Node}
 	case jsonschema.HoldsList:
-		list, _ := rawjson.Elements(m.Value)
-		return list
+		return m.Node.Elements()
 	case jsonschema.HoldsNamed:
-		var list []json.RawMessage
-		for inner := range rawjson.Each(m.Value) {
-			list = append(list, inner.Value)
+		var list []*node
+		for _, inner := range m.Node.Members() {
+			list = append(list, inner.Node)
 		}
 		return list
 	}

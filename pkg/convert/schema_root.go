@@ -1,12 +1,10 @@
 package convert
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 )
 
 // root makes the root what every provider wants it to be: one object with named properties.
@@ -19,18 +17,18 @@ func (f *fitter) root(o *object, at *place) {
 		f.dropRootLimits(o, *at)
 	}
 	f.rootType(o, *at)
-	if at.profile.propertiesNeeded && !o.has("properties") {
-		o.set("properties", json.RawMessage("{}"))
+	if at.profile.propertiesNeeded && !o.Has("properties") {
+		o.Set("properties", jsonschema.Build())
 	}
 }
 
 func (f *fitter) rootType(o *object, at place) {
-	if kinds := typeKinds(o.value("type")); !kinds.Has(jsonschema.Object) {
+	if kinds := typeKinds(o.Get("type")); !kinds.Has(jsonschema.Object) {
 		f.refuse(at, "its input schema takes %s, and arguments are always an object", kinds)
 		return
 	}
-	o.drop("nullable")
-	if o.text("type") == "" || !isOne(o, "object") {
+	o.Drop("nullable")
+	if o.Get("type").Text() == "" || !isOne(o.node, "object") {
 		o.setType("object")
 	}
 }
@@ -38,8 +36,8 @@ func (f *fitter) rootType(o *object, at place) {
 // dropRootLimits removes what providers refuse at the root.
 func (f *fitter) dropRootLimits(o *object, at place) {
 	for _, keyword := range []string{"enum", "const", "not"} {
-		if o.has(keyword) {
-			f.explain(o, rawjson.NewMember(keyword, o.drop(keyword)), at)
+		if o.Has(keyword) {
+			f.explain(o, member{Name: keyword, Node: o.Drop(keyword)}, at)
 		}
 	}
 }
@@ -48,11 +46,11 @@ func (f *fitter) dropRootLimits(o *object, at place) {
 // require.
 func (f *fitter) foldUnions(o *object, at *place) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
-		branches := o.list(keyword)
+		branches := o.Get(keyword).Elements()
 		if branches == nil {
 			continue
 		}
-		o.drop(keyword)
+		o.Drop(keyword)
 		alternatives := f.alternatives(branches, at)
 		switch len(alternatives) {
 		case 0:
@@ -69,7 +67,7 @@ func (f *fitter) foldUnions(o *object, at *place) {
 }
 
 // alternatives reads the branches of a union at the root that are objects.
-func (f *fitter) alternatives(branches []json.RawMessage, at *place) []*object {
+func (f *fitter) alternatives(branches []*node, at *place) []*object {
 	var list []*object
 	var open []string
 	for _, text := range branches {
@@ -79,7 +77,7 @@ func (f *fitter) alternatives(branches []json.RawMessage, at *place) []*object {
 		if branch == nil {
 			continue
 		}
-		if kinds := typeKinds(branch.value("type")); !kinds.Has(jsonschema.Object) {
+		if kinds := typeKinds(branch.Get("type")); !kinds.Has(jsonschema.Object) {
 			f.recordLoss(*at, Lossy, "dropped", "alternative of type "+kinds.String())
 			continue
 		}
@@ -96,19 +94,19 @@ func fold(o *object, alternatives []*object) {
 	if hint := needs(alternatives); hint != "" {
 		o.hints = append(o.hints, hint)
 	}
-	base := o.objectOfOrEmpty("properties")
+	base := editable(o.Get("properties"))
 	for _, name := range propertyNames(alternatives) {
-		base.set(name, alternativesOf(name, base.value(name), alternatives))
+		base.Set(name, alternativesOf(name, base.Get(name), alternatives))
 	}
-	if len(base.members) > 0 {
-		o.set("properties", base.raw())
+	if len(base.Members()) > 0 {
+		o.Set("properties", base)
 	}
 	if required := requiredByAll(alternatives); len(required) > 0 {
-		o.set("required", quoteList(union(o.stringsOf("required"), required)))
+		o.Set("required", jsonschema.Strings(union(o.Get("required").Texts(), required)))
 	}
-	open := func(a *object) bool { return !isFalse(a.value("additionalProperties")) }
-	if !slices.ContainsFunc(alternatives, open) && !o.has("additionalProperties") {
-		o.set("additionalProperties", json.RawMessage("false"))
+	open := func(a *object) bool { return !a.Get("additionalProperties").Is("false") }
+	if !slices.ContainsFunc(alternatives, open) && !o.Has("additionalProperties") {
+		o.Set("additionalProperties", valueOf("false"))
 	}
 }
 
@@ -116,7 +114,7 @@ func fold(o *object, alternatives []*object) {
 func needs(alternatives []*object) string {
 	var each []string
 	for _, a := range alternatives {
-		required := a.stringsOf("required")
+		required := a.Get("required").Texts()
 		if len(required) == 0 {
 			return ""
 		}
@@ -133,7 +131,7 @@ func needs(alternatives []*object) string {
 func propertyNames(alternatives []*object) []string {
 	var all []string
 	for _, a := range alternatives {
-		for m := range rawjson.Each(a.value("properties")) {
+		for _, m := range a.Get("properties").Members() {
 			all = union(all, []string{m.Name})
 		}
 	}
@@ -141,19 +139,19 @@ func propertyNames(alternatives []*object) []string {
 }
 
 func requiredByAll(alternatives []*object) []string {
-	return slices.DeleteFunc(alternatives[0].stringsOf("required"), func(name string) bool {
+	return slices.DeleteFunc(alternatives[0].Get("required").Texts(), func(name string) bool {
 		return slices.ContainsFunc(alternatives, func(a *object) bool {
-			return !slices.Contains(a.stringsOf("required"), name)
+			return !slices.Contains(a.Get("required").Texts(), name)
 		})
 	})
 }
 
 // alternativesOf returns what a property may be in any of the alternatives. What holds for all of them is as much as
 // can be said where one of them is silent.
-func alternativesOf(name string, base json.RawMessage, alternatives []*object) json.RawMessage {
-	var all []json.RawMessage
+func alternativesOf(name string, base *node, alternatives []*object) *node {
+	var all []*node
 	for _, a := range alternatives {
-		own := a.objectOfOrEmpty("properties").value(name)
+		own := a.Get("properties").Get(name)
 		switch {
 		case own == nil && base != nil:
 			return base
@@ -168,19 +166,18 @@ func alternativesOf(name string, base json.RawMessage, alternatives []*object) j
 }
 
 // anyOfThese returns a schema that admits what any of them admits: one enum where all are constants.
-func anyOfThese(list []json.RawMessage) json.RawMessage {
+func anyOfThese(list []*node) *node {
 	if len(list) == 1 {
 		return list[0]
 	}
-	var values []json.RawMessage
+	var values []*node
 	var said []string
-	for _, text := range list {
-		o, ok := parseObject(text)
-		if !ok || len(valuesOf(o)) == 0 || hasBeyond(o, "const", "enum", "type", "title", "description", "default") {
+	for _, one := range list {
+		if len(valuesOf(one)) == 0 || hasBeyond(one, "const", "enum", "type", "title", "description", "default") {
 			return combined("anyOf", list...)
 		}
-		values = append(values, valuesOf(o)...)
-		if text := o.text("description"); text != "" {
+		values = append(values, valuesOf(one)...)
+		if text := one.Get("description").Text(); text != "" {
 			said = union(said, []string{text})
 		}
 	}
@@ -188,10 +185,10 @@ func anyOfThese(list []json.RawMessage) json.RawMessage {
 		return combined("anyOf", list...)
 	}
 	values = distinct(values)
-	var description json.RawMessage
+	var description *node
 	if len(said) == 1 {
-		description = rawjson.Quote(said[0])
+		description = jsonschema.Quoted(said[0])
 	}
-	return rawjson.Build("type", quoteTypes(jsonschema.KindsIn(values...).Names()), "enum", rawjson.Array(values),
-		"description", description)
+	return jsonschema.Build("type", quoteTypes(jsonschema.KindsIn(values...).Names()),
+		"enum", jsonschema.List(values...), "description", description)
 }

@@ -25,13 +25,13 @@ func (f *fitter) strict(o *object, at place) {
 		return
 	}
 	f.standAlone(o, at)
-	types := typesOf(o)
+	types := typesOf(o.node)
 	switch {
 	case slices.Contains(types, "object"):
 		f.closeObject(o, at)
-	case slices.Contains(types, "array") && literal(o.value("items")) != "object":
+	case slices.Contains(types, "array") && !o.Get("items").IsObject():
 		f.refuse(at, "an array whose items are of any kind cannot be expressed with strict")
-	case !o.has("type", "anyOf", "$ref", "enum", "const"):
+	case !o.Has("type", "anyOf", "$ref", "enum", "const"):
 		f.refuse(at, "a value of any kind cannot be expressed with strict")
 	}
 }
@@ -39,54 +39,51 @@ func (f *fitter) strict(o *object, at place) {
 // standAlone puts a ref with keywords beside it into a union of one. All restrictions but a type were merged with the
 // definition before.
 func (f *fitter) standAlone(o *object, at place) {
-	if !o.has("$ref") || len(o.members) == 1 {
+	if !o.Has("$ref") || len(o.Members()) == 1 {
 		return
 	}
-	for _, m := range o.keepOnly(func(name string) bool { return name == "$ref" || isAnnotation(name) }) {
+	for _, m := range o.Keep(func(m member) bool { return m.Name == "$ref" || isAnnotation(m.Name) }) {
 		f.recordLoss(at, Lossy, "dropped", m.Name+" beside $ref")
 	}
-	if len(o.members) == 1 {
+	if len(o.Members()) == 1 {
 		return
 	}
-	o.set("anyOf", rawjson.Array([]json.RawMessage{rawjson.Build("$ref", o.drop("$ref"))}))
+	o.Set("anyOf", jsonschema.List(jsonschema.Build("$ref", o.Drop("$ref"))))
 }
 
 func (f *fitter) closeObject(o *object, at place) {
-	properties := o.objectOfOrEmpty("properties")
-	required := o.stringsOf("required")
+	required := o.Get("required").Texts()
 	var all []string
-	for i, m := range properties.members {
+	o.Set("properties", editable(o.Get("properties")).Map(func(_ int, m member) *node {
 		all = append(all, m.Name)
-		if slices.Contains(required, m.Name) {
-			continue
+		child, ok := parseObject(m.Node)
+		if !ok || slices.Contains(required, m.Name) || f.shape(m.Node).Kinds().Has(jsonschema.Null) {
+			return m.Node
 		}
-		if child, ok := parseObject(m.Value); ok && !f.shape(m.Value).Kinds().Has(jsonschema.Null) {
-			f.addNull(child)
-			properties.put(i, child.raw())
-			f.recordLoss(at.property(m.Name), Info, "changed", "optional to null")
-		}
-	}
-	o.set("properties", properties.raw())
+		f.addNull(child)
+		f.recordLoss(at.property(m.Name), Info, "changed", "optional to null")
+		return child.node
+	}))
 	if !slices.Equal(required, all) {
-		o.set("required", quoteList(all))
+		o.Set("required", jsonschema.Strings(all))
 	}
-	o.set("additionalProperties", json.RawMessage("false"))
+	o.Set("additionalProperties", valueOf("false"))
 }
 
 // refuseMap refuses objects with free keys, before the walk goes into them.
 func (f *fitter) refuseMap(o *object, at place) {
-	if !at.profile.closed || !slices.Contains(typesOf(o), "object") {
+	if !at.profile.closed || !slices.Contains(typesOf(o.node), "object") {
 		return
 	}
-	rest := o.value("additionalProperties")
-	open := isTrue(rest) || string(rawjson.Compact(rest)) == "{}"
-	named := len(o.objectOfOrEmpty("properties").members) > 0
+	rest := o.Get("additionalProperties")
+	open := rest.Is("true") || compact(rest) == "{}"
+	named := len(o.Get("properties").Members()) > 0
 	switch {
-	case literal(rest) == "object" && !open:
+	case rest.IsObject() && !open:
 		f.refuse(at, "an object whose keys are free (additionalProperties) cannot be expressed with strict")
-	case o.has("patternProperties"):
+	case o.Has("patternProperties"):
 		f.refuse(at, "an object whose keys are free (patternProperties) cannot be expressed with strict")
-	case !named && !at.root && !isFalse(rest):
+	case !named && !at.root && !rest.Is("false"):
 		f.refuse(at, "an object without named properties cannot be expressed with strict")
 	case open:
 		f.recordLoss(at, Lossy, "dropped", "additionalProperties")
@@ -96,9 +93,9 @@ func (f *fitter) refuseMap(o *object, at place) {
 // strictCount is what the limits of structured outputs count.
 type strictCount struct{ properties, enums, runes, depth int }
 
-func checkStrictLimits(text json.RawMessage) error {
+func checkStrictLimits(schema *node) error {
 	var count strictCount
-	count.add(text, 0)
+	count.add(schema, 0)
 	switch {
 	case count.properties > strictProperties:
 		return fmt.Errorf("its input schema has %d properties, and strict takes %d", count.properties, strictProperties)
@@ -113,43 +110,42 @@ func checkStrictLimits(text json.RawMessage) error {
 	return nil
 }
 
-func (c *strictCount) add(text json.RawMessage, depth int) {
-	o, ok := parseObject(text)
-	if !ok {
+func (c *strictCount) add(schema *node, depth int) {
+	if !schema.IsObject() {
 		return
 	}
 	c.depth = max(c.depth, depth)
-	for _, value := range valuesOf(o) {
+	for _, value := range valuesOf(schema) {
 		c.enums++
-		c.runes += len(value)
+		c.runes += len(value.Bytes())
 	}
-	for _, m := range o.members {
+	for _, m := range schema.Members() {
 		c.addMember(m, depth)
 	}
 }
 
-func (c *strictCount) addMember(m rawjson.Member, depth int) {
-	if jsonschema.Held(m.Name, m.Value) != jsonschema.HoldsNamed {
+func (c *strictCount) addMember(m member, depth int) {
+	if jsonschema.Held(m.Name, m.Node) != jsonschema.HoldsNamed {
 		for _, child := range schemasIn(m) {
 			c.add(child, depth)
 		}
 		return
 	}
-	for inner := range rawjson.Each(m.Value) {
+	for _, inner := range m.Node.Members() {
 		c.runes += len(inner.Name)
 		if m.Name == "properties" {
 			c.properties++
-			c.add(inner.Value, depth+1)
+			c.add(inner.Node, depth+1)
 			continue
 		}
-		c.add(inner.Value, 0)
+		c.add(inner.Node, 0)
 	}
 }
 
 // carriesStrict reports whether a tool is written as strict: always in openai-strict, else if a document of another
 // format says so and the target has strict tools and would take the schema. A strict tool with a schema that breaks the
 // rules makes the provider refuse the whole request. Formats with the same rules keep the setting.
-func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
+func carriesStrict(definition *node, to Format, schema json.RawMessage) bool {
 	target := recordOf(to)
 	switch {
 	case target.strict:
@@ -167,15 +163,15 @@ func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
 	}
 	again, err := fit(schema, Qwen) // which has no refs
 	recursive := slices.ContainsFunc(again.losses, func(l Loss) bool { return l.Kind == "cut" })
-	return err == nil && !recursive && isClosed(schema)
+	return err == nil && !recursive && isClosed(jsonschema.NewNode(schema))
 }
 
 // strictSource returns the format of a document that calls the tool strict.
-func strictSource(definition members) (Format, bool) {
-	for _, member := range membersOf(definition.get(metaMember)) {
-		name, isForm := strings.CutPrefix(member.Name, formPrefix)
+func strictSource(definition *node) (Format, bool) {
+	for _, m := range definition.Get(metaMember).Members() {
+		name, isForm := strings.CutPrefix(m.Name, formPrefix)
 		source := recordOf(Format(name))
-		if isForm && source.layout.strict != nil && isTrue(valueAt(member.Value, source.layout.strict)) {
+		if isForm && source.layout.strict != nil && at(m.Node, source.layout.strict).Is("true") {
 			return Format(name), true
 		}
 	}
@@ -184,22 +180,19 @@ func strictSource(definition members) (Format, bool) {
 
 // isClosed reports whether a schema obeys the rules of Anthropic's strict tools (schemautil of its SDK): objects take
 // no other properties, and only some keywords are known.
-func isClosed(text json.RawMessage) bool {
-	o, ok := parseObject(text)
-	if !ok {
+func isClosed(schema *node) bool {
+	isObject := schema.Has("properties") || slices.Contains(typesOf(schema), "object")
+	if !schema.IsObject() || isObject && !schema.Get("additionalProperties").Is("false") {
 		return false
 	}
-	if (o.has("properties") || slices.Contains(typesOf(o), "object")) && !isFalse(o.value("additionalProperties")) {
-		return false
-	}
-	for _, m := range o.members {
-		if !closedKeyword(m.Name, string(rawjson.Compact(m.Value))) {
+	for _, m := range schema.Members() {
+		if !closedKeyword(m.Name, compact(m.Node)) {
 			return false
 		}
 		if m.Name == "additionalProperties" {
 			continue
 		}
-		if slices.ContainsFunc(schemasIn(m), func(child json.RawMessage) bool { return !isClosed(child) }) {
+		if slices.ContainsFunc(schemasIn(m), func(child *node) bool { return !isClosed(child) }) {
 			return false
 		}
 	}

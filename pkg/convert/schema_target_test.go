@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"toolx/pkg/jsonschema"
 )
 
 // TestFitUnchanged holds that a schema which needs no change comes out byte for byte, spaces, digits and the order of
@@ -63,9 +65,9 @@ func TestFitPropertyNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, _ := parseObject(got.schema)
+	o := jsonschema.NewNode(got.schema)
 	for _, name := range names {
-		if !o.objectOf("properties").has(name) {
+		if !o.Get("properties").Has(name) {
 			t.Errorf("strict lost the property %s", name)
 		}
 	}
@@ -515,8 +517,8 @@ func TestFitRefs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, _ := parseObject(got.schema)
-		if fitted := string(o.objectOf("properties").value("x")); fitted != want {
+		o := jsonschema.NewNode(got.schema)
+		if fitted := string(o.Get("properties").Get("x").Bytes()); fitted != want {
 			t.Errorf("%s: %s, want %s", ref, fitted, want)
 		}
 		if lossy := got.losses[0].Severity == Lossy; lossy != (want == "{}") {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolx/pkg/rawjson"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/words"
 )
 
@@ -20,17 +20,17 @@ func (f *fitter) tidy(o *object, at place) {
 }
 
 func (f *fitter) dropMalformed(o *object, at place) {
-	for _, m := range slices.Clone(o.members) {
-		if wellFormed(m.Name, m.Value) {
+	for _, m := range slices.Clone(o.Members()) {
+		if wellFormed(m.Name, m.Node) {
 			continue
 		}
 		severity := Lossy
 		describes := isAnnotation(m.Name) && m.Name != "description" // which restricts nothing
 		if describes || m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"},
-			string(rawjson.Compact(m.Value))) {
+			compact(m.Node)) {
 			severity = Info
 		}
-		o.drop(m.Name)
+		o.Drop(m.Name)
 		f.recordLoss(at, severity, "dropped", "malformed "+m.Name)
 	}
 }
@@ -39,9 +39,9 @@ func (f *fitter) dropMalformed(o *object, at place) {
 // elements").
 func (f *fitter) dropRepeated(o *object, at place) {
 	for _, name := range []string{"required", "enum", "type"} {
-		list := o.list(name)
+		list := o.Get(name).Elements()
 		if once := distinct(list); len(once) < len(list) {
-			o.set(name, rawjson.Array(once))
+			o.Set(name, jsonschema.List(once...))
 			f.recordLoss(at, Info, "dropped", "what stands twice in "+name)
 		}
 	}
@@ -52,13 +52,13 @@ func (f *fitter) dropRepeated(o *object, at place) {
 func (f *fitter) exclusiveBounds(o *object, at place) {
 	for _, bound := range []string{"minimum", "maximum"} {
 		exclusive := "exclusive" + strings.ToUpper(bound[:1]) + bound[1:]
-		value := o.value(exclusive)
-		if literal(value) != "boolean" {
+		value := o.Get(exclusive)
+		if !isBoolean(value) {
 			continue
 		}
-		o.drop(exclusive)
-		if isTrue(value) && o.has(bound) {
-			o.rename(bound, exclusive)
+		o.Drop(exclusive)
+		if value.Is("true") && o.Has(bound) {
+			o.Rename(bound, exclusive)
 			f.recordLoss(at, Info, "changed", bound+" to "+exclusive)
 		}
 	}
@@ -69,7 +69,7 @@ func (f *fitter) exclusiveBounds(o *object, at place) {
 func (f *fitter) repairTypes(o *object, at place) {
 	var types []string
 	changed := false
-	for _, name := range typesOf(o) {
+	for _, name := range typesOf(o.node) {
 		kind, known := typeMeant(name)
 		switch {
 		case !known && !at.profile.looseTypes:
@@ -79,7 +79,7 @@ func (f *fitter) repairTypes(o *object, at place) {
 			kind = name
 			f.recordLoss(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", unknown to JSON Schema,")
 		case kind == "":
-			o.drop("type")
+			o.Drop("type")
 			f.recordLoss(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which says nothing")
 			return
 		case kind != name:
@@ -89,7 +89,7 @@ func (f *fitter) repairTypes(o *object, at place) {
 		types = union(types, []string{kind})
 	}
 	if changed {
-		o.set("type", quoteTypes(types))
+		o.Set("type", quoteTypes(types))
 	}
 }
 
@@ -107,14 +107,8 @@ func typeMeant(name string) (kind string, known bool) {
 
 // smallTypes writes types in lower case, as all but Google's API do.
 func (f *fitter) smallTypes(o *object, at place) {
-	value := o.value("type")
-	types := typesOf(o)
-	written := stringList(value)
-	if rawjson.IsString(value) {
-		written = []string{rawjson.Unquote(value)}
-	}
-	if !slices.Equal(types, written) {
-		o.set("type", quoteTypes(types))
+	if types := typesOf(o.node); !slices.Equal(types, writtenTypes(o.node)) {
+		o.Set("type", quoteTypes(types))
 		f.recordLoss(at, Info, "changed", "type to small letters")
 	}
 }
@@ -122,8 +116,8 @@ func (f *fitter) smallTypes(o *object, at place) {
 // dropEmpty removes members that say nothing, which Ollama's encoder leaves out.
 func dropEmpty(o *object) {
 	for _, name := range []string{"description", "enum", "required"} {
-		if value := string(rawjson.Compact(o.value(name))); value == `""` || value == "[]" {
-			o.drop(name)
+		if value := compact(o.Get(name)); value == `""` || value == "[]" {
+			o.Drop(name)
 		}
 	}
 }

@@ -2,23 +2,16 @@ package convert
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 )
 
 // typesOf returns the types that a schema names, in small letters.
-func typesOf(o *object) []string { return typeList(o.value("type")) }
-
-func typeList(text json.RawMessage) []string {
-	list := stringList(text)
-	if rawjson.IsString(text) {
-		list = []string{rawjson.Unquote(text)}
-	}
+func typesOf(schema *node) []string {
+	list := writtenTypes(schema)
 	for i, name := range list {
 		if isType(name) {
 			list[i] = strings.ToLower(name)
@@ -27,36 +20,44 @@ func typeList(text json.RawMessage) []string {
 	return list
 }
 
+func writtenTypes(schema *node) []string {
+	written := schema.Get("type")
+	if written.IsString() {
+		return []string{written.Text()}
+	}
+	return written.Texts()
+}
+
 func isType(name string) bool { return jsonschema.KindsNamed(name) != 0 }
 
-func quoteTypes(types []string) json.RawMessage {
+func quoteTypes(types []string) *node {
 	if len(types) == 1 {
-		return rawjson.Quote(types[0])
+		return jsonschema.Quoted(types[0])
 	}
-	return quoteList(types)
+	return jsonschema.Strings(types)
 }
 
 // typeKinds returns the kinds that the value of a type names; AnyKind where it names none.
-func typeKinds(value json.RawMessage) jsonschema.Kinds {
-	return jsonschema.Parse(rawjson.Build("type", value)).Root().Kinds()
+func typeKinds(value *node) jsonschema.Kinds {
+	return jsonschema.Build("type", value).Kinds()
 }
 
 // isOne reports whether kind is a schema's only type.
-func isOne(o *object, kind string) bool {
-	types := typesOf(o)
+func isOne(schema *node, kind string) bool {
+	types := typesOf(schema)
 	return len(types) == 1 && types[0] == kind
 }
 
 // constants writes const as the target knows it.
 func (f *fitter) constants(o *object, at place) {
-	value, kept := o.value("const"), at.profile.keeps("const", at.root)
+	value, kept := o.Get("const"), at.profile.keeps("const", at.root)
 	switch {
-	case value == nil || kept && (at.profile.refs || o.has("enum")):
+	case value == nil || kept && (at.profile.refs || o.Has("enum")):
 	case kept: // small models know enum better
-		o.set("enum", rawjson.Array([]json.RawMessage{value}))
+		o.Set("enum", jsonschema.List(value))
 	default:
-		o.drop("const")
-		o.set("enum", rawjson.Array([]json.RawMessage{value}))
+		o.Drop("const")
+		o.Set("enum", jsonschema.List(value))
 		f.recordLoss(at, Info, "changed", "const to enum")
 	}
 }
@@ -68,8 +69,8 @@ func (f *fitter) types(o *object, at place) {
 		return
 	}
 	f.inferType(o)
-	if types := typesOf(o); len(types) == 1 && !p.openAPI {
-		o.set("type", quoteTypes(types)) // ["string"] is "string"
+	if types := typesOf(o.node); len(types) == 1 && !p.openAPI {
+		o.Set("type", quoteTypes(types)) // ["string"] is "string"
 	}
 	f.openAPINull(o, at)
 	if p.openAPI {
@@ -82,13 +83,13 @@ func (f *fitter) types(o *object, at place) {
 
 // dropIdle removes keywords about other kinds than the schema's own.
 func (f *fitter) dropIdle(o *object, at place) {
-	if !o.has("type") {
+	if !o.Has("type") {
 		return
 	}
-	kinds := typeKinds(o.value("type"))
-	idle := o.keepOnly(func(keyword string) bool {
-		return jsonschema.KeywordKinds(keyword).Has(kinds) ||
-			keyword == "format" && slices.Contains(at.profile.formats, o.text("format"))
+	kinds := typeKinds(o.Get("type"))
+	idle := o.Keep(func(m member) bool {
+		return jsonschema.KeywordKinds(m.Name).Has(kinds) ||
+			m.Name == "format" && slices.Contains(at.profile.formats, m.Node.Text())
 	})
 	for _, m := range idle {
 		f.recordLoss(at, Info, "dropped", m.Name+", which says nothing of "+kinds.String())
@@ -97,20 +98,20 @@ func (f *fitter) dropIdle(o *object, at place) {
 
 // inferType names the type that a schema's values, or its other keywords, imply.
 func (f *fitter) inferType(o *object) {
-	if o.has("type", "anyOf", "$ref") {
+	if o.Has("type", "anyOf", "$ref") {
 		return
 	}
-	if kinds := f.shape(o.raw()).Implied(); kinds != jsonschema.AnyKind {
+	if kinds := f.shape(o.node).Implied(); kinds != jsonschema.AnyKind {
 		o.setType(kinds.Names()...)
 	}
 }
 
 // openAPINull rewrites OpenAPI's nullable as a type, unless the target knows it.
 func (f *fitter) openAPINull(o *object, at place) {
-	if at.profile.openAPI || !o.has("nullable") || at.root {
+	if at.profile.openAPI || !o.Has("nullable") || at.root {
 		return
 	}
-	if isTrue(o.drop("nullable")) {
+	if o.Drop("nullable").Is("true") {
 		f.addNull(o)
 		f.recordLoss(at, Info, "changed", "nullable to null")
 	}
@@ -118,110 +119,106 @@ func (f *fitter) openAPINull(o *object, at place) {
 
 // addNull makes a schema admit null too.
 func (f *fitter) addNull(o *object) {
-	null := json.RawMessage("null")
-	if ref := o.drop("$ref"); ref != nil {
-		o.set("anyOf", rawjson.Array([]json.RawMessage{rawjson.Build("$ref", ref)}))
+	null := valueOf("null")
+	if ref := o.Drop("$ref"); ref != nil {
+		o.Set("anyOf", jsonschema.List(jsonschema.Build("$ref", ref)))
 	}
-	switch types := typesOf(o); {
-	case o.has("anyOf"):
-		if !slices.ContainsFunc(o.list("anyOf"), f.isNull) {
-			o.set("anyOf", rawjson.Array(append(o.list("anyOf"), json.RawMessage(`{"type":"null"}`))))
+	switch types := typesOf(o.node); {
+	case o.Has("anyOf"):
+		if !slices.ContainsFunc(o.Get("anyOf").Elements(), f.isNull) {
+			o.Set("anyOf", jsonschema.List(append(o.Get("anyOf").Elements(), jsonschema.Build("type", "null"))...))
 		}
 		return
 	case len(types) > 0 && !slices.Contains(types, "null"):
-		o.set("type", quoteTypes(append(types, "null")))
+		o.Set("type", quoteTypes(append(types, "null")))
 	}
-	if value := o.drop("const"); value != nil && literal(value) != "null" {
-		o.set("enum", rawjson.Array([]json.RawMessage{value, null}))
+	if value := o.Drop("const"); value != nil && !value.Is("null") {
+		o.Set("enum", jsonschema.List(value, null))
 	}
-	if values := o.list("enum"); values != nil && !containsJSON(values, null) {
-		o.set("enum", rawjson.Array(append(values, null)))
+	if values := o.Get("enum").Elements(); values != nil && !containsJSON(values, null) {
+		o.Set("enum", jsonschema.List(append(values, null)...))
 	}
 }
 
 // nullType rewrites null among a schema's types and values as nullable.
 func (f *fitter) nullType(o *object, at place) {
-	null := json.RawMessage("null")
-	types, values := typesOf(o), o.list("enum")
+	null := valueOf("null")
+	types, values := typesOf(o.node), o.Get("enum").Elements()
 	others := slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return kind == "null" })
 	found := len(others) > 0 && len(others) < len(types)
 	if found {
-		o.set("type", quoteTypes(others))
+		o.Set("type", quoteTypes(others))
 	}
 	if len(values) > 1 && containsJSON(values, null) {
-		o.set("enum", rawjson.Array(slices.DeleteFunc(values,
-			func(value json.RawMessage) bool { return rawjson.Same(value, null) })))
-		found = found || !o.has("nullable")
+		o.Set("enum", jsonschema.List(slices.DeleteFunc(slices.Clone(values), null.Same)...))
+		found = found || !o.Has("nullable")
 	}
 	if !found || at.root {
 		return
 	}
-	o.set("nullable", json.RawMessage("true"))
+	o.Set("nullable", valueOf("true"))
 	f.recordLoss(at, Info, "changed", "null to nullable")
 }
 
 // splitTypes rewrites a list of types as anyOf, each with its own keywords.
 func (f *fitter) splitTypes(o *object, at place) {
-	types := typesOf(o)
+	types := typesOf(o.node)
 	if len(types) < 2 {
 		return
 	}
-	branches := make([]json.RawMessage, len(types))
+	branches := make([]*node, len(types))
 	for i, kind := range types {
-		branches[i] = branchOf(o, kind).raw()
+		branches[i] = branchOf(o.node, kind)
 	}
-	o.keepOnly(func(name string) bool { return !isRestriction(name) || name == "nullable" })
-	o.set("anyOf", rawjson.Array(branches))
+	o.Keep(func(m member) bool { return !isRestriction(m.Name) || m.Name == "nullable" })
+	o.Set("anyOf", jsonschema.List(branches...))
 	f.recordLoss(at, Info, "changed", "list of types to anyOf")
 }
 
 // branchOf returns the part of a schema that speaks about values of one type.
-func branchOf(o *object, kind string) *object {
-	branch := newObject(rawjson.NewMember("type", rawjson.Quote(kind)))
+func branchOf(o *node, kind string) *node {
+	branch := jsonschema.Build("type", kind)
 	own := jsonschema.KindsNamed(kind)
-	for _, m := range o.members {
+	for _, m := range o.Members() {
 		if about := jsonschema.KeywordKinds(m.Name); about != jsonschema.AnyKind && about.Has(own) {
-			branch.set(m.Name, m.Value)
+			branch.Set(m.Name, m.Node)
 		}
 	}
-	values := slices.DeleteFunc(o.list("enum"), func(value json.RawMessage) bool {
+	values := slices.DeleteFunc(slices.Clone(o.Get("enum").Elements()), func(value *node) bool {
 		return !own.Has(jsonschema.KindsIn(value))
 	})
 	if len(values) > 0 {
-		branch.set("enum", rawjson.Array(values))
+		branch.Set("enum", jsonschema.List(values...))
 	}
 	return branch
 }
 
 // anyValue lists all types if the target wants a type in every schema.
 func (f *fitter) anyValue(o *object, at place) {
-	if o.has("type", "anyOf") || at.root {
+	if o.Has("type", "anyOf") || at.root {
 		return
 	}
-	o.set("type", quoteTypes([]string{"string", "number", "boolean", "object"}))
+	o.Set("type", quoteTypes([]string{"string", "number", "boolean", "object"}))
 	f.recordLoss(at, Lossy, "changed", "any value to string, number, boolean or object")
 }
 
 // spell writes types and members as the target writes them.
 func (f *fitter) spell(o *object, at place) {
 	p := at.profile
-	if p.openAPI && o.has("type") {
-		types := typesOf(o)
+	if p.openAPI && o.Has("type") {
+		types := typesOf(o.node)
 		for i := range types {
 			types[i] = strings.ToUpper(types[i])
 		}
-		o.set("type", quoteTypes(types))
+		o.Set("type", quoteTypes(types))
 	}
 	if p.order == nil {
 		return
 	}
 	dropEmpty(o)
-	rank := func(m rawjson.Member) int { return slices.Index(p.order, m.Name) }
-	byRank := func(a, b rawjson.Member) int { return rank(a) - rank(b) }
-	if !slices.IsSortedFunc(o.members, byRank) {
-		slices.SortStableFunc(o.members, byRank)
-		o.changed = true
-	}
+	rank := func(m member) int { return slices.Index(p.order, m.Name) }
+	byRank := func(a, b member) int { return rank(a) - rank(b) }
+	o.Sort(byRank)
 }
 
 // arrays fits tuples and missing items to the target.
@@ -233,59 +230,59 @@ func (f *fitter) arrays(o *object, at place) {
 	if p.restricted() {
 		f.tupleToList(o, at)
 	}
-	if !p.itemsNeeded || o.has("items") && !isTrue(o.value("items")) {
+	if !p.itemsNeeded || o.Has("items") && !o.Get("items").Is("true") {
 		return
 	}
-	if slices.Contains(typesOf(o), "array") {
-		o.set("items", json.RawMessage("{}"))
+	if slices.Contains(typesOf(o.node), "array") {
+		o.Set("items", jsonschema.Build())
 		f.recordLoss(at, Info, "changed", "missing items to items of any kind")
 	}
 }
 
 // prefixItems rewrites the tuples of older drafts, an array under items, as in 2020-12.
 func (f *fitter) prefixItems(o *object, at place) {
-	if literal(o.value("items")) != "array" {
+	if !o.Get("items").IsArray() {
 		return
 	}
-	rest := o.drop("additionalItems")
-	if len(o.list("items")) == 0 || o.has("prefixItems") {
-		o.drop("items")
+	rest := o.Drop("additionalItems")
+	if len(o.Get("items").Elements()) == 0 || o.Has("prefixItems") {
+		o.Drop("items")
 	} else {
-		o.rename("items", "prefixItems")
+		o.Rename("items", "prefixItems")
 	}
 	if rest != nil {
-		o.set("items", rest)
+		o.Set("items", rest)
 	}
 	f.recordLoss(at, Info, "changed", "array of items to prefixItems")
 }
 
 // tupleToList rewrites a tuple as a list of what any of its places takes.
 func (f *fitter) tupleToList(o *object, at place) {
-	tuple := distinct(o.list("prefixItems"))
-	if isFalse(o.value("items")) {
-		o.drop("items")
-		if length := len(o.list("prefixItems")); !o.has("maxItems") {
-			o.set("maxItems", json.RawMessage(strconv.Itoa(length)))
+	tuple := distinct(o.Get("prefixItems").Elements())
+	if o.Get("items").Is("false") {
+		o.Drop("items")
+		if length := len(o.Get("prefixItems").Elements()); !o.Has("maxItems") {
+			o.Set("maxItems", valueOf(strconv.Itoa(length)))
 		}
 	}
 	if len(tuple) == 0 {
 		return
 	}
 	var names []string
-	for _, text := range o.list("prefixItems") {
+	for _, text := range o.Get("prefixItems").Elements() {
 		names = append(names, f.nameOf(text))
 	}
 	f.moved(o, at, "prefixItems", "in this order: "+strings.Join(names, ", "), true)
-	o.drop("prefixItems")
-	if rest := o.value("items"); rest != nil && !isTrue(rest) && !containsJSON(tuple, rest) {
+	o.Drop("prefixItems")
+	if rest := o.Get("items"); rest != nil && !rest.Is("true") && !containsJSON(tuple, rest) {
 		tuple = append(tuple, rest)
 	}
-	o.set("items", combined("anyOf", tuple...))
+	o.Set("items", combined("anyOf", tuple...))
 }
 
 // nameOf returns a schema's title, its kinds, or the name by which it is referred to.
-func (f *fitter) nameOf(text json.RawMessage) string {
-	shape := f.shape(text)
+func (f *fitter) nameOf(schema *node) string {
+	shape := f.shape(schema)
 	if kinds := shape.Kinds(); shape.Title == "" && kinds != jsonschema.AnyKind {
 		return kinds.String()
 	}

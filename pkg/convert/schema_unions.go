@@ -2,12 +2,10 @@ package convert
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 )
 
 // unions fits anyOf and oneOf to the target.
@@ -17,7 +15,7 @@ func (f *fitter) unions(o *object, at *place) {
 		return
 	}
 	f.oneOfToAnyOf(o, *at)
-	if !o.has("anyOf") {
+	if !o.Has("anyOf") {
 		return
 	}
 	f.pruneBranches(o, *at)
@@ -35,28 +33,28 @@ func (f *fitter) unions(o *object, at *place) {
 
 // oneOfToAnyOf rewrites oneOf as anyOf. Nothing is lost if no value fits two of the branches.
 func (f *fitter) oneOfToAnyOf(o *object, at place) {
-	if !o.has("oneOf") {
+	if !o.Has("oneOf") {
 		return
 	}
-	if o.has("anyOf") {
-		branches := o.drop("oneOf")
+	if o.Has("anyOf") {
+		branches := o.Drop("oneOf")
 		if at.profile.keeps("allOf", at.root) {
-			o.set("allOf", rawjson.Array(append(o.list("allOf"), rawjson.Build("oneOf", branches))))
+			o.Set("allOf", jsonschema.List(append(o.Get("allOf").Elements(), jsonschema.Build("oneOf", branches))...))
 			return
 		}
 		f.recordLoss(at, Lossy, "dropped", "oneOf beside anyOf")
 		return
 	}
 	severity := Lossy
-	if f.disjoint(o.list("oneOf")) {
+	if f.disjoint(o.Get("oneOf").Elements()) {
 		severity = Info
 	}
-	o.rename("oneOf", "anyOf")
+	o.Rename("oneOf", "anyOf")
 	f.recordLoss(at, severity, "changed", "oneOf to anyOf")
 }
 
 // disjoint reports whether no value fits two of the branches, judged by their types and constant properties.
-func (f *fitter) disjoint(branches []json.RawMessage) bool {
+func (f *fitter) disjoint(branches []*node) bool {
 	const most = 64 // the comparison is quadratic
 	if len(branches) > most {
 		return false
@@ -78,7 +76,7 @@ func (f *fitter) apart(a, b *jsonschema.Shape) bool {
 	}
 	return slices.ContainsFunc(a.Properties, func(mine jsonschema.Property) bool {
 		return mine.Required && slices.ContainsFunc(b.Properties, func(other jsonschema.Property) bool {
-			return other.Required && other.Name == mine.Name && valuesApart(f.count(mine.Node), f.count(other.Node))
+			return other.Required && other.Name == mine.Name && valuesApart(f.shape(mine.Node), f.shape(other.Node))
 		})
 	})
 }
@@ -94,39 +92,37 @@ func valuesApart(a, b *jsonschema.Shape) bool {
 }
 
 // valuesOf returns the only values that a schema admits, nil if it names none.
-func valuesOf(o *object) []json.RawMessage {
-	if value := o.value("const"); value != nil {
-		return []json.RawMessage{value}
+func valuesOf(schema *node) []*node {
+	if value := schema.Get("const"); value != nil {
+		return []*node{value}
 	}
-	return o.list("enum")
+	return schema.Get("enum").Elements()
 }
 
 // pruneBranches removes branches that admit nothing, and those that are there twice.
 func (f *fitter) pruneBranches(o *object, at place) {
-	branches := o.list("anyOf")
+	branches := o.Get("anyOf").Elements()
 	kept := slices.DeleteFunc(distinct(branches), isFalse)
 	if len(kept) == len(branches) {
 		return
 	}
 	if len(kept) == 0 {
-		o.drop("anyOf")
+		o.Drop("anyOf")
 		f.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
 		return
 	}
-	o.set("anyOf", rawjson.Array(kept))
+	o.Set("anyOf", jsonschema.List(kept...))
 }
 
 // constBranches rewrites a union of constants as one enum. Branches with descriptions stay, because each explains its
 // constant.
 func (f *fitter) constBranches(o *object, at place) {
-	if at.profile.keeps("const", at.root) || o.has("enum", "const") {
+	if at.profile.keeps("const", at.root) || o.Has("enum", "const") {
 		return
 	}
-	var values []json.RawMessage
-	for _, text := range o.list("anyOf") {
-		branch, ok := parseObject(text)
-		if !ok || len(valuesOf(branch)) == 0 || branch.has("description") ||
-			hasBeyond(branch, "const", "enum", "type", "title") {
+	var values []*node
+	for _, branch := range o.Get("anyOf").Elements() {
+		if len(valuesOf(branch)) == 0 || hasBeyond(branch, "const", "enum", "type", "title") {
 			return
 		}
 		values = append(values, valuesOf(branch)...)
@@ -134,32 +130,31 @@ func (f *fitter) constBranches(o *object, at place) {
 	if len(values) < 2 {
 		return
 	}
-	o.drop("anyOf")
-	o.set("enum", rawjson.Array(distinct(values)))
+	o.Drop("anyOf")
+	o.Set("enum", jsonschema.List(distinct(values)...))
 	f.recordLoss(at, Info, "changed", "anyOf of constants to enum")
 }
 
 // hasBeyond reports whether a schema has members that are not among names.
-func hasBeyond(o *object, names ...string) bool {
-	return slices.ContainsFunc(o.members, func(m rawjson.Member) bool { return !slices.Contains(names, m.Name) })
+func hasBeyond(schema *node, names ...string) bool {
+	return slices.ContainsFunc(schema.Members(), func(m member) bool { return !slices.Contains(names, m.Name) })
 }
 
 // bareBranches removes a union whose branches only require properties, which a target that reads types can make nothing
 // of.
 func (f *fitter) bareBranches(o *object, at place) {
 	var needs []string
-	for _, text := range o.list("anyOf") {
-		branch, ok := parseObject(text)
-		if !ok || !branch.has("required") || hasBeyond(branch, "required", "title", "description", "not", "type") ||
-			branch.has("type") && branch.text("type") != "object" {
+	for _, branch := range o.Get("anyOf").Elements() {
+		if !branch.Has("required") || hasBeyond(branch, "required", "title", "description", "not", "type") ||
+			branch.Has("type") && branch.Get("type").Text() != "object" {
 			return
 		}
-		needs = append(needs, strings.Join(branch.stringsOf("required"), " and "))
+		needs = append(needs, strings.Join(branch.Get("required").Texts(), " and "))
 	}
 	if len(needs) == 0 {
 		return
 	}
-	o.drop("anyOf")
+	o.Drop("anyOf")
 	hint := "needs " + strings.Join(needs, ", or ")
 	if len(hint) > longestHint {
 		hint = ""
@@ -172,55 +167,50 @@ func (f *fitter) nullBranch(o *object, at place) {
 	if !at.profile.openAPI {
 		return
 	}
-	var kept []json.RawMessage
-	branches := o.list("anyOf")
-	for _, text := range branches {
-		if !f.isNull(text) {
-			kept = append(kept, text)
-		}
-	}
+	branches := o.Get("anyOf").Elements()
+	kept := slices.DeleteFunc(slices.Clone(branches), f.isNull)
 	if len(kept) == len(branches) || len(kept) == 0 {
 		return
 	}
-	o.set("anyOf", rawjson.Array(kept))
-	o.set("nullable", json.RawMessage("true"))
+	o.Set("anyOf", jsonschema.List(kept...))
+	o.Set("nullable", valueOf("true"))
 	f.recordLoss(at, Info, "changed", "null to nullable")
 }
 
 // isNull reports whether a schema admits only null.
-func (f *fitter) isNull(text json.RawMessage) bool { return f.shape(text).Kinds() == jsonschema.Null }
+func (f *fitter) isNull(schema *node) bool { return f.shape(schema).Kinds() == jsonschema.Null }
 
 // unwrap replaces a union of one branch by the branch.
 func (f *fitter) unwrap(o *object, at *place) {
 	for range maxDepth {
-		branches := o.list("anyOf")
+		branches := o.Get("anyOf").Elements()
 		if len(branches) != 1 {
 			return
 		}
-		only, ok := parseObject(branches[0])
+		only := branches[0]
 		// A union of one lets something stand beside a ref that must stand alone.
-		wrapsRef := ok && at.profile.closed && only.has("$ref") && f.keepsRef(only.text("$ref"), *at)
-		if !ok || wrapsRef {
+		wrapsRef := at.profile.closed && only.Has("$ref") && f.keepsRef(only.Get("$ref").Text(), *at)
+		if !only.IsObject() || wrapsRef {
 			return
 		}
-		branch := f.flat(branches[0], at)
+		branch := f.flat(only, at)
 		f.oneOfToAnyOf(branch, *at)
-		o.drop("anyOf")
+		o.Drop("anyOf")
 		f.mergeTold(o, branch, *at)
 	}
 }
 
 // distribute makes each branch of a union complete, where nothing that restricts may stand beside anyOf.
 func (f *fitter) distribute(o *object, at *place) {
-	branches := o.list("anyOf")
+	branches := slices.Clone(o.Get("anyOf").Elements())
 	if len(branches) == 0 {
 		return
 	}
 	base := o.clone()
-	base.drop("anyOf")
-	outside := base.keepOnly(isRestriction)
-	base.drop("nullable")
-	if len(base.members) == 0 {
+	base.Drop("anyOf")
+	base.Keep(restricts)
+	base.Drop("nullable")
+	if len(base.Members()) == 0 {
 		return
 	}
 	var open []string
@@ -234,13 +224,11 @@ func (f *fitter) distribute(o *object, at *place) {
 		f.nodes++
 		f.mergeTold(branch, base, *at)
 		open = union(open, where.open[len(at.open):])
-		branches[i] = branch.raw()
+		branches[i] = branch.node
 	}
 	at.open = append(slices.Clip(at.open), open...)
-	nullable := o.value("nullable")
-	o.members, o.changed = outside, true
-	if nullable != nil {
-		o.set("nullable", nullable)
-	}
-	o.set("anyOf", rawjson.Array(branches))
+	nullable := o.Get("nullable")
+	o.Keep(func(m member) bool { return !restricts(m) })
+	o.Set("nullable", nullable)
+	o.Set("anyOf", jsonschema.List(branches...))
 }

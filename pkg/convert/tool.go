@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"toolx/pkg/rawjson"
+	"toolx/pkg/jsonschema"
 )
 
-// Tool is a tool definition between two formats: an MCP tool object, whose members keep their order, and the server
+// Tool is a tool definition between two formats: an MCP tool object, whose *node keep their order, and the server
 // that the tool lives on.
 //
 // What a document's format says beyond name, description and schema stands in the definition's _meta, under "toolx/"
@@ -39,33 +39,31 @@ const emptySchema = `{"type":"object","properties":{}}`
 // commonFields holds the fields that every format has.
 type commonFields struct {
 	name        string
-	description json.RawMessage // a JSON string; nil where there is none
-	schema      json.RawMessage // an object; nil where there is none
-	strict      bool            // arguments must fit the schema, which they can in the target
+	description *node // a string; nil where there is none
+	schema      *node // an object; nil where there is none
+	strict      bool  // arguments must fit the schema, which they can in the target
 }
 
 // commonFieldsOf returns the common fields of a definition.
-func commonFieldsOf(definition members) (commonFields, error) {
-	return newCommonFields(definition.get(nameMember), definition.get(descriptionMember), definition.get(schemaMember))
+func commonFieldsOf(definition *node) (commonFields, error) {
+	return newCommonFields(definition.Value(nameMember), definition.Value(descriptionMember),
+		definition.Value(schemaMember))
 }
 
 // newCommonFields checks what was found at a tool's three places; nil is for what was not there.
-func newCommonFields(name, description, schema json.RawMessage) (commonFields, error) {
-	if !rawjson.IsString(name) || rawjson.Unquote(name) == "" {
+func newCommonFields(name, description, schema *node) (commonFields, error) {
+	if name.Text() == "" {
 		return commonFields{}, errors.New("it has no name")
 	}
-	found := commonFields{name: rawjson.Unquote(name), schema: schema}
-	if rawjson.IsString(description) {
+	found := commonFields{name: name.Text(), schema: schema}
+	if description.IsString() {
 		found.description = description
 	}
-	if schema == nil {
-		return found, nil
-	}
-	members, ok := rawjson.Members(schema)
-	if !ok {
+	switch {
+	case schema == nil:
+	case !schema.IsObject():
 		return commonFields{}, errors.New("its schema is not an object")
-	}
-	if isZod(members) {
+	case isZod(schema):
 		return commonFields{}, errors.New("its schema is a zod object, not JSON Schema: " +
 			"export z.toJSONSchema(schema), or zodToJsonSchema(schema) with zod 3")
 	}
@@ -73,48 +71,48 @@ func newCommonFields(name, description, schema json.RawMessage) (commonFields, e
 }
 
 // isZod recognises a zod schema that was written as JSON: it has zod's members and no keyword of JSON Schema.
-func isZod(schema members) bool {
-	if schema.has("properties") || schema.has("$schema") || schema.has("$ref") {
+func isZod(schema *node) bool {
+	if schema.Has("properties") || schema.Has("$schema") || schema.Has("$ref") {
 		return false
 	}
-	if schema.has("_def") || schema.has("~standard") {
+	if schema.Has("_def") || schema.Has("~standard") {
 		return true
 	}
-	def, ok := rawjson.Members(schema.get("def"))
-	return ok && members(def).has("type")
+	return schema.Get("def").Has("type")
 }
 
 // definition writes the common fields as an MCP tool object, with what is to come back in the form's format; a nil form
 // adds nothing.
-func (e commonFields) definition(of Format, form json.RawMessage) json.RawMessage {
+func (e commonFields) definition(of Format, form *node) *node {
 	schema := e.schema
 	if schema == nil {
-		schema = json.RawMessage(emptySchema)
+		schema = valueOf(emptySchema)
 	}
-	var meta json.RawMessage
+	var meta *node
 	if form != nil {
-		meta = rawjson.Build(formPrefix+string(of), form)
+		meta = jsonschema.Build(formPrefix+string(of), form)
 	}
-	return rawjson.Build(nameMember, e.name, descriptionMember, e.description, schemaMember, schema, metaMember, meta)
+	return jsonschema.Build(nameMember, e.name, descriptionMember, e.description,
+		schemaMember, schema, metaMember, meta)
 }
 
 // same reports whether two readings of a tool come to the same.
 func (e commonFields) same(other commonFields) bool {
 	return e.name == other.name &&
-		rawjson.Unquote(e.description) == rawjson.Unquote(other.description) &&
-		(rawjson.Same(e.schema, other.schema) || hasNoParameters(e.schema) && hasNoParameters(other.schema))
+		e.description.Text() == other.description.Text() &&
+		(e.schema.Same(other.schema) || hasNoParameters(e.schema) && hasNoParameters(other.schema))
 }
 
 // hasNoParameters reports whether a schema, in JSON Schema or Gemini's spelling, says no more than that there are none.
-func hasNoParameters(schema json.RawMessage) bool {
-	for member := range rawjson.Each(schema) {
-		switch member.Name {
+func hasNoParameters(schema *node) bool {
+	for _, m := range schema.Members() {
+		switch m.Name {
 		case "type":
-			if !strings.EqualFold(rawjson.Unquote(member.Value), "object") {
+			if !strings.EqualFold(m.Node.Text(), "object") {
 				return false
 			}
 		case "properties":
-			if properties, ok := rawjson.Members(member.Value); !ok || len(properties) > 0 {
+			if !m.Node.IsObject() || len(m.Node.Members()) > 0 {
 				return false
 			}
 		default:

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -49,7 +50,7 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	if err != nil {
 		return nil, err
 	}
-	made, err := fit(found.schema, to)
+	made, err := fit(found.schema.Bytes(), to)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 	if found.name, err = freeName(ModelTool{tool.Server, plain}, to, taken, reserved); err != nil {
 		return nil, err
 	}
-	found.schema = made.schema
+	found.schema = valueOf(string(made.schema))
 	found.description = withHint(found.description, made.hint)
 	found.strict = carriesStrict(definition, to, made.schema)
 	losses := slices.Concat(repaired, target.remarks(tool.Server, plain, found), made.losses,
@@ -66,7 +67,7 @@ func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[stri
 		losses[i].Format, losses[i].Tool = to, qualified(tool.Server, plain)
 	}
 	return &Converted{
-		Tool:   rawjson.Compact(target.element(found, definition)),
+		Tool:   json.RawMessage(compact(target.element(found, definition))),
 		Name:   found.name,
 		Server: tool.Server,
 		Plain:  plain,
@@ -90,7 +91,7 @@ func inUTF8(tool Tool) (Tool, []Loss) {
 }
 
 // element writes a tool as the format's list has it.
-func (r *record) element(e commonFields, definition members) json.RawMessage {
+func (r *record) element(e commonFields, definition *node) *node {
 	if r.write != nil {
 		return r.write(e, definition)
 	}
@@ -106,7 +107,7 @@ func (r *record) remarks(server, plain string, e commonFields) []Loss {
 	if e.name != qualified(server, plain) {
 		losses = append(losses, Loss{Severity: Info, Kind: renamed, Detail: e.name})
 	}
-	if long := utf8.RuneCountInString(rawjson.Unquote(e.description)); r.longest > 0 && long > r.longest {
+	if long := utf8.RuneCountInString(e.description.Text()); r.longest > 0 && long > r.longest {
 		detail := fmt.Sprintf("a description of %d characters, beyond the documented %d,", long, r.longest)
 		losses = append(losses, Loss{Severity: Info, Kind: Kept, Detail: detail})
 	}
@@ -114,14 +115,14 @@ func (r *record) remarks(server, plain string, e commonFields) []Loss {
 }
 
 // withHint adds to a description what the schema could not say.
-func withHint(description json.RawMessage, hint string) json.RawMessage {
-	switch {
-	case hint == "":
+func withHint(description *node, hint string) *node {
+	if hint == "" {
 		return description
-	case description == nil || rawjson.Unquote(description) == "":
-		return rawjson.Quote(hint)
 	}
-	return rawjson.Quote(rawjson.Unquote(description) + " " + hint)
+	if text := description.Text(); text != "" {
+		hint = text + " " + hint
+	}
+	return jsonschema.Quoted(hint)
 }
 
 // ConvertAll writes tools in a format. A tool that cannot be expressed is left out and reported. If two tools would
@@ -154,7 +155,7 @@ func reservedNames(tools []Tool) map[string]bool {
 	reserved := make(map[string]bool)
 	for _, tool := range tools {
 		if tool.Server != "" {
-			reserved[qualified(tool.Server, membersOf(tool.Definition).text(nameMember))] = true
+			reserved[qualified(tool.Server, rawjson.GetText(tool.Definition, nameMember))] = true
 		}
 	}
 	return reserved
@@ -179,7 +180,7 @@ func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved ma
 
 // toolName returns the name of a tool for reports, or its positionLabel.
 func toolName(tool Tool, index int) string {
-	if name := membersOf(tool.Definition).text(nameMember); name != "" {
+	if name := rawjson.GetText(tool.Definition, nameMember); name != "" {
 		return qualified(tool.Server, name)
 	}
 	return positionLabel(index)

@@ -104,7 +104,7 @@ func (d *Document) Schema(ctx context.Context) *Schema {
 // nowhere. References by other names than pointers are pointers already (see localReferences).
 func (d *Document) Resolve(reference string) *Node {
 	pointer, local := LocalPointer(reference)
-	if !local {
+	if !local || d == nil {
 		return nil
 	}
 	return d.root.at(pointer)

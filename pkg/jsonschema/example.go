@@ -218,7 +218,7 @@ func (m *exampleMaker) memberName(parts []*Node, i int) string {
 	for _, part := range parts {
 		if patterns := part.Get("patternProperties").names(); len(patterns) > 0 &&
 			part.Get("additionalProperties").Is("false") {
-			about := newNode(`{"pattern":` + string(rawjson.Quote(patterns[0])) + `}`)
+			about := Build("pattern", patterns[0])
 			return m.text([]*Node{about}, i-1)
 		}
 	}

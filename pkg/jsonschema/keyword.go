@@ -1,7 +1,5 @@
 package jsonschema
 
-import "encoding/json"
-
 // Holding says in which forms a keyword holds schemas: a set of them.
 type Holding int
 
@@ -32,10 +30,10 @@ func Holds(keyword string) Holding {
 }
 
 // Held says in which one of the forms a keyword holds schemas, given its value.
-func Held(keyword string, value json.RawMessage) Holding {
+func Held(keyword string, value *Node) Holding {
 	holds := Holds(keyword)
 	if holds == HoldsSchema|HoldsList {
-		if KindsOf(value) == Array {
+		if value.IsArray() {
 			return HoldsList
 		}
 		return HoldsSchema

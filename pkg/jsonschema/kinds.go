@@ -113,13 +113,13 @@ func KindsOf(raw json.RawMessage) Kinds {
 }
 
 // KindsIn returns the kinds that values have.
-func KindsIn(values ...json.RawMessage) Kinds {
+func KindsIn(values ...*Node) Kinds {
 	all := noKinds
 	for _, value := range values {
-		switch kinds := KindsOf(value); {
+		switch kinds := KindsOf(value.Raw()); {
 		case kinds != AnyNumber:
 			all |= kinds
-		case rawjson.IsWhole(string(bytes.TrimSpace(value))):
+		case rawjson.IsWhole(string(bytes.TrimSpace(value.Raw()))):
 			all |= Integer
 		default:
 			all |= Fraction
@@ -220,11 +220,7 @@ func typesOf(parts []*Node) Kinds {
 func ownKinds(part *Node) Kinds {
 	allowed := typeKinds(part)
 	if values := ownOptions(part); values != nil {
-		some := noKinds
-		for _, value := range values {
-			some |= KindsIn(value.raw)
-		}
-		allowed &= some
+		allowed &= KindsIn(values...)
 	}
 	return allowed
 }

@@ -10,14 +10,18 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Node is one value in a schema. It is cut into its parts when somebody asks for them, and each part exists once, so
-// that a node can be told from another. The methods of a nil Node answer as one that is not there.
+// Node is one JSON value, mostly one in a schema. It is cut into its parts when somebody asks for them, and each part
+// exists once, so that a node can be told from another. Members keep their order, and what is not changed keeps its
+// bytes. The methods of a nil Node answer as one that is not there.
+//
+// Only a node that was made by Build, List or Clone may be changed, by who made it; the nodes in it may not.
 type Node struct {
 	doc      *Document
-	raw      json.RawMessage // nil where the node was made of others
+	raw      json.RawMessage // nil where the node was made of others, until somebody asks for its Bytes
 	cut      sync.Once
 	members  []Member
 	byName   map[string]*Node // of many members
+	repeats  bool             // a name stood twice
 	elements []*Node
 }
 
@@ -28,8 +32,145 @@ type Member struct {
 	Node *Node
 }
 
-// newNode returns a schema without references that no document holds.
-func newNode(text string) *Node { return &Node{raw: json.RawMessage(text)} }
+// NewNode returns a value that no document holds, so that its references lead nowhere.
+func NewNode(text json.RawMessage) *Node { return &Node{raw: text} }
+
+// Quoted returns a string.
+func Quoted(text string) *Node { return NewNode(rawjson.Quote(text)) }
+
+// made marks a node as one that has its parts already.
+func (n *Node) made() *Node {
+	n.cut.Do(func() {})
+	return n
+}
+
+// Build makes an object of names and values, each of which follows its name: a string, or a *Node; a nil one is left
+// out with its name.
+func Build(pairs ...any) *Node {
+	n := &Node{members: []Member{}}
+	for i := 0; i < len(pairs); i += 2 {
+		switch value := pairs[i+1].(type) {
+		case string:
+			n.Set(pairs[i].(string), Quoted(value))
+		case *Node:
+			n.Set(pairs[i].(string), value)
+		}
+	}
+	return n.made()
+}
+
+// List makes an array.
+func List(elements ...*Node) *Node {
+	return (&Node{elements: slices.Clip(append([]*Node{}, elements...))}).made()
+}
+
+// Strings makes an array of strings.
+func Strings(texts []string) *Node {
+	elements := make([]*Node, len(texts))
+	for i, text := range texts {
+		elements[i] = Quoted(text)
+	}
+	return List(elements...)
+}
+
+// Clone returns a copy that may be changed, with each name once. What is in it stays the very same nodes.
+func (n *Node) Clone() *Node {
+	copied := &Node{doc: n.doc, raw: n.raw, members: slices.Clone(n.Members()), elements: n.Elements()}
+	if n.repeats {
+		copied.raw = nil
+	}
+	return copied.made()
+}
+
+// Set changes a member in its place, or adds it at the end; a nil value changes nothing.
+func (n *Node) Set(name string, value *Node) {
+	if value == nil {
+		return
+	}
+	if n.doc == nil {
+		n.doc = value.doc
+	}
+	switch at := n.indexOf(name); {
+	case at < 0:
+		n.members = append(n.members, Member{name, rawjson.Quote(name), value})
+	case n.members[at].Node.Equal(value):
+		return
+	default:
+		n.members[at].Node = value
+	}
+	n.changed()
+}
+
+// changed forgets what the node was written as.
+func (n *Node) changed() { n.raw, n.byName = nil, nil }
+
+func (n *Node) indexOf(name string) int {
+	return slices.IndexFunc(n.members, func(m Member) bool { return m.Name == name })
+}
+
+// Drop removes a member and returns its value, nil if there was none.
+func (n *Node) Drop(name string) *Node {
+	at := n.indexOf(name)
+	if at < 0 {
+		return nil
+	}
+	value := n.members[at].Node
+	n.members = slices.Delete(n.members, at, at+1)
+	n.changed()
+	return value
+}
+
+// Rename gives a member another name in its place.
+func (n *Node) Rename(from, to string) {
+	if at := n.indexOf(from); at >= 0 {
+		n.members[at] = Member{to, rawjson.Quote(to), n.members[at].Node}
+		n.changed()
+	}
+}
+
+// Keep drops all other members than those, and returns what was dropped.
+func (n *Node) Keep(keep func(m Member) bool) (dropped []Member) {
+	kept := []Member{}
+	for _, m := range n.members {
+		if keep(m) {
+			kept = append(kept, m)
+		} else {
+			dropped = append(dropped, m)
+		}
+	}
+	if dropped != nil {
+		n.members = kept
+		n.changed()
+	}
+	return dropped
+}
+
+// Map returns a copy whose members or elements are others; the node itself where they are the same.
+func (n *Node) Map(change func(at int, m Member) *Node) *Node {
+	copied, differs := n.Clone(), n.repeats
+	for i, m := range copied.members {
+		copied.members[i].Node = change(i, m)
+		differs = differs || !m.Node.Equal(copied.members[i].Node)
+	}
+	copied.elements = slices.Clone(copied.elements)
+	for i, element := range copied.elements {
+		copied.elements[i] = change(i, Member{Node: element})
+		differs = differs || !element.Equal(copied.elements[i])
+	}
+	if !differs {
+		return n
+	}
+	copied.changed()
+	return copied
+}
+
+// Sort puts the members into an order; equal ones stay as they are.
+func (n *Node) Sort(compare func(a, b Member) int) {
+	if !slices.IsSortedFunc(n.members, compare) {
+		slices.SortStableFunc(n.members, compare)
+		n.changed()
+	}
+}
 
 // manyMembers is from how many on a name is looked up in a map.
 const manyMembers = 8
@@ -43,14 +184,17 @@ func (n *Node) open() {
 		for m := range rawjson.Each(n.raw) {
 			n.members = append(n.members, Member{m.Name, m.Key, &Node{doc: n.doc, raw: m.Value}})
 		}
-		if len(n.members) > manyMembers {
+		count := len(n.members)
+		if count > manyMembers {
 			n.index()
 		} else {
 			n.members = once(n.members)
 		}
+		n.repeats = len(n.members) < count
 		for element := range rawjson.EachElement(n.raw) {
 			n.elements = append(n.elements, &Node{doc: n.doc, raw: element})
 		}
+		n.elements = slices.Clip(n.elements)
 	})
 }
 
@@ -127,13 +271,42 @@ func (n *Node) Raw() json.RawMessage {
 	return n.raw
 }
 
+// Bytes is Raw that writes what is made of others. Such a node is for one goroutine.
+func (n *Node) Bytes() json.RawMessage {
+	switch {
+	case n == nil || n.raw != nil:
+	case n.members != nil:
+		members := make([]rawjson.Member, len(n.members))
+		for i, m := range n.members {
+			members[i] = rawjson.Member{Name: m.Name, Key: m.Key, Value: m.Node.Bytes()}
+		}
+		n.raw = rawjson.Object(members)
+	case n.elements != nil:
+		elements := make([]json.RawMessage, len(n.elements))
+		for i, element := range n.elements {
+			elements[i] = element.Bytes()
+		}
+		n.raw = rawjson.Array(elements)
+	}
+	return n.Raw()
+}
+
+// Equal reports whether two values are written in the same way.
+func (n *Node) Equal(other *Node) bool { return n == other || bytes.Equal(n.Bytes(), other.Bytes()) }
+
+// Same reports whether two values are equal, but for spaces.
+func (n *Node) Same(other *Node) bool { return n == other || rawjson.Same(n.Bytes(), other.Bytes()) }
+
 // Text returns what a string says, empty for every other value.
 func (n *Node) Text() string {
-	if n == nil || !rawjson.IsString(n.raw) {
+	if !n.IsString() {
 		return ""
 	}
 	return rawjson.Unquote(n.raw)
 }
+
+// IsString reports whether the node is a string.
+func (n *Node) IsString() bool { return n != nil && rawjson.IsString(n.raw) }
 
 // Is reports whether the node is exactly this word or number.
 func (n *Node) Is(word string) bool {
@@ -158,6 +331,14 @@ func (n *Node) begins(sign byte) bool {
 // present reports whether there is a value other than null.
 func (n *Node) present() bool { return n != nil && !n.Is("null") }
 
+// Value returns a member's value, nil where there is none, or null.
+func (n *Node) Value(name string) *Node {
+	if value := n.Get(name); value.present() {
+		return value
+	}
+	return nil
+}
+
 // value decodes the node, with every digit of its numbers.
 func (n *Node) value() any {
 	value, _ := rawjson.Decode(n.Raw())
@@ -168,7 +349,7 @@ func (n *Node) value() any {
 func (n *Node) Texts() []string {
 	var list []string
 	for _, element := range n.Elements() {
-		if rawjson.IsString(element.raw) {
+		if element.IsString() {
 			list = append(list, element.Text())
 		}
 	}

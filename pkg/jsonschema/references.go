@@ -3,7 +3,6 @@ package jsonschema
 import (
 	"encoding/json"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"toolx/pkg/rawjson"
@@ -23,15 +22,18 @@ func localReferences(schema json.RawMessage) json.RawMessage {
 		!strings.Contains(text, `id"`) && !strings.Contains(text, `nchor"`) || rawjson.Check(schema) != nil {
 		return schema
 	}
-	found := newReferences(&Node{raw: schema}).rewritten()
-	if len(found) == 0 {
+	root := NewNode(schema)
+	edits := make(map[*Node]*Node)
+	for _, one := range newReferences(root).rewritten() {
+		if edits[one.place.Node] == nil {
+			edits[one.place.Node] = one.place.Clone()
+		}
+		edits[one.place.Node].Set(one.keyword, Quoted(one.text))
+	}
+	if len(edits) == 0 {
 		return schema
 	}
-	edits := &refEdits{}
-	for _, one := range found {
-		edits.at(one.place.Pointer()).set(one.keyword, rawjson.Quote(one.text))
-	}
-	return edits.apply(schema)
+	return root.edited(edits).Bytes()
 }
 
 // The bounds of what a hostile schema can ask for: addresses that are longer than
@@ -207,59 +209,10 @@ func resolveURI(base, reference string) string {
 	return reference
 }
 
-// refEdits are what is to be changed in a schema's text, by the tokens that lead there.
-type refEdits struct {
-	values map[string]json.RawMessage // of references, by keyword; nil drops one
-	below  map[string]*refEdits
-}
-
-// at returns where the edits of a place are kept.
-func (e *refEdits) at(pointer string) *refEdits {
-	for _, token := range rawjson.Tokens(pointer) {
-		if e.below == nil {
-			e.below = make(map[string]*refEdits)
-		}
-		if e.below[token] == nil {
-			e.below[token] = &refEdits{}
-		}
-		e = e.below[token]
+// edited returns a value in which some of its nodes are others.
+func (n *Node) edited(edits map[*Node]*Node) *Node {
+	if other := edits[n]; other != nil {
+		n = other
 	}
-	return e
-}
-
-func (e *refEdits) set(keyword string, value json.RawMessage) {
-	if e.values == nil {
-		e.values = make(map[string]json.RawMessage)
-	}
-	e.values[keyword] = value
-}
-
-// apply returns text with the edits made.
-func (e *refEdits) apply(text json.RawMessage) json.RawMessage {
-	if elements, isArray := rawjson.Elements(text); isArray {
-		for i, element := range elements {
-			if below := e.below[strconv.Itoa(i)]; below != nil {
-				elements[i] = below.apply(element)
-			}
-		}
-		return rawjson.Array(elements)
-	}
-	members, isObject := rawjson.Members(text)
-	if !isObject {
-		return text
-	}
-	kept := members[:0]
-	for _, m := range members {
-		if below := e.below[m.Name]; below != nil {
-			m.Value = below.apply(m.Value)
-		}
-		value, edited := e.values[m.Name]
-		if edited {
-			m.Value = value
-		}
-		if !edited || value != nil {
-			kept = append(kept, m)
-		}
-	}
-	return rawjson.Object(kept)
+	return n.Map(func(_ int, m Member) *Node { return m.Node.edited(edits) })
 }

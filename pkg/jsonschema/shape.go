@@ -151,7 +151,7 @@ func (d *Document) Arguments() *Shape {
 
 // typeNode returns a schema that names one type.
 func typeNode(name string) *Node {
-	return &Node{members: []Member{{Name: "type", Node: newNode(`"` + name + `"`)}}}
+	return &Node{members: []Member{{Name: "type", Node: Quoted(name)}}}
 }
 
 // Shape returns the shape of the values that n describes, with those schemas that apply together with it.

@@ -169,11 +169,12 @@ func (t *Tree) WithoutReferences(of []*Subschema) *Document {
 	if len(of) == 0 {
 		return t.Document
 	}
-	edits := &refEdits{}
+	edits := make(map[*Node]*Node)
 	for _, s := range of {
-		edits.at(strings.TrimPrefix(s.Pointer(), t.Root.suffix)).set("$ref", nil)
+		edits[s.Node] = s.Clone()
+		edits[s.Node].Drop("$ref")
 	}
-	return Parse(edits.apply(t.Root.raw))
+	return Parse(t.Root.edited(edits).Bytes())
 }
 
 // Pointer returns the JSON pointer from the schema's owner. It is made when it is asked for: names may be long, and
