@@ -300,6 +300,24 @@ func (s *saying) login() *Cause {
 	}
 }
 
+// debugger matches what Node prints where it is started with --inspect or --inspect-brk.
+var debugger = expression(`^Debugger listening on ws://|^For help, see: https://nodejs\.org/`)
+
+// debugged returns the cause of a program that prints nothing but that Node listens for a debugger; nil if it does not.
+func (s *saying) debugged() *Cause {
+	other := func(text string) bool { return strings.TrimSpace(text) != "" && !debugger().MatchString(text) }
+	if !s.Alive || len(s.lines) == 0 || slices.ContainsFunc(s.all, other) {
+		return nil
+	}
+	return &Cause{
+		Kind: Other, Line: s.lines[0].text, What: "Node waits for a debugger",
+		Fixes: []string{
+			"take --inspect-brk out of args and of NODE_OPTIONS, which this server has from its env or from whoever " +
+				"starts the client",
+		},
+	}
+}
+
 // unsettledAwait matches what Node prints, from version 22 on, where it ends before a module has been evaluated.
 var unsettledAwait = expression(`Detected unsettled top-level await at (?:file://)?(\S+)`)
 

@@ -70,6 +70,20 @@ func TestWaitsForPip(t *testing.T) {
 	}
 }
 
+// TestWaitsForDebugger: what Node prints with --inspect-brk is the cause only where nothing else was printed.
+func TestWaitsForDebugger(t *testing.T) {
+	o := Output{Alive: true, Stderr: []string{
+		"Debugger listening on ws://127.0.0.1:9229/11454fda", "For help, see: https://nodejs.org/en/docs/inspector",
+	}}
+	if c := Of(o); c == nil || c.What != "Node waits for a debugger" || c.Policy() != Permanent {
+		t.Errorf("cause is %+v", c)
+	}
+	o.Stderr = append(o.Stderr, "server is running")
+	if c := Of(o); c != nil {
+		t.Errorf("cause is %+v", c)
+	}
+}
+
 func TestAsks(t *testing.T) {
 	for text, want := range map[string]string{
 		"Need to install:\nx@1.0.0\nOk to proceed? (y) ": "Ok to proceed? (y)",

@@ -1,5 +1,7 @@
 package cause
 
+import "strings"
+
 // detector finds one sort of cause in an output.
 type detector struct {
 	id   string
@@ -24,6 +26,7 @@ func (s *saying) first(detectors func() []detector) *Cause {
 func fromAll() []detector {
 	return []detector{
 		{"login-address", (*saying).login},
+		{"debugger", (*saying).debugged},
 		{"top-level-await", (*saying).unsettled},
 		{"signal", (*saying).signalled},
 	}
@@ -36,6 +39,9 @@ func fromHead() []detector {
 		{"unset-value", (*saying).usedUnset},
 		{"rules", (*saying).lineRules},
 		{"network", func(s *saying) *Cause { return s.network(s.reason, s.reason) }},
+		{"other-language", (*saying).otherLanguage},
+		{"newer-python", (*saying).newerPython},
+		{"refused-value", (*saying).refusedValue},
 		{"refused-fields", (*saying).invalidFields},
 		{"variables", (*saying).lacksVariables},
 		{"unreadable-code", (*saying).unreadableCode},
@@ -47,6 +53,7 @@ func fromHead() []detector {
 		{"variables-behind", (*saying).variablesBehind},
 		{"rules", (*saying).rulesBehind},
 		{"usage", (*saying).usageCause},
+		{"data-file", (*saying).ofDataFile},
 		{"missing-argument", (*saying).lacksArgument},
 	}
 }
@@ -54,6 +61,7 @@ func fromHead() []detector {
 // fromSentence returns the detectors of the sentence that says why.
 func fromSentence() []detector {
 	return []detector{
+		{"unset-paths", (*saying).unsetPaths},
 		{"unconnected", (*saying).unconnected},
 		{"rules", (*saying).sentenceRules},
 	}
@@ -65,14 +73,20 @@ func (s *saying) lineRules() *Cause {
 	return s.applied(line, s.reason, s.reason)
 }
 
-// sentenceRules returns the cause that a rule of the sentence knows. Variables that a list names may do in the place of
-// a config file.
+// sentenceRules returns the cause that a rule of the sentence knows. A parser names the file that it could not read, and
+// a list the variables that would do in the place of a file.
 func (s *saying) sentenceRules() *Cause {
 	_, sentence := readRules()
 	c := s.applied(sentence, s.reason, s.reason)
-	if c != nil && c.Kind == Config {
-		if required := s.requiredVariables(); required != nil {
-			return required
+	if c == nil || c.Kind != Config {
+		return c
+	}
+	if required := s.requiredVariables(); required != nil {
+		return required
+	}
+	if strings.HasPrefix(c.What, "its configuration is ") {
+		if file := s.ofDataFile(); file != nil {
+			return file
 		}
 	}
 	return c
@@ -142,8 +156,7 @@ func (s *saying) rulesBehind() *Cause {
 // lacksArgument returns the cause of a sentence that misses something beside a usage text.
 func (s *saying) lacksArgument() *Cause {
 	words := wordsOf(s.reason)
-	if s.usage == "" || !lacks().MatchString(words) || wrongWord().MatchString(words) ||
-		malformed().MatchString(words) {
+	if s.usage == "" || !lacks().MatchString(words) || wrongWord().MatchString(words) || malformed().MatchString(words) {
 		return nil
 	}
 	return &Cause{Kind: Argument, What: leads[Argument] + quoted(s.reason), Line: s.reason}

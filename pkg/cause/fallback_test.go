@@ -243,27 +243,38 @@ func TestListsOfVariables(t *testing.T) {
 	}
 }
 
-// TestRefusedValues: a value that is refused is not an argument that is missing, and the next start would fail too.
+// TestRefusedValues: a value that is refused is not an argument that is missing.
 func TestRefusedValues(t *testing.T) {
+	transport := []string{"--transport", "nosuch"}
 	testFallbacks(t, []fallback{
 		{
-			name: "cobra", kind: Said, fix: "correct it in args",
+			name: "cobra",
+			kind: Value,
+			args: transport,
+			fix:  "correct --transport in args of this server: stream, stdio",
 			stderr: "Error: transport not supported: nosuch\nUsage:\n  kelp [flags]\nFlags:\n" +
 				"  -t, --transport string   stream or stdio (default \"stdio\")",
-			what: `"transport not supported: nosuch"`,
+			what: "nosuch is not a valid --transport (stream, stdio)",
 		},
 		{
-			name: "argparse", kind: Said, fix: "correct it in args",
+			name: "argparse", kind: Value, args: transport, fix: "correct --transport",
 			stderr: "usage: kelp [-h] [--transport {stream,stdio}]\n" +
 				"kelp: error: argument --transport: invalid choice: 'nosuch' (choose from 'stream', 'stdio')",
-			what: `"argument --transport: invalid choice: 'nosuch' (choose from 'stream', 'stdio')"`,
+			what: "nosuch is not a valid --transport (stream, stdio)",
 		},
 		{
-			name: "clap", kind: Said, fix: "correct it in args",
+			name: "clap", kind: Value, args: []string{"--transport=nosuch"}, fix: "correct --transport",
 			stderr: "error: invalid value 'nosuch' for '--transport <TRANSPORT>'\n" +
 				"  [possible values: stream, stdio]\n\n" +
 				"For more information, try '--help'.",
-			what: `"invalid value 'nosuch' for '--transport <TRANSPORT>'"`,
+			what: "nosuch is not a valid --transport (stream, stdio)",
+		},
+		{
+			name: "pflag", kind: Value, args: []string{"--port", "many"}, fix: "correct --port in args of this server",
+			stderr: "Error: invalid argument \"many\" for \"--port\" flag: strconv.ParseInt: parsing \"many\": " +
+				"invalid syntax",
+			what: `many is not a valid --port: invalid argument "many" for "--port" flag: strconv.ParseInt: parsing "many": ` +
+				`invalid syntax`,
 		},
 		{
 			name: "a text that it repeats", kind: Said, args: []string{"--say", "bad tide in the bay"},
@@ -280,9 +291,10 @@ func TestRefusedValues(t *testing.T) {
 			stderr: "Error: --json is required to be a file", what: `"--json is required to be a file"`,
 		},
 	})
-	c := Of(Output{Stderr: []string{"error: invalid value 'nosuch' for '--transport <TRANSPORT>'"}})
-	if c.Policy() != Permanent {
-		t.Errorf("the policy is %s", c.Policy())
+	unknown := []string{"Error: unknown REEF_MODE purple, use light or dark"}
+	c := Of(Output{Stderr: unknown, Environ: []string{"REEF_MODE=purple"}})
+	if c == nil || c.What != "purple is not a valid REEF_MODE (light, dark)" {
+		t.Errorf("of a variable: %+v", c)
 	}
 }
 
@@ -290,27 +302,66 @@ func TestRefusedValues(t *testing.T) {
 func TestFilesOfTheServer(t *testing.T) {
 	testFallbacks(t, []fallback{
 		{
-			name: "YAML, after the path", kind: Config, fix: "correct the file",
+			name: "Python for Node", kind: Other, fix: "run it with python3 in place of node",
+			stderr: "/srv/mini.py:1\nfrom mini import Mini\n     ^^^^\n\n" +
+				"SyntaxError: Unexpected identifier 'mini'\n\nNode.js v20.20.2",
+			what: "node runs a file that is written in Python: /srv/mini.py",
+		},
+		{
+			name: "JavaScript for Python", kind: Other, fix: "run it with node in place of python3",
+			stderr: "  File \"/srv/mini.mjs\", line 1\n    import { Mini } from './mini.js'\n           ^\n" +
+				"SyntaxError: invalid syntax",
+			what: "python3 runs a file that is written in JavaScript: /srv/mini.mjs",
+		},
+		{
+			name: "YAML, after the path", kind: Config, fix: "correct that file",
 			stderr: "cannot load /etc/shop.yml: yaml: line 7: mapping values are not allowed in this context",
-			what: "its configuration is not valid: " +
-				"yaml: line 7: mapping values are not allowed in this context",
+			what: `/etc/shop.yml is not valid YAML: ` +
+				`"cannot load /etc/shop.yml: yaml: line 7: mapping values are not allowed in this context"`,
+		},
+		{
+			name: "Ruby for a module", kind: Other, fix: "run it with ruby",
+			stderr: "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension \".rb\" for /srv/mini.rb",
+			what:   "node runs a file that is written in Ruby: /srv/mini.rb",
+		},
+		{
+			name: "Python 3.12", kind: Other, fix: "run it with that version: uv run --python 3.12",
+			stderr: "  File \"/srv/mini.py\", line 2\n    type Station = str\n         ^^^^^^^\n" +
+				"SyntaxError: invalid syntax",
+			what: "it needs Python 3.12 or newer: type Station = str",
+		},
+		{
+			name: "Python 3.10", kind: Other, fix: "run it with that version: uv run --python 3.10",
+			stderr: "  File \"/srv/mini.py\", line 2\n    match tide:\n          ^\nSyntaxError: invalid syntax",
+			what:   "it needs Python 3.10 or newer: match tide:",
 		},
 		{
 			name: "JSON", kind: Config, fix: "correct that file",
 			stderr: "Error: /srv/reef.json: Unexpected token } in JSON at position 12",
-			what:   "a file that it reads is not valid: /srv/reef.json: Unexpected token } in JSON at position 12",
+			what:   `/srv/reef.json is not valid JSON: "/srv/reef.json: Unexpected token } in JSON at position 12"`,
 		},
 		{
 			name: "TOML", kind: Config, fix: "correct that file",
 			stderr: "error: tides.toml: expected '=' after a key, invalid table header (at line 3, column 5)",
-			what: "a file that it reads is not valid: tides.toml: expected '=' after a key, invalid table header " +
-				"(at line 3, column 5)",
+			what: `tides.toml is not valid TOML: "tides.toml: expected '=' after a key, invalid table header ` +
+				`(at line 3, column 5)"`,
+		},
+		{
+			name: "TOML in a chain", kind: Config, fix: "correct that file",
+			stderr: "Error: could not load settings\n\nCaused by:\n    0: TOML parse error at line 3, column 7\n" +
+				"       in /etc/reef/config.toml",
+			what: `/etc/reef/config.toml is not valid TOML: "0: TOML parse error at line 3, column 7"`,
 		},
 		{
 			name: "JSON that could be read", kind: Config, fix: "correct that file",
 			stderr: "Could not read /srv/reef.json: Expected property name or '}' in JSON at position 1",
-			what: "a file that it reads is not valid: Could not read /srv/reef.json: " +
-				"Expected property name or '}' in JSON at position 1",
+			what: `/srv/reef.json is not valid JSON: ` +
+				`"Could not read /srv/reef.json: Expected property name or '}' in JSON at position 1"`,
+		},
+		{
+			name: "JSON of a log", kind: Config, fix: "correct that file",
+			stderr: `{"level":"ERROR","msg":"cannot parse","error":"invalid character '}'","file":"/srv/reef.json"}`,
+			what:   `/srv/reef.json is not valid JSON: "cannot parse: invalid character '}'"`,
 		},
 		{
 			name: "JSON from elsewhere", kind: Said,

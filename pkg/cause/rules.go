@@ -605,10 +605,6 @@ var (
 		`(?:is|are) (?:not )?accessible)`)
 )
 
-// badText matches what parsers say of a text, not of the value of a setting.
-var badText = expression(`(?i)\binvalid character\b|\bunexpected (?:token|end|eof|character)|\bat position \d+|` +
-	`\bline \d+,? col\w* \d+|\bjson: |\bmapping values\b`)
-
 // wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
 var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|` +
 	`parsing environment|not (?:allowed|permitted|a (?:directory|valid)|in \S.{0,30} format)|` +

@@ -39,6 +39,28 @@ var (
 	malformedPart = expression(`\billegal base64\b|\bmissing (?:unit in duration|port in address|protocol scheme)\b`)
 )
 
+// unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
+// it; nil if there are none.
+func (s *saying) unsetPaths() *Cause {
+	if !s.lines[s.head].member {
+		return nil
+	}
+	var names []string
+	for i := range s.lines[:len(s.lines)-1] {
+		if !strings.HasPrefix(s.lines[i].text, `"path"`) {
+			continue
+		}
+		name := strings.Trim(s.lines[i+1].text, `", `)
+		if isVariableName(name) && !hasValue(s.Environ, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return s.unsetCause([][]string{names}, "")
+}
+
 var (
 	// usesNothing matches the errors of a program that uses a value which is not there.
 	usesNothing = expression(`\bNoneType\b|\bNilClass\b|(?:for|convert|conversion of) nil\b|` +

@@ -1,0 +1,139 @@
+package cause
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"toolx/pkg/words"
+)
+
+var (
+	// refuses matches words about a value that there is, and that is refused.
+	refuses = expression(`(?i)\b(?:invalid|illegal|bad|unknown|unsupported|unrecogni[sz]ed|unexpected|wrong)\b|` +
+		`\bnot (?:an? |in )?(?:valid|supported|allowed|recogni[sz]ed|known|one of|permitted|understood|acceptable|list|` +
+		`set of)\b|\bmust be (?:one of|either)\b|\b(?:choose|expected) (?:from|one of|either)\b|\bpossible values\b|` +
+		`\b(?:isn't|can't be|cannot be)\b|\bcould not (?:parse|convert)\b`)
+	// choices matches the values that may be given in place of one.
+	choices = expression(`(?i)(?:\bchoose from|\bpossible values(?: are)?|\ballowed(?: \w+)?(?: are)?|\bchoices(?: are)?|` +
+		`\bone of|\beither|\bsupported(?: \w+)?(?: are)?|\bvalid(?: \w+)?(?: are)?|\bavailable(?: \w+)?(?: are)?|` +
+		`\bexpected|\bmust be|\buse|\bfrom|\()[:=]?\s*` + listOfWords)
+	// choicesOfFlag matches them in what a usage text says of a flag.
+	choicesOfFlag = expression(`^\s*(?:-\w, )?(--?[\w-]+)\b.*?(?:\s{2,}|[=: ][<\[{(]|: |\()` + listOfWords)
+)
+
+// listOfWords matches several words with commas, strokes or "or" between them.
+const listOfWords = `[\[({<]?\s*((?:['"\x60]?[\w.:+-]+['"\x60]?)(?:(?:\s*[,|/]\s*(?:or\s+)?|\s+or\s+)['"\x60]?[\w.:+-]+['"\x60]?)+)`
+
+// given is a value that the command line gives the server, and its flag; empty for one without.
+type given struct{ flag, value string }
+
+// givenBy returns the values of a command line.
+func givenBy(args []string) []given {
+	var all []given
+	for i, arg := range args {
+		flag, value, inline := strings.Cut(arg, "=")
+		switch {
+		case strings.HasPrefix(arg, "-") && inline:
+			all = append(all, given{flag, value})
+		case strings.HasPrefix(arg, "-"):
+		case i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.Contains(args[i-1], "="):
+			all = append(all, given{args[i-1], arg})
+		default:
+			all = append(all, given{"", arg})
+		}
+	}
+	return all
+}
+
+// refusedValue returns the cause of a sentence that refuses a value of the command line, or of a variable that it
+// names; nil if it does not.
+func (s *saying) refusedValue() *Cause {
+	line := s.reason
+	if s.ofDataFile() != nil {
+		return nil
+	}
+	if _, ofSystem := fileFaultOf(line); ofSystem || !refuses().MatchString(wordsOf(line)) {
+		return nil
+	}
+	values := givenBy(s.Args)
+	for _, name := range capitals(line) {
+		if isVariableName(name) && hasValue(s.Environ, name) {
+			values = append(values, given{name, valueOf(s.Environ, name)})
+		}
+	}
+	best := -1
+	for i, one := range values {
+		text := strings.ContainsAny(one.value, " \t\n") // that the server repeats
+		if text || one.flag == "" || len(one.value) < 2 || !hasWord(line, one.value) {
+			continue
+		}
+		if best < 0 || hasWord(strings.ToLower(line), strings.TrimLeft(one.flag, "-")) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	one := values[best]
+	c := &Cause{Kind: Value, Line: line, What: words.Shorten(one.value, longest) + " is not a valid " + one.flag}
+	entry := "args"
+	if !strings.HasPrefix(one.flag, "-") {
+		entry = "env"
+	}
+	if may := s.choices(one); len(may) > 0 {
+		c.What += " (" + strings.Join(may, ", ") + ")"
+		c.Fixes = []string{"correct " + one.flag + " in " + entry + " of this server: " + strings.Join(may, ", ")}
+		return c
+	}
+	c.What += ": " + quoted(line)
+	c.Fixes = []string{"correct " + one.flag + " in " + entry + " of this server"}
+	return c
+}
+
+// choices returns the values that may be given in place of a refused one: as the sentence or the lines behind it list
+// them, or a usage text.
+func (s *saying) choices(refused given) []string {
+	const reach = 4
+	list := func(found []string) []string {
+		split := regexp.MustCompile(`\s*[,|/]\s*(?:or\s+)?|\s+or\s+`)
+		may := split.Split(strings.NewReplacer(`'`, "", `"`, "", "`", "").Replace(found[len(found)-1]), -1)
+		if slices.Contains(may, refused.value) {
+			return nil
+		}
+		return may
+	}
+	for _, l := range s.lines[s.head:min(len(s.lines), s.head+reach)] {
+		for _, found := range choices().FindAllStringSubmatch(l.raw, -1) { // text has no brackets
+			if may := list(found); may != nil {
+				return may
+			}
+		}
+	}
+	for _, text := range s.all {
+		if found := choicesOfFlag().FindStringSubmatch(text); found != nil && strings.Contains(text, refused.flag) {
+			if may := list(found); may != nil {
+				return may
+			}
+		}
+	}
+	return nil
+}
+
+// hasWord reports whether a text has a word, not as a part of another one.
+func hasWord(text, word string) bool {
+	inWord := func(at int) bool {
+		return at >= 0 && at < len(text) &&
+			(nameByte(text[at]) || text[at] >= 'a' && text[at] <= 'z' || text[at] == '-')
+	}
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 || word == "" {
+			return false
+		}
+		if at += from; !inWord(at-1) && !inWord(at+len(word)) {
+			return true
+		}
+		from = at + len(word)
+	}
+}
