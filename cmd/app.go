@@ -257,15 +257,20 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		box.registry.Prefer(box.pool.Names()...)
 	}
 	box.addLocal(options, foldersOf(answers.Roots), flags)
-	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Masked: a.masked, Defaults: exec.Defaults{
-		Timeout:   cmp.Or(a.flags.timeout, loaded.Defaults.Timeout),
-		MaxTime:   cmp.Or(a.flags.maxTime, loaded.Defaults.MaxTime),
-		Slow:      loaded.Defaults.Slow,
+	box.executor = a.executor(box.registry, loaded.Defaults, options)
+	return box, nil
+}
+
+// executor returns what makes the calls of a toolbox, with the limits of the command line, then those of the config.
+func (a *App) executor(tools *exec.Registry, defaults config.Defaults, options toolboxOptions) *exec.Executor {
+	return &exec.Executor{Registry: tools, Bus: a.bus, Masked: a.masked, Defaults: exec.Defaults{
+		Timeout:   cmp.Or(a.flags.timeout, defaults.Timeout),
+		MaxTime:   cmp.Or(a.flags.maxTime, defaults.MaxTime),
+		Slow:      defaults.Slow,
 		Strict:    options.strict,
 		KeepNames: options.keepNames,
 		Confined:  options.confined,
 	}}
-	return box, nil
 }
 
 // addFlags adds to servers what the command line says of all of them: guards, and the flags with which a command finds
