@@ -86,9 +86,6 @@ func At(where *evidence.Where, format string, args ...any) Finding {
 	return Finding{Where: where, Evidence: fmt.Sprintf(format, args...)}
 }
 
-// Sole makes the findings of a check that has one.
-func Sole(f Finding) []Finding { return []Finding{f} }
-
 // Alike keeps the first of findings that say the same about the same method or tool, and notes how many more there were
 // in its run: the other run has the same again.
 func Alike(findings []Finding) []Finding {

@@ -98,7 +98,7 @@ func askPingFails(e *evidence.Evidence) []check.Finding {
 	if x.Late {
 		f.Title = "server answers ping late"
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
 func askUnknownMethod(e *evidence.Evidence) []check.Finding {
@@ -198,5 +198,5 @@ func askRequestBeforeInit(e *evidence.Evidence) []check.Finding {
 	if died := run.Died(); died != nil && run.FellBeforeHandshake() {
 		f.Evidence += "; the server ended: " + died.How
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }

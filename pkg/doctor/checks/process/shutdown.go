@@ -61,7 +61,8 @@ func askSlowShutdown(e *evidence.Evidence) []check.Finding {
 	if !ok || exit.Forced != "" || took < promptEnd || took >= patientEnd {
 		return nil
 	}
-	return check.Sole(atShutdown(e.Clean, exit.At, "ended %s after its stdin was closed", evidence.Milliseconds(took)))
+	f := atShutdown(e.Clean, exit.At, "ended %s after its stdin was closed", evidence.Milliseconds(took))
+	return []check.Finding{f}
 }
 
 func askIgnoresSigterm(e *evidence.Evidence) []check.Finding {
@@ -90,7 +91,7 @@ func askExitCodeOnClose(e *evidence.Evidence) []check.Finding {
 	if !ok || exit.Forced != "" || exit.How == "exit status 0" {
 		return nil
 	}
-	return check.Sole(atShutdown(e.Clean, exit.At, "%s after its stdin was closed", exit.How))
+	return []check.Finding{atShutdown(e.Clean, exit.At, "%s after its stdin was closed", exit.How)}
 }
 
 func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
@@ -126,7 +127,7 @@ func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 				command := evidence.Cut(strings.Join(who.Command, " "))
 				f.Notes = []string{fmt.Sprintf("process %d holds it: %s", who.PID, command)}
 			}
-			return check.Sole(f)
+			return []check.Finding{f}
 		}
 	}
 	return nil

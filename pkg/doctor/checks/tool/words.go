@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
@@ -91,17 +93,11 @@ func described(node *jsonschema.Subschema) bool {
 	return false
 }
 
-// hints are a tool's annotations; nil means that the tool does not say.
-type hints struct {
-	ReadOnly    *bool `json:"readOnlyHint"`
-	Destructive *bool `json:"destructiveHint"`
-	Idempotent  *bool `json:"idempotentHint"`
-	OpenWorld   *bool `json:"openWorldHint"`
-}
-
-func hintsOf(d *listing.Definition) hints {
-	var h hints
+// hintsOf returns a tool's annotations without the title, which is no hint; nil means that the tool does not say.
+func hintsOf(d *listing.Definition) mcp.ToolAnnotation {
+	var h mcp.ToolAnnotation
 	_ = json.Unmarshal(d.Members["annotations"], &h) // annotations are only hints
+	h.Title = ""
 	return h
 }
 
@@ -109,7 +105,7 @@ func askAnnotationsMissing(e *evidence.Evidence) []check.Finding {
 	var bare []spot
 	tools := listing.Read(e).Tools
 	for _, d := range tools {
-		if (hintsOf(d) == hints{}) {
+		if (hintsOf(d) == mcp.ToolAnnotation{}) {
 			bare = append(bare, spot{d, "", d.Label()})
 		}
 	}
@@ -120,11 +116,11 @@ func askAnnotationsContradict(d *listing.Definition) []check.Finding {
 	h := hintsOf(d)
 	verb := listing.ChangingVerb(d.Name)
 	switch {
-	case h.ReadOnly == nil || !*h.ReadOnly:
+	case h.ReadOnlyHint == nil || !*h.ReadOnlyHint:
 		return nil
 	case verb != "":
 		return d.One("/annotations/readOnlyHint", "readOnlyHint is true, and the name says %q", verb)
-	case h.Destructive != nil && *h.Destructive:
+	case h.DestructiveHint != nil && *h.DestructiveHint:
 		// A library's default: clients read destructiveHint only of tools that are not read-only.
 		f := d.Finding("/annotations", "readOnlyHint and destructiveHint are both true")
 		f.Severity, f.Title = check.Info, "a tool has a hint that does not apply to it"
