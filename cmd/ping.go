@@ -110,7 +110,7 @@ func (b *toolbox) namedServers(names []string) ([]string, error) {
 	return distinct(names), nil
 }
 
-// distinct returns names, each once, in the order in which they were given.
+// distinct returns what a list has, each once, in its order.
 func distinct[T comparable](list []T) []T {
 	var once []T
 	for _, one := range list {

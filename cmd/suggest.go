@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/docs"
-	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/words"
@@ -146,13 +145,12 @@ func nearFlag(flags *pflag.FlagSet, missing *pflag.NotExistError) string {
 // invalidValue says what a flag takes instead of its value.
 func invalidValue(invalid *pflag.InvalidValueError, fix string) error {
 	flag, value := "--"+invalid.GetFlag().Name, quote(invalid.GetValue())
-	var unit *config.UnitError
 	var usage *fault.UsageError
 	switch kind := invalid.GetFlag().Value.Type(); {
+	case errors.As(invalid, &usage) && kind == "duration":
+		return fault.Usage(flag+": "+usage.Message, cmp.Or(usage.Fix, fix))
 	case errors.As(invalid, &usage):
 		return usage
-	case errors.As(invalid, &unit):
-		return fault.Usage(flag+": "+unit.Text, cmp.Or(unit.Fix, fix))
 	case kind == "bool":
 		return fault.Usage(flag+" takes true or false; got "+value, fix)
 	case strings.HasPrefix(kind, "int"):

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/words"
 )
 
@@ -79,7 +79,9 @@ func (d *decoder) set(v value, to any, as string) {
 	case *json.RawMessage:
 		*to = v.json()
 	case *[]json.RawMessage:
-		*to = v.jsons()
+		for _, item := range v.items {
+			*to = append(*to, item.json())
+		}
 	case *Retry:
 		decode(d, v, fieldsOf[Retry](), to)
 	case *Implementation:
@@ -496,9 +498,8 @@ func (d *decoder) time(v value, as string) time.Duration {
 }
 
 func (d *decoder) unitProblem(v value, err error) {
-	var wrong *UnitError
-	if errors.As(err, &wrong) {
-		d.problem(v, wrong.Fix, "%s", wrong.Text)
+	if err != nil {
+		d.problem(v, fault.HintOf(err), "%v", err)
 	}
 }
 
@@ -612,31 +613,11 @@ func (v value) textMap() map[string]string {
 	return texts
 }
 
-func (v value) jsons() []json.RawMessage {
-	var items []json.RawMessage
-	for _, item := range v.items {
-		items = append(items, item.json())
-	}
-	return items
-}
-
 // Unlimited is the value of a timeout that the config sets to "none".
 const Unlimited time.Duration = -1
 
-// UnitError says that a text is not a time or not a size.
-type UnitError struct {
-	Text string // what is wrong
-	Fix  string // what to write instead; may be empty
-}
-
-// Error says what is wrong.
-func (e *UnitError) Error() string { return e.Text }
-
-// Hint says what to write instead.
-func (e *UnitError) Hint() string { return e.Fix }
-
 // ParseTime reads a time as a person types it: "5" and "1.5" are seconds, "30s", "500ms" and "1m30s" say their unit.
-// The error is a *UnitError.
+// The error is a *fault.UsageError.
 func ParseTime(text string) (time.Duration, error) {
 	timed := text
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
@@ -645,29 +626,29 @@ func ParseTime(text string) (time.Duration, error) {
 	duration, err := time.ParseDuration(timed)
 	if err != nil {
 		const fix = "write for example 5 (seconds), 30s, 500ms or 1m30s"
-		return 0, &UnitError{Text: "'" + text + "' is not a time", Fix: fix}
+		return 0, fault.Usage("'"+text+"' is not a time", fix)
 	}
 	return duration, nil
 }
 
 // parseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, because nobody can tell its
-// unit; so are negative times. The error is a *UnitError.
+// unit; so are negative times. The error is a *fault.UsageError.
 func parseDuration(text string) (time.Duration, error) {
 	duration, err := time.ParseDuration(text)
 	switch {
 	case err == nil && duration >= 0 && !allDigits(text):
 		return duration, nil
 	case err == nil && duration < 0:
-		return 0, &UnitError{Text: fmt.Sprintf("'%s' is negative", text)}
+		return 0, fault.Usage(fmt.Sprintf("'%s' is negative", text), "")
 	}
 	if _, number := jsonNumber(text); number {
-		return 0, &UnitError{text + " has no unit", fmt.Sprintf("write %ss (or %sms, %sm)", text, text, text)}
+		return 0, fault.Usage(text+" has no unit", fmt.Sprintf("write %ss (or %sms, %sm)", text, text, text))
 	}
-	return 0, &UnitError{fmt.Sprintf("'%s' is not a time", text), "write for example 30s, 500ms or 1m30s"}
+	return 0, fault.Usage(fmt.Sprintf("'%s' is not a time", text), "write for example 30s, 500ms or 1m30s")
 }
 
 // ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000), "1.5 GiB". Letters may be of either case.
-// The error is a *UnitError.
+// The error is a *fault.UsageError.
 func ParseSize(text string) (int64, error) {
 	letters := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	number, unit := text, ""
@@ -682,13 +663,13 @@ func ParseSize(text string) (int64, error) {
 	}[strings.ToLower(unit)]
 	decimal, valid := jsonNumber(number)
 	if !known || !valid {
-		return 0, &UnitError{fmt.Sprintf("'%s' is not a size", text), "write for example 65536, 256KiB or 1MB"}
+		return 0, fault.Usage(fmt.Sprintf("'%s' is not a size", text), "write for example 65536, 256KiB or 1MB")
 	}
 	exact, _ := new(big.Rat).SetString(decimal)
 	exact.Mul(exact, new(big.Rat).SetInt64(factor))
 	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
 	if !whole.IsInt64() {
-		return 0, &UnitError{Text: fmt.Sprintf("'%s' is more than can be counted", text)}
+		return 0, fault.Usage(fmt.Sprintf("'%s' is more than can be counted", text), "")
 	}
 	return whole.Int64(), nil
 }

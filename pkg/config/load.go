@@ -27,8 +27,8 @@ type Options struct {
 	UserDir string
 	// Distrust makes a Project of every file, the user's own and those of Files too.
 	Distrust bool
-	// System is a GOOS, empty for this one, and Root stands before the folders of the system itself, such as /etc: tests
-	// say so where other clients' files are.
+	// System is a GOOS, empty for this one, and Root stands before the folders of the system itself, such as /etc:
+	// tests say so where other clients' files are.
 	System, Root string
 	// Sources are where references get their values from; nil means that only files can be referred to.
 	Sources *Sources

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"path"
 	"regexp"
@@ -107,17 +108,14 @@ func node(folder fs.FS) (Server, bool) {
 func nodeProgram(bin json.RawMessage) string {
 	var program string
 	var programs map[string]string
-	if json.Unmarshal(bin, &program) == nil || json.Unmarshal(bin, &programs) != nil {
+	if json.Unmarshal(bin, &program) == nil || json.Unmarshal(bin, &programs) != nil || len(programs) == 0 {
 		return program
 	}
-	first := ""
-	for name := range programs {
-		if first == "" || name < first {
-			first = name
-		}
-	}
-	return programs[first]
+	return programs[first(programs)]
 }
+
+// first returns the first name.
+func first(programs map[string]string) string { return slices.Min(slices.Collect(maps.Keys(programs))) }
 
 // maxPath is the length in bytes of the longest path of a program: a person reads it before it is started.
 const maxPath = 200
@@ -151,7 +149,7 @@ func distribution() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Z
 // isScript reports whether name can be that of an installed script. uv takes others for an option, a file or an
 // address of a file.
 func isScript(name string) bool {
-	return len(name) <= maxPath && distribution().FindString(name) == name && path.Ext(name) != ".py"
+	return name != "" && len(name) <= maxPath && distribution().FindString(name) == name && path.Ext(name) != ".py"
 }
 
 // python reads pyproject.toml.
@@ -174,22 +172,8 @@ func python(folder fs.FS) (Server, bool) {
 	isServer := slices.ContainsFunc(project.Dependencies, func(requirement string) bool {
 		return slices.Contains(pythonLibraries, strings.ToLower(named.FindString(requirement)))
 	})
-	program := ""
-	if len(project.Scripts) > 0 {
-		names := make([]string, 0, len(project.Scripts))
-		for name := range project.Scripts {
-			names = append(names, name)
-		}
-		program = slices.Min(names)
-		if project.Scripts[project.Name] != "" {
-			program = project.Name
-		}
-	}
-	there := func(name string) bool { _, err := fs.Stat(folder, name); return err == nil }
-	script := ""
-	if at := slices.IndexFunc([]string{"server.py", "main.py"}, there); at >= 0 {
-		script = []string{"server.py", "main.py"}[at]
-	}
+	missing := func(name string) bool { _, err := fs.Stat(folder, name); return err != nil }
+	files := slices.DeleteFunc([]string{"server.py", "main.py"}, missing)
 	server := Server{Name: plainName(project.Name), File: file}
 	runner := []string{"uv", "run"}
 	if parsed.Tool.Poetry != nil {
@@ -198,15 +182,18 @@ func python(folder fs.FS) (Server, bool) {
 	switch {
 	case !isServer:
 		return Server{}, false
-	case program != "":
+	case len(project.Scripts) > 0:
+		program := first(project.Scripts)
+		if project.Scripts[project.Name] != "" {
+			program = project.Name
+		}
 		server.Command = append(runner, program)
 		return server, isScript(program)
-	case script != "":
-		server.Command = append(runner, "python", script)
-	default:
-		return Server{}, false
+	case len(files) > 0:
+		server.Command = append(runner, "python", files[0])
+		return server, true
 	}
-	return server, true
+	return Server{}, false
 }
 
 // NameOf returns a name for the server of a command line or an address: of the package or the script that is started,
