@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -31,15 +30,16 @@ type stderrLog struct {
 	onLine func(string)
 	file   *logFile // nil: none
 
-	mu      sync.Mutex
-	partial []byte
-	tail    []string
-	lines   int
+	mu     sync.Mutex // guards what follows
+	framer framer
+	tail   []string
+	lines  int
 }
 
 // newStderrLog keeps the file of a server in dir; an empty dir means that there is none.
 func newStderrLog(dir, server string, onLine func(string)) *stderrLog {
 	l := &stderrLog{onLine: onLine}
+	l.framer = framer{max: stderrLineBytes, emit: l.line}
 	if dir != "" {
 		l.file = &logFile{dir: dir, server: server}
 		// The queue is never longer than the file may be.
@@ -67,33 +67,15 @@ func (l *stderrLog) take(chunk []byte) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(chunk) > 0 {
-		i := bytes.IndexByte(chunk, '\n')
-		if i < 0 {
-			l.grow(chunk)
-			return
-		}
-		l.grow(chunk[:i])
-		l.endLine()
-		chunk = chunk[i+1:]
-	}
+	l.framer.feed(chunk)
 }
 
-// grow appends to the unfinished line, of which only a limited part is kept, with a mark.
-func (l *stderrLog) grow(part []byte) {
-	room := stderrLineBytes - len(l.partial)
-	if room < 0 { // the mark is there
-		return
+// line keeps a line, and of a long one the beginning, with a mark.
+func (l *stderrLog) line(read line) {
+	text := strings.TrimSuffix(string(read.bytes[:min(len(read.bytes), stderrLineBytes)]), "\r")
+	if read.end == endTooLong {
+		text += "…"
 	}
-	l.partial = append(l.partial, part[:min(room, len(part))]...)
-	if len(part) > room {
-		l.partial = append(l.partial, "…"...)
-	}
-}
-
-func (l *stderrLog) endLine() {
-	text := strings.TrimSuffix(string(l.partial), "\r")
-	l.partial = l.partial[:0]
 	l.lines++
 	if len(l.tail) == stderrTailLines {
 		l.tail = append(l.tail[:0], l.tail[1:]...)
@@ -106,15 +88,13 @@ func (l *stderrLog) endLine() {
 func (l *stderrLog) pending() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return string(l.partial)
+	return string(l.framer.pending())
 }
 
 func (l *stderrLog) finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.partial) > 0 {
-		l.endLine()
-	}
+	l.framer.flush(endEOF)
 }
 
 // close waits until the file has everything, or ctx ends, and closes it. read has returned before.
@@ -135,8 +115,8 @@ func (l *stderrLog) last(n int) (lines []string, total int, path string) {
 	defer l.mu.Unlock()
 	lines = slices.Clone(l.tail)
 	total = l.lines
-	if len(l.partial) > 0 {
-		lines = append(lines, string(l.partial))
+	if pending := l.framer.pending(); len(pending) > 0 {
+		lines = append(lines, string(pending))
 		total++
 	}
 	if l.file != nil {
