@@ -161,10 +161,10 @@ func (w *writer) facts(server doctor.ServerReport) {
 		parts = append(parts, text)
 	}
 	if len(parts) > 0 && server.StartMS > 0 {
-		start := evidence.Milliseconds(time.Duration(server.StartMS * float64(time.Millisecond)))
-		parts = append(parts, "starts in "+start)
+		text := "starts in " + evidence.Milliseconds(time.Duration(server.StartMS*float64(time.Millisecond)))
+		parts = append(parts, text)
 		if w.options.Verbose {
-			w.plain("starts in " + start + " from the start to the answer to initialize")
+			w.plain(text)
 		}
 	}
 	if len(parts) > 0 && !w.options.Verbose {
