@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
@@ -33,16 +33,11 @@ var errNoCatalogue = errors.New("no catalogue: the server has not been listed ye
 // cacheFlags choose between what servers answer now and what they answered before.
 type cacheFlags struct{ cached, refresh bool }
 
-func (f *cacheFlags) declare(flags *pflag.FlagSet) {
+func (f *cacheFlags) declare(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.BoolVar(&f.cached, "cached", false, "list what the catalogues have: start no server, and ask none")
 	flags.BoolVar(&f.refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
-}
-
-func (f *cacheFlags) check() error {
-	if f.cached && f.refresh {
-		return fault.Usage("--cached asks no server, and --refresh asks all", "give one of them")
-	}
-	return nil
+	cmd.MarkFlagsMutuallyExclusive("cached", "refresh")
 }
 
 // openCatalogues does what openServers does, but starts and sends nothing: take takes the list of a server from its

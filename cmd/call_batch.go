@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -34,31 +33,26 @@ type batchOptions struct {
 	failFast  bool
 }
 
-func (o *batchOptions) declare(flags *pflag.FlagSet) {
+func (o *batchOptions) declare(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&o.from, "batch", "", "make the calls of `FILE`, one on a line as JSON; -: of standard input")
 	flags.IntVar(&o.parallel, "parallel", 1, "with --batch: make `N` calls at once on each server")
 	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they come")
 	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: begin no call after one has failed")
+	for _, other := range []string{"arg", "args", "save", "dry-run", "edit", fromToolCall} {
+		cmd.MarkFlagsMutuallyExclusive("batch", other)
+	}
+	markFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
 }
 
-// check refuses flags that do not go together.
+// check refuses what a batch cannot do.
 func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	if o.from == "" {
-		for _, flag := range []string{"parallel", "unordered", "fail-fast"} {
-			if given(flag) {
-				return fault.Usage("--"+flag+" belongs to --batch", "toolx call --batch calls.jsonl")
-			}
-		}
 		if given("batch") {
 			return fault.Usage("--batch is empty", "toolx call --batch calls.jsonl; - is standard input")
 		}
 		return nil
-	}
-	for _, flag := range []string{"arg", "args", "save", "dry-run", "edit", "from-tool-call"} {
-		if given(flag) {
-			return fault.Usage("--"+flag+" and --batch do not go together", "each line has a tool and its arguments")
-		}
 	}
 	if output, _ := cmd.Flags().GetString("output"); given("output") && output != "json" {
 		return fault.Usage("-o "+output+" and --batch do not go together",

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
@@ -28,14 +27,19 @@ type modelOptions struct {
 	textCalls  bool // make the calls that are written as text, too
 }
 
-func (o *modelOptions) declare(flags *pflag.FlagSet) {
-	flags.StringVar(&o.from, "from-tool-call", "", "make the calls of a model's message, in `FILE` or on stdin")
-	flags.Lookup("from-tool-call").NoOptDefVal = "-"
+func (o *modelOptions) declare(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.from, fromToolCall, "", "make the calls of a model's message, in `FILE` or on stdin")
+	flags.Lookup(fromToolCall).NoOptDefVal = "-"
 	flags.StringVar(&o.format, "result-format", "",
 		"`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
 	flags.BoolVar(&o.textCalls, "text-calls", false,
 		"run the calls in --from-tool-call that the model wrote as text, such as JSON in a code fence")
 	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another")
+	for _, other := range []string{"arg", "args", "jq"} {
+		cmd.MarkFlagsMutuallyExclusive(fromToolCall, other)
+	}
+	markFlagsNeed(cmd, fromToolCall, "result-format", "sequential", "text-calls")
 }
 
 // complete leaves the message's file to the shell, and other arguments to another completion.
@@ -48,24 +52,10 @@ func (o *modelOptions) complete(other cobra.CompletionFunc) cobra.CompletionFunc
 	}
 }
 
-// check refuses flags that do not go together, and takes the message's file where it
-// follows its flag as an argument.
+// check refuses what a message cannot do, and takes its file where that follows the flag as an argument.
 func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
-	given := cmd.Flags().Changed
 	if o.from == "" {
-		for _, flag := range []string{"result-format", "sequential", "text-calls"} {
-			if given(flag) {
-				return fault.Usage("--"+flag+" belongs to --from-tool-call",
-					"toolx call --from-tool-call message.json")
-			}
-		}
 		return nil
-	}
-	for _, flag := range []string{"arg", "args", "jq"} {
-		if given(flag) {
-			return fault.Usage("--"+flag+" and --from-tool-call do not go together",
-				"the message holds the tools and their arguments")
-		}
 	}
 	if output, _ := cmd.Flags().GetString("output"); output == "raw" {
 		return fault.Usage("-o raw and --from-tool-call do not go together",

@@ -71,9 +71,12 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 		ValidArgsFunction: completeServers(app, 0),
 	}
 	flags := cmd.Flags()
+	var forms []string
 	for _, form := range reportFlags {
 		flags.Bool(string(form.format), false, form.usage)
+		forms = append(forms, string(form.format))
 	}
+	cmd.MarkFlagsMutuallyExclusive(forms...)
 	o.declare(flags)
 	cmd.RunE = runs(app, &o, run, func() error { return o.check(flags) })
 	return cmd
@@ -110,15 +113,10 @@ func (o *doctorOptions) declare(flags *pflag.FlagSet) {
 // check refuses values that cannot be meant, and takes the one form of output.
 func (o *doctorOptions) check(flags *pflag.FlagSet) error {
 	o.format = report.Text
-	var asked []string
 	for _, form := range reportFlags {
 		if on, _ := flags.GetBool(string(form.format)); on {
 			o.format = form.format
-			asked = append(asked, "--"+string(form.format))
 		}
-	}
-	if len(asked) > 1 {
-		return fault.Usage(strings.Join(asked, " and ")+" exclude each other", "keep one of them")
 	}
 	if err := oneOf("--fail-on", o.failOn, "error", "warn", "warning", "info", "never"); err != nil {
 		return err

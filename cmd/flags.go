@@ -148,7 +148,42 @@ func (f *globalFlags) readOutput(cmd *cobra.Command) error {
 		}
 		return nil
 	}
-	return cmd.Flags().Set("json", strconv.FormatBool(f.output == "json"))
+	if f.output == "json" || cmd.Flags().Changed("json") {
+		return cmd.Flags().Set("json", strconv.FormatBool(f.output == "json"))
+	}
+	return nil
+}
+
+// neededFlag is the annotation of a flag that means nothing without another one: the name of that.
+const neededFlag = "toolx_needed_flag"
+
+// markFlagsNeed says that flags mean nothing without the flag needed.
+func markFlagsNeed(cmd *cobra.Command, needed string, flags ...string) {
+	for _, flag := range flags {
+		if err := cmd.Flags().SetAnnotation(flag, neededFlag, []string{needed}); err != nil {
+			panic(err) // the command has no such flag
+		}
+	}
+}
+
+// checkGroups refuses flags that do not go together (MarkFlagsMutuallyExclusive), and those that lack the one that they
+// need (markFlagsNeed).
+func checkGroups(cmd *cobra.Command) (err error) {
+	if conflict := cmd.ValidateFlagGroups(); conflict != nil {
+		_, set, _ := strings.Cut(conflict.Error(), "; [") // cobra's own words follow: "a b] were all set"
+		set, _, _ = strings.Cut(set, "]")
+		return fault.Usage("cannot combine --"+strings.Join(strings.Fields(set), " and --"), "leave one of them out")
+	}
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		for _, needed := range flag.Annotations[neededFlag] {
+			if !cmd.Flags().Changed(needed) {
+				value, _ := pflag.UnquoteUsage(cmd.Flags().Lookup(needed))
+				fix := cmd.CommandPath() + " --" + needed + " " + value
+				err = fault.Usage("--"+flag.Name+" needs --"+needed, strings.TrimSpace(fix))
+			}
+		}
+	})
+	return err
 }
 
 // level returns the lowest level of messages that are shown.

@@ -49,12 +49,7 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 			return checkPatterns(args)
 		}),
 		ValidArgsFunction: anywhere(completeTool(app)),
-		RunE: runs(app, &o, run, o.answers.check, o.guards.check, o.cacheFlags.check, func() error {
-			if o.json && o.compact {
-				return fault.Usage("--json and --compact are two ways to print a list", "leave one of them out")
-			}
-			return nil
-		}),
+		RunE:              runs(app, &o, run, o.answers.check, o.guards.check),
 	}
 	flags := cmd.Flags()
 	o.answers.declare(flags)
@@ -62,7 +57,8 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.compact, "compact", false, "print one short line for each tool, for models")
 	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
-	o.cacheFlags.declare(flags)
+	o.cacheFlags.declare(cmd)
+	cmd.MarkFlagsMutuallyExclusive("json", "compact")
 	return cmd
 }
 

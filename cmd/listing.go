@@ -59,10 +59,10 @@ configured, or nothing fits, 4 when no server answered; with --strict when any d
 		}),
 		RunE: runs(app, &o, func(ctx context.Context, app *App, o listingOptions) error {
 			return run(ctx, app, o, c)
-		}, o.answers.check, o.cacheFlags.check),
+		}, o.answers.check),
 	}
 	o.answers.declare(cmd.Flags())
-	o.cacheFlags.declare(cmd.Flags())
+	o.cacheFlags.declare(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
 	return cmd

@@ -192,7 +192,7 @@ func TestWrongOptions(t *testing.T) {
 		{`auth: unknown subcommand "logn"`, []string{"auth", "logn"}},
 		{"auth login takes one server", []string{"auth", "login"}},
 		{"auth logout takes one server", []string{"auth", "logout", "a", "b"}},
-		{"--json and --sarif exclude each other", []string{"doctor", "--sarif", "--json"}},
+		{"cannot combine --json and --sarif", []string{"doctor", "--sarif", "--json"}},
 		{`--fail-on "always" is unknown`, []string{"doctor", "--fail-on", "always"}},
 		{`no check is called "shutdown"`, []string{"doctor", "--only", "stdout-pollution,shutdown"}},
 		{`no check is called "stdout-polution"`, []string{"doctor", "--skip", "stdout-polution"}},

@@ -188,6 +188,9 @@ command line after -- is used instead of the configured servers.`,
 		if err := app.flags.readOutput(cmd); err != nil {
 			return err
 		}
+		if err := checkGroups(cmd); err != nil {
+			return err
+		}
 		if cmd.ArgsLenAtDash() < 0 {
 			if err := app.flags.checkNoCommand(); err != nil {
 				return err

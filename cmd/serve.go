@@ -56,6 +56,8 @@ code.`,
 	flags.BoolVar(&o.http.Open, "no-token", false, "let --http serve whoever reaches it, without a token")
 	flags.StringArrayVar(&o.http.Hosts, "allow-host", nil, "serve requests to host `NAME` too (repeatable)")
 	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
+	cmd.MarkFlagsMutuallyExclusive("token", "no-token")
+	markFlagsNeed(cmd, "http", "allow-remote", "token", "no-token", "allow-host", "allow-origin")
 	cmd.RunE = runs(app, &o, run, func() error {
 		if o.http.Address == "" && flags.Changed("http") { // as with --http "$ADDR" where ADDR is not set
 			return fault.Usage("--http is empty", "--http 127.0.0.1:8080")

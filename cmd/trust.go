@@ -57,17 +57,14 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 	cmd.Flags().BoolVar(&o.list, "list", false, "list the files that are trusted")
 	cmd.Flags().BoolVar(&o.revoke, "revoke", false, "withdraw the consent to FILE")
 	cmd.Flags().BoolVar(&o.json, "json", false, "with --list: print JSON")
+	cmd.MarkFlagsMutuallyExclusive("list", "revoke", "yes")
+	markFlagsNeed(cmd, "list", "json")
 	return cmd
 }
 
 func (o *trustOptions) check() error {
-	switch {
-	case o.list && (o.file != "" || o.revoke || o.yes):
-		return fault.Usage("--list stands alone", "toolx trust --list")
-	case o.revoke && o.yes:
-		return fault.Usage("--yes and --revoke do not go together", "leave out one of them")
-	case o.json && !o.list:
-		return fault.Usage("--json is for --list", "toolx trust --list --json")
+	if o.list && o.file != "" {
+		return fault.Usage("--list takes no file", "toolx trust --list")
 	}
 	return nil
 }

@@ -52,32 +52,12 @@ type HTTPOptions struct {
 	Origins []string // of web pages from elsewhere that may send requests
 }
 
-// Check refuses options that mean nothing without an address, a token that everyone on the
-// machine could read, and names that are no host or origin. The error is a *fault.UsageError.
+// Check refuses a token that everyone on the machine could read, and names that are no host or origin. The error is a
+// *fault.UsageError.
 func (o *HTTPOptions) Check() error {
-	if o.Address == "" {
-		for _, given := range []struct {
-			flag string
-			is   bool
-		}{
-			{"--allow-remote", o.Remote},
-			{"--token", o.Token != ""},
-			{"--no-token", o.Open},
-			{"--allow-host", len(o.Hosts) > 0},
-			{"--allow-origin", len(o.Origins) > 0},
-		} {
-			if given.is {
-				return fault.Usage("only --http has a use for "+given.flag,
-					"toolx serve FILE --http 127.0.0.1:8080 "+given.flag+" …")
-			}
-		}
-	}
 	if o.Token != "" && (!strings.HasPrefix(o.Token, "@") || o.Token == "@") {
 		return fault.Usage("a token does not belong on a command line, which everyone on this machine can read",
 			"name a file that has it by @FILE, or set "+TokenVariable)
-	}
-	if o.Open && o.Token != "" {
-		return fault.Usage("\"--no-token\" contradicts \"--token\"", "leave one of them out")
 	}
 	return o.checkNames()
 }
