@@ -276,7 +276,7 @@ func printed(ctx context.Context, server *config.Server, launch *config.Resolved
 			}
 		}
 	})
-	wire, err := servers.Dial(server, launch, servers.WireOptions{Bus: bus})
+	wire, err := servers.Dial(server, launch, servers.Options{Bus: bus})
 	if err != nil {
 		return ""
 	}

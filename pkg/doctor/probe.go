@@ -34,7 +34,7 @@ func (o Options) restartTimeout(e *evidence.Evidence) time.Duration {
 // before the handshake.
 func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bool) *evidence.Run {
 	life := o.newLife("probing")
-	wire, err := servers.Dial(e.Server, e.Launch, servers.WireOptions{
+	wire, err := servers.Dial(e.Server, e.Launch, servers.Options{
 		Bus: life.bus, MaxMessage: cmp.Or(e.Server.MaxMessage, evidence.MaxMessage),
 	})
 	if err != nil {

@@ -2,7 +2,6 @@ package servers
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -135,9 +134,7 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 		held.safe = s.repeatable
 		s.link = held
 	case d.launch.URL == "":
-		program := newStdio(d.server.Name, d.launch, d.MaxMessage, d.Bus, d.StderrDir)
-		program.stdinGrace = cmp.Or(d.StdinGrace, stdinGrace)
-		s.link = program
+		s.link = newStdio(d)
 	default:
 		var err error
 		if d.headers, err = d.gatherHeaders(ctx); err != nil {

@@ -88,10 +88,11 @@ type outgoing struct {
 }
 
 // newStdio makes the link; begin starts the process.
-func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus, stderrDir string) *stdio {
+func newStdio(d dial) *stdio {
+	server, bus := d.server.Name, d.Bus
 	t := &stdio{
 		peer:   newPeer(server, bus),
-		launch: launch, max: limit, stdinGrace: stdinGrace,
+		launch: d.launch, max: d.MaxMessage, stdinGrace: cmp.Or(d.StdinGrace, stdinGrace),
 		writes:      make(chan *outgoing, writeQueue),
 		stdinEnded:  make(chan struct{}),
 		stdoutEnded: make(chan struct{}),
@@ -99,10 +100,10 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 		announced:   make(chan struct{}),
 	}
 	t.post = t.offer
-	t.log = newStderrLog(stderrDir, server, func(text string) {
+	t.log = newStderrLog(d.StderrDir, server, func(text string) {
 		bus.Emit(StderrLine{Time: exec.Now(), Server: server, Text: text})
 	})
-	t.stdout = newStream(limit, t.takeOwnMessage, t.takeFinding)
+	t.stdout = newStream(d.MaxMessage, t.takeOwnMessage, t.takeFinding)
 	t.stdout.classify.onRefused = t.refuse
 	return t
 }

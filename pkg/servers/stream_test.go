@@ -76,7 +76,7 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 // request passes before the answer on a line of its own has come.
 func TestQuotedAnswerAtTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		link := newStdio("s", &config.Resolved{}, 1<<20, nil, "")
+		link := newStdio(Options{MaxMessage: 1 << 20}.dial(&config.Server{Name: "s"}, &config.Resolved{}))
 		link.process = &process{}
 		in, out := io.Pipe()
 		go link.stdout.read(in)
@@ -139,7 +139,7 @@ func TestRequestBesideTextIsRefused(t *testing.T) {
 // TestRefusedRequestIsAnswered proves that the server of a refused request is told.
 func TestRefusedRequestIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		link := newStdio("s", &config.Resolved{}, 1<<20, nil, "")
+		link := newStdio(Options{MaxMessage: 1 << 20}.dial(&config.Server{Name: "s"}, &config.Resolved{}))
 		link.process = &process{}
 		in, out := io.Pipe()
 		go link.stdout.read(in)

@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,17 +27,9 @@ type Process struct {
 	program *stdio
 }
 
-// WireOptions are the options of a Wire.
-type WireOptions struct {
-	Bus        *exec.Bus // may be nil
-	MaxMessage int64     // bytes; zero means DefaultMaxMessage
-	StderrDir  string    // takes the stderr log; empty means none is kept
-}
-
 // Dial starts a server's process and sends nothing to it. The error is a *Failure.
-func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (*Process, error) {
-	limit := cmp.Or(options.MaxMessage, server.MaxMessage, DefaultMaxMessage)
-	program := newStdio(server.Name, launch, limit, options.Bus, options.StderrDir)
+func Dial(server *config.Server, launch *config.Resolved, options Options) (*Process, error) {
+	program := newStdio(options.dial(server, launch))
 	program.lastID = 0 // a report is the same each time
 	program.onNotification = func(method string, params json.RawMessage) {
 		options.Bus.Emit(Notification{Time: exec.Now(), Server: server.Name, Method: method, Params: params})
