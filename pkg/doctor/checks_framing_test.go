@@ -195,8 +195,8 @@ func TestFindingIsComplete(t *testing.T) {
 // TestBytesOfTheirOwn keeps text on a line of its own pollution, with the victims of
 // pollution, whatever bytes are in it; those are a note.
 func TestBytesOfTheirOwn(t *testing.T) {
-	_, tolerates := framing.Verdicts(servers.ClassText)
-	fails, _ := framing.Verdicts(servers.ClassGlued)
+	tolerates := framing.VerdictOf(servers.ClassText).Tolerates
+	fails := framing.VerdictOf(servers.ClassGlued).Fails
 	for text, id := range map[string]string{"bin\x00ary": "stdout-nul", "\x1b[32mready\x1b[0m": "stdout-ansi"} {
 		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{captured(polluted(servers.ClassText, 1, text))}}
 		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
@@ -608,7 +608,7 @@ func TestVerdicts(t *testing.T) {
 		servers.ClassNoVersion, servers.ClassBadShape, servers.ClassIDType, servers.ClassIDNull,
 		servers.ClassNotificationReply, servers.ClassIDUnknown, servers.ClassIDDuplicate, servers.ClassIDLate,
 	} {
-		fails, tolerates := framing.Verdicts(class)
+		fails, tolerates := framing.VerdictOf(class).Fails, framing.VerdictOf(class).Tolerates
 		if len(fails)+len(tolerates) == 0 {
 			t.Errorf("nothing is said about %s", class)
 		}

@@ -160,8 +160,8 @@ i 1 note: schema-bool (-v shows them)
 	}
 	got := show(Options{Format: Text, Verbose: true})
 	for _, want := range []string{
-		"\n  era: speaks the legacy protocol, initialize agreed on 2025-11-25\n  starts in 246 ms\n", "  invalid-params-code\n",
-		"· 2 notes ·",
+		"\n  era: speaks the legacy protocol, initialize agreed on 2025-11-25\n  starts in 246 ms\n",
+		"  invalid-params-code\n", "· 2 notes ·",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)

@@ -150,8 +150,8 @@ func (p *Pile) finding(e *evidence.Evidence) check.Finding {
 
 // breaks returns the verdicts on a class, those who fail first.
 func breaks(class servers.Class) []string {
-	fails, tolerates := Verdicts(class)
-	return append(fails, tolerates...)
+	verdict := VerdictOf(class)
+	return append(verdict.Fails, verdict.Tolerates...)
 }
 
 // fixes returns what fixes a writer, in the server and from outside, and the work-around at the end.

@@ -2,12 +2,13 @@ package framing
 
 import "toolx/pkg/servers"
 
-// verdict is the result of Verdicts.
-type verdict struct{ fails, tolerates []string }
+// Verdict is what clients do about a class of line: those of Fails lose the session or an answer, or show an error;
+// those of Tolerates go on without their users' notice.
+type Verdict struct{ Fails, Tolerates []string }
 
-// verdictOf returns what clients do about a class, seen with Go SDK 1.8.0, mcp-go 1.2.1 and TypeScript SDK 1.32
+// VerdictOf returns what clients do about a class, seen with Go SDK 1.8.0, mcp-go 1.2.1 and TypeScript SDK 1.32
 // against the fake server; the other clients are from reports.
-func verdictOf(class servers.Class) verdict {
+func VerdictOf(class servers.Class) Verdict {
 	const (
 		goEnds      = "Go SDK ends the session"
 		strictEnd   = "Go SDK, Rust SDK (Codex) and mcp-tui end the session"
@@ -27,11 +28,11 @@ func verdictOf(class servers.Class) verdict {
 		antigravity = "Antigravity fails with \"invalid trailing data\""
 	)
 	type list = []string
-	notMessage := verdict{list{goEnds, claudeShows}, list{silentDrop}}
-	lost := verdict{list{goEnds, othersWait}, nil}
-	joined := verdict{list{othersWait}, list{goReads}}
-	ignored := verdict{nil, list{allIgnore}}
-	return map[servers.Class]verdict{
+	notMessage := Verdict{list{goEnds, claudeShows}, list{silentDrop}}
+	lost := Verdict{list{goEnds, othersWait}, nil}
+	joined := Verdict{list{othersWait}, list{goReads}}
+	ignored := Verdict{nil, list{allIgnore}}
+	return map[servers.Class]Verdict{
 		servers.ClassText:              {list{strictEnd, claudeShows}, list{silentDrop}},
 		servers.ClassNotObject:         notMessage,
 		servers.ClassNotRPC:            notMessage,
@@ -56,11 +57,4 @@ func verdictOf(class servers.Class) verdict {
 		servers.ClassIDDuplicate:       ignored,
 		servers.ClassIDLate:            ignored,
 	}[class]
-}
-
-// Verdicts returns what clients do about a class of line: fails names those that lose the session or an answer,
-// or show an error, tolerates those that go on without their users' notice.
-func Verdicts(class servers.Class) (fails, tolerates []string) {
-	verdict := verdictOf(class)
-	return verdict.fails, verdict.tolerates
 }
