@@ -201,7 +201,7 @@ func TestClientVariables(t *testing.T) {
 	put(t, root, "project/.env = FROM_FILE=1\n")
 	environ := []string{
 		"HOME=" + root + "/home", "CURSOR_KEY=ck", "CURSOR_SECRET=cs", "OPENAI_API_KEY=sk",
-		"TOOLX_INPUT_API_KEY=secret-key", "FIGMA_TOKEN=ft", "CONTEXT7_KEY=c7",
+		"TOOLX_INPUT_API_KEY=secret-key", "FIGMA_TOKEN=ft", "TOKEN=ot", "CONTEXT7_KEY=c7",
 	}
 	servers := make(map[string]*Server)
 	for _, file := range ReadClients(options, Clients()...) {
@@ -236,6 +236,9 @@ func TestClientVariables(t *testing.T) {
 	if perplexity.Args[2] != "--region=eu" || !slices.Contains(perplexity.Env, "API_KEY=secret-key") ||
 		!slices.Contains(perplexity.Secrets, "secret-key") {
 		t.Errorf("args %q, environment %q, secrets %q", perplexity.Args, perplexity.Env, perplexity.Secrets)
+	}
+	if local := resolve("opencode:local"); !slices.Contains(local.Env, "TOKEN=ot") {
+		t.Errorf("environment %q", local.Env)
 	}
 	context7 := resolve("codex:context7")
 	if !slices.Contains(context7.Env, "CONTEXT7_KEY=c7") || slices.Contains(context7.Env, "OPENAI_API_KEY=sk") {

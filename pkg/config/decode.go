@@ -588,7 +588,7 @@ func (v value) bool() bool { return v.kind == kindBool && v.text == "true" }
 func (v value) texts() []string {
 	var texts []string
 	for _, item := range v.items {
-		texts = append(texts, item.written)
+		texts = append(texts, item.asText())
 	}
 	return texts
 }
@@ -605,10 +605,18 @@ func (d *decoder) words(v value) []string {
 	return strings.Fields(v.text)
 }
 
+// asText returns a scalar as it is written, and a text as it is: in a client's file it may differ (see withVariables).
+func (n *node) asText() string {
+	if n.kind == kindText {
+		return n.text
+	}
+	return n.written
+}
+
 func (v value) textMap() map[string]string {
 	texts := make(map[string]string, len(v.members))
 	for _, m := range v.members {
-		texts[m.key] = m.value.written
+		texts[m.key] = m.value.asText()
 	}
 	return texts
 }
