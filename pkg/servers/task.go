@@ -234,9 +234,11 @@ func (s *Session) taskState(ctx context.Context, id string) (*Task, error) {
 	return task, nil
 }
 
-// awaitTask asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the result
-// of the call. Each state is progress.
-func (s *Session) awaitTask(ctx context.Context, task *Task, progress func(exec.Progress)) (json.RawMessage, error) {
+// awaitTask asks for the state of a task until it is final, answers what the task asks meanwhile, and returns the
+// result of the call. Each state is progress.
+func (s *Session) awaitTask(
+	ctx context.Context, task *Task, progress func(exec.Progress),
+) (json.RawMessage, error) {
 	defer s.inbox.enter(ctx)()
 	answered := make(map[string]bool)
 	for !task.Status.Final() {
