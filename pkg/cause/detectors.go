@@ -156,7 +156,8 @@ func (s *saying) rulesBehind() *Cause {
 // lacksArgument returns the cause of a sentence that misses something beside a usage text.
 func (s *saying) lacksArgument() *Cause {
 	words := wordsOf(s.reason)
-	if s.usage == "" || !lacks().MatchString(words) || wrongWord().MatchString(words) || malformed().MatchString(words) {
+	if s.usage == "" || !lacks().MatchString(words) || wrongWord().MatchString(words) ||
+		malformed().MatchString(words) {
 		return nil
 	}
 	return &Cause{Kind: Argument, What: leads[Argument] + quoted(s.reason), Line: s.reason}

@@ -564,8 +564,8 @@ func textOf(value json.RawMessage) string {
 	return ""
 }
 
-// headLine returns the index of the line that says why: of those that read most as an error the first one of the last run
-// of errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if
+// headLine returns the index of the line that says why: of those that read most as an error the first one of the last
+// run of errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if
 // there is none. Without any, it is the last line that is not help.
 func (s *saying) headLine() int {
 	at, last := -1, -1

@@ -2,63 +2,42 @@ package cause
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"toolx/pkg/rules"
 )
 
 // maxNetworkText is how many bytes of a tool's failure are searched for the words of a network.
 const maxNetworkText = 16 << 10
 
-// networkFault is one way in which a network fails, as runtimes and libraries write it.
-type networkFault struct {
-	expression string // without regard to case
-	cause, fix string
-	nameless   bool // the host has no address
+//go:embed faults.txt
+var faultsText string
+
+// networkFaults and fileFaults are the ways in which a network fails, as runtimes and libraries write it, and those in
+// which a system refuses a file, a folder, a disk or a socket.
+var networkFaults, fileFaults = faultsOf("network"), faultsOf("files")
+
+// faultsOf returns the rules of faults.txt of a group, in the order in which they are looked for.
+func faultsOf(group string) func() []*rules.Rule {
+	return sync.OnceValue(func() []*rules.Rule {
+		return slices.DeleteFunc(rules.Read(faultsText), func(r *rules.Rule) bool { return r.Group != group })
+	})
 }
 
-func networkFaults() []networkFault {
-	const start = "start that service, or correct its address in the server's settings"
-	return []networkFault{
-		{`query(?:Srv|Txt|A) E[A-Z]+`, "its name cannot be resolved", "check the host name in the server's settings, " +
-			"and the network", true},
-		{
-			`ECONNREFUSED|connection refused|actively refused|Connect call failed`, "nothing accepts connections there",
-			start, false,
-		},
-		{
-			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|` +
-				`name resolution|(?:could not|unable to) resolve host|could not translate host name|UnknownHostException`,
-			"its name cannot be resolved", "check the host name in the server's settings, and the network", true,
-		},
-		{
-			`EHOSTUNREACH|ENETUNREACH|no route to host|network is unreachable`, "no route leads there",
-			"check the address in the server's settings, and the network (a VPN, a firewall)", false,
-		},
-		{
-			`ETIMEDOUT|i/o timeout|connect(?:ion)? timed out|ConnectTimeout|ReadTimeout|Read timed out|` +
-				`timeout of \d+ ?ms exceeded|aborted due to timeout`, "it does not answer in time",
-			"see whether that service runs and is reachable from here (a VPN, a firewall)", false,
-		},
-		{
-			`ECONNRESET|connection reset|socket hang up|broken pipe|EPIPE`, "it closed the connection",
-			"look at that service's own log, and whether the server speaks the right protocol to it (TLS or none)",
-			false,
-		},
+// faultIn returns the first fault that a text has, and the words that say so; nil if it has none.
+func faultIn(text string, faults []*rules.Rule) (fault *rules.Rule, words string) {
+	for _, fault := range faults {
+		if groups, found := fault.Find(text, nil); found {
+			return fault, strings.Join(groups, "")
+		}
 	}
+	return nil, ""
 }
-
-// compiledFaults are the faults with their expressions.
-var compiledFaults = sync.OnceValue(func() []*regexp.Regexp {
-	var list []*regexp.Regexp
-	for _, fault := range networkFaults() {
-		// A word in capitals is a code of the system; as part of another it is none.
-		list = append(list, regexp.MustCompile(`(?i)(?:^|[^\w])(`+fault.expression+`)(?:$|[^\w])`))
-	}
-	return list
-})
 
 // addressForms are how addresses stand in such messages, the surest first. The groups
 // of each are the host, and the port where it has one of its own.
@@ -93,25 +72,15 @@ var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 // the address, if the text does, and the cause, and says what to do; else nothing (EXEC-9).
 func NetworkHint(text string) string {
 	text = text[:min(len(text), maxNetworkText)]
-	fault, _, known := networkFaultIn(text)
-	if !known {
+	fault, _ := faultIn(text, networkFaults())
+	if fault == nil {
 		return ""
 	}
 	subject := "a service behind the server is unavailable"
 	if address := addressIn(text, addressForms()); address != "" {
 		subject = "the service at " + address + " is unavailable"
 	}
-	return fmt.Sprintf("%s: %s; %s", subject, fault.cause, fault.fix)
-}
-
-// networkFaultIn returns the way in which the network failed, according to text, and the words that say so.
-func networkFaultIn(text string) (fault networkFault, words string, known bool) {
-	for i, expression := range compiledFaults() {
-		if found := expression.FindStringSubmatch(text); found != nil {
-			return networkFaults()[i], found[1], true
-		}
-	}
-	return networkFault{}, "", false
+	return fmt.Sprintf("%s: %s; %s", subject, fault.Get("means"), fault.Get("fix"))
 }
 
 // addressIn finds the address that a failure is about, empty where none is named.
@@ -174,8 +143,8 @@ var exampleAddress = expression(`(?i)\b(?:e\.g\.|for example|example:)[,:]? *[\x
 
 // network returns the cause of a text that reports a connection that failed; nil if it does not.
 func (s *saying) network(text, line string) *Cause {
-	fault, code, known := networkFaultIn(text)
-	if !known {
+	fault, code := faultIn(text, networkFaults())
+	if fault == nil {
 		if !connectionFailed().MatchString(text) {
 			return nil
 		}
@@ -201,10 +170,10 @@ func (s *saying) unconnected() *Cause {
 	if !cannotConnect().MatchString(words) && !notReady().MatchString(words) || ownTransport().MatchString(line) {
 		return nil
 	}
-	if fault, ok := fileFaultOf(line); ok && fault.kind == Busy { // here, and not where it connects to
-		return nil
+	if fault := fileFaultIn(line); fault != nil && fault.Get("kind") == string(Busy) {
+		return nil // what is held is here, and not where it connects to
 	}
-	c := s.unreachable(networkFault{}, networkCode().FindString(line), line, line)
+	c := s.unreachable(nil, networkCode().FindString(line), line, line)
 	address, statuses := addressIn(line, addressForms()), answered().FindAllStringSubmatch(line, -1)
 	if notReady().MatchString(words) {
 		return s.waiting(c, address, line)
@@ -265,13 +234,13 @@ func (s *saying) service() *Cause {
 		malformedAddress().MatchString(line) || lacksFile().MatchString(line) {
 		return nil
 	}
-	return s.unreachable(networkFault{}, networkCode().FindString(line), line, line)
+	return s.unreachable(nil, networkCode().FindString(line), line, line)
 }
 
 // unreachable returns the cause of a text about a service that cannot be reached; code is what the text calls the way
 // in which its network failed. Where the text has no address, another line may have it, in any form but the last:
 // "12:00" is in many lines.
-func (s *saying) unreachable(fault networkFault, code, text, line string) *Cause {
+func (s *saying) unreachable(fault *rules.Rule, code, text, line string) *Cause {
 	forms := addressForms()
 	address := addressIn(text, forms)
 	for i := 0; address == "" && i < len(s.all); i++ {
@@ -283,7 +252,7 @@ func (s *saying) unreachable(fault networkFault, code, text, line string) *Cause
 	place := ""
 	c := &Cause{Kind: Backend, Line: line, What: leads[Backend] + quoted(line), NoAddress: address == ""}
 	switch {
-	case address != "" && fault.nameless:
+	case address != "" && fault != nil && fault.Get("nameless") != "":
 		c.What = "the host " + address + " is not found"
 		c.Fixes = []string{"check the network, and the host " + address + " in the server's env or args"}
 	case address != "":

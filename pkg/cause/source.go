@@ -100,7 +100,7 @@ var badText = expression(`(?i)\binvalid character\b|\bunexpected (?:token|end|eo
 // lines behind it; nil if it is none.
 func (s *saying) ofDataFile() *Cause {
 	line, head := s.reason, s.head
-	if fault, ok := fileFaultOf(line); ok && fault.kind == Files {
+	if fault := fileFaultIn(line); fault != nil && fault.Get("kind") == string(Files) {
 		return nil
 	}
 	const reach = 4

@@ -53,7 +53,7 @@ func (s *saying) refusedValue() *Cause {
 	if s.ofDataFile() != nil {
 		return nil
 	}
-	if _, ofSystem := fileFaultOf(line); ofSystem || !refuses().MatchString(wordsOf(line)) {
+	if fileFaultIn(line) != nil || !refuses().MatchString(wordsOf(line)) {
 		return nil
 	}
 	values := givenBy(s.Args)
