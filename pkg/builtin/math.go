@@ -144,7 +144,10 @@ func (a *arithmetic) Visit(node *ast.Node) {
 		}
 	}
 	if a.err == nil {
-		refused := &file.Error{Location: (*node).Location(), Message: "this is not arithmetic: use numbers, operators and functions only"}
+		refused := &file.Error{
+			Location: (*node).Location(),
+			Message:  "this is not arithmetic: use numbers, operators and functions only",
+		}
 		a.err = refused.Bind(a.source)
 	}
 }
@@ -165,7 +168,7 @@ func explainMath(err error) error {
 		}
 	case strings.HasPrefix(placed.Message, "unexpected token EOF"):
 		placed.Message = "the expression ends too early"
-	case strings.HasPrefix(placed.Message, "unexpected token"), strings.HasPrefix(placed.Message, "bad number syntax"):
+	case strings.HasPrefix(placed.Message, "unexpected token"), strings.HasPrefix(placed.Message, "bad number"):
 		placed.Message += " (write every operator: 2*pi; there are no units or variables)"
 	case strings.Contains(placed.Message, "literal: strconv."):
 		placed.Message = "the number is malformed or too large (write large ones as 1.5e30)"

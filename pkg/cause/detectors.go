@@ -73,8 +73,8 @@ func (s *saying) lineRules() *Cause {
 	return s.applied(line, s.reason, s.reason)
 }
 
-// sentenceRules returns the cause that a rule of the sentence knows. A parser names the file that it could not read, and
-// a list the variables that would do in the place of a file.
+// sentenceRules returns the cause that a rule of the sentence knows. A parser names the file that it could not read,
+// and a list the variables that would do in the place of a file.
 func (s *saying) sentenceRules() *Cause {
 	_, sentence := readRules()
 	c := s.applied(sentence, s.reason, s.reason)

@@ -32,7 +32,6 @@ var meanings = map[string][]string{
 	"f": {"follow, or stop"},
 	"g": {"first", "first field", "oldest"},
 	"h": {"close the group", "close, or go to the parent", "columns to the left", "previous"},
-	"i": {"show images"},
 	"j": {"down", "next row, without typing"},
 	"k": {"up", "previous row, without typing"},
 	"l": {"open the group, or go to its page", "open", "columns to the right", "next of stderr, wire, log, history, timing"},

@@ -15,7 +15,6 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
-	"toolx/pkg/tui/result"
 )
 
 // Pool is what the interface needs from the servers; *servers.Pool implements it.
@@ -95,7 +94,6 @@ func Run(ctx context.Context, options Options) error {
 		g.model.theme.Tint(true)
 	}
 	g.model.takeBackground(darkBackground(os.Getenv))
-	g.model.theme.Pictures = result.ShowsPictures(os.Getenv)
 	stop := options.Bus.Subscribe(g.model.feed.take)
 	defer stop()
 	program := tea.NewProgram(g,

@@ -80,7 +80,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 // takeBackground selects the colours that are readable on the terminal's background.
 func (s *shared) takeBackground(dark bool) {
 	theme := pane.NewTheme(s.options.Color, dark, s.options.ASCII)
-	theme.Clusters, theme.Pictures = s.theme.Clusters, s.theme.Pictures
+	theme.Clusters = s.theme.Clusters
 	if s.theme.Fine {
 		theme.Tint(dark)
 	}

@@ -39,8 +39,6 @@ type Theme struct {
 	// Clusters reports whether the terminal draws grapheme clusters as one sign with the width of one (mode
 	// 2027). Bubble Tea asks the terminal for it, and then draws clusters too.
 	Clusters bool
-	// Pictures reports whether the terminal shows images.
-	Pictures bool
 	// Tints reports whether the row under the cursor has a background of its own; elsewhere it is reversed.
 	Tints bool
 	// Fine reports whether the terminal has more than 16 colours.

@@ -211,10 +211,7 @@ func (c *content) labelLines(i, width int) []string {
 		label = "text " + exec.Bytes(int64(b.total))
 	}
 	label = fmt.Sprintf("%d  %s", i+1, c.Theme.Signs(render.Safe(label)))
-	switch {
-	case b.image && c.Theme.Pictures:
-		label += "  (i shows it)"
-	case b.image:
+	if b.image {
 		label += "  (s saves it)"
 	}
 	return c.Theme.Paragraph(pane.Accent, label, width)

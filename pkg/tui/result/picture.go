@@ -2,87 +2,15 @@ package result
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"image"
 	"image/color"
 	_ "image/gif"  // to read it
 	_ "image/jpeg" // to read it
-	"image/png"
-	"io"
+	_ "image/png"  // to read it
 	"slices"
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
-	"github.com/charmbracelet/x/ansi/iterm2"
-	"github.com/charmbracelet/x/ansi/kitty"
-	"github.com/charmbracelet/x/ansi/sixel"
 )
-
-// protocol is one kind of control sequences for pictures.
-type protocol struct {
-	// write draws a picture at the cursor. Where it leaves the cursor depends on the protocol.
-	write func(out io.Writer, picture image.Image) error
-	// clear removes all pictures; empty if erasing the screen does so.
-	clear string
-}
-
-// protocolOf returns how a terminal shows pictures, nil if it cannot or if that is unknown. It reads
-// the environment, because waiting for the terminal to answer a query takes time.
-func protocolOf(getenv func(string) string) *protocol {
-	name, program := getenv("TERM"), getenv("TERM_PROGRAM")
-	is := func(text string, names ...string) bool {
-		for _, name := range names {
-			if text == name || strings.HasPrefix(text, name+"-") {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case getenv("TMUX") != "" || is(name, "screen", "tmux"):
-		return nil // what is between does not hand pictures on
-	case getenv("KITTY_WINDOW_ID") != "" || is(name, "xterm-kitty", "xterm-ghostty") || program == "ghostty":
-		return &protocol{write: writeKitty, clear: ansi.KittyGraphics(nil, "a=d", "q=2")}
-	case is(program, "iTerm.app", "WezTerm", "mintty"):
-		return &protocol{write: writeITerm}
-	case is(name, "foot", "mlterm", "contour", "yaft") || getenv("WT_SESSION") != "" || getenv("KONSOLE_VERSION") != "":
-		return &protocol{write: writeSixel}
-	}
-	return nil
-}
-
-func writeKitty(out io.Writer, picture image.Image) error {
-	return kitty.EncodeGraphics(out, picture, &kitty.Options{
-		Action: kitty.TransmitAndPut, Transmission: kitty.Direct, Format: kitty.PNG, Chunk: true,
-		Quiet:           2, // an answer would be taken for keys
-		DoNotMoveCursor: true,
-	})
-}
-
-func writeITerm(out io.Writer, picture image.Image) error {
-	var file bytes.Buffer
-	if err := png.Encode(&file, picture); err != nil {
-		return err
-	}
-	encoded := []byte(base64.StdEncoding.EncodeToString(file.Bytes()))
-	inline := iterm2.File{Inline: true, DoNotMoveCursor: true, Size: int64(file.Len()), Content: encoded}
-	_, err := io.WriteString(out, ansi.ITerm2(inline))
-	return err
-}
-
-func writeSixel(out io.Writer, picture image.Image) error {
-	var payload bytes.Buffer
-	if err := new(sixel.Encoder).Encode(&payload, picture); err != nil {
-		return err
-	}
-	_, err := io.WriteString(out, ansi.SixelGraphics(0, 1, 0, payload.Bytes()))
-	return err
-}
-
-// maxPixels bounds the memory for an image, because a small file can hold a huge one.
-const maxPixels = 64 << 20
 
 // readPicture reads a picture of at most most pixels.
 func readPicture(data []byte, most int) (image.Image, error) {

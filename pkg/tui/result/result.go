@@ -25,7 +25,6 @@ type View struct {
 	current int      // which of tabs is on the screen
 	remarks []remark // about the whole result
 	binary  bool     // the result has blocks of bytes
-	images  bool     // some of them may be images
 	prompt  *prompt  // where something is to be saved; nil while nothing is
 
 	headHeight int         // the lines above the body, when it was drawn last
@@ -59,7 +58,7 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	if result == nil {
 		return
 	}
-	v.binary, v.images = bytesIn(result.Content)
+	v.binary = hasBytes(result.Content)
 	v.tabs = tabsOf(result)
 	v.remarks = remarksOn(result, tool)
 	again := before.result != nil && before.result.ToolName == result.ToolName
@@ -123,7 +122,6 @@ func (v *View) ownKeys() []pane.Binding {
 		{Keys: []string{"o"}, Help: "open in $PAGER", Do: v.openPager},
 		{Keys: []string{"s"}, Help: "save to a file", Do: v.save},
 		{Keys: []string{"S"}, Help: "save what is shown to a file", Do: v.saveText},
-		{Keys: []string{"i"}, Help: "show images", Off: v.noPictures(), Do: v.showPictures},
 	}
 	if v.binary {
 		own[2].Help = "save images and other bytes"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/textinput"
@@ -125,11 +126,10 @@ func (l *tab) saveAs(path string) error {
 	return nil
 }
 
-// bytesIn reports whether content has binary blocks, and images among them.
-func bytesIn(content []json.RawMessage) (binary, images bool) {
-	for _, raw := range content {
-		bytes, image := carries(membersOf(raw))
-		binary, images = binary || bytes, images || bytes && image
-	}
-	return binary, images
+// hasBytes reports whether content has binary blocks.
+func hasBytes(content []json.RawMessage) bool {
+	return slices.ContainsFunc(content, func(raw json.RawMessage) bool {
+		bytes, _ := carries(membersOf(raw))
+		return bytes
+	})
 }
