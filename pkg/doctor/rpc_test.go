@@ -72,6 +72,7 @@ func TestRPCChecks(t *testing.T) {
 		{id: "rpc-shape", severity: check.Error, modes: onPing("error-no-message")},
 		{id: "rpc-shape", severity: check.Error, modes: onPing("result-array")},
 		{id: "rpc-shape", severity: check.Error, modes: onPing("result-null")},
+		{id: "rpc-shape", severity: check.Error, modes: onPing("error-null")},
 		{id: "rpc-shape", severity: check.Error, modes: onPing("result-string")},
 		{id: "rpc-duplicate-keys", severity: check.Warning, modes: onPing("dup-keys")},
 		{id: "rpc-depth", severity: check.Warning, modes: []string{"deep-json", "--count", "300"}, evidence: "302 levels"},

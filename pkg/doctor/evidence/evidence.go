@@ -259,6 +259,7 @@ func PlainID(id string) string { return strings.TrimSuffix(strings.Trim(id, `"`)
 type Head struct {
 	ID, Method  string
 	Result, Err json.RawMessage
+	NullError   bool // there was an "error": null beside the result, which counts as no error
 }
 
 // NamesRequest reports whether an answer has an id. A session matches an answer with a null id to the only
@@ -268,7 +269,7 @@ func (h Head) NamesRequest() bool { return h.ID != "" && h.ID != "null" }
 // ReadHead reads the members of a message that say what it is.
 func ReadHead(frame []byte) Head {
 	m := wire.Read(frame)
-	return Head{string(m.ID), m.Method, m.Result, m.Err}
+	return Head{string(m.ID), m.Method, m.Result, m.Err, m.NullError}
 }
 
 // Exchange returns the nth request of a method, from 0, or nil.

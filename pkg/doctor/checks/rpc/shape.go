@@ -59,7 +59,7 @@ func askShape(e *evidence.Evidence) []check.Finding {
 			pointer, title string
 		}{
 			{result == nil && failure == nil, "", "an answer has neither result nor error"},
-			{result != nil && failure != nil, "", "an answer has both result and error"},
+			{result != nil && failure != nil || m.Head.NullError, "", "an answer has both result and error"},
 			{m.Head.NamesRequest() && result != nil && !evidence.IsObject(result), "/result", "a result is not an object"},
 			{failure != nil && !evidence.IsObject(failure), "/error", "an error is not an object"},
 			{evidence.IsObject(failure) && !coded, "/error/code", "an error's code is not an integer"},
