@@ -394,10 +394,7 @@ func (r *Result) cutFailure(err error, limit int64) error {
 // shorten returns the beginning of a text of more than limit bytes, up to a character's
 // border, and notes how much that is.
 func (r *Result) shorten(text string, limit int64) string {
-	short := text[:limit]
-	for len(short) > 0 && !utf8.RuneStart(text[len(short)]) {
-		short = short[:len(short)-1]
-	}
+	short := words.Head(text, int(limit))
 	r.Truncated = &Truncated{ShownBytes: int64(len(short)), TotalBytes: int64(len(text))}
 	return short
 }
