@@ -28,11 +28,11 @@ const datetimeDefinition = `{
 		"properties": {
 			"timezone": {"type": "string", "description": "Zone of the answer, and of a time that names none: an IANA name such as Europe/Berlin, UTC, local, or an offset such as +02:00. Default: local"},
 			"time": {"type": ["string", "number"], "description": "The time to start from: RFC 3339 (2026-03-01T12:00:00Z), 2026-03-01, 2026-03-01 12:00, an RFC 1123 date, seconds or milliseconds since 1970, now, today, tomorrow or yesterday. Default: now"},
-			"input_format": {"type": "string", "description": "How to read time, where it has another form: a strptime pattern (%d.%m.%Y) or a Go layout (02.01.2006)"},
-			"add": {"type": "string", "description": "Duration to add: 1h30m, 2 days, -3 months, 1 year 2 weeks, or ISO 8601 (P1DT2H)"},
+			"input_format": {"type": "string", "description": "How to read time, where it has another form: a strptime pattern (%d.%m.%Y)"},
+			"add": {"type": "string", "description": "Duration to add: 1h30m, 2 days, -3 months or 1 year 2 weeks"},
 			"subtract": {"type": "string", "description": "Duration to subtract, written as for add"},
 			"until": {"type": ["string", "number"], "description": "Another time, written as time is: the answer's difference tells how long it is until then"},
-			"format": {"type": "string", "description": "Form of the answer's formatted: rfc3339, rfc1123, rfc822, rfc850, http, ansic, unix, unix_ms, date, time, datetime, iso_week, weekday, kitchen; or a strftime pattern (%A, %d %B %Y); or a Go layout (Mon, 02 Jan 2006)"}
+			"format": {"type": "string", "description": "Form of the answer's formatted: a strftime pattern (%A, %d %B %Y)"}
 		}
 	},
 	"annotations": {"title": "Date and time", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}

@@ -48,7 +48,6 @@ func TestDatetimeReads(t *testing.T) {
 		{`{"timezone":"UTC","time":-1}`, "1969-12-31T23:59:59Z"},
 		{`{"timezone":"UTC","time":"Sun, 01 Mar 2026 12:00:00 +0100"}`, "2026-03-01T11:00:00Z"},
 		{`{"timezone":"UTC","time":"01.03.2026 07:05","input_format":"%d.%m.%Y %H:%M"}`, "2026-03-01T07:05:00Z"},
-		{`{"timezone":"UTC","time":"01.03.2026","input_format":"02.01.2006"}`, "2026-03-01T00:00:00Z"},
 		{`{"timezone":"europe/berlin","time":"2026-07-01"}`, "2026-07-01T00:00:00+02:00"},
 		{`{"timezone":"America/new york","time":"2026-01-01"}`, "2026-01-01T00:00:00-05:00"},
 		// Arithmetic: calendar units by the calendar, the rest exactly.
@@ -59,8 +58,7 @@ func TestDatetimeReads(t *testing.T) {
 		{`{"timezone":"UTC","time":"2026-03-01","add":"1 year, 2 weeks and 3 days"}`, "2027-03-18T00:00:00Z"},
 		{`{"timezone":"UTC","time":"2026-03-01","add":"1h30m15s 250ms"}`, "2026-03-01T01:30:15.25Z"},
 		{`{"timezone":"UTC","time":"2026-03-01","add":"1.5d"}`, "2026-03-02T12:00:00Z"},
-		{`{"timezone":"UTC","time":"2026-03-01","add":"P1Y2M3DT4H5M6S"}`, "2027-05-04T04:05:06Z"},
-		{`{"timezone":"UTC","time":"2026-03-01","add":"-P1W"}`, "2026-02-22T00:00:00Z"},
+		{`{"timezone":"UTC","time":"2026-03-01","add":"-1w"}`, "2026-02-22T00:00:00Z"},
 		{`{"timezone":"UTC","time":"2026-03-01","add":"2h","subtract":"1 hour"}`, "2026-03-01T01:00:00Z"},
 		{`{"timezone":"Europe/Berlin","time":"2026-03-28 12:00","add":"1 day"}`, "2026-03-29T12:00:00+02:00"},
 		{`{"timezone":"Europe/Berlin","time":"2026-03-28 12:00","add":"24h"}`, "2026-03-29T13:00:00+02:00"},
@@ -81,26 +79,9 @@ func TestDatetimeReads(t *testing.T) {
 
 func TestDatetimeFormats(t *testing.T) {
 	tests := []struct{ format, want string }{
-		{"rfc3339", "2026-03-01T09:05:07+01:00"},
-		{"RFC1123", "Sun, 01 Mar 2026 09:05:07 +0100"},
-		{"rfc822", "01 Mar 26 09:05 +0100"},
-		{"rfc850", "Sunday, 01-Mar-26 09:05:07 CET"},
-		{"http", "Sun, 01 Mar 2026 08:05:07 GMT"},
-		{"ansic", "Sun Mar  1 09:05:07 2026"},
-		{"unix", "1772352307"},
-		{"unix-ms", "1772352307000"},
-		{"date", "2026-03-01"},
-		{"time", "09:05:07"},
-		{"datetime", "2026-03-01 09:05:07"},
-		{"iso-week", "2026-W09"},
-		{"weekday", "Sunday"},
-		{"kitchen", "9:05AM"},
 		{"%A, %-d %B %Y", "Sunday, 1 March 2026"},
 		{"%G-W%V-%u", "2026-W09-7"},
 		{"100%%", "100%"},
-		{"Mon, 02 Jan 2006", "Sun, 01 Mar 2026"},
-		{"15h04", "09h05"},
-		{"3PM", "9AM"},
 	}
 	for _, test := range tests {
 		t.Run(test.format, func(t *testing.T) {
@@ -155,9 +136,8 @@ func TestDatetimeRefuses(t *testing.T) {
 		{`{"time":"2026-02-30"}`, `cannot read the time "2026-02-30"`},
 		{`{"time":99999999999999999999}`, "out of range"},
 		{`{"time":"x","input_format":"%Y"}`, `cannot read the time "x" as "%Y"`},
-		{`{"time":"x","input_format":"2006"}`, `cannot read the time "x" as "2006"`},
 		{`{"until":"never"}`, `cannot read the time "never"`},
-		{`{"format":"YYYY-MM-DD"}`, "use a name"},
+		{`{"format":"YYYY-MM-DD"}`, "use a strftime pattern"},
 		{`{"add":"soon"}`, `cannot read the duration "soon": write it as`},
 		{`{"add":"5"}`, "write it as"},
 		{`{"add":"P"}`, "write it as"},

@@ -97,10 +97,10 @@ func TestVolume(t *testing.T) {
 		program, script string
 		mixer           mixer
 	}{
-		{"wpctl", fakeWpctl, pipewireMixer()},
-		{"pactl", fakePactl, pulseMixer()},
-		{"amixer", fakeAmixer, alsaMixer()},
-		{"osascript", fakeOsascript, appleMixer()},
+		{"wpctl", fakeWpctl, mixers("linux")[0]},
+		{"pactl", fakePactl, mixers("linux")[1]},
+		{"amixer", fakeAmixer, mixers("linux")[2]},
+		{"osascript", fakeOsascript, mixers("darwin")[0]},
 	}
 	steps := []struct {
 		arguments string
@@ -176,34 +176,32 @@ func TestVolumeEndsWithItsCall(t *testing.T) {
 
 func TestVolumeParsers(t *testing.T) {
 	tests := []struct {
-		name string
-		read func() (sound, error)
-		want sound
-		fail string
+		name, out string
+		want      sound
+		fail      string
 	}{
-		{"wpctl over 100", func() (sound, error) { return parseWpctl("Volume: 1.53\n") }, sound{Level: 153}, ""},
-		{"wpctl muted", func() (sound, error) { return parseWpctl("Volume: 0.00 [MUTED]\n") }, sound{Muted: true}, ""},
-		{"wpctl nonsense", func() (sound, error) { return parseWpctl("Volume: loud") }, sound{}, "cannot be read"},
-		{"pactl mono", func() (sound, error) { return parsePactl("Volume: mono: 65536 / 100% / 0.00 dB", "Mute: yes\n") }, sound{Level: 100, Muted: true}, ""},
-		{"pactl balance", func() (sound, error) {
-			return parsePactl("Volume: front-left: 1 /  40% / 0 dB,   front-right: 1 /  60% / 0 dB", "Mute: no")
-		}, sound{Level: 50}, ""},
-		{"pactl nonsense", func() (sound, error) { return parsePactl("No such entity", "") }, sound{}, "cannot be read"},
-		{"amixer without a switch", func() (sound, error) { return parseAmixer("  Mono: Playback 50 [78%] [-12.00dB]") }, sound{Level: 78}, ""},
-		{"amixer one side on", func() (sound, error) { return parseAmixer("L: Playback 1 [40%] [off]\nR: Playback 1 [40%] [on]") }, sound{Level: 40}, ""},
-		{"amixer capture", func() (sound, error) {
-			return parseAmixer("Mono: Playback 1 [40%] [on]\nMono: Capture 1 [90%] [off]")
-		}, sound{Level: 40}, ""},
-		{"osascript display", func() (sound, error) {
-			return parseOsascript(
-				"output volume:missing value, input volume:50, alert volume:100, output muted:missing value\n",
-			)
-		}, sound{}, "no volume that can be set"},
-		{"osascript nonsense", func() (sound, error) { return parseOsascript("") }, sound{}, "cannot be read"},
+		{"wpctl over 100", "Volume: 1.53\n", sound{Level: 153}, ""},
+		{"wpctl muted", "Volume: 0.00 [MUTED]\n", sound{Muted: true}, ""},
+		{"wpctl nonsense", "Volume: loud", sound{}, "cannot be read"},
+		{"pactl mono", "Volume: mono: 65536 / 100% / 0.00 dB\nMute: yes\n", sound{Level: 100, Muted: true}, ""},
+		{
+			"pactl balance", "Volume: front-left: 1 /  40% / 0 dB,   front-right: 1 /  60% / 0 dB\nMute: no",
+			sound{Level: 50}, "",
+		},
+		{"pactl nonsense", "No such entity\n", sound{}, "cannot be read"},
+		{"amixer without a switch", "  Mono: Playback 50 [78%] [-12.00dB]", sound{Level: 78}, ""},
+		{"amixer one side on", "L: Playback 1 [40%] [off]\nR: Playback 1 [40%] [on]", sound{Level: 40}, ""},
+		{"amixer capture", "Mono: Playback 1 [40%] [on]\nMono: Capture 1 [90%] [off]", sound{Level: 40}, ""},
+		{
+			"osascript display",
+			"output volume:missing value, input volume:50, alert volume:100, output muted:missing value\n",
+			sound{}, "no volume that can be set",
+		},
+		{"osascript nonsense", "", sound{}, "cannot be read"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := test.read()
+			got, err := readSound(test.out)
 			if test.fail != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fail) {
 					t.Errorf("got %v", err)

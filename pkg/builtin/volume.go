@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	osexec "os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,14 +40,12 @@ type sound struct {
 	Backend string `json:"backend"` // the program that was asked
 }
 
-// mixer controls the volume through one program.
+// mixer controls the volume through one program. In its arguments, LEVEL stands for the level to set.
 type mixer struct {
-	program string
-	system  string     // what the program belongs to, for people
-	ask     [][]string // the arguments of each run that reads the volume
-	parse   func(out []string) (sound, error)
-	set     func(level int) []string // the arguments that set a level
-	mute    func(mute bool) []string
+	program           string
+	system            string     // what the program belongs to, for people
+	ask               [][]string // the arguments of each run that reads the volume
+	set, mute, unmute []string
 }
 
 // runner runs a mixer's program and gives its standard output.
@@ -85,12 +85,20 @@ func setVolume(ctx context.Context, mixers []mixer, wanted volumeArguments) (sou
 		return now, nil
 	}
 	if level != nil {
-		if _, err := run(ctx, mixer.set(min(max(*level, 0), 100))...); err != nil {
+		arguments := slices.Clone(mixer.set)
+		for i, argument := range arguments {
+			arguments[i] = strings.ReplaceAll(argument, "LEVEL", strconv.Itoa(min(max(*level, 0), 100)))
+		}
+		if _, err := run(ctx, arguments...); err != nil {
 			return sound{}, fmt.Errorf("cannot set the volume: %s: %w", mixer.program, err)
 		}
 	}
 	if wanted.Mute != nil {
-		if _, err := run(ctx, mixer.mute(*wanted.Mute)...); err != nil {
+		arguments := mixer.unmute
+		if *wanted.Mute {
+			arguments = mixer.mute
+		}
+		if _, err := run(ctx, arguments...); err != nil {
 			return sound{}, fmt.Errorf("cannot mute or unmute: %s: %w", mixer.program, err)
 		}
 	}
@@ -136,7 +144,7 @@ func readMixer(ctx context.Context, m mixer, run runner) (sound, error) {
 		}
 		answers = append(answers, out)
 	}
-	now, err := m.parse(answers)
+	now, err := readSound(strings.Join(answers, "\n"))
 	if err != nil {
 		return sound{}, fmt.Errorf("%s: %w", m.program, err)
 	}
@@ -172,148 +180,67 @@ func programRunner(path string) runner {
 
 // mixers returns the programs that are tried on an operating system, best first.
 func mixers(system string) []mixer {
+	const pipewire, pulse, alsa = "@DEFAULT_AUDIO_SINK@", "@DEFAULT_SINK@", "Master"
 	switch system {
 	case "windows":
 		return nil // it has none
 	case "darwin":
-		return []mixer{appleMixer()}
+		return []mixer{{
+			program: "osascript", system: "macOS",
+			ask:    [][]string{{"-e", "get volume settings"}},
+			set:    []string{"-e", "set volume output volume LEVEL"},
+			mute:   []string{"-e", "set volume output muted true"},
+			unmute: []string{"-e", "set volume output muted false"},
+		}}
 	}
-	return []mixer{pipewireMixer(), pulseMixer(), alsaMixer()}
-}
-
-func pipewireMixer() mixer {
-	const sink = "@DEFAULT_AUDIO_SINK@"
-	return mixer{
+	return []mixer{{
 		program: "wpctl", system: "PipeWire",
-		ask:   [][]string{{"get-volume", sink}},
-		parse: func(out []string) (sound, error) { return parseWpctl(out[0]) },
-		set:   func(level int) []string { return []string{"set-volume", sink, percent(level)} },
-		mute:  func(mute bool) []string { return []string{"set-mute", sink, choose(mute, "1", "0")} },
-	}
-}
-
-func pulseMixer() mixer {
-	const sink = "@DEFAULT_SINK@"
-	return mixer{
+		ask:    [][]string{{"get-volume", pipewire}},
+		set:    []string{"set-volume", pipewire, "LEVEL%"},
+		mute:   []string{"set-mute", pipewire, "1"},
+		unmute: []string{"set-mute", pipewire, "0"},
+	}, {
 		program: "pactl", system: "PulseAudio",
-		ask:   [][]string{{"get-sink-volume", sink}, {"get-sink-mute", sink}},
-		parse: func(out []string) (sound, error) { return parsePactl(out[0], out[1]) },
-		set:   func(level int) []string { return []string{"set-sink-volume", sink, percent(level)} },
-		mute:  func(mute bool) []string { return []string{"set-sink-mute", sink, choose(mute, "1", "0")} },
-	}
-}
-
-func alsaMixer() mixer {
-	const control = "Master"
-	return mixer{
+		ask:    [][]string{{"get-sink-volume", pulse}, {"get-sink-mute", pulse}},
+		set:    []string{"set-sink-volume", pulse, "LEVEL%"},
+		mute:   []string{"set-sink-mute", pulse, "1"},
+		unmute: []string{"set-sink-mute", pulse, "0"},
+	}, {
 		program: "amixer", system: "ALSA",
 		// -M: percent as the ear hears them, as the desktop shows them.
-		ask:   [][]string{{"-M", "get", control}},
-		parse: func(out []string) (sound, error) { return parseAmixer(out[0]) },
-		set:   func(level int) []string { return []string{"-M", "set", control, percent(level)} },
-		mute:  func(mute bool) []string { return []string{"set", control, choose(mute, "mute", "unmute")} },
-	}
+		ask:    [][]string{{"-M", "get", alsa}},
+		set:    []string{"-M", "set", alsa, "LEVEL%"},
+		mute:   []string{"set", alsa, "mute"},
+		unmute: []string{"set", alsa, "unmute"},
+	}}
 }
 
-func appleMixer() mixer {
-	return mixer{
-		program: "osascript", system: "macOS",
-		ask:   [][]string{{"-e", "get volume settings"}},
-		parse: func(out []string) (sound, error) { return parseOsascript(out[0]) },
-		set: func(level int) []string {
-			return []string{"-e", "set volume output volume " + strconv.Itoa(level)}
-		},
-		mute: func(mute bool) []string {
-			return []string{"-e", "set volume output muted " + strconv.FormatBool(mute)}
-		},
-	}
-}
-
-func percent(level int) string { return strconv.Itoa(level) + "%" }
-
-func choose(on bool, yes, no string) string {
-	if on {
-		return yes
-	}
-	return no
-}
-
-// parseWpctl reads "Volume: 0.40" or "Volume: 0.40 [MUTED]".
-func parseWpctl(out string) (sound, error) {
-	fields := strings.Fields(out)
-	if len(fields) < 2 || fields[0] != "Volume:" {
-		return sound{}, unreadable(out)
-	}
-	volume, err := strconv.ParseFloat(fields[1], 64)
-	if err != nil {
-		return sound{}, unreadable(out)
-	}
-	const half = 0.5 // rounds: 0.29 is 28.999… percent
-	return sound{Level: int(volume*100 + half), Muted: strings.Contains(out, "[MUTED]")}, nil
-}
-
-// parsePactl reads "Volume: front-left: 26214 / 40% / -23.88 dB, …" and "Mute: no". The channels' mean is the level.
-func parsePactl(volume, mute string) (sound, error) {
-	level, ok := meanPercent(volume)
-	_, muted, found := strings.Cut(strings.TrimSpace(mute), "Mute: ")
-	if !ok || !found {
-		return sound{}, unreadable(volume + mute)
-	}
-	return sound{Level: level, Muted: muted == "yes"}, nil
-}
-
-// parseAmixer reads lines such as "Front Left: Playback 26214 [40%] [on]"; a control without a switch is never muted.
-func parseAmixer(out string) (sound, error) {
-	var playback []string
-	for line := range strings.SplitSeq(out, "\n") {
-		if strings.Contains(line, "%]") && !strings.Contains(line, "Capture") {
-			playback = append(playback, line)
-		}
-	}
-	text := strings.Join(playback, "\n")
-	level, ok := meanPercent(text)
-	if !ok {
-		return sound{}, unreadable(out)
-	}
-	muted := strings.Contains(text, "[off]") && !strings.Contains(text, "[on]")
-	return sound{Level: level, Muted: muted}, nil
-}
-
-// parseOsascript reads "output volume:40, input volume:75, alert volume:100, output muted:false". An output without a
-// volume of its own, such as a display, says "missing value".
-func parseOsascript(out string) (sound, error) {
-	settings := make(map[string]string)
-	for part := range strings.SplitSeq(strings.TrimSpace(out), ",") {
-		if name, value, ok := strings.Cut(part, ":"); ok {
-			settings[strings.TrimSpace(name)] = strings.TrimSpace(value)
-		}
-	}
-	if settings["output volume"] == "missing value" {
+// readSound reads what a mixer prints: "Volume: 0.40 [MUTED]" (wpctl), "Volume: front-left: 26214 / 40% / …" and
+// "Mute: no" (pactl), lines such as "Front Left: Playback 26214 [40%] [on]" (amixer), or "output volume:40, …, output
+// muted:false" (osascript). The channels' mean is the level; a control without a switch is never muted.
+func readSound(out string) (sound, error) {
+	if strings.Contains(out, "output volume:missing value") { // a display, for example
 		return sound{}, errors.New("the current output has no volume that can be set")
 	}
-	level, err := strconv.Atoi(settings["output volume"])
-	if err != nil {
-		return sound{}, unreadable(out)
-	}
-	return sound{Level: level, Muted: settings["output muted"] == "true"}, nil
-}
-
-// meanPercent returns the mean of all percentages in text; ok is false if there is none.
-func meanPercent(text string) (mean int, ok bool) {
-	sum, count := 0, 0
-	for _, match := range regexp.MustCompile(`(\d+)%`).FindAllStringSubmatch(text, -1) {
-		value, err := strconv.Atoi(match[1])
-		if err != nil {
-			return 0, false
+	var text strings.Builder
+	for line := range strings.Lines(out) {
+		if !strings.Contains(line, "Capture") {
+			text.WriteString(line)
 		}
-		sum, count = sum+value, count+1
 	}
-	if count == 0 {
-		return 0, false
+	levels := regexp.MustCompile(`(\d+)%|Volume: (\d+\.\d+)|output volume:(\d+)`).FindAllStringSubmatch(text.String(), -1)
+	if levels == nil {
+		return sound{}, fmt.Errorf("its answer cannot be read: %q", strings.TrimSpace(out))
 	}
-	return (sum + count/2) / count, true
-}
-
-func unreadable(out string) error {
-	return fmt.Errorf("its answer cannot be read: %q", strings.TrimSpace(out))
+	sum := 0.0
+	for _, found := range levels {
+		fraction, _ := strconv.ParseFloat(found[2], 64) // nothing counts as 0
+		percent, _ := strconv.Atoi(found[1] + found[3])
+		sum += 100*fraction + float64(percent)
+	}
+	has := func(sign string) bool { return strings.Contains(text.String(), sign) }
+	return sound{
+		Level: int(math.Round(sum / float64(len(levels)))),
+		Muted: has("[MUTED]") || has("Mute: yes") || has("output muted:true") || has("[off]") && !has("[on]"),
+	}, nil
 }
