@@ -160,7 +160,6 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	if app.calls != nil {
 		app.calls.Gather()
 	}
-	box.executor.KeepGoroutines()
 	began := time.Now()
 	b := &batch{
 		toolbox: box, options: o, jq: jq, stopped: make(chan struct{}),

@@ -40,7 +40,7 @@ func await[T any](ctx context.Context, e *Executor, name string, run func() (T, 
 		err   error
 	}
 	ended, left := make(chan outcome), make(chan struct{})
-	e.spawn(func() {
+	go func() {
 		var end outcome
 		defer func() {
 			if cause := recover(); cause != nil {
@@ -55,7 +55,7 @@ func await[T any](ctx context.Context, e *Executor, name string, run func() (T, 
 			}
 		}()
 		end.value, end.err = run()
-	})
+	}()
 	select {
 	case end := <-ended:
 		return end.value, end.err
@@ -70,23 +70,5 @@ func await[T any](ctx context.Context, e *Executor, name string, run func() (T, 
 		e.abandoned.Add(1)
 		close(left)
 		return value, &abandonedError{ctx.Err()}
-	}
-}
-
-// KeepGoroutines makes the Executor keep the goroutines that run calls for the next ones, whose stacks need not grow
-// then. It is for many short calls in a row, and is called before the first.
-func (e *Executor) KeepGoroutines() { e.idle = make(chan func()) }
-
-// spawn runs a function on a goroutine that waits for one, or on a new one.
-func (e *Executor) spawn(run func()) {
-	select {
-	case e.idle <- run:
-	default:
-		go func() {
-			run()
-			for e.idle != nil {
-				(<-e.idle)()
-			}
-		}()
 	}
 }

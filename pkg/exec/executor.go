@@ -34,7 +34,6 @@ type Executor struct {
 
 	calls     atomic.Int64
 	abandoned atomic.Int64 // calls that run although nobody waits for them
-	idle      chan func()  // see KeepGoroutines
 }
 
 // Defaults apply where neither the call nor the tool says otherwise.
