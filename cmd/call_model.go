@@ -122,7 +122,7 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 		return &exec.InterruptedError{}
 	}
 	format := cmp.Or(convert.Format(o.model.format), message.Format)
-	if err := app.printModelResults(ctx, o, format, message.Calls, results); err != nil {
+	if err := app.printModelResults(o, format, message.Calls, results); err != nil {
 		return err
 	}
 	failed := 0
@@ -311,7 +311,7 @@ func (b *toolbox) printModelRequests(ctx context.Context, calls []modelCall) err
 // printModelResults prints the message that the model is to get; under -o json the envelopes of the calls
 // stand beside it.
 func (o *output) printModelResults(
-	ctx context.Context, options callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result,
+	options callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result,
 ) error {
 	written := make([]convert.ToolResult, len(results))
 	for i, result := range results {

@@ -168,7 +168,7 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 	}
 	switch {
 	case o.tokens:
-		return app.printTokens(ctx, conversion, o.output)
+		return app.printTokens(conversion, o.output)
 	case o.output != "jsonl":
 		return app.printDocument(conversion.Document(), o.output)
 	}
@@ -380,7 +380,7 @@ func costOf(conversion *convert.Conversion) tokenCost {
 
 // printTokens prints what each tool costs. In a pipe each tool is a line of two
 // fields with a tab between them, tokens and name.
-func (o *output) printTokens(ctx context.Context, conversion *convert.Conversion, form string) error {
+func (o *output) printTokens(conversion *convert.Conversion, form string) error {
 	cost := costOf(conversion)
 	if form != "" {
 		document, err := rawjson.Marshal(cost)

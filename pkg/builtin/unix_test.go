@@ -186,7 +186,8 @@ func TestVolumeParsers(t *testing.T) {
 		{"pactl mono", "Volume: mono: 65536 / 100% / 0.00 dB\nMute: yes\n", sound{Level: 100, Muted: true}, ""},
 		{
 			"pactl balance", "Volume: front-left: 1 /  40% / 0 dB,   front-right: 1 /  60% / 0 dB\nMute: no",
-			sound{Level: 50}, "",
+			sound{Level: 50},
+			"",
 		},
 		{"pactl nonsense", "No such entity\n", sound{}, "cannot be read"},
 		{"amixer without a switch", "  Mono: Playback 50 [78%] [-12.00dB]", sound{Level: 78}, ""},
@@ -195,7 +196,8 @@ func TestVolumeParsers(t *testing.T) {
 		{
 			"osascript display",
 			"output volume:missing value, input volume:50, alert volume:100, output muted:missing value\n",
-			sound{}, "no volume that can be set",
+			sound{},
+			"no volume that can be set",
 		},
 		{"osascript nonsense", "", sound{}, "cannot be read"},
 	}

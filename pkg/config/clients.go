@@ -122,8 +122,10 @@ var clients = []*Client{
 	{
 		ID: "vscode", Name: "VS Code", keys: []keyPath{{"servers"}},
 		locations: []location{
-			{path: ".vscode/mcp.json"}, {path: ".mcp.json", keys: []keyPath{{"mcpServers"}, nil}},
-			{path: "{apps}/Code/User/mcp.json"}, {path: "{apps}/Code - Insiders/User/mcp.json"},
+			{path: ".vscode/mcp.json"},
+			{path: ".mcp.json", keys: []keyPath{{"mcpServers"}, nil}},
+			{path: "{apps}/Code/User/mcp.json"},
+			{path: "{apps}/Code - Insiders/User/mcp.json"},
 			{path: "{copilot}/mcp-config.json", keys: []keyPath{{"mcpServers"}, nil}},
 		},
 		entry: "type command args env cwd envFile url headers auth=oauth", auth: "clientId",
@@ -132,7 +134,8 @@ var clients = []*Client{
 	{
 		ID: "devin", Name: "Devin",
 		locations: []location{
-			{path: ".devin/mcp_config.json"}, {path: "~/.devin/mcp_config.json"},
+			{path: ".devin/mcp_config.json"},
+			{path: "~/.devin/mcp_config.json"},
 			{path: "~/.codeium/windsurf/mcp_config.json", instead: true},
 		},
 		entry: "type=transport command args env url headers disabled deny=disabledTools",
@@ -222,10 +225,15 @@ var clients = []*Client{
 	{
 		ID: "opencode", Name: "opencode", keys: []keyPath{{"mcp"}, {"mcp", "servers"}}, // its first form, its second
 		locations: []location{
-			{path: "opencode.json"}, {path: "opencode.jsonc"}, {path: ".opencode/opencode.json"},
-			{path: ".opencode/opencode.jsonc"}, {path: "{opencodefile}"},
-			{path: "{opencodedir}/opencode.json"}, {path: "{opencodedir}/opencode.jsonc"},
-			{path: "{config}/opencode/opencode.json"}, {path: "{config}/opencode/opencode.jsonc"},
+			{path: "opencode.json"},
+			{path: "opencode.jsonc"},
+			{path: ".opencode/opencode.json"},
+			{path: ".opencode/opencode.jsonc"},
+			{path: "{opencodefile}"},
+			{path: "{opencodedir}/opencode.json"},
+			{path: "{opencodedir}/opencode.jsonc"},
+			{path: "{config}/opencode/opencode.json"},
+			{path: "{config}/opencode/opencode.jsonc"},
 		},
 		entry: "type command env=environment url headers enabled timeout",
 		ways:  [3]string{"local", "remote", "remote"}, unit: time.Millisecond,

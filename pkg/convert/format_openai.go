@@ -47,8 +47,7 @@ func openAIFormats() []*record {
 		result: resultForm{result: `{"type":"$type","call_id":"$id","output":"$text"}`},
 	}
 	// A tool of this API without "strict" is a strict one, so it always says which it is.
-	responses.layout.skeleton =
-		`{"type":"function","name":null,"description":null,"parameters":null,"strict":false}`
+	responses.layout.skeleton = `{"type":"function","name":null,"description":null,"parameters":null,"strict":false}`
 	responses.layout.strict = []string{"strict"}
 	return []*record{&chat, &strict, &responses}
 }

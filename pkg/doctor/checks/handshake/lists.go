@@ -174,7 +174,7 @@ func askProgress(e *evidence.Evidence) []check.Finding {
 			if frame.Method != "notifications/progress" {
 				continue
 			}
-			if fault := progressFault(run, frame, calls, last); fault != "" {
+			if fault := progressFault(frame, calls, last); fault != "" {
 				f := check.At(run.At(frame.At), "%s", evidence.CutJSON(evidence.MemberAt(frame.Bytes, "params")))
 				f.Where.Line, f.Where.Method = frame.Line, frame.Method
 				f.Title = "a report of progress " + fault
@@ -186,9 +186,7 @@ func askProgress(e *evidence.Evidence) []check.Finding {
 }
 
 // progressFault says what is wrong with a report of progress; nothing if it is right.
-func progressFault(
-	run *evidence.Run, frame servers.FrameReceived, calls map[string]*evidence.Exchange, last map[string]float64,
-) string {
+func progressFault(frame servers.FrameReceived, calls map[string]*evidence.Exchange, last map[string]float64) string {
 	token := string(evidence.MemberAt(frame.Bytes, "params", "progressToken"))
 	call := calls[token]
 	var progress float64
