@@ -324,9 +324,10 @@ func valueAt(value any, location []string) any {
 }
 
 // problemOf says what is wrong with one value; Path stays empty.
-//
-//nolint:funlen // one table of all kinds of error
 func problemOf(err *jsonschema.ValidationError, given string) Problem {
+	if problem, ok := lengthProblem(err.ErrorKind, given); ok {
+		return problem
+	}
 	problem := Problem{Given: given}
 	set := func(reason Reason, expected string) { problem.Reason, problem.Expected = reason, expected }
 	switch k := err.ErrorKind.(type) {
@@ -350,25 +351,6 @@ func problemOf(err *jsonschema.ValidationError, given string) Problem {
 		set(ReasonRange, "less than "+decimal(k.Want))
 	case *kind.MultipleOf:
 		set(ReasonRange, "a multiple of "+decimal(k.Want))
-	case *kind.MinLength:
-		set(ReasonLength, "at least "+words.Count(k.Want, "character"))
-	case *kind.MaxLength:
-		set(ReasonLength, "at most "+words.Count(k.Want, "character"))
-	case *kind.MinItems:
-		set(ReasonLength, "at least "+words.Count(k.Want, "item"))
-		problem.Given = strconv.Itoa(k.Got)
-	case *kind.MaxItems:
-		set(ReasonLength, "at most "+words.Count(k.Want, "item"))
-		problem.Given = strconv.Itoa(k.Got)
-	case *kind.AdditionalItems:
-		set(ReasonLength, words.Count(k.Count, "item")+" less")
-		problem.Given = ""
-	case *kind.MinProperties:
-		set(ReasonLength, "at least "+words.Count(k.Want, "member"))
-		problem.Given = strconv.Itoa(k.Got)
-	case *kind.MaxProperties:
-		set(ReasonLength, "at most "+words.Count(k.Want, "member"))
-		problem.Given = strconv.Itoa(k.Got)
 	case *kind.UniqueItems:
 		set(ReasonUnique, "not hold a value twice")
 		problem.Given = ""
@@ -399,6 +381,30 @@ func problemOf(err *jsonschema.ValidationError, given string) Problem {
 		problem.Given = ""
 	}
 	return problem
+}
+
+// lengthProblem says what is wrong with the length of a text, an array or an object; ok is false if nothing is.
+func lengthProblem(of jsonschema.ErrorKind, given string) (problem Problem, ok bool) {
+	set := func(expected, given string) {
+		problem = Problem{Reason: ReasonLength, Expected: expected, Given: given}
+	}
+	switch k := of.(type) {
+	case *kind.MinLength:
+		set("at least "+words.Count(k.Want, "character"), given)
+	case *kind.MaxLength:
+		set("at most "+words.Count(k.Want, "character"), given)
+	case *kind.MinItems:
+		set("at least "+words.Count(k.Want, "item"), strconv.Itoa(k.Got))
+	case *kind.MaxItems:
+		set("at most "+words.Count(k.Want, "item"), strconv.Itoa(k.Got))
+	case *kind.AdditionalItems:
+		set(words.Count(k.Count, "item")+" less", "")
+	case *kind.MinProperties:
+		set("at least "+words.Count(k.Want, "member"), strconv.Itoa(k.Got))
+	case *kind.MaxProperties:
+		set("at most "+words.Count(k.Want, "member"), strconv.Itoa(k.Got))
+	}
+	return problem, problem.Reason != ""
 }
 
 // findCycle looks for a schema that refers to itself without end: what else the validator says then is worth nothing.
