@@ -56,5 +56,14 @@ func TestContents(t *testing.T) {
 	holds(t, frame(t, document, 60, 10), "[json] content reply raw", "a: 1")
 	picture := asked(t, `{"contents":[{"uri":"x://a.png","mimeType":"image/png","blob":"`+dot+`"},{"uri":"x://b","mimeType":"image/png","text":"no bytes"}]}`, exec.ReadContents)
 	holds(t, frame(t, picture, 60, 10), "1  resource image/png 70 B 1×1 x://a.png  (s saves it)")
+	pictures := 0
+	for _, raw := range picture.result.Content {
+		if _, image := carries(membersOf(raw)); image {
+			pictures++
+		}
+	}
+	if pictures != 1 {
+		t.Errorf("there are %d pictures", pictures)
+	}
 	holds(t, frame(t, asked(t, `{"contents":[]}`, exec.ReadContents), 40, 8), "reply raw")
 }
