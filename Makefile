@@ -44,7 +44,7 @@ help: ## show this list
 build: ## build bin/toolx
 	$(BUILD) -o $(BIN) .
 
-test-fast: ## the tests that need no npm and take no seconds, without the race detector (under a minute)
+test-fast: ## the tests that need no npm and take no seconds each, without the race detector (3 minutes)
 	$(GO) test -short ./...
 
 test: $(SERVERS) ## vet, then every test, with the real servers and the oracles
