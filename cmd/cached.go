@@ -37,7 +37,7 @@ func (f *cacheFlags) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.cached, "cached", false, "list what the catalogues have: start no server, and ask none")
 	flags.BoolVar(&f.refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
-	cmd.MarkFlagsMutuallyExclusive("cached", "refresh")
+	markFlagExcludes(cmd, "--cached asks no server, and --refresh asks all: give one of them", "cached", "refresh")
 }
 
 // openCatalogues does what openServers does, but starts and sends nothing: take takes the list of a server from its

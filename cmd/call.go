@@ -38,7 +38,8 @@ type callOptions struct {
 // takeArgs reads the arguments: a tool and k=v, and a server's command line after --.
 func (o *callOptions) takeArgs(cmd *cobra.Command, args []string) error {
 	return withCommand(&o.server, func(args []string) error {
-		if err := cmp.Or(o.batch.check(cmd, args), o.model.check(cmd, args)); err != nil {
+		// A flag that lacks --batch or --from-tool-call says more than the lack of a tool.
+		if err := cmp.Or(checkGroups(cmd), o.batch.check(cmd, args), o.model.check(cmd, args)); err != nil {
 			return err
 		}
 		if o.batch.from != "" && len(args) > 0 {

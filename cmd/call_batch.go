@@ -39,9 +39,8 @@ func (o *batchOptions) declare(cmd *cobra.Command) {
 	flags.IntVar(&o.parallel, "parallel", 1, "with --batch: make `N` calls at once on each server")
 	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they come")
 	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: begin no call after one has failed")
-	for _, other := range []string{"arg", "args", "save", "dry-run", "edit", fromToolCall} {
-		cmd.MarkFlagsMutuallyExclusive("batch", other)
-	}
+	markFlagExcludes(cmd, "each line of a batch has a tool and its arguments",
+		"batch", "arg", "args", "save", "dry-run", "edit", fromToolCall)
 	markFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
 }
 

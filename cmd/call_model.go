@@ -36,9 +36,7 @@ func (o *modelOptions) declare(cmd *cobra.Command) {
 	flags.BoolVar(&o.textCalls, "text-calls", false,
 		"run the calls in --from-tool-call that the model wrote as text, such as JSON in a code fence")
 	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another")
-	for _, other := range []string{"arg", "args", "jq"} {
-		cmd.MarkFlagsMutuallyExclusive(fromToolCall, other)
-	}
+	markFlagExcludes(cmd, "the message holds the tools and their arguments", fromToolCall, "arg", "args", "jq")
 	markFlagsNeed(cmd, fromToolCall, "result-format", "sequential", "text-calls")
 }
 

@@ -154,36 +154,68 @@ func (f *globalFlags) readOutput(cmd *cobra.Command) error {
 	return nil
 }
 
-// neededFlag is the annotation of a flag that means nothing without another one: the name of that.
-const neededFlag = "toolx_needed_flag"
+// Annotations of flags: the name of another one without which the flag means nothing, and why it excludes others.
+const (
+	neededFlag = "toolx_needed_flag"
+	excludeWhy = "toolx_exclude_why"
+)
 
 // markFlagsNeed says that flags mean nothing without the flag needed.
 func markFlagsNeed(cmd *cobra.Command, needed string, flags ...string) {
 	for _, flag := range flags {
-		if err := cmd.Flags().SetAnnotation(flag, neededFlag, []string{needed}); err != nil {
-			panic(err) // the command has no such flag
-		}
+		annotate(cmd, flag, neededFlag, needed)
+	}
+}
+
+// markFlagExcludes says that a flag goes together with none of others, and why.
+func markFlagExcludes(cmd *cobra.Command, why, flag string, others ...string) {
+	annotate(cmd, flag, excludeWhy, why)
+	for _, other := range others {
+		cmd.MarkFlagsMutuallyExclusive(flag, other)
+	}
+}
+
+func annotate(cmd *cobra.Command, flag, key, value string) {
+	if err := cmd.Flags().SetAnnotation(flag, key, []string{value}); err != nil {
+		panic(err) // the command has no such flag
 	}
 }
 
 // checkGroups refuses flags that do not go together (MarkFlagsMutuallyExclusive), and those that lack the one that they
-// need (markFlagsNeed).
+// need (markFlagsNeed). A switch that is off, as by --json=false, is from then on as if it had not been given: cobra
+// looks at the groups once more, and not at the values.
 func checkGroups(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Value.Type() == "bool" && flag.Value.String() == flag.DefValue {
+			flag.Changed = false
+		}
+	})
 	if conflict := cmd.ValidateFlagGroups(); conflict != nil {
 		_, set, _ := strings.Cut(conflict.Error(), "; [") // cobra's own words follow: "a b] were all set"
 		set, _, _ = strings.Cut(set, "]")
-		return fault.Usage("cannot combine --"+strings.Join(strings.Fields(set), " and --"), "leave one of them out")
+		names, hint := strings.Fields(set), "leave one of them out"
+		for _, name := range names {
+			if why := cmd.Flags().Lookup(name).Annotations[excludeWhy]; why != nil {
+				hint = why[0]
+			}
+		}
+		return fault.Usage("cannot combine --"+strings.Join(names, " and --"), hint)
 	}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		for _, needed := range flag.Annotations[neededFlag] {
-			if !cmd.Flags().Changed(needed) {
-				value, _ := pflag.UnquoteUsage(cmd.Flags().Lookup(needed))
-				fix := cmd.CommandPath() + " --" + needed + " " + value
-				err = fault.Usage("--"+flag.Name+" needs --"+needed, strings.TrimSpace(fix))
+			if flag.Changed && !cmd.Flags().Changed(needed) {
+				fix := cmd.CommandPath() + typed(cmd.Flags().Lookup(needed)) + typed(flag)
+				err = fault.Usage("--"+flag.Name+" needs --"+needed, fix)
 			}
 		}
 	})
 	return err
+}
+
+// typed shows a flag as it is typed, with a space before it.
+func typed(flag *pflag.Flag) string {
+	value, _ := pflag.UnquoteUsage(flag)
+	return strings.TrimSuffix(" --"+flag.Name+" "+value, " ")
 }
 
 // level returns the lowest level of messages that are shown.
