@@ -1,4 +1,5 @@
-// Package wire reads messages of JSON-RPC: what a message is, and its parts. Nothing else of toolx reads them.
+// Package wire reads messages of JSON-RPC: what a message is, and its parts. Only toolx serve reads them itself, which
+// has to agree with the SDK behind it about names that differ in case.
 package wire
 
 import (
@@ -59,8 +60,9 @@ func Read(raw []byte) (m Message) {
 		case "id":
 			m.ID = member.Value
 		case "method":
-			// A method that is not a string leaves the message without one.
-			_ = json.Unmarshal(member.Value, &m.Method)
+			if rawjson.IsString(member.Value) { // else the message has none
+				m.Method = rawjson.Unquote(member.Value)
+			}
 		case "params":
 			m.Params = member.Value
 		case "result":
