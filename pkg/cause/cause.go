@@ -81,8 +81,8 @@ type Output struct {
 // Cause is why a server failed.
 type Cause struct {
 	Kind Kind
-	// Rule is the id of the rule of rules.txt that knows it, with its group, or of the detector that found it; empty for
-	// the server's own line.
+	// Rule is the id of the rule of rules.txt that knows it, with its group, or of the detector that found it; empty
+	// for the server's own line.
 	Rule string
 	// What is a sentence without its full stop: "GITHUB_TOKEN is not set".
 	What string
