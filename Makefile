@@ -18,8 +18,8 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 # run without it, and say so.
 RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
 
-# Packages that start no goroutine, and share nothing that changes but what is made once. Under the race detector, which would find nothing,
-# their tests take ten times as long.
+# Packages that start no goroutine, and share nothing that changes but what is made once. Under the race detector, which
+# would find nothing, their tests take ten times as long.
 SEQUENTIAL := toolx/pkg/cause toolx/pkg/convert toolx/pkg/doctor/culprit toolx/pkg/doctor/wire toolx/pkg/tui/form \
   toolx/pkg/tui/watch
 

@@ -8,8 +8,7 @@ import (
 )
 
 // removed lists what toolx no longer has, and what to type instead: commands, flags behind the command that had them
-// ("call --detach"), values behind their flag ("-o yaml"), and checks of the
-// doctor ("check task-id").
+// ("call --detach"), values behind their flag ("-o yaml"), and checks of the doctor ("check task-id").
 var removed = []struct{ what, instead string }{
 	{"search", "toolx list PATTERN --cached"},
 	{"show --markdown", "toolx show SERVER"},

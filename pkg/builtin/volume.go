@@ -228,7 +228,8 @@ func readSound(out string) (sound, error) {
 			text.WriteString(line)
 		}
 	}
-	levels := regexp.MustCompile(`(\d+)%|Volume: (\d+\.\d+)|output volume:(\d+)`).FindAllStringSubmatch(text.String(), -1)
+	level := regexp.MustCompile(`(\d+)%|Volume: (\d+\.\d+)|output volume:(\d+)`)
+	levels := level.FindAllStringSubmatch(text.String(), -1)
 	if levels == nil {
 		return sound{}, fmt.Errorf("its answer cannot be read: %q", strings.TrimSpace(out))
 	}
