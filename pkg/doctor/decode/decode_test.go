@@ -309,3 +309,14 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestTypicalCharacters: each character that is typical of a culprit has a line of that culprit to show.
+func TestTypicalCharacters(t *testing.T) {
+	for _, one := range entries() {
+		for _, r := range one.typical {
+			if d := plainLetter(r); d.Culprit == nil || !strings.Contains(d.Observed, ": most often ") {
+				t.Errorf("%q: %+v", r, d)
+			}
+		}
+	}
+}
