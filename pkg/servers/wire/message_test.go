@@ -15,7 +15,7 @@ func TestKind(t *testing.T) {
 		`{"jsonrpc":"2.0","method":7}`:                             None,
 		`{"id":"","method":"GET","status":200,"error":""}`:         None, // a log of requests over HTTP
 		`{"id":1,"method":"GET","status":200,"error":{"code":-1}}`: Request,
-		` {"jsonrpc":"2.0","method":"a\u002fb"} `:                  Notification,
+		"\n{\"jsonrpc\":\"2.0\",\"method\":\"a/b\"}\r":             Notification,
 	} {
 		if m, ok := Parse([]byte(text)); !ok || m.Kind() != want {
 			t.Errorf("%s is of kind %d, %t, want %d", text, m.Kind(), ok, want)
