@@ -21,7 +21,7 @@ func arrows() map[string][]string {
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
-		"pkg/servers": {"pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
+		"pkg/servers": {"pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/asyncwriter", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/asyncwriter"
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
-	"toolx/pkg/spool"
 )
 
 // maxBehind is how many bytes of the log may wait for a stderr that is not read.
@@ -23,7 +23,7 @@ const maxBehind = 8 << 20
 // because a terminal is stopped. Flush waits.
 type liveLine struct {
 	mu    sync.Mutex
-	out   *spool.Writer
+	out   *asyncwriter.Writer
 	moves bool
 	line  string
 	muted bool
@@ -32,7 +32,7 @@ type liveLine struct {
 
 // newLiveLine returns a line on the console's stderr. note returns the text that replaces dropped lines of the log.
 func newLiveLine(c *console.Console, note func(lines int) string) *liveLine {
-	return &liveLine{out: spool.New(c.Err, maxBehind, note), moves: c.Motion}
+	return &liveLine{out: asyncwriter.New(c.Err, maxBehind, note), moves: c.Motion}
 }
 
 // clearLine returns to the line's beginning and clears it.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/asyncwriter"
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
-	"toolx/pkg/spool"
 	"toolx/pkg/words"
 )
 
@@ -25,11 +25,11 @@ type proxyReport struct {
 	stamped bool // foreign is a file: each line gets its time
 	safe    bool // stderr is a terminal: control characters are escaped
 	log     *slog.Logger
-	flush   func()        // writes to stderr what is queued
-	file    *os.File      // nil without --log
-	spool   *spool.Writer // to file
-	failed  bool          // the file could not be written; told once
-	limit   int64         // on the size of a message, in bytes
+	flush   func()              // writes to stderr what is queued
+	file    *os.File            // nil without --log
+	queue   *asyncwriter.Writer // to file
+	failed  bool                // the file could not be written; told once
+	limit   int64               // on the size of a message, in bytes
 }
 
 // newProxyReport opens the file at path, which may be empty. Several proxies may append to one file.
@@ -40,11 +40,11 @@ func newProxyReport(out *output, path string, limit int64) (*proxyReport, error)
 		if err != nil {
 			return nil, err
 		}
-		r.spool = spool.New(file, maxBehind, func(lines int) string {
+		r.queue = asyncwriter.New(file, maxBehind, func(lines int) string {
 			dropped := words.Count(lines, "line") + " dropped: the file was not written in time\n"
 			return time.Now().Format(stampFormat) + dropped
 		})
-		r.file, r.foreign, r.stamped = file, r.spool.Offering(), true
+		r.file, r.foreign, r.stamped = file, r.queue.Offering(), true
 	}
 	if r.file == nil && !out.flags.quiet {
 		r.foreign, r.safe = out.live.log(), out.Console.ErrTTY
@@ -141,7 +141,7 @@ func (r *proxyReport) exited(e servers.ProcessExited) {
 // close writes what is queued.
 func (r *proxyReport) close() {
 	if r.file != nil {
-		r.fileFailed(r.spool.Flush(context.Background()))
+		r.fileFailed(r.queue.Flush(context.Background()))
 		_ = r.file.Close() // every write error has been reported
 	}
 	r.flush()

@@ -13,11 +13,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"toolx/pkg/asyncwriter"
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
-	"toolx/pkg/spool"
 )
 
 // frames returns a subscriber that shows the frames among the events.
@@ -64,8 +64,8 @@ func (o *output) showStray(event exec.Event) {
 type traceFile struct {
 	mask  *mask.Masker
 	out   io.Writer
-	file  *os.File      // nil: out is stderr
-	queue *spool.Writer // to file
+	file  *os.File            // nil: out is stderr
+	queue *asyncwriter.Writer // to file
 
 	mu  sync.Mutex
 	err error // the first one
@@ -87,7 +87,7 @@ func newTraceFile(o *output, path string) (*traceFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	queue := spool.New(file, maxTraceBehind, func(lines int) string {
+	queue := asyncwriter.New(file, maxTraceBehind, func(lines int) string {
 		return fmt.Sprintf(`{"time":%q,"dropped":%d}`+"\n", time.Now().Format(time.RFC3339Nano), lines)
 	})
 	return &traceFile{mask: o.mask, out: queue.Offering(), file: file, queue: queue}, nil

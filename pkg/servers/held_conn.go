@@ -7,19 +7,19 @@ import (
 	"net"
 	"time"
 
+	"toolx/pkg/asyncwriter"
 	"toolx/pkg/servers/wire"
-	"toolx/pkg/spool"
 )
 
 // heldConn is one end of the connection between a holder and a client: messages of JSON-RPC, a line each.
 type heldConn struct {
 	net.Conn
-	out *spool.Writer
+	out *asyncwriter.Writer
 }
 
 // newHeldConn returns an end of a connection; at most limit bytes wait for an end that does not read.
 func newHeldConn(conn net.Conn, limit int) heldConn {
-	return heldConn{conn, spool.New(conn, limit, nil)}
+	return heldConn{conn, asyncwriter.New(conn, limit, nil)}
 }
 
 // put queues a line, with its newline, for the other end, and owns it. It does not block: nobody waits for an end that

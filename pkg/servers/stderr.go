@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"toolx/pkg/spool"
+	"toolx/pkg/asyncwriter"
 	"toolx/pkg/state"
 )
 
@@ -43,7 +43,7 @@ func newStderrLog(dir, server string, onLine func(string)) *stderrLog {
 	if dir != "" {
 		l.file = &logFile{dir: dir, server: server}
 		// The queue is never longer than the file may be.
-		l.file.queue = spool.New(l.file, math.MaxInt, nil)
+		l.file.queue = asyncwriter.New(l.file, math.MaxInt, nil)
 	}
 	return l
 }
@@ -129,8 +129,8 @@ func (l *stderrLog) last(n int) (lines []string, total int, path string) {
 // written costs the log, never the session.
 type logFile struct {
 	dir, server string
-	queue       *spool.Writer // to this file
-	saved       int64         // bytes that were queued
+	queue       *asyncwriter.Writer // to this file
+	saved       int64               // bytes that were queued
 
 	mu   sync.Mutex
 	name string // of the file, decided with the first byte; empty before, and where it cannot be made

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolx/pkg/spool"
+	"toolx/pkg/asyncwriter"
 )
 
 // stuckDisk writes nothing until it is mended.
@@ -27,7 +27,7 @@ func TestLogOnASlowDisk(t *testing.T) {
 	said := strings.Repeat("line\n", 100_000) + "FATAL: the real reason\n"
 	log := newStderrLog(t.TempDir(), "slow", func(string) {})
 	disk := stuckDisk{log.file, make(chan struct{})}
-	log.file.queue = spool.New(disk, math.MaxInt, nil)
+	log.file.queue = asyncwriter.New(disk, math.MaxInt, nil)
 
 	log.read(strings.NewReader(said))
 	tail, total, path := log.last(1)

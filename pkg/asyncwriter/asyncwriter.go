@@ -1,6 +1,5 @@
-// Package spool moves writing to another goroutine, so that a terminal that is not read or a slow disk
-// blocks nobody. What is written, and where, is up to the caller.
-package spool
+// Package asyncwriter writes in the background, so that a slow terminal or disk does not block the caller.
+package asyncwriter
 
 import (
 	"bytes"
@@ -9,8 +8,8 @@ import (
 	"sync"
 )
 
-// Writer passes everything that is written to it on to another writer, in order and write by write,
-// from a goroutine of its own. It is safe for concurrent use.
+// Writer queues each write and passes it to another writer in order, on a separate goroutine. It is safe for concurrent
+// use.
 type Writer struct {
 	out   io.Writer
 	limit int
@@ -79,7 +78,7 @@ func (o offering) Write(p []byte) (int, error) { return o.Offer(p) }
 
 // push queues p after the note about what was dropped before it, and starts the writing goroutine unless it is running.
 func (w *Writer) push(p []byte) {
-	w.tellDropped()
+	w.noteDropped()
 	w.queue, w.size = append(w.queue, p), w.size+len(p)
 	if w.drained == nil {
 		w.drained = make(chan struct{})
@@ -87,7 +86,7 @@ func (w *Writer) push(p []byte) {
 	}
 }
 
-func (w *Writer) tellDropped() {
+func (w *Writer) noteDropped() {
 	if w.dropped > 0 {
 		note := []byte(w.note(w.dropped))
 		w.queue, w.size, w.dropped = append(w.queue, note), w.size+len(note), 0
@@ -100,7 +99,7 @@ func (w *Writer) drain() {
 	defer w.mu.Unlock()
 	for {
 		if len(w.queue) == 0 {
-			w.tellDropped()
+			w.noteDropped()
 		}
 		if len(w.queue) == 0 || w.err != nil {
 			w.queue, w.size = nil, 0
