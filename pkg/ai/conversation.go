@@ -3,7 +3,6 @@ package ai
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -399,7 +398,7 @@ func (s Said) text() string {
 	var texts []string
 	for _, block := range s.Blocks {
 		if block.Type == "text" {
-			texts = append(texts, block.Text)
+			texts = append(texts, block.Text())
 		}
 	}
 	return strings.Join(texts, "\n")
@@ -421,7 +420,7 @@ func (s Said) ollama() (json.RawMessage, error) {
 		switch {
 		case block.Type == "text":
 		case isImage(block) && s.Role == "user":
-			images = append(images, rawjson.Quote(encoded(block.Data)))
+			images = append(images, rawjson.Quote(block.Base64()))
 		default:
 			return nil, s.refusal(Ollama, block)
 		}
@@ -433,10 +432,10 @@ func (s Said) ollama() (json.RawMessage, error) {
 func anthropicPart(block exec.Block) json.RawMessage {
 	switch {
 	case block.Type == "text":
-		return textPart(rawjson.Quote(block.Text))
+		return textPart(rawjson.Quote(block.Text()))
 	case isImage(block) && slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"},
 		block.MIMEType):
-		source := rawjson.Build("type", "base64", "media_type", block.MIMEType, "data", encoded(block.Data))
+		source := rawjson.Build("type", "base64", "media_type", block.MIMEType, "data", block.Base64())
 		return rawjson.Build("type", "image", "source", source)
 	}
 	return nil
@@ -451,19 +450,17 @@ func openAIPart(block exec.Block) json.RawMessage {
 	}
 	switch {
 	case block.Type == "text":
-		return textPart(rawjson.Quote(block.Text))
+		return textPart(rawjson.Quote(block.Text()))
 	case isImage(block):
-		url := "data:" + block.MIMEType + ";base64," + encoded(block.Data)
+		url := "data:" + block.MIMEType + ";base64," + block.Base64()
 		return rawjson.Build("type", "image_url", "image_url", rawjson.Build("url", url))
-	case block.Type == "audio" && len(block.Data) > 0 && sound[block.MIMEType] != "":
+	case block.Type == "audio" && block.Base64() != "" && sound[block.MIMEType] != "":
 		return rawjson.Build("type", "input_audio", "input_audio",
-			rawjson.Build("data", encoded(block.Data), "format", sound[block.MIMEType]))
+			rawjson.Build("data", block.Base64(), "format", sound[block.MIMEType]))
 	}
 	return nil
 }
 
 func isImage(block exec.Block) bool {
-	return block.Type == "image" && len(block.Data) > 0 && strings.HasPrefix(block.MIMEType, "image/")
+	return block.Type == "image" && block.Base64() != "" && strings.HasPrefix(block.MIMEType, "image/")
 }
-
-func encoded(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

@@ -13,7 +13,7 @@ import (
 func said(role string, blocks ...string) ai.Said {
 	one := ai.Said{Role: role}
 	for _, block := range blocks {
-		one.Blocks = append(one.Blocks, exec.ParseBlock(json.RawMessage(block)))
+		one.Blocks = append(one.Blocks, exec.ReadBlock(json.RawMessage(block)))
 	}
 	return one
 }

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -138,7 +137,7 @@ func (f resultForm) content(result ToolResult) json.RawMessage {
 			add(f.image, map[string]json.RawMessage{
 				"$media":  rawjson.Quote(media),
 				"$format": rawjson.Quote(strings.TrimPrefix(media, "image/")),
-				"$data":   rawjson.Quote(base64.StdEncoding.EncodeToString(part.image.Data)),
+				"$data":   rawjson.Quote(part.image.Base64()),
 			})
 		case isStructured && f.structured != "" && part.text == result.Text:
 			add(f.structured, map[string]json.RawMessage{"$json": structured})
@@ -172,9 +171,9 @@ func resultParts(result ToolResult) []resultPart {
 		parts = append(parts, resultPart{text: result.Text})
 	}
 	for _, raw := range result.Content {
-		block := exec.ParseBlock(raw)
+		block := exec.ReadBlock(raw)
 		switch {
-		case block.Type == "image" && len(block.Data) > 0 && slices.Contains(images, block.MIMEType):
+		case block.Type == "image" && block.Base64() != "" && slices.Contains(images, block.MIMEType):
 			parts = append(parts, resultPart{image: &block})
 		case whole:
 			parts = append(parts, resultPart{text: block.String()})
@@ -187,7 +186,7 @@ func resultParts(result ToolResult) []resultPart {
 func contentText(content []json.RawMessage) string {
 	lines := make([]string, len(content))
 	for i, raw := range content {
-		lines[i] = exec.ParseBlock(raw).String()
+		lines[i] = exec.ReadBlock(raw).String()
 	}
 	return strings.Join(lines, "\n")
 }

@@ -10,92 +10,120 @@ import (
 	_ "image/gif"
 	_ "image/jpeg"
 	_ "image/png"
+	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // Block is one MCP content block, read leniently: a type that toolx does not know keeps its raw form and is shown so,
-// never refused.
+// never refused. Text and data are cut from the block and decoded when they are asked for, since both can be large.
 type Block struct {
 	Type     string
-	Text     string // of text, and of an embedded text resource
-	Data     []byte // of image, audio and blob, decoded
 	MIMEType string
 	URI      string // of resource and resource_link
-	Name     string // of resource_link
-	Raw      json.RawMessage
-	// DataErr is the error of binary data that is not valid base64.
-	DataErr error
+	// Name, Title and Description are those of a resource_link.
+	Name, Title, Description string
+	// Quoted is the text of a text block or an embedded resource as a JSON string, nil where there is none.
+	Quoted json.RawMessage
+	Raw    json.RawMessage
+
+	data json.RawMessage // base64 as a JSON string, nil where there is none
 }
 
-// ParseBlock reads one element of a content array. It never fails: what cannot be read stays empty, and Raw holds
+// ReadBlock reads one element of a content array. It never fails: what cannot be read stays empty, and Raw holds
 // everything.
-func ParseBlock(raw json.RawMessage) Block {
-	var fields struct {
-		Type     string `json:"type"`
-		Text     string `json:"text"`
-		Data     string `json:"data"`
-		MIMEType string `json:"mimeType"`
-		URI      string `json:"uri"`
-		Name     string `json:"name"`
-		Resource *struct {
-			URI      string  `json:"uri"`
-			MIMEType string  `json:"mimeType"`
-			Text     *string `json:"text"`
-			Blob     *string `json:"blob"`
-		} `json:"resource"`
+func ReadBlock(raw json.RawMessage) Block {
+	block := Block{Raw: raw, Type: rawjson.GetText(raw, "type")}
+	source, data := raw, "data"
+	if block.Type == "resource" {
+		source, data = rawjson.Get(raw, "resource"), "blob"
 	}
-	// A member of an unexpected type leaves the others readable.
-	_ = json.Unmarshal(raw, &fields)
-	block := Block{
-		Type:     fields.Type,
-		Text:     fields.Text,
-		MIMEType: fields.MIMEType,
-		URI:      fields.URI,
-		Name:     fields.Name,
-		Raw:      raw,
-	}
-	encoded := fields.Data
-	if fields.Resource != nil {
-		block.URI = fields.Resource.URI
-		block.MIMEType = fields.Resource.MIMEType
-		if fields.Resource.Text != nil {
-			block.Text = *fields.Resource.Text
+	for member := range rawjson.Each(source) {
+		if !rawjson.IsString(member.Value) {
+			continue // a member of an unexpected type leaves the others readable
 		}
-		if fields.Resource.Blob != nil {
-			encoded = *fields.Resource.Blob
+		switch member.Name {
+		case "mimeType":
+			block.MIMEType = rawjson.Unquote(member.Value)
+		case "uri":
+			block.URI = rawjson.Unquote(member.Value)
+		case "name":
+			block.Name = rawjson.Unquote(member.Value)
+		case "title":
+			block.Title = rawjson.Unquote(member.Value)
+		case "description":
+			block.Description = rawjson.Unquote(member.Value)
+		case "text":
+			if block.Type == "text" || block.Type == "resource" {
+				block.Quoted = member.Value
+			}
+		case data:
+			if len(member.Value) > len(`""`) {
+				block.data = member.Value
+			}
 		}
-	}
-	if encoded != "" {
-		block.Data, block.DataErr = base64.StdEncoding.DecodeString(encoded)
 	}
 	return block
 }
 
+// Text returns the text of a text block or an embedded resource, empty where there is none.
+func (b Block) Text() string {
+	if b.Quoted == nil {
+		return ""
+	}
+	return rawjson.Unquote(b.Quoted)
+}
+
 // Binary reports whether the block carries bytes rather than text (EXEC-15).
-func (b Block) Binary() bool { return b.Data != nil || b.DataErr != nil }
+func (b Block) Binary() bool { return b.data != nil }
+
+// Data returns the bytes of an image, audio or a blob, nil where there are none. The error says that they are not valid
+// base64.
+func (b Block) Data() ([]byte, error) {
+	if b.data == nil {
+		return nil, nil
+	}
+	return base64.StdEncoding.DecodeString(rawjson.Unquote(b.data))
+}
+
+// Base64 returns the bytes as base64 without line breaks; empty where there are none, or they are not valid base64.
+func (b Block) Base64() string {
+	data, err := b.Data()
+	if err != nil {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(data)
+}
+
+// Image reports whether the block carries an image.
+func (b Block) Image() bool {
+	return b.Binary() && (b.Type == "image" || strings.HasPrefix(b.MIMEType, "image/"))
+}
 
 // String returns the block as text; bytes are described, not shown: "[image image/png 70 B 1×1]".
 func (b Block) String() string {
 	switch {
-	case b.Type == "text":
-		return b.Text
-	case b.DataErr != nil:
-		return fmt.Sprintf("[%s %s, not valid base64: %v]", b.Type, b.MIMEType, b.DataErr)
+	case b.Type == "text", b.Type == "resource" && !b.Binary() && len(b.Quoted) > len(`""`):
+		return b.Text()
 	case b.Binary():
-		text := b.Type
-		if b.MIMEType != "" {
-			text += " " + b.MIMEType
-		}
-		text += " " + Bytes(int64(len(b.Data)))
-		if config, _, err := image.DecodeConfig(bytes.NewReader(b.Data)); err == nil {
-			text += fmt.Sprintf(" %d×%d", config.Width, config.Height)
-		}
-		return "[" + text + "]"
-	case b.Type == "resource" && b.Text != "":
-		return b.Text
+		return "[" + b.describe() + "]"
 	case b.Type == "resource_link":
 		return fmt.Sprintf("[link %s %s]", b.Name, b.URI)
 	}
 	return string(b.Raw)
+}
+
+// describe returns what the bytes of the block are: "image image/png 70 B 1×1".
+func (b Block) describe() string {
+	data, err := b.Data()
+	if err != nil {
+		return fmt.Sprintf("%s %s, not valid base64: %v", b.Type, b.MIMEType, err)
+	}
+	text := strings.TrimSpace(b.Type+" "+b.MIMEType) + " " + Bytes(int64(len(data)))
+	if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
+		text += fmt.Sprintf(" %d×%d", config.Width, config.Height)
+	}
+	return text
 }
 
 // Bytes formats a size for people: "70 B", "1.4 KiB".

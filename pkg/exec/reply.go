@@ -63,7 +63,7 @@ func ReadMessages(reply json.RawMessage) ([]Message, error) {
 		if !several && content != nil {
 			blocks = []json.RawMessage{content}
 		}
-		messages[i] = Message{Role: textOf(rawjson.Get(element, "role")), Content: content, Blocks: blocks}
+		messages[i] = Message{Role: rawjson.GetText(element, "role"), Content: content, Blocks: blocks}
 	}
 	return messages, nil
 }
@@ -77,12 +77,4 @@ func ReadPrompt(reply json.RawMessage) (Parts, error) {
 		parts.Content = append(parts.Content, message.Blocks...)
 	}
 	return parts, err
-}
-
-// textOf returns what a JSON string says; empty for any other value.
-func textOf(value json.RawMessage) string {
-	if rawjson.IsString(value) {
-		return rawjson.Unquote(value)
-	}
-	return ""
 }

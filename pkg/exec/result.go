@@ -221,7 +221,7 @@ func (r *Result) Answer() json.RawMessage {
 
 // blocksText returns a content array as text, a block on a line or more.
 func blocksText(content []json.RawMessage) string {
-	return strings.Join(words.Texts(content, func(block json.RawMessage) string { return ParseBlock(block).String() }),
+	return strings.Join(words.Texts(content, func(block json.RawMessage) string { return ReadBlock(block).String() }),
 		"\n")
 }
 
@@ -324,7 +324,8 @@ func wraps(structured, text json.RawMessage) bool {
 func allText(content []json.RawMessage) (text json.RawMessage, ok bool) {
 	texts := make([]json.RawMessage, len(content))
 	for i, block := range content {
-		if texts[i], ok = blockText(block); !ok {
+		read := ReadBlock(block)
+		if texts[i] = read.Quoted; read.Type != "text" || texts[i] == nil {
 			return nil, false
 		}
 	}
@@ -336,20 +337,6 @@ func allText(content []json.RawMessage) (text json.RawMessage, ok bool) {
 		decoded[i] = rawjson.Unquote(texts[i])
 	}
 	return rawjson.Quote(strings.Join(decoded, "\n")), true
-}
-
-// blockText returns the text of a text block, as the JSON string that it is.
-func blockText(block json.RawMessage) (text json.RawMessage, ok bool) {
-	isText := false
-	for member := range rawjson.Each(block) {
-		switch member.Name {
-		case "type":
-			isText = string(member.Value) == `"text"`
-		case "text":
-			text = member.Value
-		}
-	}
-	return text, isText && rawjson.IsString(text)
 }
 
 // errorMessage returns what a tool with isError said.

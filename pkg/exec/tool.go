@@ -186,6 +186,14 @@ func NewTool(definition json.RawMessage) (*Tool, error) {
 	return tool, nil
 }
 
+// textOf returns the text of a JSON string; empty for any other value.
+func textOf(value json.RawMessage) string {
+	if rawjson.IsString(value) {
+		return rawjson.Unquote(value)
+	}
+	return ""
+}
+
 // Prefix returns the server's name where it stands before the tool's in lists and for models: not where the server was
 // given on the command line, since no other has tools then.
 func (t *Tool) Prefix() string {

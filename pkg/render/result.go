@@ -123,7 +123,7 @@ func Messages(out io.Writer, messages []exec.Message, screen Screen) error {
 // writeBlocks writes content blocks, each on lines of its own. Bytes are named, never written (EXEC-15).
 func writeBlocks(out *bufio.Writer, content []json.RawMessage, screen Screen) error {
 	for _, raw := range content {
-		if err := writeLines(out, exec.ParseBlock(raw).String(), screen); err != nil {
+		if err := writeLines(out, exec.ReadBlock(raw).String(), screen); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func SaveBlocks(dir, name string, result *exec.Result) (paths []string, err error) {
 	var failures []error
 	for i, raw := range result.Content {
-		block := exec.ParseBlock(raw)
+		block := exec.ReadBlock(raw)
 		if !block.Binary() {
 			continue
 		}
@@ -36,8 +36,9 @@ func SaveBlocks(dir, name string, result *exec.Result) (paths []string, err erro
 }
 
 func saveBlock(dir, tool string, number int, block exec.Block) (string, error) {
-	if block.DataErr != nil {
-		return "", fmt.Errorf("its data is not valid base64: %w", block.DataErr)
+	data, err := block.Data()
+	if err != nil {
+		return "", fmt.Errorf("its data is not valid base64: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -46,7 +47,7 @@ func saveBlock(dir, tool string, number int, block exec.Block) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = file.Write(block.Data)
+	_, err = file.Write(data)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(file.Name()))
 	}

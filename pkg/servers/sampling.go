@@ -50,7 +50,7 @@ func ReadSampling(params json.RawMessage) (*Sampling, error) {
 		}
 		one := SamplingMessage{Role: rawjson.GetText(message, "role")}
 		for _, block := range blocks {
-			one.Blocks = append(one.Blocks, exec.ParseBlock(block))
+			one.Blocks = append(one.Blocks, exec.ReadBlock(block))
 		}
 		asked.Messages = append(asked.Messages, one)
 	}

@@ -16,46 +16,41 @@ import (
 
 // block is a content block as it is shown.
 type block struct {
-	role     string // of the message that begins with it, empty for none; not safe
-	label    string // what it is, where it is not only text; not safe
-	text     string // the beginning of what it says; not safe
-	total    int    // the size of all that it says, in bytes
-	cut      bool   // text is not all of it
-	image    bool
-	raw      json.RawMessage // of an image
-	markdown bool            // the server says so
+	role     string      // of the message that begins with it, empty for none; not safe
+	label    string      // what it is, where it is not only text; not safe
+	text     string      // the beginning of its text; not safe
+	total    int         // the size of its text, in bytes
+	cut      bool        // text is not all of it
+	image    *exec.Block // nil where it is no image
+	markdown bool        // the server says so
 }
 
 // blockOf reads a block, with at most that many bytes of its text.
 func blockOf(raw json.RawMessage, most int) block {
-	kind, members := membersOf(raw)
-	if quoted := textOf(raw); quoted != nil {
-		b := textBlock(quoted, most)
-		if kind == "resource" {
-			_, resource := membersOf(members["resource"])
-			b.label = labelOf("resource", resource, "mimeType", "uri")
-			b.markdown = rawjson.Unquote(resource["mimeType"]) == "text/markdown"
+	read := exec.ReadBlock(raw)
+	switch {
+	case read.Binary():
+		b := block{label: strings.Trim(read.String(), "[]")}
+		if read.Type == "resource" {
+			b.label = labelOf(b.label, read.URI)
+		}
+		if read.Image() {
+			b.image = &read
 		}
 		return b
-	}
-	if kind == "resource_link" {
-		description := rawjson.Unquote(members["description"])
-		label := labelOf("link", members, "title", "name", "mimeType", "uri")
-		return block{label: label, text: description, total: len(description)}
-	}
-	if bytes, image := carries(kind, members); bytes {
-		b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: image}
-		if image {
-			b.raw = raw
-		}
-		if kind == "resource" {
-			_, resource := membersOf(members["resource"])
-			b.label = labelOf(b.label, resource, "uri")
+	case read.Quoted != nil:
+		b := textBlock(read.Quoted, most)
+		if read.Type == "resource" {
+			b.label = labelOf("resource", read.MIMEType, read.URI)
+			b.markdown = read.MIMEType == "text/markdown"
 		}
 		return b
+	case read.Type == "resource_link":
+		label := labelOf("link", read.Title, read.Name, read.MIMEType, read.URI)
+		return block{label: label, text: read.Description, total: len(read.Description)}
 	}
 	text := string(raw[:min(len(raw), most)])
-	return block{label: labelOf("block of type", members, "type"), text: text, total: len(raw), cut: len(raw) > most}
+	return block{label: labelOf("block of type", read.Type), text: text, total: len(raw), cut: len(raw) > most}
 }
 
 // textBlock makes a block of a JSON string, with at most that many bytes of it.
@@ -64,44 +59,11 @@ func textBlock(quoted json.RawMessage, most int) block {
 	return block{text: rawjson.UnquoteHead(quoted, most), total: sizeOf(quoted), cut: len(quoted) > most}
 }
 
-// carries reports whether a block carries bytes, and whether they are an image.
-func carries(kind string, members map[string]json.RawMessage) (bytes, image bool) {
-	if kind == "resource" {
-		resource := members["resource"]
-		bytes = rawjson.IsString(rawjson.Get(resource, "blob"))
-		return bytes, bytes && strings.HasPrefix(rawjson.Unquote(rawjson.Get(resource, "mimeType")), "image/")
-	}
-	bytes = (kind == "image" || kind == "audio") && rawjson.IsString(members["data"])
-	return bytes, kind == "image"
-}
-
-// membersOf returns a block's type and its members.
-func membersOf(raw json.RawMessage) (kind string, members map[string]json.RawMessage) {
-	members = make(map[string]json.RawMessage)
-	for member := range rawjson.Each(raw) {
-		members[member.Name] = member.Value
-	}
-	return rawjson.Unquote(members["type"]), members
-}
-
-// textOf returns the text of a text block or of an embedded resource as a JSON string, or nil.
-func textOf(raw json.RawMessage) json.RawMessage {
-	kind, members := membersOf(raw)
-	text := members["text"]
-	if kind == "resource" {
-		text = rawjson.Get(members["resource"], "text")
-	}
-	if (kind == "text" || kind == "resource") && rawjson.IsString(text) {
-		return text
-	}
-	return nil
-}
-
-// labelOf returns a label with those of the members that are strings.
-func labelOf(label string, members map[string]json.RawMessage, names ...string) string {
-	for _, name := range names {
-		if value := members[name]; rawjson.IsString(value) {
-			label += " " + rawjson.UnquoteHead(value, maxCell)
+// labelOf returns a label with the texts that are not empty.
+func labelOf(label string, texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			label += " " + words.Head(text, maxCell)
 		}
 	}
 	return label
@@ -184,8 +146,8 @@ func (c *content) compose(width int) []string {
 			lines = append(lines, theme.Paint(pane.Heading, theme.Cut(render.Safe(b.role), width)))
 		}
 		lines = append(lines, c.labelLines(i, width)...)
-		if b.image && theme.DrawsPixels() {
-			drawn, pixels := drawPicture(b.raw, width, left)
+		if b.image != nil && theme.DrawsPixels() {
+			drawn, pixels := drawPicture(b.image, width, left)
 			lines, left = append(lines, drawn...), left-pixels
 		}
 		lines = append(lines, c.textLines(b, width)...)
@@ -211,7 +173,7 @@ func (c *content) labelLines(i, width int) []string {
 		label = "text " + exec.Bytes(int64(b.total))
 	}
 	label = fmt.Sprintf("%d  %s", i+1, c.Theme.Signs(render.Safe(label)))
-	if b.image {
+	if b.image != nil {
 		label += "  (s saves it)"
 	}
 	return c.Theme.Paragraph(pane.Accent, label, width)

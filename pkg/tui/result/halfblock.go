@@ -1,7 +1,6 @@
 package result
 
 import (
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -21,11 +20,15 @@ const (
 
 // drawPicture draws the picture in a block, at most width cells wide, if it has at most most pixels. lines is nil if it
 // has more, or is no picture that toolx reads.
-func drawPicture(raw json.RawMessage, width, most int) (lines []string, pixels int) {
-	if len(raw) > maxTree {
+func drawPicture(block *exec.Block, width, most int) (lines []string, pixels int) {
+	if len(block.Raw) > maxTree {
 		return nil, 0
 	}
-	picture, err := readPicture(exec.ParseBlock(raw).Data, most)
+	data, err := block.Data()
+	if err != nil {
+		return nil, 0
+	}
+	picture, err := readPicture(data, most)
 	if err != nil {
 		return nil, 0
 	}

@@ -58,7 +58,7 @@ func TestContents(t *testing.T) {
 	holds(t, frame(t, picture, 60, 10), "1  resource image/png 70 B 1×1 x://a.png  (s saves it)")
 	pictures := 0
 	for _, raw := range picture.result.Content {
-		if _, image := carries(membersOf(raw)); image {
+		if exec.ReadBlock(raw).Image() {
 			pictures++
 		}
 	}

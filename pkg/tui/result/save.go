@@ -129,7 +129,6 @@ func (l *tab) saveAs(path string) error {
 // hasBytes reports whether content has binary blocks.
 func hasBytes(content []json.RawMessage) bool {
 	return slices.ContainsFunc(content, func(raw json.RawMessage) bool {
-		bytes, _ := carries(membersOf(raw))
-		return bytes
+		return exec.ReadBlock(raw).Binary()
 	})
 }

@@ -209,10 +209,11 @@ func writeContent(out io.Writer, content []json.RawMessage, safe bool) error {
 }
 
 func writeBlock(out io.Writer, raw json.RawMessage, safe bool) error {
-	if quoted := textOf(raw); quoted != nil {
-		return writeQuoted(out, quoted, safe)
+	block := exec.ReadBlock(raw)
+	if block.Quoted != nil && !block.Binary() {
+		return writeQuoted(out, block.Quoted, safe)
 	}
-	text := exec.ParseBlock(raw).String()
+	text := block.String()
 	if safe {
 		text = render.SafeBlock(text)
 	}

@@ -85,8 +85,8 @@ func (r reply) texts() []string {
 	var texts []string
 	blocks, _ := rawjson.Elements(r.members["content"])
 	for _, raw := range blocks {
-		if block := exec.ParseBlock(raw); block.Type == "text" {
-			texts = append(texts, block.Text)
+		if block := exec.ReadBlock(raw); block.Type == "text" {
+			texts = append(texts, block.Text())
 		}
 	}
 	return texts
