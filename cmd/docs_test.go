@@ -35,7 +35,7 @@ func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
 				t.Errorf("%s has no synopsis %q", path, synopsis)
 			}
 			verb.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
-				wantFlag(t, path, page, flag)
+				wantFlag(t, path, page+sharedFlags(page, inherited), flag)
 			})
 			for _, sub := range verb.Commands() {
 				if sub.Hidden {
@@ -45,7 +45,7 @@ func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
 					t.Errorf("%s has no synopsis %q", path, synopsis)
 				}
 				sub.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
-					wantFlag(t, path, page, flag)
+					wantFlag(t, path, page+sharedFlags(page, inherited), flag)
 				})
 			}
 			if !strings.Contains(page, "## Exit codes\n") {
@@ -195,6 +195,18 @@ func wantFlag(t *testing.T, path, page string, flag *pflag.Flag) {
 	if !strings.Contains(page, row+"`") && !strings.Contains(page, row+" ") {
 		t.Errorf("%s has no row for --%s", path, flag.Name)
 	}
+}
+
+// sharedFlags returns the rows of docs/flags.md for the flags that a page's "Also" paragraphs name.
+func sharedFlags(page, flags string) string {
+	var rows strings.Builder
+	for _, also := range regexp.MustCompile(`(?ms)^Also `+"`"+`.*?\n\n`).FindAllString(page, -1) {
+		for _, found := range regexp.MustCompile("`(--[a-z-]+)`").FindAllStringSubmatch(also, -1) {
+			row := regexp.MustCompile("(?m)^\\| (?:`-.`, )?`" + found[1] + "[` ].*$")
+			rows.WriteString("\n" + row.FindString(flags))
+		}
+	}
+	return rows.String()
 }
 
 // wantTarget asks that a relative link leads to a file, and its fragment to a heading there.
