@@ -10,10 +10,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
-	"golang.org/x/net/netutil"
 
 	"toolx/pkg/fault"
 )
@@ -213,10 +213,43 @@ func readToken(given string) (string, error) {
 	return token, nil
 }
 
+// limitedListener accepts a connection only while there is a free slot. The others wait in the system's queue.
+type limitedListener struct {
+	net.Listener
+	slots chan struct{}
+}
+
+func limitListener(listener net.Listener, connections int) *limitedListener {
+	return &limitedListener{listener, make(chan struct{}, connections)}
+}
+
+// Accept implements net.Listener. After Close it returns as soon as a slot is free.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	l.slots <- struct{}{}
+	release := sync.OnceFunc(func() { <-l.slots }) // a connection may be closed twice
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return &limitedConn{conn, release}, nil
+}
+
+type limitedConn struct {
+	net.Conn
+	release func()
+}
+
+// Close implements net.Conn.
+func (c *limitedConn) Close() error {
+	defer c.release()
+	return c.Conn.Close()
+}
+
 // Serve answers until ctx ends. Calls that are open then are given up and answered as interrupted; streams end.
 func (e *Endpoint) Serve(ctx context.Context) error {
 	failed := make(chan error, 1)
-	go func() { failed <- e.server.Serve(netutil.LimitListener(e.listener, maxConnections)) }()
+	go func() { failed <- e.server.Serve(limitListener(e.listener, maxConnections)) }()
 	go e.sweep(ctx)
 	select {
 	case err := <-failed:

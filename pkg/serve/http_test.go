@@ -2,9 +2,12 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"toolx/pkg/exec"
@@ -40,5 +43,54 @@ func TestHeadersAreBounded(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// unlimited is a listener with a connection for every caller.
+type unlimited struct {
+	net.Listener
+	accepted atomic.Int32
+	failure  error
+}
+
+func (u *unlimited) Accept() (net.Conn, error) {
+	if u.failure != nil {
+		return nil, u.failure
+	}
+	u.accepted.Add(1)
+	conn, other := net.Pipe()
+	return conn, other.Close()
+}
+
+// A connection above the bound is accepted when another one is closed, and a failed Accept keeps no slot.
+func TestLimitListener(t *testing.T) {
+	inner := &unlimited{}
+	listener := limitListener(inner, 2)
+	var open []net.Conn
+	for range 2 {
+		conn, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, conn)
+	}
+	third := make(chan error)
+	go func() {
+		_, err := listener.Accept()
+		third <- err
+	}()
+	if count := inner.accepted.Load(); count != 2 {
+		t.Errorf("%d connections are open, want 2", count)
+	}
+	for range 2 { // the second time frees nothing
+		_ = open[0].Close()
+	}
+	if err := <-third; err != nil || len(listener.slots) != 2 {
+		t.Errorf("third connection: %v, %d of 2 slots are taken", err, len(listener.slots))
+	}
+	_ = open[1].Close()
+	inner.failure = net.ErrClosed
+	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) || len(listener.slots) != 1 {
+		t.Errorf("closed listener: %v, %d slots are taken, want 1", err, len(listener.slots))
 	}
 }

@@ -1,11 +1,7 @@
 package tui
 
 import (
-	"bytes"
-	"encoding/binary"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/charmbracelet/colorprofile"
@@ -13,18 +9,6 @@ import (
 
 // The colours follow the terminal and what the user wants of it.
 func TestProfile(t *testing.T) {
-	database := map[string]int{
-		"vt100":          -1,
-		"linux":          8,
-		"xterm":          8,
-		"xterm-256color": 256,
-		"screen":         8,
-		"tmux-256color":  256,
-	}
-	colors := func(term string) (int, bool) {
-		count, ok := database[term]
-		return count, ok
-	}
 	for _, test := range []struct {
 		name     string
 		environ  []string
@@ -42,7 +26,9 @@ func TestProfile(t *testing.T) {
 		{"true colour", []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, false, colorprofile.TrueColor},
 		{"screen", []string{"TERM=screen", "COLORTERM=truecolor"}, false, colorprofile.ANSI256},
 		{"tmux", []string{"TERM=tmux-256color", "COLORTERM=truecolor"}, false, colorprofile.ANSI256},
-		{"a terminal that is not in the database", []string{"TERM=xterm-kitty"}, false, colorprofile.TrueColor},
+		{"monochrome by its name", []string{"TERM=xterm-mono"}, false, colorprofile.ASCII},
+		{"GNOME's", []string{"TERM=vte-256color"}, false, colorprofile.ANSI256},
+		{"kitty", []string{"TERM=xterm-kitty"}, false, colorprofile.TrueColor},
 		{"a terminal that nobody knows", []string{"TERM=whatever"}, false, colorprofile.ANSI},
 		{"no name at all", nil, false, colorprofile.ASCII},
 		{"NO_COLOR", []string{"TERM=xterm-256color", "NO_COLOR=1"}, false, colorprofile.ASCII},
@@ -53,50 +39,10 @@ func TestProfile(t *testing.T) {
 			if test.environ == nil {
 				environ = []string{"TTY_FORCE=1"}
 			}
-			if got := profileOf(io.Discard, environ, !test.unwanted, colors); got != test.want {
+			if got := profileOf(io.Discard, environ, !test.unwanted); got != test.want {
 				t.Errorf("it has %s, want %s", got, test.want)
 			}
 		})
-	}
-}
-
-// What the system's database says of a terminal is read.
-func TestTerminfoColors(t *testing.T) {
-	folder := t.TempDir()
-	t.Setenv("TERMINFO", folder)
-	for name, colors := range map[string]int16{"toolx-plain": -1, "toolx-eight": 8} {
-		writeTerminfo(t, folder, name, colors)
-		if count, ok := terminfoColors(name); !ok || count != int(colors) {
-			t.Errorf("%s has %d colours, %t", name, count, ok)
-		}
-	}
-	if _, ok := terminfoColors("toolx-nowhere"); ok {
-		t.Error("a terminal without entry has one")
-	}
-}
-
-// writeTerminfo writes a compiled entry of which nothing is set but the colours, see
-// term(5).
-func writeTerminfo(t *testing.T, folder, name string, colors int16) {
-	t.Helper()
-	const magic, numbers = 0o432, 14 // colors is the last of so many numbers
-	names := append([]byte(name+"|a terminal of a test"), 0)
-	if len(names)%2 == 1 {
-		names = append(names[:len(names)-1], '.', 0) // numbers begin at an even place
-	}
-	entry := binary.LittleEndian.AppendUint16(nil, magic)
-	for _, size := range []int{len(names), 0, numbers, 0, 0} { // names, flags, numbers, texts, their table
-		entry = binary.LittleEndian.AppendUint16(entry, uint16(size))
-	}
-	entry = append(entry, names...)
-	entry = append(entry, bytes.Repeat([]byte{0xff}, 2*(numbers-1))...)
-	entry = binary.LittleEndian.AppendUint16(entry, uint16(colors))
-	file := filepath.Join(folder, name[:1], name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, entry, 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -87,7 +87,7 @@ const framesPerSecond = 30
 func Run(ctx context.Context, options Options) error {
 	inside, cancel := context.WithCancel(ctx)
 	defer cancel()
-	profile := profileOf(options.Out, os.Environ(), options.Color, terminfoColors)
+	profile := profileOf(options.Out, os.Environ(), options.Color)
 	options.Color = profile > colorprofile.ASCII
 	g := &crashGuard{model: newModel(inside, options), end: cancel}
 	if profile >= colorprofile.ANSI256 {
