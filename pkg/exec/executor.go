@@ -238,11 +238,11 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	if err == nil {
 		result.ToolName, result.Server = tool.Name, tool.Server
 		e.Bus.Emit(CallStarted{Time: Now(), ID: id, Tool: tool.Name, Server: tool.Server, Arguments: call.Arguments})
-		limits := e.Defaults.limits(cmp.Or(call.Timeout, tool.Timeout), call.MaxTime)
-		ctx, stop := limits.start(ctx, TimeoutError{Tool: tool.Name})
+		deadline := e.Defaults.deadline(cmp.Or(call.Timeout, tool.Timeout), call.MaxTime)
+		ctx, stop := deadline.start(ctx, TimeoutError{Tool: tool.Name})
 		defer stop()
 		var prepared *Prepared
-		if prepared, err = e.make(ctx, limits, id, call, tool, result); prepared != nil {
+		if prepared, err = e.make(ctx, deadline, id, call, tool, result); prepared != nil {
 			sent, result.Warnings = prepared.Arguments, prepared.Warnings
 		}
 	}
@@ -293,7 +293,7 @@ type stage struct {
 // and shapes the reply. It returns the prepared call, which is nil where the arguments are not valid. All of it runs on
 // one goroutine, which is abandoned where it outlives the call.
 func (e *Executor) make(
-	ctx context.Context, limits *limits, id string, call Call, tool *Tool, result *Result,
+	ctx context.Context, deadline *deadline, id string, call Call, tool *Tool, result *Result,
 ) (*Prepared, error) {
 	var reached atomic.Pointer[stage]
 	reply, err := await(ctx, e, tool.Name, func() (json.RawMessage, error) {
@@ -324,7 +324,7 @@ func (e *Executor) make(
 			Name:      tool.Plain,
 			Arguments: prepared.Arguments,
 			Confined:  e.Defaults.Confined || call.FromModel || call.Untyped,
-			Progress:  e.progress(ctx, limits, id, tool.Name),
+			Progress:  e.progress(ctx, deadline, id, tool.Name),
 		})
 		if call.Answered != nil {
 			call.Answered()
@@ -341,8 +341,8 @@ func (e *Executor) make(
 		}
 		return at.prepared, err
 	default:
-		result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(at.began))}, limits.asked()
-		result.progressed = limits.progressed()
+		result.Timing = &Timing{CallMS: Milliseconds(time.Since(at.began))}
+		result.asked, result.progressed = deadline.used()
 		if err != nil {
 			return at.prepared, result.cutFailure(callError(ctx, tool, err), e.Defaults.MaxOutput)
 		}
@@ -350,14 +350,14 @@ func (e *Executor) make(
 	}
 }
 
-// progress takes the reports of a call, each of which restarts its idle clock, until its
+// progress takes the reports of a call, each of which restarts its time without progress, until its
 // time is up: one that is abandoned has ended for all others.
-func (e *Executor) progress(ctx context.Context, limits *limits, id, tool string) func(Progress) {
+func (e *Executor) progress(ctx context.Context, deadline *deadline, id, tool string) func(Progress) {
 	return func(progress Progress) {
 		if ctx.Err() != nil {
 			return
 		}
-		limits.restart()
+		deadline.restart()
 		e.Bus.Emit(CallProgress{Time: Now(), ID: id, Tool: tool, Progress: progress})
 	}
 }

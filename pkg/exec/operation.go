@@ -75,8 +75,8 @@ func (e *Executor) RejectOperation(operation Operation, began time.Time, err err
 // a list or a completion, by the time that a call has without progress. what names it
 // in the *TimeoutError. A Pause stops that time, as it does for calls.
 func Within[T any](ctx context.Context, e *Executor, what string, run func(context.Context) (T, error)) (T, error) {
-	limits := newLimits(cmp.Or(e.Defaults.Timeout, DefaultTimeout), 0)
-	bounded, stop := limits.start(ctx, TimeoutError{Tool: what, Request: true})
+	deadline := &deadline{idle: cmp.Or(e.Defaults.Timeout, DefaultTimeout)}
+	bounded, stop := deadline.start(ctx, TimeoutError{Tool: what, Request: true})
 	defer stop()
 	value, err := await(bounded, e, what, func() (T, error) { return run(bounded) })
 	var timeout *TimeoutError
@@ -89,15 +89,15 @@ func Within[T any](ctx context.Context, e *Executor, what string, run func(conte
 }
 
 func (e *Executor) operate(ctx context.Context, id string, operation Operation, result *Result) error {
-	limits := e.Defaults.limits(operation.Timeout, operation.MaxTime)
-	ctx, stop := limits.start(ctx, TimeoutError{Tool: operation.Name, Request: true})
+	deadline := e.Defaults.deadline(operation.Timeout, operation.MaxTime)
+	ctx, stop := deadline.start(ctx, TimeoutError{Tool: operation.Name, Request: true})
 	defer stop()
 	began := time.Now()
 	reply, err := await(ctx, e, operation.Name, func() (json.RawMessage, error) {
-		return operation.Run(ctx, e.progress(ctx, limits, id, operation.Name))
+		return operation.Run(ctx, e.progress(ctx, deadline, id, operation.Name))
 	})
-	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
-	result.progressed = limits.progressed()
+	result.Timing = &Timing{CallMS: Milliseconds(time.Since(began))}
+	result.asked, result.progressed = deadline.used()
 	if err != nil {
 		return operationError(ctx, operation, err)
 	}

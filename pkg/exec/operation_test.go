@@ -80,42 +80,86 @@ func TestOperationHasClocks(t *testing.T) {
 	}
 }
 
-// TestPauseStopsTheClocks proves that no time runs while a person is asked.
-func TestPauseStopsTheClocks(t *testing.T) {
+// TestPauseSuspendsDeadlines proves that no time passes while a person is asked, until the last of several pauses has
+// ended; that progress during a pause starts no clock; and that the outer deadline is suspended with the inner.
+func TestPauseSuspendsDeadlines(t *testing.T) {
 	for _, limit := range []struct{ idle, max time.Duration }{{time.Hour, 0}, {-1, time.Hour}} {
-		l := newLimits(limit.idle, limit.max)
-		ctx, stop := l.start(t.Context(), TimeoutError{})
-		resume, again := Pause(ctx), Pause(ctx)
-		for _, timer := range []*time.Timer{l.timer, l.absolute} {
-			if timer != nil && timer.Stop() {
-				t.Error("a clock runs during the pause")
+		synctest.Test(t, func(t *testing.T) {
+			outer, stopOuter := WithLimit(t.Context(), 2*time.Hour)
+			defer stopOuter()
+			inner := &deadline{idle: limit.idle, max: limit.max}
+			ctx, stop := inner.start(outer, TimeoutError{})
+			defer stop()
+			resume, again := Pause(ctx), Pause(ctx)
+			inner.restart()
+			time.Sleep(3 * time.Hour) // of the bubble's own clock
+			resume()
+			resume() // ends one pause only
+			time.Sleep(3 * time.Hour)
+			if ctx.Err() != nil || outer.Err() != nil {
+				t.Errorf("time passes during a pause: %v, %v", context.Cause(ctx), context.Cause(outer))
 			}
-		}
-		l.restart() // progress starts no clock that is stopped
-		resume()
-		resume() // ends one pause only
-		for _, timer := range []*time.Timer{l.timer, l.absolute} {
-			if timer != nil && timer.Stop() {
-				t.Error("a clock runs while one of two pauses lasts")
+			again()
+			began := time.Now()
+			<-ctx.Done()
+			if took := time.Since(began); took != time.Hour || fault.KindOf(context.Cause(ctx)) != fault.KindTimeout {
+				t.Errorf("%v after %s", context.Cause(ctx), took)
 			}
-		}
-		again()
-		for _, timer := range []*time.Timer{l.timer, l.absolute} {
-			if timer != nil && !timer.Stop() {
-				t.Error("no clock runs after the pause")
+			if asked, _ := inner.used(); asked != 6*time.Hour {
+				t.Errorf("a person was asked for %s", asked)
 			}
-		}
-		stop()
+			<-outer.Done()
+			if took := time.Since(began); took != 2*time.Hour || fault.KindOf(context.Cause(outer)) != fault.KindTimeout {
+				t.Errorf("outer: %v after %s", context.Cause(outer), took)
+			}
+		})
 	}
 	Pause(t.Context())() // outside any call
 }
 
-// A state is asked for again before the first time limit ends; clocks that stand do not hurry anybody.
+// Progress moves the end of the time without progress, and not that of the whole time.
+func TestProgressMovesTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &deadline{idle: time.Minute, max: 3 * time.Minute}
+		ctx, stop := d.start(t.Context(), TimeoutError{Tool: "t"})
+		defer stop()
+		began := time.Now()
+		for range 3 {
+			time.Sleep(50 * time.Second) // of the bubble's own clock
+			d.restart()
+		}
+		<-ctx.Done()
+		const want = "Tool 't' timeout: no result after 3m0s"
+		if took := time.Since(began); took != 3*time.Minute || context.Cause(ctx).Error() != want {
+			t.Errorf("%v after %s", context.Cause(ctx), took)
+		}
+	})
+}
+
+// A renewable limit ends when more returns nothing.
+func TestRenewableLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		more := []time.Duration{time.Minute, 2 * time.Minute, 0}
+		began := time.Now()
+		ctx, stop := WithRenewableLimit(t.Context(), time.Second, func() time.Duration {
+			left := more[0]
+			more = more[1:]
+			return left
+		})
+		defer stop()
+		<-ctx.Done()
+		if took := time.Since(began); took != 3*time.Minute+time.Second {
+			t.Errorf("it ended after %s", took)
+		}
+	})
+}
+
+// A state is asked for again before the first time limit ends; suspended ones count for nothing.
 func TestWaitTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outer, stopOuter := WithLimit(t.Context(), 40*time.Second)
 		defer stopOuter()
-		l := newLimits(10*time.Second, 0)
+		l := &deadline{idle: 10 * time.Second}
 		ctx, stop := l.start(outer, TimeoutError{})
 		defer stop()
 		wants := func(wanted, want time.Duration) {
@@ -140,30 +184,6 @@ func TestWaitTime(t *testing.T) {
 	})
 	if got := WaitTime(t.Context(), time.Hour); got != time.Hour {
 		t.Errorf("wait %s without limits", got)
-	}
-}
-
-// TestPauseStopsOuterClocks proves that a limit within a call stops with the call's
-// own clocks, and that it ends what it bounds.
-func TestPauseStopsOuterClocks(t *testing.T) {
-	call := newLimits(time.Hour, 0)
-	ctx, stop := call.start(t.Context(), TimeoutError{})
-	defer stop()
-	bounded, stopLimit := WithLimit(ctx, time.Hour)
-	defer stopLimit()
-	resume := Pause(bounded)
-	if call.timer.Stop() {
-		t.Error("the call's clock runs during the pause")
-	}
-	resume()
-	if !call.timer.Stop() {
-		t.Error("the call's clock does not run after the pause")
-	}
-	brief, stopBrief := WithLimit(t.Context(), time.Millisecond)
-	defer stopBrief()
-	<-brief.Done()
-	if fault.KindOf(context.Cause(brief)) != fault.KindTimeout {
-		t.Errorf("the cause is %v", context.Cause(brief))
 	}
 }
 
