@@ -21,7 +21,7 @@ func (b *bencher) coldCallHTTP() error {
 	defer stop()
 	const arguments = `{"message":"hi"}`
 	call := []string{b.toolx, "call", "echo", "--arg", "message=hi", "--url", url}
-	got, err := b.measure(
+	got, err := b.show(b.runs,
 		command{"floor call, HTTP", []string{b.floor, "echo", arguments, url}},
 		command{"toolx call, HTTP", call},
 		command{"floor, session", []string{b.floor, "echo", arguments, "legacy", url}},
@@ -30,7 +30,6 @@ func (b *bencher) coldCallHTTP() error {
 	if err != nil {
 		return err
 	}
-	got.print(0)
 	fmt.Printf("  wall   %5.2f times the floor in 2026-07-28, %.2f in 2025-11-25   (bound 2.00)\n",
 		ratio(got[1].wall, got[0].wall), ratio(got[3].wall, got[2].wall))
 	fmt.Printf("  cpu    %5.2f times the floor in 2026-07-28, %.2f in 2025-11-25\n",

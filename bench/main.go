@@ -5,7 +5,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -38,7 +36,7 @@ func bench(runs int) error {
 	}
 	fmt.Printf("medians of %d runs, taken in turns; %s %s/%s, %d processors\n",
 		b.runs, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	fmt.Println("cpu: user and system time of a command and its server; own: without the server's")
+	fmt.Println("cpu: user and system time of a command and its server")
 	for _, part := range []func() error{
 		b.coldCall, b.coldCallHTTP, b.version, b.list, b.pipe, b.batch, b.session, b.proxy,
 	} {
@@ -52,9 +50,9 @@ func bench(runs int) error {
 
 // bencher holds the programs under measurement and where they live.
 type bencher struct {
-	folder                    string
-	runs                      int
-	toolx, floor, loop, faker string
+	folder              string
+	runs                int
+	toolx, floor, faker string
 }
 
 // build makes the programs as releases are made.
@@ -65,7 +63,6 @@ func (b *bencher) build() error {
 	}{
 		{&b.toolx, "toolx"},
 		{&b.floor, "toolx/bench/floor"},
-		{&b.loop, "toolx/bench/loop"},
 		{&b.faker, "toolx/pkg/servers/fake/cmd/fakeserver"},
 	} {
 		*program.path = filepath.Join(b.folder, filepath.Base(program.pkg))
@@ -86,80 +83,32 @@ func (b *bencher) build() error {
 func (b *bencher) coldCall() error {
 	const arguments = `{"message":"hi"}`
 	server := []string{b.faker, "good"}
-	alone, err := b.serverAlone(server, "echo", arguments)
-	if err != nil {
-		return err
-	}
-	got, err := b.measure(
+	got, err := b.show(b.runs,
 		command{"floor call", append([]string{b.floor, "echo", arguments}, server...)},
 		command{"toolx call", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)},
 	)
 	if err != nil {
 		return err
 	}
-	got.print(alone)
 	floor, toolx := got[0], got[1]
 	fmt.Printf("  wall   %5.2f times the floor   (bound 2.00)\n", ratio(toolx.wall, floor.wall))
-	fmt.Printf("  cpu    %5.2f times the floor   (bound 2.00; own %.2f)\n",
-		ratio(toolx.cpu, floor.cpu), ratio(toolx.cpu-alone, floor.cpu-alone))
+	fmt.Printf("  cpu    %5.2f times the floor   (bound 2.00)\n", ratio(toolx.cpu, floor.cpu))
 	fmt.Printf("  memory %5.1f MiB at most       (bound 40 MiB)\n", mebibytes(toolx.memory))
 	return nil
 }
 
-// version is the shortest run of all; what it costs is mostly the init of linked
-// packages, which the Go runtime reports on request.
+// version is the shortest run; most of its time is the init of linked packages.
 func (b *bencher) version() error {
-	got, err := b.measure(
+	got, err := b.show(b.runs,
 		command{"floor, no call", []string{b.floor}},
 		command{"toolx version", []string{b.toolx, "version"}},
 	)
 	if err != nil {
 		return err
 	}
-	got.print(0)
-	inits, err := b.inits()
-	if err != nil {
-		return err
-	}
-	var total float64
-	for _, one := range inits {
-		total += one.ms
-	}
-	fmt.Printf("  init of %d packages takes %.2f ms, mostly:", len(inits), total)
-	for _, one := range inits[:min(5, len(inits))] {
-		fmt.Printf(" %s %.2f", one.pkg, one.ms)
-	}
-	fmt.Println()
-	fmt.Printf("  %.2f ms more than the floor's start   (bound: those inits)\n",
+	fmt.Printf("  %.2f ms more than the floor's start   (GODEBUG=inittrace=1 toolx version shows the inits)\n",
 		milliseconds(got[1].wall-got[0].wall))
 	return nil
-}
-
-// initTime is what one package's init took.
-type initTime struct {
-	pkg string
-	ms  float64
-}
-
-// inits reads the runtime's trace of package initialization, longest first.
-func (b *bencher) inits() ([]initTime, error) {
-	cmd := b.command([]string{b.toolx, "version"})
-	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
-	var trace strings.Builder
-	cmd.Stderr = &trace
-	if err := cmd.Run(); err != nil {
-		return nil, err
-	}
-	var inits []initTime
-	for line := range strings.Lines(trace.String()) {
-		var one initTime
-		var at float64
-		if n, _ := fmt.Sscanf(line, "init %s @%f ms, %f ms clock", &one.pkg, &at, &one.ms); n == 3 {
-			inits = append(inits, one)
-		}
-	}
-	slices.SortFunc(inits, func(a, b initTime) int { return cmp.Compare(b.ms, a.ms) })
-	return inits, nil
 }
 
 // list asks twenty servers that each take a while to start; together they should cost what one of them costs.
@@ -173,7 +122,7 @@ func (b *bencher) list() error {
 	if err != nil {
 		return err
 	}
-	got, err := b.show(
+	got, err := b.show(min(b.runs, 9),
 		command{"list, 1 server", []string{b.toolx, "list", "--config", one}},
 		command{fmt.Sprintf("list, %d servers", servers), []string{b.toolx, "list", "--config", many}},
 	)
@@ -205,7 +154,7 @@ func (b *bencher) config(name string, servers int, wait string) (string, error) 
 func (b *bencher) pipe() error {
 	const size = 50_000_000
 	server := []string{b.faker, "--bytes", fmt.Sprint(size), "huge-line"}
-	got, err := b.show(
+	got, err := b.show(min(b.runs, 9),
 		command{"floor, 50 MB", append([]string{b.floor, "echo", `{"message":"hi"}`}, server...)},
 		command{"toolx call, 50 MB", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)},
 	)
@@ -240,17 +189,15 @@ func (b *bencher) batch() error {
 		return err
 	}
 	asked := append([]string{fmt.Sprint(many), "echo", `{"message":"hi"}`}, server...)
-	got, err := b.show(
-		command{fmt.Sprintf("mcp-go, %d calls", many), append([]string{b.loop}, asked...)},
+	got, err := b.show(min(b.runs, 9),
 		command{fmt.Sprintf("floor, %d calls", many), append([]string{b.floor, "loop"}, asked...)},
 		small, large,
 	)
 	if err != nil {
 		return err
 	}
-	plain, floor, first, all := got[0], got[1], got[2], got[3]
-	fmt.Printf("  rate   %5.2f of the floor's   (bound 0.70); %.2f of a loop's over mcp-go's client\n",
-		ratio(floor.wall, all.wall), ratio(plain.wall, all.wall))
+	floor, first, all := got[0], got[1], got[2]
+	fmt.Printf("  rate   %5.2f of the floor's   (bound 0.70)\n", ratio(floor.wall, all.wall))
 	fmt.Printf("  memory %5.1f MiB more than %d calls   (bound 8 MiB)\n", mebibytes(all.memory-first.memory), few)
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,22 +20,19 @@ type command struct {
 // figures are the medians of a command's runs; memory is the largest peak of
 // all, since a bound on memory must hold each time.
 type figures struct {
-	name   string
 	wall   time.Duration
 	cpu    time.Duration // with the children that it waited for
 	memory int64         // bytes; zero where the system does not say
 	output int64         // bytes on stdout
 }
 
-type report []figures
-
-// measure runs the commands in turns, so that a drift of the machine meets all of
-// them, after one round that warms caches up.
-func (b *bencher) measure(commands ...command) (report, error) {
+// show measures commands and prints a line for each. It runs them in turns, so that a drift of the machine affects all
+// of them, after one round that warms caches.
+func (b *bencher) show(runs int, commands ...command) ([]figures, error) {
 	walls := make([][]time.Duration, len(commands))
 	cpus := make([][]time.Duration, len(commands))
-	result := make(report, len(commands))
-	for round := range b.runs + 1 {
+	result := make([]figures, len(commands))
+	for round := range runs + 1 {
 		for i, c := range commands {
 			one, err := b.once(c)
 			if err != nil {
@@ -51,20 +47,11 @@ func (b *bencher) measure(commands ...command) (report, error) {
 		}
 	}
 	for i, c := range commands {
-		result[i].name, result[i].wall, result[i].cpu = c.name, median(walls[i]), median(cpus[i])
+		result[i].wall, result[i].cpu = median(walls[i]), median(cpus[i])
+		fmt.Printf("%-20s wall %8.2f ms   cpu %8.2f ms   peak %7.1f MiB\n", c.name, milliseconds(result[i].wall),
+			milliseconds(result[i].cpu), mebibytes(result[i].memory))
 	}
 	return result, nil
-}
-
-// show measures commands that take longer, in fewer runs, and prints them.
-func (b *bencher) show(commands ...command) (report, error) {
-	short := *b
-	short.runs = min(b.runs, 9)
-	got, err := short.measure(commands...)
-	if err == nil {
-		got.print(0)
-	}
-	return got, err
 }
 
 // once runs a command to its end, its stdout being a pipe that is read at once.
@@ -102,34 +89,6 @@ func (b *bencher) command(args []string) *exec.Cmd {
 		"HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home,
 		"XDG_RUNTIME_DIR="+filepath.Join(b.folder, "run"))
 	return cmd
-}
-
-// serverAlone is the processor time of the server in one call without any client: its requests come from a string.
-func (b *bencher) serverAlone(server []string, tool, arguments string) (time.Duration, error) {
-	requests := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}` + "\n" +
-		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n" +
-		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + "}}\n"
-	var cpus []time.Duration
-	for range b.runs {
-		cmd := b.command(server)
-		cmd.Stdin = strings.NewReader(requests)
-		if err := cmd.Run(); err != nil {
-			return 0, errors.Join(errors.New("the server alone"), err)
-		}
-		cpus = append(cpus, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
-	}
-	return median(cpus), nil
-}
-
-// print writes a line for each command. server is the server's own processor time; zero leaves the column out.
-func (r report) print(server time.Duration) {
-	for _, f := range r {
-		fmt.Printf("%-20s wall %8.2f ms   cpu %8.2f ms", f.name, milliseconds(f.wall), milliseconds(f.cpu))
-		if server > 0 {
-			fmt.Printf("   own %8.2f ms", milliseconds(f.cpu-server))
-		}
-		fmt.Printf("   peak %7.1f MiB\n", mebibytes(f.memory))
-	}
 }
 
 func median(durations []time.Duration) time.Duration {

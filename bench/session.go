@@ -37,7 +37,7 @@ func (b *bencher) session() error {
 		return fmt.Errorf("session start: %w", err)
 	}
 	defer func() { _ = b.command([]string{b.toolx, "session", "stop", "--all"}).Run() }()
-	got, err := b.measure(
+	got, err := b.show(b.runs,
 		command{"toolx version", []string{b.toolx, "version"}},
 		command{"warm, starts in " + slow, call("slow")},
 		command{"warm, starts at once", call("fast")},
@@ -46,7 +46,6 @@ func (b *bencher) session() error {
 	if err != nil {
 		return err
 	}
-	got.print(0)
 	fmt.Printf("  wall   %5.2f times toolx version   (bound 1.50)\n", ratio(got[1].wall, got[0].wall))
 	fmt.Printf("  wall   %5.2f times a cold call on a server that starts at once   (bound 1.00)\n",
 		ratio(got[2].wall, got[3].wall))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -19,46 +20,8 @@ var nixSystems = []struct{ Nix, Ours string }{
 	{"aarch64-darwin", "darwin_arm64"},
 }
 
-var nixExpression = template.Must(template.New("").Parse(`{ lib, stdenvNoCC, fetchurl, installShellFiles }:
-
-let
-  version = "{{.Version}}";
-  archives = {
-{{- range .Archives}}
-    {{.Nix}} = { name = "{{.Name}}"; hash = "{{.Hash}}"; };
-{{- end}}
-  };
-  system = stdenvNoCC.hostPlatform.system;
-  archive = archives.${system} or (throw "toolx is not released for ${system}");
-in
-stdenvNoCC.mkDerivation {
-  pname = "toolx";
-  inherit version;
-  src = fetchurl {
-    url = "https://github.com/{{.Owner}}/toolx/releases/download/v${version}/${archive.name}";
-    inherit (archive) hash;
-  };
-  nativeBuildInputs = [ installShellFiles ];
-  dontBuild = true;
-  installPhase = ''
-    runHook preInstall
-    install -Dm755 toolx $out/bin/toolx
-    installManPage man/*.1
-    installShellCompletion --bash --name toolx completions/toolx.bash
-    installShellCompletion --zsh completions/_toolx
-    installShellCompletion --fish completions/toolx.fish
-    runHook postInstall
-  '';
-  meta = {
-    description = "Calls and debugs the tools of MCP servers from a terminal";
-    homepage = "https://github.com/{{.Owner}}/toolx";
-    license = lib.licenses.mit;
-    mainProgram = "toolx";
-    platforms = builtins.attrNames archives;
-    sourceProvenance = [ lib.sourceTypes.binaryNativeCode ];
-  };
-}
-`))
+//go:embed toolx.nix.tmpl
+var nixExpression string
 
 // writeNix writes a Nix expression of the archives in the folder args[0], which GoReleaser has filled, to nix/toolx.nix
 // in it. GoReleaser writes one only where Nix is installed.
@@ -86,5 +49,5 @@ func writeNix(args []string, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(nixExpression.Execute(out, data), out.Close())
+	return errors.Join(template.Must(template.New("").Parse(nixExpression)).Execute(out, data), out.Close())
 }
