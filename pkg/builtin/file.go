@@ -18,6 +18,7 @@ import (
 // files are those that a tool may touch, named by absolute paths.
 type files interface {
 	stat(path string) (fs.FileInfo, error)
+	lstat(path string) (fs.FileInfo, error)
 	// open never waits: not for a pipe's writer either.
 	open(path string) (*os.File, error)
 }
@@ -26,6 +27,8 @@ type files interface {
 type anyFile struct{}
 
 func (anyFile) stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
+func (anyFile) lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 
 func (anyFile) open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -43,6 +46,14 @@ func (f filesBelow) stat(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	return f.root.Stat(name)
+}
+
+func (f filesBelow) lstat(path string) (fs.FileInfo, error) {
+	name, err := f.name(path)
+	if err != nil {
+		return nil, err
+	}
+	return f.root.Lstat(name)
 }
 
 func (f filesBelow) open(path string) (*os.File, error) {

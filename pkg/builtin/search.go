@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"toolx/pkg/exec"
@@ -19,7 +21,7 @@ import (
 const searchDefinition = `{
 	"name": "search",
 	"title": "Search in files",
-	"description": "Finds text in the files below a folder, line by line. Skips what .gitignore files and .git/info/exclude name, hidden files, binary files, files over 10 MiB, and symbolic links. Works without a network.",
+	"description": "Finds text in the files below a folder, line by line. Skips what git ignores (outside of a repository: node_modules), hidden files, binary files, files over 10 MiB, and symbolic links. Works without a network.",
 	"inputSchema": {
 		"type": "object",
 		"properties": {
@@ -34,7 +36,7 @@ const searchDefinition = `{
 			"max_results": {"type": "integer", "default": 100, "minimum": 1, "maximum": 1000, "description": "Number of matching lines after which to stop"},
 			"context": {"type": "integer", "default": 0, "minimum": 0, "maximum": 20, "description": "Number of lines to show before and after each match"},
 			"hidden": {"type": "boolean", "default": false, "description": "Whether to search files and folders whose name begins with a dot (.git never is)"},
-			"ignored": {"type": "boolean", "default": false, "description": "Whether to search what .gitignore files name"}
+			"ignored": {"type": "boolean", "default": false, "description": "Whether to search what git ignores, or node_modules"}
 		},
 		"required": ["query"]
 	},
@@ -49,6 +51,7 @@ const (
 	maxQuery         = 16 << 10
 	maxSearchContext = 20
 	defaultResults   = 100
+	maxGitTime       = 10 * time.Second
 )
 
 // searchArguments are the parameters of searchDefinition.
@@ -104,12 +107,13 @@ var errSearchDone = errors.New("the search is over")
 type searcher struct {
 	arguments searchArguments
 	pattern   *regexp.Regexp
-	globs     []ignoreRule
+	globs     []glob
 	root      string // absolute path of the folder
 	files     files
 	progress  func(exec.Progress)
 	answer    searchAnswer
 	read      int64 // bytes
+	git       bool  // ask git what it ignores
 }
 
 // search finds text in files (IMPL-3): a person's in any, that of others below the roots.
@@ -127,17 +131,27 @@ func (s Services) search(ctx context.Context, request exec.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	if request.Confined {
-		root, below, err := confine(s.Roots, path)
+	if search.root, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("cannot search: %w", err)
+	}
+	roots, asked := s.Roots, path
+	if !request.Confined {
+		roots, asked = []string{search.root}, search.root // no link in a folder leads a person out of it
+	}
+	if request.Confined || isFolder(search.root) {
+		root, below, err := confine(roots, asked)
 		if err != nil {
 			return nil, err
 		}
 		defer func() { _ = below.root.Close() }() // only read
 		search.root, search.files = root, below
-	} else if search.root, err = filepath.Abs(path); err != nil {
-		return nil, fmt.Errorf("cannot search: %w", err)
 	}
 	return search.run(ctx, path)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // run searches the root, which the answer writes as shown.
@@ -147,11 +161,7 @@ func (s *searcher) run(ctx context.Context, shown string) (any, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot search: %w", err)
 	case info.IsDir():
-		var scope *ignoreScope
-		if !s.arguments.Ignored {
-			scope = outerScope(s.files, s.root)
-		}
-		err = s.folder(ctx, s.root, shown, scope)
+		err = s.folder(ctx, s.root, shown)
 	default:
 		err = s.file(ctx, s.root, shown, info)
 	}
@@ -192,15 +202,23 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 		return nil, err
 	}
 	return &searcher{
-		arguments: arguments, pattern: pattern, globs: globs, files: anyFile{},
+		arguments: arguments, pattern: pattern, globs: globs, files: anyFile{}, git: !arguments.Ignored,
 		answer: searchAnswer{Matches: []searchMatch{}, Skipped: make(map[string]int)},
 	}, nil
 }
 
-// folder searches a folder, entry by entry in the order of names. shown is its path as the answer writes it.
-func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignoreScope) error {
+// folder searches a folder: what git lists in a repository, else entry by entry. shown is its path as the answer writes
+// it.
+func (s *searcher) folder(ctx context.Context, path, shown string) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if s.git && (path == s.root || s.isRepository(path)) {
+		names, err := gitFiles(ctx, path, maxGitTime)
+		if err == nil {
+			return s.listed(ctx, names, path, shown)
+		}
+		s.git = !errors.Is(err, context.DeadlineExceeded) // it would take as long for the next one
 	}
 	entries, err := readFolder(s.files, path)
 	switch {
@@ -210,17 +228,40 @@ func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignore
 		s.answer.Skipped["unreadable"]++
 		return nil
 	}
-	if !s.arguments.Ignored {
-		scope = scope.with(s.files, path, filepath.Join(path, ".gitignore"))
-	}
 	for _, entry := range entries {
 		name := entry.Name()
-		below, shownBelow := filepath.Join(path, name), filepath.Join(shown, name)
-		if name == ".git" || (!s.arguments.Hidden && strings.HasPrefix(name, ".")) ||
-			scope.ignores(below, entry.IsDir()) {
+		if s.hides(name) || name == "node_modules" && !s.arguments.Ignored {
 			continue
 		}
-		if err := s.entry(ctx, entry, below, shownBelow, scope); err != nil {
+		if err := s.entry(ctx, entry, filepath.Join(path, name), filepath.Join(shown, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *searcher) isRepository(path string) bool {
+	_, err := s.files.lstat(filepath.Join(path, ".git"))
+	return err == nil
+}
+
+// hides reports whether the search leaves out what has that name.
+func (s *searcher) hides(name string) bool {
+	return name == ".git" || !s.arguments.Hidden && strings.HasPrefix(name, ".")
+}
+
+// listed searches the files of a folder that git lists.
+func (s *searcher) listed(ctx context.Context, names []string, path, shown string) error {
+	for _, name := range names {
+		if slices.ContainsFunc(strings.Split(name, "/"), s.hides) {
+			continue
+		}
+		below := filepath.Join(path, name)
+		info, err := s.files.lstat(below)
+		if err != nil {
+			continue // git lists deleted files until the deletion is committed
+		}
+		if err := s.entry(ctx, fs.FileInfoToDirEntry(info), below, filepath.Join(shown, name)); err != nil {
 			return err
 		}
 	}
@@ -228,10 +269,10 @@ func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignore
 }
 
 // entry searches what one entry of a folder is. Links are not followed: they lead out of the folder, or in circles.
-func (s *searcher) entry(ctx context.Context, entry fs.DirEntry, path, shown string, scope *ignoreScope) error {
+func (s *searcher) entry(ctx context.Context, entry fs.DirEntry, path, shown string) error {
 	switch {
 	case entry.IsDir():
-		return s.folder(ctx, path, shown, scope)
+		return s.folder(ctx, path, shown)
 	case entry.Type()&fs.ModeSymlink != 0:
 		s.answer.Skipped["link"]++
 		return nil
@@ -366,26 +407,6 @@ func binary(data []byte) bool {
 	return bytes.IndexByte(data[:min(head, len(data))], 0) >= 0
 }
 
-// compileGlobs makes rules of globs for the files to search; one that begins with ! is negated.
-func compileGlobs(globs []string) ([]ignoreRule, error) {
-	var rules []ignoreRule
-	for _, glob := range globs {
-		glob, excluded := strings.CutPrefix(glob, "!")
-		expanded, err := expandBraces(filepath.ToSlash(glob))
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range expanded {
-			pattern, err := globRegexp(strings.TrimPrefix(strings.TrimPrefix(one, "./"), "/"))
-			if err != nil {
-				return nil, err
-			}
-			rules = append(rules, ignoreRule{pattern: pattern, negated: excluded, anchored: strings.Contains(one, "/")})
-		}
-	}
-	return rules, nil
-}
-
 // wants reports whether the globs let a file through: no excluding one matches it, and one of the others does, if there
 // are any.
 func (s *searcher) wants(path string) bool {
@@ -398,9 +419,9 @@ func (s *searcher) wants(path string) bool {
 	for _, glob := range s.globs {
 		matched := glob.matches(below)
 		switch {
-		case glob.negated && matched:
+		case glob.excludes && matched:
 			return false
-		case !glob.negated:
+		case !glob.excludes:
 			asked = true
 			included = included || matched
 		}

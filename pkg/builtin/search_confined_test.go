@@ -38,7 +38,7 @@ func searchAs(t *testing.T, services builtin.Services, confined bool, path strin
 // IMPL-3: who is no person at the keyboard searches below the roots alone, also by links; a person searches anywhere.
 func TestSearchConfined(t *testing.T) {
 	private := tree(t, map[string]string{"id_rsa": "needle"})
-	first := tree(t, map[string]string{
+	first := repository(t, map[string]string{
 		"a.txt": "needle", "sub/b.txt": "needle", ".gitignore": "/ignored\n",
 		"ignored": "needle",
 	})
