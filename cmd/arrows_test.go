@@ -21,7 +21,7 @@ func arrows() map[string][]string {
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/keyring", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
-		"pkg/servers": {"pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/asyncwriter", "pkg/sse", "pkg/state", "pkg/jsonschema"},
+		"pkg/servers": {"pkg/servers/diagnose", "pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/guard", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/asyncwriter", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
@@ -55,6 +55,7 @@ func arrows() map[string][]string {
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
+		"pkg/servers/diagnose":            {"pkg/servers/wire", "pkg/cause", "pkg/cmdline", "pkg/exec", "pkg/fault", "pkg/mask", "pkg/procs", "pkg/words", "pkg/config", "pkg/rawjson"},
 		"pkg/servers/wire":                {"pkg/rawjson"},
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
 		"release":                         {"cmd"},
@@ -69,8 +70,8 @@ func arrows() map[string][]string {
 		table[folder] = []string{
 			"pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing",
 			"pkg/doctor/wire",
-			"pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson",
-			"pkg/jsonschema", "pkg/mask", "pkg/words",
+			"pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/diagnose", "pkg/exec", "pkg/fault",
+			"pkg/config", "pkg/rawjson", "pkg/jsonschema", "pkg/mask", "pkg/words",
 		}
 	}
 	return table
@@ -81,7 +82,7 @@ func owners() map[string][]string {
 	return map[string][]string{
 		"os.Exit": {"."},
 		// builtin: the system's volume; tui: the editor, the pager; auth: the browser
-		"os/exec":                               {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"},
+		"os/exec":                               {"pkg/servers", "pkg/servers/diagnose", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"},
 		"github.com/spf13/cobra":                {"cmd"},
 		"github.com/mark3labs/mcp-go/client":    {}, // servers asks every request itself
 		"github.com/mark3labs/mcp-go/server":    {"pkg/serve"},

@@ -17,7 +17,6 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/servers"
 )
 
 // misplaced says where a word belongs that stands among a verb's own arguments; empty where that is right.
@@ -38,7 +37,7 @@ func misplacedAs(word string) misplaced {
 	if word == "" || strings.ContainsAny(word, "=*?[") || strings.HasPrefix(word, "-") {
 		return ""
 	}
-	if servers.OnPath(word) {
+	if cmdline.LookupIn("", os.Environ()).Find(word).Runnable {
 		return inCommand
 	}
 	info, err := os.Stat(word)

@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/words"
 )
 
@@ -235,7 +236,7 @@ func (s serverRows) of(server *config.Server, client string) *serverRow {
 		if program, args, whole := cmdline.SplitLine(server.Command, filepath.Dir(row.path)); whole {
 			row.State = "broken"
 			row.Error = "command is a whole command line; write " +
-				s.mask.Text(servers.EntryOf(program, append(args, server.Args...)))
+				s.mask.Text(diagnose.EntryOf(program, append(args, server.Args...)))
 		}
 	}
 	return row

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/state"
 	"toolx/pkg/tui"
 )
@@ -125,7 +126,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Entries:   entries,
 		Sources:   box.sources,
 		Develop:   o.develop,
-		Fetching:  servers.Fetching,
+		Fetching:  diagnose.Fetching,
 		Memory:    procs.Memory,
 		Hide:      app.mask.Text,
 		Color:     app.Console.Color,

@@ -2,13 +2,10 @@ package servers
 
 import "golang.org/x/sys/windows"
 
-// What Windows says of connections and programs. Package syscall has Unix's names here too, with numbers that no call
+// What Windows says of connections. Package syscall has Unix's names here too, with numbers that no call
 // returns.
 const (
-	errRefused   = windows.WSAECONNREFUSED
-	errReset     = windows.WSAECONNRESET
-	errAborted   = windows.WSAECONNABORTED
-	errBadFormat = windows.ERROR_BAD_EXE_FORMAT
-
-	badFormatHint = "a program must be built for this system"
+	errRefused = windows.WSAECONNREFUSED
+	errReset   = windows.WSAECONNRESET
+	errAborted = windows.WSAECONNABORTED
 )

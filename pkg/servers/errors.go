@@ -16,6 +16,7 @@ import (
 	toolxexec "toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/procs"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/words"
 )
 
@@ -90,8 +91,8 @@ type Failure struct {
 	Entry         cause.Entry // how it was started
 	// Question is what the server asked when it was given up, as cause.Asks finds it.
 	Question string
-	// cause returns the cause that the output shows, and startCause that of a failed start (Explained). Both find it
-	// once; they are nil for a failure that was made without a process.
+	// cause returns the cause that the output shows, and startCause that of a failed start (diagnose.Process). Both find
+	// it once; they are nil for a failure that was made without a process.
 	cause, startCause func() *cause.Cause
 	// Reason is the underlying error; it may be nil.
 	Reason error
@@ -365,7 +366,31 @@ func (f *Failure) Hint() string {
 	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
 		return fault.HintOf(f.Reason)
 	}
-	return f.startHint()
+	if f.Ending == EndingNotFound {
+		return diagnose.ProgramHint(f.Command, f.Cwd)
+	}
+	if f.Ending == EndingNotStarted {
+		return diagnose.StartHint(f.Command, f.Reason)
+	}
+	return fault.HintOf(f.Reason)
+}
+
+// startFailure turns an error of starting a process into a Failure, whose command and cwd are set.
+func startFailure(f *Failure, err error) *Failure {
+	reason, notFound := diagnose.StartError(f.Cwd, err)
+	f.Ending, f.Reason = EndingNotStarted, reason
+	if notFound {
+		f.Ending = EndingNotFound
+	}
+	return f
+}
+
+// Process returns what is known of the server's process, for a diagnosis. began is when it started.
+func (f *Failure) Process(launch *config.Resolved, began time.Time) *diagnose.Process {
+	return &diagnose.Process{
+		Launch: launch, Output: f.Output(), Stdout: f.Stdout, Began: began, Lived: f.Lived,
+		State: f.State, Unread: f.Unread, Endpoint: f.Endpoint, Buffered: f.Buffered,
+	}
 }
 
 // ends reports whether nothing more can come from the server's process.
@@ -443,13 +468,13 @@ func (e *ConnectError) ownHint() string {
 	if !errors.As(e.Last, &failure) {
 		return ""
 	}
-	c := failure.Cause()
+	c, withheld := failure.Cause(), diagnose.WithheldHint(failure.Withheld, failure.StderrTail)
 	switch {
-	case failure.withheldHint() != "":
-		return failure.withheldHint()
+	case withheld != "":
+		return withheld
 	case errors.As(failure.Reason, new(*revisionError)):
 		return fault.HintOf(failure.Reason)
-	case failure.Ending == EndingSilent && fetches(failure.Command) && failure.Waiting == "initialize" &&
+	case failure.Ending == EndingSilent && diagnose.Fetches(failure.Command) && failure.Waiting == "initialize" &&
 		(c == nil || c.Kind == cause.Observed && failure.Unread > 0):
 		return failure.program() +
 			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +

@@ -9,36 +9,6 @@ import (
 	"toolx/pkg/exec"
 )
 
-func TestFetching(t *testing.T) {
-	for _, test := range []struct{ list, want string }{
-		{"10 1 npm exec @acme/server", "npx"},
-		{"10 1 node /usr/bin/npx -y acme", "npx"},
-		{"10 1 node /usr/lib/node_modules/npm/bin/npx-cli.js -y acme", "npx"},
-		{"10 1 sh -c npx\n11 10 npm exec acme", "npx"},
-		{"10 1 uvx acme", "uvx"},
-		{"10 1 uv tool uvx acme\n11 10 /tmp/bin/python acme", ""},
-		{"10 1 npm exec acme\n11 10 sh -c acme\n12 11 node acme", ""},
-		{"10 1 node server.js --npx", ""},
-		{"10 1 docker run acme", ""},
-		{"10 1 node server.js\n20 1 npm exec another", ""},
-		{"11 1 npm exec another", ""},
-	} {
-		if got := fetchingIn(parseProcesses(test.list, 10)); got != test.want {
-			t.Errorf("%q: %q, want %q", test.list, got, test.want)
-		}
-	}
-	installing := []treeProcess{
-		{pid: 10, command: []string{"npm exec acme"}},
-		{pid: 11, parent: 10, command: []string{"sh", "-c", "node-gyp rebuild"}, installs: true},
-	}
-	if got := fetchingIn(installing); got != "npx" {
-		t.Errorf("while a package is built: %q", got)
-	}
-	if got := Fetching(os.Getpid()); got != "" {
-		t.Errorf("a test fetches nothing: %q", got)
-	}
-}
-
 // A start that is being fetched, and any start of one who is patient, outlasts its limit in the same process.
 func TestStartOutlastsItsLimit(t *testing.T) {
 	for _, test := range []struct {
@@ -75,5 +45,19 @@ func TestStartOutlastsItsLimit(t *testing.T) {
 			t.Errorf("it says %q", got)
 		}
 		pool.Close(t.Context())
+	}
+}
+
+// What npx fetches is not silent for a lack of arguments.
+func TestHintOfFetchingCommand(t *testing.T) {
+	for program, want := range map[string]string{
+		"/usr/bin/npx": "/usr/bin/npx may still be fetching the server",
+		"uvx":          "uvx may still be fetching the server",
+		"node":         "it may need an argument that makes it speak MCP on stdio",
+	} {
+		err := &ConnectError{Last: &Failure{Ending: EndingSilent, Waiting: "initialize", Command: []string{program}}}
+		if got := err.Hint(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", program, got)
+		}
 	}
 }

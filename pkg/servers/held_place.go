@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -108,7 +109,7 @@ func NamedKey(server *config.Server, alias bool) string {
 // it differently, has another key. Tokens of a login are no part of it.
 func (s *Sessions) keepAliveKey(server *config.Server, spec *HoldSpec) string {
 	launch := spec.Launch
-	search, _ := pathOf(launch.Env)
+	search, _ := cmdline.Variable(launch.Env, "PATH")
 	inherited := os.Environ()
 	named := slices.DeleteFunc(slices.Clone(launch.Env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

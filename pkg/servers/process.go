@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 )
@@ -70,6 +72,27 @@ func startProcess(r *config.Resolved, errTo io.Writer) (*process, error) {
 	files.keep(stdin, stdout, stderr)
 	go p.wait()
 	return p, nil
+}
+
+// findProgram returns the path of the program that a command names, looked up in the PATH that the server itself
+// will have: a config may set another one.
+func findProgram(r *config.Resolved) (string, error) {
+	if strings.ContainsRune(r.Command, filepath.Separator) || strings.Contains(r.Command, "/") {
+		return osexec.LookPath(r.Command)
+	}
+	path, set := cmdline.Variable(r.Env, "PATH")
+	if !set {
+		return osexec.LookPath(r.Command)
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if dir == "" {
+			continue // the working directory: never searched without being named
+		}
+		if found, err := osexec.LookPath(filepath.Join(dir, r.Command)); err == nil {
+			return found, nil
+		}
+	}
+	return "", &osexec.Error{Name: r.Command, Err: osexec.ErrNotFound}
 }
 
 func (p *process) wait() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"toolx/pkg/cause"
+	"toolx/pkg/servers/diagnose"
 )
 
 // endingKinds are the kinds of the endings that say more about another start than any output does. The others are
@@ -32,7 +33,7 @@ func (f *Failure) Policy() cause.Policy {
 		return c.Policy()
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed && f.URL == "":
 		return cause.NotMCP.Policy()
-	case f.Ending == EndingExited && !f.printed():
+	case f.Ending == EndingExited && !diagnose.Printed(f.Stdout) && !diagnose.Printed(f.StderrTail):
 		return cause.Idle.Policy()
 	}
 	return cause.Unknown

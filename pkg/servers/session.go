@@ -119,7 +119,7 @@ func (s *Session) noteLateAnswer(err error) {
 	defer p.mu.Unlock()
 	var failure *Failure
 	if errors.As(err, &failure) && failure.Ending == EndingSilent && p.late {
-		failure.Buffered = !failure.isBusy()
+		failure.Buffered = !failure.Process(nil, time.Time{}).Busy()
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/words"
 )
 
@@ -405,7 +406,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 		return failure
 	}
 	failure.startCause = sync.OnceValue(func() *cause.Cause {
-		return failure.Explained(failure.cause(), t.launch, t.process.started)
+		return failure.Process(t.launch, t.process.started).Cause(failure.cause())
 	})
 	failure.Question = t.question()
 	failure.Lived = time.Since(t.process.started)
@@ -415,7 +416,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	} else if ending == EndingSilent {
 		t.lookAt(failure)
 		if failure.State != nil {
-			failure.Endpoint = endpointAmong(failure.State.Listening)
+			failure.Endpoint = diagnose.Endpoint(failure.State.Listening)
 		}
 	}
 	return failure
@@ -437,7 +438,7 @@ func (t *stdio) doing() string {
 	failure.Ending = EndingSilent
 	t.lookAt(failure)
 	text := "server " + strconv.Quote(t.server) + " has not answered after " + rounded(failure.Lived).String()
-	if c := cmp.Or(failure.cause(), failure.ofDoing(t.launch)); c != nil {
+	if c := cmp.Or(failure.cause(), failure.Process(t.launch, t.process.started).Doing()); c != nil {
 		text += ": " + c.What
 	}
 	return text

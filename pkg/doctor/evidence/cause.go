@@ -30,7 +30,7 @@ func (e *Evidence) Cause() *cause.Cause {
 			if c == nil {
 				c = e.lateCause(failure)
 			}
-			c = failure.Explained(c, e.Launch, e.Clean.Began)
+			c = failure.Process(e.Launch, e.Clean.Began).Cause(c)
 		}
 		return c
 	})

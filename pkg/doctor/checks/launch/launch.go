@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/cmdline"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 )
 
 // Checks ask about the way from the config to a running process: first what
@@ -91,7 +91,7 @@ func askCommandHasSpaces(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	args = append(args, e.Launch.Args...)
-	f := fixed(e, evidence.Cut(e.Launch.Command), check.Masked(servers.EntryOf(program, args)))
+	f := fixed(e, evidence.Cut(e.Launch.Command), check.Masked(diagnose.EntryOf(program, args)))
 	if e.Server.OnCommandLine() {
 		f[0].Fix = []string{check.Masked("-- " + strings.Join(append([]string{program}, args...), " "))}
 	}
@@ -116,7 +116,7 @@ func askCommandNotFound(e *evidence.Evidence) []check.Finding {
 	}
 	f.Evidence = fmt.Sprintf("%s is in none of the %d folders of PATH: %s",
 		command, len(finder.Folders()), evidence.Cut(finder.Path))
-	f.Fix = []string{servers.ProgramHint(append([]string{command}, e.Launch.Args...), e.Launch.Cwd)}
+	f.Fix = []string{diagnose.ProgramHint(append([]string{command}, e.Launch.Args...), e.Launch.Cwd)}
 	if near := finder.Near(command); len(near) > 0 {
 		f.Fix = append(f.Fix, "did you mean "+strings.Join(near, ", ")+"?")
 	}
@@ -212,7 +212,7 @@ func askInterpreterMissing(e *evidence.Evidence) []check.Finding {
 }
 
 func askExecFormat(e *evidence.Evidence) []check.Finding {
-	if !servers.IsBadFormat(startError(e)) {
+	if !diagnose.IsBadFormat(startError(e)) {
 		return nil
 	}
 	found, _ := e.Program()

@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 )
 
 func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
@@ -38,7 +39,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	if state := failure.State; state != nil && state.Log != "" {
-		if note := servers.LogsTo(evidence.Cut(state.Log)); !slices.Contains(f.Fix, note) { // its cause may say so
+		if note := diagnose.LogsTo(evidence.Cut(state.Log)); !slices.Contains(f.Fix, note) { // its cause may say so
 			f.Notes = append(f.Notes, note)
 		}
 	}

@@ -1,4 +1,4 @@
-package servers
+package diagnose
 
 import (
 	"path/filepath"
@@ -38,20 +38,6 @@ func TestProgramHint(t *testing.T) {
 		if got := ProgramHint(test.command, test.cwd); !strings.HasPrefix(got, test.want) ||
 			test.want == "" && got != "" {
 			t.Errorf("%q: %s\nwant %s", test.command, got, test.want)
-		}
-	}
-}
-
-// What npx fetches is not silent for a lack of arguments.
-func TestHintOfFetchingCommand(t *testing.T) {
-	for program, want := range map[string]string{
-		"/usr/bin/npx": "/usr/bin/npx may still be fetching the server",
-		"uvx":          "uvx may still be fetching the server",
-		"node":         "it may need an argument that makes it speak MCP on stdio",
-	} {
-		err := &ConnectError{Last: &Failure{Ending: EndingSilent, Waiting: "initialize", Command: []string{program}}}
-		if got := err.Hint(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %s", program, got)
 		}
 	}
 }

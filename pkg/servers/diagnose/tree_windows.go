@@ -1,4 +1,4 @@
-package servers
+package diagnose
 
 // treeOf is nil: Windows does not tell the command lines of other processes.
 func treeOf(int) []treeProcess { return nil }

@@ -1,12 +1,10 @@
-package servers
+package diagnose
 
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
@@ -78,7 +76,5 @@ func otherProgram(launch *config.Resolved) string {
 }
 
 // helper matches the names of programs that stand beside a server: they set it up, or look into it.
-var helper = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[-_.])(?:doctor|(?:un)?install(?:er)?|setup|init|config(?:ure)?|cli|client|login|` +
-		`auth|inspect(?:or)?|build|update|upgrade|migrate|test|debug|hooks?)(?:$|[-_.])`)
-})
+var helper = expression(`(?:^|[-_.])(?:doctor|(?:un)?install(?:er)?|setup|init|config(?:ure)?|cli|client|login|` +
+	`auth|inspect(?:or)?|build|update|upgrade|migrate|test|debug|hooks?)(?:$|[-_.])`)

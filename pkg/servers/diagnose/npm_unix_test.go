@@ -1,13 +1,12 @@
 //go:build unix
 
-package servers
+package diagnose
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
@@ -29,8 +28,8 @@ func TestPackageLacksItsProgram(t *testing.T) {
 		"sh: 1: stock: not found": "stock is not installed",
 		"sh: 1: uv: not found":    "uv is not installed",
 	} {
-		failure := &Failure{Ending: EndingExited, How: "exit status 127", StderrTail: []string{line}}
-		got := failure.Explained(cause.Of(failure.Output()), launch, time.Time{})
+		p := Process{Launch: launch, Output: cause.Output{Ended: "exit status 127", Stderr: []string{line}}}
+		got := p.Cause(cause.Of(p.Output))
 		if got == nil || got.What != want || len(got.Fixes) == 0 {
 			t.Errorf("%s: %+v, want %q", line, got, want)
 		}
@@ -40,26 +39,25 @@ func TestPackageLacksItsProgram(t *testing.T) {
 // TestEndsWithoutAWord: npx's own notices are not what the server prints.
 func TestEndsWithoutAWord(t *testing.T) {
 	launch := &config.Resolved{Command: "npx", Args: []string{"-y", "shop-mcp"}, Cwd: t.TempDir()}
-	failure := &Failure{
-		Ending: EndingExited, How: "exit status 0",
-		Stderr: []string{"npm notice", "npm notice New minor version of npm"},
-	}
+	p := Process{Launch: launch, Output: cause.Output{
+		Ended: "exit status 0", Stderr: []string{"npm notice", "npm notice New minor version of npm"},
+	}}
 	idle := &cause.Cause{Kind: cause.Idle}
-	got := failure.Explained(idle, launch, time.Time{})
+	got := p.Cause(idle)
 	if got == nil || !strings.HasSuffix(got.What, "ends without an error, as a program that is no server") ||
 		len(got.Fixes) == 0 || got.Policy() != cause.Permanent {
 		t.Errorf("%+v, want a fix, and no other attempt", got)
 	}
-	failure.How = "exit status 1"
-	if got := failure.Explained(nil, launch, time.Time{}); got != nil {
+	p.Output.Ended = "exit status 1"
+	if got := p.Cause(nil); got != nil {
 		t.Errorf("of one that failed: %+v", got)
 	}
-	failure.Stderr = append(failure.Stderr, "nothing to do")
-	if got := failure.Explained(idle, launch, time.Time{}); got != idle {
+	p.Output.Stderr = append(p.Output.Stderr, "nothing to do")
+	if got := p.Cause(idle); got != idle {
 		t.Errorf("of one that printed something: %+v", got)
 	}
 	known := &cause.Cause{Kind: cause.Backend}
-	if got := failure.Explained(known, launch, time.Time{}); got != known {
+	if got := p.Cause(known); got != known {
 		t.Errorf("of a cause that is known: %+v", got)
 	}
 }

@@ -1,10 +1,9 @@
-package servers
+package diagnose
 
 import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
@@ -67,11 +66,12 @@ func TestWithoutProgram(t *testing.T) {
 	} {
 		words := strings.Fields(line)
 		launch := &config.Resolved{Command: words[0], Args: words[1:]}
-		c := (&Failure{Ending: EndingSilent}).Explained(nil, launch, time.Time{})
+		p := Process{Launch: launch, Output: cause.Output{Alive: true}}
+		c := p.Cause(nil)
 		if got := c != nil && c.Kind == cause.Argument; got != want {
 			t.Errorf("%s: %+v", line, c)
 		}
-		if c := withoutProgram(launch); want && c.Policy() != cause.Permanent {
+		if c := p.withoutProgram(); want && c.Policy() != cause.Permanent {
 			t.Errorf("%s: another start would not help", line)
 		}
 	}

@@ -1,45 +1,48 @@
-package servers
+package diagnose
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"toolx/pkg/cmdline"
-	"toolx/pkg/config"
 	toolxexec "toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/state"
 )
 
-// startFailure turns an error of starting a process into a Failure, whose command and
-// cwd are set. The system has one error for a missing program, a missing folder to
-// start in and a missing interpreter: startFailure looks which of them it is.
-func startFailure(f *Failure, err error) *Failure {
-	f.Ending, f.Reason = EndingNotStarted, err
+// StartError completes the error of starting a process in a folder. The system has one error for a missing program, a
+// missing folder and a missing interpreter: StartError looks which of them it is. notFound reports that it is the
+// program.
+func StartError(folder string, err error) (reason error, notFound bool) {
 	var started *fs.PathError
 	switch {
-	case folderError(f.Cwd) != nil:
-		f.Reason = folderError(f.Cwd)
+	case folderError(folder) != nil:
+		return folderError(folder), false
 	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &started) && started.Op == "fork/exec":
-		f.Reason = noInterpreter(started.Path, err)
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		f.Ending = EndingNotFound
+		return noInterpreter(started.Path, err), false
 	}
-	return f
+	return err, errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
 }
+
+// startError says why a program cannot be started, and what to do about it.
+type startError struct {
+	text, fix string
+	err       error
+}
+
+func (e *startError) Error() string { return e.text }
+func (e *startError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *startError) Hint() string { return e.fix }
 
 // folderError reports why a folder cannot be started in, nil where it can or where none is named.
 func folderError(path string) error {
@@ -56,7 +59,7 @@ func folderError(path string) error {
 	default:
 		return nil
 	}
-	return &hintedError{
+	return &startError{
 		text: fmt.Sprintf("its cwd %s cannot be used: %v", path, err), err: err,
 		fix: "create the folder, or correct cwd (in a config, a relative path counts from the config file's folder)",
 	}
@@ -64,52 +67,34 @@ func folderError(path string) error {
 
 // noInterpreter returns the error of a program that exists, while what runs it does not.
 func noInterpreter(program string, err error) error {
-	line := firstLine(program)
-	if line == "" {
-		return &hintedError{
+	script, ok := cmdline.ReadShebang(program)
+	if !ok {
+		return &startError{
 			text: fmt.Sprintf("%s exists, but the loader that it was linked for does not", program), err: err,
 			fix: "install the program for this system: it was built for another C library (musl, glibc)",
 		}
 	}
-	return &hintedError{
-		text: fmt.Sprintf("%s exists, but the program that its first line names does not: %s", program, line), err: err,
-		fix: "install the interpreter, or correct the script's first line",
+	return &startError{
+		text: fmt.Sprintf("%s exists, but the program that its first line names does not: %s", program, script.Line),
+		fix:  "install the interpreter, or correct the script's first line", err: err,
 	}
 }
 
-// firstLine returns the #! line of a script, empty where the file has none.
-func firstLine(path string) string {
-	file, err := state.Open(path, os.O_RDONLY)
-	if err != nil {
-		return ""
+// StartHint says what to do about a command that cannot be started for a reason; empty where nothing is known.
+func StartHint(command []string, reason error) string {
+	program := "(none)"
+	if len(command) > 0 {
+		program = command[0]
 	}
-	defer file.Close()
-	const longest = 128
-	// What could be read is enough: an error leaves the line empty or short.
-	start, _ := io.ReadAll(io.LimitReader(file, longest))
-	line, _, _ := bytes.Cut(start, []byte("\n"))
-	if !bytes.HasPrefix(line, []byte("#!")) {
-		return ""
-	}
-	return string(line)
-}
-
-// startHint says what to do about a server that could not be started.
-func (f *Failure) startHint() string {
-	if hint := fault.HintOf(f.Reason); hint != "" {
+	switch hint := fault.HintOf(reason); {
+	case hint != "":
 		return hint
-	}
-	switch {
-	case f.Ending == EndingNotFound:
-		return ProgramHint(f.Command, f.Cwd)
-	case f.Ending != EndingNotStarted:
-		return ""
-	case errors.Is(f.Reason, syscall.EISDIR):
+	case errors.Is(reason, syscall.EISDIR):
 		return "name the program in that folder"
-	case errors.Is(f.Reason, fs.ErrPermission):
-		return "chmod +x " + toolxexec.ShellLine(f.program()) + throughInterpreter(f.Command)
-	case IsBadFormat(f.Reason):
-		return badFormatHint + throughInterpreter(f.Command)
+	case errors.Is(reason, fs.ErrPermission):
+		return "chmod +x " + toolxexec.ShellLine(program) + throughInterpreter(command)
+	case IsBadFormat(reason):
+		return badFormatHint + throughInterpreter(command)
 	}
 	return ""
 }
@@ -117,26 +102,26 @@ func (f *Failure) startHint() string {
 // IsBadFormat reports whether a program was not started since the system cannot run files of its format.
 func IsBadFormat(err error) bool { return errors.Is(err, errBadFormat) }
 
-// withheldHint says how a server gets a variable that its last words name, and that was
-// withheld from it; empty where there is none.
-func (f *Failure) withheldHint() string {
-	words := strings.Join(f.StderrTail, "\n")
-	at := slices.IndexFunc(f.Withheld, func(name string) bool { return strings.Contains(words, name) })
+// WithheldHint says how a server gets a variable that its last words name, and that toolx withheld from it; empty where
+// there is none.
+func WithheldHint(withheld, stderr []string) string {
+	words := strings.Join(stderr, "\n")
+	at := slices.IndexFunc(withheld, func(name string) bool { return strings.Contains(words, name) })
 	if at < 0 {
 		return ""
 	}
 	return fmt.Sprintf(`toolx keeps its own keys to itself: env: {%s: "${%[1]s}"} in the server's entry passes it on`,
-		f.Withheld[at])
+		withheld[at])
 }
 
 // variableArgument matches NAME=value, which is no program.
-var variableArgument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w.-]*:?=`) })
+var variableArgument = expression(`^[A-Za-z_][\w.-]*:?=`)
 
 // programName matches what a package or a program can be called.
-var programName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][\w.+-]*$`) })
+var programName = expression(`^[A-Za-z0-9_][\w.+-]*$`)
 
 // npmPackage matches the name of a scoped package of npm.
-var npmPackage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@[\w.-]+/[\w.-]+(@[\w.^~-]+)?$`) })
+var npmPackage = expression(`^@[\w.-]+/[\w.-]+(@[\w.^~-]+)?$`)
 
 // ProgramHint says what to do about a command, with its arguments, whose program was
 // not found by a server that starts in the folder cwd. What is no name of a program
@@ -198,41 +183,4 @@ func throughInterpreter(command []string) string {
 	}
 	return ", or run it through its interpreter: " +
 		toolxexec.ShellLine(append([]string{cmdline.InterpreterOf(command[0])}, command...)...)
-}
-
-// OnPath reports whether a word starts a program: one on the path, or a file that can be run.
-func OnPath(word string) bool {
-	_, err := exec.LookPath(word)
-	return err == nil || errors.Is(err, exec.ErrDot)
-}
-
-// findProgram returns the path of the program that a command names, looked up in
-// the PATH that the server itself will have: a config may set another one.
-func findProgram(r *config.Resolved) (string, error) {
-	if strings.ContainsRune(r.Command, filepath.Separator) || strings.Contains(r.Command, "/") {
-		return exec.LookPath(r.Command)
-	}
-	path, set := pathOf(r.Env)
-	if !set {
-		return exec.LookPath(r.Command)
-	}
-	for _, dir := range filepath.SplitList(path) {
-		if dir == "" {
-			continue // the working directory: never searched without being named
-		}
-		if found, err := exec.LookPath(filepath.Join(dir, r.Command)); err == nil {
-			return found, nil
-		}
-	}
-	return "", &exec.Error{Name: r.Command, Err: exec.ErrNotFound}
-}
-
-// pathOf reads PATH from an environment; the last setting wins, as in os/exec.
-func pathOf(env []string) (path string, set bool) {
-	for _, entry := range env {
-		if key, value, _ := strings.Cut(entry, "="); strings.EqualFold(key, "PATH") {
-			path, set = value, true
-		}
-	}
-	return path, set
 }

@@ -1,4 +1,4 @@
-package servers
+package diagnose
 
 import (
 	"io"
@@ -10,14 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/procs"
 )
 
 // explainSilence returns what explains a server that did not answer and was in a state.
 func explainSilence(state *procs.State, began time.Time) (what string) {
-	failure := &Failure{Ending: EndingSilent, Lived: 30 * time.Second, Waiting: "initialize", State: state}
-	if c := failure.Explained(nil, &config.Resolved{Command: "made"}, began); c != nil {
+	p := Process{
+		Launch: &config.Resolved{Command: "made"}, Output: cause.Output{Alive: true}, Began: began,
+		Lived: 30 * time.Second, State: state,
+	}
+	if c := p.Cause(nil); c != nil {
 		return c.What
 	}
 	return ""
@@ -25,7 +29,7 @@ func explainSilence(state *procs.State, began time.Time) (what string) {
 
 // TestStateExplains: what a silent server waits for, listens on, runs or reads is its cause.
 func TestStateExplains(t *testing.T) {
-	for want, failure := range map[string]*Failure{
+	for want, p := range map[string]*Process{
 		"it did not reply; its state is S (sleeping)": {State: &procs.State{State: "S (sleeping)"}, Unread: -1},
 		"it waits for a connection to 10.0.0.5:5432": {State: &procs.State{
 			Connecting: []string{"10.0.0.5:5432 (pid 7)"}, Listening: []string{"127.0.0.1:3000 (pid 7)"},
@@ -33,7 +37,7 @@ func TestStateExplains(t *testing.T) {
 		"it runs sleep 60": {State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}, Runs: "sleep 60"}},
 		"it also listens on 127.0.0.1:3000, and does not read stdin; last output: waiting for the extension": {
 			State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}}, Unread: 120,
-			StderrTail: []string{"started", "waiting for the extension"},
+			Output: cause.Output{Stderr: []string{"started", "waiting for the extension"}},
 		},
 		"it speaks MCP over HTTP at http://127.0.0.1:3000/mcp instead of on stdin and stdout": {
 			State: &procs.State{Listening: []string{"127.0.0.1:3000 (pid 7)"}}, Endpoint: "http://127.0.0.1:3000/mcp",
@@ -53,13 +57,13 @@ func TestStateExplains(t *testing.T) {
 		"it does not read stdin; last output: starting up": {State: &procs.State{}, Unread: 1, Stdout: []string{"starting up"}},
 		"": {},
 	} {
-		failure.Ending, failure.Lived, failure.Waiting = EndingSilent, 30*time.Second, "initialize"
+		p.Launch, p.Output.Alive, p.Lived = &config.Resolved{Command: "made"}, true, 30*time.Second
 		got := ""
-		if c := failure.Explained(nil, &config.Resolved{Command: "made"}, time.Time{}); c != nil {
+		if c := p.Cause(nil); c != nil {
 			got = c.What
 		}
 		if got != want {
-			t.Errorf("%+v: %q, want %q", failure, got, want)
+			t.Errorf("%+v: %q, want %q", p, got, want)
 		}
 	}
 }
@@ -88,7 +92,7 @@ func TestListeningPort(t *testing.T) {
 		if want != "" {
 			want = server.URL + want
 		}
-		if got := endpointAmong([]string{address + " (pid 1)"}); got != want {
+		if got := Endpoint([]string{address + " (pid 1)"}); got != want {
 			t.Errorf("the endpoint is %q, want %q", got, want)
 		}
 		server.Close()
@@ -98,7 +102,7 @@ func TestListeningPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = mute.Close() }()
-	if got := endpointAmong([]string{mute.Addr().String() + " (pid 1)"}); got != "" {
+	if got := Endpoint([]string{mute.Addr().String() + " (pid 1)"}); got != "" {
 		t.Errorf("what accepts connections and answers nothing is at %q", got)
 	}
 }

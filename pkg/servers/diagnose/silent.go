@@ -1,0 +1,156 @@
+package diagnose
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"toolx/pkg/cause"
+	"toolx/pkg/cmdline"
+	"toolx/pkg/mask"
+	"toolx/pkg/words"
+)
+
+const (
+	answerFirst   = "in the server: answer initialize before anything slow"
+	mostOfCommand = 120 // bytes of the command of a program that a server runs, and of its last output
+)
+
+// connecting explains a silent process by a connection that is not answered; nil if there is none.
+func (p *Process) connecting() *cause.Cause {
+	if p.State == nil || len(p.State.Connecting) == 0 {
+		return nil
+	}
+	other := withoutProcess(p.State.Connecting[0])
+	return observed("it waits for a connection to "+other,
+		"check that this machine reaches "+other+" (the network, a VPN, a firewall), or correct the address in "+
+			"env or args of this server",
+		answerFirst+"; connect to backends when a tool needs them")
+}
+
+// overHTTP explains a silent process by the address at which it speaks MCP; nil if there is none.
+func (p *Process) overHTTP() *cause.Cause {
+	if p.Endpoint == "" {
+		return nil
+	}
+	return &cause.Cause{
+		Kind: cause.HTTP, What: "it speaks MCP over HTTP at " + p.Endpoint + " instead of on stdin and stdout",
+		Fixes: []string{
+			"add --stdio, or --transport stdio, to args of this server",
+			"or use it over HTTP: url: " + p.Endpoint + " in place of command",
+		},
+	}
+}
+
+// Doing explains a silent process by what it does, as far as the system tells; nil if that is not known.
+func (p *Process) Doing() *cause.Cause {
+	if p.State == nil {
+		return nil
+	}
+	what, fixes := p.doing()
+	if line := p.lastOutput(); line != "" {
+		what += "; last output: " + line
+	}
+	return observed(what, fixes...)
+}
+
+// doing says what a silent process does, and what to do about it. It must have a State.
+func (p *Process) doing() (what string, fixes []string) {
+	var shapes *mask.Masker // knows no values, only shapes and names
+	read := p.Unread == 0
+	switch s := p.State; {
+	case p.Busy():
+		return "it has used a full core for " + min(s.Used+s.Queued, p.Lived).Round(100*time.Millisecond).String(),
+			[]string{answerFirst + "; see where it computes, with a profiler or a debugger"}
+	case s.Runs != "":
+		return "it runs " + words.Shorten(shapes.Text(s.Runs), mostOfCommand), []string{
+			"see whether that program ends: run the server's command in a terminal",
+			answerFirst + "; say on stderr what it waits for",
+		}
+	case len(s.Listening) > 0:
+		what = "it also listens on " + withoutProcess(s.Listening[0])
+		if p.Unread > 0 {
+			what += ", and does not read stdin"
+		}
+		return what, []string{answerFirst + ", such as waiting for a connection"}
+	case len(s.Connected) > 0:
+		return "it is connected to " + withoutProcess(s.Connected[0]) + ", and did not reply", []string{
+			answerFirst + "; connect to backends when a tool needs them",
+		}
+	case read && p.reads(frameHeader()):
+		return "it expects Content-Length framing, as language servers do, in place of lines", []string{
+			"in the server: use the stdio transport of MCP, which has one JSON message a line and no headers",
+		}
+	case read && p.reads(untilEnd()):
+		return "it reads stdin until EOF and did not reply", []string{
+			"in the server: read stdin line by line, and reply to each line: stdin stays open",
+		}
+	case read:
+		return "it read the request and did not reply", []string{
+			"in the server: reply to initialize; --trace shows every message",
+		}
+	case p.Unread > 0:
+		what = "it does not read stdin"
+		if p.lastOutput() == "" {
+			what += ", and prints nothing"
+		}
+		return what, []string{
+			"see its page and its --help: it may need a sub-command or a flag that makes it speak MCP on stdio",
+			answerFirst,
+		}
+	}
+	return "it did not reply; its state is " + p.State.State, []string{answerFirst}
+}
+
+// withoutProcess returns the address of a socket: "127.0.0.1:3000 (pid 17)".
+func withoutProcess(socket string) string {
+	address, _, _ := strings.Cut(socket, " ")
+	return address
+}
+
+// lastOutput returns the last line that a server printed, on stderr if it printed anything there.
+func (p *Process) lastOutput() string {
+	for _, line := range slices.Backward(slices.Concat(p.Stdout, p.Output.Stderr)) {
+		if line = strings.TrimSpace(line); line != "" {
+			return words.Shorten(line, mostOfCommand)
+		}
+	}
+	return ""
+}
+
+// Busy reports whether a silent process has used a processor nearly all the time, or would have if it had got one.
+func (p *Process) Busy() bool {
+	return p.State != nil && p.State.Used > 0 && p.State.Used+p.State.Queued > p.Lived*3/4
+}
+
+// reads reports whether the code of a script, or its output, has what pattern matches.
+func (p *Process) reads(pattern *regexp.Regexp) bool {
+	const most = 1 << 20
+	command, args := cmdline.Unwrapped(p.Launch.Command, p.Launch.Args)
+	script := cmdline.Script(p.Launch.Command, p.Launch.Args, p.Launch.Cwd, p.Launch.Env)
+	program := cmdline.LookupIn(p.Launch.Cwd, p.Launch.Env).Find(command).Path // it may be a script itself
+	for _, arg := range append(slices.Clone(args), program) {
+		if path := cmdline.RealPath(arg, p.Launch.Cwd); script == "" && isScript(path) {
+			script = path
+		}
+	}
+	return pattern.Match(cmdline.FileBeginning(script, most)) ||
+		slices.ContainsFunc(p.Stdout, pattern.MatchString)
+}
+
+// isScript reports whether a file is the text of a program.
+func isScript(path string) bool {
+	begin := cmdline.FileBeginning(path, 512)
+	return len(begin) > 0 && !bytes.Contains(begin, []byte{0})
+}
+
+var (
+	// frameHeader matches the header of language servers' messages, in code that reads it.
+	frameHeader = expression(`(?i)\bcontent-length\b`)
+	// untilEnd matches code that reads stdin to its end.
+	untilEnd = expression(`(?i)\$?\bstdin(?:\.buffer)?\.(?:read|readlines|slurp)\b(?:\(\)|[^(\w])|` +
+		`readFileSync\((?:0|process\.stdin\.fd|['"]/dev/stdin['"])|\bopen\(0\)\.read\(\)|` +
+		`\bstream_get_contents\(STDIN\)|php://stdin|\$\(cat\)|\$\(</dev/stdin\)|local \$/`)
+)
