@@ -377,7 +377,7 @@ func TestPhaseOfSilence(t *testing.T) {
 	at := func(ms int) exec.Time { return exec.Time{At: began.Add(time.Duration(ms) * time.Millisecond)} }
 	line := func(ms int) servers.PollutedLine {
 		late := polluted(servers.ClassText, ms, "Package version: 0.0.16")
-		late.Time, late.Phase = at(ms), servers.PhaseRequest
+		late.At, late.Phase = at(ms).At, servers.PhaseRequest
 		return late
 	}
 	e := captured(

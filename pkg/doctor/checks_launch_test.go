@@ -522,9 +522,9 @@ func TestDownloadOnStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := &evidence.Run{Name: "clean", Began: began, Events: []exec.Event{
-				servers.ProcessStarted{Time: after(0)},
-				servers.StderrLine{Time: after(time.Second), Text: test.line},
-				servers.FrameReceived{Time: after(test.at)},
+				servers.ProcessStarted{Head: servers.Head{At: after(0).At}},
+				servers.StderrLine{Head: servers.Head{At: after(time.Second).At}, Text: test.line},
+				servers.FrameReceived{Head: servers.Head{At: after(test.at).At}},
 			}}
 			e := launchOf(t, nil, "npx", "x")
 			e.Clean = run

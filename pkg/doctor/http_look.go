@@ -227,7 +227,7 @@ type tracingTransport struct {
 
 func (w *tracingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	event := servers.HTTPExchange{
-		Time: exec.Now(), Server: w.server,
+		Head: servers.Now(w.server),
 		Verb: request.Method, URL: request.URL.Redacted(), Sent: request.Header.Clone(),
 	}
 	response, err := w.next.RoundTrip(request)

@@ -282,7 +282,7 @@ func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 			Method: "initialize", At: began, Took: 500 * time.Millisecond, Frame: []byte(`{}`),
 		}},
 	}
-	run.Events = []exec.Event{servers.StdinClosed{Time: exec.Time{At: began.Add(501 * time.Millisecond)}}}
+	run.Events = []exec.Event{servers.StdinClosed{Head: servers.Head{At: began.Add(501 * time.Millisecond)}}}
 	if found := ask("output-buffered")(evidenceOf(run)); len(found) != 1 {
 		t.Errorf("found %+v", found)
 	}
@@ -296,9 +296,9 @@ func TestLateCause(t *testing.T) {
 	run := &evidence.Run{
 		Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
 		Events: []exec.Event{
-			servers.StdinClosed{Time: exec.Time{At: closed}},
+			servers.StdinClosed{Head: servers.Head{At: closed}},
 			servers.StderrLine{
-				Time: exec.Time{At: closed.Add(time.Millisecond)},
+				Head: servers.Head{At: closed.Add(time.Millisecond)},
 				Text: "Failed to connect to MongoDB: MongoServerSelectionError: connect ECONNREFUSED 127.0.0.1:27017",
 			},
 		},
@@ -397,7 +397,7 @@ func TestWindowsHasNoSIGTERM(t *testing.T) {
 func TestADownloadIsNamed(t *testing.T) {
 	const cut = "the examination was cut short"
 	overdue := func(launcher string) servers.StartOverdue {
-		return servers.StartOverdue{Server: "shop", Took: 90 * time.Second, Launcher: launcher}
+		return servers.StartOverdue{Head: servers.Head{Server: "shop"}, Took: 90 * time.Second, Launcher: launcher}
 	}
 	for want, events := range map[string][]exec.Event{
 		"npm was still downloading the server after 90 s; start it once in a terminal, or give it more time " +

@@ -181,7 +181,7 @@ func TestSurvivingALine(t *testing.T) {
 		return &servers.Failure{Ending: servers.EndingExited, How: "exit status 1", Stderr: lines}
 	}
 	wrote := func(ms int, text string) exec.Event {
-		return servers.StderrLine{Time: exec.Time{At: began.Add(time.Duration(ms) * time.Millisecond)}, Text: text}
+		return servers.StderrLine{Head: servers.Head{At: began.Add(time.Duration(ms) * time.Millisecond)}, Text: text}
 	}
 	probing := func(events ...exec.Event) *evidence.Run {
 		run := &evidence.Run{Name: "probing", Began: began, Ended: dead, Events: events, Marks: map[string]time.Time{

@@ -154,7 +154,7 @@ func (b *inbox) take(p *peer, m message) bool {
 		b.asked[id] = cancel
 	}
 	b.mu.Unlock()
-	b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: m.Method, Answered: taken, Busy: !taken})
+	b.bus.Emit(ServerRequest{Head: Now(b.server), Method: m.Method, Answered: taken, Busy: !taken})
 	if !taken {
 		cancel()
 		p.respond(m, nil, &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf(

@@ -3,8 +3,6 @@ package servers
 import (
 	"context"
 	"time"
-
-	"toolx/pkg/exec"
 )
 
 // shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL. Each step is bounded, and when ctx
@@ -30,7 +28,7 @@ func (t *stdio) shutdown(ctx context.Context) {
 func (t *stdio) tellExit(asked bool, forced string) {
 	t.exitOnce.Do(func() {
 		t.bus.Emit(ProcessExited{
-			Time: exec.Now(), Server: t.server, How: exitText(t.process.state),
+			Head: Now(t.server), How: exitText(t.process.state),
 			Lived: t.process.lived, Asked: asked, Forced: forced,
 		})
 	})
@@ -39,7 +37,7 @@ func (t *stdio) tellExit(asked bool, forced string) {
 // end makes the process end and returns the signal that was needed.
 func (t *stdio) end(ctx context.Context) (forced string) {
 	t.closeStdin(ctx)
-	t.bus.Emit(StdinClosed{Time: exec.Now(), Server: t.server})
+	t.bus.Emit(StdinClosed{Head: Now(t.server)})
 	defer func() {
 		<-t.process.exited
 		t.drain()

@@ -58,10 +58,31 @@ func (c Class) Harmless() bool {
 	return c == ClassCRLF || c == ClassBlank || c == ClassIDLate
 }
 
+// Event is an event about one server.
+type Event interface {
+	exec.Event
+	// From is the name of the server.
+	From() string
+}
+
+// Head is embedded in each event: the time, and the name of the server.
+type Head struct {
+	At     time.Time
+	Server string
+}
+
+// When implements exec.Event.
+func (h Head) When() time.Time { return h.At }
+
+// From implements Event.
+func (h Head) From() string { return h.Server }
+
+// Now returns the Head of an event that happens now.
+func Now(server string) Head { return Head{time.Now(), server} }
+
 // ProcessStarted says that a server's process runs.
 type ProcessStarted struct {
-	exec.Time
-	Server  string
+	Head
 	PID     int
 	Command []string
 	Cwd     string
@@ -69,10 +90,9 @@ type ProcessStarted struct {
 
 // ProcessExited says that a server's process has ended.
 type ProcessExited struct {
-	exec.Time
-	Server string
-	How    string // "exit status 3", "signal: killed"
-	Lived  time.Duration
+	Head
+	How   string // "exit status 3", "signal: killed"
+	Lived time.Duration
 	// Asked reports whether toolx had closed the session before; Forced names the
 	// signal that was needed, empty where closing stdin was enough.
 	Asked  bool
@@ -82,29 +102,25 @@ type ProcessExited struct {
 // SessionLost says that nothing more can come over an open session, although its server may live on: its process closed
 // a pipe, or the stream of events ended. The end of a process is reported as ProcessExited instead.
 type SessionLost struct {
-	exec.Time
-	Server string
-	Why    *Failure
+	Head
+	Why *Failure
 }
 
 // PipeHeld says that a server's process has ended while another one keeps a pipe of it open, which toolx is about to
 // end. Subscribers can still find out which process that is now, not later.
 type PipeHeld struct {
-	exec.Time
-	Server string
-	Pipe   string // "stdout" or "stderr"
+	Head
+	Pipe string // "stdout" or "stderr"
 }
 
 // StdinClosed says that toolx has closed a server's stdin, which asks it to end.
 type StdinClosed struct {
-	exec.Time
-	Server string
+	Head
 }
 
 // FrameSent is one message written to a server. Bytes are without newline.
 type FrameSent struct {
-	exec.Time
-	Server string
+	Head
 	ID     string // of a request, or of the server's request that is answered, as JSON; empty: none
 	Method string // of a request or a notification; empty: an answer
 	Bytes  []byte
@@ -112,9 +128,8 @@ type FrameSent struct {
 
 // FrameReceived is one message that a server sent, unchanged.
 type FrameReceived struct {
-	exec.Time
-	Server string
-	Line   int
+	Head
+	Line int
 	// ID is the id of a request, or of the request that is answered, as JSON and as the sender of the request wrote it,
 	// in whatever form it came back; empty means none.
 	ID     string
@@ -126,8 +141,7 @@ type FrameReceived struct {
 // HTTPExchange is one exchange over HTTP: a request, and the head of its response. The messages that it carries are
 // separate events. Headers hold secrets.
 type HTTPExchange struct {
-	exec.Time
-	Server   string
+	Head
 	Verb     string
 	URL      string // without password
 	Request  int64  // the id of the request of MCP that it carried, zero where none
@@ -142,9 +156,8 @@ type HTTPExchange struct {
 
 // PollutedLine is a line of stdout that holds something besides a message.
 type PollutedLine struct {
-	exec.Time
-	Server string
-	Class  Class
+	Head
+	Class Class
 	// Line counts from 1; Offset is where in stdout the line begins, Column where
 	// in the line the foreign bytes begin, both in bytes.
 	Line   int
@@ -168,28 +181,25 @@ type PollutedLine struct {
 
 // OddFrame is a message that breaks the rules of JSON-RPC or MCP.
 type OddFrame struct {
-	exec.Time
-	Server string
-	Class  Class
-	Line   int
-	Phase  Phase
-	Why    string // in words; empty where the class says it
-	Bytes  []byte // at most maxEvidence
+	Head
+	Class Class
+	Line  int
+	Phase Phase
+	Why   string // in words; empty where the class says it
+	Bytes []byte // at most maxEvidence
 	// Used reports that toolx took the message for what it must have meant.
 	Used bool
 }
 
 // StderrLine is one line of a server's stderr, without newline.
 type StderrLine struct {
-	exec.Time
-	Server string
-	Text   string
+	Head
+	Text string
 }
 
 // Retry says that an attempt to connect failed and when the next one comes (MCP-3).
 type Retry struct {
-	exec.Time
-	Server  string
+	Head
 	Attempt int // the one that failed, from 1
 	Of      int
 	Delay   time.Duration
@@ -200,8 +210,7 @@ type Retry struct {
 
 // Attempt says that an attempt to connect begins.
 type Attempt struct {
-	exec.Time
-	Server  string
+	Head
 	Attempt int // from 1
 	Of      int
 	Limit   time.Duration // of the attempt
@@ -209,8 +218,7 @@ type Attempt struct {
 
 // StartOverdue says that a server has not answered within the limit of its start, and that toolx waits on.
 type StartOverdue struct {
-	exec.Time
-	Server   string
+	Head
 	Took     time.Duration // so far
 	Launcher string        // the package manager that is still fetching the server, such as npx; empty: none is
 }
@@ -226,8 +234,7 @@ func (e StartOverdue) Text() string {
 
 // Connected says that a session is open.
 type Connected struct {
-	exec.Time
-	Server   string
+	Head
 	Attempt  int
 	Protocol string
 	Timing   exec.Timing
@@ -237,15 +244,13 @@ type Connected struct {
 
 // ConnectFailed says that toolx has given up connecting to a server (MCP-4).
 type ConnectFailed struct {
-	exec.Time
-	Server string
-	Err    error
+	Head
+	Err error
 }
 
 // LogMessage is a log message that a server sent through the protocol (notifications/message).
 type LogMessage struct {
-	exec.Time
-	Server string
+	Head
 	Level  string // a syslog severity, as the server wrote it
 	Logger string
 	Data   json.RawMessage
@@ -253,16 +258,14 @@ type LogMessage struct {
 
 // Notification is any other notification of a server.
 type Notification struct {
-	exec.Time
-	Server string
+	Head
 	Method string
 	Params json.RawMessage
 }
 
 // ServerRequest is a request of the server to the client, and how it was answered.
 type ServerRequest struct {
-	exec.Time
-	Server   string
+	Head
 	Method   string
 	Answered bool // false: refused, with -32601 unless Busy
 	Busy     bool // refused, since too many of the server's requests wait for their answers

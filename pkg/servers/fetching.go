@@ -75,7 +75,7 @@ func (o *overdueStart) more() time.Duration {
 		}
 	}
 	if wait > 0 && o.link.heldKey() == "" { // else its holder tells
-		o.bus.Emit(StartOverdue{Time: exec.Now(), Server: o.Name, Took: took, Launcher: launcher})
+		o.bus.Emit(StartOverdue{Head: Now(o.Name), Took: took, Launcher: launcher})
 	}
 	return max(0, wait)
 }

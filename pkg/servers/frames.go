@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"toolx/pkg/exec"
 	"toolx/pkg/servers/wire"
 )
 
@@ -27,7 +26,7 @@ func readFrame(bytes []byte) frame {
 // NewFrameSent returns the event of a message of which only the bytes are known.
 func NewFrameSent(at time.Time, server string, bytes []byte) FrameSent {
 	f := readFrame(bytes)
-	return FrameSent{Time: exec.Time{At: at}, Server: server, ID: f.id, Method: f.method, Bytes: bytes}
+	return FrameSent{Head: Head{At: at, Server: server}, ID: f.id, Method: f.method, Bytes: bytes}
 }
 
 // NewFrameReceived returns the event of a message of which only the bytes are known.
@@ -37,7 +36,7 @@ func NewFrameReceived(at time.Time, server string, line int, bytes []byte) Frame
 	if m.Method == "" {
 		id = numericID(m.ID)
 	}
-	return FrameReceived{Time: exec.Time{At: at}, Server: server, Line: line, ID: id, Method: m.Method, Bytes: bytes}
+	return FrameReceived{Head: Head{At: at, Server: server}, Line: line, ID: id, Method: m.Method, Bytes: bytes}
 }
 
 // numericID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
@@ -60,7 +59,7 @@ const maxTimed = 4096
 
 // eventSent returns the event of a message that is sent now.
 func (r *requestTimes) eventSent(server string, f frame) FrameSent {
-	event := FrameSent{Time: exec.Now(), Server: server, ID: f.id, Method: f.method, Bytes: f.bytes}
+	event := FrameSent{Head: Now(server), ID: f.id, Method: f.method, Bytes: f.bytes}
 	if f.id != "" && f.method != "" {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -75,7 +74,7 @@ func (r *requestTimes) eventSent(server string, f frame) FrameSent {
 // eventReceived returns the event of a message that came now; id is that of the request
 // that it answers, where it is an answer.
 func (r *requestTimes) eventReceived(server string, line int, m message, id string) FrameReceived {
-	event := FrameReceived{Time: exec.Now(), Server: server, Line: line, ID: id, Method: m.Method, Bytes: m.Raw}
+	event := FrameReceived{Head: Now(server), Line: line, ID: id, Method: m.Method, Bytes: m.Raw}
 	if m.Method == "" {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -387,10 +387,10 @@ func TestStartCauseIsCarried(t *testing.T) {
 func TestEventsAreCarried(t *testing.T) {
 	t.Parallel()
 	for _, event := range []exec.Event{
-		ProcessStarted{Server: "s", PID: 1},
-		ProcessExited{Server: "s", How: "exit status 1"},
+		ProcessStarted{Head: Head{Server: "s"}, PID: 1},
+		ProcessExited{Head: Head{Server: "s"}, How: "exit status 1"},
 		PipeHeld{Pipe: "stdout"},
-		StdinClosed{Server: "s"},
+		StdinClosed{Head: Head{Server: "s"}},
 		FrameSent{ID: "1", Bytes: []byte("{}")},
 		FrameReceived{ID: "1", Bytes: []byte("{}")},
 		PollutedLine{Text: []byte("text")},

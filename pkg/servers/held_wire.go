@@ -152,7 +152,7 @@ func eventLine(event exec.Event) []byte {
 	var failed *heldError
 	switch e := event.(type) {
 	case StartOverdue:
-		event = exec.Notice{Time: e.Time, Level: slog.LevelWarn, Text: e.Text(), Server: e.Server}
+		event = exec.Notice{Time: exec.Time{At: e.At}, Level: slog.LevelWarn, Text: e.Text(), Server: e.Server}
 	case HTTPExchange:
 		failed, e.Err = newHeldError(e.Err), nil
 		event = e

@@ -32,7 +32,7 @@ type tap struct {
 
 func (w *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	event := HTTPExchange{
-		Time: exec.Now(), Server: w.server, Verb: request.Method,
+		Head: Now(w.server), Verb: request.Method,
 		URL: request.URL.Redacted(), Sent: request.Header.Clone(),
 	}
 	// What gets access tokens sends requests of its own on behalf of the posted one.

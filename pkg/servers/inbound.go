@@ -41,7 +41,7 @@ func (t *stdio) takeFinding(f finding) {
 // event returns the event of a finding on the stdout of a server's process.
 func (f finding) event(server string, phase Phase, p *process) PollutedLine {
 	return PollutedLine{
-		Time: exec.Now(), Server: server, Class: f.class, Line: f.number, Offset: f.offset, Column: f.column,
+		Head: Now(server), Class: f.class, Line: f.number, Offset: f.offset, Column: f.column,
 		Phase: phase,
 		Since: time.Since(p.started), Text: f.text, Size: f.size, Near: f.near, NearAt: f.nearAt, Salvaged: f.salvaged,
 		Unended: f.end == endIdle || f.end == endEOF,
@@ -261,7 +261,7 @@ func (p *peer) odd(class Class, m message, number int, used bool) {
 
 func (p *peer) oddIn(phase Phase, class Class, why string, m message, number int, used bool) {
 	p.bus.Emit(OddFrame{
-		Time: exec.Now(), Server: p.server, Class: class, Line: number,
+		Head: Now(p.server), Class: class, Line: number,
 		Phase: phase, Why: why, Bytes: evidence(m.Raw), Used: used,
 	})
 }
@@ -273,7 +273,7 @@ func (p *peer) answerRequest(m message) {
 		return
 	}
 	known := m.Method == string(mcp.MethodPing)
-	p.bus.Emit(ServerRequest{Time: exec.Now(), Server: p.server, Method: m.Method, Answered: known})
+	p.bus.Emit(ServerRequest{Head: Now(p.server), Method: m.Method, Answered: known})
 	if known {
 		p.respond(m, json.RawMessage("{}"), nil)
 		return

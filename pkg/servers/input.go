@@ -11,7 +11,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
@@ -214,7 +213,7 @@ func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]raw
 	}
 	for _, request := range requests { // before the user is asked in vain
 		if method := methodOf(request.Value); b.handler(method) == nil {
-			b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: method})
+			b.bus.Emit(ServerRequest{Head: Now(b.server), Method: method})
 			return nil, &InputError{Server: b.server, Method: method}
 		}
 	}
@@ -225,7 +224,7 @@ func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]raw
 	for i, request := range requests {
 		wait.Go(func() {
 			method := methodOf(request.Value)
-			b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: method, Answered: true})
+			b.bus.Emit(ServerRequest{Head: Now(b.server), Method: method, Answered: true})
 			result, err := b.handler(method)(ctx, rawjson.Get(request.Value, "params"))
 			if err != nil {
 				cancel(&InputError{Server: b.server, Method: method, Err: err})

@@ -77,7 +77,7 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 		return 0, &ConnectError{Server: server.Name, Last: startFailure(failure, err), Advice: server.Hint}
 	}
 	options.Bus.Emit(ProcessStarted{
-		Time: exec.Time{At: p.process.started}, Server: server.Name, PID: p.process.cmd.Process.Pid,
+		Head: Head{At: p.process.started, Server: server.Name}, PID: p.process.cmd.Process.Pid,
 		Command: commandOf(launch), Cwd: launch.Cwd,
 	})
 	go p.listen()
@@ -86,7 +86,7 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 	asked := p.closing.Load()
 	p.deliver()
 	options.Bus.Emit(ProcessExited{
-		Time: exec.Now(), Server: server.Name, How: exitText(p.process.state),
+		Head: Now(server.Name), How: exitText(p.process.state),
 		Lived: p.process.lived, Asked: asked, Forced: forced,
 	})
 	return exitCode(p.process.state), p.client.failure()
@@ -283,7 +283,7 @@ func (p *proxy) endClient() { p.endOnce.Do(func() { close(p.clientEnded) }) }
 func (p *proxy) closeStdin() {
 	if p.closing.CompareAndSwap(false, true) {
 		_ = p.process.stdin.Close()
-		p.Bus.Emit(StdinClosed{Time: exec.Now(), Server: p.server})
+		p.Bus.Emit(StdinClosed{Head: Now(p.server)})
 	}
 }
 

@@ -15,9 +15,8 @@ import (
 // ToolsChanged says that a server's tools were listed anew, because it said that they
 // had changed, and that the Registry has the new ones.
 type ToolsChanged struct {
-	exec.Time
-	Server string
-	Tools  int
+	Head
+	Tools int
 }
 
 // The times for which tools that are not there may still come: from when they are missed, and from when the server was
@@ -134,7 +133,7 @@ func (r *relister) list(ctx context.Context) {
 	}
 	tools := s.Tools()
 	r.changed(tools)
-	s.bus.Emit(ToolsChanged{Time: exec.Now(), Server: s.Name, Tools: len(tools)})
+	s.bus.Emit(ToolsChanged{Head: Now(s.Name), Tools: len(tools)})
 }
 
 // next returns a channel that is closed with the next news, and until when tools that were missed at a time may still

@@ -326,7 +326,7 @@ func (s *Session) notified(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
 		if !s.progress.report(params) {
-			s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
+			s.bus.Emit(Notification{Head: Now(s.Name), Method: method, Params: params})
 		}
 	case "notifications/message":
 		var message struct {
@@ -337,17 +337,17 @@ func (s *Session) notified(method string, params json.RawMessage) {
 		// A malformed member does not affect the others.
 		_ = json.Unmarshal(params, &message)
 		s.bus.Emit(LogMessage{
-			Time: exec.Now(), Server: s.Name, Level: message.Level, Logger: message.Logger,
+			Head: Now(s.Name), Level: message.Level, Logger: message.Logger,
 			Data: message.Data,
 		})
 	case "notifications/cancelled":
 		s.inbox.cancelled(params)
-		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
+		s.bus.Emit(Notification{Head: Now(s.Name), Method: method, Params: params})
 	case mcp.MethodNotificationToolsListChanged:
-		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
+		s.bus.Emit(Notification{Head: Now(s.Name), Method: method, Params: params})
 		s.relist.notified()
 	default:
-		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
+		s.bus.Emit(Notification{Head: Now(s.Name), Method: method, Params: params})
 	}
 }
 
@@ -411,7 +411,7 @@ func (s *Session) tellLoss() {
 	if failure == nil || failure.Ending == EndingExited || failure.Ending == EndingKilled {
 		return
 	}
-	s.bus.Emit(SessionLost{Time: exec.Now(), Server: s.Name, Why: failure})
+	s.bus.Emit(SessionLost{Head: Now(s.Name), Why: failure})
 }
 
 // Stderr returns the last n lines of the server's stderr, how many lines there

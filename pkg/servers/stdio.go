@@ -15,7 +15,6 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/words"
@@ -102,7 +101,7 @@ func newStdio(d dial) *stdio {
 	}
 	t.post = t.offer
 	t.log = newStderrLog(d.StderrDir, server, func(text string) {
-		bus.Emit(StderrLine{Time: exec.Now(), Server: server, Text: text})
+		bus.Emit(StderrLine{Head: Now(server), Text: text})
 	})
 	t.stdout = newStream(d.MaxMessage, t.takeOwnMessage, t.takeFinding)
 	t.stdout.classify.onRefused = t.refuse
@@ -117,7 +116,7 @@ func (t *stdio) begin() error {
 	}
 	t.process, t.stdoutRead.file, t.stderrRead.file = p, p.stdout, p.stderr
 	t.bus.Emit(ProcessStarted{
-		Time: exec.Time{At: p.started}, Server: t.server, PID: p.cmd.Process.Pid,
+		Head: Head{At: p.started, Server: t.server}, PID: p.cmd.Process.Pid,
 		Command: t.command(), Cwd: t.launch.Cwd,
 	})
 	go func() {
@@ -331,7 +330,7 @@ func (t *stdio) drain() {
 			if pipe.read.settled(pipe.ended) {
 				continue
 			}
-			t.bus.Emit(PipeHeld{Time: exec.Now(), Server: t.server, Pipe: pipe.name})
+			t.bus.Emit(PipeHeld{Head: Now(t.server), Pipe: pipe.name})
 			t.process.group.kill()
 			if !pipe.read.settled(pipe.ended) {
 				_ = pipe.read.file.Close()

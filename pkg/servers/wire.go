@@ -9,7 +9,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 )
 
@@ -32,7 +31,7 @@ func Dial(server *config.Server, launch *config.Resolved, options Options) (*Pro
 	program := newStdio(options.dial(server, launch))
 	program.lastID = 0 // a report is the same each time
 	program.onNotification = func(method string, params json.RawMessage) {
-		options.Bus.Emit(Notification{Time: exec.Now(), Server: server.Name, Method: method, Params: params})
+		options.Bus.Emit(Notification{Head: Now(server.Name), Method: method, Params: params})
 	}
 	if err := program.begin(); err != nil {
 		return nil, err

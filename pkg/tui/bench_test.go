@@ -42,7 +42,7 @@ func crowd(b *testing.B, n int) *model {
 		Bus:      bus, Now: noon, Memory: func(int) int64 { return 0 }, Color: true,
 	})
 	m.update(tea.WindowSizeMsg{Width: 200, Height: 60})
-	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "big"}}})
+	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Head: servers.Head{At: noon(), Server: "big"}}}})
 	of := m.tree.groups[0].serverList(kindResource)
 	of.offered, of.listed, of.closed, of.items = true, true, false,
 		itemsOf(kindResource, m.servers.list[0].config, resources)
@@ -58,7 +58,7 @@ func talk(n int) []exec.Event {
 		frame := []byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"line %d %s"}}`, i, strings.Repeat("x", 200)))
 		events = append(events,
 			servers.NewFrameReceived(at.At, "big", i, frame),
-			servers.StderrLine{Time: at, Server: "big", Text: string(frame)})
+			servers.StderrLine{Head: servers.Head{At: at.At, Server: "big"}, Text: string(frame)})
 	}
 	return events
 }
@@ -137,7 +137,7 @@ func BenchmarkFlood(b *testing.B) {
 			f.wait(ctx)()
 		}
 	}()
-	event := servers.StderrLine{Server: "big", Text: "a line"}
+	event := servers.StderrLine{Head: servers.Head{Server: "big"}, Text: "a line"}
 	for b.Loop() {
 		f.take(event)
 	}

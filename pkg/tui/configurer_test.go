@@ -58,7 +58,7 @@ func TestAddServer(t *testing.T) {
 		d.until(name, func() bool { return d.m.servers.server(name) != nil })
 	}
 	add("one")
-	d.send(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "one"}}})
+	d.send(eventsMsg{events: []exec.Event{servers.Connected{Head: servers.Head{At: noon(), Server: "one"}}}})
 	add("two")
 	one := d.m.servers.server("one")
 	d.shows("▾ one ✓", "▾ two ⠋", "server two")

@@ -72,7 +72,7 @@ func TestDevelop(t *testing.T) {
 		examined.Add(1)
 		return &doctor.Report{}, nil
 	}
-	connected := eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "zwave"}}}
+	connected := eventsMsg{events: []exec.Event{servers.Connected{Head: servers.Head{At: noon(), Server: "zwave"}}}}
 	zwave := d.m.servers.list[0]
 	pool := new(restarted)
 	d.m.options.Pool = pool

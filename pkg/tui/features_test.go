@@ -261,9 +261,9 @@ func TestListFails(t *testing.T) {
 // Among a flood of other notifications, that a list has changed is not lost.
 func TestListChangeIsNotLost(t *testing.T) {
 	f := newFeed()
-	f.take(servers.Notification{Server: "loud", Method: "notifications/prompts/list_changed"})
+	f.take(servers.Notification{Head: servers.Head{Server: "loud"}, Method: "notifications/prompts/list_changed"})
 	for range 10 * maxPending {
-		f.take(servers.Notification{Server: "loud", Method: "notifications/resources/updated"})
+		f.take(servers.Notification{Head: servers.Head{Server: "loud"}, Method: "notifications/resources/updated"})
 	}
 	if first, ok := f.drain().events[0].(servers.Notification); !ok ||
 		first.Method != "notifications/prompts/list_changed" {

@@ -38,18 +38,18 @@ func house(t *testing.T) *driver {
 		return servers.NewFrameReceived(at(ms).At, "zwave", line, []byte(frame))
 	}
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.ProcessStarted{Time: at(0), Server: "zwave", PID: 4711, Command: []string{"node", "zwave-mcp-server.js"}},
-		servers.Attempt{Time: at(1), Server: "weather", Attempt: 1, Of: 3, Limit: 30 * time.Second},
-		servers.ProcessStarted{Time: at(1), Server: "weather", PID: 4712, Command: []string{"npx", "-y", "weather-mcp"}},
+		servers.ProcessStarted{Head: servers.Head{At: at(0).At, Server: "zwave"}, PID: 4711, Command: []string{"node", "zwave-mcp-server.js"}},
+		servers.Attempt{Head: servers.Head{At: at(1).At, Server: "weather"}, Attempt: 1, Of: 3, Limit: 30 * time.Second},
+		servers.ProcessStarted{Head: servers.Head{At: at(1).At, Server: "weather"}, PID: 4712, Command: []string{"npx", "-y", "weather-mcp"}},
 		sent(3, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`),
-		servers.PollutedLine{Time: at(60), Server: "zwave", Class: servers.ClassText, Line: 1, Phase: servers.PhaseStart, Text: []byte("[dotenv@17.2.3] injecting env (3) from .env"), Size: 43},
+		servers.PollutedLine{Head: servers.Head{At: at(60).At, Server: "zwave"}, Class: servers.ClassText, Line: 1, Phase: servers.PhaseStart, Text: []byte("[dotenv@17.2.3] injecting env (3) from .env"), Size: 43},
 		got(88, 2, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`),
-		servers.StderrLine{Time: at(90), Server: "zwave", Text: "MQTT connected to mqtt://localhost"},
-		servers.StderrLine{Time: at(95), Server: "zwave", Text: "4 devices are known"},
+		servers.StderrLine{Head: servers.Head{At: at(90).At, Server: "zwave"}, Text: "MQTT connected to mqtt://localhost"},
+		servers.StderrLine{Head: servers.Head{At: at(95).At, Server: "zwave"}, Text: "4 devices are known"},
 		sent(91, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`),
 		got(93, 3, `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}`),
-		servers.Connected{Time: at(94), Server: "zwave", Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 3, InitializeMS: 85, ListMS: 2}},
-		servers.ConnectFailed{Time: at(900), Server: "mail", Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
+		servers.Connected{Head: servers.Head{At: at(94).At, Server: "zwave"}, Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 3, InitializeMS: 85, ListMS: 2}},
+		servers.ConnectFailed{Head: servers.Head{At: at(900).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
 			Server: "mail", Ending: servers.EndingExited, How: "exit status 1",
 			StderrTail: []string{"Error: API_KEY is not set"},
 		}}},

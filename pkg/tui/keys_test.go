@@ -65,7 +65,7 @@ func TestOneLetterMeansOneThing(t *testing.T) {
 	d := house(t)
 	at := exec.Time{At: noon()}
 	d.send(eventsMsg{events: []exec.Event{
-		servers.LogMessage{Time: at, Server: "zwave", Level: "info", Data: []byte(`{"a":1}`)},
+		servers.LogMessage{Head: servers.Head{At: at.At, Server: "zwave"}, Level: "info", Data: []byte(`{"a":1}`)},
 		exec.CallFinished{Time: at, ID: "x", Result: &exec.Result{
 			ToolName: "zwave__x", Server: "zwave", Success: true, Duration: time.Second,
 		}},

@@ -151,7 +151,7 @@ func TestWheel(t *testing.T) {
 	var lines []exec.Event
 	for i := range 60 {
 		lines = append(lines,
-			servers.StderrLine{Time: exec.Time{At: noon()}, Server: "zwave", Text: fmt.Sprintf("line%02d", i)})
+			servers.StderrLine{Head: servers.Head{At: noon(), Server: "zwave"}, Text: fmt.Sprintf("line%02d", i)})
 	}
 	d.m.updateEvents(eventsMsg{events: lines})
 	d.shows("line59")

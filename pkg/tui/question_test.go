@@ -336,7 +336,7 @@ func TestElicitedPageFirst(t *testing.T) {
 	first.ID = "e7"
 	done := func(server, id string) {
 		a.m.updateEvents(eventsMsg{events: []exec.Event{servers.Notification{
-			Server: server, Method: "notifications/elicitation/complete", Params: json.RawMessage(`{"elicitationId":"` + id + `"}`),
+			Head: servers.Head{Server: server}, Method: "notifications/elicitation/complete", Params: json.RawMessage(`{"elicitationId":"` + id + `"}`),
 		}}})
 	}
 	a.elicit(first)

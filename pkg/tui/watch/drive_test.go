@@ -142,11 +142,11 @@ func received(ms int, server, text string) exec.Event {
 }
 
 func stderrLine(ms int, server, text string) exec.Event {
-	return servers.StderrLine{Time: after(ms), Server: server, Text: text}
+	return servers.StderrLine{Head: servers.Head{At: after(ms).At, Server: server}, Text: text}
 }
 
 func processStarted(ms int, server string) exec.Event {
-	return servers.ProcessStarted{Time: after(ms), Server: server, PID: 4711, Command: []string{"node", "server.js"}}
+	return servers.ProcessStarted{Head: servers.Head{At: after(ms).At, Server: server}, PID: 4711, Command: []string{"node", "server.js"}}
 }
 
 // stderrLines are n lines, numbered from 0.

@@ -76,8 +76,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	for range 100 {
 		take(w,
 			stderrLine(0, "a", huge), servers.NewFrameReceived(after(0).At, "a", 0, message),
-			servers.PollutedLine{Server: "a", Class: servers.ClassText, Text: []byte(huge)},
-			servers.LogMessage{Server: "a", Level: huge, Logger: huge, Data: message},
+			servers.PollutedLine{Head: servers.Head{Server: "a"}, Class: servers.ClassText, Text: []byte(huge)},
+			servers.LogMessage{Head: servers.Head{Server: "a"}, Level: huge, Logger: huge, Data: message},
 			exec.Notice{Text: huge}, finished(0, huge[:100], string(message), 1, nil),
 		)
 	}
