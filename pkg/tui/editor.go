@@ -51,7 +51,11 @@ func (s *shared) openEditor(file string, line int, done func() tea.Msg) tea.Cmd 
 	}
 	command := exec.CommandContext(s.ctx, words[0], words[1:]...)
 	command.Env = config.Environ()
-	return tea.ExecProcess(command, func(err error) tea.Msg {
+	run := func(in io.Reader, out, errOut io.Writer) error {
+		command.Stdin, command.Stdout, command.Stderr = in, out, errOut
+		return command.Run()
+	}
+	return pane.Exec(run, func(err error) tea.Msg {
 		if err != nil {
 			return result.NoteMsg{Text: fmt.Sprintf("%s: %v; set EDITOR to your editor", editor, err), Bad: true}
 		}

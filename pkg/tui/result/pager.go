@@ -24,7 +24,7 @@ func (v *View) openPager() tea.Cmd { return Page(v.getenv("PAGER"), v.tabs[v.cur
 // safe for a terminal.
 func Page(variable string, write func(out io.Writer, safe bool) error) tea.Cmd {
 	pager := newPager(variable, write)
-	return tea.Exec(pager, func(err error) tea.Msg {
+	return pane.Exec(pager.run, func(err error) tea.Msg {
 		if err != nil {
 			name := cmp.Or(strings.TrimSpace(variable), pager.Args[0])
 			return NoteMsg{fmt.Sprintf("%s: %v; set PAGER to your pager", name, err), true}
@@ -63,17 +63,9 @@ type pager struct {
 	write func(out io.Writer, safe bool) error
 }
 
-// SetStdin does nothing: a pager reads keys from the terminal itself.
-func (p *pager) SetStdin(io.Reader) {}
-
-// SetStdout implements tea.ExecCommand.
-func (p *pager) SetStdout(out io.Writer) { p.Stdout = out }
-
-// SetStderr implements tea.ExecCommand.
-func (p *pager) SetStderr(out io.Writer) { p.Stderr = out }
-
-// Run implements tea.ExecCommand.
-func (p *pager) Run() error {
+// run shows the text on the terminal. A pager reads keys from the terminal itself.
+func (p *pager) run(_ io.Reader, out, errOut io.Writer) error {
+	p.Stdout, p.Stderr = out, errOut
 	in, err := p.StdinPipe()
 	if err != nil {
 		return err

@@ -42,10 +42,7 @@ func runPager(t *testing.T, v *View, variable string) (string, error) {
 	t.Helper()
 	p := newPager(variable, v.tabs[v.current].write)
 	var out bytes.Buffer
-	p.SetStdin(strings.NewReader("keys"))
-	p.SetStdout(&out)
-	p.SetStderr(&out)
-	err := p.Run()
+	err := p.run(strings.NewReader("keys"), &out, &out)
 	return out.String(), err
 }
 
