@@ -3,6 +3,7 @@
 package cmd_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -959,20 +960,26 @@ func TestSessionIdle(t *testing.T) {
 	}
 }
 
+// murmur makes a stateful server write to its stderr after a call.
+func (w *sessionWorld) murmur(server string) {
+	w.t.Helper()
+	pipe := filepath.Join(w.t.TempDir(), "when")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.want(0, "later", "call", server+"__murmur", "when="+pipe)
+	if err := os.WriteFile(pipe, []byte("now"), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestSessionBetweenCalls proves that what a server writes between two calls is told once, to the next one, and that
 // tools that have changed are seen.
 func TestSessionBetweenCalls(t *testing.T) {
 	t.Parallel()
 	w := newSessionWorld(t, map[string]string{"s": "stateful", "change": "tools-change"})
 	w.start("s", "change")
-	pipe := filepath.Join(t.TempDir(), "when")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.want(0, "later", "call", "s__murmur", "when="+pipe)
-	if err := os.WriteFile(pipe, []byte("now"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	w.murmur("s")
 	const words = "a line between two calls"
 	if !within(func() bool { _, stderr, _ := w.run("call", "s__count"); return strings.Contains(stderr, words) }) {
 		t.Error("the line is not told")
@@ -997,19 +1004,29 @@ func TestSessionLogsFollow(t *testing.T) {
 	t.Parallel()
 	w := newSessionWorld(t, map[string]string{"s": "stateful"})
 	w.start("s")
+	w.murmur("s")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, w.toolx, "session", "logs", "-f", "s")
 	cmd.Dir, cmd.Env = w.folder, w.env
-	var out bytes.Buffer
-	cmd.Stdout = &out
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	lines := bufio.NewReader(stdout)
+	for line := ""; !strings.Contains(line, "murmured"); { // from here on, it follows
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.want(6, "", "call", "s__crash", "code=3")
 	w.run("session", "stop", "s")
-	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "fake: crashing, as asked\n") {
-		t.Errorf("%v: %s", err, out.String())
+	rest, err := io.ReadAll(lines)
+	if err = errors.Join(err, cmd.Wait()); err != nil || !strings.Contains(string(rest), "fake: crashing, as asked\n") {
+		t.Errorf("%v: %s", err, rest)
 	}
 }
 
