@@ -134,6 +134,7 @@ const hostilePin = `{"name":"x: y","description":"# no\u0000 |-\n---\r\u2028 ` +
 
 // What is written is read again, in both formats, and takes away what it was made of.
 func TestBaselineRoundTrip(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"known.yaml", "known.json"} {
 		file := filepath.Join(t.TempDir(), name)
 		earlier := &Baseline{Findings: []Known{{ID: "tool-name-chars", Server: "a", Tool: "one", Reason: "historic"}}}

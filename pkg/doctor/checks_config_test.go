@@ -20,6 +20,7 @@ import (
 // TestConfigErrors: what is wrong with a config, in entries and elsewhere, is told with its
 // line, a name given twice under an id of its own.
 func TestConfigErrors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := writeFile(t, filepath.Join(dir, "mcp.json"), `{"mcpServers": {
   "a": {"command": "x", "args": 5},
@@ -206,6 +207,7 @@ func TestCommandWorldWritable(t *testing.T) {
 }
 
 func TestSDKKnownCVE(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	sdk := func(version string) {
 		writeFile(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"),
@@ -240,6 +242,7 @@ func TestSDKKnownCVE(t *testing.T) {
 // TestPortsAreNoHTTPTransport: a port that a server on stdio opens for something else does not make its SDK's HTTP
 // transport a risk.
 func TestPortsAreNoHTTPTransport(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"), `{"name": "@modelcontextprotocol/sdk", "version": "1.23.0"}`, 0o644)
 	writeFile(t, filepath.Join(dir, "package.json"), `{"name": "some-server", "version": "1.0.0"}`, 0o644)
@@ -274,6 +277,7 @@ func TestNpxCache(t *testing.T) {
 
 // TestFleet starts three real servers and judges them together.
 func TestFleet(t *testing.T) {
+	t.Parallel()
 	program, _ := os.Executable()
 	loaded := loadServers(t, fmt.Sprintf(`servers:
   one: {command: %[1]q, args: [good]}

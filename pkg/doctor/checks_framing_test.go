@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,48 +20,22 @@ import (
 	"toolx/pkg/servers"
 )
 
-// judged is the report about one fake server. Servers of one test are examined at
-// once, a few at a time, for most of an examination is waiting.
-type judged struct {
-	args   []string
-	report *Report
-	fleet  *evidence.Fleet
-}
-
-// judgeFakes examines fake servers, each with its arguments, and judges framing.
-func judgeFakes(t *testing.T, options Options, list ...string) map[string]judged {
+// judgeFake examines a fake server and judges framing.
+func judgeFake(t *testing.T, options Options, args ...string) *Report {
 	t.Helper()
-	var (
-		mu    sync.Mutex
-		wait  sync.WaitGroup
-		found = make(map[string]judged)
-		slots = make(chan struct{}, atOnce())
-	)
+	server := fakeServer(t, args...)
 	runtimes := map[string]string{"banner-ansi": "cargo", "tty-prompt": "npx"} // what they play
-	for _, args := range list {
-		server := fakeServer(t, strings.Fields(args)...)
-		if name := runtimes[args]; name != "" {
-			server = fakeServerAs(t, name, strings.Fields(args)...)
-		}
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			fleet := Examine(context.Background(), nil, []*config.Server{server}, options)
-			report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-			mu.Lock()
-			defer mu.Unlock()
-			found[args] = judged{args: server.Args, report: report, fleet: fleet}
-		})
+	if name := runtimes[args[0]]; name != "" {
+		server = fakeServerAs(t, name, args...)
 	}
-	wait.Wait()
-	return found
+	fleet := Examine(context.Background(), nil, []*config.Server{server}, options)
+	return Judge(fleet, Selection{Only: []string{"stdout-*"}})
 }
 
 // TestFraming provokes every check of the group by a real process, and wants no
 // other finding of the group beside: one cause, one finding.
 func TestFraming(t *testing.T) {
-	quick := shortOptions()
-	quick.Limit = 4 * time.Second // for servers that never answer, once they have started
+	t.Parallel()
 	cases := []struct {
 		args string
 		want string // ids, the worst first
@@ -104,21 +77,14 @@ func TestFraming(t *testing.T) {
 		{args: "text-flood --count 100500", want: "stdout-flood", words: "100500 lines"},
 		{args: "echo-back", want: "stdout-echo", words: `"method":"initialize"`, mute: true},
 	}
-	var loud, mute []string
 	for _, c := range cases {
+		options := shortOptions()
 		if c.mute {
-			mute = append(mute, c.args)
-			continue
+			options.Limit = 4 * time.Second // once it has started
 		}
-		loud = append(loud, c.args)
-	}
-	found := judgeFakes(t, shortOptions(), loud...)
-	for args, one := range judgeFakes(t, quick, mute...) {
-		found[args] = one
-	}
-	for _, c := range cases {
 		t.Run(c.args, func(t *testing.T) {
-			report := found[c.args].report
+			t.Parallel()
+			report := judgeFake(t, options, strings.Fields(c.args)...)
 			broken(t, report)
 			if got := idsOf(report, check.Info); got != c.want {
 				t.Fatalf("found %q, want %q: %+v", got, c.want, report.Findings)
@@ -158,6 +124,7 @@ func told(f check.Finding) string {
 // TestFindingIsComplete holds the finding of the report that toolx is known for:
 // line, byte, time and phase, culprit, both fixes, the work-around, the verdicts.
 func TestFindingIsComplete(t *testing.T) {
+	t.Parallel()
 	const banner = "[dotenv@17.2.3] injecting env (0) from .env -- tip: ⚙️  specify custom .env file path with { " +
 		"path: '/custom/path/.env' }"
 	server := fakeServerAs(t, "node", "banner", "--text", banner)
@@ -222,8 +189,8 @@ func TestBytesOfTheirOwn(t *testing.T) {
 // TestErrorPath tells pollution that comes only when something is asked that cannot
 // be had, with what it was.
 func TestErrorPath(t *testing.T) {
-	const args = "log-between --on tools/call --text Error:_no_such_tool"
-	report := judgeFakes(t, shortOptions(), args)[args].report
+	t.Parallel()
+	report := judgeFake(t, shortOptions(), "log-between", "--on", "tools/call", "--text", "Error:_no_such_tool")
 	found := findingsOf(t, report, "stdout-pollution-between")
 	if len(found) != 1 || found[0].Where.Method != "tools/call" {
 		t.Fatalf("found %+v", found)
@@ -236,6 +203,7 @@ func TestErrorPath(t *testing.T) {
 
 // TestHugeLine grades messages by the limits of the SDKs.
 func TestHugeLine(t *testing.T) {
+	t.Parallel()
 	for size, want := range map[int]check.Severity{
 		1_000_000 - 100: "",
 		1_000_000 + 1:   check.Warning,
@@ -260,8 +228,8 @@ func TestHugeLine(t *testing.T) {
 
 // TestFloodIsCounted counts the lines that are not kept.
 func TestFloodIsCounted(t *testing.T) {
-	const args = "text-flood-call --count 2500"
-	report := judgeFakes(t, shortOptions(), args)[args].report
+	t.Parallel()
+	report := judgeFake(t, shortOptions(), "text-flood-call", "--count", "2500")
 	found := findingsOf(t, report, "stdout-pollution-between")
 	if len(found) != 1 ||
 		!strings.Contains(told(found[0]), "toolx read only the first 2000 of the run's 5000 such lines") {
@@ -496,6 +464,7 @@ func TestSeenProcesses(t *testing.T) {
 
 // TestShippedProgramPrints takes the program that a package brings for the writer, not the script that starts it.
 func TestShippedProgramPrints(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable() // written in Go
 	if err != nil {
 		t.Fatal(err)
@@ -555,6 +524,7 @@ func TestWholeURLOfHTTPServers(t *testing.T) {
 
 // TestNobodyWaitsForAServerThatListensForHTTP would last an hour if the doctor waited for its limit.
 func TestNobodyWaitsForAServerThatListensForHTTP(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	options.Limit, options.elsewhere = time.Hour, time.Millisecond
 	report := Judge(examineFake(t, options, "http-mode"), Selection{})
@@ -620,6 +590,7 @@ func TestVerdicts(t *testing.T) {
 
 // TestTextOfNoServer: of a program that ends well, what it prints is worth a warning.
 func TestTextOfNoServer(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("it has no cat")
 	}

@@ -228,6 +228,7 @@ func modernSite(head func(http.ResponseWriter)) func(w http.ResponseWriter, r *h
 // TestHTTPChecks provokes each check of HTTP by a server of its own, and shows that
 // none of them objects to the same server when it is well.
 func TestHTTPChecks(t *testing.T) {
+	t.Parallel()
 	good := Judge(examineURL(t,
 		serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})), Selection{})
 	for _, finding := range good.Findings {
@@ -303,6 +304,7 @@ func TestRefusedByHTTPAlone(t *testing.T) {
 // TestRedirects shows that a request which is led on within the server is one request,
 // and that a login page of another host is told apart from a server that has moved.
 func TestRedirects(t *testing.T) {
+	t.Parallel()
 	within := badSite{func(w http.ResponseWriter, r *http.Request, _ string) bool {
 		if r.URL.Path == "/mcp" {
 			http.Redirect(w, r, "/mcp/", http.StatusTemporaryRedirect)
@@ -333,6 +335,7 @@ func TestRedirects(t *testing.T) {
 // TestHTTPOlderRevision shows that raw requests name the revision that was agreed on: a
 // server of an older one may refuse any other.
 func TestHTTPOlderRevision(t *testing.T) {
+	t.Parallel()
 	const older = "2025-03-26"
 	site := badSite{func(w http.ResponseWriter, r *http.Request, method string) bool {
 		switch version := r.Header.Get(evidence.VersionHeader); {
@@ -358,6 +361,7 @@ func TestHTTPOlderRevision(t *testing.T) {
 
 // TestTLSCert shows a certificate that nobody trusts, and one that is soon over.
 func TestTLSCert(t *testing.T) {
+	t.Parallel()
 	site := httptest.NewUnstartedServer(goodHandler())
 	site.Config.ErrorLog = log.New(io.Discard, "", 0)
 	site.StartTLS()
@@ -385,6 +389,7 @@ func TestTLSCert(t *testing.T) {
 // TestTLSVersions shows a server that has old versions of TLS alone, and one that has
 // them still.
 func TestTLSVersions(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		least, most uint16
 		found       check.Severity
@@ -411,6 +416,7 @@ func TestTLSVersions(t *testing.T) {
 
 // TestHeaderMismatch has each header named that a server does not compare with the body.
 func TestHeaderMismatch(t *testing.T) {
+	t.Parallel()
 	compared := func(r *http.Request, body []byte, header string) bool {
 		var message struct {
 			Method string
@@ -455,6 +461,7 @@ func TestHeaderMismatch(t *testing.T) {
 
 // TestNotReached says at which step a server is not reached.
 func TestNotReached(t *testing.T) {
+	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	silent := serveHTTP(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -119,6 +119,7 @@ func wantOnly(t *testing.T, report *Report, id string, words ...string) {
 // TestCommandsThatCannotStart starts real command lines that fail, each for one
 // reason, and wants that reason alone.
 func TestCommandsThatCannotStart(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("modes, shebangs and ENOEXEC are matters of Unix")
 	}
@@ -214,6 +215,7 @@ func TestCwdMissing(t *testing.T) {
 // TestEnvMissingOfRealServer: a server that dies because of a variable is explained
 // by its name.
 func TestEnvMissingOfRealServer(t *testing.T) {
+	t.Parallel()
 	program, _ := os.Executable()
 	report, _ := examineCommand(t, nil, program, "exit1-stderr")
 	findings := findingsOf(t, report, "env-missing")
@@ -550,6 +552,7 @@ func fakeNode(t *testing.T, dir, version string) string {
 }
 
 func TestNodeEngine(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the node of this test is a shell script")
 	}
@@ -625,6 +628,7 @@ func TestAnotherProgramOfThePackage(t *testing.T) {
 // TestWrapperProcess starts a server behind a shell that stays, and one whose shell
 // makes way.
 func TestWrapperProcess(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells a process's children: see processTree")
 	}
@@ -643,6 +647,7 @@ func TestWrapperProcess(t *testing.T) {
 
 // TestLaunchChecksAreSilentOnGood: nothing is said of a correct server.
 func TestLaunchChecksAreSilentOnGood(t *testing.T) {
+	t.Parallel()
 	program, _ := os.Executable()
 	report, e := examineCommand(t, nil, program, "good")
 	if len(report.Findings) != 0 || !e.Handshaken() {

@@ -124,6 +124,7 @@ func TestOldBaselinesStillFit(t *testing.T) {
 
 // TestFacts shows that measurements belong to the server, and fail nothing, unless the user gives them a severity.
 func TestFacts(t *testing.T) {
+	t.Parallel()
 	fleet := examineFake(t, shortOptions(), "good")
 	shown := func(selection Selection) (facts, findings []string, report *Report) {
 		report = Judge(fleet, selection)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestHandshakeChecks(t *testing.T) {
+	t.Parallel()
 	provokeAll(t, []provocation{
 		{id: "era", severity: check.Info, modes: []string{"good"}, evidence: "server/discover was answered with error -32601"},
 		{id: "era", severity: check.Info, modes: []string{"dual-era"}, evidence: "server/discover names 2026-07-28"},
@@ -60,6 +61,7 @@ func TestHandshakeChecks(t *testing.T) {
 
 // TestADeathThatIsExplainedIsOneFinding: what a server names that it died of is all that is said of the call.
 func TestADeathThatIsExplainedIsOneFinding(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"Error: SOME_HOST environment variable is required": "env-missing",
 		"fatal: out of cheese":                              "exit-during-request",
@@ -79,6 +81,7 @@ func TestADeathThatIsExplainedIsOneFinding(t *testing.T) {
 // TestAServerThatDiesOfTheProbeIsProbedOn shows that one question that ends the
 // server does not cost the answers to all others.
 func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {
+	t.Parallel()
 	fleet := examineFake(t, shortOptions(), "discover-kills", "ignore-sigterm")
 	if fleet.Servers[0].Again == nil {
 		t.Fatal("there was no further run")
@@ -91,6 +94,7 @@ func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {
 // TestARefusedRevision shows what is said of a server that refuses a revision instead of
 // offering its own, and that one which refuses initialize for good reason is not blamed.
 func TestARefusedRevision(t *testing.T) {
+	t.Parallel()
 	refusal := &evidence.Exchange{
 		Method: "initialize", Sent: json.RawMessage(`{"params":{"protocolVersion":"2025-11-25"}}`), Frame: json.RawMessage(`{}`),
 		Error: json.RawMessage(`{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"]}}`),
@@ -134,6 +138,7 @@ func TestAProgramThatIsNoServer(t *testing.T) {
 
 // TestTheRefusalComesFirst shows that what a server prints beside its refusal of initialize is not the cause.
 func TestTheRefusalComesFirst(t *testing.T) {
+	t.Parallel()
 	report := Judge(examineFake(t, shortOptions(), "banner", "list-error", "--on", "initialize"), Selection{})
 	first, polluted := report.Findings[0], findingsOf(t, report, "stdout-pollution")
 	if first.ID != "initialize-refused" || polluted == nil {
@@ -144,6 +149,7 @@ func TestTheRefusalComesFirst(t *testing.T) {
 // TestASlowStartIsNoFault shows that the time for the first question begins when the
 // server can read it.
 func TestASlowStartIsNoFault(t *testing.T) {
+	t.Parallel()
 	report := Judge(examineFake(t, impatientCalls(), "--wait", "900ms", "slow-start"), Selection{})
 	for _, id := range []string{"discover-breaks-server", "rpc-late-reply", "request-before-init"} {
 		if found := findingsOf(t, report, id); found != nil {
@@ -244,6 +250,7 @@ func TestServerInfo(t *testing.T) {
 // TestAModernServerIsSilent shows that the rules of one generation are not held
 // against a server of another.
 func TestAModernServerIsSilent(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"stateless-only", "dual-era"} {
 		report := Judge(examineFake(t, shortOptions(), mode), Selection{})
 		if ids := idsOf(report, check.Warning); ids != "" {
@@ -425,6 +432,7 @@ func TestAPortInUseIsNotBlamedOnDiscover(t *testing.T) {
 
 // TestSlowBackendIsNoSilence: a server that asks its backend about a call answers later than one that does not.
 func TestSlowBackendIsNoSilence(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	options.answer = time.Second
 	report := Judge(examineFake(t, options, "--wait", "1500ms", "slow-call"), Selection{})

@@ -41,6 +41,7 @@ func serveAt(t *testing.T, address string, handler http.Handler) string {
 // TestBindsAll has a server found that the whole network can reach, and none that only
 // this machine can.
 func TestBindsAll(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" && len(ownAddresses(netip.MustParseAddrPort("127.0.0.1:1"))) == 0 {
 		t.Log("this machine has no other address: nothing can be found")
 		return
@@ -176,6 +177,7 @@ func buffering(next http.Handler) http.Handler {
 
 // TestSSEBuffered has streams found that a proxy holds back, and none that it passes on.
 func TestSSEBuffered(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	options.answer = time.Second / 2
 	for _, held := range []bool{true, false} {

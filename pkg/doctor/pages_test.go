@@ -150,6 +150,7 @@ func index() string {
 }
 
 func TestNear(t *testing.T) {
+	t.Parallel()
 	if len(Checks()) == 0 {
 		t.Fatal("the table is empty")
 	}

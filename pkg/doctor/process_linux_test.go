@@ -76,6 +76,7 @@ func TestQueuedTime(t *testing.T) {
 // TestStdinClosedBeforeAnyWrite finds a server that closed its stdin at once: what
 // was written before lies in the pipe, and no write fails.
 func TestStdinClosedBeforeAnyWrite(t *testing.T) {
+	t.Parallel()
 	provokeAll(t,
 		[]provocation{{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed"}, options: impatient}})
 }

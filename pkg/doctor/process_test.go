@@ -3,11 +3,9 @@ package doctor
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +24,13 @@ func impatient() Options {
 	return options
 }
 
+// soonRestarted examine servers whose second start gets no answer.
+func soonRestarted() Options {
+	options := shortOptions()
+	options.Limit = 4 * time.Second
+	return options
+}
+
 // provocation is a fake server and what is to be found on it.
 type provocation struct {
 	id       string
@@ -36,35 +41,18 @@ type provocation struct {
 	fix      string         // part of one of the fixes
 }
 
-// atOnce returns how many fake servers are examined at the same time: most of the time is waiting, and more would make
-// a slow machine miss time limits. With one processor, or -test.parallel 1 for an emulator, it is one.
-func atOnce() int {
-	if flag.Lookup("test.parallel").Value.String() == "1" {
-		return 1
-	}
-	return 12
-}
-
-// provokeAll examines all fake servers and looks for each finding.
+// provokeAll examines fake servers and looks for a finding on each.
 func provokeAll(t *testing.T, provocations []provocation) {
 	t.Helper()
-	reports := make([]*Report, len(provocations))
-	var wait sync.WaitGroup
-	turns := make(chan struct{}, atOnce())
-	for i, p := range provocations {
+	for _, p := range provocations {
 		options := shortOptions
 		if p.options != nil {
 			options = p.options
 		}
-		wait.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			reports[i] = Judge(examineFake(t, options(), p.modes...), Selection{})
+		t.Run(p.id+"/"+strings.Join(p.modes, " "), func(t *testing.T) {
+			t.Parallel()
+			p.expect(t, Judge(examineFake(t, options(), p.modes...), Selection{}))
 		})
-	}
-	wait.Wait()
-	for i, p := range provocations {
-		t.Run(p.id+"/"+strings.Join(p.modes, " "), func(t *testing.T) { p.expect(t, reports[i]) })
 	}
 }
 
@@ -91,6 +79,7 @@ func (p provocation) expect(t *testing.T, report *Report) {
 }
 
 func TestProcessChecks(t *testing.T) {
+	t.Parallel()
 	provokeAll(t, []provocation{
 		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early"}, evidence: "exit status 0", fix: "stderr"},
 		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit-in-handshake"}, evidence: "exit status 3"},
@@ -106,7 +95,7 @@ func TestProcessChecks(t *testing.T) {
 		{id: "handshake-timeout", severity: check.Error, modes: []string{"stdin-unread"}, options: impatient, evidence: "0 B on stdout"},
 		{id: "stdout-closed", severity: check.Error, modes: []string{"stdout-closed"}, evidence: "stdout had ended"},
 		{id: "stdout-closed", severity: check.Error, modes: []string{"stdout-closed-call"}, evidence: "stdout had ended"},
-		{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed-later"}, evidence: "could not be written"},
+		{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed-later"}, options: soonRestarted, evidence: "could not be written"},
 		{id: "ignores-stdin-close", severity: check.Warning, modes: []string{"ignore-eof"}, evidence: "SIGTERM ended it"},
 		{id: "ignores-stdin-close", severity: check.Warning, modes: []string{"slow-exit", "--wait", "2.6s"}, evidence: "ended by itself 2."},
 		{id: "slow-shutdown", severity: check.Info, modes: []string{"slow-exit"}, evidence: "after its stdin was closed"},
@@ -174,6 +163,7 @@ func TestExamplesOnStderrAreNoSecrets(t *testing.T) {
 }
 
 func TestSecretsOfTheEnvironmentAreFoundOnStderr(t *testing.T) {
+	t.Parallel()
 	const secret = "correct-horse-battery"
 	options := shortOptions()
 	options.Environ = append(options.Environ, "BROKER_PASSWORD="+secret)
@@ -190,6 +180,7 @@ func TestSecretsOfTheEnvironmentAreFoundOnStderr(t *testing.T) {
 // TestAHealthyServerIsSilent shows that no check of these families finds anything
 // on a correct server, apart from those that report a measurement.
 func TestAHealthyServerIsSilent(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	options.idle, options.quiet = 0, 0 // the real waits
 	fleet := examineFake(t, options, "good")
@@ -415,6 +406,7 @@ func TestADownloadIsNamed(t *testing.T) {
 // TestTheDoctorEnds shows that an examination ends soon when its context does,
 // whatever the server does.
 func TestTheDoctorEnds(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	options := shortOptions()
 	options.Doing = func(string, string) { cancel() }

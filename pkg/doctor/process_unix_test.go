@@ -18,6 +18,7 @@ import (
 const buffered = `cat >/dev/null; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"b","version":"1"}}}'`
 
 func TestOutputBuffered(t *testing.T) {
+	t.Parallel()
 	server := config.AdHoc([]string{"sh", "-c", buffered}, "", nil)
 	options := shortOptions()
 	options.Limit = 500 * time.Millisecond
@@ -36,6 +37,7 @@ func TestOutputBuffered(t *testing.T) {
 // TestOutputBufferedElsewhere: a server for Python that answers only because this environment has PYTHONUNBUFFERED is a
 // warning; not if its entry sets that, if it answers without, or if something else runs it.
 func TestOutputBufferedElsewhere(t *testing.T) {
+	t.Parallel()
 	fake := fakeServer(t, "good").Command
 	folder := t.TempDir()
 	for name, script := range map[string]string{

@@ -55,6 +55,7 @@ func TestShapeOfAnUnknownTool(t *testing.T) {
 }
 
 func TestRPCChecks(t *testing.T) {
+	t.Parallel()
 	provokeAll(t, []provocation{
 		{id: "rpc-version", severity: check.Error, modes: onPing("rpc-version"), evidence: `jsonrpc is "1.0"`},
 		{id: "rpc-version", severity: check.Error, modes: onPing("rpc-missing"), evidence: "jsonrpc is missing"},
@@ -158,6 +159,7 @@ func TestAnotherProtocol(t *testing.T) {
 // finding, which names the methods, and that it does not blame the error that answers a
 // line which is no JSON.
 func TestIDsAreOneFault(t *testing.T) {
+	t.Parallel()
 	for mode, id := range map[string]string{
 		"id-string":   "rpc-id-type",
 		"id-dup":      "rpc-id-duplicate",

@@ -13,6 +13,7 @@ import (
 )
 
 func TestTexts(t *testing.T) {
+	t.Parallel()
 	for i, c := range []struct {
 		id, text, evidence string // evidence empty: nothing is found
 	}{
@@ -162,6 +163,7 @@ func TestConfusableNames(t *testing.T) {
 // TestFakeTexts provokes the checks of texts by a real process: the modes lay them
 // into serverInfo, instructions, descriptions and results.
 func TestFakeTexts(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"hello"}`)}}
 	report := judgeMine(examineFake(t, options, "term-clear", "term-bidi", "term-tags", "prompt-inject", "term-name"))

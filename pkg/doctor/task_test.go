@@ -17,6 +17,7 @@ func answeredByTask(x *evidence.Exchange) bool {
 // TestSafeCallsBeginNoTasks holds that --call safe leaves tasks alone: it does not call a tool that is nothing else,
 // and calls others as a client that knows no tasks.
 func TestSafeCallsBeginNoTasks(t *testing.T) {
+	t.Parallel()
 	for _, modes := range []string{"tasks", "stateless-only tasks"} {
 		options := shortOptions()
 		options.Safe = true

@@ -16,6 +16,7 @@ import (
 // TestCallFailed makes calls of a real process that come to nothing, each in its way,
 // and one that succeeds.
 func TestCallFailed(t *testing.T) {
+	t.Parallel()
 	want := []struct {
 		tool, arguments string
 		severity        check.Severity
@@ -50,6 +51,7 @@ func TestCallFailed(t *testing.T) {
 // TestACallThatEndsTheServer is told once, by the check of servers that end, which names
 // the tool; the next call is made in another life.
 func TestACallThatEndsTheServer(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	options.Calls = []evidence.Call{{Tool: "crash", Arguments: json.RawMessage(`{}`)}, {Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
 	fleet := examineFake(t, options, "good")
@@ -66,6 +68,7 @@ func TestACallThatEndsTheServer(t *testing.T) {
 
 // TestACallOfAFragileServer is made although the server ended over earlier questions.
 func TestACallOfAFragileServer(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
 	e := examineFake(t, options, "exit-mid-call").Servers[0]
@@ -77,6 +80,7 @@ func TestACallOfAFragileServer(t *testing.T) {
 // TestAHungCall is an error, which --timeout bounds; nothing that follows from it is
 // blamed, and the call after it is made.
 func TestAHungCall(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	options.answer = 200 * time.Millisecond // the calls of a tool that does not exist hang as well
 	options.CallTimeout = 50 * time.Millisecond

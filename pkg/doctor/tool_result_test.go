@@ -51,6 +51,7 @@ func resultCases() []resultCase {
 }
 
 func TestResults(t *testing.T) {
+	t.Parallel()
 	for i, c := range resultCases() {
 		t.Run(fmt.Sprintf("%s/%d", c.id, i), func(t *testing.T) {
 			definition := `{"name":"probe","inputSchema":{"type":"object"}}`
@@ -76,6 +77,7 @@ func TestResults(t *testing.T) {
 
 // TestFakeResults provokes the checks of results by calls of a real process.
 func TestFakeResults(t *testing.T) {
+	t.Parallel()
 	modes := []string{
 		"content-missing", "content-null", "content-string", "content-unknown", "content-untyped", "image-bad",
 		"iserror-empty", "structured-only", "structured-missing", "structured-mismatch",

@@ -247,6 +247,7 @@ func doubling(levels int) string {
 }
 
 func TestLint(t *testing.T) {
+	t.Parallel()
 	for i, c := range append(lintCases(), schemaCases()...) {
 		if c.revision == "" {
 			c.revision = "2025-11-25"
@@ -329,6 +330,7 @@ func FuzzLint(f *testing.F) {
 // TestFakeSchemas provokes the checks of tools by a real process, all modes in one
 // server.
 func TestFakeSchemas(t *testing.T) {
+	t.Parallel()
 	report := judgeMine(examineFake(t, shortOptions(),
 		"tool-no-name", "tool-bad-names", "tools-dup", "schema-missing", "schema-null", "schema-string",
 		"schema-type-array",
@@ -392,6 +394,7 @@ func TestFakeLists(t *testing.T) {
 // correct server alone, and say only what is worth knowing: of its errors, only that
 // the call which was asked for failed.
 func TestGoodServerHasNothingWrong(t *testing.T) {
+	t.Parallel()
 	options := shortOptions()
 	for tool, arguments := range map[string]string{"add": `{"a":1,"b":2}`, "mixed": `{}`, "fail": `{}`, "echo": `{"message":"hello"}`} {
 		options.Calls = append(options.Calls, evidence.Call{Tool: tool, Arguments: json.RawMessage(arguments)})

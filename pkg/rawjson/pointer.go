@@ -31,11 +31,10 @@ func At(value any, pointer string) (any, bool) {
 
 // Pointer returns the JSON pointer (RFC 6901) with these tokens.
 func Pointer(tokens ...string) string {
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	var out strings.Builder
 	for _, token := range tokens {
 		out.WriteByte('/')
-		out.WriteString(escape.Replace(token))
+		out.WriteString(strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1"))
 	}
 	return out.String()
 }

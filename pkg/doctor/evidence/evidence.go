@@ -323,38 +323,43 @@ func (r *Run) Since(at time.Time) float64 { return exec.Milliseconds(at.Sub(r.Be
 // Handshaken reports whether the clean run has a session.
 func (e *Evidence) Handshaken() bool { return e.Clean != nil && e.Clean.Protocol != "" }
 
-// Tools returns the tool definitions of the clean run as the server sent them, all pages; listed is false
-// if tools/list was not answered.
-func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
-	pages := e.Listing()
-	return Once(&e.Kept, func() []json.RawMessage {
-		var all []json.RawMessage
-		for _, page := range pages {
-			for member := range rawjson.Each(page.Result) {
+// listing is what the clean run's first tools/list was answered with.
+type listing struct {
+	pages []*Exchange
+	tools []json.RawMessage
+}
+
+// listing reads the answers to the clean run's first tools/list, once; the second one is for comparison.
+func (e *Evidence) listing() listing {
+	return Once(&e.Kept, func() (all listing) {
+		for _, x := range e.Clean.Asked("tools/list") {
+			if x.Result == nil {
+				continue
+			}
+			if len(all.pages) > 0 && !ContinuesPage(x) {
+				break
+			}
+			all.pages = append(all.pages, x)
+			for member := range rawjson.Each(x.Result) {
 				if member.Name == "tools" {
-					list, _ := rawjson.Elements(member.Value)
-					all = append(all, list...)
+					tools, _ := rawjson.Elements(member.Value)
+					all.tools = append(all.tools, tools...)
 				}
 			}
 		}
 		return all
-	}), len(pages) > 0
+	})
 }
 
-// Listing returns the answered pages of the clean run's first tools/list; the second one is for comparison.
-func (e *Evidence) Listing() []*Exchange {
-	var pages []*Exchange
-	for _, x := range e.Clean.Asked("tools/list") {
-		switch {
-		case x.Result == nil:
-		case len(pages) > 0 && !ContinuesPage(x):
-			return pages
-		default:
-			pages = append(pages, x)
-		}
-	}
-	return pages
+// Tools returns the tool definitions of the clean run as the server sent them, all pages; listed is false
+// if tools/list was not answered.
+func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
+	all := e.listing()
+	return all.tools, len(all.pages) > 0
 }
+
+// Listing returns the answered pages of the clean run's first tools/list.
+func (e *Evidence) Listing() []*Exchange { return e.listing().pages }
 
 // ContinuesPage reports whether a tools/list asked for a further page.
 func ContinuesPage(x *Exchange) bool { return MemberAt(x.Sent, "params", "cursor") != nil }

@@ -136,6 +136,9 @@ func askPromptInjection(e *evidence.Evidence) []check.Finding {
 // askToolShadowing looks for the names of other servers' tools in descriptions. A name of a single word, such as
 // search, is language and proves nothing.
 func askToolShadowing(fleet *evidence.Fleet) []check.Finding {
+	if len(fleet.Servers) < 2 {
+		return nil
+	}
 	owners := make(map[string][]string) // servers by the name of a tool
 	for _, e := range fleet.Servers {
 		for _, d := range listing.Read(e).Tools {
@@ -150,10 +153,10 @@ func askToolShadowing(fleet *evidence.Fleet) []check.Finding {
 	for _, e := range fleet.Servers {
 		var mine []check.Finding
 		for _, d := range listing.Read(e).Tools {
-			for _, word := range identifiers(d.Text("description")) {
-				if others := owners[word]; len(others) > 0 && !slices.Contains(others, e.Server.Name) {
+			for _, name := range identifiers(d.Text("description")) {
+				if others := owners[name]; len(others) > 0 && !slices.Contains(others, e.Server.Name) {
 					mine = append(mine,
-						d.Finding("/description", "it names %q, a tool of server %q", evidence.Label(word), others[0]))
+						d.Finding("/description", "it names %q, a tool of server %q", evidence.Label(name), others[0]))
 				}
 			}
 		}
@@ -167,16 +170,12 @@ func askToolShadowing(fleet *evidence.Fleet) []check.Finding {
 
 // identifiers returns the words of a text that may be names of tools, each once.
 func identifiers(text string) []string {
-	var found []string
-	seen := make(map[string]bool)
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+	found := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.'
-	}) {
-		word = strings.Trim(word, ".-")
-		if !seen[word] && len(listing.NameWords(word)) > 1 {
-			seen[word] = true
-			found = append(found, word)
-		}
+	})
+	for i, word := range found {
+		found[i] = strings.Trim(word, ".-")
 	}
-	return found
+	slices.Sort(found)
+	return slices.Compact(found)
 }
