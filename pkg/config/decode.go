@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/big"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"toolx/pkg/fault"
 	"toolx/pkg/words"
@@ -253,9 +251,10 @@ type decoder struct {
 	warnings []Warning
 	unsaid   int // warnings beyond those that anyone reads
 	// lenient ignores numbers that are no times, because the file is shared with other clients, which have other
-	// limits; ignored are their paths.
+	// limits.
 	lenient bool
-	ignored []string
+	// ignored are the paths of values that the schema need not report.
+	ignored map[string]bool
 }
 
 // mostRemarks is how many problems of an entry, and how many problems or warnings of a file, are reported.
@@ -368,70 +367,6 @@ func (d *decoder) servers(v value, to *document) {
 	}
 }
 
-// checkServer checks that there is exactly one way to reach the server.
-func (d *decoder) checkServer(v value, s *Server) {
-	if v.kind != kindMap {
-		return
-	}
-	command, url, auth := v.has("command"), v.says("url", "serverUrl", "httpUrl"), v.has("auth")
-	switch {
-	case !command && !url:
-		d.problem(v, misspelt(v), "the server has neither command nor url")
-	case command && url:
-		d.problem(v, "keep the one that is meant", "the server has both command and url")
-	case auth && !url:
-		d.problem(v, "remove auth, or give a url", "auth needs a url, and the server has a command")
-	case url && s.Transport == TransportStdio:
-		d.problem(v, "remove type, or give a command", "type stdio needs a command, and the server has a url")
-	case command && s.Transport != "" && s.Transport != TransportStdio:
-		d.problem(v, "remove type, or give a url", "type %s needs a url, and the server has a command", s.Transport)
-	case unreachable(s.URL) != "":
-		d.problem(v, "give an http:// or https:// address", "toolx reaches no server by %s", unreachable(s.URL))
-	case s.ClientKey != "" && s.ClientCert == "":
-		d.problem(v, "add clientCert: FILE, the certificate of that key", "a clientKey needs a clientCert")
-	}
-}
-
-// unreachable names the kind of an address that only other clients can reach; empty for all others.
-func unreachable(address string) string {
-	scheme, _, _ := strings.Cut(address, ":")
-	return map[string]string{
-		"unix": "a Unix socket", "pipe": "a named pipe", "ws": "WebSocket", "wss": "WebSocket",
-	}[strings.ToLower(scheme)]
-}
-
-// checkName refuses a name with invisible characters: it could pass for another one, and shells write it to the
-// terminal unchanged when they complete it.
-func (d *decoder) checkName(v value, name string) {
-	if strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
-		d.problem(v, "give it a name of letters, digits and signs", "the name %q has characters that cannot be seen",
-			name)
-	}
-}
-
-// misspelt returns the fix for a server without command and url: correct the key that may be meant for one of them,
-// else add one.
-func misspelt(v value) string {
-	for _, m := range v.members {
-		if near := words.Nearest(m.key, []string{"command", "url"}); near != "" {
-			return fmt.Sprintf("write %s in place of '%s'", near, m.key)
-		}
-	}
-	return "add command: (a program to start) or url: (an address to reach)"
-}
-
-// has reports whether v has a member of one of the names.
-func (v value) has(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return v.indexOf(name) >= 0 })
-}
-
-// says reports whether v has a member of one of the names that is not an empty text.
-func (v value) says(names ...string) bool {
-	return slices.ContainsFunc(v.members, func(m member) bool {
-		return slices.Contains(names, m.key) && (m.value.kind != kindText || m.value.text != "")
-	})
-}
-
 // transport reads a way to reach a server, under any of the names that clients give it.
 func (d *decoder) transport(v value) string {
 	switch name := v.string(); name {
@@ -519,18 +454,6 @@ func (d *decoder) bareNumber(v value) time.Duration {
 	return duration
 }
 
-// unitText returns a duration as a config file has it, without what Go adds to it: "1m0s" is "1m".
-func unitText(duration time.Duration) string {
-	text := duration.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // counted reads a number of units. It has to be above zero: to some clients zero is no limit, to others no time.
 func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 	if v.kind != kindNumber && v.kind != kindText {
@@ -541,7 +464,7 @@ func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 	switch exact := count * float64(unit); {
 	case d.lenient && (err != nil || exact > longest || exact < 1):
 		d.warn(v.at, fmt.Sprintf("%s is not a time to wait, and is ignored", v.path))
-		d.ignored = append(d.ignored, v.path)
+		d.ignored[v.path] = true
 	case err != nil || exact > longest:
 		d.problem(v, "write for example 30s, 500ms or 1m30s", "%s is not a time", v.shown())
 	case exact < 1:
@@ -619,65 +542,4 @@ func (v value) textMap() map[string]string {
 		texts[m.key] = m.value.asText()
 	}
 	return texts
-}
-
-// Unlimited is the value of a timeout that the config sets to "none".
-const Unlimited time.Duration = -1
-
-// ParseTime reads a time as a person types it: "5" and "1.5" are seconds, "30s", "500ms" and "1m30s" say their unit.
-// The error is a *fault.UsageError.
-func ParseTime(text string) (time.Duration, error) {
-	timed := text
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		timed += "s"
-	}
-	duration, err := time.ParseDuration(timed)
-	if err != nil {
-		const fix = "write for example 5 (seconds), 30s, 500ms or 1m30s"
-		return 0, fault.Usage("'"+text+"' is not a time", fix)
-	}
-	return duration, nil
-}
-
-// parseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, because nobody can tell its
-// unit; so are negative times. The error is a *fault.UsageError.
-func parseDuration(text string) (time.Duration, error) {
-	duration, err := time.ParseDuration(text)
-	switch {
-	case err == nil && duration >= 0 && !allDigits(text):
-		return duration, nil
-	case err == nil && duration < 0:
-		return 0, fault.Usage(fmt.Sprintf("'%s' is negative", text), "")
-	}
-	if _, number := jsonNumber(text); number {
-		return 0, fault.Usage(text+" has no unit", fmt.Sprintf("write %ss (or %sms, %sm)", text, text, text))
-	}
-	return 0, fault.Usage(fmt.Sprintf("'%s' is not a time", text), "write for example 30s, 500ms or 1m30s")
-}
-
-// ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000), "1.5 GiB". Letters may be of either case.
-// The error is a *fault.UsageError.
-func ParseSize(text string) (int64, error) {
-	letters := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-	number, unit := text, ""
-	if letters >= 0 {
-		number, unit = text[:letters], strings.TrimPrefix(text[letters:], " ")
-	}
-	factor, known := map[string]int64{
-		"": 1, "b": 1,
-		"k": 1e3, "kb": 1e3, "ki": 1 << 10, "kib": 1 << 10,
-		"m": 1e6, "mb": 1e6, "mi": 1 << 20, "mib": 1 << 20,
-		"g": 1e9, "gb": 1e9, "gi": 1 << 30, "gib": 1 << 30,
-	}[strings.ToLower(unit)]
-	decimal, valid := jsonNumber(number)
-	if !known || !valid {
-		return 0, fault.Usage(fmt.Sprintf("'%s' is not a size", text), "write for example 65536, 256KiB or 1MB")
-	}
-	exact, _ := new(big.Rat).SetString(decimal)
-	exact.Mul(exact, new(big.Rat).SetInt64(factor))
-	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
-	if !whole.IsInt64() {
-		return 0, fault.Usage(fmt.Sprintf("'%s' is more than can be counted", text), "")
-	}
-	return whole.Int64(), nil
 }

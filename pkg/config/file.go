@@ -143,7 +143,7 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 
 // check reads what a file's mapping says, relative to a folder, and checks it; flaws are what the parser found wrong.
 func check(file, dir string, root *node, flaws []Problem) loaded {
-	decoder := &decoder{dir: dir, lenient: filepath.Base(file) == sharedFile}
+	decoder := &decoder{dir: dir, lenient: filepath.Base(file) == sharedFile, ignored: make(map[string]bool)}
 	var result loaded
 	decode(decoder, value{node: root, at: root.origin}, rootFields(), &result.document)
 	// The defaults of all files, and what they say of the doctor, are read over each other; here only for what is wrong
@@ -160,27 +160,13 @@ func check(file, dir string, root *node, flaws []Problem) loaded {
 			Origin: Origin{File: file}, Text: fmt.Sprintf("and %d more warnings", decoder.unsaid),
 		})
 	}
-	result.assign(file, flaws, together(validate(root, file), decoder.problems, decoder.ignored))
+	// Of a value that the schema and the decoder report, the decoder says more.
+	for _, problem := range decoder.problems {
+		decoder.ignored[problem.path] = true
+	}
+	shape := slices.DeleteFunc(validate(root, file), func(p placed) bool { return decoder.ignored[p.path] })
+	result.assign(file, flaws, append(decoder.problems, shape...))
 	return result
-}
-
-// together joins the problems of the schema and of the decoder. Where both speak of one value, the decoder has the
-// better words, also where it ignores the value.
-func together(shape, meaning []placed, ignored []string) []placed {
-	problems := slices.Clone(meaning)
-	said := map[string]bool{}
-	for _, path := range ignored {
-		said[path] = true
-	}
-	for _, p := range meaning {
-		said[p.path] = true
-	}
-	for _, p := range shape {
-		if !said[p.path] {
-			problems = append(problems, p)
-		}
-	}
-	return problems
 }
 
 // inOrder sorts a file's problems by their places and keeps as many as anyone reads.
