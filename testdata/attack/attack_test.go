@@ -55,6 +55,7 @@ type attack struct {
 
 // outcome is how an attack ended.
 type outcome struct {
+	kind    string // a row of the table in docs/security.md
 	name    string
 	exit    int
 	peak    int64 // bytes
@@ -66,19 +67,36 @@ type outcome struct {
 func TestAttack(t *testing.T) {
 	tools := build(t)
 	outcomes := make([]outcome, 0, 64)
-	for _, one := range slices.Concat(streams(tools), schemas(t, tools), screens(tools), sites(t), folders(t)) {
-		t.Run(one.name, func(t *testing.T) {
-			result := tools.make(t, one)
-			for _, failure := range result.failing {
-				t.Error(failure)
-			}
-			outcomes = append(outcomes, result)
-		})
+	for _, family := range []struct {
+		kind    string
+		attacks []attack
+	}{
+		{"stdout, stderr and lists of a server", streams(tools)},
+		{"schemas", schemas(t, tools)},
+		{"text on a terminal", screens(tools)},
+		{"HTTP", sites(t)},
+		{"project folders and configs", folders(t)},
+	} {
+		for _, one := range family.attacks {
+			t.Run(one.name, func(t *testing.T) {
+				result := tools.make(t, one)
+				for _, failure := range result.failing {
+					t.Error(failure)
+				}
+				result.kind = family.kind
+				outcomes = append(outcomes, result)
+			})
+		}
 	}
-	t.Run("serve", func(t *testing.T) { outcomes = append(outcomes, clients(t, tools)...) })
+	t.Run("serve", func(t *testing.T) {
+		for _, result := range clients(t, tools) {
+			result.kind = "clients of toolx serve"
+			outcomes = append(outcomes, result)
+		}
+	})
 	fmt.Print(table(outcomes))
 	if *update {
-		writeTable(t, table(outcomes))
+		writeTable(t, summary(outcomes))
 	}
 }
 
@@ -223,6 +241,26 @@ func table(outcomes []outcome) string {
 			held = "**no**"
 		}
 		fmt.Fprintf(&out, "| %s | %s | %d | %d MiB | %.1f s |\n", o.name, held, o.exit, o.peak>>20, o.took.Seconds())
+	}
+	return out.String()
+}
+
+// summary returns a table with a row per kind of attack: how many held, and the highest figures.
+func summary(outcomes []outcome) string {
+	var out strings.Builder
+	out.WriteString("| attacks by | made | held | peak memory | longest |\n| --- | --- | --- | --- | --- |\n")
+	for len(outcomes) > 0 {
+		kind, made, held := outcomes[0].kind, 0, 0
+		var peak int64
+		var took time.Duration
+		for ; made < len(outcomes) && outcomes[made].kind == kind; made++ {
+			if len(outcomes[made].failing) == 0 {
+				held++
+			}
+			peak, took = max(peak, outcomes[made].peak), max(took, outcomes[made].took)
+		}
+		fmt.Fprintf(&out, "| %s | %d | %d | %d MiB | %.1f s |\n", kind, made, held, peak>>20, took.Seconds())
+		outcomes = outcomes[made:]
 	}
 	return out.String()
 }

@@ -67,6 +67,22 @@ type leg struct {
 // row is a line of a leg's table.
 type row struct{ Scenario, Result, Note string }
 
+// group is a row of the page: scenarios with one result for one reason.
+type group struct{ Result, Note, Scenarios string }
+
+// Groups joins the rows that differ only in their scenario, in the order of the first of each.
+func (l leg) Groups() (groups []group) {
+	for _, r := range l.Rows {
+		at := slices.IndexFunc(groups, func(g group) bool { return g.Result == r.Result && g.Note == r.Note })
+		if at < 0 {
+			groups = append(groups, group{r.Result, r.Note, r.Scenario})
+		} else {
+			groups[at].Scenarios += ", " + r.Scenario
+		}
+	}
+	return groups
+}
+
 // TestConformance runs the suite. What does not pass has its reason in a table, and
 // every reason there is needed.
 func TestConformance(t *testing.T) {

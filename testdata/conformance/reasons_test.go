@@ -4,14 +4,14 @@ package conformance_test
 // a config, and these answer without asking anything back.
 func serverReasons() []reason {
 	const (
-		noAsking   = "the tools of a config ask the user and the client nothing"
-		noNotices  = "the tools of a config report no progress and log nothing to the client"
-		noResource = "a config has tools, no resources"
-		noPrompts  = "a config has tools, no prompts"
-		noTasks    = "no tool of this run is one that runs as a task"
+		noAsking   = "config tools send no requests to clients"
+		noNotices  = "config tools send no progress or log messages"
+		noResource = "a config has no resources"
+		noPrompts  = "a config has no prompts"
+		noTasks    = "no tool here runs as a task"
 	)
 	return []reason{
-		{"completion-complete", "", "there is nothing to complete: a config has neither prompts nor resource templates"},
+		{"completion-complete", "", "a config has no prompts or resource templates"},
 		{"logging-set-level", "", noNotices},
 		{"tools-call-with-*", "", noNotices},
 		{"tools-call-sampling", "", noAsking},
@@ -24,7 +24,7 @@ func serverReasons() []reason {
 		{"tasks-*", "", noTasks},
 		{"caching", "sep-2549-prompts-*", noPrompts},
 		{"caching", "sep-2549-resources-*", noResource},
-		{"server-stateless", "*-capability*", "no tool of a config needs a capability of the client"},
+		{"server-stateless", "*-capability*", "no config tool needs a client capability"},
 		{"server-stateless", "sep-2575-http-server-no-independent-requests-on-stream", noAsking},
 		{"server-stateless", "sep-2575-server-no-log-without-loglevel", noNotices},
 	}
