@@ -56,10 +56,10 @@ func capital(text string) string {
 	return ""
 }
 
-// listedCause returns the cause of a text with a list of the variables that are needed; nil if it has none, or if they
+// listedVariables returns the cause of a text with a list of the variables that are needed; nil if it has none, or if they
 // have values.
-func (s *saying) listedCause(text string) *Cause {
-	items, all := listed(s.printed(text), s.Environ)
+func listedVariables(o *output, text string) *Cause {
+	items, all := listed(o.printed(text), o.Environ)
 	if items == nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (s *saying) listedCause(text string) *Cause {
 		return nil
 	}
 	if !all {
-		return s.unsetCause(slices.Concat(open...), text)
+		return unsetCause(o, slices.Concat(open...), text)
 	}
 	const most = 12 // combinations
 	product, phrases := [][]string{nil}, []string(nil)
@@ -90,15 +90,15 @@ func (s *saying) listedCause(text string) *Cause {
 		product = next[:min(len(next), most)]
 		phrases = append(phrases, anyOf(groups))
 	}
-	return s.unsetAs(product, strings.Join(phrases, ", "), strings.Join(phrases, ", and "), text)
+	return unsetCauseWith(o, product, strings.Join(phrases, ", "), strings.Join(phrases, ", and "), text)
 }
 
 // printed returns a text with its lines as they were printed, with the marks of a list.
-func (s *saying) printed(text string) string {
+func (o *output) printed(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, text := range lines {
-		if at := slices.IndexFunc(s.lines, func(l line) bool { return l.text == text }); at >= 0 {
-			lines[i] = s.lines[at].raw
+		if at := slices.IndexFunc(o.lines, func(l line) bool { return l.text == text }); at >= 0 {
+			lines[i] = o.lines[at].raw
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -124,12 +124,12 @@ var (
 		`absent|undefined|none|nothing|no\b|n't\b)`)
 )
 
-// triedCause returns the cause of a program that looked for variables one after the other, and had values for none; nil
+// triedVariables returns the cause of a program that looked for variables one after the other, and had values for none; nil
 // if it did not.
-func (s *saying) triedCause() *Cause {
+func triedVariables(o *output) *Cause {
 	var groups [][]string
 	tries := false // a line of this run names what it turns to
-	for _, l := range s.lines {
+	for _, l := range o.lines {
 		next := triesNext().FindStringIndex(l.text)
 		parts := []string{l.text}
 		if next != nil { // "A is not set, trying B"
@@ -139,7 +139,7 @@ func (s *saying) triedCause() *Cause {
 		for _, part := range parts {
 			var names []string
 			for _, name := range capitals(part) {
-				if isVariableName(name) && !hasValue(s.Environ, name) {
+				if isVariableName(name) && !hasValue(o.Environ, name) {
 					names = append(names, name)
 				}
 			}
@@ -153,7 +153,7 @@ func (s *saying) triedCause() *Cause {
 		switch tries = tries || named && next != nil; {
 		case named || next != nil || l.text == "":
 		case tries && len(groups) > 1:
-			return s.unsetCause(groups, "")
+			return unsetCause(o, groups, "")
 		default:
 			groups, tries = nil, false
 		}
@@ -161,5 +161,5 @@ func (s *saying) triedCause() *Cause {
 	if !tries || len(groups) < 2 {
 		return nil
 	}
-	return s.unsetCause(groups, "")
+	return unsetCause(o, groups, "")
 }

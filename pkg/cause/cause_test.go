@@ -28,7 +28,7 @@ func testOutput(t *testing.T, text string) {
 	want, output, _ := strings.Cut(text, "\n")
 	output = strings.ReplaceAll(output, `\e`, "\x1b")
 	got := ""
-	c := Of(Output{Stderr: strings.Split(output, "\n")})
+	c := Diagnose(Output{Stderr: strings.Split(output, "\n")})
 	if c != nil {
 		got = string(c.Kind) + ": " + c.What
 	}
@@ -48,7 +48,7 @@ func TestWaitsForLogin(t *testing.T) {
 		"Visit our docs: https://docs.example.com":                                        "",
 	} {
 		got := ""
-		if c := Of(Output{Alive: true, Stderr: []string{"[INFO] No saved token found", line}}); c != nil {
+		if c := Diagnose(Output{Alive: true, Stderr: []string{"[INFO] No saved token found", line}}); c != nil {
 			got = string(c.Kind)
 		}
 		if got != want {
@@ -59,7 +59,7 @@ func TestWaitsForLogin(t *testing.T) {
 
 // TestWaitsForPip: what a living server installs does not come.
 func TestWaitsForPip(t *testing.T) {
-	c := Of(Output{Alive: true, Stderr: []string{
+	c := Diagnose(Output{Alive: true, Stderr: []string{
 		"[shop] installing shop-mcp==0.1.3",
 		"WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None)) after connection broken " +
 			"by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f8c994231d0>: Failed to " +
@@ -75,11 +75,11 @@ func TestWaitsForDebugger(t *testing.T) {
 	o := Output{Alive: true, Stderr: []string{
 		"Debugger listening on ws://127.0.0.1:9229/11454fda", "For help, see: https://nodejs.org/en/docs/inspector",
 	}}
-	if c := Of(o); c == nil || c.What != "Node waits for a debugger" || c.Policy() != Permanent {
+	if c := Diagnose(o); c == nil || c.What != "Node waits for a debugger" || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	o.Stderr = append(o.Stderr, "server is running")
-	if c := Of(o); c != nil {
+	if c := Diagnose(o); c != nil {
 		t.Errorf("cause is %+v", c)
 	}
 }
@@ -105,20 +105,20 @@ func TestAsks(t *testing.T) {
 	}
 	const erase = "\x1b[2K\x1b[1G"
 	again := Output{Alive: true, Stdout: []string{erase + "? Name › x" + erase + "? Name › {" + erase + "? Name › {\""}}
-	if c := Of(again); c == nil || !strings.Contains(c.What, `the answer: "Name"`) {
+	if c := Diagnose(again); c == nil || !strings.Contains(c.What, `the answer: "Name"`) {
 		t.Errorf("of a prompt that is drawn again: %+v", c)
 	}
 	drawn := Output{Alive: true, Question: Asks("\x1b[?1049h\x1b[1;1HMenu\r\nq: quit")}
-	c := Of(drawn)
+	c := Diagnose(drawn)
 	if c == nil || !strings.HasPrefix(c.What, "it draws on the whole screen") || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	said := Output{Alive: true, Stderr: []string{"Welcome", "No token found"}, Question: "Continue? (y)"}
-	if c := Of(said); c == nil || !strings.Contains(c.What, `"Continue? (y)"`) || c.Policy() != Permanent {
+	if c := Diagnose(said); c == nil || !strings.Contains(c.What, `"Continue? (y)"`) || c.Policy() != Permanent {
 		t.Errorf("cause is %+v", c)
 	}
 	said.Stderr[1] = "Error: API_KEY is not set"
-	if c := Of(said); c == nil || c.Kind != Variable {
+	if c := Diagnose(said); c == nil || c.Kind != Variable {
 		t.Errorf("cause is %+v", c)
 	}
 }
@@ -166,7 +166,7 @@ func TestSaidFixes(t *testing.T) {
 		"TypeError: x is undefined":                "use another version of the server",
 		"the moon is full":                         "",
 	} {
-		fixes := strings.Join((&saying{}).saidFixes(line), "\n")
+		fixes := strings.Join(quoteFixes(&output{}, line), "\n")
 		if !strings.HasPrefix(fixes, want) || want == "" && fixes != "" {
 			t.Errorf("%q: %q, want %q", line, fixes, want)
 		}
@@ -183,7 +183,7 @@ func TestMissingFlags(t *testing.T) {
 		"Either --project or --region is missing":                     "--project or --region",
 		"missing required argument 'port', or set PORT; --port is it": "--port",
 	} {
-		c := Of(Output{Stderr: []string{line}})
+		c := Diagnose(Output{Stderr: []string{line}})
 		if c == nil || c.Kind != Argument || c.Fixes[0] != "add to args of this server: "+want {
 			t.Errorf("%q: cause is %+v, want the flags %s", line, c, want)
 		}
@@ -199,7 +199,7 @@ func TestEndsWell(t *testing.T) {
 		`time=2025-01-01T00:00:00Z level=ERROR msg="the session is gone"`:  Said,
 		`time=2025-01-01T00:00:00Z level=INFO msg="API_TOKEN is required"`: Variable,
 	} {
-		if c := Of(Output{Stdout: []string{line}, Done: true}); c == nil || c.Kind != want {
+		if c := Diagnose(Output{Stdout: []string{line}, Done: true}); c == nil || c.Kind != want {
 			t.Errorf("%q: cause is %+v, want %s", line, c, want)
 		}
 	}
@@ -233,7 +233,7 @@ func TestSentences(t *testing.T) {
 		if line == "" || want == "" {
 			continue
 		}
-		c := Of(Output{Stderr: []string{"Error: " + line}})
+		c := Diagnose(Output{Stderr: []string{"Error: " + line}})
 		if c == nil || string(c.Kind) != want {
 			t.Errorf("%s\ngot  %+v\nwant %s", line, c, want)
 		}
@@ -253,13 +253,13 @@ func TestConditions(t *testing.T) {
 		"Specify either SHOP_ISSUER and SHOP_CLIENT or SHOP_API_TOKEN.":    "SHOP_ISSUER with SHOP_CLIENT or SHOP_API_TOKEN must be set",
 		"SHOP_HOST should be a host's name. Use SHOP_URL for a whole URL.": "SHOP_HOST, SHOP_URL are not set",
 	} {
-		c := Of(Output{Stderr: []string{"Error: " + line}})
+		c := Diagnose(Output{Stderr: []string{"Error: " + line}})
 		if c == nil || c.What != want {
 			t.Errorf("%s\ngot  %+v\nwant %s", line, c, want)
 		}
 	}
 	line := "SHOP_HOST should be a host's name. Use SHOP_URL for a whole URL."
-	c := Of(Output{Stderr: []string{"Error: " + line}, Environ: []string{"SHOP_HOST=http://shop.example"}})
+	c := Diagnose(Output{Stderr: []string{"Error: " + line}, Environ: []string{"SHOP_HOST=http://shop.example"}})
 	if c == nil || c.What != `"`+line+`"` {
 		t.Errorf("got %+v", c)
 	}
@@ -276,11 +276,11 @@ func TestLibrary(t *testing.T) {
 		}
 	}
 	for thrower, want := range map[string]Kind{"@shop/app": Said, "commander": Argument, "shop-mcp": Argument} {
-		if c := Of(Output{Stderr: stack(thrower)}); c == nil || c.Kind != want {
+		if c := Diagnose(Output{Stderr: stack(thrower)}); c == nil || c.Kind != want {
 			t.Errorf("thrown in %s: %+v, want %s", thrower, c, want)
 		}
 	}
-	c := Of(Output{Stderr: stack("@shop/app")})
+	c := Diagnose(Output{Stderr: stack("@shop/app")})
 	if want := "see which value of args or env the server gives to @shop/app: it may be missing"; c.Fixes[0] != want {
 		t.Errorf("fixes %q, want %s", c.Fixes, want)
 	}
@@ -288,7 +288,7 @@ func TestLibrary(t *testing.T) {
 
 // TestHelpIsNoAdvice: a help text says what its program is for, which is nothing to do, and what else may be set.
 func TestHelpIsNoAdvice(t *testing.T) {
-	c := Of(Output{Stderr: []string{
+	c := Diagnose(Output{Stderr: []string{
 		"Usage: shop --url <url> [options]", "Create and run MCP servers", "Or set SHOP_URL and SHOP_KEY.",
 	}})
 	want := []string{"the server says: Or set SHOP_URL and SHOP_KEY.", "its usage: shop --url <url> [options]"}
@@ -311,7 +311,7 @@ func TestAddonFixes(t *testing.T) {
 		"/srv/node_modules/.deno/sqlite3@5.1.7": "Deno runs no install scripts by itself: add --node-modules-dir=auto " +
 			"--allow-scripts=npm:sqlite3 to args of deno run, before the program, in an empty folder (cwd)",
 	} {
-		c := Of(Output{Stderr: []string{
+		c := Diagnose(Output{Stderr: []string{
 			"Error: Could not locate the bindings file. Tried:",
 			" → " + folder + "/node_modules/sqlite3/build/node_sqlite3.node",
 		}})
@@ -323,7 +323,7 @@ func TestAddonFixes(t *testing.T) {
 
 // TestGarbledPrompt: cmd.exe writes in the encoding of its system, which is not UTF-8.
 func TestGarbledPrompt(t *testing.T) {
-	c := Of(Output{Stderr: []string{"'npx' \xb2\xbb\xca\xc7\xc4\xda\xb2\xbf\xbb\xf2\xcd\xe2\xb2\xbf\xc3\xfc\xc1\xee"}})
+	c := Diagnose(Output{Stderr: []string{"'npx' \xb2\xbb\xca\xc7\xc4\xda\xb2\xbf\xbb\xf2\xcd\xe2\xb2\xbf\xc3\xfc\xc1\xee"}})
 	if c == nil || c.What != "npx is not installed" {
 		t.Errorf("got %+v", c)
 	}

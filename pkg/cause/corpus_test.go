@@ -112,7 +112,7 @@ func TestLastWords(t *testing.T) {
 	all := readLastWords(t)
 	right := 0
 	for _, w := range all {
-		c := Of(w.output())
+		c := Diagnose(w.output())
 		if c == nil {
 			c = &Cause{}
 		}

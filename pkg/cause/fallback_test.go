@@ -21,7 +21,7 @@ func testFallbacks(t *testing.T, tests []fallback) {
 	t.Helper()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := Of(Output{
+			c := Diagnose(Output{
 				Stderr: strings.Split(test.stderr, "\n"), Ended: test.ended, Args: test.args,
 				Folder: "/srv",
 			})
@@ -174,7 +174,7 @@ func TestLevels(t *testing.T) {
 			`{"level":50,"msg":"the reef index differs"}`, "Nov 27 10:00:00 host kelp[7]: ERROR: the reef index differs",
 		} {
 			lines := strings.Split(warning+"\n"+fault+"\n[INFO] bye", "\n")
-			if c := Of(Output{Stderr: lines}); c == nil || c.What != `"the reef index differs"` {
+			if c := Diagnose(Output{Stderr: lines}); c == nil || c.What != `"the reef index differs"` {
 				t.Errorf("%q: cause is %+v", lines, c)
 			}
 		}
@@ -237,7 +237,7 @@ func TestListsOfVariables(t *testing.T) {
 		},
 	})
 	bullets := strings.Split("Missing variables:\n- KELP_HOST\n- KELP_PAT or (KELP_USER + KELP_PASS)", "\n")
-	c := Of(Output{Stderr: bullets, Environ: []string{"KELP_USER=me", "KELP_PASS=x"}})
+	c := Diagnose(Output{Stderr: bullets, Environ: []string{"KELP_USER=me", "KELP_PASS=x"}})
 	if c == nil || c.What != "KELP_HOST is not set" {
 		t.Errorf("with one alternative: %+v", c)
 	}
@@ -292,7 +292,7 @@ func TestRefusedValues(t *testing.T) {
 		},
 	})
 	unknown := []string{"Error: unknown REEF_MODE purple, use light or dark"}
-	c := Of(Output{Stderr: unknown, Environ: []string{"REEF_MODE=purple"}})
+	c := Diagnose(Output{Stderr: unknown, Environ: []string{"REEF_MODE=purple"}})
 	if c == nil || c.What != "purple is not a valid REEF_MODE (light, dark)" {
 		t.Errorf("of a variable: %+v", c)
 	}
@@ -428,7 +428,7 @@ func TestPackagesOfUV(t *testing.T) {
 		},
 	})
 	const packages = "/home/u/.cache/uv/archive-v0/x0/lib/python3.12/site-packages/"
-	c := Of(Output{Stderr: strings.Split("Traceback (most recent call last):\n"+
+	c := Diagnose(Output{Stderr: strings.Split("Traceback (most recent call last):\n"+
 		"  File \"/home/u/.cache/uv/archive-v0/x0/bin/garden-mcp\", line 10, in <module>\n    sys.exit(main())\n"+
 		"  File \""+packages+"garden_mcp/server.py\", line 42, in main\n    beds[0]\n"+
 		"  File \""+packages+"beds/list.py\", line 3, in get\n    raise IndexError('no beds')\n"+
@@ -454,12 +454,12 @@ func TestFit(t *testing.T) {
 		}},
 	} {
 		missing.Entry = test.entry
-		if c := Of(missing); c == nil || !slices.Equal(c.Fixes, test.fixes) {
+		if c := Diagnose(missing); c == nil || !slices.Equal(c.Fixes, test.fixes) {
 			t.Errorf("%s: cause is %+v, want fixes %q", name, c, test.fixes)
 		}
 	}
 	flag := Output{Stderr: []string{"Error: --root is required"}, Entry: Entry{Typed: true}}
-	if c := Of(flag); c == nil || c.Fixes[0] != "add to the command after --: --root" {
+	if c := Diagnose(flag); c == nil || c.Fixes[0] != "add to the command after --: --root" {
 		t.Errorf("a flag: %+v", c)
 	}
 }
@@ -484,7 +484,7 @@ func TestServiceIsNotReady(t *testing.T) {
 		{"overloaded", "Error: the model is overloaded", `what it depends on is not ready: "the model is overloaded"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := Of(Output{Stderr: []string{test.line}, Ended: "exit status 1"})
+			c := Diagnose(Output{Stderr: []string{test.line}, Ended: "exit status 1"})
 			if c == nil || c.What != test.want || c.Kind.Policy() != Transient {
 				t.Fatalf("got  %+v\nwant %s, transient", c, test.want)
 			}

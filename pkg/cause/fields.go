@@ -50,20 +50,20 @@ var bracketFault = expression(`^\s+\[(\w+)\]:$`)
 type namedFault struct{ name, message string }
 
 // namedFaults returns what an output says of values by their names.
-func (s *saying) namedFaults() []namedFault {
+func namedFaults(o *output) []namedFault {
 	var found []namedFault
-	text := strings.Join(strings.Fields(strings.Join(s.all, " ")), " ")
+	text := strings.Join(strings.Fields(strings.Join(o.all, " ")), " ")
 	found = append(found, groupedFaults(text)...)
 	for _, match := range memberFault().FindAllStringSubmatch(text, -1) {
 		found = append(found, namedFault{match[1], unescaped(match[2])})
 	}
-	for i, line := range s.all {
+	for i, line := range o.all {
 		if match := pydanticFault().FindStringSubmatch(line); match != nil && match[2]+match[3] != "missing" && i > 0 &&
-			fieldPath().MatchString(s.all[i-1]) {
-			found = append(found, namedFault{s.all[i-1], match[1]})
+			fieldPath().MatchString(o.all[i-1]) {
+			found = append(found, namedFault{o.all[i-1], match[1]})
 		}
-		if match := bracketFault().FindStringSubmatch(line); match != nil && i+1 < len(s.all) {
-			found = append(found, namedFault{match[1], strings.TrimSpace(s.all[i+1])})
+		if match := bracketFault().FindStringSubmatch(line); match != nil && i+1 < len(o.all) {
+			found = append(found, namedFault{match[1], strings.TrimSpace(o.all[i+1])})
 		}
 		line = strings.TrimSpace(line)
 		match := lineFault().FindStringSubmatch(line)
@@ -116,19 +116,19 @@ func groupedFaults(text string) (found []namedFault) {
 
 // invalidFields returns the cause of an output that finds fault with values by their names; nil if it does not.
 // Variables without a value are missing; anything else is said in the validator's words.
-func (s *saying) invalidFields() *Cause {
-	if !wrongValue().MatchString(wordsOf(s.reason)) {
+func invalidFields(o *output) *Cause {
+	if !wrongValue().MatchString(wordsOf(o.reason)) {
 		return nil
 	}
 	const most = 3
 	var variables, faults []string
-	for _, one := range s.namedFaults() {
+	for _, one := range namedFaults(o) {
 		fault := one.name + ": " + one.message
 		if !wrongValue().MatchString(one.message) || slices.Contains(faults, fault) {
 			continue
 		}
 		faults = append(faults, fault)
-		if isVariableName(one.name) && !hasValue(s.Environ, one.name) {
+		if isVariableName(one.name) && !hasValue(o.Environ, one.name) {
 			variables = append(variables, one.name)
 		}
 	}
@@ -137,7 +137,7 @@ func (s *saying) invalidFields() *Cause {
 	}
 	said := strings.Join(faults[:min(len(faults), most)], "; ")
 	if len(variables) > 0 {
-		c := s.unsetCause([][]string{variables}, "")
+		c := unsetCause(o, [][]string{variables}, "")
 		c.Fixes = append(c.Fixes, "the server says: "+words.Shorten(said, maxText/2))
 		return c
 	}

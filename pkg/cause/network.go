@@ -141,8 +141,8 @@ var (
 // exampleAddress matches an address that is only an example, and a place in C code such as OpenSSL prints it.
 var exampleAddress = expression(`(?i)\b(?:e\.g\.|for example|example:)[,:]? *[\x60'"]?\S+|\(\w+\.c:\d+\)`)
 
-// network returns the cause of a text that reports a connection that failed; nil if it does not.
-func (s *saying) network(text, line string) *Cause {
+// networkCause returns the cause of a text that reports a connection that failed; nil if it does not.
+func networkCause(o *output, text, line string) *Cause {
 	fault, code := faultIn(text, networkFaults())
 	if fault == nil {
 		if !connectionFailed().MatchString(text) {
@@ -150,7 +150,7 @@ func (s *saying) network(text, line string) *Cause {
 		}
 		code = networkCode().FindString(text)
 	}
-	return s.unreachable(fault, code, text, line)
+	return unreachableCause(o, fault, code, text, line)
 }
 
 // saysUnconnected reports whether a sentence begins with the words of a server that it has no connection, and does not
@@ -164,8 +164,8 @@ func saysUnconnected(line string) bool {
 var isMissing = expression(`(?i)\b(?:not set|missing|required|undefined|must be|is empty|not (?:provided|configured))\b`)
 
 // unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
-func (s *saying) unconnected() *Cause {
-	line := s.reason
+func unconnected(o *output) *Cause {
+	line := o.reason
 	words := wordsOf(line)
 	if !cannotConnect().MatchString(words) && !notReady().MatchString(words) || ownTransport().MatchString(line) {
 		return nil
@@ -173,10 +173,10 @@ func (s *saying) unconnected() *Cause {
 	if fault := fileFaultIn(line); fault != nil && fault.Get("kind") == string(Busy) {
 		return nil // what is held is here, and not where it connects to
 	}
-	c := s.unreachable(nil, networkCode().FindString(line), line, line)
+	c := unreachableCause(o, nil, networkCode().FindString(line), line, line)
 	address, statuses := addressIn(line, addressForms()), answered().FindAllStringSubmatch(line, -1)
 	if notReady().MatchString(words) {
-		return s.waiting(c, address, line)
+		return notReadyCause(o, c, address, line)
 	}
 	if address == "" || len(statuses) == 0 {
 		return c
@@ -195,8 +195,8 @@ func (s *saying) unconnected() *Cause {
 	return c
 }
 
-// waiting makes c the cause of a service that was reached and has to be waited for.
-func (s *saying) waiting(c *Cause, address, line string) *Cause {
+// notReadyCause makes c the cause of a service that was reached and has to be waited for.
+func notReadyCause(o *output, c *Cause, address, line string) *Cause {
 	service := cmp.Or(address, "what it depends on")
 	said := line
 	if at := notReady().FindStringIndex(line); at != nil { // what stands before it only says where it was caught
@@ -226,28 +226,28 @@ var (
 	answered         = expression(`(?i)\b(?:status(?: code)?|HTTP|but (?:was|got)):? (\d{3})\b`)
 )
 
-// service returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
-func (s *saying) service() *Cause {
-	line := s.reason
+// unreachableService returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
+func unreachableService(o *output) *Cause {
+	line := o.reason
 	told := adviceLink().ReplaceAllString(line, "")
 	if !addressed().MatchString(told) || !unanswered().MatchString(line) || answered().MatchString(line) ||
 		malformedAddress().MatchString(line) || lacksFile().MatchString(line) {
 		return nil
 	}
-	return s.unreachable(nil, networkCode().FindString(line), line, line)
+	return unreachableCause(o, nil, networkCode().FindString(line), line, line)
 }
 
-// unreachable returns the cause of a text about a service that cannot be reached; code is what the text calls the way
+// unreachableCause returns the cause of a text about a service that cannot be reached; code is what the text calls the way
 // in which its network failed. Where the text has no address, another line may have it, in any form but the last:
 // "12:00" is in many lines.
-func (s *saying) unreachable(fault *rules.Rule, code, text, line string) *Cause {
+func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Cause {
 	forms := addressForms()
 	address := addressIn(text, forms)
-	for i := 0; address == "" && i < len(s.all); i++ {
-		address = addressIn(s.all[i], forms[:len(forms)-1])
+	for i := 0; address == "" && i < len(o.all); i++ {
+		address = addressIn(o.all[i], forms[:len(forms)-1])
 	}
 	if address == "" {
-		line = s.withInner(line)
+		line = o.withInner(line)
 	}
 	place := ""
 	c := &Cause{Kind: Backend, Line: line, What: leads[Backend] + quoted(line), NoAddress: address == ""}
@@ -280,8 +280,8 @@ func (s *saying) unreachable(fault *rules.Rule, code, text, line string) *Cause 
 var innerError = expression(`^\s*\[cause\]: (?:\w*Error: )?([^{}]*[^{}\s])`)
 
 // withInner returns a sentence with the error that it came from, if Node shows that.
-func (s *saying) withInner(line string) string {
-	for _, text := range s.all {
+func (o *output) withInner(line string) string {
+	for _, text := range o.all {
 		if found := innerError().FindStringSubmatch(text); found != nil && !strings.Contains(line, found[1]) {
 			return line + ": " + found[1]
 		}

@@ -21,9 +21,9 @@ var (
 
 // place returns where an exception that nothing caught comes from in the server's own code, as "FILE:LINE"; empty if
 // the output shows no such place, or only places in libraries.
-func (s *saying) place() string {
+func (o *output) place() string {
 	place, launched, started := "", false, "" // started: the folder of the package that a launcher's script starts
-	for _, text := range s.all {
+	for _, text := range o.all {
 		if at := strings.TrimSpace(text); sourcePlace().MatchString(at) && !libraryFile().MatchString(at) {
 			return pathOf(at)
 		}
@@ -82,9 +82,9 @@ var slashDrive = expression(`^/[A-Za-z]:/`)
 
 // library returns the package that an error of Node's was thrown in, called by another one; empty if there is none, or
 // if that package reads command lines, so that its errors are about the server's own arguments.
-func (s *saying) library() string {
+func (o *output) library() string {
 	var packages []string // of the files in the stack, the innermost first; empty for files of no package
-	for _, text := range s.all {
+	for _, text := range o.all {
 		if frame := frameOfNode().FindStringSubmatch(text); frame != nil {
 			packages = append(packages, packageOf(frame[1]))
 		}

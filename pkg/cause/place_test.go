@@ -32,7 +32,7 @@ func TestPlace(t *testing.T) {
 			"\t/usr/local/go/src/runtime/panic.go:792 +0x132\nmain.f(...)\n\t/srv/main.go:4 +0x1d"},
 		"no exception": {stderr: "ready to listen"},
 	} {
-		c := Of(Output{Stderr: strings.Split(test.stderr, "\n")})
+		c := Diagnose(Output{Stderr: strings.Split(test.stderr, "\n")})
 		got := ""
 		if c != nil {
 			got = strings.Join(c.Fixes, "\n")

@@ -38,19 +38,19 @@ func (c *Cause) Policy() Policy {
 	return cmp.Or(c.told, c.Kind).Policy()
 }
 
-// toldBy returns the kind of what a line tells that no rule knows: that of an exception that nothing caught, or of a
+// kindOfQuote returns the kind of what a line tells that no rule knows: that of an exception that nothing caught, or of a
 // value that was rejected; Said if it is neither.
-func (s *saying) toldBy(text string) Kind {
-	head := s.head
+func kindOfQuote(o *output, text string) Kind {
+	head := o.head
 	words := wordsOf(text)
 	switch {
 	case head < 0:
 		return Said
-	case s.lines[head].weight == fatal, languageError().MatchString(text),
-		slices.ContainsFunc(s.all, crashed().MatchString):
+	case o.lines[head].weight == fatal, languageError().MatchString(text),
+		slices.ContainsFunc(o.all, crashed().MatchString):
 		return Crash
-	case s.lines[head].weight >= hints && (wrongValue().MatchString(words) || wrongWord().MatchString(words)),
-		s.path(head) != "":
+	case o.lines[head].weight >= hints && (wrongValue().MatchString(words) || wrongWord().MatchString(words)),
+		o.path(head) != "":
 		return Value
 	}
 	return Said

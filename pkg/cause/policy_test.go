@@ -47,7 +47,7 @@ func TestPassing(t *testing.T) {
 	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
-		if c := Of(Output{Stderr: []string{line}}); c == nil || c.Policy() != Transient {
+		if c := Diagnose(Output{Stderr: []string{line}}); c == nil || c.Policy() != Transient {
 			t.Errorf("%s: %+v", line, c)
 		}
 	}

@@ -7,25 +7,25 @@ import (
 )
 
 // sentence returns what a line says, with the next one if it is only a heading.
-func (s *saying) sentence(at int) string {
-	text := s.lines[at].text
-	if path := s.path(at); path != "" && len(strings.Fields(text)) <= 2 { // "Required", "Invalid URL"
+func (o *output) sentence(at int) string {
+	text := o.lines[at].text
+	if path := o.path(at); path != "" && len(strings.Fields(text)) <= 2 { // "Required", "Invalid URL"
 		return path + ": " + text
 	}
 	if strings.HasSuffix(text, "Invalid URL") { // Node prints it below the stack
-		for _, l := range s.lines[at+1:] {
+		for _, l := range o.lines[at+1:] {
 			if input := invalidInput().FindString(l.text); input != "" {
 				return text + ": " + strings.TrimPrefix(input, "input: ")
 			}
 		}
 	}
-	if next := at + 1; next < len(s.lines) {
-		if said := beforeList().FindStringSubmatch(text); said != nil && listItem().MatchString(s.lines[next].text) {
+	if next := at + 1; next < len(o.lines) {
+		if said := beforeList().FindStringSubmatch(text); said != nil && listItem().MatchString(o.lines[next].text) {
 			return said[1]
 		}
-		text = withNext(text, s.lines[next])
+		text = withNext(text, o.lines[next])
 	}
-	root := s.root(at)
+	root := o.root(at)
 	_, message, found := strings.Cut(root, ": ")
 	if root == "" || strings.Contains(text, root) || found && strings.Contains(text, message) {
 		return text
@@ -62,13 +62,13 @@ var yamlPlace = expression(`^in ".*", line \d+`)
 
 // explained returns the sentence of a line that no rule knows, with the name of the value that it is about, or with
 // what npm says below the code of its error.
-func (s *saying) explained(at int) string {
-	line := s.sentence(at)
-	if path := s.path(at); path != "" && !strings.Contains(line, path) {
+func (o *output) explained(at int) string {
+	line := o.sentence(at)
+	if path := o.path(at); path != "" && !strings.Contains(line, path) {
 		return path + ": " + line
 	}
-	if next := at + 1; npmCode().MatchString(line) && next < len(s.lines) {
-		if message, found := strings.CutPrefix(s.lines[next].text, npmPrefix().FindString(line)); found {
+	if next := at + 1; npmCode().MatchString(line) && next < len(o.lines) {
+		if message, found := strings.CutPrefix(o.lines[next].text, npmPrefix().FindString(line)); found {
 			return line + ": " + message
 		}
 	}
@@ -91,9 +91,9 @@ var (
 	causedBy = expression(`^(?:Caused by:|[╰├]─▶|[\x60|]->|--->)(?: |$)`)
 	// rubyError matches the line of an exception of Ruby's, after which the one that it came from stands.
 	rubyError = expression(`^\S+\.rb:\d+:in [\x60'].*': .* \([A-Z][\w:]*\)$`)
-	// exceptionLine matches the first line of a stack trace of Java's or .NET's.
+	// exceptionLine matches the first line of a stack trace of Java's or .NET'o.
 	exceptionLine = expression(`^[\w.$]+(?:Error|Exception)\b`)
-	// numbered matches the number of an error in a chain of Rust's.
+	// numbered matches the number of an error in a chain of Rust'o.
 	numbered = expression(`^\d+: `)
 	// systemError matches an error of the system as Rust prints it.
 	systemError = expression(`^[^:]+ \(os error \d+\)$`)
@@ -101,21 +101,21 @@ var (
 
 // root returns the error that the one in a line came from in the end, as the runtime prints it below; empty if it
 // prints none.
-func (s *saying) root(at int) string {
+func (o *output) root(at int) string {
 	root, inner := "", false // inner: the lines of a chain follow
-	for i := at + 1; i < len(s.lines); i++ {
-		l := s.lines[i]
+	for i := at + 1; i < len(o.lines); i++ {
+		l := o.lines[i]
 		indented := strings.TrimLeft(l.raw, " \t") != l.raw
 		marker := causedBy().FindString(l.text)
 		switch {
-		case i == at+1 && rubyError().MatchString(s.lines[at].raw) && rubyError().MatchString(l.raw):
+		case i == at+1 && rubyError().MatchString(o.lines[at].raw) && rubyError().MatchString(l.raw):
 			return l.text
 		case strings.HasPrefix(strings.TrimSpace(l.raw), "[cause]: "):
 			if l.text != "undefined" {
 				root, inner = bare(l.text), false
 			}
-		case strings.HasPrefix(strings.TrimSpace(l.raw), "[errors]: [") && i+1 < len(s.lines):
-			return bare(s.lines[i+1].text)
+		case strings.HasPrefix(strings.TrimSpace(l.raw), "[errors]: [") && i+1 < len(o.lines):
+			return bare(o.lines[i+1].text)
 		case marker != "":
 			root = l.text[len(marker):]
 			inner = root == ""
@@ -140,25 +140,25 @@ var invalidInput = expression(`^input: '[^']*'`)
 
 // path returns the name of the value that a member of a JSON text over several lines is about, such as zod prints it;
 // empty if there is none.
-func (s *saying) path(at int) string {
+func (o *output) path(at int) string {
 	const reach = 8
-	for i := at; i < min(len(s.lines), at+reach) && s.lines[at].member; i++ {
-		if strings.HasPrefix(s.lines[i].text, `"path"`) {
-			return s.pathAt(i + 1)
+	for i := at; i < min(len(o.lines), at+reach) && o.lines[at].member; i++ {
+		if strings.HasPrefix(o.lines[i].text, `"path"`) {
+			return o.pathAt(i + 1)
 		}
 	}
-	for i := at; i > max(0, at-reach) && s.lines[at].member; i-- {
-		if strings.HasPrefix(s.lines[i].text, `"path"`) {
-			return s.pathAt(i + 1)
+	for i := at; i > max(0, at-reach) && o.lines[at].member; i-- {
+		if strings.HasPrefix(o.lines[i].text, `"path"`) {
+			return o.pathAt(i + 1)
 		}
 	}
 	return ""
 }
 
 // pathAt returns the names in the lines of a JSON array from an index on, with dots between them.
-func (s *saying) pathAt(at int) string {
+func (o *output) pathAt(at int) string {
 	var names []string
-	for _, l := range s.lines[min(at, len(s.lines)):] {
+	for _, l := range o.lines[min(at, len(o.lines)):] {
 		name := strings.Trim(l.text, `", `)
 		if name == "" || strings.HasPrefix(name, "]") {
 			break
@@ -170,16 +170,16 @@ func (s *saying) pathAt(at int) string {
 
 // following returns the sentence that says why with the lines that follow it, without those that only warn; all lines
 // if it is a member of a JSON text over several lines, whose other members may stand before it.
-func (s *saying) following() string {
+func (o *output) following() string {
 	const most = 12
-	head := s.head
-	from, to := head, min(len(s.lines), head+most)
-	if s.lines[head].member {
-		from, to = 0, len(s.lines)
+	head := o.head
+	from, to := head, min(len(o.lines), head+most)
+	if o.lines[head].member {
+		from, to = 0, len(o.lines)
 	}
-	warns := s.lines[head].level == generic
+	warns := o.lines[head].level == generic
 	var following []string
-	for _, l := range s.lines[from:to] {
+	for _, l := range o.lines[from:to] {
 		if !l.help && (warns || l.level != generic) {
 			following = append(following, l.text)
 		}

@@ -76,15 +76,15 @@ func signalOf(ended string) signal {
 // ranOut matches what a runtime says that has no more memory.
 var ranOut = expression(`heap out of memory|Reached heap limit|OutOfMemoryError|Allowed memory size of \d+`)
 
-// signalled returns the cause of a program that a signal ended, by its exit status or by its last lines; nil if none
+// signalCause returns the cause of a program that a signal ended, by its exit status or by its last lines; nil if none
 // did, or if the program reported an error itself before it ended in an orderly way: by abort(), or on request.
-func (s *saying) signalled() *Cause {
-	if s.Alive {
+func signalCause(o *output) *Cause {
+	if o.Alive {
 		return nil
 	}
-	by, line := signalOf(s.Ended), ""
+	by, line := signalOf(o.Ended), ""
 	const last = 3 // a script may print something after it
-	for _, text := range slices.Backward(s.all[max(0, len(s.all)-last):]) {
+	for _, text := range slices.Backward(o.all[max(0, len(o.all)-last):]) {
 		if found := signalIn(text); found.number > 0 && (by.number == 0 || found == by) {
 			by, line = found, strings.TrimSpace(text)
 			break
@@ -95,10 +95,10 @@ func (s *saying) signalled() *Cause {
 	if by.name == "SIGABRT" { // what calls abort says why: an assertion, an exception
 		least = hints
 	}
-	reported := s.head >= 0 && s.lines[s.head].weight >= least
+	reported := o.head >= 0 && o.lines[o.head].weight >= least
 	switch {
 	case by.number == 0, reported && !slices.Contains(crashes, by.name),
-		slices.ContainsFunc(s.all, ranOut().MatchString):
+		slices.ContainsFunc(o.all, ranOut().MatchString):
 		return nil // what it says itself
 	}
 	return &Cause{Kind: Signal, Line: line, What: by.title(), Fixes: by.fixes()}

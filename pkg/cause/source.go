@@ -23,12 +23,12 @@ var (
 )
 
 // otherLanguage returns the cause of a program that is given a file in another language than its own; nil if it is not.
-func (s *saying) otherLanguage() *Cause {
-	line := s.reason
+func otherLanguage(o *output) *Cause {
+	line := o.reason
 	if !syntaxError().MatchString(line) {
 		return nil
 	}
-	for _, text := range s.all {
+	for _, text := range o.all {
 		program, file := "node", ""
 		if found := unreadFile().FindStringSubmatch(strings.TrimSpace(text)); found != nil {
 			file = found[1] + found[2]
@@ -54,13 +54,13 @@ var pythonSyntax = expression(`^\s*(?:(?P<v3_12>type [A-Za-z_]\w*(?:\[[^\]]*\])?
 	`(?P<v3_8>(?:if|while|elif) .*:= ?\S))`)
 
 // newerPython returns the cause of a statement that the Python which runs it does not know yet; nil if it knows it.
-func (s *saying) newerPython() *Cause {
-	line := s.reason
+func newerPython(o *output) *Cause {
+	line := o.reason
 	if !strings.HasPrefix(line, "SyntaxError: ") {
 		return nil
 	}
-	for i, text := range s.all[:max(0, len(s.all)-1)] {
-		found := pythonSyntax().FindStringSubmatch(s.all[i+1])
+	for i, text := range o.all[:max(0, len(o.all)-1)] {
+		found := pythonSyntax().FindStringSubmatch(o.all[i+1])
 		if found == nil || !frameOfPython().MatchString(text) {
 			continue
 		}
@@ -71,7 +71,7 @@ func (s *saying) newerPython() *Cause {
 			version := strings.ReplaceAll(name[1:], "_", ".")
 			return &Cause{
 				Kind: Other, Line: line,
-				What: "it needs Python " + version + " or newer: " + strings.TrimSpace(s.all[i+1]),
+				What: "it needs Python " + version + " or newer: " + strings.TrimSpace(o.all[i+1]),
 				Fixes: []string{
 					"run it with that version: uv run --python " + version + ", uvx --python " + version +
 						", or the full path of a newer Python",
@@ -96,16 +96,16 @@ var (
 var badText = expression(`(?i)\binvalid character\b|\bunexpected (?:token|end|eof|character)|\bat position \d+|` +
 	`\bline \d+,? col\w* \d+|\bjson: |\bmapping values\b`)
 
-// ofDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the
+// invalidDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the
 // lines behind it; nil if it is none.
-func (s *saying) ofDataFile() *Cause {
-	line, head := s.reason, s.head
+func invalidDataFile(o *output) *Cause {
+	line, head := o.reason, o.head
 	if fault := fileFaultIn(line); fault != nil && fault.Get("kind") == string(Files) {
 		return nil
 	}
 	const reach = 4
-	texts := append([]string{line}, textsOf(s.lines[head:min(len(s.lines), head+reach)])...)
-	texts = append(texts, s.lines[head].raw) // a log in JSON has the file in another member
+	texts := append([]string{line}, textsOf(o.lines[head:min(len(o.lines), head+reach)])...)
+	texts = append(texts, o.lines[head].raw) // a log in JSON has the file in another member
 	at := slices.IndexFunc(texts, func(text string) bool { return unparsed().MatchString(wordsOf(text)) })
 	if at < 0 {
 		return nil

@@ -48,18 +48,18 @@ func givenBy(args []string) []given {
 
 // refusedValue returns the cause of a sentence that refuses a value of the command line, or of a variable that it
 // names; nil if it does not.
-func (s *saying) refusedValue() *Cause {
-	line := s.reason
-	if s.ofDataFile() != nil {
+func refusedValue(o *output) *Cause {
+	line := o.reason
+	if invalidDataFile(o) != nil {
 		return nil
 	}
 	if fileFaultIn(line) != nil || !refuses().MatchString(wordsOf(line)) {
 		return nil
 	}
-	values := givenBy(s.Args)
+	values := givenBy(o.Args)
 	for _, name := range capitals(line) {
-		if isVariableName(name) && hasValue(s.Environ, name) {
-			values = append(values, given{name, valueOf(s.Environ, name)})
+		if isVariableName(name) && hasValue(o.Environ, name) {
+			values = append(values, given{name, valueOf(o.Environ, name)})
 		}
 	}
 	best := -1
@@ -81,7 +81,7 @@ func (s *saying) refusedValue() *Cause {
 	if !strings.HasPrefix(one.flag, "-") {
 		entry = "env"
 	}
-	if may := s.choices(one); len(may) > 0 {
+	if may := choicesFor(o, one); len(may) > 0 {
 		c.What += " (" + strings.Join(may, ", ") + ")"
 		c.Fixes = []string{"correct " + one.flag + " in " + entry + " of this server: " + strings.Join(may, ", ")}
 		return c
@@ -91,9 +91,9 @@ func (s *saying) refusedValue() *Cause {
 	return c
 }
 
-// choices returns the values that may be given in place of a refused one: as the sentence or the lines behind it list
+// choicesFor returns the values that may be given in place of a refused one: as the sentence or the lines behind it list
 // them, or a usage text.
-func (s *saying) choices(refused given) []string {
+func choicesFor(o *output, refused given) []string {
 	const reach = 4
 	list := func(found []string) []string {
 		split := regexp.MustCompile(`\s*[,|/]\s*(?:or\s+)?|\s+or\s+`)
@@ -103,14 +103,14 @@ func (s *saying) choices(refused given) []string {
 		}
 		return may
 	}
-	for _, l := range s.lines[s.head:min(len(s.lines), s.head+reach)] {
+	for _, l := range o.lines[o.head:min(len(o.lines), o.head+reach)] {
 		for _, found := range choices().FindAllStringSubmatch(l.raw, -1) { // text has no brackets
 			if may := list(found); may != nil {
 				return may
 			}
 		}
 	}
-	for _, text := range s.all {
+	for _, text := range o.all {
 		if found := choicesOfFlag().FindStringSubmatch(text); found != nil && strings.Contains(text, refused.flag) {
 			if may := list(found); may != nil {
 				return may

@@ -8,22 +8,90 @@ import (
 	"strings"
 )
 
-// variables returns the cause of a text that says which environment variables are missing; nil if it does not.
-func (s *saying) variables(text string) *Cause {
-	if c := s.listedCause(text); c != nil {
+// missingVariables returns the cause of a sentence about variables without a value, which it names itself or other lines
+// do; nil if it is about none.
+func missingVariables(o *output) *Cause {
+	line, head := o.reason, o.lines[o.head]
+	if c := triedVariables(o); c != nil {
 		return c
 	}
-	return s.unsetCause(missing(text, s.Environ, false), text)
+	if keyMissing().MatchString(line) && !oauthFile().MatchString(line) { // another line may name it
+		if c := unsetVariables(o, o.behind); c != nil {
+			return c
+		}
+	}
+	if !beforeVariables().MatchString(line) && !saysUnconnected(line) {
+		where := o.alike()
+		switch {
+		case strings.HasSuffix(head.text, ":"), head.member: // a list follows, or other members
+			where = o.behind
+		case strings.Contains(strings.ToLower(line), "environment variables"): // a list may stand anywhere
+			where = line + "\n" + strings.Join(o.all, "\n")
+		}
+		if c := unsetVariables(o, where); c != nil {
+			return c
+		}
+		if c := namedVariable(o); c != nil {
+			return c
+		}
+	}
+	if missesVariables().MatchString(line) { // a log in JSON has their names in other members
+		return unsetVariables(o, head.raw)
+	}
+	return nil
 }
 
-// named returns the cause of a sentence that names a variable which has no value, in whatever words and language: what
+// alike returns the sentence with those that follow it and miss a variable in the same way, each with its name first.
+func (o *output) alike() string {
+	text := o.reason
+	if !missesFirst().MatchString(text) {
+		return text
+	}
+	for _, l := range o.lines[o.head+1:] {
+		if !missesFirst().MatchString(l.text) {
+			break
+		}
+		text += "\n" + l.text
+	}
+	return text
+}
+
+// missesFirst matches a sentence that begins with the variable that it misses.
+var missesFirst = expression(`^(?:\w*[Ee]rror: )?[A-Z][A-Z0-9]*_[A-Z0-9_]+ ` +
+	`(?:environment variable )?(?:is|was|must|not|missing)\b`)
+
+// beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
+var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|` +
+	`missing (?:required )?(?:argument|parameter)|\bno (?:[\w.-]+ ){0,4}(?:director(?:y|ies)|folders?|` +
+	`files?) (?:was |were |could be )?found\b`)
+
+// missesVariables matches sentences that miss variables without their names.
+var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefined)\b.{0,30}` +
+	`\b(?:env|environment|variables?|secrets?|settings?|keys?|configuration)\b`)
+
+// oauthFile matches what a login by OAuth begins with, which a file holds.
+var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)
+
+// keyMissing matches sentences that miss a key without its name.
+var keyMissing = expression(`(?i)\b(?:key|token|secret|credentials?)\b.{0,20}\b(?:missing|required|` +
+	`not (?:set|found|given|provided|configured))|\b(?:no|missing) (?:[\w-]+ ){0,2}(?:key|token|secret)\b`)
+
+// unsetVariables returns the cause of a text that says which environment variables are missing; nil if it does not.
+func unsetVariables(o *output, text string) *Cause {
+	if c := listedVariables(o, text); c != nil {
+		return c
+	}
+	return unsetCause(o, missing(text, o.Environ, false), text)
+}
+
+// namedVariable returns the cause of a sentence that names a variable which has no value, in whatever words and language: what
 // a server speaks of as it ends is what it lacks. Nil if it names none.
-func (s *saying) named() *Cause {
-	line := s.reason
+func namedVariable(o *output) *Cause {
+	line := o.reason
 	if refusesValue().MatchString(line) || malformedPart().MatchString(line) {
 		return nil
 	}
-	return s.unsetCause(missing(line, s.Environ, true), line)
+	return unsetCause(o, missing(line, o.Environ, true), line)
 }
 
 var (
@@ -41,24 +109,24 @@ var (
 
 // unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
 // it; nil if there are none.
-func (s *saying) unsetPaths() *Cause {
-	if !s.lines[s.head].member {
+func unsetPaths(o *output) *Cause {
+	if !o.lines[o.head].member {
 		return nil
 	}
 	var names []string
-	for i := range s.lines[:len(s.lines)-1] {
-		if !strings.HasPrefix(s.lines[i].text, `"path"`) {
+	for i := range o.lines[:len(o.lines)-1] {
+		if !strings.HasPrefix(o.lines[i].text, `"path"`) {
 			continue
 		}
-		name := strings.Trim(s.lines[i+1].text, `", `)
-		if isVariableName(name) && !hasValue(s.Environ, name) && !slices.Contains(names, name) {
+		name := strings.Trim(o.lines[i+1].text, `", `)
+		if isVariableName(name) && !hasValue(o.Environ, name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	return s.unsetCause([][]string{names}, "")
+	return unsetCause(o, [][]string{names}, "")
 }
 
 var (
@@ -78,41 +146,41 @@ var (
 
 // usedUnset returns the cause of an error about a value that is not there, where a line of source that the runtime
 // prints reads a variable without one; nil for any other.
-func (s *saying) usedUnset() *Cause {
-	line := s.reason
+func usedUnset(o *output) *Cause {
+	line := o.reason
 	if !usesNothing().MatchString(line) {
 		return nil
 	}
-	for i, text := range s.all {
+	for i, text := range o.all {
 		found := readsVariable().FindStringSubmatch(text)
-		if excerptLine().MatchString(text) && (i+1 == len(s.all) || !caret().MatchString(s.all[i+1])) {
+		if excerptLine().MatchString(text) && (i+1 == len(o.all) || !caret().MatchString(o.all[i+1])) {
 			continue // the error is in a later line
 		}
-		if found == nil || found[2]+found[4] != "" || hasValue(s.Environ, found[1]+found[3]) {
+		if found == nil || found[2]+found[4] != "" || hasValue(o.Environ, found[1]+found[3]) {
 			continue
 		}
-		return s.unsetCause([][]string{{found[1] + found[3]}}, "")
+		return unsetCause(o, [][]string{{found[1] + found[3]}}, "")
 	}
 	if found := parsedUndefined().FindStringSubmatch(line); found != nil && isVariableName(found[1]) &&
-		!hasValue(s.Environ, found[1]) {
-		return s.unsetCause([][]string{{found[1]}}, "")
+		!hasValue(o.Environ, found[1]) {
+		return unsetCause(o, [][]string{{found[1]}}, "")
 	}
 	if member := unreadMember().FindStringSubmatch(line); member != nil {
-		return s.usedConstant("." + member[1])
+		return usedConstant(o, "."+member[1])
 	}
 	return nil
 }
 
 // usedConstant returns the cause of an error about a member that could not be read, where the line of source above the
 // caret reads it from a constant that is named like a variable, as const { API_KEY } = process.env makes one; else nil.
-func (s *saying) usedConstant(member string) *Cause {
-	for i, text := range s.all {
-		if i+1 == len(s.all) || !caret().MatchString(s.all[i+1]) {
+func usedConstant(o *output, member string) *Cause {
+	for i, text := range o.all {
+		if i+1 == len(o.all) || !caret().MatchString(o.all[i+1]) {
 			continue
 		}
 		for at, name := range capitals(text) {
-			if isVariableName(name) && strings.HasPrefix(text[at+len(name):], member) && !hasValue(s.Environ, name) {
-				return s.unsetCause([][]string{{name}}, "")
+			if isVariableName(name) && strings.HasPrefix(text[at+len(name):], member) && !hasValue(o.Environ, name) {
+				return unsetCause(o, [][]string{{name}}, "")
 			}
 		}
 	}
@@ -130,29 +198,29 @@ var (
 
 // requiredVariables returns the cause of a help text that lists the variables that a server needs, where they have no
 // value; nil if it does not.
-func (s *saying) requiredVariables() *Cause {
-	at := slices.IndexFunc(s.all, requiredHeading().MatchString)
+func requiredVariables(o *output) *Cause {
+	at := slices.IndexFunc(o.all, requiredHeading().MatchString)
 	if at < 0 {
 		return nil
 	}
 	var names []string
-	for _, text := range s.all[at+1:] {
+	for _, text := range o.all[at+1:] {
 		found := listedVariable().FindStringSubmatch(text)
 		if found == nil {
 			break
 		}
-		if name := cmp.Or(found[1], found[2]); !hasValue(s.Environ, name) {
+		if name := cmp.Or(found[1], found[2]); !hasValue(o.Environ, name) {
 			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	return s.unsetCause([][]string{names}, "")
+	return unsetCause(o, [][]string{names}, "")
 }
 
 // unsetCause returns the cause of groups of missing variables, nil for none; text is what says so.
-func (s *saying) unsetCause(groups [][]string, text string) *Cause {
+func unsetCause(o *output, groups [][]string, text string) *Cause {
 	if len(groups) == 0 {
 		return nil
 	}
@@ -173,12 +241,12 @@ func (s *saying) unsetCause(groups [][]string, text string) *Cause {
 	case len(groups) == 2:
 		all = strings.Join(sentences, " or ")
 	}
-	return s.unsetAs(groups, all, all, text)
+	return unsetCauseWith(o, groups, all, all, text)
 }
 
-// unsetAs returns the cause of groups of missing variables of which text says that they are needed: all words them for
+// unsetCauseWith returns the cause of groups of missing variables of which text says that they are needed: all words them for
 // a fix, and sentence for a sentence.
-func (s *saying) unsetAs(groups [][]string, all, sentence, text string) *Cause {
+func unsetCauseWith(o *output, groups [][]string, all, sentence, text string) *Cause {
 	c := &Cause{Kind: Variable, Variables: groups}
 	switch {
 	case len(groups) > 1:
@@ -195,424 +263,21 @@ func (s *saying) unsetAs(groups [][]string, all, sentence, text string) *Cause {
 	}
 	flags := flagsIn(text)
 	if len(flags) == 0 && len(groups) == 1 {
-		flags = flagsIn(s.behind)
+		flags = flagsIn(o.behind)
 	}
 	if len(flags) > 0 {
 		c.Fixes = append(c.Fixes, "or give it by an argument: "+strings.Join(flags, ", "))
 	}
 	at := -1
-	for i, l := range s.lines {
-		if strings.Contains(l.text, first) && (at < 0 || s.lines[at].weight == silent && l.weight > silent) {
+	for i, l := range o.lines {
+		if strings.Contains(l.text, first) && (at < 0 || o.lines[at].weight == silent && l.weight > silent) {
 			at = i
 		}
 	}
 	if at >= 0 {
-		c.Line = s.sentence(at)
+		c.Line = o.sentence(at)
 	}
 	return c
-}
-
-// missing returns the names of environment variables that text says are missing, in their order there: groups of which
-// one is needed. Variables to which environ gives a value are left out, and a group that is complete satisfies all.
-// Where settings is set, no words have to say that a name is missing which a setting has.
-func missing(text string, environ []string, settings bool) [][]string {
-	flat, lines := flattened(text)
-	lower := lowerASCII(flat)
-	phrases := phrasePlaces(lower)
-	either := oneOf().FindStringIndex(lower)
-	var wanted missingNames
-	reached, negative := -1, false // the end of the last name that was taken
-	for at, name := range capitals(flat) {
-		end := at + len(name)
-		if first := reached < 0 && len(wanted.groups) == 0; first && hasValue(environ, name) &&
-			hasWrongValue().MatchString(flat[end:]) {
-			return nil
-		}
-		if !isVariableName(name) && !saidToBeVariable(flat, lower, at, end) || isCode(flat, at, end) ||
-			optional(lower, at, end) || isFine().MatchString(flat[end:]) || condition(lower, at, end) {
-			continue
-		}
-		near := strings.HasSuffix(lower[:at], "set ") || settings && holdsSetting().MatchString(name) ||
-			slices.ContainsFunc(phrases, func(p span) bool { return p.distance(at, end) <= phraseReach })
-		between := ""
-		if reached >= 0 {
-			between = besideFlag().ReplaceAllString(lower[reached:at], "")
-		}
-		listed := reached >= 0 &&
-			(len(between) <= listReach || nextLine(lines, reached, at) || andOneOf().MatchString(between))
-		if !near && !listed {
-			continue
-		}
-		wanted.either = wanted.either || either != nil && either[1] <= at
-		if wanted.either && endsSentence(between) {
-			break // the next sentence is about something else
-		}
-		if reached < 0 {
-			negative = deficient().MatchString(lower[:at])
-		}
-		wanted.add(name, between)
-		reached = end
-	}
-	if wanted.either && wanted.complementary() {
-		wanted.either = !negative && !unsetBehind().MatchString(lower[reached:])
-	}
-	return unset(wanted.needed(), environ)
-}
-
-// missingNames are those that a text says are missing.
-type missingNames struct {
-	groups [][]string
-	always []string // the names that are needed with each of the groups
-	either bool     // one of the groups is enough
-	all    bool     // the last group takes the names that follow after commas
-	last   string   // the name that was added last
-}
-
-// add adds a name; between is the text between the last one and it.
-func (n *missingNames) add(name, between string) {
-	if andOneOf().MatchString(between) {
-		n.always, n.groups = slices.Concat(append(n.groups, n.always)...), nil
-	}
-	known := slices.ContainsFunc(n.groups, func(group []string) bool { return slices.Contains(group, name) })
-	pair := strings.TrimSpace(between) == "/" && (complementary([]string{n.last, name}) || partsOfOne(n.last, name))
-	other := alternative(between) && !pair
-	n.either = n.either || other && !known && !endsSentence(between)
-	n.last = name
-	if other {
-		n.all = allOf().MatchString(between)
-	}
-	if known && n.all { // the list before did not say which belong together
-		n.drop(name)
-		known = false
-	}
-	switch {
-	case known:
-	case len(n.groups) > 0 && !other && (pair || joins(between) || n.all && !endsSentence(between)):
-		group := &n.groups[len(n.groups)-1]
-		*group = append(*group, name)
-	default:
-		n.groups = append(n.groups, []string{name})
-	}
-}
-
-// drop removes a name from its group.
-func (n *missingNames) drop(name string) {
-	for i := range n.groups {
-		n.groups[i] = slices.DeleteFunc(n.groups[i], func(one string) bool { return one == name })
-	}
-	n.groups = slices.DeleteFunc(n.groups, func(group []string) bool { return len(group) == 0 })
-}
-
-// complementary reports whether each group has one name, and all of them are needed together by what they hold.
-func (n *missingNames) complementary() bool {
-	several := slices.ContainsFunc(n.groups, func(group []string) bool { return len(group) > 1 })
-	return !several && complementary(slices.Concat(n.groups...))
-}
-
-// needed returns the groups of which one is needed.
-func (n *missingNames) needed() [][]string {
-	groups := n.groups
-	if !n.either {
-		groups = [][]string{slices.Concat(groups...)}
-	}
-	for i := range groups {
-		groups[i] = slices.Concat(n.always, groups[i])
-	}
-	return groups
-}
-
-// flattened returns a text as one line, with names that share a prefix in full, and where each of its lines begins.
-func flattened(text string) (flat string, lines []int) {
-	var whole strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.Join(strings.Fields(line), " ")
-		if whole.Len() > 0 {
-			whole.WriteByte(' ')
-		}
-		lines = append(lines, whole.Len())
-		whole.WriteString(sharedPrefix().ReplaceAllString(line, "$1$2 and $1$3"))
-	}
-	return whole.String(), lines
-}
-
-// nextLine reports whether a place is the beginning of the line after the one that another place is in.
-func nextLine(lines []int, from, to int) bool {
-	at, begins := slices.BinarySearch(lines, to)
-	return begins && at > 0 && lines[at-1] < from
-}
-
-var (
-	// deficient and unsetBehind match what stands before and behind names of which a program lacks "one or the other".
-	deficient   = expression(`\b(?:missing|no) (?:[\w-]+ ){0,2}[\x60'"]?$`)
-	unsetBehind = expression(`^[\x60'")]* (?:(?:environment |env )?var(?:iable)?s? )?` +
-		`(?:(?:is|are|was|were) (?:not |missing|undefined|unset|empty)|missing\b)`)
-	identifies = expression(`(?:ID|USER|USERNAME|EMAIL|LOGIN|URL|HOST|DOMAIN|ENDPOINT)$`)
-)
-
-// complementary reports whether some names are those of addresses, accounts or keys and the others those of secrets,
-// which are needed together.
-func complementary(names []string) bool {
-	places := 0
-	for _, name := range names {
-		if identifies().MatchString(name) {
-			places++
-		}
-	}
-	if len(names) == 2 && strings.HasSuffix(names[0], "KEY") && strings.HasSuffix(names[1], "SECRET") {
-		return true
-	}
-	ofClient := func(name string) bool { return strings.HasSuffix(name, "CLIENT_SECRET") } // it is of no use alone
-	return places > 0 && places < len(names) || slices.ContainsFunc(names, ofClient)
-}
-
-// partsOfOne reports whether two names are those of parts of one connection: PG_HOST and PG_USER.
-func partsOfOne(one, other string) bool {
-	first, second := connectionPart().FindStringSubmatch(one), connectionPart().FindStringSubmatch(other)
-	return first != nil && second != nil && first[1] == second[1] && first[2] != second[2]
-}
-
-// connectionPart matches the name of a part of a connection, after what the names of all parts begin with.
-var connectionPart = expression(`^([A-Z0-9_]*_)(HOST|PORT|USER|USERNAME|PASSWORD|PASS|DATABASE|DB|NAME|SCHEMA|` +
-	`DOMAIN|CLIENT_ID|CLIENT_SECRET)$`)
-
-// unset leaves out the variables that have a value.
-func unset(groups [][]string, environ []string) [][]string {
-	var open [][]string
-	for _, group := range groups {
-		group = slices.DeleteFunc(group, func(name string) bool { return hasValue(environ, name) })
-		if len(group) == 0 {
-			return nil
-		}
-		open = append(open, group)
-	}
-	return open
-}
-
-// endsSentence reports whether a sentence ends in the text between two names, and no heading of another way follows.
-func endsSentence(between string) bool {
-	return strings.Contains(between, ". ") && !otherWayHeading().MatchString(between)
-}
-
-// alternative reports whether the text between two names means that one of them is enough.
-func alternative(between string) bool {
-	trimmed := strings.Trim(between, " `'\"")
-	// A slash farther on begins a path.
-	slash := strings.HasPrefix(trimmed, "/") && len(trimmed) <= listReach
-	return orWord().MatchString(trimmed) || otherWayHeading().MatchString(trimmed) || slash || trimmed == "|"
-}
-
-// besideFlag matches a flag that is named as another way to give a variable: --url or API_URL, API_URL or --url.
-var besideFlag = expression(`[\x60'"]*--?[a-z][\w-]* or | or [\x60'"]*--?[a-z][\w-]*`)
-
-// sharedPrefix matches two names of which the second lacks what both begin with: A_USERNAME/PASSWORD.
-var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)(USER|USERNAME|EMAIL|ID|KEY|HOST)/(PASS|PASSWORD|SECRET|` +
-	`TOKEN|KEY|PORT)\b`)
-
-var (
-	// orWord matches the words that join alternatives.
-	orWord = expression(`\bn?or\b`)
-	// otherWayHeading matches the heading of an alternative.
-	otherWayHeading = expression(`\b(?:mode|option|method)(?: \w+)?:`)
-)
-
-// joins reports whether the text between two names means that both are needed.
-func joins(between string) bool {
-	trimmed := strings.Trim(between, " `'\",")
-	return trimmed == "and" || trimmed == "+" || trimmed == "&"
-}
-
-// oneOf matches the words that begin a list of which one is enough.
-var oneOf = expression(`\b(?:one|any) of\b|\beither\b`)
-
-// allOf matches the words that begin an alternative of several names.
-var allOf = expression(`\ball(?: \w+)? of\b|\b(?:all|both):? *$`)
-
-// andOneOf matches the words between a name and a list of which one is needed too.
-var andOneOf = expression(`^\W*(?:and|plus|(?:together |along )?with|&|\+) ` +
-	`(?:(?:also )?(?:either|(?:at least )?(?:one|any) of)\b|\()|^\W*(?:and )?one(?: \w+){0,2} (?:pair|set): *$`)
-
-// How far a name may be from the words that call it missing, and from the name before it in a list.
-const (
-	phraseReach = 90
-	listReach   = 20
-)
-
-// isCode reports whether flat[at:end] is an error's code in brackets, such as [CLI_UNKNOWN_COMMAND], the name of a
-// detail, as in (CONNECTION_ID=1), or stands for the value of an argument, as in --dir <ALLOWED_DIR>.
-func isCode(flat string, at, end int) bool {
-	if at == 0 || end == len(flat) {
-		return false
-	}
-	around := flat[at-1:at] + flat[end:end+1]
-	return around == "[]" || around == "<>" || around == "(="
-}
-
-// hasWrongValue matches what follows the name of a variable whose value a program refuses.
-var hasWrongValue = expression(`^["'\x60]? (?:should|must (?:be (?:an?|at least|in|one|valid|between|[\d"'])|` +
-	`contain|start|have|not)|has to|is (?:not|too|malformed|invalid)\b|does not|doesn't|points?\b|contains)`)
-
-// condition reports whether a name only says under which condition others are needed: "when AUTH_MODE is oauth".
-func condition(lower string, at, end int) bool {
-	const reach = 24
-	before := strings.TrimRight(lower[max(0, at-reach):at], "`'\"")
-	return conditionWord().MatchString(before) && !unsetBehind().MatchString(lower[end:]) &&
-		!lacking().MatchString(lower[end:])
-}
-
-var (
-	conditionWord = expression(`\b(?:when(?: using)?|if|while|because|since) (?:the )?$`)
-	// lacking matches what follows a name that has no value.
-	lacking = expression(`^["'\x60]? (?:environment variable )?(?:isn't|wasn't|has no|is (?:not|n't)|unset\b|missing\b)`)
-)
-
-// isFine matches what follows a name that has a value in a table of names: "API_URL ....... OK".
-var isFine = expression(`^["'\x60]?[ .:=→-]*(?:OK\b|✓|✔|✅)`)
-
-// overrides matches what follows the name of a switch that lets a program go on: "=true to override".
-var overrides = expression(`^=\S+ to (?:override|allow|permit|bypass|disable|skip|ignore|enable)`)
-
-// otherUse matches what follows a name that would do something else, or that has a value: "if you want a full URL".
-var otherUse = expression(`^["'\x60]? (?:if you\b|\(currently\b|is set (?:to\b|in\b|but [^e]))`)
-
-// optional reports whether a name is said to be optional.
-func optional(lower string, at, end int) bool {
-	const reach = 24
-	after := lower[end:min(len(lower), end+reach)]
-	return strings.Contains(after, "optional") || otherUse().MatchString(after) || overrides().MatchString(after) ||
-		strings.HasSuffix(strings.TrimRight(lower[:at], " :`'\""), "optional")
-}
-
-// span is a piece of a text, by offsets.
-type span struct{ from, to int }
-
-// distance returns how many bytes lie between two pieces.
-func (s span) distance(from, to int) int {
-	return max(0, from-s.to, s.from-to)
-}
-
-// missingPhrases are those with which programs say that something is missing.
-var missingPhrases = [...]string{
-	"missing", "required", "requires", "not set", "is unset", "must be set", "must both be", "must set", "must provide",
-	"must be provided", "please set", "please provide", "please define", "please export", "please add",
-	"please configure", "set either", "specify either", "provide either", "configure either", "use either",
-	"either set", "either provide", "either specify", "configure both", "set the", "not provided",
-	"not defined", "is undefined", "not configured", "not found in env",
-	"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "no value for", "not specified",
-	"n't set", "n't added", "not added", "n't been set", "not been set", "n't provided", "n't defined",
-	"n't configured", "n't specified", "must be defined", "must be specified", "must be configured",
-	"needs to be", "need to be", "need to set", "or pass",
-	"one of", "any of", "pass it", "or env", "未设置", "缺少", "环境变量", "请设置", "请配置",
-	"請設定", "請設置", "未設定", "環境變數", "環境変数", "환경 변수", "환경변수", "variable de entorno", "variável de ambiente",
-	"variable d'environnement", "umgebungsvariable", "nicht gesetzt", "переменн",
-	"provide an api", "provide a", "provide one", "was provided", "no api key", "set env", "not found", "export",
-}
-
-// phrasePlaces finds the phrases with which programs say that something is missing.
-func phrasePlaces(lower string) []span {
-	lower = malformedPart().ReplaceAllStringFunc(lower, func(part string) string {
-		return strings.Repeat(" ", len(part))
-	})
-	var places []span
-	for _, phrase := range missingPhrases {
-		for at := 0; ; {
-			found := strings.Index(lower[at:], phrase)
-			if found < 0 {
-				break
-			}
-			places = append(places, span{at + found, at + found + len(phrase)})
-			at += found + len(phrase)
-		}
-	}
-	return places
-}
-
-// capitals yields the words of text that are in capitals, with their offsets.
-func capitals(text string) func(yield func(int, string) bool) {
-	return func(yield func(int, string) bool) {
-		for at := 0; at < len(text); {
-			if !nameByte(text[at]) {
-				at++
-				continue
-			}
-			end := at
-			for end < len(text) && (nameByte(text[end]) || text[end] >= 'a' && text[end] <= 'z') {
-				end++
-			}
-			if !yield(at, text[at:end]) {
-				return
-			}
-			at = end
-		}
-	}
-}
-
-var (
-	// otherNames matches further words in capitals behind one: ", B and C".
-	otherNames = expression(`^(?:(?:, and |, or |,| and | or | & |/) ?[A-Z][A-Z0-9_]+)+`)
-	// earlierNames matches such words before one: "A, B and ".
-	earlierNames = expression(`(?:\b[A-Z][A-Z0-9_]+(?:, and |, or |,| and | or | & |/) ?)+$`)
-)
-
-// saidToBeVariable reports whether the word in text[from:end] directly follows the words "environment variable", or
-// precedes them: next to them, any word in capitals is a name, and so is each of several.
-func saidToBeVariable(text, lower string, from, end int) bool {
-	if end-from < 2 || text[from] < 'A' || text[from] > 'Z' ||
-		strings.ContainsFunc(text[from:end], func(r rune) bool { return !nameByte(byte(r)) }) {
-		return false
-	}
-	const reach = 200 // bytes of the names before it
-	others := len(otherNames().FindString(text[end:]))
-	from -= len(earlierNames().FindString(text[max(0, from-reach):from]))
-	before, behind := strings.TrimRight(lower[:from], " :'\"`"), strings.TrimLeft(lower[end+others:], " '\"`")
-	for _, noun := range []string{"environment variable", "env variable", "env var"} {
-		if strings.HasSuffix(before, noun) || strings.HasSuffix(before, noun+"s") || strings.HasPrefix(behind, noun) {
-			return true
-		}
-	}
-	return false
-}
-
-// isVariableName reports whether a word in capitals is a name such as API_KEY rather than an error code: it has an
-// underscore, or an ending that says what the variable holds.
-func isVariableName(name string) bool {
-	if len(name) < 4 || name[0] < 'A' || name[0] > 'Z' ||
-		strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {
-		return false
-	}
-	for _, code := range []string{
-		"ERR_", "MODULE_NOT_FOUND", "INVALID_", "NOT_FOUND", "UNABLE_TO_", "MISSING_",
-		"UND_ERR", "SELF_SIGNED", "NODE_MODULE", "CERT_", "EAI_", "YOUR_",
-	} {
-		if strings.HasPrefix(name, code) {
-			return false
-		}
-	}
-	if strings.HasSuffix(name, "_") { // the rest of it is for the user to fill in: ORG_<NAME>_KEY
-		return false
-	}
-	if strings.Contains(strings.Trim(name, "_"), "_") {
-		return true
-	}
-	for _, ending := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD"} {
-		if strings.HasSuffix(name, ending) && name != ending {
-			return true
-		}
-	}
-	return false
-}
-
-// nameByte reports whether b can be part of a variable's name.
-func nameByte(b byte) bool { return b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' }
-
-// lowerASCII returns text with its ASCII letters in lower case, so that every byte keeps its offset.
-func lowerASCII(text string) string {
-	lower := []byte(text)
-	for i, b := range lower {
-		if b >= 'A' && b <= 'Z' {
-			lower[i] = b | 0x20
-		}
-	}
-	return string(lower)
 }
 
 // hasValue reports whether an environment gives a variable a value.

@@ -56,11 +56,11 @@ func FuzzMissing(f *testing.F) {
 // TestUsageNamesAVariable reads a usage line that sets a variable: what has a value is not what is missing.
 func TestUsageNamesAVariable(t *testing.T) {
 	said := Output{Stderr: []string{"Usage: ACME_TOKEN=xxx acme <folder>"}}
-	if c := Of(said); c == nil || c.Kind != Variable {
+	if c := Diagnose(said); c == nil || c.Kind != Variable {
 		t.Errorf("without a value: %+v", c)
 	}
 	said.Environ = []string{"ACME_TOKEN=1"}
-	if c := Of(said); c == nil || c.Kind != Argument {
+	if c := Diagnose(said); c == nil || c.Kind != Argument {
 		t.Errorf("with a value: %+v", c)
 	}
 }

@@ -193,7 +193,7 @@ func (f *Failure) Cause() *cause.Cause {
 	case f.cause != nil:
 		return f.cause()
 	}
-	return cause.Of(f.Output())
+	return cause.Diagnose(f.Output())
 }
 
 // starting reports whether the server failed before the handshake was done.

@@ -258,7 +258,7 @@ func (d *failureData) failure() *Failure {
 	if d.Why != nil {
 		f.Reason = d.Why
 	}
-	f.cause = sync.OnceValue(func() *cause.Cause { return cause.Of(f.Output()) })
+	f.cause = sync.OnceValue(func() *cause.Cause { return cause.Diagnose(f.Output()) })
 	if d.StartCause != nil {
 		f.startCause = func() *cause.Cause { return d.StartCause }
 	}

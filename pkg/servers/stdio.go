@@ -394,7 +394,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	if failure.Cwd == "" {
 		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
 	}
-	failure.cause = sync.OnceValue(func() *cause.Cause { return cause.Of(failure.Output()) })
+	failure.cause = sync.OnceValue(func() *cause.Cause { return cause.Diagnose(failure.Output()) })
 	failure.StderrTail, failure.StderrLines, failure.StderrPath = t.log.last(stderrTailLines)
 	failure.Stderr = cause.Telling(failure.StderrTail, failureLines)
 	t.mu.Lock()

@@ -25,7 +25,7 @@ func (e *Evidence) Cause() *cause.Cause {
 		if found, outside := e.EngineMismatch(); outside {
 			output.Engines = found.Engines.Node
 		}
-		c := cause.Of(output)
+		c := cause.Diagnose(output)
 		if failure := e.failed(); failure != nil && !e.Initialized().Answered() {
 			if c == nil {
 				c = e.lateCause(failure)
@@ -50,7 +50,7 @@ func (e *Evidence) lateCause(failure *servers.Failure) *cause.Cause {
 			late.Stderr = append(late.Stderr, line.Text)
 		}
 	}
-	if c := cause.Of(late); c != nil && c.Kind == cause.Backend {
+	if c := cause.Diagnose(late); c != nil && c.Kind == cause.Backend {
 		return c
 	}
 	return nil

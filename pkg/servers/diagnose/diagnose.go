@@ -136,7 +136,7 @@ func (p *Process) fromLog() *cause.Cause {
 	}
 	logged := p.Output
 	logged.Stderr, logged.Stdout = cmdline.LogSince(p.State.Log, p.Began), nil
-	c := cause.Of(logged)
+	c := cause.Diagnose(logged)
 	if c == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func TestPackageLacksItsProgram(t *testing.T) {
 		"sh: 1: uv: not found":    "uv is not installed",
 	} {
 		p := Process{Launch: launch, Output: cause.Output{Ended: "exit status 127", Stderr: []string{line}}}
-		got := p.Cause(cause.Of(p.Output))
+		got := p.Cause(cause.Diagnose(p.Output))
 		if got == nil || got.What != want || len(got.Fixes) == 0 {
 			t.Errorf("%s: %+v, want %q", line, got, want)
 		}

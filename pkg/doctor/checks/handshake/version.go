@@ -54,7 +54,7 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 	died := run.Died()
 	switch {
 	case died != nil && run.FellBeforeHandshake() && x.Frame == nil:
-		if c := cause.Of(died.Output()); c != nil && c.Kind != cause.Said {
+		if c := cause.Diagnose(died.Output()); c != nil && c.Kind != cause.Said {
 			return nil // it ended of something else that it names, such as a port that is in use
 		}
 		f.Title = "a request before initialize ends the server"

@@ -46,7 +46,7 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 		}
 		f := deathOf(run, died)
 		f.Title = cmp.Or(cause.SignalTitle(died.How), "the server was killed ("+died.How+")")
-		if c := cause.Of(died.Output()); c != nil && c.Kind == cause.Signal {
+		if c := cause.Diagnose(died.Output()); c != nil && c.Kind == cause.Signal {
 			f.Fix = c.Fixes
 		} else if c != nil && (c.Kind == cause.Other || c.Kind == cause.Busy) {
 			f.Tell(c, f.Title)
@@ -95,7 +95,7 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 		case run.FellToGarbage(): // rpc-parse-error-survival judges it
 		case !handshaken: // exit-before-handshake judges it
 		default:
-			f, said := deathOf(run, died), cause.Of(died.Output())
+			f, said := deathOf(run, died), cause.Diagnose(died.Output())
 			switch {
 			case run == e.Clean:
 				if !f.NameCause(e.Cause(), midSession) {

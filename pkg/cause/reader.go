@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
@@ -32,63 +31,14 @@ type line struct {
 	level  weight // what its logger says that it is: generic for less than an error, silent where it does not say
 }
 
-// saying is the output of a server, read.
-type saying struct {
-	Output
-	lines []line
-	usage string   // the first line of a usage text
-	all   []string // the lines of all streams, without colours
-	node  string   // the version of Node that printed it, where it says so
-	head  int      // the index of the line that says why; -1 if there is none
-	// reason is the sentence of that line, and behind the same with the lines that follow it; empty if there is none.
-	reason, behind string
-}
-
 // expression compiles a regular expression when it is first needed.
 func expression(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// The most lines, the most bytes of a line that are read, and the most that rules see: the output is a stranger's.
-const (
-	maxLines = 200 // of a stream
-	maxBytes = 4096
-	maxText  = 400
-	maxTried = 40 // lines that rules try
-)
-
-// read cuts output into lines and leaves out what a runtime prints around an error.
-func read(o Output) *saying {
-	s := &saying{Output: o}
-	if o.Reply != "" {
-		s.lines = append(s.lines, line{raw: o.Reply, text: strings.Join(strings.Fields(o.Reply), " "), weight: errs})
-	}
-	for _, stream := range [][]string{o.Stderr, o.Stdout} {
-		stream = stream[:min(len(stream), maxLines)]
-		r := reader{saying: s, program: tabled(stream)}
-		for _, text := range stream {
-			for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' || c == '\r' }) {
-				plain := ansi.Strip(part[:min(len(part), maxBytes)])
-				s.all = append(s.all, words.Head(plain, maxText))
-				r.add(plain)
-			}
-			if strings.TrimSpace(text) == "" {
-				r.add("")
-			}
-		}
-	}
-	if s.Node = strings.TrimPrefix(o.Node, "v"); s.Node == "" {
-		s.Node = s.node
-	}
-	if s.head = s.headLine(); s.head >= 0 {
-		s.reason, s.behind = s.sentence(s.head), s.following()
-	}
-	return s
-}
-
 // reader reads the lines of one stream.
 type reader struct {
-	saying *saying
+	output *output
 	// excerpt counts the lines of source that may still come, up to the caret under one; traceback holds until the line
 	// that ends a Python traceback.
 	excerpt                            int
@@ -224,7 +174,7 @@ func (r *reader) add(text string) {
 		return
 	}
 	if found := nodeVersion().FindStringSubmatch(trimmed); found != nil {
-		r.saying.node = found[1]
+		r.output.node = found[1]
 		return
 	}
 	l := line{raw: text, text: richPlace().ReplaceAllString(text, "")}
@@ -240,28 +190,28 @@ func (r *reader) add(text string) {
 	if ended {
 		r.join(&l)
 	}
-	r.saying.lines = append(r.saying.lines, l)
+	r.output.lines = append(r.output.lines, l)
 	if ended {
-		r.ended = len(r.saying.lines)
+		r.ended = len(r.output.lines)
 	}
 }
 
 // chains takes a line with which Python begins a traceback, or leads from one exception of a chain to the next; it
 // reports whether the line is one.
 func (r *reader) chains(text string) bool {
-	last := len(r.saying.lines)
+	last := len(r.output.lines)
 	switch {
 	case strings.HasPrefix(text, "Traceback (most recent call last)"):
 		r.traceback, r.logged = true, 0
-		if last > 0 && r.saying.lines[last-1].weight == errs && last != r.ended &&
-			!systemLine().MatchString(r.saying.lines[last-1].text) {
+		if last > 0 && r.output.lines[last-1].weight == errs && last != r.ended &&
+			!systemLine().MatchString(r.output.lines[last-1].text) {
 			r.logged = last
 		}
 	case strings.HasPrefix(text, "The above exception was the direct cause"):
 		r.caused = r.ended
 	case strings.HasPrefix(text, "During handling of the above exception"):
 		if last > 0 { // Python tried something else then, which failed in the end
-			r.saying.lines[last-1].weight = min(r.saying.lines[last-1].weight, hints)
+			r.output.lines[last-1].weight = min(r.output.lines[last-1].weight, hints)
 		}
 	default:
 		return false
@@ -272,12 +222,12 @@ func (r *reader) chains(text string) bool {
 // join adds the exception that l came from to it, and l to the line that logs it.
 func (r *reader) join(l *line) {
 	if r.caused > 0 {
-		inner := &r.saying.lines[r.caused-1]
+		inner := &r.output.lines[r.caused-1]
 		l.text = withReason(l.text, inner.text)
 		inner.weight, r.caused = silent, 0
 	}
 	if r.logged > 0 {
-		outer := &r.saying.lines[r.logged-1]
+		outer := &r.output.lines[r.logged-1]
 		outer.text = withReason(outer.text, l.text)
 		r.logged = 0
 	}
@@ -294,10 +244,10 @@ func withReason(text, exception string) string {
 // continues reports whether a text goes on with the line before it, which rich has wrapped, and adds it to that line.
 func (r *reader) continues(text string) bool {
 	found := richColumn().FindStringSubmatch(text)
-	if !r.rich || r.traceback || found == nil || levelWord().MatchString(found[1]) || len(r.saying.lines) == 0 {
+	if !r.rich || r.traceback || found == nil || levelWord().MatchString(found[1]) || len(r.output.lines) == 0 {
 		return false
 	}
-	last := &r.saying.lines[len(r.saying.lines)-1]
+	last := &r.output.lines[len(r.output.lines)-1]
 	last.text = words.Head(last.text+" "+strings.TrimSpace(found[1]), maxText)
 	return true
 }
@@ -305,11 +255,11 @@ func (r *reader) continues(text string) bool {
 // follows reports whether a text is the message of the line before it, which has only what .NET's logger puts above a
 // message, and takes it.
 func (r *reader) follows(text string) bool {
-	last := len(r.saying.lines) - 1
-	if last < 0 || !loggerOfDotNet().MatchString(r.saying.lines[last].text) {
+	last := len(r.output.lines) - 1
+	if last < 0 || !loggerOfDotNet().MatchString(r.output.lines[last].text) {
 		return false
 	}
-	l := &r.saying.lines[last]
+	l := &r.output.lines[last]
 	l.text, l.weight = words.Head(text, maxText), l.level
 	r.classify(l, false)
 	return true
@@ -321,24 +271,24 @@ var loggerOfDotNet = expression(`^(?:fail: |crit: |warn: |info: )?[A-Z][\w.]*\[\
 // classify decides what a line is.
 func (r *reader) classify(l *line, indented bool) {
 	known := l.weight
-	if r.program != "" && r.saying.usage == "" && strings.HasPrefix(l.text, r.program+" ") {
-		r.saying.usage = "usage: " + r.program + " <command>"
+	if r.program != "" && r.output.usage == "" && strings.HasPrefix(l.text, r.program+" ") {
+		r.output.usage = "usage: " + r.program + " <command>"
 	}
 	switch {
-	case r.program != "" && r.saying.usage != "" && !startsAsError().MatchString(l.text):
+	case r.program != "" && r.output.usage != "" && !startsAsError().MatchString(l.text):
 		r.help = true
-	case usageLine().MatchString(l.text), r.saying.usage == "" && bareUsage().MatchString(l.text):
+	case usageLine().MatchString(l.text), r.output.usage == "" && bareUsage().MatchString(l.text):
 		r.help = true
-		if r.saying.usage == "" {
-			r.saying.usage = l.text
+		if r.output.usage == "" {
+			r.output.usage = l.text
 		}
 	case !startsAsError().MatchString(l.text) && (helpHeading().MatchString(l.text) ||
-		r.saying.usage != "" && laterHeading().MatchString(l.text)):
+		r.output.usage != "" && laterHeading().MatchString(l.text)):
 		r.help = true
 	case !indented && !strings.HasPrefix(l.text, "-") && !strings.HasPrefix(l.text, "or: "):
 		r.help = false
-	case r.help && strings.EqualFold(r.saying.usage, "usage"), r.help && strings.EqualFold(r.saying.usage, "usage:"):
-		r.saying.usage += " " + l.text // the command line follows its heading
+	case r.help && strings.EqualFold(r.output.usage, "usage"), r.help && strings.EqualFold(r.output.usage, "usage:"):
+		r.output.usage += " " + l.text // the command line follows its heading
 	}
 	l.help = r.help
 	if warningLine().MatchString(l.text) {
@@ -359,7 +309,7 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight = generic
 	case known >= errs, startsAsError().MatchString(l.text), systemLine().MatchString(l.text):
 		l.weight = errs
-	case r.saying.usage != "" && helpRow().MatchString(l.text):
+	case r.output.usage != "" && helpRow().MatchString(l.text):
 		l.weight = silent
 	case !supplies().MatchString(l.text) && errorWord().MatchString(noneOf().ReplaceAllString(wordsOf(l.text), "")):
 		l.weight = hints
@@ -369,262 +319,4 @@ func (r *reader) classify(l *line, indented bool) {
 	if l.level = known; known == generic { // a log's line of a level below error
 		l.weight = min(l.weight, generic)
 	}
-}
-
-var (
-	// framing is what loggers put in front of a message.
-	framing = expression(`^(?:` +
-		`\[[^\][]{1,60}\]:?|` + // a process, a name, a time
-		`\(\d+\):?|` +
-		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]*|` +
-		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|\d{1,2}:\d\d[AP]M|` +
-		`[\w./-]+\.go:\d+:?|(?:fatal|error)\s|` +
-		`[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+|[\w.-]+\[\d+\]:|` + // syslog
-		`[\w.]+:[\w<>.]+:\d+ -|\||` + // loguru
-		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
-		`<ref \*\d+>|` + // Node, of an object that refers to itself
-		`[›❯>|•▲■✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
-		`- [\w.]+ -|(?:[a-z]\w*\.)+[A-Z]\w* -|-` +
-		`)\s+`)
-	levelWord = expression(`^\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|fatal\]|` +
-		`ERR!|fail:|crit:|WARN(?:ING)?|WRN|warn(?:ing)?|` +
-		`INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?(?:` +
-		`:[\w.]*:\s*|[:|\s-]+|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
-	marked     = expression(`^\s*(?:[■✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
-	logPair    = expression(`(?:^|\s)(msg|message|level|lvl|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
-	pairsBegin = expression(`^\w+=`)
-	member     = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
-)
-
-// unwrap takes a message out of what its logger put around it.
-func (l *line) unwrap() {
-	text := strings.TrimSpace(l.text)
-	if found := member().FindStringSubmatch(text); found != nil { // of a JSON text over several lines
-		l.text, l.weight, l.member = unescaped(found[1]), errs, true
-		if allWell().MatchString(l.text) {
-			l.weight = silent
-		}
-		return
-	}
-	if strings.HasPrefix(text, "{") && l.fromJSON([]byte(text)) {
-		return
-	}
-	if l.fromPairs(text) {
-		return
-	}
-	if found := inspected().FindStringSubmatch(text); found != nil {
-		text = found[1] + found[2]
-	}
-	text = stackMember().ReplaceAllString(text, "")
-	if tags := tagged().FindString(text); tags != "" {
-		text = strings.ReplaceAll(tags, "][", "] [") + text[len(tags):]
-	}
-	if prefix := runtimePrefix().FindString(text); prefix != "" && len(prefix) < len(text) {
-		text, l.weight = text[len(prefix):], errs
-	}
-	if found := bareError().FindStringSubmatch(text); found != nil {
-		text, l.weight = found[1]+found[2]+": "+found[3], errs
-	}
-	if rest, found := strings.CutPrefix(l.raw, "  x "); found { // how uv marks errors where it prints ASCII
-		text, l.weight = rest, errs
-	}
-	if marked().MatchString(text) {
-		l.weight = errs
-	}
-	const deepest = 8
-	for range deepest {
-		before := text
-		if rest, level := cutLevel(text); level != silent {
-			text, l.weight = rest, level
-		}
-		if found := levelWord().FindStringSubmatchIndex(text); found != nil && found[1] < len(text) {
-			text, l.weight = strings.TrimSpace(text[found[1]:]), levelIn(text[found[2]:found[3]])
-		}
-		if found := framing().FindString(text + " "); found != "" {
-			if marked().MatchString(found) {
-				l.weight = errs
-			}
-			text = strings.TrimSpace(text[min(len(text), len(found)):])
-		}
-		if text == before {
-			break
-		}
-	}
-	if whole := quotedMessage().FindStringSubmatch(text); whole != nil && text != strings.TrimSpace(l.text) {
-		text = unescaped(whole[1])
-	}
-	l.text = text
-}
-
-// quotedMessage matches a message that its logger put in quotes whole, as MCP Toolbox does.
-var quotedMessage = expression(`^"((?:[^"\\]|\\.)+)"$`)
-
-// stackMember matches the stack that a logger puts behind a message, as JSON.
-var stackMember = expression(`\s*\{"stack":".*$`)
-
-// tagged matches what loggers put in front of a message without spaces: "[ERROR][MCP:Server] ".
-var tagged = expression(`^(?:\[[^\][]{1,60}\]){2,}\s`)
-
-// allWell matches a message that says that nothing failed.
-var allWell = expression(`(?i)^(?:success|ok|done)\W*$`)
-
-func unescaped(text string) string {
-	var plain string
-	if json.Unmarshal([]byte(`"`+text+`"`), &plain) != nil {
-		return text
-	}
-	return strings.Join(strings.Fields(plain), " ")
-}
-
-// inspected matches the message of an object that Node prints.
-var inspected = expression(`^(?:message|msg): (?:'(.*)'|"(.*)"),?$`)
-
-// runtimePrefix matches what Ruby, PHP and Java print before an exception that nothing caught.
-var runtimePrefix = expression(`^(?:(?:\S+\.rb|<internal:\S+>):\d+:in [\x60'].*?': |` +
-	`PHP (?:Fatal|Parse) error: +(?:Uncaught )?|` +
-	`what\(\): +|` + // C++
-	`Exception in thread "[^"]*" )`)
-
-// bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {",
-// "[DOMException [TimeoutError]: …]".
-var bareError = expression(`^\[(?:DOMException \[(\w+)\]|(\w*Error)): (.*)\](?: \{)?$`)
-
-// fromPairs reads a line such as level=error msg="no token".
-func (l *line) fromPairs(text string) bool {
-	if !pairsBegin().MatchString(text) {
-		return false
-	}
-	found := make(map[string]string)
-	for _, pair := range logPair().FindAllStringSubmatch(text, -1) {
-		found[pair[1]] = unescaped(pair[2]) + pair[3]
-	}
-	message := found["msg"] + found["message"]
-	if message == "" {
-		return false
-	}
-	if reason := found["err"] + found["error"]; reason != "" {
-		message += ": " + reason
-	}
-	l.text, l.weight = message, levelIn(found["level"]+found["lvl"])
-	return true
-}
-
-// fromJSON reads a log record, or a JSON-RPC message that carries one.
-func (l *line) fromJSON(text []byte) bool {
-	var record map[string]json.RawMessage
-	if json.Unmarshal(text, &record) != nil {
-		return false
-	}
-	inner := record
-	for _, key := range []string{"params", "data"} {
-		var deeper map[string]json.RawMessage
-		if json.Unmarshal(inner[key], &deeper) == nil && deeper != nil {
-			if deeper["level"] == nil {
-				deeper["level"] = inner["level"]
-			}
-			inner = deeper
-		}
-	}
-	var parts []string
-	for _, key := range []string{"message", "msg", "data", "event", "text", "err", "error", "reason"} {
-		part := textOf(inner[key])
-		if part != "" && !strings.Contains(strings.Join(parts, " "), part) {
-			parts = append(parts, part)
-		}
-	}
-	if call := textOf(inner["syscall"]); strings.HasPrefix(call, "spawn ") { // Node keeps the program's name there
-		parts = append(parts, call+" "+textOf(inner["code"]))
-	}
-	if len(parts) == 0 {
-		return false
-	}
-	l.text = strings.Join(parts, ": ")
-	level := ""
-	for _, key := range []string{"level", "severity", "lvl", "levelname"} {
-		if value := strings.Trim(string(inner[key]), `"`); value != "" {
-			level = value
-		}
-	}
-	l.weight = levelIn(level)
-	return true
-}
-
-// textOf returns a JSON string, or the message in an object.
-func textOf(value json.RawMessage) string {
-	var text string
-	if json.Unmarshal(value, &text) == nil {
-		return strings.Join(strings.Fields(text), " ")
-	}
-	var object struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(value, &object) == nil {
-		return strings.Join(strings.Fields(object.Message), " ")
-	}
-	return ""
-}
-
-// headLine returns the index of the line that says why: of those that read most as an error the first one of the last
-// run of errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if
-// there is none. Without any, it is the last line that is not help.
-func (s *saying) headLine() int {
-	at, last := -1, -1
-	wentOn, between := false, false // since the line at that index
-	for i, l := range s.lines {
-		ending := ends().MatchString(l.text)
-		wentOn = wentOn || (l.level == generic || progress().MatchString(l.raw)) && !l.help && !ending
-		between = between || l.weight < errs
-		if l.help || runtimeLine().MatchString(l.text) {
-			continue
-		}
-		again := l.weight == errs && !ending && (wentOn || between && l.level == fatal)
-		if l.weight > silent && (at < 0 || l.weight > s.lines[at].weight || again && l.weight == s.lines[at].weight) {
-			at, wentOn, between = i, false, false
-		}
-		if letters().MatchString(l.text) && !warningLine().MatchString(l.text) {
-			last = i
-		}
-	}
-	if at < 0 && s.usage == "" {
-		return last
-	}
-	return at
-}
-
-// systemLine matches a line with an error of the system at its end, as perror prints it behind the name of a program:
-// "reef: /srv/data: Is a directory".
-var systemLine = expression(`^[\w./-]+: (?:.*: )?(?:No such file or directory|Is a directory|Not a directory|` +
-	`Permission denied|Operation not permitted|No space left on device|Read-only file system|Too many open files|` +
-	`Input/output error|Device or resource busy|Text file busy|File exists|Cannot allocate memory|Disk quota exceeded|` +
-	`Broken pipe|Bad file descriptor|Connection refused|Address already in use)\W*$`)
-
-// progress matches a line with which a program says that it goes on.
-var progress = expression(`^\W?(?i:loaded|loading|starting|started|using|reading|opening|connecting|connected|retrying|` +
-	`continuing|falling back|skipping|initiali[sz]ing|initiali[sz]ed|trying|rebuilding|created|registered|listening)\b`)
-
-// ends matches what a program logs while it ends.
-var ends = expression(`(?i)\b(?:shut(?:ting)?[ -]?down|exit(?:ed|ing)?|stop(?:ped|ping)?|clos(?:ed|ing)|terminat\w+|` +
-	`abort\w*|quit(?:ting)?|bye|failed to (?:start|initiali[sz]e|launch|run|boot))\b`)
-
-var letters = expression(`\pL{2}`)
-
-// Telling returns at most n lines of a server's stderr, in their order: those that most likely say why the server
-// ended. Node prints the error before its stack, Python after it, so a tail of fixed length does not hold both.
-func Telling(stderr []string, n int) []string {
-	if len(stderr) <= n {
-		return stderr
-	}
-	said := read(Output{Stderr: stderr})
-	short := make([]string, len(said.lines))
-	for i, l := range said.lines {
-		short[i] = l.raw
-	}
-	if len(short) <= n {
-		return short
-	}
-	last := short[len(short)-n:]
-	if head := said.head; head >= 0 && head < len(short)-n {
-		return append([]string{short[head]}, last[1:]...)
-	}
-	return last
 }

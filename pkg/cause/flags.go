@@ -1,0 +1,70 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+)
+
+// missingFlags returns the flags that a sentence about a missing argument names: in the text that a rule matched, in
+// what follows, or in the line, as the argument's name.
+func missingFlags(o *output, line, text string) []string {
+	if flags := flagsIn(text); len(flags) > 0 {
+		return flags
+	}
+	if flags := flagsIn(o.behind); len(flags) > 0 {
+		return flags
+	}
+	if found := namedArgument().FindStringSubmatch(line); found != nil {
+		return found[1:]
+	}
+	return nil
+}
+
+// listedFlags returns the first flags that lines of the output begin with, outside of a usage text.
+func (o *output) listedFlags() []string {
+	var flags []string
+	for _, l := range o.lines {
+		if strings.HasPrefix(l.text, "--") && !l.help {
+			flags = append(flags, l.text)
+		}
+	}
+	return flagsIn(strings.Join(flags, "\n"))
+}
+
+// flag matches a flag of a command line with its value.
+var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+>|\[[^\]\s]+\]))?|-[a-z][\w-]+|` +
+	`-\w, --[a-zA-Z][\w-]*(?: <[^>]+>)?)`)
+
+// namedFlag matches a flag that is named without its hyphens; yargs calls flags arguments, and lists them after a
+// colon.
+var namedFlag = expression(`(?i)required (?:(?:flag|option)(?:s|\(s\))?:?|` +
+	`arguments?:) \(?[\x60'"]?([a-z][\w-]*(?:, [a-z][\w-]*)*)`)
+
+// otherFlag matches a sentence of flags of which one is enough: "one of --stdio, --http", "--stdio or --http".
+var otherFlag = expression(`(?i)\b(?:one of|any of|either)\b.*?[\s\x60'"(\[]--?[a-z]|` +
+	`--?[a-z][\w-]*[\x60'"]?,? or [\x60'"]?--?[a-z]`)
+
+// beingMissed matches the word after "required arguments" that is no name of one.
+var beingMissed = expression(`(?i)^(?:is|are|was|were|not|missing|for)$`)
+
+// flagsIn returns the first flags that a text names.
+func flagsIn(text string) []string {
+	const most = 4
+	var flags []string
+	for _, found := range flag().FindAllStringSubmatch(text, -1) {
+		name := found[1]
+		switch {
+		case strings.HasPrefix(name, "--help"), strings.HasPrefix(name, "--version"), slices.Contains(flags, name):
+		case len(flags) < most:
+			flags = append(flags, name)
+		}
+	}
+	found := namedFlag().FindStringSubmatch(text)
+	if found != nil && len(flags) == 0 && !beingMissed().MatchString(found[1]) {
+		names := strings.Split(found[1], ", ")
+		for _, name := range names[:min(len(names), most)] {
+			flags = append(flags, "--"+name)
+		}
+	}
+	return flags
+}

@@ -1,0 +1,264 @@
+package cause
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+var (
+	// framing is what loggers put in front of a message.
+	framing = expression(`^(?:` +
+		`\[[^\][]{1,60}\]:?|` + // a process, a name, a time
+		`\(\d+\):?|` +
+		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]*|` +
+		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|\d{1,2}:\d\d[AP]M|` +
+		`[\w./-]+\.go:\d+:?|(?:fatal|error)\s|` +
+		`[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+|[\w.-]+\[\d+\]:|` + // syslog
+		`[\w.]+:[\w<>.]+:\d+ -|\||` + // loguru
+		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
+		`<ref \*\d+>|` + // Node, of an object that refers to itself
+		`[›❯>|•▲■✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
+		`- [\w.]+ -|(?:[a-z]\w*\.)+[A-Z]\w* -|-` +
+		`)\s+`)
+	levelWord = expression(`^\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|fatal\]|` +
+		`ERR!|fail:|crit:|WARN(?:ING)?|WRN|warn(?:ing)?|` +
+		`INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?(?:` +
+		`:[\w.]*:\s*|[:|\s-]+|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
+	marked     = expression(`^\s*(?:[■✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
+	logPair    = expression(`(?:^|\s)(msg|message|level|lvl|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
+	pairsBegin = expression(`^\w+=`)
+	member     = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
+)
+
+// unwrap takes a message out of what its logger put around it.
+func (l *line) unwrap() {
+	text := strings.TrimSpace(l.text)
+	if found := member().FindStringSubmatch(text); found != nil { // of a JSON text over several lines
+		l.text, l.weight, l.member = unescaped(found[1]), errs, true
+		if allWell().MatchString(l.text) {
+			l.weight = silent
+		}
+		return
+	}
+	if strings.HasPrefix(text, "{") && l.fromJSON([]byte(text)) {
+		return
+	}
+	if l.fromPairs(text) {
+		return
+	}
+	if found := inspected().FindStringSubmatch(text); found != nil {
+		text = found[1] + found[2]
+	}
+	text = stackMember().ReplaceAllString(text, "")
+	if tags := tagged().FindString(text); tags != "" {
+		text = strings.ReplaceAll(tags, "][", "] [") + text[len(tags):]
+	}
+	if prefix := runtimePrefix().FindString(text); prefix != "" && len(prefix) < len(text) {
+		text, l.weight = text[len(prefix):], errs
+	}
+	if found := bareError().FindStringSubmatch(text); found != nil {
+		text, l.weight = found[1]+found[2]+": "+found[3], errs
+	}
+	if rest, found := strings.CutPrefix(l.raw, "  x "); found { // how uv marks errors where it prints ASCII
+		text, l.weight = rest, errs
+	}
+	if marked().MatchString(text) {
+		l.weight = errs
+	}
+	const deepest = 8
+	for range deepest {
+		before := text
+		if rest, level := cutLevel(text); level != silent {
+			text, l.weight = rest, level
+		}
+		if found := levelWord().FindStringSubmatchIndex(text); found != nil && found[1] < len(text) {
+			text, l.weight = strings.TrimSpace(text[found[1]:]), levelIn(text[found[2]:found[3]])
+		}
+		if found := framing().FindString(text + " "); found != "" {
+			if marked().MatchString(found) {
+				l.weight = errs
+			}
+			text = strings.TrimSpace(text[min(len(text), len(found)):])
+		}
+		if text == before {
+			break
+		}
+	}
+	if whole := quotedMessage().FindStringSubmatch(text); whole != nil && text != strings.TrimSpace(l.text) {
+		text = unescaped(whole[1])
+	}
+	l.text = text
+}
+
+// quotedMessage matches a message that its logger put in quotes whole, as MCP Toolbox does.
+var quotedMessage = expression(`^"((?:[^"\\]|\\.)+)"$`)
+
+// stackMember matches the stack that a logger puts behind a message, as JSON.
+var stackMember = expression(`\s*\{"stack":".*$`)
+
+// tagged matches what loggers put in front of a message without spaces: "[ERROR][MCP:Server] ".
+var tagged = expression(`^(?:\[[^\][]{1,60}\]){2,}\s`)
+
+// allWell matches a message that says that nothing failed.
+var allWell = expression(`(?i)^(?:success|ok|done)\W*$`)
+
+func unescaped(text string) string {
+	var plain string
+	if json.Unmarshal([]byte(`"`+text+`"`), &plain) != nil {
+		return text
+	}
+	return strings.Join(strings.Fields(plain), " ")
+}
+
+// inspected matches the message of an object that Node prints.
+var inspected = expression(`^(?:message|msg): (?:'(.*)'|"(.*)"),?$`)
+
+// runtimePrefix matches what Ruby, PHP and Java print before an exception that nothing caught.
+var runtimePrefix = expression(`^(?:(?:\S+\.rb|<internal:\S+>):\d+:in [\x60'].*?': |` +
+	`PHP (?:Fatal|Parse) error: +(?:Uncaught )?|` +
+	`what\(\): +|` + // C++
+	`Exception in thread "[^"]*" )`)
+
+// bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {",
+// "[DOMException [TimeoutError]: …]".
+var bareError = expression(`^\[(?:DOMException \[(\w+)\]|(\w*Error)): (.*)\](?: \{)?$`)
+
+// fromPairs reads a line such as level=error msg="no token".
+func (l *line) fromPairs(text string) bool {
+	if !pairsBegin().MatchString(text) {
+		return false
+	}
+	found := make(map[string]string)
+	for _, pair := range logPair().FindAllStringSubmatch(text, -1) {
+		found[pair[1]] = unescaped(pair[2]) + pair[3]
+	}
+	message := found["msg"] + found["message"]
+	if message == "" {
+		return false
+	}
+	if reason := found["err"] + found["error"]; reason != "" {
+		message += ": " + reason
+	}
+	l.text, l.weight = message, levelIn(found["level"]+found["lvl"])
+	return true
+}
+
+// fromJSON reads a log record, or a JSON-RPC message that carries one.
+func (l *line) fromJSON(text []byte) bool {
+	var record map[string]json.RawMessage
+	if json.Unmarshal(text, &record) != nil {
+		return false
+	}
+	inner := record
+	for _, key := range []string{"params", "data"} {
+		var deeper map[string]json.RawMessage
+		if json.Unmarshal(inner[key], &deeper) == nil && deeper != nil {
+			if deeper["level"] == nil {
+				deeper["level"] = inner["level"]
+			}
+			inner = deeper
+		}
+	}
+	var parts []string
+	for _, key := range []string{"message", "msg", "data", "event", "text", "err", "error", "reason"} {
+		part := textOf(inner[key])
+		if part != "" && !strings.Contains(strings.Join(parts, " "), part) {
+			parts = append(parts, part)
+		}
+	}
+	if call := textOf(inner["syscall"]); strings.HasPrefix(call, "spawn ") { // Node keeps the program's name there
+		parts = append(parts, call+" "+textOf(inner["code"]))
+	}
+	if len(parts) == 0 {
+		return false
+	}
+	l.text = strings.Join(parts, ": ")
+	level := ""
+	for _, key := range []string{"level", "severity", "lvl", "levelname"} {
+		if value := strings.Trim(string(inner[key]), `"`); value != "" {
+			level = value
+		}
+	}
+	l.weight = levelIn(level)
+	return true
+}
+
+// textOf returns a JSON string, or the message in an object.
+func textOf(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return strings.Join(strings.Fields(text), " ")
+	}
+	var object struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(value, &object) == nil {
+		return strings.Join(strings.Fields(object.Message), " ")
+	}
+	return ""
+}
+
+// levelWeights has the levels of loggers: how much a line of that level reads as the one that says why. A level below
+// that of errors is generic, as is a warning.
+var levelWeights = map[string]weight{
+	"error": errs, "err": errs, "erro": errs, "eror": errs, "fail": errs, "failure": errs, "severe": errs,
+	"fatal": fatal, "ftl": fatal, "fata": fatal, "critical": fatal, "crit": fatal, "panic": fatal, "pnc": fatal,
+	"emerg": fatal, "emergency": fatal, "alert": fatal, "50": errs, "60": fatal,
+	"warn": generic, "warning": generic, "wrn": generic, "info": generic, "inf": generic, "information": generic,
+	"debug": generic, "debu": generic, "dbg": generic, "trace": generic, "trc": generic, "notice": generic,
+	"verbose": generic, "log": generic, "silly": generic, "10": generic, "20": generic, "30": generic, "40": generic,
+}
+
+// letterWeights has levels of one letter, and syslog's of one digit.
+var letterWeights = map[string]weight{
+	"e": errs, "f": errs, "c": errs, "w": generic, "i": generic, "d": generic, "v": generic, "n": generic, "t": generic,
+	"0": errs, "1": errs, "2": errs, "3": errs, "4": generic, "5": generic, "6": generic, "7": generic,
+}
+
+// levelIn returns the weight of the level in what a logger puts in front of a message; silent if it has none. A letter
+// or a digit is a level only alone.
+func levelIn(mark string) weight {
+	mark = strings.ToLower(strings.Trim(mark, "[](){}<>*!|: \t"))
+	if found, known := letterWeights[mark]; known {
+		return found
+	}
+	words := strings.FieldsFunc(mark, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	for _, word := range words {
+		if found, known := levelWeights[word]; known && (word[0] > '9' || len(words) == 1) {
+			return found
+		}
+	}
+	return silent
+}
+
+var (
+	// levelMark matches what may hold a level in front of a message: in any brackets, with a process or a name beside
+	// it, or as the first letter of klog's and Android's marks.
+	levelMark = expression(`^(?:[\[(<{*!|]+ *[^\[\](){}<>*|]{1,60}?[\])>}*!|]+:?|` +
+		`([IWEF])\d{4}(?: \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\])?\s|([VDIWEF])/[\w.-]+(?: ?\( *\d+\))?:\s)\s*`)
+	// namedLevel matches a level in capitals behind the name of what logs: "core: ERROR: ", "shop ERROR ".
+	namedLevel = expression(`^(?:[a-z][\w.-]*(?:\[\d+\])?:?|[\w.-]+:) +\W?` +
+		`(ERROR|FATAL|CRITICAL|SEVERE|WARN|WARNING|INFO|DEBUG|NOTICE)\W?(?::\s*|\s+)`)
+)
+
+// cutLevel returns a text without the level, or another mark in brackets, that it begins with.
+func cutLevel(text string) (rest string, level weight) {
+	found := levelMark().FindStringSubmatch(text)
+	if found == nil {
+		if found = namedLevel().FindStringSubmatch(text); found == nil {
+			return text, silent
+		}
+		return text[len(found[0]):], levelIn(found[1])
+	}
+	mark := found[0]
+	for _, letter := range found[1:] {
+		if letter != "" {
+			mark = letter
+		}
+	}
+	level = levelIn(mark)
+	if rest = text[len(found[0]):]; level == silent || rest == "" {
+		return text, silent
+	}
+	return rest, level
+}

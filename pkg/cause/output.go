@@ -1,0 +1,123 @@
+package cause
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/words"
+)
+
+// output is the output of a server, read.
+type output struct {
+	Output
+	lines []line
+	usage string   // the first line of a usage text
+	all   []string // the lines of all streams, without colours
+	node  string   // the version of Node that printed it, where it says so
+	head  int      // the index of the line that says why; -1 if there is none
+	// reason is the sentence of that line, and behind the same with the lines that follow it; empty if there is none.
+	reason, behind string
+}
+
+// The most lines, the most bytes of a line that are read, and the most that rules see: the output is a stranger's.
+const (
+	maxLines = 200 // of a stream
+	maxBytes = 4096
+	maxText  = 400
+	maxTried = 40 // lines that rules try
+)
+
+// read cuts output into lines and leaves out what a runtime prints around an error.
+func read(out Output) *output {
+	o := &output{Output: out}
+	if out.Reply != "" {
+		reply := strings.Join(strings.Fields(out.Reply), " ")
+		o.lines = append(o.lines, line{raw: out.Reply, text: reply, weight: errs})
+	}
+	for _, stream := range [][]string{out.Stderr, out.Stdout} {
+		stream = stream[:min(len(stream), maxLines)]
+		r := reader{output: o, program: tabled(stream)}
+		for _, text := range stream {
+			for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' || c == '\r' }) {
+				plain := ansi.Strip(part[:min(len(part), maxBytes)])
+				o.all = append(o.all, words.Head(plain, maxText))
+				r.add(plain)
+			}
+			if strings.TrimSpace(text) == "" {
+				r.add("")
+			}
+		}
+	}
+	o.Node = cmp.Or(strings.TrimPrefix(out.Node, "v"), o.node)
+	if o.head = o.headLine(); o.head >= 0 {
+		o.reason, o.behind = o.sentence(o.head), o.following()
+	}
+	return o
+}
+
+// headLine returns the index of the line that says why: of those that read most as an error the first one of the last
+// run of errors, or the first one that its logger calls fatal, which begins a run where anything stands above it; -1 if
+// there is none. Without any, it is the last line that is not help.
+func (o *output) headLine() int {
+	at, last := -1, -1
+	wentOn, between := false, false // since the line at that index
+	for i, l := range o.lines {
+		ending := ends().MatchString(l.text)
+		wentOn = wentOn || (l.level == generic || progress().MatchString(l.raw)) && !l.help && !ending
+		between = between || l.weight < errs
+		if l.help || runtimeLine().MatchString(l.text) {
+			continue
+		}
+		again := l.weight == errs && !ending && (wentOn || between && l.level == fatal)
+		if l.weight > silent && (at < 0 || l.weight > o.lines[at].weight || again && l.weight == o.lines[at].weight) {
+			at, wentOn, between = i, false, false
+		}
+		if letters().MatchString(l.text) && !warningLine().MatchString(l.text) {
+			last = i
+		}
+	}
+	if at < 0 && o.usage == "" {
+		return last
+	}
+	return at
+}
+
+// systemLine matches a line with an error of the system at its end, as perror prints it behind the name of a program:
+// "reef: /srv/data: Is a directory".
+var systemLine = expression(`^[\w./-]+: (?:.*: )?(?:No such file or directory|Is a directory|Not a directory|` +
+	`Permission denied|Operation not permitted|No space left on device|Read-only file system|Too many open files|` +
+	`Input/output error|Device or resource busy|Text file busy|File exists|Cannot allocate memory|Disk quota exceeded|` +
+	`Broken pipe|Bad file descriptor|Connection refused|Address already in use)\W*$`)
+
+// progress matches a line with which a program says that it goes on.
+var progress = expression(`^\W?(?i:loaded|loading|starting|started|using|reading|opening|connecting|connected|retrying|` +
+	`continuing|falling back|skipping|initiali[sz]ing|initiali[sz]ed|trying|rebuilding|created|registered|listening)\b`)
+
+// ends matches what a program logs while it ends.
+var ends = expression(`(?i)\b(?:shut(?:ting)?[ -]?down|exit(?:ed|ing)?|stop(?:ped|ping)?|clos(?:ed|ing)|terminat\w+|` +
+	`abort\w*|quit(?:ting)?|bye|failed to (?:start|initiali[sz]e|launch|run|boot))\b`)
+
+var letters = expression(`\pL{2}`)
+
+// Telling returns at most n lines of a server's stderr, in their order: those that most likely say why the server
+// ended. Node prints the error before its stack, Python after it, so a tail of fixed length does not hold both.
+func Telling(stderr []string, n int) []string {
+	if len(stderr) <= n {
+		return stderr
+	}
+	said := read(Output{Stderr: stderr})
+	short := make([]string, len(said.lines))
+	for i, l := range said.lines {
+		short[i] = l.raw
+	}
+	if len(short) <= n {
+		return short
+	}
+	last := short[len(short)-n:]
+	if head := said.head; head >= 0 && head < len(short)-n {
+		return append([]string{short[head]}, last[1:]...)
+	}
+	return last
+}
