@@ -91,24 +91,13 @@ func (r *callReader) document(data []byte) error {
 			return nil
 		}
 		if text := string(data); !strings.Contains(text, callOpen) && !strings.Contains(text, functionOpen) {
-			return fmt.Errorf("no tool call: %w", notJSON(data))
+			return fmt.Errorf("no tool call: %w", rawjson.NotJSON(data))
 		}
 	}
 	r.seen = describeText(string(data))
 	r.said.Write(data)
 	r.text(string(data))
 	return nil
-}
-
-// notJSON says where and why text is not JSON.
-func notJSON(text []byte) error {
-	var value json.RawMessage
-	err := json.Unmarshal(text, &value)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return fmt.Errorf("not JSON: %s (byte %d)", syntax.Error(), syntax.Offset)
-	}
-	return errors.New("not JSON")
 }
 
 // describeText describes text in which no calls were found.
@@ -486,7 +475,7 @@ func readArguments(given json.RawMessage) (json.RawMessage, error) {
 		if !json.Valid(given) {
 			repaired, end, ok := repairJSON(string(given))
 			if !ok || end != len(given) {
-				return none, fmt.Errorf("the arguments are %w", notJSON(given))
+				return none, fmt.Errorf("the arguments are %w", rawjson.NotJSON(given))
 			}
 			given = repaired
 		}

@@ -83,23 +83,14 @@ func formatSample(format string) string {
 }
 
 // matchingText makes a text that a pattern matches, at least so long, or returns the fallback where the pattern is
-// beyond it. Look-ahead says what a text must hold besides: such a pattern is matched by its other half, with samples
-// of the first before or after it, where it can be.
+// beyond it: one that is very long, or needs another engine than Go's.
 func (e *effort) matchingText(pattern string, least, variant int, fallback string) string {
 	if len(pattern) > maxPattern {
 		return fallback
 	}
-	plain, ahead := withoutLookAround(pattern)
-	tree, err := syntax.Parse(plain, syntax.Perl)
+	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return fallback
-	}
-	samples := []string{""}
-	if sample := sampleOf(ahead); sample != "" {
-		samples = append(samples, sample)
-	}
-	if plain != pattern {
-		samples = append(samples, "Example-1")
 	}
 	write := func(extra int) string {
 		maker := &patternText{extra: extra, left: branchLimit}
@@ -107,92 +98,22 @@ func (e *effort) matchingText(pattern string, least, variant int, fallback strin
 		return maker.out.String()
 	}
 	// More repetitions never make it shorter, so the first that are enough are found by halving.
-	short := least
-	for _, sample := range samples {
-		short = min(short, least-utf8.RuneCountInString(sample))
-	}
 	first := variant + sort.Search(min(least, branchLimit), func(more int) bool {
-		return utf8.RuneCountInString(write(variant+more)) >= short
+		return utf8.RuneCountInString(write(variant+more)) >= least
 	})
 	const more = 8
 	names := newMatcher()
 	for extra := first; extra <= first+more; extra++ {
 		text := write(extra)
 		e.bytes -= len(text)
-		for _, sample := range samples {
-			for _, candidate := range []string{text, sample + text, text + sample, sample} {
-				if e.spent() {
-					return fallback
-				}
-				if utf8.RuneCountInString(candidate) >= least && names.match(e.budget, pattern, candidate) {
-					return candidate
-				}
-			}
+		if e.spent() {
+			return fallback
+		}
+		if utf8.RuneCountInString(text) >= least && names.match(e.budget, pattern, text) {
+			return text
 		}
 	}
 	return fallback
-}
-
-// withoutLookAround takes the groups (?=…), (?!…), (?<=…) and (?<!…) out of a
-// pattern, and returns what the first kind holds.
-func withoutLookAround(pattern string) (plain string, ahead []string) {
-	var out strings.Builder
-	for at := 0; at < len(pattern); {
-		start, mark := at, ""
-		for _, opening := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
-			if strings.HasPrefix(pattern[at:], opening) {
-				mark = opening
-			}
-		}
-		if mark == "" {
-			if pattern[at] == '\\' && at+1 < len(pattern) {
-				at++
-			}
-			at++
-			out.WriteString(pattern[start:at])
-			continue
-		}
-		at = groupEnd(pattern, at)
-		if mark == "(?=" {
-			ahead = append(ahead, strings.TrimSuffix(pattern[start+len(mark):at], ")"))
-		}
-	}
-	return out.String(), ahead
-}
-
-// groupEnd returns where the group that opens at a place ends.
-func groupEnd(pattern string, at int) int {
-	open, inClass := 0, false
-	for ; at < len(pattern); at++ {
-		switch char := pattern[at]; {
-		case char == '\\':
-			at++
-		case inClass:
-			inClass = char != ']'
-		case char == '[':
-			inClass = true
-		case char == '(':
-			open++
-		case char == ')':
-			if open--; open == 0 {
-				return at + 1
-			}
-		}
-	}
-	return len(pattern)
-}
-
-// sampleOf returns text in which each of some patterns finds something.
-func sampleOf(patterns []string) string {
-	var out strings.Builder
-	for _, pattern := range patterns {
-		if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
-			maker := &patternText{left: branchLimit}
-			maker.write(tree)
-			out.WriteString(maker.out.String())
-		}
-	}
-	return out.String()
 }
 
 // patternText writes the simplest text that a pattern describes.

@@ -28,8 +28,11 @@ func Check(text []byte) error {
 	if at := InvalidUTF8(text); at >= 0 {
 		return fmt.Errorf("not valid UTF-8 at byte %d", at+1)
 	}
-	if !json.Valid(text) {
-		return syntaxError(text)
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return errors.New("empty where JSON is expected")
+	case !json.Valid(text):
+		return NotJSON(text)
 	}
 	checker := jsonChecker{text: text}
 	return checker.check()
@@ -50,18 +53,12 @@ func InvalidUTF8(text []byte) int {
 	return -1
 }
 
-// syntaxError returns where and why text is not JSON.
-func syntaxError(text []byte) error {
+// NotJSON returns where and why text is not JSON.
+func NotJSON(text []byte) error {
 	var value json.RawMessage
 	err := json.Unmarshal(text, &value)
-	var syntax *json.SyntaxError
-	switch {
-	case len(bytes.TrimSpace(text)) == 0:
-		return errors.New("empty where JSON is expected")
-	case errors.As(err, &syntax):
-		return fmt.Errorf("not JSON: %s (byte %d)", syntax.Error(), syntax.Offset)
-	case err != nil:
-		return fmt.Errorf("not JSON: %w", err)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("not JSON: %w (byte %d)", syntax, syntax.Offset)
 	}
 	return errors.New("not JSON")
 }

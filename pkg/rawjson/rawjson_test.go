@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -55,6 +56,10 @@ func TestOtherKinds(t *testing.T) {
 func TestWriteText(t *testing.T) {
 	for quoted, want := range map[string]string{
 		`""`: "", `"plain"`: "plain", `"a\n\t\"\\\/"`: "a\n\t\"\\/", `"\u00e9\ud83d\ude00"`: "é😀", `"\ud800x"`: "\ufffdx",
+		// The ends of pieces lie within characters.
+		`"` + strings.Repeat("a", 64<<10-1) + `\ud83d\ude00é"`: strings.Repeat("a", 64<<10-1) + "😀é",
+		`"` + strings.Repeat("é", 40_000) + `\n"`:              strings.Repeat("é", 40_000) + "\n",
+		`"a` + strings.Repeat("é", 40_000) + `"`:               "a" + strings.Repeat("é", 40_000),
 	} {
 		var out bytes.Buffer
 		if err := WriteText(&out, []byte(quoted)); err != nil || out.String() != want {
@@ -130,9 +135,10 @@ func TestUnquoteHead(t *testing.T) {
 		{`"abcdef"`, 4, "abc"},
 		{`"a\nbc"`, 3, "a\n"},
 		{`"a\u00e9bc"`, 4, "aé"},
-		{`"aé\"b"`, 3, "a"},
+		{`"aé\"b"`, 3, "aé"},
 		{`"aébc"`, 4, "aé"},
-		{`"a\ud83d\ude00b"`, 5, "a"},
+		{`"a\ud83d\ude00b"`, 5, "a😀"},
+		{`"a\ud83d"`, 5, "a\ufffd"},
 		{`"\\\\\\"`, 2, `\`},
 	} {
 		if got := UnquoteHead(json.RawMessage(test.quoted), test.limit); got != test.want {
