@@ -18,26 +18,64 @@ import (
 // Reason says why there is no answer.
 type Reason string
 
-// The reasons, with the kind that decides the exit code of each (see Kind).
+// The reasons. Each has a row in reasons.
 const (
-	NoKey        Reason = "no key"         // auth
-	KeyRefused   Reason = "key refused"    // auth: 401 and 403
-	NoCredit     Reason = "no credit"      // auth: the account cannot pay
-	Unreachable  Reason = "unreachable"    // connect: nobody answers there
-	Busy         Reason = "busy"           // connect: 429, 529 and 5xx, after the last attempt
-	Unloadable   Reason = "cannot load"    // connect: the server cannot run the model
-	UnknownModel Reason = "unknown model"  // not_found
-	NoTools      Reason = "no tools"       // usage: the model cannot call tools
-	TooLong      Reason = "too long"       // usage: the context's length is exceeded
-	BadRequest   Reason = "bad request"    // usage: any other refusal of the request
-	BadAddress   Reason = "bad address"    // usage: what answers there is not such a server
-	Broken       Reason = "broken stream"  // protocol: it ended too early, or was no JSON
-	Stalled      Reason = "stalled"        // timeout: nothing came for too long
-	Refused      Reason = "refused"        // tool: the model or a filter refused to answer
-	CutOff       Reason = "cut off"        // tool: the length was reached in the middle of a call
-	BrokenCall   Reason = "broken call"    // tool: the server could not read the model's call
-	TooManyTurns Reason = "too many turns" // tool: it went on calling tools
+	NoKey        Reason = "no key"
+	KeyRefused   Reason = "key refused" // 401 and 403
+	NoCredit     Reason = "no credit"   // the account cannot pay
+	Unreachable  Reason = "unreachable" // no response at that address
+	Busy         Reason = "busy"        // 429, 529 and 5xx, after the last attempt
+	Unloadable   Reason = "cannot load" // the server cannot run the model
+	UnknownModel Reason = "unknown model"
+	NoTools      Reason = "no tools"       // the model cannot call tools
+	TooLong      Reason = "too long"       // the context's length is exceeded
+	BadRequest   Reason = "bad request"    // any other refusal of the request
+	BadAddress   Reason = "bad address"    // what answers there is not such a server
+	Broken       Reason = "broken stream"  // it ended too early, or was no JSON
+	Stalled      Reason = "stalled"        // nothing came for too long
+	Refused      Reason = "refused"        // the model or a filter refused to answer
+	CutOff       Reason = "cut off"        // the length was reached in the middle of a call
+	BrokenCall   Reason = "broken call"    // the server could not read the model's call
+	TooManyTurns Reason = "too many turns" // it went on calling tools
 )
+
+// reasonRow is what a reason means to the caller, and what is said of it. Names in braces stand for what the Failure
+// holds.
+type reasonRow struct {
+	kind       fault.Kind
+	text, hint string
+}
+
+func (r Reason) row() reasonRow {
+	return map[Reason]reasonRow{
+		NoKey: {fault.KindAuth, "{provider} needs a key: {variable} is not set",
+			"put a key into {variable}, or ask a model on this machine: --provider ollama"},
+		KeyRefused: {fault.KindAuth, "{provider} refused the key in {variable} ({status}){detail}",
+			"see whether {variable} holds a key that is valid for {url}"},
+		NoCredit:    {fault.KindAuth, "{provider} wants the account to be paid first{detail}", ""},
+		Unreachable: {fault.KindConnect, "{provider} does not answer at {url}{detail}", "{reachHint}"},
+		Busy:        {fault.KindConnect, "{provider} answered {status}{times}{detail}", "try again later"},
+		Unloadable: {fault.KindConnect, "{provider} cannot load model {model}{detail}",
+			"ask a smaller model, or another one: --model " + defaultOllamaModel},
+		UnknownModel: {fault.KindNotFound, "{provider} has no model {model}",
+			"--model names another; {url}{models} lists them"},
+		NoTools: {fault.KindUsage, "model {model} cannot call tools{detail}", "choose a model that can: --model"},
+		TooLong: {fault.KindUsage, "the conversation is too long for model {model}{detail}",
+			"give it less: --tools PATTERN for fewer tools, --max-result SIZE for shorter results"},
+		BadRequest: {fault.KindUsage, "{provider} refused the request ({status}){detail}", ""},
+		BadAddress: {fault.KindUsage, "what answers at {url} is not {server}{detail}", "{addressHint}, such as {address}"},
+		Broken:     {fault.KindProtocol, "the answer of {provider} broke off{detail}", "ask again"},
+		Stalled:    {fault.KindTimeout, "{provider} said nothing for too long{detail}", "ask again"},
+		Refused: {fault.KindTool, "model {model} refused to answer{detail}",
+			"ask in other words, or another model: --model"},
+		CutOff: {fault.KindTool, "the answer of model {model} was cut in the middle of a tool call{detail}",
+			"ask for less at a time"},
+		BrokenCall: {fault.KindTool, "model {model} wrote a tool call that {provider} cannot read{detail}",
+			"ask again, give it fewer tools (--tools), or ask a larger model: --model"},
+		TooManyTurns: {fault.KindTool, "model {model} still calls tools after {turns} turns",
+			"--max-turns {moreTurns} gives it more"},
+	}[r]
+}
 
 // Failure says why a model gave no answer. It never holds a key.
 type Failure struct {
@@ -70,124 +108,52 @@ func (f *Failure) maxAttempts() int {
 	return maxAttempts
 }
 
-func (f *Failure) Error() string {
-	switch f.Reason {
-	case NoKey:
-		return fmt.Sprintf("%s needs a key: %s is not set", f.Provider, f.Variable)
-	case KeyRefused:
-		return f.with(fmt.Sprintf("%s refused the key in %s (%s)", f.Provider, f.Variable, status(f.Status)))
-	case NoCredit:
-		return f.with(f.Provider + " wants the account to be paid first")
-	case Unreachable:
-		return f.with(fmt.Sprintf("%s does not answer at %s", f.Provider, f.URL))
-	case Busy:
-		return f.with(fmt.Sprintf("%s answered %s%s", f.Provider, status(f.Status), after(f.Attempts)))
-	case Unloadable:
-		return f.with(fmt.Sprintf("%s cannot load model %q", f.Provider, f.Model))
-	case UnknownModel:
-		return fmt.Sprintf("%s has no model %q", f.Provider, f.Model)
-	case NoTools:
-		return f.with(fmt.Sprintf("model %q cannot call tools", f.Model))
-	case TooLong:
-		return f.with(fmt.Sprintf("the conversation is too long for model %q", f.Model))
-	case BadAddress:
-		return f.with(fmt.Sprintf("what answers at %s is not %s", f.URL, textsOf(f.Provider).server))
-	case Broken:
-		return f.with("the answer of " + f.Provider + " broke off")
-	case Stalled:
-		return f.with(f.Provider + " said nothing for too long")
-	case Refused:
-		return f.with(fmt.Sprintf("model %q refused to answer", f.Model))
-	case CutOff:
-		return f.with(fmt.Sprintf("the answer of model %q was cut in the middle of a tool call", f.Model))
-	case BrokenCall:
-		return f.with(fmt.Sprintf("model %q wrote a tool call that %s cannot read", f.Model, f.Provider))
-	case TooManyTurns:
-		return fmt.Sprintf("model %q still calls tools after %d turns", f.Model, f.Turns)
-	}
-	return f.with(fmt.Sprintf("%s refused the request (%s)", f.Provider, status(f.Status)))
-}
-
-// with adds what is known besides.
-func (f *Failure) with(text string) string {
-	if f.Detail == "" {
-		return text
-	}
-	return text + ": " + f.Detail
-}
+func (f *Failure) Error() string { return f.fill(f.Reason.row().text) }
 
 func (f *Failure) Unwrap() error { return f.Err }
 
 // Kind implements the interface that fault.KindOf looks for.
-func (f *Failure) Kind() fault.Kind {
-	switch f.Reason {
-	case NoKey, KeyRefused, NoCredit:
-		return fault.KindAuth
-	case Unreachable, Busy, Unloadable:
-		return fault.KindConnect
-	case UnknownModel:
-		return fault.KindNotFound
-	case Broken:
-		return fault.KindProtocol
-	case Stalled:
-		return fault.KindTimeout
-	case Refused, CutOff, BrokenCall, TooManyTurns:
-		return fault.KindTool
-	}
-	return fault.KindUsage
-}
+func (f *Failure) Kind() fault.Kind { return f.Reason.row().kind }
 
 // Hint says what to type next.
 func (f *Failure) Hint() string {
-	switch f.Reason {
-	case NoKey:
-		if f.Provider == Ollama {
-			return "a model in Ollama's cloud: ollama signin"
-		}
-		return "put a key into " + f.Variable + ", or ask a model on this machine: --provider ollama"
-	case KeyRefused:
-		return "see whether " + f.Variable + " holds a key that is valid for " + f.URL
-	case Unreachable:
-		return textsOf(f.Provider).reachHint
-	case Busy:
-		if f.RetryAfter > 0 {
-			return "try again in " + f.RetryAfter.Round(time.Second).String()
-		}
-		return "try again later"
-	case Unloadable:
-		return "ask a smaller model, or another one: --model " + defaultOllamaModel
-	case UnknownModel:
-		if f.Provider == Ollama {
-			return exec.ShellLine("ollama", "pull", f.Model)
-		}
-		return "--model names another; " + f.URL + textsOf(f.Provider).models + " lists them"
-	case NoTools:
-		return f.toolsHint()
-	case BadRequest:
-		if strings.Contains(f.Detail, "grammar") || strings.Contains(f.Detail, "JSON schema conversion") {
-			return "a tool's schema is more than llama.cpp takes: toolx convert --format openai names it, and " +
-				"--tools leaves it out"
-		}
-	case TooLong:
-		return "give it less: --tools PATTERN for fewer tools, --max-result SIZE for shorter results"
-	case BadAddress:
-		texts := textsOf(f.Provider)
-		return texts.addressHint + ", such as " + texts.address
-	case Broken, Stalled:
-		if f.Partial == "" {
-			return "ask again"
-		}
+	ollama := f.Provider == Ollama
+	says := func(text string) bool { return strings.Contains(f.Detail, text) }
+	switch reason := f.Reason; {
+	case reason == NoKey && ollama:
+		return "a model in Ollama's cloud: ollama signin"
+	case reason == Busy && f.RetryAfter > 0:
+		return "try again in " + f.RetryAfter.Round(time.Second).String()
+	case reason == UnknownModel && ollama:
+		return exec.ShellLine("ollama", "pull", f.Model)
+	case reason == NoTools && ollama:
+		return "one that can: --model " + defaultOllamaModel
+	case reason == NoTools && says("enable-auto-tool-choice"):
+		return "start vLLM with --enable-auto-tool-choice --tool-call-parser hermes, or the parser that its model needs"
+	case reason == BadRequest && (says("grammar") || says("JSON schema conversion")):
+		return "a tool's schema is more than llama.cpp takes: toolx convert --format openai names it, and " +
+			"--tools leaves it out"
+	case (reason == Broken || reason == Stalled) && f.Partial != "":
 		return "ask again; what has come is above"
-	case BrokenCall:
-		return "ask again, give it fewer tools (--tools), or ask a larger model: --model"
-	case Refused:
-		return "ask in other words, or another model: --model"
-	case CutOff:
-		return "ask for less at a time"
-	case TooManyTurns:
-		return fmt.Sprintf("--max-turns %d gives it more", 2*f.Turns)
 	}
-	return ""
+	return f.fill(f.Reason.row().hint)
+}
+
+// fill puts what is known into a text of a reasonRow.
+func (f *Failure) fill(text string) string {
+	detail, times := f.Detail, ""
+	if detail != "" {
+		detail = ": " + detail
+	}
+	if f.Attempts > 1 {
+		times = fmt.Sprintf(" %d times", f.Attempts)
+	}
+	texts := textsOf(f.Provider)
+	return strings.NewReplacer("{provider}", f.Provider, "{model}", strconv.Quote(f.Model), "{url}", f.URL,
+		"{variable}", f.Variable, "{status}", status(f.Status), "{times}", times, "{detail}", detail,
+		"{turns}", strconv.Itoa(f.Turns), "{moreTurns}", strconv.Itoa(2*f.Turns), "{server}", texts.server,
+		"{models}", texts.models, "{reachHint}", texts.reachHint, "{addressHint}", texts.addressHint,
+		"{address}", texts.address).Replace(text)
 }
 
 // providerTexts are what messages say of a provider.
@@ -219,16 +185,6 @@ func textsOf(provider string) providerTexts {
 	return texts
 }
 
-func (f *Failure) toolsHint() string {
-	if f.Provider == Ollama {
-		return "one that can: --model " + defaultOllamaModel
-	}
-	if strings.Contains(f.Detail, "enable-auto-tool-choice") {
-		return "start vLLM with --enable-auto-tool-choice --tool-call-parser hermes, or the parser that its model needs"
-	}
-	return "choose a model that can: --model"
-}
-
 // status returns an HTTP status in words.
 func status(code int) string {
 	if code == 0 {
@@ -238,13 +194,6 @@ func status(code int) string {
 		return "529 Overloaded"
 	}
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
-}
-
-func after(attempts int) string {
-	if attempts < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" %d times", attempts)
 }
 
 // statusOverloaded is Anthropic's own HTTP status for being too busy.
