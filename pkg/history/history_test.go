@@ -44,9 +44,13 @@ func openLog(t *testing.T, path string, masker *mask.Masker) *Log {
 
 func read(t *testing.T, path string, n int) []Entry {
 	t.Helper()
-	entries, err := Read(path, n)
+	calls, err := Calls(path, n)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var entries []Entry
+	for _, call := range calls {
+		entries = append(entries, call.Entry)
 	}
 	return entries
 }

@@ -18,7 +18,7 @@ func TestProgramOfTheCommandLine(t *testing.T) {
 	for _, server := range []string{"server", "other"} {
 		log.Record(exec.CallFinished{Result: &exec.Result{ToolName: "echo", Server: server, Success: true}})
 	}
-	entries, err := Read(path, 0)
+	entries, err := Calls(path, 0)
 	if err != nil || len(entries) != 2 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}

@@ -35,60 +35,28 @@ func (e Entry) Duration() time.Duration {
 	return time.Duration(e.ExecutionTimeMS * float64(time.Millisecond))
 }
 
-// Read returns the last n entries of the log at path, oldest first, including rotated logs if the current one has
+// Calls returns the last n entries of the log at path, oldest first, including rotated logs if the current one has
 // fewer. It returns all of them if n is 0 or less. It skips lines that are not entries, because a full disk or a crash
 // may have left half a line. A log that does not exist has no entries.
-func Read(path string, n int) ([]Entry, error) {
-	var newestFirst []Entry
-	err := backward(append(rotated(path), path), func(_ int, entry Entry) bool {
-		newestFirst = append(newestFirst, entry)
+func Calls(path string, n int) ([]Call, error) {
+	var newestFirst []Call
+	err := backward(path, func(call Call) bool {
+		newestFirst = append(newestFirst, call)
 		return len(newestFirst) != n
 	})
 	slices.Reverse(newestFirst)
 	return newestFirst, err
 }
 
-// Calls is Read with the numbers of the entries.
-func Calls(path string, n int) ([]Call, error) {
-	files, before, err := counted(path)
-	if err != nil {
-		return nil, err
-	}
-	var newestFirst []Call
-	for i, file := range slices.Backward(files) {
-		err := backward([]string{file}, func(line int, entry Entry) bool {
-			newestFirst = append(newestFirst, Call{before[i] + line, entry})
-			return len(newestFirst) != n
-		})
-		if err != nil || len(newestFirst) == n {
-			slices.Reverse(newestFirst)
-			return newestFirst, err
-		}
-	}
-	slices.Reverse(newestFirst)
-	return newestFirst, nil
-}
-
 // Find returns the call of a number; nil if there is none.
-func Find(path string, number int) (*Call, error) {
-	files, before, err := counted(path)
-	if err != nil {
-		return nil, err
-	}
-	for i, file := range slices.Backward(files) {
-		if number <= before[i] {
-			continue
+func Find(path string, number int) (found *Call, err error) {
+	err = backward(path, func(call Call) bool {
+		if call.Number == number {
+			found = &call
 		}
-		var found *Call
-		err := backward([]string{file}, func(line int, entry Entry) bool {
-			if before[i]+line == number {
-				found = &Call{number, entry}
-			}
-			return before[i]+line > number
-		})
-		return found, err
-	}
-	return nil, nil
+		return call.Number > number
+	})
+	return found, err
 }
 
 // Clear removes the log at path with its rotated files, and returns how many calls there were.
@@ -158,10 +126,13 @@ func countLines(path string) (count int, err error) {
 	}
 }
 
-// backward gives the entries of files, from the last of the last file on, with the number of their line in it, until
-// take returns false. Files that do not exist have none.
-func backward(files []string, take func(line int, entry Entry) bool) error {
-	for _, file := range slices.Backward(files) {
+// backward gives the calls of a log, the newest first, until take returns false. Files that do not exist have none.
+func backward(path string, take func(Call) bool) error {
+	files, before, err := counted(path)
+	if err != nil {
+		return err
+	}
+	for i, file := range slices.Backward(files) {
 		text, err := readFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -172,7 +143,7 @@ func backward(files []string, take func(line int, entry Entry) bool) error {
 		text = bytes.TrimSuffix(text, []byte{'\n'})
 		for line := bytes.Count(text, []byte{'\n'}) + 1; line > 0; line-- {
 			start := bytes.LastIndexByte(text, '\n') + 1
-			if entry, ok := parse(text[start:]); ok && !take(line, entry) {
+			if entry, ok := parse(text[start:]); ok && !take(Call{before[i] + line, entry}) {
 				return nil
 			}
 			text = text[:max(0, start-1)]

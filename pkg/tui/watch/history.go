@@ -93,11 +93,11 @@ func readHistory(options Options, begun time.Time) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		entries, err := history.Read(options.History, maxRows)
+		calls, err := history.Calls(options.History, maxRows)
 		msg := HistoryMsg{err: err}
-		for _, entry := range entries {
-			if (entry.PID != os.Getpid() || entry.Time.Before(begun)) && options.runsHere(entry) {
-				msg.records = append(msg.records, recordOfEntry(entry))
+		for _, call := range calls {
+			if (call.PID != os.Getpid() || call.Time.Before(begun)) && options.runsHere(call.Entry) {
+				msg.records = append(msg.records, recordOfEntry(call.Entry))
 			}
 		}
 		return msg
