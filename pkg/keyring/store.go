@@ -80,62 +80,38 @@ func (s Store) Get(ctx context.Context, name string) (string, error) {
 // Set keeps a secret under a name, in the place of an earlier one. It reports whether the keyring has taken it; else it
 // is in the file.
 func (s Store) Set(ctx context.Context, name, secret string) (inKeyring bool, err error) {
-	err = s.change(ctx, func(all contents) error {
+	err = state.EditJSON(ctx, s.Path, s.read, func(all contents) (contents, error) {
 		if inKeyring = s.Ring.Set(ctx, account(name), secret) == nil; inKeyring {
 			all.Secrets[name] = kept{}
-			return nil
+			return all, nil
 		}
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return all, context.Cause(ctx)
 		}
 		if before, found := all.Secrets[name]; found && before.Value == nil {
 			_ = s.Ring.Delete(ctx, account(name)) // what is there is of no use any more
 		}
 		all.Secrets[name] = kept{Value: &secret}
-		return nil
+		return all, nil
 	})
 	return inKeyring, err
 }
 
 // Remove forgets the secret of a name. The error is fs.ErrNotExist if there is none.
 func (s Store) Remove(ctx context.Context, name string) error {
-	return s.change(ctx, func(all contents) error {
+	return state.EditJSON(ctx, s.Path, s.read, func(all contents) (contents, error) {
 		known, listed := all.Secrets[name]
 		delete(all.Secrets, name)
 		if known.Value != nil {
-			return nil
+			return all, nil
 		}
 		err := s.Ring.Delete(ctx, account(name))
 		switch {
 		case !listed && errors.Is(err, ErrNone):
-			return ErrNotThere
+			return all, ErrNotThere
 		case listed && errors.Is(err, ErrNotThere): // removed by hand
-			return nil
+			return all, nil
 		}
-		return err
+		return all, err
 	})
-}
-
-// change edits the file under a lock that all processes share.
-func (s Store) change(ctx context.Context, edit func(contents) error) error {
-	if s.Path == "" {
-		return errors.New("there is no folder to keep secrets in: set HOME or XDG_STATE_HOME")
-	}
-	unlock, err := state.Lock(ctx, s.Path+".lock")
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	all, err := s.read()
-	if err != nil {
-		return err
-	}
-	if err := edit(all); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	return state.Replace(s.Path, append(text, '\n'))
 }

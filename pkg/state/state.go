@@ -5,6 +5,7 @@ package state
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -96,6 +97,31 @@ func Replace(path string, text []byte) error {
 		_ = os.Remove(name) // the first error says more
 	}
 	return err
+}
+
+// EditJSON changes what a file holds as JSON, under a lock that all processes share: read returns it, and edit changes
+// it. Its errors are those of Lock, read, edit and Replace.
+func EditJSON[T any](ctx context.Context, path string, read func() (T, error), edit func(T) (T, error)) error {
+	if path == "" {
+		return errors.New("there is no state folder: set HOME or XDG_STATE_HOME")
+	}
+	unlock, err := Lock(ctx, path+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, err := read()
+	if err == nil {
+		all, err = edit(all)
+	}
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return Replace(path, append(text, '\n'))
 }
 
 // Rewrite replaces a file of the user's, and creates it with a mode and its folder if it is missing. A file keeps its

@@ -74,44 +74,32 @@ func (s Store) List() ([]Grant, error) {
 
 // Add keeps a grant, and replaces an earlier one of its path.
 func (s Store) Add(ctx context.Context, grant Grant) error {
-	_, err := s.change(ctx, func(grants []Grant) []Grant {
-		return append(without(grants, grant.Path), grant)
+	return state.EditJSON(ctx, s.Path, s.List, func(grants []Grant) ([]Grant, error) {
+		grants = append(without(grants, grant.Path), grant)
+		slices.SortFunc(grants, func(a, b Grant) int { return strings.Compare(a.Path, b.Path) })
+		return grants, nil
 	})
-	return err
 }
 
 // Remove forgets the grant of a file, and reports whether there was one.
-func (s Store) Remove(ctx context.Context, path string) (bool, error) {
-	return s.change(ctx, func(grants []Grant) []Grant { return without(grants, path) })
+func (s Store) Remove(ctx context.Context, path string) (found bool, err error) {
+	err = state.EditJSON(ctx, s.Path, s.List, func(grants []Grant) ([]Grant, error) {
+		kept := without(grants, path)
+		found = len(kept) != len(grants)
+		return kept, nil
+	})
+	return found, err
 }
 
 func without(grants []Grant, path string) []Grant {
-	return slices.DeleteFunc(grants, func(g Grant) bool { return g.Path == path })
+	kept := []Grant{}
+	for _, grant := range grants {
+		if grant.Path != path {
+			kept = append(kept, grant)
+		}
+	}
+	return kept
 }
 
 // maxStore is the size in bytes of the largest store that is read.
 const maxStore = 16 << 20
-
-// change replaces the grants under a lock that all processes share, and reports whether their number changed.
-func (s Store) change(ctx context.Context, edit func([]Grant) []Grant) (changed bool, err error) {
-	if s.Path == "" {
-		return false, errors.New("there is no folder to keep it in: set HOME or XDG_STATE_HOME")
-	}
-	unlock, err := state.Lock(ctx, s.Path+".lock")
-	if err != nil {
-		return false, err
-	}
-	defer unlock()
-	grants, err := s.List()
-	if err != nil {
-		return false, err
-	}
-	before := len(grants)
-	grants = edit(grants)
-	slices.SortFunc(grants, func(a, b Grant) int { return strings.Compare(a.Path, b.Path) })
-	text, err := json.MarshalIndent(grants, "", "  ")
-	if err != nil {
-		return false, err
-	}
-	return len(grants) != before, state.Replace(s.Path, append(text, '\n'))
-}
