@@ -377,7 +377,7 @@ func (l location) on(system string) bool {
 }
 
 // projectFolder returns the nearest folder from the working folder upwards that has a file of the client, the working
-// folder if none has. The search ends where that of toolx's own files does.
+// folder if none has.
 func (c *Client) projectFolder(options Options) string {
 	user := map[string]bool{}
 	var project []string
@@ -392,16 +392,12 @@ func (c *Client) projectFolder(options Options) string {
 			}
 		}
 	}
-	home := options.home()
-	for dir := options.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+	for dir := range options.upwards() {
 		for _, name := range project {
 			path := filepath.Join(dir, filepath.FromSlash(name))
 			if !user[path] && present(path) {
 				return dir
 			}
-		}
-		if dir == filepath.Dir(dir) || dir == home || exists(filepath.Join(dir, ".git")) {
-			break
 		}
 	}
 	return options.Dir

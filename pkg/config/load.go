@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -198,12 +199,10 @@ func splitList(list string, getenv func(string) (string, bool)) []string {
 	return names
 }
 
-// nearestFile looks for a config file in the working folder and those above it, up to the root of a repository or the
-// home folder. It ignores files that others can write, as anyone could leave one in a shared folder, and links out of
+// nearestFile looks for a config file in the working folder and those above it. It ignores files that others can write, as anyone could leave one in a shared folder, and links out of
 // the folder, as they could lead to what only the user may read.
 func nearestFile(options Options) (path string, warnings []Warning) {
-	home, _ := homeFolder(options.Getenv)
-	for dir := options.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+	for dir := range options.upwards() {
 		for _, name := range []string{"toolx.yaml", "toolx.yml", "toolx.json", ".toolx.yaml", ".mcp.json"} {
 			path := filepath.Join(dir, name)
 			info, err := os.Stat(path)
@@ -216,11 +215,19 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 			}
 			return path, warnings
 		}
-		if dir == filepath.Dir(dir) || dir == home || exists(filepath.Join(dir, ".git")) {
-			break
-		}
 	}
 	return "", warnings
+}
+
+// upwards returns the working folder and those above it, up to the root of a repository or the home folder.
+func (o Options) upwards() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for dir := o.Dir; filepath.IsAbs(dir) && yield(dir); dir = filepath.Dir(dir) {
+			if dir == filepath.Dir(dir) || dir == o.home() || present(filepath.Join(dir, ".git")) {
+				return
+			}
+		}
+	}
 }
 
 // notRead is the warning about a file that Find passes over.
@@ -244,11 +251,6 @@ func (f File) Refused() string {
 		return "it is a link that leads out of its folder"
 	}
 	return state.WritableByOthers(info)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 func isFile(path string) bool {
