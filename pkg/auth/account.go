@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"golang.org/x/oauth2"
 
 	"toolx/pkg/config"
 	"toolx/pkg/state"
@@ -101,7 +98,7 @@ func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
 		return asked, err
 	}
 	asked = &challenge{}
-	resource, err := c.resourceMetadata(ctx, asked)
+	resource, err := c.discovery.resourceMetadata(ctx, asked)
 	switch {
 	case err != nil:
 		return nil, err
@@ -121,21 +118,21 @@ func Kept(ctx context.Context, options Options) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkConfig(); err != nil {
+	if err := c.tokens.checkConfig(); err != nil {
 		return nil, err
 	}
 	return c.kept(ctx)
 }
 
 // checkConfig says what is wrong with the files of the config, before they are needed.
-func (c *client) checkConfig() error {
-	if c.options.Auth.Signs() {
-		if _, err := c.privateKey(); err != nil {
+func (t *tokens) checkConfig() error {
+	if t.options.Auth.Signs() {
+		if _, err := t.privateKey(); err != nil {
 			return err
 		}
 	}
-	if c.grantType() == config.GrantJWTBearer {
-		if _, err := c.identityToken(); err != nil {
+	if t.grantType() == config.GrantJWTBearer {
+		if _, err := t.identityToken(); err != nil {
 			return err
 		}
 	}
@@ -213,7 +210,7 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 	for _, issuer := range issuers {
 		grant, err := c.options.Store.load(ctx, c.options.URL, issuer)
 		if err == nil && grant != nil {
-			err = c.revoke(ctx, grant)
+			err = c.tokens.revoke(ctx, grant)
 		}
 		if err != nil {
 			c.notice(slog.LevelWarn, "the authorization server "+issuer+" was not told of the logout: "+reason(err))
@@ -227,58 +224,4 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 		return 1, nil
 	}
 	return len(issuers), nil
-}
-
-// revokeTime bounds how long an authorization server may take to end a login.
-const revokeTime = 10 * time.Second
-
-// revoke tells the authorization server that a login has ended. The refresh token takes the access tokens with it.
-func (c *client) revoke(ctx context.Context, grant *Grant) error {
-	if grant.RevocationEndpoint == "" {
-		return nil
-	}
-	c.secret(grant.secrets.Access, grant.secrets.Refresh)
-	c.maskClient(grant)
-	ctx, cancel := context.WithTimeout(ctx, revokeTime)
-	defer cancel()
-	params := url.Values{"token": {grant.secrets.Access}, "token_type_hint": {"access_token"}}
-	if grant.secrets.Refresh != "" {
-		params = url.Values{"token": {grant.secrets.Refresh}, "token_type_hint": {"refresh_token"}}
-	}
-	inHeader := grant.AuthStyle == oauth2.AuthStyleInHeader && !c.signs(grant)
-	if !inHeader {
-		if err := c.identify(grant, params); err != nil {
-			return err
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, grant.RevocationEndpoint,
-		bytes.NewBufferString(params.Encode()))
-	if err != nil {
-		return errors.New("its address cannot be read")
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if inHeader {
-		req.SetBasicAuth(url.QueryEscape(grant.ClientID), url.QueryEscape(c.clientSecret(grant)))
-	}
-	resp, err := c.endpointClient().Do(req)
-	if err != nil {
-		return err
-	}
-	drain(resp)
-	if resp.StatusCode != http.StatusOK {
-		return errors.New("HTTP " + resp.Status)
-	}
-	return nil
-}
-
-// identify adds to a form whose it is, and what shows that.
-func (c *client) identify(grant *Grant, form url.Values) error {
-	form.Set("client_id", grant.ClientID)
-	if c.signs(grant) {
-		return c.assert(grant, form)
-	}
-	if secret := c.clientSecret(grant); secret != "" {
-		form.Set("client_secret", secret)
-	}
-	return nil
 }

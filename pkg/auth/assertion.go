@@ -32,76 +32,76 @@ const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 const assertionTime = time.Minute
 
 // signs reports whether the client of a grant shows who it is by a key of the config.
-func (c *client) signs(grant *Grant) bool {
-	return c.options.Auth.Signs() && c.options.Auth.ClientID == grant.ClientID
+func (t *tokens) signs(grant *Grant) bool {
+	return t.options.Auth.Signs() && t.options.Auth.ClientID == grant.ClientID
 }
 
 // assert adds to a form of an authorization server's endpoint what shows who the client is (private_key_jwt: OpenID
 // Connect Core 9, RFC 7523 3). Each is for one use. The error is an *Error of kind usage: the key is of no use.
-func (c *client) assert(grant *Grant, form url.Values) error {
-	key, err := c.privateKey()
+func (t *tokens) assert(grant *Grant, form url.Values) error {
+	key, err := t.privateKey()
 	if err != nil {
 		return err
 	}
 	method, err := signingMethod(key, grant.Signing)
 	if err != nil {
-		return c.misconfigured("the authorization server %s %v", grant.Issuer, err)
+		return t.misconfigured("the authorization server %s %v", grant.Issuer, err)
 	}
 	now := time.Now()
 	// The audience is one text and not a list: with the issuer alone in it, no other authorization server can make use
 	// of the assertion.
 	token := jwt.NewWithClaims(method, jwt.MapClaims{
 		"iss": grant.ClientID, "sub": grant.ClientID,
-		"aud": cmp.Or(c.options.Auth.AssertionAudience, grant.Issuer),
+		"aud": cmp.Or(t.options.Auth.AssertionAudience, grant.Issuer),
 		"jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(assertionTime).Unix(),
 	})
-	if id := c.options.Auth.KeyID; id != "" {
+	if id := t.options.Auth.KeyID; id != "" {
 		token.Header["kid"] = id
 	}
 	signed, err := token.SignedString(key)
 	if err != nil {
-		return c.misconfigured("its private key cannot sign: %v", err)
+		return t.misconfigured("its private key cannot sign: %v", err)
 	}
-	c.secret(signed)
+	t.secret(signed)
 	form.Set("client_assertion_type", assertionType)
 	form.Set("client_assertion", signed)
 	return nil
 }
 
 // privateKey reads the key of the config. The error is an *Error of kind usage, which quotes nothing of it.
-func (c *client) privateKey() (crypto.Signer, error) {
-	auth := c.options.Auth
+func (t *tokens) privateKey() (crypto.Signer, error) {
+	auth := t.options.Auth
 	text, place := []byte(auth.PrivateKey), "auth.privateKey"
 	if auth.PrivateKeyFile != "" {
 		var err error
-		if text, err = c.readSecret("private key", auth.PrivateKeyFile); err != nil {
+		if text, err = t.readSecret("private key", auth.PrivateKeyFile); err != nil {
 			return nil, err
 		}
 		place = auth.PrivateKeyFile
 	}
 	key, err := parseKey(text)
 	if err != nil {
-		return nil, c.misconfigured("its private key %s cannot be used: %v", place, err)
+		return nil, t.misconfigured("its private key %s cannot be used: %v", place, err)
 	}
 	return key, nil
 }
 
 // identityToken returns the token by which the machine vouches for toolx. The error is an *Error of kind usage, which
 // quotes nothing of it.
-func (c *client) identityToken() (string, error) {
-	auth := c.options.Auth
+func (t *tokens) identityToken() (string, error) {
+	auth := t.options.Auth
 	if auth.IdentityTokenFile == "" {
 		return auth.IdentityToken, nil
 	}
-	text, err := c.readSecret("identity token", auth.IdentityTokenFile)
+	text, err := t.readSecret("identity token", auth.IdentityTokenFile)
 	if err != nil {
 		return "", err
 	}
 	token := string(bytes.TrimSpace(text))
 	if token == "" {
-		return "", c.misconfigured("its identity token %s cannot be used: the file is empty", auth.IdentityTokenFile)
+		return "", t.misconfigured("its identity token %s cannot be used: the file is empty", auth.IdentityTokenFile)
 	}
-	c.secret(token)
+	t.secret(token)
 	return token, nil
 }
 
@@ -109,7 +109,7 @@ func (c *client) identityToken() (string, error) {
 const maxSecret = 1 << 20
 
 // readSecret reads a file of the config; what says what it holds.
-func (c *client) readSecret(what, path string) ([]byte, error) {
+func (t *tokens) readSecret(what, path string) ([]byte, error) {
 	text, err := state.Read(path, maxSecret)
 	var file *fs.PathError
 	if errors.As(err, &file) {
@@ -117,7 +117,7 @@ func (c *client) readSecret(what, path string) ([]byte, error) {
 	}
 	if err != nil {
 		// A path such as …/token before a colon would pass for a secret's name.
-		return nil, c.misconfigured("its %s %s cannot be read: %v", what, path, err)
+		return nil, t.misconfigured("its %s %s cannot be read: %v", what, path, err)
 	}
 	return text, nil
 }
@@ -192,15 +192,15 @@ func signingMethod(key crypto.Signer, taken []string) (jwt.SigningMethod, error)
 // use which server.
 //
 // The error is an *Error, or ctx's; either way the authorization server was not asked.
-func (c *client) vouchedBy(ctx context.Context, grant *Grant, identity string) (string, error) {
-	provider := c.options.Auth.Provider
-	endpoint, err := c.providerEndpoint(ctx, provider.Issuer)
+func (t *tokens) vouchedBy(ctx context.Context, grant *Grant, identity string) (string, error) {
+	provider := t.options.Auth.Provider
+	endpoint, err := t.discovery.providerEndpoint(ctx, provider.Issuer)
 	if err != nil {
 		return "", err
 	}
 	creds := &oauthex.ClientCredentials{ClientID: provider.ClientID}
 	if provider.ClientSecret != "" {
-		c.secret(provider.ClientSecret)
+		t.secret(provider.ClientSecret)
 		creds.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: provider.ClientSecret}
 	}
 	got, err := oauthex.ExchangeToken(ctx, endpoint, &oauthex.TokenExchangeRequest{
@@ -210,14 +210,14 @@ func (c *client) vouchedBy(ctx context.Context, grant *Grant, identity string) (
 		Scope:              grant.Scopes,
 		SubjectToken:       identity,
 		SubjectTokenType:   oauthex.TokenTypeIDToken,
-	}, creds, c.endpointClient())
+	}, creds, t.endpointClient())
 	if err != nil {
-		return "", c.fail(ctx, err, "check the identity token, and identityProvider in its entry",
+		return "", t.fail(ctx, err, "check the identity token, and identityProvider in its entry",
 			"the identity provider %s does not vouch: %s", provider.Issuer, reason(err))
 	}
-	c.secret(got.AccessToken)
+	t.secret(got.AccessToken)
 	if kind, _ := got.Extra("issued_token_type").(string); kind != oauthex.TokenTypeIDJAG {
-		return "", c.fail(ctx, nil, "", "the identity provider %s gives a token of another type than was asked for",
+		return "", t.fail(ctx, nil, "", "the identity provider %s gives a token of another type than was asked for",
 			provider.Issuer)
 	}
 	return got.AccessToken, nil
@@ -225,17 +225,17 @@ func (c *client) vouchedBy(ctx context.Context, grant *Grant, identity string) (
 
 // providerEndpoint finds where an identity provider gives tokens. Its metadata is not that of an authorization server
 // for MCP: it need not know PKCE.
-func (c *client) providerEndpoint(ctx context.Context, issuer string) (string, error) {
+func (d *discovery) providerEndpoint(ctx context.Context, issuer string) (string, error) {
 	var wrong error
 	for _, place := range serverMetadataPlaces(issuer) {
 		var read struct {
 			Issuer        string `json:"issuer"`
 			TokenEndpoint string `json:"token_endpoint"`
 		}
-		if err := c.trusted(place); err != nil {
-			return "", c.misconfigured("its identityProvider: %v", err)
+		if err := d.trusted(place); err != nil {
+			return "", d.misconfigured("its identityProvider: %v", err)
 		}
-		missing, err := c.getJSON(ctx, place, &read)
+		missing, err := d.getJSON(ctx, place, &read)
 		switch {
 		case err != nil:
 			wrong = err
@@ -243,13 +243,13 @@ func (c *client) providerEndpoint(ctx context.Context, issuer string) (string, e
 		case !sameIssuer(read.Issuer, issuer):
 			wrong = fmt.Errorf("its metadata is of another one, %q", read.Issuer)
 		default:
-			if wrong = c.trusted(read.TokenEndpoint); wrong == nil {
+			if wrong = d.trusted(read.TokenEndpoint); wrong == nil {
 				return read.TokenEndpoint, nil
 			}
 		}
 	}
 	if wrong == nil {
-		return "", c.fail(ctx, nil, "", "the identity provider %s has no metadata", issuer)
+		return "", d.fail(ctx, nil, "", "the identity provider %s has no metadata", issuer)
 	}
-	return "", c.fail(ctx, wrong, "", "the identity provider %s: %s", issuer, metadataReason(wrong))
+	return "", d.fail(ctx, wrong, "", "the identity provider %s: %s", issuer, metadataReason(wrong))
 }

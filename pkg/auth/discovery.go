@@ -38,34 +38,37 @@ type site struct {
 	guessed bool
 }
 
+// discovery finds the authorization server of a resource, and how to use it.
+type discovery struct{ *settings }
+
 // discover finds the authorization server of the resource and reads its metadata.
-func (c *client) discover(ctx context.Context, asked *challenge) (*site, error) {
-	resource, err := c.resourceMetadata(ctx, asked)
+func (d *discovery) discover(ctx context.Context, asked *challenge) (*site, error) {
+	resource, err := d.resourceMetadata(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	found := &site{resource: c.resource()}
+	found := &site{resource: d.resource()}
 	if asked.bound || resource != nil && resource.DPOPBoundAccessTokensRequired {
 		if found.key, err = bindingKey(); err != nil {
-			return nil, c.fail(ctx, nil, "", "there is no key to bind its token to: %v", err)
+			return nil, d.fail(ctx, nil, "", "there is no key to bind its token to: %v", err)
 		}
 	}
-	issuer := c.options.Auth.Issuer
+	issuer := d.options.Auth.Issuer
 	if resource != nil {
 		found.resource, found.scopes = resource.Resource, resource.ScopesSupported
-		if issuer, err = c.chooseIssuer(ctx, resource.AuthorizationServers); err != nil {
+		if issuer, err = d.chooseIssuer(ctx, resource.AuthorizationServers); err != nil {
 			return nil, err
 		}
 	}
 	if issuer == "" {
-		issuer = origin(c.address) // revision 2025-03-26: the server is its own
+		issuer = origin(d.address) // revision 2025-03-26: the server is its own
 	}
-	found.server, err = c.serverMetadata(ctx, issuer)
+	found.server, err = d.serverMetadata(ctx, issuer)
 	if err != nil || found.server != nil {
 		return found, err
 	}
-	if resource != nil || c.options.Auth.Issuer != "" {
-		return nil, c.fail(ctx, nil, "", "the authorization server %s has no metadata "+
+	if resource != nil || d.options.Auth.Issuer != "" {
+		return nil, d.fail(ctx, nil, "", "the authorization server %s has no metadata "+
 			"(neither oauth-authorization-server nor openid-configuration)", issuer)
 	}
 	found.guessed = true
@@ -80,11 +83,11 @@ func (c *client) discover(ctx context.Context, asked *challenge) (*site, error) 
 
 // chooseIssuer returns the authorization server to go to: that of the config, which must be among those of the
 // resource, else their first.
-func (c *client) chooseIssuer(ctx context.Context, offered []string) (string, error) {
+func (d *discovery) chooseIssuer(ctx context.Context, offered []string) (string, error) {
 	if len(offered) == 0 {
-		return "", c.fail(ctx, nil, "", "its metadata names no authorization server")
+		return "", d.fail(ctx, nil, "", "its metadata names no authorization server")
 	}
-	wanted := c.options.Auth.Issuer
+	wanted := d.options.Auth.Issuer
 	if wanted == "" {
 		return offered[0], nil
 	}
@@ -93,7 +96,7 @@ func (c *client) chooseIssuer(ctx context.Context, offered []string) (string, er
 			return issuer, nil
 		}
 	}
-	return "", c.fail(ctx, nil, "if that is right, change auth.issuer in its entry",
+	return "", d.fail(ctx, nil, "if that is right, change auth.issuer in its entry",
 		"it sends logins to %s, and the config trusts only %s", strings.Join(offered, ", "), wanted)
 }
 
@@ -103,15 +106,15 @@ func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings
 // resourceMetadata reads the protected resource's metadata: at the address of the challenge, else at the well-known
 // ones (RFC 9728 3.1). It is nil if there is none. A document that is there and wrong is an error: to go on without it
 // could mean to hand a login to whoever broke it.
-func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauthex.ProtectedResourceMetadata, error) {
-	places := c.resourceMetadataPlaces()
+func (d *discovery) resourceMetadata(ctx context.Context, asked *challenge) (*oauthex.ProtectedResourceMetadata, error) {
+	places := d.resourceMetadataPlaces()
 	if asked.metadata != "" {
 		places = slices.Insert(places, 0, asked.metadata)
 	}
 	for _, place := range places {
-		read, err := c.readResource(ctx, place)
+		read, err := d.readResource(ctx, place)
 		if err != nil {
-			return nil, c.fail(ctx, err, "", "its metadata at %s: %s", place, metadataReason(err))
+			return nil, d.fail(ctx, err, "", "its metadata at %s: %s", place, metadataReason(err))
 		}
 		if read != nil {
 			return read, nil
@@ -122,29 +125,29 @@ func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauth
 
 // resourceMetadataPlaces returns the well-known addresses of the server's metadata, that of its path before that of its
 // host.
-func (c *client) resourceMetadataPlaces() []string {
+func (d *discovery) resourceMetadataPlaces() []string {
 	const wellKnown = "/.well-known/oauth-protected-resource"
-	host := origin(c.address)
-	if path := strings.TrimSuffix(c.address.EscapedPath(), "/"); path != "" {
+	host := origin(d.address)
+	if path := strings.TrimSuffix(d.address.EscapedPath(), "/"); path != "" {
 		return []string{host + wellKnown + path, host + wellKnown}
 	}
 	return []string{host + wellKnown}
 }
 
 // readResource reads one document; it is nil if there is none.
-func (c *client) readResource(ctx context.Context, place string) (*oauthex.ProtectedResourceMetadata, error) {
-	if err := c.trusted(place); err != nil {
+func (d *discovery) readResource(ctx context.Context, place string) (*oauthex.ProtectedResourceMetadata, error) {
+	if err := d.trusted(place); err != nil {
 		return nil, err
 	}
 	var read oauthex.ProtectedResourceMetadata
-	if missing, err := c.getJSON(ctx, place, &read); err != nil || missing != "" {
+	if missing, err := d.getJSON(ctx, place, &read); err != nil || missing != "" {
 		return nil, err
 	}
-	if !c.covers(read.Resource) {
+	if !d.covers(read.Resource) {
 		return nil, fmt.Errorf("it is of another resource, %q", read.Resource)
 	}
 	for _, issuer := range read.AuthorizationServers {
-		if err := c.trusted(issuer); err != nil {
+		if err := d.trusted(issuer); err != nil {
 			return nil, err
 		}
 	}
@@ -153,28 +156,28 @@ func (c *client) readResource(ctx context.Context, place string) (*oauthex.Prote
 
 // covers reports whether a resource's identifier is that of the server, or of a path above it on the same host. RFC
 // 9728 3.3 wants equality; in practice one document often covers a host, and no other host gets a token.
-func (c *client) covers(resource string) bool {
+func (d *discovery) covers(resource string) bool {
 	parsed, err := url.Parse(resource)
-	if err != nil || origin(parsed) != origin(c.address) {
+	if err != nil || origin(parsed) != origin(d.address) {
 		return false
 	}
 	above := strings.TrimSuffix(parsed.Path, "/")
-	rest, within := strings.CutPrefix(c.address.Path, above)
+	rest, within := strings.CutPrefix(d.address.Path, above)
 	return within && (rest == "" || rest[0] == '/')
 }
 
 // serverMetadata reads an authorization server's metadata, in either form (RFC 8414 3, OpenID Connect Discovery 4). It
 // is nil if no place has it.
-func (c *client) serverMetadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
+func (d *discovery) serverMetadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
 	// oauthex says what went wrong as text only: what the network did is kept here.
-	network := &lastError{base: c.outward}
-	reader := c.metadataClient()
+	network := &lastError{base: d.outward}
+	reader := d.metadataClient()
 	reader.Transport = network
 	var wrong error
 	for _, place := range serverMetadataPlaces(issuer) {
 		read, err := oauthex.GetAuthServerMeta(ctx, place, issuer, reader)
 		if read != nil {
-			return read, c.checkEndpoints(ctx, issuer, read)
+			return read, d.checkEndpoints(ctx, issuer, read)
 		}
 		if wrong == nil {
 			wrong = err // some hosts answer any path with a page: the next place may have it
@@ -182,24 +185,24 @@ func (c *client) serverMetadata(ctx context.Context, issuer string) (*oauthex.Au
 	}
 	switch {
 	case network.err != nil:
-		return nil, c.fail(ctx, &url.Error{Op: "Get", URL: issuer, Err: network.err}, "",
+		return nil, d.fail(ctx, &url.Error{Op: "Get", URL: issuer, Err: network.err}, "",
 			"the authorization server %s cannot be reached: %v", issuer, network.err)
 	case wrong != nil:
-		return nil, c.fail(ctx, wrong, "", "the authorization server %s: %v", issuer, wrong)
+		return nil, d.fail(ctx, wrong, "", "the authorization server %s: %v", issuer, wrong)
 	}
 	return nil, nil
 }
 
 // checkEndpoints refuses metadata that sends codes and secrets to where they are not safe.
-func (c *client) checkEndpoints(ctx context.Context, issuer string, read *oauthex.AuthServerMeta) error {
+func (d *discovery) checkEndpoints(ctx context.Context, issuer string, read *oauthex.AuthServerMeta) error {
 	for _, endpoint := range []string{
 		read.AuthorizationEndpoint, read.TokenEndpoint, read.RegistrationEndpoint, read.RevocationEndpoint,
 	} {
 		if endpoint == "" {
 			continue
 		}
-		if err := c.trusted(endpoint); err != nil {
-			return c.fail(ctx, err, "", "the authorization server %s: %v", issuer, err)
+		if err := d.trusted(endpoint); err != nil {
+			return d.fail(ctx, err, "", "the authorization server %s: %v", issuer, err)
 		}
 	}
 	return nil
@@ -236,13 +239,13 @@ func serverMetadataPlaces(issuer string) []string {
 }
 
 // getJSON reads a document into to. If the server has none, missing says what it answered instead.
-func (c *client) getJSON(ctx context.Context, address string, to any) (missing string, err error) {
+func (d *discovery) getJSON(ctx context.Context, address string, to any) (missing string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return "", errors.New("it is not an address")
 	}
 	req.Header.Set("Accept", "application/json")
-	resp, err := c.metadataClient().Do(req)
+	resp, err := d.metadataClient().Do(req)
 	if err != nil {
 		return "", err
 	}
@@ -260,7 +263,7 @@ func (c *client) getJSON(ctx context.Context, address string, to any) (missing s
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxMetadata)).Decode(to)
 	switch {
 	case errors.As(err, &late) && late.Timeout():
-		return "", fmt.Errorf("it has not come to its end after %s", c.exchangeTimeout)
+		return "", fmt.Errorf("it has not come to its end after %s", d.exchangeTimeout)
 	case err != nil:
 		return "", errors.New("it is not JSON")
 	}
@@ -276,12 +279,12 @@ func metadataReason(err error) string {
 }
 
 // metadataClient reads metadata: it follows redirects to addresses that are trusted.
-func (c *client) metadataClient() *http.Client {
+func (d *discovery) metadataClient() *http.Client {
 	return &http.Client{
-		Transport: c.outward,
-		Timeout:   c.exchangeTimeout,
+		Transport: d.outward,
+		Timeout:   d.exchangeTimeout,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if len(via) > maxRedirects || c.trusted(req.URL.String()) != nil {
+			if len(via) > maxRedirects || d.trusted(req.URL.String()) != nil {
 				return errRedirect
 			}
 			return nil
@@ -291,16 +294,16 @@ func (c *client) metadataClient() *http.Client {
 
 // trusted refuses an address that a server may not send toolx to: one without TLS, and one inside of the user's own
 // machine or network, unless the server is there itself.
-func (c *client) trusted(address string) error {
+func (d *discovery) trusted(address string) error {
 	parsed, err := url.Parse(address)
 	switch {
 	case err != nil || parsed.Host == "":
 		return errors.New("it is not an address")
-	case loopback(parsed) && loopback(c.address):
+	case loopback(parsed) && loopback(d.address):
 		return nil
 	case parsed.Scheme != "https":
 		return fmt.Errorf("%s is not https", address)
-	case private(parsed) && parsed.Hostname() != c.address.Hostname():
+	case private(parsed) && parsed.Hostname() != d.address.Hostname():
 		return fmt.Errorf("%s is not a public address", address)
 	}
 	return nil

@@ -60,26 +60,26 @@ func (e *interruptedError) Kind() fault.Kind { return fault.KindInterrupted }
 
 // interrupted returns the error of a user who gave up; nil if something else ended ctx, or nothing did. what names what
 // was given up.
-func (c *client) interrupted(ctx context.Context, what string) error {
+func (s *settings) interrupted(ctx context.Context, what string) error {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, context.Canceled) {
 		return nil
 	}
-	return &interruptedError{text: fmt.Sprintf("server '%s': %s was interrupted", c.options.Server, what), cause: cause}
+	return &interruptedError{text: fmt.Sprintf("server '%s': %s was interrupted", s.options.Server, what), cause: cause}
 }
 
 // fail makes an Error of this client's server. A context that has ended is passed on as such: then the user gave up, or
 // a clock ran out.
-func (c *client) fail(ctx context.Context, cause error, fix, format string, args ...any) error {
+func (s *settings) fail(ctx context.Context, cause error, fix, format string, args ...any) error {
 	problem := fmt.Sprintf(format, args...)
-	if given := c.interrupted(ctx, "authorization"); given != nil {
+	if given := s.interrupted(ctx, "authorization"); given != nil {
 		return given
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("server '%s': %s: %w", c.options.Server, problem, context.Cause(ctx))
+		return fmt.Errorf("server '%s': %s: %w", s.options.Server, problem, context.Cause(ctx))
 	}
 	return &Error{
-		Server:    c.options.Server,
+		Server:    s.options.Server,
 		Problem:   problem,
 		Fix:       fix,
 		Unreached: unreached(cause),
@@ -95,31 +95,31 @@ func unreached(err error) bool {
 }
 
 // misconfigured returns the error of a key or a token in the config that cannot be used.
-func (c *client) misconfigured(format string, args ...any) error {
+func (s *settings) misconfigured(format string, args ...any) error {
 	return &Error{
-		Server: c.options.Server, Problem: fmt.Sprintf(format, args...),
+		Server: s.options.Server, Problem: fmt.Sprintf(format, args...),
 		Fix: "check auth in its entry", Misconfigured: true,
 	}
 }
 
 // noToken returns the error of an authorization server that gave no token.
-func (c *client) noToken(ctx context.Context, issuer string, err error, fix string) error {
+func (s *settings) noToken(ctx context.Context, issuer string, err error, fix string) error {
 	var own *Error
 	if errors.As(err, &own) {
 		return own // it was not asked
 	}
 	// "token: …" would be hidden as a secret.
-	return c.fail(ctx, err, fix, "the authorization server %s gives no token, for this reason: %s", issuer, reason(err))
+	return s.fail(ctx, err, fix, "the authorization server %s gives no token, for this reason: %s", issuer, reason(err))
 }
 
 // needLogin returns the error if a person must log in and nobody is there.
-func (c *client) needLogin(why string, scopes []string) error {
-	login := "toolx auth login " + c.options.Login
+func (s *settings) needLogin(why string, scopes []string) error {
+	login := "toolx auth login " + s.options.Login
 	for _, scope := range scopes {
 		login += " --scope " + scope
 	}
 	return &Error{
-		Server:  c.options.Server,
+		Server:  s.options.Server,
 		Problem: why,
 		Fix:     login + "\nor " + ownToken,
 	}
@@ -127,11 +127,11 @@ func (c *client) needLogin(why string, scopes []string) error {
 
 // loginRefused returns the error if the server refuses a login that has just been made: the same one again would not
 // help.
-func (c *client) loginRefused(why string) error {
+func (s *settings) loginRefused(why string) error {
 	return &Error{
-		Server:  c.options.Server,
+		Server:  s.options.Server,
 		Problem: why,
-		Fix: "log in with another account: toolx auth logout " + c.options.Login + " first; toolx doctor shows which " +
+		Fix: "log in with another account: toolx auth logout " + s.options.Login + " first; toolx doctor shows which " +
 			"tokens the server accepts\nor " + ownToken,
 	}
 }

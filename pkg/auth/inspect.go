@@ -48,7 +48,7 @@ func Inspect(ctx context.Context, base http.RoundTripper, options Options, heade
 		return nil
 	}
 	c.exchangeTimeout = inspectTime
-	i := &inspection{client: c}
+	i := &inspection{discovery: c.discovery}
 	i.all(ctx, asked)
 	if ctx.Err() != nil {
 		return nil
@@ -58,7 +58,7 @@ func Inspect(ctx context.Context, base http.RoundTripper, options Options, heade
 
 // inspection is a look at documents, and what was found.
 type inspection struct {
-	*client
+	*discovery
 	faults []Fault
 }
 

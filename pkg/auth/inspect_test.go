@@ -125,7 +125,7 @@ func TestInspectEndless(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.exchangeTimeout = time.Second
-	i := &inspection{client: c}
+	i := &inspection{discovery: c.discovery}
 	i.all(t.Context(), &challenge{metadata: endless.URL})
 	if len(i.faults) != 1 || !strings.Contains(i.faults[0].Problem, "not come to its end after 1s") {
 		t.Errorf("found %+v", i.faults)

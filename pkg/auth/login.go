@@ -36,20 +36,26 @@ func (a answer) has(state string) bool {
 	return subtle.ConstantTimeCompare([]byte(a.state), []byte(state)) == 1
 }
 
-// login lets a person log in, in a browser (authorization code with PKCE, OAuth 2.1 4.1).
-func (c *client) login(ctx context.Context, found *site, scopes []string) (*Grant, error) {
+// login is a login by a person, in a browser.
+type login struct {
+	*settings
+	tokens *tokens
+}
+
+// run lets a person log in, in a browser (authorization code with PKCE, OAuth 2.1 4.1).
+func (l *login) run(ctx context.Context, found *site, scopes []string) (*Grant, error) {
 	// Who takes the challenge in plain gives the code to whoever saw the request for it.
 	if methods := found.server.CodeChallengeMethodsSupported; !found.guessed && !slices.Contains(methods, "S256") {
-		return nil, c.fail(ctx, nil, "", "the authorization server %s knows PKCE by %s alone, and not by S256",
+		return nil, l.fail(ctx, nil, "", "the authorization server %s knows PKCE by %s alone, and not by S256",
 			found.server.Issuer, strings.Join(methods, ", "))
 	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
-	back, err := listen(c.options.Auth.RedirectPort, state)
+	back, err := listen(l.options.Auth.RedirectPort, state)
 	if err != nil {
-		return nil, c.fail(ctx, nil, "", "the browser has nowhere to come back to: %v", err)
+		return nil, l.fail(ctx, nil, "", "the browser has nowhere to come back to: %v", err)
 	}
 	defer back.close()
-	known, err := c.register(ctx, found, back.address)
+	known, err := l.tokens.register(ctx, found, back.address)
 	if err != nil {
 		return nil, err
 	}
@@ -57,50 +63,50 @@ func (c *client) login(ctx context.Context, found *site, scopes []string) (*Gran
 		ClientID: known.id, RedirectURL: back.address, Scopes: scopes,
 		Endpoint: oauth2.Endpoint{AuthURL: found.server.AuthorizationEndpoint},
 	}
-	got, err := c.ask(ctx, back, request.AuthCodeURL(state,
+	got, err := l.ask(ctx, back, request.AuthCodeURL(state,
 		oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", found.resource)))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkAnswer(ctx, found, got); err != nil {
+	if err := l.checkAnswer(ctx, found, got); err != nil {
 		return nil, err
 	}
-	grant, err := c.request(ctx, c.blank(found, known, scopes), url.Values{
+	grant, err := l.tokens.request(ctx, l.tokens.blank(found, known, scopes), url.Values{
 		"grant_type": {"authorization_code"}, "code": {got.code},
 		"redirect_uri": {back.address}, "code_verifier": {verifier},
 	})
 	if err != nil {
-		return nil, c.noToken(ctx, found.server.Issuer, err, "toolx auth login "+c.options.Login)
+		return nil, l.noToken(ctx, found.server.Issuer, err, "toolx auth login "+l.options.Login)
 	}
 	return grant, nil
 }
 
 // ask sends a person to the authorization server and waits for what comes back: to the callback, or by hand.
-func (c *client) ask(ctx context.Context, back *callback, address string) (answer, error) {
-	waiting, cancel := context.WithTimeout(ctx, c.options.LoginTime)
+func (l *login) ask(ctx context.Context, back *callback, address string) (answer, error) {
+	waiting, cancel := context.WithTimeout(ctx, l.options.LoginTime)
 	defer cancel()
-	if err := c.options.Visit(waiting, address); err != nil && waiting.Err() == nil {
-		return answer{}, c.fail(ctx, nil, "toolx auth login --no-browser "+c.options.Login,
+	if err := l.options.Visit(waiting, address); err != nil && waiting.Err() == nil {
+		return answer{}, l.fail(ctx, nil, "toolx auth login --no-browser "+l.options.Login,
 			"the login cannot begin: %v", err)
 	}
 	select {
 	case got := <-back.answers:
 		return got, nil
-	case pasted := <-c.pasted(waiting, back.state):
+	case pasted := <-l.pasted(waiting, back.state):
 		if pasted.err != nil {
-			return answer{}, c.fail(ctx, nil, "toolx auth login --no-browser "+c.options.Login, "%v", pasted.err)
+			return answer{}, l.fail(ctx, nil, "toolx auth login --no-browser "+l.options.Login, "%v", pasted.err)
 		}
 		return pasted.answer, nil
 	case <-waiting.Done():
-		if given := c.interrupted(ctx, "the login"); given != nil {
+		if given := l.interrupted(ctx, "the login"); given != nil {
 			return answer{}, given
 		}
 		why := ""
 		if back.strangers.Load() > 0 {
 			why = "; an answer with another state came, and was not taken"
 		}
-		return answer{}, c.fail(ctx, nil, "toolx auth login "+c.options.Login, "nobody logged in within %s%s",
-			c.options.LoginTime, why)
+		return answer{}, l.fail(ctx, nil, "toolx auth login "+l.options.Login, "nobody logged in within %s%s",
+			l.options.LoginTime, why)
 	}
 }
 
@@ -111,13 +117,13 @@ type pasted struct {
 }
 
 // pasted waits for an answer by hand, with the state of this login; without Paste none comes.
-func (c *client) pasted(ctx context.Context, state string) <-chan pasted {
-	if c.options.Paste == nil {
+func (l *login) pasted(ctx context.Context, state string) <-chan pasted {
+	if l.options.Paste == nil {
 		return nil
 	}
 	answers := make(chan pasted, 1)
 	go func() {
-		got, err := c.askPaste(ctx, state)
+		got, err := l.askPaste(ctx, state)
 		if ctx.Err() == nil { // else the browser was faster
 			answers <- pasted{got, err}
 		}
@@ -130,10 +136,10 @@ func (c *client) pasted(ctx context.Context, state string) <-chan pasted {
 const maxPastes = 5
 
 // askPaste asks until what is pasted is an answer to this login.
-func (c *client) askPaste(ctx context.Context, state string) (answer, error) {
+func (l *login) askPaste(ctx context.Context, state string) (answer, error) {
 	var wrong error
 	for range maxPastes {
-		text, err := c.options.Paste(ctx, wrong)
+		text, err := l.options.Paste(ctx, wrong)
 		if err != nil || ctx.Err() != nil {
 			return answer{}, err
 		}
@@ -169,20 +175,20 @@ func readPasted(text, state string) (answer, error) {
 }
 
 // checkAnswer refuses an answer of another authorization server (RFC 9207 2.4), and one that is a refusal.
-func (c *client) checkAnswer(ctx context.Context, found *site, got answer) error {
-	c.secret(got.code)
+func (l *login) checkAnswer(ctx context.Context, found *site, got answer) error {
+	l.secret(got.code)
 	issuer := found.server.Issuer
 	switch {
 	case got.issuer != "" && got.issuer != issuer:
-		return c.fail(ctx, nil, "", "the answer is of the authorization server %s, and not of %s", got.issuer, issuer)
+		return l.fail(ctx, nil, "", "the answer is of the authorization server %s, and not of %s", got.issuer, issuer)
 	case got.issuer == "" && found.server.AuthorizationResponseIssParameterSupported:
-		return c.fail(ctx, nil, "",
+		return l.fail(ctx, nil, "",
 			"the answer does not say that it is of the authorization server %s, which always says so", issuer)
 	case got.failure != "":
-		return c.fail(ctx, nil, "toolx auth login "+c.options.Login,
+		return l.fail(ctx, nil, "toolx auth login "+l.options.Login,
 			"the authorization server %s refuses: %s", issuer, worded(got.failure, got.description))
 	case got.code == "":
-		return c.fail(ctx, nil, "", "the authorization server %s sent neither a code nor an error", issuer)
+		return l.fail(ctx, nil, "", "the authorization server %s sent neither a code nor an error", issuer)
 	}
 	return nil
 }

@@ -18,9 +18,9 @@ type registered struct {
 }
 
 // preregistered returns the client of the config.
-func (c *client) preregistered(found *site) *registered {
-	known := &registered{id: c.options.Auth.ClientID, style: oauth2.AuthStyleInParams}
-	if c.options.Auth.ClientSecret != "" {
+func (t *tokens) preregistered(found *site) *registered {
+	known := &registered{id: t.options.Auth.ClientID, style: oauth2.AuthStyleInParams}
+	if t.options.Auth.ClientSecret != "" {
 		known.style = secretStyle(found.server.TokenEndpointAuthMethodsSupported)
 	}
 	return known
@@ -44,39 +44,39 @@ const (
 
 // register makes toolx known to the authorization server, in the order of MCP's chapter on authorization: as the client
 // that the config names, by the address of a Client ID Metadata Document, or by registering dynamically (RFC 7591).
-func (c *client) register(ctx context.Context, found *site, redirect string) (*registered, error) {
-	auth := c.options.Auth
+func (t *tokens) register(ctx context.Context, found *site, redirect string) (*registered, error) {
+	auth := t.options.Auth
 	switch {
 	case auth.ClientID != "":
-		return c.preregistered(found), nil
+		return t.preregistered(found), nil
 	case auth.ClientMetadataURL != "" && found.server.ClientIDMetadataDocumentSupported:
 		return &registered{id: auth.ClientMetadataURL, style: oauth2.AuthStyleInParams}, nil
 	case found.server.RegistrationEndpoint != "":
-		return c.registerDynamically(ctx, found, redirect)
+		return t.registerDynamically(ctx, found, redirect)
 	}
-	return nil, c.fail(ctx, nil, registerFix,
+	return nil, t.fail(ctx, nil, registerFix,
 		"the authorization server %s registers no clients by itself", found.server.Issuer)
 }
 
 const registerFix = "register toolx there (redirect: http://127.0.0.1/callback), " +
 	"and write its id into the entry: auth: {clientId: …}"
 
-func (c *client) registerDynamically(ctx context.Context, found *site, redirect string) (*registered, error) {
+func (t *tokens) registerDynamically(ctx context.Context, found *site, redirect string) (*registered, error) {
 	wanted := &oauthex.ClientRegistrationMetadata{
 		ClientName:              "toolx",
 		SoftwareID:              "toolx",
-		SoftwareVersion:         c.options.Version,
+		SoftwareVersion:         t.options.Version,
 		RedirectURIs:            []string{redirect},
 		GrantTypes:              []string{"authorization_code", "refresh_token"},
 		ResponseTypes:           []string{"code"},
 		TokenEndpointAuthMethod: registrationMethod(found.server.TokenEndpointAuthMethodsSupported),
 		ApplicationType:         "native",
 	}
-	answer, err := oauthex.RegisterClient(ctx, found.server.RegistrationEndpoint, wanted, c.endpointClient())
+	answer, err := oauthex.RegisterClient(ctx, found.server.RegistrationEndpoint, wanted, t.endpointClient())
 	if err != nil {
-		return nil, c.registrationFailure(ctx, found, err)
+		return nil, t.registrationFailure(ctx, found, err)
 	}
-	c.secret(answer.ClientSecret)
+	t.secret(answer.ClientSecret)
 	known := &registered{id: answer.ClientID, issued: answer.ClientSecret, style: oauth2.AuthStyleInParams}
 	method := answer.TokenEndpointAuthMethod
 	if known.issued != "" && (method == methodBasic || method == "") {
@@ -96,9 +96,9 @@ func registrationMethod(supported []string) string {
 }
 
 // registrationFailure says why toolx was not registered.
-func (c *client) registrationFailure(ctx context.Context, found *site, err error) error {
+func (t *tokens) registrationFailure(ctx context.Context, found *site, err error) error {
 	if found.guessed {
-		return c.fail(ctx, nil, ownToken+"\nor name its authorization server in the entry: auth: {issuer: …}",
+		return t.fail(ctx, nil, ownToken+"\nor name its authorization server in the entry: auth: {issuer: …}",
 			"it asks for authorization (401) and names no authorization server")
 	}
 	why := reason(err)
@@ -106,6 +106,6 @@ func (c *client) registrationFailure(ctx context.Context, found *site, err error
 	if errors.As(err, &refused) {
 		why = worded(refused.ErrorCode, refused.ErrorDescription)
 	}
-	return c.fail(ctx, err, registerFix, "the authorization server %s does not register toolx: %s", found.server.Issuer,
+	return t.fail(ctx, err, registerFix, "the authorization server %s does not register toolx: %s", found.server.Issuer,
 		why)
 }

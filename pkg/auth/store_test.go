@@ -123,7 +123,7 @@ func TestTrusted(t *testing.T) {
 		{"https://example.com/mcp", "javascript:alert(1)", false},
 		{"https://example.com/mcp", "%", false},
 	} {
-		c := &client{address: parsed(t, test.server)}
+		c := &discovery{&settings{address: parsed(t, test.server)}}
 		if err := c.trusted(test.address); (err == nil) != test.want {
 			t.Errorf("%s sends to %s: %v", test.server, test.address, err)
 		}
@@ -146,7 +146,7 @@ func TestCovers(t *testing.T) {
 		{"https://example.com/a/mcp", "https://example.com:8443/a/mcp", false},
 		{"https://example.com/a/mcp", "https://other.example.com/a/mcp", false},
 	} {
-		c := &client{address: parsed(t, test.server)}
+		c := &discovery{&settings{address: parsed(t, test.server)}}
 		if got := c.covers(test.resource); got != test.want {
 			t.Errorf("%s covers %s: %v", test.resource, test.server, got)
 		}

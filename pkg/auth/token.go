@@ -1,11 +1,11 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,7 +16,6 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"toolx/pkg/config"
-	"toolx/pkg/fault"
 )
 
 // Grant is what an authorization server gave toolx for a server.
@@ -81,144 +80,34 @@ func (g *Grant) expired() bool {
 	return !g.Expiry.IsZero() && time.Now().Add(leeway).After(g.Expiry)
 }
 
-// usable reports whether a kept grant is what the config asks for now.
-func (c *client) usable(grant *Grant) bool {
-	auth := c.options.Auth
-	return grant.Type == c.grantType() &&
-		(auth.ClientID == "" || auth.ClientID == grant.ClientID) &&
-		(auth.Issuer == "" || sameIssuer(auth.Issuer, grant.Issuer))
-}
-
-// load reads the kept grant; nil if there is none that can be used.
-func (c *client) load(ctx context.Context) (*Grant, error) {
-	if c.options.Store == nil {
-		return nil, nil
-	}
-	grant, err := c.options.Store.load(ctx, c.options.URL, c.options.Auth.Issuer)
-	if err != nil {
-		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login+" replaces it, where it can be written",
-			"its login cannot be read: %v", err)
-	}
-	if grant == nil || !c.usable(grant) {
-		return nil, nil
-	}
-	c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client, grant.secrets.Key)
-	return grant, nil
-}
-
-// save keeps a grant for other processes. If that fails, it lives as long as this one does.
-func (c *client) save(ctx context.Context, grant *Grant) {
-	if c.options.Store == nil {
-		return
-	}
-	if err := c.options.Store.save(ctx, c.options.URL, grant); err != nil {
-		grant.unsaved = true
-		c.notice(slog.LevelWarn, "the login cannot be kept: "+err.Error())
-	}
-}
-
-// renew renews a grant without a person: by what another process has stored, the refresh token (RFC 6749 6) or the
-// client's secret. It returns nil if the server must be asked again.
-//
-// One process does so at a time, because a second use of a refresh token often ends the login. After the wait for the
-// lock, it reads what is stored now.
-func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
-	unlock, err := c.lock(ctx)
-	if err != nil && old.Type != config.GrantAuthorizationCode && ctx.Err() == nil {
-		return c.renewAlone(ctx, old)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	now := old
-	if c.options.Store != nil && !old.unsaved {
-		if now, err = c.load(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if now == nil {
-		c.keep(nil) // logged out meanwhile
-		return nil, nil
-	}
-	if now.secrets.Access != old.secrets.Access && !now.expired() {
-		c.keep(now)
-		return now, nil
-	}
-	return c.renewAlone(ctx, now)
-}
-
-// renewAlone renews a grant under the lock, or without it if the credential may be used many times.
-func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
-	renewed, err := c.refresh(ctx, now)
-	switch {
-	case errors.Is(err, errNoRefresh), ended(err):
-		c.end(ctx, now, reason(err))
-		return nil, nil
-	case fault.KindOf(err) == fault.KindUsage:
-		return nil, err // there is nothing to ask with
-	case err != nil:
-		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login, "its token cannot be renewed: %s",
-			reason(err))
-	}
-	c.keep(renewed)
-	c.save(ctx, renewed)
-	return renewed, nil
-}
-
-// end notes that a grant is no longer of use, so that nobody tries to renew it again.
-func (c *client) end(ctx context.Context, grant *Grant, why string) {
-	c.notice(slog.LevelInfo, "the login has ended: "+why)
-	c.keep(nil)
-	c.note(func(s *clientState) { s.ended = why })
-	if grant.secrets.Refresh != "" {
-		dead := *grant
-		dead.secrets.Refresh, dead.Renewable = "", false
-		c.save(ctx, &dead)
-	}
-}
-
 var errNoRefresh = errors.New("the token cannot be renewed")
 
 // refresh asks for a new token with what the grant has.
-func (c *client) refresh(ctx context.Context, old *Grant) (*Grant, error) {
+func (t *tokens) refresh(ctx context.Context, old *Grant) (*Grant, error) {
 	switch {
 	case old.secrets.Refresh != "":
 		// The scope is left out: it stays what it was.
-		return c.request(ctx, old, url.Values{
+		return t.request(ctx, old, url.Values{
 			"grant_type": {"refresh_token"}, "refresh_token": {old.secrets.Refresh},
 		})
 	case old.Type != config.GrantAuthorizationCode:
-		return c.requestAlone(ctx, old)
+		return t.requestAlone(ctx, old)
 	}
 	return nil, errNoRefresh
 }
 
-// lock takes the store's lock; without a store there is nothing to share.
-func (c *client) lock(ctx context.Context) (unlock func(), err error) {
-	if c.options.Store == nil {
-		return func() {}, nil
-	}
-	unlock, err = c.options.Store.lock(ctx, c.options.URL)
-	if err != nil {
-		return nil, c.fail(ctx, nil, c.options.Store.fix(),
-			"its login cannot be renewed, since what is new could not be kept: %v", err)
-	}
-	return unlock, nil
-}
-
 // withoutPerson gets a token with what toolx itself can show.
-func (c *client) withoutPerson(ctx context.Context, found *site, scopes []string) (*Grant, error) {
-	grant, err := c.requestAlone(ctx, c.blank(found, c.preregistered(found), scopes))
+func (t *tokens) withoutPerson(ctx context.Context, found *site, scopes []string) (*Grant, error) {
+	grant, err := t.requestAlone(ctx, t.blank(found, t.preregistered(found), scopes))
 	if err != nil {
-		return nil, c.noToken(ctx, found.server.Issuer, err, "check "+c.proof()+" and scopes in its entry")
+		return nil, t.noToken(ctx, found.server.Issuer, err, "check "+t.proof()+" and scopes in its entry")
 	}
 	return grant, nil
 }
 
 // proof names what a machine gets tokens with.
-func (c *client) proof() string {
-	switch auth := c.options.Auth; {
+func (t *tokens) proof() string {
+	switch auth := t.options.Auth; {
 	case auth.Grant == config.GrantJWTBearer:
 		return "the identity token"
 	case auth.Signs():
@@ -229,15 +118,15 @@ func (c *client) proof() string {
 
 // requestAlone asks for a token with the client's own secret or key (RFC 6749 4.4), or with the identity token of the
 // machine (RFC 7523 2.1).
-func (c *client) requestAlone(ctx context.Context, grant *Grant) (*Grant, error) {
+func (t *tokens) requestAlone(ctx context.Context, grant *Grant) (*Grant, error) {
 	params := url.Values{"grant_type": {"client_credentials"}}
 	if grant.Type == config.GrantJWTBearer {
-		token, err := c.identityToken()
+		token, err := t.identityToken()
 		if err != nil {
 			return nil, err
 		}
-		if c.options.Auth.Provider != nil {
-			if token, err = c.vouchedBy(ctx, grant, token); err != nil {
+		if t.options.Auth.Provider != nil {
+			if token, err = t.vouchedBy(ctx, grant, token); err != nil {
 				return nil, err
 			}
 		}
@@ -246,14 +135,14 @@ func (c *client) requestAlone(ctx context.Context, grant *Grant) (*Grant, error)
 	if len(grant.Scopes) > 0 {
 		params.Set("scope", strings.Join(grant.Scopes, " "))
 	}
-	return c.request(ctx, grant, params)
+	return t.request(ctx, grant, params)
 }
 
 // blank returns a grant before there is a token. The scopes are those that are asked for: a token that says nothing of
 // its scopes has them (RFC 6749 5.1).
-func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
+func (t *tokens) blank(found *site, known *registered, scopes []string) *Grant {
 	return &Grant{
-		Issuer: found.server.Issuer, Type: c.grantType(), Resource: found.resource, Scopes: scopes,
+		Issuer: found.server.Issuer, Type: t.grantType(), Resource: found.resource, Scopes: scopes,
 		ClientID: known.id, AuthStyle: known.style,
 		TokenEndpoint: found.server.TokenEndpoint, RevocationEndpoint: found.server.RevocationEndpoint,
 		Signing: found.server.TokenEndpointAuthSigningAlgValuesSupported,
@@ -261,11 +150,17 @@ func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
 	}
 }
 
+// tokens asks authorization servers for tokens, and for what that takes.
+type tokens struct {
+	*settings
+	discovery *discovery
+}
+
 // request asks the token endpoint of a grant, and returns the grant with what came of it. The error is for reason.
-func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (*Grant, error) {
-	got, err := c.requestOnce(ctx, grant, params, "")
+func (t *tokens) request(ctx context.Context, grant *Grant, params url.Values) (*Grant, error) {
+	got, err := t.requestOnce(ctx, grant, params, "")
 	if nonce := wantedNonce(err); nonce != "" {
-		return c.requestOnce(ctx, grant, params, nonce)
+		return t.requestOnce(ctx, grant, params, nonce)
 	}
 	return got, err
 }
@@ -274,31 +169,31 @@ func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (
 //
 // clientcredentials is x/oauth2's plain request to a token endpoint: it lets any grant type be given, which its other
 // two do not, and so every request carries the resource.
-func (c *client) requestOnce(ctx context.Context, grant *Grant, params url.Values, nonce string) (*Grant, error) {
+func (t *tokens) requestOnce(ctx context.Context, grant *Grant, params url.Values, nonce string) (*Grant, error) {
 	params.Set("resource", grant.Resource)
 	style := grant.AuthStyle
-	if c.signs(grant) {
+	if t.signs(grant) {
 		style = oauth2.AuthStyleInParams
-		if err := c.assert(grant, params); err != nil {
+		if err := t.assert(grant, params); err != nil {
 			return nil, err
 		}
 	}
 	endpoint := &clientcredentials.Config{
-		ClientID: grant.ClientID, ClientSecret: c.clientSecret(grant),
+		ClientID: grant.ClientID, ClientSecret: t.clientSecret(grant),
 		TokenURL: grant.TokenEndpoint, AuthStyle: style, EndpointParams: params,
 	}
-	c.secret(params.Get("code"), params.Get("code_verifier"), params.Get("refresh_token"))
-	c.maskClient(grant)
-	through := c.endpointClient()
+	t.secret(params.Get("code"), params.Get("code_verifier"), params.Get("refresh_token"))
+	t.maskClient(grant)
+	through := t.endpointClient()
 	if grant.secrets.Key != "" {
-		c.secret(grant.secrets.Key)
-		through.Transport = &prover{base: c.outward, key: grant.secrets.Key, nonce: nonce}
+		t.secret(grant.secrets.Key)
+		through.Transport = &prover{base: t.outward, key: grant.secrets.Key, nonce: nonce}
 	}
 	token, err := endpoint.Token(context.WithValue(ctx, oauth2.HTTPClient, through))
 	if err != nil {
 		return nil, err
 	}
-	c.secret(token.AccessToken, token.RefreshToken)
+	t.secret(token.AccessToken, token.RefreshToken)
 	bound := grant.secrets.Key != "" && strings.EqualFold(token.TokenType, "DPoP")
 	if !bound && !strings.EqualFold(token.Type(), "Bearer") {
 		return nil, errors.New("the token is not of the type Bearer")
@@ -322,26 +217,80 @@ func (c *client) requestOnce(ctx context.Context, grant *Grant, params url.Value
 }
 
 // clientSecret returns the secret of a grant's client: the config's, else the one that it was registered with.
-func (c *client) clientSecret(grant *Grant) string {
-	if c.options.Auth.ClientID != "" && c.options.Auth.ClientID == grant.ClientID {
-		return c.options.Auth.ClientSecret
+func (t *tokens) clientSecret(grant *Grant) string {
+	if t.options.Auth.ClientID != "" && t.options.Auth.ClientID == grant.ClientID {
+		return t.options.Auth.ClientSecret
 	}
 	return grant.secrets.Client
 }
 
 // maskClient masks a client's secret, and the form in which a header sends it.
-func (c *client) maskClient(grant *Grant) {
-	if secret := c.clientSecret(grant); secret != "" {
+func (t *tokens) maskClient(grant *Grant) {
+	if secret := t.clientSecret(grant); secret != "" {
 		pair := url.QueryEscape(grant.ClientID) + ":" + url.QueryEscape(secret)
-		c.secret(secret, base64.StdEncoding.EncodeToString([]byte(pair)))
+		t.secret(secret, base64.StdEncoding.EncodeToString([]byte(pair)))
 	}
 }
 
 // endpointClient sends secrets: it follows no redirect.
-func (c *client) endpointClient() *http.Client {
+func (t *tokens) endpointClient() *http.Client {
 	return &http.Client{
-		Transport:     c.outward,
-		Timeout:       c.exchangeTimeout,
+		Transport:     t.outward,
+		Timeout:       t.exchangeTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// revokeTime bounds how long an authorization server may take to end a login.
+const revokeTime = 10 * time.Second
+
+// revoke tells the authorization server that a login has ended. The refresh token takes the access tokens with it.
+func (t *tokens) revoke(ctx context.Context, grant *Grant) error {
+	if grant.RevocationEndpoint == "" {
+		return nil
+	}
+	t.secret(grant.secrets.Access, grant.secrets.Refresh)
+	t.maskClient(grant)
+	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	defer cancel()
+	params := url.Values{"token": {grant.secrets.Access}, "token_type_hint": {"access_token"}}
+	if grant.secrets.Refresh != "" {
+		params = url.Values{"token": {grant.secrets.Refresh}, "token_type_hint": {"refresh_token"}}
+	}
+	inHeader := grant.AuthStyle == oauth2.AuthStyleInHeader && !t.signs(grant)
+	if !inHeader {
+		if err := t.identify(grant, params); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, grant.RevocationEndpoint,
+		bytes.NewBufferString(params.Encode()))
+	if err != nil {
+		return errors.New("its address cannot be read")
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if inHeader {
+		req.SetBasicAuth(url.QueryEscape(grant.ClientID), url.QueryEscape(t.clientSecret(grant)))
+	}
+	resp, err := t.endpointClient().Do(req)
+	if err != nil {
+		return err
+	}
+	drain(resp)
+	if resp.StatusCode != http.StatusOK {
+		return errors.New("HTTP " + resp.Status)
+	}
+	return nil
+}
+
+// identify adds to a form whose it is, and what shows that.
+func (t *tokens) identify(grant *Grant, form url.Values) error {
+	form.Set("client_id", grant.ClientID)
+	if t.signs(grant) {
+		return t.assert(grant, form)
+	}
+	if secret := t.clientSecret(grant); secret != "" {
+		form.Set("client_secret", secret)
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,55 +11,10 @@ import (
 	"net/url"
 	"slices"
 	"sync"
-	"time"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 )
-
-// defaultLoginTime is how long a person has to log in.
-const defaultLoginTime = 5 * time.Minute
-
-// exchangeTime is how long an authorization server may take to answer.
-const exchangeTime = 30 * time.Second
-
-// Options say whose tokens are obtained, how, and where they are kept.
-type Options struct {
-	// Server is the name of the server's entry; Login is what to write after "toolx auth login" to log in to it, empty
-	// if that is its name.
-	Server string
-	Login  string
-	// URL is the server's address, with its variables expanded. Tokens go to its origin only.
-	URL string
-	// Headers are those of the entry; Login asks the server with them.
-	Headers map[string]string
-	// Auth is what the entry says; nil if it says nothing.
-	Auth *config.Auth
-	// Scopes are asked for beside those of Auth.
-	Scopes []string
-
-	// Store keeps tokens from one process to the next; nil keeps them in memory.
-	Store *Store
-	// Outward carries requests to authorization servers; nil means that below.
-	Outward http.RoundTripper
-
-	// Visit brings a person to an address, in a browser or by telling it. If it is nil nobody is there: a server that
-	// wants a person gives an error at once.
-	Visit func(ctx context.Context, address string) error
-	// Paste waits for the address that the browser was sent to at the end, for browsers that cannot reach this machine;
-	// wrong says what is wrong with the one before, nil for the first. Where Paste is nil, the browser alone is waited
-	// for.
-	Paste func(ctx context.Context, wrong error) (string, error)
-	// LoginTime is how long that may take; zero means defaultLoginTime, less than zero that there is no limit.
-	LoginTime time.Duration
-
-	// Version is toolx's own, told to authorization servers.
-	Version string
-	// Secret is told every token, code and secret before it is used; it may be nil.
-	Secret func(values ...string)
-	// Notice takes remarks; it may be nil.
-	Notice func(level slog.Level, text string)
-}
 
 // Transport puts access tokens on requests to the server, and gets new ones where the server asks for them. A request
 // that has an Authorization header is left alone, and so is one to another origin.
@@ -85,16 +39,12 @@ func (f failing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, f.err
 }
 
-// client is the authorization of one server.
+// client puts tokens on the requests to one server.
 type client struct {
-	base    http.RoundTripper
-	outward http.RoundTripper
-	options Options
-	address *url.URL
-
-	// exchangeTimeout bounds each exchange with an authorization server: it is short, and the clocks of a call may
-	// stand.
-	exchangeTimeout time.Duration
+	*settings
+	discovery *discovery
+	tokens    *tokens
+	base      http.RoundTripper
 
 	// busy holds one value while tokens are obtained or renewed, so that requests that are refused at the same time
 	// share what comes of it.
@@ -152,9 +102,10 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 	if options.Outward == nil {
 		options.Outward = base
 	}
+	s := &settings{options: options, address: address, outward: options.Outward, exchangeTimeout: exchangeTime}
+	d := &discovery{s}
 	c := &client{
-		base: base, outward: options.Outward, options: options, address: address,
-		exchangeTimeout: exchangeTime, busy: make(chan struct{}, 1),
+		settings: s, discovery: d, tokens: &tokens{s, d}, base: base, busy: make(chan struct{}, 1),
 	}
 	c.secret(options.Auth.ClientSecret, options.Auth.PrivateKey, options.Auth.IdentityToken)
 	return c, nil
@@ -323,14 +274,14 @@ func (c *client) newGrant(ctx context.Context, used *Grant, asked *challenge) (*
 	if !machine && c.options.Visit == nil {
 		return nil, c.nobodyThere(used, asked)
 	}
-	found, err := c.discover(ctx, asked)
+	found, err := c.discovery.discover(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
 	scopes := c.scopes(found, used, asked)
 	var grant *Grant
 	if machine {
-		grant, err = c.withoutPerson(ctx, found, scopes)
+		grant, err = c.tokens.withoutPerson(ctx, found, scopes)
 	} else {
 		grant, err = c.loginOnce(ctx, found, scopes)
 	}
@@ -349,7 +300,7 @@ func (c *client) newGrant(ctx context.Context, used *Grant, asked *challenge) (*
 func (c *client) loginOnce(ctx context.Context, found *site, scopes []string) (*Grant, error) {
 	resume := exec.Pause(ctx)
 	defer resume()
-	grant, err := c.login(ctx, found, scopes)
+	grant, err := (&login{c.settings, c.tokens}).run(ctx, found, scopes)
 	if err != nil && ctx.Err() == nil {
 		c.note(func(s *clientState) { s.refused = err })
 	}
@@ -409,34 +360,10 @@ func (c *client) notGranted(scopes []string, grant *Grant, asked *challenge) []s
 	return missing
 }
 
-func (c *client) grantType() string {
-	return cmp.Or(c.options.Auth.Grant, config.GrantAuthorizationCode)
-}
-
-// resource returns the server's identifier where its metadata gives none: its address without fragment (RFC 8707 2).
-func (c *client) resource() string {
-	plain := *c.address
-	plain.Fragment, plain.RawFragment, plain.User = "", "", nil
-	return plain.String()
-}
-
 // keep makes a grant the one that requests are sent with; nil forgets it.
 func (c *client) keep(grant *Grant) {
 	if grant != nil {
 		c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client, grant.secrets.Key)
 	}
 	c.note(func(s *clientState) { s.grant, s.loaded = grant, true })
-}
-
-func (c *client) secret(values ...string) {
-	values = slices.DeleteFunc(values, func(value string) bool { return value == "" })
-	if c.options.Secret != nil && len(values) > 0 {
-		c.options.Secret(values...)
-	}
-}
-
-func (c *client) notice(level slog.Level, text string) {
-	if c.options.Notice != nil {
-		c.options.Notice(level, "server '"+c.options.Server+"': "+text)
-	}
 }

@@ -1,0 +1,120 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"toolx/pkg/config"
+	"toolx/pkg/fault"
+)
+
+// usable reports whether a kept grant is what the config asks for now.
+func (c *client) usable(grant *Grant) bool {
+	auth := c.options.Auth
+	return grant.Type == c.grantType() &&
+		(auth.ClientID == "" || auth.ClientID == grant.ClientID) &&
+		(auth.Issuer == "" || sameIssuer(auth.Issuer, grant.Issuer))
+}
+
+// load reads the kept grant; nil if there is none that can be used.
+func (c *client) load(ctx context.Context) (*Grant, error) {
+	if c.options.Store == nil {
+		return nil, nil
+	}
+	grant, err := c.options.Store.load(ctx, c.options.URL, c.options.Auth.Issuer)
+	if err != nil {
+		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login+" replaces it, where it can be written",
+			"its login cannot be read: %v", err)
+	}
+	if grant == nil || !c.usable(grant) {
+		return nil, nil
+	}
+	c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client, grant.secrets.Key)
+	return grant, nil
+}
+
+// save keeps a grant for other processes. If that fails, it lives as long as this one does.
+func (c *client) save(ctx context.Context, grant *Grant) {
+	if c.options.Store == nil {
+		return
+	}
+	if err := c.options.Store.save(ctx, c.options.URL, grant); err != nil {
+		grant.unsaved = true
+		c.notice(slog.LevelWarn, "the login cannot be kept: "+err.Error())
+	}
+}
+
+// renew renews a grant without a person: by what another process has stored, the refresh token (RFC 6749 6) or the
+// client's secret. It returns nil if the server must be asked again.
+//
+// One process does so at a time, because a second use of a refresh token often ends the login. After the wait for the
+// lock, it reads what is stored now.
+func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
+	unlock, err := c.lock(ctx)
+	if err != nil && old.Type != config.GrantAuthorizationCode && ctx.Err() == nil {
+		return c.renewAlone(ctx, old)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	now := old
+	if c.options.Store != nil && !old.unsaved {
+		if now, err = c.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if now == nil {
+		c.keep(nil) // logged out meanwhile
+		return nil, nil
+	}
+	if now.secrets.Access != old.secrets.Access && !now.expired() {
+		c.keep(now)
+		return now, nil
+	}
+	return c.renewAlone(ctx, now)
+}
+
+// renewAlone renews a grant under the lock, or without it if the credential may be used many times.
+func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
+	renewed, err := c.tokens.refresh(ctx, now)
+	switch {
+	case errors.Is(err, errNoRefresh), ended(err):
+		c.end(ctx, now, reason(err))
+		return nil, nil
+	case fault.KindOf(err) == fault.KindUsage:
+		return nil, err // there is nothing to ask with
+	case err != nil:
+		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login, "its token cannot be renewed: %s",
+			reason(err))
+	}
+	c.keep(renewed)
+	c.save(ctx, renewed)
+	return renewed, nil
+}
+
+// end notes that a grant is no longer of use, so that nobody tries to renew it again.
+func (c *client) end(ctx context.Context, grant *Grant, why string) {
+	c.notice(slog.LevelInfo, "the login has ended: "+why)
+	c.keep(nil)
+	c.note(func(s *clientState) { s.ended = why })
+	if grant.secrets.Refresh != "" {
+		dead := *grant
+		dead.secrets.Refresh, dead.Renewable = "", false
+		c.save(ctx, &dead)
+	}
+}
+
+// lock takes the store's lock; without a store there is nothing to share.
+func (c *client) lock(ctx context.Context) (unlock func(), err error) {
+	if c.options.Store == nil {
+		return func() {}, nil
+	}
+	unlock, err = c.options.Store.lock(ctx, c.options.URL)
+	if err != nil {
+		return nil, c.fail(ctx, nil, c.options.Store.fix(),
+			"its login cannot be renewed, since what is new could not be kept: %v", err)
+	}
+	return unlock, nil
+}
