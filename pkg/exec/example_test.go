@@ -212,7 +212,7 @@ func TestHintIsNeverRefused(t *testing.T) {
 		{"what goes together", `{"properties":{"a":{},"b":{"type":"integer"}},"dependentRequired":{"a":["b"]}}`, `{"a":7}`, "toolx call t --arg a=7 --arg b=1"},
 		{"excluded together", `{"properties":{"a":{},"b":{}},"not":{"required":["a","b"]}}`, `{"a":1,"b":2}`, "toolx call t"},
 		{"both of two", `{"properties":{"a":{"type":"integer"},"b":{}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1,"b":2}`, "toolx call t --arg a=1"},
-		{"look-ahead", `{"properties":{"a":{"type":"string","pattern":"^(?=.*\\d)\\w+$"}},"required":["a"]}`, `{"a":"!"}`, "toolx call t --arg a=1a"},
+		{"look-ahead", `{"properties":{"a":{"type":"string","pattern":"^(?=.*\\d)\\w+$"}},"required":["a"]}`, `{"a":"!"}`, show},
 		{"look-ahead beyond reach", `{"properties":{"a":{"type":"string","pattern":"^(?=(x|y)\\1\\1)\\w{7}(?<=q)$"}},"required":["a"]}`, `{"a":"!"}`, show},
 		{"nothing at all", `{"properties":{"a":false},"required":["a"]}`, `{"a":1}`, show},
 		{"an unknown name with dots", `{"properties":{"s":{"type":"string"},"n":{"type":"integer"}}}`, `{"s":"mine","s.foo":1,"n":"x"}`, "toolx call t --arg s=mine --arg n=1"},

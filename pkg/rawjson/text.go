@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -22,33 +22,26 @@ func Unquote(text json.RawMessage) string {
 	return decoded
 }
 
-// UnquoteHead decodes the beginning of a string: its first limit bytes as they are written, or a few more if a character
-// ends after them. It decodes nothing else of a text of tens of megabytes. quoted is a valid JSON string with its quotes.
+// UnquoteHead decodes the beginning of a string: its first limit bytes as they are written, or a few
+// more if an escape ends after them. It decodes nothing else of a text of tens of megabytes. quoted is
+// a valid JSON string with its quotes.
 func UnquoteHead(quoted json.RawMessage, limit int) string {
 	if len(quoted) <= limit {
 		return Unquote(quoted)
 	}
-	end := pieceEnd(quoted[:len(quoted)-1], limit)
-	return Unquote(append(quoted[:end:end], '"'))
-}
-
-// pieceEnd returns the first offset from limit on that is not within a character or an escape, nor between the two
-// escapes of one character.
-func pieceEnd(text []byte, limit int) int {
-	end, half := 0, false
-	for end < len(text) && (end < limit || half || !utf8.RuneStart(text[end])) {
+	end := 1
+	for end < limit {
 		size := 1
-		half = false
-		if text[end] == '\\' {
+		if quoted[end] == '\\' {
 			size = 2
-			if text[end+1] == 'u' {
+			if quoted[end+1] == 'u' {
 				size = 6
-				half = text[end+2]|0x20 == 'd' && strings.IndexByte("89abAB", text[end+3]) >= 0
 			}
 		}
 		end += size
 	}
-	return end
+	text := Unquote(append(quoted[:end:end], '"'))
+	return strings.TrimRight(text, "\ufffd") // a character that was cut in two
 }
 
 // Quote encodes text as a string; bytes that are not UTF-8 become U+FFFD.
@@ -77,14 +70,50 @@ func isPlain(text string) bool {
 // WriteText writes the decoded text of a JSON string without a copy of it in memory, because a result
 // may be tens of megabytes. quoted is a valid JSON string with its quotes.
 func WriteText(out io.Writer, quoted []byte) error {
-	const piece = 64 << 10
-	for inside := quoted[1 : len(quoted)-1]; len(inside) > 0; {
-		end := pieceEnd(inside, piece)
-		text := Unquote(slices.Concat([]byte{'"'}, inside[:end], []byte{'"'}))
-		if _, err := io.WriteString(out, text); err != nil {
+	inside := quoted[1 : len(quoted)-1]
+	for len(inside) > 0 {
+		plain := bytes.IndexByte(inside, '\\')
+		if plain < 0 {
+			plain = len(inside)
+		}
+		if _, err := out.Write(inside[:plain]); err != nil {
 			return err
 		}
-		inside = inside[end:]
+		if inside = inside[plain:]; len(inside) == 0 {
+			break
+		}
+		n, err := unescape(out, inside)
+		if err != nil {
+			return err
+		}
+		inside = inside[n:]
 	}
 	return nil
+}
+
+// unescape decodes and writes the escape at the beginning of text, and returns its length.
+func unescape(out io.Writer, text []byte) (n int, err error) {
+	const signs, meanings = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	if i := strings.IndexByte(signs, text[1]); i >= 0 {
+		_, err = io.WriteString(out, meanings[i:i+1])
+		return 2, err
+	}
+	r, size := rune(hex(text[2:6])), 6
+	// Two \u escapes in a row may be one character.
+	if len(text) >= 12 && text[6] == '\\' && text[7] == 'u' && utf16.IsSurrogate(r) {
+		if pair := utf16.DecodeRune(r, rune(hex(text[8:12]))); pair != utf8.RuneError {
+			r, size = pair, 12
+		}
+	}
+	_, err = io.WriteString(out, string(r)) // a lone surrogate becomes U+FFFD
+	return size, err
+}
+
+// hex reads four hexadecimal digits, which valid JSON has there.
+func hex(digits []byte) uint64 {
+	value, err := strconv.ParseUint(string(digits), 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return value
 }
