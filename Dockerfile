@@ -11,7 +11,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -o /toolx \
-    -ldflags "-s -w -X toolx/cmd.version=$VERSION -X toolx/cmd.commit=$COMMIT -X toolx/cmd.date=$DATE" .
+    -ldflags "-s -w -X toolx/cmd/build.version=$VERSION -X toolx/cmd/build.commit=$COMMIT -X toolx/cmd/build.date=$DATE" .
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /toolx /usr/bin/toolx

@@ -5,7 +5,7 @@ BIN     := bin/toolx$(shell $(GO) env GOEXE)
 VERSION ?= $(shell git describe --tags --dirty --always 2>/dev/null)
 COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
 DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
-LDFLAGS := -s -w -X toolx/cmd.version=$(VERSION) -X toolx/cmd.commit=$(COMMIT) -X toolx/cmd.date=$(DATE)
+LDFLAGS := -s -w -X toolx/cmd/build.version=$(VERSION) -X toolx/cmd/build.commit=$(COMMIT) -X toolx/cmd/build.date=$(DATE)
 BUILD   := CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)'
 
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

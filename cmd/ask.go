@@ -12,6 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
+	"toolx/cmd/streams"
 	"toolx/pkg/ai"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -37,14 +41,14 @@ type askOptions struct {
 	follow    bool
 	textCalls bool
 	server    []string // a command line after --
-	answers   answerOptions
+	answers   person.AnswerFlags
 	guards    guardOptions
 }
 
 // readsQuestions reports whether questions come from standard input, so that no user can be asked there.
 func (o *askOptions) readsQuestions() bool { return o.follow || o.question == "-" }
 
-func newAskCommand(app *App, run runFunc[askOptions]) *cobra.Command {
+func newAskCommand(app *App, run RunFunc[askOptions]) *cobra.Command {
 	var o askOptions
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION [-- COMMAND…]",
@@ -69,7 +73,7 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
   toolx ask "which rooms are too warm?" --provider anthropic --tools 'zwave__*'
   toolx ask "what can you do?" --dry-run -- npx -y @modelcontextprotocol/server-everything
   transcribe | toolx ask --follow --server zwave`,
-		Args: withCommand(&o.server, func(args []string) error {
+		Args: cli.WithCommand(&o.server, func(args []string) error {
 			o.question = strings.TrimSpace(strings.Join(args, " "))
 			return nil
 		}),
@@ -89,7 +93,7 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 	flags.BoolVar(&o.textCalls, "text-calls", false,
 		"run tool calls that the model writes as text, such as JSON in a code fence")
 	flags.BoolVar(&o.follow, "follow", false, "answer each line of standard input, in one conversation")
-	o.answers.declare(flags)
+	o.answers.Declare(flags)
 	o.guards.declare(flags)
 	o.guards.declareConfirm(flags)
 	return cmd
@@ -113,12 +117,12 @@ func (o *askOptions) check() error {
 	if err := o.guards.check(); err != nil {
 		return err
 	}
-	return o.answers.check()
+	return o.answers.Check()
 }
 
 // asking is one run of ask.
 type asking struct {
-	*toolbox
+	box     *toolbox
 	options askOptions
 	talk    *ai.Conversation
 	filter  toolFilter // of --tools
@@ -127,7 +131,7 @@ type asking struct {
 
 // runAsk sets up the model and its tools, and asks.
 func runAsk(ctx context.Context, app *App, o askOptions) error {
-	provider, err := app.newProvider(o.provider, o.model, o.baseURL)
+	provider, err := person.NewProvider(app.out, o.provider, o.model, o.baseURL)
 	if err == nil && !o.dryRun {
 		err = provider.Check()
 	}
@@ -138,15 +142,15 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	question, err := app.readQuestion(ctx, o.question)
+	question, err := readQuestion(ctx, app.out, o.question)
 	if err != nil {
 		return err
 	}
 	tools := toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, guards: o.guards, stays: true}
 	if o.readsQuestions() {
-		tools.user = &person{}
+		tools.user = &person.User{}
 	}
-	box, err := app.toolbox(tools)
+	box, err := app.tools.toolbox(tools)
 	if err != nil {
 		return err
 	}
@@ -154,13 +158,13 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	a := &asking{toolbox: box, options: o, talk: talk, filter: filter}
+	a := &asking{box: box, options: o, talk: talk, filter: filter}
 	talk.Executor, talk.Tools, talk.Confirm, talk.Ready = box.executor, a.tools, a.confirm, a.ready
 	talk.Unreached = a.unreached
 	if err := a.open(ctx); err != nil {
-		var reported *reportedError // which stderr alone has told
+		var reported *exit.ReportedError // which stderr alone has told
 		if o.json && errors.As(err, &reported) {
-			return errors.Join(app.askFailureLine(o.question, reported.error), err)
+			return errors.Join(printAskFailure(app.out, o.question, reported.Unwrap()), err)
 		}
 		return err
 	}
@@ -170,7 +174,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if o.dryRun {
 		return a.printRequest(question)
 	}
-	view := newAskView(app.output, o.json, provider.Model())
+	view := newAskView(app.out, o.json, provider.Model())
 	talk.On = view.take
 	if o.follow {
 		return view.follow(ctx, talk, question)
@@ -184,15 +188,15 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 func (a *asking) checkOffered() error {
 	patterns, offered := a.options.tools, a.tools()
 	if len(patterns) == 0 && len(offered) == 0 {
-		a.log.Warn("the model gets no tools; --tools 'toolx__*' gives it the built-in ones")
+		a.box.out.Log.Warn("the model gets no tools; --tools 'toolx__*' gives it the built-in ones")
 	}
 	if len(patterns) > 0 && len(offered) == 0 {
 		return fault.Usage("no tool matches --tools "+strings.Join(patterns, " "), "toolx list shows the tools")
 	}
 	for _, pattern := range patterns {
-		one, err := a.toolbox.filter([]string{pattern})
+		one, err := a.box.filter([]string{pattern})
 		if err == nil && !slices.ContainsFunc(offered, one.selectsTool) {
-			a.log.Warn("no tool matches --tools " + pattern)
+			a.box.out.Log.Warn("no tool matches --tools " + pattern)
 		}
 	}
 	return nil
@@ -221,11 +225,11 @@ func (o *askOptions) conversation(provider ai.Provider) (*ai.Conversation, error
 }
 
 // readQuestion reads standard input where the question is "-".
-func (o *output) readQuestion(ctx context.Context, question string) (string, error) {
+func readQuestion(ctx context.Context, o *streams.Streams, question string) (string, error) {
 	if question != "-" {
 		return question, nil
 	}
-	text, err := o.readWhole(ctx, "-")
+	text, err := o.ReadWhole(ctx, "-")
 	if err != nil {
 		return "", err
 	}
@@ -240,18 +244,18 @@ func (o *output) readQuestion(ctx context.Context, question string) (string, err
 func (a *asking) open(ctx context.Context) error {
 	// Patterns that match only local tools need no server.
 	filter := a.filter
-	local := func(pattern string) bool { return a.registry.Settled(pattern) != nil }
+	local := func(pattern string) bool { return a.box.registry.Settled(pattern) != nil }
 	filter.patterns = slices.DeleteFunc(slices.Clone(filter.patterns), local)
 	if len(a.options.tools) > 0 && len(filter.servers)+len(filter.patterns) == 0 {
 		return nil
 	}
-	opened, err := a.openForTools(ctx, "ask", filter)
+	opened, err := a.box.openForTools(ctx, "ask", filter)
 	if err != nil {
 		return err
 	}
 	a.opened = opened
-	a.tellRest(opened)
-	if a.chosen {
+	a.box.tellRest(opened)
+	if a.box.chosen {
 		return listFailure(opened, false)
 	}
 	return nil
@@ -260,14 +264,14 @@ func (a *asking) open(ctx context.Context) error {
 // tools returns the tools that the model gets: built-in ones only where --tools asks for them, since a config that
 // wants them defines them.
 func (a *asking) tools() []*exec.Tool {
-	return slices.DeleteFunc(a.registry.Offered(), func(tool *exec.Tool) bool {
+	return slices.DeleteFunc(a.box.registry.Offered(), func(tool *exec.Tool) bool {
 		return tool.BuiltIn && len(a.options.tools) == 0 || !a.filter.selectsTool(tool)
 	})
 }
 
 // unreached returns the failure of the server that a model's name for a tool begins with.
 func (a *asking) unreached(name string) error {
-	server := exec.ServerOf(name, a.pool.Names())
+	server := exec.ServerOf(name, a.box.pool.Names())
 	for _, one := range a.opened {
 		if one.Server == server {
 			return one.Err
@@ -281,21 +285,21 @@ func (a *asking) ready(ctx context.Context, tool *exec.Tool) (*exec.Tool, error)
 	if tool.Server == "" {
 		return tool, nil
 	}
-	if _, err := a.pool.Open(ctx, tool.Server); err != nil {
-		return nil, a.masked(err)
+	if _, err := a.box.pool.Open(ctx, tool.Server); err != nil {
+		return nil, a.box.out.Masked(err)
 	}
-	for _, one := range a.registry.All() {
+	for _, one := range a.box.registry.All() {
 		if one.Server == tool.Server && one.Plain == tool.Plain {
 			return one, nil
 		}
 	}
-	return nil, a.masked(&exec.NotFoundError{Name: tool.Name})
+	return nil, a.box.out.Masked(&exec.NotFoundError{Name: tool.Name})
 }
 
 // printRequest prints the request with the tools (--dry-run).
 func (a *asking) printRequest(question string) error {
-	a.talk.On = func(event ai.Event) { a.logOffer(event) }
-	return render.Document(a.Console.Out, a.talk.Request(question), a.outScreen())
+	a.talk.On = func(event ai.Event) { logOffer(a.box.out, event) }
+	return render.Document(a.box.out.Console.Out, a.talk.Request(question), a.box.out.OutScreen())
 }
 
 // confirm asks the user before a tool runs that says that it is destructive, or that its guards want confirmed. Where
@@ -305,16 +309,16 @@ func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.Ra
 	switch {
 	case ask == nil || a.options.yes:
 		return nil
-	case !a.person() || a.options.readsQuestions():
+	case !a.box.out.Person() || a.options.readsQuestions():
 		is := "is destructive"
 		if !ask.Says || ask.Confirm == guard.Always {
 			is = "is to be confirmed"
 		}
-		a.log.Warn(tool.Name + " " + is + " and was not run: there is nobody to ask; --yes runs such tools")
+		a.box.out.Log.Warn(tool.Name + " " + is + " and was not run: there is nobody to ask; --yes runs such tools")
 		why := "it " + is + ", and nobody could be asked; toolx ask --yes allows it"
 		return &ai.DeclinedError{Tool: tool.Name, Why: why}
 	}
-	agreed, err := a.keyboard.agrees(ctx, "run", ask, arguments)
+	agreed, err := a.box.opener.keyboard.Agrees(ctx, "run", ask, arguments)
 	if err == nil && !agreed {
 		return &ai.DeclinedError{Tool: tool.Name}
 	}
@@ -331,7 +335,7 @@ func (v *askView) follow(ctx context.Context, talk *ai.Conversation, first strin
 	if first != "" {
 		waiting <- first
 	}
-	go readLines(v.Console.In, waiting)
+	go readLines(v.out.Console.In, waiting)
 	for {
 		question, more := nextLine(ctx, waiting)
 		if ctx.Err() != nil {
@@ -357,12 +361,12 @@ func (v *askView) answerOne(ctx context.Context, talk *ai.Conversation, question
 	case ctx.Err() != nil:
 		return v.failed(&exec.InterruptedError{})
 	case err != nil && v.json:
-		return v.askFailureLine(question, err)
+		return printAskFailure(v.out, question, err)
 	case err != nil:
-		v.tell(err)
+		v.out.Report(err)
 	}
 	if !v.json {
-		_, err := io.WriteString(v.Console.Out, "\n")
+		_, err := io.WriteString(v.out.Console.Out, "\n")
 		return err
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/cmd/exit"
 	"toolx/pkg/console"
 )
 
@@ -123,7 +124,7 @@ func TestInterruptedQuestion(t *testing.T) {
 	c := console.New(never, io.Discard, io.Discard)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newApp(c).readQuestion(ctx, "-"); exitCode(err) != exitInterrupted {
+	if _, err := readQuestion(ctx, newApp(c).out, "-"); exit.CodeOf(err) != exit.Interrupted {
 		t.Errorf("%v, want an interruption", errors.Unwrap(err))
 	}
 }

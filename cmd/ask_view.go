@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/ai"
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
@@ -21,7 +23,7 @@ import (
 // askView shows a conversation: the answer on stdout, calls on stderr; or all of it as JSON lines on stdout. Its
 // methods are called one at a time.
 type askView struct {
-	*output
+	out   *streams.Streams
 	json  bool
 	model string
 	text  textStream
@@ -33,9 +35,9 @@ type askView struct {
 	err error
 }
 
-func newAskView(out *output, asJSON bool, model string) *askView {
+func newAskView(out *streams.Streams, asJSON bool, model string) *askView {
 	text := textStream{out: out.Console.Out, tty: out.Console.OutTTY}
-	return &askView{output: out, json: asJSON, model: model, clear: func() {}, text: text}
+	return &askView{out: out, json: asJSON, model: model, clear: func() {}, text: text}
 }
 
 // take shows one event.
@@ -47,7 +49,7 @@ func (v *askView) take(event ai.Event) {
 	v.logEvent(event)
 	if v.json {
 		if line := v.jsonOf(event); line != nil {
-			v.note(v.printJSON(line))
+			v.note(v.out.PrintJSON(line))
 		}
 		return
 	}
@@ -59,11 +61,11 @@ func (v *askView) take(event ai.Event) {
 	case ai.TurnFinished:
 		v.note(v.text.endLine())
 	case ai.CallStarted:
-		v.aside("→ " + e.Tool + " " + words.Clip(string(v.mask.JSON(e.Arguments)), 400))
+		v.aside("→ " + e.Tool + " " + words.Clip(string(v.out.Mask.JSON(e.Arguments)), 400))
 		v.wait("running " + e.Tool)
 	case ai.CallFinished:
 		v.aside(v.finished(e))
-		if hint := exec.ServiceHint(v.masked(e.Result.Err)); hint != "" {
+		if hint := exec.ServiceHint(v.out.Masked(e.Result.Err)); hint != "" {
 			v.aside("  hint: " + hint)
 		}
 	}
@@ -73,36 +75,37 @@ func (v *askView) take(event ai.Event) {
 func (v *askView) logEvent(event ai.Event) {
 	switch e := event.(type) {
 	case ai.Retrying:
-		v.log.Warn(fmt.Sprintf("attempt %d failed, the next comes in %s: %v",
-			e.Attempt, e.Delay.Round(time.Millisecond), v.masked(e.Err)))
+		v.out.Log.Warn(fmt.Sprintf("attempt %d failed, the next comes in %s: %v",
+			e.Attempt, e.Delay.Round(time.Millisecond), v.out.Masked(e.Err)))
 	case ai.Forgotten:
-		v.log.Info(fmt.Sprintf("the conversation is too long: its %d oldest questions are forgotten", e.Questions))
+		v.out.Log.Info(fmt.Sprintf("the conversation is too long: its %d oldest questions are forgotten", e.Questions))
 	case ai.WroteCalls:
-		v.log.Warn("the model wrote a tool call as text; --text-calls runs it")
+		v.out.Log.Warn("the model wrote a tool call as text; --text-calls runs it")
 	case ai.Done:
-		v.log.Info(fmt.Sprintf("answered in %s with %s, %d tokens in and %d out", words.Count(e.Answer.Turns, "turn"),
-			words.Count(e.Answer.Calls, "call"), e.Answer.Usage.Input, e.Answer.Usage.Output))
+		v.out.Log.Info(fmt.Sprintf("answered in %s with %s, %d tokens in and %d out",
+			words.Count(e.Answer.Turns, "turn"), words.Count(e.Answer.Calls, "call"),
+			e.Answer.Usage.Input, e.Answer.Usage.Output))
 		if strings.TrimSpace(e.Answer.Text) == "" {
-			v.log.Warn("the answer is empty: the model said nothing")
+			v.out.Log.Warn("the answer is empty: the model said nothing")
 		}
 		if e.Answer.Stop == ai.StopLength {
-			v.log.Warn("the answer was cut: the model's limit of tokens is reached")
+			v.out.Log.Warn("the answer was cut: the model's limit of tokens is reached")
 		}
 	default:
-		v.logOffer(event)
+		logOffer(v.out, event)
 	}
 }
 
 // wait draws a live line until the next event.
 func (v *askView) wait(what string) {
-	doing, stop := v.showDoing(v.model)
+	doing, stop := v.out.ShowDoing(v.model)
 	doing(what)
 	v.clear = stop
 }
 
 func (v *askView) aside(text string) {
-	if !v.flags.quiet {
-		_ = render.Aside(v.live, text, v.screen())
+	if !v.out.Settings.Quiet {
+		_ = render.Aside(v.out.Live, text, v.out.Screen())
 	}
 }
 
@@ -114,7 +117,7 @@ func (v *askView) finished(e ai.CallFinished) string {
 	}
 	text := "← " + e.Result.ToolName + " " + took
 	if e.Result.Err != nil {
-		return "✗ " + e.Result.ToolName + " " + took + ": " + words.Clip(v.masked(e.Result.Err).Error(), 400)
+		return "✗ " + e.Result.ToolName + " " + took + ": " + words.Clip(v.out.Masked(e.Result.Err).Error(), 400)
 	}
 	if e.Shown < e.Total {
 		text += fmt.Sprintf(", %s of %s shown to the model", exec.Bytes(int64(e.Shown)), exec.Bytes(int64(e.Total)))
@@ -137,10 +140,10 @@ func (v *askView) end(err error) error {
 // failed prints the JSON line of a failure, with the question that may have come on standard input. It returns an error
 // for the exit code.
 func (v *askView) failed(err error) error {
-	if err == nil || !v.json || v.err != nil || v.askFailureLine(v.question, err) != nil {
+	if err == nil || !v.json || v.err != nil || printAskFailure(v.out, v.question, err) != nil {
 		return err
 	}
-	return &reportedError{err}
+	return exit.Reported(err)
 }
 
 func (v *askView) note(err error) {
@@ -192,7 +195,7 @@ func (v *askView) jsonOf(event ai.Event) any {
 		return askEvent{Type: "call", ID: e.ID, Name: e.Name, Tool: e.Tool, Arguments: e.Arguments}
 	case ai.CallFinished:
 		result := *e.Result
-		result.Err = v.masked(result.Err)
+		result.Err = v.out.Masked(result.Err)
 		line := askEvent{Type: "result", ID: e.ID, Name: e.Name, Tool: result.ToolName, Result: &result}
 		if e.Shown < e.Total {
 			line.Truncated = &exec.Truncated{ShownBytes: int64(e.Shown), TotalBytes: int64(e.Total)}
@@ -202,7 +205,7 @@ func (v *askView) jsonOf(event ai.Event) any {
 		return askEvent{Type: "turn", Turn: e.Turn, Stop: e.Stop, Reason: e.Reason, Calls: &e.Calls, Usage: &e.Usage}
 	case ai.Retrying:
 		return askEvent{
-			Type: "retry", Attempt: e.Attempt, DelayMS: exec.Milliseconds(e.Delay), Error: v.masked(e.Err).Error(),
+			Type: "retry", Attempt: e.Attempt, DelayMS: exec.Milliseconds(e.Delay), Error: v.out.Masked(e.Err).Error(),
 		}
 	case ai.Done:
 		a := e.Answer
@@ -214,37 +217,37 @@ func (v *askView) jsonOf(event ai.Event) any {
 	return nil
 }
 
-// askFailureLine prints a failure as a JSON line.
-func (o *output) askFailureLine(question string, err error) error {
-	err = o.masked(err)
-	return o.printJSON(askEvent{
+// printAskFailure prints a failure as a JSON line.
+func printAskFailure(o *streams.Streams, question string, err error) error {
+	err = o.Masked(err)
+	return o.PrintJSON(askEvent{
 		Type: "error", Question: question, Error: err.Error(), Kind: fault.KindOf(err), Hint: fault.HintOf(err),
 	})
 }
 
 // logOffer logs the conversion of the tools (CONV-3), and warns of tools that the model cannot be given, or not
 // together.
-func (o *output) logOffer(event ai.Event) {
+func logOffer(o *streams.Streams, event ai.Event) {
 	switch e := event.(type) {
 	case ai.Offered:
 		if own := len(e.Names) - e.FromServers; own > 0 { // CONV-3 calls toolx's own tools LangChain's
-			o.logConverted(own, convert.LangChain.Label(), e.Format)
+			logConverted(o, own, convert.LangChain.Label(), e.Format)
 		}
 		if e.FromServers > 0 {
-			o.logConverted(e.FromServers, convert.MCP.Label(), e.Format)
+			logConverted(o, e.FromServers, convert.MCP.Label(), e.Format)
 		}
 		for _, limit := range e.Limits {
-			o.log.Warn(limit.String() + "; --tools or --server gives the model fewer")
+			o.Log.Warn(limit.String() + "; --tools or --server gives the model fewer")
 		}
 		for _, loss := range e.Losses {
 			level := slog.LevelDebug
 			if loss.Severity == convert.Fatal {
 				level = slog.LevelWarn
 			}
-			o.log.Log(context.Background(), level, loss.String())
+			o.Log.Log(context.Background(), level, loss.String())
 		}
 	case ai.Overfull: // the provider cuts without a word
-		o.log.Warn(fmt.Sprintf("tools and conversation take some %d tokens, and the context that is asked for has %d: "+
+		o.Log.Warn(fmt.Sprintf("tools and conversation take some %d tokens, and the context that is asked for has %d: "+
 			"what does not fit is cut off without a word, the tools first; --tools or --server gives the model fewer",
 			e.Tokens, e.Context))
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
 	"toolx/pkg/auth"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -37,7 +39,7 @@ missing, 4 the server or its authorization server was not reached, 130 interrupt
   toolx auth login --no-browser https://host/mcp
   toolx auth status --json
   toolx auth logout github`,
-		Args: needsSubcommand("auth: unknown subcommand %q",
+		Args: cli.NeedsSubcommand("auth: unknown subcommand %q",
 			"toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
@@ -49,7 +51,7 @@ missing, 4 the server or its authorization server was not reached, 130 interrupt
 	return cmd
 }
 
-func newAuthLoginCommand(app *App, run runFunc[authLoginOptions]) *cobra.Command {
+func newAuthLoginCommand(app *App, run RunFunc[authLoginOptions]) *cobra.Command {
 	var o authLoginOptions
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
@@ -63,8 +65,8 @@ login was refused, or needs a terminal; 4 not reached, 130 interrupted.`,
 		Example: `  toolx auth login github
   toolx auth login github --scope repo
   toolx auth login --no-browser https://host/mcp`,
-		Args:              oneServer(app, "login", &o.server),
-		ValidArgsFunction: completeServers(app, 1),
+		Args:              oneServer(app.flags, "login", &o.server),
+		ValidArgsFunction: completeServers(app.tools, 1),
 		RunE:              runs(app, &o, run),
 	}
 	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false,
@@ -73,7 +75,7 @@ login was refused, or needs a terminal; 4 not reached, 130 interrupted.`,
 	return cmd
 }
 
-func newAuthLogoutCommand(app *App, run runFunc[string]) *cobra.Command {
+func newAuthLogoutCommand(app *App, run RunFunc[string]) *cobra.Command {
 	var server string
 	return &cobra.Command{
 		Use:   "logout SERVER",
@@ -83,19 +85,19 @@ supports it, and removes them.
 
 Exit codes: 0 no login is left, 2 wrong usage or config, 130 interrupted.`,
 		Example:           `  toolx auth logout github`,
-		Args:              oneServer(app, "logout", &server),
-		ValidArgsFunction: completeServers(app, 1),
+		Args:              oneServer(app.flags, "logout", &server),
+		ValidArgsFunction: completeServers(app.tools, 1),
 		RunE:              runs(app, &server, run),
 	}
 }
 
 // oneServer reads the arguments of a verb that takes the name of one server, or its address, into server; --url gives
 // an address as well.
-func oneServer(app *App, verb string, server *string) cobra.PositionalArgs {
+func oneServer(flags *cli.Flags, verb string, server *string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		given := withServers(cmd, args)
-		if app.flags.url != "" {
-			given = append(given, app.flags.url)
+		given := cli.WithServers(cmd, args)
+		if flags.Url != "" {
+			given = append(given, flags.Url)
 		}
 		if len(given) == 1 && given[0] != "" {
 			*server = given[0]
@@ -112,48 +114,48 @@ func oneServer(app *App, verb string, server *string) cobra.PositionalArgs {
 
 // runAuthLogin logs in and says on stderr how it went.
 func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
-	site, err := app.logins.site(ctx, o.server)
+	site, err := app.logins.Site(ctx, o.server)
 	if err != nil {
 		return err
 	}
-	name := site.server.Name
-	if site.ownHeader() {
+	name := site.Server.Name
+	if site.OwnHeader() {
 		return fault.Usage("the server '"+name+"' has an Authorization header of its own, which always wins",
 			"remove it from headers, or the password from the url, to log in instead")
 	}
-	base, err := httpBase(site, app.overHTTP())
+	base, err := person.HttpBase(site, app.tools.overHTTP())
 	if err != nil {
 		return err
 	}
-	defer app.forgetLists(ctx, site.server)
-	options := app.logins.options(site)
-	options.Scopes, options.LoginTime = o.scopes, app.flags.maxTime
-	if app.Console.ErrTTY {
-		defer app.logins.meetPerson(&options, o.noBrowser)()
+	defer forgetLists(ctx, app.tools, site.Server)
+	options := app.logins.Options(site)
+	options.Scopes, options.LoginTime = o.scopes, app.flags.MaxTime
+	if app.out.Console.ErrTTY {
+		defer app.logins.MeetPerson(&options, o.noBrowser)()
 	}
 	status, err := auth.Login(ctx, base, options)
 	switch {
 	case errors.Is(err, auth.ErrOpen):
-		app.say("server '%s' asks for no login", render.Safe(name))
+		app.out.Say("server '%s' asks for no login", render.Safe(name))
 		return nil
 	case err != nil:
-		return app.logins.failure(err, options)
+		return needsTerminal(app.logins, err, options)
 	}
 	kept := "in a file that only you can read"
 	if status.Keyring {
 		kept = "in the keyring"
 	}
-	app.say("logged in to server '%s' by %s, tokens %s", render.Safe(name), render.Safe(status.Issuer), kept)
-	if len(site.resolved.HeadersCommand) > 0 {
-		app.log.Warn("server '" + name + "': an Authorization header from its headersCommand wins over the login")
+	app.out.Say("logged in to server '%s' by %s, tokens %s", render.Safe(name), render.Safe(status.Issuer), kept)
+	if len(site.Resolved.HeadersCommand) > 0 {
+		app.out.Log.Warn("server '" + name + "': an Authorization header from its headersCommand wins over the login")
 	}
 	return nil
 }
 
-// failure says what to do where a login needs a terminal and there is none: the same command again would not help.
-func (l *logins) failure(err error, options auth.Options) error {
+// needsTerminal says what to do if a login needs a terminal and there is none: the same command would fail again.
+func needsTerminal(l *person.Logins, err error, options auth.Options) error {
 	var failure *auth.Error
-	if l.Console.ErrTTY || !errors.As(err, &failure) || !strings.HasPrefix(failure.Fix, "toolx auth login ") {
+	if l.Out.Console.ErrTTY || !errors.As(err, &failure) || !strings.HasPrefix(failure.Fix, "toolx auth login ") {
 		return err
 	}
 	return &auth.Error{
@@ -166,16 +168,16 @@ func (l *logins) failure(err error, options auth.Options) error {
 
 // runAuthLogout ends the login, whether there was one or not.
 func runAuthLogout(ctx context.Context, app *App, name string) error {
-	site, err := app.logins.site(ctx, name)
+	site, err := app.logins.Site(ctx, name)
 	if err != nil {
 		return err
 	}
-	base, err := httpBase(site, app.overHTTP())
+	base, err := person.HttpBase(site, app.tools.overHTTP())
 	if err != nil {
 		return err
 	}
-	defer app.forgetLists(ctx, site.server)
-	ended, err := auth.Logout(ctx, base, app.logins.options(site))
+	defer forgetLists(ctx, app.tools, site.Server)
+	ended, err := auth.Logout(ctx, base, app.logins.Options(site))
 	if err != nil {
 		return err
 	}
@@ -183,6 +185,6 @@ func runAuthLogout(ctx context.Context, app *App, name string) error {
 	if ended == 0 {
 		text = "there was no login to server '%s'"
 	}
-	app.say(text, render.Safe(site.server.Name))
+	app.out.Say(text, render.Safe(site.Server.Name))
 	return nil
 }

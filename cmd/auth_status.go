@@ -8,6 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
 	"toolx/pkg/auth"
 	"toolx/pkg/config"
 )
@@ -18,7 +23,7 @@ type authStatusOptions struct {
 	json    bool
 }
 
-func newAuthStatusCommand(app *App, run runFunc[authStatusOptions]) *cobra.Command {
+func newAuthStatusCommand(app *App, run RunFunc[authStatusOptions]) *cobra.Command {
 	var o authStatusOptions
 	cmd := &cobra.Command{
 		Use:   "status [SERVER…]",
@@ -33,10 +38,10 @@ Exit codes: 0 shown, 2 wrong usage or config, 3 a server that was named has no l
   toolx auth status github && toolx call github__list_issues
   toolx auth status --json | jq -r '.servers[] | "\(.name) \(.state)"'`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			o.servers = withServers(cmd, args)
+			o.servers = cli.WithServers(cmd, args)
 			return nil
 		},
-		ValidArgsFunction: completeServers(app, 0),
+		ValidArgsFunction: completeServers(app.tools, 0),
 		RunE:              runs(app, &o, run),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the logins as JSON")
@@ -78,52 +83,53 @@ func (s *authStatus) ready() bool {
 
 // runAuthStatus shows logins. The error is that of a named server without a login.
 func runAuthStatus(ctx context.Context, app *App, o authStatusOptions) error {
-	statuses, err := app.logins.statuses(ctx, o.servers)
+	statuses, err := loginStates(ctx, app.logins, app.flags, o.servers)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		err = app.printJSON(map[string]any{"servers": append([]authStatus{}, statuses...)})
+		err = app.out.PrintJSON(map[string]any{"servers": append([]authStatus{}, statuses...)})
 	} else {
-		err = printAuthStatuses(app.output, statuses)
+		err = printAuthStatuses(app.out, statuses)
 	}
 	if err != nil {
 		return err
 	}
 	for i := range statuses {
 		if len(o.servers) > 0 && !statuses[i].ready() {
-			return &reportedError{&auth.Error{Server: statuses[i].Name, Problem: statuses[i].State}}
+			return exit.Reported(&auth.Error{Server: statuses[i].Name, Problem: statuses[i].State})
 		}
 	}
 	return nil
 }
 
-// statuses returns the states of the named servers; where none is named, of all that have an address or a login.
-func (l *logins) statuses(ctx context.Context, names []string) ([]authStatus, error) {
+// loginStates returns the states of the named servers; where none is named, of all that have an address or a login.
+func loginStates(
+	ctx context.Context, l *person.Logins, flags *cli.Flags, names []string) ([]authStatus, error) {
 	var statuses []authStatus
 	for _, name := range names {
-		site, err := l.site(ctx, name)
+		site, err := l.Site(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		statuses = append(statuses, l.status(ctx, site))
+		statuses = append(statuses, loginState(ctx, l, site))
 	}
 	if len(names) > 0 {
 		return statuses, nil
 	}
 	known := make(map[string]bool) // addresses, and damaged files that were told of
 	add := func(server *config.Server) {
-		site, err := resolveSite(server)
+		site, err := person.ResolveSite(server)
 		if err != nil {
 			status := authStatus{Name: server.Name, URL: server.URL, State: stateUnknown, Error: err.Error()}
 			statuses = append(statuses, status)
 			return
 		}
-		status := l.status(ctx, site)
-		known[site.resolved.URL], known[status.file] = true, true
+		status := loginState(ctx, l, site)
+		known[site.Resolved.URL], known[status.file] = true, true
 		statuses = append(statuses, status)
 	}
-	adHoc, err := l.flags.adHoc(nil)
+	adHoc, err := flags.AdHoc(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +137,7 @@ func (l *logins) statuses(ctx context.Context, names []string) ([]authStatus, er
 		add(adHoc)
 		return statuses, nil
 	}
-	loaded, err := l.consent.loadConfig()
+	loaded, err := l.Consent.LoadConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -140,13 +146,13 @@ func (l *logins) statuses(ctx context.Context, names []string) ([]authStatus, er
 			add(server)
 		}
 	}
-	return append(statuses, l.otherLogins(ctx, known)...), nil
+	return append(statuses, otherLogins(ctx, l, known)...), nil
 }
 
 // otherLogins returns the states of logins that no entry of the config has: to addresses, which --url finds, and in
 // files that cannot be read.
-func (l *logins) otherLogins(ctx context.Context, known map[string]bool) []authStatus {
-	store := authStore()
+func otherLogins(ctx context.Context, l *person.Logins, known map[string]bool) []authStatus {
+	store := stores.Logins()
 	if store == nil {
 		return nil
 	}
@@ -156,11 +162,11 @@ func (l *logins) otherLogins(ctx context.Context, known map[string]bool) []authS
 		if known[address] {
 			continue
 		}
-		site, err := l.site(ctx, address)
+		site, err := l.Site(ctx, address)
 		if err != nil {
 			continue // it was an address when the login was made
 		}
-		if status := l.status(ctx, site); status.Login != nil {
+		if status := loginState(ctx, l, site); status.Login != nil {
 			statuses = append(statuses, status)
 		}
 	}
@@ -172,11 +178,12 @@ func (l *logins) otherLogins(ctx context.Context, known map[string]bool) []authS
 	return statuses
 }
 
-// status returns the state of one server.
-func (l *logins) status(ctx context.Context, site *authSite) authStatus {
-	options := l.options(site) // which makes the mask know the entry's secrets
-	shown := authStatus{Name: l.mask.Text(site.server.Name), URL: l.mask.Text(site.resolved.URL), State: stateNone}
-	if site.ownHeader() {
+// loginState returns the state of one server.
+func loginState(ctx context.Context, l *person.Logins, site *person.Site) authStatus {
+	options := l.Options(site) // which makes the mask know the entry's secrets
+	hide := l.Out.Mask.Text
+	shown := authStatus{Name: hide(site.Server.Name), URL: hide(site.Resolved.URL), State: stateNone}
+	if site.OwnHeader() {
 		shown.State = stateHeader
 		return shown
 	}
@@ -188,16 +195,16 @@ func (l *logins) status(ctx context.Context, site *authSite) authStatus {
 		}
 	}
 	grant := ""
-	if site.resolved.Auth != nil {
-		grant = site.resolved.Auth.Grant
+	if site.Resolved.Auth != nil {
+		grant = site.Resolved.Auth.Grant
 	}
 	switch {
-	case len(site.resolved.HeadersCommand) > 0:
+	case len(site.Resolved.HeadersCommand) > 0:
 		shown.State = stateProgram
 	case errors.As(err, &damaged):
-		shown.State, shown.Error, shown.file = stateDamaged, l.mask.Text(damaged.Error()), damaged.File
+		shown.State, shown.Error, shown.file = stateDamaged, l.Out.Mask.Text(damaged.Error()), damaged.File
 	case err != nil:
-		shown.State, shown.Error = stateUnknown, l.mask.Text(err.Error())
+		shown.State, shown.Error = stateUnknown, l.Out.Mask.Text(err.Error())
 	case login != nil && login.Usable():
 		shown.State = stateLoggedIn
 	case grant == config.GrantClientCredentials:
@@ -212,16 +219,16 @@ func (l *logins) status(ctx context.Context, site *authSite) authStatus {
 }
 
 // printAuthStatuses prints a line for each server: aligned under a heading on a terminal, with tabs in a pipe.
-func printAuthStatuses(out *output, statuses []authStatus) error {
+func printAuthStatuses(out *streams.Streams, statuses []authStatus) error {
 	if len(statuses) == 0 {
-		out.say("no server of the config has an address, and no login was made to another")
+		out.Say("no server of the config has an address, and no login was made to another")
 		return nil
 	}
 	rows := make([][]string, len(statuses))
 	for i := range statuses {
 		rows[i] = statuses[i].fields()
 	}
-	return out.printTable([]string{"SERVER", "STATE", "ISSUER", "SCOPES", "UNTIL", "TOKENS"}, rows)
+	return out.PrintTable([]string{"SERVER", "STATE", "ISSUER", "SCOPES", "UNTIL", "TOKENS"}, rows)
 }
 
 // fields returns name, state, issuer, scopes, end, and where the tokens are; a dash stands for what is missing.

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/stores"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -37,7 +40,7 @@ func (f *cacheFlags) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.cached, "cached", false, "list what the catalogues have: start no server, and ask none")
 	flags.BoolVar(&f.refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
-	markFlagExcludes(cmd, "--cached asks no server, and --refresh asks all: give one of them", "cached", "refresh")
+	cli.MarkFlagExcludes(cmd, "--cached asks no server, and --refresh asks all: give one of them", "cached", "refresh")
 }
 
 // openCatalogues does what openServers does, but starts and sends nothing: take takes the list of a server from its
@@ -56,9 +59,9 @@ func (b *toolbox) openCatalogues(
 			listed[name] = at
 			ages = append(ages, fmt.Sprintf("%s (%s)", name, words.Ago(time.Since(at))))
 		} else {
-			one.Err = &failure{errNoCatalogue, fault.KindConnect, ""}
+			one.Err = exit.Fail(errNoCatalogue, fault.KindConnect, "")
 			if err := b.server(name).CheckConsent(); err != nil {
-				one.Err = usageError(err)
+				one.Err = exit.Usage(err)
 				untrusted = append(untrusted, one)
 			} else {
 				missing = append(missing, name)
@@ -66,20 +69,20 @@ func (b *toolbox) openCatalogues(
 		}
 		opened = append(opened, one)
 	}
-	if len(ages) > 0 && !b.flags.quiet {
-		b.say("from catalogues: %s", strings.Join(ages, ", "))
+	if len(ages) > 0 && !b.flags.Quiet {
+		b.out.Say("from catalogues: %s", strings.Join(ages, ", "))
 	}
-	b.tellFailed(untrusted, false)
+	reportFailed(b.out, untrusted, false)
 	if len(missing) > 0 {
 		command := b.listCommand(verb, missing)
-		b.log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + command + " makes one")
+		b.out.Log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + command + " makes one")
 	}
 	return opened, listed
 }
 
 // takeTools registers the tools of a server's catalogue.
 func (b *toolbox) takeTools(server *config.Server) (at time.Time, ok bool) {
-	tools, at, ok := keptTools(catalogStore(), server)
+	tools, at, ok := keptTools(stores.Catalog(), server)
 	if ok {
 		b.registry.ReplaceServer(server.Name, tools...)
 	}
@@ -92,7 +95,7 @@ func (b *toolbox) listCommand(verb, names []string) string {
 	if len(names) < len(b.pool.Names()) {
 		command = append(command, names...)
 	}
-	return exec.PasteLine(append(command, exec.LaunchWords(b.flags.connectionFlags(), b.flags.url, b.launch)...)...)
+	return exec.PasteLine(append(command, exec.LaunchWords(b.flags.ConnectionFlags(), b.flags.Url, b.launch)...)...)
 }
 
 // server returns the entry of a server that the pool knows.
@@ -120,7 +123,7 @@ func (b *toolbox) addStale(
 		if at, ok := take(b.server(one.Server)); ok {
 			listed[one.Server] = at
 			const text = "server '%s' is down: its %s are those of its catalogue, listed %s"
-			b.log.Warn(fmt.Sprintf(text, one.Server, what, words.Ago(time.Since(at))))
+			b.out.Log.Warn(fmt.Sprintf(text, one.Server, what, words.Ago(time.Since(at))))
 		}
 	}
 	return listed

@@ -18,6 +18,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -39,9 +42,9 @@ func (o *batchOptions) declare(cmd *cobra.Command) {
 	flags.IntVar(&o.parallel, "parallel", 1, "with --batch: make `N` calls at once on each server")
 	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they come")
 	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: begin no call after one has failed")
-	markFlagExcludes(cmd, "each line of a batch has a tool and its arguments",
+	cli.MarkFlagExcludes(cmd, "each line of a batch has a tool and its arguments",
 		"batch", "arg", "args", "save", "dry-run", "edit", fromToolCall)
-	markFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
+	cli.MarkFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
 }
 
 // check refuses what a batch cannot do.
@@ -58,7 +61,7 @@ func (o *batchOptions) check(cmd *cobra.Command, args []string) error {
 			"leave out -o: each result is a line of JSON")
 	}
 	if len(args) > 1 {
-		return fault.Usage("--batch takes the arguments from its lines, and "+quote(args[1])+" is one more",
+		return fault.Usage("--batch takes the arguments from its lines, and "+strconv.Quote(args[1])+" is one more",
 			"toolx call TOOL --batch FILE, with the arguments of a call on each line")
 	}
 	if o.parallel < 1 {
@@ -105,7 +108,8 @@ func (c *batchCall) envelope() ([]byte, error) {
 
 // batch makes the calls of a file, with a queue and workers for each server.
 type batch struct {
-	*toolbox
+	box     *toolbox
+	results *results
 	options callOptions
 	jq      *render.JQ // what is printed of each result; nil for its envelope
 	out     *bufio.Writer
@@ -138,14 +142,14 @@ type batch struct {
 func runBatch(ctx context.Context, app *App, o callOptions) error {
 	jq, err := render.CompileJQ(o.jq)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
-	input, size, err := app.openBatch(o.batch.from)
+	input, size, err := openBatch(app.out, o.batch.from)
 	if err != nil {
 		return err
 	}
 	defer input.Close()
-	box, err := app.toolbox(toolboxOptions{
+	box, err := app.tools.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true, namesUnknown: true,
 		answers: &o.answers, guards: o.guards, stays: true,
 	})
@@ -153,17 +157,17 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 		return err
 	}
 	box.executor.Confirm = box.confirmCall(o.guards.yes)
-	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config()); err != nil {
+	if box.executor.Defaults.MaxOutput, err = app.results.maxOutput(o.maxOutput, box.config()); err != nil {
 		return err
 	}
-	if app.calls != nil {
-		app.calls.Gather()
+	if app.tools.calls != nil {
+		app.tools.calls.Gather()
 	}
 	began := time.Now()
 	b := &batch{
-		toolbox: box, options: o, jq: jq, stopped: make(chan struct{}),
+		box: box, results: app.results, options: o, jq: jq, stopped: make(chan struct{}),
 		queues: make(map[string]*batchQueue), turns: make(map[string]chan struct{}),
-		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.Console.Out),
+		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.out.Console.Out),
 	}
 	spare := make([]byte, batchHeap)
 	defer runtime.KeepAlive(spare)
@@ -173,7 +177,7 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	}
 	b.stop = sync.OnceFunc(func() { close(b.stopped) })
 	defer context.AfterFunc(ctx, b.stop)()
-	reach, end := app.showReached("batch", size)
+	reach, end := app.out.ShowReached("batch", size)
 	defer end()
 	b.reach = reach
 	chunks := make(chan []*batchCall)
@@ -197,7 +201,7 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 }
 
 // openBatch opens the file; size is 0 where nobody knows it.
-func (o *output) openBatch(name string) (input io.ReadCloser, size int64, err error) {
+func openBatch(o *streams.Streams, name string) (input io.ReadCloser, size int64, err error) {
 	if name == "-" {
 		return io.NopCloser(o.Console.In), 0, nil
 	}
@@ -221,14 +225,14 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	line := call.line
 	var result *exec.Result
 	if call.err != nil {
-		result = b.executor.Reject(line.name(), line.Arguments, began, call.err)
+		result = b.box.executor.Reject(line.name(), line.Arguments, began, call.err)
 	} else {
 		result = b.ask(ctx, call, began)
 	}
 	shown := *result // the execution log reads the other one meanwhile
 	result = &shown
-	result.Err = b.masked(result.Err)
-	b.addNext(result, b.led.verb)
+	result.Err = b.box.out.Masked(result.Err)
+	b.results.addNext(result, b.results.line.command)
 	if !result.Success && b.options.batch.failFast {
 		b.stop()
 	}
@@ -245,7 +249,7 @@ func (b *batch) prepare(ctx context.Context, call *batchCall) {
 	if call.err != nil || call.line.Tool == "" || closed(b.stopped) {
 		return
 	}
-	prepared, err := b.executor.Prepare(ctx, exec.Call{Tool: call.line.Tool, Arguments: call.line.Arguments})
+	prepared, err := b.box.executor.Prepare(ctx, exec.Call{Tool: call.line.Tool, Arguments: call.line.Arguments})
 	if err == nil {
 		call.prepared = prepared
 	}
@@ -264,25 +268,26 @@ func (b *batch) giveWay(call *batchCall) {
 func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec.Result {
 	line := call.line
 	subject := exec.TimeoutError{Tool: line.name(), Request: line.Tool == ""}
-	bounded, done := b.bounded(ctx, subject)
+	bounded, done := b.box.bounded(ctx, subject)
 	defer done()
 	switch {
 	case line.Resource != "":
-		return b.request(bounded, resourceOptions{uri: line.Resource}.request(), began)
+		return makeRequest(bounded, b.box, resourceOptions{uri: line.Resource}.request(), began)
 	case line.Prompt != "":
 		options := promptOptions{prompt: line.Prompt, object: string(line.Arguments)}
-		return b.request(bounded, options.request(b.output), began)
+		return makeRequest(bounded, b.box, options.request(b.box.out), began)
 	}
-	tool, err := b.pool.Find(bounded, line.Tool)
+	tool, err := b.box.pool.Find(bounded, line.Tool)
 	if err = cmp.Or(gaveUp(bounded, line.Tool, ""), err); err != nil {
-		return b.executor.Reject(line.Tool, line.Arguments, began, err)
+		return b.box.executor.Reject(line.Tool, line.Arguments, began, err)
 	}
 	if call.server != tool.Server { // it was not known before the servers were open
 		call.answered()
 		b.takeTurn(call, tool.Server)
 	}
-	return b.executor.Call(bounded, exec.Call{
-		Tool: tool.Name, Target: tool, Arguments: line.Arguments, Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
+	return b.box.executor.Call(bounded, exec.Call{
+		Tool: tool.Name, Target: tool, Arguments: line.Arguments,
+		Timeout: b.box.flags.Timeout, MaxTime: b.box.flags.MaxTime,
 		Prepared: call.prepared, Answered: func() { b.giveWay(call) },
 	})
 }
@@ -294,16 +299,16 @@ func (b *batch) report(ctx context.Context, took time.Duration) error {
 	if unmade > 0 {
 		summary += fmt.Sprintf(", %d not made", unmade)
 	}
-	if !b.flags.quiet {
-		b.say("%s; %s", summary, took.Round(time.Millisecond))
+	if !b.box.flags.Quiet {
+		b.box.out.Say("%s; %s", summary, took.Round(time.Millisecond))
 	}
 	switch {
 	case b.err != nil:
 		return b.err
 	case ctx.Err() != nil:
-		return &reportedError{&exec.InterruptedError{}}
+		return exit.Reported(&exec.InterruptedError{})
 	case b.failed > 0:
-		return &reportedError{&failure{error: errors.New(summary), kind: b.kind}}
+		return exit.Reported(exit.Fail(errors.New(summary), b.kind, ""))
 	}
 	return nil
 }

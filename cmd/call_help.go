@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/words"
@@ -15,7 +16,7 @@ import (
 
 // helpOfTool returns the help of "toolx call": that of the tool which is named before --help, where it is toolx's own
 // or in a catalogue, else that of the verb, which is general. It starts nothing.
-func helpOfTool(app *App, general func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+func helpOfTool(tools *opener, general func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, given []string) {
 		args, command := cmd.Flags().Args(), []string(nil)
 		if dash := cmd.ArgsLenAtDash(); dash >= 0 && dash < len(args) {
@@ -25,18 +26,18 @@ func helpOfTool(app *App, general func(*cobra.Command, []string)) func(*cobra.Co
 			general(cmd, given)
 			return
 		}
-		app.consent.named = clientsIn(cmd, args)
-		if err := app.printHelpOf(cmd.Context(), args[0], command); err != nil {
+		tools.consent.Named = cli.ClientsIn(cmd, args)
+		if err := printHelpOf(cmd.Context(), tools, args[0], command); err != nil {
 			general(cmd, given)
-			app.say("\n%s", render.Safe(err.Error()))
+			tools.out.Say("\n%s", render.Safe(err.Error()))
 		}
 	}
 }
 
 // printHelpOf prints the help of a tool. The error says how to get it where no catalogue has the tool.
-func (a *App) printHelpOf(ctx context.Context, name string, command []string) error {
+func printHelpOf(ctx context.Context, a *opener, name string, command []string) error {
 	_ = a.beginQuietly()
-	launch := exec.LaunchWords(a.flags.connectionFlags(), a.flags.url, command)
+	launch := exec.LaunchWords(a.flags.ConnectionFlags(), a.flags.Url, command)
 	known, err := a.offline(command)
 	if err != nil && known == nil {
 		return err
@@ -47,12 +48,12 @@ func (a *App) printHelpOf(ctx context.Context, name string, command []string) er
 			exec.PasteLine(append([]string{"toolx", "show", name}, launch...)...))
 	}
 	facts := toolFacts(ctx, tool, known.config.Defaults.Timeout)
-	if err := render.Tool(a.Console.Out, tool, facts, a.outScreen()); err != nil {
+	if err := render.Tool(a.out.Console.Out, tool, facts, a.out.OutScreen()); err != nil {
 		return nil // stdout is gone
 	}
 	for _, server := range known.servers() {
 		if at, ok := known.listed(server); ok && server.Name == tool.Server {
-			a.say("\nas server '%s' listed it %s; toolx call --help shows the flags, and how arguments are written",
+			a.out.Say("\nas server '%s' listed it %s; toolx call --help shows the flags, and how arguments are written",
 				render.Safe(server.Name), words.Ago(time.Since(at)))
 		}
 	}

@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -36,8 +39,8 @@ func (o *modelOptions) declare(cmd *cobra.Command) {
 	flags.BoolVar(&o.textCalls, "text-calls", false,
 		"run the calls in --from-tool-call that the model wrote as text, such as JSON in a code fence")
 	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another")
-	markFlagExcludes(cmd, "the message holds the tools and their arguments", fromToolCall, "arg", "args", "jq")
-	markFlagsNeed(cmd, fromToolCall, "result-format", "sequential", "text-calls")
+	cli.MarkFlagExcludes(cmd, "the message holds the tools and their arguments", fromToolCall, "arg", "args", "jq")
+	cli.MarkFlagsNeed(cmd, fromToolCall, "result-format", "sequential", "text-calls")
 }
 
 // complete leaves the message's file to the shell, and other arguments to another completion.
@@ -89,11 +92,11 @@ type modelCall struct {
 // runModelCalls makes the calls of a model's message through the one Executor, and prints the message that the model is
 // to get. A failure of a call is a result for the model; an error before that is the user's.
 func runModelCalls(ctx context.Context, app *App, o callOptions) error {
-	message, err := readModelMessage(app.output, o.model)
+	message, err := readModelMessage(app.out, o.model)
 	if err != nil {
 		return err
 	}
-	box, err := app.toolbox(toolboxOptions{
+	box, err := app.tools.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, answers: &o.answers, guards: o.guards,
 		stays: true,
 	})
@@ -101,26 +104,26 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 		return err
 	}
 	box.executor.Confirm = box.confirmCall(o.guards.yes)
-	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config()); err != nil {
+	if box.executor.Defaults.MaxOutput, err = app.results.maxOutput(o.maxOutput, box.config()); err != nil {
 		return err
 	}
-	stop := app.showProgress("tool calls")
+	stop := app.out.ShowProgress(app.bus, "tool calls")
 	defer stop()
 	// What is being opened is used by all calls: one limit for them.
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "tool calls", Request: true})
 	defer done()
-	calls := box.findModelTools(bounded, message.Calls)
+	calls := findModelTools(bounded, box, message.Calls)
 	if o.dryRun {
 		stop()
-		return box.printModelRequests(ctx, calls)
+		return printModelRequests(ctx, box, calls)
 	}
-	results := box.makeModelCalls(ctx, calls, o.model.sequential)
+	results := makeModelCalls(ctx, box, calls, o.model.sequential)
 	stop()
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
 	}
 	format := cmp.Or(convert.Format(o.model.format), message.Format)
-	if err := app.printModelResults(o, format, message.Calls, results); err != nil {
+	if err := printModelResults(app.results, o, format, message.Calls, results); err != nil {
 		return err
 	}
 	failed := 0
@@ -134,13 +137,13 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 	}
 	// The log and the results have told of each.
 	err = fmt.Errorf("%d of %d tool calls failed", failed, len(results))
-	return &reportedError{&failure{error: err, kind: fault.KindTool}}
+	return exit.Reported(exit.Fail(err, fault.KindTool, ""))
 }
 
 // readModelMessage reads a model's message from a file, or from standard input. One without a call is an error.
-func readModelMessage(out *output, o modelOptions) (*convert.Message, error) {
+func readModelMessage(out *streams.Streams, o modelOptions) (*convert.Message, error) {
 	name := o.from
-	data, err := out.readInput(name)
+	data, err := out.ReadInput(name)
 	if err != nil {
 		return nil, err
 	}
@@ -165,22 +168,22 @@ func readModelMessage(out *output, o modelOptions) (*convert.Message, error) {
 		return nil, fault.Usage(fmt.Sprintf("%s holds no tool call: it is %s", name, message.Seen),
 			"give a tool call, or an assistant message or response that has some")
 	}
-	out.log.Info(fmt.Sprintf("read %s in the format %s", words.Count(len(message.Calls), "tool call"), message.Format))
+	out.Log.Info(fmt.Sprintf("read %s in the format %s", words.Count(len(message.Calls), "tool call"), message.Format))
 	return message, nil
 }
 
 // findModelTools finds the tools that a model means, and starts what they need.
-func (b *toolbox) findModelTools(ctx context.Context, asked []convert.ToolCall) []modelCall {
+func findModelTools(ctx context.Context, b *toolbox, asked []convert.ToolCall) []modelCall {
 	calls := make([]modelCall, len(asked))
 	var wait sync.WaitGroup
 	for i, one := range asked {
 		calls[i] = modelCall{asked: one, began: time.Now()}
 		if one.Err != nil {
-			calls[i].err = &failure{error: one.Err, kind: fault.KindInvalidArguments}
+			calls[i].err = exit.Fail(one.Err, fault.KindInvalidArguments, "")
 			continue
 		}
 		wait.Go(func() {
-			tool, err := b.findModelTool(ctx, one.Name)
+			tool, err := findModelTool(ctx, b, one.Name)
 			if err != nil {
 				err = cmp.Or(gaveUp(ctx, one.Name, ""), err)
 			}
@@ -194,14 +197,14 @@ func (b *toolbox) findModelTools(ctx context.Context, asked []convert.ToolCall) 
 // findModelTool finds a tool by the name that a model calls it: its own, qualified or not, else one that was made to
 // fit some provider. Only the server that the name contains is started; all where it contains none. A name that can be
 // cut into a server's and a tool's in several ways means what conversions mean by it (convert.FitName).
-func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, error) {
+func findModelTool(ctx context.Context, b *toolbox, name string) (*exec.Tool, error) {
 	if named := exec.ServersOf(name, b.pool.Names()); len(named) > 1 {
 		for _, opened := range b.pool.OpenAll(ctx, named...) {
 			if opened.Err != nil { // what is meant depends on that server
 				return nil, opened.Err
 			}
 		}
-		if tool, err := b.findFittedTool(name); tool != nil || err != nil {
+		if tool, err := findFittedTool(b, name); tool != nil || err != nil {
 			return tool, err
 		}
 	}
@@ -213,7 +216,7 @@ func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, e
 	if errors.As(err, &missing) && len(missing.Candidates) > 0 {
 		return nil, err
 	}
-	if tool, fitErr := b.findFittedTool(name); tool != nil || fitErr != nil {
+	if tool, fitErr := findFittedTool(b, name); tool != nil || fitErr != nil {
 		return tool, fitErr
 	}
 	if missing == nil || exec.ServerOf(name, b.pool.Names()) != "" {
@@ -221,14 +224,14 @@ func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, e
 	}
 	// A name that was changed may hide a server that is still being tried again.
 	b.pool.OpenAll(ctx)
-	if tool, fitErr := b.findFittedTool(name); tool != nil || fitErr != nil {
+	if tool, fitErr := findFittedTool(b, name); tool != nil || fitErr != nil {
 		return tool, fitErr
 	}
 	return nil, err
 }
 
 // findFittedTool finds the tool whose name was made to fit; the error says that it could be several.
-func (b *toolbox) findFittedTool(name string) (*exec.Tool, error) {
+func findFittedTool(b *toolbox, name string) (*exec.Tool, error) {
 	all := b.registry.Offered()
 	known := make([]convert.ModelTool, len(all))
 	byTool := make(map[convert.ModelTool]*exec.Tool, len(all))
@@ -252,49 +255,49 @@ func (b *toolbox) findFittedTool(name string) (*exec.Tool, error) {
 
 // makeModelCalls makes the calls, in parallel unless sequential says otherwise, and returns their results in the order
 // of the calls.
-func (b *toolbox) makeModelCalls(ctx context.Context, calls []modelCall, sequential bool) []*exec.Result {
+func makeModelCalls(ctx context.Context, b *toolbox, calls []modelCall, sequential bool) []*exec.Result {
 	results := make([]*exec.Result, len(calls))
 	var wait sync.WaitGroup
 	for i, call := range calls {
 		if sequential {
-			results[i] = b.makeModelCall(ctx, call)
+			results[i] = makeModelCall(ctx, b, call)
 			continue
 		}
-		wait.Go(func() { results[i] = b.makeModelCall(ctx, call) })
+		wait.Go(func() { results[i] = makeModelCall(ctx, b, call) })
 	}
 	wait.Wait()
 	return results
 }
 
-func (b *toolbox) makeModelCall(ctx context.Context, call modelCall) *exec.Result {
+func makeModelCall(ctx context.Context, b *toolbox, call modelCall) *exec.Result {
 	var result *exec.Result
 	if call.err != nil {
 		result = b.executor.Reject(call.asked.Name, call.asked.Arguments, call.began, call.err)
 	} else {
-		result = b.executor.Call(ctx, b.modelRequest(call))
+		result = b.executor.Call(ctx, modelRequest(b, call))
 		b.addStartTiming(result)
 	}
-	result.Err = b.masked(result.Err)
+	result.Err = b.out.Masked(result.Err)
 	return result
 }
 
 // modelRequest returns the call that the Executor is to make.
-func (b *toolbox) modelRequest(call modelCall) exec.Call {
+func modelRequest(b *toolbox, call modelCall) exec.Call {
 	return exec.Call{
 		Tool: call.tool.Name, Target: call.tool, Arguments: call.asked.Arguments,
 		FromModel: true, Untyped: call.asked.Untyped,
-		Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
+		Timeout: b.flags.Timeout, MaxTime: b.flags.MaxTime,
 	}
 }
 
 // printModelRequests prints the requests that the calls would send, a line each (--dry-run), up to the first call that
 // could not be made.
-func (b *toolbox) printModelRequests(ctx context.Context, calls []modelCall) error {
+func printModelRequests(ctx context.Context, b *toolbox, calls []modelCall) error {
 	shown := make(map[string]int)
 	for _, call := range calls {
 		err := call.err
 		if err == nil {
-			err = b.printRequest(ctx, b.modelRequest(call), shown)
+			err = printRequest(ctx, b, modelRequest(b, call), shown)
 		}
 		if ctx.Err() != nil {
 			return &exec.InterruptedError{}
@@ -308,12 +311,12 @@ func (b *toolbox) printModelRequests(ctx context.Context, calls []modelCall) err
 
 // printModelResults prints the message that the model is to get; under -o json the envelopes of the calls
 // stand beside it.
-func (o *output) printModelResults(
-	options callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result,
+func printModelResults(
+	r *results, options callOptions, format convert.Format, asked []convert.ToolCall, made []*exec.Result,
 ) error {
-	written := make([]convert.ToolResult, len(results))
-	for i, result := range results {
-		if err := o.saveBlocks(options.save, result); err != nil {
+	written := make([]convert.ToolResult, len(made))
+	for i, result := range made {
+		if err := r.saveBlocks(options.save, result); err != nil {
 			return err
 		}
 		written[i] = modelResult(asked[i], result)
@@ -323,7 +326,7 @@ func (o *output) printModelResults(
 		return err
 	}
 	if options.output == "text" {
-		return o.printDocument(message, "json")
+		return r.out.PrintDocument(message, "json")
 	}
 	if !json.Valid(message) {
 		message = rawjson.Quote(string(message))
@@ -332,14 +335,14 @@ func (o *output) printModelResults(
 		Format  convert.Format  `json:"format"`
 		Calls   []*exec.Result  `json:"calls"`
 		Message json.RawMessage `json:"message"`
-	}{format, results, message})
+	}{format, made, message})
 	if err != nil {
 		return err
 	}
 	if options.output == "json" {
 		options.output = "jsonl"
 	}
-	return o.printDocument(document, options.output)
+	return r.out.PrintDocument(document, options.output)
 }
 
 // modelResult returns a result in the form for a model (EXEC-16).

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -19,8 +20,8 @@ import (
 
 // completeTool completes the name of a tool: toolx's own tools and the servers at once, a server's tools after
 // "server__".
-func completeTool(app *App) cobra.CompletionFunc {
-	return completeFirst(app, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeTool(tools *opener) cobra.CompletionFunc {
+	return completeFirst(tools, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := c.qualified(typed, catalog.Tools)
 		if c.chosen || exec.ServerOf(typed, c.names()) != "" {
 			return found, directive
@@ -41,21 +42,21 @@ func completeTool(app *App) cobra.CompletionFunc {
 }
 
 // completeNamed completes the name of what servers list.
-func completeNamed(app *App, kinds ...catalog.Kind) cobra.CompletionFunc {
-	return completeFirst(app, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeNamed(tools *opener, kinds ...catalog.Kind) cobra.CompletionFunc {
+	return completeFirst(tools, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return c.qualified(typed, kinds...)
 	})
 }
 
 // completeFirst completes the first argument alone.
 func completeFirst(
-	app *App, complete func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective),
+	tools *opener, complete func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective),
 ) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return complete(app.quietly(), typed)
+		return complete(tools.quietly(), typed)
 	}
 }
 
@@ -124,16 +125,16 @@ func denied(server *config.Server, entry catalog.Entry) bool {
 }
 
 // completeServers completes the names of servers: most of them, or any number where most is 0.
-func completeServers(app *App, most int) cobra.CompletionFunc {
+func completeServers(tools *opener, most int) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		c := app.quietly()
+		c := tools.quietly()
 		var names []cobra.Completion
 		for _, server := range c.servers() {
 			if strings.HasPrefix(server.Name, typed) && !slices.Contains(args, server.Name) {
-				app.mask.Add(server.Secrets()...)
+				tools.out.Mask.Add(server.Secrets()...)
 				reached := server.URL
 				if reached == "" {
 					reached = strings.Join(append([]string{server.Command}, server.Args...), " ")
@@ -148,26 +149,29 @@ func completeServers(app *App, most int) cobra.CompletionFunc {
 	}
 }
 
+// completer lets shells complete what is typed.
+type completer struct{ tools *opener }
+
 // setCompletions gives every command what completes its arguments and the values of its flags. Shells write completions
 // to the terminal as they are, and names come from servers and from files of strangers, so they are made safe.
-func (a *App) setCompletions(cmd *cobra.Command) {
+func (c completer) setCompletions(cmd *cobra.Command) {
 	if complete := cmd.ValidArgsFunction; len(cmd.ValidArgs) == 0 {
 		cmd.ValidArgsFunction = func(
 			cmd *cobra.Command, args []string, typed string,
 		) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if command, ok := a.commandAfterDash(); ok {
+			if command, ok := c.commandAfterDash(); ok {
 				return completeProgram(command, typed)
 			}
 			if complete == nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			a.consent.named = clientsIn(cmd, append(slices.Clone(args), typed))
-			return safeCompletions(complete, a.mask.Text)(cmd, args, typed)
+			c.tools.consent.Named = cli.ClientsIn(cmd, append(slices.Clone(args), typed))
+			return safeCompletions(complete, c.tools.out.Mask.Text)(cmd, args, typed)
 		}
 	}
-	a.setFlagCompletions(cmd)
+	c.setFlagCompletions(cmd)
 	for _, sub := range cmd.Commands() {
-		a.setCompletions(sub)
+		c.setCompletions(sub)
 	}
 }
 

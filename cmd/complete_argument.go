@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/streams"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -29,7 +32,7 @@ type completeOptions struct {
 	known           map[string]string
 }
 
-func newCompleteCommand(app *App, run runFunc[completeOptions]) *cobra.Command {
+func newCompleteCommand(app *App, run RunFunc[completeOptions]) *cobra.Command {
 	var o completeOptions
 	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
@@ -44,12 +47,12 @@ k=v after it are arguments that are settled, which the server may go by.
 		Example: `  toolx complete completable-prompt department=E -- npx -y @modelcontextprotocol/server-everything
   toolx complete completable-prompt name= department=Sales -- npx -y @modelcontextprotocol/server-everything
   toolx complete 'demo://resource/dynamic/text/{resourceId}' resourceId=1`,
-		Args:              withCommand(&o.server, o.take),
-		ValidArgsFunction: completeReference(app),
+		Args:              cli.WithCommand(&o.server, o.take),
+		ValidArgsFunction: completeReference(app.tools),
 	}
 	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else toolx decides by its look)")
 	o.declare(cmd.Flags(), formats...)
-	checkKind := func() error { return oneOf("--ref", o.kind, "", "prompt", "resource") }
+	checkKind := func() error { return cli.OneOf("--ref", o.kind, "", "prompt", "resource") }
 	cmd.RunE = runs(app, &o, run, checkKind, o.check(cmd.Flags(), formats...))
 	return cmd
 }
@@ -65,10 +68,10 @@ func (o *completeOptions) take(args []string) error {
 		name, value, found := strings.Cut(arg, "=")
 		switch {
 		case name == "" || !found && i > 0:
-			return fault.Usage("the argument "+quote(arg)+" has no name or no value",
+			return fault.Usage("the argument "+strconv.Quote(arg)+" has no name or no value",
 				"toolx complete PROMPT ARG=TYPED k=v")
 		case found && strings.HasSuffix(name, ":"):
-			return fault.Usage("arguments to complete are texts, and "+quote(arg)+" gives JSON",
+			return fault.Usage("arguments to complete are texts, and "+strconv.Quote(arg)+" gives JSON",
 				"write "+strings.TrimSuffix(name, ":")+"=TYPED")
 		case i == 0:
 			o.argument, o.value = name, value
@@ -93,7 +96,7 @@ func runComplete(ctx context.Context, app *App, o completeOptions) error {
 	if o.template() {
 		what, c, member = "resource", templateCatalog(), "uriTemplate"
 	}
-	return app.runRequest(ctx, o.replyOptions, request{
+	return runRequest(ctx, app, o.replyOptions, request{
 		name: o.ref, what: what, method: "completion/complete",
 		kinds: []catalog.Kind{c.kind},
 		kept:  func(list *catalog.List) bool { return list.Find(o.ref) != nil },
@@ -113,7 +116,7 @@ func runComplete(ctx context.Context, app *App, o completeOptions) error {
 			return to.session.Complete(ctx, ref, o.argument, o.value, o.known)
 		},
 		read: readCompletion,
-		text: app.printValues,
+		text: func(to io.Writer, result *exec.Result) error { return printValues(app.out, to, result) },
 	})
 }
 
@@ -127,7 +130,7 @@ func readCompletion(reply json.RawMessage) (exec.Parts, error) {
 }
 
 // printValues writes the values of a completion, and tells where the server has more.
-func (o *output) printValues(out io.Writer, result *exec.Result) error {
+func printValues(o *streams.Streams, out io.Writer, result *exec.Result) error {
 	var completion struct {
 		Values  []string `json:"values"`
 		Total   int      `json:"total"`
@@ -142,7 +145,7 @@ func (o *output) printValues(out io.Writer, result *exec.Result) error {
 		}
 	}
 	if completion.HasMore || completion.Total > len(completion.Values) {
-		o.log.Warn(fmt.Sprintf("the server has more values than these %d", len(completion.Values)))
+		o.Log.Warn(fmt.Sprintf("the server has more values than these %d", len(completion.Values)))
 	}
 	return nil
 }

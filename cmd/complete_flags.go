@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/ai"
 	"toolx/pkg/catalog"
 	"toolx/pkg/convert"
@@ -21,13 +22,14 @@ import (
 )
 
 // setFlagCompletions lets shells complete the values of a command's flags.
-func (a *App) setFlagCompletions(cmd *cobra.Command) {
+func (c completer) setFlagCompletions(cmd *cobra.Command) {
 	set := func(flag *pflag.Flag) {
 		if flag.Value.Type() == "bool" {
 			return
 		}
-		if complete := a.flagCompletion(cmd, flag.Name); complete != nil {
-			_ = cmd.RegisterFlagCompletionFunc(flag.Name, safeCompletions(complete, a.mask.Text)) // the flag exists
+		if complete := c.flagCompletion(cmd, flag.Name); complete != nil {
+			safe := safeCompletions(complete, c.tools.out.Mask.Text)
+			_ = cmd.RegisterFlagCompletionFunc(flag.Name, safe) // the flag exists
 		}
 	}
 	if cmd.HasParent() {
@@ -39,7 +41,7 @@ func (a *App) setFlagCompletions(cmd *cobra.Command) {
 
 // flagCompletion returns what completes the value of a flag: what its command has set, or what stands here; nil where
 // nobody has said what that is.
-func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFunc {
+func (c completer) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFunc {
 	if complete, found := cmd.GetFlagCompletionFunc(flag); found {
 		return complete
 	}
@@ -60,26 +62,26 @@ func (a *App) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFu
 	case "dev watch":
 		return orFile()
 	case "dev call":
-		return completeTool(a)
+		return completeTool(c.tools)
 	case "doctor call":
-		return also(completeTool(a), "safe")
+		return also(completeTool(c.tools), "safe")
 	case "call arg":
-		return afterName(completeCall(a))
+		return afterName(completeCall(c.tools))
 	case "prompts get arg":
-		return afterName(completePrompt(a))
+		return afterName(completePrompt(c.tools))
 	}
-	return a.commonFlagCompletion(flag)
+	return c.commonFlagCompletion(flag)
 }
 
 // commonFlagCompletion is flagCompletion for flags that mean the same wherever they are.
-func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
+func (c completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	switch flag {
 	case "log-level":
 		return choices("debug", "info", "warn", "error")
 	case "log-format", "output":
 		return choices("text", "json")
 	case "trace":
-		return choices(traceLines, traceFull)
+		return choices(cli.TraceLines, cli.TraceFull)
 	case "protocol":
 		return choices(append([]string{"auto", "legacy"}, mcp.ValidProtocolVersions...)...)
 	case "level":
@@ -104,17 +106,17 @@ func (a *App) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	case "system", "token":
 		return atFile()
 	case "server":
-		return anywhere(completeServers(a, 0))
+		return anywhere(completeServers(c.tools, 0))
 	case "confirm":
 		return choices(guard.Values()...)
 	case "tools", "allow", "deny":
-		return anywhere(completeTool(a))
+		return anywhere(completeTool(c.tools))
 	case "resource":
-		return anywhere(completeNamed(a, catalog.Resources))
+		return anywhere(completeNamed(c.tools, catalog.Resources))
 	case "batch":
 		return files("jsonl", "json")
 	case "from":
-		return orFile(clientIDs()...)
+		return orFile(cli.ClientIDs()...)
 	case "config":
 		return files("yaml", "yml", "json")
 	case "cacert":
@@ -229,11 +231,11 @@ func completeReportFile(_ *cobra.Command, _ []string, typed string) ([]cobra.Com
 }
 
 // commandAfterDash returns the words after "--" that are typed already, and reports whether there is a "--".
-func (a *App) commandAfterDash() ([]string, bool) {
-	if len(a.args) == 0 {
+func (c completer) commandAfterDash() ([]string, bool) {
+	if len(c.tools.line.args) == 0 {
 		return nil, false
 	}
-	typed := a.args[:len(a.args)-1]
+	typed := c.tools.line.args[:len(c.tools.line.args)-1]
 	at := slices.Index(typed, "--")
 	if at < 0 {
 		return nil, false

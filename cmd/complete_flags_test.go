@@ -15,7 +15,7 @@ func TestEveryFlagHasACompletion(t *testing.T) {
 	c, _, _ := buffered("")
 	app := newApp(c)
 	everyFlag(newRootCommand(app), func(cmd *cobra.Command, flag *pflag.Flag) {
-		if app.flagCompletion(cmd, flag.Name) == nil {
+		if (completer{app.tools}).flagCompletion(cmd, flag.Name) == nil {
 			t.Errorf("%s --%s: say in cmd/complete_flags.go what completes its value", cmd.CommandPath(), flag.Name)
 		}
 	})
@@ -61,7 +61,7 @@ func TestChoicesAreWhatFlagsTake(t *testing.T) {
 		closed++
 		want := strings.Split(strings.TrimSpace(listed), ", ")
 		app := newApp(c)
-		got, _ := app.flagCompletion(cmd, flag.Name)(cmd, nil, "")
+		got, _ := (completer{app.tools}).flagCompletion(cmd, flag.Name)(cmd, nil, "")
 		if flag.Name == "fail-on" { // warning is another word for warn
 			want = slices.DeleteFunc(want, func(value string) bool { return value == "warning" })
 		}

@@ -18,35 +18,35 @@ import (
 )
 
 // completeCall completes a tool's name, and after it the parameters of the tool.
-func completeCall(app *App) cobra.CompletionFunc {
-	first := completeTool(app)
+func completeCall(tools *opener) cobra.CompletionFunc {
+	first := completeTool(tools)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(app.quietly().tool(args[0]), given(cmd, args[1:]), typed)
+		return completeParameter(tools.quietly().tool(args[0]), given(cmd, args[1:]), typed)
 	}
 }
 
 // completePrompt completes a prompt's name, and after it the arguments of the prompt.
-func completePrompt(app *App) cobra.CompletionFunc {
-	first := completeNamed(app, catalog.Prompts)
+func completePrompt(tools *opener) cobra.CompletionFunc {
+	first := completeNamed(tools, catalog.Prompts)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(app.quietly().described(args[0]), given(cmd, args[1:]), typed)
+		return completeParameter(tools.quietly().described(args[0]), given(cmd, args[1:]), typed)
 	}
 }
 
 // completeReference completes a prompt's name or a template of resources, and after it the arguments of that.
-func completeReference(app *App) cobra.CompletionFunc {
-	first := completeNamed(app, catalog.Prompts, catalog.Templates)
+func completeReference(tools *opener) cobra.CompletionFunc {
+	first := completeNamed(tools, catalog.Prompts, catalog.Templates)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(app.quietly().described(args[0]), args[1:], typed)
+		return completeParameter(tools.quietly().described(args[0]), args[1:], typed)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/fault"
 )
 
@@ -24,10 +25,10 @@ SHELL is one of bash, zsh, fish, powershell.`,
 			if len(args) != 1 {
 				return fault.Usage("name one shell", "toolx completion bash")
 			}
-			return oneOf("shell", args[0], shells...)
+			return cli.OneOf("shell", args[0], shells...)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return WriteCompletion(cmd.Root(), args[0], app.Console.Out)
+			return WriteCompletion(cmd.Root(), args[0], app.out.Console.Out)
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/person"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -47,7 +48,7 @@ type conformanceContext struct {
 }
 
 // newConformanceCommand returns the verb behind make conformance. It is of no use to anyone else, and not in the help.
-func newConformanceCommand(app *App, run runFunc[conformanceOptions]) *cobra.Command {
+func newConformanceCommand(app *App, run RunFunc[conformanceOptions]) *cobra.Command {
 	var o conformanceOptions
 	return &cobra.Command{
 		Use:    "conformance-client URL",
@@ -85,12 +86,13 @@ func runConformance(ctx context.Context, app *App, o conformanceOptions) error {
 	if err := os.WriteFile(file, o.config(given), 0o600); err != nil {
 		return err
 	}
-	app.flags.config = []string{file}
-	box, err := app.toolbox(toolboxOptions{configOnly: true, answers: &answerOptions{elicit: string(servers.Accept)}})
+	app.flags.Config = []string{file}
+	answers := &person.AnswerFlags{Elicit: string(servers.Accept)}
+	box, err := app.tools.toolbox(toolboxOptions{configOnly: true, answers: answers})
 	if err != nil {
 		return err
 	}
-	app.logins.to = conformanceServer
+	app.logins.To = conformanceServer
 	streams := awaitStream(ctx, app.bus)
 	session, err := box.pool.Open(ctx, conformanceServer)
 	if err != nil {

@@ -10,11 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/convert"
@@ -39,7 +43,7 @@ type convertOptions struct {
 	server   []string // a command line after --
 }
 
-func newConvertCommand(app *App, run runFunc[convertOptions]) *cobra.Command {
+func newConvertCommand(app *App, run RunFunc[convertOptions]) *cobra.Command {
 	var o convertOptions
 	asJSON := false
 	cmd := &cobra.Command{
@@ -61,7 +65,7 @@ answered.`,
   toolx convert --format gemini tools.json --strict
   toolx convert --format anthropic 'zwave__*' --names names.json > tools.json
   toolx convert --format openai --tokens -- npx -y @modelcontextprotocol/server-everything`,
-		Args: withCommand(&o.server, func(args []string) (err error) {
+		Args: cli.WithCommand(&o.server, func(args []string) (err error) {
 			o.file, o.patterns, err = splitFile(args)
 			return err
 		}),
@@ -82,7 +86,7 @@ answered.`,
 		if asJSON {
 			o.output = "json"
 		}
-		return o.check(app.flags.servers)
+		return o.check(app.flags.Servers)
 	})
 	return cmd
 }
@@ -102,15 +106,15 @@ func (o *convertOptions) check(servers []string) error {
 			if name == o.format {
 				fix = "toolx servers export NAME --to " + name + " writes a server for it"
 			}
-			return fault.Usage(quote(name)+" is a client, not a format of tools", fix)
+			return fault.Usage(strconv.Quote(name)+" is a client, not a format of tools", fix)
 		default:
-			return usageError(err)
+			return exit.Usage(err)
 		}
 	}
-	if err := oneOf("--report", o.report, "text", "json"); err != nil {
+	if err := cli.OneOf("--report", o.report, "text", "json"); err != nil {
 		return err
 	}
-	if err := oneOf("-o", o.output, "", "json", "jsonl"); err != nil {
+	if err := cli.OneOf("-o", o.output, "", "json", "jsonl"); err != nil {
 		return err
 	}
 	if o.tokens && o.output == "jsonl" {
@@ -149,31 +153,31 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 		return err
 	}
 	if len(o.patterns) > 0 && len(source.Tools) == 0 {
-		app.log.Warn("no tool matches " + strings.Join(o.patterns, " "))
+		app.out.Log.Warn("no tool matches " + strings.Join(o.patterns, " "))
 	}
 	to, _ := convert.ParseFormat(o.format) // check has accepted it
 	conversion := convert.ConvertAll(source.Tools, to)
-	app.logConverted(len(conversion.Tools), source.Label(), to)
+	logConverted(app.out, len(conversion.Tools), source.Label(), to)
 	losses := append(slices.Clone(source.Skipped), conversion.Losses()...)
-	if err := app.tellLosses(losses, o.report); err != nil {
+	if err := reportLosses(app.out, losses, o.report); err != nil {
 		return err
 	}
 	if err := lossFailure(losses, conversion, o.strict); err != nil {
 		return err
 	}
 	if o.names != "" {
-		if err := app.writeNames(o.names, conversion); err != nil {
+		if err := writeNames(app.line.adHoc, o.names, conversion); err != nil {
 			return err
 		}
 	}
 	switch {
 	case o.tokens:
-		return app.printTokens(conversion, o.output)
+		return printTokens(app.out, conversion, o.output)
 	case o.output != "jsonl":
-		return app.printDocument(conversion.Document(), o.output)
+		return app.out.PrintDocument(conversion.Document(), o.output)
 	}
 	for _, tool := range conversion.Tools {
-		if err := app.printDocument(tool.Tool, o.output); err != nil {
+		if err := app.out.PrintDocument(tool.Tool, o.output); err != nil {
 			return err
 		}
 	}
@@ -182,28 +186,28 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 
 // logConverted logs how many tools were converted, from what to what. The words are those of CONV-3, also for one tool,
 // and for Ollama, whose form is Qwen's.
-func (o *output) logConverted(tools int, from string, to convert.Format) {
+func logConverted(o *streams.Streams, tools int, from string, to convert.Format) {
 	if to == convert.Ollama {
 		to = convert.Qwen
 	}
-	o.log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", tools, from, to.Label()))
+	o.Log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", tools, from, to.Label()))
 }
 
 // convertInput returns the document to convert, nil where the tools are those of servers and the config: nothing names
 // a document, and nothing is piped in. A pipe that stays silent is waited for, since what fills it may start a server
 // first; that is told.
-func (a *App) convertInput(ctx context.Context, o convertOptions) ([]byte, error) {
+func convertInput(ctx context.Context, a *opener, o convertOptions) ([]byte, error) {
 	if o.file != "" {
-		return a.readInput(o.file)
+		return a.out.ReadInput(o.file)
 	}
-	if len(o.server) > 0 || len(a.flags.servers) > 0 || a.flags.url != "" || !a.Console.Piped() {
+	if len(o.server) > 0 || len(a.flags.Servers) > 0 || a.flags.Url != "" || !a.out.Console.Piped() {
 		return nil, nil
 	}
 	silent := time.AfterFunc(silentInput, func() {
-		a.log.Warn("reading tools from standard input; < /dev/null converts those of the servers and the config")
+		a.out.Log.Warn("reading tools from standard input; < /dev/null converts those of the servers and the config")
 	})
 	defer silent.Stop()
-	data, err := a.readWhole(ctx, "-")
+	data, err := a.out.ReadWhole(ctx, "-")
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return nil, err
 	}
@@ -215,7 +219,7 @@ const silentInput = 3 * time.Second
 
 // convertSource reads the tools from a document, or gathers those of the servers and the config.
 func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.Source, error) {
-	data, err := app.convertInput(ctx, o)
+	data, err := convertInput(ctx, app.tools, o)
 	if err != nil {
 		return nil, err
 	}
@@ -223,14 +227,14 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 		from, _ := convert.ParseFormat(o.from) // empty where none was given
 		source, err := convert.Read(data, from)
 		if err != nil {
-			return nil, usageError(err)
+			return nil, exit.Usage(err)
 		}
 		filter := toolFilter{patterns: o.patterns}
 		unwanted := func(tool convert.Tool) bool { return !filter.selectsDefinition(tool) }
 		source.Tools = slices.DeleteFunc(source.Tools, unwanted)
 		return source, nil
 	}
-	box, err := app.toolbox(toolboxOptions{server: o.server})
+	box, err := app.tools.toolbox(toolboxOptions{server: o.server})
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +246,7 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 	if err != nil {
 		return nil, err
 	}
-	if err := box.checkPatterns(filter, catalog.Tools, func(string) bool { return false }); err != nil {
+	if err := app.corrector.checkPatterns(box, filter, catalog.Tools, func(string) bool { return false }); err != nil {
 		return nil, err
 	}
 	source := &convert.Source{Format: convert.MCP}
@@ -267,23 +271,23 @@ func (f toolFilter) selectsDefinition(tool convert.Tool) bool {
 	return f.selectsTool(known)
 }
 
-// tellLosses reports what was lost: on lines, or all of it as one JSON array.
-func (o *output) tellLosses(losses []convert.Loss, form string) error {
+// reportLosses reports what was lost: on lines, or all of it as one JSON array.
+func reportLosses(o *streams.Streams, losses []convert.Loss, form string) error {
 	if form == "json" {
 		report, err := rawjson.Marshal(append([]convert.Loss{}, losses...))
 		if err != nil {
 			return err
 		}
-		o.say("%s", report)
+		o.Say("%s", report)
 		return nil
 	}
 	for _, loss := range losses {
 		// Even where nothing was lost, the provider may refuse what was kept, and what was left out is no tool.
 		if loss.Severity == convert.Info && loss.Kind != convert.Kept && loss.Kind != convert.Skipped {
-			o.log.Info(loss.String())
+			o.Log.Info(loss.String())
 			continue
 		}
-		o.say("%s", render.Safe(loss.String()))
+		o.Say("%s", render.Safe(loss.String()))
 	}
 	return nil
 }
@@ -322,11 +326,11 @@ type modelName struct {
 }
 
 // writeNames writes which server and tool each name of a model stands for.
-func (o *output) writeNames(file string, conversion *convert.Conversion) error {
+func writeNames(adHoc bool, file string, conversion *convert.Conversion) error {
 	members := make([]rawjson.Member, 0, len(conversion.Tools))
 	for _, tool := range conversion.Tools {
 		server := tool.Server
-		if o.led.adHoc {
+		if adHoc {
 			server = config.AdHocName
 		}
 		value, err := rawjson.Marshal(modelName{server, tool.Plain})
@@ -380,14 +384,14 @@ func costOf(conversion *convert.Conversion) tokenCost {
 
 // printTokens prints what each tool costs. In a pipe each tool is a line of two
 // fields with a tab between them, tokens and name.
-func (o *output) printTokens(conversion *convert.Conversion, form string) error {
+func printTokens(o *streams.Streams, conversion *convert.Conversion, form string) error {
 	cost := costOf(conversion)
 	if form != "" {
 		document, err := rawjson.Marshal(cost)
 		if err != nil {
 			return err
 		}
-		return o.printDocument(document, form)
+		return o.PrintDocument(document, form)
 	}
 	out := bufio.NewWriter(o.Console.Out)
 	for _, tool := range cost.Tools {
@@ -400,7 +404,7 @@ func (o *output) printTokens(conversion *convert.Conversion, form string) error 
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	o.say("about %d tokens for %s (estimated): %.1f %% of a window of %d",
+	o.Say("about %d tokens for %s (estimated): %.1f %% of a window of %d",
 		cost.Total, words.Count(len(cost.Tools), "tool"), 100*cost.Share, contextWindow)
 	return nil
 }

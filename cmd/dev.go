@@ -7,11 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
@@ -33,10 +37,10 @@ type devOptions struct {
 	calls    []string // "TOOL {json}"
 	noDoctor bool
 	json     bool
-	answers  answerOptions
+	answers  person.AnswerFlags
 }
 
-func newDevCommand(app *App, run runFunc[devOptions]) *cobra.Command {
+func newDevCommand(app *App, run RunFunc[devOptions]) *cobra.Command {
 	var o devOptions
 	cmd := &cobra.Command{
 		Use:   "dev [SERVER] [-- COMMAND…]",
@@ -54,8 +58,8 @@ Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
   toolx dev zwave --call 'control_zwave_device {"device_name":"Switch"}'
   toolx dev --watch src --watch server.toml -- python -m server`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return nameOrCommand(&o.command, func(args []string) error {
-				if err := atMostOne(&o.name, "toolx dev takes one server")(cmd, args); err != nil {
+			return cli.NameOrCommand(&o.command, func(args []string) error {
+				if err := cli.AtMostOne(&o.name, "toolx dev takes one server")(cmd, args); err != nil {
 					return err
 				}
 				if o.name != "" && len(o.command) > 0 {
@@ -64,8 +68,8 @@ Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
 				return nil
 			})(cmd, args)
 		},
-		RunE:              runs(app, &o, run, o.answers.check),
-		ValidArgsFunction: completeServers(app, 1),
+		RunE:              runs(app, &o, run, o.answers.Check),
+		ValidArgsFunction: completeServers(app.tools, 1),
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.watch, "watch", nil,
@@ -74,13 +78,13 @@ Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
 	flags.BoolVar(&o.noDoctor, "no-doctor", false, "leave the doctor out")
 	flags.BoolVar(&o.json, "json", false,
 		"print lines of JSON: time and text, and the results of --call as of call --json")
-	o.answers.declare(flags)
+	o.answers.Declare(flags)
 	return cmd
 }
 
 // runDev starts the server, and again after each change of its files, until ctx ends.
 func runDev(ctx context.Context, app *App, o devOptions) error {
-	app.flags.noSession = true // it must be the program as it is now
+	app.flags.NoSession = true // it must be the program as it is now
 	d, err := newDevelopment(app, o)
 	if err != nil {
 		return err
@@ -109,7 +113,7 @@ func runDev(ctx context.Context, app *App, o devOptions) error {
 			return failed
 		}
 		if ctx.Err() != nil {
-			return &reportedError{&exec.InterruptedError{}} // Ctrl-C is how it ends
+			return exit.Reported(&exec.InterruptedError{}) // Ctrl-C is how it ends
 		}
 		if err != nil {
 			return err
@@ -123,7 +127,8 @@ func runDev(ctx context.Context, app *App, o devOptions) error {
 
 // development is a server that is being developed.
 type development struct {
-	*App
+	tools    *opener
+	results  *results
 	box      *toolbox
 	server   *config.Server
 	made     sources
@@ -132,14 +137,14 @@ type development struct {
 	json     bool
 
 	listed   bool
-	tools    []*exec.Tool // of the last list
+	last     []*exec.Tool // the tools of the last list
 	examined bool
 	findings []check.Finding // of the last examination
 }
 
 // newDevelopment reads the config and everything that the options name. All errors are usage errors.
 func newDevelopment(app *App, o devOptions) (*development, error) {
-	d := &development{App: app, noDoctor: o.noDoctor, json: o.json}
+	d := &development{tools: app.tools, results: app.results, noDoctor: o.noDoctor, json: o.json}
 	for _, text := range o.calls {
 		tool, arguments, err := readToolCall(text)
 		if err != nil {
@@ -148,7 +153,9 @@ func newDevelopment(app *App, o devOptions) (*development, error) {
 		d.calls = append(d.calls, exec.Call{Tool: tool, Arguments: arguments})
 	}
 	var err error
-	d.box, err = app.toolbox(toolboxOptions{server: o.command, once: true, tellsFailures: true, answers: &o.answers})
+	d.box, err = app.tools.toolbox(toolboxOptions{
+		server: o.command, once: true, tellsFailures: true, answers: &o.answers,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -177,11 +184,12 @@ type sources struct {
 // sourcesOf returns where the files of a server are.
 func sourcesOf(server *config.Server) (sources, error) {
 	if server.URL != "" {
-		return sources{}, fault.Usage("server "+quote(server.Name)+" is reached by an address: toolx does not start it",
+		return sources{}, fault.Usage(
+			"server "+strconv.Quote(server.Name)+" is reached by an address: toolx does not start it",
 			"toolx dev -- COMMAND… restarts a program; toolx watch shows what a server reports")
 	}
 	if err := server.CheckConsent(); err != nil {
-		return sources{}, usageError(err)
+		return sources{}, exit.Usage(err)
 	}
 	launch, err := server.Resolve(os.Environ())
 	if err != nil {
@@ -280,12 +288,12 @@ type devLine struct {
 
 // print writes a line to stdout, with the time of day.
 func (d *development) print(format string, args ...any) error {
-	d.live.Clear()
-	now, line := time.Now(), words.Shorten(d.mask.Text(fmt.Sprintf(format, args...)), maxDevLine)
+	d.tools.out.Live.Clear()
+	now, line := time.Now(), words.Shorten(d.tools.out.Mask.Text(fmt.Sprintf(format, args...)), maxDevLine)
 	if d.json {
-		return d.printJSON(devLine{now, line})
+		return d.tools.out.PrintJSON(devLine{now, line})
 	}
-	_, err := fmt.Fprintln(d.Console.Out, now.Format(time.TimeOnly)+"  "+line)
+	_, err := fmt.Fprintln(d.tools.out.Console.Out, now.Format(time.TimeOnly)+"  "+line)
 	return err
 }
 
@@ -297,7 +305,7 @@ func (d *development) life(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		d.showError(d.masked(err))
+		d.tools.out.ShowError(d.tools.out.Masked(err))
 		if err := d.print("did not start"); err != nil {
 			return err
 		}
@@ -328,14 +336,14 @@ func (d *development) life(ctx context.Context) error {
 
 // tellEnd reports a server that has ended by itself.
 func (d *development) tellEnd(session *servers.Session) error {
-	d.showError(d.masked(session.Err()))
+	d.tools.out.ShowError(d.tools.out.Masked(session.Err()))
 	return d.print("ended; it is started again when a file changes")
 }
 
 // compare prints which tools are new, gone or different since the last list. The first list has nothing to differ from.
 func (d *development) compare(tools []*exec.Tool) error {
-	before, first := d.tools, !d.listed
-	d.tools, d.listed = tools, true
+	before, first := d.last, !d.listed
+	d.last, d.listed = tools, true
 	if first {
 		return nil
 	}
@@ -357,17 +365,17 @@ func (d *development) makeCalls(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		result.Err = d.masked(result.Err)
-		as := render.ResultOptions{Format: render.FormatText, Screen: d.outScreen()}
+		result.Err = d.tools.out.Masked(result.Err)
+		as := render.ResultOptions{Format: render.FormatText, Screen: d.tools.out.OutScreen()}
 		if d.json { // which has failures too
 			as.Format = render.FormatJSON
-			if err := d.writeResult(ctx, result, as); err != nil {
+			if err := d.results.writeResult(ctx, result, as); err != nil {
 				return err
 			}
 			continue
 		}
 		if result.Err != nil {
-			d.showError(result.Err)
+			d.tools.out.ShowError(result.Err)
 			if err := d.print("%s failed", render.Safe(call.Tool)); err != nil {
 				return err
 			}
@@ -377,7 +385,7 @@ func (d *development) makeCalls(ctx context.Context) error {
 		if err := d.print("%s answered in %s:", render.Safe(call.Tool), took); err != nil {
 			return err
 		}
-		if err := d.writeResult(ctx, result, as); err != nil {
+		if err := d.results.writeResult(ctx, result, as); err != nil {
 			return err
 		}
 	}
@@ -404,7 +412,7 @@ func (d *development) examine(ctx context.Context) error {
 	if d.noDoctor {
 		return nil
 	}
-	report, err := d.box.examineOne(ctx, d.server.Name)
+	report, err := examineOne(ctx, d.box, d.server.Name)
 	if err != nil || ctx.Err() != nil || report.Status == doctor.StatusInterrupted {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"toolx/cmd/cli"
 )
 
 // repository is the folder of README.md, seen from a test of this package.
@@ -117,7 +119,7 @@ func wantCommand(t *testing.T, path string, words []string) {
 	if end := slices.Index(words, "--"); end >= 0 {
 		words = words[:end]
 	}
-	old := func(what string) bool { return path == "CHANGELOG.md" && removedError(what) != nil }
+	old := func(what string) bool { return path == "CHANGELOG.md" && cli.RemovedError(what) != nil }
 	if old(words[0]) {
 		return
 	}

@@ -7,12 +7,15 @@ import (
 	"math"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
@@ -44,7 +47,7 @@ type doctorOptions struct {
 // doctorTime bounds a whole run unless --max-time does.
 const doctorTime = 2 * time.Minute
 
-func newDoctorCommand(app *App, run runFunc[doctorOptions]) *cobra.Command {
+func newDoctorCommand(app *App, run RunFunc[doctorOptions]) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor [SERVER…] [-- COMMAND…]",
@@ -67,8 +70,8 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
   toolx doctor --report sarif=toolx.sarif --report junit=toolx.xml
   toolx doctor --explain stdout-pollution
   toolx doctor --explain 'Unexpected token S in JSON at position 0'`,
-		Args:              namesOrCommand(&o.servers, &o.command),
-		ValidArgsFunction: completeServers(app, 0),
+		Args:              cli.NamesOrCommand(&o.servers, &o.command),
+		ValidArgsFunction: completeServers(app.tools, 0),
 	}
 	flags := cmd.Flags()
 	var forms []string
@@ -118,7 +121,7 @@ func (o *doctorOptions) check(flags *pflag.FlagSet) error {
 			o.format = form.format
 		}
 	}
-	if err := oneOf("--fail-on", o.failOn, "error", "warn", "warning", "info", "never"); err != nil {
+	if err := cli.OneOf("--fail-on", o.failOn, "error", "warn", "warning", "info", "never"); err != nil {
 		return err
 	}
 	if err := checkPatterns(slices.Concat(o.only, o.skip)); err != nil {
@@ -138,14 +141,14 @@ func (o *doctorOptions) check(flags *pflag.FlagSet) error {
 
 // unknownCheck is the error for an id that no check has.
 func unknownCheck(id string) error {
-	if err := removedCheck(id); err != nil {
+	if err := cli.RemovedCheck(id); err != nil {
 		return err
 	}
 	fix := "toolx doctor --list-checks shows all ids"
 	if near := doctor.Near(id); near != "" {
 		fix = "did you mean " + near + "? " + fix
 	}
-	return fault.Usage("no check is called "+quote(id), fix)
+	return fault.Usage("no check is called "+strconv.Quote(id), fix)
 }
 
 // severity returns the one that --fail-on names, empty for never.
@@ -163,9 +166,9 @@ func (o *doctorOptions) severity() check.Severity {
 func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	switch {
 	case o.listChecks:
-		return listChecks(app.output, o)
+		return listChecks(app.out, o)
 	case o.explain != "":
-		return explain(app.output, o)
+		return explain(app.out, o)
 	}
 	visit, err := newVisit(app, o)
 	if err != nil {
@@ -174,7 +177,7 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	if err := visit.leaveUntrusted(ctx); err != nil {
 		return err
 	}
-	limit := cmp.Or(app.flags.maxTime, doctorTime)
+	limit := cmp.Or(app.flags.MaxTime, doctorTime)
 	if limit == config.Unlimited {
 		limit = math.MaxInt64
 	}
@@ -196,8 +199,8 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	if o.full {
 		judged.Uncut(fleet)
 	}
-	judged.Mask(app.mask.Text)
-	err = app.printReport(judged, o.format, o.severity())
+	judged.Mask(app.out.Mask.Text)
+	err = printReport(app.out, judged, o.format, o.severity())
 	if err := errors.Join(err, visit.writeReports(judged)); err != nil {
 		return err
 	}
@@ -220,5 +223,5 @@ func verdictOf(judged *doctor.Report, failOn check.Severity) error {
 		}
 		kind = fault.KindProtocol
 	}
-	return &reportedError{&failure{error: errors.New("the doctor: " + judged.Status), kind: kind}}
+	return exit.Reported(exit.Fail(errors.New("the doctor: "+judged.Status), kind, ""))
 }

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"toolx/cmd/build"
+	"toolx/cmd/cli"
+	"toolx/cmd/streams"
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/decode"
@@ -30,11 +34,11 @@ func (v *visit) readReports() error {
 	seen := make(map[string]bool)
 	for _, text := range v.options.reports {
 		format, name, _ := strings.Cut(text, "=")
-		if err := removedError("doctor --report " + format); err != nil {
+		if err := cli.RemovedError("doctor --report " + format); err != nil {
 			return err
 		}
-		if err := oneOf("--report", format, "json", "sarif", "junit", "text"); err != nil || name == "" {
-			return fault.Usage("--report "+quote(text)+" is not a format and a file",
+		if err := cli.OneOf("--report", format, "json", "sarif", "junit", "text"); err != nil || name == "" {
+			return fault.Usage("--report "+strconv.Quote(text)+" is not a format and a file",
 				"--report sarif=toolx.sarif; formats: json, sarif, junit, text")
 		}
 		if name == "-" {
@@ -51,7 +55,7 @@ func (v *visit) readReports() error {
 			return fault.Usage(fmt.Sprintf("the report cannot be written: %v", err),
 				"give --report a file in a folder that you may write to")
 		}
-		v.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
+		v.tools.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
 		v.reports = append(v.reports, reportFile{report.Format(format), name, file})
 	}
 	return nil
@@ -61,7 +65,7 @@ func (v *visit) readReports() error {
 func (v *visit) writeReports(judged *doctor.Report) error {
 	var errs []error
 	for _, one := range v.reports {
-		options := v.reportOptions(one.format, v.options.severity())
+		options := reportOptions(v.tools.out, one.format, v.options.severity())
 		options.Screen = render.Screen{}
 		var err error
 		if info, statErr := one.file.Stat(); statErr == nil && info.Mode().IsRegular() {
@@ -75,17 +79,17 @@ func (v *visit) writeReports(judged *doctor.Report) error {
 }
 
 // reportOptions returns how a report is written in a format.
-func (o *output) reportOptions(format report.Format, failOn check.Severity) report.Options {
+func reportOptions(o *streams.Streams, format report.Format, failOn check.Severity) report.Options {
 	return report.Options{
-		Format: format, Verbose: o.flags.verbose, FailOn: failOn,
-		Version: Version(), Screen: o.outScreen(),
+		Format: format, Verbose: o.Settings.Verbose, FailOn: failOn,
+		Version: build.Version(), Screen: o.OutScreen(),
 	}
 }
 
 // printReport prints a report on stdout.
-func (o *output) printReport(judged *doctor.Report, format report.Format, failOn check.Severity) error {
-	o.live.Clear()
-	return report.Write(o.Console.Out, judged, o.reportOptions(format, failOn))
+func printReport(o *streams.Streams, judged *doctor.Report, format report.Format, failOn check.Severity) error {
+	o.Live.Clear()
+	return report.Write(o.Console.Out, judged, reportOptions(o, format, failOn))
 }
 
 // failedReport returns the report of a visit that could not begin.
@@ -97,7 +101,7 @@ func failedReport(err error) *doctor.Report {
 }
 
 // listChecks lists the checks that --only and --skip leave.
-func listChecks(out *output, o doctorOptions) error {
+func listChecks(out *streams.Streams, o doctorOptions) error {
 	selection := doctor.Selection{Only: o.only, Skip: o.skip}
 	var checks []check.Check
 	for _, check := range doctor.Checks() {
@@ -106,15 +110,15 @@ func listChecks(out *output, o doctorOptions) error {
 		}
 	}
 	if o.format == report.JSON {
-		return report.ChecksJSON(out.Console.Out, checks, out.outScreen())
+		return report.ChecksJSON(out.Console.Out, checks, out.OutScreen())
 	}
-	return report.Checks(out.Console.Out, checks, out.outScreen())
+	return report.Checks(out.Console.Out, checks, out.OutScreen())
 }
 
 // explain shows the page of a check, or what an error message of a client means.
 // Only what looks like an id is taken for one that is misspelt.
-func explain(o *output, options doctorOptions) error {
-	what, out, screen := strings.TrimSpace(options.explain), o.Console.Out, o.outScreen()
+func explain(o *streams.Streams, options doctorOptions) error {
+	what, out, screen := strings.TrimSpace(options.explain), o.Console.Out, o.OutScreen()
 	asJSON := options.format == report.JSON
 	if one, found := doctor.Find(what); found {
 		if asJSON {
@@ -129,7 +133,7 @@ func explain(o *output, options doctorOptions) error {
 	case known:
 		return report.Diagnosis(out, diagnosis, screen)
 	case strings.ContainsAny(what, " \"'"):
-		return fault.Usage("toolx does not know the message "+quote(words.Clip(what, 80)),
+		return fault.Usage("toolx does not know the message "+strconv.Quote(words.Clip(what, 80)),
 			"toolx doctor -- COMMAND… looks at the server itself")
 	}
 	return unknownCheck(what)

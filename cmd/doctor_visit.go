@@ -10,9 +10,13 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
@@ -27,7 +31,7 @@ import (
 
 // visit is one run of the doctor.
 type visit struct {
-	*App
+	tools     *opener
 	options   doctorOptions
 	config    *config.Config // nil for a server on the command line
 	configErr error          // why it could not be read
@@ -43,7 +47,7 @@ type visit struct {
 
 // newVisit reads the config and everything else that the options name. All errors are usage errors.
 func newVisit(app *App, o doctorOptions) (*visit, error) {
-	v := &visit{App: app, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
+	v := &visit{tools: app.tools, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
 	for _, step := range []func() error{
 		v.chooseServers, v.readCalls, v.readEnviron, v.readSeverities, v.readBaseline, v.recordEvents, v.readReports,
 	} {
@@ -57,7 +61,7 @@ func newVisit(app *App, o doctorOptions) (*visit, error) {
 // chooseServers finds what is examined: the command after --, else the named servers, disabled or not, else all that
 // are not disabled.
 func (v *visit) chooseServers() error {
-	adHoc, err := v.flags.adHoc(v.options.command)
+	adHoc, err := v.tools.flags.AdHoc(v.options.command)
 	if err != nil {
 		return err
 	}
@@ -69,19 +73,19 @@ func (v *visit) chooseServers() error {
 		v.servers = []*config.Server{adHoc}
 		return nil
 	}
-	loaded, err := v.consent.loadConfig()
+	loaded, err := v.tools.consent.LoadConfig()
 	if err != nil {
 		v.configErr = err // which is a finding
 		return nil
 	}
 	v.config = loaded
-	names, err := expandClients(loaded.Servers, v.options.servers)
+	names, err := cli.ExpandClients(loaded.Servers, v.options.servers)
 	if err != nil {
 		return err
 	}
-	for _, name := range distinct(names) {
+	for _, name := range cli.Distinct(names) {
 		const fix = "toolx doctor -- COMMAND… examines a server that no config names"
-		server, err := serverNamed(loaded.Servers, name, fix)
+		server, err := cli.ServerNamed(loaded.Servers, name, fix)
 		if err != nil {
 			return err
 		}
@@ -91,7 +95,7 @@ func (v *visit) chooseServers() error {
 		return nil
 	}
 	v.whole = true
-	v.servers, _ = serversNamed(loaded.Servers, nil)
+	v.servers, _ = cli.ServersNamed(loaded.Servers, nil)
 	if len(loaded.Files) == 0 && len(v.servers) == 0 {
 		return fault.Usage("no server to examine: no config was found, and no command was given",
 			"toolx doctor -- npx -y @modelcontextprotocol/server-everything; toolx servers lists those of other clients")
@@ -102,7 +106,7 @@ func (v *visit) chooseServers() error {
 // leaveUntrusted leaves out the servers that wait for the user's consent. That is an error where one of them was named,
 // or no other is there.
 func (v *visit) leaveUntrusted(ctx context.Context) error {
-	if err := v.consent.ask(ctx, v.servers...); err != nil {
+	if err := v.tools.consent.Ask(ctx, v.servers...); err != nil {
 		return err
 	}
 	var trusted []*config.Server
@@ -114,11 +118,11 @@ func (v *visit) leaveUntrusted(ctx context.Context) error {
 		}
 		trusted = append(trusted, server)
 	}
-	for _, err := range untrustedTogether(waiting) {
+	for _, err := range person.UntrustedTogether(waiting) {
 		if !v.whole || len(trusted) == 0 {
-			return usageError(err)
+			return exit.Usage(err)
 		}
-		v.warnOnce(err.Error())
+		v.tools.out.WarnOnce(err.Error())
 	}
 	v.servers = trusted
 	return nil
@@ -143,7 +147,7 @@ func (v *visit) readCalls() error {
 		if server := exec.ServerOf(tool, names); server != "" {
 			call.Server = server
 		} else if len(v.servers) > 1 {
-			return fault.Usage("--call "+quote(text)+" does not say which server is meant",
+			return fault.Usage("--call "+strconv.Quote(text)+" does not say which server is meant",
 				"--call 'SERVER__"+tool+" …', with SERVER one of: "+strings.Join(names, ", "))
 		}
 		v.calls = append(v.calls, call)
@@ -157,7 +161,7 @@ func readToolCall(text string) (tool string, arguments json.RawMessage, err erro
 	arguments = json.RawMessage(cmp.Or(strings.TrimSpace(given), "{}"))
 	var object map[string]json.RawMessage
 	if tool == "" || strings.HasPrefix(tool, "{") || json.Unmarshal(arguments, &object) != nil {
-		return "", nil, fault.Usage("--call "+quote(text)+" is not a tool and a JSON object",
+		return "", nil, fault.Usage("--call "+strconv.Quote(text)+" is not a tool and a JSON object",
 			`--call 'echo {"message":"hi"}'`)
 	}
 	return tool, arguments, nil
@@ -184,7 +188,7 @@ func (v *visit) readSeverities() error {
 			if near := doctor.Near(id); near != "" {
 				text += fmt.Sprintf(", did you mean '%s'?", near)
 			}
-			v.log.Warn(text)
+			v.tools.out.Log.Warn(text)
 		}
 		v.selection.Severities[id] = check.Severity(v.config.Doctor.Severity[id])
 	}
@@ -197,7 +201,7 @@ func (v *visit) readBaseline() error {
 	}
 	baseline, err := doctor.ReadBaseline(v.options.baseline)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	v.baseline = baseline
 	return nil
@@ -205,16 +209,16 @@ func (v *visit) readBaseline() error {
 
 // recordEvents writes calls to the execution log and messages to the trace, as for every verb (EXEC-11).
 func (v *visit) recordEvents() error {
-	return v.record(cmp.Or(v.config, &config.Config{}).Defaults.Log, nil)
+	return v.tools.record(cmp.Or(v.config, &config.Config{}).Defaults.Log, nil)
 }
 
 // examine starts the servers and judges the evidence.
 func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
-	doing, stop := v.showDoing("doctor")
-	options := v.examination()
-	options.Calls, options.Safe, options.CallTimeout = v.calls, v.safe, v.flags.timeout
+	doing, stop := v.tools.out.ShowDoing("doctor")
+	options := examination(v.tools)
+	options.Calls, options.Safe, options.CallTimeout = v.calls, v.safe, v.tools.flags.Timeout
 	options.Environ = v.environ
-	options.Watch = v.bus.Emit
+	options.Watch = v.tools.bus.Emit
 	options.Doing = func(server, what string) {
 		if len(v.servers) > 1 {
 			what = server + ": " + what
@@ -227,7 +231,7 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	began := time.Now()
 	fleet := doctor.Examine(ctx, v.config, v.servers, options)
 	fleet.ConfigErr = v.configErr
-	if v.config != nil && (v.whole || len(v.consent.named) > 0) {
+	if v.config != nil && (v.whole || len(v.tools.consent.Named) > 0) {
 		fleet.Survey = config.NewSurvey(config.Options{}, v.config.Servers)
 	}
 	if !v.whole {
@@ -249,7 +253,7 @@ func (v *visit) accept(fleet *evidence.Fleet, judged *doctor.Report) error {
 		return nil
 	}
 	if judged.Status != doctor.StatusHealthy && judged.Status != doctor.StatusProblems {
-		v.log.Warn(file + " was not written: not everything was examined")
+		v.tools.out.Log.Warn(file + " was not written: not everything was examined")
 		return nil
 	}
 	severity := check.Warning
@@ -258,18 +262,18 @@ func (v *visit) accept(fleet *evidence.Fleet, judged *doctor.Report) error {
 	}
 	earlier, err := v.earlierBaseline(file)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	reason := "accepted on " + time.Now().Format(time.DateOnly) + "; say why"
 	written := doctor.NewBaseline(judged, fleet, severity, earlier, reason)
 	if err := written.Write(file); err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	tools := 0
 	for _, pins := range written.Tools {
 		tools += len(pins)
 	}
-	v.say("%s: %s and %s; give each finding its reason",
+	v.tools.out.Say("%s: %s and %s; give each finding its reason",
 		render.Safe(file), words.Count(len(written.Findings), "finding"), words.Count(tools, "tool"))
 	written.File = file
 	written.Apply(judged)

@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,12 +13,23 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/exit"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
 	"toolx/pkg/catalog"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 )
+
+// corrector finds what was meant by a command line that is wrong.
+type corrector struct {
+	out   *streams.Streams
+	line  *commandLine
+	tools *opener
+	cmd   *cobra.Command // the command that runs
+}
 
 // misplaced says where a word belongs that stands among a verb's own arguments; empty where that is right.
 type misplaced string
@@ -52,9 +64,9 @@ func misplacedAs(word string) misplaced {
 
 // launchless reports whether a verb takes a server's command after --, and the command line gives neither that nor an
 // address. Words of a question may be anything.
-func (a *App) launchless(cmd *cobra.Command) bool {
+func (c *corrector) launchless(cmd *cobra.Command) bool {
 	given := func(arg string) bool { return arg == "--" || arg == "--url" || strings.HasPrefix(arg, "--url=") }
-	return cmd != nil && strings.Contains(cmd.Use, "-- COMMAND") && !slices.ContainsFunc(a.args, given) &&
+	return cmd != nil && strings.Contains(cmd.Use, "-- COMMAND") && !slices.ContainsFunc(c.line.args, given) &&
 		!strings.Contains(cmd.Use, "QUESTION")
 }
 
@@ -100,8 +112,8 @@ func (e *forgottenError) Next() string {
 
 // forgotten returns the error of a command line whose own arguments have a server's command or address; nil where they
 // have none. exact reports whether something has a word for its whole name, which is then meant.
-func (a *App) forgotten(cmd *cobra.Command, exact func(word string) bool) *forgottenError {
-	if !a.launchless(cmd) {
+func (c *corrector) forgotten(cmd *cobra.Command, exact func(word string) bool) *forgottenError {
+	if !c.launchless(cmd) {
 		return nil
 	}
 	given, own := cmd.Flags().Args(), ownWords(cmd)
@@ -123,7 +135,7 @@ func (a *App) forgotten(cmd *cobra.Command, exact func(word string) bool) *forgo
 			}
 		}
 		if as != "" {
-			return &forgottenError{fault.Usage(as.problem(given[i]), a.corrected(cmd, i, as)), given[i]}
+			return &forgottenError{fault.Usage(as.problem(given[i]), c.corrected(cmd, i, as)), given[i]}
 		}
 	}
 	return nil
@@ -144,11 +156,11 @@ func (m misplaced) problem(word string) string {
 
 // corrected returns the command line with the word of a place among its own arguments, and what follows it, where they
 // belong.
-func (a *App) corrected(cmd *cobra.Command, place int, as misplaced) string {
+func (c *corrector) corrected(cmd *cobra.Command, place int, as misplaced) string {
 	path := strings.Fields(cmd.CommandPath())
 	given, own := cmd.Flags().Args(), ownWords(cmd)
-	at := a.indexOf(append(slices.Clone(path[1:]), given[:place+1]...))
-	before, rest := slices.Clone(a.args[:at]), slices.Clone(a.args[at:])
+	at := c.indexOf(append(slices.Clone(path[1:]), given[:place+1]...))
+	before, rest := slices.Clone(c.line.args[:at]), slices.Clone(c.line.args[at:])
 	if !cmd.HasParent() {
 		before = append(before, "list")
 	}
@@ -197,10 +209,10 @@ func ownSwitch(cmd *cobra.Command, word string) bool {
 
 // indexOf returns where in the arguments of toolx the last of words stands, which stand there in this order, with flags
 // between them.
-func (a *App) indexOf(words []string) int {
+func (c *corrector) indexOf(words []string) int {
 	at := -1
 	for _, word := range words {
-		if next := slices.Index(a.args[at+1:], word); next >= 0 {
+		if next := slices.Index(c.line.args[at+1:], word); next >= 0 {
 			at += 1 + next
 		}
 	}
@@ -209,43 +221,43 @@ func (a *App) indexOf(words []string) int {
 
 // rightly returns err, or why it came about if a server's command stands in the wrong place. It keeps the names that
 // are similar to one that nothing has.
-func (a *App) rightly(err error) error {
-	var reported *reportedError
+func (c *corrector) rightly(err error) error {
+	var reported *exit.ReportedError
 	var told *forgottenError
 	var usage *fault.UsageError
 	kind := fault.KindOf(err)
 	switch {
-	case err == nil, errors.As(err, &reported), errors.As(err, &told), !a.launchless(a.cmd):
+	case err == nil, errors.As(err, &reported), errors.As(err, &told), !c.launchless(c.cmd):
 		return err
 	case kind == fault.KindNotFound, errors.As(err, &usage) && usage.Server != "":
-	case kind != fault.KindUsage, !a.hasSpareWords():
+	case kind != fault.KindUsage, !c.hasSpareWords():
 		return err // the only argument of a verb that needs one is not wrong because a program has its name
 	}
-	forgotten := a.forgotten(a.cmd, a.keptNames())
+	forgotten := c.forgotten(c.cmd, c.keptNames())
 	if forgotten == nil {
 		return err
 	}
 	var missing *exec.NotFoundError
 	if errors.As(err, &missing) && (len(missing.Near) > 0 || len(missing.Candidates) > 0) {
-		return &failure{err, kind, fault.HintOf(err) + "; as a program: " + forgotten.Fix}
+		return exit.Fail(err, kind, fault.HintOf(err)+"; as a program: "+forgotten.Fix)
 	}
 	return forgotten
 }
 
 // hasSpareWords reports whether a command line has more words than its verb needs.
-func (a *App) hasSpareWords() bool {
+func (c *corrector) hasSpareWords() bool {
 	assigns := func(word string) bool { return strings.Contains(word, "=") }
-	return len(slices.DeleteFunc(slices.Clone(a.cmd.Flags().Args()), assigns)) > len(ownWords(a.cmd))
+	return len(slices.DeleteFunc(slices.Clone(c.cmd.Flags().Args()), assigns)) > len(ownWords(c.cmd))
 }
 
 // keptNames returns what reports whether a server, a tool of toolx's own or one in a catalogue has a name.
-func (a *App) keptNames() func(name string) bool {
-	log := a.log
-	a.log = slog.New(slog.DiscardHandler) // the verb has said what there is to say about the config
-	defer func() { a.log = log }()
-	known, _ := a.offline(nil)
+func (c *corrector) keptNames() func(name string) bool {
+	log := c.out.Log
+	c.out.Log = slog.New(slog.DiscardHandler) // the verb has said what there is to say about the config
+	defer func() { c.out.Log = log }()
+	known, _ := c.tools.offline(nil)
 	if known == nil {
-		known = &offline{App: a, config: &config.Config{}}
+		known = &offline{opener: c.tools, config: &config.Config{}}
 	}
 	local := known.local()
 	return func(name string) bool {
@@ -261,14 +273,16 @@ func (a *App) keptNames() func(name string) bool {
 // checkPatterns returns the error of a pattern that is a server's command, whose -- was forgotten, unless it is a whole
 // name: that of a registered tool, of what exact knows, or where that is nil, of what the catalogues have. Then nothing
 // is said if one is missing.
-func (b *toolbox) checkPatterns(filter toolFilter, kind catalog.Kind, exact func(name string) bool) error {
+func (c *corrector) checkPatterns(
+	b *toolbox, filter toolFilter, kind catalog.Kind, exact func(name string) bool,
+) error {
 	if len(filter.patterns) == 0 || b.adHoc {
 		return nil
 	}
 	if exact == nil {
 		var lists []*catalog.List
 		for _, name := range b.pool.Names() {
-			list := catalogStore().Read(b.server(name).Identity()).List(kind)
+			list := stores.Catalog().Read(b.server(name).Identity()).List(kind)
 			if list == nil {
 				return nil
 			}
@@ -278,7 +292,7 @@ func (b *toolbox) checkPatterns(filter toolFilter, kind catalog.Kind, exact func
 			return slices.ContainsFunc(lists, func(list *catalog.List) bool { return list.Find(name) != nil })
 		}
 	}
-	forgotten := b.forgotten(b.cmd, func(word string) bool {
+	forgotten := c.forgotten(c.cmd, func(word string) bool {
 		_, err := b.registry.Find(word)
 		var missing *exec.NotFoundError
 		unknown := errors.As(err, &missing) && len(missing.Candidates) == 0
@@ -295,30 +309,30 @@ func (b *toolbox) checkPatterns(filter toolFilter, kind catalog.Kind, exact func
 
 // unknownFlag explains a flag that toolx does not have: it is misspelt, an argument of the tool, or an option of a
 // server whose -- was forgotten.
-func (a *App) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError) string {
+func (c *corrector) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError) string {
 	all := cmd.CommandPath() + " --help shows every flag"
 	if near := nearFlag(cmd.Flags(), missing); near != "" {
-		return "did you mean: " + a.withFlag(missing, near) + "; " + all
+		return "did you mean: " + c.withFlag(missing, near) + "; " + all
 	}
 	given, own := cmd.Flags().Args(), ownWords(cmd)
-	if a.launchless(cmd) && len(given) > len(own) && !strings.Contains(given[len(own)], "=") {
-		return "a server's command follows --: " + a.corrected(cmd, len(own), inCommand) + "; " + all
+	if c.launchless(cmd) && len(given) > len(own) && !strings.Contains(given[len(own)], "=") {
+		return "a server's command follows --: " + c.corrected(cmd, len(own), inCommand) + "; " + all
 	}
 	switch name := missing.GetSpecifiedName(); {
 	case cmd.Name() != "call" || len(name) < 2:
 	case len(given) == 0:
 		return "an argument of the tool is written " + name + "=value; " + all
 	default:
-		return "arguments of a tool have no dashes: " + a.asArguments(cmd) + "; " + all
+		return "arguments of a tool have no dashes: " + c.asArguments(cmd) + "; " + all
 	}
 	return all
 }
 
 // withFlag returns the command line with another flag in the place of one that does not exist.
-func (a *App) withFlag(missing *pflag.NotExistError, near string) string {
+func (c *corrector) withFlag(missing *pflag.NotExistError, near string) string {
 	wrong := cmp.Or(missing.GetSpecifiedShortnames(), missing.GetSpecifiedName())
 	line := []string{"toolx"}
-	for _, arg := range a.args {
+	for _, arg := range c.line.args {
 		name, value, set := strings.Cut(arg, "=")
 		if strings.TrimLeft(name, "-") == wrong && strings.HasPrefix(name, "-") {
 			if arg = near; set {
@@ -331,23 +345,67 @@ func (a *App) withFlag(missing *pflag.NotExistError, near string) string {
 }
 
 // asArguments returns the command line with k=v in the place of each --k v that is no flag.
-func (a *App) asArguments(cmd *cobra.Command) string {
+func (c *corrector) asArguments(cmd *cobra.Command) string {
 	line := []string{"toolx"}
-	for i := 0; i < len(a.args); i++ {
-		name, value, set := strings.Cut(strings.TrimPrefix(a.args[i], "--"), "=")
-		if !strings.HasPrefix(a.args[i], "--") || cmd.Flags().Lookup(name) != nil {
-			line = append(line, a.args[i])
+	for i := 0; i < len(c.line.args); i++ {
+		name, value, set := strings.Cut(strings.TrimPrefix(c.line.args[i], "--"), "=")
+		if !strings.HasPrefix(c.line.args[i], "--") || cmd.Flags().Lookup(name) != nil {
+			line = append(line, c.line.args[i])
 			continue
 		}
 		switch {
 		case set:
-		case i+1 < len(a.args) && !strings.HasPrefix(a.args[i+1], "-"):
+		case i+1 < len(c.line.args) && !strings.HasPrefix(c.line.args[i+1], "-"):
 			i++
-			value = a.args[i]
+			value = c.line.args[i]
 		default:
 			value = "true"
 		}
 		line = append(line, name+"="+value)
 	}
 	return exec.PasteLine(line...)
+}
+
+// elsewhere tells, where no server has the name that was asked for, which other client has one of that name, with the
+// command to paste. Only then all clients' files are read.
+func (c *corrector) elsewhere(err error, args []string) error {
+	err = c.rightly(err)
+	var missing *exec.NotFoundError
+	var usage *fault.UsageError
+	var reported *exit.ReportedError
+	name := ""
+	switch {
+	case errors.As(err, &reported): // with this, if there was anything to tell
+	case errors.As(err, &missing):
+		name = missing.UnknownServer
+	case errors.As(err, &usage):
+		name = usage.Server
+	}
+	if name == "" || strings.Contains(name, ":") {
+		return err
+	}
+	var found []string
+	for _, file := range config.ReadClients(config.Options{}, config.Clients()...) {
+		for _, server := range file.Servers {
+			if server.Plain() == name && !slices.Contains(found, server.Name) {
+				found = append(found, server.Name)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return err
+	}
+	shown := found[0]
+	if len(found) > 1 {
+		shown = strings.Join(found[:len(found)-1], ", ") + " and " + found[len(found)-1]
+	}
+	line := []string{"toolx"}
+	for _, arg := range args {
+		if arg == name || strings.HasPrefix(arg, name+exec.Separator) {
+			arg = strings.TrimSuffix(found[0], name) + arg
+		}
+		line = append(line, arg)
+	}
+	hint := fmt.Sprintf("another client has it (%s): %s", shown, exec.PasteLine(line...))
+	return exit.Fail(err, cmp.Or(fault.KindOf(err), fault.KindNotFound), hint)
 }

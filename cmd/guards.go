@@ -9,11 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/guard"
-	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
@@ -48,7 +47,7 @@ func (o *guardOptions) check() error {
 			}
 		}
 	}
-	return oneOf("--confirm", o.confirm, append([]string{""}, guard.Values()...)...)
+	return cli.OneOf("--confirm", o.confirm, append([]string{""}, guard.Values()...)...)
 }
 
 // guards returns those that the flags say, none where they say nothing.
@@ -82,40 +81,17 @@ func (b *toolbox) confirmCall(yes bool) func(context.Context, *guard.AskError, j
 		switch {
 		case yes:
 			return nil
-		case !b.person():
+		case !b.out.Person():
 			ask.Because, ask.Fix = "there is no terminal to ask at", "--yes calls it without a question"
 			return ask
 		}
-		agreed, err := b.keyboard.agrees(ctx, "call", ask, arguments)
+		agreed, err := b.opener.keyboard.Agrees(ctx, "call", ask, arguments)
 		if err == nil && !agreed {
 			ask.Because = "the answer was no"
 			return ask
 		}
 		return err
 	}
-}
-
-// agrees asks the user to agree to a call. No answer is a no. The error is an interruption.
-func (k *keyboard) agrees(
-	ctx context.Context, verb string, ask *guard.AskError, arguments json.RawMessage,
-) (bool, error) {
-	release, err := k.hold(ctx)
-	if err != nil {
-		return false, &exec.InterruptedError{Tool: ask.Tool}
-	}
-	defer release()
-	reason, given := ask.Reason(), words.Clip(string(k.mask.JSON(arguments)), 400)
-	fmt.Fprintf(k.live, "%s %s %s? %s%s. [y/N] ", verb, render.Safe(ask.Tool), render.Safe(given),
-		strings.ToUpper(reason[:1]), render.Safe(reason[1:]))
-	line, err := k.line(ctx)
-	if err != nil { // at the end of the input too, which means no
-		fmt.Fprintln(k.live)
-	}
-	if ctx.Err() != nil {
-		return false, &exec.InterruptedError{Tool: ask.Tool}
-	}
-	said := strings.ToLower(strings.TrimSpace(line))
-	return said == "y" || said == "yes", nil
 }
 
 // tellGuards says how many tools of servers may not be used, and warns of a name that was to be denied and is probably
@@ -140,10 +116,10 @@ func (b *toolbox) tellGuards(opened []servers.Opened) {
 			}
 		}
 		if denied > 0 {
-			b.log.Info(fmt.Sprintf("server %q: %s denied", server.Name, words.Count(denied, "tool")))
+			b.out.Log.Info(fmt.Sprintf("server %q: %s denied", server.Name, words.Count(denied, "tool")))
 		}
 		for _, text := range server.Guards.Near(known, words.Nearest) {
-			b.warnOnce("server '" + server.Name + "': " + text)
+			b.out.WarnOnce("server '" + server.Name + "': " + text)
 		}
 	}
 }

@@ -2,14 +2,14 @@ package cmd
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/build"
+	"toolx/cmd/exit"
 	"toolx/docs"
-	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
@@ -19,8 +19,8 @@ type helpDocument struct {
 	Version   string         `json:"version"`
 	Verbs     []verbHelp     `json:"verbs"`
 	Flags     []flagHelp     `json:"flags,omitempty"` // of every verb
-	ExitCodes []exitCodeHelp `json:"exit_codes,omitempty"`
-	Kinds     []kindHelp     `json:"kinds,omitempty"`
+	ExitCodes []exit.Meaning `json:"exit_codes,omitempty"`
+	Kinds     []exit.Kind    `json:"kinds,omitempty"`
 	Topics    []string       `json:"topics,omitempty"`
 }
 
@@ -43,29 +43,18 @@ type flagHelp struct {
 	Usage   string `json:"usage"`
 }
 
-type exitCodeHelp struct {
-	Code    int    `json:"code"`
-	Meaning string `json:"meaning"`
-}
-
-type kindHelp struct {
-	Kind     fault.Kind `json:"kind"`
-	ExitCode int        `json:"exit_code"`
-	Meaning  string     `json:"meaning"`
-}
-
 // printHelpJSON prints what toolx can do as data: all of it in brief, or one verb with those below it in full.
 func (a *App) printHelpJSON(of *cobra.Command) error {
-	document := helpDocument{Version: Version(), Verbs: helpOfVerbs(of, of.HasParent())}
+	document := helpDocument{Version: build.Version(), Verbs: helpOfVerbs(of, of.HasParent())}
 	if !of.HasParent() {
 		document.Flags, document.Topics = flagsHelp(of.PersistentFlags()), docs.Topics()
-		document.Kinds, document.ExitCodes = kindCodes, exitCodes()
+		document.Kinds, document.ExitCodes = exit.Kinds, exit.Codes()
 	}
 	text, err := rawjson.Marshal(document)
 	if err != nil {
 		return err
 	}
-	return render.Document(a.Console.Out, text, a.outScreen())
+	return render.Document(a.out.Console.Out, text, a.out.OutScreen())
 }
 
 // helpOfVerbs returns the help of a verb that does something itself, and of those below it, by name; with explanations
@@ -141,34 +130,5 @@ func flagsHelp(flags *pflag.FlagSet) []flagHelp {
 		}
 		all = append(all, one)
 	})
-	return all
-}
-
-// kindCodes are all kinds of failure with their exit codes.
-var kindCodes = []kindHelp{
-	{fault.KindUsage, exitUsage, "the command line or the config is wrong"},
-	{fault.KindInvalidArguments, exitUsage, "the arguments do not fit the schema; nothing was sent"},
-	{fault.KindNotFound, exitUsage, "no such tool or server"},
-	{fault.KindAuth, exitAuth, "authentication needed or refused"},
-	{fault.KindConnect, exitConnect, "a server could not be started or reached"},
-	{fault.KindTool, exitTool, "the tool ran and failed"},
-	{fault.KindProtocol, exitProtocol, "the server died in mid-call, or its answer was malformed"},
-	{fault.KindTimeout, exitTimeout, "the time was up"},
-	{fault.KindInterrupted, exitInterrupted, "the user gave up"},
-	{fault.KindInternal, exitUnforeseen, "toolx itself went wrong"},
-}
-
-// exitCodes returns all exit codes in their order, each with what its kinds mean.
-func exitCodes() []exitCodeHelp {
-	all := []exitCodeHelp{{exitOK, "success"}}
-	for _, kind := range kindCodes {
-		same := func(one exitCodeHelp) bool { return one.Code == kind.ExitCode }
-		if at := slices.IndexFunc(all, same); at >= 0 {
-			all[at].Meaning += "; " + kind.Meaning
-			continue
-		}
-		all = append(all, exitCodeHelp{kind.ExitCode, kind.Meaning})
-	}
-	slices.SortFunc(all, func(a, b exitCodeHelp) int { return a.Code - b.Code })
 	return all
 }

@@ -12,6 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -24,10 +27,7 @@ import (
 
 const historyExits = `Exit codes: 0 success, 2 wrong usage or no such call; of rerun those of toolx call.`
 
-// historyLog returns the file of the execution log.
-func historyLog() string { return stateFile("history.jsonl") }
-
-func newHistoryCommand(app *App, run runFunc[historyListOptions]) *cobra.Command {
+func newHistoryCommand(app *App, run RunFunc[historyListOptions]) *cobra.Command {
 	var o historyListOptions
 	cmd := &cobra.Command{
 		Use:   "history",
@@ -85,13 +85,13 @@ func (o *historyListOptions) check() error {
 	return nil
 }
 
-func newHistoryListCommand(app *App, run runFunc[historyListOptions]) *cobra.Command {
+func newHistoryListCommand(app *App, run RunFunc[historyListOptions]) *cobra.Command {
 	var o historyListOptions
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the logged calls, as toolx history does",
 		Long:  "List the calls of the execution log, the newest last.\n\n" + historyExits,
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE:  runs(app, &o, run, o.check),
 	}
 	o.declare(cmd)
@@ -104,7 +104,7 @@ func runHistoryList(_ context.Context, app *App, o historyListOptions) error {
 	if o.failed {
 		wanted = 0 // the last of those that failed
 	}
-	calls, err := history.Calls(historyLog(), wanted)
+	calls, err := history.Calls(stores.History(), wanted)
 	if err != nil {
 		return historyUnreadable(err)
 	}
@@ -116,30 +116,30 @@ func runHistoryList(_ context.Context, app *App, o historyListOptions) error {
 	}
 	if o.json {
 		for _, call := range calls {
-			if err := app.printJSON(call); err != nil {
+			if err := app.out.PrintJSON(call); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(calls) == 0 {
-		app.say("no calls in %s", historyLog())
+		app.out.Say("no calls in %s", stores.History())
 		return nil
 	}
 	var rows [][]string
 	for _, call := range calls {
-		rows = append(rows, app.historyRow(call))
+		rows = append(rows, historyRow(app.out, call))
 	}
-	return app.printTable([]string{"N", "TIME", "OUTCOME", "TOOK", "TOOL", "ARGUMENTS"}, rows)
+	return app.out.PrintTable([]string{"N", "TIME", "OUTCOME", "TOOK", "TOOL", "ARGUMENTS"}, rows)
 }
 
 // historyRow returns the fields of a call: for people on a terminal, whole in a pipe.
-func (o *output) historyRow(call history.Call) []string {
+func historyRow(o *streams.Streams, call history.Call) []string {
 	outcome, at, arguments := "ok", call.Time.UTC().Format(time.RFC3339), string(call.Arguments)
 	if !call.Success {
 		outcome = cmp.Or(string(call.Kind), "failed")
 	}
-	if o.outScreen().TTY {
+	if o.OutScreen().TTY {
 		at = call.Time.Local().Format("2006-01-02 15:04:05")
 		const others = 72 // columns of the other fields, as a rule
 		arguments = words.Clip(arguments, max(20, o.Console.Width-others))
@@ -153,7 +153,7 @@ func (o *output) historyRow(call history.Call) []string {
 }
 
 func historyUnreadable(err error) error {
-	return fault.Usage("the execution log cannot be read: "+fault.Reason(err), "see "+historyLog())
+	return fault.Usage("the execution log cannot be read: "+fault.Reason(err), "see "+stores.History())
 }
 
 // historyOptions name one call.
@@ -170,7 +170,7 @@ func (o *historyOptions) take(verb string, args []string) error {
 	}
 	number, err := strconv.Atoi(args[0])
 	if err != nil || number < 1 {
-		return fault.Usage(quote(args[0])+" is not the number of a call", fix)
+		return fault.Usage(strconv.Quote(args[0])+" is not the number of a call", fix)
 	}
 	o.number = number
 	return nil
@@ -178,7 +178,7 @@ func (o *historyOptions) take(verb string, args []string) error {
 
 // call returns the call that is meant.
 func (o *historyOptions) call() (*history.Call, error) {
-	call, err := history.Find(historyLog(), o.number)
+	call, err := history.Find(stores.History(), o.number)
 	if err != nil {
 		return nil, historyUnreadable(err)
 	}
@@ -189,7 +189,7 @@ func (o *historyOptions) call() (*history.Call, error) {
 	return call, nil
 }
 
-func newHistoryShowCommand(app *App, run runFunc[historyOptions]) *cobra.Command {
+func newHistoryShowCommand(app *App, run RunFunc[historyOptions]) *cobra.Command {
 	var o historyOptions
 	cmd := &cobra.Command{
 		Use:   "show N",
@@ -211,7 +211,7 @@ func runHistoryShow(_ context.Context, app *App, o historyOptions) error {
 		return err
 	}
 	if o.json {
-		return app.printJSON(call)
+		return app.out.PrintJSON(call)
 	}
 	rows := [][]string{
 		{"tool", call.Tool},
@@ -225,7 +225,7 @@ func runHistoryShow(_ context.Context, app *App, o historyOptions) error {
 		{"error", call.Error},
 		{"kind", string(call.Kind)},
 	}
-	return app.printTable(nil, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
+	return app.out.PrintTable(nil, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
 
 // logged returns a value of the log on one line, with the size of one that was cut.
@@ -240,22 +240,22 @@ func logged(value json.RawMessage, size int64) string {
 	return text
 }
 
-func newHistoryClearCommand(app *App, run runFunc[struct{}]) *cobra.Command {
+func newHistoryClearCommand(app *App, run RunFunc[struct{}]) *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear",
 		Short: "Remove all logged calls",
 		Long:  "Remove the execution log: all calls, with their arguments and results.\n\n" + historyExits,
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE:  runs(app, &struct{}{}, run),
 	}
 }
 
 func runHistoryClear(_ context.Context, app *App, _ struct{}) error {
-	calls, err := history.Clear(historyLog())
+	calls, err := history.Clear(stores.History())
 	if err != nil {
-		return fault.Usage("the execution log cannot be removed: "+fault.Reason(err), "see "+historyLog())
+		return fault.Usage("the execution log cannot be removed: "+fault.Reason(err), "see "+stores.History())
 	}
-	app.say("removed %s", words.Count(calls, "call"))
+	app.out.Say("removed %s", words.Count(calls, "call"))
 	return nil
 }
 
@@ -265,7 +265,7 @@ type historyRerunOptions struct {
 	call callOptions
 }
 
-func newHistoryRerunCommand(app *App, run runFunc[historyRerunOptions]) *cobra.Command {
+func newHistoryRerunCommand(app *App, run RunFunc[historyRerunOptions]) *cobra.Command {
 	var o historyRerunOptions
 	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
@@ -281,7 +281,7 @@ Arguments that the log masks or cuts cannot be sent again.
 ` + historyExits,
 		Example: `  toolx history rerun 12
   toolx history rerun 12 --dry-run`,
-		Args: withCommand(&o.call.server, func(args []string) error { return o.take("rerun", args) }),
+		Args: cli.WithCommand(&o.call.server, func(args []string) error { return o.take("rerun", args) }),
 	}
 	flags := cmd.Flags()
 	o.call.replyOptions.declare(flags, formats...)
@@ -303,12 +303,12 @@ func runHistoryRerun(ctx context.Context, app *App, o historyRerunOptions) error
 	if err := rerunnable(logged); err != nil {
 		return err
 	}
-	if err := app.findLoggedServer(logged, &o.call); err != nil {
+	if err := findLoggedServer(app.tools, logged, &o.call); err != nil {
 		return err
 	}
 	switch logged.Method {
 	case "":
-		o.call.tool = app.loggedTool(logged)
+		o.call.tool = loggedTool(logged)
 		o.call.readLogged(logged.Arguments)
 		return runCall(ctx, app, o.call)
 	case "resources/read":
@@ -337,21 +337,21 @@ func rerunnable(call *history.Call) error {
 
 // findLoggedServer sets what reaches the server of a call: its command line or address where that was no config's. It
 // warns of a server that the config here does not have.
-func (a *App) findLoggedServer(call *history.Call, o *callOptions) error {
-	if len(o.server) > 0 || a.flags.url != "" || call.Server == "" {
+func findLoggedServer(a *opener, call *history.Call, o *callOptions) error {
+	if len(o.server) > 0 || a.flags.Url != "" || call.Server == "" {
 		return nil
 	}
 	if call.Program == "" {
-		loaded, err := a.consent.loadConfig()
+		loaded, err := a.consent.LoadConfig()
 		named := func(server *config.Server) bool { return server.Name == call.Server }
 		if err == nil && !slices.ContainsFunc(loaded.Servers, named) {
-			a.log.Warn(fmt.Sprintf("call %d was made with the server '%s' of another config: --config names it",
+			a.out.Log.Warn(fmt.Sprintf("call %d was made with the server '%s' of another config: --config names it",
 				call.Number, call.Server))
 		}
 		return nil // the call itself says what is wrong with a config
 	}
 	if misplacedAs(call.Program) == inURL {
-		a.flags.url = call.Program
+		a.flags.Url = call.Program
 		return nil
 	}
 	commands := cmdline.ShellCommands(call.Program)
@@ -366,7 +366,7 @@ func (a *App) findLoggedServer(call *history.Call, o *callOptions) error {
 
 // loggedTool returns the name by which a logged call's tool is found. One of toolx's own has no server, and must not
 // become a server's of the same name.
-func (a *App) loggedTool(call *history.Call) string {
+func loggedTool(call *history.Call) string {
 	found := call.Success || slices.Contains([]fault.Kind{
 		fault.KindTool, fault.KindInvalidArguments, fault.KindTimeout, fault.KindInterrupted,
 	}, call.Kind)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/detect"
@@ -32,7 +34,7 @@ const initHeader = `# The servers and tools that toolx knows: toolx help config 
 // noConfig is what toolx alone says where it has no config.
 const noConfig = "no server is configured; toolx init writes a toolx.yaml here from what it finds"
 
-func newInitCommand(app *App, run runFunc[struct{}]) *cobra.Command {
+func newInitCommand(app *App, run RunFunc[struct{}]) *cobra.Command {
 	var o struct{}
 	return &cobra.Command{
 		Use:   "init",
@@ -46,7 +48,7 @@ A config that is there already is never changed.
 Exit codes: 0 written, 2 there is a config already, or it cannot be written,
 130 interrupted.`,
 		Example: "  toolx init",
-		Args:    noArguments,
+		Args:    cli.NoArguments,
 		RunE:    runs(app, &o, run),
 	}
 }
@@ -59,7 +61,7 @@ func runInit(ctx context.Context, app *App, _ struct{}) error {
 				"add a server to it: toolx servers add NAME --project -- COMMAND…")
 		}
 	}
-	run := initRun{app}
+	run := initRun{app.tools}
 	found, err := run.servers(ctx)
 	if err != nil {
 		return err
@@ -68,7 +70,7 @@ func runInit(ctx context.Context, app *App, _ struct{}) error {
 	if err != nil {
 		return err
 	}
-	if len(found)+len(clients) == 0 && app.person() {
+	if len(found)+len(clients) == 0 && app.out.Person() {
 		if found, err = run.typed(ctx); err != nil {
 			return err
 		}
@@ -77,17 +79,17 @@ func runInit(ctx context.Context, app *App, _ struct{}) error {
 }
 
 // initRun is a run of toolx init.
-type initRun struct{ *App }
+type initRun struct{ tools *opener }
 
 // servers returns the servers of the working folder's own project that the user wants.
 func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 	var wanted []detect.Server
 	for _, server := range detect.Servers(os.DirFS(".")) {
-		r.say("%s is of an MCP server: %s", server.File, render.Safe(exec.PasteLine(server.Command...)))
+		r.tools.out.Say("%s is of an MCP server: %s", server.File, render.Safe(exec.PasteLine(server.Command...)))
 		for _, script := range server.Scripts {
-			r.quoteEffect("it runs " + script)
+			person.QuoteEffect(r.tools.out, "it runs "+script)
 		}
-		yes, err := r.agrees(ctx, "add it as "+server.Name+"?")
+		yes, err := r.tools.keyboard.Confirms(ctx, "add it as "+server.Name+"?")
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +100,7 @@ func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 			server.Name += "-python"
 		}
 		if wanted = append(wanted, server); server.Missing != "" {
-			r.log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before it is called")
+			r.tools.out.Log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before you call it")
 		}
 	}
 	return wanted, nil
@@ -114,8 +116,8 @@ func (r initRun) imports(ctx context.Context) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	r.say("other clients have servers: %s", strings.Join(counts, ", "))
-	yes, err := r.agrees(ctx, "use them under their plain names?")
+	r.tools.out.Say("other clients have servers: %s", strings.Join(counts, ", "))
+	yes, err := r.tools.keyboard.Confirms(ctx, "use them under their plain names?")
 	if err != nil || !yes {
 		return nil, err
 	}
@@ -157,14 +159,14 @@ func clientsWithServers() []clientServers {
 
 // typed asks for a server's command where nothing was found. No answer is one.
 func (r initRun) typed(ctx context.Context) ([]detect.Server, error) {
-	release, err := r.keyboard.hold(ctx)
+	release, err := r.tools.keyboard.Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	r.say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
-	fmt.Fprint(r.live, "> ")
-	typed, err := r.keyboard.line(ctx)
+	r.tools.out.Say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
+	fmt.Fprint(r.tools.out.Live, "> ")
+	typed, err := r.tools.keyboard.Line(ctx)
 	if err != nil {
 		return nil, ctx.Err() // nil where the terminal was closed
 	}
@@ -179,23 +181,6 @@ func (r initRun) typed(ctx context.Context) ([]detect.Server, error) {
 	return []detect.Server{{Name: "server", Command: commands[0].Words}}, nil
 }
 
-// agrees asks a person a question with yes or no. Where there is none, the answer is yes.
-func (a *App) agrees(ctx context.Context, question string) (bool, error) {
-	if !a.person() {
-		return true, nil
-	}
-	release, err := a.keyboard.hold(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	answer, err := a.keyboard.choose(ctx, question+" [y]es, [n]o: ", "yes", "no")
-	if err != nil {
-		return false, ctx.Err() // nil where the terminal was closed
-	}
-	return answer == "yes", nil
-}
-
 // write makes the file, which must not be there, and writes servers and imports into it.
 func (r initRun) write(ctx context.Context, found []detect.Server, clients []string) error {
 	file, err := os.OpenFile(initFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -207,7 +192,7 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		return fault.Usage("cannot write "+initFile+": "+fault.Reason(err), "run toolx init in a folder of your own")
 	}
 	written := namedFile(initFile, true)
-	err = configEditor(r).rewrite(ctx, written, r.person(), func([]byte) ([]config.Change, error) {
+	err = configEditor(r).rewrite(ctx, written, r.tools.out.Person(), func([]byte) ([]config.Change, error) {
 		var changes []config.Change
 		for _, server := range found {
 			command := words.Texts(server.Command, config.Literal)
@@ -234,24 +219,25 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		return errors.Join(err, os.Remove(initFile))
 	}
 	switch {
-	case len(found)+len(clients) > 0 && !r.person():
-		r.say("written, but not trusted, because no one confirmed it; " +
+	case len(found)+len(clients) > 0 && !r.tools.out.Person():
+		r.tools.out.Say("written, but not trusted, because no one confirmed it; " +
 			"next: toolx trust shows what it would run, and asks")
 	case len(found) > 0:
-		r.say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools", found[0].Name)
+		r.tools.out.Say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools",
+			found[0].Name)
 	case len(clients) > 0:
-		r.say("written, with the servers of %s; next: toolx servers shows them",
+		r.tools.out.Say("written, with the servers of %s; next: toolx servers shows them",
 			words.Count(len(clients), "client"))
 	default:
-		r.say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
+		r.tools.out.Say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
 	}
-	_, err = fmt.Fprintln(r.Console.Out, initFile)
+	_, err = fmt.Fprintln(r.tools.out.Console.Out, initFile)
 	return err
 }
 
 // nothingConfigured reports whether there is no config with a server or a tool; one that cannot be read is something.
-func (a *App) nothingConfigured() bool {
-	loaded, err := a.consent.loadConfig()
+func nothingConfigured(c *person.Consent) bool {
+	loaded, err := c.LoadConfig()
 	if err != nil || len(loaded.Servers)+len(loaded.Tools) > 0 {
 		return false
 	}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -22,11 +25,11 @@ type listOptions struct {
 	compact  bool
 	strict   bool
 	server   []string // a command line after --
-	answers  answerOptions
+	answers  person.AnswerFlags
 	guards   guardOptions
 }
 
-func newListCommand(app *App, run runFunc[listOptions]) *cobra.Command {
+func newListCommand(app *App, run RunFunc[listOptions]) *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
 		Use:   "list [PATTERN…] [-- COMMAND…]",
@@ -44,15 +47,15 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
   toolx list --cached --compact
   toolx list --sampling ask --root . -- npx -y @modelcontextprotocol/server-everything
   toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq -r '.servers[].tools[].name'`,
-		Args: withCommand(&o.server, func(args []string) error {
+		Args: cli.WithCommand(&o.server, func(args []string) error {
 			o.patterns = args
 			return checkPatterns(args)
 		}),
-		ValidArgsFunction: anywhere(completeTool(app)),
-		RunE:              runs(app, &o, run, o.answers.check, o.guards.check),
+		ValidArgsFunction: anywhere(completeTool(app.tools)),
+		RunE:              runs(app, &o, run, o.answers.Check, o.guards.check),
 	}
 	flags := cmd.Flags()
-	o.answers.declare(flags)
+	o.answers.Declare(flags)
 	o.guards.declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.compact, "compact", false, "print one short line for each tool, for models")
@@ -64,31 +67,31 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 
 // runList opens every server, in parallel, and lists what answered.
 func runList(ctx context.Context, app *App, o listOptions) error {
-	o.answers.listing = true
-	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers, guards: o.guards})
+	o.answers.Listing = true
+	box, err := app.tools.toolbox(toolboxOptions{server: o.server, answers: &o.answers, guards: o.guards})
 	if err != nil {
 		return err
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
-	app.tellNotes(box.config(), box.config().Servers...)
+	app.tools.tellNotes(box.config(), box.config().Servers...)
 	filter, err := box.filter(o.patterns)
 	if err != nil {
 		return err
 	}
-	if err := box.checkPatterns(filter, catalog.Tools, nil); err != nil {
+	if err := app.corrector.checkPatterns(box, filter, catalog.Tools, nil); err != nil {
 		return err
 	}
-	ready := box.printReady(o, filter)
+	ready := printReady(box, o, filter)
 	filter.opened = ready.end
-	opened, listed, err := box.openListed(bounded, o, filter)
+	opened, listed, err := openListed(bounded, box, o, filter)
 	ready.end()
 	if err != nil {
 		return err
 	}
 	box.tellGuards(opened)
-	groups, failure := box.groups(opened, listed, o, filter), listFailure(opened, o.strict)
-	if err := box.checkPatterns(filter, catalog.Tools, func(string) bool { return false }); err != nil {
+	groups, failure := groupsOf(box, opened, listed, o, filter), listFailure(opened, o.strict)
+	if err := app.corrector.checkPatterns(box, filter, catalog.Tools, func(string) bool { return false }); err != nil {
 		return err
 	}
 	if len(filter.patterns) > 0 && len(groups) == 0 && failure == nil {
@@ -98,15 +101,15 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 		return err
 	}
 	if missing := box.needServers(""); missing != nil && len(o.patterns) == 0 && !o.json {
-		app.log.Warn(missing.Error() + "; " + fault.HintOf(missing))
+		app.out.Log.Warn(missing.Error() + "; " + fault.HintOf(missing))
 	}
 	return failure
 }
 
 // openListed opens what a list is made of: the servers, or the catalogues. listed holds the times of what catalogues
 // have, by server.
-func (b *toolbox) openListed(
-	ctx context.Context, o listOptions, filter toolFilter,
+func openListed(
+	ctx context.Context, b *toolbox, o listOptions, filter toolFilter,
 ) ([]servers.Opened, map[string]time.Time, error) {
 	if o.cached {
 		opened, listed := b.openCatalogues(filter, []string{"list"}, b.takeTools)
@@ -126,11 +129,11 @@ func (b *toolbox) openListed(
 	return opened, b.addStale(opened, "tools", b.takeTools), nil
 }
 
-// groups returns the tools that match: those of the config, then server by server, then the built-in ones, which are
+// groupsOf returns the tools that match: those of the config, then server by server, then the built-in ones, which are
 // one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. Where the command line
 // says which servers there are, toolx's own are left out.
-func (b *toolbox) groups(
-	opened []servers.Opened, listed map[string]time.Time, o listOptions, filter toolFilter,
+func groupsOf(
+	b *toolbox, opened []servers.Opened, listed map[string]time.Time, o listOptions, filter toolFilter,
 ) []render.Group {
 	var groups []render.Group
 	all := b.registry.All()
@@ -182,7 +185,7 @@ func listFailure(opened []servers.Opened, strict bool) error {
 		return nil
 	}
 	if strict && fault.KindOf(first) == fault.KindUsage {
-		first = &failure{error: first, kind: fault.KindConnect} // any failure counts
+		first = exit.Fail(first, fault.KindConnect, "") // any failure counts
 	}
-	return &reportedError{first}
+	return exit.Reported(first)
 }

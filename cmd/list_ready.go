@@ -28,14 +28,14 @@ type readyList struct {
 }
 
 // printReady starts printing; end must be called.
-func (b *toolbox) printReady(o listOptions, filter toolFilter) *readyList {
+func printReady(b *toolbox, o listOptions, filter toolFilter) *readyList {
 	l := &readyList{
 		box: b, options: o, filter: filter, ready: make(chan string, len(b.pool.Names())),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	l.unsubscribe = b.bus.Subscribe(func(event exec.Event) {
+	l.unsubscribe = b.opener.bus.Subscribe(func(event exec.Event) {
 		connected, ok := event.(servers.Connected)
-		if !ok || !b.Console.OutTTY || o.json || o.compact {
+		if !ok || !b.out.Console.OutTTY || o.json || o.compact {
 			return
 		}
 		select {
@@ -69,37 +69,37 @@ func (l *readyList) run() {
 
 // print prints the tools of a server; one that lists none may list some a moment later.
 func (l *readyList) print(server string) {
-	groups := l.box.groups([]servers.Opened{{Server: server}}, nil, l.options, l.filter)
+	groups := groupsOf(l.box, []servers.Opened{{Server: server}}, nil, l.options, l.filter)
 	groups = slices.DeleteFunc(groups, func(group render.Group) bool {
 		return group.BuiltIn || len(group.Tools) == 0 || slices.Contains(l.printed, group.Server)
 	})
 	if l.err != nil || !slices.ContainsFunc(groups, func(group render.Group) bool { return group.Server == server }) {
 		return
 	}
-	release := l.box.live.Hold()
+	release := l.box.out.Live.Hold()
 	defer release()
 	l.err = l.write(groups)
 }
 
 // write prints groups below those that were printed.
 func (l *readyList) write(groups []render.Group) error {
-	out := l.box.Console.Out
+	out := l.box.out.Console.Out
 	if len(l.printed) > 0 && len(groups) > 0 {
 		fmt.Fprintln(out)
 	}
 	for _, group := range groups {
-		_, _ = l.box.working(group.Tools) // reports those that are broken
+		_, _ = workingTools(l.box.out, group.Tools) // reports those that are broken
 		l.printed = append(l.printed, group.Server)
 	}
-	return render.List(out, groups, l.box.outScreen())
+	return render.List(out, groups, l.box.out.OutScreen())
 }
 
 // finish prints what has not been printed, in the order of the config.
 func (l *readyList) finish(groups []render.Group) error {
-	out, screen := l.box.Console.Out, l.box.outScreen()
+	out, screen := l.box.out.Console.Out, l.box.out.OutScreen()
 	if l.options.json || l.options.compact {
 		for _, group := range groups {
-			_, _ = l.box.working(group.Tools)
+			_, _ = workingTools(l.box.out, group.Tools)
 		}
 		if l.options.json {
 			return render.ListJSON(out, groups, screen)

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -26,7 +30,7 @@ type listingOptions struct {
 	json     bool
 	strict   bool
 	server   []string // a command line after --
-	answers  answerOptions
+	answers  person.AnswerFlags
 }
 
 // listing is one kind of list that servers have.
@@ -53,15 +57,15 @@ tabs between.
 
 Exit codes: 0 when at least one server answered, 2 wrong usage, no server is
 configured, or nothing fits, 4 when no server answered; with --strict when any did not.`,
-		Args: withCommand(&o.server, func(args []string) error {
+		Args: cli.WithCommand(&o.server, func(args []string) error {
 			o.patterns = args
 			return checkPatterns(args)
 		}),
 		RunE: runs(app, &o, func(ctx context.Context, app *App, o listingOptions) error {
 			return run(ctx, app, o, c)
-		}, o.answers.check),
+		}, o.answers.Check),
 	}
-	o.answers.declare(cmd.Flags())
+	o.answers.Declare(cmd.Flags())
 	o.cacheFlags.declare(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
@@ -72,7 +76,8 @@ configured, or nothing fits, 4 when no server answered; with --strict when any d
 func checkPatterns(patterns []string) error {
 	for _, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return fault.Usage("the pattern "+quote(pattern)+" is malformed", "quote [ and \\ in patterns: '\\['")
+			return fault.Usage("the pattern "+strconv.Quote(pattern)+" is malformed",
+				"quote [ and \\ in patterns: '\\['")
 		}
 	}
 	return nil
@@ -80,7 +85,7 @@ func checkPatterns(patterns []string) error {
 
 // runListing opens every server, in parallel, and lists what they have.
 func runListing(ctx context.Context, app *App, o listingOptions, c listing) error {
-	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
+	box, err := app.tools.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
 	if err != nil {
 		return err
 	}
@@ -93,14 +98,14 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 	if err != nil {
 		return err
 	}
-	if err := box.checkPatterns(filter, c.kind, nil); err != nil {
+	if err := app.corrector.checkPatterns(box, filter, c.kind, nil); err != nil {
 		return err
 	}
-	opened, catalogs, err := box.openListing(bounded, o, c, filter)
+	opened, catalogs, err := openListing(bounded, box, o, c, filter)
 	if err != nil {
 		return err
 	}
-	if err := box.checkPatterns(filter, c.kind, named(catalogs)); err != nil {
+	if err := app.corrector.checkPatterns(box, filter, c.kind, named(catalogs)); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -112,13 +117,13 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 		return noMatch(c.noun, o.patterns, "without a pattern, all are listed")
 	}
 	if o.json {
-		err = render.CatalogsJSON(app.Console.Out, catalogs, c.member, app.outScreen())
+		err = render.CatalogsJSON(app.out.Console.Out, catalogs, c.member, app.out.OutScreen())
 	} else {
 		// stderr has told of those that failed.
 		catalogs = slices.DeleteFunc(catalogs, func(one render.Catalog) bool {
 			return one.Err != nil && one.Listed.IsZero() || len(one.Entries) == 0 && len(filter.patterns) > 0
 		})
-		err = render.Catalogs(app.Console.Out, catalogs, c.noun, c.noun+"s", app.outScreen())
+		err = render.Catalogs(app.out.Console.Out, catalogs, c.noun, c.noun+"s", app.out.OutScreen())
 	}
 	if err != nil {
 		return err
@@ -127,12 +132,12 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 }
 
 // openListing returns what servers list, or what their catalogues have.
-func (b *toolbox) openListing(
-	ctx context.Context, o listingOptions, c listing, filter toolFilter,
+func openListing(
+	ctx context.Context, b *toolbox, o listingOptions, c listing, filter toolFilter,
 ) (opened []servers.Opened, catalogs []render.Catalog, err error) {
 	kept := make(map[string][]render.Entry)
 	take := func(server *config.Server) (time.Time, bool) {
-		list := catalogStore().Read(server.Identity()).List(c.kind)
+		list := stores.Catalog().Read(server.Identity()).List(c.kind)
 		if list == nil {
 			return time.Time{}, false
 		}
@@ -153,7 +158,7 @@ func (b *toolbox) openListing(
 			return nil, nil, err
 		}
 	}
-	catalogs = b.catalogs(ctx, opened, filter, c)
+	catalogs = listAll(ctx, b, opened, filter, c)
 	if !o.cached && !o.refresh && ctx.Err() == nil {
 		listed = b.addStale(opened, c.noun+"s", take)
 	}
@@ -180,10 +185,10 @@ func named(catalogs []render.Catalog) func(name string) bool {
 	}
 }
 
-// catalogs lists all servers that were opened, in parallel. It reports a list that fails, which counts as a server that
+// listAll lists all servers that were opened, in parallel. It reports a list that fails, which counts as a server that
 // did not answer.
-func (b *toolbox) catalogs(
-	ctx context.Context, opened []servers.Opened, filter toolFilter, c listing,
+func listAll(
+	ctx context.Context, b *toolbox, opened []servers.Opened, filter toolFilter, c listing,
 ) []render.Catalog {
 	catalogs := make([]render.Catalog, len(opened))
 	var wait sync.WaitGroup
@@ -191,10 +196,10 @@ func (b *toolbox) catalogs(
 		wait.Go(func() {
 			one := render.Catalog{Server: opened[i].Server, Alone: b.adHoc, Status: "ready"}
 			if opened[i].Session != nil {
-				one.Entries, opened[i].Err = b.catalogOf(ctx, opened[i].Session, filter, c)
-				opened[i].Err = b.masked(opened[i].Err)
+				one.Entries, opened[i].Err = listOne(ctx, b, opened[i].Session, filter, c)
+				opened[i].Err = b.out.Masked(opened[i].Err)
 				if opened[i].Err != nil && fault.KindOf(opened[i].Err) != fault.KindInterrupted {
-					b.tell(opened[i].Err)
+					b.out.Report(opened[i].Err)
 				}
 			}
 			if one.Err = opened[i].Err; one.Err != nil {
@@ -207,12 +212,12 @@ func (b *toolbox) catalogs(
 	return catalogs
 }
 
-// catalogOf returns what one server lists, as far as the filter selects it.
-func (b *toolbox) catalogOf(
-	ctx context.Context, session *servers.Session, filter toolFilter, c listing,
+// listOne returns what one server lists, as far as the filter selects it.
+func listOne(
+	ctx context.Context, b *toolbox, session *servers.Session, filter toolFilter, c listing,
 ) ([]render.Entry, error) {
 	result := b.executor.Do(ctx, exec.Operation{
-		Name: c.method, Server: session.Name, Method: c.method, Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
+		Name: c.method, Server: session.Name, Method: c.method, Timeout: b.flags.Timeout, MaxTime: b.flags.MaxTime,
 		Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) {
 			elements, err := c.list(session, ctx)
 			if err != nil {

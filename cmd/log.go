@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,89 +16,9 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
-
-// newLogger makes the logger on stderr that the flags ask for. Secrets are masked
-// and text from servers is made safe before it is written.
-func newLogger(out io.Writer, screen render.Screen, flags globalFlags, masker *mask.Masker) *slog.Logger {
-	if flags.logFormat == "json" {
-		if screen.TTY {
-			out = safeJSON{out}
-		}
-		short := func(groups []string, attr slog.Attr) slog.Attr {
-			attr = masker.Attr(groups, attr)
-			if attr.Key == slog.MessageKey && len(groups) == 0 {
-				attr.Value = slog.StringValue(shortLine(attr.Value.String()))
-			}
-			return attr
-		}
-		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: flags.level(), ReplaceAttr: short}))
-	}
-	return slog.New(&textHandler{out: out, screen: screen, level: flags.level(), mask: masker})
-}
-
-// maxLogLine is how many bytes of a message of the log are written.
-const maxLogLine = 16 << 10
-
-// shortLine cuts a message of the log, which may quote a server at any length.
-func shortLine(text string) string {
-	if len(text) <= maxLogLine {
-		return text
-	}
-	size := exec.Bytes(int64(len(text)))
-	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", words.Clip(text, maxLogLine), size)
-}
-
-// safeJSON writes JSON for a terminal: what a terminal could obey, and text that hides, as \u escapes.
-type safeJSON struct{ out io.Writer }
-
-func (s safeJSON) Write(p []byte) (int, error) { return len(p), render.EscapeJSON(s.out, p) }
-
-// textHandler writes log records for people: "warning: text key=value", without
-// the times and quotes that slog's own text form has.
-type textHandler struct {
-	out    io.Writer
-	screen render.Screen
-	level  slog.Level
-	mask   *mask.Masker
-	attrs  []slog.Attr
-
-	mu sync.Mutex
-}
-
-// Enabled implements slog.Handler.
-func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
-
-// Handle implements slog.Handler.
-func (h *textHandler) Handle(_ context.Context, record slog.Record) error {
-	var text strings.Builder
-	text.WriteString(record.Message)
-	add := func(attr slog.Attr) bool {
-		fmt.Fprintf(&text, " %s=%v", attr.Key, attr.Value)
-		return true
-	}
-	for _, attr := range h.attrs {
-		add(attr)
-	}
-	record.Attrs(add)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return render.LogLine(h.out, record.Level, shortLine(h.mask.Text(text.String())), h.screen)
-}
-
-// WithAttrs implements slog.Handler.
-func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &textHandler{
-		out: h.out, screen: h.screen, level: h.level, mask: h.mask,
-		attrs: slices.Concat(h.attrs, attrs),
-	}
-}
-
-// WithGroup implements slog.Handler; toolx does not group.
-func (h *textHandler) WithGroup(string) slog.Handler { return h }
 
 // eventLog turns events into log records. What a server repeats thousands of
 // times is a warning once, and the rest comes with -v.
@@ -370,7 +290,7 @@ func (l *eventLog) odd(e servers.OddFrame) {
 		class += ": " + e.Why
 	}
 	text := fmt.Sprintf("server %q broke JSON-RPC (%s), %s%s: %s",
-		e.Server, class, where, e.Phase, quote(words.Clip(string(e.Bytes), 200)))
+		e.Server, class, where, e.Phase, strconv.Quote(words.Clip(string(e.Bytes), 200)))
 	if !e.Used {
 		text += "; ignored"
 	}
@@ -440,7 +360,7 @@ func excerpt(e servers.PollutedLine, n int) string {
 // quoteOnce quotes text; text with quotes in it stands for itself, with its other signs escaped.
 func quoteOnce(text string) string {
 	if strings.Contains(text, `"`) {
-		return strings.ReplaceAll(strings.Trim(quote(text), `"`), `\"`, `"`)
+		return strings.ReplaceAll(strings.Trim(strconv.Quote(text), `"`), `\"`, `"`)
 	}
-	return quote(text)
+	return strconv.Quote(text)
 }

@@ -6,22 +6,20 @@ import (
 	"sync"
 	"time"
 
+	"toolx/cmd/stores"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/servers"
 )
 
-// catalogStore returns where catalogues are kept.
-func catalogStore() catalog.Store { return catalog.Store{Folder: cacheFile("catalog")} }
-
 // forgetLists forgets what a server listed for a login that has changed, or ended.
-func (a *App) forgetLists(ctx context.Context, server *config.Server) {
+func forgetLists(ctx context.Context, a *opener, server *config.Server) {
 	id := server.Identity()
 	if server.OnCommandLine() {
 		id = config.AdHoc(nil, server.URL, nil).Identity()
 	}
-	if err := catalogStore().Drop(context.WithoutCancel(ctx), id); err != nil {
-		a.log.Debug("the catalogue is not forgotten: " + err.Error())
+	if err := stores.Catalog().Drop(context.WithoutCancel(ctx), id); err != nil {
+		a.out.Log.Debug("the catalogue is not forgotten: " + err.Error())
 	}
 }
 
@@ -75,10 +73,10 @@ func sizeOf(elements []json.RawMessage) (size int) {
 }
 
 // memory returns the memory of a toolbox.
-func (a *App) memory(loaded *config.Config, reuses bool) *memory {
+func (a *opener) memory(loaded *config.Config, reuses bool) *memory {
 	return &memory{
-		store: catalogStore(), servers: loaded.Servers, reuses: reuses,
-		failed: func(err error) { a.log.Debug("no catalogue is kept: " + err.Error()) },
+		store: stores.Catalog(), servers: loaded.Servers, reuses: reuses,
+		failed: func(err error) { a.out.Log.Debug("no catalogue is kept: " + err.Error()) },
 	}
 }
 

@@ -10,22 +10,24 @@ import (
 	"toolx/pkg/servers"
 )
 
-// led is what leads from a failure of the command that runs to the command to run next.
-type led struct {
-	verb   string   // its path, "toolx call"
-	launch []string // the words that reach its servers again
-	adHoc  bool     // that launch names a server itself
+// commandLine is what was typed, and what reaches its servers again.
+type commandLine struct {
+	args    []string // without the program's name
+	command string   // its path, "toolx call"
+	url     string   // --url
+	launch  []string // the words that reach its servers again
+	adHoc   bool     // that launch names a server itself
 }
 
 // addNext sets the command to run after a call or a request failed, for programs that read the envelope: that of the
 // error itself, else the one that says more about failures of its kind. path is that of the verb, "toolx call". It sets
 // nothing where the user gave up, and where toolx itself went wrong.
-func (o *output) addNext(result *exec.Result, path string) {
+func (r *results) addNext(result *exec.Result, path string) {
 	if result.Err == nil {
 		return
 	}
 	if next := fault.NextOf(result.Err); next != "" {
-		result.Next = o.mask.Text(next)
+		result.Next = r.out.Mask.Text(next)
 		return
 	}
 	server := result.Server
@@ -37,18 +39,18 @@ func (o *output) addNext(result *exec.Result, path string) {
 	var words []string
 	switch kind := fault.KindOf(result.Err); {
 	case errors.As(result.Err, &visit): // the same, once somebody has been there
-		result.Next = o.mask.Text(exec.PasteLine(append([]string{"toolx"}, o.args...)...))
+		result.Next = r.out.Mask.Text(exec.PasteLine(append([]string{"toolx"}, r.line.args...)...))
 		return
-	case kind == fault.KindAuth && o.flags.url != "":
-		result.Next = exec.PasteLine("toolx", "auth", "login", o.flags.url)
+	case kind == fault.KindAuth && r.line.url != "":
+		result.Next = exec.PasteLine("toolx", "auth", "login", r.line.url)
 		return
-	case kind == fault.KindAuth && server != "" && !o.led.adHoc:
+	case kind == fault.KindAuth && server != "" && !r.line.adHoc:
 		words = []string{"auth", "login", server}
 	case kind == fault.KindTool && result.ToolName != "" && path == "toolx call":
 		words = []string{"show", result.ToolName}
 	case kind == fault.KindConnect, kind == fault.KindProtocol, kind == fault.KindTimeout, connect != nil:
 		words = []string{"doctor"}
-		if server != "" && !o.led.adHoc {
+		if server != "" && !r.line.adHoc {
 			words = append(words, server)
 		}
 	case kind == fault.KindUsage, kind == fault.KindNotFound:
@@ -58,5 +60,5 @@ func (o *output) addNext(result *exec.Result, path string) {
 	default:
 		return
 	}
-	result.Next = o.mask.Text(exec.PasteLine(slices.Concat([]string{"toolx"}, words, o.led.launch)...))
+	result.Next = r.out.Mask.Text(exec.PasteLine(slices.Concat([]string{"toolx"}, words, r.line.launch)...))
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/stores"
 	"toolx/pkg/builtin"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
@@ -17,7 +19,7 @@ import (
 // offline knows servers and tools from the config and from catalogues. It starts nothing and sends nothing, whether the
 // user trusts the config or not.
 type offline struct {
-	*App
+	opener *opener
 	config *config.Config
 	store  catalog.Store
 	// chosen reports whether the command line says which servers there are.
@@ -26,36 +28,36 @@ type offline struct {
 
 // offline reads the config; command is that of a server after "--". The error is that of a config file that cannot be
 // parsed; the others are read all the same.
-func (a *App) offline(command []string) (*offline, error) {
-	server, err := a.flags.adHoc(command)
+func (a *opener) offline(command []string) (*offline, error) {
+	server, err := a.flags.AdHoc(command)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := a.consent.loadConfig()
-	c := &offline{App: a, config: loaded, store: catalogStore()}
+	loaded, err := a.consent.LoadConfig()
+	c := &offline{opener: a, config: loaded, store: stores.Catalog()}
 	switch {
 	case server != nil:
 		loaded.Servers, c.chosen = []*config.Server{server}, true
-	case len(a.flags.servers) > 0:
+	case len(a.flags.Servers) > 0:
 		var unknown error
-		loaded.Servers, unknown = serversNamed(loaded.Servers, a.flags.servers)
+		loaded.Servers, unknown = cli.ServersNamed(loaded.Servers, a.flags.Servers)
 		c.chosen, err = true, cmp.Or(err, unknown)
 	}
 	for _, server := range loaded.Servers {
-		server.Flags = a.flags.connectionFlags()
+		server.Flags = a.flags.ConnectionFlags()
 	}
 	return c, err
 }
 
 // quietly is offline for completions, which report nothing: wrong flags and files are the verb's to report.
-func (a *App) quietly() *offline {
+func (a *opener) quietly() *offline {
 	_ = a.beginQuietly()
-	slices.Sort(a.flags.config)
-	a.flags.config = slices.Compact(a.flags.config) // cobra has parsed the flags twice
+	slices.Sort(a.flags.Config)
+	a.flags.Config = slices.Compact(a.flags.Config) // cobra has parsed the flags twice
 	if c, _ := a.offline(nil); c != nil {
 		return c
 	}
-	return &offline{App: a, config: &config.Config{}}
+	return &offline{opener: a, config: &config.Config{}}
 }
 
 // servers returns the servers whose names can be completed.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/person"
 	"toolx/pkg/fault"
 )
 
@@ -46,7 +47,7 @@ func TestRequestOptions(t *testing.T) {
 		{[]string{
 			"read", "x:y", "--elicit", "accept", "--sampling", "ask", "--root", "a", "--root", "b", "--no-browser",
 		}, resourceOptions{
-			replyOptions{output: "text", answers: answerOptions{"accept", "ask", []string{"a", "b"}, true, false}},
+			replyOptions{output: "text", answers: person.AnswerFlags{Elicit: "accept", Sampling: "ask", Roots: []string{"a", "b"}, NoBrowser: true}},
 			"x:y",
 		}},
 		{[]string{"read", "x:y", "z"}, nil},

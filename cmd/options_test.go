@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
 )
@@ -90,7 +92,7 @@ func TestOptions(t *testing.T) {
 		{
 			"the terminal interface, with answers for servers",
 			[]string{"tui", "a", "--elicit", "accept", "--sampling", "ask", "--root", "d", "--no-browser"},
-			tuiOptions{names: []string{"a"}, answers: answerOptions{"accept", "ask", []string{"d"}, true, false}},
+			tuiOptions{names: []string{"a"}, answers: person.AnswerFlags{Elicit: "accept", Sampling: "ask", Roots: []string{"d"}, NoBrowser: true}},
 		},
 		{"a logout", []string{"auth", "logout", "a"}, "a"},
 		{"logins", []string{"auth", "status", "a", "b", "--json"}, authStatusOptions{servers: []string{"a", "b"}, json: true}},
@@ -156,12 +158,12 @@ func TestGlobalFlags(t *testing.T) {
 			"--timeout", "5s", "--max-time", "1m", "--start-timeout", "90s",
 			"--retries", "0", "--protocol", "legacy", "--log-level", "debug", "--log-format", "json", "-v", "-q",
 			"--no-color", "--trace", "--trace-file", "f")...)
-		want := globalFlags{
-			config: []string{"a.yaml", "b.yaml"}, servers: []string{"a", "b"},
-			timeout: 5 * time.Second, maxTime: time.Minute,
-			startTimeout: 90 * time.Second,
-			retries:      0, protocol: "legacy", logLevel: "debug", logFormat: "json", verbose: true, quiet: true,
-			noColor: true, trace: traceLines, traceFile: "f",
+		want := cli.Flags{
+			Config: []string{"a.yaml", "b.yaml"}, Servers: []string{"a", "b"},
+			Timeout: 5 * time.Second, MaxTime: time.Minute,
+			StartTimeout: 90 * time.Second,
+			Retries:      0, Protocol: "legacy", LogLevel: "debug", LogFormat: "json", Verbose: true, Quiet: true,
+			NoColor: true, Trace: cli.TraceLines, TraceFile: "f",
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v; want %+v", verb[0], got, err, want)
@@ -217,7 +219,7 @@ func TestWrongOptions(t *testing.T) {
 }
 
 // parse gives the options that a command line asks a verb for, and the global ones.
-func parse(args ...string) (options any, global globalFlags, err error) {
+func parse(args ...string) (options any, global cli.Flags, err error) {
 	streams, _, _ := buffered("")
 	app := newApp(streams)
 	root := newRootCommand(app)
@@ -243,5 +245,5 @@ func parse(args ...string) (options any, global globalFlags, err error) {
 	)
 	root.SetArgs(args)
 	err = root.Execute()
-	return options, app.flags, err
+	return options, *app.flags, err
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
 	"toolx/pkg/config"
 )
 
@@ -13,7 +15,7 @@ import (
 // and toolx's own tools the flags of this process, and returns the folder in which the command has to run; empty if any
 // folder will do.
 func (o tuiOptions) repeatIn(box *toolbox) (folder string) {
-	flags := append(box.flags.shellFlags(), o.answers.shellFlags()...)
+	flags := append(shellFlags(box.flags), answerFlags(&o.answers)...)
 	for _, server := range box.config().Servers {
 		server.Flags = flags
 	}
@@ -22,10 +24,10 @@ func (o tuiOptions) repeatIn(box *toolbox) (folder string) {
 	}
 	// Servers without cwd start in the working folder. Those of the user's own config are made for any folder.
 	loaded := box.config()
-	given := len(box.flags.config)+len(box.flags.from) > 0 || os.Getenv("TOOLX_CONFIG") != ""
+	given := len(box.flags.Config)+len(box.flags.From) > 0 || os.Getenv("TOOLX_CONFIG") != ""
 	anywhere := len(loaded.Projects) == 0 && !given
 	if box.adHoc {
-		anywhere = len(o.server) == 0 || box.flags.cwd != ""
+		anywhere = len(o.server) == 0 || box.flags.Cwd != ""
 	}
 	if anywhere {
 		return ""
@@ -34,65 +36,57 @@ func (o tuiOptions) repeatIn(box *toolbox) (folder string) {
 	return folder
 }
 
-// adHocServer returns the server of the command line; nil if there is none.
-func (b *toolbox) adHocServer() *config.Server {
-	if !b.adHoc {
-		return nil
-	}
-	return b.config().Servers[0]
-}
-
 // shellFlags returns the flags with which a command in a new shell, with another working folder and other variables,
 // reaches the same servers in the same way. Files are absolute; a mask stands for each secret.
-func (f *globalFlags) shellFlags() []string {
+func shellFlags(f *cli.Flags) []string {
 	there := *f
-	there.config = absolutes(f.config)
-	if files := os.Getenv("TOOLX_CONFIG"); len(f.config) == 0 && files != "" {
+	there.Config = absolutes(f.Config)
+	if files := os.Getenv("TOOLX_CONFIG"); len(f.Config) == 0 && files != "" {
 		found, _, _ := config.Find(config.Options{})
 		for _, file := range found {
-			there.config = append(there.config, file.Path)
+			there.Config = append(there.Config, file.Path)
 		}
 	}
-	there.from, there.cwd, there.caCert = absolutes(f.from), absolute(f.cwd), absolute(f.caCert)
-	flags := there.connectionFlags()
+	there.From, there.Cwd, there.CaCert = absolutes(f.From), absolute(f.Cwd), absolute(f.CaCert)
+	flags := there.ConnectionFlags()
 	for _, limit := range []struct {
 		flag string
-		timeFlag
+		cli.TimeFlag
 	}{
-		{"--timeout", timeFlag{limit: &f.timeout}},
-		{"--max-time", timeFlag{limit: &f.maxTime}},
-		{"--start-timeout", timeFlag{limit: &f.startTimeout}},
+		{"--timeout", cli.TimeFlag{Limit: &f.Timeout}},
+		{"--max-time", cli.TimeFlag{Limit: &f.MaxTime}},
+		{"--start-timeout", cli.TimeFlag{Limit: &f.StartTimeout}},
 	} {
 		if text := limit.String(); text != "" {
 			flags = append(flags, limit.flag, text)
 		}
 	}
-	if f.retries >= 0 {
-		flags = append(flags, "--retries", strconv.Itoa(f.retries))
+	if f.Retries >= 0 {
+		flags = append(flags, "--retries", strconv.Itoa(f.Retries))
 	}
-	if f.noSession {
+	if f.NoSession {
 		flags = append(flags, "--no-session")
 	}
 	return flags
 }
 
-// shellFlags returns the flags with which a command in a new shell answers servers in the same way.
-func (o *answerOptions) shellFlags() []string {
+// answerFlags returns the flags with which a command in a new shell answers servers in the same way.
+func answerFlags(o *person.AnswerFlags) []string {
 	var flags []string
-	if o.elicit != "" {
-		given := o.elicit
+	if o.Elicit != "" {
+		given := o.Elicit
 		if file, is := strings.CutPrefix(given, "@"); is {
 			given = "@" + absolute(file)
 		}
 		flags = append(flags, "--elicit", given)
 	}
-	if o.sampling != "" {
-		flags = append(flags, "--sampling", absolute(o.sampling))
+	if o.Sampling != "" {
+		flags = append(flags, "--sampling", absolute(o.Sampling))
 	}
-	for _, root := range o.roots {
+	for _, root := range o.Roots {
 		flags = append(flags, "--root", absolute(root))
 	}
-	if o.noBrowser {
+	if o.NoBrowser {
 		flags = append(flags, "--no-browser")
 	}
 	return flags

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 )
@@ -23,7 +25,7 @@ type pingOptions struct {
 	json    bool
 }
 
-func newPingCommand(app *App, run runFunc[pingOptions]) *cobra.Command {
+func newPingCommand(app *App, run RunFunc[pingOptions]) *cobra.Command {
 	var o pingOptions
 	cmd := &cobra.Command{
 		Use:   "ping [SERVER…] [-- COMMAND…]",
@@ -38,9 +40,9 @@ interrupted.`,
 		Example: `  toolx ping
   toolx ping zwave --json
   toolx ping -- npx -y @modelcontextprotocol/server-everything`,
-		Args:              namesOrCommand(&o.names, &o.command),
+		Args:              cli.NamesOrCommand(&o.names, &o.command),
 		RunE:              runs(app, &o, run),
-		ValidArgsFunction: completeServers(app, 0),
+		ValidArgsFunction: completeServers(app.tools, 0),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each server, whether it answered or not")
 	return cmd
@@ -63,7 +65,7 @@ type pong struct {
 
 // runPing opens the servers and pings them, in parallel, and reports each in order.
 func runPing(ctx context.Context, app *App, o pingOptions) error {
-	box, err := app.toolbox(toolboxOptions{server: o.command, tellsFailures: true})
+	box, err := app.tools.toolbox(toolboxOptions{server: o.command, tellsFailures: true})
 	if err != nil {
 		return err
 	}
@@ -71,72 +73,37 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 	if err != nil {
 		return err
 	}
-	stop := app.showProgress("ping")
+	stop := app.out.ShowProgress(app.bus, "ping")
 	defer stop()
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "ping", Request: true})
 	defer done()
 	pongs := make([]pong, len(names))
 	var wait sync.WaitGroup
 	for i, name := range names {
-		wait.Go(func() { pongs[i] = box.ping(bounded, name) })
+		wait.Go(func() { pongs[i] = pingOne(bounded, box, name) })
 	}
 	wait.Wait()
 	stop()
-	return printPongs(app.output, pongs, o.json, ctx.Err() != nil)
+	return printPongs(app.out, pongs, o.json, ctx.Err() != nil)
 }
 
-// namedServers returns the servers of these names, each once, or all where there are none. The error says that a server
-// is unknown or that there is none at all.
-func (b *toolbox) namedServers(names []string) ([]string, error) {
-	names, err := expandClients(b.config().Servers, names)
-	if err != nil {
-		return nil, err
-	}
-	wanted := ""
-	if len(names) > 0 {
-		wanted = names[0]
-	}
-	if err := b.needServers(wanted); err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if err := b.pool.Known(name); err != nil {
-			return nil, err
-		}
-	}
-	if len(names) == 0 {
-		return b.pool.Names(), nil
-	}
-	return distinct(names), nil
-}
-
-// distinct returns what a list has, each once, in its order.
-func distinct[T comparable](list []T) []T {
-	var once []T
-	for _, one := range list {
-		if !slices.Contains(once, one) {
-			once = append(once, one)
-		}
-	}
-	return once
-}
-
-func (b *toolbox) ping(ctx context.Context, name string) pong {
+func pingOne(ctx context.Context, b *toolbox, name string) pong {
 	p := pong{Server: name}
 	session, err := b.pool.Open(ctx, name)
 	if err != nil {
-		return p.failed(b.masked(cmp.Or(gaveUp(ctx, "ping", name), err)))
+		return p.failed(b.out.Masked(cmp.Or(gaveUp(ctx, "ping", name), err)))
 	}
 	result := b.executor.Do(ctx, exec.Operation{
-		Name: "ping", Server: name, Method: "ping", Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
+		Name: "ping", Server: name, Method: "ping", Timeout: b.flags.Timeout, MaxTime: b.flags.MaxTime,
 		Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) { return session.Ping(ctx) },
 	})
-	p.Protocol, p.Name, p.Version = session.Protocol, b.mask.Text(session.Info.Name), b.mask.Text(session.Info.Version)
+	hide := b.out.Mask.Text
+	p.Protocol, p.Name, p.Version = session.Protocol, hide(session.Info.Name), hide(session.Info.Version)
 	p.PingMS = result.Timing.CallMS
 	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
 	p.StartMS = math.Round(start*1000) / 1000
 	if result.Err != nil {
-		return p.failed(b.masked(result.Err))
+		return p.failed(b.out.Masked(result.Err))
 	}
 	p.OK = true
 	return p
@@ -150,7 +117,7 @@ func (p pong) failed(err error) pong {
 
 // printPongs prints the outcome of each ping and returns the first failure. After an interruption it prints what is
 // known by then.
-func printPongs(out *output, pongs []pong, asJSON, interrupted bool) error {
+func printPongs(out *streams.Streams, pongs []pong, asJSON, interrupted bool) error {
 	var first error
 	for _, one := range pongs {
 		if interrupted && fault.KindOf(one.err) == fault.KindInterrupted {
@@ -162,23 +129,23 @@ func printPongs(out *output, pongs []pong, asJSON, interrupted bool) error {
 		var err error
 		switch {
 		case asJSON:
-			err = out.printJSON(one)
+			err = out.PrintJSON(one)
 		case one.OK:
-			err = out.printFields(one.Server, fmt.Sprintf("%.2f ms", one.PingMS), one.Protocol,
+			err = out.PrintFields(one.Server, fmt.Sprintf("%.2f ms", one.PingMS), one.Protocol,
 				strings.TrimSpace(one.Name+" "+one.Version))
 		default:
-			out.showError(one.err)
+			out.ShowError(one.err)
 		}
 		if err != nil {
 			return err
 		}
 		if one.err != nil && first == nil {
-			first = &reportedError{one.err}
+			first = exit.Reported(one.err)
 		}
 	}
 	switch {
 	case interrupted && asJSON:
-		return &reportedError{&exec.InterruptedError{}}
+		return exit.Reported(&exec.InterruptedError{})
 	case interrupted:
 		return &exec.InterruptedError{}
 	}

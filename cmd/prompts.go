@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -83,7 +86,7 @@ func promptSignature(definition json.RawMessage) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-func newPromptGetCommand(app *App, run runFunc[promptOptions]) *cobra.Command {
+func newPromptGetCommand(app *App, run RunFunc[promptOptions]) *cobra.Command {
 	var o promptOptions
 	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
@@ -96,7 +99,7 @@ k=v, k=@FILE, k=@- and --args.
 ` + promptExits,
 		Example: `  toolx prompts get args-prompt city=Paris state=Texas -- npx -y @modelcontextprotocol/server-everything
   toolx prompts get docs__summary text=@README.md`,
-		Args: withCommand(&o.server, func(args []string) error {
+		Args: cli.WithCommand(&o.server, func(args []string) error {
 			if len(args) == 0 || args[0] == "" {
 				return fault.Usage("name a prompt", "toolx prompts get PROMPT; toolx prompts list shows them")
 			}
@@ -104,7 +107,7 @@ k=v, k=@FILE, k=@- and --args.
 			o.args = append(o.args, args[1:]...)
 			return nil
 		}),
-		ValidArgsFunction: completePrompt(app),
+		ValidArgsFunction: completePrompt(app.tools),
 	}
 	flags := cmd.Flags()
 	declareArguments(flags, &o.args, &o.object)
@@ -116,11 +119,11 @@ k=v, k=@FILE, k=@- and --args.
 
 // runPromptGet asks for a prompt and prints its messages.
 func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
-	return app.runRequest(ctx, o.replyOptions, o.request(app.output))
+	return runRequest(ctx, app, o.replyOptions, o.request(app.out))
 }
 
 // request returns what is asked of the server; out is where messages are drawn.
-func (o promptOptions) request(out *output) request {
+func (o promptOptions) request(out *streams.Streams) request {
 	var listed promptNames
 	return request{
 		name: o.prompt, what: "prompt", method: "prompts/get", near: listed.near,
@@ -132,15 +135,15 @@ func (o promptOptions) request(out *output) request {
 		},
 		prepare: func(ctx context.Context, to target) (json.RawMessage, error) {
 			find := func(ctx context.Context) (json.RawMessage, error) { return listed.find(ctx, to.session, to.plain) }
-			definition, err := exec.Within(ctx, to.executor, "prompts/list", find)
+			definition, err := exec.Within(ctx, to.box.executor, "prompts/list", find)
 			if err != nil {
 				return nil, err
 			}
 			if near := listed.near(to.plain); definition == nil && near != "" {
 				const text = "server %q lists no prompt '%s'; did you mean '%s'?"
-				to.log.Warn(fmt.Sprintf(text, to.session.Name, to.plain, near))
+				to.box.out.Log.Warn(fmt.Sprintf(text, to.session.Name, to.plain, near))
 			}
-			return to.promptArguments(ctx, definition, o)
+			return promptArguments(ctx, to, definition, o)
 		},
 		send: func(ctx context.Context, to target) (json.RawMessage, error) {
 			return to.session.GetPrompt(ctx, to.plain, to.arguments, to.progress)
@@ -151,7 +154,7 @@ func (o promptOptions) request(out *output) request {
 			if err != nil {
 				return err
 			}
-			return render.Messages(to, messages, out.outScreen())
+			return render.Messages(to, messages, out.OutScreen())
 		},
 	}
 }
@@ -188,8 +191,8 @@ func (p *promptNames) near(name string) string {
 
 // promptArguments reads the arguments by the prompt's definition, as those of a tool. The server judges a prompt that
 // it does not list, whose arguments are all texts.
-func (to target) promptArguments(
-	ctx context.Context, definition json.RawMessage, o promptOptions,
+func promptArguments(
+	ctx context.Context, to target, definition json.RawMessage, o promptOptions,
 ) (json.RawMessage, error) {
 	names := make([]string, len(o.args)) // as they were typed: k=v, k:=JSON
 	for i, typed := range o.args {
@@ -199,24 +202,24 @@ func (to target) promptArguments(
 	tool := &exec.Tool{
 		Name: to.session.Name + exec.Separator + to.plain, Plain: to.plain, Server: to.session.Name,
 		InputSchema: servers.PromptSchema(definition, names...),
-		Launch:      o.server, Address: to.flags.url, Flags: to.flags.connectionFlags(),
+		Launch:      o.server, Address: to.box.flags.Url, Flags: to.box.flags.ConnectionFlags(),
 	}
-	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: to.Console.In})
+	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: to.box.out.Console.In})
 	if err == nil {
-		err = to.checkPrompt(ctx, tool, arguments, definition)
+		err = checkPrompt(ctx, to.box.out, tool, arguments, definition)
 	}
 	var invalid *exec.InvalidArgumentsError
 	if errors.As(err, &invalid) {
 		hint := strings.Replace(invalid.Hint(), "toolx call ", "toolx prompts get ", 1)
-		return nil, &failure{invalid, fault.KindInvalidArguments, hint}
+		return nil, exit.Fail(invalid, fault.KindInvalidArguments, hint)
 	}
 	return arguments, err
 }
 
 // checkPrompt checks arguments against the prompt's own list. It passes on what is not listed, with a warning, as for
 // tools (VAL-2).
-func (o *output) checkPrompt(
-	ctx context.Context, tool *exec.Tool, arguments, definition json.RawMessage,
+func checkPrompt(
+	ctx context.Context, o *streams.Streams, tool *exec.Tool, arguments, definition json.RawMessage,
 ) error {
 	schema, err := jsonschema.Parse(servers.PromptSchema(definition)).Compile(ctx)
 	if err != nil {
@@ -227,7 +230,7 @@ func (o *output) checkPrompt(
 		return &exec.InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: arguments}
 	}
 	for _, one := range unknown {
-		o.log.Warn(one.String())
+		o.Log.Warn(one.String())
 	}
 	return nil
 }

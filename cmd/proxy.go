@@ -5,10 +5,14 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/config"
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
@@ -25,7 +29,7 @@ type proxyOptions struct {
 	guards     guardOptions
 }
 
-func newProxyCommand(app *App, run runFunc[proxyOptions]) *cobra.Command {
+func newProxyCommand(app *App, run RunFunc[proxyOptions]) *cobra.Command {
 	var o proxyOptions
 	c := &cobra.Command{
 		Use:   "proxy [flags] (SERVER | -- COMMAND…)",
@@ -45,9 +49,9 @@ config, 4 where it could not be started.`,
 		Example: `  toolx proxy -- npx -y some-mcp-server
   toolx proxy --log /tmp/stray.log zwave
   toolx list -- toolx proxy -- node server.js`,
-		Args:              nameOrCommand(&o.command, func(own []string) error { return o.take(app, own) }),
+		Args:              cli.NameOrCommand(&o.command, func(own []string) error { return o.take(app.flags, own) }),
 		RunE:              runs(app, &o, run, o.guards.check),
-		ValidArgsFunction: completeServers(app, 1),
+		ValidArgsFunction: completeServers(app.tools, 1),
 	}
 	flags := c.Flags()
 	o.guards.declare(flags)
@@ -58,9 +62,9 @@ config, 4 where it could not be started.`,
 }
 
 // take reads the arguments before "--": one server, or none where a command follows it.
-func (o *proxyOptions) take(app *App, own []string) error {
+func (o *proxyOptions) take(flags *cli.Flags, own []string) error {
 	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
-	address := app.flags.url
+	address := flags.Url
 	if len(own) > 0 && misplacedAs(own[0]) == inURL {
 		address = own[0]
 	}
@@ -71,9 +75,9 @@ func (o *proxyOptions) take(app *App, own []string) error {
 	case len(own) == 0 && len(o.command) == 0:
 		return fault.Usage("name a server, or give its command after --", example)
 	case len(own) > 0 && len(o.command) > 0:
-		return fault.Usage("a server's name and a command are one too many: "+quote(own[0]), example)
+		return fault.Usage("a server's name and a command are one too many: "+strconv.Quote(own[0]), example)
 	case len(own) > 1:
-		return fault.Usage("unexpected argument "+quote(own[1]),
+		return fault.Usage("unexpected argument "+strconv.Quote(own[1]),
 			"a command follows --: toolx proxy -- "+strings.Join(own, " "))
 	case len(own) == 1:
 		o.server = own[0]
@@ -83,58 +87,59 @@ func (o *proxyOptions) take(app *App, own []string) error {
 
 // runProxy ends when the server does, with its exit code.
 func runProxy(_ context.Context, app *App, o proxyOptions) error {
-	app.consent.asksNobody = true // standard input is the client's
-	server, limit, err := app.proxied(o)
+	app.consent.AsksNobody = true // standard input is the client's
+	server, limit, err := proxied(app.tools, o)
 	if err != nil {
 		return err
 	}
 	o.guards.narrow(server)
-	report, err := newProxyReport(app.output, o.log, limit)
+	report, err := newProxyReport(app.out, o.log, limit)
 	if err != nil {
 		return fault.Usage("--log: "+err.Error(), "name a file that can be written")
 	}
 	app.bus.Subscribe(report.take)
-	if err := app.recordTrace(); err != nil {
+	if err := app.tools.recordTrace(); err != nil {
 		return err
 	}
 	app.passesSignals.Store(true)
-	app.flushTime = unreadTime
+	app.out.FlushTime = streams.UnreadTime
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endingSignals()...)
 	defer signal.Stop(signals)
 
 	code, err := servers.Proxy(server, servers.ProxyOptions{
-		In: app.Console.In, Out: app.stdout, Err: app.Console.Err,
+		In: app.out.Console.In, Out: app.out.Stdout, Err: app.out.Console.Err,
 		Signals:    signals,
 		MaxMessage: limit,
 		Bus:        app.bus,
-		Trace:      app.flags.trace != "" || app.flags.traceFile != "",
-		Secret:     app.mask.Add,
+		Trace:      app.flags.Trace != "" || app.flags.TraceFile != "",
+		Secret:     app.out.Mask.Add,
 	})
 	report.close()
 	if err != nil && !console.IsBrokenPipe(err) {
 		return err
 	}
-	return &exitStatus{code}
+	return &exit.Status{Code: code}
 }
 
 // proxied returns the server to run, and the limit on its messages in bytes. A command needs no config, so it works
 // with a broken one.
-func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err error) {
+func proxied(a *opener, o proxyOptions) (server *config.Server, limit int64, err error) {
 	if o.maxMessage != "" {
 		if limit, err = config.ParseSize(o.maxMessage); err != nil || limit == 0 {
-			return nil, 0, fault.Usage("--max-message "+quote(o.maxMessage)+" is not a size", "--max-message 256MiB")
+			return nil, 0, fault.Usage("--max-message "+strconv.Quote(o.maxMessage)+" is not a size",
+				"--max-message 256MiB")
 		}
 	}
-	if adHoc, err := a.flags.adHoc(o.command); adHoc != nil || err != nil {
+	if adHoc, err := a.flags.AdHoc(o.command); adHoc != nil || err != nil {
 		return adHoc, cmp.Or(limit, servers.DefaultMaxMessage), err
 	}
-	loaded, err := a.consent.loadConfig()
+	loaded, err := a.consent.LoadConfig()
 	if err != nil {
 		return nil, 0, err
 	}
 	a.tellRemarks(loaded)
-	server, err = serverNamed(loaded.Servers, o.server, "a command follows --: toolx proxy -- "+o.server)
+	server, err = cli.ServerNamed(loaded.Servers, o.server, "a command follows --: toolx proxy -- "+o.server)
 	if err != nil {
 		return nil, 0, err
 	}

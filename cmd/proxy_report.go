@@ -7,9 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
+	"toolx/cmd/streams"
 	"toolx/pkg/asyncwriter"
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
@@ -33,23 +35,23 @@ type proxyReport struct {
 }
 
 // newProxyReport opens the file at path, which may be empty. Several proxies may append to one file.
-func newProxyReport(out *output, path string, limit int64) (*proxyReport, error) {
-	r := &proxyReport{limit: limit, flush: out.flush, mask: out.mask}
+func newProxyReport(out *streams.Streams, path string, limit int64) (*proxyReport, error) {
+	r := &proxyReport{limit: limit, flush: out.Flush, mask: out.Mask}
 	if path != "" {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		r.queue = asyncwriter.New(file, maxBehind, func(lines int) string {
+		r.queue = asyncwriter.New(file, streams.MaxBehind, func(lines int) string {
 			dropped := words.Count(lines, "line") + " dropped: the file was not written in time\n"
 			return time.Now().Format(stampFormat) + dropped
 		})
 		r.file, r.foreign, r.stamped = file, r.queue.Offering(), true
 	}
-	if r.file == nil && !out.flags.quiet {
-		r.foreign, r.safe = out.live.log(), out.Console.ErrTTY
+	if r.file == nil && !out.Settings.Quiet {
+		r.foreign, r.safe = out.Live.Log(), out.Console.ErrTTY
 	}
-	r.log = out.logger(out.live.log())
+	r.log = out.Logger(out.Live.Log())
 	return r, nil
 }
 
@@ -76,7 +78,7 @@ func (r *proxyReport) polluted(e servers.PollutedLine) {
 	case servers.ClassTooLong:
 		const text = "line %d of the server's stdout is over the limit of %s for one message and was dropped; " +
 			"--max-message raises it: %s"
-		r.log.Error(fmt.Sprintf(text, e.Line, exec.Bytes(r.limit), quote(words.Clip(string(e.Text), 80))))
+		r.log.Error(fmt.Sprintf(text, e.Line, exec.Bytes(r.limit), strconv.Quote(words.Clip(string(e.Text), 80))))
 	case servers.ClassBroken:
 		const text = "line %d of the server's stdout begins like a message, is not valid JSON, and was dropped"
 		r.log.Error(fmt.Sprintf(text, e.Line))

@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -27,7 +31,7 @@ type rawOptions struct {
 	params string // JSON, @FILE, - or empty
 }
 
-func newRawCommand(app *App, run runFunc[rawOptions]) *cobra.Command {
+func newRawCommand(app *App, run RunFunc[rawOptions]) *cobra.Command {
 	var o rawOptions
 	formats := []string{"raw", "json"}
 	cmd := &cobra.Command{
@@ -46,10 +50,10 @@ Exit codes: 0 success, 2 wrong usage, 3 authentication, 4 the server was not rea
 		Example: `  toolx raw zwave tools/list
   toolx raw zwave tools/call '{"name":"list_zwave_devices","arguments":{}}' | jq .result
   toolx raw no/such/method -- npx -y @modelcontextprotocol/server-everything`,
-		Args: nameOrCommand(&o.server, func(args []string) error {
-			return o.take(args, len(o.server) > 0 || app.flags.url != "")
+		Args: cli.NameOrCommand(&o.server, func(args []string) error {
+			return o.take(args, len(o.server) > 0 || app.flags.Url != "")
 		}),
-		ValidArgsFunction: completeServers(app, 1),
+		ValidArgsFunction: completeServers(app.tools, 1),
 	}
 	o.declare(cmd.Flags(), formats...)
 	cmd.RunE = runs(app, &o, run, o.check(cmd.Flags(), formats...))
@@ -79,9 +83,9 @@ func (o *rawOptions) take(args []string, adHoc bool) error {
 
 // runRaw sends the request and prints the reply.
 func runRaw(ctx context.Context, app *App, o rawOptions) error {
-	params, err := app.readParams(o.params)
+	params, err := readParams(app.out, o.params)
 	if err != nil {
-		return app.printReply(ctx, &exec.Result{ToolName: o.method, Err: err}, o.replyOptions, request{}, nil)
+		return app.results.printReply(ctx, &exec.Result{ToolName: o.method, Err: err}, o.replyOptions, request{}, nil)
 	}
 	var reply *servers.Answer
 	r := request{
@@ -89,7 +93,7 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 		prepare: func(context.Context, target) (json.RawMessage, error) { return params, nil },
 		send: func(ctx context.Context, to target) (json.RawMessage, error) {
 			if o.method == string(mcp.MethodToolsCall) && to.guarded() {
-				app.log.Warn("raw sends what it is given: what allow, deny, readOnly and confirm say does not count")
+				app.out.Log.Warn("raw sends any request: allow, deny, readOnly and confirm do not apply")
 			}
 			answer, err := to.session.Request(ctx, o.method, to.arguments, nil)
 			if err != nil {
@@ -103,21 +107,21 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 		},
 	}
 	if o.output == "raw" && o.jq == "" {
-		r.show = func(result *exec.Result) error { return app.printFrame(reply, result.Err) }
+		r.show = func(result *exec.Result) error { return printFrame(app.out, reply, result.Err) }
 	}
-	return app.runRequest(ctx, o.replyOptions, r)
+	return runRequest(ctx, app, o.replyOptions, r)
 }
 
 // guarded reports whether the config says which tools of the server may be used.
 func (to target) guarded() bool {
-	return slices.ContainsFunc(to.config().Servers, func(server *config.Server) bool {
+	return slices.ContainsFunc(to.box.config().Servers, func(server *config.Server) bool {
 		return server.Name == to.session.Name && server.Guards.Says()
 	})
 }
 
 // printFrame prints a reply as it came, on one line. An error in it decides the exit code, and needs no other words.
-func (o *output) printFrame(reply *servers.Answer, failure error) error {
-	o.live.Clear()
+func printFrame(o *streams.Streams, reply *servers.Answer, failure error) error {
+	o.Live.Clear()
 	if reply == nil {
 		return failure
 	}
@@ -133,24 +137,24 @@ func (o *output) printFrame(reply *servers.Answer, failure error) error {
 		_, err = o.Console.Out.Write(frame)
 	}
 	if err == nil && failure != nil {
-		return &reportedError{failure}
+		return exit.Reported(failure)
 	}
 	return err
 }
 
 // readParams reads JSON, @FILE or -; nil where nothing was given.
-func (o *output) readParams(text string) (json.RawMessage, error) {
+func readParams(o *streams.Streams, text string) (json.RawMessage, error) {
 	data := []byte(text)
 	if file, isFile := strings.CutPrefix(text, "@"); isFile || text == "-" {
 		var err error
-		if data, err = o.readInput(file); err != nil {
+		if data, err = o.ReadInput(file); err != nil {
 			return nil, err
 		}
 	} else if text == "" {
 		return nil, nil
 	}
 	if !json.Valid(data) {
-		return nil, fault.Usage("the params are not JSON: "+quote(words.Clip(string(data), 80)),
+		return nil, fault.Usage("the params are not JSON: "+strconv.Quote(words.Clip(string(data), 80)),
 			`for example: '{"cursor":"2"}'`)
 	}
 	return bytes.TrimSpace(data), nil

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/pflag"
-
+	"toolx/cmd/exit"
+	"toolx/cmd/stores"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -21,78 +20,6 @@ import (
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
-
-// replyOptions say what becomes of a server's reply, for call and for the verbs that ask servers for other things.
-type replyOptions struct {
-	output    string
-	jq        string
-	save      string
-	maxOutput string
-	server    []string // a command line after --
-	answers   answerOptions
-
-	limit int64 // maxOutput in bytes; 0: none
-}
-
-// declare declares the flags; formats are those of -o, the default first.
-func (o *replyOptions) declare(flags *pflag.FlagSet, formats ...string) {
-	flags.StringVarP(&o.output, "output", "o", formats[0],
-		"`FORMAT`: "+strings.Join(formats, ", ")+" (json is the envelope, raw the exact reply)")
-	flags.Bool("json", false, "same as -o json")
-	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
-	o.answers.declare(flags)
-}
-
-// declareContent declares the flags for replies that may hold bytes, and much text.
-func (o *replyOptions) declareContent(flags *pflag.FlagSet) {
-	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
-	flags.StringVar(&o.maxOutput, "max-output", "",
-		"cut the result at `SIZE` (the config's maxOutput, else 256KiB on a terminal; 0: never; not with -o raw)")
-}
-
-// check returns what refuses values that mean nothing, and reads --json.
-func (o *replyOptions) check(flags *pflag.FlagSet, formats ...string) func() error {
-	return func() error {
-		if err := oneOf("-o", o.output, formats...); err != nil {
-			return err
-		}
-		if asJSON, _ := flags.GetBool("json"); asJSON {
-			o.output = "json"
-		}
-		if flags.Changed("save") && o.save == "" {
-			return fault.Usage("--save is empty", "--save DIR; --save . is this folder")
-		}
-		return o.answers.check()
-	}
-}
-
-// whole reports whether all of the result is needed: -o raw is exact, and what is cut is no JSON for --jq.
-func (o *replyOptions) whole() bool { return o.output == "raw" || o.jq != "" && o.maxOutput == "" }
-
-// objectFlag is the value of --args: one object, as JSON, @FILE or -.
-type objectFlag struct{ text *string }
-
-// Set implements pflag.Value, as the methods below do.
-func (f objectFlag) Set(text string) error {
-	switch {
-	case text == "":
-		return fault.Usage("--args is empty", `--args '{"k":"v"}'`)
-	case *f.text != "":
-		return fault.Usage("--args is given twice",
-			"give one object, and lay single arguments over it: --args @FILE k=v")
-	}
-	*f.text = text
-	return nil
-}
-
-func (f objectFlag) String() string { return "" }
-func (f objectFlag) Type() string   { return "string" }
-
-// declareArguments declares the flags for arguments: single ones, and the whole object.
-func declareArguments(flags *pflag.FlagSet, args *[]string, object *string) {
-	flags.StringArrayVarP(args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
-	flags.Var(objectFlag{object}, "args", "all arguments as one `JSON` object, @FILE or -")
-}
 
 // request is what a verb asks one server.
 type request struct {
@@ -122,7 +49,7 @@ type request struct {
 
 // target is the server that is asked, with what.
 type target struct {
-	*toolbox
+	box       *toolbox
 	session   *servers.Session
 	plain     string // the request's name without the server's
 	arguments json.RawMessage
@@ -130,44 +57,44 @@ type target struct {
 }
 
 // runRequest makes a request, from the options to what is printed. Every failure is a Result, as for call.
-func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
+func runRequest(ctx context.Context, a *App, o replyOptions, r request) error {
 	began := time.Now()
 	if o.output != "text" || o.jq != "" {
 		r.text = nil
 	}
 	jq, err := render.CompileJQ(o.jq)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
-	box, err := a.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, stays: true})
+	box, err := a.tools.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, stays: true})
 	if err == nil && !o.whole() {
-		o.limit, err = a.maxOutput(o.maxOutput, box.config())
+		o.limit, err = a.results.maxOutput(o.maxOutput, box.config())
 		if r.text == nil { // else that text is cut, and not the JSON that it is made from
 			box.executor.Defaults.MaxOutput = o.limit
 		}
 	}
 	if err != nil {
-		return a.printReply(ctx, &exec.Result{ToolName: r.name, Err: err}, o, r, jq)
+		return a.results.printReply(ctx, &exec.Result{ToolName: r.name, Err: err}, o, r, jq)
 	}
 	box.letLogin(r.name)
 	if r.server != "" {
 		box.letLogin(r.server + exec.Separator)
 	}
-	stop := a.showProgress(r.name)
+	stop := a.tools.out.ShowProgress(a.tools.bus, r.name)
 	defer stop()
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: cmp.Or(r.name, r.method), Request: true})
 	defer done()
-	result := box.request(bounded, r, began)
-	result.Err = a.elsewhere(result.Err, a.args)
+	result := makeRequest(bounded, box, r, began)
+	result.Err = a.corrector.elsewhere(result.Err, a.line.args)
 	box.addStartTiming(result)
 	stop()
-	return a.printReply(bounded, result, o, r, jq)
+	return a.results.printReply(bounded, result, o, r, jq)
 }
 
-// request opens the server and asks it.
-func (b *toolbox) request(ctx context.Context, r request, began time.Time) *exec.Result {
-	session, plain, err := b.sessionFor(ctx, r)
-	to := target{toolbox: b, session: session, plain: plain}
+// makeRequest opens the server and asks it.
+func makeRequest(ctx context.Context, b *toolbox, r request, began time.Time) *exec.Result {
+	session, plain, err := sessionFor(ctx, b, r)
+	to := target{box: b, session: session, plain: plain}
 	if err == nil && r.prepare != nil {
 		began = time.Now() // EXEC-12: without the server's start
 		to.arguments, err = r.prepare(ctx, to)
@@ -186,7 +113,7 @@ func (b *toolbox) request(ctx context.Context, r request, began time.Time) *exec
 	}
 	return b.executor.Do(ctx, exec.Operation{
 		Name: name, Server: session.Name, Method: r.method, Arguments: to.arguments, Read: r.read,
-		Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
+		Timeout: b.flags.Timeout, MaxTime: b.flags.MaxTime,
 		Run: func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
 			to.progress = progress
 			return r.send(ctx, to)
@@ -194,40 +121,9 @@ func (b *toolbox) request(ctx context.Context, r request, began time.Time) *exec
 	})
 }
 
-// printReply prints a result as call does.
-func (o *output) printReply(
-	ctx context.Context, result *exec.Result, options replyOptions, r request, jq *render.JQ,
-) error {
-	if r.show != nil {
-		return r.show(result)
-	}
-	if !result.Success || r.text == nil {
-		return o.printResult(ctx, result, options, jq)
-	}
-	o.live.Clear()
-	saveErr := o.saveBlocks(options.save, result)
-	var text bytes.Buffer
-	if err := r.text(&text, result); err != nil {
-		return err
-	}
-	shown := text.String()
-	if options.limit > 0 && int64(len(shown)) > options.limit { // EXEC-14
-		head := words.Head(shown, int(options.limit))
-		result.Truncated = &exec.Truncated{ShownBytes: int64(len(head)), TotalBytes: int64(len(shown))}
-		shown = head + "\n"
-	}
-	if _, err := io.WriteString(o.Console.Out, shown); err != nil {
-		return err
-	}
-	if remark := render.TruncationRemark(result); remark != "" {
-		o.log.Warn(remark)
-	}
-	return saveErr
-}
-
 // sessionFor opens the server that a request is for: the one that its name names, the only one there is, or the only
 // one that has it. plain is the name without the server's.
-func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.Session, plain string, err error) {
+func sessionFor(ctx context.Context, b *toolbox, r request) (session *servers.Session, plain string, err error) {
 	wanted, _, found := strings.Cut(r.name, exec.Separator)
 	if !found || r.server != "" {
 		wanted = r.server
@@ -246,7 +142,7 @@ func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.S
 	case len(known) == 1:
 		server = known[0]
 	default:
-		server, err = b.owner(ctx, r)
+		server, err = ownerOf(ctx, b, r)
 	}
 	if err != nil {
 		return nil, plain, err
@@ -255,11 +151,11 @@ func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.S
 	return session, plain, err
 }
 
-// owner finds the only server that has what a plain name names. It asks those that had it when they were last asked;
+// ownerOf finds the only server that has what a plain name names. It asks those that had it when they were last asked;
 // all where there is none, or none has it now.
-func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
+func ownerOf(ctx context.Context, b *toolbox, r request) (string, error) {
 	missing := &missingError{what: r.what, name: r.name, servers: b.pool.Names()}
-	owners, others := b.keptOwners(r)
+	owners, others := keptOwners(b, r)
 	asked := make(map[string]bool)
 	var failure error
 	askAll := func(opened []servers.Opened) {
@@ -267,7 +163,7 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 		for _, one := range opened {
 			asked[one.Server] = true
 		}
-		failure = cmp.Or(failure, b.ask(ctx, r, missing, opened))
+		failure = cmp.Or(failure, askOwners(ctx, b, r, missing, opened))
 	}
 	for _, names := range [][]string{owners, slices.Concat(owners, others)} {
 		if len(missing.candidates) > 0 || len(names) == 0 {
@@ -306,13 +202,13 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 // keptOwners returns the servers that had what a request names when they were last asked, and the others that may have
 // it now: not those whose lists are known to have nothing of the kind, where the name begins with that of a server that
 // does not exist. It says which are not asked at first, or at all.
-func (b *toolbox) keptOwners(r request) (owners, others []string) {
+func keptOwners(b *toolbox, r request) (owners, others []string) {
 	var unknown, left []string
 	prefix, _, found := strings.Cut(r.name, exec.Separator)
 	prefixed := found && !strings.Contains(prefix, "/") // else a URI
 	for _, name := range b.pool.Names() {
 		has, known, alike := false, false, false
-		kept := catalogStore().Read(b.server(name).Identity())
+		kept := stores.Catalog().Read(b.server(name).Identity())
 		for _, kind := range r.kinds {
 			if list := kept.List(kind); list != nil {
 				known = true
@@ -337,17 +233,17 @@ func (b *toolbox) keptOwners(r request) (owners, others []string) {
 	switch {
 	case len(owners) > 0 && len(unknown) > 0:
 		const text = "%s is that of %s by the catalogues; not asked, since they have no catalogue: %s"
-		b.log.Info(fmt.Sprintf(text, r.name, strings.Join(owners, ", "), strings.Join(unknown, ", ")))
+		b.out.Log.Info(fmt.Sprintf(text, r.name, strings.Join(owners, ", "), strings.Join(unknown, ", ")))
 	case len(owners) == 0 && len(left) > 0:
 		const text = "not asked for %s, since their catalogues have no %s of a name that begins with %s: %s"
-		b.log.Info(fmt.Sprintf(text, r.name, r.what, prefix+exec.Separator, strings.Join(left, ", ")))
+		b.out.Log.Info(fmt.Sprintf(text, r.name, r.what, prefix+exec.Separator, strings.Join(left, ", ")))
 	}
 	return owners, others
 }
 
-// ask asks servers, at the same time, whether they have what a request names, and notes those that do as candidates,
-// and those that do not run as unreached. The error is that of the first that runs and does not answer.
-func (b *toolbox) ask(ctx context.Context, r request, missing *missingError, opened []servers.Opened) error {
+// askOwners asks servers, at the same time, whether they have what a request names, and notes those that do as
+// candidates, and those that do not run as unreached. The error is that of the first that runs and does not answer.
+func askOwners(ctx context.Context, b *toolbox, r request, missing *missingError, opened []servers.Opened) error {
 	has, errs := make([]bool, len(opened)), make([]error, len(opened))
 	var wait sync.WaitGroup
 	for i, one := range opened {

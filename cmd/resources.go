@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -105,7 +106,7 @@ func resourceEntry(uri string) func(json.RawMessage) render.Entry {
 	}
 }
 
-func newResourceReadCommand(app *App, run runFunc[resourceOptions]) *cobra.Command {
+func newResourceReadCommand(app *App, run RunFunc[resourceOptions]) *cobra.Command {
 	var o resourceOptions
 	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
@@ -117,7 +118,7 @@ unless --save writes them. -o raw prints the exact MCP result.
 ` + resourceExits,
 		Example: `  toolx resources read files__file:///tmp/notes.txt
   toolx resources read demo://resource/dynamic/blob/1 --save . -- npx -y @modelcontextprotocol/server-everything`,
-		Args: withCommand(&o.server, func(args []string) error {
+		Args: cli.WithCommand(&o.server, func(args []string) error {
 			if len(args) != 1 || args[0] == "" {
 				return fault.Usage("name one resource by its URI",
 					"toolx resources read URI; toolx resources list shows them")
@@ -125,7 +126,7 @@ unless --save writes them. -o raw prints the exact MCP result.
 			o.uri = args[0]
 			return nil
 		}),
-		ValidArgsFunction: completeNamed(app, catalog.Resources, catalog.Templates),
+		ValidArgsFunction: completeNamed(app.tools, catalog.Resources, catalog.Templates),
 	}
 	o.declare(cmd.Flags(), formats...)
 	o.declareContent(cmd.Flags())
@@ -135,7 +136,7 @@ unless --save writes them. -o raw prints the exact MCP result.
 
 // runResourceRead reads a resource and prints its contents.
 func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
-	return app.runRequest(ctx, o.replyOptions, o.request())
+	return runRequest(ctx, app, o.replyOptions, o.request())
 }
 
 // request returns what is asked of the server.
@@ -182,7 +183,7 @@ func keptResource(list *catalog.List, uri string) bool {
 	})
 }
 
-func newResourceSubscribeCommand(app *App, run runFunc[watchOptions]) *cobra.Command {
+func newResourceSubscribeCommand(app *App, run RunFunc[watchOptions]) *cobra.Command {
 	o := watchOptions{updatesOnly: true}
 	cmd := &cobra.Command{
 		Use:   "subscribe URI… [-- COMMAND…]",
@@ -194,7 +195,7 @@ its server's name (server__URI) where there are several servers. toolx watch
 ` + watchExits,
 		Example: `  toolx resources subscribe files__file:///tmp/notes.txt
   toolx resources subscribe --count 1 --json demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
-		Args: withCommand(&o.command, func(args []string) error {
+		Args: cli.WithCommand(&o.command, func(args []string) error {
 			if o.resources = args; len(args) == 0 {
 				return fault.Usage("name a resource by its URI",
 					"toolx resources subscribe URI; toolx resources list shows them")
@@ -202,7 +203,7 @@ its server's name (server__URI) where there are several servers. toolx watch
 			return nil
 		}),
 		RunE:              runs(app, &o, run, o.check),
-		ValidArgsFunction: completeNamed(app, catalog.Resources, catalog.Templates),
+		ValidArgsFunction: completeNamed(app.tools, catalog.Resources, catalog.Templates),
 	}
 	o.declareOutput(cmd.Flags())
 	return cmd

@@ -15,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/build"
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
 )
@@ -38,7 +41,7 @@ func (a *App) run(args []string) int {
 	ctx, hurry, stop := interruptible()
 	defer stop()
 
-	a.keyboard.over = ctx.Done()
+	a.keyboard.Over = ctx.Done()
 	ended := make(chan int, 1)
 	go func() { ended <- a.main(ctx, hurry, args) }()
 	select {
@@ -47,8 +50,8 @@ func (a *App) run(args []string) int {
 	case <-overdue(ctx, hurry, a.passesSignals.Load):
 		// A read of standard input, or a write to a pipe that nobody reads, cannot be interrupted. The process and its
 		// servers end all the same.
-		a.kill()
-		return exitInterrupted
+		a.tools.kill()
+		return exit.Interrupted
 	}
 }
 
@@ -56,14 +59,14 @@ func (a *App) run(args []string) int {
 func (a *App) main(ctx, hurry context.Context, args []string) int {
 	root := newRootCommand(a)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		a.setCompletions(root) // which takes a twentieth of the start of any other verb
+		completer{a.tools}.setCompletions(root) // which takes a twentieth of the start of any other verb
 	}
-	a.args = args
+	a.line.args = args
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
-	a.cmd = verb
-	code := a.report(a.elsewhere(err, args), a.failureJSON(verb, args))
-	a.close(ctx, hurry)
+	a.corrector.cmd = verb
+	code := reportOutcome(a.out, a.corrector.elsewhere(err, args), a.failureJSON(verb, args))
+	a.tools.close(ctx, hurry)
 	return code
 }
 
@@ -155,54 +158,54 @@ command line after -- is used instead of the configured servers.`,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return app.unknownVerb(cmd, args[0])
+				return app.corrector.unknownVerb(cmd, args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if app.hasScreen() {
+			if app.out.HasScreen() {
 				return runTUI(cmd.Context(), app, tuiOptions{})
 			}
-			cmd.SetOut(app.Console.Err)
+			cmd.SetOut(app.out.Console.Err)
 			_ = cmd.Help()
-			if app.nothingConfigured() {
-				app.say("\n%s", noConfig)
+			if nothingConfigured(app.consent) {
+				app.out.Say("\n%s", noConfig)
 			}
-			return &reportedError{fault.Usage("no command given", "")}
+			return exit.Reported(fault.Usage("no command given", ""))
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.Version = versionLine()
+	root.Version = build.Line()
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetIn(app.Console.In)
-	root.SetOut(app.Console.Out)
-	root.SetErr(app.Console.Err)
-	root.SetFlagErrorFunc(app.flagError)
+	root.SetIn(app.out.Console.In)
+	root.SetOut(app.out.Console.Out)
+	root.SetErr(app.out.Console.Err)
+	root.SetFlagErrorFunc(app.corrector.flagError)
 	root.SetHelpCommand(newHelpCommand(app))
-	app.flags.declare(root.PersistentFlags())
+	app.flags.Declare(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		// With a variable that is not set, --url "$URL" would mean the config's servers.
-		if app.flags.url == "" && cmd.Flags().Changed("url") {
+		if app.flags.Url == "" && cmd.Flags().Changed("url") {
 			return fault.Usage("--url is empty", "--url https://host/mcp")
 		}
-		if err := app.flags.readOutput(cmd); err != nil {
+		if err := app.flags.ReadOutput(cmd); err != nil {
 			return err
 		}
-		if err := checkGroups(cmd); err != nil {
+		if err := cli.CheckGroups(cmd); err != nil {
 			return err
 		}
 		if cmd.ArgsLenAtDash() < 0 {
-			if err := app.flags.checkNoCommand(); err != nil {
+			if err := app.flags.CheckNoCommand(); err != nil {
 				return err
 			}
 		}
-		if len(app.flags.servers) > 0 && (cmd.ArgsLenAtDash() >= 0 || app.flags.url != "") {
+		if len(app.flags.Servers) > 0 && (cmd.ArgsLenAtDash() >= 0 || app.flags.Url != "") {
 			return fault.Usage("--server names a configured server, and a command after -- or --url gives another",
 				"leave one of them out")
 		}
-		app.cmd, app.led.verb = cmd, cmd.CommandPath()
-		app.consent.named = clientsNamed(cmd, args)
-		return app.begin()
+		app.corrector.cmd, app.line.command = cmd, cmd.CommandPath()
+		app.consent.Named = cli.ClientsNamed(cmd, args)
+		return app.tools.begin()
 	}
 	addVerbs(root, app)
 	return root

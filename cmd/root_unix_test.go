@@ -11,6 +11,8 @@ import (
 
 	"github.com/adrg/xdg"
 	"go.uber.org/goleak"
+
+	"toolx/cmd/exit"
 )
 
 // TestInterruptible proves that the first signal asks for an orderly end and the second for a quick one.
@@ -83,8 +85,9 @@ func TestInterruptedBeforeTheVerb(t *testing.T) {
 		"auth login http://127.0.0.1:1/mcp",
 	} {
 		streams, out, stderr := buffered("")
-		if code := newApp(streams).main(ended, context.Background(), strings.Fields(line)); code != exitInterrupted {
-			t.Errorf("%s: exit code %d, want %d\n%s%s", line, code, exitInterrupted, out, stderr)
+		code := newApp(streams).main(ended, context.Background(), strings.Fields(line))
+		if code != exit.Interrupted {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", line, code, exit.Interrupted, out, stderr)
 		}
 	}
 }

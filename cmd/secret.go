@@ -3,72 +3,21 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"os"
+	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
-	"toolx/pkg/config"
-	"toolx/pkg/exec"
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
 	"toolx/pkg/fault"
 	"toolx/pkg/keyring"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
 )
-
-// ring returns the system's keyring, as TOOLX_KEYRING has it.
-func ring() keyring.Ring { return keyring.Ring{Off: os.Getenv("TOOLX_KEYRING") == "off"} }
-
-// secretStore returns where toolx secret keeps what it is given.
-func secretStore() keyring.Store { return keyring.Store{Path: stateFile("secrets.json"), Ring: ring()} }
-
-// newSources returns where references in the config get their values from. Ctrl-C ends the wait for them, and a program
-// has the time that the flags give.
-func newSources(k *keyboard, flags *globalFlags) *config.Sources {
-	return &config.Sources{
-		Keyring: func(name string) (string, error) {
-			ctx, cancel := k.uninterrupted()
-			defer cancel()
-			secret, err := secretStore().Get(ctx, name)
-			if errors.Is(err, keyring.ErrNone) {
-				err = fault.Usage("toolx secret has put it into the keyring, and there is none here",
-					"toolx secret set "+exec.ShellLine(name)+" keeps it in a file that only you can read")
-			}
-			return secret, err
-		},
-		Run: func(command []string, folder string, environ []string) (string, error) {
-			ctx, cancel := k.uninterrupted()
-			defer cancel()
-			limit, flag := flags.referenceTime()
-			text, err := servers.Printed(ctx, limit, command, folder, environ)
-			if flag != "" && errors.Is(err, context.DeadlineExceeded) {
-				err = &failure{error: err, kind: fault.KindTimeout, hint: flag + " gives more time"}
-			}
-			return text, err
-		},
-	}
-}
-
-// referenceTime bounds a program that a reference names, where no flag does; a person may have to unlock something.
-const referenceTime = 30 * time.Second
-
-// referenceTime returns how long a program that a reference names may take, and the flag that says so, if any does.
-func (f *globalFlags) referenceTime() (limit time.Duration, flag string) {
-	limit = referenceTime
-	if f.timeout > 0 && f.timeout < limit {
-		limit, flag = f.timeout, "--timeout"
-	}
-	if f.maxTime > 0 && f.maxTime < limit {
-		limit, flag = f.maxTime, "--max-time"
-	}
-	return limit, flag
-}
 
 func newSecretCommand(app *App) *cobra.Command {
 	cmd := &cobra.Command{
@@ -82,7 +31,7 @@ Exit codes: 0 success, 2 wrong usage, or no secret of that name, 130 interrupted
 		Example: `  toolx secret set github
   toolx secret list
   toolx secret remove github`,
-		Args: needsSubcommand("unknown subcommand %q of secret", // after a colon it would be masked
+		Args: cli.NeedsSubcommand("unknown subcommand %q of secret", // after a colon it would be masked
 			"toolx secret set NAME, toolx secret list, or toolx secret remove NAME"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
@@ -94,7 +43,7 @@ Exit codes: 0 success, 2 wrong usage, or no secret of that name, 130 interrupted
 	return cmd
 }
 
-func newSecretSetCommand(app *App, run runFunc[string]) *cobra.Command {
+func newSecretSetCommand(app *App, run RunFunc[string]) *cobra.Command {
 	var name string
 	return &cobra.Command{
 		Use:   "set NAME",
@@ -112,7 +61,7 @@ Exit codes: 0 kept, 2 wrong usage, or an empty secret, 130 interrupted.`,
 	}
 }
 
-func newSecretListCommand(app *App, run runFunc[bool]) *cobra.Command {
+func newSecretListCommand(app *App, run RunFunc[bool]) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -122,14 +71,14 @@ func newSecretListCommand(app *App, run runFunc[bool]) *cobra.Command {
 Exit codes: 0 listed, also where there is none; 2 wrong usage, or a damaged list.`,
 		Example: `  toolx secret list
   toolx secret list --json`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: runs(app, &asJSON, run),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, `print {"secrets":[NAME,…]}`)
 	return cmd
 }
 
-func newSecretRemoveCommand(app *App, run runFunc[string]) *cobra.Command {
+func newSecretRemoveCommand(app *App, run RunFunc[string]) *cobra.Command {
 	var name string
 	return &cobra.Command{
 		Use:   "remove NAME",
@@ -155,7 +104,7 @@ func oneSecret(verb string, name *string) cobra.PositionalArgs {
 			return fault.Usage("secret set takes a name alone: others can read the arguments of a program",
 				"leave the secret out, and toolx asks for it; in a pipe it reads standard input")
 		case len(args) > 1:
-			return fault.Usage("unexpected argument "+quote(args[1]), "toolx secret "+verb+" takes one name")
+			return fault.Usage("unexpected argument "+strconv.Quote(args[1]), "toolx secret "+verb+" takes one name")
 		}
 		*name = args[0]
 		return checkSecretName(args[0])
@@ -169,7 +118,7 @@ func checkSecretName(name string) error {
 		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || strings.ContainsRune("${}", r)
 	}
 	if name == "" || len(name) > longest || strings.ContainsFunc(name, wrong) || strings.Contains(name, ":-") {
-		return fault.Usage("the name "+quote(name)+" cannot be written as ${keyring:NAME}",
+		return fault.Usage("the name "+strconv.Quote(name)+" cannot be written as ${keyring:NAME}",
 			"use letters, digits, and signs such as . - _ / @")
 	}
 	return nil
@@ -178,7 +127,7 @@ func checkSecretName(name string) error {
 // completeSecrets completes the name of a secret, without a look into the keyring.
 func completeSecrets(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
-	names, _ := secretStore().Names()
+	names, _ := stores.Secrets().Names()
 	for _, name := range names {
 		if len(args) == 0 && strings.HasPrefix(name, typed) {
 			found = append(found, name)
@@ -189,108 +138,56 @@ func completeSecrets(_ *cobra.Command, args []string, typed string) ([]cobra.Com
 
 // runSecretSet keeps what is typed, or comes on standard input.
 func runSecretSet(ctx context.Context, app *App, name string) error {
-	secret, err := app.readSecret(ctx, name)
+	secret, err := person.ReadSecret(ctx, app.out, name)
 	if err != nil {
 		return err
 	}
-	app.mask.Add(secret)
-	store := secretStore()
+	app.out.Mask.Add(secret)
+	store := stores.Secrets()
 	inKeyring, err := store.Set(ctx, name, secret)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	place := "the keyring"
 	if !inKeyring {
 		place = store.Path + ", which only you can read: no keyring takes it"
 	}
-	app.say("kept in %s; the config has it as ${keyring:%s}", render.Safe(place), render.Safe(name))
+	app.out.Say("kept in %s; the config has it as ${keyring:%s}", render.Safe(place), render.Safe(name))
 	return nil
-}
-
-// maxSecret is the size in bytes of the largest secret.
-const maxSecret = 64 << 10
-
-// readSecret asks for a secret on a terminal, else it reads standard input.
-func (o *output) readSecret(ctx context.Context, name string) (string, error) {
-	read := func() (string, error) {
-		text, err := io.ReadAll(io.LimitReader(o.Console.In, maxSecret+1))
-		return string(text), err
-	}
-	if input, isFile := o.Console.In.(*os.File); isFile && o.Console.InTTY {
-		if before, err := term.GetState(int(input.Fd())); err == nil {
-			defer term.Restore(int(input.Fd()), before) //nolint:errcheck // there is nothing else to do
-		}
-		o.Console.DropTyped()
-		o.Console.HideTyped()
-		fmt.Fprintf(o.live, "secret %s (it is not shown): ", render.Safe(name))
-		o.live.Flush(ctx)
-		read = func() (string, error) {
-			text, err := readHidden(input)
-			o.say("")
-			return text, err
-		}
-	}
-	type reading struct {
-		text string
-		err  error
-	}
-	done := make(chan reading, 1)
-	go func() {
-		text, err := read()
-		done <- reading{text, err}
-	}()
-	var got reading
-	select {
-	case <-ctx.Done():
-		return "", &exec.InterruptedError{}
-	case got = <-done:
-	}
-	const fix = "type it when toolx asks, or pipe it: pass show x | toolx secret set NAME"
-	secret := strings.TrimSuffix(strings.TrimSuffix(got.text, "\n"), "\r")
-	switch {
-	case got.err != nil:
-		return "", fault.Usage("cannot read the secret: "+fault.Reason(got.err), fix)
-	case secret == "":
-		return "", fault.Usage("the secret is empty", fix)
-	case len(got.text) > maxSecret:
-		return "", fault.Usage("the secret is larger than "+exec.Bytes(maxSecret),
-			"keep it in a file, and write ${file:PATH} in the config")
-	}
-	return secret, nil
 }
 
 // runSecretList prints the names.
 func runSecretList(_ context.Context, app *App, asJSON bool) error {
-	names, err := secretStore().Names()
+	names, err := stores.Secrets().Names()
 	switch {
 	case err != nil:
-		return usageError(err)
+		return exit.Usage(err)
 	case asJSON:
-		return app.printJSON(map[string]any{"secrets": append([]string{}, names...)})
+		return app.out.PrintJSON(map[string]any{"secrets": append([]string{}, names...)})
 	}
 	for _, name := range names {
-		if err := app.printFields(name); err != nil {
+		if err := app.out.PrintFields(name); err != nil {
 			return err
 		}
 	}
 	if len(names) == 0 {
-		app.say("no secret is kept; toolx secret set NAME keeps one")
+		app.out.Say("no secret is kept; toolx secret set NAME keeps one")
 	}
 	return nil
 }
 
 // runSecretRemove forgets a secret.
 func runSecretRemove(ctx context.Context, app *App, name string) error {
-	err := secretStore().Remove(ctx, name)
+	err := stores.Secrets().Remove(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.Usage("no secret is named "+quote(name), "toolx secret list shows the names")
+		return fault.Usage("no secret is named "+strconv.Quote(name), "toolx secret list shows the names")
 	case errors.Is(err, keyring.ErrNone):
-		return fault.Usage(quote(name)+" is in the keyring, and there is none here",
+		return fault.Usage(strconv.Quote(name)+" is in the keyring, and there is none here",
 			"run it where the keyring is, without TOOLX_KEYRING=off")
 	case err != nil:
-		return usageError(err)
+		return exit.Usage(err)
 	}
-	app.say("%s is removed", render.Safe(name))
+	app.out.Say("%s is removed", render.Safe(name))
 	return nil
 }

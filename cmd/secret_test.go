@@ -11,6 +11,8 @@ import (
 	"github.com/adrg/xdg"
 	system "github.com/zalando/go-keyring"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
 	"toolx/pkg/fault"
 )
 
@@ -32,7 +34,7 @@ func TestSecretInKeyring(t *testing.T) {
 	if err != nil || strings.Contains(string(text), "sentinel") || !strings.Contains(string(text), "github") {
 		t.Errorf("%v, the file has\n%s", err, text)
 	}
-	sources := newSources(&keyboard{}, &globalFlags{})
+	sources := person.NewSources(&person.Keyboard{}, &cli.Flags{})
 	if secret, err := sources.Keyring("github"); secret != "sentinel-7" || err != nil {
 		t.Errorf("github is %q, %v", secret, err)
 	}

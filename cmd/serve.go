@@ -9,6 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/build"
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/pkg/fault"
 	"toolx/pkg/serve"
 	"toolx/pkg/servers"
@@ -22,7 +26,7 @@ type serveOptions struct {
 	guards guardOptions
 }
 
-func newServeCommand(app *App, run runFunc[serveOptions]) *cobra.Command {
+func newServeCommand(app *App, run RunFunc[serveOptions]) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve [FILE]",
@@ -42,7 +46,7 @@ code.`,
 		Example: `  toolx serve testdata/zwave.yaml
   toolx list -- toolx serve testdata/zwave.yaml
   toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
-		Args:              atMostOne(&o.file, "toolx serve FILE; --config lays several files over each other"),
+		Args:              cli.AtMostOne(&o.file, "toolx serve FILE; --config lays several files over each other"),
 		ValidArgsFunction: files("yaml", "yml", "json"),
 	}
 	flags := cmd.Flags()
@@ -57,7 +61,7 @@ code.`,
 	flags.StringArrayVar(&o.http.Hosts, "allow-host", nil, "serve requests to host `NAME` too (repeatable)")
 	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
 	cmd.MarkFlagsMutuallyExclusive("token", "no-token")
-	markFlagsNeed(cmd, "http", "allow-remote", "token", "no-token", "allow-host", "allow-origin")
+	cli.MarkFlagsNeed(cmd, "http", "allow-remote", "token", "no-token", "allow-host", "allow-origin")
 	cmd.RunE = runs(app, &o, run, func() error {
 		if o.http.Address == "" && flags.Changed("http") { // as with --http "$ADDR" where ADDR is not set
 			return fault.Usage("--http is empty", "--http 127.0.0.1:8080")
@@ -69,75 +73,75 @@ code.`,
 
 // runServe serves until standard input, or the process, is to end.
 func runServe(ctx context.Context, app *App, o serveOptions) error {
-	app.consent.asksNobody = true // standard input is the client's
+	app.consent.AsksNobody = true // standard input is the client's
 	if o.file != "" {
 		if _, err := os.Stat(o.file); err != nil {
 			return fault.Usage(fmt.Sprintf("toolx serve %s: %s", o.file, fault.Reason(err)),
 				"FILE is the config whose tools are served; without it, toolx serve takes the one that is found here")
 		}
-		app.flags.config = append(app.flags.config, o.file)
+		app.flags.Config = append(app.flags.Config, o.file)
 	}
-	app.flushTime = unreadTime
-	stdout := serve.NewAnswerWriter(app.Console.Out)
-	stage := &faultStage{stdout: stdout, stderr: app.live, exit: make(chan int, 1)}
-	box, err := app.toolbox(toolboxOptions{
+	app.out.FlushTime = streams.UnreadTime
+	stdout := serve.NewAnswerWriter(app.out.Console.Out)
+	stage := &faultStage{stdout: stdout, stderr: app.out.Live, exit: make(chan int, 1)}
+	box, err := app.tools.toolbox(toolboxOptions{
 		configOnly: true, stage: stage, confined: true, guards: o.guards, stays: true,
 	})
 	if err != nil {
 		return err
 	}
-	tools, broken := app.working(box.registry.All())
+	tools, broken := workingTools(app.out, box.registry.All())
 	switch {
 	case len(tools) == 0 && broken != nil:
-		return &reportedError{broken}
+		return exit.Reported(broken)
 	case len(tools) == 0 && len(box.registry.Denied()) > 0:
 		return box.registry.Denied()[0].Denied()
 	case len(tools) == 0:
 		return fault.Usage("the config defines no tools", "add some under tools:; docs/serve.md has an example")
 	}
-	served := serve.New(ctx, Version(), box.executor, tools)
+	served := serve.New(ctx, build.Version(), box.executor, tools)
 	limit := cmp.Or(box.config().Defaults.MaxMessage, servers.DefaultMaxMessage)
 	run := func() error {
-		return served.Stdio(ctx, app.Console.In, stdout, limit, func(text string) { app.log.Warn(text) })
+		return served.Stdio(ctx, app.out.Console.In, stdout, limit, func(text string) { app.out.Log.Warn(text) })
 	}
 	if o.http.Address != "" {
-		endpoint, err := served.Listen(o.http, limit, app.log)
+		endpoint, err := served.Listen(o.http, limit, app.out.Log)
 		if err != nil {
 			return err
 		}
-		announce(app.output, endpoint)
+		announce(app.out, endpoint)
 		run = func() error { return endpoint.Serve(ctx) }
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- run() }()
 	select {
 	case code := <-stage.exit:
-		return &exitStatus{code}
+		return &exit.Status{Code: code}
 	case err := <-ended:
 		return err
 	}
 }
 
 // announce says on stderr where toolx serves, and the token if toolx made it.
-func announce(out *output, endpoint *serve.Endpoint) {
-	out.mask.Add(endpoint.Token)
+func announce(out *streams.Streams, endpoint *serve.Endpoint) {
+	out.Mask.Add(endpoint.Token)
 	url, scope := endpoint.URL(), ""
 	if endpoint.Address.IP.IsUnspecified() {
 		scope = ", and at every address of this machine"
 	}
-	if !out.flags.quiet {
-		out.say("serving at %s%s (Ctrl-C ends)", url, scope)
+	if !out.Settings.Quiet {
+		out.Say("serving at %s%s (Ctrl-C ends)", url, scope)
 	}
 	if endpoint.NewToken {
-		out.say("clients need this token, which is new each time: %s", endpoint.Token)
-		out.say("  toolx list --url %s -H 'Authorization: Bearer %s'", url, endpoint.Token)
+		out.Say("clients need this token, which is new each time: %s", endpoint.Token)
+		out.Say("  toolx list --url %s -H 'Authorization: Bearer %s'", url, endpoint.Token)
 	}
 	if endpoint.Token == "" {
 		who := "every user and program of this machine"
 		if !endpoint.Address.IP.IsLoopback() {
 			who = "whoever reaches this machine"
 		}
-		out.log.Warn(who + ` can call these tools, since no token is asked for (without "--no-token", toolx makes one)`)
+		out.Log.Warn(who + ` can call these tools, since no token is asked for (without "--no-token", toolx makes one)`)
 	}
 }
 

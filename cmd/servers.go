@@ -3,10 +3,11 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/fault"
 )
 
-func newServersCommand(app *App, run runFunc[serversListOptions]) *cobra.Command {
+func newServersCommand(app *App, run RunFunc[serversListOptions]) *cobra.Command {
 	var o serversListOptions
 	cmd := &cobra.Command{
 		Use:   "servers [CLIENT…]",
@@ -33,7 +34,7 @@ is trusted. Of the subcommands: ` + serversExits,
 		Args: func(_ *cobra.Command, args []string) error { return o.take(args) },
 		RunE: runs(app, &o, run),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return append([]string{ownRows}, clientIDs()...), cobra.ShellCompDirectiveNoFileComp
+			return append([]string{ownRows}, cli.ClientIDs()...), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
@@ -52,7 +53,7 @@ func oneNamed(name *string) cobra.PositionalArgs {
 		if len(args) == 0 || args[0] == "" {
 			return fault.Usage("name a server", "toolx servers "+cmd.Use+"; toolx servers lists them")
 		}
-		return atMostOne(name, "toolx servers "+cmd.Use)(cmd, args)
+		return cli.AtMostOne(name, "toolx servers "+cmd.Use)(cmd, args)
 	}
 }
 

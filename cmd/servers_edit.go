@@ -11,11 +11,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -35,9 +40,9 @@ func (f *configFileFlags) declare(cmd *cobra.Command) {
 }
 
 // check refuses what names two files.
-func (f *configFileFlags) check(app *App) func() error {
+func (f *configFileFlags) check(flags *cli.Flags) func() error {
 	return func() error {
-		given := len(app.flags.config)
+		given := len(flags.Config)
 		for _, flag := range []bool{f.user, f.project} {
 			if flag {
 				given++
@@ -51,10 +56,10 @@ func (f *configFileFlags) check(app *App) func() error {
 }
 
 // named returns the file that the flags name; ok is false where they name none.
-func (f *configFileFlags) named(app *App) (file config.File, ok bool) {
+func (f *configFileFlags) named(flags *cli.Flags) (file config.File, ok bool) {
 	switch {
-	case len(app.flags.config) > 0:
-		return namedFile(app.flags.config[0], false), true
+	case len(flags.Config) > 0:
+		return namedFile(flags.Config[0], false), true
 	case f.user:
 		return config.UserFile(config.Options{}), true
 	case !f.project:
@@ -85,7 +90,7 @@ type serversAddOptions struct {
 	noConnect bool
 }
 
-func newServersAddCommand(app *App, run runFunc[serversAddOptions]) *cobra.Command {
+func newServersAddCommand(app *App, run RunFunc[serversAddOptions]) *cobra.Command {
 	var o serversAddOptions
 	cmd := &cobra.Command{
 		Use:   "add NAME -- COMMAND… | NAME URL",
@@ -101,8 +106,8 @@ The entry is kept if the server cannot be reached, and the exit code says so.
 		Example: `  toolx servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   toolx servers add github https://api.example.com/mcp -H 'Authorization: Bearer ${TOKEN}'
   toolx servers add db --project --env 'DSN=${DSN}' -- npx -y @bytebase/dbhub`,
-		Args: withCommand(&o.command, func(args []string) error { return o.take(app, args) }),
-		RunE: runs(app, &o, run, o.check(app)),
+		Args: cli.WithCommand(&o.command, func(args []string) error { return o.take(app.flags, args) }),
+		RunE: runs(app, &o, run, o.check(app.flags)),
 	}
 	o.declare(cmd)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the entry of this name")
@@ -111,18 +116,18 @@ The entry is kept if the server cannot be reached, and the exit code says so.
 }
 
 // take reads NAME [URL].
-func (o *serversAddOptions) take(app *App, args []string) error {
+func (o *serversAddOptions) take(flags *cli.Flags, args []string) error {
 	const fix = "toolx servers add NAME -- COMMAND…, or toolx servers add NAME URL"
-	if len(args) == 2 && app.flags.url == "" {
-		app.flags.url = args[1]
+	if len(args) == 2 && flags.Url == "" {
+		flags.Url = args[1]
 		args = args[:1]
 	}
 	switch {
 	case len(args) == 0 || args[0] == "":
 		return fault.Usage("the server needs a name", fix)
 	case len(args) > 1:
-		return fault.Usage("unexpected argument "+quote(args[1]), fix)
-	case len(o.command) == 0 && app.flags.url == "":
+		return fault.Usage("unexpected argument "+strconv.Quote(args[1]), fix)
+	case len(o.command) == 0 && flags.Url == "":
 		return fault.Usage("the server needs a command or an address", fix)
 	}
 	o.name = args[0]
@@ -131,15 +136,15 @@ func (o *serversAddOptions) take(app *App, args []string) error {
 
 // runServersAdd writes the entry and connects to the server.
 func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
-	editor := configEditor{app}
-	given, err := app.flags.adHoc(o.command)
+	editor := configEditor{app.tools}
+	given, err := app.flags.AdHoc(o.command)
 	if err != nil {
 		return err
 	}
 	if err := config.CheckServerName(o.name); err != nil {
 		return fault.Usage(err.Error(), "letters, digits, - and _ are safe: toolx servers add files …")
 	}
-	file, named := o.named(app)
+	file, named := o.named(app.flags)
 	if !named {
 		file = config.UserFile(config.Options{})
 	}
@@ -149,10 +154,10 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 	if err := editor.add(ctx, file, o.name, given, o.replace); err != nil {
 		return err
 	}
-	app.say("added %s to %s", render.Safe(o.name), render.Safe(file.Name))
+	app.out.Say("added %s to %s", render.Safe(o.name), render.Safe(file.Name))
 	editor.pointToSecrets(o.name, given)
 	// From here on the server is that of the file.
-	app.flags.url, app.flags.headers, app.flags.env, app.flags.cwd = "", nil, nil, ""
+	app.flags.Url, app.flags.Headers, app.flags.Env, app.flags.Cwd = "", nil, nil, ""
 	if o.noConnect {
 		return nil
 	}
@@ -160,13 +165,13 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 }
 
 // configEditor changes the entries of config files.
-type configEditor struct{ *App }
+type configEditor struct{ tools *opener }
 
 // add writes the entry of a server into a file.
 func (e configEditor) add(
 	ctx context.Context, file config.File, name string, server *config.Server, replace bool,
 ) error {
-	entry, err := entryOf(server, e.flags)
+	entry, err := entryOf(server, *e.tools.flags)
 	if err != nil {
 		return err
 	}
@@ -183,7 +188,7 @@ func (e configEditor) add(
 // settlePaths makes the paths of a server mean the same in the file as on the command line: there they count from the
 // working folder, in an entry from the file's.
 func (e configEditor) settlePaths(server *config.Server, file config.File) error {
-	for _, path := range []*string{&server.Command, &e.flags.caCert} {
+	for _, path := range []*string{&server.Command, &e.tools.flags.CaCert} {
 		isName := path == &server.Command &&
 			(server.Cwd != "" || !strings.ContainsAny(*path, "/"+string(filepath.Separator)))
 		settled := filepath.IsAbs(*path) || strings.HasPrefix(*path, "~") || strings.Contains(*path, "${")
@@ -201,8 +206,8 @@ func (e configEditor) settlePaths(server *config.Server, file config.File) error
 	}
 	for _, arg := range server.Args {
 		if _, err := os.Stat(arg); err == nil && !filepath.IsAbs(arg) && server.Cwd == "" {
-			e.log.Warn(fmt.Sprintf("the argument %s counts from the folder that toolx runs in; --cwd . settles it",
-				render.Safe(arg)))
+			const text = "the argument %s is relative to the folder that toolx runs in; --cwd . fixes it"
+			e.tools.out.Log.Warn(fmt.Sprintf(text, render.Safe(arg)))
 			break
 		}
 	}
@@ -212,8 +217,9 @@ func (e configEditor) settlePaths(server *config.Server, file config.File) error
 // pointToSecrets warns of secrets that an entry holds as text, and says how the keyring holds them instead.
 func (e configEditor) pointToSecrets(name string, server *config.Server) {
 	tell := func(what, flag, prefix string) {
-		e.log.Warn(render.Safe(what) + " is in the file as it was given, which may be a secret")
-		e.say("hint: %s keeps it in the keyring; then add the server again with %s '%s${keyring:%s}' --replace",
+		e.tools.out.Log.Warn(render.Safe(what) + " is in the file as it was given, which may be a secret")
+		e.tools.out.Say("hint: %s keeps it in the keyring; then add the server again with "+
+			"%s '%s${keyring:%s}' --replace",
 			exec.ShellLine("toolx", "secret", "set", name), flag, render.Safe(prefix), name)
 	}
 	for _, header := range slices.Sorted(maps.Keys(server.Headers)) {
@@ -236,7 +242,7 @@ func (e configEditor) pointToSecrets(name string, server *config.Server) {
 }
 
 // entryOf returns the entry of a server that the command line gives.
-func entryOf(server *config.Server, flags globalFlags) (json.RawMessage, error) {
+func entryOf(server *config.Server, flags cli.Flags) (json.RawMessage, error) {
 	return rawjson.Marshal(struct {
 		Command  string            `json:"command,omitempty"`
 		Args     []string          `json:"args,omitempty"`
@@ -247,35 +253,36 @@ func entryOf(server *config.Server, flags globalFlags) (json.RawMessage, error) 
 		CACert   string            `json:"caCert,omitempty"`
 		Protocol string            `json:"protocol,omitempty"`
 	}{
-		server.Command, server.Args, server.Cwd, server.Env, server.URL, server.Headers, flags.caCert, flags.protocol,
+		server.Command, server.Args, server.Cwd, server.Env, server.URL, server.Headers, flags.CaCert, flags.Protocol,
 	})
 }
 
 // meet connects to a server that was added, and says what it offers.
 func (e configEditor) meet(ctx context.Context, name string, file config.File) error {
-	box, err := e.toolbox(toolboxOptions{})
+	box, err := e.tools.toolbox(toolboxOptions{})
 	if err != nil {
 		return err
 	}
-	server, err := serverNamed(box.config().Servers, name, "toolx servers lists them")
+	server, err := cli.ServerNamed(box.config().Servers, name, "toolx servers lists them")
 	if err != nil {
 		return err
 	}
 	if server.Origin.File != file.Name {
-		e.log.Warn(fmt.Sprintf("the server '%s' of this folder is that of %s", name, server.Origin))
+		e.tools.out.Log.Warn(fmt.Sprintf("the server '%s' of this folder is that of %s", name, server.Origin))
 	}
-	stop := e.showProgress("connect")
+	stop := e.tools.out.ShowProgress(e.tools.bus, "connect")
 	defer stop()
 	session, err := box.pool.Open(ctx, name)
 	stop()
 	if err != nil {
-		e.say("it is kept, though it was not reached; toolx doctor %s says more, toolx servers remove %s takes it back",
-			render.Safe(exec.ShellLine(name)), render.Safe(exec.ShellLine(name)))
-		return e.masked(cmp.Or(gaveUp(ctx, "servers add", name), err))
+		shown := render.Safe(exec.ShellLine(name))
+		e.tools.out.Say("it is kept, though it was not reached; toolx doctor %s says more, "+
+			"toolx servers remove %s takes it back", shown, shown)
+		return e.tools.out.Masked(cmp.Or(gaveUp(ctx, "servers add", name), err))
 	}
-	found := strings.TrimSpace(session.Info.Name + " " + session.Info.Version)
+	found := e.tools.out.Mask.Text(strings.TrimSpace(session.Info.Name + " " + session.Info.Version))
 	tools := toolsOf(box.registry.All(), name, toolFilter{})
-	e.say("connected: %s, MCP %s, %s", render.Safe(e.mask.Text(cmp.Or(found, "a server without a name"))),
+	e.tools.out.Say("connected: %s, MCP %s, %s", render.Safe(cmp.Or(found, "a server without a name")),
 		render.Safe(session.Protocol), words.Count(len(tools), "tool"))
 	return nil
 }
@@ -339,14 +346,14 @@ func switched(server *config.Server, path []string, on bool) []config.Change {
 	return []config.Change{{Path: append(slices.Clone(path), key), Value: []byte(value)}}
 }
 
-func newServersEditCommand(app *App, run runFunc[serversEditOptions], edit serversEdit) *cobra.Command {
+func newServersEditCommand(app *App, run RunFunc[serversEditOptions], edit serversEdit) *cobra.Command {
 	o := serversEditOptions{serversEdit: edit}
 	cmd := &cobra.Command{Use: edit.use, Short: edit.short, Example: edit.example}
 	renames := strings.HasPrefix(cmd.Use, "rename")
 	cmd.Long = cmd.Short + ". Everything else in the file stays as it is. The file is the one\n" +
 		"that the server stands in; where several have the name, --user, --project or --config\n" +
 		"choose one.\n\n" + serversExits
-	cmd.ValidArgsFunction = completeServers(app, 1)
+	cmd.ValidArgsFunction = completeServers(app.tools, 1)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		want, fix := 1, "toolx servers "+cmd.Use
 		if renames {
@@ -356,14 +363,14 @@ func newServersEditCommand(app *App, run runFunc[serversEditOptions], edit serve
 		case len(args) < want || slices.Contains(args, ""):
 			return fault.Usage("the server's name is missing", fix)
 		case len(args) > want:
-			return fault.Usage("unexpected argument "+quote(args[want]), fix)
+			return fault.Usage("unexpected argument "+strconv.Quote(args[want]), fix)
 		}
 		if o.name = args[0]; renames {
 			o.to = args[1]
 		}
 		return nil
 	}
-	cmd.RunE = runs(app, &o, run, o.check(app))
+	cmd.RunE = runs(app, &o, run, o.check(app.flags))
 	o.declare(cmd)
 	return cmd
 }
@@ -375,7 +382,7 @@ func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
 			return fault.Usage(err.Error(), "letters, digits, - and _ are safe")
 		}
 	}
-	editor := configEditor{app}
+	editor := configEditor{app.tools}
 	server, file, err := editor.entryNamed(o)
 	if err != nil {
 		return err
@@ -395,7 +402,7 @@ func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
 	if o.to != "" {
 		done += " to " + render.Safe(o.to)
 	}
-	app.say("%s: %s in %s", render.Safe(o.name), done, render.Safe(file.Name))
+	app.out.Say("%s: %s in %s", render.Safe(o.name), done, render.Safe(file.Name))
 	return nil
 }
 
@@ -407,20 +414,20 @@ func (e configEditor) entryNamed(o serversEditOptions) (*config.Server, config.F
 		theirs := fmt.Sprintf("%s is in a file of %s, and toolx changes its own config only", o.name, client.Name)
 		return nil, config.File{}, fault.Usage(theirs, "toolx servers show "+exec.ShellLine(o.name)+" says where it is")
 	}
-	file, named := o.named(e.App)
+	file, named := o.named(e.tools.flags)
 	if named {
 		loaded, err := config.Load(config.Options{Files: []string{file.Name}})
 		if err != nil {
-			return nil, file, usageError(err)
+			return nil, file, exit.Usage(err)
 		}
-		server, err := serverNamed(loaded.Servers, o.name, fix)
+		server, err := cli.ServerNamed(loaded.Servers, o.name, fix)
 		return server, file, err
 	}
-	loaded, err := e.consent.loadConfig()
+	loaded, err := e.tools.consent.LoadConfig()
 	if err != nil {
 		return nil, file, err
 	}
-	server, err := serverNamed(loaded.Servers, o.name, fix)
+	server, err := cli.ServerNamed(loaded.Servers, o.name, fix)
 	if err != nil {
 		return nil, file, err
 	}
@@ -444,17 +451,17 @@ func (e configEditor) edit(ctx context.Context, file config.File, changes func([
 func (e configEditor) rewrite(
 	ctx context.Context, file config.File, consented bool, changes func([]byte) ([]config.Change, error),
 ) error {
-	if lock := stateFile("edit.lock"); lock != "" {
+	if lock := stores.State("edit.lock"); lock != "" {
 		bounded, cancel := context.WithTimeout(ctx, editLockTime)
 		defer cancel()
 		unlock, err := state.Lock(bounded, lock)
 		if err != nil {
-			return usageError(fmt.Errorf("another toolx process is changing a config: %s is locked", lock))
+			return exit.Usage(fmt.Errorf("another toolx process is changing a config: %s is locked", lock))
 		}
 		defer unlock()
 	}
 	if reason := file.Refused(); reason != "" {
-		return fault.Usage(file.Name+" is not changed: "+reason, ownFileFix(file.Name))
+		return fault.Usage(file.Name+" is not changed: "+reason, person.OwnFileFix(file.Name))
 	}
 	data, err := state.Read(file.Path, maxEdited)
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -467,7 +474,7 @@ func (e configEditor) rewrite(
 	}
 	text, err := config.Edit(file.Name, data, wanted...)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	trusted := consented && (isNew || e.isTrusted(file))
 	if err := state.Rewrite(file.Path, text, newFileMode(file)); err != nil {
@@ -484,11 +491,11 @@ func (e configEditor) keepTrust(ctx context.Context, file config.File) error {
 	if !file.Project {
 		return nil
 	}
-	project, err := projectAt(e.output, file.Path)
+	project, err := person.ProjectAt(e.tools.out, file.Path)
 	if err != nil || !project.NeedsConsent() {
 		return err
 	}
-	return keepTrust(ctx, project)
+	return person.KeepTrust(ctx, project)
 }
 
 // newFileMode returns the mode of a file that does not exist yet: your own may hold secrets, a folder's is shared.
@@ -504,10 +511,10 @@ func (e configEditor) isTrusted(file config.File) bool {
 	if !file.Project {
 		return false
 	}
-	project, err := projectAt(e.output, file.Path)
+	project, err := person.ProjectAt(e.tools.out, file.Path)
 	if err != nil {
 		return false
 	}
-	known, err := trustStore().Find(project.File.Path)
+	known, err := stores.Trust().Find(project.File.Path)
 	return err == nil && (known != nil && known.SHA256 == project.SHA256 || !project.NeedsConsent())
 }

@@ -8,11 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
 	"toolx/pkg/config"
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
@@ -30,7 +34,7 @@ type serversExportOptions struct {
 	replace bool
 }
 
-func newServersExportCommand(app *App, run runFunc[serversExportOptions]) *cobra.Command {
+func newServersExportCommand(app *App, run RunFunc[serversExportOptions]) *cobra.Command {
 	var o serversExportOptions
 	cmd := &cobra.Command{
 		Use:   "export NAME --to CLIENT",
@@ -39,7 +43,7 @@ func newServersExportCommand(app *App, run runFunc[serversExportOptions]) *cobra
 toolx puts it into that file: everything else in the file stays as it is, and the file
 as it was is kept beside it. What the client has no key for is told on stderr.
 
-CLIENT is one of ` + strings.Join(clientIDs(), ", ") + `.
+CLIENT is one of ` + strings.Join(cli.ClientIDs(), ", ") + `.
 
 Exit codes: 0 printed or written, 2 wrong usage, no such server or client, or a file
 that cannot be changed.`,
@@ -47,58 +51,49 @@ that cannot be changed.`,
   toolx servers export files --to vscode --write --project`,
 		Args:              oneNamed(&o.name),
 		RunE:              runs(app, &o, run, o.check),
-		ValidArgsFunction: completeServers(app, 1),
+		ValidArgsFunction: completeServers(app.tools, 1),
 	}
 	cmd.Flags().StringVar(&o.to, "to", "", "write the entry for `CLIENT`")
 	cmd.Flags().BoolVar(&o.write, "write", false, "put the entry into the client's file, and keep a backup beside it")
 	cmd.Flags().BoolVar(&o.project, "project", false, "write the file of this folder instead of your own")
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the client's entry of this name")
-	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(clientIDs(), cobra.ShellCompDirectiveNoFileComp))
+	clients := cobra.FixedCompletions(cli.ClientIDs(), cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("to", clients)
 	return cmd
-}
-
-// clientIDs returns the ids of all clients that toolx knows.
-func clientIDs() []string {
-	var ids []string
-	for _, client := range config.Clients() {
-		ids = append(ids, client.ID)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 func (o *serversExportOptions) check() error {
 	if o.to == "" {
-		return fault.Usage("name the client", "--to takes one of: "+strings.Join(clientIDs(), ", "))
+		return fault.Usage("name the client", "--to takes one of: "+strings.Join(cli.ClientIDs(), ", "))
 	}
 	if (o.project || o.replace) && !o.write {
 		return fault.Usage("--project and --replace are for --write", "add --write, or leave them out")
 	}
 	if _, err := convert.ParseFormat(o.to); err == nil && config.ClientNamed(o.to) == nil {
-		return fault.Usage(quote(o.to)+" is a format of tools, not a client",
+		return fault.Usage(strconv.Quote(o.to)+" is a format of tools, not a client",
 			exec.PasteLine("toolx", "convert", "--format", o.to, "--server", o.name)+
-				" converts the server's tools; the clients are "+strings.Join(clientIDs(), ", "))
+				" converts the server's tools; the clients are "+strings.Join(cli.ClientIDs(), ", "))
 	}
-	return oneOf("--to", o.to, clientIDs()...)
+	return cli.OneOf("--to", o.to, cli.ClientIDs()...)
 }
 
 // runServersExport prints the entry, or writes it.
 func runServersExport(ctx context.Context, app *App, o serversExportOptions) error {
-	loaded, err := app.consent.loadConfig()
+	loaded, err := app.consent.LoadConfig()
 	if err != nil {
 		return err
 	}
-	server, err := serverNamed(loaded.Servers, o.name, "toolx servers add NAME adds one")
+	server, err := cli.ServerNamed(loaded.Servers, o.name, "toolx servers add NAME adds one")
 	if err != nil {
 		return err
 	}
 	client := config.ClientNamed(o.to)
 	entry, lost, err := server.Export(client, os.LookupEnv)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	for _, one := range lost {
-		app.log.Warn(one)
+		app.out.Log.Warn(one)
 	}
 	file, err := clientFile(client, o.project)
 	if err != nil {
@@ -111,10 +106,10 @@ func runServersExport(ctx context.Context, app *App, o serversExportOptions) err
 		if err != nil {
 			return err
 		}
-		_, err = app.Console.Out.Write(snippet)
+		_, err = app.out.Console.Out.Write(snippet)
 		return err
 	}
-	return configEditor{app}.writeEntry(ctx, file, change, o.replace)
+	return configEditor{app.tools}.writeEntry(ctx, file, change, o.replace)
 }
 
 // clientFile returns the file that an entry belongs to: the first that exists of the user's own, or of the folder's.
@@ -139,7 +134,7 @@ func clientFile(client *config.Client, project bool) (config.ClientFile, error) 
 func (e configEditor) writeEntry(ctx context.Context, to config.ClientFile, change config.Change, replace bool) error {
 	file := config.File{Name: to.Path, Path: to.Path, Project: to.Scope == config.ScopeProject}
 	if reason := to.Refused(); reason != "" {
-		return fault.Usage(file.Name+" is not changed: "+reason, ownFileFix(file.Name))
+		return fault.Usage(file.Name+" is not changed: "+reason, person.OwnFileFix(file.Name))
 	}
 	backup := ""
 	err := e.edit(ctx, file, func(data []byte) ([]config.Change, error) {
@@ -158,9 +153,9 @@ func (e configEditor) writeEntry(ctx context.Context, to config.ClientFile, chan
 	if err != nil {
 		return err
 	}
-	e.say("written to %s", render.Safe(file.Path))
+	e.tools.out.Say("written to %s", render.Safe(file.Path))
 	if backup != "" {
-		e.say("as it was: %s", render.Safe(backup))
+		e.tools.out.Say("as it was: %s", render.Safe(backup))
 	}
 	return nil
 }

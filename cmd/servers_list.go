@@ -8,9 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -74,16 +78,16 @@ func (o *serversListOptions) take(args []string) error {
 	for _, arg := range args {
 		id := strings.TrimSuffix(arg, ":")
 		if id != ownRows && config.ClientNamed(id) == nil {
-			fix := "toolx servers CLIENT…; the clients are toolx, " + strings.Join(clientIDs(), ", ")
-			family := slices.DeleteFunc(clientIDs(), func(client string) bool {
+			fix := "toolx servers CLIENT…; the clients are toolx, " + strings.Join(cli.ClientIDs(), ", ")
+			family := slices.DeleteFunc(cli.ClientIDs(), func(client string) bool {
 				return id == "" || !strings.Contains(client, strings.ToLower(id))
 			})
 			if len(family) > 0 {
 				fix = "did you mean " + strings.Join(family, " or ") + "?"
-			} else if near := words.Nearest(id, clientIDs()); near != "" {
+			} else if near := words.Nearest(id, cli.ClientIDs()); near != "" {
 				fix = "did you mean " + near + "?"
 			}
-			return fault.Usage("servers: unknown client or subcommand "+quote(arg), fix)
+			return fault.Usage("servers: unknown client or subcommand "+strconv.Quote(arg), fix)
 		}
 		o.clients = append(o.clients, id)
 	}
@@ -95,7 +99,7 @@ const ownRows = "toolx"
 
 // runServersList lists every server that the configs of this machine know.
 func runServersList(ctx context.Context, app *App, o serversListOptions) error {
-	list := serverRows{app}
+	list := serverRows{app.tools}
 	rows, remarks, err := list.all(o.clients)
 	if err != nil {
 		return err
@@ -107,7 +111,7 @@ func runServersList(ctx context.Context, app *App, o serversListOptions) error {
 		})
 	}
 	for _, remark := range remarks {
-		app.log.Warn(remark.String())
+		app.out.Log.Warn(remark.String())
 	}
 	var failed error
 	if o.connect {
@@ -122,22 +126,22 @@ func runServersList(ctx context.Context, app *App, o serversListOptions) error {
 }
 
 // serverRows makes the rows of servers, one for each entry of a config.
-type serverRows struct{ *App }
+type serverRows struct{ tools *opener }
 
 // all returns the entries of toolx's own files and of all clients, and what is wrong with the files of those
 // that are asked about: all where none is named.
 func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.Warning, err error) {
 	about := func(id string) bool { return len(asked) == 0 || slices.Contains(asked, id) }
-	policy, err := trustPolicy(os.Getenv(config.EnvTrust))
+	policy, err := person.TrustPolicy(os.Getenv(config.EnvTrust))
 	if err != nil {
 		return nil, nil, err
 	}
-	options := config.Options{Files: s.flags.config, Distrust: policy.none, Sources: s.consent.sources}
+	options := config.Options{Files: s.tools.flags.Config, Distrust: policy.None, Sources: s.tools.consent.Sources}
 	loaded, err := config.Load(options)
 	if err != nil && about(ownRows) {
-		s.log.Warn(words.FirstLine(err.Error()))
+		s.tools.out.Log.Warn(words.FirstLine(err.Error()))
 	}
-	s.consent.applyPolicy(policy, loaded.Projects)
+	s.tools.consent.ApplyPolicy(policy, loaded.Projects)
 	files := config.ReadClients(options, config.Clients()...)
 	s.addSecrets(loaded.Servers)
 	for _, file := range files {
@@ -162,7 +166,7 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 	}
 	for _, file := range files {
 		if file.Project != nil {
-			s.consent.applyPolicy(policy, []*config.Project{file.Project})
+			s.tools.consent.ApplyPolicy(policy, []*config.Project{file.Project})
 		}
 		if about(file.Client.ID) {
 			remarks = append(remarks, file.Warnings...)
@@ -186,7 +190,7 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 		}
 	}
 	findSame(rows)
-	return rows, distinct(remarks), nil
+	return rows, cli.Distinct(remarks), nil
 }
 
 // entryPlace is where an entry stands, and as what.
@@ -203,7 +207,7 @@ func (r *serverRow) place() entryPlace {
 // addSecrets hides the secrets of all servers before the first row is made: one can stand in the entry of another.
 func (s serverRows) addSecrets(list []*config.Server) {
 	for _, server := range list {
-		s.mask.Add(server.Secrets()...)
+		s.tools.out.Mask.Add(server.Secrets()...)
 	}
 }
 
@@ -220,14 +224,14 @@ func (s serverRows) of(server *config.Server, client string) *serverRow {
 		row.path = path
 	}
 	for _, word := range server.Target() {
-		row.Command = append(row.Command, s.mask.Text(word))
+		row.Command = append(row.Command, s.tools.out.Mask.Text(word))
 	}
 	if server.URL != "" {
 		row.URL, row.Command = row.Command[0], nil
 	}
 	switch {
 	case server.Err() != nil:
-		row.State, row.Error = "broken", words.FirstLine(s.mask.Text(server.Err().Error()))
+		row.State, row.Error = "broken", words.FirstLine(s.tools.out.Mask.Text(server.Err().Error()))
 	case server.Disabled:
 		row.State = "disabled"
 	case server.CheckConsent() != nil:
@@ -236,7 +240,7 @@ func (s serverRows) of(server *config.Server, client string) *serverRow {
 		if program, args, whole := cmdline.SplitLine(server.Command, filepath.Dir(row.path)); whole {
 			row.State = "broken"
 			row.Error = "command is a whole command line; write " +
-				s.mask.Text(diagnose.EntryOf(program, append(args, server.Args...)))
+				s.tools.out.Mask.Text(diagnose.EntryOf(program, append(args, server.Args...)))
 		}
 	}
 	return row
@@ -282,7 +286,7 @@ func (s serverRows) connect(ctx context.Context, rows []*serverRow) (failed, err
 	if len(list) == 0 {
 		return nil, nil
 	}
-	box, err := s.toolbox(toolboxOptions{servers: list, tellsFailures: true, lenient: true, once: true})
+	box, err := s.tools.toolbox(toolboxOptions{servers: list, tellsFailures: true, lenient: true, once: true})
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +307,7 @@ func (s serverRows) connect(ctx context.Context, rows []*serverRow) (failed, err
 			continue
 		}
 		row.State = "ready"
-		wait.Go(func() { row.Found = box.found(bounded, one.Session) })
+		wait.Go(func() { row.Found = describeFound(bounded, box, one.Session) })
 	}
 	wait.Wait()
 	failed = listFailure(opened, false)
@@ -311,18 +315,19 @@ func (s serverRows) connect(ctx context.Context, rows []*serverRow) (failed, err
 		return fault.KindOf(one.Err) != fault.KindUsage // which is that of a file that is not trusted
 	})
 	if failed != nil && unreached {
-		failed = &reportedError{&failure{error: failed, kind: fault.KindConnect}}
+		failed = exit.Reported(exit.Fail(failed, fault.KindConnect, ""))
 	}
 	return failed, nil
 }
 
-// found returns what a server says of itself.
-func (b *toolbox) found(ctx context.Context, session *servers.Session) *foundInfo {
+// describeFound returns what a server says of itself.
+func describeFound(ctx context.Context, b *toolbox, session *servers.Session) *foundInfo {
 	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
+	hide := b.out.Mask.Text
 	info := &foundInfo{
-		Name: b.mask.Text(session.Info.Name), Version: b.mask.Text(session.Info.Version), Protocol: session.Protocol,
+		Name: hide(session.Info.Name), Version: hide(session.Info.Version), Protocol: session.Protocol,
 		Era: "initialize", StartMS: int64(math.Round(start)), Tools: len(session.Tools()),
-		Instructions: b.mask.Text(session.Instructions), Capabilities: session.Capabilities,
+		Instructions: hide(session.Instructions), Capabilities: session.Capabilities,
 	}
 	if session.Protocol >= "2026-07-28" {
 		info.Era = "server/discover"
@@ -350,16 +355,16 @@ func (f *foundInfo) offers() string {
 
 func (s serverRows) print(rows []*serverRow, o serversListOptions) error {
 	if o.json {
-		return s.printJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
+		return s.tools.out.PrintJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
 	}
 	table := make([][]string, len(rows))
 	for i, row := range rows {
 		table[i] = []string{row.Name, cmp.Or(row.Transport, "-"), row.State, row.Where, row.notes()}
 	}
 	if len(rows) == 0 {
-		s.say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
+		s.tools.out.Say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
 	}
-	return s.printTable([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, table)
+	return s.tools.out.PrintTable([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, table)
 }
 
 // notes says what else is to be known of an entry.

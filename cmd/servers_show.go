@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/streams"
 	"toolx/pkg/render"
 )
 
@@ -33,7 +35,7 @@ type shownServer struct {
 	Settings []shownSetting `json:"settings"`
 }
 
-func newServersShowCommand(app *App, run runFunc[serversShowOptions]) *cobra.Command {
+func newServersShowCommand(app *App, run RunFunc[serversShowOptions]) *cobra.Command {
 	var o serversShowOptions
 	cmd := &cobra.Command{
 		Use:   "show NAME",
@@ -51,7 +53,7 @@ not reached.`,
   toolx servers show vscode:db --json | jq -r '.settings[] | "\(.key)\t\(.where)"'`,
 		Args:              oneNamed(&o.name),
 		RunE:              runs(app, &o, run),
-		ValidArgsFunction: completeServers(app, 1),
+		ValidArgsFunction: completeServers(app.tools, 1),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect, and show what the server says of itself")
@@ -60,28 +62,29 @@ not reached.`,
 
 // runServersShow shows one entry.
 func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
-	loaded, err := app.consent.loadConfig()
+	loaded, err := app.consent.LoadConfig()
 	if err != nil {
 		return err
 	}
-	server, err := serverNamed(loaded.Servers, o.name, "toolx servers lists them all")
+	server, err := cli.ServerNamed(loaded.Servers, o.name, "toolx servers lists them all")
 	if err != nil {
 		return err
 	}
 	settings, secrets := server.Settings(os.Environ())
-	app.mask.Add(secrets...)
+	app.out.Mask.Add(secrets...)
 	client := server.Client
 	if client == "" {
 		client = ownRows
 	}
-	list := serverRows{app}
+	list := serverRows{app.tools}
 	shown := &shownServer{serverRow: list.of(server, client)}
 	for _, setting := range settings {
 		one := shownSetting{
-			Key: setting.Path, Value: app.maskedSetting(setting.Path, setting.Value), Where: setting.Origin.String(),
+			Key: setting.Path, Value: maskedSetting(app.out, setting.Path, setting.Value),
+			Where: setting.Origin.String(),
 		}
 		if setting.Written != setting.Value {
-			one.Written = app.maskedSetting(setting.Path, setting.Written)
+			one.Written = maskedSetting(app.out, setting.Path, setting.Written)
 		}
 		shown.Settings = append(shown.Settings, one)
 	}
@@ -92,9 +95,9 @@ func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
 		}
 	}
 	if o.json {
-		err = app.printJSON(shown)
+		err = app.out.PrintJSON(shown)
 	} else {
-		err = app.printShown(shown)
+		err = printShown(app.out, shown)
 	}
 	if err != nil {
 		return err
@@ -103,16 +106,16 @@ func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
 }
 
 // maskedSetting hides what is secret in a value, also by the key that it stands under. A reference is no secret.
-func (o *output) maskedSetting(path, value string) string {
+func maskedSetting(o *streams.Streams, path, value string) string {
 	if strings.Contains(value, "${") {
-		return o.mask.Text(value)
+		return o.Mask.Text(value)
 	}
 	key := path[strings.LastIndexByte(path, '.')+1:]
 	prefix := key + "="
-	return strings.TrimPrefix(o.mask.Text(prefix+o.mask.Text(value)), prefix)
+	return strings.TrimPrefix(o.Mask.Text(prefix+o.Mask.Text(value)), prefix)
 }
 
-func (o *output) printShown(shown *shownServer) error {
+func printShown(o *streams.Streams, shown *shownServer) error {
 	row := shown.serverRow
 	line := func(name, text string) {
 		if text != "" {

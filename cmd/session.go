@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -15,6 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -22,72 +24,6 @@ import (
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
-
-// envNoSession is the variable that does what --no-session does.
-const envNoSession = "TOOLX_NO_SESSION"
-
-// sessions returns where the servers are that stay; nil where they are not to be used, or there is no place for them.
-func (a *App) sessions() *servers.Sessions {
-	if a.flags.noSession || os.Getenv(envNoSession) == "1" {
-		return nil
-	}
-	return sessionStore()
-}
-
-// sessionStore returns where the servers are that stay: in the folder of the login session where the system has one, so
-// that nothing of them outlives it, else in toolx's folder for state.
-func sessionStore() *servers.Sessions {
-	folder := stateFile("sessions")
-	if runtimeDir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtimeDir) {
-		folder = filepath.Join(runtimeDir, "toolx", "sessions")
-	}
-	program, err := os.Executable()
-	if folder == "" || err != nil {
-		return nil
-	}
-	return &servers.Sessions{
-		Folder: folder, Program: []string{program, os.Args[0], "session", "hold"}, Version: Version(),
-	}
-}
-
-// addSessions adds the servers that sessions were started for under names of their own (session start --as).
-func (c *consent) addSessions(loaded *config.Config) {
-	store := sessionStore()
-	if store == nil {
-		return
-	}
-	for _, record := range store.Records() {
-		named := func(s *config.Server) bool { return s.Name == record.Name }
-		if !record.Alias || slices.ContainsFunc(loaded.Servers, named) {
-			continue
-		}
-		if server := heldEntry(loaded.Servers, record); server != nil {
-			loaded.Servers = append(loaded.Servers, server)
-		}
-	}
-}
-
-// heldEntry returns the entry that a session was started for, under the session's name; nil if it is gone.
-func heldEntry(list []*config.Server, record *servers.Record) *config.Server {
-	if record.Server == "" {
-		server := config.AdHoc(record.Command, record.URL, nil)
-		server.Cwd = record.Cwd
-		return renamed(server, record.Name, record.Alias)
-	}
-	for _, server := range list {
-		if server.Plain() == record.Server && server.File() == record.File && !server.Session {
-			return renamed(server, record.Name, record.Alias)
-		}
-	}
-	return nil
-}
-
-// renamed returns a copy of an entry under the name of a session.
-func renamed(server *config.Server, name string, alias bool) *config.Server {
-	other := *server
-	other.Name, other.Session = name, alias
-	return &other
-}
 
 func newSessionCommand(app *App) *cobra.Command {
 	cmd := &cobra.Command{
@@ -106,7 +42,7 @@ not reached, 130 interrupted.`,
   toolx call browser__navigate --arg url=https://example.org
   toolx call browser__click --arg text=More
   toolx session stop browser`,
-		Args: needsSubcommand("session has no subcommand %q",
+		Args: cli.NeedsSubcommand("session has no subcommand %q",
 			"toolx session start SERVER; the others are list, stop, restart and logs"),
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
@@ -130,7 +66,7 @@ type sessionStartOptions struct {
 	json    bool
 }
 
-func newSessionStartCommand(app *App, run runFunc[sessionStartOptions]) *cobra.Command {
+func newSessionStartCommand(app *App, run RunFunc[sessionStartOptions]) *cobra.Command {
 	o := sessionStartOptions{idle: servers.DefaultIdle}
 	cmd := &cobra.Command{
 		Use:   "start SERVER… | start --as NAME SERVER | start --as NAME -- COMMAND…",
@@ -145,14 +81,14 @@ server was not reached, 130 interrupted.`,
 		Example: `  toolx session start github browser
   toolx session start --as work --idle 2h browser
   toolx session start --as ev -- npx -y @modelcontextprotocol/server-everything`,
-		Args:              namesOrCommand(&o.names, &o.command),
-		ValidArgsFunction: completeServers(app, 0),
+		Args:              cli.NamesOrCommand(&o.names, &o.command),
+		ValidArgsFunction: completeServers(app.tools, 0),
 		RunE: runs(app, &o, run, func() error {
-			return o.check(app.flags.url)
+			return o.check(app.flags.Url)
 		}),
 	}
 	cmd.Flags().StringVar(&o.as, "as", "", "give the session a `NAME` of its own")
-	cmd.Flags().Var(timeFlag{&o.idle, false}, "idle", "end the session when it has not been used for `D`")
+	cmd.Flags().Var(cli.TimeFlag{Limit: &o.idle}, "idle", "end the session when it has not been used for `D`")
 	cmd.Flags().Lookup("idle").DefValue = "30m"
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the sessions as JSON")
 	return cmd
@@ -168,10 +104,10 @@ func (o *sessionStartOptions) check(url string) error {
 	case o.as != "" && len(o.names) > 1:
 		return fault.Usage("--as is for one server", "toolx session start --as "+exec.ShellLine(o.as)+" SERVER")
 	case o.as != "" && strings.Trim(o.as, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
-		return fault.Usage("the name "+quote(o.as)+" cannot stand before a tool's",
+		return fault.Usage("the name "+strconv.Quote(o.as)+" cannot stand before a tool's",
 			"--as takes letters, digits, -, _ and .")
 	case strings.HasPrefix(o.as, "-"):
-		return fault.Usage("the name "+quote(o.as)+" begins as a flag does",
+		return fault.Usage("the name "+strconv.Quote(o.as)+" begins as a flag does",
 			"--as NAME begins with a letter or a digit")
 	case o.idle <= 0:
 		return fault.Usage("--idle must be more than 0", "--idle 30m")
@@ -196,40 +132,40 @@ func runSessionStart(ctx context.Context, app *App, o sessionStartOptions) error
 
 // sessionRun is a run of a subcommand of toolx session.
 type sessionRun struct {
-	*App
+	tools *opener
 	store *servers.Sessions
 }
 
 func newSessionRun(app *App) (sessionRun, error) {
-	store := sessionStore()
+	store := stores.Sessions()
 	if store == nil {
 		return sessionRun{}, fault.Usage("there is no folder to keep sessions in", "set XDG_RUNTIME_DIR, or HOME")
 	}
-	return sessionRun{app, store}, nil
+	return sessionRun{app.tools, store}, nil
 }
 
 // toHold returns the entries that sessions are to be started for, and what is known of each session.
 func (r sessionRun) toHold(
 	o sessionStartOptions,
 ) (list []*config.Server, records map[string]*servers.Record, err error) {
-	adHoc, err := r.flags.adHoc(o.command)
+	adHoc, err := r.tools.flags.AdHoc(o.command)
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded, err := r.consent.loadConfig()
-	r.tellRemarks(loaded)
+	loaded, err := r.tools.consent.LoadConfig()
+	r.tools.tellRemarks(loaded)
 	if err != nil && adHoc == nil {
 		return nil, nil, err
 	}
 	taken := func(s *config.Server) bool { return s.Name == o.as && !s.Session }
 	if o.as != "" && slices.ContainsFunc(loaded.Servers, taken) {
-		return nil, nil, fault.Usage("a server of the config is named "+quote(o.as), "--as takes another name")
+		return nil, nil, fault.Usage("a server of the config is named "+strconv.Quote(o.as), "--as takes another name")
 	}
 	if adHoc != nil {
 		list = []*config.Server{adHoc}
 	}
 	for _, name := range o.names {
-		server, err := serverNamed(loaded.Servers, name, "toolx servers lists those of other clients too")
+		server, err := cli.ServerNamed(loaded.Servers, name, "toolx servers lists those of other clients too")
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -242,14 +178,14 @@ func (r sessionRun) toHold(
 	for i, server := range list {
 		record := &servers.Record{Named: true, Alias: o.as != "" || server.Session}
 		if adHoc != nil {
-			record.Command, record.URL = o.command, r.flags.url
-			record.Dressed = len(r.flags.env) > 0 || len(r.flags.headers) > 0
+			record.Command, record.URL = o.command, r.tools.flags.Url
+			record.Dressed = len(r.tools.flags.Env) > 0 || len(r.tools.flags.Headers) > 0
 		}
 		if adHoc == nil {
 			record.Server, record.File = server.Plain(), server.File()
 		}
 		if o.as != "" {
-			list[i] = renamed(server, o.as, true)
+			list[i] = person.Renamed(server, o.as, true)
 		}
 		record.Key = servers.NamedKey(list[i], record.Alias)
 		records[list[i].Name] = record
@@ -271,13 +207,13 @@ func (r sessionRun) start(
 		record := records[server.Name]
 		names = append(names, server.Name)
 		if running[record.Key] {
-			r.say("a session of %s runs already", render.Safe(server.Name))
+			r.tools.out.Say("a session of %s runs already", render.Safe(server.Name))
 			continue
 		}
 		holds[server.Name] = *record
 	}
-	box, err := r.toolbox(toolboxOptions{
-		servers: list, tellsFailures: true, answers: &answerOptions{}, holds: holds, sessions: r.store,
+	box, err := r.tools.toolbox(toolboxOptions{
+		servers: list, tellsFailures: true, answers: &person.AnswerFlags{}, holds: holds, sessions: r.store,
 	})
 	if err != nil {
 		return err
@@ -291,7 +227,7 @@ func (r sessionRun) start(
 	if err != nil {
 		return err
 	}
-	box.tellFailed(opened, false)
+	reportFailed(box.out, opened, false)
 	infos := slices.DeleteFunc(r.store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool {
 		return !slices.ContainsFunc(opened, func(o servers.Opened) bool {
 			return o.Err == nil && records[o.Server].Key == info.Key
@@ -301,7 +237,7 @@ func (r sessionRun) start(
 		return err
 	}
 	if failed := firstFailure(opened); failed != nil {
-		return &reportedError{failed}
+		return exit.Reported(failed)
 	}
 	return nil
 }
@@ -309,7 +245,7 @@ func (r sessionRun) start(
 // sessionPatience is how long the holder of a session may take to say how it is.
 const sessionPatience = 2 * time.Second
 
-func newSessionListCommand(app *App, run runFunc[bool]) *cobra.Command {
+func newSessionListCommand(app *App, run RunFunc[bool]) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -322,7 +258,7 @@ and dead (the process that held the server has ended by itself).
 Exit codes: 0 listed, also where there is none; 2 wrong usage.`,
 		Example: `  toolx session list
   toolx session list --json | jq -r '.sessions[].name'`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: runs(app, &asJSON, run),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, `print {"sessions":[{"name":…},…]}`)
@@ -331,15 +267,15 @@ Exit codes: 0 listed, also where there is none; 2 wrong usage.`,
 
 func runSessionList(ctx context.Context, app *App, asJSON bool) error {
 	var infos []*servers.SessionInfo
-	run := sessionRun{app, sessionStore()}
+	run := sessionRun{app.tools, stores.Sessions()}
 	if run.store != nil {
 		if err := run.store.Usable(); err != nil {
-			app.log.Warn(err.Error())
+			app.out.Log.Warn(err.Error())
 		}
 		infos = run.store.List(ctx, sessionPatience)
 	}
 	if len(infos) == 0 && !asJSON {
-		app.say("no server stays; toolx session start SERVER starts one that does")
+		app.out.Say("no server stays; toolx session start SERVER starts one that does")
 	}
 	return run.print(infos, asJSON)
 }
@@ -368,16 +304,17 @@ type sessionRow struct {
 }
 
 func (r sessionRun) row(info *servers.SessionInfo) sessionRow {
-	r.mask.Add(config.AdHoc(info.Command, info.URL, nil).Secrets()...)
+	r.tools.out.Mask.Add(config.AdHoc(info.Command, info.URL, nil).Secrets()...)
+	hide := r.tools.out.Mask.Text
 	row := sessionRow{
-		Name: info.Name, Server: info.Server, State: info.State, Ended: r.mask.Text(info.Ended), PID: info.PID,
+		Name: info.Name, Server: info.Server, State: info.State, Ended: hide(info.Ended), PID: info.PID,
 		Holder: info.Holder, AgeMS: info.Age.Milliseconds(), IdleMS: info.Idle.Milliseconds(),
 		LimitMS: info.Limit.Milliseconds(), Calls: info.Calls, Clients: info.Clients, Memory: info.Memory,
-		Kept: !info.Named, URL: r.mask.Text(info.URL), Where: info.File, Log: info.StderrPath, Toolx: info.Toolx,
+		Kept: !info.Named, URL: hide(info.URL), Where: info.File, Log: info.StderrPath, Toolx: info.Toolx,
 		Started: info.Started.UTC().Format(time.RFC3339),
 	}
 	for _, word := range info.Command {
-		row.Command = append(row.Command, r.mask.Text(word))
+		row.Command = append(row.Command, hide(word))
 	}
 	return row
 }
@@ -388,13 +325,13 @@ func (r sessionRun) print(infos []*servers.SessionInfo, asJSON bool) error {
 		rows = append(rows, r.row(info))
 	}
 	if asJSON {
-		return r.printJSON(map[string]any{"sessions": rows})
+		return r.tools.out.PrintJSON(map[string]any{"sessions": rows})
 	}
 	table := make([][]string, len(rows))
 	for i, row := range rows {
-		table[i] = row.fields(r.outScreen().TTY)
+		table[i] = row.fields(r.tools.out.OutScreen().TTY)
 	}
-	return r.printTable([]string{"NAME", "STATE", "PID", "AGE", "IDLE", "CALLS", "MEMORY", "SERVER"}, table)
+	return r.tools.out.PrintTable([]string{"NAME", "STATE", "PID", "AGE", "IDLE", "CALLS", "MEMORY", "SERVER"}, table)
 }
 
 // fields returns the columns of a session: for a person with units, in a pipe in milliseconds and bytes.
@@ -424,7 +361,7 @@ type sessionNamesOptions struct {
 	json  bool
 }
 
-func newSessionStopCommand(app *App, run runFunc[sessionNamesOptions]) *cobra.Command {
+func newSessionStopCommand(app *App, run RunFunc[sessionNamesOptions]) *cobra.Command {
 	var o sessionNamesOptions
 	cmd := &cobra.Command{
 		Use:   "stop NAME… | stop --all",
@@ -436,7 +373,7 @@ Exit codes: 0 ended, 1 a process does not end, 2 wrong usage or an unknown name.
 		Example: `  toolx session stop browser
   toolx session stop --all`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			o.names = withServers(cmd, args)
+			o.names = cli.WithServers(cmd, args)
 			return nil
 		},
 		ValidArgsFunction: completeSessions,
@@ -472,7 +409,7 @@ func (r sessionRun) named(names []string) ([]*servers.Record, error) {
 			if known := words.Texts(records, func(r *servers.Record) string { return r.Name }); len(known) > 0 {
 				fix = "the sessions are " + strings.Join(known, ", ") + "; " + fix
 			}
-			return nil, fault.Usage("no session is named "+quote(name), fix)
+			return nil, fault.Usage("no session is named "+strconv.Quote(name), fix)
 		}
 		if len(named) > 1 {
 			named = r.ofThisProject(named)
@@ -484,11 +421,11 @@ func (r sessionRun) named(names []string) ([]*servers.Record, error) {
 
 // ofThisProject returns the records of sessions whose entries the config has; all of them if it has none.
 func (r sessionRun) ofThisProject(records []*servers.Record) []*servers.Record {
-	loaded, err := r.consent.loadConfig()
+	loaded, err := r.tools.consent.LoadConfig()
 	if err != nil { // which is no reason not to end a session
 		return records
 	}
-	foreign := func(record *servers.Record) bool { return heldEntry(loaded.Servers, record) == nil }
+	foreign := func(record *servers.Record) bool { return person.HeldEntry(loaded.Servers, record) == nil }
 	if here := slices.DeleteFunc(slices.Clone(records), foreign); len(here) > 0 {
 		return here
 	}
@@ -505,7 +442,7 @@ func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error 
 		return err
 	}
 	if len(records) == 0 {
-		app.say("no server stays")
+		app.out.Say("no server stays")
 	}
 	for _, record := range records {
 		info, err := run.store.Stop(ctx, record, servers.StopTime)
@@ -513,17 +450,17 @@ func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error 
 		case err != nil:
 			return fmt.Errorf("session %s: %w", record.Name, err)
 		case info.State == servers.StateDead:
-			app.say("%s had ended already; it is forgotten", render.Safe(record.Name))
+			app.out.Say("%s had ended already; it is forgotten", render.Safe(record.Name))
 		case info.State == servers.StateSilent:
-			app.say("%s did not answer, and was killed", render.Safe(record.Name))
+			app.out.Say("%s did not answer, and was killed", render.Safe(record.Name))
 		default:
-			app.say("%s has ended", render.Safe(record.Name))
+			app.out.Say("%s has ended", render.Safe(record.Name))
 		}
 	}
 	return nil
 }
 
-func newSessionRestartCommand(app *App, run runFunc[sessionNamesOptions]) *cobra.Command {
+func newSessionRestartCommand(app *App, run RunFunc[sessionNamesOptions]) *cobra.Command {
 	var o sessionNamesOptions
 	cmd := &cobra.Command{
 		Use:   "restart NAME…",
@@ -534,7 +471,7 @@ Exit codes: 0 the sessions run, 2 wrong usage or an unknown name, 3 authenticati
 server was not reached, 130 interrupted.`,
 		Example: `  toolx session restart browser`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if o.names = withServers(cmd, args); len(o.names) == 0 {
+			if o.names = cli.WithServers(cmd, args); len(o.names) == 0 {
 				return fault.Usage("name a session", "toolx session restart NAME; toolx session list shows them")
 			}
 			return nil
@@ -555,17 +492,17 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 	if err != nil {
 		return err
 	}
-	loaded, err := app.consent.loadConfig()
+	loaded, err := app.consent.LoadConfig()
 	if err != nil {
 		return err
 	}
 	var list []*config.Server
 	records := make(map[string]*servers.Record)
 	for _, record := range found {
-		server := heldEntry(loaded.Servers, record)
+		server := person.HeldEntry(loaded.Servers, record)
 		if server == nil {
 			return fault.Usage(fmt.Sprintf("session %s was started for the entry %s of %s, which is gone, or not used "+
-				"in this folder", record.Name, quote(record.Server), record.File),
+				"in this folder", record.Name, strconv.Quote(record.Server), record.File),
 				"toolx session stop "+exec.ShellLine(record.Name)+" ends it")
 		}
 		if err := record.Restartable(); err != nil {
@@ -589,7 +526,7 @@ type sessionLogsOptions struct {
 	json   bool
 }
 
-func newSessionLogsCommand(app *App, run runFunc[sessionLogsOptions]) *cobra.Command {
+func newSessionLogsCommand(app *App, run RunFunc[sessionLogsOptions]) *cobra.Command {
 	var o sessionLogsOptions
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
@@ -601,7 +538,7 @@ Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.
 		Example: `  toolx session logs browser
   toolx session logs -f browser`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if args = withServers(cmd, args); len(args) != 1 {
+			if args = cli.WithServers(cmd, args); len(args) != 1 {
 				return fault.Usage("name one session", "toolx session logs NAME; toolx session list shows them")
 			}
 			o.name = args[0]
@@ -636,9 +573,9 @@ func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
 	}
 	for line := range lines {
 		if o.json {
-			err = app.printJSON(sessionLine{o.name, line})
+			err = app.out.PrintJSON(sessionLine{o.name, line})
 		} else {
-			err = app.printLine(line)
+			err = app.out.PrintLine(line)
 		}
 		if err != nil {
 			return err
@@ -650,27 +587,18 @@ func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
 	return nil
 }
 
-// printLine prints a line that a server wrote: on a terminal so that it cannot do harm, in a pipe as it is.
-func (o *output) printLine(line string) error {
-	if o.outScreen().TTY {
-		line = o.mask.Text(render.Safe(line))
-	}
-	_, err := fmt.Fprintln(o.Console.Out, line)
-	return err
-}
-
 // newSessionHoldCommand makes the verb that holds a server. toolx itself starts it.
 func newSessionHoldCommand(app *App) *cobra.Command {
 	return &cobra.Command{
 		Use:    "hold",
 		Short:  "Hold a server for other processes of toolx",
 		Hidden: true,
-		Args:   noArguments,
+		Args:   cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			servers.CloseInherited()
-			http := app.overHTTP()
+			http := app.tools.overHTTP()
 			debug.FreeOSMemory()
-			return servers.Hold(cmd.Context(), app.Console.In, closing{app.Console.Out}, http)
+			return servers.Hold(cmd.Context(), app.out.Console.In, closing{app.out.Console.Out}, http)
 		},
 	}
 }
@@ -689,7 +617,7 @@ func (c closing) Close() error {
 // completeSessions completes names of sessions.
 func completeSessions(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
-	if store := sessionStore(); store != nil {
+	if store := stores.Sessions(); store != nil {
 		names = words.Texts(store.Records(), func(r *servers.Record) string { return r.Name })
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -19,10 +21,10 @@ type showOptions struct {
 	tool    string
 	json    bool
 	server  []string // a command line after --
-	answers answerOptions
+	answers person.AnswerFlags
 }
 
-func newShowCommand(app *App, run runFunc[showOptions]) *cobra.Command {
+func newShowCommand(app *App, run RunFunc[showOptions]) *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
 		Use:   "show TOOL|SERVER [-- COMMAND…]",
@@ -35,9 +37,9 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 		Example: `  toolx show math_eval
   toolx show zwave__control_zwave_device
   toolx show echo --json -- npx -y @modelcontextprotocol/server-everything`,
-		Args: withCommand(&o.server, func(args []string) error {
+		Args: cli.WithCommand(&o.server, func(args []string) error {
 			if len(args) == 0 {
-				args = app.flags.servers
+				args = app.flags.Servers
 			}
 			if len(args) != 1 {
 				return fault.Usage("name one tool", "toolx show TOOL; toolx list shows the tools")
@@ -45,18 +47,18 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 			o.tool = args[0]
 			return nil
 		}),
-		RunE:              runs(app, &o, run, o.answers.check),
-		ValidArgsFunction: completeTool(app),
+		RunE:              runs(app, &o, run, o.answers.Check),
+		ValidArgsFunction: completeTool(app.tools),
 	}
-	o.answers.declare(cmd.Flags())
+	o.answers.Declare(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the definition as JSON, as the server sent it")
 	return cmd
 }
 
 // runShow opens what the tool needs and prints what is known of it.
 func runShow(ctx context.Context, app *App, o showOptions) error {
-	o.answers.listing = true
-	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
+	o.answers.Listing = true
+	box, err := app.tools.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
 	if err != nil {
 		return err
 	}
@@ -67,26 +69,26 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 		return err
 	}
 	if len(filter.servers) > 0 {
-		return box.showServers(bounded, filter, o)
+		return showServers(bounded, box, filter, o)
 	}
 	box.letLogin(o.tool)
-	stop := app.showProgress(o.tool)
+	stop := app.out.ShowProgress(app.bus, o.tool)
 	tool, err := box.pool.Find(bounded, o.tool)
 	stop()
 	var denied *exec.DeniedError
 	if errors.As(err, &denied) {
-		app.tell(err)
+		app.out.Report(err)
 		tool, err = denied.Tool, nil
 	}
 	if err := cmp.Or(gaveUp(bounded, o.tool, ""), err); err != nil {
 		return err
 	}
-	return box.showTool(bounded, tool, o)
+	return showTool(bounded, box, tool, o)
 }
 
 // showServers prints what is known of each tool of the servers; of the tool that has the server's name alone, if there
 // is one.
-func (b *toolbox) showServers(ctx context.Context, filter toolFilter, o showOptions) error {
+func showServers(ctx context.Context, b *toolbox, filter toolFilter, o showOptions) error {
 	tools, err := b.openTools(ctx, filter, "show")
 	if err != nil {
 		return err
@@ -99,9 +101,9 @@ func (b *toolbox) showServers(ctx context.Context, filter toolFilter, o showOpti
 	}
 	for i, tool := range tools {
 		if i > 0 && !o.json {
-			fmt.Fprintln(b.Console.Out)
+			fmt.Fprintln(b.out.Console.Out)
 		}
-		if err := b.showTool(ctx, tool, o); err != nil {
+		if err := showTool(ctx, b, tool, o); err != nil {
 			return err
 		}
 	}
@@ -109,21 +111,21 @@ func (b *toolbox) showServers(ctx context.Context, filter toolFilter, o showOpti
 }
 
 // showTool prints what is known of a tool.
-func (b *toolbox) showTool(ctx context.Context, tool *exec.Tool, o showOptions) error {
+func showTool(ctx context.Context, b *toolbox, tool *exec.Tool, o showOptions) error {
 	_, err := tool.Schema(ctx)
 	if ended := ended(ctx, tool.Name, slowSchema); ended != nil {
 		return ended
 	}
 	if err != nil {
-		b.log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
+		b.out.Log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
 	}
-	_, _ = b.working([]*exec.Tool{tool})
+	_, _ = workingTools(b.out, []*exec.Tool{tool})
 	if o.json {
-		return render.ToolJSON(b.Console.Out, tool, b.outScreen())
+		return render.ToolJSON(b.out.Console.Out, tool, b.out.OutScreen())
 	}
 	facts := toolFacts(ctx, tool, b.executor.Defaults.Timeout)
 	if ended := ended(ctx, tool.Name, slowSchema); ended != nil {
 		return ended
 	}
-	return render.Tool(b.Console.Out, tool, facts, b.outScreen())
+	return render.Tool(b.out.Console.Out, tool, facts, b.out.OutScreen())
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/cli"
 	"toolx/docs"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -19,14 +21,14 @@ import (
 )
 
 // unknownVerb returns a usage error that suggests the verb that was meant.
-func (a *App) unknownVerb(root *cobra.Command, name string) error {
+func (c *corrector) unknownVerb(root *cobra.Command, name string) error {
 	first, _, _ := strings.Cut(name, " ")
-	if err := removedError(first); err != nil {
+	if err := cli.RemovedError(first); err != nil {
 		return err
 	}
 	fix := "toolx --help shows every command; toolx call NAME runs a tool"
 	root.SuggestionsMinimumDistance = 2
-	if meant := a.verbForServer(name); meant != "" {
+	if meant := c.verbForServer(name); meant != "" {
 		fix = meant
 	} else if meant := verbOfOthers(name); meant != "" {
 		fix = meant
@@ -35,18 +37,18 @@ func (a *App) unknownVerb(root *cobra.Command, name string) error {
 			return cmp.Compare(levenshtein.ComputeDistance(name, a), levenshtein.ComputeDistance(name, b))
 		})
 	} else if as := misplacedAs(name); as != "" && as != inConfig {
-		fix = a.corrected(root, 0, as)
+		fix = c.corrected(root, 0, as)
 	}
-	return fault.Usage("unknown command "+quote(name), fix)
+	return fault.Usage("unknown command "+strconv.Quote(name), fix)
 }
 
 // verbForServer returns what can be done with a configured server, or its tool, that was given in the place of a verb;
 // empty where name is neither.
-func (a *App) verbForServer(name string) string {
-	if a.beginQuietly() != nil {
+func (c *corrector) verbForServer(name string) string {
+	if c.tools.beginQuietly() != nil {
 		return ""
 	}
-	box, err := a.toolbox(toolboxOptions{lenient: true})
+	box, err := c.tools.toolbox(toolboxOptions{lenient: true})
 	if err != nil {
 		return ""
 	}
@@ -94,20 +96,20 @@ func verbOfOthers(name string) string {
 }
 
 // flagError explains an unknown flag, or a value that a flag cannot have.
-func (a *App) flagError(cmd *cobra.Command, err error) error {
+func (c *corrector) flagError(cmd *cobra.Command, err error) error {
 	all := cmd.CommandPath() + " --help shows every flag"
 	var missing *pflag.NotExistError
 	var valueless *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
 	switch given := cmd.Flags().Args(); {
 	case !cmd.HasParent() && len(given) > 0:
-		return a.unknownVerb(cmd, given[0])
+		return c.unknownVerb(cmd, given[0])
 	case errors.As(err, &missing):
 		verb := strings.TrimPrefix(cmd.CommandPath(), "toolx ")
-		if err := removedError(verb + " --" + missing.GetSpecifiedName()); err != nil {
+		if err := cli.RemovedError(verb + " --" + missing.GetSpecifiedName()); err != nil {
 			return err
 		}
-		all = a.unknownFlag(cmd, missing)
+		all = c.unknownFlag(cmd, missing)
 	case errors.As(err, &valueless) && valueless.GetFlag() != nil:
 		flag := "--" + valueless.GetFlag().Name
 		value, _ := pflag.UnquoteUsage(valueless.GetFlag())
@@ -144,7 +146,7 @@ func nearFlag(flags *pflag.FlagSet, missing *pflag.NotExistError) string {
 
 // invalidValue says what a flag takes instead of its value.
 func invalidValue(invalid *pflag.InvalidValueError, fix string) error {
-	flag, value := "--"+invalid.GetFlag().Name, quote(invalid.GetValue())
+	flag, value := "--"+invalid.GetFlag().Name, strconv.Quote(invalid.GetValue())
 	var usage *fault.UsageError
 	switch kind := invalid.GetFlag().Value.Type(); {
 	case errors.As(invalid, &usage) && kind == "duration":
@@ -168,13 +170,13 @@ func newHelpCommand(app *App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if page := docs.Page(args[0]); page != "" && !asJSON {
-					_, err := io.WriteString(app.Console.Out, page)
+					_, err := io.WriteString(app.out.Console.Out, page)
 					return err
 				}
 			}
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 && found.HasSubCommands() {
-				return app.unknownVerb(cmd.Root(), strings.Join(args, " "))
+				return app.corrector.unknownVerb(cmd.Root(), strings.Join(args, " "))
 			}
 			if asJSON {
 				return app.printHelpJSON(found)

@@ -6,8 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -31,7 +37,7 @@ type toolFilter struct {
 // filter returns the filter of a verb's arguments: the name of a server, or CLIENT:, means all that it has, and
 // anything else is a pattern. The error is that of a server that is disabled, or of a client without servers.
 func (b *toolbox) filter(arguments []string) (toolFilter, error) {
-	names, err := expandClients(b.config().Servers, arguments)
+	names, err := cli.ExpandClients(b.config().Servers, arguments)
 	if err != nil {
 		return toolFilter{}, err
 	}
@@ -83,7 +89,7 @@ func (b *toolbox) openTools(ctx context.Context, filter toolFilter, verb string)
 	}
 	if err := listFailure(opened, false); err != nil {
 		if !b.adHoc {
-			b.log.Warn("no server answered: there is nothing to " + verb)
+			b.out.Log.Warn("no server answered: there is nothing to " + verb)
 		}
 		return nil, err
 	}
@@ -93,14 +99,14 @@ func (b *toolbox) openTools(ctx context.Context, filter toolFilter, verb string)
 	for _, one := range opened {
 		tools = append(tools, toolsOf(all, one.Server, filter)...)
 	}
-	tools, _ = b.working(tools)
+	tools, _ = workingTools(b.out, tools)
 	return tools, nil
 }
 
-// working returns the tools that can be called, and says why the others cannot: no client and no model is offered a
-// tool whose entry is wrong. The error is that of the first such tool. A tool without a handler is offered, with a
+// workingTools returns the tools that can be called, and says why the others cannot: no client and no model is offered
+// a tool whose entry is wrong. The error is that of the first such tool. A tool without a handler is offered, with a
 // warning.
-func (o *output) working(all []*exec.Tool) (tools []*exec.Tool, broken error) {
+func workingTools(o *streams.Streams, all []*exec.Tool) (tools []*exec.Tool, broken error) {
 	for _, tool := range all {
 		if tool.Warn != nil {
 			tool.Warn()
@@ -109,7 +115,7 @@ func (o *output) working(all []*exec.Tool) (tools []*exec.Tool, broken error) {
 			tools = append(tools, tool)
 			continue
 		}
-		o.tell(tool.Broken)
+		o.Report(tool.Broken)
 		broken = cmp.Or(broken, tool.Broken)
 	}
 	return tools, broken
@@ -132,7 +138,7 @@ func (b *toolbox) openServers(ctx context.Context, verb string, filter toolFilte
 	if filter.opened != nil {
 		filter.opened()
 	}
-	b.tellFailed(opened, searched)
+	reportFailed(b.out, opened, searched)
 	return opened, nil
 }
 
@@ -143,10 +149,10 @@ func (b *toolbox) openForTools(ctx context.Context, verb string, filter toolFilt
 	b.pool.AwaitTools(ctx, opened)
 	for _, one := range opened {
 		if one.Session != nil && len(one.Session.Tools()) == 0 {
-			b.say("server %s lists no tools", quote(one.Server))
+			b.out.Say("server %s lists no tools", strconv.Quote(one.Server))
 		}
-		if one.Session != nil && one.Session.Announced() && b.lacks != "" && !b.flags.quiet {
-			b.say("server %s may have more tools for a client with %s", quote(one.Server), b.lacks)
+		if one.Session != nil && one.Session.Announced() && b.lacks != "" && !b.flags.Quiet {
+			b.out.Say("server %s may have more tools for a client with %s", strconv.Quote(one.Server), b.lacks)
 		}
 	}
 	return opened, err
@@ -167,7 +173,7 @@ func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) 
 		}
 		names = append(names, named...)
 	}
-	return distinct(names), false
+	return cli.Distinct(names), false
 }
 
 // leaveOut returns the servers to ask: those that a pattern names, that have no catalogue, or whose catalogue has what
@@ -188,7 +194,7 @@ func (b *toolbox) leaveOut(names []string, filter toolFilter) (ask []string, lef
 // keptMatch is a toolFilter's kept for tools. Those of a server whose catalogue has none that matches are registered.
 func (b *toolbox) keptMatch(filter toolFilter) func(*config.Server) (fits, known bool) {
 	return func(server *config.Server) (fits, known bool) {
-		tools, _, known := keptTools(catalogStore(), server)
+		tools, _, known := keptTools(stores.Catalog(), server)
 		fits = slices.ContainsFunc(tools, filter.selectsTool)
 		if known && !fits {
 			b.registry.ReplaceServer(server.Name, tools...)
@@ -205,7 +211,7 @@ func (b *toolbox) startServers(
 	if len(names) == 0 {
 		return nil, nil
 	}
-	stop := b.showProgress(verb)
+	stop := b.out.ShowProgress(b.opener.bus, verb)
 	var opened []servers.Opened
 	if searched {
 		opened = b.pool.Search(ctx, names...)
@@ -221,19 +227,19 @@ func (b *toolbox) startServers(
 		if late != nil && fault.KindOf(opened[i].Err) == fault.KindInterrupted {
 			opened[i].Err = gaveUp(ctx, "", opened[i].Server)
 		}
-		opened[i].Err = b.masked(opened[i].Err)
+		opened[i].Err = b.out.Masked(opened[i].Err)
 	}
 	return opened, nil
 }
 
-// tellFailed reports each server that was given up: its message alone where it is only one of many that were searched,
-// else details and hint too.
-func (o *output) tellFailed(opened []servers.Opened, searched bool) {
-	for _, err := range untrustedTogether(opened) {
+// reportFailed reports each server that was given up: its message alone where it is only one of many that were
+// searched, else details and hint too.
+func reportFailed(o *streams.Streams, opened []servers.Opened, searched bool) {
+	for _, err := range person.UntrustedTogether(opened) {
 		if searched {
-			err = &editedError{error: err}
+			err = streams.MessageAlone(err)
 		}
-		o.showError(o.masked(err))
+		o.ShowError(o.Masked(err))
 	}
 }
 
@@ -257,7 +263,7 @@ func (b *toolbox) needServers(name string) error {
 // noMatch is the error of patterns that nothing of a kind matches.
 func noMatch(what string, patterns []string, hint string) error {
 	text := fmt.Sprintf("no %s matches '%s'", what, strings.Join(patterns, "', '"))
-	return &failure{errors.New(text), fault.KindNotFound, hint}
+	return exit.Fail(errors.New(text), fault.KindNotFound, hint)
 }
 
 // noTool is the error of patterns that no tool matches. A single pattern may be a misspelt name.
@@ -304,13 +310,13 @@ func (b *toolbox) tellRest(opened []servers.Opened) {
 		}
 	}
 	if len(left) > 0 {
-		b.log.Warn("continuing with the tools of " + strings.Join(left, ", ") + ", and local tools")
+		b.out.Log.Warn("continuing with the tools of " + strings.Join(left, ", ") + ", and local tools")
 		return
 	}
 	for _, tool := range toolsOf(b.registry.Offered(), "", toolFilter{}) {
 		left = append(left, tool.Name)
 	}
-	b.log.Warn("continuing with local tools only: " + strings.Join(left, ", "))
+	b.out.Log.Warn("continuing with local tools only: " + strings.Join(left, ", "))
 }
 
 // bounded limits ctx to the time that a whole call may take, connecting included (--max-time, maxTime of the config).
@@ -345,3 +351,62 @@ func ended(ctx context.Context, tool, detail string) error {
 
 // slowSchema is the detail of a limit that passes while toolx works on a tool's schema.
 const slowSchema = "its schema takes that long to work with"
+
+// namedServers returns the servers of these names, each once, or all where there are none. The error says that a server
+// is unknown or that there is none at all.
+func (b *toolbox) namedServers(names []string) ([]string, error) {
+	names, err := cli.ExpandClients(b.config().Servers, names)
+	if err != nil {
+		return nil, err
+	}
+	wanted := ""
+	if len(names) > 0 {
+		wanted = names[0]
+	}
+	if err := b.needServers(wanted); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := b.pool.Known(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		return b.pool.Names(), nil
+	}
+	return cli.Distinct(names), nil
+}
+
+// addStartTiming adds what the server's start took to the time of its call, and whether the server ran before.
+func (b *toolbox) addStartTiming(result *exec.Result) {
+	session := b.pool.Session(result.Server)
+	if session == nil || result.Timing == nil {
+		return
+	}
+	if held := session.Held; held != nil {
+		result.Session = &exec.SessionUse{Reused: held.Reused, AgeMS: exec.Milliseconds(held.Age)}
+	}
+	timing := session.Timing
+	timing.CallMS = result.Timing.CallMS
+	result.Timing = &timing
+}
+
+// letLogin lets the person at the terminal log in to the server that a name names. A server that is only asked whether
+// it has something of a plain name sends nobody to a browser.
+func (b *toolbox) letLogin(name string) {
+	switch {
+	case !b.out.Person():
+	case b.adHoc:
+		b.opener.logins.To = config.AdHocName
+	default:
+		b.opener.logins.To = exec.ServerOf(name, b.pool.Names())
+	}
+}
+
+// adHocServer returns the server of the command line; nil if there is none.
+func (b *toolbox) adHocServer() *config.Server {
+	if !b.adHoc {
+		return nil
+	}
+	return b.config().Servers[0]
+}

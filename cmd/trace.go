@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"toolx/cmd/streams"
 	"toolx/pkg/asyncwriter"
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
@@ -32,31 +33,37 @@ func frames(show func(render.Frame)) func(exec.Event) {
 	}
 }
 
-// showFrame writes a frame to stderr, as much of it as --trace says.
-func (o *output) showFrame(frame render.Frame) {
-	frame.Hide = o.mask.Text
-	if o.flags.trace == traceFull {
-		frame.Content = o.mask.JSON(frame.Bytes)
-	}
-	_ = render.Trace(o.live.log(), frame, o.screen())
+// traceView writes to stderr what --trace shows.
+type traceView struct {
+	out  *streams.Streams
+	full bool // with the contents of messages
 }
 
-// showStray writes what a server says besides messages among the frames.
-func (o *output) showStray(event exec.Event) {
-	var stray render.Stray
+// frame shows a message.
+func (v traceView) frame(frame render.Frame) {
+	frame.Hide = v.out.Mask.Text
+	if v.full {
+		frame.Content = v.out.Mask.JSON(frame.Bytes)
+	}
+	_ = render.Trace(v.out.Live.Log(), frame, v.out.Screen())
+}
+
+// stray writes what a server says besides messages among the frames.
+func (v traceView) stray(event exec.Event) {
+	var line render.Stray
 	switch e := event.(type) {
 	case servers.PollutedLine:
 		if e.Class.Harmless() {
 			return
 		}
-		stray = render.Stray{At: e.At, Server: e.Server, On: "stdout", Text: quote(kept(e))}
+		line = render.Stray{At: e.At, Server: e.Server, On: "stdout", Text: strconv.Quote(kept(e))}
 	case servers.StderrLine:
-		stray = render.Stray{At: e.At, Server: e.Server, On: "stderr", Text: e.Text}
+		line = render.Stray{At: e.At, Server: e.Server, On: "stderr", Text: e.Text}
 	default:
 		return
 	}
-	stray.Text = o.mask.Text(stray.Text)
-	_ = render.TraceStray(o.live.log(), stray, o.screen())
+	line.Text = v.out.Mask.Text(line.Text)
+	_ = render.TraceStray(v.out.Live.Log(), line, v.out.Screen())
 }
 
 // traceFile is a file of JSON lines, one per frame, exchange over HTTP, stray line or line
@@ -75,13 +82,13 @@ type traceFile struct {
 const maxTraceBehind = 256 << 20
 
 // newTraceFile makes the file; "-" is stderr.
-func newTraceFile(o *output, path string) (*traceFile, error) {
+func newTraceFile(o *streams.Streams, path string) (*traceFile, error) {
 	if path == "-" {
-		out := o.live.log()
+		out := o.Live.Log()
 		if o.Console.ErrTTY {
-			out = safeJSON{out}
+			out = streams.SafeJSON{Out: out}
 		}
-		return &traceFile{mask: o.mask, out: out}, nil
+		return &traceFile{mask: o.Mask, out: out}, nil
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -90,7 +97,7 @@ func newTraceFile(o *output, path string) (*traceFile, error) {
 	queue := asyncwriter.New(file, maxTraceBehind, func(lines int) string {
 		return fmt.Sprintf(`{"time":%q,"dropped":%d}`+"\n", time.Now().Format(time.RFC3339Nano), lines)
 	})
-	return &traceFile{mask: o.mask, out: queue.Offering(), file: file, queue: queue}, nil
+	return &traceFile{mask: o.Mask, out: queue.Offering(), file: file, queue: queue}, nil
 }
 
 // write appends one frame.

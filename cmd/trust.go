@@ -3,11 +3,15 @@ package cmd
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -23,7 +27,7 @@ type trustOptions struct {
 	json         bool
 }
 
-func newTrustCommand(app *App, run runFunc[trustOptions]) *cobra.Command {
+func newTrustCommand(app *App, run RunFunc[trustOptions]) *cobra.Command {
 	var o trustOptions
 	cmd := &cobra.Command{
 		Use:   "trust [FILE]",
@@ -48,7 +52,7 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 			if len(args) == 1 && args[0] == "" {
 				return fault.Usage("the file's name is empty", "toolx trust FILE")
 			}
-			return atMostOne(&o.file, "toolx trust FILE: one at a time")(cmd, args)
+			return cli.AtMostOne(&o.file, "toolx trust FILE: one at a time")(cmd, args)
 		},
 		ValidArgsFunction: files("yaml", "yml", "json"),
 		RunE:              runs(app, &o, run, o.check),
@@ -58,7 +62,7 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 	cmd.Flags().BoolVar(&o.revoke, "revoke", false, "withdraw the consent to FILE")
 	cmd.Flags().BoolVar(&o.json, "json", false, "with --list: print JSON")
 	cmd.MarkFlagsMutuallyExclusive("list", "revoke", "yes")
-	markFlagsNeed(cmd, "list", "json")
+	cli.MarkFlagsNeed(cmd, "list", "json")
 	return cmd
 }
 
@@ -72,40 +76,40 @@ func (o *trustOptions) check() error {
 func runTrust(ctx context.Context, app *App, o trustOptions) error {
 	switch {
 	case o.list:
-		return listTrusted(app.output, o.json)
+		return listTrusted(app.out, o.json)
 	case o.revoke:
-		return revokeTrust(ctx, app.output, o.file)
+		return revokeTrust(ctx, app.out, o.file)
 	}
-	project, err := projectAt(app.output, o.file)
+	project, err := person.ProjectAt(app.out, o.file)
 	if err != nil {
 		return err
 	}
 	name := project.File.Name
 	if !project.NeedsConsent() {
-		app.say("%s starts nothing that needs consent", render.Safe(name))
+		app.out.Say("%s starts nothing that needs consent", render.Safe(name))
 		return nil
 	}
-	known, err := trustStore().Find(project.File.Path)
+	known, err := stores.Trust().Find(project.File.Path)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	if known != nil && known.SHA256 == project.SHA256 {
-		app.say("%s is trusted already", render.Safe(name))
+		app.out.Say("%s is trusted already", render.Safe(name))
 		return nil
 	}
-	app.showEffects(project, known)
+	person.ShowEffects(app.out, project, known)
 	switch {
 	case o.yes:
-		if err := keepTrust(ctx, project); err != nil {
+		if err := person.KeepTrust(ctx, project); err != nil {
 			return err
 		}
-		app.say("trusted; toolx trust --revoke %s takes it back", render.Safe(exec.ShellLine(name)))
+		app.out.Say("trusted; toolx trust --revoke %s takes it back", render.Safe(exec.ShellLine(name)))
 		return nil
-	case !app.consent.canAsk():
+	case !app.consent.CanAsk():
 		return fault.Usage("nobody is there to consent to "+name,
 			"toolx trust --yes "+exec.ShellLine(name)+", or TOOLX_TRUST="+project.SHA256+" for one run")
 	}
-	if err := app.consent.askFor(ctx, project); err != nil {
+	if err := app.consent.AskFor(ctx, project); err != nil {
 		return err
 	}
 	if !project.Allowed() {
@@ -114,49 +118,21 @@ func runTrust(ctx context.Context, app *App, o trustOptions) error {
 	return nil
 }
 
-// projectAt reads one file as one that nobody has consented to.
-func projectAt(out *output, file string) (*config.Project, error) {
-	if file == "" {
-		files, warnings, _ := config.Find(config.Options{})
-		for _, warning := range warnings {
-			out.log.Warn(warning.String())
-		}
-		at := slices.IndexFunc(files, func(f config.File) bool { return f.Project })
-		if at < 0 {
-			return nil, fault.Usage("neither this folder nor one above it has a config file",
-				"toolx trust FILE; your own config and files of --config need no consent")
-		}
-		file = files[at].Name
-	} else if reason := (config.File{Path: file, Project: true}).Refused(); reason != "" {
-		return nil, fault.Usage(file+" is not read: "+reason, ownFileFix(file)+", or name it with --config")
-	}
-	project, err := config.ReadProject(file)
+func listTrusted(out *streams.Streams, asJSON bool) error {
+	grants, err := stores.Trust().List()
 	if err != nil {
-		return nil, usageError(err)
-	}
-	return project, nil
-}
-
-// ownFileFix says what to do about a file of which others decide what it says.
-func ownFileFix(file string) string {
-	return "make it a file of your own that nobody else can write (chmod go-w " + exec.ShellLine(file) + ")"
-}
-
-func listTrusted(out *output, asJSON bool) error {
-	grants, err := trustStore().List()
-	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	if asJSON {
-		return out.printJSON(map[string]any{"trusted": append([]trust.Grant{}, grants...)})
+		return out.PrintJSON(map[string]any{"trusted": append([]trust.Grant{}, grants...)})
 	}
 	for _, grant := range grants {
-		if err := out.printFields(grant.Path, grant.SHA256, trustState(grant)); err != nil {
+		if err := out.PrintFields(grant.Path, grant.SHA256, trustState(grant)); err != nil {
 			return err
 		}
 	}
 	if len(grants) == 0 {
-		out.say("no file is trusted")
+		out.Say("no file is trusted")
 	}
 	return nil
 }
@@ -173,9 +149,9 @@ func trustState(grant trust.Grant) string {
 	return "trusted since " + grant.Time.UTC().Format(time.DateOnly)
 }
 
-func revokeTrust(ctx context.Context, out *output, file string) error {
+func revokeTrust(ctx context.Context, out *streams.Streams, file string) error {
 	if file == "" {
-		project, err := projectAt(out, "")
+		project, err := person.ProjectAt(out, "")
 		if err != nil {
 			return err
 		}
@@ -185,13 +161,13 @@ func revokeTrust(ctx context.Context, out *output, file string) error {
 	if err != nil {
 		return err
 	}
-	found, err := trustStore().Remove(ctx, path)
+	found, err := stores.Trust().Remove(ctx, path)
 	if err != nil {
-		return usageError(err)
+		return exit.Usage(err)
 	}
 	if !found {
 		return fault.Usage("no consent is recorded for "+path, "toolx trust --list shows what is")
 	}
-	out.say("%s is not trusted any more", render.Safe(path))
+	out.Say("%s is not trusted any more", render.Safe(path))
 	return nil
 }

@@ -12,13 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolx/pkg/config"
+	"toolx/cmd/build"
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/state"
 	"toolx/pkg/tui"
@@ -33,11 +36,11 @@ type tuiOptions struct {
 	// develop says that the server's files are watched.
 	develop bool
 	// answers say how servers that ask something back are answered; dialogs ask the user the rest.
-	answers answerOptions
+	answers person.AnswerFlags
 	guards  guardOptions
 }
 
-func newTUICommand(app *App, run runFunc[tuiOptions]) *cobra.Command {
+func newTUICommand(app *App, run RunFunc[tuiOptions]) *cobra.Command {
 	var o tuiOptions
 	cmd := &cobra.Command{
 		Use:   "tui [SERVER…] [-- COMMAND…]",
@@ -52,12 +55,12 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
   toolx tui zwave
   toolx tui --dev -- node server.js
   toolx tui -- npx -y @modelcontextprotocol/server-everything`,
-		Args:              namesOrCommand(&o.names, &o.server),
-		RunE:              runs(app, &o, run, o.answers.check, o.guards.check),
-		ValidArgsFunction: completeServers(app, 0),
+		Args:              cli.NamesOrCommand(&o.names, &o.server),
+		RunE:              runs(app, &o, run, o.answers.Check, o.guards.check),
+		ValidArgsFunction: completeServers(app.tools, 0),
 	}
 	cmd.Flags().BoolVar(&o.develop, "dev", false, "restart the server whenever its files change")
-	o.answers.declare(cmd.Flags())
+	o.answers.Declare(cmd.Flags())
 	o.guards.declare(cmd.Flags())
 	o.guards.declareConfirm(cmd.Flags())
 	return cmd
@@ -65,87 +68,89 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 
 // runTUI shows the terminal interface until the user quits.
 func runTUI(ctx context.Context, app *App, o tuiOptions) error {
-	if !app.hasScreen() {
+	if !app.out.HasScreen() {
 		return fault.Usage("the terminal interface needs a terminal that obeys control sequences",
 			"toolx list shows the tools, toolx call TOOL calls one")
 	}
 	if o.develop {
-		app.flags.noSession = true // it must be the program as it is now
+		app.flags.NoSession = true // it must be the program as it is now
 	}
 	questions := tui.NewQuestions()
-	box, err := app.toolbox(toolboxOptions{
+	box, err := app.tools.toolbox(toolboxOptions{
 		stays: true, watches: true, patient: true,
 		server: o.server, tellsFailures: true, guards: o.guards,
-		answers: &o.answers, user: &person{elicit: questions.Elicit, sample: questions.Sample},
+		answers: &o.answers, user: &person.User{Elicit: questions.Elicit, Sample: questions.Sample},
 	})
 	if err != nil {
 		return err
 	}
-	o.names = append(o.names, app.flags.servers...)
+	o.names = append(o.names, app.flags.Servers...)
 	if server := exec.ServerOf(o.of, box.pool.Names()); server != "" {
 		o.names = []string{server}
 	}
-	shown, err := serversNamed(box.config().Servers, o.names)
+	shown, err := cli.ServersNamed(box.config().Servers, o.names)
 	if err != nil {
 		return err
 	}
-	if err := app.consent.ask(ctx, shown...); err != nil {
+	if err := app.consent.Ask(ctx, shown...); err != nil {
 		return err
 	}
 	if o.develop && len(shown) != 1 {
 		return fault.Usage("--dev is for one server", "toolx tui --dev SERVER, or toolx tui --dev -- COMMAND…")
 	}
 	program, adHoc := programOf(box.adHocServer())
-	unmute := app.live.Mute() // nothing else writes to the terminal
+	unmute := app.out.Live.Mute() // nothing else writes to the terminal
 	defer unmute()
-	app.drawn.Store(true)
-	defer app.drawn.Store(false)
+	app.out.Drawn.Store(true)
+	defer app.out.Drawn.Store(false)
 	var entries tui.Entries
 	if !box.adHoc {
-		entries = &tuiConfig{toolbox: box, names: o.names, guards: o.guards}
+		entries = &tuiConfig{box: box, names: o.names, guards: o.guards}
 	}
-	return app.crashed(app.showTUI(ctx, tui.Options{
-		In:       app.Console.In,
-		Out:      app.stdout,
+	return crashed(app.out, app.showTUI(ctx, tui.Options{
+		In:       app.out.Console.In,
+		Out:      app.out.Stdout,
 		Servers:  shown,
 		Pool:     box.pool,
 		Executor: box.executor,
 		Bus:      app.bus,
 		Local:    !box.adHoc && len(o.names) == 0,
-		Config:   box.configName,
+		Config:   func() string { return configName(box) },
 		Folder:   o.repeatIn(box),
-		History:  historyLog(),
+		History:  stores.History(),
 
-		Program:   app.mask.Text(program),
+		Program:   app.out.Mask.Text(program),
 		AdHoc:     adHoc,
 		Start:     o.start,
 		Questions: questions,
-		OpenPage:  o.answers.opener(),
-		Request:   func(call exec.Call) (json.RawMessage, error) { return box.nextRequest(ctx, call) },
-		Examine:   box.examineOne,
-		Entries:   entries,
-		Sources:   box.sources,
-		Develop:   o.develop,
-		Fetching:  diagnose.Fetching,
-		Memory:    procs.Memory,
-		Hide:      app.mask.Text,
-		Color:     app.Console.Color,
-		ASCII:     !speaksUTF8(os.Getenv),
-	}), stateFile("crash.txt"))
+		OpenPage:  o.answers.Opener(),
+		Request:   func(call exec.Call) (json.RawMessage, error) { return nextRequest(ctx, box, call) },
+		Examine: func(ctx context.Context, name string) (*doctor.Report, error) {
+			return examineOne(ctx, box, name)
+		},
+		Entries:  entries,
+		Sources:  box.sources,
+		Develop:  o.develop,
+		Fetching: diagnose.Fetching,
+		Memory:   procs.Memory,
+		Hide:     app.out.Mask.Text,
+		Color:    app.out.Console.Color,
+		ASCII:    !speaksUTF8(os.Getenv),
+	}), stores.State("crash.txt"))
 }
 
 // nextRequest returns the request that would be sent for a call.
-func (b *toolbox) nextRequest(ctx context.Context, call exec.Call) (json.RawMessage, error) {
+func nextRequest(ctx context.Context, b *toolbox, call exec.Call) (json.RawMessage, error) {
 	prepared, err := b.executor.Prepare(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	return b.requestOf(prepared, 0)
+	return requestOf(b, prepared, 0)
 }
 
 // configName names the config for the screen: the last of its files, which wins, and how many others there are. It is
 // empty where a server of the command line takes the place of the config.
-func (b *toolbox) configName() string {
+func configName(b *toolbox) string {
 	files := b.config().Files
 	switch n := len(files); {
 	case b.adHoc || n == 0:
@@ -155,11 +160,6 @@ func (b *toolbox) configName() string {
 	default:
 		return fmt.Sprintf("%s +%d", filepath.Base(files[n-1]), n-1)
 	}
-}
-
-// hasScreen reports whether the whole terminal can be drawn on.
-func (o *output) hasScreen() bool {
-	return o.Console.InTTY && o.Console.OutTTY && os.Getenv("TERM") != "dumb"
 }
 
 // form returns options that show a call in its form, to be completed (--edit), and only the server that the tool's name
@@ -208,40 +208,6 @@ func textArgument(arg string) string {
 	return strings.TrimSuffix(key, ":") + ":=" + string(rawjson.Quote(value))
 }
 
-// serversNamed returns the servers of these names; all that are not disabled where there are no names.
-func serversNamed(all []*config.Server, names []string) ([]*config.Server, error) {
-	names, err := expandClients(all, names)
-	if err != nil {
-		return nil, err
-	}
-	if len(names) == 0 {
-		return slices.DeleteFunc(slices.Clone(all), func(server *config.Server) bool { return server.Disabled }), nil
-	}
-	var shown []*config.Server
-	for _, name := range distinct(names) {
-		server, err := serverNamed(all, name, "toolx list shows their tools")
-		switch {
-		case err != nil:
-			return nil, err
-		case server.Disabled:
-			return nil, servers.Disabled(server)
-		}
-		shown = append(shown, server)
-	}
-	return shown, nil
-}
-
-// examineOne lets the doctor examine one server, in sessions of its own.
-func (b *toolbox) examineOne(ctx context.Context, name string) (*doctor.Report, error) {
-	list, err := serversNamed(b.config().Servers, []string{name})
-	if err != nil {
-		return nil, err
-	}
-	fleet := doctor.Examine(ctx, b.config(), list, b.examination())
-	fleet.Config = nil // the report is about the server, not the config
-	return doctor.Judge(fleet, doctor.Selection{}), nil
-}
-
 // speaksUTF8 reports whether the locale can show more than ASCII; one that is not set is taken for one that can.
 func speaksUTF8(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
@@ -261,12 +227,12 @@ type crashError struct {
 
 // crashed writes the trace of a panic to a file, since nobody can read it on a terminal that was just restored. It
 // returns any other error as it is.
-func (o *output) crashed(err error, path string) error {
+func crashed(o *streams.Streams, err error, path string) error {
 	var panicked *tui.PanicError
 	if !errors.As(err, &panicked) {
 		return err
 	}
-	text := o.mask.Text("toolx " + Version() + "\n" + panicked.Error() + "\n\n" + panicked.Stack)
+	text := o.Mask.Text("toolx " + build.Version() + "\n" + panicked.Error() + "\n\n" + panicked.Stack)
 	if path != "" && state.Replace(path, []byte(text)) == nil {
 		return &crashError{PanicError: panicked, path: path}
 	}

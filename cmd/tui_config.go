@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/cmd/cli"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/detect"
@@ -17,7 +18,7 @@ import (
 
 // tuiConfig is the config of the terminal interface, which can be changed there. It implements tui.Entries.
 type tuiConfig struct {
-	*toolbox
+	box    *toolbox
 	names  []string // of the servers that are shown; none: all
 	guards guardOptions
 	// trusted are the files that the user edits and had consented to.
@@ -26,13 +27,13 @@ type tuiConfig struct {
 
 // Entry returns the file that has a server's entry, and its line.
 func (c *tuiConfig) Entry(name string) (path string, line int, err error) {
-	server := c.server(name)
+	server := c.box.server(name)
 	if server.OnCommandLine() || server.File() == "" {
 		return "", 0, fault.Usage("the server was given on the command line, and has no entry",
 			"toolx servers add NAME -- COMMAND… keeps one")
 	}
 	file := namedFile(server.File(), server.Project() != nil)
-	if (configEditor{c.App}).isTrusted(file) {
+	if (configEditor{c.box.opener}).isTrusted(file) {
 		c.trusted = append(c.trusted, file)
 	}
 	return file.Path, server.Origin.Line, nil
@@ -42,22 +43,22 @@ func (c *tuiConfig) Entry(name string) (path string, line int, err error) {
 // one that is named, for which something has changed in any case.
 func (c *tuiConfig) Reload(ctx context.Context, name string) ([]*config.Server, error) {
 	for _, file := range c.trusted {
-		if err := (configEditor{c.App}).keepTrust(ctx, file); err != nil {
+		if err := (configEditor{c.box.opener}).keepTrust(ctx, file); err != nil {
 			return nil, err
 		}
 	}
 	c.trusted = nil
-	loaded, err := c.consent.loadConfig()
+	loaded, err := c.box.opener.consent.LoadConfig()
 	if err != nil {
 		return nil, err
 	}
-	c.addFlags(c.guards, loaded.Servers)
-	shown, err := serversNamed(loaded.Servers, c.names)
+	c.box.opener.addFlags(c.guards, loaded.Servers)
+	shown, err := cli.ServersNamed(loaded.Servers, c.names)
 	if err != nil {
 		return nil, err
 	}
-	c.loaded.Store(loaded)
-	c.pool.Change(ctx, loaded.Servers, name)
+	c.box.loaded.Store(loaded)
+	c.box.pool.Change(ctx, loaded.Servers, name)
 	return shown, nil
 }
 
@@ -78,14 +79,14 @@ func (c *tuiConfig) Add(ctx context.Context, typed string) (name string, err err
 		}
 	}
 	name = c.freeName(detect.NameOf(append([]string{server.Command}, server.Args...), server.URL))
-	file, named := (&configFileFlags{}).named(c.App)
+	file, named := (&configFileFlags{}).named(c.box.flags)
 	if !named {
 		file = config.UserFile(config.Options{})
 	}
 	if len(c.names) > 0 {
 		c.names = append(c.names, name)
 	}
-	return name, configEditor{c.App}.add(ctx, file, name, server, false)
+	return name, configEditor{c.box.opener}.add(ctx, file, name, server, false)
 }
 
 // isRelativeFile reports whether a word of a command line is a file whose path counts from the working folder.
@@ -100,7 +101,8 @@ func isRelativeFile(word string) bool {
 // freeName returns a name that no server has, made of one that may be taken.
 func (c *tuiConfig) freeName(name string) string {
 	free := name
-	for i := 2; slices.ContainsFunc(c.config().Servers, func(s *config.Server) bool { return s.Name == free }); i++ {
+	taken := func(s *config.Server) bool { return s.Name == free }
+	for i := 2; slices.ContainsFunc(c.box.config().Servers, taken); i++ {
 		free = fmt.Sprintf("%s-%d", name, i)
 	}
 	return free
@@ -110,7 +112,7 @@ func (c *tuiConfig) freeName(name string) string {
 // made, and how many servers the other clients of this machine have.
 func (c *tuiConfig) Found() []string {
 	var lines []string
-	files, _, _ := config.Find(config.Options{Files: c.flags.config})
+	files, _, _ := config.Find(config.Options{Files: c.box.flags.Config})
 	for _, file := range files {
 		lines = append(lines, file.Name+" has no server")
 	}

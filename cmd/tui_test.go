@@ -64,17 +64,17 @@ func TestExamineOneOverHTTP(t *testing.T) {
 	defer site.Close()
 	for insecure, want := range map[bool]string{true: doctor.StatusAuth, false: doctor.StatusUnreachable} {
 		app := newApp(&console.Console{Out: io.Discard, Err: io.Discard})
-		app.flags.declare(pflag.NewFlagSet("toolx", pflag.ContinueOnError))
-		app.flags.url, app.flags.insecure = site.URL+"/mcp", insecure
-		if err := app.begin(); err != nil {
+		app.flags.Declare(pflag.NewFlagSet("toolx", pflag.ContinueOnError))
+		app.flags.Url, app.flags.Insecure = site.URL+"/mcp", insecure
+		if err := app.tools.begin(); err != nil {
 			t.Fatal(err)
 		}
-		box, err := app.toolbox(toolboxOptions{})
+		box, err := app.tools.toolbox(toolboxOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := box.examineOne(t.Context(), "server")
-		app.close(t.Context(), t.Context())
+		report, err := examineOne(t.Context(), box, "server")
+		app.tools.close(t.Context(), t.Context())
 		if err != nil || report.Status != want {
 			t.Errorf("insecure %v: %v, %+v, want %s", insecure, err, report, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -29,7 +33,7 @@ type watchOptions struct {
 	resources []string // URIs, with their servers' names before them
 	json      bool
 	count     int
-	answers   answerOptions
+	answers   person.AnswerFlags
 	// updatesOnly drops everything except resource updates.
 	updatesOnly bool
 }
@@ -38,7 +42,7 @@ const watchExits = `Exit codes: 0 after --count notifications, 2 wrong usage, 3 
 was reached, 5 a server refused, 6 the last server ended, 124 --timeout or --max-time,
 130 Ctrl-C.`
 
-func newWatchCommand(app *App, run runFunc[watchOptions]) *cobra.Command {
+func newWatchCommand(app *App, run RunFunc[watchOptions]) *cobra.Command {
 	var o watchOptions
 	cmd := &cobra.Command{
 		Use:   "watch [SERVER…] [-- COMMAND…]",
@@ -51,14 +55,14 @@ without any.
 		Example: `  toolx watch
   toolx watch zwave --level debug --json | jq .params.data
   toolx watch --resource demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
-		Args:              namesOrCommand(&o.names, &o.command),
+		Args:              cli.NamesOrCommand(&o.names, &o.command),
 		RunE:              runs(app, &o, run, o.check),
-		ValidArgsFunction: completeServers(app, 0),
+		ValidArgsFunction: completeServers(app.tools, 0),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.level, "level", "", "ask for log messages from `LEVEL` up: "+strings.Join(watchLevels, ", "))
 	flags.StringArrayVar(&o.resources, "resource", nil, "report updates of the resource `URI` (repeatable)")
-	o.answers.declare(flags)
+	o.answers.Declare(flags)
 	o.declareOutput(flags)
 	return cmd
 }
@@ -72,7 +76,7 @@ func (o *watchOptions) declareOutput(flags *pflag.FlagSet) {
 var watchLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 func (o *watchOptions) check() error {
-	if err := oneOf("--level", o.level, append([]string{""}, watchLevels...)...); err != nil {
+	if err := cli.OneOf("--level", o.level, append([]string{""}, watchLevels...)...); err != nil {
 		return err
 	}
 	if o.count < 0 {
@@ -81,12 +85,12 @@ func (o *watchOptions) check() error {
 	if slices.Contains(o.resources, "") {
 		return fault.Usage("a resource has an empty URI", "toolx resources list shows them")
 	}
-	return o.answers.check()
+	return o.answers.Check()
 }
 
 // runWatch opens the servers, subscribes, and prints what comes.
 func runWatch(ctx context.Context, app *App, o watchOptions) error {
-	box, err := app.toolbox(toolboxOptions{
+	box, err := app.tools.toolbox(toolboxOptions{
 		server: o.command, tellsFailures: true, answers: &o.answers, stays: true, watches: true,
 	})
 	if err != nil {
@@ -96,32 +100,32 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	if err != nil {
 		return err
 	}
-	uris, err := box.byServer(o.resources, names)
+	uris, err := byServer(box, o.resources, names)
 	if err != nil {
 		return err
 	}
 	if watched := o.watched(uris); watched != nil {
 		names = watched
 	}
-	w := newWatcher(app, o)
+	w := newWatcher(app.tools, o)
 	defer app.bus.Subscribe(w.take)()
-	ctx, done := exec.WithMaxTime(ctx, app.flags.maxTime, exec.TimeoutError{Tool: "watch", Request: true})
+	ctx, done := exec.WithMaxTime(ctx, app.flags.MaxTime, exec.TimeoutError{Tool: "watch", Request: true})
 	defer done()
 	opened, err := box.startServers(ctx, "watch", names, false)
 	if err != nil {
 		return err
 	}
-	app.tellFailed(opened, false)
+	reportFailed(app.out, opened, false)
 	if err := listFailure(opened, false); err != nil {
 		return err
 	}
 	err = w.run(ctx, opened, uris)
-	var reported *reportedError
-	if err == nil || errors.As(err, &reported) {
+	var already *exit.ReportedError
+	if err == nil || errors.As(err, &already) {
 		return err
 	}
-	app.tell(err) // under --json too: stdout has notifications only
-	return &reportedError{err}
+	app.out.Report(err) // under --json too: stdout has notifications only
+	return exit.Reported(err)
 }
 
 // watched returns the servers to open: those that were named, and those whose resources were; nil means all.
@@ -134,14 +138,14 @@ func (o *watchOptions) watched(uris map[string][]string) []string {
 
 // byServer sorts URIs by the servers whose names stand before them. A URI without one belongs to the only possible
 // server.
-func (b *toolbox) byServer(resources, possible []string) (map[string][]string, error) {
+func byServer(b *toolbox, resources, possible []string) (map[string][]string, error) {
 	sorted := make(map[string][]string)
 	for _, resource := range resources {
 		server := exec.ServerOf(resource, b.pool.Names())
 		uri := strings.TrimPrefix(resource, server+exec.Separator)
 		if server == "" {
 			if len(possible) != 1 {
-				return nil, fault.Usage("resource "+quote(resource)+" does not say which server it is on",
+				return nil, fault.Usage("resource "+strconv.Quote(resource)+" does not say which server it is on",
 					"put the server's name before it: SERVER"+exec.Separator+resource)
 			}
 			server, uri = possible[0], resource
@@ -167,8 +171,8 @@ type notification struct {
 
 // watcher prints notifications until it has enough of them.
 type watcher struct {
-	app *App
-	o   watchOptions
+	tools *opener
+	o     watchOptions
 
 	mu      sync.Mutex
 	queue   []notification
@@ -179,8 +183,8 @@ type watcher struct {
 	counted int // notifications that were printed and count
 }
 
-func newWatcher(app *App, o watchOptions) *watcher {
-	return &watcher{app: app, o: o, more: make(chan struct{}, 1)}
+func newWatcher(tools *opener, o watchOptions) *watcher {
+	return &watcher{tools: tools, o: o, more: make(chan struct{}, 1)}
 }
 
 // maxQueued is how many bytes of notifications may wait for a stdout that is not read; a
@@ -257,23 +261,23 @@ func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) err
 			if alive--; alive == 0 {
 				return err
 			}
-			w.app.tell(err)
+			w.tools.out.Report(err)
 		case <-idle.C:
-			return &exec.TimeoutError{Tool: "watch", Request: true, After: w.app.flags.timeout, Idle: true}
+			return &exec.TimeoutError{Tool: "watch", Request: true, After: w.tools.flags.Timeout, Idle: true}
 		case <-ctx.Done():
 			var timeout *exec.TimeoutError
 			if errors.As(context.Cause(ctx), &timeout) {
 				return timeout
 			}
-			return &reportedError{&exec.InterruptedError{}} // Ctrl-C is how a watch ends
+			return exit.Reported(&exec.InterruptedError{}) // Ctrl-C is how a watch ends
 		}
 	}
 }
 
 // restart lets the timer run out after --timeout, and never where that was not given.
 func (w *watcher) restart(idle *time.Timer) {
-	if idle.Stop(); w.app.flags.timeout > 0 {
-		idle.Reset(w.app.flags.timeout)
+	if idle.Stop(); w.tools.flags.Timeout > 0 {
+		idle.Reset(w.tools.flags.Timeout)
 	}
 }
 
@@ -281,7 +285,7 @@ func (w *watcher) restart(idle *time.Timer) {
 func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []string) error {
 	if w.o.level != "" {
 		if err := session.SetLevel(ctx, w.o.level); err != nil {
-			w.app.log.Warn(fmt.Sprintf("server %q does not take a log level: %v", session.Name, err))
+			w.tools.out.Log.Warn(fmt.Sprintf("server %q does not take a log level: %v", session.Name, err))
 		}
 	}
 	interest := servers.Interest{URIs: uris}
@@ -289,13 +293,11 @@ func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []s
 		interest.Tools, interest.Prompts, interest.Resources = true, true, true
 	}
 	err := session.Listen(ctx, interest, func() {
-		w.app.log.Info(fmt.Sprintf("watching server %q; Ctrl-C ends it", session.Name))
+		w.tools.out.Log.Info(fmt.Sprintf("watching server %q; Ctrl-C ends it", session.Name))
 	})
 	if err == nil { // the server lives on, as one of 2026-07-28 may when it answers subscriptions/listen
-		return &failure{
-			fmt.Errorf("server %q ended the watch", session.Name), fault.KindProtocol,
-			"a server with nothing to report may close the subscription at once; --trace shows what it agreed to",
-		}
+		return exit.Fail(fmt.Errorf("server %q ended the watch", session.Name), fault.KindProtocol,
+			"a server with nothing to report may close the subscription at once; --trace shows what it agreed to")
 	}
 	return err
 }
@@ -321,7 +323,8 @@ func (w *watcher) print() (done bool, err error) {
 		}
 	}
 	if dropped > 0 {
-		w.app.log.Warn(fmt.Sprintf("stdout was not read in time: %s dropped", words.Count(dropped, "notification")))
+		count := words.Count(dropped, "notification")
+		w.tools.out.Log.Warn("stdout was not read in time: " + count + " dropped")
 	}
 	return w.enough(), nil
 }
@@ -331,9 +334,9 @@ func (w *watcher) enough() bool { return w.o.count > 0 && w.counted >= w.o.count
 
 func (w *watcher) printOne(n notification) error {
 	if w.o.json {
-		return w.app.printJSON(n)
+		return w.tools.out.PrintJSON(n)
 	}
-	return w.app.printFields(n.Time.Format("15:04:05.000"), n.Server, n.text())
+	return w.tools.out.PrintFields(n.Time.Format("15:04:05.000"), n.Server, n.text())
 }
 
 // text returns the notification for people.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"toolx/cmd/streams"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
@@ -20,7 +21,7 @@ import (
 func TestWatchPrintsTheRest(t *testing.T) {
 	for range 50 { // a select picks by chance
 		var out bytes.Buffer
-		w := newWatcher(newApp(&console.Console{Out: &out, Err: io.Discard}), watchOptions{})
+		w := newWatcher(newApp(&console.Console{Out: &out, Err: io.Discard}).tools, watchOptions{})
 		w.take(servers.NewFrameReceived(time.Time{}, "a", 0, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":3}}`)))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -62,8 +63,8 @@ func TestWatchQueueIsBounded(t *testing.T) {
 	} {
 		var out, log bytes.Buffer
 		app := newApp(&console.Console{Out: &out, Err: &log})
-		app.log = newLogger(app.live.log(), app.screen(), app.flags, app.mask)
-		w := newWatcher(app, watchOptions{})
+		app.out.Log = streams.NewLogger(app.out.Live.Log(), app.out.Screen(), app.out.Settings, app.out.Mask)
+		w := newWatcher(app.tools, watchOptions{})
 		take := func(size int) {
 			frame := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` +
 				strings.Repeat("x", size) + `"}}`
@@ -75,7 +76,7 @@ func TestWatchQueueIsBounded(t *testing.T) {
 		if _, err := w.print(); err != nil {
 			t.Fatal(err)
 		}
-		app.flush()
+		app.out.Flush()
 		want := fmt.Sprintf("warning: stdout was not read in time: %s dropped\n",
 			words.Count(test.count-test.kept, "notification"))
 		if printed := strings.Count(out.String(), "\n"); printed != test.kept || log.String() != want {

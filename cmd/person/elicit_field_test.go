@@ -1,4 +1,4 @@
-package cmd
+package person
 
 import (
 	"encoding/json"

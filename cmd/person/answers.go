@@ -1,4 +1,4 @@
-package cmd
+package person
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/auth"
-	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -24,95 +24,61 @@ import (
 	"toolx/pkg/words"
 )
 
-// answerOptions say how a verb answers servers that ask something back.
-type answerOptions struct {
-	elicit    string
-	sampling  string
-	roots     []string
-	noBrowser bool
-	// listing reports whether the verb only lists: it declines sampling that it advertises but where nobody can answer.
-	listing bool
+// AnswerFlags say how a verb answers servers that ask something back.
+type AnswerFlags struct {
+	Elicit    string
+	Sampling  string
+	Roots     []string
+	NoBrowser bool
+	// Listing reports whether the verb only lists: it declines sampling that it advertises but where nobody can answer.
+	Listing bool
 }
 
-func (o *answerOptions) declare(flags *pflag.FlagSet) {
-	flags.StringVar(&o.elicit, "elicit", "",
+func (o *AnswerFlags) Declare(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Elicit, "elicit", "",
 		"answer a server's questions to the user by `JSON`, @FILE, accept, decline or cancel (else a terminal asks)")
-	flags.StringVar(&o.sampling, "sampling", "",
+	flags.StringVar(&o.Sampling, "sampling", "",
 		"answer requests to a model: `WHO` is ask, a file, or a provider such as anthropic:MODEL (else declined)")
-	flags.StringArrayVar(&o.roots, "root", nil, "let servers work in `DIR` (repeatable; else the config's roots)")
-	flags.BoolVar(&o.noBrowser, "no-browser", false, "open no browser at the pages that a server wants you to visit")
+	flags.StringArrayVar(&o.Roots, "root", nil, "let servers work in `DIR` (repeatable; else the config's roots)")
+	flags.BoolVar(&o.NoBrowser, "no-browser", false, "open no browser at the pages that a server wants you to visit")
 }
 
-// check refuses what no server could be answered with.
-func (o *answerOptions) check() error {
-	_, err := readScript(o.elicit)
+// Check refuses what no server could be answered with.
+func (o *AnswerFlags) Check() error {
+	_, err := ReadScript(o.Elicit)
 	return err
 }
 
-// opener returns what starts the browser at a page that a server wants the user to visit; nil where the user does that.
-func (o *answerOptions) opener() func(context.Context, string) error {
-	if o.noBrowser {
+// Opener returns what starts the browser at a page that a server wants the user to visit; nil where the user does that.
+func (o *AnswerFlags) Opener() func(context.Context, string) error {
+	if o.NoBrowser {
 		return nil
 	}
 	return auth.OpenBrowser
 }
 
-// person is how the user is asked; a function that is nil cannot ask.
-type person struct {
-	elicit func(context.Context, *servers.Elicitation) (*servers.Elicited, error)
-	sample sampleFunc
+// User is how the user is asked; a function that is nil cannot ask.
+type User struct {
+	Elicit func(context.Context, *servers.Elicitation) (*servers.Elicited, error)
+	Sample sampleFunc
 }
 
-// atTerminal returns the person at the terminal, who is asked on stderr; nobody where there is none.
-func (a *App) atTerminal(o *answerOptions) *person {
-	if !a.person() {
-		return &person{}
+// AtTerminal returns the person at the terminal, who is asked on stderr; nobody where there is none.
+func AtTerminal(k *Keyboard, o *AnswerFlags) *User {
+	if !k.Out.Person() {
+		return &User{}
 	}
-	return &person{
-		sample: a.keyboard.sample,
-		elicit: func(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
-			return a.keyboard.elicit(ctx, asked, !o.noBrowser)
+	return &User{
+		Sample: k.sample,
+		Elicit: func(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+			return k.Elicit(ctx, asked, !o.NoBrowser)
 		},
 	}
 }
 
-// answers returns what servers are answered with: the roots alone where o is nil. What no option answers, the person
-// does: the one at the terminal where user is nil.
-func (a *App) answers(o *answerOptions, user *person, loaded *config.Config) (servers.Answers, error) {
-	var answers servers.Answers
-	roots, untrusted := loaded.TrustedRoots()
-	for _, root := range untrusted {
-		a.warnOnce("the root " + root + " is left out: it lies outside the folder of a file that is not trusted; " +
-			"toolx trust shows the file")
-	}
-	if o != nil && len(o.roots) > 0 {
-		roots = o.roots
-	}
-	var err error
-	if answers.Roots, err = rootsOf(roots); err != nil || o == nil {
-		return answers, err
-	}
-	if user == nil {
-		user = a.atTerminal(o)
-	}
-	script, err := readScript(o.elicit)
-	if err != nil {
-		return answers, err
-	}
-	if answers.Elicit = user.elicit; script != nil {
-		answers.Elicit = script.answer(a)
-	}
-	if o.sampling != "" {
-		if answers.Sample, err = a.sampler(o.sampling, user); err != nil && o.listing && o.sampling == "ask" {
-			answers.Sample, err = declineSampling, nil
-		}
-	}
-	return answers, err
-}
-
-// lacking names what answers do not advertise to servers, with the flags that would: elicitation (--elicit) or roots
+// Lacking names what answers do not advertise to servers, with the flags that would: elicitation (--elicit) or roots
 // (--root).
-func lacking(answers servers.Answers) string {
+func Lacking(answers servers.Answers) string {
 	var missing []string
 	for _, one := range []struct {
 		there bool
@@ -132,8 +98,8 @@ func lacking(answers servers.Answers) string {
 	return strings.Join(missing, "")
 }
 
-// rootsOf returns the roots of folders and of URIs, which stay as they are; nil for nil.
-func rootsOf(folders []string) ([]servers.Root, error) {
+// RootsOf returns the roots of folders and of URIs, which stay as they are; nil for nil.
+func RootsOf(folders []string) ([]servers.Root, error) {
 	if folders == nil {
 		return nil, nil
 	}
@@ -160,8 +126,8 @@ func rootsOf(folders []string) ([]servers.Root, error) {
 	return roots, nil
 }
 
-// foldersOf returns the folders that roots name; nil for nil.
-func foldersOf(roots []servers.Root) []string {
+// FoldersOf returns the folders that roots name; nil for nil.
+func FoldersOf(roots []servers.Root) []string {
 	if roots == nil {
 		return nil
 	}
@@ -180,8 +146,8 @@ func foldersOf(roots []servers.Root) []string {
 	return folders
 }
 
-// script answers elicitations without a person (--elicit).
-type script struct {
+// Script answers elicitations without a person (--elicit).
+type Script struct {
 	mu sync.Mutex
 	// rest are the answers, each an object or a text that names an action. With repeat, the first one answers every
 	// elicitation.
@@ -189,9 +155,9 @@ type script struct {
 	repeat bool
 }
 
-// readScript reads the value of --elicit: an object or action for every elicitation, or an array of them for one after
+// ReadScript reads the value of --elicit: an object or action for every elicitation, or an array of them for one after
 // the other. It returns nil where the value is empty.
-func readScript(text string) (*script, error) {
+func ReadScript(text string) (*Script, error) {
 	wrong := func(reason string) error {
 		return fault.Usage("--elicit: "+reason,
 			`--elicit '{"name":"Ada"}', --elicit @FILE, --elicit accept, --elicit decline or --elicit cancel`)
@@ -207,10 +173,10 @@ func readScript(text string) (*script, error) {
 		return nil, nil
 	}
 	if isAction(string(data)) {
-		return &script{rest: []json.RawMessage{rawjson.Quote(string(data))}, repeat: true}, nil
+		return &Script{rest: []json.RawMessage{rawjson.Quote(string(data))}, repeat: true}, nil
 	}
 	if !json.Valid(data) {
-		return nil, wrong(quote(words.Clip(string(data), 40)) + " is neither JSON nor an action")
+		return nil, wrong(strconv.Quote(words.Clip(string(data), 40)) + " is neither JSON nor an action")
 	}
 	answers, several := rawjson.Elements(data)
 	if !several {
@@ -219,16 +185,16 @@ func readScript(text string) (*script, error) {
 	for _, answer := range answers {
 		_, isObject := rawjson.Members(answer)
 		if !isObject && !(rawjson.IsString(answer) && isAction(rawjson.Unquote(answer))) {
-			return nil, wrong(quote(words.Clip(string(answer), 40)) + " is neither an object nor an action")
+			return nil, wrong(strconv.Quote(words.Clip(string(answer), 40)) + " is neither an object nor an action")
 		}
 	}
-	return &script{rest: answers, repeat: !several}, nil
+	return &Script{rest: answers, repeat: !several}, nil
 }
 
 func isAction(text string) bool { return text == "accept" || text == "decline" || text == "cancel" }
 
 // next returns the answer to one more elicitation, nil where none is left.
-func (s *script) next() json.RawMessage {
+func (s *Script) next() json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.rest) == 0 {
@@ -241,9 +207,9 @@ func (s *script) next() json.RawMessage {
 	return answer
 }
 
-// answer answers elicitations by the script. What the script cannot answer is cancelled with a warning, so that a
+// Answer answers elicitations by the script. What the script cannot answer is cancelled with a warning, so that a
 // server gets only what it asks for.
-func (s *script) answer(a *App) func(context.Context, *servers.Elicitation) (*servers.Elicited, error) {
+func (s *Script) Answer(bus *exec.Bus) func(context.Context, *servers.Elicitation) (*servers.Elicited, error) {
 	return func(_ context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
 		given, err := scripted(asked, s.next())
 		level := slog.LevelInfo
@@ -257,15 +223,15 @@ func (s *script) answer(a *App) func(context.Context, *servers.Elicitation) (*se
 		default:
 			outcome = string(given.Action)
 		}
-		a.notice(level, asked.Server, "asks %s: %s", quote(words.Clip(asked.Message, 80)), outcome)
+		notice(bus, level, asked.Server, "asks %s: %s", strconv.Quote(words.Clip(asked.Message, 80)), outcome)
 		return given, nil
 	}
 }
 
 // notice emits a remark on what a server asks, for the log and for the terminal interface.
-func (a *App) notice(level slog.Level, server, format string, args ...any) {
+func notice(bus *exec.Bus, level slog.Level, server, format string, args ...any) {
 	text := fmt.Sprintf("server %q ", server) + fmt.Sprintf(format, args...)
-	a.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Server: server, Text: text})
+	bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Server: server, Text: text})
 }
 
 // scripted returns the answer to an elicitation that a script has for it.

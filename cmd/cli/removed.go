@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"path"
@@ -35,8 +35,8 @@ var removed = []struct{ what, instead string }{
 	{"-o yaml", "-o json"},
 }
 
-// removedError returns the error of something that was removed; nil where toolx never had it.
-func removedError(what string) error {
+// RemovedError returns the error of something that was removed; nil where toolx never had it.
+func RemovedError(what string) error {
 	for _, one := range removed {
 		if one.what == what {
 			if !strings.HasPrefix(what, "-") && !strings.HasPrefix(what, "check ") {
@@ -48,12 +48,12 @@ func removedError(what string) error {
 	return nil
 }
 
-// removedCheck returns the error of the first removed check that a glob matches; nil where there is none.
-func removedCheck(glob string) error {
+// RemovedCheck returns the error of the first removed check that a glob matches; nil where there is none.
+func RemovedCheck(glob string) error {
 	for _, one := range removed {
 		id, isCheck := strings.CutPrefix(one.what, "check ")
 		if matches, _ := path.Match(glob, id); isCheck && matches {
-			return removedError(one.what)
+			return RemovedError(one.what)
 		}
 	}
 	return nil

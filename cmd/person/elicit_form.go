@@ -1,4 +1,4 @@
-package cmd
+package person
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 
 // elicitForm asks one Elicitation on the terminal, on stderr.
 type elicitForm struct {
-	*keyboard
-	asked  *servers.Elicitation
-	fields []formField
+	keyboard *Keyboard
+	asked    *servers.Elicitation
+	fields   []formField
 	// given are the values so far, in the order of the fields; nil was left out.
 	given []json.RawMessage
 	// opens reports whether the browser may be started.
@@ -37,10 +37,10 @@ type closedForm struct{ action servers.Action }
 
 func (e *closedForm) Error() string { return string(e.action) }
 
-// elicit asks the user in the name of a server, and opens pages in the browser where opens says so. The end of the
+// Elicit asks the user in the name of a server, and opens pages in the browser where opens says so. The end of the
 // terminal, and Ctrl-C, are neither yes nor no.
-func (k *keyboard) elicit(ctx context.Context, asked *servers.Elicitation, opens bool) (*servers.Elicited, error) {
-	release, err := k.hold(ctx)
+func (k *Keyboard) Elicit(ctx context.Context, asked *servers.Elicitation, opens bool) (*servers.Elicited, error) {
+	release, err := k.Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (k *keyboard) elicit(ctx context.Context, asked *servers.Elicitation, opens
 	case errors.As(err, &closed):
 		return &servers.Elicited{Action: closed.action}, nil
 	}
-	fmt.Fprintln(k.live)
+	fmt.Fprintln(k.Out.Live)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -66,10 +66,10 @@ func (f *elicitForm) run(ctx context.Context) (*servers.Elicited, error) {
 	if f.asked.URL != "" {
 		return f.visit(ctx)
 	}
-	f.say("server %q asks:", f.asked.Server)
-	f.quote(f.asked.Message)
-	f.say("  (Enter takes the value in brackets; %s leaves a field out, %s goes one back, %s and %s end the form)",
-		formSkip, formBack, formDecline, formCancel)
+	f.keyboard.Out.Say("server %q asks:", f.asked.Server)
+	f.keyboard.Out.Quote(f.asked.Message)
+	f.keyboard.Out.Say("  (Enter takes the value in brackets; %s leaves a field out, %s goes one back, "+
+		"%s and %s end the form)", formSkip, formBack, formDecline, formCancel)
 	for {
 		if err := f.fill(ctx); err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func (f *elicitForm) run(ctx context.Context) (*servers.Elicited, error) {
 		problem := f.asked.Check(content)
 		f.review(problem)
 		const question = "send this? [y]es, [e]dit, [d]ecline, [c]ancel: "
-		answer, err := f.choose(ctx, question, "yes", "edit", "decline", "cancel")
+		answer, err := f.keyboard.choose(ctx, question, "yes", "edit", "decline", "cancel")
 		switch {
 		case err != nil:
 			return nil, err
@@ -93,9 +93,9 @@ func (f *elicitForm) run(ctx context.Context) (*servers.Elicited, error) {
 // visit asks the user to visit a page. It shows the name of the page's host as it is spelt, whatever letters it is made
 // of. The browser is started after a yes, which also agrees to the page unless the server waits for the user there.
 func (f *elicitForm) visit(ctx context.Context) (*servers.Elicited, error) {
-	f.say("server %q asks you to visit a page on %s:", f.asked.Server, hostOf(f.asked))
-	f.quote(f.asked.Message)
-	f.say("  %s", render.Safe(f.asked.URL))
+	f.keyboard.Out.Say("server %q asks you to visit a page on %s:", f.asked.Server, hostOf(f.asked))
+	f.keyboard.Out.Quote(f.asked.Message)
+	f.keyboard.Out.Say("  %s", render.Safe(f.asked.URL))
 	answer, err := "myself", error(nil)
 	if f.opens {
 		answer, err = f.open(ctx)
@@ -127,12 +127,12 @@ func hostOf(asked *servers.Elicitation) string {
 // has to open the page, or an action.
 func (f *elicitForm) open(ctx context.Context) (string, error) {
 	const question = "open it in the browser, if you trust that host? [y]es, [m]yself, [d]ecline, [c]ancel: "
-	answer, err := f.choose(ctx, question, "yes", "myself", "decline", "cancel", "no")
+	answer, err := f.keyboard.choose(ctx, question, "yes", "myself", "decline", "cancel", "no")
 	if err != nil || answer != "yes" {
 		return answer, err
 	}
 	if err := auth.OpenBrowser(ctx, f.asked.URL); err != nil {
-		f.say("  no browser could be started: %s", render.Safe(err.Error()))
+		f.keyboard.Out.Say("  no browser could be started: %s", render.Safe(err.Error()))
 		return "myself", nil
 	}
 	return answer, nil
@@ -147,7 +147,7 @@ func (f *elicitForm) agree(ctx context.Context, how string) (string, error) {
 	if how == "myself" {
 		question = "open it yourself, if you trust that host. " + question
 	}
-	return f.choose(ctx, question, "yes", "decline", "cancel", "no")
+	return f.keyboard.choose(ctx, question, "yes", "decline", "cancel", "no")
 }
 
 // fill asks for each field in turn.
@@ -174,14 +174,14 @@ func (f *elicitForm) ask(
 	if offered == nil {
 		offered = field.shape.Default.Raw()
 	}
-	f.quote(field.heading())
-	f.say("  (%s)", field.takes())
+	f.keyboard.Out.Quote(field.heading())
+	f.keyboard.Out.Say("  (%s)", field.takes())
 	for i, option := range field.options {
-		f.quote(fmt.Sprintf("%d  %s", i+1, optionText(option)))
+		f.keyboard.Out.Quote(fmt.Sprintf("%d  %s", i+1, optionText(option)))
 	}
 	for {
-		fmt.Fprint(f.live, field.prompt(offered))
-		typed, err := f.line(ctx)
+		fmt.Fprint(f.keyboard.Out.Live, field.prompt(offered))
+		typed, err := f.keyboard.Line(ctx)
 		if err != nil {
 			return nil, false, err
 		}
@@ -196,13 +196,13 @@ func (f *elicitForm) ask(
 			if !field.Required {
 				return nil, false, nil
 			}
-			f.say("  it is required")
+			f.keyboard.Out.Say("  it is required")
 			continue
 		case "":
 			if offered != nil || !field.Required {
 				return offered, false, nil
 			}
-			f.say("  it is required; %s and %s end the form", formDecline, formCancel)
+			f.keyboard.Out.Say("  it is required; %s and %s end the form", formDecline, formCancel)
 			continue
 		}
 		if strings.HasPrefix(typed, "//") {
@@ -212,7 +212,7 @@ func (f *elicitForm) ask(
 		if err == nil {
 			return value, false, nil
 		}
-		f.say("  %s", render.Safe(err.Error()))
+		f.keyboard.Out.Say("  %s", render.Safe(err.Error()))
 	}
 }
 
@@ -231,11 +231,11 @@ func (f *elicitForm) content() json.RawMessage {
 func (f *elicitForm) review(problem error) {
 	for i, field := range f.fields {
 		if f.given[i] != nil {
-			f.say("  %s: %s", field.label(), render.Safe(string(f.given[i])))
+			f.keyboard.Out.Say("  %s: %s", field.label(), render.Safe(string(f.given[i])))
 		}
 	}
 	if problem != nil {
-		f.say("  this does not fit: %s", render.Safe(problem.Error()))
+		f.keyboard.Out.Say("  this does not fit: %s", render.Safe(problem.Error()))
 	}
 }
 

@@ -1,4 +1,4 @@
-package cmd
+package person
 
 import (
 	"context"
@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/cmd/build"
+	"toolx/cmd/streams"
 	"toolx/pkg/ai"
+	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
@@ -19,16 +22,16 @@ import (
 // sampleFunc answers a server's request to a model, as servers.Answers has it.
 type sampleFunc func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
 
-// sampler returns who answers sampling/createMessage: the user, a file, or a model of a provider.
-func (a *App) sampler(who string, user *person) (sampleFunc, error) {
+// Sampler returns who answers sampling/createMessage: the user, a file, or a model of a provider.
+func Sampler(out *streams.Streams, bus *exec.Bus, who string, user *User) (sampleFunc, error) {
 	provider, model, _ := strings.Cut(who, ":")
 	switch {
-	case who == "ask" && user.sample == nil:
+	case who == "ask" && user.Sample == nil:
 		return nil, fault.Usage("--sampling ask needs a terminal", "--sampling FILE answers with a file's content")
 	case who == "ask":
-		return user.sample, nil
+		return user.Sample, nil
 	case slices.Contains(ai.Providers(), provider):
-		return a.sampleByModel(provider, model)
+		return sampleByModel(out, bus, provider, model)
 	}
 	data, err := os.ReadFile(strings.TrimPrefix(who, "@"))
 	if err != nil {
@@ -38,8 +41,8 @@ func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	return func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return sampleFile(data), nil }, nil
 }
 
-// declineSampling answers where no terminal can ask the user.
-func declineSampling(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+// DeclineSampling answers where no terminal can ask the user.
+func DeclineSampling(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, errors.New("the user declined the sampling request: there is no terminal to ask at")
 }
 
@@ -52,31 +55,31 @@ func sampleFile(data []byte) json.RawMessage {
 }
 
 // sample lets the user answer in the model's place.
-func (k *keyboard) sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
+func (k *Keyboard) sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := servers.ReadSampling(params)
 	if err != nil {
 		return nil, err
 	}
-	release, err := k.hold(ctx)
+	release, err := k.Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	k.say("server %q asks a model:", server)
+	k.Out.Say("server %q asks a model:", server)
 	if asked.System != "" {
-		k.quote("[system] " + asked.System)
+		k.Out.Quote("[system] " + asked.System)
 	}
 	for _, message := range asked.Messages {
-		k.quote("[" + message.Role + "] " + message.String())
+		k.Out.Quote("[" + message.Role + "] " + message.String())
 	}
 	if preferences := asked.Preferences(); len(preferences) > 0 {
-		k.quote("[wanted] " + strings.Join(preferences, "; "))
+		k.Out.Quote("[wanted] " + strings.Join(preferences, "; "))
 	}
-	k.say("  (answer in the model's place; an empty line ends it, %s says no)", formDecline)
+	k.Out.Say("  (answer in the model's place; an empty line ends it, %s says no)", formDecline)
 	var lines []string
 	for {
-		fmt.Fprint(k.live, "> ")
-		typed, err := k.line(ctx)
+		fmt.Fprint(k.Out.Live, "> ")
+		typed, err := k.Line(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -90,18 +93,18 @@ func (k *keyboard) sample(ctx context.Context, server string, params json.RawMes
 	}
 }
 
-// newProvider returns a provider that is ready to answer. It masks the keys of all providers from now on.
-func (a *App) newProvider(name, model, baseURL string) (ai.Provider, error) {
-	a.mask.Add(ai.Secrets(os.Getenv)...)
+// NewProvider returns a provider that is ready to answer. It masks the keys of all providers from now on.
+func NewProvider(out *streams.Streams, name, model, baseURL string) (ai.Provider, error) {
+	out.Mask.Add(ai.Secrets(os.Getenv)...)
 	return ai.New(ai.Options{
-		Provider: name, Model: model, BaseURL: baseURL, Getenv: os.Getenv, UserAgent: "toolx/" + Version(),
+		Provider: name, Model: model, BaseURL: baseURL, Getenv: os.Getenv, UserAgent: "toolx/" + build.Version(),
 	})
 }
 
 // sampleByModel lets a model of a provider answer, without tools. It gets the messages as they are, with what they hold
 // beside text as far as the provider takes it.
-func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
-	provider, err := a.newProvider(name, model, "")
+func sampleByModel(out *streams.Streams, bus *exec.Bus, name, model string) (sampleFunc, error) {
+	provider, err := NewProvider(out, name, model, "")
 	if err == nil {
 		err = provider.Check()
 	}
@@ -117,11 +120,11 @@ func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 		for i, message := range asked.Messages {
 			said[i] = ai.Said{Role: message.Role, Blocks: message.Blocks}
 		}
-		a.notice(slog.LevelInfo, server, "asks %s of %s", provider.Model(), name)
+		notice(bus, slog.LevelInfo, server, "asks %s of %s", provider.Model(), name)
 		talk := &ai.Conversation{Provider: provider, System: asked.System, MaxTokens: asked.MaxTokens}
 		answer, err := talk.Continue(ctx, said)
 		if err != nil {
-			a.notice(slog.LevelWarn, server, "asked a model, which gave no answer: %v", a.masked(err))
+			notice(bus, slog.LevelWarn, server, "asked a model, which gave no answer: %v", out.Masked(err))
 			var failure *ai.Failure
 			if errors.As(err, &failure) {
 				// The server learns nothing about the user's account with the provider.
@@ -135,7 +138,7 @@ func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 			if answer.Text == "" && asked.MaxTokens > 0 {
 				const text = "allows an answer of %d tokens, which ended before %s had said anything: " +
 					"a model that thinks first takes more"
-				a.notice(slog.LevelWarn, server, text, asked.MaxTokens, provider.Model())
+				notice(bus, slog.LevelWarn, server, text, asked.MaxTokens, provider.Model())
 			}
 		}
 		return servers.Sampled(provider.Model(), answer.Text, stop), nil

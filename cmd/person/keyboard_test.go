@@ -1,23 +1,28 @@
-package cmd
+package person
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"testing"
+
+	"toolx/cmd/streams"
+	"toolx/pkg/console"
 )
 
 // TestNothingIsAskedAfterAnInterruption shows no form that waited for another one when the command was interrupted.
 func TestNothingIsAskedAfterAnInterruption(t *testing.T) {
-	streams, out, err := buffered("Ada\n")
-	k := newApp(streams).keyboard
+	var out, err bytes.Buffer
+	c := console.New(strings.NewReader("Ada\n"), &out, &err)
 	over := make(chan struct{})
-	k.over = over
 	close(over)
+	k := &Keyboard{Out: streams.New(c), In: c.In, Over: over}
 	asked := elicitationOf(`{"properties":{"name":{"type":"string"}}}`)
-	if _, err := k.elicit(t.Context(), asked, false); !errors.Is(err, context.Canceled) {
+	if _, err := k.Elicit(t.Context(), asked, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 	if out.Len()+err.Len() > 0 {
-		t.Errorf("shown: %q%q", out, err)
+		t.Errorf("shown: %q%q", &out, &err)
 	}
 }

@@ -1,4 +1,4 @@
-package cmd
+package person
 
 import (
 	"cmp"
@@ -62,7 +62,7 @@ func (f formField) label() string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	name := words.Clip(f.Name, 40)
 	if strings.Trim(f.Name, plain) != "" {
-		name = quote(name)
+		name = strconv.Quote(name)
 	}
 	return render.Safe(name)
 }

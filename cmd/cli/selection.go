@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/fault"
+	"toolx/pkg/servers"
+)
+
+// ClientsNamed returns the clients whose servers a command line names as CLIENT:SERVER: their files are read only where
+// that is asked for.
+func ClientsNamed(cmd *cobra.Command, args []string) []string {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		args = args[:dash]
+	}
+	return ClientsIn(cmd, args)
+}
+
+// ClientsIn is clientsNamed for arguments that no "--" follows.
+func ClientsIn(cmd *cobra.Command, args []string) []string {
+	switch cmd.Name() {
+	case "list", "doctor", "tui", "ping", "watch", "convert", "subscribe", "status": // any number of names
+	case "ask", "serve", "trust", "set", "conformance-client", "add", "rename":
+		args = nil // something else
+	default:
+		args = args[:min(1, len(args))]
+	}
+	for _, flag := range []string{"server", "tools", "call", "resource"} {
+		given, _ := cmd.Flags().GetStringArray(flag)
+		args = append(slices.Clone(args), given...)
+	}
+	var ids []string
+	for _, arg := range args {
+		client, rest := config.ClientOf(arg)
+		if client != nil && !strings.HasPrefix(rest, "//") && !slices.Contains(ids, client.ID) { // else an address
+			ids = append(ids, client.ID)
+		}
+	}
+	return ids
+}
+
+// FromError is the error of a --from that is neither a client nor a file that can be read.
+func FromError(from string, err error) error {
+	return fault.Usage("--from "+strconv.Quote(from)+": "+err.Error(), fromTakes())
+}
+
+func fromTakes() string {
+	return "--from takes a config file, or a client: " + strings.Join(ClientIDs(), ", ")
+}
+
+// ExpandClients replaces each "CLIENT:" by the names of all servers of that client.
+func ExpandClients(all []*config.Server, names []string) ([]string, error) {
+	var expanded []string
+	for _, name := range names {
+		client, rest := config.ClientOf(name)
+		if client == nil || rest != "" {
+			expanded = append(expanded, name)
+			continue
+		}
+		before := len(expanded)
+		for _, server := range all {
+			if server.Client == client.ID && strings.HasPrefix(server.Name, name) && !server.Disabled {
+				expanded = append(expanded, server.Name)
+			}
+		}
+		if len(expanded) == before {
+			return nil, noServers(client)
+		}
+	}
+	return expanded, nil
+}
+
+// noServers is the error of asking for all servers of a client that has none.
+func noServers(client *config.Client) error {
+	var places []string
+	for _, file := range client.Files(config.Options{}) {
+		if !slices.Contains(places, file.Path) {
+			places = append(places, file.Path)
+		}
+	}
+	return fault.Usage(client.Name+" has no servers here", "toolx looks for them in "+strings.Join(places, ", "))
+}
+
+// ServersNamed returns the servers of these names; all that are not disabled where there are no names.
+func ServersNamed(all []*config.Server, names []string) ([]*config.Server, error) {
+	names, err := ExpandClients(all, names)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return slices.DeleteFunc(slices.Clone(all), func(server *config.Server) bool { return server.Disabled }), nil
+	}
+	var shown []*config.Server
+	for _, name := range Distinct(names) {
+		server, err := ServerNamed(all, name, "toolx list shows their tools")
+		switch {
+		case err != nil:
+			return nil, err
+		case server.Disabled:
+			return nil, servers.Disabled(server)
+		}
+		shown = append(shown, server)
+	}
+	return shown, nil
+}
+
+// Distinct returns what a list has, each once, in its order.
+func Distinct[T comparable](list []T) []T {
+	var once []T
+	for _, one := range list {
+		if !slices.Contains(once, one) {
+			once = append(once, one)
+		}
+	}
+	return once
+}
+
+// ServerNamed returns the server of a name. The error names those that there are, and then says fix.
+func ServerNamed(all []*config.Server, name, fix string) (*config.Server, error) {
+	var names []string
+	for _, server := range all {
+		if server.Name == name {
+			return server, nil
+		}
+		names = append(names, server.Name)
+	}
+	if len(names) > 0 {
+		fix = "known servers: " + strings.Join(names, ", ") + "; " + fix
+	}
+	return nil, &fault.UsageError{Message: "no server is named " + strconv.Quote(name), Fix: fix, Server: name}
+}
+
+// ClientIDs returns the ids of all clients that toolx knows.
+func ClientIDs() []string {
+	var ids []string
+	for _, client := range config.Clients() {
+		ids = append(ids, client.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}

@@ -1,0 +1,47 @@
+package exit
+
+import (
+	"slices"
+
+	"toolx/pkg/fault"
+)
+
+type Kind struct {
+	Kind     fault.Kind `json:"kind"`
+	ExitCode int        `json:"exit_code"`
+	Meaning  string     `json:"meaning"`
+}
+
+type Meaning struct {
+	Code    int    `json:"code"`
+	Meaning string `json:"meaning"`
+}
+
+// Kinds are all kinds of failure with their exit codes.
+var Kinds = []Kind{
+	{fault.KindUsage, exitUsage, "the command line or the config is wrong"},
+	{fault.KindInvalidArguments, exitUsage, "the arguments do not fit the schema; nothing was sent"},
+	{fault.KindNotFound, exitUsage, "no such tool or server"},
+	{fault.KindAuth, exitAuth, "authentication needed or refused"},
+	{fault.KindConnect, exitConnect, "a server could not be started or reached"},
+	{fault.KindTool, exitTool, "the tool ran and failed"},
+	{fault.KindProtocol, exitProtocol, "the server died in mid-call, or its answer was malformed"},
+	{fault.KindTimeout, exitTimeout, "the time was up"},
+	{fault.KindInterrupted, Interrupted, "the user gave up"},
+	{fault.KindInternal, exitUnforeseen, "toolx itself went wrong"},
+}
+
+// Codes returns all exit codes in their order, each with what its kinds mean.
+func Codes() []Meaning {
+	all := []Meaning{{exitOK, "success"}}
+	for _, kind := range Kinds {
+		same := func(one Meaning) bool { return one.Code == kind.ExitCode }
+		if at := slices.IndexFunc(all, same); at >= 0 {
+			all[at].Meaning += "; " + kind.Meaning
+			continue
+		}
+		all = append(all, Meaning{kind.ExitCode, kind.Meaning})
+	}
+	slices.SortFunc(all, func(a, b Meaning) int { return a.Code - b.Code })
+	return all
+}

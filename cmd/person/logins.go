@@ -1,0 +1,165 @@
+package person
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"toolx/cmd/build"
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
+	"toolx/pkg/auth"
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// Logins puts access tokens on the requests to servers, and lets the person at the terminal log in.
+type Logins struct {
+	Out     *streams.Streams
+	Consent *Consent
+	// To names the server that a person may be sent to a browser for (see letLogin).
+	To string
+}
+
+// Site is a server that can be logged in to.
+type Site struct {
+	Server   *config.Server
+	Resolved *config.Resolved
+}
+
+// OwnHeader reports whether requests have an Authorization of the user's own: a header, or the one that a password in
+// the address becomes.
+func (s *Site) OwnHeader() bool {
+	if address, err := url.Parse(s.Resolved.URL); err == nil && address.User != nil {
+		return true
+	}
+	for name := range s.Resolved.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return true
+		}
+	}
+	return false
+}
+
+// Site finds a server by its name in the config, or takes an address.
+func (l *Logins) Site(ctx context.Context, name string) (*Site, error) {
+	if strings.Contains(name, "://") {
+		server := config.AdHoc(nil, name, nil)
+		server.Name = name
+		return ResolveSite(server)
+	}
+	loaded, err := l.Consent.LoadConfig()
+	if err != nil {
+		return nil, err
+	}
+	program := func(server *config.Server) bool { return server.URL == "" && server.Name != name }
+	remote := slices.DeleteFunc(slices.Clone(loaded.Servers), program)
+	server, err := cli.ServerNamed(remote, name, "or give an address: https://host/mcp")
+	if err != nil {
+		return nil, err
+	}
+	if server.URL == "" {
+		return nil, fault.Usage("the server '"+name+"' is a program, which needs no login",
+			"give it secrets by env: in the config")
+	}
+	if err := l.Consent.Ask(ctx, server); err != nil {
+		return nil, err
+	}
+	return ResolveSite(server)
+}
+
+func ResolveSite(server *config.Server) (*Site, error) {
+	resolved, err := server.Resolve(os.Environ())
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	return &Site{server, resolved}, nil
+}
+
+// HttpBase returns what sends requests to a server, and to its authorization server.
+func HttpBase(site *Site, options servers.HTTPOptions) (http.RoundTripper, error) {
+	base, err := servers.NewHTTPBase(site.Resolved, options)
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	return base, nil
+}
+
+// Options returns for which server tokens are got, and where they are kept. They let nobody log in.
+func (l *Logins) Options(site *Site) auth.Options {
+	l.Out.Mask.Add(site.Resolved.Secrets...)
+	login := site.Server.Name
+	if site.Server.OnCommandLine() {
+		login = site.Resolved.URL // the name of a server on the command line does not last
+	}
+	return auth.Options{
+		Server: site.Server.Name, Login: exec.ShellLine(login), URL: site.Resolved.URL,
+		Headers: site.Resolved.Headers, Auth: site.Resolved.Auth,
+		Store: stores.Logins(), Version: build.Version(), Secret: l.Out.Mask.Add,
+		Notice: func(level slog.Level, text string) { l.Out.Log.Log(context.Background(), level, text) },
+	}
+}
+
+// Authorize puts tokens on the requests to a server, as servers.HTTPOptions.Authorize wants it. Where letLogin has not
+// named the server, nobody is asked to log in; the error then says how to.
+func (l *Logins) Authorize(server *config.Server, base http.RoundTripper) http.RoundTripper {
+	site, err := ResolveSite(server)
+	if err != nil || site.OwnHeader() {
+		return base // an entry that cannot be resolved is not reached at all
+	}
+	options := l.Options(site)
+	if server.Name == l.To {
+		options.Visit = l.visit(options.Login)
+	}
+	return auth.Transport(base, options)
+}
+
+// visit opens a login page in the browser, and says so; login is the argument of toolx auth login.
+func (l *Logins) visit(login string) func(context.Context, string) error {
+	return func(ctx context.Context, address string) error {
+		l.Out.Say("the login goes on in the browser; if none opens: toolx auth login --no-browser %s", login)
+		return auth.OpenBrowser(ctx, address)
+	}
+}
+
+// MeetPerson lets a login talk to the person at the terminal. done puts the terminal back as it was.
+func (l *Logins) MeetPerson(options *auth.Options, noBrowser bool) (done func()) {
+	done = func() {}
+	if !noBrowser {
+		options.Visit = l.visit(options.Login)
+		return done
+	}
+	options.Visit = func(_ context.Context, address string) error {
+		_, err := fmt.Fprintf(l.Out.Live, "open this address in a browser:\n\n%s\n\n", render.Safe(address))
+		return err
+	}
+	input, isFile := l.Out.Console.In.(*os.File)
+	if !l.Out.Console.InTTY || !isFile {
+		return done // the browser must come back by itself
+	}
+	if before, err := term.GetState(int(input.Fd())); err == nil {
+		done = func() { _ = term.Restore(int(input.Fd()), before) }
+	}
+	options.Paste = func(_ context.Context, wrong error) (string, error) {
+		l.Out.Console.HideTyped()
+		if wrong != nil {
+			l.Out.Say("%s; paste it again:", wrong)
+		} else {
+			l.Out.Say("if it ends at a page that does not load, paste that page's address here (it is not shown):")
+		}
+		return readHidden(input)
+	}
+	return done
+}

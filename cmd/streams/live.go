@@ -1,0 +1,123 @@
+package streams
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"toolx/pkg/asyncwriter"
+	"toolx/pkg/console"
+)
+
+// MaxBehind is how many bytes of the log may wait for a stderr that is not read.
+const MaxBehind = 8 << 20
+
+// LiveLine is stderr with one line at its bottom that is redrawn: the progress of a call. All output to stderr goes
+// through it, so that the line moves out of the way. The line is drawn only on a terminal.
+//
+// Writing does not wait for stderr: the goroutine that reads a server must not wait, and a call does not take longer
+// because a terminal is stopped. Flush waits.
+type LiveLine struct {
+	mu    sync.Mutex
+	out   *asyncwriter.Writer
+	moves bool
+	line  string
+	muted bool
+	held  int // how many callers of Hold keep the line away
+}
+
+// newLiveLine returns a line on the console's stderr. note returns the text that replaces dropped lines of the log.
+func newLiveLine(c *console.Console, note func(lines int) string) *LiveLine {
+	return &LiveLine{out: asyncwriter.New(c.Err, MaxBehind, note), moves: c.Motion}
+}
+
+// clearLine returns to the line's beginning and clears it.
+const clearLine = "\r\x1b[K"
+
+// Write writes whole lines above the live one. They are never dropped.
+func (l *LiveLine) Write(p []byte) (int, error) { return l.write(p, l.out.Write) }
+
+// Log returns a writer for output that a server can cause any amount of: where stderr is not read for long, it drops
+// and counts lines.
+func (l *LiveLine) Log() io.Writer { return logLines{l} }
+
+type logLines struct{ *LiveLine }
+
+func (l logLines) Write(p []byte) (int, error) { return l.write(p, l.out.Offer) }
+
+func (l *LiveLine) write(p []byte, to func([]byte) (int, error)) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.muted {
+		return len(p), nil
+	}
+	if l.line == "" {
+		return to(p)
+	}
+	_, err := to([]byte(clearLine + string(p) + l.line))
+	return len(p), err
+}
+
+// Show replaces the live line. It must be safe for a terminal and fit its width.
+func (l *LiveLine) Show(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.moves || l.muted || l.held > 0 || l.out.Behind() {
+		return
+	}
+	l.line = line
+	_, _ = io.WriteString(l.out, clearLine+line)
+}
+
+// Flush waits until all that was written has reached stderr, or ctx ends.
+func (l *LiveLine) Flush(ctx context.Context) { _ = l.out.Flush(ctx) }
+
+// inOrder is a stdout that is the same file as stderr: what was written to stderr before stands before it.
+type inOrder struct {
+	out    io.Writer
+	before *LiveLine
+}
+
+func (o inOrder) Write(p []byte) (int, error) {
+	o.before.Flush(context.Background())
+	return o.out.Write(p)
+}
+
+// Clear takes the live line away.
+func (l *LiveLine) Clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.line != "" {
+		_, _ = io.WriteString(l.out, clearLine)
+		l.line = ""
+	}
+}
+
+// Stop takes the live line away for good.
+func (l *LiveLine) Stop() { l.Hold() }
+
+// Hold keeps the live line away until the returned function is called: a person is typing where it would be drawn.
+func (l *LiveLine) Hold() (release func()) {
+	l.Clear()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.held--
+	}
+}
+
+// Mute drops what is written until the returned function is called: something else has the terminal.
+func (l *LiveLine) Mute() (unmute func()) {
+	l.Clear()
+	l.Flush(context.Background())
+	mute := func(muted bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.muted = muted
+	}
+	mute(true)
+	return func() { mute(false) }
+}
