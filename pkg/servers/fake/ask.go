@@ -2,7 +2,6 @@ package fake
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -29,36 +28,30 @@ func (s *server) askAll(ctx context.Context, m *message) bool {
 		if s.sameID {
 			id = string(m.ID)
 		}
-		answered := make(chan *message, 1)
-		s.mu.Lock()
-		s.answers[id] = answered
-		s.mu.Unlock()
-		params := ""
-		if one.params != "" {
-			params = `,"params":` + one.params
-		}
-		s.write([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":` + quote(one.method) + params + "}\n"))
-		select {
-		case answer := <-answered:
-			s.say("asked " + one.method + ": " + answerText(answer))
-		case <-ctx.Done():
+		answer, err := s.askClient(ctx, id, one)
+		if err != nil {
 			s.say("asked " + one.method + ": no answer")
 			return false
 		}
+		s.say("asked " + one.method + ": " + answerText(answer))
 	}
 	return true
 }
 
-// askClient asks the client something in the middle of a request, and returns the result of its answer.
-func (s *server) askClient(ctx context.Context, id, method, params string) (json.RawMessage, error) {
+// askClient sends the client a request under an id of raw JSON, and returns its answer.
+func (s *server) askClient(ctx context.Context, id string, request ask) (*message, error) {
 	answered := make(chan *message, 1)
 	s.mu.Lock()
 	s.answers[id] = answered
 	s.mu.Unlock()
-	s.write([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":` + quote(method) + `,"params":` + params + "}\n"))
+	params := ""
+	if request.params != "" {
+		params = `,"params":` + request.params
+	}
+	s.write([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":` + quote(request.method) + params + "}\n"))
 	select {
 	case answer := <-answered:
-		return answer.Result, nil
+		return answer, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -78,8 +71,8 @@ func answerText(m *message) string {
 	return "result " + strings.TrimSpace(string(m.Result))
 }
 
-// takeAnswer hands a response of the client to whoever asked.
-func (s *server) takeAnswer(m *message, line []byte) {
+// acceptAnswer hands a response of the client to whoever asked.
+func (s *server) acceptAnswer(m *message, line []byte) {
 	s.mu.Lock()
 	answered := s.answers[string(m.ID)]
 	delete(s.answers, string(m.ID))

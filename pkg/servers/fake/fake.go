@@ -167,3 +167,49 @@ func covers(scope, method string) bool {
 	}
 	return false
 }
+
+// textOr is --text, or what the mode would print.
+func (o *options) textOr(text string) string {
+	if o.text != "" {
+		return o.text
+	}
+	return text
+}
+
+// countOr is --count, or the mode's own number.
+func (o *options) countOr(count int) int {
+	if o.count > 0 {
+		return o.count
+	}
+	return count
+}
+
+// codeOr is --code, or the mode's own exit code.
+func (o *options) codeOr(code int) int {
+	if o.code >= 0 {
+		return o.code
+	}
+	return code
+}
+
+// signalOr is --signal, or the mode's own.
+func (o *options) signalOr(signal string) string {
+	if o.signal != "" {
+		return o.signal
+	}
+	return signal
+}
+
+// notePID lets a test find the processes that a server left behind.
+func (o *options) notePID(pid int) error {
+	if o.pids == "" {
+		return nil
+	}
+	file, err := os.OpenFile(o.pids, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = fmt.Fprintln(file, pid)
+	return err
+}

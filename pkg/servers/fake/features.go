@@ -319,8 +319,8 @@ func toolsLater(wantsRoots bool) func(*server) {
 			once.Do(func() {
 				go func() {
 					if wantsRoots {
-						roots, err := s.askClient(context.Background(), `"where"`, "roots/list", `{}`)
-						if err != nil || !strings.Contains(string(roots), "file:") {
+						roots, err := s.askClient(context.Background(), `"where"`, ask{"roots/list", `{}`})
+						if err != nil || !strings.Contains(string(roots.Result), "file:") {
 							return
 						}
 					}

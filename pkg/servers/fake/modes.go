@@ -109,35 +109,3 @@ func (s *server) scoped(do func(*reply)) func(*reply) {
 		}
 	}
 }
-
-// textOr is --text, or what the mode would print.
-func (s *server) textOr(text string) string {
-	if s.text != "" {
-		return s.text
-	}
-	return text
-}
-
-// countOr is --count, or the mode's own number.
-func (s *server) countOr(count int) int {
-	if s.count > 0 {
-		return s.count
-	}
-	return count
-}
-
-// codeOr is --code, or the mode's own exit code.
-func (s *server) codeOr(code int) int {
-	if s.code >= 0 {
-		return s.code
-	}
-	return code
-}
-
-// signalOr is --signal, or the mode's own.
-func (s *server) signalOr(signal string) string {
-	if s.signal != "" {
-		return s.signal
-	}
-	return signal
-}

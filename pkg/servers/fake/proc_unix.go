@@ -11,11 +11,11 @@ import (
 
 // dieBy ends the process by a signal, named without its SIG. The runtime turns faults such as SIGSEGV into an exit, so
 // a shell takes the process over first: exec gives every signal its default action back, and keeps the process id.
-func (s *server) dieBy(signal string) {
+func (p *process) dieBy(signal string) {
 	script := "ulimit -c 0; kill -" + strings.TrimPrefix(signal, "SIG") + " $$"
 	err := syscall.Exec("/bin/sh", []string{"sh", "-c", script}, os.Environ())
-	s.say("fake: cannot die by SIG" + signal + ": " + err.Error())
-	s.die(1)
+	p.say("fake: cannot die by SIG" + signal + ": " + err.Error())
+	p.die(1)
 }
 
 // newSession takes the child out of our process group and session.

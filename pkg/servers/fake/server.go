@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 )
@@ -15,6 +14,7 @@ import (
 // server is one running fake. It is a correct MCP server whose hooks are empty; modes fill them.
 type server struct {
 	*options
+	*process
 	scope string // of the mode that is being applied
 
 	tools        func() []tool // made when first asked for: ten thousand take time
@@ -40,11 +40,8 @@ type server struct {
 	afters     []func(*reply)
 	ends       []func()
 
-	exit chan int
-
 	in     *bufio.Reader
 	sendMu sync.Mutex // one reply at a time, with all that modes put around it
-	outMu  sync.Mutex // keeps frames whole
 	record *os.File
 
 	mu      sync.Mutex
@@ -69,9 +66,9 @@ func (m *message) isAnswer() bool       { return m.Method == "" && len(m.ID) > 0
 func newServer(opts *options) (*server, error) {
 	s := &server{
 		options:      opts,
+		process:      &process{exit: make(chan int, 1)},
 		capabilities: `{"tools":{"listChanged":true},"logging":{}}`,
 		identity:     `{"name":` + quote(opts.name) + `,"version":"1.0.0"}`,
-		exit:         make(chan int, 1),
 		in:           bufio.NewReaderSize(os.Stdin, 64<<10),
 		running:      map[string]context.CancelFunc{},
 		answers:      map[string]chan *message{},
@@ -104,34 +101,6 @@ func (s *server) openFiles() error {
 		s.record = file
 	}
 	return s.notePID(os.Getpid())
-}
-
-// notePID lets a test find the processes that a server left behind.
-func (s *server) notePID(pid int) error {
-	if s.pids == "" {
-		return nil
-	}
-	file, err := os.OpenFile(s.pids, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = fmt.Fprintln(file, pid)
-	return err
-}
-
-// finish lets Main return code; the first one counts.
-func (s *server) finish(code int) {
-	select {
-	case s.exit <- code:
-	default:
-	}
-}
-
-// die ends the process here: unlike finish it never returns.
-func (s *server) die(code int) {
-	s.finish(code)
-	select {}
 }
 
 // serve reads stdin to its end, one message a line (basic/transports, stdio).
@@ -176,7 +145,7 @@ func (s *server) receive(line []byte) {
 	}
 	switch {
 	case m.isAnswer():
-		s.takeAnswer(m, line)
+		s.acceptAnswer(m, line)
 	case m.isNotification():
 		s.notice(m)
 	default:
@@ -246,29 +215,6 @@ func (s *server) send(r *reply) {
 		after(r)
 	}
 }
-
-// notify sends a notification, unspoilt. params is raw JSON; empty means none.
-func (s *server) notify(method, params string) { s.write(notification(method, params)) }
-
-func notification(method, params string) []byte {
-	if params != "" {
-		params = `,"params":` + params
-	}
-	return []byte(`{"jsonrpc":"2.0","method":` + quote(method) + params + "}\n")
-}
-
-// write puts bytes on stdout in one piece. A server that nobody listens to has no more to do.
-func (s *server) write(data []byte) {
-	s.outMu.Lock()
-	_, err := os.Stdout.Write(data)
-	s.outMu.Unlock()
-	if err != nil && !errors.Is(err, os.ErrClosed) {
-		s.die(1)
-	}
-}
-
-// say prints a line on stderr, whatever becomes of it.
-func (s *server) say(line string) { _, _ = io.WriteString(os.Stderr, line+"\n") }
 
 func (s *server) notice(m *message) {
 	if m.Method != "notifications/cancelled" {

@@ -255,43 +255,9 @@ func volumeModes() []mode {
 	}
 }
 
-func (s *server) writeStderr(text string) { _, _ = os.Stderr.WriteString(text) }
-
 // hugeFrame streams its frame, so that the fake itself stays small.
 func hugeFrame(s *server, m *message) {
 	s.write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[{"type":"text","text":"`))
 	s.fill(s.bytes)
 	s.write([]byte("\"}]}}\n"))
-}
-
-// fill writes n bytes without a newline.
-func (s *server) fill(n int) {
-	chunk := bytes.Repeat([]byte(filler), 1024)
-	for n > 0 {
-		part := chunk[:min(n, len(chunk))]
-		s.write(part)
-		n -= len(part)
-	}
-}
-
-// floodOf writes a text many times, in pieces of some size.
-func (s *server) floodOf(count int, text string) {
-	const piece = 1000
-	chunk := strings.Repeat(text, piece)
-	for ; count > 0; count -= piece {
-		s.write([]byte(chunk[:min(count, piece)*len(text)]))
-	}
-}
-
-// flood writes numbered lines in pieces of some size, as a busy logger would.
-func (s *server) flood(lines int, write func([]byte)) {
-	var out bytes.Buffer
-	for i := range lines {
-		fmt.Fprintf(&out, "flood line %d of %d\n", i+1, lines)
-		if out.Len() > 32<<10 {
-			write(out.Bytes())
-			out.Reset()
-		}
-	}
-	write(out.Bytes())
 }

@@ -134,12 +134,12 @@ func (f *fakeTasks) answer(ctx context.Context, s *server, m *message) ([]byte, 
 	task := f.all[at]
 	if m.Method == methodTaskResult && task.status == "input_required" {
 		f.mu.Unlock() // the client may ask for the state meanwhile
-		reply, err := s.askClient(ctx, quote("ask-"+task.id), methodElicit, taskQuestion)
+		reply, err := s.askClient(ctx, quote("ask-"+task.id), ask{methodElicit, taskQuestion})
 		f.mu.Lock()
 		if err != nil {
 			return nil, err
 		}
-		task.answered, task.status = reply, "completed"
+		task.answered, task.status = reply.Result, "completed"
 	}
 	if m.Method == "tasks/get" && task.Progress && task.status == "working" {
 		task.reported++
