@@ -77,7 +77,7 @@ func arrows() map[string][]string {
 			"pkg/doctor/check", "pkg/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing",
 			"pkg/doctor/wire",
 			"pkg/auth", "pkg/cause", "pkg/procs", "pkg/servers", "pkg/servers/diagnose", "pkg/exec", "pkg/fault",
-			"pkg/config", "pkg/rawjson", "pkg/jsonschema", "pkg/mask", "pkg/words",
+			"pkg/config", "pkg/rawjson", "pkg/jsonschema", "pkg/mask", "pkg/rules", "pkg/words",
 		}
 	}
 	return table

@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.testlogfile", ""); err != nil {
 		panic(err)
 	}
-	// Most of the time these tests wait. With one processor, or -test.parallel 1 for an emulator, they run in turn: time
-	// limits would be missed.
+	// Most of the time these tests wait. With one processor, or -test.parallel 1 for an emulator, they run in turn,
+	// since they would miss time limits.
 	if parallel := flag.Lookup("test.parallel").Value.String(); parallel != "1" {
 		if err := flag.Set("test.parallel", "12"); err != nil {
 			panic(err)

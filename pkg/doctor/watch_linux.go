@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -12,19 +13,27 @@ import (
 
 // births notes the start of each process of a tree, and of the group that its first process leads.
 func births(pid int) []birth {
-	var found []birth
-	for _, process := range procs.Tree(pid) {
-		if stat, ok := procs.ReadStat(process.PID); ok {
-			found = append(found, birth{process.PID, stat.Started})
+	stats := maps.Collect(procs.All())
+	belongs := func(one int) bool {
+		for range maxAncestors {
+			if one == pid || stats[one].Group == pid {
+				return true
+			}
+			one = stats[one].Parent
 		}
+		return false
 	}
-	for _, member := range groupMembers(pid) {
-		if !slices.Contains(found, member) {
-			found = append(found, member)
+	var found []birth
+	for one, stat := range stats {
+		if stat.State != "Z" && belongs(one) {
+			found = append(found, birth{one, stat.Started})
 		}
 	}
 	return found
 }
+
+// maxAncestors bounds the ancestors that are looked at: the list of processes is not of one moment.
+const maxAncestors = 64
 
 // groupMembers returns the living processes of a process group.
 func groupMembers(group int) []birth {

@@ -2,12 +2,15 @@ package culprit
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"toolx/pkg/cmdline"
+	"toolx/pkg/rules"
 )
 
 // Printer is the kind of program that a server is, told from its command line: it decides what an unknown text was most
@@ -19,100 +22,17 @@ type Printer struct {
 	either   bool   // it is one of two that print
 }
 
-// programKind is a known kind of program, with the programs and the extensions of scripts that show it.
-type programKind struct {
-	Printer
-	programs, extensions string
-}
+//go:embed runtimes.txt
+var runtimesText string
 
-var runtimes = []programKind{
-	{
-		Printer: Printer{
-			Name: "node", print: "console.log",
-			inServer: "console.error instead of console.log, .info and .debug (for all modules: a first import that " +
-				"sets the three to console.error); process.stderr instead of process.stdout",
-		},
-		programs:   "node nodejs npx npm pnpm pnpx yarn bun bunx deno tsx ts-node nodemon",
-		extensions: ".js .mjs .cjs .ts .mts .cts",
-	},
-	{
-		Printer: Printer{
-			Name: "python", print: "print()",
-			inServer: "print(..., file=sys.stderr); logging.basicConfig(stream=sys.stderr)",
-		},
-		programs:   "python pythonw pypy py uv uvx pipx poetry pdm hatch rye conda fastmcp pip pip3 pyenv",
-		extensions: ".py .pyz",
-	},
-	{
-		Printer: Printer{
-			Name: "dotnet", print: "Console.WriteLine",
-			inServer: "Console.Error.WriteLine, or Console.SetOut(Console.Error) first; for logging " +
-				"LogToStandardErrorThreshold = LogLevel.Trace",
-		},
-		programs:   "dotnet dnx",
-		extensions: ".dll",
-	},
-	{
-		Printer: Printer{
-			Name: "java", print: "System.out.println",
-			inServer: "System.err.println; in logback <target>System.err</target>",
-		},
-		programs:   "java javaw jbang mvn mvnw gradle gradlew kotlin scala",
-		extensions: ".jar",
-	},
-	{
-		Printer: Printer{
-			Name: "php", print: "echo",
-			inServer: "fwrite(STDERR, …); in Laravel and Symfony $output->getErrorOutput(); " +
-				"ini_set('display_errors', 'stderr')",
-		},
-		programs:   "php composer artisan wp sail",
-		extensions: ".php .phar",
-	},
-	{
-		Printer: Printer{
-			Name: "rust", print: "println!",
-			inServer: "eprintln!; tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false)",
-		},
-		programs: "cargo rustup rust",
-	},
-	{
-		Printer: Printer{
-			Name: "go", print: "fmt.Println",
-			inServer: "fmt.Fprintln(os.Stderr, …); log.SetOutput(os.Stderr)",
-		},
-		programs: "go",
-	},
-	{
-		Printer: Printer{
-			Name: "ruby", print: "puts",
-			inServer: "warn or $stderr.puts; Logger.new($stderr)",
-		},
-		programs:   "ruby bundle gem rake rails rbenv",
-		extensions: ".rb",
-	},
-	{
-		Printer: Printer{
-			Name: "docker", print: "echo in the container's entrypoint",
-			inServer: "echo … >&2 in the entrypoint, and the program's log to stderr",
-		},
-		programs: "docker podman nerdctl docker-compose container",
-	},
-	{
-		Printer: Printer{
-			Name: "shell", print: "echo",
-			inServer: "echo … >&2",
-		},
-		extensions: ".sh .bash",
-	},
-}
+var runtimes = sync.OnceValue(func() []*rules.Rule { return rules.Read(runtimesText) })
 
 // PrinterOf returns the runtime of a command line; it ignores wrappers (sh -c, env, cmd /c).
 func PrinterOf(command []string) Printer {
 	if name := printerName(command, 0); name != "" {
-		for _, one := range runtimes {
-			if one.Name == name {
-				return one.Printer
+		for _, one := range runtimes() {
+			if one.ID == name {
+				return Printer{Name: name, print: one.Get("print"), inServer: one.Get("in-server")}
 			}
 		}
 	}
@@ -198,20 +118,16 @@ func printerName(command []string, depth int) string {
 }
 
 // programPrinter returns the runtime of a program, or nothing.
-func programPrinter(program string) string {
-	for _, one := range runtimes {
-		if slices.Contains(strings.Fields(one.programs), program) {
-			return one.Name
-		}
-	}
-	return ""
-}
+func programPrinter(program string) string { return runtimeWith("programs", program) }
 
 // scriptPrinter returns the runtime of a script by its name's extension, or nothing.
-func scriptPrinter(extension string) string {
-	for _, one := range runtimes {
-		if slices.Contains(strings.Fields(one.extensions), extension) {
-			return one.Name
+func scriptPrinter(extension string) string { return runtimeWith("extensions", extension) }
+
+// runtimeWith returns the runtime that has a word among those of a key, or nothing.
+func runtimeWith(key, word string) string {
+	for _, one := range runtimes() {
+		if slices.Contains(strings.Fields(one.Get(key)), word) {
+			return one.ID
 		}
 	}
 	return ""

@@ -17,127 +17,45 @@ import (
 	"toolx/pkg/render"
 )
 
-// The objects of SARIF 2.1.0 (OASIS, section 3), as far as toolx has something to put into them.
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Invocations []sarifInvocation `json:"invocations"`
-		Results     []sarifResult     `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version,omitempty"`
-		Rules   []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID      string       `json:"id"`
-		Short   sarifMessage `json:"shortDescription"`
-		Full    sarifMessage `json:"fullDescription"`
-		Help    sarifHelp    `json:"help"`
-		Default sarifDefault `json:"defaultConfiguration"`
-		Props   sarifProps   `json:"properties"`
-	}
-	sarifHelp struct {
-		Text     string `json:"text"`
-		Markdown string `json:"markdown"`
-	}
-	sarifDefault struct {
-		Level string `json:"level"`
-	}
-	sarifProps struct {
-		Tags []string `json:"tags"`
-	}
-	sarifMessage struct {
-		Text string `json:"text"`
-	}
-	sarifInvocation struct {
-		Successful    bool                `json:"executionSuccessful"`
-		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
-	}
-	sarifNotification struct {
-		Level   string       `json:"level"`
-		Message sarifMessage `json:"message"`
-	}
-	sarifResult struct {
-		Rule         string             `json:"ruleId"`
-		Index        int                `json:"ruleIndex"`
-		Level        string             `json:"level"`
-		Message      sarifMessage       `json:"message"`
-		Locations    []sarifLocation    `json:"locations"`
-		Fingerprints map[string]string  `json:"partialFingerprints"`
-		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
-	}
-	sarifLocation struct {
-		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
-		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		Line   int `json:"startLine"`
-		Column int `json:"startColumn,omitempty"`
-	}
-	sarifLogical struct {
-		Name string `json:"fullyQualifiedName"`
-		Kind string `json:"kind"`
-	}
-	sarifSuppression struct {
-		Kind          string `json:"kind"`
-		Justification string `json:"justification"`
-	}
-)
+// object is an object of SARIF 2.1.0 (OASIS, section 3), with what toolx has to put into it.
+type object = map[string]any
 
 // writeSARIF writes the report as one run. Findings that a baseline knows are included, suppressed, with their reasons.
 func writeSARIF(out *bufio.Writer, report *doctor.Report, options Options) error {
-	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "toolx doctor", Version: options.Version, Rules: []sarifRule{}}},
-		Invocations: []sarifInvocation{sarifInvocationOf(report)},
-		Results:     []sarifResult{},
+	rules, results := []object{}, []object{}
+	indexes := make(map[string]int) // of rules, by id
+	add := func(f check.Finding) object {
+		if _, known := indexes[f.ID]; !known {
+			indexes[f.ID] = len(rules)
+			rules = append(rules, ruleOf(f))
+		}
+		result := object{
+			"ruleId": f.ID, "ruleIndex": indexes[f.ID], "level": sarifLevel(f.Severity),
+			"message":             object{"text": strings.TrimSpace(findingText(f))},
+			"locations":           locationsOf(report, f),
+			"partialFingerprints": object{"toolx/v1": fingerprintOf(f)},
+		}
+		results = append(results, result)
+		return result
 	}
 	for _, finding := range report.Findings {
-		run.add(report, finding, "")
+		add(finding)
 	}
 	if report.Baseline != nil {
 		for _, known := range report.Baseline.Known {
-			run.add(report, known.Finding, known.Reason)
+			add(known.Finding)["suppressions"] = []object{{"kind": "external", "justification": known.Reason}}
 		}
 	}
-	return writeJSON(out, sarifLog{
-		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	driver := object{"name": "toolx doctor", "rules": rules}
+	if options.Version != "" {
+		driver["version"] = options.Version
+	}
+	return writeJSON(out, object{
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []object{{
+			"tool": object{"driver": driver}, "invocations": []object{invocationOf(report)}, "results": results,
+		}},
 	}, options.Screen)
-}
-
-// add adds a finding, and its check to the rules where it is not there yet.
-func (r *sarifRun) add(report *doctor.Report, f check.Finding, accepted string) {
-	rules := &r.Tool.Driver.Rules
-	index := slices.IndexFunc(*rules, func(rule sarifRule) bool { return rule.ID == f.ID })
-	if index < 0 {
-		index = len(*rules)
-		*rules = append(*rules, sarifRuleOf(f))
-	}
-	result := sarifResult{
-		Rule: f.ID, Index: index, Level: sarifLevel(f.Severity),
-		Message:      sarifMessage{strings.TrimSpace(findingText(f))},
-		Locations:    sarifLocationsOf(report, f),
-		Fingerprints: map[string]string{"toolx/v1": fingerprintOf(f)},
-	}
-	if accepted != "" {
-		result.Suppressions = []sarifSuppression{{Kind: "external", Justification: accepted}}
-	}
-	r.Results = append(r.Results, result)
 }
 
 // fingerprintOf identifies a finding across runs by what it is about. What was seen differs from run to run, and a
@@ -153,8 +71,8 @@ func fingerprintOf(f check.Finding) string {
 	return string(encoded)
 }
 
-// sarifRuleOf is the rule of a check; one that is not in the table has its title.
-func sarifRuleOf(f check.Finding) sarifRule {
+// ruleOf describes the check of a finding; one that is not in the table has its title.
+func ruleOf(f check.Finding) object {
 	one, found := doctor.Find(f.ID)
 	if !found {
 		one = check.Check{ID: f.ID, Page: check.Page{Severity: f.Severity, Title: f.Title}}
@@ -163,13 +81,13 @@ func sarifRuleOf(f check.Finding) sarifRule {
 	if fix := strings.Join(one.Fix, "\n"); fix != "" {
 		text += "\n\n" + fix
 	}
-	return sarifRule{
-		ID:      one.ID,
-		Short:   sarifMessage{one.Title},
-		Full:    sarifMessage{cmp.Or(one.Why, one.Title)},
-		Help:    sarifHelp{Text: cmp.Or(strings.TrimSpace(text), one.Title), Markdown: one.Markdown()},
-		Default: sarifDefault{sarifLevel(one.Severity)},
-		Props:   sarifProps{Tags: []string{"mcp", string(one.Group)}},
+	return object{
+		"id":                   one.ID,
+		"shortDescription":     object{"text": one.Title},
+		"fullDescription":      object{"text": cmp.Or(one.Why, one.Title)},
+		"help":                 object{"text": cmp.Or(strings.TrimSpace(text), one.Title), "markdown": one.Markdown()},
+		"defaultConfiguration": object{"level": sarifLevel(one.Severity)},
+		"properties":           object{"tags": []string{"mcp", string(one.Group)}},
 	}
 }
 
@@ -180,24 +98,24 @@ func sarifLevel(severity check.Severity) string {
 	return string(severity)
 }
 
-// sarifLocationsOf are the locations of a finding's places, each once.
-func sarifLocationsOf(report *doctor.Report, f check.Finding) []sarifLocation {
-	var list []sarifLocation
+// locationsOf returns the locations of a finding's places, each once.
+func locationsOf(report *doctor.Report, f check.Finding) []object {
+	var list []object
 	for _, place := range f.AllPlaces() {
-		location := sarifLocationOf(report, f.Server, place.Where)
-		if !slices.ContainsFunc(list, func(other sarifLocation) bool { return reflect.DeepEqual(other, location) }) {
+		location := locationOf(report, f.Server, place.Where)
+		if !slices.ContainsFunc(list, func(other object) bool { return reflect.DeepEqual(other, location) }) {
 			list = append(list, location)
 		}
 	}
 	return list
 }
 
-// sarifLocationOf returns a place in the config, that of a finding or of its server, and the name of what it is about.
-func sarifLocationOf(report *doctor.Report, name string, where *evidence.Where) sarifLocation {
+// locationOf returns a place in the config, that of a finding or of its server, and the name of what it is about.
+func locationOf(report *doctor.Report, name string, where *evidence.Where) object {
 	var place string
-	logical := sarifLogical{Name: "config", Kind: "namespace"}
+	about, kind := "config", "namespace"
 	if name != "" {
-		logical = sarifLogical{Name: name, Kind: "module"}
+		about, kind = name, "module"
 		for _, server := range report.Servers {
 			if server.Name == name {
 				place = server.Where
@@ -208,12 +126,12 @@ func sarifLocationOf(report *doctor.Report, name string, where *evidence.Where) 
 		place = cmp.Or(where.File, place)
 		switch {
 		case where.Tool != "":
-			logical = sarifLogical{Name: name + "__" + where.Tool, Kind: "function"}
+			about, kind = name+"__"+where.Tool, "function"
 		case where.Key != "":
-			logical = sarifLogical{Name: where.Key, Kind: "member"}
+			about, kind = where.Key, "member"
 		}
 	}
-	location := sarifLocation{Logical: []sarifLogical{logical}}
+	location := object{"logicalLocations": []object{{"fullyQualifiedName": about, "kind": kind}}}
 	if place == "" {
 		return location
 	}
@@ -225,10 +143,15 @@ func sarifLocationOf(report *doctor.Report, name string, where *evidence.Where) 
 	case filepath.IsAbs(file): // a drive of Windows
 		uri = "file:///" + uri
 	}
-	location.Physical = &sarifPhysical{Artifact: sarifArtifact{strings.ReplaceAll(uri, " ", "%20")}}
+	physical := object{"artifactLocation": object{"uri": strings.ReplaceAll(uri, " ", "%20")}}
 	if line > 0 {
-		location.Physical.Region = &sarifRegion{line, column}
+		region := object{"startLine": line}
+		if column > 0 {
+			region["startColumn"] = column
+		}
+		physical["region"] = region
 	}
+	location["physicalLocation"] = physical
 	return location
 }
 
@@ -253,11 +176,11 @@ func splitPlace(place string) (file string, line, column int) {
 	return file, numbers[1], numbers[0]
 }
 
-// sarifInvocationOf reports whether the doctor could do its work, and what stood in its way.
-func sarifInvocationOf(report *doctor.Report) sarifInvocation {
-	var notes []sarifNotification
+// invocationOf reports whether the doctor could do its work, and what prevented it.
+func invocationOf(report *doctor.Report) object {
+	var notes []object
 	note := func(text string) {
-		notes = append(notes, sarifNotification{"error", sarifMessage{render.Safe(text)}})
+		notes = append(notes, object{"level": "error", "message": object{"text": render.Safe(text)}})
 	}
 	if report.Error != "" {
 		note(report.Error)
@@ -276,5 +199,9 @@ func sarifInvocationOf(report *doctor.Report) sarifInvocation {
 		}
 	}
 	done := report.Status == doctor.StatusHealthy || report.Status == doctor.StatusProblems
-	return sarifInvocation{Successful: done, Notifications: notes}
+	invocation := object{"executionSuccessful": done}
+	if notes != nil {
+		invocation["toolExecutionNotifications"] = notes
+	}
+	return invocation
 }

@@ -24,7 +24,7 @@ func Checks() []check.Check {
 		{ID: "text-bidi", Need: check.NeedHandshake, Ask: eachPassage(bidiRemark)},
 		{ID: "text-invisible", Need: check.NeedHandshake, Ask: askTextInvisible},
 		{ID: "text-confusable", Need: check.NeedHandshake, Ask: eachPassage(confusableRemark)},
-		{ID: "prompt-injection", Need: check.NeedHandshake, Ask: askPromptInjection},
+		{ID: "prompt-injection", Need: check.NeedHandshake, Ask: eachPassage(injectionRemark)},
 		{ID: "tool-shadowing", AskAll: askToolShadowing},
 		{ID: "definition-drift", Need: check.NeedPins, AskAll: askDefinitionDrift},
 	}
@@ -117,20 +117,17 @@ func confusableRemark(p Passage) string {
 	return fmt.Sprintf("%q is %s: %s", evidence.Label(p.Text), strings.Join(scripts, " and "), evidence.Listed(foreign))
 }
 
-// askPromptInjection ignores the results of calls: the author of a page or file wrote the text, and the user asked
+// injectionRemark ignores the results of calls: the author of a page or file wrote the text, and the user asked
 // for it.
-func askPromptInjection(e *evidence.Evidence) []check.Finding {
-	find := orderFinder()
-	return eachPassage(func(p Passage) string {
-		if p.result {
-			return ""
-		}
-		phrase, is := find(p.Text)
-		if phrase == "" {
-			return ""
-		}
-		return is + ": " + evidence.Cut(phrase)
-	})(e)
+func injectionRemark(p Passage) string {
+	if p.result {
+		return ""
+	}
+	phrase, is := findOrder(p.Text)
+	if phrase == "" {
+		return ""
+	}
+	return is + ": " + evidence.Cut(phrase)
 }
 
 // askToolShadowing looks for the names of other servers' tools in descriptions. A name of a single word, such as
