@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/words"
@@ -52,32 +52,31 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	if p.untouched {
 		return fitted{schema: text}, nil
 	}
-	f := &fitter{recorded: make(map[Loss]bool)}
-	out := f.settle(text, p)
-	if f.err == nil && p.check != nil {
-		f.err = p.check(jsonschema.NewNode(out))
+	r := &report{recorded: make(map[Loss]bool)}
+	out := settle(text, p, r)
+	if r.err == nil && p.check != nil {
+		r.err = p.check(jsonschema.NewNode(out))
 	}
-	if f.err != nil {
-		return fitted{}, f.err
+	if r.err != nil {
+		return fitted{}, r.err
 	}
 	if target.llama {
 		for _, limit := range jsonschema.Parse(out).Tree("").GrammarLimits() {
 			detail := limit.Text + ", which llama.cpp cannot make a grammar of,"
-			f.recordLoss(place{path: limit.At.PropertyPath()}, Info, Kept, detail)
+			r.recordLoss(place{path: limit.At.PropertyPath()}, Info, Kept, detail)
 		}
 	}
-	return fitted{schema: out, hint: parenthesis(f.hints), losses: f.losses}, nil
+	return fitted{schema: out, hint: parenthesis(r.hints), losses: r.losses}, nil
 }
 
 // settle walks a schema until a walk changes nothing. One walk is enough for all but schemas that contradict
 // themselves, where one fix may require another.
-func (f *fitter) settle(text json.RawMessage, p *profile) json.RawMessage {
+func settle(text json.RawMessage, p *profile, r *report) json.RawMessage {
 	for range maxWalks {
-		f.document = jsonschema.Parse(text)
-		f.used, f.nodes, f.bytes, f.budget = make(map[string]bool), 0, 0, maxShaped
-		given := f.document.Root()
-		text = f.node(given, place{profile: p, root: true}).Bytes()
-		if f.err != nil || bytes.Equal(text, given.Raw()) {
+		document := jsonschema.Parse(text)
+		given := document.Root()
+		text = newWalker(document, r).node(given, place{profile: p, root: true}).Bytes()
+		if r.err != nil || bytes.Equal(text, given.Raw()) {
 			break
 		}
 	}
@@ -105,29 +104,32 @@ func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 	return nil, fmt.Errorf("its input schema is not an object but %s", words.Shorten(string(schema), words.MaxGiven))
 }
 
-// fitter is one run of fit. What a schema means (its kinds, values, nullability and properties) it reads from shapes.
-// What it writes it makes of text: a shape keeps neither the order of members nor those that are unknown, and every
-// keyword that is changed or dropped is a loss to be told.
-type fitter struct {
-	document *jsonschema.Document // the schema as this walk began, into which refs point
-	budget   int                  // how many schemas shapes may still look at
-	used     map[string]bool      // the definitions that kept refs name
-	nodes    int
-	bytes    int
-	hints    []string // of the root
-	losses   []Loss
-	recorded map[Loss]bool
-	err      error // the first reason to refuse the schema
+// walker fits a schema and all below it in one walk. The rules by which it does so share a report, and read what a
+// schema means (its kinds, values, nullability and properties) from shapes. What they write they make of text: a shape
+// keeps neither the order of members nor those that are unknown, and every keyword that is changed or dropped is a loss
+// to report.
+type walker struct {
+	*report
+	refs       *references
+	conditions *conditionRules
+	unions     *unionRules
+	types      *typeRules
+	objects    *objectRules
+	filter     *keywordFilter
 }
 
-// shape returns what a schema means, while there is budget.
-func (f *fitter) shape(schema *node) *jsonschema.Shape {
-	if f.budget < 0 {
-		return &jsonschema.Shape{}
+func newWalker(document *jsonschema.Document, r *report) *walker {
+	reader := &schemaReader{document: document, budget: maxShaped}
+	refs := &references{report: r, schemaReader: reader, tidier: tidier{r}, used: make(map[string]bool)}
+	types := &typeRules{r, reader}
+	w := &walker{
+		report: r, refs: refs, types: types,
+		conditions: &conditionRules{r, reader, refs},
+		unions:     &unionRules{r, reader, refs},
+		objects:    &objectRules{r, reader, types},
 	}
-	shape := schema.Shape()
-	f.budget -= 1 + shape.LookedAt()
-	return shape
+	w.filter = &keywordFilter{r, reader, w.node}
+	return w
 }
 
 // place is where in the fitted schema the walk is.
@@ -158,52 +160,23 @@ func (at place) below(step string) place {
 	return at
 }
 
-// recordLoss records what was done to the schema at a place, once.
-func (f *fitter) recordLoss(at place, severity Severity, kind, detail string) {
-	loss := Loss{Path: at.path, Severity: severity, Kind: kind, Detail: detail}
-	if !f.recorded[loss] {
-		f.recorded[loss] = true
-		f.losses = append(f.losses, loss)
-	}
-}
-
-// dropLossesAfter drops all but the first losses.
-func (f *fitter) dropLossesAfter(count int) {
-	for _, loss := range f.losses[count:] {
-		delete(f.recorded, loss)
-	}
-	f.losses = f.losses[:count]
-}
-
-// refuse ends the conversion: the target cannot express the schema.
-func (f *fitter) refuse(at place, format string, args ...any) {
-	if f.err != nil {
-		return
-	}
-	reason := fmt.Sprintf(format, args...)
-	if at.path != "" {
-		reason = strings.TrimPrefix(at.path, ".") + ": " + reason
-	}
-	f.err = errors.New(reason)
-}
-
 // node fits one schema and all below it.
-func (f *fitter) node(schema *node, at place) *node {
-	f.nodes++
+func (w *walker) node(schema *node, at place) *node {
+	w.refs.nodes++
 	if at.depth > maxDepth {
-		f.refuse(place{}, "its input schema nests more than %d levels deep", maxDepth)
+		w.refuse(place{}, "its input schema nests more than %d levels deep", maxDepth)
 	}
-	if f.err != nil || isBoolean(schema) && !at.profile.restricted() {
+	if w.err != nil || isBoolean(schema) && !at.profile.restricted() {
 		return schema
 	}
-	o := f.flat(schema, &at)
+	o := w.refs.flat(schema, &at)
 	if o == nil {
-		o = f.never(at)
+		o = w.refs.never(at)
 	}
-	f.root(o, &at)
-	f.conditionals(o, &at)
-	f.unions(o, &at)
-	for _, pass := range f.passes() {
+	w.root(o, &at)
+	w.conditions.conditionals(o, &at)
+	w.unions.unions(o, &at)
+	for _, pass := range w.passes() {
 		pass(o, at)
 	}
 	return o.node
@@ -211,43 +184,118 @@ func (f *fitter) node(schema *node, at place) *node {
 
 // passes change one schema, in this order, once all that it refers to is in it. Each leaves alone what the profile
 // keeps.
-func (f *fitter) passes() []func(*object, place) {
+func (w *walker) passes() []func(*object, place) {
 	return []func(*object, place){
-		f.constants,
-		f.types,
-		f.arrays,
-		f.objects,
-		f.keys,
-		f.filter,
-		f.describe,
-		f.children,
-		f.strict,
-		f.spell,
+		w.types.constants,
+		w.types.types,
+		w.types.arrays,
+		w.objects.objects,
+		w.objects.keys,
+		w.filter.filter,
+		w.filter.describe,
+		w.children,
+		w.objects.strict,
+		w.types.spell,
 	}
 }
 
-// flat reads a schema and brings in what it refers to: its refs, where they do not stay, and its allOf. It gives nil
-// for the schema that admits nothing.
-func (f *fitter) flat(schema *node, at *place) *object {
-	o, ok := parseObject(schema)
-	switch {
-	case ok:
-	case schema.Is("false"):
-		return nil
-	default:
-		if !schema.Is("true") {
-			f.recordLoss(*at, Lossy, "changed", "an invalid schema to one that accepts any value")
+// children fits the schemas below this one.
+func (w *walker) children(o *object, at place) {
+	o.node = o.Map(func(_ int, m member) *node {
+		switch held := jsonschema.Held(m.Name, m.Node); {
+		case at.root && (m.Name == "$defs" || m.Name == "definitions"):
+		case held == jsonschema.HoldsSchema && m.Node.IsObject():
+			return w.node(m.Node, at.under(m.Name))
+		case held == jsonschema.HoldsList:
+			return w.list(m, at)
+		case held == jsonschema.HoldsNamed:
+			return w.named(m, at)
 		}
-		return &object{node: f.document.Fragment(json.RawMessage("{}")).Clone()}
+		return m.Node
+	}).Clone()
+	if at.root {
+		w.definitions(o, at)
 	}
-	f.tidy(o, *at)
-	f.deref(o, at)
-	f.mergeAllOf(o, at)
-	return o
 }
 
-// never stands for a schema that admits nothing, where the target cannot say so.
-func (f *fitter) never(at place) *object {
-	f.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
-	return &object{node: f.document.Fragment(json.RawMessage("{}")).Clone()}
+// definitions fits the definitions of the root, after all refs of the rest are known. Where every schema must pass the
+// target's rules, only those that a ref needs stay.
+func (w *walker) definitions(o *object, at place) {
+	if !o.Has("$defs", "definitions") {
+		return
+	}
+	done := make(map[string]bool)
+	for again := true; again && w.err == nil; {
+		again = w.defined(o, at, "$defs", done)
+		again = w.defined(o, at, "definitions", done) || again
+	}
+	if !at.profile.closed {
+		return
+	}
+	for _, keyword := range []string{"$defs", "definitions"} {
+		all := editable(o.Get(keyword))
+		all.Keep(func(m member) bool { return done["#/"+keyword+"/"+m.Name] })
+		if len(all.Members()) == 0 {
+			o.Drop(keyword)
+			continue
+		}
+		o.Set(keyword, all)
+	}
+}
+
+// defined fits the definitions under a keyword that are needed and not done, and reports whether there were any: they
+// may need others.
+func (w *walker) defined(o *object, at place, keyword string, done map[string]bool) (some bool) {
+	all := o.Get(keyword)
+	if !all.IsObject() {
+		return false
+	}
+	o.Set(keyword, all.Map(func(_ int, m member) *node {
+		ref := "#/" + keyword + "/" + m.Name
+		if done[ref] || at.profile.closed && !w.refs.used[ref] {
+			return m.Node
+		}
+		done[ref], some = true, true
+		return w.node(m.Node, place{profile: at.profile, path: keyword + "." + m.Name, depth: at.depth + 1})
+	}))
+	return some
+}
+
+// under returns the place of the schema under a keyword.
+func (at place) under(keyword string) place {
+	switch keyword {
+	case "items", "additionalItems", "contains", "unevaluatedItems":
+		at = at.below("[]")
+		if at.profile.elements != nil {
+			at.profile = at.profile.elements
+		}
+	case "additionalProperties", "unevaluatedProperties", "patternProperties":
+		at = at.below("{}")
+	default:
+		at = at.below("")
+	}
+	return at
+}
+
+func (w *walker) list(m member, at place) *node {
+	return m.Node.Map(func(i int, one member) *node {
+		where := at.under("items")
+		if m.Name == "anyOf" || m.Name == "oneOf" || m.Name == "allOf" {
+			where = at.below("|" + strconv.Itoa(i+1))
+		}
+		return w.node(one.Node, where)
+	})
+}
+
+func (w *walker) named(m member, at place) *node {
+	return m.Node.Map(func(_ int, one member) *node {
+		where := at.under(m.Name)
+		switch {
+		case m.Name == "dependencies" && one.Node.IsArray():
+			return one.Node
+		case m.Name == "properties":
+			where = at.property(one.Name)
+		}
+		return w.node(one.Node, where)
+	})
 }

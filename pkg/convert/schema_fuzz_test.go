@@ -103,7 +103,7 @@ func foreignMember(document json.RawMessage, o *node, m member, p *profile, root
 	case m.Name == "$ref" && p.closed && len(o.Members()) > 1:
 		return "a ref in company"
 	case m.Name == "$ref":
-		reader := fitter{document: jsonschema.Parse(document)}
+		reader := schemaReader{document: jsonschema.Parse(document)}
 		if _, found := reader.resolve(o.Get("$ref").Text()); !found {
 			return "a dangling ref " + o.Get("$ref").Text()
 		}

@@ -15,8 +15,15 @@ const longestHint = 200
 // longestSchema is the same for schemas that must be read as a whole.
 const longestSchema = 500
 
+// keywordFilter removes keywords that a target does not know, and keeps what they say as hints.
+type keywordFilter struct {
+	*report
+	*schemaReader
+	fit func(schema *node, at place) *node
+}
+
 // filter removes what the target does not know, and says it in words where that helps the model.
-func (f *fitter) filter(o *object, at place) {
+func (k *keywordFilter) filter(o *object, at place) {
 	p := at.profile
 	if !p.refs {
 		o.Drop("$defs")
@@ -25,8 +32,8 @@ func (f *fitter) filter(o *object, at place) {
 	if !p.restricted() {
 		return
 	}
-	f.filterEnum(o, at)
-	f.filterFormat(o, at)
+	k.filterEnum(o, at)
+	k.filterFormat(o, at)
 	dropped := o.Keep(func(m member) bool { return p.keeps(m.Name, at.root) })
 	condition := jsonschema.Build()
 	for _, m := range dropped {
@@ -34,16 +41,16 @@ func (f *fitter) filter(o *object, at place) {
 			condition.Set(m.Name, m.Node)
 		}
 	}
-	f.explainCondition(o, condition, at)
+	k.explainCondition(o, condition, at)
 	for _, m := range dropped {
 		if !condition.Has(m.Name) {
-			f.explain(o, m, at)
+			k.explain(o, m, at)
 		}
 	}
 }
 
 // filterEnum removes values that the target cannot hold.
-func (f *fitter) filterEnum(o *object, at place) {
+func (k *keywordFilter) filterEnum(o *object, at place) {
 	values := o.Get("enum").Elements()
 	switch {
 	case values == nil || !at.profile.keeps("enum", at.root):
@@ -55,7 +62,7 @@ func (f *fitter) filterEnum(o *object, at place) {
 	case !at.profile.prompt || !slices.ContainsFunc(values, losesDigits):
 		return
 	}
-	f.explain(o, member{Name: "enum", Node: o.Drop("enum")}, at)
+	k.explain(o, member{Name: "enum", Node: o.Drop("enum")}, at)
 }
 
 // losesDigits reports whether a number loses digits in a float64, which Ollama reads it into.
@@ -64,16 +71,16 @@ func losesDigits(value *node) bool {
 	return literal(value) == "number" && (len(value.Bytes()) > safe || bytes.ContainsAny(value.Bytes(), ".eE"))
 }
 
-func (f *fitter) filterFormat(o *object, at place) {
+func (k *keywordFilter) filterFormat(o *object, at place) {
 	p := at.profile
 	if p.formats == nil || !o.Has("format") || slices.Contains(p.formats, o.Get("format").Text()) {
 		return
 	}
-	f.explain(o, member{Name: "format", Node: o.Drop("format")}, at)
+	k.explain(o, member{Name: "format", Node: o.Drop("format")}, at)
 }
 
 // explain reports a keyword that was taken out, and keeps what it says as a hint.
-func (f *fitter) explain(o *object, m member, at place) {
+func (k *keywordFilter) explain(o *object, m member, at place) {
 	switch m.Name {
 	case "$defs", "definitions":
 		return // of no use alone
@@ -84,24 +91,24 @@ func (f *fitter) explain(o *object, m member, at place) {
 		return
 	}
 	if saysNothing(m) {
-		f.recordLoss(at, Info, "dropped", m.Name)
+		k.recordLoss(at, Info, "dropped", m.Name)
 		return
 	}
 	if m.Name == "additionalProperties" {
-		f.explainMap(o, m.Node, at)
+		k.explainMap(o, m.Node, at)
 		return
 	}
-	f.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
+	k.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
 }
 
 // explainCondition reports if, then and else, which were taken out, and keeps what they say together as one hint: each
 // alone would say something else.
-func (f *fitter) explainCondition(o *object, taken *node, at place) {
+func (k *keywordFilter) explainCondition(o *object, taken *node, at place) {
 	switch {
 	case !taken.Has("if", "then", "else"):
 		return
 	case !taken.Has("if") || !taken.Has("then", "else"):
-		f.recordLoss(at, Info, "dropped", "if, then and else, of which one is missing")
+		k.recordLoss(at, Info, "dropped", "if, then and else, of which one is missing")
 		return
 	}
 	var said []string
@@ -110,7 +117,7 @@ func (f *fitter) explainCondition(o *object, taken *node, at place) {
 			said = append(said, keyword+" "+compact(taken.Get(keyword)))
 		}
 	}
-	f.moved(o, at, "if, then and else", short(strings.Join(said, " "), longestSchema), true)
+	k.moved(o, at, "if, then and else", short(strings.Join(said, " "), longestSchema), true)
 }
 
 // saysNothing reports whether a keyword does not help a model to fill in arguments. Forbidding other properties is such
@@ -129,38 +136,21 @@ func saysNothing(m member) bool {
 	return isAnnotation(m.Name) || !isRestriction(m.Name)
 }
 
-// moved keeps a hint, and reports the keyword that it stands for: as said in another way where the model only reads the
-// schema, or where the keyword restricts nothing.
-func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool) {
-	if hint == "" {
-		f.recordLoss(at, Lossy, "dropped", keyword)
-		return
-	}
-	if !slices.Contains(o.hints, hint) {
-		o.hints = append(o.hints, hint)
-	}
-	if restricts && !at.profile.prompt {
-		f.recordLoss(at, Lossy, "dropped", keyword)
-		return
-	}
-	f.recordLoss(at, Info, "moved", keyword+" to the description")
-}
-
 // explainMap describes the values of a map: their schema, or only its type if the schema is long.
-func (f *fitter) explainMap(o *object, values *node, at place) {
+func (k *keywordFilter) explainMap(o *object, values *node, at place) {
 	where := at.below("{}")
 	where.profile = &qwenProfile // which refers to nothing, and refuses nothing
-	whole := f.node(values, where)
+	whole := k.fit(values, where)
 	if whole.IsObject() && !hasBeyond(whole, "type") {
-		f.moved(o, at, "additionalProperties", "values: "+f.nameOf(whole), true)
+		k.moved(o, at, "additionalProperties", "values: "+k.nameOf(whole), true)
 		return
 	}
 	if hint := short("values: "+compact(whole), longestSchema); hint != "" {
-		f.moved(o, at, "additionalProperties", hint, true)
+		k.moved(o, at, "additionalProperties", hint, true)
 		return
 	}
-	o.hints = append(o.hints, "values: "+f.nameOf(values))
-	f.recordLoss(at, Lossy, "dropped", "additionalProperties but for the type")
+	o.hints = append(o.hints, "values: "+k.nameOf(values))
+	k.recordLoss(at, Lossy, "dropped", "additionalProperties but for the type")
 }
 
 // short returns a hint; empty if it is too long or has references, which the reader cannot follow.
@@ -205,12 +195,12 @@ func worded(value *node) string {
 }
 
 // describe adds the hints to the description; those of the root are for the tool's.
-func (f *fitter) describe(o *object, at place) {
+func (k *keywordFilter) describe(o *object, at place) {
 	if len(o.hints) == 0 {
 		return
 	}
 	if at.root {
-		f.hints = append(f.hints, o.hints...)
+		k.hints = append(k.hints, o.hints...)
 		return
 	}
 	hint := parenthesis(o.hints)

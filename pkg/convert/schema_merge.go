@@ -10,18 +10,18 @@ import (
 
 // mergeAllOf makes the branches of allOf part of the schema. If that cannot be said without allOf, it stays if the
 // target knows it.
-func (f *fitter) mergeAllOf(o *object, at *place) {
+func (r *references) mergeAllOf(o *object, at *place) {
 	must := at.root && at.profile.noRootUnions
 	if !o.Has("allOf") || !at.profile.plain() && !must {
 		return
 	}
-	merged, where, count := o.clone(), *at, len(f.losses)
+	merged, where, count := o.clone(), *at, len(r.losses)
 	where.inline = true
 	branches := merged.Get("allOf").Elements()
 	merged.Drop("allOf")
 	var lost []string
 	for _, text := range branches {
-		branch := f.flat(text, &where)
+		branch := r.flat(text, &where)
 		if branch == nil {
 			lost = append(lost, "the schema false")
 			continue
@@ -29,31 +29,31 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 		lost = append(lost, merge(merged, branch)...)
 	}
 	if len(lost) > 0 && !must && at.profile.keeps("allOf", at.root) {
-		f.dropLossesAfter(count)
+		r.dropLossesAfter(count)
 		return
 	}
-	f.recordLoss(*at, Info, "changed", "allOf to one schema")
-	f.tellConflicts(*at, lost)
+	r.recordLoss(*at, Info, "changed", "allOf to one schema")
+	r.tellConflicts(*at, lost)
 	*o = *merged
 	at.open = where.open
 }
 
 // mergeTold merges what is named elsewhere, and reports what could not be held. A target that knows allOf gets that
 // instead.
-func (f *fitter) mergeTold(o, other *object, at place) {
+func (r *references) mergeTold(o, other *object, at place) {
 	merged := o.clone()
 	lost := merge(merged, other)
 	if len(lost) > 0 && at.profile.keeps("allOf", at.root) && (!at.root || !at.profile.noRootUnions) {
 		o.Set("allOf", jsonschema.List(append(o.Get("allOf").Elements(), other.node)...))
 		return
 	}
-	f.tellConflicts(at, lost)
+	r.tellConflicts(at, lost)
 	*o = *merged
 }
 
-func (f *fitter) tellConflicts(at place, keywords []string) {
+func (r *references) tellConflicts(at place, keywords []string) {
 	for _, keyword := range keywords {
-		f.recordLoss(at, Lossy, "dropped", keyword+" that conflicts with another")
+		r.recordLoss(at, Lossy, "dropped", keyword+" that conflicts with another")
 	}
 }
 

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -9,30 +10,66 @@ import (
 	"toolx/pkg/words"
 )
 
+// references brings into a schema what it refers to: its refs, and the branches of allOf.
+type references struct {
+	*report
+	*schemaReader
+	tidier tidier
+	used   map[string]bool // the definitions that kept refs name
+	nodes  int             // schemas walked
+	bytes  int             // brought in
+}
+
+// flat reads a schema and brings in what it refers to: its refs, where they do not stay, and its allOf. It gives nil
+// for the schema that admits nothing.
+func (r *references) flat(schema *node, at *place) *object {
+	o, ok := parseObject(schema)
+	switch {
+	case ok:
+	case schema.Is("false"):
+		return nil
+	default:
+		if !schema.Is("true") {
+			r.recordLoss(*at, Lossy, "changed", "an invalid schema to one that accepts any value")
+		}
+		return &object{node: r.document.Fragment(json.RawMessage("{}")).Clone()}
+	}
+	r.tidier.tidy(o, *at)
+	r.deref(o, at)
+	r.mergeAllOf(o, at)
+	return o
+}
+
+// never stands for a schema that admits nothing, where the target cannot say so.
+func (r *references) never(at place) *object {
+	r.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
+	return &object{node: r.document.Fragment(json.RawMessage("{}")).Clone()}
+}
+
 // deref replaces a schema's ref by what it names, and merges what stands beside it (JSON Schema 2020-12, 8.2.3.1: both
 // count). A ref that the target knows stays.
-func (f *fitter) deref(o *object, at *place) {
+func (r *references) deref(o *object, at *place) {
 	for {
 		keyword, ref, ok := refOf(o)
 		if !ok {
 			return
 		}
-		target, found := f.resolve(ref)
-		if found && keyword == "$ref" && f.keepsRef(ref, *at) && !needsMerging(o, *at) {
-			f.use(ref)
+		target, found := r.resolve(ref)
+		if found && keyword == "$ref" && r.keepsRef(ref, *at) && !needsMerging(o, *at) {
+			r.use(ref)
 			return
 		}
 		o.Drop(keyword)
-		f.expand(o, at, ref, target, found)
+		r.expand(o, at, ref, target, found)
 	}
 }
 
 // use remembers a definition that a ref needs.
-func (f *fitter) use(ref string) {
+func (r *references) use(ref string) {
 	if decoded, err := url.PathUnescape(ref); err == nil {
 		ref = decoded
 	}
-	f.used[strings.ReplaceAll(strings.ReplaceAll(ref, "~1", "/"), "~0", "~")] = true
+	r.used[strings.ReplaceAll(strings.ReplaceAll(ref, "~1", "/"), "~0", "~")] = true
 }
 
 // refOf finds the keyword that refers to another schema. The dynamic ones of newer and the recursive ones of older
@@ -48,7 +85,7 @@ func refOf(o *object) (keyword, ref string, ok bool) {
 
 // keepsRef reports whether a ref may stay. Only those to definitions do: any other place may be changed by the
 // conversion, and some providers refuse to look there.
-func (f *fitter) keepsRef(ref string, at place) bool {
+func (r *references) keepsRef(ref string, at place) bool {
 	if !at.profile.refs || at.root || at.inline {
 		return false
 	}
@@ -69,36 +106,36 @@ func needsMerging(o *object, at place) bool {
 }
 
 // expand merges what a ref names into the schema that had it, unless that would never end.
-func (f *fitter) expand(o *object, at *place, ref string, target *node, found bool) {
+func (r *references) expand(o *object, at *place, ref string, target *node, found bool) {
 	if !found {
-		f.recordLoss(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
+		r.recordLoss(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
 		return
 	}
-	f.bytes += len(target.Bytes())
+	r.bytes += len(target.Bytes())
 	switch {
 	case opened(at.open, ref) >= maxOpen:
-		f.cut(o, *at, target, "recursion")
+		r.cut(o, *at, target, "recursion")
 		return
-	case f.nodes > maxNodes || f.bytes > maxBytes:
-		f.cut(o, *at, target, "refs, which grow too large")
+	case r.nodes > maxNodes || r.bytes > maxBytes:
+		r.cut(o, *at, target, "refs, which grow too large")
 		return
 	}
 	at.open = append(slices.Clip(at.open), ref)
 	named, ok := parseObject(target)
 	if !ok {
 		if target.Is("false") {
-			f.recordLoss(*at, Lossy, "changed", "the schema false to one that accepts any value")
+			r.recordLoss(*at, Lossy, "changed", "the schema false to one that accepts any value")
 		}
 		return
 	}
-	f.tidy(named, *at)
-	f.dropIdentity(named)
-	f.recordLoss(*at, Info, "changed", "$ref to what it names")
-	f.mergeTold(o, named, *at)
+	r.tidier.tidy(named, *at)
+	dropIdentity(named)
+	r.recordLoss(*at, Info, "changed", "$ref to what it names")
+	r.mergeTold(o, named, *at)
 }
 
 // dropIdentity takes from a definition what makes sense in one place only.
-func (f *fitter) dropIdentity(named *object) {
+func dropIdentity(named *object) {
 	for _, keyword := range []string{
 		"$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema",
 	} {
@@ -119,21 +156,15 @@ func opened(open []string, ref string) int {
 }
 
 // cut ends an expansion: what is left of the definition is its type and its description.
-func (f *fitter) cut(o *object, at place, target *node, why string) {
-	f.recordLoss(at, Lossy, "cut", why)
-	if kinds := f.shape(target).Implied(); kinds != jsonschema.AnyKind && !o.Has("type") {
+func (r *references) cut(o *object, at place, target *node, why string) {
+	r.recordLoss(at, Lossy, "cut", why)
+	if kinds := r.shape(target).Implied(); kinds != jsonschema.AnyKind && !o.Has("type") {
 		o.Set("type", quoteTypes(kinds.Names()))
 	}
 	const most = 1000 // a long one would let cut refs grow all the same
 	if text := target.Get("description").Text(); text != "" && len(text) <= most && !o.Has("description") {
 		o.Set("description", target.Get("description"))
 	}
-}
-
-// resolve finds what a ref names in the document. A ref to another document is not found.
-func (f *fitter) resolve(ref string) (*node, bool) {
-	target := f.document.Resolve(ref)
-	return target, target.IsObject() || isBoolean(target)
 }
 
 // schemasIn returns the schemas that stand under a keyword.

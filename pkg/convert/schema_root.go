@@ -8,23 +8,23 @@ import (
 )
 
 // root makes the root what every provider wants it to be: one object with named properties.
-func (f *fitter) root(o *object, at *place) {
+func (w *walker) root(o *object, at *place) {
 	if !at.root {
 		return
 	}
 	if at.profile.noRootUnions {
-		f.foldUnions(o, at)
-		f.dropRootLimits(o, *at)
+		w.unions.foldUnions(o, at)
+		w.dropRootLimits(o, *at)
 	}
-	f.rootType(o, *at)
+	w.rootType(o, *at)
 	if at.profile.propertiesNeeded && !o.Has("properties") {
 		o.Set("properties", jsonschema.Build())
 	}
 }
 
-func (f *fitter) rootType(o *object, at place) {
+func (w *walker) rootType(o *object, at place) {
 	if kinds := typeKinds(o.Get("type")); !kinds.Has(jsonschema.Object) {
-		f.refuse(at, "its input schema takes %s, and arguments are always an object", kinds)
+		w.refuse(at, "its input schema takes %s, and arguments are always an object", kinds)
 		return
 	}
 	o.Drop("nullable")
@@ -34,54 +34,54 @@ func (f *fitter) rootType(o *object, at place) {
 }
 
 // dropRootLimits removes what providers refuse at the root.
-func (f *fitter) dropRootLimits(o *object, at place) {
+func (w *walker) dropRootLimits(o *object, at place) {
 	for _, keyword := range []string{"enum", "const", "not"} {
 		if o.Has(keyword) {
-			f.explain(o, member{Name: keyword, Node: o.Drop(keyword)}, at)
+			w.filter.explain(o, member{Name: keyword, Node: o.Drop(keyword)}, at)
 		}
 	}
 }
 
 // foldUnions joins the alternatives of the root to one object with the properties of all, which requires what all
 // require.
-func (f *fitter) foldUnions(o *object, at *place) {
+func (u *unionRules) foldUnions(o *object, at *place) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		branches := o.Get(keyword).Elements()
 		if branches == nil {
 			continue
 		}
 		o.Drop(keyword)
-		alternatives := f.alternatives(branches, at)
+		alternatives := u.alternatives(branches, at)
 		switch len(alternatives) {
 		case 0:
-			f.refuse(*at, "none of the alternatives of its input schema takes an object")
+			u.refuse(*at, "none of the alternatives of its input schema takes an object")
 			return
 		case 1:
-			f.mergeTold(o, alternatives[0], *at)
-			f.recordLoss(*at, Info, "changed", keyword+" to one schema")
+			u.refs.mergeTold(o, alternatives[0], *at)
+			u.recordLoss(*at, Info, "changed", keyword+" to one schema")
 		default:
 			fold(o, alternatives)
-			f.recordLoss(*at, Lossy, "changed", keyword+" at the root to optional properties")
+			u.recordLoss(*at, Lossy, "changed", keyword+" at the root to optional properties")
 		}
 	}
 }
 
 // alternatives reads the branches of a union at the root that are objects.
-func (f *fitter) alternatives(branches []*node, at *place) []*object {
+func (u *unionRules) alternatives(branches []*node, at *place) []*object {
 	var list []*object
 	var open []string
 	for _, text := range branches {
 		where := *at
 		where.inline = true
-		branch := f.flat(text, &where)
+		branch := u.refs.flat(text, &where)
 		if branch == nil {
 			continue
 		}
 		if kinds := typeKinds(branch.Get("type")); !kinds.Has(jsonschema.Object) {
-			f.recordLoss(*at, Lossy, "dropped", "alternative of type "+kinds.String())
+			u.recordLoss(*at, Lossy, "dropped", "alternative of type "+kinds.String())
 			continue
 		}
-		f.foldUnions(branch, &where)
+		u.foldUnions(branch, &where)
 		open = union(open, where.open[len(at.open):])
 		list = append(list, branch)
 	}

@@ -20,30 +20,30 @@ const (
 
 // strict makes objects list and require all of their properties: what was optional may be null. What cannot be listed
 // cannot be expressed.
-func (f *fitter) strict(o *object, at place) {
+func (r *objectRules) strict(o *object, at place) {
 	if !at.profile.closed {
 		return
 	}
-	f.standAlone(o, at)
+	r.standAlone(o, at)
 	types := typesOf(o.node)
 	switch {
 	case slices.Contains(types, "object"):
-		f.closeObject(o, at)
+		r.closeObject(o, at)
 	case slices.Contains(types, "array") && !o.Get("items").IsObject():
-		f.refuse(at, "an array whose items are of any kind cannot be expressed with strict")
+		r.refuse(at, "an array whose items are of any kind cannot be expressed with strict")
 	case !o.Has("type", "anyOf", "$ref", "enum", "const"):
-		f.refuse(at, "a value of any kind cannot be expressed with strict")
+		r.refuse(at, "a value of any kind cannot be expressed with strict")
 	}
 }
 
 // standAlone puts a ref with keywords beside it into a union of one. All restrictions but a type were merged with the
 // definition before.
-func (f *fitter) standAlone(o *object, at place) {
+func (r *objectRules) standAlone(o *object, at place) {
 	if !o.Has("$ref") || len(o.Members()) == 1 {
 		return
 	}
 	for _, m := range o.Keep(func(m member) bool { return m.Name == "$ref" || isAnnotation(m.Name) }) {
-		f.recordLoss(at, Lossy, "dropped", m.Name+" beside $ref")
+		r.recordLoss(at, Lossy, "dropped", m.Name+" beside $ref")
 	}
 	if len(o.Members()) == 1 {
 		return
@@ -51,17 +51,17 @@ func (f *fitter) standAlone(o *object, at place) {
 	o.Set("anyOf", jsonschema.List(jsonschema.Build("$ref", o.Drop("$ref"))))
 }
 
-func (f *fitter) closeObject(o *object, at place) {
+func (r *objectRules) closeObject(o *object, at place) {
 	required := o.Get("required").Texts()
 	var all []string
 	o.Set("properties", editable(o.Get("properties")).Map(func(_ int, m member) *node {
 		all = append(all, m.Name)
 		child, ok := parseObject(m.Node)
-		if !ok || slices.Contains(required, m.Name) || f.shape(m.Node).Kinds().Has(jsonschema.Null) {
+		if !ok || slices.Contains(required, m.Name) || r.shape(m.Node).Kinds().Has(jsonschema.Null) {
 			return m.Node
 		}
-		f.addNull(child)
-		f.recordLoss(at.property(m.Name), Info, "changed", "optional to null")
+		r.types.addNull(child)
+		r.recordLoss(at.property(m.Name), Info, "changed", "optional to null")
 		return child.node
 	}))
 	if !slices.Equal(required, all) {
@@ -71,7 +71,7 @@ func (f *fitter) closeObject(o *object, at place) {
 }
 
 // refuseMap refuses objects with free keys, before the walk goes into them.
-func (f *fitter) refuseMap(o *object, at place) {
+func (r *objectRules) refuseMap(o *object, at place) {
 	if !at.profile.closed || !slices.Contains(typesOf(o.node), "object") {
 		return
 	}
@@ -80,13 +80,13 @@ func (f *fitter) refuseMap(o *object, at place) {
 	named := len(o.Get("properties").Members()) > 0
 	switch {
 	case rest.IsObject() && !open:
-		f.refuse(at, "an object whose keys are free (additionalProperties) cannot be expressed with strict")
+		r.refuse(at, "an object whose keys are free (additionalProperties) cannot be expressed with strict")
 	case o.Has("patternProperties"):
-		f.refuse(at, "an object whose keys are free (patternProperties) cannot be expressed with strict")
+		r.refuse(at, "an object whose keys are free (patternProperties) cannot be expressed with strict")
 	case !named && !at.root && !rest.Is("false"):
-		f.refuse(at, "an object without named properties cannot be expressed with strict")
+		r.refuse(at, "an object without named properties cannot be expressed with strict")
 	case open:
-		f.recordLoss(at, Lossy, "dropped", "additionalProperties")
+		r.recordLoss(at, Lossy, "dropped", "additionalProperties")
 	}
 }
 

@@ -8,18 +8,21 @@ import (
 	"toolx/pkg/words"
 )
 
+// tidier corrects schemas without a look at others.
+type tidier struct{ *report }
+
 // tidy corrects what is not JSON Schema, or is of a draft so old that providers refuse it.
-func (f *fitter) tidy(o *object, at place) {
-	f.dropMalformed(o, at)
-	f.dropRepeated(o, at)
-	f.exclusiveBounds(o, at)
-	f.repairTypes(o, at)
+func (t tidier) tidy(o *object, at place) {
+	t.dropMalformed(o, at)
+	t.dropRepeated(o, at)
+	t.exclusiveBounds(o, at)
+	t.repairTypes(o, at)
 	if !at.profile.openAPI {
-		f.smallTypes(o, at)
+		t.smallTypes(o, at)
 	}
 }
 
-func (f *fitter) dropMalformed(o *object, at place) {
+func (t tidier) dropMalformed(o *object, at place) {
 	for _, m := range slices.Clone(o.Members()) {
 		if wellFormed(m.Name, m.Node) {
 			continue
@@ -31,25 +34,25 @@ func (f *fitter) dropMalformed(o *object, at place) {
 			severity = Info
 		}
 		o.Drop(m.Name)
-		f.recordLoss(at, severity, "dropped", "malformed "+m.Name)
+		t.recordLoss(at, severity, "dropped", "malformed "+m.Name)
 	}
 }
 
 // dropRepeated removes repeated elements of lists, which the meta-schema forbids and OpenAI refuses ("has non-unique
 // elements").
-func (f *fitter) dropRepeated(o *object, at place) {
+func (t tidier) dropRepeated(o *object, at place) {
 	for _, name := range []string{"required", "enum", "type"} {
 		list := o.Get(name).Elements()
 		if once := distinct(list); len(once) < len(list) {
 			o.Set(name, jsonschema.List(once...))
-			f.recordLoss(at, Info, "dropped", "what stands twice in "+name)
+			t.recordLoss(at, Info, "dropped", "what stands twice in "+name)
 		}
 	}
 }
 
 // exclusiveBounds rewrites the bounds of draft 4, where exclusiveMinimum is a boolean beside minimum, as in later
 // drafts.
-func (f *fitter) exclusiveBounds(o *object, at place) {
+func (t tidier) exclusiveBounds(o *object, at place) {
 	for _, bound := range []string{"minimum", "maximum"} {
 		exclusive := "exclusive" + strings.ToUpper(bound[:1]) + bound[1:]
 		value := o.Get(exclusive)
@@ -59,32 +62,32 @@ func (f *fitter) exclusiveBounds(o *object, at place) {
 		o.Drop(exclusive)
 		if value.Is("true") && o.Has(bound) {
 			o.Rename(bound, exclusive)
-			f.recordLoss(at, Info, "changed", bound+" to "+exclusive)
+			t.recordLoss(at, Info, "changed", bound+" to "+exclusive)
 		}
 	}
 }
 
 // repairTypes replaces the type names of programming languages by JSON Schema's, and refuses others for providers that
 // would refuse the whole request.
-func (f *fitter) repairTypes(o *object, at place) {
+func (t tidier) repairTypes(o *object, at place) {
 	var types []string
 	changed := false
 	for _, name := range typesOf(o.node) {
 		kind, known := typeMeant(name)
 		switch {
 		case !known && !at.profile.looseTypes:
-			f.refuse(at, "%q is no type of JSON Schema", words.Shorten(name, words.MaxGiven))
+			t.refuse(at, "%q is no type of JSON Schema", words.Shorten(name, words.MaxGiven))
 			return
 		case !known:
 			kind = name
-			f.recordLoss(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", unknown to JSON Schema,")
+			t.recordLoss(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", unknown to JSON Schema,")
 		case kind == "":
 			o.Drop("type")
-			f.recordLoss(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which says nothing")
+			t.recordLoss(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which says nothing")
 			return
 		case kind != name:
 			changed = true
-			f.recordLoss(at, Info, "changed", "type "+words.Shorten(name, words.MaxGiven)+" to "+kind)
+			t.recordLoss(at, Info, "changed", "type "+words.Shorten(name, words.MaxGiven)+" to "+kind)
 		}
 		types = union(types, []string{kind})
 	}
@@ -106,10 +109,10 @@ func typeMeant(name string) (kind string, known bool) {
 }
 
 // smallTypes writes types in lower case, as all but Google's API do.
-func (f *fitter) smallTypes(o *object, at place) {
+func (t tidier) smallTypes(o *object, at place) {
 	if types := typesOf(o.node); !slices.Equal(types, writtenTypes(o.node)) {
 		o.Set("type", quoteTypes(types))
-		f.recordLoss(at, Info, "changed", "type to small letters")
+		t.recordLoss(at, Info, "changed", "type to small letters")
 	}
 }
 

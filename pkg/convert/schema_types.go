@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +47,14 @@ func isOne(schema *node, kind string) bool {
 	return len(types) == 1 && types[0] == kind
 }
 
+// typeRules fit types, the values that name them, and arrays.
+type typeRules struct {
+	*report
+	*schemaReader
+}
+
 // constants writes const as the target knows it.
-func (f *fitter) constants(o *object, at place) {
+func (t *typeRules) constants(o *object, at place) {
 	value, kept := o.Get("const"), at.profile.keeps("const", at.root)
 	switch {
 	case value == nil || kept && (at.profile.refs || o.Has("enum")):
@@ -58,31 +63,31 @@ func (f *fitter) constants(o *object, at place) {
 	default:
 		o.Drop("const")
 		o.Set("enum", jsonschema.List(value))
-		f.recordLoss(at, Info, "changed", "const to enum")
+		t.recordLoss(at, Info, "changed", "const to enum")
 	}
 }
 
 // types adds the types that a schema lacks but surely has, and fits lists of them to the target.
-func (f *fitter) types(o *object, at place) {
+func (t *typeRules) types(o *object, at place) {
 	p := at.profile
 	if !p.restricted() {
 		return
 	}
-	f.inferType(o)
+	t.inferType(o)
 	if types := typesOf(o.node); len(types) == 1 && !p.openAPI {
 		o.Set("type", quoteTypes(types)) // ["string"] is "string"
 	}
-	f.openAPINull(o, at)
+	t.openAPINull(o, at)
 	if p.openAPI {
-		f.nullType(o, at)
-		f.anyValue(o, at)
-		f.splitTypes(o, at)
+		t.nullType(o, at)
+		t.anyValue(o, at)
+		t.splitTypes(o, at)
 	}
-	f.dropIdle(o, at)
+	t.dropIdle(o, at)
 }
 
 // dropIdle removes keywords about other kinds than the schema's own.
-func (f *fitter) dropIdle(o *object, at place) {
+func (t *typeRules) dropIdle(o *object, at place) {
 	if !o.Has("type") {
 		return
 	}
@@ -92,40 +97,40 @@ func (f *fitter) dropIdle(o *object, at place) {
 			m.Name == "format" && slices.Contains(at.profile.formats, m.Node.Text())
 	})
 	for _, m := range idle {
-		f.recordLoss(at, Info, "dropped", m.Name+", which says nothing of "+kinds.String())
+		t.recordLoss(at, Info, "dropped", m.Name+", which says nothing of "+kinds.String())
 	}
 }
 
 // inferType names the type that a schema's values, or its other keywords, imply.
-func (f *fitter) inferType(o *object) {
+func (t *typeRules) inferType(o *object) {
 	if o.Has("type", "anyOf", "$ref") {
 		return
 	}
-	if kinds := f.shape(o.node).Implied(); kinds != jsonschema.AnyKind {
+	if kinds := t.shape(o.node).Implied(); kinds != jsonschema.AnyKind {
 		o.setType(kinds.Names()...)
 	}
 }
 
 // openAPINull rewrites OpenAPI's nullable as a type, unless the target knows it.
-func (f *fitter) openAPINull(o *object, at place) {
+func (t *typeRules) openAPINull(o *object, at place) {
 	if at.profile.openAPI || !o.Has("nullable") || at.root {
 		return
 	}
 	if o.Drop("nullable").Is("true") {
-		f.addNull(o)
-		f.recordLoss(at, Info, "changed", "nullable to null")
+		t.addNull(o)
+		t.recordLoss(at, Info, "changed", "nullable to null")
 	}
 }
 
 // addNull makes a schema admit null too.
-func (f *fitter) addNull(o *object) {
+func (t *typeRules) addNull(o *object) {
 	null := valueOf("null")
 	if ref := o.Drop("$ref"); ref != nil {
 		o.Set("anyOf", jsonschema.List(jsonschema.Build("$ref", ref)))
 	}
 	switch types := typesOf(o.node); {
 	case o.Has("anyOf"):
-		if !slices.ContainsFunc(o.Get("anyOf").Elements(), f.isNull) {
+		if !slices.ContainsFunc(o.Get("anyOf").Elements(), t.isNull) {
 			o.Set("anyOf", jsonschema.List(append(o.Get("anyOf").Elements(), jsonschema.Build("type", "null"))...))
 		}
 		return
@@ -141,7 +146,7 @@ func (f *fitter) addNull(o *object) {
 }
 
 // nullType rewrites null among a schema's types and values as nullable.
-func (f *fitter) nullType(o *object, at place) {
+func (t *typeRules) nullType(o *object, at place) {
 	null := valueOf("null")
 	types, values := typesOf(o.node), o.Get("enum").Elements()
 	others := slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return kind == "null" })
@@ -157,11 +162,11 @@ func (f *fitter) nullType(o *object, at place) {
 		return
 	}
 	o.Set("nullable", valueOf("true"))
-	f.recordLoss(at, Info, "changed", "null to nullable")
+	t.recordLoss(at, Info, "changed", "null to nullable")
 }
 
 // splitTypes rewrites a list of types as anyOf, each with its own keywords.
-func (f *fitter) splitTypes(o *object, at place) {
+func (t *typeRules) splitTypes(o *object, at place) {
 	types := typesOf(o.node)
 	if len(types) < 2 {
 		return
@@ -172,7 +177,7 @@ func (f *fitter) splitTypes(o *object, at place) {
 	}
 	o.Keep(func(m member) bool { return !isRestriction(m.Name) || m.Name == "nullable" })
 	o.Set("anyOf", jsonschema.List(branches...))
-	f.recordLoss(at, Info, "changed", "list of types to anyOf")
+	t.recordLoss(at, Info, "changed", "list of types to anyOf")
 }
 
 // branchOf returns the part of a schema that speaks about values of one type.
@@ -194,16 +199,16 @@ func branchOf(o *node, kind string) *node {
 }
 
 // anyValue lists all types if the target wants a type in every schema.
-func (f *fitter) anyValue(o *object, at place) {
+func (t *typeRules) anyValue(o *object, at place) {
 	if o.Has("type", "anyOf") || at.root {
 		return
 	}
 	o.Set("type", quoteTypes([]string{"string", "number", "boolean", "object"}))
-	f.recordLoss(at, Lossy, "changed", "any value to string, number, boolean or object")
+	t.recordLoss(at, Lossy, "changed", "any value to string, number, boolean or object")
 }
 
 // spell writes types and members as the target writes them.
-func (f *fitter) spell(o *object, at place) {
+func (t *typeRules) spell(o *object, at place) {
 	p := at.profile
 	if p.openAPI && o.Has("type") {
 		types := typesOf(o.node)
@@ -222,25 +227,25 @@ func (f *fitter) spell(o *object, at place) {
 }
 
 // arrays fits tuples and missing items to the target.
-func (f *fitter) arrays(o *object, at place) {
+func (t *typeRules) arrays(o *object, at place) {
 	p := at.profile
 	if p.refs || p.restricted() {
-		f.prefixItems(o, at)
+		t.prefixItems(o, at)
 	}
 	if p.restricted() {
-		f.tupleToList(o, at)
+		t.tupleToList(o, at)
 	}
 	if !p.itemsNeeded || o.Has("items") && !o.Get("items").Is("true") {
 		return
 	}
 	if slices.Contains(typesOf(o.node), "array") {
 		o.Set("items", jsonschema.Build())
-		f.recordLoss(at, Info, "changed", "missing items to items of any kind")
+		t.recordLoss(at, Info, "changed", "missing items to items of any kind")
 	}
 }
 
 // prefixItems rewrites the tuples of older drafts, an array under items, as in 2020-12.
-func (f *fitter) prefixItems(o *object, at place) {
+func (t *typeRules) prefixItems(o *object, at place) {
 	if !o.Get("items").IsArray() {
 		return
 	}
@@ -253,11 +258,11 @@ func (f *fitter) prefixItems(o *object, at place) {
 	if rest != nil {
 		o.Set("items", rest)
 	}
-	f.recordLoss(at, Info, "changed", "array of items to prefixItems")
+	t.recordLoss(at, Info, "changed", "array of items to prefixItems")
 }
 
 // tupleToList rewrites a tuple as a list of what any of its places takes.
-func (f *fitter) tupleToList(o *object, at place) {
+func (t *typeRules) tupleToList(o *object, at place) {
 	tuple := distinct(o.Get("prefixItems").Elements())
 	if o.Get("items").Is("false") {
 		o.Drop("items")
@@ -270,21 +275,12 @@ func (f *fitter) tupleToList(o *object, at place) {
 	}
 	var names []string
 	for _, text := range o.Get("prefixItems").Elements() {
-		names = append(names, f.nameOf(text))
+		names = append(names, t.nameOf(text))
 	}
-	f.moved(o, at, "prefixItems", "in this order: "+strings.Join(names, ", "), true)
+	t.moved(o, at, "prefixItems", "in this order: "+strings.Join(names, ", "), true)
 	o.Drop("prefixItems")
 	if rest := o.Get("items"); rest != nil && !rest.Is("true") && !containsJSON(tuple, rest) {
 		tuple = append(tuple, rest)
 	}
 	o.Set("items", combined("anyOf", tuple...))
-}
-
-// nameOf returns a schema's title, its kinds, or the name by which it is referred to.
-func (f *fitter) nameOf(schema *node) string {
-	shape := f.shape(schema)
-	if kinds := shape.Kinds(); shape.Title == "" && kinds != jsonschema.AnyKind {
-		return kinds.String()
-	}
-	return cmp.Or(shape.Title, strings.Join(shape.Unknown, " or "), shape.Name, "any")
 }

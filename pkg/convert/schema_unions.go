@@ -1,38 +1,44 @@
 package convert
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
 	"toolx/pkg/jsonschema"
 )
 
+// unionRules fit anyOf and oneOf.
+type unionRules struct {
+	*report
+	*schemaReader
+	refs *references
+}
+
 // unions fits anyOf and oneOf to the target.
-func (f *fitter) unions(o *object, at *place) {
+func (u *unionRules) unions(o *object, at *place) {
 	p := at.profile
 	if !p.plain() {
 		return
 	}
-	f.oneOfToAnyOf(o, *at)
+	u.oneOfToAnyOf(o, *at)
 	if !o.Has("anyOf") {
 		return
 	}
-	f.pruneBranches(o, *at)
+	u.pruneBranches(o, *at)
 	if !p.restricted() {
 		return
 	}
-	f.constBranches(o, *at)
-	f.bareBranches(o, *at)
-	f.nullBranch(o, *at)
-	f.unwrap(o, at)
+	u.constBranches(o, *at)
+	u.bareBranches(o, *at)
+	u.nullBranch(o, *at)
+	u.unwrap(o, at)
 	if p.loneUnions() {
-		f.distribute(o, at)
+		u.distribute(o, at)
 	}
 }
 
 // oneOfToAnyOf rewrites oneOf as anyOf. Nothing is lost if no value fits two of the branches.
-func (f *fitter) oneOfToAnyOf(o *object, at place) {
+func (u *unionRules) oneOfToAnyOf(o *object, at place) {
 	if !o.Has("oneOf") {
 		return
 	}
@@ -42,53 +48,15 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 			o.Set("allOf", jsonschema.List(append(o.Get("allOf").Elements(), jsonschema.Build("oneOf", branches))...))
 			return
 		}
-		f.recordLoss(at, Lossy, "dropped", "oneOf beside anyOf")
+		u.recordLoss(at, Lossy, "dropped", "oneOf beside anyOf")
 		return
 	}
 	severity := Lossy
-	if f.disjoint(o.Get("oneOf").Elements()) {
+	if u.disjoint(o.Get("oneOf").Elements()) {
 		severity = Info
 	}
 	o.Rename("oneOf", "anyOf")
-	f.recordLoss(at, severity, "changed", "oneOf to anyOf")
-}
-
-// disjoint reports whether no value fits two of the branches, judged by their types and constant properties.
-func (f *fitter) disjoint(branches []*node) bool {
-	const most = 64 // the comparison is quadratic
-	if len(branches) > most {
-		return false
-	}
-	shapes := make([]*jsonschema.Shape, len(branches))
-	for i, text := range branches {
-		shapes[i] = f.shape(text)
-		if slices.ContainsFunc(shapes[:i], func(b *jsonschema.Shape) bool { return !f.apart(shapes[i], b) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// apart reports whether no value fits two shapes: by their kinds, their values, or those of a property that both need.
-func (f *fitter) apart(a, b *jsonschema.Shape) bool {
-	if a.Kinds()&b.Kinds() == 0 || valuesApart(a, b) {
-		return true
-	}
-	return slices.ContainsFunc(a.Properties, func(mine jsonschema.Property) bool {
-		return mine.Required && slices.ContainsFunc(b.Properties, func(other jsonschema.Property) bool {
-			return other.Required && other.Name == mine.Name && valuesApart(f.shape(mine.Node), f.shape(other.Node))
-		})
-	})
-}
-
-// valuesApart reports whether both shapes list values and share none.
-func valuesApart(a, b *jsonschema.Shape) bool {
-	return a.Options != nil && b.Options != nil && !(a.Nullable && b.Nullable) &&
-		!slices.ContainsFunc(a.Options, func(mine jsonschema.Option) bool {
-			return slices.ContainsFunc(b.Options, func(other jsonschema.Option) bool {
-				return bytes.Equal(mine.Raw, other.Raw)
-			})
-		})
+	u.recordLoss(at, severity, "changed", "oneOf to anyOf")
 }
 
 // valuesOf returns the only values that a schema admits, nil if it names none.
@@ -100,7 +68,7 @@ func valuesOf(schema *node) []*node {
 }
 
 // pruneBranches removes branches that admit nothing, and those that are there twice.
-func (f *fitter) pruneBranches(o *object, at place) {
+func (u *unionRules) pruneBranches(o *object, at place) {
 	branches := o.Get("anyOf").Elements()
 	kept := slices.DeleteFunc(distinct(branches), isFalse)
 	if len(kept) == len(branches) {
@@ -108,7 +76,7 @@ func (f *fitter) pruneBranches(o *object, at place) {
 	}
 	if len(kept) == 0 {
 		o.Drop("anyOf")
-		f.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
+		u.recordLoss(at, Lossy, "changed", "the schema false to one that accepts any value")
 		return
 	}
 	o.Set("anyOf", jsonschema.List(kept...))
@@ -116,7 +84,7 @@ func (f *fitter) pruneBranches(o *object, at place) {
 
 // constBranches rewrites a union of constants as one enum. Branches with descriptions stay, because each explains its
 // constant.
-func (f *fitter) constBranches(o *object, at place) {
+func (u *unionRules) constBranches(o *object, at place) {
 	if at.profile.keeps("const", at.root) || o.Has("enum", "const") {
 		return
 	}
@@ -132,7 +100,7 @@ func (f *fitter) constBranches(o *object, at place) {
 	}
 	o.Drop("anyOf")
 	o.Set("enum", jsonschema.List(distinct(values)...))
-	f.recordLoss(at, Info, "changed", "anyOf of constants to enum")
+	u.recordLoss(at, Info, "changed", "anyOf of constants to enum")
 }
 
 // hasBeyond reports whether a schema has members that are not among names.
@@ -142,7 +110,7 @@ func hasBeyond(schema *node, names ...string) bool {
 
 // bareBranches removes a union whose branches only require properties, which a target that reads types can make nothing
 // of.
-func (f *fitter) bareBranches(o *object, at place) {
+func (u *unionRules) bareBranches(o *object, at place) {
 	var needs []string
 	for _, branch := range o.Get("anyOf").Elements() {
 		if !branch.Has("required") || hasBeyond(branch, "required", "title", "description", "not", "type") ||
@@ -159,29 +127,26 @@ func (f *fitter) bareBranches(o *object, at place) {
 	if len(hint) > longestHint {
 		hint = ""
 	}
-	f.moved(o, at, "anyOf of required", hint, true)
+	u.moved(o, at, "anyOf of required", hint, true)
 }
 
 // nullBranch replaces the null among the branches by the target's own keyword.
-func (f *fitter) nullBranch(o *object, at place) {
+func (u *unionRules) nullBranch(o *object, at place) {
 	if !at.profile.openAPI {
 		return
 	}
 	branches := o.Get("anyOf").Elements()
-	kept := slices.DeleteFunc(slices.Clone(branches), f.isNull)
+	kept := slices.DeleteFunc(slices.Clone(branches), u.isNull)
 	if len(kept) == len(branches) || len(kept) == 0 {
 		return
 	}
 	o.Set("anyOf", jsonschema.List(kept...))
 	o.Set("nullable", valueOf("true"))
-	f.recordLoss(at, Info, "changed", "null to nullable")
+	u.recordLoss(at, Info, "changed", "null to nullable")
 }
 
-// isNull reports whether a schema admits only null.
-func (f *fitter) isNull(schema *node) bool { return f.shape(schema).Kinds() == jsonschema.Null }
-
 // unwrap replaces a union of one branch by the branch.
-func (f *fitter) unwrap(o *object, at *place) {
+func (u *unionRules) unwrap(o *object, at *place) {
 	for range maxDepth {
 		branches := o.Get("anyOf").Elements()
 		if len(branches) != 1 {
@@ -189,19 +154,19 @@ func (f *fitter) unwrap(o *object, at *place) {
 		}
 		only := branches[0]
 		// A union of one lets something stand beside a ref that must stand alone.
-		wrapsRef := at.profile.closed && only.Has("$ref") && f.keepsRef(only.Get("$ref").Text(), *at)
+		wrapsRef := at.profile.closed && only.Has("$ref") && u.refs.keepsRef(only.Get("$ref").Text(), *at)
 		if !only.IsObject() || wrapsRef {
 			return
 		}
-		branch := f.flat(only, at)
-		f.oneOfToAnyOf(branch, *at)
+		branch := u.refs.flat(only, at)
+		u.oneOfToAnyOf(branch, *at)
 		o.Drop("anyOf")
-		f.mergeTold(o, branch, *at)
+		u.refs.mergeTold(o, branch, *at)
 	}
 }
 
 // distribute makes each branch of a union complete, where nothing that restricts may stand beside anyOf.
-func (f *fitter) distribute(o *object, at *place) {
+func (u *unionRules) distribute(o *object, at *place) {
 	branches := slices.Clone(o.Get("anyOf").Elements())
 	if len(branches) == 0 {
 		return
@@ -217,12 +182,12 @@ func (f *fitter) distribute(o *object, at *place) {
 	for i, text := range branches {
 		where := *at
 		where.inline = true
-		branch := f.flat(text, &where)
+		branch := u.refs.flat(text, &where)
 		if branch == nil {
 			continue
 		}
-		f.nodes++
-		f.mergeTold(branch, base, *at)
+		u.refs.nodes++
+		u.refs.mergeTold(branch, base, *at)
 		open = union(open, where.open[len(at.open):])
 		branches[i] = branch.node
 	}

@@ -1,0 +1,62 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// report holds what was done to a schema: the losses, and why it is refused.
+type report struct {
+	hints    []string // of the root
+	losses   []Loss
+	recorded map[Loss]bool
+	err      error // the first reason to refuse the schema
+}
+
+// recordLoss records what was done to the schema at a place, once.
+func (r *report) recordLoss(at place, severity Severity, kind, detail string) {
+	loss := Loss{Path: at.path, Severity: severity, Kind: kind, Detail: detail}
+	if !r.recorded[loss] {
+		r.recorded[loss] = true
+		r.losses = append(r.losses, loss)
+	}
+}
+
+// dropLossesAfter drops all but the first losses.
+func (r *report) dropLossesAfter(count int) {
+	for _, loss := range r.losses[count:] {
+		delete(r.recorded, loss)
+	}
+	r.losses = r.losses[:count]
+}
+
+// refuse ends the conversion: the target cannot express the schema.
+func (r *report) refuse(at place, format string, args ...any) {
+	if r.err != nil {
+		return
+	}
+	reason := fmt.Sprintf(format, args...)
+	if at.path != "" {
+		reason = strings.TrimPrefix(at.path, ".") + ": " + reason
+	}
+	r.err = errors.New(reason)
+}
+
+// moved keeps a hint, and reports the keyword that it stands for: as said in another way where the model only reads the
+// schema, or where the keyword restricts nothing.
+func (r *report) moved(o *object, at place, keyword, hint string, restricts bool) {
+	if hint == "" {
+		r.recordLoss(at, Lossy, "dropped", keyword)
+		return
+	}
+	if !slices.Contains(o.hints, hint) {
+		o.hints = append(o.hints, hint)
+	}
+	if restricts && !at.profile.prompt {
+		r.recordLoss(at, Lossy, "dropped", keyword)
+		return
+	}
+	r.recordLoss(at, Info, "moved", keyword+" to the description")
+}
