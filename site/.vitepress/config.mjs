@@ -9,21 +9,26 @@ const repository = path.join(site, '..');
 const slug = process.env.GITHUB_REPOSITORY ?? 'toolx/toolx';
 const source = `https://github.com/${slug}`;
 
-// The sidebar is the index of the documentation: the links of docs/README.md, in its order.
+// sidebar returns the sections of docs/README.md with links to its pages. A row of a command has its title in the second
+// cell; elsewhere a link's text is the title. Start has the pages that no other section has.
 function sidebar() {
   const index = readFileSync(path.join(repository, 'docs/README.md'), 'utf8');
-  const rows = index.split('\n').filter((line) => line.startsWith('| ['));
-  const links = (text) =>
-    [...text.matchAll(/\[([^\]]+)\]\(([^)]+)\.md\)/g)].map(([, title, page]) => ({
-      text: title,
-      link: '/' + page.replace(/README$/, ''),
-    }));
-  const [verbs, ...others] = rows.map(links);
+  const sections = new Map(index.split(/^## /m).slice(1).map((text) => [text.split('\n')[0], links(text)]));
+  const others = ['Guides', 'Reference', 'Project'].map((text) => ({ text, items: sections.get(text) }));
+  const elsewhere = others.flatMap(({ items }) => items.map(({ link }) => link));
+  const start = sections.get('Start here').filter(({ link }) => !elsewhere.includes(link));
   return [
-    { text: 'Start', items: [{ text: 'What toolx is', link: '/readme' }, { text: 'Explain an error', link: '/' }] },
-    { text: 'Guides', items: others.flat() },
-    { text: 'Verbs', items: verbs, collapsed: true },
+    { text: 'Start', items: [{ text: 'Introduction', link: '/readme' }, { text: 'Explain an error', link: '/' }, ...start] },
+    ...others.map((group) => ({ ...group, collapsed: group.text !== 'Guides' })),
   ];
+}
+
+// links returns the links of an index to other pages of docs, with their titles capitalized.
+function links(text) {
+  return [...text.matchAll(/\[([^\]]+)\]\(([a-z][^)#]*)\.md\)(?: \| ([A-Z][^|\n]*) \|$)?/gm)].map(([, name, page, title = name]) => ({
+    text: title[0].toUpperCase() + title.slice(1),
+    link: '/' + page.replace(/README$/, ''),
+  }));
 }
 
 // A link from a page to a file of the repository that is no page leads to the repository.

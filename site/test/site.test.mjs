@@ -82,7 +82,7 @@ test('the first screen explains an error as toolx doctor --explain does', async 
     await page.locator('.answer h2', { hasText: want.title }).waitFor();
     assert.equal(await page.locator('.answer dd').first().textContent(), want.stood, message);
     const culprit = want.culprit ? [`${want.culprit.name}, ${want.culprit.confidence}`] : [];
-    assert.deepEqual(await page.locator('dt:text-is("Who did it") + dd').allTextContents(), culprit, message);
+    assert.deepEqual(await page.locator('dt:text-is("Culprit") + dd').allTextContents(), culprit, message);
     assert.deepEqual(await page.locator('.answer .fixes li').allTextContents(), want.fix, message);
     assert.deepEqual(await page.locator('.answer a').allTextContents(), want.checks, message);
   }
@@ -148,6 +148,27 @@ test('the search finds a page', async () => {
   await page.locator('#localsearch-input').fill('stdout-bom');
   await page.locator('.VPLocalSearchBox .result', { hasText: 'byte order mark' }).first().click();
   await page.waitForURL(/checks\/stdout-bom/);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+test('the sidebar has four groups of capitalized titles', async () => {
+  const page = await visit('contents');
+  const groups = await page.locator('.VPSidebarItem.level-0 > .item h2').allTextContents();
+  assert.deepEqual(groups, ['Start', 'Guides', 'Reference', 'Project']);
+  const titles = await page.locator('.VPSidebarItem.level-1 .text').allTextContents();
+  assert.ok(titles.length > 40, `only ${titles.length} titles`);
+  assert.deepEqual(titles.filter((title) => !/^\p{Lu}/u.test(title)), []);
+  assert.equal(new Set(titles).size, titles.length, 'a title is there twice');
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+test('long lines of a console wrap', async () => {
+  const page = await visit('output', { viewport: { width: 500, height: 700 } });
+  for (const block of await page.locator('.language-console pre').all()) {
+    assert.ok(await block.evaluate((pre) => pre.scrollWidth <= pre.clientWidth), await block.textContent());
+  }
   assert.deepEqual(page.faults, []);
   await page.close();
 });
