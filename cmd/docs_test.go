@@ -99,7 +99,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			wantCommand(t, path, strings.Fields(command))
 		}
 	}
-	if found < 400 {
+	if found < 300 {
 		t.Errorf("only %d commands were found", found)
 	}
 }
