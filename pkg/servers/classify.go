@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
@@ -34,6 +35,16 @@ type finding struct {
 	// tail holds the last bytes of a line that was too long or broke off: they or text may name the request that will
 	// never be answered.
 	tail []byte
+}
+
+// event returns the event of a finding on the stdout of a process that was started at a time.
+func (f finding) event(server string, phase Phase, started time.Time) PollutedLine {
+	return PollutedLine{
+		Head: Now(server), Class: f.class, Line: f.number, Offset: f.offset, Column: f.column,
+		Phase: phase,
+		Since: time.Since(started), Text: f.text, Size: f.size, Near: f.near, NearAt: f.nearAt, Salvaged: f.salvaged,
+		Unended: f.end == endIdle || f.end == endEOF,
+	}
 }
 
 // classifier turns lines into messages and findings. It holds back a line that may be the beginning of a message over

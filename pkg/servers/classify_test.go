@@ -37,11 +37,6 @@ func readAll(stream []byte, limit int64, sizes ...int) reading {
 	return r
 }
 
-const (
-	ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	pong = `{"jsonrpc":"2.0","id":1,"result":{}}`
-)
-
 // TestClassify proves MCP-1 on bytes: what is a message, what is not, and where.
 func TestClassify(t *testing.T) {
 	tests := []struct {

@@ -2,7 +2,6 @@ package servers
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -99,13 +98,6 @@ type ProcessExited struct {
 	Forced string
 }
 
-// SessionLost says that nothing more can come over an open session, although its server may live on: its process closed
-// a pipe, or the stream of events ended. The end of a process is reported as ProcessExited instead.
-type SessionLost struct {
-	Head
-	Why *Failure
-}
-
 // PipeHeld says that a server's process has ended while another one keeps a pipe of it open, which toolx is about to
 // end. Subscribers can still find out which process that is now, not later.
 type PipeHeld struct {
@@ -195,57 +187,6 @@ type OddFrame struct {
 type StderrLine struct {
 	Head
 	Text string
-}
-
-// Retry says that an attempt to connect failed and when the next one comes (MCP-3).
-type Retry struct {
-	Head
-	Attempt int // the one that failed, from 1
-	Of      int
-	Delay   time.Duration
-	Err     error
-	// Searched reports that the user named no server, so that all are asked for a tool.
-	Searched bool
-}
-
-// Attempt says that an attempt to connect begins.
-type Attempt struct {
-	Head
-	Attempt int // from 1
-	Of      int
-	Limit   time.Duration // of the attempt
-}
-
-// StartOverdue says that a server has not answered within the limit of its start, and that toolx waits on.
-type StartOverdue struct {
-	Head
-	Took     time.Duration // so far
-	Launcher string        // the package manager that is still fetching the server, such as npx; empty: none is
-}
-
-// Text returns the event as a sentence for the log.
-func (e StartOverdue) Text() string {
-	if e.Launcher == "" {
-		return fmt.Sprintf("server %q has not answered after %s; toolx waits on", e.Server, rounded(e.Took))
-	}
-	return fmt.Sprintf("server %q: %s is still downloading it after %s; toolx waits on", e.Server, e.Launcher,
-		rounded(e.Took))
-}
-
-// Connected says that a session is open.
-type Connected struct {
-	Head
-	Attempt  int
-	Protocol string
-	Timing   exec.Timing
-	// Held says how a server that stays is used; nil for any other.
-	Held *Held
-}
-
-// ConnectFailed says that toolx has given up connecting to a server (MCP-4).
-type ConnectFailed struct {
-	Head
-	Err error
 }
 
 // LogMessage is a log message that a server sent through the protocol (notifications/message).

@@ -28,6 +28,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+const (
+	ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	pong = `{"jsonrpc":"2.0","id":1,"result":{}}`
+)
+
 // fakeProgram is the path of the fake server.
 func fakeProgram(t testing.TB) string {
 	t.Helper()

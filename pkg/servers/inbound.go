@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -27,7 +26,7 @@ func (t *stdio) takeFinding(f finding) {
 		t.noteSaid(f.text)
 	}
 	t.mu.Unlock()
-	t.bus.Emit(f.event(t.server, phase, t.process))
+	t.bus.Emit(f.event(t.server, phase, t.process.started))
 	switch {
 	case f.class == ClassTooLong && beginsMessage(f.text):
 		t.failLost(f, fmt.Errorf("line %d is over the limit of %s for one message; maxMessage in the config raises it",
@@ -35,16 +34,6 @@ func (t *stdio) takeFinding(f finding) {
 	case f.class == ClassBroken && f.end != endEOF:
 		// At the end of stdout, the server's exit says more than half a message does.
 		t.failLost(f, fmt.Errorf("line %d is not JSON: %w", f.number, f.syntax))
-	}
-}
-
-// event returns the event of a finding on the stdout of a server's process.
-func (f finding) event(server string, phase Phase, p *process) PollutedLine {
-	return PollutedLine{
-		Head: Now(server), Class: f.class, Line: f.number, Offset: f.offset, Column: f.column,
-		Phase: phase,
-		Since: time.Since(p.started), Text: f.text, Size: f.size, Near: f.near, NearAt: f.nearAt, Salvaged: f.salvaged,
-		Unended: f.end == endIdle || f.end == endEOF,
 	}
 }
 

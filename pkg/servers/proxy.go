@@ -124,7 +124,7 @@ func newProxy(server string, options ProxyOptions) *proxy {
 	p.out = bufio.NewWriterSize(p.client, 64<<10)
 	p.stdout = newStream(cmp.Or(options.MaxMessage, DefaultMaxMessage), p.takeMessage, p.takeFinding)
 	p.stdout.eager = true
-	p.stdout.classify.keep = maxForeign
+	p.stdout.keep(maxForeign)
 	p.stdout.settled = func() {
 		p.outMu.Lock()
 		defer p.outMu.Unlock()
@@ -200,7 +200,7 @@ func (p *proxy) takeFinding(f finding) {
 	case !p.answered.Load():
 		phase = PhaseStart
 	}
-	p.Bus.Emit(f.event(p.server, phase, p.process))
+	p.Bus.Emit(f.event(p.server, phase, p.process.started))
 }
 
 // speak passes on what the client says, at the pace at which the server reads, and

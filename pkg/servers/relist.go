@@ -12,13 +12,6 @@ import (
 	"toolx/pkg/exec"
 )
 
-// ToolsChanged says that a server's tools were listed anew, because it said that they
-// had changed, and that the Registry has the new ones.
-type ToolsChanged struct {
-	Head
-	Tools int
-}
-
 // The times for which tools that are not there may still come: from when they are missed, and from when the server was
 // sent its roots.
 const (

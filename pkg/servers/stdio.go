@@ -28,8 +28,6 @@ const (
 	// exitTime is how long a server that has closed a pipe has to exit, before it is taken for one that lives on: on a
 	// busy machine a process takes its time to end.
 	exitTime = time.Second
-	// idleTime is how long a message may lack its newline before it is taken.
-	idleTime = 250 * time.Millisecond
 	// stdinGrace, termGrace bound the steps of closing: stdin's end, SIGTERM,
 	// then SIGKILL (MCP, basic/lifecycle, shutdown of stdio).
 	stdinGrace = 2 * time.Second
@@ -104,7 +102,7 @@ func newStdio(d dial) *stdio {
 		bus.Emit(StderrLine{Head: Now(server), Text: text})
 	})
 	t.stdout = newStream(d.MaxMessage, t.takeOwnMessage, t.takeFinding)
-	t.stdout.classify.onRefused = t.refuse
+	t.stdout.onRefused(t.refuse)
 	return t
 }
 

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// idleTime is how long a message may lack its newline before it is taken.
+const idleTime = 250 * time.Millisecond
+
 // stream reads a server's stdout: it holds the framer, the classifier, and the timer that ends their waiting. Every
 // reader of a server's stdout uses it.
 type stream struct {
@@ -30,6 +33,12 @@ func newStream(limit int64, onMessage func(m message, number int), onFinding fun
 	s.framer = framer{max: limit, emit: s.classify.line}
 	return s
 }
+
+// keep sets how many bytes of a finding's text are kept, in place of maxEvidence.
+func (s *stream) keep(bytes int) { s.classify.keep = bytes }
+
+// onRefused sets what takes the requests that stood on a line with text and did not come on a line of their own.
+func (s *stream) onRefused(take func(message)) { s.classify.onRefused = take }
 
 // An answer that shares its line with text waits for the same answer on a line of its own, which wins: the text may be
 // a log that quotes what anybody wrote. The wait is idleTime for a server that is known to write text and messages on

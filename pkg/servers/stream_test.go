@@ -1,15 +1,12 @@
 package servers
 
 import (
-	"context"
 	"io"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"toolx/pkg/config"
 )
 
 // TestQuotedAnswerYieldsToTheTrueOne proves that a log line which quotes an answer does not become the answer where the
@@ -72,33 +69,6 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 	}
 }
 
-// TestQuotedAnswerAtTheLimit proves that a doubtful answer is better than none: it is taken when the limit of its
-// request passes before the answer on a line of its own has come.
-func TestQuotedAnswerAtTheLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		link := newStdio(Options{MaxMessage: 1 << 20}.dial(&config.Server{Name: "s"}, &config.Resolved{}))
-		link.process = &process{}
-		in, out := io.Pipe()
-		go link.stdout.read(in)
-		answer := func(prefix string) {
-			sent := <-link.writes
-			if _, err := io.WriteString(out, prefix+`{"jsonrpc":"2.0","id":`+sent.id+`,"result":{}}`+"\n"); err != nil {
-				t.Error(err)
-			}
-		}
-		for _, prefix := range []string{"", "DEBUG page says: "} {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			go answer(prefix)
-			if m, err := link.roundTrip(ctx, "tools/call", nil, nil); err != nil || string(m.Result) != "{}" {
-				t.Errorf("behind %q: got %s, %v", prefix, m.Result, err)
-			}
-			cancel()
-		}
-		_ = out.Close()
-		synctest.Wait()
-	})
-}
-
 // TestRequestBesideTextIsRefused proves that a request which shares its line with text is never acted on, and that the
 // server gets an error for it, unless the same request came on a line of its own before or comes within the time that
 // answers have.
@@ -119,7 +89,7 @@ func TestRequestBesideTextIsRefused(t *testing.T) {
 					got = append(got, what+" "+string(m.ID)+" at "+time.Since(began).String())
 				}
 				s := newStream(1<<20, func(m message, _ int) { tell("taken", m) }, func(finding) {})
-				s.classify.onRefused = func(m message) { tell("refused", m) }
+				s.onRefused(func(m message) { tell("refused", m) })
 				in, out := io.Pipe()
 				go s.read(in)
 				if _, err := io.WriteString(out, test.text); err != nil {
@@ -134,22 +104,4 @@ func TestRequestBesideTextIsRefused(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestRefusedRequestIsAnswered proves that the server of a refused request is told.
-func TestRefusedRequestIsAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		link := newStdio(Options{MaxMessage: 1 << 20}.dial(&config.Server{Name: "s"}, &config.Resolved{}))
-		link.process = &process{}
-		in, out := io.Pipe()
-		go link.stdout.read(in)
-		if _, err := io.WriteString(out, `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"} sent`+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		if answer := string((<-link.writes).bytes); !strings.Contains(answer, `"id":1`) || !strings.Contains(answer, "-32600") {
-			t.Errorf("the answer is %s", answer)
-		}
-		_ = out.Close()
-		synctest.Wait()
-	})
 }
