@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // conformanceServer is the name of the suite's server in the config that is made for it.
@@ -107,7 +108,7 @@ func runConformance(ctx context.Context, app *App, o conformanceOptions) error {
 func awaitStream(ctx context.Context, bus *exec.Bus) func(*servers.Session) {
 	asked := make(chan struct{}, 1)
 	bus.Subscribe(func(event exec.Event) {
-		if exchange, is := event.(servers.HTTPExchange); is && exchange.Verb == http.MethodGet {
+		if exchange, is := event.(wire.HTTPExchange); is && exchange.Verb == http.MethodGet {
 			select {
 			case asked <- struct{}{}:
 			default:

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -89,23 +90,23 @@ func (l *eventLog) take(event exec.Event) {
 		l.connected(e)
 	case servers.ConnectFailed:
 		l.connectFailed(e)
-	case servers.PollutedLine:
+	case wire.PollutedLine:
 		l.pollutedLine(e)
-	case servers.OddFrame:
+	case wire.OddFrame:
 		l.odd(e)
-	case servers.LogMessage:
+	case wire.LogMessage:
 		l.log.Info(fmt.Sprintf("server %q log [%s] %s", e.Server, e.Level, e.Data))
-	case servers.StderrLine:
+	case wire.StderrLine:
 		l.log.Info(fmt.Sprintf("server %q stderr: %s", e.Server, e.Text))
-	case servers.Notification:
+	case wire.Notification:
 		l.log.Debug(fmt.Sprintf("server %q notification %s %s", e.Server, e.Method, e.Params))
-	case servers.ServerRequest:
+	case wire.ServerRequest:
 		l.request(e)
-	case servers.HTTPExchange:
+	case wire.HTTPExchange:
 		l.exchange(e)
-	case servers.ProcessStarted:
+	case wire.ProcessStarted:
 		l.log.Info(fmt.Sprintf("server %q: process %d started: %s", e.Server, e.PID, strings.Join(e.Command, " ")))
-	case servers.ProcessExited:
+	case wire.ProcessExited:
 		l.exited(e)
 	case servers.SessionLost:
 		l.log.Info(e.Why.Error())
@@ -195,7 +196,7 @@ func (l *eventLog) connected(e servers.Connected) {
 
 // pollutedLine reports a bad line, escaped, with its number and phase (MCP-1), and
 // counts it for the one warning that a server gets.
-func (l *eventLog) pollutedLine(e servers.PollutedLine) {
+func (l *eventLog) pollutedLine(e wire.PollutedLine) {
 	level := slog.LevelInfo
 	if e.Class.Harmless() {
 		level = slog.LevelDebug
@@ -210,7 +211,7 @@ func (l *eventLog) pollutedLine(e servers.PollutedLine) {
 	l.log.Log(context.Background(), level, text)
 }
 
-func (l *eventLog) countPolluted(e servers.PollutedLine) {
+func (l *eventLog) countPolluted(e wire.PollutedLine) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := slices.IndexFunc(l.polluted, func(p *pollution) bool { return p.server == e.Server })
@@ -280,7 +281,7 @@ func doctorAsks(method string) bool {
 	return slices.Contains([]string{"ping", "tools/list", "resources/list", "prompts/list"}, method)
 }
 
-func (l *eventLog) odd(e servers.OddFrame) {
+func (l *eventLog) odd(e wire.OddFrame) {
 	where := ""
 	if e.Line > 0 { // over HTTP there are no lines
 		where = fmt.Sprintf("line %d, ", e.Line)
@@ -304,7 +305,7 @@ func (l *eventLog) odd(e servers.OddFrame) {
 	l.repeats.warnOf(warningKind{e.Server, string(e.Class)}, slog.LevelWarn, text)
 }
 
-func (l *eventLog) request(e servers.ServerRequest) {
+func (l *eventLog) request(e wire.ServerRequest) {
 	answer := "answered"
 	switch {
 	case e.Busy:
@@ -321,7 +322,7 @@ func (l *eventLog) request(e servers.ServerRequest) {
 	l.log.Info(fmt.Sprintf("server %q asked %s: %s", e.Server, e.Method, answer))
 }
 
-func (l *eventLog) exchange(e servers.HTTPExchange) {
+func (l *eventLog) exchange(e wire.HTTPExchange) {
 	outcome := fmt.Sprintf("HTTP %d", e.Status)
 	if e.Err != nil {
 		outcome = e.Err.Error()
@@ -330,7 +331,7 @@ func (l *eventLog) exchange(e servers.HTTPExchange) {
 	l.log.Debug(fmt.Sprintf("server %q: %s %s: %s after %.1f ms", e.Server, e.Verb, e.URL, outcome, took))
 }
 
-func (l *eventLog) exited(e servers.ProcessExited) {
+func (l *eventLog) exited(e wire.ProcessExited) {
 	text := fmt.Sprintf("server %q ended: %s", e.Server, e.How)
 	if e.Forced != "" {
 		text = fmt.Sprintf("server %q did not end when its stdin closed; %s was needed", e.Server, e.Forced)
@@ -340,7 +341,7 @@ func (l *eventLog) exited(e servers.ProcessExited) {
 
 // excerpt returns what is wrong on a line, quoted, with escapes for invisible bytes. Of a line of more than n bytes it
 // has those around the bad one, or the first.
-func excerpt(e servers.PollutedLine, n int) string {
+func excerpt(e wire.PollutedLine, n int) string {
 	switch {
 	case len(e.Text) == 0 && e.Unended:
 		return "a message without a newline at its end"

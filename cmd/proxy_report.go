@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -61,32 +61,32 @@ const stampFormat = "2006-01-02T15:04:05.000Z07:00 "
 // take takes one event of the proxy.
 func (r *proxyReport) take(event exec.Event) {
 	switch e := event.(type) {
-	case servers.PollutedLine:
+	case wire.PollutedLine:
 		r.polluted(e)
 	case exec.Notice:
 		r.log.Log(context.Background(), e.Level, e.Text)
-	case servers.ProcessStarted:
+	case wire.ProcessStarted:
 		r.log.Info(fmt.Sprintf("server %q: process %d started", e.Server, e.PID))
-	case servers.ProcessExited:
+	case wire.ProcessExited:
 		r.exited(e)
 	}
 }
 
 // polluted shows text that is not a message, and logs messages that had to be repaired.
-func (r *proxyReport) polluted(e servers.PollutedLine) {
+func (r *proxyReport) polluted(e wire.PollutedLine) {
 	switch e.Class {
-	case servers.ClassTooLong:
+	case wire.ClassTooLong:
 		const text = "line %d of the server's stdout is over the limit of %s for one message and was dropped; " +
 			"--max-message raises it: %s"
 		r.log.Error(fmt.Sprintf(text, e.Line, exec.Bytes(r.limit), strconv.Quote(words.Clip(string(e.Text), 80))))
-	case servers.ClassBroken:
+	case wire.ClassBroken:
 		const text = "line %d of the server's stdout begins like a message, is not valid JSON, and was dropped"
 		r.log.Error(fmt.Sprintf(text, e.Line))
 		r.show(e)
-	case servers.ClassText, servers.ClassNotObject, servers.ClassNotRPC, servers.ClassBadShape,
-		servers.ClassGlued, servers.ClassSplit:
+	case wire.ClassText, wire.ClassNotObject, wire.ClassNotRPC, wire.ClassBadShape,
+		wire.ClassGlued, wire.ClassSplit:
 		r.show(e)
-	case servers.ClassCRLF, servers.ClassBlank, servers.ClassNoNewline:
+	case wire.ClassCRLF, wire.ClassBlank, wire.ClassNoNewline:
 		// Nothing is lost and nothing had to be done.
 	default:
 		r.log.Info(fmt.Sprintf("line %d of the server's stdout was repaired (%s); messages: %d",
@@ -95,7 +95,7 @@ func (r *proxyReport) polluted(e servers.PollutedLine) {
 }
 
 // show writes the text of a polluted line as one or more lines.
-func (r *proxyReport) show(e servers.PollutedLine) {
+func (r *proxyReport) show(e wire.PollutedLine) {
 	if r.foreign == nil || len(bytes.TrimSpace(e.Text)) == 0 {
 		return
 	}
@@ -132,7 +132,7 @@ func (r *proxyReport) fileFailed(err error) {
 	}
 }
 
-func (r *proxyReport) exited(e servers.ProcessExited) {
+func (r *proxyReport) exited(e wire.ProcessExited) {
 	if e.Forced != "" {
 		r.log.Warn(fmt.Sprintf("server %q did not end after its client; %s was needed", e.Server, e.Forced))
 		return

@@ -3,7 +3,7 @@ package cmd
 import (
 	"testing"
 
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // TestProxyReportOnATerminal proves that foreign text cannot act on a terminal, and stays as it is elsewhere.
@@ -18,8 +18,8 @@ func TestProxyReportOnATerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report.take(servers.PollutedLine{Class: servers.ClassText, Text: []byte("\x1b[2Jone\r\ntwo"), Size: 14})
-		report.take(servers.PollutedLine{Class: servers.ClassGlued, Text: []byte("  "), Size: 2})
+		report.take(wire.PollutedLine{Class: wire.ClassText, Text: []byte("\x1b[2Jone\r\ntwo"), Size: 14})
+		report.take(wire.PollutedLine{Class: wire.ClassGlued, Text: []byte("  "), Size: 2})
 		report.close()
 		if stderr.String() != want {
 			t.Errorf("terminal %v: %q, want %q", tty, stderr, want)

@@ -18,16 +18,16 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // frames returns a subscriber that shows the frames among the events.
 func frames(show func(render.Frame)) func(exec.Event) {
 	return func(event exec.Event) {
 		switch e := event.(type) {
-		case servers.FrameSent:
+		case wire.FrameSent:
 			show(render.Frame{At: e.At, Server: e.Server, Sent: true, Bytes: e.Bytes})
-		case servers.FrameReceived:
+		case wire.FrameReceived:
 			show(render.Frame{At: e.At, Server: e.Server, Bytes: e.Bytes, Latency: e.Took})
 		}
 	}
@@ -52,12 +52,12 @@ func (v traceView) frame(frame render.Frame) {
 func (v traceView) stray(event exec.Event) {
 	var line render.Stray
 	switch e := event.(type) {
-	case servers.PollutedLine:
+	case wire.PollutedLine:
 		if e.Class.Harmless() {
 			return
 		}
 		line = render.Stray{At: e.At, Server: e.Server, On: "stdout", Text: strconv.Quote(kept(e))}
-	case servers.StderrLine:
+	case wire.StderrLine:
 		line = render.Stray{At: e.At, Server: e.Server, On: "stderr", Text: e.Text}
 	default:
 		return
@@ -126,13 +126,13 @@ func (f *traceFile) masked(frame []byte) any {
 // takeOther writes events that are not frames.
 func (f *traceFile) takeOther(event exec.Event) {
 	switch e := event.(type) {
-	case servers.HTTPExchange:
+	case wire.HTTPExchange:
 		f.exchange(e)
-	case servers.PollutedLine:
+	case wire.PollutedLine:
 		if !e.Class.Harmless() {
 			f.stray(e)
 		}
-	case servers.StderrLine:
+	case wire.StderrLine:
 		f.append(struct {
 			Time   time.Time `json:"time"`
 			Server string    `json:"server"`
@@ -142,20 +142,20 @@ func (f *traceFile) takeOther(event exec.Event) {
 }
 
 // stray writes a line of stdout that holds something other than messages.
-func (f *traceFile) stray(e servers.PollutedLine) {
+func (f *traceFile) stray(e wire.PollutedLine) {
 	f.append(struct {
-		Time   time.Time     `json:"time"`
-		Server string        `json:"server"`
-		Stray  string        `json:"stray"`
-		Class  servers.Class `json:"class"`
-		Line   int           `json:"line"`
-		Column int           `json:"column"`
-		Size   int64         `json:"size"`
+		Time   time.Time  `json:"time"`
+		Server string     `json:"server"`
+		Stray  string     `json:"stray"`
+		Class  wire.Class `json:"class"`
+		Line   int        `json:"line"`
+		Column int        `json:"column"`
+		Size   int64      `json:"size"`
 	}{e.At, e.Server, f.mask.Text(visible([]byte(kept(e)))), e.Class, e.Line, e.Column, e.Size})
 }
 
 // kept returns what is known of a line, with a mark where its end is not.
-func kept(e servers.PollutedLine) string {
+func kept(e wire.PollutedLine) string {
 	if e.Size > int64(len(e.Text)) {
 		return string(e.Text) + "…"
 	}
@@ -172,7 +172,7 @@ func visible(text []byte) string {
 }
 
 // exchange writes the head of an exchange over HTTP; its messages have lines of their own.
-func (f *traceFile) exchange(e servers.HTTPExchange) {
+func (f *traceFile) exchange(e wire.HTTPExchange) {
 	type head struct {
 		Verb     string            `json:"verb"`
 		URL      string            `json:"url"`

@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -197,7 +198,7 @@ const (
 // take queues a notification for print, which runs on another goroutine. What comes while the queue is full is dropped
 // and counted.
 func (w *watcher) take(event exec.Event) {
-	frame, ok := event.(servers.FrameReceived)
+	frame, ok := event.(wire.FrameReceived)
 	if !ok || frame.ID != "" || frame.Method == "" || w.o.updatesOnly && frame.Method != notificationUpdated {
 		return
 	}

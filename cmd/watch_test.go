@@ -13,7 +13,7 @@ import (
 	"toolx/cmd/streams"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -22,7 +22,7 @@ func TestWatchPrintsTheRest(t *testing.T) {
 	for range 50 { // a select picks by chance
 		var out bytes.Buffer
 		w := newWatcher(newApp(&console.Console{Out: &out, Err: io.Discard}).tools, watchOptions{})
-		w.take(servers.NewFrameReceived(time.Time{}, "a", 0, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":3}}`)))
+		w.take(wire.NewFrameReceived(time.Time{}, "a", 0, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":3}}`)))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := w.run(ctx, nil, nil); fault.KindOf(err) != fault.KindInterrupted {
@@ -68,7 +68,7 @@ func TestWatchQueueIsBounded(t *testing.T) {
 		take := func(size int) {
 			frame := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` +
 				strings.Repeat("x", size) + `"}}`
-			w.take(servers.NewFrameReceived(time.Time{}, "a", 0, []byte(frame)))
+			w.take(wire.NewFrameReceived(time.Time{}, "a", 0, []byte(frame)))
 		}
 		for range test.count {
 			take(test.size)

@@ -7,6 +7,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // The pace of the live line: it appears when a wait becomes noticeable.
@@ -122,7 +123,7 @@ func (p *Progress) take(event exec.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := event.(type) {
-	case servers.ProcessStarted:
+	case wire.ProcessStarted:
 		p.state.Message = "waiting for server " + e.Server
 	case servers.Retry:
 		p.state.Message = "waiting to start server " + e.Server + " again"

@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // TestConfigErrors: what is wrong with a config, in entries and elsewhere, is told with its
@@ -255,7 +255,7 @@ func TestPortsAreNoHTTPTransport(t *testing.T) {
 		e := launchOf(t, nil, "node", script)
 		e.Clean = &evidence.Run{
 			Listening: []string{"127.0.0.1:8400 (pid 7)"},
-			Events:    []exec.Event{servers.StderrLine{Text: prints}},
+			Events:    []exec.Event{wire.StderrLine{Text: prints}},
 		}
 		if found := ask("sdk-known-cve")(e); len(found) != want {
 			t.Errorf("%q: %+v, want %d findings", prints, found, want)

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // judgeFake examines a fake server and judges framing.
@@ -41,25 +42,25 @@ func TestFraming(t *testing.T) {
 		want string // ids, the worst first
 		// culprit and words must stand in the first finding; phase is its place.
 		culprit, words string
-		phase          servers.Phase
+		phase          wire.Phase
 		mute           bool // it never answers
 	}{
 		{args: "good"},
-		{args: "banner", want: "stdout-pollution", culprit: "start-up message", words: "Starting fake MCP server", phase: servers.PhaseStart},
-		{args: "banner-ansi", want: "stdout-pollution" + " " + "stdout-ansi", culprit: "tracing_subscriber", words: "RUST_LOG=off", phase: servers.PhaseStart},
-		{args: "banner-json", want: "stdout-json-not-rpc", culprit: "logger that writes JSON", words: "ready", phase: servers.PhaseStart},
-		{args: "log-between", want: "stdout-pollution-between", culprit: "start-up message", words: "more lines", phase: servers.PhaseRequest},
+		{args: "banner", want: "stdout-pollution", culprit: "start-up message", words: "Starting fake MCP server", phase: wire.PhaseStart},
+		{args: "banner-ansi", want: "stdout-pollution" + " " + "stdout-ansi", culprit: "tracing_subscriber", words: "RUST_LOG=off", phase: wire.PhaseStart},
+		{args: "banner-json", want: "stdout-json-not-rpc", culprit: "logger that writes JSON", words: "ready", phase: wire.PhaseStart},
+		{args: "log-between", want: "stdout-pollution-between", culprit: "start-up message", words: "more lines", phase: wire.PhaseRequest},
 		{args: "log-after", want: "stdout-pollution-between", words: "Starting fake MCP server"},
-		{args: "log-inside --on all", want: "stdout-pollution" + " " + "stdout-pollution-between", words: "toolx found the message on the line all the same", phase: servers.PhaseStart},
-		{args: "log-late", want: "stdout-pollution-shutdown", words: "Shutting down", phase: servers.PhaseShutdown},
+		{args: "log-inside --on all", want: "stdout-pollution" + " " + "stdout-pollution-between", words: "toolx found the message on the line all the same", phase: wire.PhaseStart},
+		{args: "log-late", want: "stdout-pollution-shutdown", words: "Shutting down", phase: wire.PhaseShutdown},
 		{args: "json-logs", want: "stdout-json-not-rpc", words: `"level"`},
 		{args: "json-scalars", want: "stdout-pollution" + " " + "stdout-pollution-between" + " " + "stdout-json-not-rpc", words: "2026-11-20"},
-		{args: "inline-prefix", want: "stdout-inline-prefix", words: "the message begins at byte 11", phase: servers.PhaseStart},
-		{args: "inline-suffix", want: "stdout-inline-suffix", words: "INFO done", phase: servers.PhaseStart},
+		{args: "inline-prefix", want: "stdout-inline-prefix", words: "the message begins at byte 11", phase: wire.PhaseStart},
+		{args: "inline-suffix", want: "stdout-inline-suffix", words: "INFO done", phase: wire.PhaseStart},
 		{args: "two-on-line", want: "stdout-inline-suffix", words: "two messages on one line"},
 		{args: "no-newline", want: "stdout-no-newline", words: "the answer to initialize"},
-		{args: "full-screen", want: "stdout-partial-text" + " " + "stdout-ansi", words: "draws on the whole screen", phase: servers.PhaseStart, mute: true},
-		{args: "tty-prompt", want: "stdout-partial-text", culprit: "npx", words: "Ok to proceed? (y)", phase: servers.PhaseStart, mute: true},
+		{args: "full-screen", want: "stdout-partial-text" + " " + "stdout-ansi", words: "draws on the whole screen", phase: wire.PhaseStart, mute: true},
+		{args: "tty-prompt", want: "stdout-partial-text", culprit: "npx", words: "Ok to proceed? (y)", phase: wire.PhaseStart, mute: true},
 		{args: "crlf", want: "stdout-crlf", words: "CR LF"},
 		{args: "cr-only", want: "stdout-cr-only", words: "no LF"},
 		{args: "blank-lines", want: "stdout-crlf" + " " + "stdout-blank-lines", words: "CR LF"},
@@ -68,8 +69,8 @@ func TestFraming(t *testing.T) {
 		{args: "pretty", want: "stdout-pretty-json", words: "{\n  \"jsonrpc\""},
 		{args: "content-length", want: "stdout-content-length", words: "Content-Length: "},
 		{args: "sse-framing", want: "stdout-sse-framing", words: "event: message"},
-		{args: "http-mode", want: "stdout-http-mode", words: `"url": "http://localhost:3000/mcp"`, phase: servers.PhaseStart, mute: true},
-		{args: "usage-stdout", want: "stdout-usage-text", words: "sub-command", phase: servers.PhaseStart},
+		{args: "http-mode", want: "stdout-http-mode", words: `"url": "http://localhost:3000/mcp"`, phase: wire.PhaseStart, mute: true},
+		{args: "usage-stdout", want: "stdout-usage-text", words: "sub-command", phase: wire.PhaseStart},
 		{args: "invalid-utf8", want: "stdout-invalid-utf8", words: "ff fe"},
 		{args: "nul-bytes", want: "stdout-nul", words: "\x00\x00"},
 		{args: "raw-control", want: "stdout-ansi", words: "\x1b["},
@@ -162,10 +163,10 @@ func TestFindingIsComplete(t *testing.T) {
 // TestBytesOfTheirOwn keeps text on a line of its own pollution, with the victims of
 // pollution, whatever bytes are in it; those are a note.
 func TestBytesOfTheirOwn(t *testing.T) {
-	tolerates := framing.VerdictOf(servers.ClassText).Tolerates
-	fails := framing.VerdictOf(servers.ClassGlued).Fails
+	tolerates := framing.VerdictOf(wire.ClassText).Tolerates
+	fails := framing.VerdictOf(wire.ClassGlued).Fails
 	for text, id := range map[string]string{"bin\x00ary": "stdout-nul", "\x1b[32mready\x1b[0m": "stdout-ansi"} {
-		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{captured(polluted(servers.ClassText, 1, text))}}
+		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{captured(polluted(wire.ClassText, 1, text))}}
 		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
 		if got := idsOf(report, check.Info); got != "stdout-pollution"+" "+id {
 			t.Errorf("%q: found %q", text, got)
@@ -177,7 +178,7 @@ func TestBytesOfTheirOwn(t *testing.T) {
 			t.Errorf("%s is %s, and breaks %q", note.ID, note.Severity, note.Breaks)
 		}
 	}
-	glued := captured(polluted(servers.ClassGlued, 1, "\x00\x00"), polluted(servers.ClassText, 2, "a\x00"))
+	glued := captured(polluted(wire.ClassGlued, 1, "\x00\x00"), polluted(wire.ClassText, 2, "a\x00"))
 	found := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{glued}},
 		Selection{Only: []string{"stdout-nul"}}).Findings
 	if len(found) != 1 || found[0].Severity != check.Error || found[0].Where.Line != 1 ||
@@ -210,7 +211,7 @@ func TestHugeLine(t *testing.T) {
 		10<<20 + 1:      check.Error,
 	} {
 		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
-		e := captured(servers.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
+		e := captured(wire.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
 		findings := ask("stdout-huge-line")(e)
 		switch {
 		case want == "" && len(findings) > 0, want != "" && len(findings) != 1:
@@ -220,7 +221,7 @@ func TestHugeLine(t *testing.T) {
 			t.Errorf("%d bytes: severity %q", size, findings[0].Severity)
 		}
 	}
-	e := captured(polluted(servers.ClassTooLong, 1, "xxxx"))
+	e := captured(polluted(wire.ClassTooLong, 1, "xxxx"))
 	if len(ask("stdout-huge-line")(e)) != 1 {
 		t.Error("a line over toolx's own limit is not found")
 	}
@@ -291,18 +292,18 @@ func captured(events ...exec.Event) *evidence.Evidence {
 }
 
 // polluted is a line of stdout at the beginning of a run.
-func polluted(class servers.Class, number int, text string) servers.PollutedLine {
-	return servers.PollutedLine{
-		Class: class, Line: number, Text: []byte(text), Size: int64(len(text)), Phase: servers.PhaseStart,
+func polluted(class wire.Class, number int, text string) wire.PollutedLine {
+	return wire.PollutedLine{
+		Class: class, Line: number, Text: []byte(text), Size: int64(len(text)), Phase: wire.PhaseStart,
 	}
 }
 
 // TestJSONOverLines takes a value that was printed for people as one finding.
 func TestJSONOverLines(t *testing.T) {
 	e := captured(
-		polluted(servers.ClassText, 1, "{"), polluted(servers.ClassText, 2, `  "status": 200,`),
-		polluted(servers.ClassText, 3, `  "results": []`), polluted(servers.ClassText, 4, "}"),
-		polluted(servers.ClassText, 5, "ready"),
+		polluted(wire.ClassText, 1, "{"), polluted(wire.ClassText, 2, `  "status": 200,`),
+		polluted(wire.ClassText, 3, `  "results": []`), polluted(wire.ClassText, 4, "}"),
+		polluted(wire.ClassText, 5, "ready"),
 	)
 	if list := framing.Piles(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].Lines != 4 ||
 		list[0].Who.Rule != "json-result" {
@@ -316,15 +317,15 @@ func TestJSONOverLines(t *testing.T) {
 // TestLastWords keeps what a server says when it gives up apart from what it says
 // at every start. Neither is of the shutdown, and toolx proxy helps with neither.
 func TestLastWords(t *testing.T) {
-	at := func(since time.Duration, text string) servers.PollutedLine {
-		line := polluted(servers.ClassText, 1, text)
+	at := func(since time.Duration, text string) wire.PollutedLine {
+		line := polluted(wire.ClassText, 1, text)
 		line.Since = since
 		return line
 	}
 	e := captured(
 		at(time.Millisecond, "[dotenv@17.2.3] injecting env (0) from .env"),
 		at(2*time.Millisecond, "TWILIO_ACCOUNT_SID is missing"),
-		servers.ProcessExited{How: "exit status 1", Lived: 50 * time.Millisecond},
+		wire.ProcessExited{How: "exit status 1", Lived: 50 * time.Millisecond},
 	)
 	start := ask("stdout-pollution")(e)
 	if len(start) != 2 || start[0].Severity != "" || start[1].Severity != check.Warning ||
@@ -332,7 +333,7 @@ func TestLastWords(t *testing.T) {
 		t.Errorf("found %+v", start)
 	}
 	for _, f := range start {
-		if f.Where.Phase != string(servers.PhaseStart) || strings.Contains(told(f), "proxy") {
+		if f.Where.Phase != string(wire.PhaseStart) || strings.Contains(told(f), "proxy") {
 			t.Errorf("before any answer: %+v", f)
 		}
 	}
@@ -343,16 +344,16 @@ func TestLastWords(t *testing.T) {
 func TestPhaseOfSilence(t *testing.T) {
 	began := time.Unix(0, 0)
 	at := func(ms int) exec.Time { return exec.Time{At: began.Add(time.Duration(ms) * time.Millisecond)} }
-	line := func(ms int) servers.PollutedLine {
-		late := polluted(servers.ClassText, ms, "Package version: 0.0.16")
-		late.At, late.Phase = at(ms).At, servers.PhaseRequest
+	line := func(ms int) wire.PollutedLine {
+		late := polluted(wire.ClassText, ms, "Package version: 0.0.16")
+		late.At, late.Phase = at(ms).At, wire.PhaseRequest
 		return late
 	}
 	e := captured(
-		servers.NewFrameSent(at(0).At, "", []byte(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)),
-		servers.NewFrameSent(at(30).At, "", []byte(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)),
+		wire.NewFrameSent(at(0).At, "", []byte(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)),
+		wire.NewFrameSent(at(30).At, "", []byte(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)),
 		line(40),
-		servers.NewFrameReceived(at(50).At, "", 2, []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)),
+		wire.NewFrameReceived(at(50).At, "", 2, []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)),
 		line(60),
 	)
 	start, later := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-between")
@@ -365,14 +366,14 @@ func TestPhaseOfSilence(t *testing.T) {
 // doctor ends it before it has answered anything.
 func TestStartOfAProbedServer(t *testing.T) {
 	const banner = "Server starting"
-	e := captured(polluted(servers.ClassText, 1, banner))
-	late := polluted(servers.ClassText, 1, banner)
-	late.Phase = servers.PhaseShutdown
-	last := polluted(servers.ClassText, 2, "Server stopping")
-	last.Phase = servers.PhaseShutdown
+	e := captured(polluted(wire.ClassText, 1, banner))
+	late := polluted(wire.ClassText, 1, banner)
+	late.Phase = wire.PhaseShutdown
+	last := polluted(wire.ClassText, 2, "Server stopping")
+	last.Phase = wire.PhaseShutdown
 	e.Probe = &evidence.Run{
 		Name:   "probing",
-		Events: []exec.Event{late, last, servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond}},
+		Events: []exec.Event{late, last, wire.ProcessExited{How: "exit status 1", Lived: time.Millisecond}},
 	}
 	start, end := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-shutdown")
 	if len(start) != 1 || start[0].Lines != 2 || len(end) != 1 || end[0].First.Line != 2 {
@@ -384,7 +385,7 @@ func TestStartOfAProbedServer(t *testing.T) {
 func TestEachStartCounts(t *testing.T) {
 	var banner []exec.Event
 	for number := range 3 {
-		banner = append(banner, polluted(servers.ClassText, number+1, "line of a banner"))
+		banner = append(banner, polluted(wire.ClassText, number+1, "line of a banner"))
 	}
 	e := captured(banner...)
 	e.Probe = &evidence.Run{Name: "probing", Events: banner}
@@ -397,9 +398,9 @@ func TestEachStartCounts(t *testing.T) {
 // TestUsageLine shows the line with the usage, and not what comes before it.
 func TestUsageLine(t *testing.T) {
 	e := captured(
-		polluted(servers.ClassText, 1, "Azure.Mcp.Server 2.0.5"), polluted(servers.ClassText, 2, "Usage:"),
-		polluted(servers.ClassText, 3, "  azmcp [command] [options]"),
-		servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond},
+		polluted(wire.ClassText, 1, "Azure.Mcp.Server 2.0.5"), polluted(wire.ClassText, 2, "Usage:"),
+		polluted(wire.ClassText, 3, "  azmcp [command] [options]"),
+		wire.ProcessExited{How: "exit status 1", Lived: time.Millisecond},
 	)
 	found := ask("stdout-usage-text")(e)
 	if len(found) != 1 || found[0].Evidence != "Usage: azmcp [command] [options]" || found[0].Where.Line != 2 ||
@@ -410,14 +411,14 @@ func TestUsageLine(t *testing.T) {
 
 // TestProxyNeedsMessages offers toolx proxy only for a server that has sent an answer.
 func TestProxyNeedsMessages(t *testing.T) {
-	sent := servers.NewFrameSent(time.Time{}, "", []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`))
-	answer := servers.NewFrameReceived(time.Time{}, "", 2, []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
-	log := servers.NewFrameReceived(time.Time{}, "", 2, []byte(`{"jsonrpc":"2.0","method":"log","params":{}}`))
+	sent := wire.NewFrameSent(time.Time{}, "", []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`))
+	answer := wire.NewFrameReceived(time.Time{}, "", 2, []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
+	log := wire.NewFrameReceived(time.Time{}, "", 2, []byte(`{"jsonrpc":"2.0","method":"log","params":{}}`))
 	for name, test := range map[string]struct {
-		last servers.FrameReceived
+		last wire.FrameReceived
 		want bool
 	}{"an answer": {answer, true}, "a log": {log, false}} {
-		found := ask("stdout-pollution")(captured(sent, polluted(servers.ClassText, 1, "hello"), test.last))
+		found := ask("stdout-pollution")(captured(sent, polluted(wire.ClassText, 1, "hello"), test.last))
 		if len(found) != 1 || strings.Contains(told(found[0]), `"proxy"`) != test.want {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -499,7 +500,7 @@ func TestShippedProgramPrints(t *testing.T) {
 // TestHTTPOnStderr finds a server that tells on stderr that it listens for HTTP,
 // and passes one that also answers on stdio.
 func TestHTTPOnStderr(t *testing.T) {
-	line := servers.StderrLine{Text: "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)"}
+	line := wire.StderrLine{Text: "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)"}
 	e := captured(line)
 	if found := ask("stdout-http-mode")(e); found != nil {
 		t.Errorf("without a silent end: %+v", found)
@@ -514,7 +515,7 @@ func TestHTTPOnStderr(t *testing.T) {
 // TestWholeURLOfHTTPServers takes the address from the line that has all of it.
 func TestWholeURLOfHTTPServers(t *testing.T) {
 	const first, second = "MCP server listening on 127.0.0.1:3000", "Endpoint: http://127.0.0.1:3000/mcp"
-	e := captured(servers.StderrLine{Text: first}, servers.StderrLine{Text: second})
+	e := captured(wire.StderrLine{Text: first}, wire.StderrLine{Text: second})
 	e.Launch = &config.Resolved{Command: "server"}
 	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent, StderrTail: []string{first, second}}
 	if found := ask("stdout-http-mode")(e); len(found) != 1 || !strings.Contains(told(found[0]), `:3000/mcp"`) {
@@ -536,11 +537,11 @@ func TestNobodyWaitsForAServerThatListensForHTTP(t *testing.T) {
 // TestTextOfHTTPServers takes all text of a server that serves HTTP instead for what it is: not for messages.
 func TestTextOfHTTPServers(t *testing.T) {
 	for name, events := range map[string][]exec.Event{
-		"on stdout": {polluted(servers.ClassText, 3, "Initializing Figma MCP Server in HTTP mode on 127.0.0.1:3333...")},
-		"on stderr": {servers.StderrLine{Text: "[INFO] endpoint available at http://127.0.0.1:3333/mcp"}},
+		"on stdout": {polluted(wire.ClassText, 3, "Initializing Figma MCP Server in HTTP mode on 127.0.0.1:3333...")},
+		"on stderr": {wire.StderrLine{Text: "[INFO] endpoint available at http://127.0.0.1:3333/mcp"}},
 	} {
-		e := captured(append(events, polluted(servers.ClassText, 1, "Configuration:"),
-			polluted(servers.ClassText, 2, "- PORT: 3333"))...)
+		e := captured(append(events, polluted(wire.ClassText, 1, "Configuration:"),
+			polluted(wire.ClassText, 2, "- PORT: 3333"))...)
 		e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent}
 		found := ask("stdout-http-mode")(e)
 		if len(found) != 1 || !strings.Contains(found[0].Evidence, "127.0.0.1:3333") ||
@@ -571,18 +572,18 @@ func TestFramingOrder(t *testing.T) {
 
 // TestVerdicts has something to say about every class of line.
 func TestVerdicts(t *testing.T) {
-	for _, class := range []servers.Class{
-		servers.ClassText, servers.ClassNotObject, servers.ClassNotRPC, servers.ClassGlued, servers.ClassPretty,
-		servers.ClassSplit, servers.ClassNoNewline, servers.ClassBroken, servers.ClassTooLong, servers.ClassBatch,
-		servers.ClassBOM, servers.ClassInvalidUTF8, servers.ClassControl, servers.ClassCRLF, servers.ClassBlank,
-		servers.ClassNoVersion, servers.ClassBadShape, servers.ClassIDType, servers.ClassIDNull,
-		servers.ClassNotificationReply, servers.ClassIDUnknown, servers.ClassIDDuplicate, servers.ClassIDLate,
+	for _, class := range []wire.Class{
+		wire.ClassText, wire.ClassNotObject, wire.ClassNotRPC, wire.ClassGlued, wire.ClassPretty,
+		wire.ClassSplit, wire.ClassNoNewline, wire.ClassBroken, wire.ClassTooLong, wire.ClassBatch,
+		wire.ClassBOM, wire.ClassInvalidUTF8, wire.ClassControl, wire.ClassCRLF, wire.ClassBlank,
+		wire.ClassNoVersion, wire.ClassBadShape, wire.ClassIDType, wire.ClassIDNull,
+		wire.ClassNotificationReply, wire.ClassIDUnknown, wire.ClassIDDuplicate, wire.ClassIDLate,
 	} {
 		fails, tolerates := framing.VerdictOf(class).Fails, framing.VerdictOf(class).Tolerates
 		if len(fails)+len(tolerates) == 0 {
 			t.Errorf("nothing is said about %s", class)
 		}
-		if class.Harmless() && class != servers.ClassCRLF && len(fails) > 0 {
+		if class.Harmless() && class != wire.ClassCRLF && len(fails) > 0 {
 			t.Errorf("%s is harmless, and still breaks %q", class, fails)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // writeFile makes a file of a test, with the folders above it.
@@ -524,9 +525,9 @@ func TestDownloadOnStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := &evidence.Run{Name: "clean", Began: began, Events: []exec.Event{
-				servers.ProcessStarted{Head: servers.Head{At: after(0).At}},
-				servers.StderrLine{Head: servers.Head{At: after(time.Second).At}, Text: test.line},
-				servers.FrameReceived{Head: servers.Head{At: after(test.at).At}},
+				wire.ProcessStarted{Head: wire.Head{At: after(0).At}},
+				wire.StderrLine{Head: wire.Head{At: after(time.Second).At}, Text: test.line},
+				wire.FrameReceived{Head: wire.Head{At: after(test.at).At}},
 			}}
 			e := launchOf(t, nil, "npx", "x")
 			e.Clean = run

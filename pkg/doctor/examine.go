@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Options say how servers are examined.
@@ -268,7 +269,7 @@ func printed(ctx context.Context, server *config.Server, launch *config.Resolved
 	)
 	bus := &exec.Bus{}
 	bus.Subscribe(func(event exec.Event) {
-		if text, is := event.(servers.PollutedLine); is {
+		if text, is := event.(wire.PollutedLine); is {
 			mu.Lock()
 			defer mu.Unlock()
 			if line == "" {

@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 func TestHandshakeChecks(t *testing.T) {
@@ -182,7 +183,7 @@ func TestALateAnswerIsAnAnswer(t *testing.T) {
 		}
 	}
 	for _, x := range probe.Exchanges {
-		odd := servers.OddFrame{Class: servers.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
+		odd := wire.OddFrame{Class: wire.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
 		odd.At = x.At
 		probe.Events = append(probe.Events, odd)
 	}
@@ -329,7 +330,7 @@ func TestUnsupportedVersionError(t *testing.T) {
 func TestListUnstable(t *testing.T) {
 	a, b, c := `{"name":"a"}`, `{"name":"b"}`, `{"name":"c"}`
 	began := time.Now()
-	changed := servers.Notification{Method: "notifications/tools/list_changed"}
+	changed := wire.Notification{Method: "notifications/tools/list_changed"}
 	changed.At = began.Add(time.Millisecond)
 	for _, one := range []struct {
 		name, first, second string
@@ -359,7 +360,7 @@ func TestListUnstable(t *testing.T) {
 
 func TestNotificationAnswered(t *testing.T) {
 	began := time.Now()
-	odd := servers.OddFrame{Class: servers.ClassNotificationReply, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
+	odd := wire.OddFrame{Class: wire.ClassNotificationReply, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
 	odd.At = began.Add(time.Millisecond)
 	e := &evidence.Evidence{Probe: &evidence.Run{
 		Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began},
@@ -374,7 +375,7 @@ func TestNotificationAnswered(t *testing.T) {
 
 func TestCancelIgnored(t *testing.T) {
 	call := exchangeOf("tools/call", `{"name":"slow","_meta":{"progressToken":1}}`, `{"content":[]}`, "")
-	late := servers.OddFrame{Class: servers.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
+	late := wire.OddFrame{Class: wire.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
 	e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{call}, Events: []exec.Event{late}})
 	if found := ask("cancel-ignored")(e); len(found) != 1 {
 		t.Errorf("cancel-ignored: %+v, want one finding", found)

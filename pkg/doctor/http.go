@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // missingHTTP says what a check of servers over HTTP lacks, empty where nothing.
@@ -277,7 +278,7 @@ func (p *httpProber) ask(
 	bounded, cancel := context.WithTimeout(ctx, p.answerTimeout())
 	defer cancel()
 	if body != nil {
-		p.bus.Emit(servers.NewFrameSent(time.Now(), p.evidence.Server.Name, body))
+		p.bus.Emit(wire.NewFrameSent(time.Now(), p.evidence.Server.Name, body))
 	}
 	reply, err := p.exchange(bounded, verb, body, headers)
 	if err != nil {
@@ -295,7 +296,7 @@ func (p *httpProber) keep(name string, reply *evidence.HTTPReply) *evidence.HTTP
 	}
 	p.silent = 0
 	if message := reply.Message(); message != nil {
-		p.bus.Emit(servers.NewFrameReceived(time.Now(), p.evidence.Server.Name, 0, message))
+		p.bus.Emit(wire.NewFrameReceived(time.Now(), p.evidence.Server.Name, 0, message))
 	}
 	if name != "" {
 		p.evidence.HTTP.Replies[name] = reply
@@ -310,7 +311,7 @@ func (p *httpProber) refusal(verb string, sent []byte) *evidence.HTTPReply {
 	if len(p.record.Events) == 0 {
 		return nil
 	}
-	last, ok := p.record.Events[len(p.record.Events)-1].(servers.HTTPExchange)
+	last, ok := p.record.Events[len(p.record.Events)-1].(wire.HTTPExchange)
 	if !ok || last.Verb != verb || last.Status != http.StatusUnauthorized && last.Status != http.StatusForbidden {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Time limits for inspecting TLS, sockets and login metadata. Each document about the login has a shorter limit.
@@ -226,8 +227,8 @@ type tracingTransport struct {
 }
 
 func (w *tracingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	event := servers.HTTPExchange{
-		Head: servers.Now(w.server),
+	event := wire.HTTPExchange{
+		Head: wire.Now(w.server),
 		Verb: request.Method, URL: request.URL.Redacted(), Sent: request.Header.Clone(),
 	}
 	response, err := w.next.RoundTrip(request)

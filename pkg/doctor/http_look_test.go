@@ -19,7 +19,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // serveAt serves a handler at an address of TCP until the test ends, and returns the port.
@@ -214,7 +214,7 @@ func TestSSEBufferedCalls(t *testing.T) {
 			Sent: json.RawMessage(`{"id":7,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":7}}}`),
 		}}
 		for i, after := range test.reports {
-			e.Clean.Events = append(e.Clean.Events, servers.NewFrameReceived(at.Add(after*time.Millisecond), "", 0,
+			e.Clean.Events = append(e.Clean.Events, wire.NewFrameReceived(at.Add(after*time.Millisecond), "", 0,
 				fmt.Appendf(nil, `{"method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i)))
 		}
 		if found := ask("sse-buffered")(e); (found != nil) != test.found ||
@@ -285,7 +285,7 @@ func TestChallenges(t *testing.T) {
 		{"another way in", url, 1, []string{"Basic realm=x"}, "WWW-Authenticate: Basic realm=x"},
 		{"two ways in", url, 1, []string{"Basic realm=x", `Bearer resource_metadata="https://host/m"`}, ""},
 	} {
-		refused := servers.HTTPExchange{
+		refused := wire.HTTPExchange{
 			URL: test.url, Request: test.request, Status: http.StatusUnauthorized,
 			Received: http.Header{"Www-Authenticate": test.headers},
 		}

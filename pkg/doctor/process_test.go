@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // impatient examine servers that never answer: two seconds are an age to a fake.
@@ -152,7 +153,7 @@ func TestExamplesOnStderrAreNoSecrets(t *testing.T) {
 		"connecting to postgresql://root:hunter22@db:5432/x": true, "using AKIAIOSFODNN7ABCDEFG": true,
 		"no such file: /srv/keys/oauth.json": false,
 	} {
-		e := evidenceOf(&evidence.Run{Events: []exec.Event{servers.StderrLine{Text: line}}})
+		e := evidenceOf(&evidence.Run{Events: []exec.Event{wire.StderrLine{Text: line}}})
 		e.Launch.Env = []string{
 			"DB_PASSWORD=password", "API_TOKEN=YOUR_API_KEY", "OAUTH_CREDENTIALS=/srv/keys/oauth.json",
 		}
@@ -273,7 +274,7 @@ func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 			Method: "initialize", At: began, Took: 500 * time.Millisecond, Frame: []byte(`{}`),
 		}},
 	}
-	run.Events = []exec.Event{servers.StdinClosed{Head: servers.Head{At: began.Add(501 * time.Millisecond)}}}
+	run.Events = []exec.Event{wire.StdinClosed{Head: wire.Head{At: began.Add(501 * time.Millisecond)}}}
 	if found := ask("output-buffered")(evidenceOf(run)); len(found) != 1 {
 		t.Errorf("found %+v", found)
 	}
@@ -287,9 +288,9 @@ func TestLateCause(t *testing.T) {
 	run := &evidence.Run{
 		Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
 		Events: []exec.Event{
-			servers.StdinClosed{Head: servers.Head{At: closed}},
-			servers.StderrLine{
-				Head: servers.Head{At: closed.Add(time.Millisecond)},
+			wire.StdinClosed{Head: wire.Head{At: closed}},
+			wire.StderrLine{
+				Head: wire.Head{At: closed.Add(time.Millisecond)},
 				Text: "Failed to connect to MongoDB: MongoServerSelectionError: connect ECONNREFUSED 127.0.0.1:27017",
 			},
 		},
@@ -325,7 +326,7 @@ func TestPortsOfStdioServers(t *testing.T) {
 				Name: "clean", Tree: []procs.Process{{PID: 7}}, Listening: []string{test.socket},
 			})
 			e.Launch = &config.Resolved{Command: "node", Args: []string{test.arg}}
-			e.Clean.Events = append(e.Clean.Events, servers.StderrLine{Text: test.prints})
+			e.Clean.Events = append(e.Clean.Events, wire.StderrLine{Text: test.prints})
 			fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e}}
 			report := Judge(fleet, Selection{Only: []string{"listens-on-network"}})
 			var got []string
@@ -353,7 +354,7 @@ func TestListeningProcesses(t *testing.T) {
 }
 
 func TestPipeHeldOpen(t *testing.T) {
-	stdout := servers.PipeHeld{Pipe: "stdout"}
+	stdout := wire.PipeHeld{Pipe: "stdout"}
 	worker := evidence.Orphan{
 		Process: procs.Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"},
 	}
@@ -363,7 +364,7 @@ func TestPipeHeldOpen(t *testing.T) {
 		want int
 	}{
 		{"no pipe", &evidence.Run{Orphans: []evidence.Orphan{worker}}, 0},
-		{"stderr", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{servers.PipeHeld{Pipe: "stderr"}}}, 0},
+		{"stderr", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{wire.PipeHeld{Pipe: "stderr"}}}, 0},
 		{"stdout", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{stdout}}, 1},
 	} {
 		if found := ask("pipe-held-open")(evidenceOf(one.run)); len(found) != one.want {
@@ -388,7 +389,7 @@ func TestWindowsHasNoSIGTERM(t *testing.T) {
 func TestADownloadIsNamed(t *testing.T) {
 	const cut = "the examination was cut short"
 	overdue := func(launcher string) servers.StartOverdue {
-		return servers.StartOverdue{Head: servers.Head{Server: "shop"}, Took: 90 * time.Second, Launcher: launcher}
+		return servers.StartOverdue{Head: wire.Head{Server: "shop"}, Took: 90 * time.Second, Launcher: launcher}
 	}
 	for want, events := range map[string][]exec.Event{
 		"npm was still downloading the server after 90 s; start it once in a terminal, or give it more time " +

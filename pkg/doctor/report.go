@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // summary sums up what is known of one server.
@@ -185,11 +186,11 @@ func wholeLine(e *evidence.Evidence, where *evidence.Where, evidence string) str
 		for _, event := range run.Events {
 			number, text := 0, []byte(nil)
 			switch e := event.(type) {
-			case servers.PollutedLine:
+			case wire.PollutedLine:
 				number, text = e.Line, e.Text
-			case servers.OddFrame:
+			case wire.OddFrame:
 				number, text = e.Line, e.Bytes
-			case servers.FrameReceived:
+			case wire.FrameReceived:
 				number, text = e.Line, e.Bytes
 			}
 			if number == where.Line && len(text) > len(evidence) && bytes.HasPrefix(text, []byte(beginning)) {

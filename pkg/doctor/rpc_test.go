@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // onPing makes a fault concern the answer to ping, which toolx asks for itself.
@@ -40,7 +41,7 @@ func TestShapeOfAnUnknownTool(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			x := exchangeOf(test.method, test.params, "", test.failure)
 			x.ID = "7"
-			received := servers.FrameReceived{ID: "7", Bytes: []byte(answer + test.failure + "}")}
+			received := wire.FrameReceived{ID: "7", Bytes: []byte(answer + test.failure + "}")}
 			e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{x}, Events: []exec.Event{received}})
 			report := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, Selection{Only: []string{"rpc-shape"}})
 			got := ""
@@ -92,7 +93,7 @@ func TestRPCChecks(t *testing.T) {
 // TestLogAsJSONRPC names a log that is written as JSON-RPC for what it is, once for each method, and counts one start.
 func TestLogAsJSONRPC(t *testing.T) {
 	frame := func(line int, text string) exec.Event {
-		return servers.NewFrameReceived(time.Time{}, "", line, []byte(text))
+		return wire.NewFrameReceived(time.Time{}, "", line, []byte(text))
 	}
 	const ready = `{"jsonrpc":"2.0","method":"log","params":{"level":"info","message":"ready"}}`
 	for _, test := range []struct{ text, title, said string }{
@@ -117,7 +118,7 @@ func TestLogAsJSONRPC(t *testing.T) {
 		if logs := strings.Contains(one.Title, "its log"); logs != (one.Culprit != nil) {
 			t.Errorf("%s: culprit %v", test.text, one.Culprit)
 		}
-		if !slices.Contains(one.Notes, "and 1 more like it") || one.Where.Phase != string(servers.PhaseStart) {
+		if !slices.Contains(one.Notes, "and 1 more like it") || one.Where.Phase != string(wire.PhaseStart) {
 			t.Errorf("%s: %q, %q", test.text, one.Notes, one.Where.Phase)
 		}
 	}
@@ -128,7 +129,7 @@ func TestOnlyMessagesBeforeTheEnd(t *testing.T) {
 	for want, events := range map[string][]exec.Event{
 		"it wrote nothing to stdout or stderr": nil,
 		"it wrote only messages to stdout, and nothing to stderr": {
-			servers.NewFrameReceived(time.Time{}, "", 1, []byte(`{"jsonrpc":"2.0","method":"log","params":{}}`)),
+			wire.NewFrameReceived(time.Time{}, "", 1, []byte(`{"jsonrpc":"2.0","method":"log","params":{}}`)),
 		},
 	} {
 		e := captured(events...)
@@ -143,7 +144,7 @@ func TestOnlyMessagesBeforeTheEnd(t *testing.T) {
 
 // TestAnotherProtocol is about a server that answers, and not in JSON-RPC.
 func TestAnotherProtocol(t *testing.T) {
-	said := servers.OddFrame{Class: servers.ClassNoVersion, Bytes: []byte(`{"type":"error","error":"Unsupported"}`)}
+	said := wire.OddFrame{Class: wire.ClassNoVersion, Bytes: []byte(`{"type":"error","error":"Unsupported"}`)}
 	e := evidenceOf(&evidence.Run{Events: []exec.Event{said}})
 	if found := ask("rpc-version")(e); len(found) != 1 || found[0].Title != "" {
 		t.Errorf("of one that also answers initialize: %+v, want the check's own title", found)
@@ -183,7 +184,7 @@ func TestSurvivingALine(t *testing.T) {
 		return &servers.Failure{Ending: servers.EndingExited, How: "exit status 1", Stderr: lines}
 	}
 	wrote := func(ms int, text string) exec.Event {
-		return servers.StderrLine{Head: servers.Head{At: began.Add(time.Duration(ms) * time.Millisecond)}, Text: text}
+		return wire.StderrLine{Head: wire.Head{At: began.Add(time.Duration(ms) * time.Millisecond)}, Text: text}
 	}
 	probing := func(events ...exec.Event) *evidence.Run {
 		run := &evidence.Run{Name: "probing", Began: began, Ended: dead, Events: events, Marks: map[string]time.Time{
@@ -201,7 +202,7 @@ func TestSurvivingALine(t *testing.T) {
 		return run
 	}
 	atCall := []*evidence.Exchange{{Method: "tools/call"}}
-	parseError := servers.OddFrame{Class: servers.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
+	parseError := wire.OddFrame{Class: wire.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	for _, test := range []struct {
 		what  string
 		e     *evidence.Evidence
@@ -250,8 +251,8 @@ func impatientCalls() Options {
 func TestTheAnswerToGarbageIsNoFault(t *testing.T) {
 	began := time.Now()
 	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
-	odd := func(ms int, class servers.Class, used bool, text string) servers.OddFrame {
-		frame := servers.OddFrame{Class: class, Used: used, Bytes: []byte(text)}
+	odd := func(ms int, class wire.Class, used bool, text string) wire.OddFrame {
+		frame := wire.OddFrame{Class: class, Used: used, Bytes: []byte(text)}
 		frame.At = at(ms)
 		return frame
 	}
@@ -261,9 +262,9 @@ func TestTheAnswerToGarbageIsNoFault(t *testing.T) {
 		Name: "probing", Began: began, Marks: map[string]time.Time{"garbage": at(5), "notification": at(4)},
 		Exchanges: []*evidence.Exchange{ping},
 		Events: []exec.Event{
-			odd(12, servers.ClassIDNull, true, garbled),
-			odd(12, servers.ClassIDNull, false, strings.Replace(garbled, "-32700", "-32603", 1)),
-			odd(15, servers.ClassIDDuplicate, false, string(ping.Frame)),
+			odd(12, wire.ClassIDNull, true, garbled),
+			odd(12, wire.ClassIDNull, false, strings.Replace(garbled, "-32700", "-32603", 1)),
+			odd(15, wire.ClassIDDuplicate, false, string(ping.Frame)),
 		},
 	}}
 	if found := ask("rpc-id-null")(e); found != nil {

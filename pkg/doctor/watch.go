@@ -8,7 +8,7 @@ import (
 
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // birth distinguishes a process from a later one of the same number.
@@ -31,11 +31,11 @@ type watcher struct {
 // take notices the server's process, and who holds its pipes when it has ended.
 func (w *watcher) take(event exec.Event) {
 	switch e := event.(type) {
-	case servers.ProcessStarted:
+	case wire.ProcessStarted:
 		w.mu.Lock()
 		w.pid, w.pipes = e.PID, pipesOf(e.PID)
 		w.mu.Unlock()
-	case servers.PipeHeld:
+	case wire.PipeHeld:
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.remember(holders(w.pipes))

@@ -8,9 +8,9 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/doctor/wire"
+	doctorwire "toolx/pkg/doctor/wire"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 func TestWireSchema(t *testing.T) {
@@ -19,7 +19,7 @@ func TestWireSchema(t *testing.T) {
 		x.Frame = json.RawMessage(`{"jsonrpc":"2.0","id":1,"result":` + answer + `}`)
 		return evidenceOf(&evidence.Run{
 			Name: "clean", Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{x},
-			Events: []exec.Event{servers.NewFrameReceived(time.Time{}, "", 2, x.Frame)},
+			Events: []exec.Event{wire.NewFrameReceived(time.Time{}, "", 2, x.Frame)},
 		})
 	}
 	wireSchema := func(e *evidence.Evidence) []check.Finding {
@@ -41,7 +41,7 @@ func TestWireSchema(t *testing.T) {
 	if found := wireSchema(probed); found != nil {
 		t.Errorf("a server that does not know the method: %+v", found)
 	}
-	if faults := wire.Faults([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", evidence.CommonRevision); len(faults) > 2*wire.MaxFaults {
+	if faults := doctorwire.Faults([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", evidence.CommonRevision); len(faults) > 2*doctorwire.MaxFaults {
 		t.Errorf("%d faults of one list are kept", len(faults))
 	}
 	for name, e := range map[string]*evidence.Evidence{

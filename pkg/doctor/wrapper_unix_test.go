@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/doctor/checks/framing"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // TestShellCommands cuts scripts into commands, with where their outputs go.
@@ -156,7 +156,7 @@ func TestWrapperOfAServer(t *testing.T) {
 		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc([]string{path}, "", nil)}, shortOptions())
 		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
 		at := slices.IndexFunc(report.Findings,
-			func(f check.Finding) bool { return f.Where.Phase == string(servers.PhaseStart) })
+			func(f check.Finding) bool { return f.Where.Phase == string(wire.PhaseStart) })
 		if at != 0 || report.Findings[0].Culprit.Name != want.culprit || report.Findings[0].Evidence != want.evidence {
 			t.Errorf("%s found %+v", script, report.Findings)
 		}

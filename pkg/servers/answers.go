@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // Answers hold how sessions answer the requests of their servers. A nil field is not advertised, and its requests are
@@ -135,7 +136,7 @@ func (b *inbox) handler(method string) handler {
 
 // take answers a request of a legacy server on a goroutine of its own, and reports whether it does: nothing that takes
 // time may run on the goroutine that reads.
-func (b *inbox) take(p *peer, m message) bool {
+func (b *inbox) take(p *peer, m wire.Message) bool {
 	answer := b.handler(m.Method)
 	if answer == nil {
 		if m.Method == string(mcp.MethodListRoots) {
@@ -154,7 +155,7 @@ func (b *inbox) take(p *peer, m message) bool {
 		b.asked[id] = cancel
 	}
 	b.mu.Unlock()
-	b.bus.Emit(ServerRequest{Head: Now(b.server), Method: m.Method, Answered: taken, Busy: !taken})
+	b.bus.Emit(wire.ServerRequest{Head: wire.Now(b.server), Method: m.Method, Answered: taken, Busy: !taken})
 	if !taken {
 		cancel()
 		p.respond(m, nil, &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf(
@@ -200,7 +201,7 @@ type requestError struct {
 func (e *requestError) Error() string { return e.message }
 
 // respond answers a request of the server with a result, or with an error.
-func (p *peer) respond(m message, result json.RawMessage, err error) {
+func (p *peer) respond(m wire.Message, result json.RawMessage, err error) {
 	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.ID}
 	var known *requestError
 	switch {
@@ -215,7 +216,7 @@ func (p *peer) respond(m message, result json.RawMessage, err error) {
 	if err != nil {
 		return
 	}
-	if !p.post(frame{bytes: encoded, id: string(m.ID)}) {
+	if !p.post(wire.Frame{Bytes: encoded, ID: string(m.ID)}) {
 		// The queue is full because the server does not read; waiting here would stop reading from it as well.
 		p.bus.Emit(exec.Notice{Time: exec.Now(), Server: p.server, Text: fmt.Sprintf(
 			"server %q asked %s and does not take the answer", p.server, m.Method)})

@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -67,7 +68,7 @@ func TestLegacyRequestsAreAnswered(t *testing.T) {
 func (s *stage) wantStderr(want string) {
 	s.t.Helper()
 	var all []string
-	for _, line := range of[StderrLine](s.events) {
+	for _, line := range of[wire.StderrLine](s.events) {
 		if line.Text == want {
 			return
 		}
@@ -310,7 +311,7 @@ func TestRootsThatChange(t *testing.T) {
 	s.close()
 	s.wantStderr(`asked roots/list: result {"roots":[]}`)
 	told := false
-	for _, frame := range of[FrameSent](s.events) {
+	for _, frame := range of[wire.FrameSent](s.events) {
 		told = told || strings.Contains(string(frame.Bytes), `"notifications/roots/list_changed"`)
 	}
 	if !told {
@@ -337,7 +338,7 @@ func TestOpenRequestsAreBounded(t *testing.T) {
 		t.Errorf("%v", result)
 	}
 	busy := 0
-	for _, request := range of[ServerRequest](s.events) {
+	for _, request := range of[wire.ServerRequest](s.events) {
 		if request.Busy {
 			busy++
 		}
@@ -450,7 +451,7 @@ func TestNothingIsAskedAtTheEnd(t *testing.T) {
 	}})
 	p := newPeer("s", &exec.Bus{})
 	close(p.closing)
-	if !box.take(p, message{Method: "elicitation/create", ID: json.RawMessage("1")}) || box.open.count != 0 {
+	if !box.take(p, wire.Message{Method: "elicitation/create", ID: json.RawMessage("1")}) || box.open.count != 0 {
 		t.Errorf("%d requests wait", box.open.count)
 	}
 }

@@ -3,6 +3,8 @@ package servers
 import (
 	"context"
 	"time"
+
+	"toolx/pkg/servers/wire"
 )
 
 // shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL. Each step is bounded, and when ctx
@@ -27,8 +29,8 @@ func (t *stdio) shutdown(ctx context.Context) {
 // tellExit emits ProcessExited, the first time that it is called.
 func (t *stdio) tellExit(asked bool, forced string) {
 	t.exitOnce.Do(func() {
-		t.bus.Emit(ProcessExited{
-			Head: Now(t.server), How: exitText(t.process.state),
+		t.bus.Emit(wire.ProcessExited{
+			Head: wire.Now(t.server), How: exitText(t.process.state),
 			Lived: t.process.lived, Asked: asked, Forced: forced,
 		})
 	})
@@ -37,7 +39,7 @@ func (t *stdio) tellExit(asked bool, forced string) {
 // end makes the process end and returns the signal that was needed.
 func (t *stdio) end(ctx context.Context) (forced string) {
 	t.closeStdin(ctx)
-	t.bus.Emit(StdinClosed{Head: Now(t.server)})
+	t.bus.Emit(wire.StdinClosed{Head: wire.Now(t.server)})
 	defer func() {
 		<-t.process.exited
 		t.drain()

@@ -9,6 +9,7 @@ import (
 	"toolx/pkg/servers/diagnose"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 const (
@@ -75,7 +76,7 @@ func (o *overdueStart) more() time.Duration {
 		}
 	}
 	if wait > 0 && o.link.heldKey() == "" { // else its holder tells
-		o.bus.Emit(StartOverdue{Head: Now(o.Name), Took: took, Launcher: launcher})
+		o.bus.Emit(StartOverdue{Head: wire.Now(o.Name), Took: took, Launcher: launcher})
 	}
 	return max(0, wait)
 }

@@ -52,8 +52,8 @@ func newHeld(server string, conn net.Conn, bus *exec.Bus) *held {
 		peer: newPeer(server, bus), conn: newHeldConn(conn, math.MaxInt),
 		safe: func(string, json.RawMessage) bool { return false },
 	}
-	h.post = func(f frame) bool {
-		h.conn.put(asLine(f.bytes))
+	h.post = func(f wire.Frame) bool {
+		h.conn.put(asLine(f.Bytes))
 		return true
 	}
 	return h
@@ -66,9 +66,9 @@ func (h *held) begin() error {
 }
 
 // take takes what the holder says.
-func (h *held) take(m message) {
+func (h *held) take(m wire.Message) {
 	switch m.Kind() {
-	case wire.Reply:
+	case wire.KindReply:
 		r, err := readReport(m.Result)
 		if r.Received != nil {
 			r.Received.Bytes = r.message
@@ -81,9 +81,9 @@ func (h *held) take(m message) {
 		if waiting != nil {
 			answer(waiting, reply{report: r, err: err})
 		}
-	case wire.Request:
+	case wire.KindRequest:
 		h.answerRequest(m)
-	case wire.Notification:
+	case wire.KindNotification:
 		h.told(m.Method, m.Params)
 	}
 }
@@ -93,7 +93,7 @@ func (h *held) told(method string, params json.RawMessage) {
 	switch method {
 	case methodEvent:
 		event := readEvent(params)
-		if started, ok := event.(ProcessStarted); ok {
+		if started, ok := event.(wire.ProcessStarted); ok {
 			h.startedPID.Store(int64(started.PID))
 		}
 		if event != nil {
@@ -145,7 +145,7 @@ func (h *held) ask(ctx context.Context, method string, params json.RawMessage) (
 	if err != nil {
 		return report{}, err
 	}
-	defer h.settle(waiting.id, ClassIDLate)
+	defer h.settle(waiting.id, wire.ClassIDLate)
 	h.conn.put(asLine(waiting.bytes))
 	select {
 	case r := <-waiting.reply:
@@ -233,34 +233,34 @@ func (h *held) silent() *Failure {
 
 func (h *held) roundTrip(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
-) (message, error) {
+) (wire.Message, error) {
 	r, err := h.ask(ctx, methodRequest, rawjson.Build("method", method, "safe", h.safe(method, params),
 		"header", json.RawMessage(asJSON(header)), "params", params))
 	var ended *Failure
 	switch {
 	case errors.As(err, &ended):
 		ended.Waiting = method
-		return message{}, ended
+		return wire.Message{}, ended
 	case err != nil:
-		return message{}, err
+		return wire.Message{}, err
 	case r.Failure != nil:
 		failure := r.Failure.failure()
 		if failure.ends() {
 			h.fail(failure) // before the holder says so
 		}
-		return message{}, failure
+		return wire.Message{}, failure
 	case r.Err != nil && r.Err.Abandoned:
-		return message{}, &abandonedError{cmp.Or(ctx.Err(), context.Canceled), r.Err.Text, r.Err.Facts}
+		return wire.Message{}, &abandonedError{cmp.Or(ctx.Err(), context.Canceled), r.Err.Text, r.Err.Facts}
 	case r.Err != nil && ctx.Err() != nil:
-		return message{}, ctx.Err()
+		return wire.Message{}, ctx.Err()
 	case r.Err != nil:
-		return message{}, r.Err.err()
+		return wire.Message{}, r.Err.err()
 	}
 	return wire.Read(r.message), nil // the holder has checked it
 }
 
-func (h *held) send(_ context.Context, f frame) error {
-	notification, err := newNotification(methodSend, map[string][]byte{"frame": f.bytes})
+func (h *held) send(_ context.Context, f wire.Frame) error {
+	notification, err := newNotification(methodSend, map[string][]byte{"frame": f.Bytes})
 	if err != nil {
 		return err
 	}

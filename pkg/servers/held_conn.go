@@ -42,11 +42,11 @@ func (c heldConn) cut() {
 const maxHeldLine = 1 << 30
 
 // read passes on each message of the other end, until the connection ends. The error says how.
-func (c heldConn) read(take func(message)) error {
+func (c heldConn) read(take func(wire.Message)) error {
 	var foreign error
-	lines := framer{max: maxHeldLine, emit: func(l line) {
-		if foreign == nil && l.end == endNewline && bytes.HasPrefix(l.bytes, []byte("{")) {
-			take(wire.Read(l.bytes)) // toolx wrote it: it is JSON
+	lines := wire.Framer{Max: maxHeldLine, Emit: func(l wire.Line) {
+		if foreign == nil && l.End == wire.EndNewline && bytes.HasPrefix(l.Bytes, []byte("{")) {
+			take(wire.Read(l.Bytes)) // toolx wrote it: it is JSON
 		} else {
 			foreign = errOtherToolx
 		}
@@ -54,8 +54,8 @@ func (c heldConn) read(take func(message)) error {
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := c.Read(chunk)
-		lines.feed(chunk[:n])
-		if pending := lines.pending(); len(pending) > 0 && pending[0] != '{' {
+		lines.Feed(chunk[:n])
+		if pending := lines.Pending(); len(pending) > 0 && pending[0] != '{' {
 			foreign = errOtherToolx // its protocol may have no lines
 		}
 		if err = cmp.Or(foreign, err); err != nil {

@@ -128,14 +128,14 @@ func TestHeldByMany(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			for _, frame := range of[FrameSent](seen) {
+			for _, frame := range of[wire.FrameSent](seen) {
 				own := strings.Contains(string(frame.Bytes), fmt.Sprintf("client %d call", i))
 				if frame.Method == "tools/call" && !own {
 					t.Errorf("client %d sees %s", i, frame.Bytes)
 				}
 			}
 			answers := 0
-			for _, frame := range of[FrameReceived](seen) {
+			for _, frame := range of[wire.FrameReceived](seen) {
 				if strings.Contains(string(frame.Bytes), fmt.Sprintf("client %d call", i)) {
 					answers++
 				}
@@ -217,7 +217,7 @@ func TestHeldSlowReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, _ := wire.Parse(line); m.Kind() == wire.Reply {
+		if m, _ := wire.Parse(line); m.Kind() == wire.KindReply {
 			break
 		}
 	}
@@ -387,17 +387,17 @@ func TestStartCauseIsCarried(t *testing.T) {
 func TestEventsAreCarried(t *testing.T) {
 	t.Parallel()
 	for _, event := range []exec.Event{
-		ProcessStarted{Head: Head{Server: "s"}, PID: 1},
-		ProcessExited{Head: Head{Server: "s"}, How: "exit status 1"},
-		PipeHeld{Pipe: "stdout"},
-		StdinClosed{Head: Head{Server: "s"}},
-		FrameSent{ID: "1", Bytes: []byte("{}")},
-		FrameReceived{ID: "1", Bytes: []byte("{}")},
-		PollutedLine{Text: []byte("text")},
-		OddFrame{Why: "odd"},
-		StderrLine{Text: "line"},
-		ServerRequest{Method: "ping"},
-		HTTPExchange{Verb: "POST", Err: io.EOF},
+		wire.ProcessStarted{Head: wire.Head{Server: "s"}, PID: 1},
+		wire.ProcessExited{Head: wire.Head{Server: "s"}, How: "exit status 1"},
+		wire.PipeHeld{Pipe: "stdout"},
+		wire.StdinClosed{Head: wire.Head{Server: "s"}},
+		wire.FrameSent{ID: "1", Bytes: []byte("{}")},
+		wire.FrameReceived{ID: "1", Bytes: []byte("{}")},
+		wire.PollutedLine{Text: []byte("text")},
+		wire.OddFrame{Why: "odd"},
+		wire.StderrLine{Text: "line"},
+		wire.ServerRequest{Method: "ping"},
+		wire.HTTPExchange{Verb: "POST", Err: io.EOF},
 		exec.Notice{Text: "notice"},
 	} {
 		m, _ := wire.Parse(eventLine(event))

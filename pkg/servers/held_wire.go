@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // heldVersion is the version of what a holder and its clients say to each other. It stands in the record of a session.
@@ -46,11 +47,11 @@ const (
 // report is what a holder says to a client.
 type report struct {
 	// Received is when and where the message came, an answer of the server.
-	Received *FrameReceived `json:",omitempty"`
-	Err      *heldError     `json:",omitempty"`
-	Failure  *failureData   `json:",omitempty"`
-	Welcome  *welcome       `json:",omitempty"`
-	Info     *SessionInfo   `json:",omitempty"`
+	Received *wire.FrameReceived `json:",omitempty"`
+	Err      *heldError          `json:",omitempty"`
+	Failure  *failureData        `json:",omitempty"`
+	Welcome  *welcome            `json:",omitempty"`
+	Info     *SessionInfo        `json:",omitempty"`
 	message  []byte
 }
 
@@ -141,10 +142,10 @@ type carried struct {
 
 // carriedKinds are the types of the events that are carried. A client makes LogMessage and Notification itself.
 var carriedKinds = []reflect.Type{
-	reflect.TypeFor[ProcessStarted](), reflect.TypeFor[ProcessExited](), reflect.TypeFor[PipeHeld](),
-	reflect.TypeFor[StdinClosed](), reflect.TypeFor[FrameSent](), reflect.TypeFor[FrameReceived](),
-	reflect.TypeFor[PollutedLine](), reflect.TypeFor[OddFrame](), reflect.TypeFor[StderrLine](),
-	reflect.TypeFor[ServerRequest](), reflect.TypeFor[HTTPExchange](), reflect.TypeFor[exec.Notice](),
+	reflect.TypeFor[wire.ProcessStarted](), reflect.TypeFor[wire.ProcessExited](), reflect.TypeFor[wire.PipeHeld](),
+	reflect.TypeFor[wire.StdinClosed](), reflect.TypeFor[wire.FrameSent](), reflect.TypeFor[wire.FrameReceived](),
+	reflect.TypeFor[wire.PollutedLine](), reflect.TypeFor[wire.OddFrame](), reflect.TypeFor[wire.StderrLine](),
+	reflect.TypeFor[wire.ServerRequest](), reflect.TypeFor[wire.HTTPExchange](), reflect.TypeFor[exec.Notice](),
 }
 
 // eventLine returns a notification of an event; nil for one that only concerns the holder.
@@ -153,7 +154,7 @@ func eventLine(event exec.Event) []byte {
 	switch e := event.(type) {
 	case StartOverdue:
 		event = exec.Notice{Time: exec.Time{At: e.At}, Level: slog.LevelWarn, Text: e.Text(), Server: e.Server}
-	case HTTPExchange:
+	case wire.HTTPExchange:
 		failed, e.Err = newHeldError(e.Err), nil
 		event = e
 	}
@@ -177,7 +178,7 @@ func readEvent(params json.RawMessage) exec.Event {
 		return nil
 	}
 	event, _ := value.Elem().Interface().(exec.Event)
-	if exchange, ok := event.(HTTPExchange); ok && c.Err != nil {
+	if exchange, ok := event.(wire.HTTPExchange); ok && c.Err != nil {
 		exchange.Err = c.Err
 		return exchange
 	}

@@ -25,6 +25,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -107,7 +108,7 @@ type heldRequest struct {
 	id     string          // with which it was sent; guarded by holder.mu
 	token  json.RawMessage // its progress token, as the client wrote it
 	// received is where its answer came; guarded by holder.mu.
-	received *FrameReceived
+	received *wire.FrameReceived
 }
 
 type heldRequestKey struct{}
@@ -223,7 +224,7 @@ func (h *holder) left(c *client) {
 	}
 	h.mu.Unlock()
 	for _, id := range refused {
-		session.link.rpc().respond(message{ID: json.RawMessage(id)}, nil,
+		session.link.rpc().respond(wire.Message{ID: json.RawMessage(id)}, nil,
 			&requestError{mcp.INTERNAL_ERROR, "the client that was asked has gone"})
 	}
 	h.endUnused()
@@ -385,7 +386,7 @@ func replaced(object json.RawMessage, name string, value json.RawMessage) json.R
 
 // requested passes a request of the server to the client whose request most likely caused it, and
 // reports whether there is one. That is the one whose request began first among those that run.
-func (h *holder) requested(_ *peer, m message) bool {
+func (h *holder) requested(_ *peer, m wire.Message) bool {
 	if m.Method == string(mcp.MethodPing) {
 		return false
 	}
@@ -412,7 +413,7 @@ func (h *holder) requested(_ *peer, m message) bool {
 
 // takeEvent takes the events of the server.
 func (h *holder) takeEvent(event exec.Event) {
-	if e, ok := event.(FrameReceived); ok && h.keepReceived(e) {
+	if e, ok := event.(wire.FrameReceived); ok && h.keepReceived(e) {
 		return
 	}
 	line := eventLine(event)
@@ -422,13 +423,13 @@ func (h *holder) takeEvent(event exec.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch e := event.(type) {
-	case FrameSent:
+	case wire.FrameSent:
 		if request := h.requests[e.ID]; request != nil && e.Method != "" {
 			request.client.put(line)
 			return
 		}
 		h.tellNow(line)
-	case FrameReceived:
+	case wire.FrameReceived:
 		h.tellNow(line)
 	default:
 		h.tell(line)
@@ -436,7 +437,7 @@ func (h *holder) takeEvent(event exec.Event) {
 }
 
 // keepReceived keeps when and where an answer to a client's request has come, and reports whether it is one.
-func (h *holder) keepReceived(e FrameReceived) bool {
+func (h *holder) keepReceived(e wire.FrameReceived) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	request := h.requests[e.ID]

@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // client is a process that uses the server of a holder.
@@ -38,11 +39,11 @@ func (c *client) serve(ctx context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer c.cut()
 	defer cancel(errors.New("the client has gone"))
-	_ = c.read(func(m message) { c.handle(ctx, m) })
+	_ = c.read(func(m wire.Message) { c.handle(ctx, m) })
 }
 
 // handle does what a client says, without blocking.
-func (c *client) handle(ctx context.Context, m message) {
+func (c *client) handle(ctx context.Context, m wire.Message) {
 	h := c.holder
 	switch m.Method {
 	case "":
@@ -63,7 +64,7 @@ func (c *client) handle(ctx context.Context, m message) {
 		session := h.current()
 		if json.Unmarshal(m.Params, &send) == nil && session != nil {
 			// The server's end is told elsewhere.
-			h.served.Go(func() { _ = session.link.send(ctx, readFrame(send.Frame)) })
+			h.served.Go(func() { _ = session.link.send(ctx, wire.ReadFrame(send.Frame)) })
 		}
 	case methodFailure:
 		h.served.Go(func() { // this takes its time, and the client asks meanwhile whether anybody answers
@@ -94,7 +95,7 @@ func (h *holder) current() *Session {
 }
 
 // run handles a request on a goroutine of its own, and tells its outcome. life ends with the connection or the holder.
-func (c *client) run(life context.Context, m message, do func(context.Context, json.RawMessage) report) {
+func (c *client) run(life context.Context, m wire.Message, do func(context.Context, json.RawMessage) report) {
 	ctx, cancel := context.WithCancelCause(life)
 	h := c.holder
 	h.mu.Lock()
@@ -185,7 +186,7 @@ func (c *client) request(ctx context.Context, params json.RawMessage) report {
 }
 
 // answer passes on the answer of a client to what the server has asked it.
-func (c *client) answer(m message) {
+func (c *client) answer(m wire.Message) {
 	h := c.holder
 	id := string(m.ID)
 	h.mu.Lock()
@@ -195,7 +196,7 @@ func (c *client) answer(m message) {
 	}
 	delete(h.asked, id)
 	h.mu.Unlock()
-	if session != nil && !session.link.rpc().post(frame{bytes: m.Raw, id: id}) {
+	if session != nil && !session.link.rpc().post(wire.Frame{Bytes: m.Raw, ID: id}) {
 		h.bus.Emit(exec.Notice{Time: exec.Now(), Server: h.spec.Name, Text: "the server does not take an answer"})
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 // The times of a session over HTTP. Calls are bounded by their own clocks.
@@ -158,7 +159,7 @@ func (t *remote) sessionID() string {
 
 // posted is stored in the context of an HTTP request: the message that it carries, and its outcome.
 type posted struct {
-	frame
+	wire.Frame
 	waiting *pending // nil where no reply is due
 	written atomic.Bool
 	got     *reply
@@ -170,7 +171,7 @@ type postedKey struct{}
 // once, and sends the request again if that is safe.
 func (t *remote) roundTrip(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
-) (message, error) {
+) (wire.Message, error) {
 	session := t.sessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *Failure
@@ -178,25 +179,25 @@ func (t *remote) roundTrip(
 		return m, err
 	}
 	if err := t.onExpired(ctx, session); err != nil {
-		return message{}, err
+		return wire.Message{}, err
 	}
 	if !t.repeatable(ctx, method, params) {
-		return message{}, sessionExpired(t.server, method, failure.Reason)
+		return wire.Message{}, sessionExpired(t.server, method, failure.Reason)
 	}
 	return t.tripOnce(ctx, method, params, header)
 }
 
 func (t *remote) tripOnce(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
-) (message, error) {
+) (wire.Message, error) {
 	waiting, err := t.register(ctx, method, params)
 	if err != nil {
-		return message{}, err
+		return wire.Message{}, err
 	}
 	bounded, stop := t.within(ctx)
 	defer stop()
 	t.awaitStream(bounded, method)
-	out := &posted{frame: waiting.frame(), waiting: waiting}
+	out := &posted{Frame: waiting.frame(), waiting: waiting}
 	err = t.retryBusy(bounded, method, func() error {
 		return t.withFreshHeaders(bounded, func() error { return t.exchange(bounded, out, header) })
 	})
@@ -206,12 +207,12 @@ func (t *remote) tripOnce(
 	case ctx.Err() != nil:
 		// A revision without sessions is told by the end of the stream.
 		detail := t.giveUp(ctx, waiting, out.written.Load() && !t.modern())
-		return message{}, &abandonedError{err: ctx.Err(), detail: detail}
+		return wire.Message{}, &abandonedError{err: ctx.Err(), detail: detail}
 	case closed(t.done):
-		return message{}, t.failed(method)
+		return wire.Message{}, t.failed(method)
 	}
-	t.settle(waiting.id, ClassIDLate)
-	return message{}, t.explain(method, err)
+	t.settle(waiting.id, wire.ClassIDLate)
+	return wire.Message{}, t.explain(method, err)
 }
 
 // within bounds a context by the life of the link.
@@ -284,13 +285,13 @@ func (t *remote) retryBusy(ctx context.Context, method string, run func() error)
 	}
 }
 
-func (t *remote) send(ctx context.Context, f frame) error {
+func (t *remote) send(ctx context.Context, f wire.Frame) error {
 	if closed(t.done) {
 		return t.failed("")
 	}
 	bounded, stop := t.within(ctx)
 	defer stop()
-	err := t.exchange(bounded, &posted{frame: f}, nil)
+	err := t.exchange(bounded, &posted{Frame: f}, nil)
 	switch {
 	case err == nil:
 		return nil
@@ -303,7 +304,7 @@ func (t *remote) send(ctx context.Context, f frame) error {
 }
 
 // postLater sends a message that nobody waits for.
-func (t *remote) postLater(f frame) bool {
+func (t *remote) postLater(f wire.Frame) bool {
 	select {
 	case t.slots <- struct{}{}:
 	default:

@@ -31,13 +31,13 @@ type tap struct {
 }
 
 func (w *tap) RoundTrip(request *http.Request) (*http.Response, error) {
-	event := HTTPExchange{
-		Head: Now(w.server), Verb: request.Method,
+	event := wire.HTTPExchange{
+		Head: wire.Now(w.server), Verb: request.Method,
 		URL: request.URL.Redacted(), Sent: request.Header.Clone(),
 	}
 	// What gets access tokens sends requests of its own on behalf of the posted one.
 	out, ok := request.Context().Value(postedKey{}).(*posted)
-	if ok && out.waiting != nil && request.ContentLength == int64(len(out.bytes)) {
+	if ok && out.waiting != nil && request.ContentLength == int64(len(out.Bytes)) {
 		event.Request = out.waiting.id
 	}
 	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
@@ -59,7 +59,7 @@ func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) 
 	own = httptrace.WithClientTrace(context.WithValue(own, postedKey{}, out), &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { out.written.Store(true) },
 	})
-	request, err := t.newPost(own, out.bytes)
+	request, err := t.newPost(own, out.Bytes)
 	if err != nil {
 		release(0)
 		return err
@@ -67,7 +67,7 @@ func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) 
 	for name, values := range header {
 		request.Header[name] = values
 	}
-	t.bus.Emit(t.times.eventSent(t.server, out.frame))
+	t.bus.Emit(t.times.Sent(t.server, out.Frame))
 	response, err := t.client.Do(request)
 	if err != nil {
 		release(0)
@@ -198,14 +198,14 @@ func (t *remote) takeBody(request *http.Request, response *http.Response, out *p
 
 // wrongWithJSON says why a body that should be a message of JSON-RPC is none.
 func wrongWithJSON(body []byte) string {
-	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte(utf8BOM)))
+	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte(wire.BOM)))
 	var syntax *json.SyntaxError
-	if len(body) > largeLine { // of which a decoder would make copies
+	if len(body) > wire.LargeLine { // of which a decoder would make copies
 		if err := json.Unmarshal(body, &struct{}{}); errors.As(err, &syntax) {
 			return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax,
-				headline(body[:largeLine]))
+				headline(body[:wire.LargeLine]))
 		}
-		return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", shortened(string(body[:largeLine])))
+		return fmt.Sprintf("JSON that is not a JSON-RPC message: %q", shortened(string(body[:wire.LargeLine])))
 	}
 	in := json.NewDecoder(bytes.NewReader(body))
 	var whole json.RawMessage
@@ -250,21 +250,21 @@ func (o *posted) collect() bool {
 
 // takeText takes a message, or an array of them, and reports whether it was that.
 func (t *remote) takeText(text []byte) bool {
-	if rest, marked := bytes.CutPrefix(bytes.TrimSpace(text), []byte(utf8BOM)); marked {
-		t.odd(ClassBOM, message{Raw: text}, 0, true)
+	if rest, marked := bytes.CutPrefix(bytes.TrimSpace(text), []byte(wire.BOM)); marked {
+		t.odd(wire.ClassBOM, wire.Message{Raw: text}, 0, true)
 		text = rest
 	}
-	if m, ok := wire.Parse(text); ok && m.Kind() != wire.None {
+	if m, ok := wire.Parse(text); ok && m.Kind() != wire.KindNone {
 		t.takeMessage(m, 0)
 		return true
 	}
 	var batch []json.RawMessage
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) && json.Unmarshal(text, &batch) == nil && len(batch) > 0 {
 		for _, one := range batch {
-			if m, ok := wire.Parse(one); ok && m.Kind() != wire.None {
+			if m, ok := wire.Parse(one); ok && m.Kind() != wire.KindNone {
 				t.takeMessage(m, 0)
 			} else {
-				t.odd(ClassNotRPC, message{Raw: one}, 0, false)
+				t.odd(wire.ClassNotRPC, wire.Message{Raw: one}, 0, false)
 			}
 		}
 		return true
@@ -278,7 +278,7 @@ func (t *remote) takeText(text []byte) bool {
 func (t *remote) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
 	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
 	failed := t.unusable(request, response, body)
-	m, ok := wire.Parse(bytes.TrimPrefix(body, []byte(utf8BOM)))
+	m, ok := wire.Parse(bytes.TrimPrefix(body, []byte(wire.BOM)))
 	if !ok || m.Err == nil || out.waiting == nil || !m.Versioned() &&
 		string(m.ID) != strconv.FormatInt(out.waiting.id, 10) {
 		// An "error" alone is none of JSON-RPC: interfaces of all kinds say it so.

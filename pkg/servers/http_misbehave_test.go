@@ -18,6 +18,7 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/wire"
 )
 
 // remoteBehaviour is what toolx makes of a server over HTTP that misbehaves. The zero
@@ -376,7 +377,7 @@ func checkRemoteCall(t *testing.T, s *stage, want remoteBehaviour) {
 		t.Errorf("%v (%s), want %s (%s)", result.Err, fault.KindOf(result.Err), want.text, want.call)
 	}
 	var seen []string
-	for _, odd := range of[OddFrame](s.events) {
+	for _, odd := range of[wire.OddFrame](s.events) {
 		seen = append(seen, string(odd.Class))
 	}
 	if got := strings.Join(seen, " "); got != want.seen {

@@ -29,6 +29,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/wire"
 )
 
 // TestExpiredSession proves that a session which the server has forgotten is begun
@@ -257,7 +258,7 @@ func TestOlderHTTP(t *testing.T) {
 				t.Errorf("type %q: %v", kind, result.Err)
 			}
 		}
-		if requests := of[ServerRequest](s.events); len(requests) != 2 {
+		if requests := of[wire.ServerRequest](s.events); len(requests) != 2 {
 			t.Errorf("%d requests of the server", len(requests))
 		}
 	}
@@ -329,14 +330,14 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 			}
 		}
 		opened := 0
-		for _, one := range of[HTTPExchange](s.events) {
+		for _, one := range of[wire.HTTPExchange](s.events) {
 			if !one.Reused {
 				opened++
 			}
 		}
 		// The end of a stream may be late once; that is no failure.
 		if opened > 2 {
-			t.Errorf("streams %v: %d connections for %d exchanges", events, opened, len(of[HTTPExchange](s.events)))
+			t.Errorf("streams %v: %d connections for %d exchanges", events, opened, len(of[wire.HTTPExchange](s.events)))
 		}
 	}
 }
@@ -404,7 +405,7 @@ func TestPasswordInTheAddress(t *testing.T) {
 			}
 		}
 		s.close()
-		for _, one := range of[HTTPExchange](s.events) {
+		for _, one := range of[wire.HTTPExchange](s.events) {
 			if strings.Contains(one.URL, ":p@") {
 				t.Errorf("the password is told: %s", one.URL)
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/sse"
 )
 
@@ -112,7 +113,7 @@ func (t *remote) takeEvent(event sse.Event) {
 		return
 	}
 	if !t.takeText(event.Data) {
-		t.odd(ClassNotRPC, message{Raw: event.Data}, 0, false)
+		t.odd(wire.ClassNotRPC, wire.Message{Raw: event.Data}, 0, false)
 		t.noteBrokenEvent(event.Data)
 	}
 }

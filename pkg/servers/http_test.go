@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/wire"
 )
 
 // site is a server over HTTP, scripted by functions. What is nil behaves well: a
@@ -218,7 +219,7 @@ func checkRemoteTraffic(t *testing.T, s *stage, site *site, modern bool) {
 	}
 	posts := site.seen(http.MethodPost)
 	var sent []string
-	for _, frame := range of[FrameSent](s.events) {
+	for _, frame := range of[wire.FrameSent](s.events) {
 		sent = append(sent, string(frame.Bytes))
 	}
 	for _, post := range posts {
@@ -226,11 +227,11 @@ func checkRemoteTraffic(t *testing.T, s *stage, site *site, modern bool) {
 			t.Errorf("no event has the message %s", post.Text)
 		}
 	}
-	exchanges := of[HTTPExchange](s.events)
+	exchanges := of[wire.HTTPExchange](s.events)
 	if len(exchanges) < len(posts) || exchanges[0].Verb != "POST" || exchanges[0].Status == 0 {
 		t.Errorf("%d exchanges of %d posts: %+v", len(exchanges), len(posts), exchanges)
 	}
-	if received := of[FrameReceived](s.events); string(received[len(received)-1].Bytes) != hi(call) {
+	if received := of[wire.FrameReceived](s.events); string(received[len(received)-1].Bytes) != hi(call) {
 		t.Errorf("received %s", received[len(received)-1].Bytes)
 	}
 }
@@ -500,10 +501,10 @@ func TestEraIsRemembered(t *testing.T) {
 		if err := s.open(); err != nil {
 			t.Fatal(err)
 		}
-		for _, one := range of[HTTPExchange](s.events) {
+		for _, one := range of[wire.HTTPExchange](s.events) {
 			sent = append(sent, one.Verb)
 		}
-		for _, frame := range of[FrameSent](s.events) {
+		for _, frame := range of[wire.FrameSent](s.events) {
 			sent = append(sent, methodOf(frame.Bytes))
 		}
 		s.close()

@@ -18,22 +18,22 @@ import (
 )
 
 // takeFinding reports a line that is not one message, and fails a request whose answer is lost with it.
-func (t *stdio) takeFinding(f finding) {
+func (t *stdio) takeFinding(f wire.Finding) {
 	t.mu.Lock()
 	phase := t.phase()
-	if !f.class.Harmless() && f.salvaged == 0 {
-		t.noteStray(string(f.text[:min(len(f.text), strayBytes)]))
-		t.noteSaid(f.text)
+	if !f.Class.Harmless() && f.Salvaged == 0 {
+		t.noteStray(string(f.Text[:min(len(f.Text), strayBytes)]))
+		t.noteSaid(f.Text)
 	}
 	t.mu.Unlock()
-	t.bus.Emit(f.event(t.server, phase, t.process.started))
+	t.bus.Emit(f.Event(t.server, phase, t.process.started))
 	switch {
-	case f.class == ClassTooLong && beginsMessage(f.text):
+	case f.Class == wire.ClassTooLong && wire.BeginsMessage(f.Text):
 		t.failLost(f, fmt.Errorf("line %d is over the limit of %s for one message; maxMessage in the config raises it",
-			f.number, exec.Bytes(t.max)))
-	case f.class == ClassBroken && f.end != endEOF:
+			f.Number, exec.Bytes(t.max)))
+	case f.Class == wire.ClassBroken && f.End != wire.EndEOF:
 		// At the end of stdout, the server's exit says more than half a message does.
-		t.failLost(f, fmt.Errorf("line %d is not JSON: %w", f.number, f.syntax))
+		t.failLost(f, fmt.Errorf("line %d is not JSON: %w", f.Number, f.Syntax))
 	}
 }
 
@@ -47,8 +47,8 @@ const (
 )
 
 // takeOwnMessage takes a message and keeps what is no answer: some servers log by notifications of their own.
-func (t *stdio) takeOwnMessage(m message, number int) {
-	if m.Kind() != wire.Reply {
+func (t *stdio) takeOwnMessage(m wire.Message, number int) {
+	if m.Kind() != wire.KindReply {
 		t.mu.Lock()
 		t.noteSaid(m.Raw)
 		t.mu.Unlock()
@@ -83,17 +83,17 @@ var requestHead = sync.OnceValue(func() *regexp.Regexp {
 // failLost fails the request whose answer was cut off or over the limit, since no other answer will come. The id is
 // looked for near the line's beginning and end; where it is not there and only one request waits, that request is
 // failed.
-func (t *stdio) failLost(f finding, reason error) {
+func (t *stdio) failLost(f wire.Finding, reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	head := strings.ReplaceAll(string(f.text), " ", "")
-	if f.class == ClassBroken && requestHead().MatchString(head) {
+	head := strings.ReplaceAll(string(f.Text), " ", "")
+	if f.Class == wire.ClassBroken && requestHead().MatchString(head) {
 		return // it is no answer: a prompt on the terminal draws again what it reads
 	}
 	for id, p := range t.pending {
 		mark := fmt.Sprintf(`"id":%d`, id)
-		if strings.Contains(head, mark+",") || strings.Contains(string(f.tail), mark+"}") || len(t.pending) == 1 {
-			t.settleLocked(id, ClassIDLate)
+		if strings.Contains(head, mark+",") || strings.Contains(string(f.Tail), mark+"}") || len(t.pending) == 1 {
+			t.settleLocked(id, wire.ClassIDLate)
 			answer(p, malformed(p.method, reason))
 			return
 		}
@@ -113,24 +113,24 @@ func answer(p *pending, r reply) {
 }
 
 // takeMessage takes a message from the classifier.
-func (p *peer) takeMessage(m message, number int) {
-	p.bus.Emit(p.times.eventReceived(p.server, number, m, p.idOf(m)))
+func (p *peer) takeMessage(m wire.Message, number int) {
+	p.bus.Emit(p.times.Received(p.server, number, m, p.idOf(m)))
 	if !m.Versioned() {
-		p.odd(ClassNoVersion, m, number, true)
+		p.odd(wire.ClassNoVersion, m, number, true)
 	}
 	switch m.Kind() {
-	case wire.Reply:
+	case wire.KindReply:
 		p.takeReply(m, number)
-	case wire.Request:
+	case wire.KindRequest:
 		p.answerRequest(m)
-	case wire.Notification:
+	case wire.KindNotification:
 		p.onNotification(m.Method, m.Params)
 	}
 }
 
 // idOf returns the id of a request, or, for an answer, the id of the request that it answers.
-func (p *peer) idOf(m message) string {
-	if m.Kind() != wire.Reply {
+func (p *peer) idOf(m wire.Message) string {
+	if m.Kind() != wire.KindReply {
 		return string(m.ID)
 	}
 	if m.ID == nil || string(m.ID) == "null" {
@@ -140,12 +140,12 @@ func (p *peer) idOf(m message) string {
 			return strconv.FormatInt(id, 10)
 		}
 	}
-	return numericID(m.ID)
+	return wire.NumericID(m.ID)
 }
 
 // takeReply finds the request that a reply answers. Ids that come back in another type, or as null where only one
 // request waits, are accepted and reported.
-func (p *peer) takeReply(m message, number int) {
+func (p *peer) takeReply(m wire.Message, number int) {
 	id, exact, ok := wire.RequestID(m.ID)
 	p.mu.Lock()
 	waiting, phase := p.pending[id], p.phase() // that of the request that is answered
@@ -153,37 +153,37 @@ func (p *peer) takeReply(m message, number int) {
 		p.mu.Unlock()
 		return // a log that quotes somebody else's answer; the line was told of
 	}
-	class, why := Class(""), ""
+	class, why := wire.Class(""), ""
 	switch {
 	case m.Result == nil && m.Err == nil:
-		class, why = ClassBadShape, "it has neither result nor error"
+		class, why = wire.ClassBadShape, "it has neither result nor error"
 	case m.ID == nil || string(m.ID) == "null":
-		class = ClassIDNull
+		class = wire.ClassIDNull
 		if p.answersNotification(m) {
-			class = ClassNotificationReply
+			class = wire.ClassNotificationReply
 			p.notifications--
 			break
 		}
 		id, waiting = p.namelessAnswers(m)
 		p.nameless = p.nameless || waiting != nil
 	case waiting != nil && !exact:
-		class = ClassIDType
+		class = wire.ClassIDType
 	case waiting != nil && m.NullError:
-		class, why = ClassBadShape, `it has "error": null beside its result`
+		class, why = wire.ClassBadShape, `it has "error": null beside its result`
 	case waiting != nil && m.Result != nil && m.Err != nil:
-		class, why = ClassBadShape, "it has both a result and an error; the error counts"
+		class, why = wire.ClassBadShape, "it has both a result and an error; the error counts"
 	case waiting == nil && ok:
 		if class = p.answered[id]; class == "" {
-			class = ClassIDUnknown
+			class = wire.ClassIDUnknown
 		}
-		p.late = p.late || class == ClassIDLate
+		p.late = p.late || class == wire.ClassIDLate
 	case !ok:
-		class = ClassIDUnknown
+		class = wire.ClassIDUnknown
 	}
 	if waiting != nil {
-		p.settleLocked(id, ClassIDDuplicate)
+		p.settleLocked(id, wire.ClassIDDuplicate)
 		p.notifications = 0 // servers answer in order, or nearly so
-	} else if class == ClassIDUnknown {
+	} else if class == wire.ClassIDUnknown {
 		p.noteStrayReply(m)
 	}
 	p.mu.Unlock()
@@ -201,8 +201,8 @@ func (p *peer) takeReply(m message, number int) {
 
 // noteStrayReply notes a reply that no waiting request has asked for: if one of them times out, that reply is the
 // likely cause.
-func (p *peer) noteStrayReply(m message) {
-	detail := fmt.Sprintf("the server answered a request that was never sent, id %s", evidence(m.ID))
+func (p *peer) noteStrayReply(m wire.Message) {
+	detail := fmt.Sprintf("the server answered a request that was never sent, id %s", wire.Evidence(m.ID))
 	for _, waiting := range p.pending {
 		waiting.detail = detail
 	}
@@ -211,7 +211,7 @@ func (p *peer) noteStrayReply(m message) {
 // namelessAnswers returns the request that a reply without an id answers: the one that waits, if there is exactly one.
 // What a server says of itself before it is asked, as {"id": null, "result": {"status": "ready"}}, does not answer
 // initialize, whose result names a protocol version.
-func (p *peer) namelessAnswers(m message) (int64, *pending) {
+func (p *peer) namelessAnswers(m wire.Message) (int64, *pending) {
 	if len(p.pending) != 1 {
 		return 0, nil
 	}
@@ -227,7 +227,7 @@ func (p *peer) namelessAnswers(m message) (int64, *pending) {
 // answersNotification reports whether a reply without an id more likely answers a notification than the request that
 // waits: one was sent since the last answer, the server has named its requests until now, and the reply has nothing to
 // tell. The error of a request that could not be read is none: JSON-RPC 2.0 §5 wants a null id in it.
-func (p *peer) answersNotification(m message) bool {
+func (p *peer) answersNotification(m wire.Message) bool {
 	if p.notifications == 0 || p.nameless {
 		return false
 	}
@@ -241,28 +241,28 @@ func (p *peer) answersNotification(m message) bool {
 	return !ok || len(members) == 0
 }
 
-func (p *peer) odd(class Class, m message, number int, used bool) {
+func (p *peer) odd(class wire.Class, m wire.Message, number int, used bool) {
 	p.mu.Lock()
 	phase := p.phase()
 	p.mu.Unlock()
 	p.oddIn(phase, class, "", m, number, used)
 }
 
-func (p *peer) oddIn(phase Phase, class Class, why string, m message, number int, used bool) {
-	p.bus.Emit(OddFrame{
-		Head: Now(p.server), Class: class, Line: number,
-		Phase: phase, Why: why, Bytes: evidence(m.Raw), Used: used,
+func (p *peer) oddIn(phase wire.Phase, class wire.Class, why string, m wire.Message, number int, used bool) {
+	p.bus.Emit(wire.OddFrame{
+		Head: wire.Now(p.server), Class: class, Line: number,
+		Phase: phase, Why: why, Bytes: wire.Evidence(m.Raw), Used: used,
 	})
 }
 
 // answerRequest answers a request of the server at once: a ping with an empty result, and a method that toolx has not
 // advertised with -32601. It passes the rest to onRequest. A server that gets no answer waits for ever.
-func (p *peer) answerRequest(m message) {
+func (p *peer) answerRequest(m wire.Message) {
 	if p.onRequest(p, m) {
 		return
 	}
 	known := m.Method == string(mcp.MethodPing)
-	p.bus.Emit(ServerRequest{Head: Now(p.server), Method: m.Method, Answered: known})
+	p.bus.Emit(wire.ServerRequest{Head: wire.Now(p.server), Method: m.Method, Answered: known})
 	if known {
 		p.respond(m, json.RawMessage("{}"), nil)
 		return
@@ -271,7 +271,7 @@ func (p *peer) answerRequest(m message) {
 }
 
 // refuse answers a request that is not acted on because of the text on its line.
-func (p *peer) refuse(m message) {
+func (p *peer) refuse(m wire.Message) {
 	const reason = "Invalid request: other text stood on its line, so it was not acted on"
 	p.respond(m, nil, &requestError{mcp.INVALID_REQUEST, reason})
 }

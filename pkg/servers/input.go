@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // The limits on a server that asks for input again and again (MCP 2026-07-28, multi round-trip requests).
@@ -213,7 +214,7 @@ func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]raw
 	}
 	for _, request := range requests { // before the user is asked in vain
 		if method := methodOf(request.Value); b.handler(method) == nil {
-			b.bus.Emit(ServerRequest{Head: Now(b.server), Method: method})
+			b.bus.Emit(wire.ServerRequest{Head: wire.Now(b.server), Method: method})
 			return nil, &InputError{Server: b.server, Method: method}
 		}
 	}
@@ -224,7 +225,7 @@ func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]raw
 	for i, request := range requests {
 		wait.Go(func() {
 			method := methodOf(request.Value)
-			b.bus.Emit(ServerRequest{Head: Now(b.server), Method: method, Answered: true})
+			b.bus.Emit(wire.ServerRequest{Head: wire.Now(b.server), Method: method, Answered: true})
 			result, err := b.handler(method)(ctx, rawjson.Get(request.Value, "params"))
 			if err != nil {
 				cancel(&InputError{Server: b.server, Method: method, Err: err})

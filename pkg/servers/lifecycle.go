@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 // Attempt says that an attempt to connect begins.
 type Attempt struct {
-	Head
+	wire.Head
 	Attempt int // from 1
 	Of      int
 	Limit   time.Duration // of the attempt
@@ -17,7 +18,7 @@ type Attempt struct {
 
 // Retry says that an attempt to connect failed and when the next one comes (MCP-3).
 type Retry struct {
-	Head
+	wire.Head
 	Attempt int // the one that failed, from 1
 	Of      int
 	Delay   time.Duration
@@ -28,7 +29,7 @@ type Retry struct {
 
 // StartOverdue says that a server has not answered within the limit of its start, and that toolx waits on.
 type StartOverdue struct {
-	Head
+	wire.Head
 	Took     time.Duration // so far
 	Launcher string        // the package manager that is still fetching the server, such as npx; empty: none is
 }
@@ -44,7 +45,7 @@ func (e StartOverdue) Text() string {
 
 // Connected says that a session is open.
 type Connected struct {
-	Head
+	wire.Head
 	Attempt  int
 	Protocol string
 	Timing   exec.Timing
@@ -54,20 +55,20 @@ type Connected struct {
 
 // ConnectFailed says that toolx has given up connecting to a server (MCP-4).
 type ConnectFailed struct {
-	Head
+	wire.Head
 	Err error
 }
 
 // SessionLost says that nothing more can come over an open session, although its server may live on: its process closed
 // a pipe, or the stream of events ended. The end of a process is reported as ProcessExited instead.
 type SessionLost struct {
-	Head
+	wire.Head
 	Why *Failure
 }
 
 // ToolsChanged says that a server's tools were listed anew, because it said that they
 // had changed, and that the Registry has the new ones.
 type ToolsChanged struct {
-	Head
+	wire.Head
 	Tools int
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+
+	"toolx/pkg/servers/wire"
 )
 
 // link is the transport of one session: a process's pipes, HTTP, or another process of toolx that keeps the server
@@ -16,9 +18,9 @@ type link interface {
 	agree(ctx context.Context, h *handshake) error
 	// roundTrip sends a request and waits for its answer, for ctx to end, or for the server to end; params are nil for
 	// a request without any, header is for HTTP. When ctx ends, the request is cancelled.
-	roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error)
+	roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (wire.Message, error)
 	// send sends one message as it is.
-	send(ctx context.Context, f frame) error
+	send(ctx context.Context, f wire.Frame) error
 	// shutdown ends the link in steps, each bounded, and cut short when ctx ends; kill ends it at once and does not
 	// wait.
 	shutdown(ctx context.Context)

@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers/fake"
+	"toolx/pkg/servers/wire"
 )
 
 // behaviour is what toolx makes of a server in one mode. The zero value is a
@@ -272,9 +273,9 @@ func (s *stage) classes() string {
 	var classes []string
 	for _, event := range s.events.list() {
 		switch e := event.(type) {
-		case PollutedLine:
+		case wire.PollutedLine:
 			classes = append(classes, string(e.Class))
-		case OddFrame:
+		case wire.OddFrame:
 			classes = append(classes, string(e.Class))
 		}
 	}
@@ -288,12 +289,12 @@ func TestPollutedLineIsNamed(t *testing.T) {
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
-	lines := of[PollutedLine](s.events)
+	lines := of[wire.PollutedLine](s.events)
 	if len(lines) == 0 {
 		t.Fatal("no polluted line was reported")
 	}
 	first := lines[0]
-	if first.Line != 1 || first.Offset != 0 || first.Column != 0 || first.Phase != PhaseStart ||
+	if first.Line != 1 || first.Offset != 0 || first.Column != 0 || first.Phase != wire.PhaseStart ||
 		len(first.Text) == 0 || first.Server != "fake" || first.Since <= 0 {
 		t.Errorf("the report is %+v", first)
 	}
@@ -308,7 +309,7 @@ func TestStderrIsWhole(t *testing.T) {
 	}
 	s.session.Close(context.Background())
 	const count = 50000
-	if got := len(of[StderrLine](s.events)); got != count {
+	if got := len(of[wire.StderrLine](s.events)); got != count {
 		t.Errorf("%d lines in events, want %d", got, count)
 	}
 	tail, total, path := s.session.Stderr(3)
@@ -336,7 +337,7 @@ func TestServerRequestsAreAnswered(t *testing.T) {
 			t.Errorf("%s: %v", mode, result)
 		}
 		answered := make(map[string]bool)
-		for _, request := range of[ServerRequest](s.events) {
+		for _, request := range of[wire.ServerRequest](s.events) {
 			answered[request.Method] = request.Answered
 		}
 		if !answered["ping"] || answered["roots/list"] || answered["sampling/createMessage"] || len(answered) < 5 {
@@ -363,7 +364,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 	}
 	s.session.Close(context.Background())
 	var cancelled bool
-	for _, line := range of[StderrLine](s.events) {
+	for _, line := range of[wire.StderrLine](s.events) {
 		cancelled = cancelled || strings.HasPrefix(line.Text, "cancelled ")
 	}
 	if !cancelled {
@@ -444,7 +445,7 @@ func TestClosing(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.session.Close(context.Background())
-			exits := of[ProcessExited](s.events)
+			exits := of[wire.ProcessExited](s.events)
 			if len(exits) != 1 || exits[0].Forced != tt.forced || !exits[0].Asked {
 				t.Errorf("the exit was told as %+v, want forced %q", exits, tt.forced)
 			}

@@ -81,10 +81,10 @@ type pagesLink struct {
 
 func (l *pagesLink) newFailure(ending Ending) *Failure { return &Failure{Server: "s", Ending: ending} }
 
-func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, _ http.Header) (message, error) {
+func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, _ http.Header) (wire.Message, error) {
 	if l.pages--; l.pages < 0 {
 		<-ctx.Done()
-		return message{}, &abandonedError{err: ctx.Err()}
+		return wire.Message{}, &abandonedError{err: ctx.Err()}
 	}
 	m, _ := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"nextCursor":"%d"}}`, l.pages))
 	return m, nil

@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // peer is toolx's side of JSON-RPC with one server, whatever carries the messages: it matches answers with requests,
@@ -23,12 +24,12 @@ type peer struct {
 	// onNotification takes the server's notifications, in order, on the goroutine that reads, so it must not block.
 	onNotification func(method string, params json.RawMessage)
 	// onRequest takes a request of the server, also on that goroutine, and reports whether it will answer it.
-	onRequest func(p *peer, m message) bool
+	onRequest func(p *peer, m wire.Message) bool
 	// onSend is told the id of each request before it is sent; it runs while mu is held.
 	onSend func(ctx context.Context, id int64)
 	// post sends a message without waiting for a reply or blocking, and reports whether it could.
-	post  func(f frame) bool
-	times requestTimes
+	post  func(f wire.Frame) bool
+	times wire.RequestTimes
 
 	closing chan struct{} // closed when the session is being closed
 	done    chan struct{} // closed when nothing more can come; failure is set
@@ -37,7 +38,7 @@ type peer struct {
 	failure  *Failure
 	lastID   int64
 	pending  map[int64]*pending
-	answered map[int64]Class // what a further reply to an id would be
+	answered map[int64]wire.Class // what a further reply to an id would be
 	// notifications counts those that were sent since the last answer to a request; nameless reports whether a request
 	// was answered without its id before.
 	notifications int
@@ -49,13 +50,13 @@ func newPeer(server string, bus *exec.Bus) *peer {
 	return &peer{
 		server: server, bus: bus,
 		onNotification: func(string, json.RawMessage) {},
-		onRequest:      func(*peer, message) bool { return false },
+		onRequest:      func(*peer, wire.Message) bool { return false },
 		onSend:         func(context.Context, int64) {},
 		lastID:         firstID(),
 		closing:        make(chan struct{}),
 		done:           make(chan struct{}),
 		pending:        make(map[int64]*pending),
-		answered:       make(map[int64]Class),
+		answered:       make(map[int64]wire.Class),
 	}
 }
 
@@ -84,13 +85,13 @@ func (p *peer) detailOf(waiting *pending) string {
 }
 
 // frame returns the request as it is sent.
-func (p *pending) frame() frame {
-	return frame{p.bytes, strconv.FormatInt(p.id, 10), p.method}
+func (p *pending) frame() wire.Frame {
+	return wire.Frame{Bytes: p.bytes, ID: strconv.FormatInt(p.id, 10), Method: p.method}
 }
 
 // reply is the outcome of a request.
 type reply struct {
-	message message
+	message wire.Message
 	report  report // in place of the message, where a holder answers
 	err     error
 }
@@ -138,13 +139,13 @@ func (p *peer) upcomingID() int64 {
 }
 
 // settle forgets a request; further replies to it get the class further.
-func (p *peer) settle(id int64, further Class) {
+func (p *peer) settle(id int64, further wire.Class) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settleLocked(id, further)
 }
 
-func (p *peer) settleLocked(id int64, further Class) {
+func (p *peer) settleLocked(id int64, further wire.Class) {
 	delete(p.pending, id)
 	if len(p.answered) >= maxAnswered {
 		for old := range p.answered {
@@ -160,7 +161,7 @@ func (p *peer) settleLocked(id int64, further Class) {
 // returns what is known of why there was no answer.
 func (p *peer) giveUp(ctx context.Context, waiting *pending, tell bool) (detail string) {
 	p.mu.Lock()
-	p.settleLocked(waiting.id, ClassIDLate)
+	p.settleLocked(waiting.id, wire.ClassIDLate)
 	detail = waiting.detail
 	p.mu.Unlock()
 	// The specification forbids cancelling the handshake, and tasks/cancel is what ends a task.
@@ -193,16 +194,16 @@ func beginsSession(method string) bool {
 }
 
 // phase returns the current phase of the session; p.mu is held.
-func (p *peer) phase() Phase {
+func (p *peer) phase() wire.Phase {
 	switch {
 	case closed(p.closing):
-		return PhaseShutdown
+		return wire.PhaseShutdown
 	case len(p.answered) == 0:
-		return PhaseStart
+		return wire.PhaseStart
 	case len(p.pending) > 0:
-		return PhaseRequest
+		return wire.PhaseRequest
 	}
-	return PhaseIdle
+	return wire.PhaseIdle
 }
 
 // fail ends the session: every pending request gets the failure. Only the first call counts.
@@ -251,11 +252,11 @@ func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 }
 
 // newNotification returns the frame of a notification; nil params are left out.
-func newNotification(method string, params any) (frame, error) {
+func newNotification(method string, params any) (wire.Frame, error) {
 	encoded, err := encodeParams(method, params)
 	if err != nil {
-		return frame{}, err
+		return wire.Frame{}, err
 	}
 	text := rawjson.Build("jsonrpc", mcp.JSONRPC_VERSION, "method", method, "params", encoded)
-	return frame{bytes: text, method: method}, nil
+	return wire.Frame{Bytes: text, Method: method}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -571,7 +572,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	attempts, delay := d.Attempts, d.BaseDelay
 	for attempt := 1; ; attempt++ {
 		p.options.Bus.Emit(Attempt{
-			Head: Now(server.Name), Attempt: attempt, Of: attempts, Limit: d.StartTimeout,
+			Head: wire.Now(server.Name), Attempt: attempt, Of: attempts, Limit: d.StartTimeout,
 		})
 		session, err := p.attempt(ctx, &d)
 		if err == nil {
@@ -579,7 +580,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 			p.options.Registry.ReplaceServer(server.Name, session.Tools()...) // from now on, its tools are called
 			session.relist.follow(session, server, p.options.Registry)
 			p.options.Bus.Emit(Connected{
-				Head: Now(server.Name), Attempt: attempt,
+				Head: wire.Now(server.Name), Attempt: attempt,
 				Protocol: session.Protocol, Timing: session.Timing, Held: session.Held,
 			})
 			session.link.announce()
@@ -594,7 +595,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 		}
 		wait := max(delay, askedToWait(err, d.StartTimeout))
 		p.options.Bus.Emit(Retry{
-			Head: Now(server.Name), Attempt: attempt, Of: attempts, Delay: wait, Err: err,
+			Head: wire.Now(server.Name), Attempt: attempt, Of: attempts, Delay: wait, Err: err,
 			Searched: o.searched,
 		})
 		tried()
@@ -704,7 +705,7 @@ func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {
 				"server %q: rule %s recognized the cause", server.Name, c.Rule)})
 		}
 	}
-	p.options.Bus.Emit(ConnectFailed{Head: Now(server.Name), Err: failed})
+	p.options.Bus.Emit(ConnectFailed{Head: wire.Now(server.Name), Err: failed})
 	return failed
 }
 

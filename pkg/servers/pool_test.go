@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 // fakePool is a pool of fake servers in one mode, by their names, and what it tells. It is for the test to close.
@@ -41,7 +42,7 @@ func TestRootsOfAPool(t *testing.T) {
 	}
 	pool.Close(t.Context())
 	said := map[string]string{}
-	for _, frame := range of[FrameSent](seen) {
+	for _, frame := range of[wire.FrameSent](seen) {
 		said[frame.Server] += string(frame.Bytes)
 	}
 	if !strings.Contains(said["open"], "file:///work") ||
@@ -75,7 +76,7 @@ func TestStopAndOpenAgain(t *testing.T) {
 	if second.PID == first.PID {
 		t.Errorf("both lives have the process %d", first.PID)
 	}
-	if exits := of[ProcessExited](seen); len(exits) != 1 || !exits[0].Asked {
+	if exits := of[wire.ProcessExited](seen); len(exits) != 1 || !exits[0].Asked {
 		t.Errorf("the ends are %+v", exits)
 	}
 }
@@ -86,9 +87,9 @@ func TestDeathIsTold(t *testing.T) {
 	for _, mode := range []string{"good", "exit-after-list", "exit-mid-call", "sigsegv"} {
 		t.Run(mode, func(t *testing.T) {
 			pool, seen := fakePool(t, Answers{}, mode, "fake")
-			exits := make(chan ProcessExited, 10)
+			exits := make(chan wire.ProcessExited, 10)
 			pool.options.Bus.Subscribe(func(event exec.Event) {
-				if e, ok := event.(ProcessExited); ok {
+				if e, ok := event.(wire.ProcessExited); ok {
 					exits <- e
 				}
 			})
@@ -105,7 +106,7 @@ func TestDeathIsTold(t *testing.T) {
 				t.Errorf("the end is told as %+v", exit)
 			}
 			ready := func(event exec.Event) bool { _, ok := event.(Connected); return ok }
-			ended := func(event exec.Event) bool { _, ok := event.(ProcessExited); return ok }
+			ended := func(event exec.Event) bool { _, ok := event.(wire.ProcessExited); return ok }
 			if list := seen.list(); slices.IndexFunc(list, ready) > slices.IndexFunc(list, ended) {
 				t.Error("the end was told before the session")
 			}
@@ -116,7 +117,7 @@ func TestDeathIsTold(t *testing.T) {
 				t.Errorf("the stdin of the first life is left open: %v", err)
 			}
 			pool.Close(t.Context())
-			if told := of[ProcessExited](seen); len(told) != 2 {
+			if told := of[wire.ProcessExited](seen); len(told) != 2 {
 				t.Errorf("two lives ended as %+v", told)
 			}
 		})
@@ -165,15 +166,15 @@ func TestLossIsTold(t *testing.T) {
 
 // slowPool is a pool of one server that starts to answer when the file gate exists; it has
 // a process when started gives a value.
-func slowPool(t *testing.T) (pool *Pool, gate string, started chan ProcessStarted) {
+func slowPool(t *testing.T) (pool *Pool, gate string, started chan wire.ProcessStarted) {
 	t.Helper()
 	pool, _ = fakePool(t, Answers{}, "slow-start", "slow")
 	gate = filepath.Join(t.TempDir(), "gate")
 	server := pool.known().entries["slow"].server
 	server.Args = append([]string{"--gate", gate}, server.Args...)
-	started = make(chan ProcessStarted, 10)
+	started = make(chan wire.ProcessStarted, 10)
 	pool.options.Bus.Subscribe(func(event exec.Event) {
-		if e, ok := event.(ProcessStarted); ok {
+		if e, ok := event.(wire.ProcessStarted); ok {
 			started <- e
 		}
 	})

@@ -76,8 +76,8 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 		failure := &Failure{Server: server.Name, Command: commandOf(launch), Cwd: launch.Cwd}
 		return 0, &ConnectError{Server: server.Name, Last: startFailure(failure, err), Advice: server.Hint}
 	}
-	options.Bus.Emit(ProcessStarted{
-		Head: Head{At: p.process.started, Server: server.Name}, PID: p.process.cmd.Process.Pid,
+	options.Bus.Emit(wire.ProcessStarted{
+		Head: wire.Head{At: p.process.started, Server: server.Name}, PID: p.process.cmd.Process.Pid,
 		Command: commandOf(launch), Cwd: launch.Cwd,
 	})
 	go p.listen()
@@ -85,8 +85,8 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 	forced := p.supervise()
 	asked := p.closing.Load()
 	p.deliver()
-	options.Bus.Emit(ProcessExited{
-		Head: Now(server.Name), How: exitText(p.process.state),
+	options.Bus.Emit(wire.ProcessExited{
+		Head: wire.Now(server.Name), How: exitText(p.process.state),
 		Lived: p.process.lived, Asked: asked, Forced: forced,
 	})
 	return exitCode(p.process.state), p.client.failure()
@@ -97,8 +97,8 @@ type proxy struct {
 	ProxyOptions
 	server  string
 	process *process
-	stdout  *stream
-	times   requestTimes // of the client's requests, where they are traced
+	stdout  *wire.Stream
+	times   wire.RequestTimes // of the client's requests, where they are traced
 	client  *clientPipe
 	guard   *proxyGuard // nil where all tools may be used
 
@@ -122,10 +122,10 @@ func newProxy(server string, options ProxyOptions) *proxy {
 		stdoutEnded: make(chan struct{}),
 	}
 	p.out = bufio.NewWriterSize(p.client, 64<<10)
-	p.stdout = newStream(cmp.Or(options.MaxMessage, DefaultMaxMessage), p.takeMessage, p.takeFinding)
-	p.stdout.eager = true
-	p.stdout.keep(maxForeign)
-	p.stdout.settled = func() {
+	p.stdout = wire.NewStream(cmp.Or(options.MaxMessage, DefaultMaxMessage), p.takeMessage, p.takeFinding)
+	p.stdout.Eager = true
+	p.stdout.Keep(maxForeign)
+	p.stdout.Settled = func() {
 		p.outMu.Lock()
 		defer p.outMu.Unlock()
 		_ = p.out.Flush() // clientPipe keeps the error
@@ -142,7 +142,7 @@ func (p *proxy) protect(guards guard.Guards) {
 		server: p.server, guards: guards, max: cmp.Or(p.MaxMessage, DefaultMaxMessage),
 		answer: func(message []byte) {
 			p.write(message)
-			p.stdout.settled()
+			p.stdout.Settled()
 		},
 		tell: func(text string) {
 			p.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: text})
@@ -164,7 +164,7 @@ func (p *proxy) write(message []byte) {
 // listen passes the server's messages on, to the end of its stdout, which the client sees as the end of its own.
 func (p *proxy) listen() {
 	defer close(p.stdoutEnded)
-	p.stdout.read(&lastReader{file: p.process.stdout, exited: p.process.exited, left: maxPipe})
+	p.stdout.Read(&lastReader{file: p.process.stdout, exited: p.process.exited, left: maxPipe})
 	p.outMu.Lock()
 	defer p.outMu.Unlock()
 	p.outOver = true
@@ -175,16 +175,16 @@ func (p *proxy) listen() {
 
 // takeMessage passes a message on. An object that only looks like one, such as a log record with a "method", is none;
 // an answer is, whatever it lacks, since some clients take it.
-func (p *proxy) takeMessage(m message, number int) {
-	if m.Version == nil && m.Kind() != wire.Reply {
-		p.takeFinding(finding{
-			class: ClassNotRPC, number: number, text: m.Raw[:min(len(m.Raw), maxForeign)],
-			size: int64(len(m.Raw)),
+func (p *proxy) takeMessage(m wire.Message, number int) {
+	if m.Version == nil && m.Kind() != wire.KindReply {
+		p.takeFinding(wire.Finding{
+			Class: wire.ClassNotRPC, Number: number, Text: m.Raw[:min(len(m.Raw), maxForeign)],
+			Size: int64(len(m.Raw)),
 		})
 		return
 	}
 	p.answered.Store(true)
-	p.Bus.Emit(p.times.eventReceived(p.server, number, m, string(m.ID)))
+	p.Bus.Emit(p.times.Received(p.server, number, m, string(m.ID)))
 	if p.guard != nil {
 		m.Raw = p.guard.filter(m)
 	}
@@ -192,15 +192,15 @@ func (p *proxy) takeMessage(m message, number int) {
 }
 
 // takeFinding reports what is not a message.
-func (p *proxy) takeFinding(f finding) {
-	phase := PhaseIdle
+func (p *proxy) takeFinding(f wire.Finding) {
+	phase := wire.PhaseIdle
 	switch {
 	case p.closing.Load():
-		phase = PhaseShutdown
+		phase = wire.PhaseShutdown
 	case !p.answered.Load():
-		phase = PhaseStart
+		phase = wire.PhaseStart
 	}
-	p.Bus.Emit(f.event(p.server, phase, p.process.started))
+	p.Bus.Emit(f.Event(p.server, phase, p.process.started))
 }
 
 // speak passes on what the client says, at the pace at which the server reads, and
@@ -236,7 +236,7 @@ func (p *proxy) speak() {
 // after what cannot be written: it is looked for in another way.
 func (p *proxy) pass(b []byte) error {
 	for {
-		_ = p.process.stdin.SetWriteDeadline(time.Now().Add(idleTime))
+		_ = p.process.stdin.SetWriteDeadline(time.Now().Add(wire.IdleTime))
 		n, err := writePipe(p.process.stdin, b)
 		if n > 0 {
 			p.client.touch()
@@ -252,19 +252,19 @@ func (p *proxy) pass(b []byte) error {
 
 // traced reports the lines that are written to it.
 func (p *proxy) traced() io.Writer {
-	return framerWriter{&framer{max: DefaultMaxMessage, emit: func(l line) {
-		if message := bytes.TrimSpace(l.bytes); len(message) > 0 {
-			p.Bus.Emit(p.times.eventSent(p.server, readFrame(message)))
+	return framerWriter{&wire.Framer{Max: DefaultMaxMessage, Emit: func(l wire.Line) {
+		if message := bytes.TrimSpace(l.Bytes); len(message) > 0 {
+			p.Bus.Emit(p.times.Sent(p.server, wire.ReadFrame(message)))
 		}
 	}}}
 }
 
 // framerWriter feeds what is written to it.
-type framerWriter struct{ *framer }
+type framerWriter struct{ *wire.Framer }
 
 // Write implements io.Writer; it never fails.
 func (w framerWriter) Write(b []byte) (int, error) {
-	w.feed(b)
+	w.Feed(b)
 	return len(b), nil
 }
 
@@ -283,7 +283,7 @@ func (p *proxy) endClient() { p.endOnce.Do(func() { close(p.clientEnded) }) }
 func (p *proxy) closeStdin() {
 	if p.closing.CompareAndSwap(false, true) {
 		_ = p.process.stdin.Close()
-		p.Bus.Emit(StdinClosed{Head: Now(p.server)})
+		p.Bus.Emit(wire.StdinClosed{Head: wire.Now(p.server)})
 	}
 }
 

@@ -45,8 +45,8 @@ func (g *proxyGuard) toolOf(definition json.RawMessage) (guard.Tool, bool) {
 }
 
 // filter returns a message of the server without the tools that may not be used.
-func (g *proxyGuard) filter(m message) json.RawMessage {
-	if m.Kind() != wire.Reply || len(m.Result) == 0 || m.Result[0] != '{' {
+func (g *proxyGuard) filter(m wire.Message) json.RawMessage {
+	if m.Kind() != wire.KindReply || len(m.Result) == 0 || m.Result[0] != '{' {
 		return m.Raw
 	}
 	result, fewer := edited(m.Result, "tools", g.filterTools)
@@ -219,14 +219,14 @@ func refusalOf(id json.RawMessage, refused error) json.RawMessage {
 type guardedInput struct {
 	in    io.Reader
 	guard *proxyGuard
-	lines framer
+	lines wire.Framer
 	ready []byte // lines that go on
 	ended error
 }
 
 func newGuardedInput(in io.Reader, guard *proxyGuard) *guardedInput {
 	r := &guardedInput{in: in, guard: guard}
-	r.lines = framer{max: guard.max, emit: r.take}
+	r.lines = wire.Framer{Max: guard.max, Emit: r.take}
 	return r
 }
 
@@ -235,9 +235,9 @@ func (r *guardedInput) Read(b []byte) (int, error) {
 	chunk := make([]byte, 64<<10)
 	for len(r.ready) == 0 && r.ended == nil {
 		n, err := r.in.Read(chunk)
-		r.lines.feed(chunk[:n])
+		r.lines.Feed(chunk[:n])
 		if r.ended = err; err != nil {
-			r.lines.flush(endEOF)
+			r.lines.Flush(wire.EndEOF)
 		}
 	}
 	if len(r.ready) == 0 {
@@ -249,14 +249,14 @@ func (r *guardedInput) Read(b []byte) (int, error) {
 }
 
 // take adds a line of the client, if it may go on.
-func (r *guardedInput) take(l line) {
+func (r *guardedInput) take(l wire.Line) {
 	switch {
-	case l.end == endTooLong:
+	case l.End == wire.EndTooLong:
 		r.guard.tell("a message of the client is over the limit of " + exec.Bytes(r.guard.max) +
 			", so that nobody can tell what it calls, and was dropped")
-	case r.guard.passes(l.bytes):
-		r.ready = append(r.ready, l.bytes...)
-		if l.end == endNewline {
+	case r.guard.passes(l.Bytes):
+		r.ready = append(r.ready, l.Bytes...)
+		if l.End == wire.EndNewline {
 			r.ready = append(r.ready, '\n')
 		}
 	}

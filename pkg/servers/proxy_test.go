@@ -20,6 +20,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/wire"
 )
 
 // fakeEntry is a config's entry for a fake server in the given modes.
@@ -217,7 +218,7 @@ func TestProxyCleansStdout(t *testing.T) {
 			}
 			p.in.Close()
 			p.end(0)
-			if told := len(of[PollutedLine](p.events)) > 0; told != (mode != "good") {
+			if told := len(of[wire.PollutedLine](p.events)) > 0; told != (mode != "good") {
 				t.Errorf("pollution was told: %v", told)
 			}
 		})
@@ -229,9 +230,9 @@ func TestProxyTellsWhatItKeeps(t *testing.T) {
 	text := strings.Repeat("log text ", 2000)
 	p := newProxied(t, fakeEntry(t, "--text", text, "banner"), nil)
 	p.handshake()
-	told := of[PollutedLine](p.events)
-	if len(told) != 1 || string(told[0].Text) != text || told[0].Line != 1 || told[0].Phase != PhaseStart ||
-		told[0].Class != ClassText {
+	told := of[wire.PollutedLine](p.events)
+	if len(told) != 1 || string(told[0].Text) != text || told[0].Line != 1 || told[0].Phase != wire.PhaseStart ||
+		told[0].Class != wire.ClassText {
 		t.Errorf("told: %.200v", told)
 	}
 }
@@ -327,17 +328,17 @@ func (h *heldOpen) Read(b []byte) (int, error) {
 }
 
 // passed is what a client reads of a stdout that comes in chunks of the given size, and what is told of the rest.
-func passed(stdout []byte, size int) (out string, told []PollutedLine) {
+func passed(stdout []byte, size int) (out string, told []wire.PollutedLine) {
 	var buffer bytes.Buffer
 	bus := &exec.Bus{}
 	bus.Subscribe(func(event exec.Event) {
-		if line, is := event.(PollutedLine); is {
+		if line, is := event.(wire.PollutedLine); is {
 			told = append(told, line)
 		}
 	})
 	p := newProxy("server", ProxyOptions{Out: &buffer, Bus: bus, MaxMessage: 1 << 20})
 	p.process = &process{started: time.Now()}
-	p.stdout.read(&chunks{stdout, size})
+	p.stdout.Read(&chunks{stdout, size})
 	return buffer.String(), told
 }
 
@@ -398,7 +399,7 @@ func TestProxyPasses(t *testing.T) {
 func FuzzProxy(f *testing.F) {
 	for _, seed := range []string{
 		ping + "\n" + pong + "\n", "text\n" + pong, "{\n\"jsonrpc\":\"2.0\",\n\"method\":\"a\\nb\"\n}\n",
-		utf8BOM + pong + "\r\n",
+		wire.BOM + pong + "\r\n",
 		"[" + ping + "]\n", ping[:9] + "\nlog\n" + ping[9:] + "\n", "{\"jsonrpc\":\"2.0\",\r\"method\":\"\xff\x01\"}\n",
 		ping + pong,
 	} {
@@ -444,7 +445,7 @@ func TestProxyEndsWithTheServer(t *testing.T) {
 			if rest, err := io.ReadAll(p.lines); err != nil || len(rest) > 0 {
 				t.Errorf("the client reads %q, %v after the end", rest, err)
 			}
-			if exits := of[ProcessExited](p.events); len(exits) != 1 || exits[0].Asked || exits[0].Forced != "" {
+			if exits := of[wire.ProcessExited](p.events); len(exits) != 1 || exits[0].Asked || exits[0].Forced != "" {
 				t.Errorf("the exit was told as %+v", exits)
 			}
 		})
@@ -488,11 +489,11 @@ func TestProxyEndsTheServer(t *testing.T) {
 			p.handshake()
 			p.in.Close()
 			<-p.ended
-			exits := of[ProcessExited](p.events)
+			exits := of[wire.ProcessExited](p.events)
 			if len(exits) != 1 || exits[0].Forced != test.forced || !exits[0].Asked || p.err != nil {
 				t.Errorf("ended with %d, %v: %+v, want forced %q", p.code, p.err, exits, test.forced)
 			}
-			gone(t, of[ProcessStarted](p.events)[0].PID)
+			gone(t, of[wire.ProcessStarted](p.events)[0].PID)
 		})
 	}
 }
@@ -563,8 +564,8 @@ func TestProxyDropsWhatIsTooLong(t *testing.T) {
 	p.handshake()
 	p.send(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}`)
 	p.request("ping", "{}")
-	told := of[PollutedLine](p.events)
-	if len(told) != 1 || told[0].Class != ClassTooLong || !bytes.HasPrefix(told[0].Text, []byte(`{"jsonrpc":"2.0","id":9`)) {
+	told := of[wire.PollutedLine](p.events)
+	if len(told) != 1 || told[0].Class != wire.ClassTooLong || !bytes.HasPrefix(told[0].Text, []byte(`{"jsonrpc":"2.0","id":9`)) {
 		t.Errorf("told: %.300v", told)
 	}
 }
@@ -574,7 +575,7 @@ func TestProxyTrace(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t, fakeEntry(t, "good"), func(o *ProxyOptions) { o.Trace = true })
 	p.request("ping", "{}")
-	sent, received := of[FrameSent](p.events), of[FrameReceived](p.events)
+	sent, received := of[wire.FrameSent](p.events), of[wire.FrameReceived](p.events)
 	if len(sent) != 1 || string(sent[0].Bytes) != `{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}` ||
 		len(received) != 1 || string(received[0].Bytes) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
 		t.Errorf("sent %+v, received %+v", sent, received)

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 // shell is a server written in sh.
@@ -44,7 +45,7 @@ func TestProxyPassesSignalsOn(t *testing.T) {
 			}
 			signals <- test.signal
 			p.end(test.code)
-			gone(t, of[ProcessStarted](p.events)[0].PID)
+			gone(t, of[wire.ProcessStarted](p.events)[0].PID)
 		})
 	}
 }

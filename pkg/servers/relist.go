@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 // The times for which tools that are not there may still come: from when they are missed, and from when the server was
@@ -126,7 +127,7 @@ func (r *relister) list(ctx context.Context) {
 	}
 	tools := s.Tools()
 	r.changed(tools)
-	s.bus.Emit(ToolsChanged{Head: Now(s.Name), Tools: len(tools)})
+	s.bus.Emit(ToolsChanged{Head: wire.Now(s.Name), Tools: len(tools)})
 }
 
 // next returns a channel that is closed with the next news, and until when tools that were missed at a time may still

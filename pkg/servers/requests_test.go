@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/wire"
 )
 
 // eras are the two generations of the protocol, by the modes of a server that speaks them.
@@ -101,7 +102,7 @@ func TestListen(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		heard := make(chan string, 100)
 		unsubscribe := s.dial.Bus.Subscribe(func(event exec.Event) {
-			if e, ok := event.(Notification); ok {
+			if e, ok := event.(wire.Notification); ok {
 				heard <- e.Method
 			}
 		})
@@ -235,7 +236,7 @@ func TestShownRequestIsTheSentOne(t *testing.T) {
 					if err := ask.send(); err != nil && !errors.As(err, &refused) {
 						t.Errorf("%s: %v", method, err)
 					}
-					sent := of[FrameSent](s.events)
+					sent := of[wire.FrameSent](s.events)
 					if last := sent[len(sent)-1].Bytes; string(last) != string(shown) {
 						t.Errorf("%s: sent %s, shown %s", method, last, shown)
 					}
@@ -268,13 +269,13 @@ func TestFramesNameTheirRequests(t *testing.T) {
 		s := opened(t, mode)
 		s.call("fake__echo", `{"message":"hi"}`)
 		s.close()
-		sent := make(map[string]FrameSent)
-		for _, event := range of[FrameSent](s.events) {
+		sent := make(map[string]wire.FrameSent)
+		for _, event := range of[wire.FrameSent](s.events) {
 			if event.ID != "" && event.Method != "" {
 				sent[event.ID] = event
 			}
 		}
-		for _, answer := range of[FrameReceived](s.events) {
+		for _, answer := range of[wire.FrameReceived](s.events) {
 			if answer.Method != "" {
 				continue
 			}

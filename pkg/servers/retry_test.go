@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 // TestPolicy: the last words of a start that failed decide whether another one can help, or how it ended
@@ -121,7 +122,7 @@ func TestRefusalOutlivesSilence(t *testing.T) {
 	defer cancel()
 	s.dial.enough = enough
 	s.dial.Bus.Subscribe(func(event exec.Event) {
-		if sent, ok := event.(FrameSent); ok && sent.Method == string(mcp.MethodServerDiscover) {
+		if sent, ok := event.(wire.FrameSent); ok && sent.Method == string(mcp.MethodServerDiscover) {
 			cancel()
 		}
 	})

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -189,23 +190,23 @@ func (d dial) listensElsewhere(s *Session) (enough context.Context, done func())
 	var once sync.Once
 	var answered atomic.Bool
 	unsubscribe := d.Bus.Subscribe(func(event exec.Event) {
-		about, ok := event.(Event)
+		about, ok := event.(wire.Event)
 		if !ok || about.From() != d.server.Name {
 			return
 		}
 		text := ""
 		switch e := event.(type) {
-		case ProcessStarted:
+		case wire.ProcessStarted:
 			go func() {
 				if asks(enough, s.link, d.Elsewhere/2) && !answered.Load() {
 					cancel()
 				}
 			}()
-		case FrameReceived:
+		case wire.FrameReceived:
 			answered.Store(true)
-		case StderrLine:
+		case wire.StderrLine:
 			text = e.Text
-		case PollutedLine:
+		case wire.PollutedLine:
 			text = string(e.Text)
 		}
 		if text == "" || answered.Load() || cause.Listens(text) == "" {
@@ -326,7 +327,7 @@ func (s *Session) notified(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
 		if !s.progress.report(params) {
-			s.bus.Emit(Notification{Head: Now(s.Name), Method: method, Params: params})
+			s.bus.Emit(wire.Notification{Head: wire.Now(s.Name), Method: method, Params: params})
 		}
 	case "notifications/message":
 		var message struct {
@@ -336,18 +337,18 @@ func (s *Session) notified(method string, params json.RawMessage) {
 		}
 		// A malformed member does not affect the others.
 		_ = json.Unmarshal(params, &message)
-		s.bus.Emit(LogMessage{
-			Head: Now(s.Name), Level: message.Level, Logger: message.Logger,
+		s.bus.Emit(wire.LogMessage{
+			Head: wire.Now(s.Name), Level: message.Level, Logger: message.Logger,
 			Data: message.Data,
 		})
 	case "notifications/cancelled":
 		s.inbox.cancelled(params)
-		s.bus.Emit(Notification{Head: Now(s.Name), Method: method, Params: params})
+		s.bus.Emit(wire.Notification{Head: wire.Now(s.Name), Method: method, Params: params})
 	case mcp.MethodNotificationToolsListChanged:
-		s.bus.Emit(Notification{Head: Now(s.Name), Method: method, Params: params})
+		s.bus.Emit(wire.Notification{Head: wire.Now(s.Name), Method: method, Params: params})
 		s.relist.notified()
 	default:
-		s.bus.Emit(Notification{Head: Now(s.Name), Method: method, Params: params})
+		s.bus.Emit(wire.Notification{Head: wire.Now(s.Name), Method: method, Params: params})
 	}
 }
 
@@ -411,7 +412,7 @@ func (s *Session) tellLoss() {
 	if failure == nil || failure.Ending == EndingExited || failure.Ending == EndingKilled {
 		return
 	}
-	s.bus.Emit(SessionLost{Head: Now(s.Name), Why: failure})
+	s.bus.Emit(SessionLost{Head: wire.Now(s.Name), Why: failure})
 }
 
 // Stderr returns the last n lines of the server's stderr, how many lines there

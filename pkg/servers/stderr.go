@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolx/pkg/asyncwriter"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/state"
 )
 
@@ -31,7 +32,7 @@ type stderrLog struct {
 	file   *logFile // nil: none
 
 	mu     sync.Mutex // guards what follows
-	framer framer
+	framer wire.Framer
 	tail   []string
 	lines  int
 }
@@ -39,7 +40,7 @@ type stderrLog struct {
 // newStderrLog keeps the file of a server in dir; an empty dir means that there is none.
 func newStderrLog(dir, server string, onLine func(string)) *stderrLog {
 	l := &stderrLog{onLine: onLine}
-	l.framer = framer{max: stderrLineBytes, emit: l.line}
+	l.framer = wire.Framer{Max: stderrLineBytes, Emit: l.line}
 	if dir != "" {
 		l.file = &logFile{dir: dir, server: server}
 		// The queue is never longer than the file may be.
@@ -67,13 +68,13 @@ func (l *stderrLog) take(chunk []byte) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.framer.feed(chunk)
+	l.framer.Feed(chunk)
 }
 
 // line keeps a line, and of a long one the beginning, with a mark.
-func (l *stderrLog) line(read line) {
-	text := strings.TrimSuffix(string(read.bytes[:min(len(read.bytes), stderrLineBytes)]), "\r")
-	if read.end == endTooLong {
+func (l *stderrLog) line(read wire.Line) {
+	text := strings.TrimSuffix(string(read.Bytes[:min(len(read.Bytes), stderrLineBytes)]), "\r")
+	if read.End == wire.EndTooLong {
 		text += "…"
 	}
 	l.lines++
@@ -88,13 +89,13 @@ func (l *stderrLog) line(read line) {
 func (l *stderrLog) pending() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return string(l.framer.pending())
+	return string(l.framer.Pending())
 }
 
 func (l *stderrLog) finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.framer.flush(endEOF)
+	l.framer.Flush(wire.EndEOF)
 }
 
 // close waits until the file has everything, or ctx ends, and closes it. read has returned before.
@@ -115,7 +116,7 @@ func (l *stderrLog) last(n int) (lines []string, total int, path string) {
 	defer l.mu.Unlock()
 	lines = slices.Clone(l.tail)
 	total = l.lines
-	if pending := l.framer.pending(); len(pending) > 0 {
+	if pending := l.framer.Pending(); len(pending) > 0 {
 		lines = append(lines, string(pending))
 		total++
 	}

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -74,12 +75,12 @@ type stdio struct {
 
 	closeOnce, exitOnce, drainOnce sync.Once
 
-	stdout *stream
+	stdout *wire.Stream
 }
 
 // outgoing is a message on its way to the server.
 type outgoing struct {
-	frame
+	wire.Frame
 	queued           time.Time
 	writing, written atomic.Bool
 	last             bool // close stdin instead of writing
@@ -99,10 +100,10 @@ func newStdio(d dial) *stdio {
 	}
 	t.post = t.offer
 	t.log = newStderrLog(d.StderrDir, server, func(text string) {
-		bus.Emit(StderrLine{Head: Now(server), Text: text})
+		bus.Emit(wire.StderrLine{Head: wire.Now(server), Text: text})
 	})
-	t.stdout = newStream(d.MaxMessage, t.takeOwnMessage, t.takeFinding)
-	t.stdout.onRefused(t.refuse)
+	t.stdout = wire.NewStream(d.MaxMessage, t.takeOwnMessage, t.takeFinding)
+	t.stdout.OnRefused(t.refuse)
 	return t
 }
 
@@ -113,13 +114,13 @@ func (t *stdio) begin() error {
 		return startFailure(t.newFailure(EndingNotStarted), err)
 	}
 	t.process, t.stdoutRead.file, t.stderrRead.file = p, p.stdout, p.stderr
-	t.bus.Emit(ProcessStarted{
-		Head: Head{At: p.started, Server: t.server}, PID: p.cmd.Process.Pid,
+	t.bus.Emit(wire.ProcessStarted{
+		Head: wire.Head{At: p.started, Server: t.server}, PID: p.cmd.Process.Pid,
 		Command: t.command(), Cwd: t.launch.Cwd,
 	})
 	go func() {
 		defer close(t.stdoutEnded)
-		t.stdout.read(&t.stdoutRead)
+		t.stdout.Read(&t.stdoutRead)
 	}()
 	go func() {
 		defer close(t.stderrEnded)
@@ -130,34 +131,36 @@ func (t *stdio) begin() error {
 	return nil
 }
 
-func (t *stdio) roundTrip(ctx context.Context, method string, params json.RawMessage, _ http.Header) (message, error) {
+func (t *stdio) roundTrip(
+	ctx context.Context, method string, params json.RawMessage, _ http.Header,
+) (wire.Message, error) {
 	p, err := t.register(ctx, method, params)
 	if err != nil {
-		return message{}, err
+		return wire.Message{}, err
 	}
-	sent := &outgoing{frame: p.frame()}
+	sent := &outgoing{Frame: p.frame()}
 	before := t.soFar()
 	if err := t.enqueue(ctx, sent); err != nil {
-		t.settle(p.id, ClassIDUnknown)
-		return message{}, err
+		t.settle(p.id, wire.ClassIDUnknown)
+		return wire.Message{}, err
 	}
 	select {
 	case r := <-p.reply:
 		return r.message, r.err
 	case <-ctx.Done():
-		t.stdout.takeDoubtful()
+		t.stdout.TakeDoubtful()
 		select {
 		case r := <-p.reply:
 			return r.message, r.err
 		default:
-			return message{}, t.abandon(ctx, p, sent, before)
+			return wire.Message{}, t.abandon(ctx, p, sent, before)
 		}
 	case <-t.done:
 		select { // the answer may have come with the end
 		case r := <-p.reply:
 			return r.message, r.err
 		default:
-			return message{}, t.failed(method)
+			return wire.Message{}, t.failed(method)
 		}
 	}
 }
@@ -175,7 +178,7 @@ func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing, before 
 
 // stalled returns why a message is not written yet; empty if it has only just been queued.
 func (m *outgoing) stalled() string {
-	if m.writing.Load() || time.Since(m.queued) >= idleTime {
+	if m.writing.Load() || time.Since(m.queued) >= wire.IdleTime {
 		return notReading
 	}
 	return ""
@@ -199,7 +202,7 @@ func (t *stdio) evidenceSince(before wrote) []string {
 	t.mu.Lock()
 	stdout := slices.Clone(lastOf(t.recent, t.strays-before.stdout))
 	t.mu.Unlock()
-	if pending := t.stdout.pending(); len(pending) > 0 {
+	if pending := t.stdout.Pending(); len(pending) > 0 {
 		stdout = append(stdout, string(pending[:min(len(pending), strayBytes)])+" (and no newline yet)")
 	}
 	details := append(labelled("stdout", stdout), labelled("stderr", stderr)...)
@@ -212,17 +215,17 @@ func (t *stdio) evidenceSince(before wrote) []string {
 func lastOf(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
 // offer queues a message that nobody waits for, unless the server does not read.
-func (t *stdio) offer(f frame) bool {
+func (t *stdio) offer(f wire.Frame) bool {
 	select {
-	case t.writes <- &outgoing{frame: f}:
+	case t.writes <- &outgoing{Frame: f}:
 		return true
 	default:
 		return false
 	}
 }
 
-func (t *stdio) send(ctx context.Context, f frame) error {
-	return t.enqueue(ctx, &outgoing{frame: f})
+func (t *stdio) send(ctx context.Context, f wire.Frame) error {
+	return t.enqueue(ctx, &outgoing{Frame: f})
 }
 
 // kill ends the processes of the server at once and does not wait.
@@ -257,9 +260,9 @@ func (t *stdio) write() {
 				_ = t.process.stdin.Close()
 				return
 			}
-			t.bus.Emit(t.times.eventSent(t.server, message.frame))
+			t.bus.Emit(t.times.Sent(t.server, message.Frame))
 			message.writing.Store(true)
-			if _, err := writePipe(t.process.stdin, append(message.bytes, '\n')); err != nil {
+			if _, err := writePipe(t.process.stdin, append(message.Bytes, '\n')); err != nil {
 				t.stdinBroken(err)
 				return
 			}
@@ -328,7 +331,7 @@ func (t *stdio) drain() {
 			if pipe.read.settled(pipe.ended) {
 				continue
 			}
-			t.bus.Emit(PipeHeld{Head: Now(t.server), Pipe: pipe.name})
+			t.bus.Emit(wire.PipeHeld{Head: wire.Now(t.server), Pipe: pipe.name})
 			t.process.group.kill()
 			if !pipe.read.settled(pipe.ended) {
 				_ = pipe.read.file.Close()
@@ -441,7 +444,7 @@ func (t *stdio) doing() string {
 	return text
 }
 
-func (t *stdio) unfinished() []byte { return t.stdout.pending() }
+func (t *stdio) unfinished() []byte { return t.stdout.Pending() }
 
 func (t *stdio) processID() int { return t.process.cmd.Process.Pid }
 

@@ -18,10 +18,10 @@ func TestQuotedAnswerAtTheLimit(t *testing.T) {
 		link := newStdio(Options{MaxMessage: 1 << 20}.dial(&config.Server{Name: "s"}, &config.Resolved{}))
 		link.process = &process{}
 		in, out := io.Pipe()
-		go link.stdout.read(in)
+		go link.stdout.Read(in)
 		answer := func(prefix string) {
 			sent := <-link.writes
-			if _, err := io.WriteString(out, prefix+`{"jsonrpc":"2.0","id":`+sent.id+`,"result":{}}`+"\n"); err != nil {
+			if _, err := io.WriteString(out, prefix+`{"jsonrpc":"2.0","id":`+sent.ID+`,"result":{}}`+"\n"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -44,11 +44,11 @@ func TestRefusedRequestIsAnswered(t *testing.T) {
 		link := newStdio(Options{MaxMessage: 1 << 20}.dial(&config.Server{Name: "s"}, &config.Resolved{}))
 		link.process = &process{}
 		in, out := io.Pipe()
-		go link.stdout.read(in)
+		go link.stdout.Read(in)
 		if _, err := io.WriteString(out, `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"} sent`+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		if answer := string((<-link.writes).bytes); !strings.Contains(answer, `"id":1`) || !strings.Contains(answer, "-32600") {
+		if answer := string((<-link.writes).Bytes); !strings.Contains(answer, `"id":1`) || !strings.Contains(answer, "-32600") {
 			t.Errorf("the answer is %s", answer)
 		}
 		_ = out.Close()

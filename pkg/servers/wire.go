@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // Wire is the connection to one server below any session: its user speaks JSON-RPC directly. The doctor uses it for
@@ -31,7 +32,7 @@ func Dial(server *config.Server, launch *config.Resolved, options Options) (*Pro
 	program := newStdio(options.dial(server, launch))
 	program.lastID = 0 // a report is the same each time
 	program.onNotification = func(method string, params json.RawMessage) {
-		options.Bus.Emit(Notification{Head: Now(server.Name), Method: method, Params: params})
+		options.Bus.Emit(wire.Notification{Head: wire.Now(server.Name), Method: method, Params: params})
 	}
 	if err := program.begin(); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer,
 }
 
 // answerOf returns a reply in the form that the package exports.
-func answerOf(m message) *Answer {
+func answerOf(m wire.Message) *Answer {
 	answer := &Answer{Frame: m.Raw, Result: m.Result}
 	if m.Err != nil {
 		answer.Error = errorDetails(m.Err)
@@ -99,7 +100,7 @@ func (w *Wire) Notify(ctx context.Context, method string, params any) error {
 
 // WriteLine sends any bytes and a newline.
 func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
-	return w.link.send(ctx, readFrame(line))
+	return w.link.send(ctx, wire.ReadFrame(line))
 }
 
 // Done returns a channel that is closed when nothing more can come from the server.

@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // crowd is a model with n tools and n resources on one server, as wide as a large
@@ -42,7 +43,7 @@ func crowd(b *testing.B, n int) *model {
 		Bus:      bus, Now: noon, Memory: func(int) int64 { return 0 }, Color: true,
 	})
 	m.update(tea.WindowSizeMsg{Width: 200, Height: 60})
-	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Head: servers.Head{At: noon(), Server: "big"}}}})
+	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "big"}}}})
 	of := m.tree.groups[0].serverList(kindResource)
 	of.offered, of.listed, of.closed, of.items = true, true, false,
 		itemsOf(kindResource, m.servers.list[0].config, resources)
@@ -57,8 +58,8 @@ func talk(n int) []exec.Event {
 	for i := range n {
 		frame := []byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"line %d %s"}}`, i, strings.Repeat("x", 200)))
 		events = append(events,
-			servers.NewFrameReceived(at.At, "big", i, frame),
-			servers.StderrLine{Head: servers.Head{At: at.At, Server: "big"}, Text: string(frame)})
+			wire.NewFrameReceived(at.At, "big", i, frame),
+			wire.StderrLine{Head: wire.Head{At: at.At, Server: "big"}, Text: string(frame)})
 	}
 	return events
 }
@@ -137,7 +138,7 @@ func BenchmarkFlood(b *testing.B) {
 			f.wait(ctx)()
 		}
 	}()
-	event := servers.StderrLine{Head: servers.Head{Server: "big"}, Text: "a line"}
+	event := wire.StderrLine{Head: wire.Head{Server: "big"}, Text: "a line"}
 	for b.Loop() {
 		f.take(event)
 	}

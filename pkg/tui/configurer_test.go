@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // someConfig is a config whose servers a test sets.
@@ -58,7 +59,7 @@ func TestAddServer(t *testing.T) {
 		d.until(name, func() bool { return d.m.servers.server(name) != nil })
 	}
 	add("one")
-	d.send(eventsMsg{events: []exec.Event{servers.Connected{Head: servers.Head{At: noon(), Server: "one"}}}})
+	d.send(eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "one"}}}})
 	add("two")
 	one := d.m.servers.server("one")
 	d.shows("▾ one ✓", "▾ two ⠋", "server two")

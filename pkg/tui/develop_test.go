@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // savedFiles are sources whose changes a test tells.
@@ -72,7 +73,7 @@ func TestDevelop(t *testing.T) {
 		examined.Add(1)
 		return &doctor.Report{}, nil
 	}
-	connected := eventsMsg{events: []exec.Event{servers.Connected{Head: servers.Head{At: noon(), Server: "zwave"}}}}
+	connected := eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "zwave"}}}}
 	zwave := d.m.servers.list[0]
 	pool := new(restarted)
 	d.m.options.Pool = pool

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/fake"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/watch"
 )
 
@@ -210,7 +211,7 @@ func TestSubscribe(t *testing.T) {
 	d := driveFake(t, "features")
 	var listed atomic.Int32
 	t.Cleanup(d.bus.Subscribe(func(event exec.Event) {
-		if e, ok := event.(servers.FrameSent); ok && strings.Contains(string(e.Bytes), `"resources/list"`) {
+		if e, ok := event.(wire.FrameSent); ok && strings.Contains(string(e.Bytes), `"resources/list"`) {
 			listed.Add(1)
 		}
 	}))
@@ -261,11 +262,11 @@ func TestListFails(t *testing.T) {
 // Among a flood of other notifications, that a list has changed is not lost.
 func TestListChangeIsNotLost(t *testing.T) {
 	f := newFeed()
-	f.take(servers.Notification{Head: servers.Head{Server: "loud"}, Method: "notifications/prompts/list_changed"})
+	f.take(wire.Notification{Head: wire.Head{Server: "loud"}, Method: "notifications/prompts/list_changed"})
 	for range 10 * maxPending {
-		f.take(servers.Notification{Head: servers.Head{Server: "loud"}, Method: "notifications/resources/updated"})
+		f.take(wire.Notification{Head: wire.Head{Server: "loud"}, Method: "notifications/resources/updated"})
 	}
-	if first, ok := f.drain().events[0].(servers.Notification); !ok ||
+	if first, ok := f.drain().events[0].(wire.Notification); !ok ||
 		first.Method != "notifications/prompts/list_changed" {
 		t.Errorf("the first event is %+v", first)
 	}

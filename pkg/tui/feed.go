@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 const (
@@ -48,7 +49,7 @@ type stream struct {
 
 func streamOf(event exec.Event) stream {
 	of := stream{kind: reflect.TypeOf(event), server: serverName(event)}
-	if e, ok := event.(servers.Notification); ok && changedList(e.Method) != nil {
+	if e, ok := event.(wire.Notification); ok && changedList(e.Method) != nil {
 		of.list = e.Method
 	}
 	return of
@@ -63,19 +64,19 @@ type backlog struct {
 // sizeOf returns the size in bytes of an event whose size the server controls.
 func sizeOf(event exec.Event) int {
 	switch e := event.(type) {
-	case servers.FrameReceived:
+	case wire.FrameReceived:
 		return len(e.Bytes)
-	case servers.FrameSent:
+	case wire.FrameSent:
 		return len(e.Bytes)
-	case servers.OddFrame:
+	case wire.OddFrame:
 		return len(e.Bytes)
-	case servers.LogMessage:
+	case wire.LogMessage:
 		return len(e.Data) + len(e.Level) + len(e.Logger)
-	case servers.Notification:
+	case wire.Notification:
 		return len(e.Method) + len(e.Params)
-	case servers.ServerRequest:
+	case wire.ServerRequest:
 		return len(e.Method)
-	case servers.StderrLine:
+	case wire.StderrLine:
 		return len(e.Text)
 	case exec.Notice:
 		return len(e.Text)
@@ -104,7 +105,7 @@ func (f *feed) take(event exec.Event) {
 	f.next++
 	for _, gone := range waiting.add(numbered{f.next, event}) {
 		f.dropped++
-		if line, ok := gone.event.(servers.PollutedLine); ok && !line.Class.Harmless() {
+		if line, ok := gone.event.(wire.PollutedLine); ok && !line.Class.Harmless() {
 			f.strays[line.Server]++
 		}
 	}
@@ -136,7 +137,7 @@ func (b *backlog) add(e numbered) (gone []numbered) {
 // vital reports whether an event reports the state of a server or a call. A server can send any number of all others.
 func vital(event exec.Event) bool {
 	switch event.(type) {
-	case servers.ProcessStarted, servers.ProcessExited, servers.Retry, servers.Connected, servers.ConnectFailed,
+	case wire.ProcessStarted, wire.ProcessExited, servers.Retry, servers.Connected, servers.ConnectFailed,
 		servers.SessionLost, servers.ToolsChanged, exec.CallStarted, exec.CallFinished:
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 const dimTool = `{"name":"control_zwave_device","title":"Control a device","annotations":{"idempotentHint":true},
@@ -32,24 +33,24 @@ func house(t *testing.T) *driver {
 	d := drive(t, []string{"zwave", "weather", "mail"}, tools...)
 	at := func(ms int) exec.Time { return exec.Time{At: noon().Add(time.Duration(ms-4000) * time.Millisecond)} }
 	sent := func(ms int, frame string) exec.Event {
-		return servers.NewFrameSent(at(ms).At, "zwave", []byte(frame))
+		return wire.NewFrameSent(at(ms).At, "zwave", []byte(frame))
 	}
 	got := func(ms, line int, frame string) exec.Event {
-		return servers.NewFrameReceived(at(ms).At, "zwave", line, []byte(frame))
+		return wire.NewFrameReceived(at(ms).At, "zwave", line, []byte(frame))
 	}
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.ProcessStarted{Head: servers.Head{At: at(0).At, Server: "zwave"}, PID: 4711, Command: []string{"node", "zwave-mcp-server.js"}},
-		servers.Attempt{Head: servers.Head{At: at(1).At, Server: "weather"}, Attempt: 1, Of: 3, Limit: 30 * time.Second},
-		servers.ProcessStarted{Head: servers.Head{At: at(1).At, Server: "weather"}, PID: 4712, Command: []string{"npx", "-y", "weather-mcp"}},
+		wire.ProcessStarted{Head: wire.Head{At: at(0).At, Server: "zwave"}, PID: 4711, Command: []string{"node", "zwave-mcp-server.js"}},
+		servers.Attempt{Head: wire.Head{At: at(1).At, Server: "weather"}, Attempt: 1, Of: 3, Limit: 30 * time.Second},
+		wire.ProcessStarted{Head: wire.Head{At: at(1).At, Server: "weather"}, PID: 4712, Command: []string{"npx", "-y", "weather-mcp"}},
 		sent(3, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`),
-		servers.PollutedLine{Head: servers.Head{At: at(60).At, Server: "zwave"}, Class: servers.ClassText, Line: 1, Phase: servers.PhaseStart, Text: []byte("[dotenv@17.2.3] injecting env (3) from .env"), Size: 43},
+		wire.PollutedLine{Head: wire.Head{At: at(60).At, Server: "zwave"}, Class: wire.ClassText, Line: 1, Phase: wire.PhaseStart, Text: []byte("[dotenv@17.2.3] injecting env (3) from .env"), Size: 43},
 		got(88, 2, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`),
-		servers.StderrLine{Head: servers.Head{At: at(90).At, Server: "zwave"}, Text: "MQTT connected to mqtt://localhost"},
-		servers.StderrLine{Head: servers.Head{At: at(95).At, Server: "zwave"}, Text: "4 devices are known"},
+		wire.StderrLine{Head: wire.Head{At: at(90).At, Server: "zwave"}, Text: "MQTT connected to mqtt://localhost"},
+		wire.StderrLine{Head: wire.Head{At: at(95).At, Server: "zwave"}, Text: "4 devices are known"},
 		sent(91, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`),
 		got(93, 3, `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}`),
-		servers.Connected{Head: servers.Head{At: at(94).At, Server: "zwave"}, Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 3, InitializeMS: 85, ListMS: 2}},
-		servers.ConnectFailed{Head: servers.Head{At: at(900).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
+		servers.Connected{Head: wire.Head{At: at(94).At, Server: "zwave"}, Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 3, InitializeMS: 85, ListMS: 2}},
+		servers.ConnectFailed{Head: wire.Head{At: at(900).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
 			Server: "mail", Ending: servers.EndingExited, How: "exit status 1",
 			StderrTail: []string{"Error: API_KEY is not set"},
 		}}},

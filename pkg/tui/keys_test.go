@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // meanings are the letters that are commands, with all that they may do: one thing, in each place where it can be done.
@@ -65,7 +65,7 @@ func TestOneLetterMeansOneThing(t *testing.T) {
 	d := house(t)
 	at := exec.Time{At: noon()}
 	d.send(eventsMsg{events: []exec.Event{
-		servers.LogMessage{Head: servers.Head{At: at.At, Server: "zwave"}, Level: "info", Data: []byte(`{"a":1}`)},
+		wire.LogMessage{Head: wire.Head{At: at.At, Server: "zwave"}, Level: "info", Data: []byte(`{"a":1}`)},
 		exec.CallFinished{Time: at, ID: "x", Result: &exec.Result{
 			ToolName: "zwave__x", Server: "zwave", Success: true, Duration: time.Second,
 		}},

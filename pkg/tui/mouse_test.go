@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // place is where a text stands on the screen; the last place, where there are several.
@@ -151,7 +151,7 @@ func TestWheel(t *testing.T) {
 	var lines []exec.Event
 	for i := range 60 {
 		lines = append(lines,
-			servers.StderrLine{Head: servers.Head{At: noon(), Server: "zwave"}, Text: fmt.Sprintf("line%02d", i)})
+			wire.StderrLine{Head: wire.Head{At: noon(), Server: "zwave"}, Text: fmt.Sprintf("line%02d", i)})
 	}
 	d.m.updateEvents(eventsMsg{events: lines})
 	d.shows("line59")

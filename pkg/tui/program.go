@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // programFile is a file that a server was started from, as it was then.
@@ -59,7 +59,7 @@ func stale(files []programFile) string {
 }
 
 // remember returns the command that notes which files a server was started from.
-func (su *supervisor) remember(e servers.ProcessStarted) tea.Cmd {
+func (su *supervisor) remember(e wire.ProcessStarted) tea.Cmd {
 	s := su.server(e.Server)
 	if s == nil {
 		return nil

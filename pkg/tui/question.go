@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/form"
 	"toolx/pkg/tui/pane"
 )
@@ -320,7 +321,7 @@ func (qs *questions) visit(q *question) tea.Cmd {
 }
 
 // visited handles a server's notification that a page was visited, so that the user need not confirm it.
-func (qs *questions) visited(notification servers.Notification) {
+func (qs *questions) visited(notification wire.Notification) {
 	if notification.Method != "notifications/elicitation/complete" {
 		return
 	}

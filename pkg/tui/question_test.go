@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 const roomSchema = `{"type":"object","properties":{"name":{"type":"string","title":"Name","minLength":2},` +
@@ -335,8 +336,8 @@ func TestElicitedPageFirst(t *testing.T) {
 	// A server may say by itself that it is done (MCP, notifications/elicitation/complete).
 	first.ID = "e7"
 	done := func(server, id string) {
-		a.m.updateEvents(eventsMsg{events: []exec.Event{servers.Notification{
-			Head: servers.Head{Server: server}, Method: "notifications/elicitation/complete", Params: json.RawMessage(`{"elicitationId":"` + id + `"}`),
+		a.m.updateEvents(eventsMsg{events: []exec.Event{wire.Notification{
+			Head: wire.Head{Server: server}, Method: "notifications/elicitation/complete", Params: json.RawMessage(`{"elicitationId":"` + id + `"}`),
 		}}})
 	}
 	a.elicit(first)

@@ -24,6 +24,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
 
@@ -80,9 +81,9 @@ func (d *driver) session() {
 	c := d.m.calls.shown
 	c.ended = c.started.Add(23 * time.Millisecond)
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.NewFrameSent(c.started, "zwave", []byte(
+		wire.NewFrameSent(c.started, "zwave", []byte(
 			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"list_zwave_devices","arguments":{}}}`)),
-		servers.NewFrameReceived(c.ended, "zwave", 4, []byte(`{"jsonrpc":"2.0","id":3,"result":`+devices+`}`)),
+		wire.NewFrameReceived(c.ended, "zwave", 4, []byte(`{"jsonrpc":"2.0","id":3,"result":`+devices+`}`)),
 	}})
 	d.press("4", "]", "3")
 	d.settle()
@@ -162,9 +163,9 @@ func scenes() map[string]scene {
 			d.show("zwave__network")
 			d.call()
 			d.m.updateEvents(eventsMsg{events: []exec.Event{
-				servers.NewFrameSent(noon(), "zwave", []byte(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"network"}}`)),
-				servers.NewFrameReceived(noon(), "zwave", 4, []byte(`{"jsonrpc":"2.0","id":3,"result":`+network+`}`)),
-				servers.StderrLine{Head: servers.Head{At: noon(), Server: "zwave"}, Text: "3 nodes were asked"},
+				wire.NewFrameSent(noon(), "zwave", []byte(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"network"}}`)),
+				wire.NewFrameReceived(noon(), "zwave", 4, []byte(`{"jsonrpc":"2.0","id":3,"result":`+network+`}`)),
+				wire.StderrLine{Head: wire.Head{At: noon(), Server: "zwave"}, Text: "3 nodes were asked"},
 			}})
 			d.press("F")
 		},
@@ -308,15 +309,15 @@ func furnished(t *testing.T) *driver {
 func chatter() []exec.Event {
 	at := func(ms int) exec.Time { return exec.Time{At: noon().Add(time.Duration(ms) * time.Millisecond)} }
 	log := func(ms int, level, logger, text string) exec.Event {
-		return servers.LogMessage{Head: servers.Head{At: at(ms).At, Server: "zwave"}, Level: level, Logger: logger, Data: json.RawMessage(`"` + text + `"`)}
+		return wire.LogMessage{Head: wire.Head{At: at(ms).At, Server: "zwave"}, Level: level, Logger: logger, Data: json.RawMessage(`"` + text + `"`)}
 	}
 	return []exec.Event{
 		log(-900, "debug", "driver", "poll of node 4"),
 		log(-700, "info", "driver", "node 7 is awake"),
 		log(-400, "warning", "mqtt", "the broker answers slowly: 812 ms"),
 		log(-200, "error", "driver", "node 12 does not answer"),
-		servers.Notification{Head: servers.Head{At: at(-100).At, Server: "zwave"}, Method: "notifications/tools/list_changed"},
-		servers.ConnectFailed{Head: servers.Head{At: at(-50).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
+		wire.Notification{Head: wire.Head{At: at(-100).At, Server: "zwave"}, Method: "notifications/tools/list_changed"},
+		servers.ConnectFailed{Head: wire.Head{At: at(-50).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
 			Server: "mail", Ending: servers.EndingExited, How: "exit status 1", Stdout: []string{"mail server 2.1.0"},
 			StderrTail: []string{
 				"/srv/mail/index.js:12", "  throw new Error('API_KEY is not set')", "        ^", "",

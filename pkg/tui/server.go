@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
 )
@@ -87,7 +88,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 	case servers.Attempt:
 		s.attempt, s.launcher = e, ""
 		s.become(statusStarting, at)
-	case servers.ProcessStarted:
+	case wire.ProcessStarted:
 		s.pid, s.command, s.polluted, s.reason, s.asked = e.PID, e.Command, 0, "", false
 		s.files, s.failure = nil, nil
 		s.become(statusStarting, at)
@@ -104,11 +105,11 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.reason, s.hint, s.failure = e.Err.Error(), result.Hint(e.Err), nil
 		_ = errors.As(e.Err, &s.failure) // another error has no more to tell
 		s.become(statusFailed, at)
-	case servers.ProcessExited:
+	case wire.ProcessExited:
 		s.exited(e)
 	case servers.SessionLost:
 		s.lost(e)
-	case servers.PollutedLine:
+	case wire.PollutedLine:
 		if !e.Class.Harmless() {
 			s.polluted++
 		}
@@ -143,7 +144,7 @@ func (s *server) stop(at time.Time) {
 }
 
 // exited records the end of a process, unless a failed attempt has already told more.
-func (s *server) exited(e servers.ProcessExited) {
+func (s *server) exited(e wire.ProcessExited) {
 	s.pid = 0
 	switch {
 	case s.asked && (e.Asked || s.status == statusEnded):

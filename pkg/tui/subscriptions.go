@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -83,7 +84,7 @@ func (ss *subscriptions) ended(name string, to *subscription, err error) tea.Cmd
 }
 
 // update counts an update of a resource.
-func (ss *subscriptions) update(event servers.Notification) {
+func (ss *subscriptions) update(event wire.Notification) {
 	if event.Method != mcp.MethodNotificationResourceUpdated {
 		return
 	}

@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/guard"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/watch"
 )
@@ -64,7 +65,7 @@ func TestCallFromTheForm(t *testing.T) {
 func TestWordsOnAChoice(t *testing.T) {
 	d := drive(t, []string{"zwave"}, newTool(t, `{"name":"paint","inputSchema":{"type":"object","properties":{
 		"color":{"enum":["red","blue"]},"wet":{"type":"boolean"},"coats":{"type":"array","items":{"type":"string"}}}}}`, says("")))
-	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Head: servers.Head{At: noon(), Server: "zwave"}}}})
+	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Head: wire.Head{At: noon(), Server: "zwave"}}}})
 	d.press("j", "j", "enter")
 	for range 3 {
 		d.press("text:restart quit erase zoom 1234 /?<>", "tab")
@@ -214,13 +215,13 @@ func TestServerStates(t *testing.T) {
 	d.m.options.Examine = nil
 	at := exec.Time{At: noon()}
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.ProcessStarted{Head: servers.Head{At: at.At, Server: "zwave"}, PID: 7, Command: []string{"node", "zwave.js"}},
-		servers.PollutedLine{Head: servers.Head{At: at.At, Server: "zwave"}, Class: servers.ClassText, Text: []byte("hello")},
-		servers.Connected{Head: servers.Head{At: at.At, Server: "zwave"}, Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 5, InitializeMS: 70, ListMS: 10}},
-		servers.ConnectFailed{Head: servers.Head{At: at.At, Server: "gone"}, Err: &servers.ConnectError{
+		wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "zwave"}, PID: 7, Command: []string{"node", "zwave.js"}},
+		wire.PollutedLine{Head: wire.Head{At: at.At, Server: "zwave"}, Class: wire.ClassText, Text: []byte("hello")},
+		servers.Connected{Head: wire.Head{At: at.At, Server: "zwave"}, Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 5, InitializeMS: 70, ListMS: 10}},
+		servers.ConnectFailed{Head: wire.Head{At: at.At, Server: "gone"}, Err: &servers.ConnectError{
 			Server: "gone", Attempts: 1, Last: errors.New("command not found: gone"), Advice: "install the thing",
 		}},
-		servers.Retry{Head: servers.Head{At: at.At, Server: "late"}, Attempt: 1, Of: 3, Delay: 2 * time.Second},
+		servers.Retry{Head: wire.Head{At: at.At, Server: "late"}, Attempt: 1, Of: 3, Delay: 2 * time.Second},
 	}})
 	d.shows("zwave ✓ 85 ms !1 stray (1)", "gone ✗ failed", "attempt 2 of 3 in")
 	d.press("down", "down")
@@ -228,7 +229,7 @@ func TestServerStates(t *testing.T) {
 	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "gone", "***") }
 	d.shows("found: ***")
 	d.m.updateEvents(eventsMsg{
-		events: []exec.Event{servers.ProcessExited{Head: servers.Head{At: at.At, Server: "zwave"}, How: "exit status 3"}},
+		events: []exec.Event{wire.ProcessExited{Head: wire.Head{At: at.At, Server: "zwave"}, How: "exit status 3"}},
 	})
 	d.shows("zwave ✗ exit status 3")
 }
@@ -248,8 +249,8 @@ func TestPageOfAStart(t *testing.T) {
 	}
 	take := func(events ...exec.Event) { d.send(eventsMsg{events: events}) }
 	at := exec.Time{At: noon()}
-	take(servers.Attempt{Head: servers.Head{At: at.At, Server: "late"}, Attempt: 2, Of: 3, Limit: 30 * time.Second},
-		servers.ProcessStarted{Head: servers.Head{At: at.At, Server: "late"}, PID: 7})
+	take(servers.Attempt{Head: wire.Head{At: at.At, Server: "late"}, Attempt: 2, Of: 3, Limit: 30 * time.Second},
+		wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "late"}, PID: 7})
 	clock = noon().Add(19900 * time.Millisecond)
 	d.send(tickMsg{})
 	d.until("the launcher", func() bool { return d.m.servers.list[0].launcher == "npx" })
@@ -263,7 +264,7 @@ func TestPageOfAStart(t *testing.T) {
 		Server: "late", Ending: servers.EndingExited, How: "exit status 1",
 		StderrTail: []string{"connecting", "Error: DATABASE_URL is not set"}, Stdout: []string{"hello \x1b[2J"},
 	}
-	failed := servers.ConnectFailed{Head: servers.Head{At: at.At, Server: "late"}, Err: &servers.ConnectError{Server: "late", Last: failure}}
+	failed := servers.ConnectFailed{Head: wire.Head{At: at.At, Server: "late"}, Err: &servers.ConnectError{Server: "late", Last: failure}}
 	take(failed)
 	d.until("the doctor", func() bool { return d.m.servers.list[0].diagnosis.err != nil })
 	d.shows("▾ late ✗ DATABASE_URL is not", "✗ DATABASE_URL is not set", "connecting", "hello", "the doctor is out")
@@ -376,7 +377,7 @@ func TestKeysOfTheShownCall(t *testing.T) {
 func TestFollowACall(t *testing.T) {
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
 	line := func(at time.Time, text string) exec.Event {
-		return servers.StderrLine{Head: servers.Head{At: at, Server: "zwave"}, Text: text}
+		return wire.StderrLine{Head: wire.Head{At: at, Server: "zwave"}, Text: text}
 	}
 	d.press("/", "text:dim", "enter")
 	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
@@ -516,8 +517,8 @@ func TestCallOfAnOldProgram(t *testing.T) {
 	write("old")
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
 	d.run(d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.ProcessStarted{Head: servers.Head{At: noon(), Server: "zwave"}, PID: 7, Command: []string{"python", script}},
-		servers.Connected{Head: servers.Head{At: noon(), Server: "zwave"}},
+		wire.ProcessStarted{Head: wire.Head{At: noon(), Server: "zwave"}, PID: 7, Command: []string{"python", script}},
+		servers.Connected{Head: wire.Head{At: noon(), Server: "zwave"}},
 	}}))
 	d.until("the files", func() bool { return len(d.m.servers.list[0].files) > 0 })
 	if path := stale(d.m.servers.list[0].files); path != "" {
@@ -578,17 +579,17 @@ func TestLostServer(t *testing.T) {
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
 	at := exec.Time{At: noon()}
 	take := func(events ...exec.Event) { d.m.updateEvents(eventsMsg{events: events}) }
-	take(servers.ProcessStarted{Head: servers.Head{At: at.At, Server: "zwave"}, PID: 7}, servers.Connected{Head: servers.Head{At: at.At, Server: "zwave"}})
+	take(wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "zwave"}, PID: 7}, servers.Connected{Head: wire.Head{At: at.At, Server: "zwave"}})
 	take(servers.SessionLost{
-		Head: servers.Head{At: at.At, Server: "zwave"}, Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdout},
+		Head: wire.Head{At: at.At, Server: "zwave"}, Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdout},
 	})
 	d.shows("zwave ✗ closed its stdout", "7", "r restart the server")
-	take(servers.ProcessExited{Head: servers.Head{At: at.At, Server: "zwave"}, How: "exit status 0"})
+	take(wire.ProcessExited{Head: wire.Head{At: at.At, Server: "zwave"}, How: "exit status 0"})
 	d.shows("zwave ✗ closed its stdout")
 
-	take(servers.ProcessStarted{Head: servers.Head{At: at.At, Server: "zwave"}, PID: 8}, servers.Connected{Head: servers.Head{At: at.At, Server: "zwave"}})
+	take(wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "zwave"}, PID: 8}, servers.Connected{Head: wire.Head{At: at.At, Server: "zwave"}})
 	take(servers.SessionLost{
-		Head: servers.Head{At: at.At, Server: "zwave"}, Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin},
+		Head: wire.Head{At: at.At, Server: "zwave"}, Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin},
 	})
 	d.press("X")
 	d.shows("stop server zwave?")
@@ -605,7 +606,7 @@ func TestFinder(t *testing.T) {
 	d := drive(t, []string{"everything", "mail"}, its("echo"), its("subscribe"), its("get-screen"), own,
 		lamp(t, says("")))
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.ConnectFailed{Head: servers.Head{At: noon(), Server: "mail"}, Err: errors.New("API_KEY is not set")},
+		servers.ConnectFailed{Head: wire.Head{At: noon(), Server: "mail"}, Err: errors.New("API_KEY is not set")},
 	}})
 	for _, test := range []struct{ pattern, want string }{
 		{"echo", "everything echo, echo"},
@@ -651,19 +652,19 @@ func TestFinder(t *testing.T) {
 // kept, in their order, and it takes nothing from other streams.
 func TestFeedIsBounded(t *testing.T) {
 	f := newFeed()
-	f.take(servers.FrameReceived{Head: servers.Head{Server: "quiet"}, Line: 1})
+	f.take(wire.FrameReceived{Head: wire.Head{Server: "quiet"}, Line: 1})
 	for i := range 100_000 {
-		f.take(servers.StderrLine{Head: servers.Head{Server: "loud"}, Text: fmt.Sprint(i)})
+		f.take(wire.StderrLine{Head: wire.Head{Server: "loud"}, Text: fmt.Sprint(i)})
 	}
-	f.take(servers.ConnectFailed{Head: servers.Head{Server: "loud"}, Err: errors.New("x")})
+	f.take(servers.ConnectFailed{Head: wire.Head{Server: "loud"}, Err: errors.New("x")})
 	msg := f.drain()
 	if len(msg.events) != maxPending+2 || msg.dropped != 100_000-maxPending {
 		t.Fatalf("%d events, %d dropped", len(msg.events), msg.dropped)
 	}
-	if _, ok := msg.events[0].(servers.FrameReceived); !ok {
+	if _, ok := msg.events[0].(wire.FrameReceived); !ok {
 		t.Errorf("the first event is %T", msg.events[0])
 	}
-	if line, _ := msg.events[maxPending].(servers.StderrLine); line.Text != "99999" {
+	if line, _ := msg.events[maxPending].(wire.StderrLine); line.Text != "99999" {
 		t.Errorf("the last line is %+v", msg.events[maxPending])
 	}
 	if _, ok := msg.events[maxPending+1].(servers.ConnectFailed); !ok {
@@ -753,16 +754,16 @@ func TestWantedToolBesideABuiltInOne(t *testing.T) {
 func TestFeedIsBoundedInBytes(t *testing.T) {
 	f := newFeed()
 	for i := range 100 {
-		f.take(servers.LogMessage{Head: servers.Head{Server: "loud"}, Level: fmt.Sprint(i), Data: make([]byte, 1<<20)})
+		f.take(wire.LogMessage{Head: wire.Head{Server: "loud"}, Level: fmt.Sprint(i), Data: make([]byte, 1<<20)})
 	}
 	msg := f.drain()
 	if len(msg.events) != 7 || msg.dropped != 93 {
 		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
 	}
-	if last, _ := msg.events[len(msg.events)-1].(servers.LogMessage); last.Level != "99" {
+	if last, _ := msg.events[len(msg.events)-1].(wire.LogMessage); last.Level != "99" {
 		t.Errorf("the last event is %q", last.Level)
 	}
-	f.take(servers.FrameReceived{Head: servers.Head{Server: "loud"}, Bytes: make([]byte, 2*maxPendingBytes)})
+	f.take(wire.FrameReceived{Head: wire.Head{Server: "loud"}, Bytes: make([]byte, 2*maxPendingBytes)})
 	if msg := f.drain(); len(msg.events) != 1 || msg.dropped != 0 {
 		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
 	}
@@ -814,7 +815,7 @@ func TestRestartShared(t *testing.T) {
 	pool := &sharedPool{calls: make(chan string, 10)}
 	d.m.options.Pool = pool
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
-		servers.Connected{Head: servers.Head{At: noon(), Server: "warm"}, Held: &servers.Held{Reused: true}},
+		servers.Connected{Head: wire.Head{At: noon(), Server: "warm"}, Held: &servers.Held{Reused: true}},
 	}})
 	d.server("warm")
 	d.press("r")

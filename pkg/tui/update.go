@@ -6,6 +6,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
@@ -195,15 +196,15 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 			for _, c := range m.calls.byID(e.ID) {
 				c.progress = c.progress.Then(e.Progress)
 			}
-		case servers.ProcessStarted:
+		case wire.ProcessStarted:
 			commands = append(commands, m.servers.remember(e))
-		case servers.ProcessExited:
+		case wire.ProcessExited:
 			if s := m.servers.server(e.Server); s != nil && s.status == statusEnded {
 				m.servers.lost(s)
 			}
 		case servers.Connected:
 			commands = append(commands, m.servers.meet(e.Server))
-		case servers.Notification:
+		case wire.Notification:
 			m.questions.visited(e)
 			m.subscriptions.update(e)
 			if of := changedList(e.Method); of != nil {
@@ -225,7 +226,7 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 
 // serverName returns the server that an event is about, or empty.
 func serverName(event exec.Event) string {
-	if about, ok := event.(servers.Event); ok {
+	if about, ok := event.(wire.Event); ok {
 		return about.From()
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Cause returns why there is no session with the server, why it ended, or why it refuses to list its tools, as far as
@@ -45,7 +46,7 @@ func (e *Evidence) lateCause(failure *servers.Failure) *cause.Cause {
 	}
 	late := failure.Output()
 	late.Stderr, late.Stdout = nil, nil
-	for _, line := range EventsOf[servers.StderrLine](e.Clean) {
+	for _, line := range EventsOf[wire.StderrLine](e.Clean) {
 		if line.At.After(closed) {
 			late.Stderr = append(late.Stderr, line.Text)
 		}
@@ -58,8 +59,8 @@ func (e *Evidence) lateCause(failure *servers.Failure) *cause.Cause {
 
 // FailsOnStdout reports whether the line that says why the server failed to start is one that it wrote to stdout.
 func (e *Evidence) FailsOnStdout() bool {
-	return !e.Handshaken() && slices.ContainsFunc(EventsOf[servers.PollutedLine](e.Clean),
-		func(line servers.PollutedLine) bool { return e.SaysCause(string(line.Text)) })
+	return !e.Handshaken() && slices.ContainsFunc(EventsOf[wire.PollutedLine](e.Clean),
+		func(line wire.PollutedLine) bool { return e.SaysCause(string(line.Text)) })
 }
 
 // SaysCause reports whether a line of output is the one that says why the server failed to start. A finding about the
@@ -82,10 +83,10 @@ func (e *Evidence) output() (written cause.Output, failed bool) {
 	if failure != nil || refused == nil {
 		return cause.Output{}, false
 	}
-	for _, line := range EventsOf[servers.StderrLine](e.Clean) {
+	for _, line := range EventsOf[wire.StderrLine](e.Clean) {
 		written.Stderr = append(written.Stderr, line.Text)
 	}
-	for _, line := range EventsOf[servers.PollutedLine](e.Clean) {
+	for _, line := range EventsOf[wire.PollutedLine](e.Clean) {
 		written.Stdout = append(written.Stdout, string(line.Text))
 	}
 	written.Environ, written.Reply = e.Launch.Env, MemberText(MemberAt(refused.Error, "message"))

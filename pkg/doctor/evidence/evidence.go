@@ -176,11 +176,11 @@ func (r *Recorder) Take(event exec.Event) {
 	r.flood.take(event)
 	keep := true
 	switch event := event.(type) {
-	case servers.FrameSent, servers.ProcessExited, servers.StdinClosed:
-	case servers.PollutedLine:
+	case wire.FrameSent, wire.ProcessExited, wire.StdinClosed:
+	case wire.PollutedLine:
 		r.stdout++
 		keep = r.stdout <= maxPolluted && len(r.Events) < maxEvents
-	case servers.StderrLine:
+	case wire.StderrLine:
 		r.stderrBytes += int64(len(event.Text)) + 1
 		r.stderrLines++
 		keep = r.stderrLines <= maxStderr && len(r.Events) < maxEvents
@@ -198,7 +198,7 @@ func (r *Recorder) Run(name string, began time.Time) *Run {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	for _, event := range r.Events {
-		if started, ok := event.(servers.ProcessStarted); ok {
+		if started, ok := event.(wire.ProcessStarted); ok {
 			began = started.At
 			break
 		}
@@ -217,7 +217,7 @@ func ExchangesOf(events []exec.Event) []*Exchange {
 	open := make(map[string]*Exchange)
 	for _, event := range events {
 		switch e := event.(type) {
-		case servers.FrameSent:
+		case wire.FrameSent:
 			if e.ID == "" || e.Method == "" {
 				continue
 			}
@@ -228,7 +228,7 @@ func ExchangesOf(events []exec.Event) []*Exchange {
 			exchange := &Exchange{Method: e.Method, ID: e.ID, Sent: e.Bytes, At: e.At}
 			list = append(list, exchange)
 			open[e.ID] = exchange
-		case servers.FrameReceived:
+		case wire.FrameReceived:
 			exchange := open[e.ID]
 			if exchange == nil || e.Method != "" || exchange.Frame != nil {
 				continue
@@ -239,12 +239,12 @@ func ExchangesOf(events []exec.Event) []*Exchange {
 			}
 			exchange.Frame, exchange.Result, exchange.Error = e.Bytes, head.Result, head.Err
 			exchange.Line, exchange.Took = e.Line, e.At.Sub(exchange.At)
-		case servers.HTTPExchange:
+		case wire.HTTPExchange:
 			if exchange := open[strconv.FormatInt(e.Request, 10)]; exchange != nil {
 				exchange.status = e.Status
 			}
-		case servers.OddFrame:
-			if exchange := open[PlainID(ReadHead(e.Bytes).ID)]; exchange != nil && e.Class == servers.ClassIDLate {
+		case wire.OddFrame:
+			if exchange := open[PlainID(ReadHead(e.Bytes).ID)]; exchange != nil && e.Class == wire.ClassIDLate {
 				exchange.Late = true
 			}
 		}
@@ -302,15 +302,15 @@ func (e *Evidence) Runs() []*Run {
 // Stderr returns the text of a run's stderr.
 func (r *Run) Stderr() string {
 	var text strings.Builder
-	for _, line := range EventsOf[servers.StderrLine](r) {
+	for _, line := range EventsOf[wire.StderrLine](r) {
 		text.WriteString(line.Text + "\n")
 	}
 	return text.String()
 }
 
 // Exit returns how the run's process ended, or nil if it was not seen to end.
-func (r *Run) Exit() *servers.ProcessExited {
-	exits := EventsOf[servers.ProcessExited](r)
+func (r *Run) Exit() *wire.ProcessExited {
+	exits := EventsOf[wire.ProcessExited](r)
 	if len(exits) == 0 {
 		return nil
 	}

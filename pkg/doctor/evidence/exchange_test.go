@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // An answer with a null id may be that to a line of garbage: the session takes it for that to the only request
@@ -17,8 +17,8 @@ func TestAnswerWithoutAnIDIsNobodys(t *testing.T) {
 		`{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}`:           false,
 	} {
 		exchanges := ExchangesOf([]exec.Event{
-			servers.FrameSent{ID: "5", Method: "ping", Bytes: []byte(`{"jsonrpc":"2.0","id":5,"method":"ping"}`)},
-			servers.FrameReceived{ID: "5", Bytes: []byte(frame)},
+			wire.FrameSent{ID: "5", Method: "ping", Bytes: []byte(`{"jsonrpc":"2.0","id":5,"method":"ping"}`)},
+			wire.FrameReceived{ID: "5", Bytes: []byte(frame)},
 		})
 		if len(exchanges) != 1 || (exchanges[0].Frame != nil) != want {
 			t.Errorf("%s: %+v", frame, exchanges)

@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Died returns how the run's process ended unasked, or nil.
@@ -23,10 +24,10 @@ func (r *Run) Died() *servers.Failure {
 }
 
 // PID returns the process number of the run's server, or zero.
-func (r *Run) PID() int { return first[servers.ProcessStarted](r).PID }
+func (r *Run) PID() int { return first[wire.ProcessStarted](r).PID }
 
 // StdinClosed returns when toolx closed the server's stdin, or the zero time.
-func (r *Run) StdinClosed() time.Time { return first[servers.StdinClosed](r).At }
+func (r *Run) StdinClosed() time.Time { return first[wire.StdinClosed](r).At }
 
 // first returns the first event of a type, or its zero value.
 func first[T exec.Event](r *Run) (event T) {
@@ -38,9 +39,9 @@ func first[T exec.Event](r *Run) (event T) {
 
 // Shutdown returns how long the process lived after its stdin was closed, and how it ended. ok is false if
 // it ended earlier or was not seen to end.
-func (r *Run) Shutdown() (took time.Duration, exit *servers.ProcessExited, ok bool) {
+func (r *Run) Shutdown() (took time.Duration, exit *wire.ProcessExited, ok bool) {
 	exit, closed := r.Exit(), r.StdinClosed()
-	started := first[servers.ProcessStarted](r).At
+	started := first[wire.ProcessStarted](r).At
 	if exit == nil || !exit.Asked || closed.IsZero() || started.IsZero() {
 		return 0, nil, false
 	}
@@ -191,7 +192,7 @@ func LastWords(died *servers.Failure) []string {
 
 // LastWords is LastWords for a server of this run, which may have sent messages.
 func (r *Run) LastWords(died *servers.Failure) []string {
-	if len(died.Stdout)+len(died.Stderr) == 0 && len(EventsOf[servers.FrameReceived](r)) > 0 {
+	if len(died.Stdout)+len(died.Stderr) == 0 && len(EventsOf[wire.FrameReceived](r)) > 0 {
 		return []string{"it wrote only messages to stdout, and nothing to stderr"}
 	}
 	return LastWords(died)
@@ -261,7 +262,7 @@ func (r *Run) find(is func(*Exchange) bool) *Exchange {
 
 // AfterGivingUp says how long after its cancellation a request was answered.
 func (r *Run) AfterGivingUp(x *Exchange) string {
-	for _, sent := range EventsOf[servers.FrameSent](r) {
+	for _, sent := range EventsOf[wire.FrameSent](r) {
 		if sent.Method == "notifications/cancelled" &&
 			string(MemberAt(sent.Bytes, "params", "requestId")) == x.ID {
 			return Milliseconds(max(0, x.At.Add(x.Took).Sub(sent.At))) + " after it was cancelled"

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Flood is the longest stretch of stdout without a message on it: lines that a client must read, and throw away, before
@@ -32,14 +32,14 @@ type floodMeter struct {
 
 func (m *floodMeter) take(event exec.Event) {
 	switch e := event.(type) {
-	case servers.FrameReceived:
+	case wire.FrameReceived:
 		m.current = Flood{}
-	case servers.PollutedLine:
+	case wire.PollutedLine:
 		if e.Class.Harmless() || e.Salvaged > 0 {
 			return
 		}
 		m.all++
-		if e.Class == servers.ClassTooLong {
+		if e.Class == wire.ClassTooLong {
 			return // one line that is too long is no flood
 		}
 		if m.current.Lines == 0 {

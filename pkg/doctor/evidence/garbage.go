@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"toolx/pkg/cause"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // FellToGarbage reports whether the server answered the whole burst of requests before the line that is not JSON, and
@@ -23,7 +23,7 @@ func (r *Run) DiedOfSurroundings() bool {
 	}
 	garbage := r.Marks["garbage"]
 	var last []string
-	for _, line := range EventsOf[servers.StderrLine](r) {
+	for _, line := range EventsOf[wire.StderrLine](r) {
 		if !garbage.IsZero() && !line.At.Before(garbage) {
 			last = append(last, line.Text)
 		}

@@ -16,7 +16,7 @@ import (
 
 	"toolx/pkg/auth"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // IsLoopback reports whether a host is this machine.
@@ -71,8 +71,8 @@ func (e *Evidence) RevisionRaw() string {
 
 // Unreached reports whether there was no answer by HTTP at all.
 func (e *Evidence) Unreached() bool {
-	return !slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean),
-		func(x servers.HTTPExchange) bool { return x.Status != 0 })
+	return !slices.ContainsFunc(EventsOf[wire.HTTPExchange](e.Clean),
+		func(x wire.HTTPExchange) bool { return x.Status != 0 })
 }
 
 // RawID is the id of every raw request: each is alone in its exchange.
@@ -98,8 +98,8 @@ func HostPort(address *url.URL) string {
 // HasCredentials reports whether requests were sent with something to get in by.
 func (e *Evidence) HasCredentials() bool {
 	return len(e.Launch.Headers) > 0 || len(e.Launch.HeadersCommand) > 0 ||
-		slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean),
-			func(x servers.HTTPExchange) bool { return x.Sent.Get("Authorization") != "" })
+		slices.ContainsFunc(EventsOf[wire.HTTPExchange](e.Clean),
+			func(x wire.HTTPExchange) bool { return x.Sent.Get("Authorization") != "" })
 }
 
 // Refusal is the header with which the server asked for a login: of a 401, or of any
@@ -123,9 +123,9 @@ func (e *Evidence) Refusal() http.Header {
 
 // OwnExchanges are those of the clean run with the server itself. What gets access tokens
 // asks authorization servers too, which may refuse as well.
-func (e *Evidence) OwnExchanges() []servers.HTTPExchange {
+func (e *Evidence) OwnExchanges() []wire.HTTPExchange {
 	own := PlainURL(e.Launch.URL)
-	return slices.DeleteFunc(EventsOf[servers.HTTPExchange](e.Clean), func(x servers.HTTPExchange) bool {
+	return slices.DeleteFunc(EventsOf[wire.HTTPExchange](e.Clean), func(x wire.HTTPExchange) bool {
 		return x.URL != own && x.Request == 0 // a redirect leads requests elsewhere
 	})
 }

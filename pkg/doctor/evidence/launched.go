@@ -7,7 +7,7 @@ import (
 
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Settings returns the values that the server gets from its entry: arguments, variables, headers and the URL.
@@ -101,12 +101,12 @@ func (e *Evidence) ServesHTTP() bool {
 		address, _, _ = strings.Cut(address, " ")
 		return found && (strings.Contains(address, "/mcp") || strings.Contains(address, "/sse"))
 	}
-	for _, line := range EventsOf[servers.PollutedLine](e.Clean) {
+	for _, line := range EventsOf[wire.PollutedLine](e.Clean) {
 		if prints(string(line.Text)) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(EventsOf[servers.StderrLine](e.Clean), func(line servers.StderrLine) bool {
+	return slices.ContainsFunc(EventsOf[wire.StderrLine](e.Clean), func(line wire.StderrLine) bool {
 		return prints(line.Text)
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Where is the place of a finding; empty fields say nothing.
@@ -12,7 +12,7 @@ type Where struct {
 	Run     string  `json:"run,omitempty" mask:"-"`   // "clean", "probing", or "raw"
 	Line    int     `json:"line,omitempty"`           // of stdout, from 1
 	Byte    *int64  `json:"byte,omitempty"`           // in that line, from 0
-	Phase   string  `json:"phase,omitempty" mask:"-"` // see servers.Phase
+	Phase   string  `json:"phase,omitempty" mask:"-"` // see wire.Phase
 	MS      float64 `json:"ms,omitempty"`             // since the process was started
 	Method  string  `json:"method,omitempty"`         // of the request it is about
 	Tool    string  `json:"tool,omitempty"`           // the plain name
@@ -40,11 +40,11 @@ func (x *Exchange) Place(r *Run) *Where {
 func (r *Run) At(at time.Time) *Where { return &Where{Run: r.Name, MS: r.Since(at)} }
 
 // Phased returns a place in a phase of the run, after a time from the start of its process.
-func (r *Run) Phased(phase servers.Phase, lived time.Duration) *Where {
+func (r *Run) Phased(phase wire.Phase, lived time.Duration) *Where {
 	return &Where{Run: r.Name, Phase: string(phase), MS: exec.Milliseconds(lived)}
 }
 
 // OnLine returns the place of a line of the run's stdout.
-func (r *Run) OnLine(line servers.PollutedLine) *Where {
+func (r *Run) OnLine(line wire.PollutedLine) *Where {
 	return &Where{Run: r.Name, Phase: string(line.Phase), MS: r.Since(line.At), Line: line.Line}
 }

@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -550,7 +550,7 @@ func whereText(where *evidence.Where) string {
 	add(where.Key != "", "%s", where.Key)
 	add(where.Tool != "", "tool %s", where.Tool)
 	phase := where.Phase
-	if where.Method != "" && phase == string(servers.PhaseRequest) {
+	if where.Method != "" && phase == string(wire.PhaseRequest) {
 		phase = "during " + where.Method
 	}
 	add(where.Method != "" && where.Tool == "" && where.Line == 0 && phase == where.Phase, "%s", where.Method)

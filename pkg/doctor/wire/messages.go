@@ -7,7 +7,7 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // beforeAgreement reports whether a message over HTTP came before any revision was agreed on, as a legacy
@@ -20,7 +20,7 @@ func beforeAgreement(e *evidence.Evidence, m Received) bool {
 // Received is one message of a server, with the request that it answers.
 type Received struct {
 	Run   *evidence.Run
-	Event servers.FrameReceived
+	Event wire.FrameReceived
 	Head  evidence.Head
 	// Answers is the request that the message answers, or nil.
 	Answers *evidence.Exchange
@@ -41,7 +41,7 @@ func readMessages(e *evidence.Evidence) []Received {
 		for _, x := range run.Exchanges {
 			asked[x.ID] = x
 		}
-		for _, event := range evidence.EventsOf[servers.FrameReceived](run) {
+		for _, event := range evidence.EventsOf[wire.FrameReceived](run) {
 			m := Received{Run: run, Event: event, Head: evidence.ReadHead(event.Bytes)}
 			if event.Method == "" && m.Head.NamesRequest() {
 				m.Answers = asked[event.ID]
@@ -63,12 +63,12 @@ func (m Received) Where() *evidence.Where {
 }
 
 // PlaceOf returns the place of an odd message.
-func PlaceOf(r *evidence.Run, odd servers.OddFrame) *evidence.Where {
+func PlaceOf(r *evidence.Run, odd wire.OddFrame) *evidence.Where {
 	where := &evidence.Where{Run: r.Name, Line: odd.Line, Phase: string(odd.Phase), MS: r.Since(odd.At)}
 	if x := r.ByID(evidence.ReadHead(odd.Bytes).ID); x != nil {
 		where.Method = x.Method
 		if odd.Used { // it ended the phase in which it came
-			where.Phase = string(servers.PhaseRequest)
+			where.Phase = string(wire.PhaseRequest)
 		}
 	}
 	return where
@@ -77,11 +77,11 @@ func PlaceOf(r *evidence.Run, odd servers.OddFrame) *evidence.Where {
 // OddFrames returns one finding about the odd messages of a class in all runs: a server that writes one
 // message so writes them all so. seen says what a message shows; one for which it returns nothing is ignored.
 func OddFrames(
-	e *evidence.Evidence, class servers.Class, seen func(r *evidence.Run, odd servers.OddFrame) string,
+	e *evidence.Evidence, class wire.Class, seen func(r *evidence.Run, odd wire.OddFrame) string,
 ) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Runs() {
-		for _, odd := range evidence.EventsOf[servers.OddFrame](run) {
+		for _, odd := range evidence.EventsOf[wire.OddFrame](run) {
 			if odd.Class != class {
 				continue
 			}

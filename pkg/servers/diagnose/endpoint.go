@@ -82,10 +82,10 @@ func speaksMCP(url string) (ofMCP bool, err error) {
 func hasMessage(body []byte) bool {
 	for line := range bytes.Lines(body) {
 		line = bytes.TrimPrefix(line, []byte("data:"))
-		if m, ok := wire.Parse(line); ok && m.Versioned() && m.Kind() != wire.None {
+		if m, ok := wire.Parse(line); ok && m.Versioned() && m.Kind() != wire.KindNone {
 			return true
 		}
 	}
 	m, ok := wire.Parse(body)
-	return ok && m.Versioned() && m.Kind() != wire.None
+	return ok && m.Versioned() && m.Kind() != wire.KindNone
 }

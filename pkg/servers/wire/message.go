@@ -34,10 +34,10 @@ type Kind int
 
 // The kinds of messages.
 const (
-	None Kind = iota // no message
-	Request
-	Notification
-	Reply
+	KindNone Kind = iota // no message
+	KindRequest
+	KindNotification
+	KindReply
 )
 
 // Parse reads a JSON object's JSON-RPC members without copying its values:
@@ -84,19 +84,19 @@ func Read(raw []byte) (m Message) {
 // result or an error of JSON-RPC.
 func (m Message) Kind() Kind {
 	if m.Version == nil && m.Foreign && m.Result == nil && !bytes.HasPrefix(m.Err, []byte("{")) {
-		return None
+		return KindNone
 	}
 	switch {
 	case m.Method != "" && m.ID != nil:
-		return Request
+		return KindRequest
 	case m.Method != "":
-		return Notification
+		return KindNotification
 	case m.ID != nil && (m.Result != nil || m.Err != nil || m.Versioned()):
-		return Reply // with neither result nor error it still answers its request
+		return KindReply // with neither result nor error it still answers its request
 	case m.Versioned() && (m.Result != nil || m.Err != nil):
-		return Reply // without an id, where JSON-RPC asks for null at least
+		return KindReply // without an id, where JSON-RPC asks for null at least
 	}
-	return None
+	return KindNone
 }
 
 // Versioned reports whether the message carries "jsonrpc": "2.0".

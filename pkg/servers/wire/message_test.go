@@ -4,18 +4,18 @@ import "testing"
 
 func TestKind(t *testing.T) {
 	for text, want := range map[string]Kind{
-		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                 Request,
-		`{"method":"ping","id":null}`:                              Request,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`:   Notification,
-		`{"jsonrpc":"2.0","id":1,"result":{}}`:                     Reply,
-		`{"id":1,"error":{"code":1}}`:                              Reply,
-		`{"jsonrpc":"2.0","id":1}`:                                 Reply, // it answers its request, with nothing
-		`{"jsonrpc":"2.0","result":{}}`:                            Reply,
-		`{"result":{}}`:                                            None,
-		`{"jsonrpc":"2.0","method":7}`:                             None,
-		`{"id":"","method":"GET","status":200,"error":""}`:         None, // a log of requests over HTTP
-		`{"id":1,"method":"GET","status":200,"error":{"code":-1}}`: Request,
-		"\n{\"jsonrpc\":\"2.0\",\"method\":\"a/b\"}\r":             Notification,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                 KindRequest,
+		`{"method":"ping","id":null}`:                              KindRequest,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`:   KindNotification,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`:                     KindReply,
+		`{"id":1,"error":{"code":1}}`:                              KindReply,
+		`{"jsonrpc":"2.0","id":1}`:                                 KindReply, // it answers its request, with nothing
+		`{"jsonrpc":"2.0","result":{}}`:                            KindReply,
+		`{"result":{}}`:                                            KindNone,
+		`{"jsonrpc":"2.0","method":7}`:                             KindNone,
+		`{"id":"","method":"GET","status":200,"error":""}`:         KindNone, // a log of requests over HTTP
+		`{"id":1,"method":"GET","status":200,"error":{"code":-1}}`: KindRequest,
+		"\n{\"jsonrpc\":\"2.0\",\"method\":\"a/b\"}\r":             KindNotification,
 	} {
 		if m, ok := Parse([]byte(text)); !ok || m.Kind() != want {
 			t.Errorf("%s is of kind %d, %t, want %d", text, m.Kind(), ok, want)

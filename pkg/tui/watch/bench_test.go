@@ -6,7 +6,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
 
@@ -16,7 +16,7 @@ func BenchmarkTake(b *testing.B) {
 	for name, event := range map[string]exec.Event{
 		"stderr": stderrLine(0, "a", strings.Repeat("a line of stderr ", 6)),
 		"frame":  received(0, "a", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":50}}`),
-		"log":    servers.LogMessage{Head: servers.Head{Server: "a"}, Level: "info", Data: []byte(`"a log message"`)},
+		"log":    wire.LogMessage{Head: wire.Head{Server: "a"}, Level: "info", Data: []byte(`"a log message"`)},
 	} {
 		b.Run(name, func(b *testing.B) {
 			w := newWatch()
@@ -38,9 +38,9 @@ func full() *Watch {
 		take(w,
 			stderrLine(i, "a", strings.Repeat("a line of stderr ", 10)),
 			sent(i, "a", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_weather","arguments":{"city":"Bern"}}}`),
-			servers.LogMessage{Head: servers.Head{At: after(i).At, Server: "a"}, Level: "info", Data: []byte(`{"a":"log message"}`)},
-			servers.PollutedLine{
-				Head: servers.Head{At: after(i).At, Server: "a"}, Class: servers.ClassText,
+			wire.LogMessage{Head: wire.Head{At: after(i).At, Server: "a"}, Level: "info", Data: []byte(`{"a":"log message"}`)},
+			wire.PollutedLine{
+				Head: wire.Head{At: after(i).At, Server: "a"}, Class: wire.ClassText,
 				Text: []byte("Server running on stdio, line after line"),
 			},
 			finished(i, "get_weather", `{"city":"Bern"}`, i%100*(i%3), nil),

@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
 
@@ -134,19 +134,19 @@ func containsAll(t testing.TB, frame string, texts []string) {
 }
 
 func sent(ms int, server, text string) exec.Event {
-	return servers.NewFrameSent(after(ms).At, server, []byte(text))
+	return wire.NewFrameSent(after(ms).At, server, []byte(text))
 }
 
 func received(ms int, server, text string) exec.Event {
-	return servers.NewFrameReceived(after(ms).At, server, 0, []byte(text))
+	return wire.NewFrameReceived(after(ms).At, server, 0, []byte(text))
 }
 
 func stderrLine(ms int, server, text string) exec.Event {
-	return servers.StderrLine{Head: servers.Head{At: after(ms).At, Server: server}, Text: text}
+	return wire.StderrLine{Head: wire.Head{At: after(ms).At, Server: server}, Text: text}
 }
 
 func processStarted(ms int, server string) exec.Event {
-	return servers.ProcessStarted{Head: servers.Head{At: after(ms).At, Server: server}, PID: 4711, Command: []string{"node", "server.js"}}
+	return wire.ProcessStarted{Head: wire.Head{At: after(ms).At, Server: server}, PID: 4711, Command: []string{"node", "server.js"}}
 }
 
 // stderrLines are n lines, numbered from 0.

@@ -13,7 +13,6 @@ import (
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
@@ -34,7 +33,7 @@ type frame struct {
 	of      string        // of an answer: what the request was
 
 	// For a line that is not a message, and for an odd message.
-	class    servers.Class
+	class    wire.Class
 	place    int // of the line on stdout, from 1
 	salvaged int
 	used     bool
@@ -164,7 +163,7 @@ func word(value json.RawMessage) string {
 
 // exchangeFrame returns the row of an HTTP exchange. The messages in it have rows of their own; this
 // one holds the headers.
-func exchangeFrame(e servers.HTTPExchange) *frame {
+func exchangeFrame(e wire.HTTPExchange) *frame {
 	head := exchangeWords(e)
 	text := head + "\n" + headerLines("> ", e.Sent) + headerLines("< ", e.Received)
 	return &frame{
@@ -174,7 +173,7 @@ func exchangeFrame(e servers.HTTPExchange) *frame {
 }
 
 // exchangeWords describes an exchange on one line: POST https://example.com/mcp 200 HTTP/2.0.
-func exchangeWords(e servers.HTTPExchange) string {
+func exchangeWords(e wire.HTTPExchange) string {
 	words := []string{e.Verb, e.URL}
 	if e.Status > 0 {
 		words = append(words, fmt.Sprint(e.Status), e.Proto)

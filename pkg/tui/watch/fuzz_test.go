@@ -8,6 +8,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
 
@@ -61,34 +62,34 @@ func fuzzEvent(kind, i int, text string) exec.Event {
 	}
 	switch kind % 16 {
 	case 0:
-		return servers.ProcessStarted{Head: servers.Head{At: at.At, Server: server}, Command: []string{text}}
+		return wire.ProcessStarted{Head: wire.Head{At: at.At, Server: server}, Command: []string{text}}
 	case 1:
-		return servers.ProcessExited{Head: servers.Head{At: at.At, Server: server}, How: text}
+		return wire.ProcessExited{Head: wire.Head{At: at.At, Server: server}, How: text}
 	case 2:
-		return servers.StderrLine{Head: servers.Head{At: at.At, Server: server}, Text: text}
+		return wire.StderrLine{Head: wire.Head{At: at.At, Server: server}, Text: text}
 	case 3:
-		return servers.NewFrameSent(at.At, server, raw)
+		return wire.NewFrameSent(at.At, server, raw)
 	case 4:
-		return servers.NewFrameReceived(at.At, server, 0, raw)
+		return wire.NewFrameReceived(at.At, server, 0, raw)
 	case 5:
-		return servers.PollutedLine{Head: servers.Head{At: at.At, Server: server}, Class: servers.ClassText, Text: raw}
+		return wire.PollutedLine{Head: wire.Head{At: at.At, Server: server}, Class: wire.ClassText, Text: raw}
 	case 6:
-		return servers.OddFrame{Head: servers.Head{At: at.At, Server: server}, Class: servers.ClassIDNull, Bytes: raw, Used: kind%2 == 0}
+		return wire.OddFrame{Head: wire.Head{At: at.At, Server: server}, Class: wire.ClassIDNull, Bytes: raw, Used: kind%2 == 0}
 	case 7:
-		return servers.LogMessage{Head: servers.Head{At: at.At, Server: server}, Level: text, Logger: text, Data: raw}
+		return wire.LogMessage{Head: wire.Head{At: at.At, Server: server}, Level: text, Logger: text, Data: raw}
 	case 8:
-		return servers.Notification{Head: servers.Head{At: at.At, Server: server}, Method: text, Params: raw}
+		return wire.Notification{Head: wire.Head{At: at.At, Server: server}, Method: text, Params: raw}
 	case 9:
-		return servers.ServerRequest{Head: servers.Head{At: at.At, Server: server}, Method: text}
+		return wire.ServerRequest{Head: wire.Head{At: at.At, Server: server}, Method: text}
 	case 10:
 		return exec.Notice{Time: at, Text: text}
 	case 11:
-		return servers.Retry{Head: servers.Head{At: at.At, Server: server}, Err: errors.New(text)}
+		return servers.Retry{Head: wire.Head{At: at.At, Server: server}, Err: errors.New(text)}
 	case 12:
 		return exec.CallFinished{Time: at, Arguments: raw}
 	case 13:
-		return servers.HTTPExchange{
-			Head: servers.Head{At: at.At, Server: server}, Verb: text, URL: text, Sent: map[string][]string{text: {text}},
+		return wire.HTTPExchange{
+			Head: wire.Head{At: at.At, Server: server}, Verb: text, URL: text, Sent: map[string][]string{text: {text}},
 		}
 	case 14:
 		return finished(i, "tool", text, kind*20, nil)

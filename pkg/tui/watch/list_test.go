@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 )
@@ -185,17 +186,17 @@ func hostile(evil string) []exec.Event {
 	failed := finished(0, evil, message, 3000, fmt.Errorf("%s", evil)).(exec.CallFinished)
 	failed.Result.Server = evil
 	return []exec.Event{
-		servers.ProcessStarted{Head: servers.Head{At: after(0).At, Server: evil}, PID: 1, Command: []string{evil}},
+		wire.ProcessStarted{Head: wire.Head{At: after(0).At, Server: evil}, PID: 1, Command: []string{evil}},
 		stderrLine(0, evil, evil), sent(0, evil, message), received(0, evil, message), received(0, evil, evil),
 		received(0, evil, fmt.Sprintf(`{"id":1,"error":{"code":%q,"message":%q}}`, evil, evil)),
-		servers.PollutedLine{Head: servers.Head{At: after(0).At, Server: evil}, Class: servers.ClassText, Text: []byte(evil), Size: 5 << 20},
-		servers.OddFrame{Head: servers.Head{At: after(0).At, Server: evil}, Class: servers.Class(evil), Bytes: []byte(evil)},
-		servers.LogMessage{Head: servers.Head{At: after(0).At, Server: evil}, Level: evil, Logger: evil, Data: []byte(evil)},
-		servers.Notification{Head: servers.Head{At: after(0).At, Server: evil}, Method: evil, Params: []byte(evil)},
-		servers.ServerRequest{Head: servers.Head{At: after(0).At, Server: evil}, Method: evil},
-		servers.ConnectFailed{Head: servers.Head{At: after(0).At, Server: evil}, Err: fmt.Errorf("%s", evil)},
+		wire.PollutedLine{Head: wire.Head{At: after(0).At, Server: evil}, Class: wire.ClassText, Text: []byte(evil), Size: 5 << 20},
+		wire.OddFrame{Head: wire.Head{At: after(0).At, Server: evil}, Class: wire.Class(evil), Bytes: []byte(evil)},
+		wire.LogMessage{Head: wire.Head{At: after(0).At, Server: evil}, Level: evil, Logger: evil, Data: []byte(evil)},
+		wire.Notification{Head: wire.Head{At: after(0).At, Server: evil}, Method: evil, Params: []byte(evil)},
+		wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: evil}, Method: evil},
+		servers.ConnectFailed{Head: wire.Head{At: after(0).At, Server: evil}, Err: fmt.Errorf("%s", evil)},
 		exec.Notice{Time: after(0), Text: evil},
-		servers.ProcessExited{Head: servers.Head{At: after(0).At, Server: evil}, How: evil, Forced: evil},
+		wire.ProcessExited{Head: wire.Head{At: after(0).At, Server: evil}, How: evil, Forced: evil},
 		failed, finished(0, evil, message, 5, nil),
 	}
 }
@@ -216,7 +217,7 @@ func TestTitle(t *testing.T) {
 // A tab is empty while a server has printed nothing.
 func TestEmpty(t *testing.T) {
 	w := newWatch()
-	started := servers.ProcessStarted{Head: servers.Head{At: after(0).At, Server: "a"}, PID: 7}
+	started := wire.ProcessStarted{Head: wire.Head{At: after(0).At, Server: "a"}, PID: 7}
 	for i, test := range []struct {
 		event exec.Event
 		empty bool

@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
 
@@ -38,11 +39,11 @@ func newLogTab(l *look) *logTab {
 
 func (t *logTab) take(event exec.Event) {
 	switch e := event.(type) {
-	case servers.LogMessage:
+	case wire.LogMessage:
 		t.add(e.At, e.Server, e.Level, e.Logger, said(e.Data))
-	case servers.Notification:
+	case wire.Notification:
 		t.add(e.At, e.Server, "", cutText(e.Method, maxName), string(e.Params))
-	case servers.ServerRequest:
+	case wire.ServerRequest:
 		t.add(e.At, e.Server, "", "request", answered(e))
 	case exec.Notice:
 		t.add(e.At, "", levelName(e.Level), "toolx", noticeText(e))
@@ -54,7 +55,7 @@ func (t *logTab) take(event exec.Event) {
 		t.add(e.At, e.Server, "info", "toolx", "connected, protocol "+e.Protocol)
 	case servers.ConnectFailed:
 		t.add(e.At, e.Server, "error", "toolx", fmt.Sprintf("given up: %v", e.Err))
-	case servers.ProcessExited:
+	case wire.ProcessExited:
 		level := "error"
 		if e.Asked {
 			level = "info"
@@ -77,7 +78,7 @@ func said(data json.RawMessage) string {
 	return string(data)
 }
 
-func answered(e servers.ServerRequest) string {
+func answered(e wire.ServerRequest) string {
 	how := "refused: toolx does not offer it"
 	switch {
 	case e.Answered:

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // blob is a row of a weight.
@@ -75,9 +75,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	w := newWatch()
 	for range 100 {
 		take(w,
-			stderrLine(0, "a", huge), servers.NewFrameReceived(after(0).At, "a", 0, message),
-			servers.PollutedLine{Head: servers.Head{Server: "a"}, Class: servers.ClassText, Text: []byte(huge)},
-			servers.LogMessage{Head: servers.Head{Server: "a"}, Level: huge, Logger: huge, Data: message},
+			stderrLine(0, "a", huge), wire.NewFrameReceived(after(0).At, "a", 0, message),
+			wire.PollutedLine{Head: wire.Head{Server: "a"}, Class: wire.ClassText, Text: []byte(huge)},
+			wire.LogMessage{Head: wire.Head{Server: "a"}, Level: huge, Logger: huge, Data: message},
 			exec.Notice{Text: huge}, finished(0, huge[:100], string(message), 1, nil),
 		)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
 
@@ -29,11 +30,11 @@ func (t *stderrTab) take(event exec.Event) {
 		t.journal.add(&printed{newLine(at, server, text), mark})
 	}
 	switch e := event.(type) {
-	case servers.StderrLine:
+	case wire.StderrLine:
 		add(e.At, e.Server, e.Text, false)
-	case servers.ProcessStarted:
+	case wire.ProcessStarted:
 		add(e.At, e.Server, started(e), true)
-	case servers.ProcessExited:
+	case wire.ProcessExited:
 		add(e.At, e.Server, exited(e), true)
 	case servers.SessionLost:
 		add(e.At, e.Server, lost(e), true)
@@ -44,9 +45,9 @@ func (t *stderrTab) take(event exec.Event) {
 func (t *stderrTab) silent() bool { return t.count() == 1 && t.view.row(0).mark }
 
 // started, exited and lost are the marks in the life of a process.
-func started(e servers.ProcessStarted) string { return fmt.Sprintf("process %d started", e.PID) }
+func started(e wire.ProcessStarted) string { return fmt.Sprintf("process %d started", e.PID) }
 
-func exited(e servers.ProcessExited) string {
+func exited(e wire.ProcessExited) string {
 	text := fmt.Sprintf("process ended after %s: %s", pane.Duration(e.Lived), cutText(e.How, 200))
 	if e.Forced != "" {
 		text += ", forced by " + e.Forced

@@ -9,6 +9,7 @@ import (
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/words"
 )
@@ -40,11 +41,11 @@ func (t *wireTab) take(event exec.Event) {
 		t.add(&frame{line: newLine(at, server, text), kind: kindMark})
 	}
 	switch e := event.(type) {
-	case servers.ProcessStarted:
+	case wire.ProcessStarted:
 		t.end(e.Server)
 		t.peers[e.Server] = newPeer(e.At, e.Command, e.Cwd)
 		mark(e.At, e.Server, started(e))
-	case servers.ProcessExited:
+	case wire.ProcessExited:
 		t.end(e.Server)
 		mark(e.At, e.Server, exited(e))
 	case servers.SessionLost:
@@ -54,18 +55,18 @@ func (t *wireTab) take(event exec.Event) {
 		t.end(e.Server)
 	case servers.ConnectFailed:
 		t.end(e.Server)
-	case servers.FrameSent:
+	case wire.FrameSent:
 		t.message(&frame{line: keep(e.At, e.Server, e.Bytes), sent: true}, e.ID, e.Method, e.Bytes)
-	case servers.FrameReceived:
+	case wire.FrameReceived:
 		t.message(&frame{line: keep(e.At, e.Server, e.Bytes), place: e.Line}, e.ID, e.Method, e.Bytes)
-	case servers.PollutedLine:
+	case wire.PollutedLine:
 		f := &frame{line: keep(e.At, e.Server, e.Text), kind: kindForeign, class: e.Class, place: e.Line}
 		f.salvaged = e.Salvaged
 		f.size = max(int(e.Size), len(e.Text))
 		t.add(f)
-	case servers.OddFrame:
+	case wire.OddFrame:
 		t.add(&frame{line: keep(e.At, e.Server, e.Bytes), kind: kindOdd, class: e.Class, place: e.Line, used: e.Used})
-	case servers.HTTPExchange:
+	case wire.HTTPExchange:
 		t.add(exchangeFrame(e))
 	}
 }
@@ -257,15 +258,15 @@ func (t *wireTab) nearby(f *frame) []string {
 
 // oddWords describes what is odd about a message.
 func oddWords(f *frame) string {
-	known := map[servers.Class]string{
-		servers.ClassNoVersion:         `"jsonrpc" is missing or not "2.0"`,
-		servers.ClassBadShape:          "neither request, notification nor reply",
-		servers.ClassIDType:            "the id came back as another type",
-		servers.ClassIDNull:            "a reply with a null id",
-		servers.ClassNotificationReply: "a reply to a notification",
-		servers.ClassIDUnknown:         "a reply to a request that was never sent",
-		servers.ClassIDDuplicate:       "a second reply to one request",
-		servers.ClassIDLate:            "a reply to a request that was cancelled",
+	known := map[wire.Class]string{
+		wire.ClassNoVersion:         `"jsonrpc" is missing or not "2.0"`,
+		wire.ClassBadShape:          "neither request, notification nor reply",
+		wire.ClassIDType:            "the id came back as another type",
+		wire.ClassIDNull:            "a reply with a null id",
+		wire.ClassNotificationReply: "a reply to a notification",
+		wire.ClassIDUnknown:         "a reply to a request that was never sent",
+		wire.ClassIDDuplicate:       "a second reply to one request",
+		wire.ClassIDLate:            "a reply to a request that was cancelled",
 	}
 	text := cmp.Or(known[f.class], string(f.class))
 	if f.used {

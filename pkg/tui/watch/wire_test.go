@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // Every event gives its row, on the tab it belongs to.
@@ -22,7 +23,7 @@ func TestRows(t *testing.T) {
 		"stderr line":    {"stderr", []exec.Event{stderrLine(481, "zwave", "ready")}, []string{"12:00:00.481 ready"}},
 		"tabs":           {"stderr", []exec.Event{stderrLine(0, "zwave", "a\tb")}, []string{"a    b"}},
 		"process":        {"stderr", []exec.Event{processStarted(0, "zwave")}, []string{"── process 4711 started"}},
-		"exit in stderr": {"stderr", []exec.Event{servers.ProcessExited{Head: servers.Head{At: after(0).At, Server: "zwave"}, How: "signal: killed", Lived: 2 * time.Second, Forced: "SIGKILL"}}, []string{"process ended after 2.0 s: signal: killed, forced by SIGKILL"}},
+		"exit in stderr": {"stderr", []exec.Event{wire.ProcessExited{Head: wire.Head{At: after(0).At, Server: "zwave"}, How: "signal: killed", Lived: 2 * time.Second, Forced: "SIGKILL"}}, []string{"process ended after 2.0 s: signal: killed, forced by SIGKILL"}},
 
 		"request":      {"wire", []exec.Event{processStarted(0, "zwave"), sent(12, "zwave", call)}, []string{"12:00:00.012     +12ms → tools", "→ tools/call get_weather #3", "106 B waits 10.0 s"}},
 		"answer":       {"wire", []exec.Event{sent(0, "zwave", call), received(85, "zwave", `{"jsonrpc":"2.0","id":3,"result":{}}`)}, []string{"← result of tools/call get_weather #3", "36 B       85 ms"}},
@@ -33,21 +34,21 @@ func TestRows(t *testing.T) {
 		"two servers":  {"wire", []exec.Event{sent(0, "zwave", call), sent(0, "other", call)}, []string{"+0ms zwave        →", "+0ms other        →"}},
 		"error":        {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no \u001b[2J such"}}`)}, []string{`← error -32601 no \x1b[2J such #3`}},
 		"notification": {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","method":"notifications/progress"}`)}, []string{"← notifications/progress  "}},
-		"polluted":     {"wire", []exec.Event{processStarted(0, "zwave"), servers.PollutedLine{Head: servers.Head{At: after(0).At, Server: "zwave"}, Class: servers.ClassText, Text: []byte("Server running"), Size: 14}}, []string{"✗ text Server running", "console.log"}},
-		"harmless":     {"wire", []exec.Event{servers.PollutedLine{Head: servers.Head{At: after(0).At, Server: "zwave"}, Class: servers.ClassBlank}}, []string{"• blank"}},
-		"odd":          {"wire", []exec.Event{servers.OddFrame{Head: servers.Head{At: after(0).At, Server: "zwave"}, Class: servers.ClassIDUnknown, Bytes: []byte(`{}`), Used: true}}, []string{"! odd: a reply to a request that was never sent; taken all the same"}},
-		"exchange":     {"wire", []exec.Event{servers.HTTPExchange{Head: servers.Head{At: after(0).At, Server: "zwave"}, Verb: "POST", URL: "https://example.com/mcp", Status: 200, Proto: "HTTP/2.0", Took: 85 * time.Millisecond, Reused: true}}, []string{"• POST https://example.com/mcp 200 HTTP/2.0 (connection used again)", " 85 ms"}},
-		"no answer":    {"wire", []exec.Event{servers.HTTPExchange{Head: servers.Head{At: after(0).At, Server: "zwave"}, Verb: "GET", URL: "https://example.com/mcp", Err: errors.New("connection refused")}}, []string{"• GET https://example.com/mcp connection refused"}},
-		"exit on wire": {"wire", []exec.Event{servers.ProcessExited{Head: servers.Head{At: after(0).At, Server: "zwave"}, How: "exit status 3"}}, []string{"── process ended after 0 ms: exit status 3"}},
+		"polluted":     {"wire", []exec.Event{processStarted(0, "zwave"), wire.PollutedLine{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassText, Text: []byte("Server running"), Size: 14}}, []string{"✗ text Server running", "console.log"}},
+		"harmless":     {"wire", []exec.Event{wire.PollutedLine{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassBlank}}, []string{"• blank"}},
+		"odd":          {"wire", []exec.Event{wire.OddFrame{Head: wire.Head{At: after(0).At, Server: "zwave"}, Class: wire.ClassIDUnknown, Bytes: []byte(`{}`), Used: true}}, []string{"! odd: a reply to a request that was never sent; taken all the same"}},
+		"exchange":     {"wire", []exec.Event{wire.HTTPExchange{Head: wire.Head{At: after(0).At, Server: "zwave"}, Verb: "POST", URL: "https://example.com/mcp", Status: 200, Proto: "HTTP/2.0", Took: 85 * time.Millisecond, Reused: true}}, []string{"• POST https://example.com/mcp 200 HTTP/2.0 (connection used again)", " 85 ms"}},
+		"no answer":    {"wire", []exec.Event{wire.HTTPExchange{Head: wire.Head{At: after(0).At, Server: "zwave"}, Verb: "GET", URL: "https://example.com/mcp", Err: errors.New("connection refused")}}, []string{"• GET https://example.com/mcp connection refused"}},
+		"exit on wire": {"wire", []exec.Event{wire.ProcessExited{Head: wire.Head{At: after(0).At, Server: "zwave"}, How: "exit status 3"}}, []string{"── process ended after 0 ms: exit status 3"}},
 
-		"log message":   {"log", []exec.Event{servers.LogMessage{Head: servers.Head{At: after(0).At, Server: "zwave"}, Level: "warning", Logger: "radio", Data: []byte(`"weak \u0007 signal"`)}}, []string{`warning   radio weak \x07 signal`}},
-		"log data":      {"log", []exec.Event{servers.LogMessage{Head: servers.Head{At: after(0).At, Server: "zwave"}, Level: "info", Data: []byte(`{"a":1}`)}}, []string{`info      {"a":1}`}},
-		"list changed":  {"log", []exec.Event{servers.Notification{Head: servers.Head{At: after(0).At, Server: "zwave"}, Method: "notifications/tools/list_changed"}}, []string{"notifications/tools/list_changed"}},
-		"server's ping": {"log", []exec.Event{servers.ServerRequest{Head: servers.Head{At: after(0).At, Server: "zwave"}, Method: "ping", Answered: true}}, []string{"request ping, answered"}},
-		"refused":       {"log", []exec.Event{servers.ServerRequest{Head: servers.Head{At: after(0).At, Server: "zwave"}, Method: "roots/list"}}, []string{"request roots/list, refused"}},
+		"log message":   {"log", []exec.Event{wire.LogMessage{Head: wire.Head{At: after(0).At, Server: "zwave"}, Level: "warning", Logger: "radio", Data: []byte(`"weak \u0007 signal"`)}}, []string{`warning   radio weak \x07 signal`}},
+		"log data":      {"log", []exec.Event{wire.LogMessage{Head: wire.Head{At: after(0).At, Server: "zwave"}, Level: "info", Data: []byte(`{"a":1}`)}}, []string{`info      {"a":1}`}},
+		"list changed":  {"log", []exec.Event{wire.Notification{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "notifications/tools/list_changed"}}, []string{"notifications/tools/list_changed"}},
+		"server's ping": {"log", []exec.Event{wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "ping", Answered: true}}, []string{"request ping, answered"}},
+		"refused":       {"log", []exec.Event{wire.ServerRequest{Head: wire.Head{At: after(0).At, Server: "zwave"}, Method: "roots/list"}}, []string{"request roots/list, refused"}},
 		"notice":        {"log", []exec.Event{exec.Notice{Time: after(0), Text: "a tool is hidden"}}, []string{"info      toolx a tool is hidden"}},
-		"retry":         {"log", []exec.Event{servers.Retry{Head: servers.Head{At: after(0).At, Server: "zwave"}, Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("no answer")}}, []string{"attempt 1 of 3 failed, the next comes in 1.0 s: no answer"}},
-		"given up":      {"log", []exec.Event{servers.ConnectFailed{Head: servers.Head{At: after(0).At, Server: "zwave"}, Err: errors.New("no answer")}}, []string{"error     toolx given up: no answer"}},
+		"retry":         {"log", []exec.Event{servers.Retry{Head: wire.Head{At: after(0).At, Server: "zwave"}, Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("no answer")}}, []string{"attempt 1 of 3 failed, the next comes in 1.0 s: no answer"}},
+		"given up":      {"log", []exec.Event{servers.ConnectFailed{Head: wire.Head{At: after(0).At, Server: "zwave"}, Err: errors.New("no answer")}}, []string{"error     toolx given up: no answer"}},
 
 		"call":        {"history", []exec.Event{finished(0, "get_weather", `{"city":"Bern"}`, 85, nil)}, []string{`12:00:00.000 ✓  get_weather {"city":"Bern"}`, "85 ms"}},
 		"failed call": {"history", []exec.Event{finished(0, "get_weather", `{}`, 85, &exec.TimeoutError{})}, []string{"✗  get_weather Tool "}},
@@ -87,7 +88,7 @@ func TestPairing(t *testing.T) {
 		"a second answer":     {[]exec.Event{sent(0, "a", ask3), received(5, "a", answer3), received(6, "a", answer3)}, []string{"answered 5", "of ping 5", "-"}},
 		"cancelled":           {[]exec.Event{sent(0, "a", ask3), sent(5, "a", `{"method":"notifications/cancelled","params":{"requestId":3}}`), received(6, "a", answer3)}, []string{"cancelled", "-", "-"}},
 		"cancelled by none":   {[]exec.Event{sent(0, "a", ask3), received(5, "a", `{"method":"notifications/cancelled","params":{"requestId":3}}`)}, []string{"waiting", "-"}},
-		"the server ends":     {[]exec.Event{sent(0, "a", ask3), servers.ProcessExited{Head: servers.Head{At: after(5).At, Server: "a"}}}, []string{"lost", "-"}},
+		"the server ends":     {[]exec.Event{sent(0, "a", ask3), wire.ProcessExited{Head: wire.Head{At: after(5).At, Server: "a"}}}, []string{"lost", "-"}},
 		"a restart begins anew": {
 			[]exec.Event{sent(0, "a", ask3), processStarted(5, "a"), received(6, "a", answer3), sent(7, "a", ask3), received(9, "a", answer3)},
 			[]string{"lost", "-", "-", "answered 2", "of ping 2"},
@@ -97,13 +98,13 @@ func TestPairing(t *testing.T) {
 			[]string{"lost", "lost", "answered 3", "-", "of initialize 3"},
 		},
 		"an id used again":   {[]exec.Event{sent(0, "a", ask3), sent(1, "a", ask3), received(3, "a", answer3)}, []string{"lost", "answered 2", "of ping 2"}},
-		"the attempt failed": {[]exec.Event{sent(0, "a", ask3), servers.Retry{Head: servers.Head{Server: "a"}}}, []string{"lost"}},
-		"given up":           {[]exec.Event{sent(0, "a", ask3), servers.ConnectFailed{Head: servers.Head{Server: "a"}, Err: errors.New("x")}}, []string{"lost"}},
+		"the attempt failed": {[]exec.Event{sent(0, "a", ask3), servers.Retry{Head: wire.Head{Server: "a"}}}, []string{"lost"}},
+		"given up":           {[]exec.Event{sent(0, "a", ask3), servers.ConnectFailed{Head: wire.Head{Server: "a"}, Err: errors.New("x")}}, []string{"lost"}},
 		"a null id for the only request": {
 			[]exec.Event{
 				sent(0, "a", ask3),
-				servers.FrameReceived{Head: servers.Head{At: after(5).At, Server: "a"}, ID: "3", Took: 5 * time.Millisecond, Bytes: []byte(`{"id":null,"result":{}}`)},
-				servers.OddFrame{Head: servers.Head{At: after(5).At, Server: "a"}, Class: servers.ClassIDNull, Used: true},
+				wire.FrameReceived{Head: wire.Head{At: after(5).At, Server: "a"}, ID: "3", Took: 5 * time.Millisecond, Bytes: []byte(`{"id":null,"result":{}}`)},
+				wire.OddFrame{Head: wire.Head{At: after(5).At, Server: "a"}, Class: wire.ClassIDNull, Used: true},
 			},
 			[]string{"answered 5", "of ping 5", "-"},
 		},
@@ -167,8 +168,9 @@ func TestWaitingIsBounded(t *testing.T) {
 func TestOpen(t *testing.T) {
 	w := newWatch(
 		sent(0, "a", `{"id":1,"method":"ping","params":{"deep":{"x":"\u001b[2J"}}}`),
-		servers.PollutedLine{
-			Head: servers.Head{At: after(1).At, Server: "a"}, Class: servers.ClassText, Line: 7, Text: []byte("Hello\x1b[2J\nthere"),
+		wire.PollutedLine{
+			Head: wire.Head{At: after(1).At, Server: "a"}, Class: wire.ClassText, Line: 7,
+			Text: []byte("Hello\x1b[2J\nthere"),
 			Size: 18,
 		},
 		received(2, "a", `{"id":1,"result":"`+strings.Repeat("x", 3*maxText)+`"}`),
@@ -198,8 +200,9 @@ func TestOpen(t *testing.T) {
 
 // An exchange over HTTP opens with its heads, but for what is secret in them.
 func TestOpenExchange(t *testing.T) {
-	w := newWatch(servers.HTTPExchange{
-		Head: servers.Head{At: after(0).At, Server: "a"}, Verb: "POST", URL: "https://example.com/mcp", Status: 401, Proto: "HTTP/1.1",
+	w := newWatch(wire.HTTPExchange{
+		Head: wire.Head{At: after(0).At, Server: "a"}, Verb: "POST", URL: "https://example.com/mcp",
+		Status: 401, Proto: "HTTP/1.1",
 		Sent:     http.Header{"Authorization": {"Bearer hunter22"}, "Accept": {"text/html"}},
 		Received: http.Header{"Www-Authenticate": {"Bearer\x1b[2J"}},
 	})

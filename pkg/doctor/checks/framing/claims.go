@@ -7,7 +7,7 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/doctor/culprit"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // The ids of checks that lines are given to.
@@ -41,19 +41,19 @@ const (
 // check returns the check that a line belongs to. What explains the whole stream takes precedence.
 func (s *sorter) check(one *stray) string {
 	switch one.Class {
-	case servers.ClassText, servers.ClassSplit, servers.ClassGlued, servers.ClassBroken:
+	case wire.ClassText, wire.ClassSplit, wire.ClassGlued, wire.ClassBroken:
 		return cmp.Or(s.stream(one), s.text(one))
-	case servers.ClassNotObject, servers.ClassNotRPC:
+	case wire.ClassNotObject, wire.ClassNotRPC:
 		return idNotRPC
-	case servers.ClassPretty:
+	case wire.ClassPretty:
 		return idPretty
-	case servers.ClassBOM:
+	case wire.ClassBOM:
 		return idBOM
-	case servers.ClassInvalidUTF8:
+	case wire.ClassInvalidUTF8:
 		return idInvalidUTF8
-	case servers.ClassControl:
+	case wire.ClassControl:
 		return idANSI
-	case servers.ClassTooLong:
+	case wire.ClassTooLong:
 		return idHuge
 	}
 	return s.ending(one)
@@ -64,7 +64,7 @@ func (s *sorter) stream(one *stray) string {
 	switch {
 	case isUTF16(one.Text), s.utf16 && hasNUL(one.Text):
 		return idUTF16
-	case one.Class != servers.ClassText && hasNUL(one.Text): // on a line of its own it is text like any other
+	case one.Class != wire.ClassText && hasNUL(one.Text): // on a line of its own it is text like any other
 		return idNUL
 	case isContentLength(one.Text):
 		return idContentLength
@@ -77,15 +77,15 @@ func (s *sorter) stream(one *stray) string {
 // text returns the check of foreign text.
 func (s *sorter) text(one *stray) string {
 	switch {
-	case one.Class == servers.ClassGlued && string(one.Text) == "\r":
+	case one.Class == wire.ClassGlued && string(one.Text) == "\r":
 		return idCROnly
-	case one.Class == servers.ClassGlued && s.unended && len(bytes.TrimSpace(one.Text)) == 0:
+	case one.Class == wire.ClassGlued && s.unended && len(bytes.TrimSpace(one.Text)) == 0:
 		return idNoNewline
-	case one.Class == servers.ClassGlued && one.Column == 0:
+	case one.Class == wire.ClassGlued && one.Column == 0:
 		return idPrefix
-	case one.Class == servers.ClassGlued:
+	case one.Class == wire.ClassGlued:
 		return idSuffix
-	case one.Class == servers.ClassBroken && one.Unended:
+	case one.Class == wire.ClassBroken && one.Unended:
 		return "" // cut off by the server's end, which other checks judge
 	case s.http, !s.answered && speaksHTTP(one.Text):
 		return idHTTP
@@ -107,15 +107,15 @@ func (s *sorter) asks(one *stray) bool {
 // byPhase returns the check of plain pollution. What came before the first answer is never of the shutdown, even if it
 // is about the end of a server that died at its start.
 func (s *sorter) byPhase(one *stray) string {
-	if one.phase == servers.PhaseShutdown && s.said[string(one.Text)] {
-		one.phase = servers.PhaseIdle // it belongs to the last answer; stdin was closed before it
+	if one.phase == wire.PhaseShutdown && s.said[string(one.Text)] {
+		one.phase = wire.PhaseIdle // it belongs to the last answer; stdin was closed before it
 	}
 	one.last = s.isLastWord(one)
 	switch {
-	case one.phase == servers.PhaseStart:
+	case one.phase == wire.PhaseStart:
 		return idPollution
-	case one.phase == servers.PhaseShutdown, one.last:
-		one.phase = servers.PhaseShutdown
+	case one.phase == wire.PhaseShutdown, one.last:
+		one.phase = wire.PhaseShutdown
 		return idShutdown
 	}
 	return idBetween
@@ -126,13 +126,13 @@ func (s *sorter) ending(one *stray) string {
 	switch {
 	case s.contentLength, s.sse, s.utf16:
 		return ""
-	case one.Class == servers.ClassNoNewline && s.carriage[one.Line]:
+	case one.Class == wire.ClassNoNewline && s.carriage[one.Line]:
 		return idCROnly
-	case one.Class == servers.ClassNoNewline:
+	case one.Class == wire.ClassNoNewline:
 		return idNoNewline
-	case one.Class == servers.ClassCRLF && !one.Unended:
+	case one.Class == wire.ClassCRLF && !one.Unended:
 		return idCRLF
-	case one.Class == servers.ClassBlank && !s.texts:
+	case one.Class == wire.ClassBlank && !s.texts:
 		return idBlank
 	}
 	return ""
@@ -162,18 +162,18 @@ func isContentLength(text []byte) bool {
 
 // isEventStream reports whether a line is one of server-sent events. A field alone
 // may be a log's; a message after "data:", or "event: message", is not.
-func isEventStream(line servers.PollutedLine) bool {
+func isEventStream(line wire.PollutedLine) bool {
 	text := string(bytes.TrimSpace(line.Text))
-	if line.Class == servers.ClassGlued {
+	if line.Class == wire.ClassGlued {
 		return text == "data:"
 	}
-	return line.Class == servers.ClassText && (text == "event: message" || text == "event:message")
+	return line.Class == wire.ClassText && (text == "event: message" || text == "event:message")
 }
 
 // isUsage reports whether a line begins a program's help.
-func isUsage(line servers.PollutedLine) bool {
+func isUsage(line wire.PollutedLine) bool {
 	text := strings.ToLower(culprit.PlainText(string(bytes.TrimSpace(line.Text))))
-	return line.Class == servers.ClassText &&
+	return line.Class == wire.ClassText &&
 		(strings.HasPrefix(text, "usage:") || strings.HasPrefix(text+" ", "usage "))
 }
 

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -113,7 +113,7 @@ func (p *Pile) notes() []string {
 		notes = append(notes, "and "+words.Count(more, "more line"))
 	}
 	run := p.First.run
-	foreign := slices.DeleteFunc(evidence.EventsOf[servers.PollutedLine](run), func(line servers.PollutedLine) bool {
+	foreign := slices.DeleteFunc(evidence.EventsOf[wire.PollutedLine](run), func(line wire.PollutedLine) bool {
 		return line.Class.Harmless() || line.Salvaged > 0
 	})
 	if kept := len(foreign); run.Foreign > kept {
@@ -149,7 +149,7 @@ func (p *Pile) finding(e *evidence.Evidence) check.Finding {
 }
 
 // breaks returns the verdicts on a class, those who fail first.
-func breaks(class servers.Class) []string {
+func breaks(class wire.Class) []string {
 	verdict := VerdictOf(class)
 	return append(verdict.Fails, verdict.Tolerates...)
 }
@@ -200,7 +200,7 @@ func (p *Pile) streamFinding(e *evidence.Evidence, id, evidence string) check.Fi
 
 // frameOn returns the message that was read from a line, or nil.
 func frameOn(run *evidence.Run, line int) json.RawMessage {
-	for _, frame := range evidence.EventsOf[servers.FrameReceived](run) {
+	for _, frame := range evidence.EventsOf[wire.FrameReceived](run) {
 		if frame.Line == line {
 			return frame.Bytes
 		}

@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -168,7 +169,7 @@ func askHTTP(e *evidence.Evidence) []check.Finding {
 	case line != nil:
 		text = line.Text
 		where := e.Clean.At(line.At)
-		where.Phase = string(servers.PhaseStart)
+		where.Phase = string(wire.PhaseStart)
 		f = check.Finding{Where: where, Notes: []string{"on stderr"}}
 	case p == nil:
 		return nil
@@ -186,14 +187,14 @@ func askHTTP(e *evidence.Evidence) []check.Finding {
 
 // stderrHTTP returns the line of stderr that says that the server listens on HTTP; nil unless the server lives
 // and never answered.
-func stderrHTTP(run *evidence.Run) *servers.StderrLine {
+func stderrHTTP(run *evidence.Run) *wire.StderrLine {
 	if run == nil || run.Failure == nil || run.Failure.Ending != servers.EndingSilent {
 		return nil
 	}
 	if _, answered := firstAnswer(run); answered {
 		return nil
 	}
-	for _, line := range evidence.EventsOf[servers.StderrLine](run) {
+	for _, line := range evidence.EventsOf[wire.StderrLine](run) {
 		if speaksHTTP([]byte(line.Text)) {
 			return &line
 		}
@@ -288,16 +289,16 @@ func askHuge(e *evidence.Evidence) []check.Finding {
 	if p := onePile(e, idHuge); p != nil {
 		limit := cmp.Or(e.Server.MaxMessage, evidence.MaxMessage)
 		f := check.At(p.where(), "a line of more than %s, given up; it begins with %s", exec.Bytes(limit), itself(p))
-		f.Breaks, f.Notes = breaks(servers.ClassTooLong), p.notes()
+		f.Breaks, f.Notes = breaks(wire.ClassTooLong), p.notes()
 		if limit >= tooLargeMessage {
 			f.Severity = check.Error
 		}
 		return []check.Finding{f}
 	}
-	var largest servers.FrameReceived
+	var largest wire.FrameReceived
 	var in *evidence.Run
 	for _, run := range e.Runs() {
-		for _, frame := range evidence.EventsOf[servers.FrameReceived](run) {
+		for _, frame := range evidence.EventsOf[wire.FrameReceived](run) {
 			if len(frame.Bytes) > len(largest.Bytes) {
 				largest, in = frame, run
 			}
@@ -310,7 +311,7 @@ func askHuge(e *evidence.Evidence) []check.Finding {
 	f := check.At(in.At(largest.At), "%s is one line of %s", answeredBy(in, largest.Bytes), exec.Bytes(int64(size)))
 	f.Where.Line = largest.Line
 	if size > tooLargeMessage {
-		f.Severity, f.Breaks = check.Error, breaks(servers.ClassTooLong)
+		f.Severity, f.Breaks = check.Error, breaks(wire.ClassTooLong)
 	}
 	return []check.Finding{f}
 }
@@ -332,7 +333,7 @@ func askFlood(e *evidence.Evidence) []check.Finding {
 		}
 		f := check.At(nil, "%d lines, %s, within %d ms without a message",
 			flood.Lines, exec.Bytes(flood.Bytes), flood.Over.Milliseconds())
-		f.Breaks = breaks(servers.ClassText)
+		f.Breaks = breaks(wire.ClassText)
 		if p := flooding(e, run); p != nil {
 			f.Where, f.Culprit, f.Fix = p.where(), &p.Who.Culprit, fixes(e, p.Who)
 			f.Notes = []string{"it begins with " + itself(p)}

@@ -11,19 +11,19 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // stray is something on stdout that is not one message on one line, with the check that explains it best.
 type stray struct {
-	servers.PollutedLine
+	wire.PollutedLine
 	run *evidence.Run
 	// check is the id of the check that the line belongs to; empty if no check of this family is about it.
 	check string
 	// lines is how many lines it has.
 	lines int
 	// phase is the line's, corrected by what the run knows of its end.
-	phase servers.Phase
+	phase wire.Phase
 	// method is the method of the request that was under way, or empty.
 	method string
 	// errorPath names the mistake in what the doctor had just asked; empty in ordinary work.
@@ -36,7 +36,7 @@ type stray struct {
 // straysOf returns the strays of a run; the run must be complete.
 func straysOf(e *evidence.Evidence, run *evidence.Run) []stray {
 	return evidence.Once(&run.Kept, func() []stray {
-		s := &sorter{e: e, run: run, lines: evidence.EventsOf[servers.PollutedLine](run)}
+		s := &sorter{e: e, run: run, lines: evidence.EventsOf[wire.PollutedLine](run)}
 		if len(s.lines) > 0 {
 			s.from = ContextOf(e)
 		}
@@ -101,7 +101,7 @@ func leads(one procs.Process, tree []procs.Process) bool {
 type sorter struct {
 	e     *evidence.Evidence
 	run   *evidence.Run
-	lines []servers.PollutedLine
+	lines []wire.PollutedLine
 	// from is what is known of the programs that write.
 	from culprit.Context
 
@@ -131,16 +131,16 @@ func (s *sorter) look() {
 	s.carriage, s.said = make(map[int]bool), make(map[string]bool)
 	if s.e.Clean != nil && s.run != s.e.Clean {
 		for _, one := range straysOf(s.e, s.e.Clean) {
-			if one.phase == servers.PhaseStart {
+			if one.phase == wire.PhaseStart {
 				s.opening = max(s.opening, one.Line+one.lines-1)
 			}
 		}
 	}
 	for _, line := range s.lines {
 		switch {
-		case line.Class == servers.ClassCRLF:
+		case line.Class == wire.ClassCRLF:
 			s.carriage[line.Line] = true
-		case line.Class == servers.ClassNoNewline:
+		case line.Class == wire.ClassNoNewline:
 			s.unended = true
 		case isUTF16(line.Text):
 			s.utf16 = true
@@ -148,20 +148,20 @@ func (s *sorter) look() {
 			s.contentLength = true
 		case isEventStream(line):
 			s.sse = true
-		case !s.died && !s.answered && line.Class == servers.ClassText && speaksHTTP(line.Text):
+		case !s.died && !s.answered && line.Class == wire.ClassText && speaksHTTP(line.Text):
 			s.http = true
 		case s.died && !s.answered && isUsage(line):
 			s.usage = true
 		case s.waits(line):
 			s.question = line.Line
 		}
-		s.texts = s.texts || line.Class == servers.ClassText
+		s.texts = s.texts || line.Class == wire.ClassText
 	}
 }
 
 // waits reports whether a line is text that stayed without a newline until the time was up.
-func (s *sorter) waits(line servers.PollutedLine) bool {
-	return line.Class == servers.ClassText && line.Unended && !s.answered && !s.died
+func (s *sorter) waits(line wire.PollutedLine) bool {
+	return line.Class == wire.ClassText && line.Unended && !s.answered && !s.died
 }
 
 // firstAnswer returns when the server answered for the first time; ok is false if it never did.
@@ -182,7 +182,7 @@ func (s *sorter) sort() []stray {
 		one := stray{PollutedLine: s.lines[i], run: s.run, lines: 1}
 		if n, joined := s.value(i); n > 0 {
 			one.Text, one.Size, one.lines = joined, int64(len(joined)), n
-			one.Class = servers.ClassNotRPC
+			one.Class = wire.ClassNotRPC
 			i += n - 1
 		}
 		one.phase = s.phase(one.PollutedLine)
@@ -227,7 +227,7 @@ func (s *sorter) nearby(i int) []string {
 func (s *sorter) value(i int) (n int, joined []byte) {
 	const maxLines = 256
 	first := s.lines[i]
-	if first.Class != servers.ClassText || len(first.Text) == 0 || first.Text[0] != '{' && first.Text[0] != '[' {
+	if first.Class != wire.ClassText || len(first.Text) == 0 || first.Text[0] != '{' && first.Text[0] != '[' {
 		return 0, nil
 	}
 	for n = 0; n < maxLines && i+n < len(s.lines); n++ {
@@ -251,15 +251,15 @@ func (s *sorter) value(i int) (n int, joined []byte) {
 // the doctor has given up a request by then, or asked the server to end; and so it is for text that waits for its
 // newline to the end. After the doctor's signal it is the shutdown. If a run that the doctor ended has no answer, the
 // clean run knows which of its lines belong to the start.
-func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
+func (s *sorter) phase(line wire.PollutedLine) wire.Phase {
 	terminated, signalled := s.run.Marks["terminate"]
-	ending := line.Phase == servers.PhaseShutdown || signalled && line.At.After(terminated)
+	ending := line.Phase == wire.PhaseShutdown || signalled && line.At.After(terminated)
 	started := !ending || s.run == s.e.Clean || line.Line <= s.opening
 	switch {
 	case !s.answered && started, s.waits(line), s.answered && line.At.Before(s.first):
-		return servers.PhaseStart
+		return wire.PhaseStart
 	case ending:
-		return servers.PhaseShutdown
+		return wire.PhaseShutdown
 	}
 	return line.Phase
 }
@@ -309,16 +309,16 @@ func mistakeIn(exchange *evidence.Exchange) string {
 
 // echoes returns the requests of toolx that came back as they were sent. It ignores pings: both sides send them,
 // and two of them can look the same.
-func echoes(run *evidence.Run) []servers.FrameReceived {
+func echoes(run *evidence.Run) []wire.FrameReceived {
 	sent := make(map[string]string)
-	var back []servers.FrameReceived
+	var back []wire.FrameReceived
 	for _, event := range run.Events {
 		switch e := event.(type) {
-		case servers.FrameSent:
+		case wire.FrameSent:
 			if e.ID != "" && e.Method != "" && e.Method != "ping" {
 				sent[e.ID] = canonical(e.Bytes)
 			}
-		case servers.FrameReceived:
+		case wire.FrameReceived:
 			if e.Method != "" && sent[e.ID] != "" && sent[e.ID] == canonical(e.Bytes) {
 				back = append(back, e)
 			}

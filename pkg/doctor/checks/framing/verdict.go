@@ -1,6 +1,6 @@
 package framing
 
-import "toolx/pkg/servers"
+import "toolx/pkg/servers/wire"
 
 // Verdict is what clients do about a class of line: those of Fails lose the session or an answer, or show an error;
 // those of Tolerates go on without their users' notice.
@@ -8,7 +8,7 @@ type Verdict struct{ Fails, Tolerates []string }
 
 // VerdictOf returns what clients do about a class, seen with Go SDK 1.8.0, mcp-go 1.2.1 and TypeScript SDK 1.32
 // against the fake server; the other clients are from reports.
-func VerdictOf(class servers.Class) Verdict {
+func VerdictOf(class wire.Class) Verdict {
 	const (
 		goEnds      = "Go SDK ends the session"
 		strictEnd   = "Go SDK, Rust SDK (Codex) and mcp-tui end the session"
@@ -32,29 +32,29 @@ func VerdictOf(class servers.Class) Verdict {
 	lost := Verdict{list{goEnds, othersWait}, nil}
 	joined := Verdict{list{othersWait}, list{goReads}}
 	ignored := Verdict{nil, list{allIgnore}}
-	return map[servers.Class]Verdict{
-		servers.ClassText:              {list{strictEnd, claudeShows}, list{silentDrop}},
-		servers.ClassNotObject:         notMessage,
-		servers.ClassNotRPC:            notMessage,
-		servers.ClassBadShape:          notMessage,
-		servers.ClassGlued:             lost,
-		servers.ClassSplit:             lost,
-		servers.ClassBroken:            lost,
-		servers.ClassBOM:               lost,
-		servers.ClassControl:           lost,
-		servers.ClassPretty:            joined,
-		servers.ClassNoNewline:         joined,
-		servers.ClassBatch:             joined,
-		servers.ClassTooLong:           {list{limits}, list{"mcp-go has no limit"}},
-		servers.ClassInvalidUTF8:       {nil, list{garbled}},
-		servers.ClassCRLF:              {list{antigravity}, list{allRead}},
-		servers.ClassBlank:             {nil, list{allRead}},
-		servers.ClassNoVersion:         {list{goEnds, tsWaits}, list{"mcp-go reads the message"}},
-		servers.ClassIDType:            {list{twoWait}, list{"TypeScript SDK reads the message"}},
-		servers.ClassIDNull:            {list{goEnds, tsWaits, mcpGoWaits}, nil},
-		servers.ClassNotificationReply: {list{"TypeScript SDK reports an error"}, list{"mcp-go ignores it"}},
-		servers.ClassIDUnknown:         {list{allWait}, nil},
-		servers.ClassIDDuplicate:       ignored,
-		servers.ClassIDLate:            ignored,
+	return map[wire.Class]Verdict{
+		wire.ClassText:              {list{strictEnd, claudeShows}, list{silentDrop}},
+		wire.ClassNotObject:         notMessage,
+		wire.ClassNotRPC:            notMessage,
+		wire.ClassBadShape:          notMessage,
+		wire.ClassGlued:             lost,
+		wire.ClassSplit:             lost,
+		wire.ClassBroken:            lost,
+		wire.ClassBOM:               lost,
+		wire.ClassControl:           lost,
+		wire.ClassPretty:            joined,
+		wire.ClassNoNewline:         joined,
+		wire.ClassBatch:             joined,
+		wire.ClassTooLong:           {list{limits}, list{"mcp-go has no limit"}},
+		wire.ClassInvalidUTF8:       {nil, list{garbled}},
+		wire.ClassCRLF:              {list{antigravity}, list{allRead}},
+		wire.ClassBlank:             {nil, list{allRead}},
+		wire.ClassNoVersion:         {list{goEnds, tsWaits}, list{"mcp-go reads the message"}},
+		wire.ClassIDType:            {list{twoWait}, list{"TypeScript SDK reads the message"}},
+		wire.ClassIDNull:            {list{goEnds, tsWaits, mcpGoWaits}, nil},
+		wire.ClassNotificationReply: {list{"TypeScript SDK reports an error"}, list{"mcp-go ignores it"}},
+		wire.ClassIDUnknown:         {list{allWait}, nil},
+		wire.ClassIDDuplicate:       ignored,
+		wire.ClassIDLate:            ignored,
 	}[class]
 }

@@ -6,9 +6,9 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/doctor/wire"
+	doctorwire "toolx/pkg/doctor/wire"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // listMethods returns the lists that a server may have, with the capability that declares each.
@@ -177,7 +177,7 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 
 // askNotificationAnswered finds messages without an id that came after the notification, when no request waited.
 func askNotificationAnswered(e *evidence.Evidence) []check.Finding {
-	return wire.OddFrames(e, servers.ClassNotificationReply, func(_ *evidence.Run, odd servers.OddFrame) string {
+	return doctorwire.OddFrames(e, wire.ClassNotificationReply, func(_ *evidence.Run, odd wire.OddFrame) string {
 		return evidence.CutJSON(odd.Bytes)
 	})
 }

@@ -10,10 +10,11 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/doctor/wire"
+	doctorwire "toolx/pkg/doctor/wire"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -131,8 +132,8 @@ func askListUnstable(e *evidence.Evidence) []check.Finding {
 const listChanged = "notifications/tools/list_changed"
 
 // listChanges returns the notifications that the list of tools changed.
-func listChanges(e *evidence.Evidence) []servers.Notification {
-	return slices.DeleteFunc(evidence.EventsOf[servers.Notification](e.Clean), func(n servers.Notification) bool {
+func listChanges(e *evidence.Evidence) []wire.Notification {
+	return slices.DeleteFunc(evidence.EventsOf[wire.Notification](e.Clean), func(n wire.Notification) bool {
 		return n.Method != listChanged
 	})
 }
@@ -170,7 +171,7 @@ func askProgress(e *evidence.Evidence) []check.Finding {
 			}
 		}
 		last := make(map[string]float64)
-		for _, frame := range evidence.EventsOf[servers.FrameReceived](run) {
+		for _, frame := range evidence.EventsOf[wire.FrameReceived](run) {
 			if frame.Method != "notifications/progress" {
 				continue
 			}
@@ -186,7 +187,7 @@ func askProgress(e *evidence.Evidence) []check.Finding {
 }
 
 // progressFault says what is wrong with a report of progress; nothing if it is right.
-func progressFault(frame servers.FrameReceived, calls map[string]*evidence.Exchange, last map[string]float64) string {
+func progressFault(frame wire.FrameReceived, calls map[string]*evidence.Exchange, last map[string]float64) string {
 	token := string(evidence.MemberAt(frame.Bytes, "params", "progressToken"))
 	call := calls[token]
 	var progress float64
@@ -214,7 +215,7 @@ func endedBefore(x *evidence.Exchange, at time.Time) bool {
 }
 
 func askCancelIgnored(e *evidence.Evidence) []check.Finding {
-	return wire.OddFrames(e, servers.ClassIDLate, func(r *evidence.Run, odd servers.OddFrame) string {
+	return doctorwire.OddFrames(e, wire.ClassIDLate, func(r *evidence.Run, odd wire.OddFrame) string {
 		x := r.ByID(evidence.ReadHead(odd.Bytes).ID)
 		if x == nil || !evidence.IsUsersCall(x) {
 			return ""
@@ -224,7 +225,7 @@ func askCancelIgnored(e *evidence.Evidence) []check.Finding {
 }
 
 func askLogWithoutOptIn(e *evidence.Evidence) []check.Finding {
-	messages := evidence.EventsOf[servers.LogMessage](e.Clean)
+	messages := evidence.EventsOf[wire.LogMessage](e.Clean)
 	declared, known := e.Capability("logging")
 	if len(messages) == 0 || !e.Modern() && (!known || declared != nil) {
 		return nil

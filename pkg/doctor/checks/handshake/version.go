@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // askEra always reports: it is a fact about the server.
@@ -91,8 +91,8 @@ func overtaken(r *evidence.Run, late *evidence.Exchange) bool {
 // foreignBefore counts lines of stdout without a message before the first answer.
 func foreignBefore(r *evidence.Run) int {
 	count := 0
-	for _, line := range evidence.EventsOf[servers.PollutedLine](r) {
-		if line.Phase == servers.PhaseStart && !line.Class.Harmless() {
+	for _, line := range evidence.EventsOf[wire.PollutedLine](r) {
+		if line.Phase == wire.PhaseStart && !line.Class.Harmless() {
 			count++
 		}
 	}

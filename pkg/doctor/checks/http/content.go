@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // eventFault says what is wrong with an event that should carry a message; nothing if it is right. An event with empty
@@ -68,8 +68,8 @@ func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && strings.Equ
 
 func askKeepalive(e *evidence.Evidence) []check.Finding {
 	const few = 4
-	exchanges := evidence.EventsOf[servers.HTTPExchange](e.Clean)
-	reused := slices.ContainsFunc(exchanges, func(x servers.HTTPExchange) bool { return x.Reused })
+	exchanges := evidence.EventsOf[wire.HTTPExchange](e.Clean)
+	reused := slices.ContainsFunc(exchanges, func(x wire.HTTPExchange) bool { return x.Reused })
 	if reused || len(exchanges) < few {
 		return nil
 	}

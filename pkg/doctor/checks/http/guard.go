@@ -13,7 +13,7 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 func askTLSCert(e *evidence.Evidence) []check.Finding {
@@ -262,11 +262,11 @@ func askSessionDelete(e *evidence.Evidence) []check.Finding {
 }
 
 func askSessionMintedModern(e *evidence.Evidence) []check.Finding {
-	minted := func(x servers.HTTPExchange) bool {
+	minted := func(x wire.HTTPExchange) bool {
 		return x.Sent.Get(evidence.VersionHeader) == evidence.ModernRevision &&
 			x.Received.Get(evidence.SessionHeader) != ""
 	}
-	if !slices.ContainsFunc(evidence.EventsOf[servers.HTTPExchange](e.Clean), minted) {
+	if !slices.ContainsFunc(evidence.EventsOf[wire.HTTPExchange](e.Clean), minted) {
 		return nil
 	}
 	return check.One(&evidence.Where{Run: "clean"}, "the answer has Mcp-Session-Id")

@@ -7,7 +7,7 @@ import (
 	"toolx/pkg/auth"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 func askBindsAll(e *evidence.Evidence) []check.Finding {
@@ -106,7 +106,7 @@ func progressOf(r *evidence.Run, x *evidence.Exchange) []time.Time {
 	}
 	token := tokenIn(x.Sent, "params", "_meta", "progressToken")
 	var times []time.Time
-	for _, m := range evidence.EventsOf[servers.FrameReceived](r) {
+	for _, m := range evidence.EventsOf[wire.FrameReceived](r) {
 		during := !m.At.Before(x.At) && !m.At.After(x.At.Add(x.Took))
 		if token != "" && during && m.Method == "notifications/progress" &&
 			tokenIn(m.Bytes, "params", "progressToken") == token {

@@ -9,7 +9,7 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // The ways in which a server is not reached, in the order in which a connection is made.
@@ -40,7 +40,7 @@ func askReach(phase string) func(*evidence.Evidence) []check.Finding {
 		}
 		f := check.At(&evidence.Where{Run: e.Clean.Name}, "no answer after %s", evidence.Milliseconds(failure.Lived))
 		var err error
-		if attempts := evidence.EventsOf[servers.HTTPExchange](e.Clean); failure.Reason != nil && len(attempts) > 0 {
+		if attempts := evidence.EventsOf[wire.HTTPExchange](e.Clean); failure.Reason != nil && len(attempts) > 0 {
 			last := attempts[len(attempts)-1]
 			err = last.Err
 			f.Evidence = evidence.OneLine(failure.Reason.Error()) + ", after " + evidence.Milliseconds(last.Took)

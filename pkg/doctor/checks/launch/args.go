@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/procs"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 func askArgsShellSyntax(e *evidence.Evidence) []check.Finding {
@@ -132,7 +132,7 @@ func askDownloadOnStart(e *evidence.Evidence) []check.Finding {
 		"Downloaded ", "Installed ", "Resolved ", "Prepared ", "Building ", "Collecting ", "Unable to find image",
 		"Pulling ", "Status: Downloaded", "Resolving dependencies",
 	}
-	for _, line := range evidence.EventsOf[servers.StderrLine](e.Clean) {
+	for _, line := range evidence.EventsOf[wire.StderrLine](e.Clean) {
 		isBegin := func(begin string) bool { return strings.HasPrefix(strings.TrimSpace(line.Text), begin) }
 		if !slices.ContainsFunc(begins, isBegin) &&
 			!strings.Contains(line.Text, "Pulling from ") && !strings.Contains(line.Text, "Pull complete") {
@@ -143,7 +143,7 @@ func askDownloadOnStart(e *evidence.Evidence) []check.Finding {
 			until = "nothing had come on stdout"
 		}
 		where := e.Clean.At(line.At)
-		where.Phase = string(servers.PhaseStart)
+		where.Phase = string(wire.PhaseStart)
 		return check.One(where, "%s after %.1f s; stderr: %s", until, waited.Seconds(), evidence.Cut(line.Text))
 	}
 	return nil
@@ -154,13 +154,13 @@ func firstByte(r *evidence.Run) (waited time.Duration, answered bool) {
 	started, last := r.Began, r.Began
 	for _, event := range r.Events {
 		switch event := event.(type) {
-		case servers.ProcessStarted:
+		case wire.ProcessStarted:
 			started = event.At
-		case servers.FrameReceived:
+		case wire.FrameReceived:
 			return event.At.Sub(started), true
-		case servers.PollutedLine:
+		case wire.PollutedLine:
 			return event.At.Sub(started), true
-		case servers.StderrLine:
+		case wire.StderrLine:
 			last = event.At
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -50,7 +51,7 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 	if x := e.RefusedList(); x != nil {
 		where.Method = x.Method
 	} else if !e.Handshaken() {
-		where.Phase = string(servers.PhaseStart)
+		where.Phase = string(wire.PhaseStart)
 	}
 	if c.Line != "" {
 		ended += ": " + evidence.Cut(check.Masked(c.Line))

@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // askExitBeforeHandshake leaves a cause that has a check of its own to that.
@@ -21,7 +22,7 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	lived := evidence.Milliseconds(died.Lived)
-	f := check.At(e.Clean.Phased(servers.PhaseStart, died.Lived), "%s, %s after its start", died.How, lived)
+	f := check.At(e.Clean.Phased(wire.PhaseStart, died.Lived), "%s, %s after its start", died.How, lived)
 	f.Notes = e.Clean.LastWords(died)
 	title := "server exits before the handshake"
 	c := e.Cause()
@@ -72,15 +73,15 @@ func lastRequest(r *evidence.Run) *evidence.Exchange {
 
 // placeOfDeath returns the place at which a process ended unasked.
 func placeOfDeath(r *evidence.Run, died *servers.Failure) *evidence.Where {
-	where := r.Phased(servers.PhaseIdle, died.Lived)
+	where := r.Phased(wire.PhaseIdle, died.Lived)
 	if x := lastRequest(r); x != nil {
-		where.Method, where.Phase = x.Method, string(servers.PhaseRequest)
+		where.Method, where.Phase = x.Method, string(wire.PhaseRequest)
 		if evidence.IsUsersCall(x) {
 			where.Tool = evidence.Label(evidence.NameIn(x.Sent))
 		}
 	}
 	if r.Name == "clean" && !r.Exchange("initialize", 0).Answered() {
-		where.Phase = string(servers.PhaseStart)
+		where.Phase = string(wire.PhaseStart)
 	}
 	return where
 }
@@ -131,7 +132,7 @@ func askTruncatedMessage(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Runs() {
 		line := lastForeign(run)
-		if line == nil || !line.Unended || line.Class != servers.ClassBroken || !unfinishedJSON(line) {
+		if line == nil || !line.Unended || line.Class != wire.ClassBroken || !unfinishedJSON(line) {
 			continue
 		}
 		f := check.At(run.OnLine(*line), "%s", evidence.Cut(string(line.Text)))
@@ -147,13 +148,13 @@ func askTruncatedMessage(e *evidence.Evidence) []check.Finding {
 }
 
 // lastForeign returns the run's last line without a message, or nil if a message follows.
-func lastForeign(r *evidence.Run) *servers.PollutedLine {
-	var last *servers.PollutedLine
+func lastForeign(r *evidence.Run) *wire.PollutedLine {
+	var last *wire.PollutedLine
 	for _, event := range r.Events {
 		switch e := event.(type) {
-		case servers.PollutedLine:
+		case wire.PollutedLine:
 			last = &e
-		case servers.FrameReceived:
+		case wire.FrameReceived:
 			last = nil
 		}
 	}
@@ -161,7 +162,7 @@ func lastForeign(r *evidence.Run) *servers.PollutedLine {
 }
 
 // unfinishedJSON reports whether more text would make a line JSON. A line that was too long to keep counts.
-func unfinishedJSON(line *servers.PollutedLine) bool {
+func unfinishedJSON(line *wire.PollutedLine) bool {
 	if line.Size > int64(len(line.Text)) {
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // The times of shutting down, which the specification does not set: what a person notices, and what clients wait
@@ -28,7 +28,7 @@ func askIgnoresStdinClose(e *evidence.Evidence) []check.Finding {
 }
 
 // unprompt returns the finding about a server that is slow to end by itself, or does not.
-func unprompt(run *evidence.Run, took time.Duration, exit *servers.ProcessExited, goos string) check.Finding {
+func unprompt(run *evidence.Run, took time.Duration, exit *wire.ProcessExited, goos string) check.Finding {
 	if exit.Forced == "" {
 		f := atShutdown(run, exit.At, "ended by itself %s after its stdin was closed", evidence.Rounded(took))
 		f.Title = fmt.Sprintf("server ends %s after its stdin closes; clients wait 2 s", evidence.Rounded(took))
@@ -52,7 +52,7 @@ func unprompt(run *evidence.Run, took time.Duration, exit *servers.ProcessExited
 // atShutdown returns a finding about a run's shutdown.
 func atShutdown(r *evidence.Run, at time.Time, format string, args ...any) check.Finding {
 	f := check.At(r.At(at), format, args...)
-	f.Where.Phase = string(servers.PhaseShutdown)
+	f.Where.Phase = string(wire.PhaseShutdown)
 	return f
 }
 
@@ -72,7 +72,7 @@ func askIgnoresSigterm(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	f := check.At(run.At(sent), "alive %s after SIGTERM", evidence.Rounded(survived.Sub(sent)))
-	f.Where.Phase = string(servers.PhaseIdle)
+	f.Where.Phase = string(wire.PhaseIdle)
 	if exit := run.Exit(); exit != nil {
 		switch exit.Forced {
 		case "":
@@ -99,7 +99,7 @@ func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
 	for _, run := range e.Runs() {
 		for _, orphan := range run.Orphans {
 			f := check.Finding{
-				Where:    &evidence.Where{Run: run.Name, Phase: string(servers.PhaseShutdown)},
+				Where:    &evidence.Where{Run: run.Name, Phase: string(wire.PhaseShutdown)},
 				Evidence: evidence.Cut(strings.Join(orphan.Command, " ")),
 				Notes:    []string{fmt.Sprintf("process %d", orphan.PID)},
 			}
@@ -117,7 +117,7 @@ func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
 
 func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 	for _, run := range e.Runs() {
-		for _, held := range evidence.EventsOf[servers.PipeHeld](run) {
+		for _, held := range evidence.EventsOf[wire.PipeHeld](run) {
 			who, certain := holder(run, held.Pipe)
 			if held.Pipe != "stdout" || !certain {
 				continue

@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/wire"
 )
 
 func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
@@ -20,7 +21,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	run, failure := e.Clean, e.Clean.Failure
-	f := check.At(run.Phased(servers.PhaseStart, failure.Lived),
+	f := check.At(run.Phased(wire.PhaseStart, failure.Lived),
 		"no answer within %s; until then %s on stdout and %s on stderr",
 		evidence.Rounded(failure.Lived), exec.Bytes(stdoutBytes(run)), exec.Bytes(run.StderrBytes))
 	f.Where.Method = "initialize"
@@ -30,7 +31,7 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 	if note := Sentence(failure.State); note != "" {
 		f.Notes = append(f.Notes, note)
 	}
-	if line := lastForeign(run); line != nil && line.Unended && line.Phase == servers.PhaseShutdown &&
+	if line := lastForeign(run); line != nil && line.Unended && line.Phase == wire.PhaseShutdown &&
 		len(line.Text) > 0 {
 		f.Notes = append(f.Notes, "on stdout, without a newline: "+evidence.Cut(string(line.Text)))
 	}
@@ -50,11 +51,11 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 func stdoutBytes(r *evidence.Run) (size int64) {
 	for _, event := range r.Events {
 		switch e := event.(type) {
-		case servers.StdinClosed:
+		case wire.StdinClosed:
 			return size
-		case servers.PollutedLine:
+		case wire.PollutedLine:
 			size += e.Size
-		case servers.FrameReceived:
+		case wire.FrameReceived:
 			size += int64(len(e.Bytes)) + 1
 		}
 	}
@@ -156,7 +157,7 @@ func askStdinClosed(e *evidence.Evidence) []check.Finding {
 	if found != nil || !evidence.SilentInHandshake(e) || failure.State == nil || !failure.State.Deaf {
 		return found
 	}
-	f := check.At(e.Clean.Phased(servers.PhaseStart, failure.Lived),
+	f := check.At(e.Clean.Phased(wire.PhaseStart, failure.Lived),
 		"no answer within %s, and process %d has closed its stdin",
 		evidence.Rounded(failure.Lived), e.Clean.PID())
 	f.Where.Method, f.Notes = "initialize", stderrNotes(failure)

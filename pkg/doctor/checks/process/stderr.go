@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // More than this on stderr in one short run is much.
@@ -27,7 +27,7 @@ func askStderrNoise(e *evidence.Evidence) []check.Finding {
 	if run.StderrLines <= noisyLines && run.StderrBytes <= noisyBytes {
 		return nil
 	}
-	lines := evidence.EventsOf[servers.StderrLine](run)
+	lines := evidence.EventsOf[wire.StderrLine](run)
 	errors := 0
 	for _, line := range lines {
 		if strings.Contains(strings.ToLower(line.Text), "error") {
@@ -61,9 +61,9 @@ var exceptionPattern = sync.OnceValue(func() *regexp.Regexp {
 func askStderrException(e *evidence.Evidence) []check.Finding {
 	run := e.Clean
 	closed := run.StdinClosed()
-	var first, last *servers.StderrLine
+	var first, last *wire.StderrLine
 	count := 0
-	for _, line := range evidence.EventsOf[servers.StderrLine](run) {
+	for _, line := range evidence.EventsOf[wire.StderrLine](run) {
 		if !closed.IsZero() && line.At.After(closed) {
 			break // what a program writes while it is being ended does not count
 		}
@@ -84,7 +84,7 @@ func askStderrException(e *evidence.Evidence) []check.Finding {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d in all", count))
 	}
 	if x := run.Open(first.At); x != nil {
-		f.Where.Method, f.Where.Phase = x.Method, string(servers.PhaseRequest)
+		f.Where.Method, f.Where.Phase = x.Method, string(wire.PhaseRequest)
 	}
 	return []check.Finding{f}
 }
@@ -97,7 +97,7 @@ func askStderrSecret(e *evidence.Evidence) []check.Finding {
 		masker.Add(value)
 	}
 	for _, run := range e.Runs() {
-		for i, line := range evidence.EventsOf[servers.StderrLine](run) {
+		for i, line := range evidence.EventsOf[wire.StderrLine](run) {
 			what := "what has the form of a secret"
 			if name := secretIn(line.Text, secrets); name != "" {
 				what = "the value of " + name

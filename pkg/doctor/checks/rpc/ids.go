@@ -7,14 +7,14 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/doctor/wire"
+	doctorwire "toolx/pkg/doctor/wire"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 func askIDType(e *evidence.Evidence) []check.Finding {
 	text := false
-	found := wire.OddFrames(e, servers.ClassIDType, func(r *evidence.Run, odd servers.OddFrame) string {
+	found := doctorwire.OddFrames(e, wire.ClassIDType, func(r *evidence.Run, odd wire.OddFrame) string {
 		got := evidence.ReadHead(odd.Bytes).ID
 		if x := r.ByID(got); x != nil {
 			text = text || rawjson.IsString([]byte(got))
@@ -29,8 +29,8 @@ func askIDType(e *evidence.Evidence) []check.Finding {
 }
 
 func askIDNull(e *evidence.Evidence) []check.Finding {
-	return wire.OddFrames(e, servers.ClassIDNull, func(r *evidence.Run, odd servers.OddFrame) string {
-		if wire.AnswersGarbage(r, odd.Bytes) {
+	return doctorwire.OddFrames(e, wire.ClassIDNull, func(r *evidence.Run, odd wire.OddFrame) string {
+		if doctorwire.AnswersGarbage(r, odd.Bytes) {
 			return "" // as it should be
 		}
 		return evidence.CutJSON(odd.Bytes)
@@ -38,9 +38,9 @@ func askIDNull(e *evidence.Evidence) []check.Finding {
 }
 
 func askRPCIDUnknown(e *evidence.Evidence) []check.Finding {
-	return wire.OddFrames(e, servers.ClassIDUnknown, func(r *evidence.Run, odd servers.OddFrame) string {
+	return doctorwire.OddFrames(e, wire.ClassIDUnknown, func(r *evidence.Run, odd wire.OddFrame) string {
 		id := evidence.ReadHead(odd.Bytes).ID
-		if evidence.PlainID(id) == "null" && wire.AnswersGarbage(r, odd.Bytes) {
+		if evidence.PlainID(id) == "null" && doctorwire.AnswersGarbage(r, odd.Bytes) {
 			return "" // null as text: rpc-id-type judges it
 		}
 		return "id " + evidence.Cut(id)
@@ -48,7 +48,7 @@ func askRPCIDUnknown(e *evidence.Evidence) []check.Finding {
 }
 
 func askIDDuplicate(e *evidence.Evidence) []check.Finding {
-	return wire.OddFrames(e, servers.ClassIDDuplicate, func(r *evidence.Run, odd servers.OddFrame) string {
+	return doctorwire.OddFrames(e, wire.ClassIDDuplicate, func(r *evidence.Run, odd wire.OddFrame) string {
 		x := r.ByID(evidence.ReadHead(odd.Bytes).ID)
 		if x == nil || tookGarbagesAnswer(r, x) {
 			return ""
@@ -68,15 +68,15 @@ func tookGarbagesAnswer(r *evidence.Run, x *evidence.Exchange) bool {
 	if x.At.Before(r.Marks["garbage"]) {
 		return false
 	}
-	return slices.ContainsFunc(evidence.EventsOf[servers.OddFrame](r), func(odd servers.OddFrame) bool {
-		return odd.Class == servers.ClassIDNull && odd.Used && wire.AnswersGarbage(r, odd.Bytes)
+	return slices.ContainsFunc(evidence.EventsOf[wire.OddFrame](r), func(odd wire.OddFrame) bool {
+		return odd.Class == wire.ClassIDNull && odd.Used && doctorwire.AnswersGarbage(r, odd.Bytes)
 	})
 }
 
 // askLateReply is about the doctor's own requests. cancel-ignored judges the user's calls, which may take their
 // time; discover-breaks-server and request-before-init judge what the probing run asks before its handshake.
 func askLateReply(e *evidence.Evidence) []check.Finding {
-	return wire.OddFrames(e, servers.ClassIDLate, func(r *evidence.Run, odd servers.OddFrame) string {
+	return doctorwire.OddFrames(e, wire.ClassIDLate, func(r *evidence.Run, odd wire.OddFrame) string {
 		x := r.ByID(evidence.ReadHead(odd.Bytes).ID)
 		if x == nil || evidence.IsUsersCall(x) || evidence.SilentInHandshake(e) {
 			return ""
@@ -91,7 +91,7 @@ func askLateReply(e *evidence.Evidence) []check.Finding {
 
 func askIDCollision(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
-	for _, m := range wire.Messages(e) {
+	for _, m := range doctorwire.Messages(e) {
 		if m.Head.Method == "" || m.Head.ID == "" || m.IsEcho() {
 			continue
 		}

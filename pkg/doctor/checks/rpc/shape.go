@@ -9,13 +9,13 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/doctor/wire"
+	doctorwire "toolx/pkg/doctor/wire"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 func askRPCVersion(e *evidence.Evidence) []check.Finding {
-	found := wire.OddFrames(e, servers.ClassNoVersion, func(_ *evidence.Run, odd servers.OddFrame) string {
+	found := doctorwire.OddFrames(e, wire.ClassNoVersion, func(_ *evidence.Run, odd wire.OddFrame) string {
 		if version := evidence.MemberAt(odd.Bytes, "jsonrpc"); version != nil {
 			return "jsonrpc is " + evidence.CutJSON(version)
 		}
@@ -33,7 +33,7 @@ func askRPCVersion(e *evidence.Evidence) []check.Finding {
 
 func askBatch(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
-	for where, line := range linesOf(e, servers.ClassBatch) {
+	for where, line := range linesOf(e, wire.ClassBatch) {
 		f := check.At(where, "%s", evidence.CutJSON(line.Text))
 		f.Notes = []string{fmt.Sprintf("%d in the array", line.Salvaged)}
 		found = append(found, f)
@@ -48,7 +48,7 @@ func askShape(e *evidence.Evidence) []check.Finding {
 		found = append(found, check.Finding{Title: title, Where: where, Evidence: evidence.CutJSON(text)})
 		return &found[len(found)-1]
 	}
-	for _, m := range wire.Messages(e) {
+	for _, m := range doctorwire.Messages(e) {
 		if m.Head.Method != "" {
 			continue
 		}
@@ -78,7 +78,7 @@ func askShape(e *evidence.Evidence) []check.Finding {
 			}
 		}
 	}
-	for where, line := range linesOf(e, servers.ClassBadShape) {
+	for where, line := range linesOf(e, wire.ClassBadShape) {
 		report(where, "", "a message is neither request, notification nor answer", line.Text)
 	}
 	return check.Alike(found)
@@ -88,9 +88,9 @@ func askShape(e *evidence.Evidence) []check.Finding {
 func askNotMCP(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	first := make(map[string]*evidence.Run)
-	for _, m := range wire.Messages(e) {
+	for _, m := range doctorwire.Messages(e) {
 		method := m.Head.Method
-		if method == "" || wire.IsServersMethod(method) || m.IsEcho() {
+		if method == "" || doctorwire.IsServersMethod(method) || m.IsEcho() {
 			continue
 		}
 		if first[method] == nil {
@@ -105,13 +105,13 @@ func askNotMCP(e *evidence.Evidence) []check.Finding {
 }
 
 // notMCP returns the finding about a message whose method MCP does not define.
-func notMCP(m wire.Received) check.Finding {
+func notMCP(m doctorwire.Received) check.Finding {
 	method := evidence.Label(m.Head.Method)
 	f := check.At(m.Where(), "%s", evidence.CutJSON(m.Event.Bytes))
 	f.Title = fmt.Sprintf("a message has the method %q, which MCP does not define", method)
 	answered := func(x *evidence.Exchange) bool { return x.Frame != nil && !x.At.Add(x.Took).After(m.Event.At) }
 	if !slices.ContainsFunc(m.Run.Exchanges, answered) {
-		f.Where.Phase = string(servers.PhaseStart)
+		f.Where.Phase = string(wire.PhaseStart)
 	}
 	text, logs := logged(m)
 	if logs {
@@ -137,7 +137,7 @@ func notMCP(m wire.Received) check.Finding {
 }
 
 // logged reports whether a message is a record of a log, by its method or its parameters, and returns the text in it.
-func logged(m wire.Received) (text string, ok bool) {
+func logged(m doctorwire.Received) (text string, ok bool) {
 	params := evidence.MemberAt(m.Event.Bytes, "params")
 	for _, name := range []string{"message", "msg", "text", "data"} {
 		text = cmp.Or(text, rawjson.GetText(params, name))
@@ -151,8 +151,8 @@ func logged(m wire.Received) (text string, ok bool) {
 
 func askServerRequest(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
-	for _, m := range wire.Messages(e) {
-		if m.Head.Method == "" || m.Head.ID == "" || !wire.IsServersMethod(m.Head.Method) {
+	for _, m := range doctorwire.Messages(e) {
+		if m.Head.Method == "" || m.Head.ID == "" || !doctorwire.IsServersMethod(m.Head.Method) {
 			continue
 		}
 		f := check.At(m.Where(), "%s", evidence.CutJSON(m.Event.Bytes))
@@ -171,7 +171,7 @@ func askServerRequest(e *evidence.Evidence) []check.Finding {
 
 func askErrorCodeReserved(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
-	for _, m := range wire.Messages(e) {
+	for _, m := range doctorwire.Messages(e) {
 		code, ok := evidence.ErrorCode(m.Head.Err)
 		older := e.Modern() && code <= -32000 && code >= -32019
 		if !ok || m.Head.Method != "" || !isReserved(code) && !older {
@@ -212,8 +212,8 @@ func askParseErrorSurvival(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	next := cmp.Or(run.After("garbage", "ping"), run.After("garbage", "server/discover"))
-	answered := slices.ContainsFunc(evidence.EventsOf[servers.OddFrame](run), func(odd servers.OddFrame) bool {
-		return wire.AnswersGarbage(run, odd.Bytes)
+	answered := slices.ContainsFunc(evidence.EventsOf[wire.OddFrame](run), func(odd wire.OddFrame) bool {
+		return doctorwire.AnswersGarbage(run, odd.Bytes)
 	})
 	open := func(x *evidence.Exchange) bool { return x.Frame == nil }
 	switch {

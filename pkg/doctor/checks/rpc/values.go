@@ -6,8 +6,8 @@ import (
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/doctor/wire"
-	"toolx/pkg/servers"
+	doctorwire "toolx/pkg/doctor/wire"
+	"toolx/pkg/servers/wire"
 )
 
 // askDepth finds messages that are nested deeper than common readers take, and lines that begin like a message
@@ -15,13 +15,13 @@ import (
 func askDepth(e *evidence.Evidence) []check.Finding {
 	const maxDepth = 128
 	var found []check.Finding
-	for _, m := range wire.Messages(e) {
+	for _, m := range doctorwire.Messages(e) {
 		if m.Depth > maxDepth {
 			found = append(found, check.At(m.Where(), "%d levels", m.Depth))
 		}
 	}
-	for where, line := range linesOf(e, servers.ClassBroken) {
-		if depth, _ := wire.ScanJSON(line.Text); depth > maxDepth {
+	for where, line := range linesOf(e, wire.ClassBroken) {
+		if depth, _ := doctorwire.ScanJSON(line.Text); depth > maxDepth {
 			f := check.At(where, "%d levels in the first %d bytes; toolx reads 10,000", depth, len(line.Text))
 			f.Severity, f.Title = check.Error, "a message is nested too deep to be read"
 			found = append(found, f)
@@ -31,10 +31,10 @@ func askDepth(e *evidence.Evidence) []check.Finding {
 }
 
 // linesOf yields the lines of a class in all runs, with their places.
-func linesOf(e *evidence.Evidence, class servers.Class) iter.Seq2[*evidence.Where, servers.PollutedLine] {
-	return func(yield func(*evidence.Where, servers.PollutedLine) bool) {
+func linesOf(e *evidence.Evidence, class wire.Class) iter.Seq2[*evidence.Where, wire.PollutedLine] {
+	return func(yield func(*evidence.Where, wire.PollutedLine) bool) {
 		for _, run := range e.Runs() {
-			for _, line := range evidence.EventsOf[servers.PollutedLine](run) {
+			for _, line := range evidence.EventsOf[wire.PollutedLine](run) {
 				if line.Class == class && !yield(run.OnLine(line), line) {
 					return
 				}
@@ -44,10 +44,10 @@ func linesOf(e *evidence.Evidence, class servers.Class) iter.Seq2[*evidence.Wher
 }
 
 // askOddities finds the places of one kind in all messages.
-func askOddities(kind wire.OddityKind, says string) func(*evidence.Evidence) []check.Finding {
+func askOddities(kind doctorwire.OddityKind, says string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var found []check.Finding
-		for _, m := range wire.Messages(e) {
+		for _, m := range doctorwire.Messages(e) {
 			for _, one := range m.Oddities {
 				if one.Kind == kind {
 					where := m.Where()

@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/wire"
 )
 
 // askCallFailed reports every call that did not succeed, whoever is to blame.
@@ -97,7 +97,7 @@ func stderrNotes(c *evidence.CallRun) []string {
 		return nil
 	}
 	var notes []string
-	for _, line := range evidence.EventsOf[servers.StderrLine](c.Run) {
+	for _, line := range evidence.EventsOf[wire.StderrLine](c.Run) {
 		if !line.At.Before(sent.At) && (sent.Frame == nil || !line.At.After(sent.At.Add(sent.Took))) {
 			notes = append(notes, "stderr: "+line.Text)
 		}

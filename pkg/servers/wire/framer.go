@@ -1,4 +1,4 @@
-package servers
+package wire
 
 import "bytes"
 
@@ -6,30 +6,30 @@ import "bytes"
 type lineEnd int
 
 const (
-	endNewline lineEnd = iota // as it should
+	EndNewline lineEnd = iota // as it should
 	endIdle                   // no newline, and nothing more for a while
-	endEOF                    // no newline, and nothing more ever
-	endTooLong                // cut at the size limit; the rest is skipped
+	EndEOF                    // no newline, and nothing more ever
+	EndTooLong                // cut at the size limit; the rest is skipped
 )
 
 // line is one newline-delimited piece of a server's stdout.
-type line struct {
+type Line struct {
 	number int   // from 1
 	offset int64 // of its first byte in the stream
-	bytes  []byte
-	end    lineEnd
+	Bytes  []byte
+	End    lineEnd
 }
 
 // largeLine is the size in bytes from which a line's buffer doubles when it grows, and is
 // cut to its size when the line is whole.
-const largeLine = 1 << 20
+const LargeLine = 1 << 20
 
 // framer cuts a stream of bytes into lines, whatever the chunks it comes in. It is neither a bufio.Scanner, which ends
 // at a long line, nor a json.Decoder, which reads "2026-06-04 …" as the number 2026. The zero value with max and emit
 // set is ready. emit owns line.bytes.
-type framer struct {
-	max  int64
-	emit func(line)
+type Framer struct {
+	Max  int64
+	Emit func(Line)
 
 	partial  []byte
 	number   int   // of complete lines
@@ -39,7 +39,7 @@ type framer struct {
 }
 
 // feed takes the next chunk; it keeps no reference to it.
-func (f *framer) feed(chunk []byte) {
+func (f *Framer) Feed(chunk []byte) {
 	for len(chunk) > 0 {
 		i := bytes.IndexByte(chunk, '\n')
 		if i < 0 {
@@ -47,56 +47,56 @@ func (f *framer) feed(chunk []byte) {
 			return
 		}
 		f.grow(chunk[:i])
-		f.finish(endNewline, 1)
+		f.finish(EndNewline, 1)
 		chunk = chunk[i+1:]
 	}
 }
 
 // grow appends to the line that is being read.
-func (f *framer) grow(part []byte) {
+func (f *Framer) grow(part []byte) {
 	if f.skipping {
 		f.offset += int64(len(part))
 		return
 	}
-	if need := len(f.partial) + len(part); need > cap(f.partial) && need > largeLine {
+	if need := len(f.partial) + len(part); need > cap(f.partial) && need > LargeLine {
 		// append would grow by a quarter each time and copy a large line often.
 		f.partial = append(make([]byte, 0, 2*need), f.partial...)
 	}
 	f.partial = append(f.partial, part...)
-	if int64(len(f.partial)) > f.max {
-		f.finish(endTooLong, 0)
+	if int64(len(f.partial)) > f.Max {
+		f.finish(EndTooLong, 0)
 		f.skipping = true
 	}
 }
 
 // finish emits the line that is being read; newline is how many bytes ended it.
-func (f *framer) finish(end lineEnd, newline int64) {
+func (f *Framer) finish(end lineEnd, newline int64) {
 	if f.skipping {
 		f.skipping = false
 		f.offset += newline
 		return
 	}
-	if f.idled && len(f.partial) == 0 && end == endNewline {
+	if f.idled && len(f.partial) == 0 && end == EndNewline {
 		f.idled = false // the newline that the last line was waited for
 		f.offset += newline
 		return
 	}
 	f.idled = end == endIdle
 	f.number++
-	if len(f.partial) > largeLine && cap(f.partial)-len(f.partial) > len(f.partial)/8 {
+	if len(f.partial) > LargeLine && cap(f.partial)-len(f.partial) > len(f.partial)/8 {
 		f.partial = bytes.Clone(f.partial) // it may be kept for long
 	}
-	current := line{number: f.number, offset: f.offset, bytes: f.partial, end: end}
+	current := Line{number: f.number, offset: f.offset, Bytes: f.partial, End: end}
 	f.offset += int64(len(f.partial)) + newline
 	f.partial = nil
-	f.emit(current)
+	f.Emit(current)
 }
 
 // pending returns what has been read of a line that has not ended.
-func (f *framer) pending() []byte { return f.partial }
+func (f *Framer) Pending() []byte { return f.partial }
 
 // flush emits a line that ends without newline, if there is one.
-func (f *framer) flush(end lineEnd) {
+func (f *Framer) Flush(end lineEnd) {
 	if len(f.partial) > 0 {
 		f.finish(end, 0)
 	}

@@ -1,4 +1,4 @@
-package servers
+package wire
 
 import (
 	"bytes"
@@ -12,38 +12,37 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers/wire"
 )
 
 // finding is what the classifier found on a line besides messages.
-type finding struct {
-	class  Class
-	number int
+type Finding struct {
+	Class  Class
+	Number int
 	offset int64
 	column int
-	text   []byte
-	size   int64
-	end    lineEnd
+	Text   []byte
+	Size   int64
+	End    lineEnd
 	// syntax is the syntax error of a broken message.
-	syntax error
+	Syntax error
 	// salvaged counts the messages that were read from the line despite the fault.
-	salvaged int
+	Salvaged int
 	// near holds the bytes around the first bad byte, starting at byte nearAt of the whole text; nil where the whole
 	// text is bad.
 	near   []byte
 	nearAt int
 	// tail holds the last bytes of a line that was too long or broke off: they or text may name the request that will
 	// never be answered.
-	tail []byte
+	Tail []byte
 }
 
 // event returns the event of a finding on the stdout of a process that was started at a time.
-func (f finding) event(server string, phase Phase, started time.Time) PollutedLine {
+func (f Finding) Event(server string, phase Phase, started time.Time) PollutedLine {
 	return PollutedLine{
-		Head: Now(server), Class: f.class, Line: f.number, Offset: f.offset, Column: f.column,
+		Head: Now(server), Class: f.Class, Line: f.Number, Offset: f.offset, Column: f.column,
 		Phase: phase,
-		Since: time.Since(started), Text: f.text, Size: f.size, Near: f.near, NearAt: f.nearAt, Salvaged: f.salvaged,
-		Unended: f.end == endIdle || f.end == endEOF,
+		Since: time.Since(started), Text: f.Text, Size: f.Size, Near: f.near, NearAt: f.nearAt, Salvaged: f.Salvaged,
+		Unended: f.End == endIdle || f.End == EndEOF,
 	}
 }
 
@@ -51,11 +50,11 @@ func (f finding) event(server string, phase Phase, started time.Time) PollutedLi
 // several lines. It does no I/O and uses no clock, so that the same bytes always give the same answer.
 type classifier struct {
 	// onMessage gets each message with its line's number.
-	onMessage func(m message, number int)
+	onMessage func(m Message, number int)
 	// onFinding gets each finding, harmless ones included.
-	onFinding func(finding)
+	onFinding func(Finding)
 	// onRefused gets requests that stood on a line with text and did not come on a line of their own; it may be nil.
-	onRefused func(message)
+	onRefused func(Message)
 	// keep is how many bytes of a finding's text are kept; zero means maxEvidence.
 	keep int
 
@@ -75,7 +74,7 @@ type classifier struct {
 
 // heldLines are lines that begin like a JSON value and do not end it.
 type heldLines struct {
-	lines  []line
+	lines  []Line
 	joined []byte
 	// read counts the bytes that were parsed without success so far.
 	read int
@@ -92,21 +91,21 @@ const (
 )
 
 // utf8BOM is the byte order mark in UTF-8.
-const utf8BOM = "\xef\xbb\xbf"
+const BOM = "\xef\xbb\xbf"
 
 // line takes the next line.
-func (c *classifier) line(current line) {
-	if current.end == endTooLong {
+func (c *classifier) line(current Line) {
+	if current.End == EndTooLong {
 		c.release()
-		c.report(current, ClassTooLong, 0, current.bytes, 0)
+		c.report(current, ClassTooLong, 0, current.Bytes, 0)
 		return
 	}
-	content := bytes.TrimSuffix(current.bytes, []byte("\r"))
-	if len(content) != len(current.bytes) {
-		c.report(current, ClassCRLF, len(content), current.bytes[len(content):], 0)
+	content := bytes.TrimSuffix(current.Bytes, []byte("\r"))
+	if len(content) != len(current.Bytes) {
+		c.report(current, ClassCRLF, len(content), current.Bytes[len(content):], 0)
 	}
-	if rest, ok := bytes.CutPrefix(content, []byte(utf8BOM)); ok {
-		c.report(current, ClassBOM, 0, []byte(utf8BOM), 0)
+	if rest, ok := bytes.CutPrefix(content, []byte(BOM)); ok {
+		c.report(current, ClassBOM, 0, []byte(BOM), 0)
 		content = rest
 	}
 	if len(bytes.TrimSpace(content)) == 0 {
@@ -125,9 +124,9 @@ func (c *classifier) line(current line) {
 }
 
 // whole takes a line that is one complete JSON value.
-func (c *classifier) whole(current line, content []byte) bool {
-	if m, ok := wire.Parse(content); ok {
-		if c.isOpen() && m.Kind() == wire.None {
+func (c *classifier) whole(current Line, content []byte) bool {
+	if m, ok := Parse(content); ok {
+		if c.isOpen() && m.Kind() == KindNone {
 			return false // an object on a line of its own inside a pretty-printed message
 		}
 		c.release()
@@ -149,9 +148,9 @@ func (c *classifier) whole(current line, content []byte) bool {
 }
 
 // object takes a line that is one JSON object.
-func (c *classifier) object(current line, m message) {
+func (c *classifier) object(current Line, m Message) {
 	quoted := c.inQuote()
-	if m.Kind() == wire.None {
+	if m.Kind() == KindNone {
 		if m.Versioned() {
 			c.report(current, ClassBadShape, 0, m.Raw, 0)
 			return
@@ -162,8 +161,8 @@ func (c *classifier) object(current line, m message) {
 	if !utf8.Valid(m.Raw) {
 		c.report(current, ClassInvalidUTF8, invalidAt(m.Raw), m.Raw, 1)
 	}
-	if current.end != endNewline {
-		c.report(current, ClassNoNewline, len(current.bytes), nil, 1)
+	if current.End != EndNewline {
+		c.report(current, ClassNoNewline, len(current.Bytes), nil, 1)
 	}
 	if quoted {
 		c.suspectOne(current, m)
@@ -175,10 +174,10 @@ func (c *classifier) object(current line, m message) {
 
 // deliver passes a message on as one line of UTF-8. Code that writes it further, to a client or to a file of JSON
 // lines, may rely on both.
-func (c *classifier) deliver(m message, number int) {
+func (c *classifier) deliver(m Message, number int) {
 	if bytes.ContainsAny(m.Raw, "\r\n") || !utf8.Valid(m.Raw) {
 		quoted := m.Quoted
-		m, _ = wire.Parse(oneLine(m.Raw))
+		m, _ = Parse(oneLine(m.Raw))
 		m.Quoted = quoted
 	}
 	c.onMessage(m, number)
@@ -194,11 +193,11 @@ func oneLine(raw []byte) []byte {
 }
 
 // batch takes an array, a JSON-RPC batch, which only one revision of MCP had.
-func (c *classifier) batch(current line, array []byte) {
-	var messages []message
+func (c *classifier) batch(current Line, array []byte) {
+	var messages []Message
 	list, _ := rawjson.Elements(array)
 	for _, element := range list {
-		if m, ok := wire.Parse(element); ok && m.Kind() != wire.None {
+		if m, ok := Parse(element); ok && m.Kind() != KindNone {
 			messages = append(messages, m)
 		}
 	}
@@ -222,7 +221,7 @@ func (c *classifier) isOpen() bool { return len(c.held.lines) > 0 }
 
 // joinsHeld tries to complete a message that earlier lines began: all lines together (pretty-printed), or the first and
 // this one (a foreign line between). It reports whether the line was taken.
-func (c *classifier) joinsHeld(current line, content []byte) bool {
+func (c *classifier) joinsHeld(current Line, content []byte) bool {
 	if !c.isOpen() {
 		return false
 	}
@@ -231,26 +230,26 @@ func (c *classifier) joinsHeld(current line, content []byte) bool {
 		c.release()
 		return false
 	}
-	first := bytes.TrimSuffix(held.lines[0].bytes, []byte("\r"))
+	first := bytes.TrimSuffix(held.lines[0].Bytes, []byte("\r"))
 	held.lines = append(held.lines, current)
 	held.joined = append(append(held.joined, '\n'), content...)
 	if !endsValue(content) {
 		return true
 	}
 	held.read += len(held.joined)
-	if m, ok := wire.Parse(held.joined); ok && m.Kind() != wire.None {
+	if m, ok := Parse(held.joined); ok && m.Kind() != KindNone {
 		c.salvageHeld(ClassPretty, m, held.joined)
 		return true
 	}
 	if len(held.lines) <= maxSplitLines {
 		joined := append(append([]byte(nil), first...), content...)
-		if m, ok := wire.Parse(joined); ok && m.Kind() != wire.None {
+		if m, ok := Parse(joined); ok && m.Kind() != KindNone {
 			var between []byte
 			for i, foreign := range held.lines[1 : len(held.lines)-1] {
 				if i > 0 {
 					between = append(between, '\n')
 				}
-				between = append(between, foreign.bytes...)
+				between = append(between, foreign.Bytes...)
 			}
 			c.salvageHeld(ClassSplit, m, between)
 			return true
@@ -260,7 +259,7 @@ func (c *classifier) joinsHeld(current line, content []byte) bool {
 }
 
 // salvageHeld reports the held lines as one finding and passes on their message.
-func (c *classifier) salvageHeld(class Class, m message, text []byte) {
+func (c *classifier) salvageHeld(class Class, m Message, text []byte) {
 	first := c.held.lines[0]
 	c.held = heldLines{}
 	c.report(first, class, 0, text, 1)
@@ -273,8 +272,8 @@ func (c *classifier) salvageHeld(class Class, m message, text []byte) {
 
 // foreign takes a line that is not JSON: a message with unescaped control
 // characters or other bytes around it, the beginning of something longer, or text.
-func (c *classifier) foreign(current line, content []byte) {
-	if m, ok := wire.Parse(escapeControls(content)); ok && m.Kind() != wire.None {
+func (c *classifier) foreign(current Line, content []byte) {
+	if m, ok := Parse(escapeControls(content)); ok && m.Kind() != KindNone {
 		c.report(current, ClassControl, 0, content, 1)
 		if c.inQuote() {
 			c.suspectOne(current, m)
@@ -286,8 +285,8 @@ func (c *classifier) foreign(current line, content []byte) {
 	if c.salvageGlued(current, content) {
 		return
 	}
-	if opensValue(content) && unfinished(content) && current.end == endNewline {
-		c.held = heldLines{lines: []line{current}, joined: append([]byte(nil), content...)}
+	if opensValue(content) && unfinished(content) && current.End == EndNewline {
+		c.held = heldLines{lines: []Line{current}, joined: append([]byte(nil), content...)}
 		return
 	}
 	c.reportText(current, content)
@@ -295,9 +294,9 @@ func (c *classifier) foreign(current line, content []byte) {
 
 // reportText reports a line that is not a message. A line that begins like a message and holds no whole one is reported
 // as broken, because an answer is lost.
-func (c *classifier) reportText(current line, content []byte) {
+func (c *classifier) reportText(current Line, content []byte) {
 	class := ClassText
-	if beginsMessage(content) && len(findMessages(content)) == 0 {
+	if BeginsMessage(content) && len(findMessages(content)) == 0 {
 		class = ClassBroken
 	}
 	text := bytes.TrimSpace(content)
@@ -350,8 +349,8 @@ func (c *classifier) release() {
 	lines := c.held.lines
 	c.held = heldLines{}
 	for _, held := range lines {
-		content := bytes.TrimSuffix(held.bytes, []byte("\r"))
-		if m, ok := wire.Parse(content); ok {
+		content := bytes.TrimSuffix(held.Bytes, []byte("\r"))
+		if m, ok := Parse(content); ok {
 			c.object(held, m)
 			continue
 		}
@@ -363,7 +362,7 @@ func (c *classifier) release() {
 //
 // Beside text, only answers are taken, and those are doubtful: a log may quote what anybody wrote, and a request or a
 // notification in it would act in the server's name.
-func (c *classifier) salvageGlued(current line, content []byte) bool {
+func (c *classifier) salvageGlued(current Line, content []byte) bool {
 	found := findMessages(content)
 	if len(found) == 0 {
 		return false
@@ -391,7 +390,7 @@ func hasText(content []byte, found []located) bool {
 }
 
 // suspectOne holds back a message that is all of its line; what is not an answer is text.
-func (c *classifier) suspectOne(current line, m message) {
+func (c *classifier) suspectOne(current Line, m Message) {
 	if !c.suspect(current, m.Raw, []located{{m, 0, len(m.Raw)}}) {
 		c.report(current, ClassText, 0, m.Raw, 0)
 	}
@@ -399,14 +398,14 @@ func (c *classifier) suspectOne(current line, m message) {
 
 // suspect holds back the messages of a line that has text, or is part of a quote. It reports whether there is an answer
 // among them.
-func (c *classifier) suspect(current line, content []byte, found []located) bool {
+func (c *classifier) suspect(current Line, content []byte, found []located) bool {
 	doubt := doubtfulLine{line: current, content: content}
 	for _, f := range found {
 		f.message.Quoted = true
 		switch f.message.Kind() {
-		case wire.Reply:
+		case KindReply:
 			doubt.found = append(doubt.found, f)
-		case wire.Request:
+		case KindRequest:
 			if !hasID(c.asked, f.message.ID) {
 				doubt.asked = append(doubt.asked, f.message)
 			}
@@ -442,10 +441,10 @@ func fromClient(found located) bool {
 // that quotes messages. What comes next decides: if the same message comes on a line of its own, the text is a log.
 // Otherwise the answers are taken, and the requests refused, when the time for that is up.
 type doubtfulLine struct {
-	line    line
+	line    Line
 	content []byte
 	found   []located // answers
-	asked   []message // requests
+	asked   []Message // requests
 	waited  bool      // since settleDoubts was called last
 }
 
@@ -488,17 +487,17 @@ func (c *classifier) settle(doubts []doubtfulLine) {
 }
 
 // overrule drops a doubtful line whose answer has come on a line of its own, and doubtful requests that have.
-func (c *classifier) overrule(m message) {
-	if m.Kind() == wire.Request {
+func (c *classifier) overrule(m Message) {
+	if m.Kind() == KindRequest {
 		c.asked = append(c.asked, m.ID)
 		c.asked = c.asked[max(0, len(c.asked)-maxDoubts):]
 		for i := range c.doubts {
-			c.doubts[i].asked = slices.DeleteFunc(c.doubts[i].asked, func(asked message) bool {
+			c.doubts[i].asked = slices.DeleteFunc(c.doubts[i].asked, func(asked Message) bool {
 				return bytes.Equal(asked.ID, m.ID)
 			})
 		}
 	}
-	if m.Kind() != wire.Reply {
+	if m.Kind() != KindReply {
 		return
 	}
 	c.answersAlone = true
@@ -515,7 +514,7 @@ func (c *classifier) overrule(m message) {
 }
 
 // deliverGlued reports the foreign bytes of a line and passes on its messages.
-func (c *classifier) deliverGlued(current line, content []byte, found []located) {
+func (c *classifier) deliverGlued(current Line, content []byte, found []located) {
 	at := 0
 	for _, f := range append(found, located{start: len(content), end: len(content)}) {
 		if foreign := content[at:f.start]; len(bytes.TrimSpace(foreign)) > 0 || len(found) > 1 &&
@@ -531,7 +530,7 @@ func (c *classifier) deliverGlued(current line, content []byte, found []located)
 
 // located is a message and where it stands in a line.
 type located struct {
-	message    message
+	message    Message
 	start, end int
 }
 
@@ -563,15 +562,15 @@ func findMessages(content []byte) []located {
 }
 
 // decodeMessage reads one message at the beginning of b and returns its length, or zero where there is none.
-func decodeMessage(b []byte) (message, int) {
+func decodeMessage(b []byte) (Message, int) {
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	var raw json.RawMessage
 	if err := decoder.Decode(&raw); err != nil {
-		return message{}, 0
+		return Message{}, 0
 	}
-	m, ok := wire.Parse(raw)
-	if !ok || m.Kind() == wire.None {
-		return message{}, 0
+	m, ok := Parse(raw)
+	if !ok || m.Kind() == KindNone {
+		return Message{}, 0
 	}
 	return m, int(decoder.InputOffset())
 }
@@ -582,7 +581,7 @@ func opensValue(content []byte) bool {
 	if trimmed[0] != '{' && trimmed[0] != '[' {
 		return false
 	}
-	return len(trimmed) == 1 || beginsMessage(content) || trimmed[0] == '{' && bytes.HasSuffix(trimmed, []byte(","))
+	return len(trimmed) == 1 || BeginsMessage(content) || trimmed[0] == '{' && bytes.HasSuffix(trimmed, []byte(","))
 }
 
 // endsValue reports whether a line may be the end of a JSON value.
@@ -593,7 +592,7 @@ func endsValue(content []byte) bool {
 }
 
 // beginsMessage reports whether a line starts like a JSON-RPC message.
-func beginsMessage(content []byte) bool {
+func BeginsMessage(content []byte) bool {
 	trimmed := bytes.TrimSpace(content)
 	head := trimmed[:min(len(trimmed), 256)]
 	return len(head) > 0 && head[0] == '{' && bytes.Contains(head, []byte(`"jsonrpc"`))
@@ -626,24 +625,24 @@ func (c *classifier) takeDoubtful() {
 }
 
 // report makes a finding about a line.
-func (c *classifier) report(current line, class Class, column int, text []byte, salvaged int) {
+func (c *classifier) report(current Line, class Class, column int, text []byte, salvaged int) {
 	var syntax error
 	if class == ClassBroken {
 		syntax = json.Unmarshal(text, new(json.RawMessage))
 	}
 	nearAt, near := around(text, badByte(class, text, syntax))
-	c.onFinding(finding{
+	c.onFinding(Finding{
 		near: near, nearAt: nearAt,
-		syntax:   syntax,
-		class:    class,
-		number:   current.number,
+		Syntax:   syntax,
+		Class:    class,
+		Number:   current.number,
 		offset:   current.offset,
 		column:   column,
-		text:     bytes.Clone(text[:min(len(text), cmp.Or(c.keep, maxEvidence))]),
-		size:     int64(len(text)),
-		end:      current.end,
-		salvaged: salvaged,
-		tail:     evidence(current.bytes[max(0, len(current.bytes)-maxEvidence):]),
+		Text:     bytes.Clone(text[:min(len(text), cmp.Or(c.keep, maxEvidence))]),
+		Size:     int64(len(text)),
+		End:      current.End,
+		Salvaged: salvaged,
+		Tail:     Evidence(current.Bytes[max(0, len(current.Bytes)-maxEvidence):]),
 	})
 }
 

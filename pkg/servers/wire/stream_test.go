@@ -1,4 +1,4 @@
-package servers
+package wire
 
 import (
 	"io"
@@ -22,7 +22,7 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 		"then the true one":    {[]string{quoted, pong + "\n"}, "id 1 of line 2 at 400ms"},
 		"text after it":        {[]string{pong + " was the body\n", pong + "\n"}, "id 1 of line 2 at 400ms"},
 		"only text after it":   {[]string{pong + " was the body\n"}, "id 1 of line 1 at 2s"},
-		"byte order marks":     {[]string{utf8BOM + utf8BOM + pong + "\n", pong + "\n"}, "id 1 of line 2 at 400ms"},
+		"byte order marks":     {[]string{BOM + BOM + pong + "\n", pong + "\n"}, "id 1 of line 2 at 400ms"},
 		"a quote over lines":   {[]string{"DEBUG {\n\"a\":\n" + pong + "\n}\n", pong + "\n"}, "id 1 of line 5 at 400ms"},
 		"noise between them":   {[]string{quoted + strings.Repeat("noise\n", 200), pong + "\n"}, "id 1 of line 202 at 400ms"},
 		"no true one":          {[]string{quoted}, "id 1 of line 1 at 2s"},
@@ -36,12 +36,12 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var got []string
 				began := time.Now()
-				s := newStream(1<<20, func(m message, number int) {
+				s := NewStream(1<<20, func(m Message, number int) {
 					got = append(got,
 						"id "+string(m.ID)+" of line "+strconv.Itoa(number)+" at "+time.Since(began).String())
-				}, func(finding) {})
+				}, func(Finding) {})
 				in, out := io.Pipe()
-				go s.read(in)
+				go s.Read(in)
 				for i, text := range test.writes {
 					if i > 0 {
 						time.Sleep(400 * time.Millisecond)
@@ -85,13 +85,13 @@ func TestRequestBesideTextIsRefused(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var got []string
 				began := time.Now()
-				tell := func(what string, m message) {
+				tell := func(what string, m Message) {
 					got = append(got, what+" "+string(m.ID)+" at "+time.Since(began).String())
 				}
-				s := newStream(1<<20, func(m message, _ int) { tell("taken", m) }, func(finding) {})
-				s.onRefused(func(m message) { tell("refused", m) })
+				s := NewStream(1<<20, func(m Message, _ int) { tell("taken", m) }, func(Finding) {})
+				s.OnRefused(func(m Message) { tell("refused", m) })
 				in, out := io.Pipe()
-				go s.read(in)
+				go s.Read(in)
 				if _, err := io.WriteString(out, test.text); err != nil {
 					t.Fatal(err)
 				}

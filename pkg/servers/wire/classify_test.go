@@ -1,4 +1,4 @@
-package servers
+package wire
 
 import (
 	"bytes"
@@ -20,22 +20,27 @@ type reading struct {
 func readAll(stream []byte, limit int64, sizes ...int) reading {
 	var r reading
 	c := &classifier{
-		onMessage: func(m message, number int) { r.messages = append(r.messages, fmt.Sprintf("%d %s", number, m.Raw)) },
-		onFinding: func(f finding) {
+		onMessage: func(m Message, number int) { r.messages = append(r.messages, fmt.Sprintf("%d %s", number, m.Raw)) },
+		onFinding: func(f Finding) {
 			r.findings = append(r.findings,
-				fmt.Sprintf("%d+%d %s %q ×%d", f.number, f.column, f.class, f.text, f.salvaged))
+				fmt.Sprintf("%d+%d %s %q ×%d", f.Number, f.column, f.Class, f.Text, f.Salvaged))
 		},
 	}
-	f := framer{max: limit, emit: c.line}
+	f := Framer{Max: limit, Emit: c.line}
 	for i := 0; len(stream) > 0; i++ {
 		n := min(max(1, sizes[i%len(sizes)]), len(stream))
-		f.feed(stream[:n])
+		f.Feed(stream[:n])
 		stream = stream[n:]
 	}
-	f.flush(endEOF)
+	f.Flush(EndEOF)
 	c.end()
 	return r
 }
+
+const (
+	ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	pong = `{"jsonrpc":"2.0","id":1,"result":{}}`
+)
 
 // TestClassify proves MCP-1 on bytes: what is a message, what is not, and where.
 func TestClassify(t *testing.T) {
@@ -59,14 +64,14 @@ func TestClassify(t *testing.T) {
 		{"a question before text", `{"jsonrpc":"2.0","id":1,"method":"elicitation/create"} page` + "\n", nil, []string{`1+0 text "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\"} page" ×0`}},
 		{"a notification before text", `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"} page` + "\n", nil, []string{`1+0 text "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"} page" ×0`}},
 		{"an answer before text, and the true one", pong + " page\n" + pong + "\n", []string{"2 " + pong}, []string{fmt.Sprintf("1+0 text %q ×0", pong+" page")}},
-		{"two byte order marks, and the true one", utf8BOM + utf8BOM + pong + "\n" + pong + "\n", []string{"2 " + pong}, []string{`1+0 bom "\ufeff" ×0`, fmt.Sprintf("1+0 text %q ×0", utf8BOM+pong)}},
+		{"two byte order marks, and the true one", BOM + BOM + pong + "\n" + pong + "\n", []string{"2 " + pong}, []string{`1+0 bom "\ufeff" ×0`, fmt.Sprintf("1+0 text %q ×0", BOM+pong)}},
 		{"a quote over lines, and the true one", "DEBUG {\n\"a\":\n" + pong + "\n}\n" + pong + "\n", []string{"5 " + pong}, []string{`1+0 text "DEBUG {" ×0`, `2+0 text "\"a\":" ×0`, `4+0 text "}" ×0`, fmt.Sprintf("3+0 text %q ×0", pong)}},
 		{"a question in a quote over lines", "DEBUG [\n" + ping + "\n]\n", nil, []string{`1+0 text "DEBUG [" ×0`, fmt.Sprintf("2+0 text %q ×0", ping), `3+0 text "]" ×0`}},
 		{"an array of text and an answer, and the true one", `["page",` + pong + "]\n" + pong + "\n", []string{"2 " + pong}, []string{fmt.Sprintf("1+0 batch %q ×1", `["page",`+pong+"]"), fmt.Sprintf("1+0 text %q ×0", pong)}},
 		{"a log that quotes a request", `got: {"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n", nil, []string{`1+0 text "got: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}" ×0`}},
 		{"suffix", pong + " done\n", []string{"1 " + pong}, []string{fmt.Sprintf(`1+%d glued " done" ×1`, len(pong))}},
 		{"two on a line", ping + pong + "\n", []string{"1 " + ping, "1 " + pong}, []string{fmt.Sprintf(`1+%d glued "" ×2`, len(ping))}},
-		{"BOM", utf8BOM + pong + "\n", []string{"1 " + pong}, []string{`1+0 bom "\ufeff" ×0`}},
+		{"BOM", BOM + pong + "\n", []string{"1 " + pong}, []string{`1+0 bom "\ufeff" ×0`}},
 		{"no newline", pong, []string{"1 " + pong}, []string{fmt.Sprintf(`1+%d no-newline "" ×1`, len(pong))}},
 		{"batch", "[" + ping + "," + pong + "]\n", []string{"1 " + ping, "1 " + pong}, []string{fmt.Sprintf("1+0 batch %q ×2", "["+ping+","+pong+"]")}},
 		{
@@ -111,7 +116,7 @@ func TestTooLongLine(t *testing.T) {
 // only messages come out as messages, and that no bytes do harm.
 func FuzzClassify(f *testing.F) {
 	for _, seed := range []string{
-		ping + "\n" + pong + "\n", "text\n" + pong, utf8BOM + pong + "\r\n", "[" + ping + "]\n",
+		ping + "\n" + pong + "\n", "text\n" + pong, BOM + pong + "\r\n", "[" + ping + "]\n",
 		"a" + ping + pong + "b\n",
 		"{\n\"jsonrpc\":\"2.0\",\n\"id\":1,\n\"result\":{}\n}\n", pong[:20] + "\nlog\n" + pong[20:] + "\n",
 		"{\"jsonrpc\"{\"jsonrpc\"\n",

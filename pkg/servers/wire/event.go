@@ -1,4 +1,4 @@
-package servers
+package wire
 
 import (
 	"encoding/json"
@@ -216,6 +216,6 @@ type ServerRequest struct {
 const maxEvidence = 4096
 
 // evidence cuts bytes for an event and copies them.
-func evidence(b []byte) []byte {
+func Evidence(b []byte) []byte {
 	return append([]byte(nil), b[:min(len(b), maxEvidence)]...)
 }

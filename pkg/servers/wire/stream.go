@@ -1,4 +1,4 @@
-package servers
+package wire
 
 import (
 	"bytes"
@@ -9,36 +9,36 @@ import (
 )
 
 // idleTime is how long a message may lack its newline before it is taken.
-const idleTime = 250 * time.Millisecond
+const IdleTime = 250 * time.Millisecond
 
 // stream reads a server's stdout: it holds the framer, the classifier, and the timer that ends their waiting. Every
 // reader of a server's stdout uses it.
-type stream struct {
+type Stream struct {
 	// eager takes a whole message at once, before its newline has come; otherwise the newline gets idleTime. Nothing
 	// that could follow changes the message, but whether the newline would have come is then not known.
-	eager bool
+	Eager bool
 	// settled is called when everything that was read has been handled and more may be long in coming; it may be nil.
-	settled func()
+	Settled func()
 
 	reading  sync.Mutex // guards what follows against the timers
-	framer   framer
+	framer   Framer
 	classify classifier
 	doubting *time.Timer // runs settleDoubts
 }
 
 // newStream returns a stream with a limit, in bytes, on the size of a line. The functions are called on the goroutine
 // that reads, or on the timer's, never on both at a time; they own what they get.
-func newStream(limit int64, onMessage func(m message, number int), onFinding func(finding)) *stream {
-	s := &stream{classify: classifier{onMessage: onMessage, onFinding: onFinding}}
-	s.framer = framer{max: limit, emit: s.classify.line}
+func NewStream(limit int64, onMessage func(m Message, number int), onFinding func(Finding)) *Stream {
+	s := &Stream{classify: classifier{onMessage: onMessage, onFinding: onFinding}}
+	s.framer = Framer{Max: limit, Emit: s.classify.line}
 	return s
 }
 
 // keep sets how many bytes of a finding's text are kept, in place of maxEvidence.
-func (s *stream) keep(bytes int) { s.classify.keep = bytes }
+func (s *Stream) Keep(bytes int) { s.classify.keep = bytes }
 
 // onRefused sets what takes the requests that stood on a line with text and did not come on a line of their own.
-func (s *stream) onRefused(take func(message)) { s.classify.onRefused = take }
+func (s *Stream) OnRefused(take func(Message)) { s.classify.onRefused = take }
 
 // An answer that shares its line with text waits for the same answer on a line of its own, which wins: the text may be
 // a log that quotes what anybody wrote. The wait is idleTime for a server that is known to write text and messages on
@@ -50,7 +50,7 @@ const (
 )
 
 // read takes all of r, to its end.
-func (s *stream) read(r io.Reader) {
+func (s *Stream) Read(r io.Reader) {
 	idle := time.AfterFunc(time.Hour, s.idle)
 	idle.Stop()
 	defer idle.Stop()
@@ -66,57 +66,57 @@ func (s *stream) read(r io.Reader) {
 			return
 		}
 		if waiting {
-			idle.Reset(idleTime)
+			idle.Reset(IdleTime)
 		}
 		runtime.Gosched() // whoever has waited for this goes on before the pipe is looked at again
 	}
 }
 
 // take takes the next chunk and reports whether something on it is unfinished.
-func (s *stream) take(chunk []byte, last bool) (waiting bool) {
+func (s *Stream) take(chunk []byte, last bool) (waiting bool) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	s.framer.feed(chunk)
-	if s.eager {
+	s.framer.Feed(chunk)
+	if s.Eager {
 		s.takeAtOnce()
 	}
-	waiting = len(s.framer.pending()) > 0 || s.classify.isOpen()
+	waiting = len(s.framer.Pending()) > 0 || s.classify.isOpen()
 	if last {
-		s.framer.flush(endEOF)
+		s.framer.Flush(EndEOF)
 		s.classify.end()
 	}
 	s.awaitDoubts()
-	if s.settled != nil {
-		s.settled()
+	if s.Settled != nil {
+		s.Settled()
 	}
 	return waiting
 }
 
 // idle runs when stdout has been quiet for idleTime with something unfinished on it: a whole message without newline is
 // taken, and lines that were held back in case more came are let go.
-func (s *stream) idle() {
+func (s *Stream) idle() {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.takeComplete()
 	s.classify.idle()
 	s.awaitDoubts()
-	if s.settled != nil {
-		s.settled()
+	if s.Settled != nil {
+		s.Settled()
 	}
 }
 
 // awaitDoubts sets the timer for doubtful answers, unless it is set.
-func (s *stream) awaitDoubts() {
+func (s *Stream) awaitDoubts() {
 	if doubts := s.classify.doubts; len(doubts) > 0 && !doubts[0].waited {
 		s.classify.settleDoubts() // which marks them
 		s.resetDoubting()
 	}
 }
 
-func (s *stream) resetDoubting() {
+func (s *Stream) resetDoubting() {
 	switch {
 	case s.classify.glues:
-		s.doubting.Reset(idleTime)
+		s.doubting.Reset(IdleTime)
 	case s.classify.answersAlone:
 		s.doubting.Reset(longDoubtTime)
 	default:
@@ -125,28 +125,28 @@ func (s *stream) resetDoubting() {
 }
 
 // takeDoubtful takes the doubtful answers that have come so far, for a request that waits no longer.
-func (s *stream) takeDoubtful() {
+func (s *Stream) TakeDoubtful() {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.classify.takeDoubtful()
 }
 
 // settleDoubts runs when the time of doubtful answers is up.
-func (s *stream) settleDoubts() {
+func (s *Stream) settleDoubts() {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	if s.classify.settleDoubts() {
 		s.resetDoubting()
 	}
-	if s.settled != nil {
-		s.settled()
+	if s.Settled != nil {
+		s.Settled()
 	}
 }
 
 // takeComplete takes what waits for its newline, if it ends with a whole message.
-func (s *stream) takeComplete() {
+func (s *Stream) takeComplete() {
 	if found, end := s.complete(); len(found) > 0 && found[len(found)-1].end == end {
-		s.framer.flush(endIdle)
+		s.framer.Flush(endIdle)
 	}
 }
 
@@ -156,20 +156,20 @@ const maxEager = 64 << 10
 
 // takeAtOnce does the same while more may be coming, unless the line has more than messages: that is text, a batch, or
 // a message around another one whose end is missing.
-func (s *stream) takeAtOnce() {
-	pending := s.framer.pending()
+func (s *Stream) takeAtOnce() {
+	pending := s.framer.Pending()
 	if len(pending) > maxEager {
 		return
 	}
 	if found, _ := s.complete(); len(found) > 0 && !hasText(pending, found) {
-		s.framer.flush(endIdle)
+		s.framer.Flush(endIdle)
 	}
 }
 
 // complete finds the messages in a line that waits for its newline, and returns where the line ends apart from blanks;
 // none where it cannot end with a message.
-func (s *stream) complete() (found []located, end int) {
-	pending := bytes.TrimRight(s.framer.pending(), " \t\r")
+func (s *Stream) complete() (found []located, end int) {
+	pending := bytes.TrimRight(s.framer.Pending(), " \t\r")
 	if len(pending) == 0 || pending[len(pending)-1] != '}' {
 		return nil, 0
 	}
@@ -177,8 +177,8 @@ func (s *stream) complete() (found []located, end int) {
 }
 
 // pending returns the beginning of a line that has not ended, cut as evidence.
-func (s *stream) pending() []byte {
+func (s *Stream) Pending() []byte {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	return evidence(s.framer.pending())
+	return Evidence(s.framer.Pending())
 }
