@@ -35,7 +35,7 @@ func optionText(o jsonschema.Option) string {
 
 // formFields returns the fields that a server asks for, in the order of its schema.
 func formFields(asked *servers.Elicitation) []formField {
-	properties := asked.Form().Root().Properties()
+	properties := asked.Form().Root().Facets().Properties()
 	fields := make([]formField, len(properties))
 	for i, property := range properties {
 		shape := property.Node.Shape()

@@ -162,7 +162,7 @@ func safeArguments(ctx context.Context, tool *exec.Tool) (arguments json.RawMess
 // ok is false if there are none.
 func writtenArguments(schema *jsonschema.Node) (arguments json.RawMessage, ok bool) {
 	var members []rawjson.Member
-	for _, name := range schema.Required() {
+	for _, name := range schema.Facets().Required() {
 		property, _ := schema.Property(name)
 		value := writtenValue(property)
 		if value == nil {

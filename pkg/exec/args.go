@@ -278,7 +278,7 @@ func (p *argParser) nested(
 // that it lists.
 func (p *argParser) holdsNames(schema *jsonschema.Node) bool {
 	allowed := schema.Kinds()
-	return allowed.Has(jsonschema.Object) && (allowed != jsonschema.AnyKind || len(schema.NameSet()) > 0)
+	return allowed.Has(jsonschema.Object) && (allowed != jsonschema.AnyKind || len(schema.Branches().Names()) > 0)
 }
 
 // lay merges the settings into the base object; a value that was refused is represented by its text.

@@ -193,7 +193,7 @@ func meant(text string, allowed jsonschema.Kinds) (value json.RawMessage, ok boo
 // object makes the members of an object fit.
 func (c *coercer) object(raw json.RawMessage, schema *jsonschema.Node, path string) json.RawMessage {
 	members, _ := rawjson.Members(raw)
-	required := schema.Required()
+	required := schema.Facets().Required()
 	before := len(c.done)
 	kept := make([]rawjson.Member, 0, len(members))
 	for _, m := range members {

@@ -114,7 +114,7 @@ func (n *naming) read() {
 		return
 	}
 	schema := n.tool.Input().Root()
-	n.known, n.guess = schema.NameSet(), !schema.Welcomes()
+	n.known, n.guess = schema.Branches().Names(), !schema.Branches().Welcomes()
 	for name := range n.known {
 		if strings.Contains(strings.Trim(name, "_"), "_") {
 			n.guess = false
@@ -135,7 +135,7 @@ func (n *naming) target(name string) string {
 		return name
 	}
 	n.read()
-	if n.known[name] || n.tool.Input().Root().HasPattern(name) {
+	if n.known[name] || n.tool.Input().Root().Branches().HasPattern(name) {
 		return name
 	}
 	if to, ok := n.spelling(name); ok {

@@ -9,7 +9,7 @@ import (
 )
 
 // combination finds the first anyOf or oneOf.
-func combination(parts []*Node) (at int, keyword string) {
+func combination(parts Parts) (at int, keyword string) {
 	for i, part := range parts {
 		for _, keyword := range combinations() {
 			if len(part.Get(keyword).Elements()) > 0 {
@@ -22,14 +22,14 @@ func combination(parts []*Node) (at int, keyword string) {
 
 // listAlternatives returns the alternatives of one combination, without null and what can never be.
 func (s *Shape) listAlternatives(at int, keyword string) (list []Alternative, null bool) {
-	base := typesOf(s.Parts)
+	base := s.Parts.types()
 	for _, entry := range s.Parts[at].Get(keyword).Elements() {
 		if s.budget < 0 {
 			break
 		}
 		own := entry.Apply()
 		s.budget -= 1 + len(own.Parts)
-		switch kinds := typesOf(own.Parts); {
+		switch kinds := own.Parts.types(); {
 		case kinds == Null || Constant(entry).Is("null"):
 			null = true
 		case kinds&base == 0 || entry.Is("false"):
@@ -65,7 +65,7 @@ func constants(list []Alternative) []Option {
 		if value == nil {
 			return nil
 		}
-		options = append(options, Option{Raw: rawjson.Compact(value.raw), Label: firstOf(entry.Parts, "title").Text()})
+		options = append(options, Option{Raw: rawjson.Compact(value.raw), Label: entry.Parts.first("title").Text()})
 	}
 	return options
 }
@@ -80,7 +80,7 @@ func Constant(schema *Node) *Node {
 }
 
 // constantOf returns the first constant among schemas that apply together.
-func constantOf(parts []*Node) *Node {
+func constantOf(parts Parts) *Node {
 	for _, part := range parts {
 		if value := Constant(part); value != nil {
 			return value
@@ -96,18 +96,18 @@ func shaping() []string {
 
 // redundant reports whether alternatives add nothing to a shape whose type is known: {"anyOf": [{"required": ["a"]},
 // {"required": ["b"]}]}.
-func redundant(parts []*Node, list []Alternative) bool {
-	base := typesOf(parts)
+func redundant(parts Parts, list []Alternative) bool {
+	base := parts.types()
 	if base == AnyKind {
-		base = impliedKinds(parts)
+		base = parts.impliedKinds()
 	}
 	if base == AnyKind {
 		return false
 	}
 	return !slices.ContainsFunc(list, func(a Alternative) bool {
-		own := typesOf(a.Parts)
+		own := a.Parts.types()
 		return !a.Known || own != AnyKind && own != base || slices.ContainsFunc(shaping(), func(keyword string) bool {
-			return firstOf(a.Parts, keyword) != nil
+			return a.Parts.first(keyword) != nil
 		})
 	})
 }
@@ -116,9 +116,9 @@ func redundant(parts []*Node, list []Alternative) bool {
 func sameScalar(list []Alternative) (name string, same bool) {
 	var all Kinds
 	for _, a := range list {
-		all |= typesOf(a.Parts)
+		all |= a.Parts.types()
 		for _, keyword := range shaping() {
-			if firstOf(a.Parts, keyword) != nil {
+			if a.Parts.first(keyword) != nil {
 				return "", false
 			}
 		}
@@ -131,8 +131,8 @@ func sameScalar(list []Alternative) (name string, same bool) {
 }
 
 // labelOf names an alternative for the picker.
-func labelOf(entry *Node, parts []*Node) string {
-	if title := firstOf(parts, "title").Text(); title != "" {
+func labelOf(entry *Node, parts Parts) string {
+	if title := parts.first("title").Text(); title != "" {
 		return title
 	}
 	if reference := entry.Get("$ref").Text(); reference != "" {
@@ -148,12 +148,12 @@ func labelOf(entry *Node, parts []*Node) string {
 	if value := constantOf(parts); value != nil {
 		return string(value.raw)
 	}
-	names, members := typesOf(parts).Names(), membersOf(parts)
+	names, members := parts.types().Names(), membersOf(parts)
 	switch {
 	case len(names) == 1 && names[0] == "object" && members != "":
 		return "object with " + members
 	case len(names) == 1 && names[0] == "array":
-		if element := typesOf([]*Node{firstOf(parts, "items")}).Names(); len(element) == 1 {
+		if element := typeKinds(parts.first("items")).Names(); len(element) == 1 {
 			return "array of " + element[0]
 		}
 	case len(names) > 0 && len(names) <= 2:
@@ -167,7 +167,7 @@ func labelOf(entry *Node, parts []*Node) string {
 
 // membersOf names what distinguishes an object from others: the members that it must have, or
 // the first that it may have; empty where there are none.
-func membersOf(parts []*Node) string {
+func membersOf(parts Parts) string {
 	const most = 3
 	var names []string
 	for _, part := range parts {

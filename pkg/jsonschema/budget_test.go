@@ -134,10 +134,10 @@ func TestMatchingNamesIsBounded(t *testing.T) {
 		fmt.Fprintf(&list, `,"^(a|aa){0,900}b%d$":{"type":"integer"}`, i)
 	}
 	root := Parse(json.RawMessage(`{"patternProperties":{` + list.String()[1:] + `}}`)).Root()
-	if found, all := patternProperties(root.branches(), strings.Repeat("a", 500)); all || len(found) > 0 {
+	if found, all := root.Branches().matching(strings.Repeat("a", 500)); all || len(found) > 0 {
 		t.Errorf("all patterns were tried: %v, %d matched", all, len(found))
 	}
-	if !root.HasPattern(strings.Repeat("a", 500)) {
+	if !root.Branches().HasPattern(strings.Repeat("a", 500)) {
 		t.Error("a name that was not matched against all patterns counts as unknown")
 	}
 }
@@ -195,7 +195,7 @@ func TestDescribingSpendsSteps(t *testing.T) {
 	const steps = 1000
 	budget := newBudget(t.Context(), steps)
 	report := newReport(schema.document, map[string]any{}, budget)
-	report.addMissing(nil, schema.document.Root().Required(), "")
+	report.addMissing(nil, schema.document.Root().Facets().Required(), "")
 	if !errors.Is(budget.err, ErrSteps) {
 		t.Errorf("%d names were described with %d steps", len(report.problems), steps)
 	}
@@ -215,7 +215,7 @@ func TestDescribingAlternatives(t *testing.T) {
 	document := manyRequired()
 	report := newReport(document, map[string]any{}, unlimited(t.Context()))
 	for range 10 {
-		report.addMissing(nil, document.Root().Required(), "")
+		report.addMissing(nil, document.Root().Facets().Required(), "")
 	}
 	described := 0
 	for _, problem := range report.problems {

@@ -187,13 +187,13 @@ func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []*N
 
 // alternativeName names one alternative: by its title, the value that sets it apart, or what it requires.
 func alternativeName(schema *Node) string {
-	if title := firstOf(schema.facets(), "title").Text(); title != "" {
+	if title := schema.Facets().first("title").Text(); title != "" {
 		return title
 	}
-	required := schema.Required()
+	required := schema.Facets().Required()
 	for _, name := range required {
 		property, _ := schema.Property(name)
-		if value := firstOf(property.facets(), "const"); value != nil {
+		if value := property.Facets().first("const"); value != nil {
 			return name + "=" + given(value.value())
 		}
 	}

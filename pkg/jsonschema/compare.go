@@ -84,7 +84,7 @@ func (c *comparison) schemas(pointer string, before, now *Node) {
 		return
 	}
 	c.seen[pair] = true
-	was, is := before.facets(), now.facets()
+	was, is := before.Facets(), now.Facets()
 	if a, b := forbidden(was), forbidden(is); a || b {
 		switch {
 		case a && !b:
@@ -103,13 +103,13 @@ func (c *comparison) schemas(pointer string, before, now *Node) {
 	c.others(pointer, was, is)
 }
 
-func forbidden(parts []*Node) bool {
+func forbidden(parts Parts) bool {
 	return slices.ContainsFunc(parts, func(part *Node) bool { return part.Is("false") })
 }
 
 // kinds compares types. One that moved between type and alternatives is left to the comparison of alternatives.
-func (c *comparison) kinds(pointer string, was, is []*Node) {
-	before, now := typesOf(was), typesOf(is)
+func (c *comparison) kinds(pointer string, was, is Parts) {
+	before, now := was.types(), is.types()
 	_, combined := combination(was)
 	_, combines := combination(is)
 	if before == now || combined != combines && (before == AnyKind || now == AnyKind) {
@@ -132,7 +132,7 @@ func kindsText(kinds Kinds) string {
 }
 
 // values compares enum and const.
-func (c *comparison) values(pointer string, was, is []*Node) {
+func (c *comparison) values(pointer string, was, is Parts) {
 	before, now := allowedValues(was), allowedValues(is)
 	verb := []string{Written: "accepts", Read: "returns"}[c.use]
 	switch {
@@ -152,7 +152,7 @@ func (c *comparison) values(pointer string, was, is []*Node) {
 }
 
 // allowedValues returns the values that schemas list, as text; nil where they list none.
-func allowedValues(parts []*Node) []string {
+func allowedValues(parts Parts) []string {
 	for _, part := range parts {
 		if values := ownOptions(part); values != nil {
 			return words.Texts(values, func(n *Node) string { return words.Clip(canonical(n.raw), shownValue) })
@@ -166,11 +166,11 @@ func without(list, others []string) []string {
 }
 
 // properties compares the properties of objects, and which of them are required.
-func (c *comparison) properties(pointer string, was, is []*Node) {
+func (c *comparison) properties(pointer string, was, is Parts) {
 	noun := []string{Written: "parameter", Read: "property"}[c.use]
-	before, requiredBefore := propertiesOf(was)
-	now, requiredNow := propertiesOf(is)
-	names := slices.Concat(memberNames(before), without(memberNames(now), memberNames(before)))
+	before, requiredBefore := was.Properties(), was.Required()
+	now, requiredNow := is.Properties(), is.Required()
+	names := slices.Concat(propertyNames(before), without(propertyNames(now), propertyNames(before)))
 	for _, name := range slices.Concat(names, without(requiredNow, names)) {
 		place := pointer + "/properties" + rawjson.Pointer(name)
 		old, fresh := nodeNamed(before, name), nodeNamed(now, name)
@@ -196,33 +196,25 @@ func (c *comparison) properties(pointer string, was, is []*Node) {
 	}
 }
 
-func propertiesOf(parts []*Node) (properties []Member, required []string) {
-	for _, part := range parts {
-		properties = append(properties, part.Get("properties").Members()...)
-		required = append(required, part.Get("required").Texts()...)
-	}
-	return once(slices.Clone(properties)), required
+func propertyNames(properties []Property) []string {
+	return words.Texts(properties, func(p Property) string { return p.Name })
 }
 
-func memberNames(members []Member) []string {
-	return words.Texts(members, func(m Member) string { return m.Name })
-}
-
-func nodeNamed(members []Member, name string) *Node {
-	at := slices.IndexFunc(members, func(m Member) bool { return m.Name == name })
+func nodeNamed(properties []Property, name string) *Node {
+	at := slices.IndexFunc(properties, func(p Property) bool { return p.Name == name })
 	if at < 0 {
 		return nil
 	}
-	return members[at].Node
+	return properties[at].Node
 }
 
 // below compares the schemas of elements and of properties that have no definition. A caller who keeps to the defined
 // properties does not notice that others are refused.
-func (c *comparison) below(pointer string, was, is []*Node) {
-	c.schemas(pointer+"/items", firstOf(was, "items"), firstOf(is, "items"))
-	before, now := firstOf(was, "additionalProperties"), firstOf(is, "additionalProperties")
+func (c *comparison) below(pointer string, was, is Parts) {
+	c.schemas(pointer+"/items", was.first("items"), is.first("items"))
+	before, now := was.first("additionalProperties"), is.first("additionalProperties")
 	place := pointer + "/additionalProperties"
-	if defined, _ := propertiesOf(was); len(defined) > 0 && !before.Is("false") && now.Is("false") {
+	if len(was.Properties()) > 0 && !before.Is("false") && now.Is("false") {
 		c.add(place, Edited, "undefined properties are no longer allowed")
 		return
 	}
@@ -230,9 +222,9 @@ func (c *comparison) below(pointer string, was, is []*Node) {
 }
 
 // bounds compares limits of numbers and lengths.
-func (c *comparison) bounds(pointer string, was, is []*Node) {
+func (c *comparison) bounds(pointer string, was, is Parts) {
 	for _, limit := range limits() {
-		before, now := firstOf(was, limit), firstOf(is, limit)
+		before, now := was.first(limit), is.first(limit)
 		a, hadOne := number64(before)
 		b, hasOne := number64(now)
 		if hadOne == hasOne && a == b {
@@ -271,9 +263,9 @@ func number64(n *Node) (number float64, ok bool) {
 }
 
 // combinations compares alternatives, in their order where there are as many as before.
-func (c *comparison) combinations(pointer string, was, is []*Node) {
+func (c *comparison) combinations(pointer string, was, is Parts) {
 	for _, keyword := range combinations() {
-		before, now := firstOf(was, keyword).Elements(), firstOf(is, keyword).Elements()
+		before, now := was.first(keyword).Elements(), is.first(keyword).Elements()
 		place := pointer + "/" + keyword
 		switch {
 		case len(before) == len(now):
@@ -295,21 +287,21 @@ func (c *comparison) combinations(pointer string, was, is []*Node) {
 }
 
 // others compares all other keywords by their text.
-func (c *comparison) others(pointer string, was, is []*Node) {
+func (c *comparison) others(pointer string, was, is Parts) {
 	compared := slices.Concat(limits(), combinations(), referenceKeywords(), []string{
 		"type", "nullable", "enum", "const", "properties", "required", "items", "additionalProperties", "allOf",
 		"$defs", "definitions", "$schema", "$id", "$anchor", "$dynamicAnchor", "$comment",
 	})
 	var names []string
 	for _, part := range slices.Concat(was, is) {
-		for _, name := range memberNames(part.Members()) {
+		for _, name := range words.Texts(part.Members(), func(m Member) string { return m.Name }) {
 			if !slices.Contains(compared, name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
 	for _, name := range names {
-		before, now := firstOf(was, name), firstOf(is, name)
+		before, now := was.first(name), is.first(name)
 		change := DescribeChange(before.Raw(), now.Raw())
 		if change == "" {
 			continue

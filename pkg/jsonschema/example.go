@@ -39,7 +39,7 @@ func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
 		if !ok {
 			object = map[string]any{}
 		}
-		raw, valid := maker.settle(schema, object, d.root.Required())
+		raw, valid := maker.settle(schema, object, d.root.Facets().Required())
 		if first == nil {
 			first = raw
 		}
@@ -87,7 +87,7 @@ func (e *effort) spent() bool {
 }
 
 // look spends what a look at schemas takes.
-func (e *effort) look(parts []*Node) { _ = e.budget.spend(1 + len(parts)/itemsPerStep) } // spent tells
+func (e *effort) look(parts Parts) { _ = e.budget.spend(1 + len(parts)/itemsPerStep) } // spent tells
 
 // exampleDepth bounds recursive schemas.
 const exampleDepth = 12
@@ -105,7 +105,7 @@ func (m *exampleMaker) make(schema *Node, depth int) any {
 	for _, part := range parts {
 		allowed &= ownKinds(part)
 	}
-	if allowed == AnyKind && impliedKinds(parts) == Object {
+	if allowed == AnyKind && parts.impliedKinds() == Object {
 		allowed = Object
 	}
 	switch {
@@ -128,7 +128,7 @@ func (m *exampleMaker) make(schema *Node, depth int) any {
 }
 
 // parts returns the schema's facets, with one alternative taken of each anyOf and oneOf in it, and that one's facets.
-func (m *exampleMaker) parts(schema *Node) []*Node {
+func (m *exampleMaker) parts(schema *Node) Parts {
 	return collect(schema, func(part *Node) []*Node {
 		next := conjuncts(part)
 		for _, keyword := range combinations() {
@@ -141,7 +141,7 @@ func (m *exampleMaker) parts(schema *Node) []*Node {
 }
 
 // listed takes a value that the schema itself shows.
-func (m *exampleMaker) listed(parts []*Node, authored bool) (any, bool) {
+func (m *exampleMaker) listed(parts Parts, authored bool) (any, bool) {
 	for _, part := range parts {
 		if authored && !m.invent {
 			if examples := part.Get("examples").Elements(); len(examples) > 0 {
@@ -161,7 +161,7 @@ func (m *exampleMaker) listed(parts []*Node, authored bool) (any, bool) {
 }
 
 // object makes an object of what all parts require.
-func (m *exampleMaker) object(parts []*Node, depth int) any {
+func (m *exampleMaker) object(parts Parts, depth int) any {
 	made := make(map[string]any)
 	if len(parts) == 0 {
 		return made
@@ -180,7 +180,7 @@ func (m *exampleMaker) object(parts []*Node, depth int) any {
 		if len(made) >= least || m.effort.spent() {
 			continue
 		}
-		for _, name := range whole.Names() {
+		for _, name := range newNames(whole.Branches().Names()).sorted {
 			if len(made) >= least || m.effort.spent() {
 				break
 			}
@@ -193,7 +193,7 @@ func (m *exampleMaker) object(parts []*Node, depth int) any {
 }
 
 // fill adds members until there are so many, or names run out.
-func (m *exampleMaker) fill(made map[string]any, parts []*Node, whole *Node, least, depth int) {
+func (m *exampleMaker) fill(made map[string]any, parts Parts, whole *Node, least, depth int) {
 	for i, repeated := 1, 0; len(made) < least && repeated < words.MaxNamed && !m.effort.spent(); i++ {
 		name := m.memberName(parts, i)
 		if _, ok := made[name]; ok {
@@ -205,8 +205,8 @@ func (m *exampleMaker) fill(made map[string]any, parts []*Node, whole *Node, lea
 }
 
 // memberName makes the i-th name of an object that lists none, by what the parts say of names.
-func (m *exampleMaker) memberName(parts []*Node, i int) string {
-	if names := firstOf(parts, "propertyNames"); names != nil {
+func (m *exampleMaker) memberName(parts Parts, i int) string {
+	if names := parts.first("propertyNames"); names != nil {
 		about := m.parts(names)
 		namer := exampleMaker{document: m.document, branch: i - 1, invent: true, effort: m.effort}
 		if value, ok := namer.listed(about, true); ok {
@@ -216,10 +216,10 @@ func (m *exampleMaker) memberName(parts []*Node, i int) string {
 		return m.text(about, i-1)
 	}
 	for _, part := range parts {
-		if patterns := part.Get("patternProperties").names(); len(patterns) > 0 &&
+		if patterns := part.Get("patternProperties").Members(); len(patterns) > 0 &&
 			part.Get("additionalProperties").Is("false") {
-			about := Build("pattern", patterns[0])
-			return m.text([]*Node{about}, i-1)
+			about := Build("pattern", patterns[0].Name)
+			return m.text(Parts{about}, i-1)
 		}
 	}
 	return fmt.Sprintf("name%d", i)
@@ -234,7 +234,7 @@ func (m *exampleMaker) addProperty(made map[string]any, object *Node, name strin
 }
 
 // array makes as many elements as must be there; at least one where that is allowed, since an empty list shows nothing.
-func (m *exampleMaker) array(schema *Node, parts []*Node, depth int) any {
+func (m *exampleMaker) array(schema *Node, parts Parts, depth int) any {
 	least, most, distinct := 1, branchLimit, false
 	for _, part := range parts {
 		if n, ok := wholeNumber(part.Get("minItems")); ok {
@@ -249,7 +249,7 @@ func (m *exampleMaker) array(schema *Node, parts []*Node, depth int) any {
 	for i := range min(least, most) {
 		items, known := schema.Element(i)
 		if !known {
-			items = firstOf(parts, "contains")
+			items = parts.first("contains")
 		}
 		if depth > exampleDepth || m.effort.spent() {
 			break
@@ -270,7 +270,7 @@ func wholeNumber(value *Node) (int, bool) {
 }
 
 // exampleNumber makes a number within the bounds of all parts, the variant-th where several fit.
-func exampleNumber(parts []*Node, fraction bool, variant int) any {
+func exampleNumber(parts Parts, fraction bool, variant int) any {
 	var low, high, step *big.Rat
 	one := big.NewRat(1, 1)
 	for _, part := range parts {

@@ -107,7 +107,7 @@ func (m *exampleMaker) repairMember(parent map[string]any, problem Problem) bool
 	// What a condition says of the name counts as well, unlike in a first try.
 	around, _ := m.document.at(problem.Location[:last])
 	schema, _ := around.Property(name)
-	if all := propertiesNamed(around.branches(), name); len(all) > 0 {
+	if all := around.Branches().named(name); len(all) > 0 {
 		schema = join("allOf", all)
 	}
 	parent[name] = m.make(schema, len(problem.Location))

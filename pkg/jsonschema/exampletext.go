@@ -12,14 +12,14 @@ import (
 
 // text makes text of the format, pattern and length that all parts ask for, the
 // variant-th where nothing speaks against several.
-func (m *exampleMaker) text(parts []*Node, variant int) string {
+func (m *exampleMaker) text(parts Parts, variant int) string {
 	made := m.effort.text(parts, variant)
 	m.effort.bytes -= len(made)
 	return made
 }
 
 // text is exampleMaker.text. What is longer than the effort allows comes out too short.
-func (e *effort) text(parts []*Node, variant int) string {
+func (e *effort) text(parts Parts, variant int) string {
 	text, least, most := "example", 0, -1
 	var pattern string
 	for _, part := range parts {

@@ -144,20 +144,20 @@ func DescribeKind(value any) string {
 const kindBudget = 5000
 
 // Kinds returns the kinds of value that the schema allows; AnyKind where it says nothing, or contradicts itself.
-func (n *Node) Kinds() Kinds { return kindsOf(n.facets()) }
+func (n *Node) Kinds() Kinds { return n.Facets().kinds() }
 
 // Kinds returns the kinds of value that the schema allows, as those of a Node.
-func (s *Shape) Kinds() Kinds { return kindsOf(s.whole) }
+func (s *Shape) Kinds() Kinds { return s.whole.kinds() }
 
 // Implied returns the kinds of value that the schema allows, or is meant for where it has no type.
 func (s *Shape) Implied() Kinds {
 	if kinds := s.Kinds(); kinds != AnyKind {
 		return kinds
 	}
-	return impliedKinds(s.whole)
+	return s.whole.impliedKinds()
 }
 
-func kindsOf(parts []*Node) Kinds {
+func (parts Parts) kinds() Kinds {
 	budget := kindBudget
 	allowed := allowedBy(parts, &budget)
 	if allowed == noKinds {
@@ -166,7 +166,7 @@ func kindsOf(parts []*Node) Kinds {
 	return allowed
 }
 
-func allowedBy(parts []*Node, budget *int) Kinds {
+func allowedBy(parts Parts, budget *int) Kinds {
 	if *budget -= 1 + len(parts); *budget < 0 {
 		return AnyKind
 	}
@@ -180,7 +180,7 @@ func allowedBy(parts []*Node, budget *int) Kinds {
 			}
 			some := noKinds
 			for _, alternative := range part.Get(keyword).Elements() {
-				some |= allowedBy(alternative.facets(), budget)
+				some |= allowedBy(alternative.Facets(), budget)
 			}
 			allowed &= some
 		}
@@ -208,7 +208,7 @@ func typeKinds(part *Node) Kinds {
 }
 
 // typesOf returns the kinds that the types of all parts allow.
-func typesOf(parts []*Node) Kinds {
+func (parts Parts) types() Kinds {
 	all := AnyKind
 	for _, part := range parts {
 		all &= typeKinds(part)
@@ -227,8 +227,8 @@ func ownKinds(part *Node) Kinds {
 
 // impliedKinds guesses the kind of value of schemas without a type, where their keywords
 // leave no doubt what the author meant.
-func impliedKinds(parts []*Node) Kinds {
-	if firstOf(parts, "properties") != nil || len(firstOf(parts, "required").Elements()) > 0 {
+func (parts Parts) impliedKinds() Kinds {
+	if parts.first("properties") != nil || len(parts.first("required").Elements()) > 0 {
 		return Object
 	}
 	all := noKinds

@@ -10,22 +10,25 @@ import (
 // branchLimit bounds how many parts of a schema one question looks at.
 const branchLimit = 2000
 
-// facets returns the schemas that a value must fit together with n: itself, what it
-// refers to, and its allOf, all the way down, each once.
-func (n *Node) facets() []*Node { return collect(n, conjuncts) }
+// Parts are schemas that say something of one value.
+type Parts []*Node
 
-// branches returns the facets of n and those of all its alternatives: anyOf, oneOf, then, else, and what depends on a
+// Facets returns the schemas that a value must fit together with n: itself, what it refers to, and its allOf, all the
+// way down, each once.
+func (n *Node) Facets() Parts { return collect(n, conjuncts) }
+
+// Branches returns the facets of n and those of all its alternatives: anyOf, oneOf, then, else, and what depends on a
 // property. A name that any of them knows is a name that the tool knows.
-func (n *Node) branches() []*Node {
+func (n *Node) Branches() Parts {
 	return collect(n, func(part *Node) []*Node { return append(conjuncts(part), alternatives(part)...) })
 }
 
 // collect follows next from a schema and returns every object on the way once, and what is false.
-func collect(n *Node, next func(*Node) []*Node) []*Node {
-	if !n.says() {
+func collect(n *Node, next func(*Node) []*Node) Parts {
+	if !says(n) {
 		return nil
 	}
-	found := []*Node{n}
+	found := Parts{n}
 	queue := next(n)
 	if len(queue) == 0 {
 		return found
@@ -34,7 +37,7 @@ func collect(n *Node, next func(*Node) []*Node) []*Node {
 	for len(queue) > 0 && len(found) < branchLimit {
 		part := queue[0]
 		queue = queue[1:]
-		if !part.says() || seen[part] {
+		if !says(part) || seen[part] {
 			continue
 		}
 		seen[part] = true
@@ -45,11 +48,11 @@ func collect(n *Node, next func(*Node) []*Node) []*Node {
 }
 
 // says reports whether a schema says anything: true does not, and what is no schema is taken for true.
-func (n *Node) says() bool { return n.IsObject() || n.Is("false") }
+func says(n *Node) bool { return n.IsObject() || n.Is("false") }
 
 // conjuncts returns the schemas that apply with one, next to it.
 func conjuncts(part *Node) []*Node {
-	var parts []*Node
+	var parts Parts
 	for _, keyword := range referenceKeywords() {
 		if reference := part.Get(keyword).Text(); reference != "" {
 			if target := part.doc.Resolve(reference); target != nil {
@@ -68,7 +71,7 @@ func alternatives(part *Node) []*Node {
 
 // conditions returns the schemas that apply with one where a condition holds, or does not.
 func conditions(part *Node) []*Node {
-	var parts []*Node
+	var parts Parts
 	for _, keyword := range []string{"then", "else"} {
 		if branch := part.Get(keyword); branch != nil {
 			parts = append(parts, branch)
@@ -84,19 +87,16 @@ func conditions(part *Node) []*Node {
 	return parts
 }
 
-// Names returns the names of all properties that any branch of the schema knows, sorted.
-func (n *Node) Names() []string { return newNames(n.NameSet()).sorted }
-
-// NameSet is Names as a set. A name that a schema only requires, always or because of
-// another, is known as well (NORM-1).
-func (n *Node) NameSet() map[string]bool {
+// Names returns the names of all properties that any of the parts knows. A name that a schema only requires, always or
+// because of another, is known as well (NORM-1).
+func (parts Parts) Names() map[string]bool {
 	known := make(map[string]bool)
 	add := func(names []string) {
 		for _, name := range names {
 			known[name] = true
 		}
 	}
-	for _, part := range n.branches() {
+	for _, part := range parts {
 		for _, m := range part.Get("properties").Members() {
 			known[m.Name] = true
 		}
@@ -111,15 +111,11 @@ func (n *Node) NameSet() map[string]bool {
 	return known
 }
 
-// Properties returns the properties that every value of the schema may have, in the
-// schema's order, with those of what it refers to and of its allOf after its own.
-func (n *Node) Properties() []Property {
-	required, known := make(map[string]bool), make(map[string]bool)
-	for _, name := range n.Required() {
-		required[name] = true
-	}
+// Properties returns the properties that the parts declare, each once, in their order.
+func (parts Parts) Properties() []Property {
+	required, known := setOf(parts.Required()), make(map[string]bool)
 	var all []Property
-	for _, part := range n.facets() {
+	for _, part := range parts {
 		for _, m := range part.Get("properties").Members() {
 			if !known[m.Name] {
 				known[m.Name] = true
@@ -133,14 +129,14 @@ func (n *Node) Properties() []Property {
 // Property returns the schema of one property: what all facets say together, or,
 // where none of them knows the name, what the alternatives that do say.
 func (n *Node) Property(name string) (*Node, bool) {
-	if all := propertiesNamed(n.facets(), name); len(all) > 0 {
+	if all := n.Facets().named(name); len(all) > 0 {
 		return join("allOf", all), true
 	}
-	branches := n.branches()
-	if some := propertiesNamed(branches, name); len(some) > 0 {
+	branches := n.Branches()
+	if some := branches.named(name); len(some) > 0 {
 		return join("anyOf", some), true
 	}
-	free, _ := patternProperties(branches, name)
+	free, _ := branches.matching(name)
 	if len(free) == 0 {
 		for _, part := range branches {
 			if additional := part.Get("additionalProperties"); additional.IsObject() {
@@ -154,7 +150,7 @@ func (n *Node) Property(name string) (*Node, bool) {
 	return join("allOf", free), true
 }
 
-func propertiesNamed(parts []*Node, name string) []*Node {
+func (parts Parts) named(name string) []*Node {
 	var found []*Node
 	for _, part := range parts {
 		if schema := part.Get("properties").Get(name); schema != nil {
@@ -167,9 +163,19 @@ func propertiesNamed(parts []*Node, name string) []*Node {
 // maxMatching is how many steps it may take to match one name against the patterns of one schema.
 const maxMatching = 20_000
 
-// patternProperties returns the schemas whose pattern the name matches. all is false if not all patterns were tried,
+// first returns a keyword's value in the first of the parts that has it.
+func (parts Parts) first(keyword string) *Node {
+	for _, part := range parts {
+		if value := part.Get(keyword); value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// matching returns the schemas whose pattern the name matches. all is false if not all patterns were tried,
 // since that takes too long.
-func patternProperties(parts []*Node, name string) (found []*Node, all bool) {
+func (parts Parts) matching(name string) (found []*Node, all bool) {
 	budget := newBudget(context.Background(), maxMatching)
 	for _, part := range parts {
 		for _, m := range part.Get("patternProperties").Members() {
@@ -185,19 +191,16 @@ func patternProperties(parts []*Node, name string) (found []*Node, all bool) {
 	return found, true
 }
 
-// matchesPattern reports whether a pattern of some schemas matches a name, or may do so.
-func matchesPattern(parts []*Node, name string) bool {
-	found, all := patternProperties(parts, name)
+// HasPattern reports whether a pattern of the parts matches the name of a property. It is true if that would take too
+// long to find out.
+func (parts Parts) HasPattern(name string) bool {
+	found, all := parts.matching(name)
 	return len(found) > 0 || !all
 }
 
-// HasPattern reports whether a pattern of the schema matches the name of a property. It is true if that would take too
-// long to find out.
-func (n *Node) HasPattern(name string) bool { return matchesPattern(n.branches(), name) }
-
-// Welcomes reports whether any branch of the schema takes properties that it does not name, by its own word.
-func (n *Node) Welcomes() bool {
-	return slices.ContainsFunc(n.branches(), func(part *Node) bool { return welcomes(part, "additionalProperties") })
+// Welcomes reports whether any of the parts takes properties that it does not name, and says so.
+func (parts Parts) Welcomes() bool {
+	return slices.ContainsFunc(parts, func(part *Node) bool { return welcomes(part, "additionalProperties") })
 }
 
 // welcomes reports whether a keyword is there and is not false.
@@ -209,7 +212,7 @@ func welcomes(part *Node, keyword string) bool {
 // Element returns the schema of the element at index of an array.
 func (n *Node) Element(index int) (*Node, bool) {
 	var found []*Node
-	for _, part := range n.branches() {
+	for _, part := range n.Branches() {
 		items, tuple := part.Get("items"), part.Get("prefixItems").Elements()
 		if part.Get("prefixItems") == nil {
 			tuple = items.Elements()
@@ -250,10 +253,10 @@ func (d *Document) at(path []string) (*Node, bool) {
 	return schema, true
 }
 
-// Required returns the names that every value of the schema must have, in order.
-func (n *Node) Required() []string {
+// Required returns the names that the parts require, in order.
+func (parts Parts) Required() []string {
 	var names []string
-	for _, part := range n.facets() {
+	for _, part := range parts {
 		names = append(names, part.Get("required").Texts()...)
 	}
 	return unique(names)
@@ -261,7 +264,7 @@ func (n *Node) Required() []string {
 
 // Description returns the words that the schema's author wrote about it.
 func (n *Node) Description() string {
-	for _, parts := range [][]*Node{n.facets(), n.branches()} {
+	for _, parts := range []Parts{n.Facets(), n.Branches()} {
 		for _, part := range parts {
 			if text := strings.TrimSpace(part.Get("description").Text()); text != "" {
 				return text
@@ -269,6 +272,14 @@ func (n *Node) Description() string {
 		}
 	}
 	return ""
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }
 
 // unique drops repetitions and keeps the order.

@@ -24,22 +24,22 @@ func (s *Shape) Alternative(raw json.RawMessage) int {
 
 // takes reports whether an alternative can show a value at all: it is of its type, and
 // one of its options where it has some.
-func takes(parts []*Node, raw json.RawMessage) bool {
-	if typesOf(parts)&KindsOf(raw) == 0 {
+func takes(parts Parts, raw json.RawMessage) bool {
+	if parts.types()&KindsOf(raw) == 0 {
 		return false
 	}
-	choices := options(parts)
+	choices := parts.options()
 	return choices == nil || slices.ContainsFunc(choices, func(o Option) bool { return rawjson.Same(o.Raw, raw) })
 }
 
 // score says how well a value of the right type fits an alternative: constants count
 // most, then what is required, then names that are known.
-func score(parts []*Node, raw json.RawMessage) int {
+func score(parts Parts, raw json.RawMessage) int {
 	points := 0
-	if len(options(parts)) > 0 {
+	if len(parts.options()) > 0 {
 		points += 100 // it is one of them, or it would not fit
 	}
-	if KindsOf(raw)&Fraction != 0 && strings.ContainsAny(string(raw), ".eE") && typesOf(parts)&Fraction == 0 {
+	if KindsOf(raw)&Fraction != 0 && strings.ContainsAny(string(raw), ".eE") && parts.types()&Fraction == 0 {
 		points -= 50
 	}
 	if KindsOf(raw) == Array {
@@ -48,16 +48,16 @@ func score(parts []*Node, raw json.RawMessage) int {
 	return points + scoreMembers(parts, raw)
 }
 
-func scoreElement(parts []*Node, raw json.RawMessage) int {
+func scoreElement(parts Parts, raw json.RawMessage) int {
 	elements, _ := rawjson.Elements(raw)
-	items := firstOf(parts, "items")
+	items := parts.first("items")
 	if len(elements) > 0 && items != nil && typeKinds(items)&KindsOf(elements[0]) == 0 {
 		return -50
 	}
 	return 0
 }
 
-func scoreMembers(parts []*Node, raw json.RawMessage) int {
+func scoreMembers(parts Parts, raw json.RawMessage) int {
 	given := make(map[string]json.RawMessage)
 	for m := range rawjson.Each(raw) {
 		given[m.Name] = m.Value

@@ -24,7 +24,7 @@ type mentions struct {
 // take takes what a schema says, and what applies together with it. Of a test it takes only the names: what a test asks
 // of a value is no demand.
 func (m *mentions) take(schema *Node, test bool) {
-	for _, part := range m.shape.take(schema, (*Node).branches) {
+	for _, part := range m.shape.take(schema, (*Node).Branches) {
 		if m.seen[part] {
 			continue
 		}

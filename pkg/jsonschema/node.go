@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"sync"
 
 	"toolx/pkg/rawjson"
@@ -39,7 +38,7 @@ func NewNode(text json.RawMessage) *Node { return &Node{raw: text} }
 func Quoted(text string) *Node { return NewNode(rawjson.Quote(text)) }
 
 // made marks a node as one that has its parts already.
-func (n *Node) made() *Node {
+func made(n *Node) *Node {
 	n.cut.Do(func() {})
 	return n
 }
@@ -56,12 +55,12 @@ func Build(pairs ...any) *Node {
 			n.Set(pairs[i].(string), value)
 		}
 	}
-	return n.made()
+	return made(n)
 }
 
 // List makes an array.
 func List(elements ...*Node) *Node {
-	return (&Node{elements: slices.Clip(append([]*Node{}, elements...))}).made()
+	return made(&Node{elements: slices.Clip(append([]*Node{}, elements...))})
 }
 
 // Strings makes an array of strings.
@@ -79,7 +78,7 @@ func (n *Node) Clone() *Node {
 	if n.repeats {
 		copied.raw = nil
 	}
-	return copied.made()
+	return made(copied)
 }
 
 // Set changes a member in its place, or adds it at the end; a nil value changes nothing.
@@ -90,7 +89,7 @@ func (n *Node) Set(name string, value *Node) {
 	if n.doc == nil {
 		n.doc = value.doc
 	}
-	switch at := n.indexOf(name); {
+	switch at := indexOf(n.members, name); {
 	case at < 0:
 		n.members = append(n.members, Member{name, rawjson.Quote(name), value})
 	case n.members[at].Node.Equal(value):
@@ -104,13 +103,13 @@ func (n *Node) Set(name string, value *Node) {
 // changed forgets what the node was written as.
 func (n *Node) changed() { n.raw, n.byName = nil, nil }
 
-func (n *Node) indexOf(name string) int {
-	return slices.IndexFunc(n.members, func(m Member) bool { return m.Name == name })
+func indexOf(members []Member, name string) int {
+	return slices.IndexFunc(members, func(m Member) bool { return m.Name == name })
 }
 
 // Drop removes a member and returns its value, nil if there was none.
 func (n *Node) Drop(name string) *Node {
-	at := n.indexOf(name)
+	at := indexOf(n.members, name)
 	if at < 0 {
 		return nil
 	}
@@ -122,7 +121,7 @@ func (n *Node) Drop(name string) *Node {
 
 // Rename gives a member another name in its place.
 func (n *Node) Rename(from, to string) {
-	if at := n.indexOf(from); at >= 0 {
+	if at := indexOf(n.members, from); at >= 0 {
 		n.members[at] = Member{to, rawjson.Quote(to), n.members[at].Node}
 		n.changed()
 	}
@@ -315,17 +314,17 @@ func (n *Node) Is(word string) bool {
 
 // IsObject reports whether the node is an object.
 func (n *Node) IsObject() bool {
-	return n != nil && (n.raw == nil && n.members != nil || n.begins('{'))
+	return n != nil && (n.raw == nil && n.members != nil || begins(n.raw, '{'))
 }
 
 // IsArray reports whether the node is an array.
 func (n *Node) IsArray() bool {
-	return n != nil && (n.raw == nil && n.elements != nil || n.begins('['))
+	return n != nil && (n.raw == nil && n.elements != nil || begins(n.raw, '['))
 }
 
-func (n *Node) begins(sign byte) bool {
-	at := rawjson.SpaceEnd(n.raw, 0)
-	return at < len(n.raw) && n.raw[at] == sign
+func begins(text []byte, sign byte) bool {
+	at := rawjson.SpaceEnd(text, 0)
+	return at < len(text) && text[at] == sign
 }
 
 // present reports whether there is a value other than null.
@@ -356,16 +355,6 @@ func (n *Node) Texts() []string {
 	return list
 }
 
-// names returns the names of an object's members, sorted.
-func (n *Node) names() []string {
-	names := make([]string, 0, len(n.Members()))
-	for _, m := range n.Members() {
-		names = append(names, m.Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // without returns the same object with members left out; the others stay the very same nodes.
 func (n *Node) without(names ...string) *Node {
 	rest := &Node{doc: n.doc, members: []Member{}}
@@ -383,27 +372,4 @@ func join(keyword string, schemas []*Node) *Node {
 		return schemas[0]
 	}
 	return &Node{members: []Member{{Name: keyword, Node: &Node{elements: schemas}}}}
-}
-
-// child is one step of a JSON pointer.
-func (n *Node) child(token string) *Node {
-	if !n.IsArray() {
-		return n.Get(token)
-	}
-	elements := n.Elements()
-	i, err := strconv.Atoi(token)
-	if err != nil || i < 0 || i >= len(elements) || token != strconv.Itoa(i) {
-		return nil
-	}
-	return elements[i]
-}
-
-// firstOf returns a keyword's value in the first of several schemas that has it.
-func firstOf(parts []*Node, keyword string) *Node {
-	for _, part := range parts {
-		if value := part.Get(keyword); value != nil {
-			return value
-		}
-	}
-	return nil
 }

@@ -33,7 +33,7 @@ func localReferences(schema json.RawMessage) json.RawMessage {
 	if len(edits) == 0 {
 		return schema
 	}
-	return root.edited(edits).Bytes()
+	return replaced(root, edits).Bytes()
 }
 
 // The bounds of what a hostile schema can ask for: addresses that are longer than
@@ -209,10 +209,10 @@ func resolveURI(base, reference string) string {
 	return reference
 }
 
-// edited returns a value in which some of its nodes are others.
-func (n *Node) edited(edits map[*Node]*Node) *Node {
+// replaced returns a value in which some of its nodes are others.
+func replaced(n *Node, edits map[*Node]*Node) *Node {
 	if other := edits[n]; other != nil {
 		n = other
 	}
-	return n.Map(func(_ int, m Member) *Node { return m.Node.edited(edits) })
+	return n.Map(func(_ int, m Member) *Node { return replaced(m.Node, edits) })
 }

@@ -206,7 +206,7 @@ func (r *report) takeUnknown(u UnknownParameter) {
 func (r *report) namesIn(location []string) *names {
 	at := r.place(location)
 	if at.names == nil {
-		at.names = newNames(at.schema.NameSet())
+		at.names = newNames(at.schema.Branches().Names())
 	}
 	return at.names
 }

@@ -54,7 +54,7 @@ type Shape struct {
 	Unknown []string
 
 	aside   []*Node // the alternatives that only set conditions: what they name is offered
-	whole   []*Node // the parts before any was merged
+	whole   Parts   // the parts before any was merged
 	outline bool    // properties are left out
 	budget  int     // how many schemas may still be looked at
 }
@@ -80,7 +80,7 @@ type Property struct {
 
 // Applied are the schemas that apply together to one value.
 type Applied struct {
-	Parts []*Node
+	Parts Parts
 	// Target is where the first reference among them leads; nil where none leads anywhere.
 	Target *Node
 	// Known is false where a reference leads out of the document or Nowhere.
@@ -105,7 +105,7 @@ const (
 // Apply returns the schemas that apply together with n: those that it refers to, and
 // those of allOf. Of a nil Node there are none.
 func (n *Node) Apply() Applied {
-	applied := Applied{Parts: n.facets(), Known: true}
+	applied := Applied{Parts: n.Facets(), Known: true}
 	for _, part := range applied.Parts {
 		for _, keyword := range referenceKeywords() {
 			if reference := part.Get(keyword); reference != nil {
@@ -171,7 +171,7 @@ func (s *Shape) find() *Shape {
 		list, null := s.listAlternatives(at, keyword)
 		rest := slices.Clone(s.Parts)
 		rest[at] = s.Parts[at].without(keyword)
-		s.Nullable = s.Nullable || null && typesOf(s.Parts)&Null != 0
+		s.Nullable = s.Nullable || null && s.Parts.types()&Null != 0
 		switch same, merged := sameScalar(list); {
 		case len(list) == 1 && !list[0].Known:
 			s.Alternatives = list
@@ -214,7 +214,7 @@ func (s *Shape) asJSON(why string) *Shape {
 func (s *Shape) LookedAt() int { return maxLookedAt - s.budget }
 
 // take returns what a walk finds from a schema, while there is budget.
-func (s *Shape) take(n *Node, walk func(*Node) []*Node) []*Node {
+func (s *Shape) take(n *Node, walk func(*Node) Parts) Parts {
 	if s.budget < 0 {
 		return nil
 	}
@@ -227,7 +227,7 @@ func (s *Shape) take(n *Node, walk func(*Node) []*Node) []*Node {
 // members that they name.
 func (a Applied) loose() *Shape {
 	s := a.blank()
-	s.Parts = []*Node{typeNode("object")}
+	s.Parts = Parts{typeNode("object")}
 	for _, part := range a.Parts {
 		for _, keyword := range combinations() {
 			s.aside = append(s.aside, part.Get(keyword).Elements()...)
@@ -250,15 +250,15 @@ const NoValue = "no value fits"
 func (s *Shape) plain() *Shape {
 	nullable := s.Nullable
 	s.describe()
-	if s.Options = options(s.Parts); s.Options != nil {
+	if s.Options = s.Parts.options(); s.Options != nil {
 		s.Kind = ShapeEnum
 		return s.withoutNull()
 	}
-	kinds := typesOf(s.Parts)
+	kinds := s.Parts.types()
 	untyped := kinds == AnyKind
 	if untyped {
-		if s.Unknown = unknownTypes(s.Parts); len(s.Unknown) == 0 { // else keywords say nothing of what is meant
-			kinds = impliedKinds(s.Parts)
+		if s.Unknown = s.Parts.unknownTypes(); len(s.Unknown) == 0 { // else keywords say nothing of what is meant
+			kinds = s.Parts.impliedKinds()
 		}
 	}
 	s.Nullable = nullable || kinds&Null != 0
@@ -282,8 +282,8 @@ func (s *Shape) plain() *Shape {
 }
 
 // unknownTypes returns the names in the first type that schemas give, where JSON Schema knows none.
-func unknownTypes(parts []*Node) []string {
-	written := firstOf(parts, "type")
+func (parts Parts) unknownTypes() []string {
+	written := parts.first("type")
 	if text := written.Text(); text != "" {
 		return []string{text}
 	}
@@ -310,8 +310,8 @@ func (s *Shape) typed(name string) {
 
 // array: rows of one shape. A tuple gives each place its own, which no list of rows can show.
 func (s *Shape) array() {
-	s.Kind, s.Items = ShapeArray, firstOf(s.Parts, "items")
-	s.Tuple = firstOf(s.Parts, "prefixItems").Elements()
+	s.Kind, s.Items = ShapeArray, s.Parts.first("items")
+	s.Tuple = s.Parts.first("prefixItems").Elements()
 	if s.Items.IsArray() {
 		s.Tuple, s.Items = s.Items.Elements(), nil
 	}
@@ -322,11 +322,10 @@ func (s *Shape) array() {
 
 // object collects the properties of all parts, then those that conditions name.
 func (s *Shape) object() {
-	required, seen := make(map[string]bool), make(map[string]bool)
-	for _, part := range s.Parts {
-		for _, name := range part.Get("required").Texts() {
-			required[name] = true
-		}
+	s.Properties = s.Parts.Properties()
+	required, seen := setOf(s.Parts.Required()), make(map[string]bool)
+	for _, p := range s.Properties {
+		seen[p.Name] = true
 	}
 	add := func(m Member) {
 		if !seen[m.Name] {
@@ -335,13 +334,8 @@ func (s *Shape) object() {
 		}
 	}
 	for _, part := range s.Parts {
-		for _, m := range part.Get("properties").Members() {
-			add(m)
-		}
-	}
-	for _, part := range s.Parts {
 		for _, condition := range conditions(part) {
-			for _, part := range s.take(condition, (*Node).facets) {
+			for _, part := range s.take(condition, (*Node).Facets) {
 				for _, m := range part.Get("properties").Members() {
 					add(m)
 				}
@@ -394,7 +388,7 @@ func (s *Shape) Fields() []Property {
 // Limits returns the bounds that the nearest part sets. Those of draft 4, which excludes a bound by a boolean beside
 // it, are told as in later drafts.
 func (s *Shape) Limits() Limits {
-	first := func(keyword string) *Node { return firstOf(s.Parts, keyword) }
+	first := func(keyword string) *Node { return s.Parts.first(keyword) }
 	l := Limits{
 		Minimum: first("minimum"), Above: first("exclusiveMinimum"),
 		Maximum: first("maximum"), Below: first("exclusiveMaximum"), Step: first("multipleOf"),
@@ -419,16 +413,16 @@ func excluded(bound, exclusive *Node) (*Node, *Node) {
 
 // members finds out which members an object takes that have no name in its schema.
 func (s *Shape) members() {
-	s.Additional = firstOf(s.Parts, "additionalProperties")
+	s.Additional = s.Parts.first("additionalProperties")
 	if s.Additional == nil {
-		s.Additional = firstOf(s.Parts, "unevaluatedProperties")
+		s.Additional = s.Parts.first("unevaluatedProperties")
 	}
-	patterns := firstOf(s.Parts, "patternProperties").Members()
+	patterns := s.Parts.first("patternProperties").Members()
 	closed := s.Additional.Is("false")
 	open := s.Additional != nil && !closed
-	wanted := open || len(patterns) > 0 || firstOf(s.Parts, "propertyNames") != nil ||
-		firstOf(s.Parts, "minProperties") != nil
-	s.Bare = len(s.Properties) == 0 && !wanted && !closed && !firstOf(s.Parts, "maxProperties").Is("0")
+	wanted := open || len(patterns) > 0 || s.Parts.first("propertyNames") != nil ||
+		s.Parts.first("minProperties") != nil
+	s.Bare = len(s.Properties) == 0 && !wanted && !closed && !s.Parts.first("maxProperties").Is("0")
 	s.IsMap = len(patterns) > 0 || wanted && !closed || s.Bare
 	switch {
 	case len(patterns) == 1 && closed: // no other name is possible
@@ -441,12 +435,12 @@ func (s *Shape) members() {
 // describe copies what the nearest part says about the value.
 func (s *Shape) describe() *Shape {
 	parts := s.Parts
-	s.Title = firstOf(parts, "title").Text()
-	s.Description = firstOf(parts, "description").Text()
-	s.Format = firstOf(parts, "format").Text()
-	s.Default = firstOf(parts, "default")
-	if s.Examples = firstOf(parts, "examples").Elements(); s.Examples == nil {
-		if example := firstOf(parts, "example"); example != nil {
+	s.Title = parts.first("title").Text()
+	s.Description = parts.first("description").Text()
+	s.Format = parts.first("format").Text()
+	s.Default = parts.first("default")
+	if s.Examples = parts.first("examples").Elements(); s.Examples == nil {
+		if example := parts.first("example"); example != nil {
 			s.Examples = []*Node{example}
 		}
 	}
@@ -454,13 +448,13 @@ func (s *Shape) describe() *Shape {
 }
 
 // options returns the values of the first enum or const, nil where there is none.
-func options(parts []*Node) []Option {
-	if value := firstOf(parts, "const"); value != nil {
+func (parts Parts) options() []Option {
+	if value := parts.first("const"); value != nil {
 		return []Option{{Raw: rawjson.Compact(value.raw)}}
 	}
 	var list []Option
-	names := firstOf(parts, "enumNames").Elements()
-	for i, entry := range firstOf(parts, "enum").Elements() {
+	names := parts.first("enumNames").Elements()
+	for i, entry := range parts.first("enum").Elements() {
 		choice := Option{Raw: rawjson.Compact(entry.raw)}
 		if i < len(names) {
 			choice.Label = names[i].Text()
@@ -477,7 +471,7 @@ func (s *Shape) withoutNull() *Shape {
 	}
 	rest := slices.DeleteFunc(slices.Clone(s.Options), func(o Option) bool { return string(o.Raw) == "null" })
 	if len(rest) > 0 {
-		null := len(rest) < len(s.Options) && typesOf(s.Parts)&Null != 0
+		null := len(rest) < len(s.Options) && s.Parts.types()&Null != 0
 		s.Nullable, s.Options = s.Nullable || null, rest
 	}
 	return s

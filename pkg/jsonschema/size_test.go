@@ -15,14 +15,14 @@ func TestTooLargeSchema(t *testing.T) {
 	fits := json.RawMessage(begin + strings.Repeat("a", MaxSize-len(begin)-len(end)) + end)
 	document := Parse(fits)
 	if _, err := document.Compile(t.Context()); err != nil || document.TooLarge() ||
-		len(document.Root().Properties()) != 1 {
+		len(document.Root().Facets().Properties()) != 1 {
 		t.Errorf("a schema of %d bytes is not read: %v", len(fits), err)
 	}
 	document = Parse(append(fits, ' '))
 	if _, err := document.Compile(t.Context()); err == nil || !strings.Contains(err.Error(), "1048577 bytes") {
 		t.Errorf("the error is %v", err)
 	}
-	if !document.TooLarge() || document.Root().Properties() != nil {
+	if !document.TooLarge() || document.Root().Facets().Properties() != nil {
 		t.Error("a schema over the limit is read")
 	}
 }

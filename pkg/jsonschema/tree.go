@@ -101,7 +101,7 @@ func (t *Tree) add(s *Subschema) {
 // addBelow adds a subschema of another. Values that are no schemas are skipped.
 func (t *Tree) addBelow(parent *Subschema, keyword, name string, node *Node, path ...string) {
 	switch {
-	case !node.isSchema():
+	case !isSchema(node):
 		return
 	case len(t.All) >= t.maxNodes || parent.level >= t.maxLevels:
 		t.Cut = true
@@ -125,7 +125,7 @@ func (t *Tree) resolve(reference string) (target *Subschema, kind RefKind) {
 	case document != "":
 		return nil, RefExternal
 	case local:
-		if node := t.Root.at(pointer); node.isSchema() {
+		if node := t.Root.at(pointer); isSchema(node) {
 			return t.from(t.Root, pointer), refLocal
 		} else if node != nil {
 			return nil, RefDangling
@@ -174,7 +174,7 @@ func (t *Tree) WithoutReferences(of []*Subschema) *Document {
 		edits[s.Node] = s.Clone()
 		edits[s.Node].Drop("$ref")
 	}
-	return Parse(t.Root.edited(edits).Bytes())
+	return Parse(replaced(t.Root.Node, edits).Bytes())
 }
 
 // Pointer returns the JSON pointer from the schema's owner. It is made when it is asked for: names may be long, and
@@ -234,12 +234,21 @@ func (n *Node) Has(names ...string) bool {
 }
 
 // isSchema reports whether the node can be a schema: an object, true or false.
-func (n *Node) isSchema() bool { return n.IsObject() || n.Is("true") || n.Is("false") }
+func isSchema(n *Node) bool { return n.IsObject() || n.Is("true") || n.Is("false") }
 
 // at follows a JSON pointer; nil where it leads nowhere.
 func (n *Node) at(pointer string) *Node {
 	for _, token := range rawjson.Tokens(pointer) {
-		n = n.child(token)
+		if !n.IsArray() {
+			n = n.Get(token)
+			continue
+		}
+		elements := n.Elements()
+		i, err := strconv.Atoi(token)
+		if err != nil || i < 0 || i >= len(elements) || token != strconv.Itoa(i) {
+			return nil
+		}
+		n = elements[i]
 	}
 	return n
 }

@@ -27,7 +27,7 @@ type unknownWalker struct {
 
 // nameShape is what a schema knows about the names in an object.
 type nameShape struct {
-	parts []*Node
+	parts Parts
 	names *names
 	// plain reports whether the names are all there is: some are listed, maybe none.
 	plain bool
@@ -54,7 +54,7 @@ func (d *Document) shapeOf(schema *Node) *nameShape {
 }
 
 func newNameShape(schema *Node) *nameShape {
-	shape := &nameShape{parts: schema.branches(), names: newNames(schema.NameSet())}
+	shape := &nameShape{parts: schema.Branches(), names: newNames(schema.Branches().Names())}
 	for _, part := range shape.parts {
 		shape.plain = shape.plain || part.Get("properties") != nil
 		shape.open = shape.open || welcomes(part, "additionalProperties") || welcomes(part, "unevaluatedProperties")
@@ -96,7 +96,7 @@ func (w *unknownWalker) visit(schema *Node, value any, path []string) {
 
 // property returns what any branch says about a name.
 func (s *nameShape) property(schema *Node, name string) (*Node, bool) {
-	if some := propertiesNamed(s.parts, name); len(some) > 0 {
+	if some := s.parts.named(name); len(some) > 0 {
 		return join("anyOf", some), true
 	}
 	return schema.Property(name)
@@ -105,7 +105,7 @@ func (s *nameShape) property(schema *Node, name string) (*Node, bool) {
 // judge reports a name that shape does not know. Where a schema lists names and welcomes others too, only what looks
 // like a misspelling is worth a warning; where it lists none, nothing is.
 func (w *unknownWalker) judge(shape *nameShape, name string, path []string) {
-	if !shape.plain || shape.names.set[name] || matchesPattern(shape.parts, name) {
+	if !shape.plain || shape.names.set[name] || shape.parts.HasPattern(name) {
 		return
 	}
 	if shape.open && !w.looksMisspelt(name, shape.names.sorted) {

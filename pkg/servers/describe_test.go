@@ -46,7 +46,7 @@ func TestPromptSchemaIsBounded(t *testing.T) {
 		fmt.Fprintf(&list, `,%s%d","required":true}`, argument, i)
 	}
 	schema := jsonschema.Parse(PromptSchema(json.RawMessage(`{"arguments":[` + list.String()[1:] + `]}`)))
-	if count := len(schema.Root().Properties()); count != maxArguments {
+	if count := len(schema.Root().Facets().Properties()); count != maxArguments {
 		t.Errorf("%d of %d arguments", count, maxArguments)
 	}
 }

@@ -130,7 +130,7 @@ func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 	given, _ := rawjson.Members(content)
 	known := make(map[string]bool)
 	var filled []rawjson.Member
-	for _, property := range e.Form().Root().Properties() {
+	for _, property := range e.Form().Root().Facets().Properties() {
 		known[property.Name] = true
 		value := rawjson.Get(content, property.Name)
 		if value == nil {

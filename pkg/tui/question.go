@@ -126,7 +126,7 @@ func (q *question) open(theme *pane.Theme, now func() time.Time) {
 		schema, start = asked.Schema, asked.Fill(nil)
 	}
 	tool := &exec.Tool{InputSchema: schema}
-	q.fields = len(tool.Input().Root().Properties())
+	q.fields = len(tool.Input().Root().Facets().Properties())
 	if q.fields == 0 && q.elicitation.Check(start) == nil {
 		return
 	}
