@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// assign gives each problem to the entry that it breaks, and keeps the others, whose values it takes out: flaws are
-// what the parser found, problems what was found later.
+// assign attaches each problem to the entry that it breaks. It keeps the other problems and removes the values that
+// they are about. flaws come from the parser, problems from later checks.
 func (l *loaded) assign(file string, flaws []Problem, problems []placed) {
 	owners := map[string]*[]Problem{}
 	for _, e := range l.servers.list {
@@ -35,8 +35,8 @@ func (l *loaded) assign(file string, flaws []Problem, problems []placed) {
 	l.leaveOut(wrong)
 }
 
-// assignFlaws gives the parser's findings to the entries that hold them, also through an alias, and returns what no
-// entry holds.
+// assignFlaws attaches the parser's problems to the entries that contain them, also through an alias, and returns the
+// others.
 func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 	owned := map[Problem]bool{}
 	give := func(m member, to *[]Problem) {
@@ -49,7 +49,7 @@ func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 		m.value.eachFlaw(take)
 		for _, flaw := range flaws {
 			if flaw.Duplicate && flaw.first == m.origin {
-				take(flaw) // nobody can tell which of the two is meant
+				take(flaw) // either of the two could be meant
 			}
 		}
 	}
@@ -62,8 +62,7 @@ func (l *loaded) assignFlaws(flaws []Problem) []Problem {
 	return slices.DeleteFunc(slices.Clone(flaws), func(flaw Problem) bool { return owned[flaw] })
 }
 
-// ownerOf returns what belongs to the entry that a path is of, or leads into: that of "servers.a" for
-// "servers.a.env.TOKEN".
+// ownerOf returns the problems of the entry at a path or around it: those of "servers.a" for "servers.a.env.TOKEN".
 func ownerOf(path string, owners map[string]*[]Problem) (owner *[]Problem, found bool) {
 	for end := len(path); end >= 0 && !found; end = strings.LastIndexAny(path[:end], ".[") {
 		owner, found = owners[path[:end]]
@@ -71,7 +70,7 @@ func ownerOf(path string, owners map[string]*[]Problem) (owner *[]Problem, found
 	return owner, found
 }
 
-// consequence says what becomes of a value outside of entries that is wrong.
+// consequence returns what happens to a wrong value outside entries.
 func (l *loaded) consequence(path string) string {
 	switch {
 	case beginsWithKey(path, "defaults.log"):
@@ -84,8 +83,8 @@ func (l *loaded) consequence(path string) string {
 	return ""
 }
 
-// leaveOut removes wrong values from what is laid over other files. If the setting of the log is wrong, no log is kept,
-// because it could hold what was to be private.
+// leaveOut removes wrong values before the file is merged with others. A wrong log setting switches the log off, since
+// logging could record what should stay private.
 func (l *loaded) leaveOut(wrong map[string]bool) {
 	l.defaults = l.defaults.without("defaults", wrong)
 	l.doctor = l.doctor.without("doctor", wrong)
@@ -103,7 +102,7 @@ func (l *loaded) leaveOut(wrong map[string]bool) {
 	}
 }
 
-// without returns the node without the values at wrong paths; nil if its own is one.
+// without returns the node without the values at wrong paths; nil if its own path is wrong.
 func (n *node) without(path string, wrong map[string]bool) *node {
 	if n == nil || wrong[path] {
 		return nil

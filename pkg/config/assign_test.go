@@ -34,15 +34,15 @@ defaults: {slow: 30, maxTime: 1h, retry: {attempts: 0, baseDelay: 1s}}
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"good":     "c.yaml:13:3: mcpServers.good: a server of this name is given already, at c.yaml:4:3",
+		"good":     "c.yaml:13:3: mcpServers.good: a server of this name is already defined at c.yaml:4:3",
 		"bad":      "c.yaml:5:3: servers.bad: the server has neither command nor url",
-		"twice":    "c.yaml:7:3: the key 'twice' is given twice, first at c.yaml:6:3",
-		"again":    "c.yaml:8:23: the key 'command' is given twice, first at c.yaml:8:11",
+		"twice":    "c.yaml:7:3: duplicate key 'twice', first at c.yaml:6:3",
+		"again":    "c.yaml:8:23: duplicate key 'command', first at c.yaml:8:11",
 		"odd name": `c.yaml:9:25: servers["odd name"].command: expected text or a list, found a number 1`,
-		"aliased":  "c.yaml:2:34: .inf has no value in JSON\nc.yaml:2:34: servers.aliased.args[0]: expected text or a number or true or false, found nothing",
+		"aliased":  "c.yaml:2:34: .inf has no equivalent in JSON\nc.yaml:2:34: servers.aliased.args[0]: expected text or a number or true or false, found nothing",
 		"both":     "c.yaml:12:3: mcpServers.both: the server has both command and url",
 		"fine":     "",
-		"broken":   "c.yaml:16:65: tools[1].implementation.faults.crash: 256 is too large, the most is 255",
+		"broken":   "c.yaml:16:65: tools[1].implementation.faults.crash: 256 is too large, the maximum is 255",
 	}
 	got := map[string]string{}
 	for _, server := range config.Servers {
@@ -61,7 +61,7 @@ defaults: {slow: 30, maxTime: 1h, retry: {attempts: 0, baseDelay: 1s}}
 	wantProblems(t, errorOf(config.Problems),
 		"c.yaml:17:5: tools[2]: 'name' is missing, so that the tool is left out",
 		"c.yaml:18:18: defaults.slow: 30 has no unit, and is ignored",
-		"c.yaml:18:53: defaults.retry.attempts: 0 is too small, the least is 1, and is ignored")
+		"c.yaml:18:53: defaults.retry.attempts: 0 is too small, the minimum is 1, and is ignored")
 	defaults := Defaults{MaxTime: time.Hour, Retry: Retry{BaseDelay: time.Second}}
 	if !reflect.DeepEqual(config.Defaults, defaults) {
 		t.Errorf("defaults %+v, want %+v", config.Defaults, defaults)

@@ -5,56 +5,56 @@ import (
 	"strings"
 )
 
-// The grants by which toolx gets access tokens (RFC 6749, RFC 7523).
+// The grants with which toolx gets access tokens (RFC 6749, RFC 7523).
 const (
 	GrantAuthorizationCode = "authorization_code" // a person logs in, in a browser
 	GrantClientCredentials = "client_credentials" // the client itself has a secret or a key
-	GrantJWTBearer         = "jwt_bearer"         // the machine that toolx runs on vouches for it
+	GrantJWTBearer         = "jwt_bearer"         // toolx's machine has an identity token
 )
 
-// Auth says how toolx gets access tokens for a server (OAuth 2.1). Everything in it is optional: most servers say what
-// they want by themselves.
+// Auth says how toolx gets access tokens for a server (OAuth 2.1). Everything in it is optional: most servers publish
+// what they require.
 type Auth struct {
 	// Grant is one of the Grant constants; empty means GrantAuthorizationCode.
 	Grant string `config:"grant"`
-	// ClientID and ClientSecret are those of a client that is registered already.
+	// ClientID and ClientSecret identify a client that is already registered.
 	ClientID     string `config:"clientId,client_id"`
 	ClientSecret string `config:"clientSecret,client_secret"`
-	// PrivateKey is the client's key in PEM form, and PrivateKeyFile a file with it. One of them takes the place of a
-	// secret: the client signs who it is (RFC 7523 2.2).
+	// PrivateKey is the client's key in PEM form, and PrivateKeyFile a file with it. Either replaces a secret: the
+	// client authenticates with a signature (RFC 7523 2.2).
 	PrivateKey     string `config:"privateKey"`
 	PrivateKeyFile string `config:"privateKeyFile" as:"file"`
-	// KeyID says to the authorization server which of the client's keys that is; it may be empty.
+	// KeyID identifies that key at the authorization server; it may be empty.
 	KeyID string `config:"keyId"`
 	// AssertionAudience is the audience (aud) of the client assertion; empty means the authorization server's issuer.
 	AssertionAudience string `config:"assertionAudience"`
-	// IdentityToken is the signed token by which a machine vouches for what runs on it, and IdentityTokenFile a file
-	// with it, which is read anew for each access token.
+	// IdentityToken is a signed token that identifies the machine, and IdentityTokenFile a file with it, which is read
+	// again for each access token.
 	IdentityToken     string `config:"identityToken"`
 	IdentityTokenFile string `config:"identityTokenFile" as:"file"`
-	// Provider is an enterprise's identity provider, that exchanges the identity token for one that the authorization
+	// Provider is an enterprise's identity provider, which exchanges the identity token for one that the authorization
 	// server accepts; nil if that accepts the identity token itself.
 	Provider *Provider `config:"identityProvider"`
-	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the client's id, where the
-	// authorization server knows such documents.
+	// ClientMetadataURL is the URL of a Client ID Metadata Document, which is the client's id at authorization servers
+	// that support such documents.
 	ClientMetadataURL string `config:"clientMetadataUrl"`
-	// Scopes are asked for instead of those that the server names.
+	// Scopes are requested instead of those that the server names.
 	Scopes []string `config:"scopes"`
 	// Issuer is the only authorization server that is trusted; empty means the first that the server names.
 	Issuer string `config:"issuer"`
-	// RedirectPort is the port of the callback on 127.0.0.1, for authorization servers that want to know it beforehand;
-	// zero means any free one.
+	// RedirectPort is the port of the callback on 127.0.0.1, for authorization servers that require a fixed one; zero
+	// means any free port.
 	RedirectPort int `config:"redirectPort"`
 }
 
-// Provider is the identity provider of an enterprise, and toolx as it knows it.
+// Provider is an enterprise's identity provider and toolx's registration there.
 type Provider struct {
 	Issuer       string `config:"issuer"`
 	ClientID     string `config:"clientId"`
 	ClientSecret string `config:"clientSecret"` // empty for a public client
 }
 
-// auth reads a server's auth, and refuses what cannot get a token.
+// auth reads a server's auth and rejects settings that cannot get a token.
 func (d *decoder) auth(v value, s *Server) {
 	if v.kind != kindMap {
 		return
@@ -66,7 +66,7 @@ func (d *decoder) auth(v value, s *Server) {
 	}
 }
 
-// validate returns what is missing or contradictory, and the fix; both are empty if the Auth can get tokens.
+// validate returns what is missing or contradictory, and the fix; both are empty for a usable Auth.
 func (a *Auth) validate() (problem, fix string) {
 	switch {
 	case a.PrivateKey != "" && a.PrivateKeyFile != "":
@@ -95,7 +95,7 @@ func (a *Auth) validate() (problem, fix string) {
 	return "", ""
 }
 
-// Signs reports whether the client shows who it is by a key, and not by a secret.
+// Signs reports whether the client authenticates with a key instead of a secret.
 func (a *Auth) Signs() bool { return a.PrivateKey != "" || a.PrivateKeyFile != "" }
 
 // auth returns the server's Auth with every variable expanded, nil if it has none.
@@ -117,7 +117,7 @@ func (e *expander) auth() *Auth {
 	return &auth
 }
 
-// texts expands the texts of the struct that to points to, by their keys below path.
+// texts expands the string fields of the struct that to points to. Their keys are below path.
 func (e *expander) texts(path string, to any) {
 	fields := reflect.ValueOf(to).Elem()
 	for i := range fields.NumField() {
@@ -135,8 +135,8 @@ func (e *expander) texts(path string, to any) {
 	}
 }
 
-// secrets returns the values of an Auth that are to be masked: a key line by line too, because JSON and logs write its
-// line ends in other ways.
+// secrets returns the values of an Auth to mask. It returns each line of a key too, because JSON and logs write line
+// ends differently.
 func (a *Auth) secrets() []string {
 	if a == nil {
 		return nil

@@ -107,7 +107,7 @@ func TestAuthThatCannotWork(t *testing.T) {
 		{"a secret of nobody", "url: https://a\n    auth: {clientSecret: abcd}", "a clientSecret needs a clientId"},
 		{"a program", "command: a\n    auth: {clientId: a}", "auth needs a url"},
 		{"another grant", "url: https://a\n    auth: {grant: password}", "unknown value 'password'"},
-		{"a port that is none", "url: https://a\n    auth: {redirectPort: 70000}", "the most is 65535"},
+		{"a port that is none", "url: https://a\n    auth: {redirectPort: 70000}", "the maximum is 65535"},
 		{"no mapping", "url: https://a\n    auth: yes please", "expected a mapping"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

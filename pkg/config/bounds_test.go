@@ -14,8 +14,8 @@ func TestExpansionIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		name, text, said string
 	}{
-		{"one argument", strings.Repeat("${BIG}", 8000), "servers.s.args[0]: the variables of the entry become more than 4 MiB"},
-		{"in defaults", strings.Repeat("${NO:-${BIG}}", 8000), "more than 4 MiB"},
+		{"one argument", strings.Repeat("${BIG}", 8000), "servers.s.args[0]: the entry's expanded variables exceed 4 MiB"},
+		{"in defaults", strings.Repeat("${NO:-${BIG}}", 8000), "exceed 4 MiB"},
 		{"no variables", strings.Repeat("${!}", 100_000), "'${!}' is not a variable"},
 		{"not set", strings.Repeat("${NO}", 100_000), "NO (args[0]"},
 	} {
@@ -43,7 +43,7 @@ func TestEntriesAreBounded(t *testing.T) {
 	for i := range maxEntries + 1 {
 		fmt.Fprintf(&text, ", \"s%d\": {}", i)
 	}
-	if _, problems := parseFile(File{Name: "c.json"}, []byte(`{"servers": {`+text.String()[1:]+"}}")); len(problems) != 1 || !strings.Contains(problems[0].Text, "'servers' has 20001 entries, and the most is 20000") {
+	if _, problems := parseFile(File{Name: "c.json"}, []byte(`{"servers": {`+text.String()[1:]+"}}")); len(problems) != 1 || !strings.Contains(problems[0].Text, "'servers' has 20001 entries, at most 20000 are allowed") {
 		t.Errorf("%.300v", problems)
 	}
 }

@@ -19,7 +19,7 @@ func (d *decoder) checkServer(v value, s *Server) {
 	case !command && !url:
 		d.problem(v, misspelt(v), "the server has neither command nor url")
 	case command && url:
-		d.problem(v, "keep the one that is meant", "the server has both command and url")
+		d.problem(v, "keep one of them", "the server has both command and url")
 	case auth && !url:
 		d.problem(v, "remove auth, or give a url", "auth needs a url, and the server has a command")
 	case url && s.Transport == TransportStdio:
@@ -27,13 +27,13 @@ func (d *decoder) checkServer(v value, s *Server) {
 	case command && s.Transport != "" && s.Transport != TransportStdio:
 		d.problem(v, "remove type, or give a url", "type %s needs a url, and the server has a command", s.Transport)
 	case unreachable(s.URL) != "":
-		d.problem(v, "give an http:// or https:// address", "toolx reaches no server by %s", unreachable(s.URL))
+		d.problem(v, "give an http:// or https:// address", "toolx cannot connect through %s", unreachable(s.URL))
 	case s.ClientKey != "" && s.ClientCert == "":
 		d.problem(v, "add clientCert: FILE, the certificate of that key", "a clientKey needs a clientCert")
 	}
 }
 
-// unreachable names the kind of an address that only other clients can reach; empty for all others.
+// unreachable names the transport of an address that only other clients can reach; empty for all others.
 func unreachable(address string) string {
 	scheme, _, _ := strings.Cut(address, ":")
 	return map[string]string{
@@ -41,17 +41,16 @@ func unreachable(address string) string {
 	}[strings.ToLower(scheme)]
 }
 
-// checkName refuses a name with invisible characters: it could pass for another one, and shells write it to the
-// terminal unchanged when they complete it.
+// checkName rejects a name with invisible characters: it could look like another name, and shell completion prints it
+// unchanged.
 func (d *decoder) checkName(v value, name string) {
 	if strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
-		d.problem(v, "give it a name of letters, digits and signs", "the name %q has characters that cannot be seen",
+		d.problem(v, "use letters, digits and punctuation", "the name %q has invisible characters",
 			name)
 	}
 }
 
-// misspelt returns the fix for a server without command and url: correct the key that may be meant for one of them,
-// else add one.
+// misspelt returns the fix for a server without command and url: rename a misspelt key, else add one.
 func misspelt(v value) string {
 	for _, m := range v.members {
 		if near := words.Nearest(m.key, []string{"command", "url"}); near != "" {

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// translation makes one entry of a client's file into what toolx's own file would say, with the places of the client's.
-// Keys that have no effect on how a server is started or reached are left out: they are meant for that client.
+// translation turns an entry of a client's file into an entry with toolx's own keys and the client's positions. It
+// leaves out keys that do not affect how the server is started or reached.
 type translation struct {
 	client  *Client
 	project bool // the file is a project's
 	entry   node
 }
 
-// translate returns the entry in toolx's own keys; false if it is no server that another program can start or reach.
-// own are toolx's words for the keys.
+// translate returns the entry with toolx's own keys; false if no other program can start or reach that server. own maps
+// the client's keys to toolx's.
 func (c *Client) translate(given *node, own map[string]string, project bool) (*node, bool) {
 	if given.kind != kindMap {
 		return given, true // the schema says what is wrong
@@ -50,7 +50,7 @@ func (c *Client) translate(given *node, own map[string]string, project bool) (*n
 	return &t.entry, true
 }
 
-// bracedVariable is how opencode and what was made of it refer to a variable.
+// bracedVariable is how opencode and its forks refer to a variable.
 const bracedVariable = "{env:%s}"
 
 // withVariables returns a copy of n in which {env:NAME} is ${NAME}.
@@ -73,14 +73,14 @@ var bracedVariables = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 })
 
-// namesInternal reports whether the entry is a part of its client and no server of its own.
+// namesInternal reports whether the entry is a part of its client instead of a server.
 func (n *node) namesInternal() bool {
 	kind, _ := n.get("type")
 	internal := []string{"builtin", "platform", "frontend", "inline_python"}
 	return kind.value != nil && slices.Contains(internal, kind.value.text)
 }
 
-// read reads one member of the entry; name is toolx's own word for its key.
+// read reads one member of the entry; name is toolx's own key for it.
 func (t *translation) read(name string, m member) {
 	switch name {
 	case "args", "cwd", "headersCommand":
@@ -110,7 +110,7 @@ func (t *translation) read(name string, m member) {
 	}
 }
 
-// put gives the entry a member in place of m, unless it has one of that name, or the value says nothing.
+// put adds a member to the entry with the position of m, unless there is one of that name or the value is empty.
 func (t *translation) put(name string, m member, value *node) {
 	empty := value.kind == kindNull || value.kind == kindText && value.text == ""
 	if !empty && t.entry.indexOf(name) < 0 {
@@ -122,8 +122,7 @@ func (t *translation) drop(name string) {
 	t.entry.members = slices.DeleteFunc(t.entry.members, func(m member) bool { return m.key == name })
 }
 
-// merge adds the members of a mapping to the entry's own of that name; earlier ones stay. Null means that nothing is
-// set.
+// merge adds the members of a mapping to the entry's mapping of that name; earlier ones win. It ignores null.
 func (t *translation) merge(name string, m member, value *node) {
 	i := t.entry.indexOf(name)
 	if value.kind != kindMap || i >= 0 && t.entry.members[i].value.kind != kindMap {
@@ -143,7 +142,7 @@ func (t *translation) merge(name string, m member, value *node) {
 	}
 }
 
-// command reads the program. Zed once had it in a mapping with its arguments.
+// command reads the program. Older versions of Zed have a mapping with the program and its arguments.
 func (t *translation) command(m member) {
 	if m.value.kind != kindMap {
 		t.put("command", m, m.value)
@@ -161,8 +160,7 @@ func (t *translation) command(m member) {
 	}
 }
 
-// address reads the url, under the name that goes before others where several stand there: the client's own, then
-// those of others.
+// address reads the url. If there are several keys, the client's own wins over those of others.
 func (t *translation) address(given *node, own map[string]string) {
 	names := []string{t.client.key("url"), "httpUrl", "url"}
 	for _, m := range given.members {
@@ -183,7 +181,7 @@ func (t *translation) address(given *node, own map[string]string) {
 	}
 }
 
-// envFile counts a path from the project's folder where it says so, so that it is known what the user consents to.
+// envFile makes a path in the project's folder relative to it, so that the user's consent covers the file's content.
 func (t *translation) envFile(m member) {
 	value := *m.value
 	if rest, found := strings.CutPrefix(value.text, "${workspaceFolder}/"); found && t.project {
@@ -192,7 +190,7 @@ func (t *translation) envFile(m member) {
 	t.put("envFile", m, &value)
 }
 
-// headersOfVariables reads headers whose values are names of variables.
+// headersOfVariables reads headers that are given as names of variables.
 func (t *translation) headersOfVariables(m member) {
 	headers := &node{kind: kindMap, origin: m.value.origin}
 	for _, header := range m.value.members {
@@ -233,8 +231,8 @@ func (t *translation) transport(m member) {
 	t.put("type", m, value)
 }
 
-// time reads a number of units, or text with a unit, or a mapping of times. A number that no wait can take is left out:
-// to clients it means no limit, or their own default. The unit is the key's, else the client's.
+// time reads a number, text with a unit, or a mapping of times. It ignores a number that is not a possible wait:
+// clients take it as no limit or as their default. The unit is the key's, else the client's.
 func (t *translation) time(name string, m member) {
 	unit := t.client.unit
 	switch {
@@ -265,8 +263,7 @@ func (t *translation) time(name string, m member) {
 	}
 }
 
-// names reads names of tools, or of variables that the client passes on. What is no list is meant for something else,
-// and an item that is no text for another place.
+// names reads a list of names of tools or variables. It ignores other values, and items that are not text.
 func (t *translation) names(name string, m member) {
 	if m.value.kind != kindList || name == "allow" && len(m.value.items) == 0 && t.client.emptyAllowsAll {
 		return

@@ -36,7 +36,7 @@ func TestHostileClientFiles(t *testing.T) {
 		{"not JSON", "cursor", user, write("{\n  mcpServers"), ":2:3: not valid JSON: "},
 		{"a list", "cursor", user, write("[]"), ":1:1: expected a mapping with servers, found a list"},
 		{"servers are a list", "cursor", user, write(`{"mcpServers": []}`), ":1:2: 'mcpServers' is a list, not a mapping"},
-		{"twice", "cursor", user, write(`{"mcpServers": {}, "mcpServers": {}}`), ":1:20: the key 'mcpServers' is given twice"},
+		{"twice", "cursor", user, write(`{"mcpServers": {}, "mcpServers": {}}`), ":1:20: duplicate key 'mcpServers'"},
 		{"UTF-16", "cursor", user, write("\xff\xfe{"), ": the file is UTF-16"},
 		{"large", "cursor", user, large, ": not read: larger than 4 MiB"},
 		{"large and shared", "claude-code", "home/.claude.json", large, ": not read: larger than 64 MiB"},

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// Input is a value that an entry asks for, by ${input:ID}: clients ask the user, and keep the answer.
+// Input is a value that an entry requests with ${input:ID}: clients ask the user and store the answer.
 type Input struct {
 	ID          string
 	Description string
 	Default     string
 	Secret      bool
-	Options     []string // what may be answered; none means anything
-	// File is the config file that the entry stands in: another file's input of this ID is another one.
+	Options     []string // the possible answers; none means any text
+	// File is the config file with the entry: another file's input with this ID is a different one.
 	File string
 	// Variable is the environment variable that answers instead of the user.
 	Variable string
 }
 
-// inputs are what the entries of one file ask for, and the answers.
+// inputs are the inputs of one file's entries, and the answers.
 type inputs struct {
 	known []Input
 
@@ -27,7 +27,7 @@ type inputs struct {
 	answers map[string]string
 }
 
-// readInputs reads the inputs that VS Code's file describes.
+// readInputs reads the descriptions of inputs in VS Code's file.
 func readInputs(root *node) *inputs {
 	read := &inputs{}
 	list, _ := root.get("inputs")
@@ -57,7 +57,7 @@ func readInputs(root *node) *inputs {
 	return read
 }
 
-// describe returns what is known of an input; the file may use one that it does not describe.
+// describe returns the description of an input; the file may use one without a description.
 func (i *inputs) describe(id string) Input {
 	input := Input{ID: id, Secret: true}
 	if i != nil {
@@ -79,7 +79,7 @@ func (i *inputs) answer(id string) (string, bool) {
 	return answer, found
 }
 
-// Inputs returns what the entry asks for and nobody has answered yet, neither by Answer nor in an environment, in the
+// Inputs returns the inputs of the entry that have no answer yet, neither from Answer nor in the environment, in the
 // order of the entry.
 func (s *Server) Inputs(environ []string) []Input {
 	lookup := newEnvironment(environ)
@@ -100,7 +100,7 @@ func (s *Server) Inputs(environ []string) []Input {
 	return open
 }
 
-// Answer gives an input its value, for all entries of the file, until the process ends.
+// Answer sets the value of an input for all entries of the file until the process ends.
 func (s *Server) Answer(input Input, value string) {
 	if s.inputs == nil {
 		s.inputs = &inputs{}
@@ -113,7 +113,7 @@ func (s *Server) Answer(input Input, value string) {
 	s.inputs.answers[input.ID] = value
 }
 
-// fromInput returns what the user has answered, else the variable's value, else the default.
+// fromInput returns the user's answer, else the variable's value, else the default.
 func (e *expander) fromInput(argument, _ string, _ int) (string, error) {
 	input := e.server.inputs.describe(argument)
 	answer, found := e.server.inputs.answer(input.ID)
@@ -126,14 +126,14 @@ func (e *expander) fromInput(argument, _ string, _ int) (string, error) {
 		answer = input.Default
 	default:
 		return "", &referenceError{
-			"nobody has answered", "export " + input.Variable + "=…, or call on a terminal, where toolx asks",
+			"it has no value", "export " + input.Variable + "=…, or call on a terminal, where toolx asks",
 			fs.ErrNotExist,
 		}
 	}
 	return answer, nil
 }
 
-// provided returns a reader for what clients fill in by themselves. A variable of that name goes before it.
+// provided returns a reader for values that clients fill in. An environment variable of that name wins.
 func provided(name string, value func(e *expander) string) func(*expander, string, string, int) (string, error) {
 	return func(e *expander, _, _ string, _ int) (string, error) {
 		if set, found := e.lookup(name); found {
@@ -142,6 +142,6 @@ func provided(name string, value func(e *expander) string) func(*expander, strin
 		if value := value(e); value != "" {
 			return value, nil
 		}
-		return "", &referenceError{"it is not known here", "export " + name + "=…", fs.ErrNotExist}
+		return "", &referenceError{"its value is not known here", "export " + name + "=…", fs.ErrNotExist}
 	}
 }

@@ -29,16 +29,16 @@ func (s *Server) Target() []string {
 
 // Setting is one value of an entry.
 type Setting struct {
-	// Path is where it stands in the entry: "args[1]", "env.TOKEN".
+	// Path is its path in the entry: "args[1]", "env.TOKEN".
 	Path string
-	// Written is the text in the file. Value is what it becomes; it is Written where the value is not known without
-	// asking a keyring, a program, a file or a person, or where a variable is not set.
+	// Written is the text in the file. Value is the expanded text; it is Written if expanding needs a keyring, a
+	// program, a file or a person, or if a variable is not set.
 	Written, Value string
 	Origin         Origin
 }
 
-// Settings returns the values of the entry, in its order, and the secrets among them. It starts, reads and asks
-// nothing.
+// Settings returns the values of the entry in order, and the secrets among them. It runs no program, reads no file and
+// asks no one.
 func (s *Server) Settings(environ []string) (settings []Setting, secrets []string) {
 	secrets = s.Secrets()
 	if s.node == nil {
@@ -76,11 +76,11 @@ func (s *Server) Settings(environ []string) (settings []Setting, secrets []strin
 		}
 	}
 	secrets = slices.Concat(secrets, secretsOf(args, own, headers, address, nil))
-	// What is still a reference is no secret.
+	// A reference that was not expanded is not a secret.
 	return settings, slices.DeleteFunc(secrets, func(secret string) bool { return strings.Contains(secret, "${") })
 }
 
-// asksElsewhere reports whether a text has a reference whose value is not in the environment.
+// asksElsewhere reports whether a text has a reference that the environment cannot resolve.
 func asksElsewhere(text string) bool {
 	for _, form := range references() {
 		if !form.public && strings.Contains(text, "${"+form.name+":") {

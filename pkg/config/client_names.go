@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AddClients adds the servers of clients' files. plain says that they also have their names without the client, where
-// no earlier server has taken it; else they are found by CLIENT:SERVER alone.
+// AddClients adds the servers of clients' files. With plain, each also gets its name without the client, unless an
+// earlier server has it; without plain, only CLIENT:SERVER finds it.
 func (c *Config) AddClients(read []*ClientConfig, plain bool) {
 	named := make(map[string]*Server, len(c.Servers))
 	for _, server := range c.Servers {
@@ -40,8 +40,8 @@ type imports struct {
 	project *Project // nil where the user named the file
 }
 
-// TrustedImports returns the ids of the clients that the files import. Those of a project's file wait for the user's
-// consent, since they would be called by names that the file takes for its own; a warning says so.
+// TrustedImports returns the ids of the clients that the files import. Imports of a project's file need the user's
+// consent, since they would take plain names; without it, there is a warning.
 func (c *Config) TrustedImports() (ids []string, ignored []Warning) {
 	for _, one := range c.imports {
 		if one.project == nil || one.project.Allowed() {
@@ -56,7 +56,7 @@ func (c *Config) TrustedImports() (ids []string, ignored []Warning) {
 	return ids, ignored
 }
 
-// addFile adds what is to be known of a file, once.
+// addFile adds a file's warnings and its project, once.
 func (c *Config) addFile(file *ClientConfig) {
 	if slices.Contains(c.clients, file) {
 		return
@@ -75,7 +75,7 @@ func (c *Config) addFile(file *ClientConfig) {
 	c.Projects = append(c.Projects, file.Project)
 }
 
-// bind makes another Project decide about the servers: that of the same text.
+// bind makes another Project of the same text decide about the servers.
 func (f *ClientConfig) bind(project *Project) {
 	f.Project = project
 	for _, server := range f.Servers {
@@ -83,7 +83,7 @@ func (f *ClientConfig) bind(project *Project) {
 	}
 }
 
-// File returns the path of the file that has the entry, the same in every folder; empty if the entry stands in none.
+// File returns the absolute path of the file with the entry; empty if it is in no file.
 func (s *Server) File() string {
 	path, err := filepath.Abs(s.Origin.File)
 	if s.Origin.File == "" || err != nil {
@@ -92,7 +92,7 @@ func (s *Server) File() string {
 	return path
 }
 
-// Plain returns the name without the client that the entry is of.
+// Plain returns the name without the client.
 func (s *Server) Plain() string {
 	if s.Client == "" {
 		return s.Name

@@ -17,20 +17,20 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// ClientConfig is what one file of a client says, in one scope.
+// ClientConfig is the content of one client file in one scope.
 type ClientConfig struct {
 	ClientFile
 	// Servers are named CLIENT:SERVER, in the order of the file.
 	Servers []*Server
 	// Project is nil for the user's own files.
 	Project *Project
-	// Warnings are what is wrong with the file, and what of it is not read.
+	// Warnings are the file's problems, and its parts that are not read.
 	Warnings []Warning
 }
 
-// ReadClients reads the files of clients: those that exist, client by client, those that go before others first. What
-// is wrong with a file is a warning; what is wrong with an entry breaks that entry alone. Where a system's
-// administrator manages a client's servers, the client has no others. Of options, Files is not used.
+// ReadClients reads the existing files of clients, client by client, in order of precedence. A problem with a file is a
+// warning; a problem with an entry breaks that entry alone. If an administrator manages a client's servers, the client
+// has no others. options.Files is not used.
 func ReadClients(options Options, clients ...*Client) []*ClientConfig {
 	options = options.withDefaults()
 	reader := clientReader{options: options, files: make(map[string]*clientText)}
@@ -50,9 +50,8 @@ func ReadClients(options Options, clients ...*Client) []*ClientConfig {
 	return all
 }
 
-// ReadClientFile reads one file that the user names, as that of the client whose it is by its place, else in any form
-// that a client has. The names of its servers are plain where no client's place it is. The error says why the file
-// cannot be read.
+// ReadClientFile reads one file that the user names. Its path decides which client it belongs to; a file elsewhere may
+// have any client's form, and its servers have plain names. The error says why the file cannot be read.
 func ReadClientFile(options Options, name string) (*ClientConfig, error) {
 	options = options.withDefaults()
 	file := clientFileAt(options, name)
@@ -66,8 +65,8 @@ func ReadClientFile(options Options, name string) (*ClientConfig, error) {
 	return reader.read(file), nil
 }
 
-// ReadProject reads one file as one that nobody has consented to: as that of the client whose project file it is by its
-// place, else as toolx's own. The error is an *Error with what is wrong with the file.
+// ReadProject reads one file without the user's consent: as a client's project file if its path is one, else as toolx's
+// own. The error is an *Error with the file's problems.
 func ReadProject(name string) (*Project, error) {
 	options := Options{Distrust: true, Files: []string{name}}.withDefaults()
 	file := clientFileAt(options, name)
@@ -90,7 +89,7 @@ func ReadProject(name string) (*Project, error) {
 	return read.Project, nil
 }
 
-// clientFileAt returns the client's file that lies at a path, as one that the user named.
+// clientFileAt returns the client's file at a path that the user named.
 func clientFileAt(options Options, name string) ClientFile {
 	path := absolute(name, options.Dir)
 	for _, client := range Clients() {
@@ -120,7 +119,7 @@ func clientFileAt(options Options, name string) ClientFile {
 	return ClientFile{Client: anyClient, Scope: ScopeUser, Path: path, Folder: filepath.Dir(path), keys: keys}
 }
 
-// clientReader reads each file once, though it may be of several clients, or hold several scopes.
+// clientReader reads each file once, even if several clients share it or it has several scopes.
 type clientReader struct {
 	options Options
 	named   bool // the user named the file
@@ -135,10 +134,10 @@ type clientText struct {
 	problem *Problem  // why it cannot be read
 }
 
-// maxClaudeFile is the size in bytes of the largest file that Claude Code may have: it keeps much else in it.
+// maxClaudeFile is the size limit in bytes for Claude Code's own file, in which it keeps much else.
 const maxClaudeFile = 64 << 20
 
-// present reports whether there is something at path, also if it cannot be looked at.
+// present reports whether something exists at path, even if it cannot be read.
 func present(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
@@ -169,7 +168,7 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 		entries.members = append(entries.members, file.Client.named(found, theirs)...)
 	}
 	if many := len(entries.members); many > maxEntries {
-		warn(Origin{File: name}, fmt.Sprintf("it has %d servers, and the most is %d", many, maxEntries))
+		warn(Origin{File: name}, fmt.Sprintf("it has %d servers, at most %d are allowed", many, maxEntries))
 		return result
 	}
 	folder := r.options.Dir
@@ -203,7 +202,7 @@ func (r *clientReader) read(file ClientFile) *ClientConfig {
 	return result
 }
 
-// nameOf returns a file's name as messages show it: from the working folder where it is the project's.
+// nameOf returns a file's name for messages: relative to the working folder if it is the project's.
 func (r *clientReader) nameOf(file ClientFile) string {
 	if file.Scope == ScopeProject && file.Folder == r.options.Dir {
 		if name, err := filepath.Rel(file.Folder, file.Path); err == nil {
@@ -213,8 +212,8 @@ func (r *clientReader) nameOf(file ClientFile) string {
 	return file.Path
 }
 
-// Refused returns why the file is neither read nor written: somebody else decides what it says, or it is a project's
-// and a link leads out of the folder.
+// Refused returns why the file is neither read nor written: other users can write it, or it is a project's and a link
+// leads out of the folder.
 func (f ClientFile) Refused() string {
 	file := File{Path: f.Path, Project: f.Scope == ScopeProject}
 	if file.Project {
@@ -269,8 +268,8 @@ func (r *clientReader) text(file ClientFile, name string) *clientText {
 	return text
 }
 
-// serversOnly returns a text that is valid JSON without all that Claude Code's own file has besides servers and what
-// switches them off, which may be much. Each value keeps its place.
+// serversOnly returns Claude Code's own file, which is valid JSON, without everything but servers and the settings that
+// switch them off. Each value keeps its position.
 func serversOnly(data []byte) []byte {
 	text := bytes.Clone(data)
 	for m := range rawjson.Each(text) {
@@ -291,13 +290,13 @@ func serversOnly(data []byte) []byte {
 	return text
 }
 
-// blank makes a value the number 0.
+// blank replaces a value with the number 0.
 func blank(value []byte) {
 	copy(value, bytes.Repeat([]byte(" "), len(value)))
 	value[0] = '0'
 }
 
-// entriesAt returns the servers at a path of keys. The problem is a value there that is no mapping.
+// entriesAt returns the servers at a path of keys. The problem is a value there that is not a mapping.
 func (f ClientFile) entriesAt(root *node, keys keyPath, dir string) ([]member, *Problem) {
 	if keys == nil && !root.holdsEntries() {
 		return nil, nil
@@ -319,13 +318,13 @@ func (f ClientFile) entriesAt(root *node, keys keyPath, dir string) ([]member, *
 	members := slices.Clone(at.members)
 	servers, second := at.get("servers")
 	if slices.Equal(keys, keyPath{"mcp"}) && second && servers.value.kind == kindMap && !servers.value.isEntry() {
-		// What stands beside the servers of the second form are settings.
+		// The other members beside the servers of the second form are settings.
 		members = slices.DeleteFunc(members, func(m member) bool { return !m.value.isEntry() })
 	}
 	return members, nil
 }
 
-// isEntry reports whether a value says how a server is started or reached.
+// isEntry reports whether a value has a key that starts or reaches a server.
 func (n *node) isEntry() bool {
 	return slices.ContainsFunc([]string{"command", "url", "type", "serverUrl", "httpUrl"}, func(key string) bool {
 		m, found := n.get(key)
@@ -333,13 +332,12 @@ func (n *node) isEntry() bool {
 	})
 }
 
-// holdsEntries reports whether a document is nothing but a mapping of servers.
+// holdsEntries reports whether a document is only a mapping of servers.
 func (n *node) holdsEntries() bool {
 	return len(n.members) > 0 && !slices.ContainsFunc(n.members, func(m member) bool { return !m.value.isEntry() })
 }
 
-// nearestIn returns the member whose key is the path of a folder, or of the nearest one above it, of those in which a
-// key is not empty.
+// nearestIn returns the member for a folder or the nearest folder above it, among members in which a key is not empty.
 func nearestIn(folders *node, dir, key string) (member, bool) {
 	same := func(key string) string {
 		key = strings.TrimSuffix(filepath.ToSlash(filepath.Clean(key)), "/")
@@ -365,7 +363,7 @@ func nearestIn(folders *node, dir, key string) (member, bool) {
 	}
 }
 
-// named returns the entries of a client's file in toolx's own keys, by the names that users write.
+// named returns the entries of a client's file with toolx's own keys, under the names that users write.
 func (c *Client) named(entries []member, project bool) []member {
 	var all keyed
 	own := c.ownKeys()

@@ -247,7 +247,7 @@ func TestClientVariables(t *testing.T) {
 	environ = environ[1:]
 	_, err := servers["vscode:perplexity"].Resolve([]string{"HOME=" + root})
 	var wrong *Error
-	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "${input:api-key}: nobody has answered") ||
+	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "${input:api-key}: it has no value") ||
 		!strings.Contains(wrong.Hint(), "export TOOLX_INPUT_API_KEY=") {
 		t.Errorf("%v", err)
 	}

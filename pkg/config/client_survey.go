@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Survey is what all clients' files together show, for the doctor.
+// Survey is what the doctor needs to know about all clients' files.
 type Survey struct {
-	// Ignored are files, or parts of them, that hold servers and that their client never reads.
+	// Ignored are files with servers, or parts of them, that their client never reads.
 	Ignored []Ignored
 	// Differing are servers of one name whose entries differ between clients.
 	Differing []Differing
@@ -19,7 +19,7 @@ type Survey struct {
 type Ignored struct {
 	Client *Client
 	Origin Origin
-	// Why says why it is not read, Fix what to do.
+	// Why is the reason, Fix what to do.
 	Why, Fix string
 }
 
@@ -62,7 +62,7 @@ func NewSurvey(options Options, own []*Server) *Survey {
 	return survey
 }
 
-// differing returns the keys in which entries differ, of those that decide what is started or reached.
+// differing returns the keys in which entries differ, among the keys that decide what is started or reached.
 func differing(servers []*Server) []string {
 	var different []string
 	for i := 1; i < len(servers); i++ {
@@ -81,7 +81,7 @@ func differing(servers []*Server) []string {
 	return slices.Compact(different)
 }
 
-// essence returns what decides about the process or the address of a server, by the key of the entry.
+// essence returns the values that decide about a server's process or address, by key.
 func (s *Server) essence() map[string]string {
 	all := map[string]string{"url": s.URL, "command": s.Command, "args": strings.Join(s.Args, "\x00"), "cwd": s.Cwd}
 	for name, value := range s.Env {
@@ -93,13 +93,13 @@ func (s *Server) essence() map[string]string {
 	return all
 }
 
-// underAnotherKey finds servers in a client's file that stand where only other clients have them.
+// underAnotherKey finds servers in a client's file under a key that only other clients read.
 func (r *clientReader) underAnotherKey(file *ClientConfig) *Ignored {
 	if file.Scope == ScopeLocal { // the same file has the user's scope, under the client's usual key
 		return nil
 	}
 	if len(file.Servers) > 0 || len(file.Warnings) > 0 || filepath.Base(file.Path) == "settings.json" {
-		return nil // where servers are one setting of many
+		return nil // a file with many other settings
 	}
 	text := r.text(file.ClientFile, file.Path)
 	if text.root == nil {
@@ -120,7 +120,7 @@ func (r *clientReader) underAnotherKey(file *ClientConfig) *Ignored {
 	return nil
 }
 
-// misplaced finds files with servers beside the one that their client reads.
+// misplaced finds files with servers in places that their client does not read.
 func (r *clientReader) misplaced() []Ignored {
 	var found []Ignored
 	look := func(id, path, read, why string) {
@@ -148,7 +148,7 @@ func (r *clientReader) misplaced() []Ignored {
 		for _, folder := range r.options.paths(location{path: "{local}/Packages/Claude_*"}, "") {
 			look("claude-desktop", "{apps}/Claude/claude_desktop_config.json",
 				folder+`\LocalCache\Roaming\Claude\claude_desktop_config.json`,
-				"Claude Desktop is installed as a package of the Windows store, which has a folder of its own")
+				"Claude Desktop is installed as a package of the Windows store, which uses another folder")
 		}
 	}
 	for _, file := range ClientNamed("devin").Files(r.options) {

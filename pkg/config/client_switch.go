@@ -2,22 +2,23 @@ package config
 
 import "path/filepath"
 
-// switchedOff is a setting outside of a server's entry that switches it off.
+// switchedOff is a setting outside a server's entry that switches it off.
 type switchedOff struct {
 	setting string
 	origin  Origin
 }
 
-// The keys of Claude Code's settings that name servers which it does not use: those of .mcp.json that the user has
-// refused, in any file of settings and for a folder; and any that the user has switched off in a folder. A name in
-// enabledMcpjsonServers does not count against that, and else the user is asked, as toolx asks (see Project).
+// The keys of Claude Code's settings that name servers which it does not use: servers of .mcp.json that the user has
+// rejected, in any settings file and per folder; and any servers that the user has switched off in a folder.
+// enabledMcpjsonServers does not override them. For other servers Claude Code asks the user, as toolx does (see
+// Project).
 const (
 	offOfShared = "disabledMcpjsonServers"
 	offInFolder = "disabledMcpServers"
 )
 
-// switchedOff returns the servers that the client's settings switch off outside of the file itself, by their names. A
-// file of settings that cannot be read is a warning.
+// switchedOff returns the servers that the client's settings outside the file switch off, by name. A settings file that
+// cannot be read is a warning.
 func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) map[string]switchedOff {
 	if file.Client.settings == nil {
 		return nil
@@ -52,7 +53,7 @@ func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) m
 	for _, path := range r.options.paths(location{path: "~/.claude.json"}, "") {
 		own := ClientFile{Client: file.Client, Scope: ScopeUser, Path: path}
 		if !present(path) || own.Refused() != "" {
-			continue // which is told where its servers are read
+			continue // reported where its servers are read
 		}
 		text := r.text(own, path)
 		if text.problem != nil {
@@ -72,8 +73,8 @@ func (r *clientReader) switchedOff(file ClientFile, warn func(Origin, string)) m
 	return off
 }
 
-// claudeSettings returns Claude Code's files of settings that are there: the administrator's, the user's, and those of
-// the folder that .mcp.json is in.
+// claudeSettings returns Claude Code's existing settings files: the administrator's, the user's, and those of the
+// folder with .mcp.json.
 func (r *clientReader) claudeSettings(shared ClientFile) []ClientFile {
 	var files []ClientFile
 	for _, l := range shared.Client.settings {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Client is another MCP client, whose config files toolx reads and writes: all that toolx knows of it is its record in
-// clients.
+// Client is another MCP client, whose config files toolx reads and writes. Its record in clients is all that toolx
+// knows about it.
 type Client struct {
 	ID   string // as users write it: "claude-desktop"
 	Name string // as messages show it: "Claude Desktop"
@@ -17,19 +17,20 @@ type Client struct {
 	locations []location
 	// keys lead to the mapping of servers in its files; nil means mcpServers. The client writes the first.
 	keys []keyPath
-	// entry are the keys that an entry may have, each in toolx's own word, with the client's after a "=" where that is
-	// another. Without args, the command is a list with the arguments. toolx's own words are those of its config, and
-	// sseURL (the url of an older server), bearerVariable and headerVariables (names of variables for headers).
+	// entry are the keys that an entry may have: toolx's key for each, followed by "=" and the client's key if that
+	// differs. Without args, the command is a list with the arguments. toolx's keys are those of its config, and sseURL
+	// (the url of an older server), bearerVariable and headerVariables (names of variables for headers).
 	entry string
 	// auth are the keys of auth, likewise.
 	auth string
-	// ways are the values of type for stdio, HTTP and SSE; an empty one is left out.
+	// ways are the values of type for stdio, HTTP and SSE; empty means no type.
 	ways [3]string
-	// unit is what a bare number counts as a timeout; zero means that no document says, so that its size decides.
+	// unit is the unit of a timeout without one; zero means that it is not documented, and toolx guesses from the
+	// number.
 	unit time.Duration
-	// variable is how a reference to a variable is written, %s for its name; empty where the client replaces none.
+	// variable is how the client refers to a variable, with %s for its name; empty if it does not support that.
 	variable string
-	defaults bool // the client knows ${NAME:-default}
+	defaults bool // the client supports ${NAME:-default}
 	// namesVariables reports whether env and headers take names of variables instead of references.
 	namesVariables bool
 	fractions      bool // timeouts may be fractions
@@ -38,33 +39,33 @@ type Client struct {
 	emptyAllowsAll bool // an empty list of tools allows all of them
 	// extensions reports whether an entry may be an extension's, with neither a command nor an address.
 	extensions bool
-	// settings are the files whose settings switch servers off.
+	// settings are files with settings that switch servers off.
 	settings []location
 }
 
 // Scope says for whom a client's file holds servers.
 type Scope string
 
-// The scopes, in the order in which an entry goes before others of its name.
+// The scopes, in order of precedence.
 const (
 	ScopeManaged Scope = "managed" // by the system's administrator: it excludes all others
 	ScopeLocal   Scope = "local"   // the user's own, for one folder
-	ScopeProject Scope = "project" // of the folder: it can come from anybody
+	ScopeProject Scope = "project" // of the folder, which anyone could have written
 	ScopeUser    Scope = "user"
 )
 
-// keyPath is the path of keys that leads to the mapping of servers: nil where the document itself is that mapping.
+// keyPath is the path of keys to the mapping of servers: nil if the document itself is that mapping.
 type keyPath []string
 
-// location is one place where a client keeps a file. A path with a {name} at its start counts from a folder of the
-// system (see folders), one that begins with ~ from the home folder, any other but an absolute one from the project's.
+// location is one place where a client keeps a file. A path that begins with {name} is relative to a folder of the
+// system (see folder), one that begins with ~ to the home folder, and any other relative path to the project's folder.
 type location struct {
 	scope  Scope // empty means ScopeProject for a path in the project, else ScopeUser (see in)
 	path   string
 	system string // a GOOS, linux for every Unix but macOS; empty means all
-	// instead reports whether the file is read only where none of the client's earlier ones of its scope exists.
+	// instead reports whether the file is read only if none of the client's earlier files of its scope exists.
 	instead bool
-	// keys are where this file has its servers, if not where the client's others have them; the client writes the
+	// keys are where this file has its servers, if that differs from the client's other files; the client writes the
 	// first.
 	keys []keyPath
 }
@@ -87,7 +88,7 @@ var clients = []*Client{
 	{
 		ID: "claude-desktop", Name: "Claude Desktop",
 		locations: []location{
-			// The package of the Windows store has a file system of its own.
+			// The package of the Windows store has its own file system.
 			{
 				system: "windows",
 				path:   "{local}/Packages/Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json",
@@ -254,8 +255,8 @@ var clients = []*Client{
 	},
 }
 
-// anyClient stands for the client of a file that is in no client's place. Its entry has the keys that clients read
-// besides those that they write.
+// anyClient is the client of a file that no client would read. Its entry has the keys that clients read and do not
+// write.
 var anyClient = &Client{
 	entry: "headersCommand type=transportType timeout=requestTimeout startTimeout=startup_timeout_ms " +
 		"allow=enabledTools",
@@ -264,10 +265,10 @@ var anyClient = &Client{
 // Clients returns all clients that toolx knows.
 func Clients() []*Client { return clients }
 
-// key returns the client's word for one of toolx's own keys of an entry; empty where it has none.
+// key returns the client's key for one of toolx's keys of an entry; empty if it has none.
 func (c *Client) key(own string) string { return keysOf(c.entry)[own] }
 
-// keysOf returns the client's keys in a list such as that of entry, by toolx's own.
+// keysOf returns the client's keys in a list such as entry, by toolx's keys.
 func keysOf(list string) map[string]string {
 	keys := make(map[string]string)
 	for _, pair := range strings.Fields(list) {
@@ -280,8 +281,8 @@ func keysOf(list string) map[string]string {
 	return keys
 }
 
-// ownKeys returns toolx's own word for each key that the client reads: its own keys, and those of all others, because
-// clients take over each other's.
+// ownKeys returns toolx's key for each key that the client reads: its own, and those of all others, because clients
+// adopt each other's keys.
 func (c *Client) ownKeys() map[string]string {
 	own := make(map[string]string)
 	for _, client := range slices.Concat([]*Client{anyClient}, clients, []*Client{c}) {
@@ -311,8 +312,8 @@ func ClientNamed(id string) *Client {
 	return nil
 }
 
-// ClientOf returns the client that a name such as "cursor:files" begins with, and what follows; nil if it begins with
-// none.
+// ClientOf returns the client that a name such as "cursor:files" begins with, and the rest; nil if there is no such
+// client.
 func ClientOf(name string) (client *Client, rest string) {
 	id, rest, found := strings.Cut(name, ":")
 	if !found {
@@ -324,12 +325,12 @@ func ClientOf(name string) (client *Client, rest string) {
 	return client, rest
 }
 
-// ClientFile is a place where a client keeps servers.
+// ClientFile is a file in which a client keeps servers.
 type ClientFile struct {
 	Client *Client
 	Scope  Scope
 	Path   string // absolute
-	// Exists reports whether there is something at Path, though it may be no file, or one that cannot be read.
+	// Exists reports whether something exists at Path; it need not be a readable file.
 	Exists bool
 	// Folder is the project's folder in ScopeProject and ScopeLocal.
 	Folder string
@@ -337,12 +338,11 @@ type ClientFile struct {
 	keys []keyPath
 }
 
-// Keys returns the path of keys that leads to the mapping of servers in the file, as the client itself writes it.
+// Keys returns the path of keys to the mapping of servers that the client itself writes.
 func (f ClientFile) Keys() []string { return f.keys[0] }
 
-// Files returns where the client keeps its servers, those that go before others first. The project's are
-// those of the nearest folder that has any, from the working folder upwards; where none has, they are named as they
-// would be in the working folder.
+// Files returns the files in which the client keeps servers, in order of precedence. The project's folder is the
+// nearest one that has such a file, from the working folder upwards; without one, it is the working folder.
 func (c *Client) Files(options Options) []ClientFile {
 	options = options.withDefaults()
 	project := c.projectFolder(options)
@@ -361,7 +361,7 @@ func (c *Client) Files(options Options) []ClientFile {
 			files = append(files, file)
 		}
 	}
-	return slices.DeleteFunc(files, func(project ClientFile) bool { // in the home folder they are the user's own
+	return slices.DeleteFunc(files, func(project ClientFile) bool { // in the home folder it is the user's own
 		return project.Scope == ScopeProject && slices.ContainsFunc(files, func(user ClientFile) bool {
 			return user.Scope == ScopeUser && user.Path == project.Path
 		})
@@ -388,7 +388,7 @@ func (c *Client) projectFolder(options Options) string {
 			project = append(project, l.path)
 		case l.in() == ScopeUser:
 			for _, path := range options.paths(l, "") {
-				user[path] = true // in the home folder it is not a project's
+				user[path] = true // not a project's file
 			}
 		}
 	}
@@ -413,7 +413,7 @@ func (o Options) home() string {
 	return home
 }
 
-// paths returns the absolute paths of a location; none if a folder that it counts from is not known.
+// paths returns the absolute paths of a location; none if the folder that it is relative to is not known.
 func (o Options) paths(l location, project string) []string {
 	name, rest, _ := strings.Cut(l.path, "/")
 	folder := project
@@ -441,9 +441,9 @@ func (o Options) paths(l location, project string) []string {
 	return []string{whole}
 }
 
-// folder returns a folder of the system that locations begin with, empty if it is not known.
+// folder returns a folder of the system by the name that locations use, empty if it is not known.
 func (o Options) folder(name string) string {
-	// variable returns the folder that a variable names, else one below the home folder.
+	// variable returns the folder in a variable, else one below the home folder.
 	variable := func(name, below string) string {
 		home := o.home()
 		if value, _ := o.Getenv(name); value != "" {
@@ -483,5 +483,5 @@ func (o Options) folder(name string) string {
 	return ""
 }
 
-// anyFolder stands in a keyPath for a key that is the path of the working folder or of one above it.
+// anyFolder is a key in a keyPath that matches the path of the working folder or of one above it.
 const anyFolder = "\x00folder"

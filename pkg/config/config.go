@@ -1,6 +1,6 @@
-// Package config says which servers and tools exist: it finds the files, reads their formats (YAML, JSON, JSONC;
-// toolx's own keys and other clients' mcpServers), validates them, and keeps where every value came from. It starts
-// nothing and expands nothing until asked.
+// Package config finds out which servers and tools exist: it finds the files, reads their formats (YAML, JSON, JSONC,
+// TOML; toolx's own keys and other clients'), validates them, and keeps the origin of every value. It starts nothing,
+// and expands variables only on request.
 package config
 
 import (
@@ -10,25 +10,25 @@ import (
 	"toolx/pkg/guard"
 )
 
-// Config is what all files together say. Later files win, entry by entry.
+// Config is the content of all files together. Later files win, entry by entry.
 type Config struct {
 	Servers  []*Server // in the order of the files
 	Tools    []*Tool
 	Defaults Defaults
 	Doctor   Doctor
-	// Roots are where servers may work: absolute folders, and file:// URIs. Nil says nothing of that, an empty list
-	// that there are none. See TrustedRoots.
+	// Roots are where servers may work: absolute folders and file:// URIs. Nil means that no file sets them, an empty
+	// list that there are none. See TrustedRoots.
 	Roots []string
 	// Files are the files that were read, in order.
 	Files []string
 	// Warnings are remarks that do not stop anything, such as unknown keys.
 	Warnings []Warning
-	// Unportable is what toolx reads in a client's file and the client itself refuses.
+	// Unportable is what toolx accepts in a client's file and the client itself rejects.
 	Unportable []Warning
-	// Projects are those of the files that nobody named; their servers resolve only with the user's consent.
+	// Projects are the files that the user did not name; their servers resolve only with the user's consent.
 	Projects []*Project
-	// Problems are what is wrong outside of the entries of servers and tools: the value in question is left out. What
-	// is wrong in an entry is in its Err.
+	// Problems are those outside the entries of servers and tools: the wrong values are left out. An entry's own
+	// problems are in its Err.
 	Problems []Problem
 	// Shadowed are the servers and tools of earlier files whose names later files took.
 	Shadowed []Shadowed
@@ -56,29 +56,29 @@ type Server struct {
 	Args      []string          `config:"args"`
 	Env       map[string]string `config:"env,environment"`
 	EnvFile   string            `config:"envFile"`
-	// InheritEnv says what the process gets of toolx's environment: "all", or "minimal" and what InheritNames
-	// has; empty means all but toolx's own secrets.
+	// InheritEnv is what the process inherits of toolx's environment: "all", or "minimal" and the variables in
+	// InheritNames; empty means all but toolx's own secrets.
 	InheritEnv   string
 	InheritNames []string
 	Cwd          string            `config:"cwd"`
 	URL          string            `config:"url,serverUrl,httpUrl"`
 	Headers      map[string]string `config:"headers,http_headers"`
-	// HeadersCommand is a program that prints headers, with its arguments; they are laid over Headers.
+	// HeadersCommand is a program that prints headers, with its arguments; they override Headers.
 	HeadersCommand []string
-	// CACert is a PEM file of authorities that are trusted besides the system's; ClientCert and ClientKey are what
-	// toolx shows a server that wants to know it. A ClientCert without a ClientKey holds both.
+	// CACert is a PEM file of authorities to trust besides the system's; ClientCert and ClientKey authenticate toolx to
+	// the server. A ClientCert without a ClientKey contains both.
 	CACert     string `config:"caCert"`
 	ClientCert string `config:"clientCert"`
 	ClientKey  string `config:"clientKey"`
-	// Auth says how access tokens are obtained; nil means as the server asks.
+	// Auth is how to get access tokens; nil means as the server advertises.
 	Auth *Auth
 
 	// Timeout is the idle timeout of its calls (Unlimited: none), StartTimeout the limit of one attempt to connect;
 	// zero means the default.
 	Timeout      time.Duration `config:"timeout,requestTimeout" as:"timeout"`
 	StartTimeout time.Duration `config:"startTimeout" as:"startTimeout"`
-	// KeepAlive is for how long the server stays without being used when toolx has ended; zero means the default,
-	// Unlimited that it ends with toolx.
+	// KeepAlive is how long the server keeps running unused after toolx has ended; zero means the default, Unlimited
+	// that it ends with toolx.
 	KeepAlive time.Duration `config:"keepAlive" as:"limit"`
 	Retry     Retry         `config:"retry"`
 	// Hint is shown when connecting failed.
@@ -92,39 +92,39 @@ type Server struct {
 	// MaxMessage is the size in bytes of the largest message that is accepted; zero means the default.
 	MaxMessage int64 `config:"maxMessage"`
 	Disabled   bool
-	// Guards say which of its tools may be used, and which need a yes: the entry's own, those of an entry of the user's
-	// that it replaces, and those of the command line.
+	// Guards decide which of its tools may be used and which need confirmation: the entry's own, those of a user's
+	// entry that it replaces, and those of the command line.
 	Guards guard.Guards
 
-	// Session reports whether the name is one that a session was started by (--as), and not that of an entry.
+	// Session reports whether the name is that of a session (--as) instead of an entry.
 	Session bool
-	// Flags are those of toolx's command line that reach the server again, for a command to paste; no file has them.
+	// Flags are those of toolx's command line with which another command reaches the server; they are in no file.
 	Flags []string
 
 	// Origin is where the entry begins.
 	Origin Origin
-	// Client is the id of the client whose file has the entry, and Scope where it looks there; both are empty for
-	// toolx's own files.
+	// Client is the id of the client whose file has the entry, and Scope its scope; both are empty for toolx's own
+	// files.
 	Client string
 	Scope  Scope
 
-	dir     string   // of the file, absolute: what relative paths count from
+	dir     string   // of the file, absolute: relative paths start there
 	literal bool     // nothing is expanded (see AdHoc)
 	node    *node    // for the origin of single values; nil where no file says it
 	project *Project // nil where the user named the file
 	sources *Sources // of references; may be nil
-	// workspace is the folder that another client calls the workspace, and inputs are the values that it asks for.
+	// workspace is the folder that another client calls the workspace, and inputs are the values that it requests.
 	workspace string
 	inputs    *inputs
-	offBy     *switchedOff // a setting outside of the entry; nil where only the entry may say that it is disabled
+	offBy     *switchedOff // a setting outside the entry; nil if only the entry itself can disable it
 	problems  []Problem
 }
 
-// Err is nil, or an *Error with what is wrong with the entry: the server exists, and cannot be started (see Resolve).
+// Err is nil, or an *Error with the entry's problems: the server exists but cannot be started (see Resolve).
 func (s *Server) Err() error { return errorOf(s.problems) }
 
-// DisabledBy returns the setting that switches the entry off, as a YAML file has it, and where it stands; empty for an
-// entry that is not disabled.
+// DisabledBy returns the setting that disables the entry, as YAML, and its origin; empty for an entry that is not
+// disabled.
 func (s *Server) DisabledBy() (setting string, origin Origin) {
 	if !s.Disabled {
 		return "", Origin{}
@@ -141,10 +141,10 @@ func (s *Server) DisabledBy() (setting string, origin Origin) {
 	return "disabled: true", s.origin("disabled")
 }
 
-// DisabledElsewhere reports whether a setting outside of the entry switches it off.
+// DisabledElsewhere reports whether a setting outside the entry disables it.
 func (s *Server) DisabledElsewhere() bool { return s.offBy != nil }
 
-// Retry says how often connecting is tried, and with which pauses (MCP-3).
+// Retry is how often toolx tries to connect, and with which delays (MCP-3).
 type Retry struct {
 	Attempts  int           `config:"attempts"`  // zero means 3
 	BaseDelay time.Duration `config:"baseDelay"` // before the second attempt; doubles; zero means 2 s
@@ -153,7 +153,7 @@ type Retry struct {
 // Tool is one tool that the config itself defines.
 type Tool struct {
 	Name string `config:"name"`
-	// Aliases are further names that find the tool: those of aliases, and LangChain's lc_name (REG-4).
+	// Aliases are other names of the tool: those of aliases, and LangChain's lc_name (REG-4).
 	Aliases     []string `config:"aliases"`
 	Title       string   `config:"title"`
 	Description string   `config:"description"`
@@ -169,10 +169,10 @@ type Tool struct {
 	problems []Problem
 }
 
-// Err is nil, or an *Error with what is wrong with the entry: the tool exists, and cannot be called.
+// Err is nil, or an *Error with the entry's problems: the tool exists but cannot be called.
 func (t *Tool) Err() error { return errorOf(t.problems) }
 
-// Implementation says what a config tool does (IMPL-1 to IMPL-4).
+// Implementation is what a config tool does (IMPL-1 to IMPL-4).
 type Implementation struct {
 	Type    string `config:"type"`    // "mock", "builtin", "internal"
 	Handler string `config:"handler"` // of builtin and internal; empty means the tool's name
@@ -192,11 +192,11 @@ type Faults struct {
 	During string `config:"during"` // a line printed between two halves of the answer's delay
 	Stderr string `config:"stderr"` // a line printed on stderr
 	Crash  *int   `config:"crash"`  // the process exits with this code in mid-call
-	Silent bool   `config:"silent"` // no answer ever comes
+	Silent bool   `config:"silent"` // it never answers
 }
 
-// Defaults apply to every call where nothing nearer says otherwise. Zero means unset; Timeout, MaxTime and Slow are
-// Unlimited where the file says "none".
+// Defaults apply to every call unless a server, a tool or a flag overrides them. Zero means unset; Timeout, MaxTime and
+// Slow are Unlimited for "none".
 type Defaults struct {
 	Timeout    time.Duration `config:"timeout" as:"timeout"`
 	MaxTime    time.Duration `config:"maxTime" as:"timeout"`
@@ -208,41 +208,41 @@ type Defaults struct {
 	Log        Log
 }
 
-// Log says what is left out of the execution log.
+// Log is what the execution log leaves out.
 type Log struct {
 	Off       bool // everything
-	NoResults bool // what tools answer
+	NoResults bool // results of tools
 }
 
-// Doctor is what the file says about toolx doctor.
+// Doctor has the settings of toolx doctor.
 type Doctor struct {
-	// Severity says by a check's id how much its findings matter: "error", "warning" or "info".
+	// Severity is that of findings, by check id: "error", "warning" or "info".
 	Severity map[string]string `config:"severity"`
-	// Origins are where the files say so, by the check's id.
+	// Origins are the positions of severities, by check id.
 	Origins map[string]Origin
 }
 
-// Origin is a place in a file: Line and Column count from 1; File is empty for what no file says.
+// Origin is a position in a file: Line and Column count from 1; File is empty for a value that is in no file.
 type Origin struct {
 	File   string
 	Line   int
 	Column int
 }
 
-// Shadowed says that an entry is not found by a name: a later file has one of that name.
+// Shadowed is an entry that a later file's entry of the same name hides.
 type Shadowed struct {
-	Server string // empty where it is about a tool
+	Server string // empty for a tool
 	Tool   string // its name or alias
-	Origin Origin // of the entry that is not found
-	By     Origin // of the one that is
+	Origin Origin // of the hidden entry
+	By     Origin // of the later entry
 
-	project *Project // that By stands in
+	project *Project // of By
 }
 
-// Consented reports whether the user named the file of the later entry, or trusts it.
+// Consented reports whether the user named or trusts the file of the later entry.
 func (s Shadowed) Consented() bool { return s.project == nil || s.project.Allowed() }
 
-// Warning is a remark about a place in a file.
+// Warning is a remark about a position in a file.
 type Warning struct {
 	Origin Origin
 	Text   string
@@ -250,12 +250,11 @@ type Warning struct {
 	Server string
 }
 
-// AdHocName is the name of the server that stands on the command line.
+// AdHocName is the name of a server on the command line.
 const AdHocName = "server"
 
-// AdHoc makes the entry of a server that is given on the command line: either a command with its arguments, or a URL
-// with headers. Its values are taken literally, because the shell has expanded them already, and its paths count from
-// the current folder.
+// AdHoc returns the entry of a server on the command line: either a command with its arguments, or a URL with headers.
+// Its values are literal, because the shell has expanded them, and its paths are relative to the current folder.
 func AdHoc(command []string, url string, headers map[string]string) *Server {
 	server := &Server{Name: AdHocName, URL: url, Headers: headers, literal: true}
 	if len(command) > 0 {
@@ -264,6 +263,6 @@ func AdHoc(command []string, url string, headers map[string]string) *Server {
 	return server
 }
 
-// OnCommandLine reports whether the entry was made by AdHoc for this run of toolx, so that neither a file nor a session
-// has it.
+// OnCommandLine reports whether the entry exists only for this run of toolx (see AdHoc), neither in a file nor as a
+// session.
 func (s *Server) OnCommandLine() bool { return s.literal && !s.Session }

@@ -15,25 +15,25 @@ import (
 	"toolx/pkg/words"
 )
 
-// field is one key that a mapping may have. The fields of structs with the tag config, and those below that need more
-// than their type tells, are all that Load knows; a test holds them to the published schema, which describes the same
-// keys to editors and decides on the shape of their values.
+// field is one key that a mapping may have. Load reads struct fields with the tag config, and the fields below, which
+// need more than their type. A test compares them with the published schema, which describes the same keys to editors
+// and checks the shape of their values.
 type field[T any] struct {
 	name string
-	// aka are the names that other programs use for the same.
+	// aka are other programs' names for it.
 	aka  []string
 	read func(d *decoder, v value, to *T)
 }
 
-// value is a node with its place, for messages.
+// value is a node with its position, for messages.
 type value struct {
 	*node
 	at   Origin
 	path string
 }
 
-// fieldsOf returns the keys of a struct: more, and its fields with the tag config, which has the key and what other
-// programs call it. The tag as says how a time is read (see decoder.time).
+// fieldsOf returns the keys of a struct: more, and its fields with the tag config, which lists the key and other
+// programs' names for it. The tag as is how to read a time (see decoder.time).
 func fieldsOf[T any](more ...field[T]) []field[T] {
 	for i := range reflect.TypeFor[T]().NumField() {
 		f := reflect.TypeFor[T]().Field(i)
@@ -48,7 +48,7 @@ func fieldsOf[T any](more ...field[T]) []field[T] {
 	return more
 }
 
-// set reads a value into what to points to, by its type.
+// set reads a value into the variable that to points to, by its type.
 func (d *decoder) set(v value, to any, as string) {
 	switch to := to.(type) {
 	case *string:
@@ -123,14 +123,14 @@ func serverFields() []field[Server] {
 		{"tool_timeout_sec", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.counted(v, time.Second) }},
 		{"startup_timeout_sec", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.counted(v, time.Second) }},
 		{"startup_timeout_ms", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.counted(v, time.Millisecond) }},
-		// toolx asks by confirm alone, and shows nothing of how an entry is called.
+		// toolx asks only because of confirm, and does not show these names and descriptions.
 		{"autoApprove", []string{"alwaysAllow", "trust"}, func(*decoder, value, *Server) {}},
 		{"description", []string{"name"}, func(*decoder, value, *Server) {}},
 		{"source", []string{"gallery", "fromGalleryId"}, func(*decoder, value, *Server) {}},
 	}...)...)
 }
 
-// command reads the program to start; some clients write it in one list with its arguments.
+// command reads the program to start; some clients write a list with its arguments.
 func (d *decoder) command(v value, s *Server) {
 	parts := v.texts()
 	if len(parts) == 0 {
@@ -159,13 +159,13 @@ func logFields() []field[Log] {
 	}
 }
 
-// document is what one file says.
+// document is the content of one file.
 type document struct {
 	servers  entries[*Server]
 	tools    entries[*Tool]
 	defaults *node
 	doctor   *node
-	roots    []string // nil where the file says nothing of them
+	roots    []string // nil if the file does not set them
 	imports  []string // ids of clients
 }
 
@@ -192,8 +192,8 @@ func (d *decoder) imports(v value) []string {
 	return ids
 }
 
-// roots returns folders, relative to the file, and URIs. If none of them can be read, the list is empty, so that
-// servers are not told of more than the file means.
+// roots returns the folders, which are relative to the file, and URIs. If none of them is valid, the list is empty, so
+// that servers do not get more than the file allows.
 func (d *decoder) roots(v value) []string {
 	roots := []string{}
 	for _, item := range v.items {
@@ -209,14 +209,14 @@ func (d *decoder) roots(v value) []string {
 	return roots
 }
 
-// entry is a server or a tool with its node, under its name, and its path in the file.
+// entry is a server or a tool with its member and its path in the file.
 type entry[T any] struct {
 	value T
 	node  member
 	path  string
 }
 
-// entries are servers or tools in order, found by name.
+// entries are servers or tools in order, indexed by name.
 type entries[T any] struct {
 	list  []entry[T]
 	index map[string]int
@@ -230,7 +230,7 @@ func (e *entries[T]) find(name string) (entry[T], bool) {
 	return e.list[i], true
 }
 
-// put appends the entry, or replaces the one of its name in its place.
+// put appends the entry, or replaces the one of its name.
 func (e *entries[T]) put(added entry[T]) {
 	if i, found := e.index[added.node.key]; found {
 		e.list[i] = added
@@ -243,15 +243,14 @@ func (e *entries[T]) put(added entry[T]) {
 	e.list = append(e.list, added)
 }
 
-// decoder turns a file's nodes into the types of this package. The schema reports values of a wrong shape, which are
-// ignored here. The decoder reports what the schema cannot, or cannot say well.
+// decoder converts a file's nodes into the types of this package. It ignores values of a wrong shape, which the schema
+// reports, and reports what the schema cannot, or cannot report well.
 type decoder struct {
 	dir      string // of the file, absolute
 	problems []placed
 	warnings []Warning
-	unsaid   int // warnings beyond those that anyone reads
-	// lenient ignores numbers that are no times, because the file is shared with other clients, which have other
-	// limits.
+	unsaid   int // warnings beyond mostRemarks
+	// lenient ignores invalid times, because the file is shared with other clients, which allow other values.
 	lenient bool
 	// ignored are the paths of values that the schema need not report.
 	ignored map[string]bool
@@ -260,7 +259,7 @@ type decoder struct {
 // mostRemarks is how many problems of an entry, and how many problems or warnings of a file, are reported.
 const mostRemarks = 50
 
-// placed is a problem with the path of the value that has it.
+// placed is a problem with the path of its value.
 type placed struct {
 	Problem
 	path string
@@ -301,7 +300,7 @@ func decode[T any](d *decoder, v value, fields []field[T], to *T) {
 	}
 }
 
-// agree reports whether two values of one field come to the same, as those of keys that have no effect do.
+// agree reports whether two values of one field have the same meaning, as do those of keys without effect.
 func agree[T any](d *decoder, f field[T], a, b value) bool {
 	var read [2]T
 	for i, v := range []value{a, b} {
@@ -322,7 +321,7 @@ func fieldNames[T any](fields []field[T]) []string {
 	return names
 }
 
-// unknownKey warns: the key may be meant for another program, or be a typo.
+// unknownKey warns about a key, which may be for another program, or a typo.
 func (d *decoder) unknownKey(parent value, m member, known []string) {
 	if parent.path == "" && strings.HasPrefix(m.key, "x-") {
 		return
@@ -347,8 +346,8 @@ func (d *decoder) servers(v value, to *document) {
 			continue // the schema says so
 		}
 		if first, found := to.servers.find(m.key); found {
-			// Nobody can tell which is meant, so that neither is started.
-			d.problem(child, "remove one of the two", "a server of this name is given already, at %s",
+			// Either could be meant, so that neither is started.
+			d.problem(child, "remove one of the two", "a server of this name is already defined at %s",
 				first.node.origin)
 			said := &d.problems[len(d.problems)-1]
 			said.Duplicate, said.path = true, first.path
@@ -371,7 +370,7 @@ func (d *decoder) servers(v value, to *document) {
 func (d *decoder) transport(v value) string {
 	switch name := v.string(); name {
 	case "":
-		return "" // nothing is said, or something that the schema refuses
+		return "" // empty, or of a type that the schema reports
 	case TransportStdio, TransportHTTP, TransportSSE:
 		return name
 	case "local":
@@ -407,7 +406,7 @@ func (d *decoder) tools(v value, to *document) {
 		d.checkName(child, tool.Name)
 		if first, found := to.tools.find(tool.Name); found {
 			d.warn(tool.Origin, fmt.Sprintf( // REG-3
-				"the tool '%s' is given twice and replaces the one at %s", tool.Name, first.value.Origin,
+				"the tool '%s' replaces the one at %s", tool.Name, first.value.Origin,
 			))
 		}
 		to.tools.put(entry[*Tool]{tool, member{tool.Name, item.origin, item}, child.path})
@@ -441,7 +440,7 @@ func (d *decoder) unitProblem(v value, err error) {
 // mostSeconds is the largest number without a unit that counts as seconds.
 const mostSeconds = 1000
 
-// bareNumber reads a number of units that nobody has named: small numbers count as seconds, large ones as milliseconds.
+// bareNumber reads a time without a unit: small numbers count as seconds, large ones as milliseconds.
 func (d *decoder) bareNumber(v value) time.Duration {
 	unit := time.Second
 	if count, err := strconv.ParseFloat(v.text, 64); err != nil || count > mostSeconds {
@@ -454,7 +453,7 @@ func (d *decoder) bareNumber(v value) time.Duration {
 	return duration
 }
 
-// counted reads a number of units. It has to be above zero: to some clients zero is no limit, to others no time.
+// counted reads a number of units. It must be above zero: for some clients zero is no limit, for others no time.
 func (d *decoder) counted(v value, unit time.Duration) time.Duration {
 	if v.kind != kindNumber && v.kind != kindText {
 		return 0 // the schema says so
@@ -516,19 +515,20 @@ func (v value) texts() []string {
 	return texts
 }
 
-// words returns a command line: a list as it is, or text split at spaces. Quotes in text are refused, because no shell
-// reads them.
+// words returns a command line: a list as it is, or text split at spaces. It rejects quotes in text, because no shell
+// interprets them.
 func (d *decoder) words(v value) []string {
 	if v.kind != kindText {
 		return v.texts()
 	}
 	if strings.ContainsAny(v.text, `'"`) {
-		d.problem(v, "write a list, such as [sh, -c, '…']", "no shell reads it, so that quotes mean nothing")
+		d.problem(v, "write a list, such as [sh, -c, '…']", "quotes have no effect, because no shell reads it")
 	}
 	return strings.Fields(v.text)
 }
 
-// asText returns a scalar as it is written, and a text as it is: in a client's file it may differ (see withVariables).
+// asText returns the text of a text node, which may differ from the file's (see withVariables), and any other scalar as
+// written.
 func (n *node) asText() string {
 	if n.kind == kindText {
 		return n.text

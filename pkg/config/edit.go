@@ -12,32 +12,31 @@ import (
 
 // Change is one change of a config file's text.
 type Change struct {
-	// Path are the keys that lead to the value, from the file's root: "servers", "files". Mappings that are missing
-	// on the way are made.
+	// Path are the keys that lead to the value, from the file's root: "servers", "files". Missing mappings are created.
 	Path []string
-	// Value is what stands there afterwards, as JSON; nil removes the key.
+	// Value is the new value as JSON; nil removes the key.
 	Value json.RawMessage
-	// Rename is the new key in place of the last one of Path; then Value is not used.
+	// Rename replaces the last key of Path; Value is then not used.
 	Rename string
 }
 
-// EditError says that a text cannot be changed without touching more of it. Nothing was changed.
+// EditError reports that a text cannot be edited without affecting other parts. Nothing was changed.
 type EditError struct {
-	Origin Origin // where the value stands, or the file
+	Origin Origin // of the value, or the file
 	Reason string
 }
 
-// Error names the place.
+// Error returns the position and the reason.
 func (e *EditError) Error() string {
 	return fmt.Sprintf("%s cannot be edited: %s", e.Origin, e.Reason)
 }
 
-// Hint says what is left to do.
+// Hint returns what to do instead.
 func (e *EditError) Hint() string { return "edit the file by hand" }
 
-// Edit returns a config file's text after changes that leave all the rest of it as it is: comments, order, spaces,
-// quotes. name decides about the format as for Load. Each change is checked by reading the text again: it must say
-// what it said before but for the change. An error is an *Error for a file that cannot be parsed, else an *EditError.
+// Edit returns a config file's text after changes. It keeps the rest of the text: comments, order, spaces, quotes. name
+// determines the format, as in Load. Edit checks each change by parsing the new text, which must differ only by the
+// change. The error is an *Error for a file that cannot be parsed, else an *EditError.
 func Edit(name string, data []byte, changes ...Change) ([]byte, error) {
 	text, problem := decodeText(name, data)
 	if problem != nil {
@@ -56,7 +55,7 @@ func Edit(name string, data []byte, changes ...Change) ([]byte, error) {
 // edit makes one change, and checks it.
 func edit(name string, text []byte, change Change) (edited []byte, err error) {
 	defer func() {
-		// Positions that the parser has got wrong lead out of the text.
+		// Wrong positions from the parser could be outside the text.
 		if recover() != nil {
 			edited, err = nil, &EditError{Origin: Origin{File: name}, Reason: unusualForm}
 		}
@@ -77,7 +76,7 @@ func edit(name string, text []byte, change Change) (edited []byte, err error) {
 	if err != nil {
 		return nil, failed(err.Error())
 	}
-	// The text is written by position, so that a form of the format that was not thought of could be torn.
+	// Edits go by position, so that an unforeseen form of the format could be damaged.
 	again, problems := parse(name, edited)
 	if len(problems) > 0 || again == nil || !reflect.DeepEqual(again.plain(), wanted.plain()) {
 		return nil, failed(unusualForm)
@@ -85,7 +84,7 @@ func edit(name string, text []byte, change Change) (edited []byte, err error) {
 	return edited, nil
 }
 
-// whereOf returns the place of the value at path, or of what holds it.
+// whereOf returns the position of the value at path, or of the nearest value around it.
 func whereOf(name string, root *node, path []string) Origin {
 	origin := Origin{File: name}
 	for _, key := range path {
@@ -98,7 +97,7 @@ func whereOf(name string, root *node, path []string) Origin {
 	return origin
 }
 
-// unusualForm is the reason why a text is not edited that says what it should in a way that was not thought of.
+// unusualForm is the reason for not editing a text in an unforeseen form.
 const unusualForm = "its form is too unusual"
 
 var errNoSuchKey = errors.New("there is no such key")
@@ -119,7 +118,7 @@ func (n *node) changed(change Change) (*node, error) {
 		return changed, nil
 	case len(change.Path) == 1 && change.Rename != "":
 		if n.indexOf(change.Rename) >= 0 {
-			return nil, fmt.Errorf("the key '%s' is there already", change.Rename)
+			return nil, fmt.Errorf("the key '%s' already exists", change.Rename)
 		}
 		changed.members[at].key = change.Rename
 		return changed, nil
@@ -154,8 +153,8 @@ func jsonNode(text json.RawMessage) *node {
 	return root
 }
 
-// nearest follows path as far as it leads through mappings. It returns the innermost mapping that is there, the member
-// that holds it (nil for the root), and the keys that are left.
+// nearest follows path through existing mappings. It returns the innermost one, the member with it (nil for the root),
+// and the remaining keys.
 func (n *node) nearest(path []string) (inner *node, holder *member, rest []string) {
 	inner, rest = n, path
 	for len(rest) > 1 {
@@ -168,7 +167,7 @@ func (n *node) nearest(path []string) (inner *node, holder *member, rest []strin
 	return inner, holder, rest
 }
 
-// within returns a value inside of new mappings of the keys.
+// within returns a value inside new mappings with the keys.
 func within(keys []string, value *node) *node {
 	for _, key := range slices.Backward(keys) {
 		value = &node{kind: kindMap, members: []member{{key: key, value: value}}}
@@ -176,8 +175,8 @@ func within(keys []string, value *node) *node {
 	return value
 }
 
-// ServerPath returns the path of a server's entry in a config file's text, and whether it is there; if it is not, the
-// path where it belongs.
+// ServerPath returns the path of a server's entry in a config file's text, and whether it exists; if not, the path at
+// which to add it.
 func ServerPath(name string, data []byte, server string) (path []string, found bool) {
 	sections := []string{"servers", "mcpServers"}
 	section := sections[0]
@@ -210,14 +209,14 @@ func Holds(name string, data []byte, path []string) bool {
 func CheckServerName(name string) error {
 	for _, r := range name {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) {
-			return fmt.Errorf("the name %q has spaces or characters that cannot be seen", name)
+			return fmt.Errorf("the name %q has spaces or invisible characters", name)
 		}
 	}
 	if strings.Contains(name, "__") || strings.ContainsAny(name, ":/\\*?[]{}") {
-		return fmt.Errorf("the name %q has signs that mean something in tools' names", name)
+		return fmt.Errorf("the name %q has characters with a meaning in tool names", name)
 	}
 	return nil
 }
 
-// Says reports whether the entry has a key of this name, whatever its value.
+// Says reports whether the entry has a key, whatever its value.
 func (s *Server) Says(key string) bool { return s.node != nil && s.node.indexOf(key) >= 0 }

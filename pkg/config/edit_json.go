@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// editJSON makes a change of JSON with comments. Comments of a value that is removed stay where they were.
+// editJSON changes JSON with comments. It keeps the comments of a removed value.
 func editJSON(text []byte, _ *node, change Change) ([]byte, error) {
 	text, err := inLines(text)
 	if err != nil {
@@ -52,16 +52,16 @@ func editJSON(text []byte, _ *node, change Change) ([]byte, error) {
 	return nil, errors.New("a mapping is needed there")
 }
 
-// jsonEditor changes the tree of a JSON text, and lays out what is new as the rest of the text is.
+// jsonEditor changes the tree of a JSON text and formats new values like the rest of it.
 type jsonEditor struct {
 	unit    string // one step of indentation
 	newline string
 }
 
-// indent begins a line at a depth.
+// indent returns a line break with the indentation of a depth.
 func (e jsonEditor) indent(depth int) string { return e.newline + strings.Repeat(e.unit, depth) }
 
-// value returns a value laid out for a member at a depth.
+// value returns a value formatted for a member at a depth.
 func (e jsonEditor) value(value *node, depth int) (hujson.ValueTrimmed, error) {
 	var laid bytes.Buffer
 	if err := json.Indent(&laid, value.json(), strings.Repeat(e.unit, depth), e.unit); err != nil {
@@ -71,7 +71,7 @@ func (e jsonEditor) value(value *node, depth int) (hujson.ValueTrimmed, error) {
 	return parsed.Value, err
 }
 
-// add appends a member to an object at a depth, on a line of its own.
+// add appends a member to an object at a depth, on a new line.
 func (e jsonEditor) add(object *hujson.Object, depth int, key string, value *node) error {
 	laid, err := e.value(value, depth+1)
 	if err != nil {
@@ -81,17 +81,17 @@ func (e jsonEditor) add(object *hujson.Object, depth int, key string, value *nod
 		Name:  hujson.Value{Value: hujson.Literal(rawjson.Quote(key))},
 		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: laid},
 	}
-	// What follows the last member, a comment on its line for example, stays there, with a comma before it.
+	// Text after the last member, such as a comment on its line, stays there, with a comma before it.
 	added.Name.BeforeExtra = append(bytes.TrimRight(object.AfterExtra, " \t\r\n"), e.indent(depth+1)...)
 	if last := len(object.Members) - 1; last >= 0 && object.Members[last].Value.AfterExtra != nil {
-		added.Value.AfterExtra = hujson.Extra{} // the object ends with a comma, and goes on to
+		added.Value.AfterExtra = hujson.Extra{} // keep the trailing comma
 	}
 	object.AfterExtra = hujson.Extra(e.indent(depth))
 	object.Members = append(object.Members, added)
 	return nil
 }
 
-// remove removes a member, and leaves its comments.
+// remove removes a member and keeps its comments.
 func (e jsonEditor) remove(object *hujson.Object, at int) {
 	removed := object.Members[at]
 	object.Members = slices.Delete(object.Members, at, at+1)
@@ -99,7 +99,7 @@ func (e jsonEditor) remove(object *hujson.Object, at int) {
 	if at < len(object.Members) {
 		next = &object.Members[at].Name.BeforeExtra
 	} else if at > 0 && removed.Value.AfterExtra == nil {
-		// No comma at the end where there was none.
+		// Do not add a trailing comma.
 		*next = append(object.Members[at-1].Value.AfterExtra, *next...)
 		object.Members[at-1].Value.AfterExtra = nil
 	}
@@ -108,7 +108,7 @@ func (e jsonEditor) remove(object *hujson.Object, at int) {
 	}
 }
 
-// inLines lays out a text that is on one line, as programs write it, and makes an object of an empty one.
+// inLines formats a text on one line, as programs write it, and replaces an empty text by an object.
 func inLines(text []byte) ([]byte, error) {
 	line := bytes.TrimSpace(text)
 	if len(line) == 0 {

@@ -81,7 +81,7 @@ func TestEditRefuses(t *testing.T) {
 		{"toolx.yaml", "servers: {}\n", "remove servers.z", "toolx.yaml:1:1 cannot be edited: there is no such key"},
 		{
 			"toolx.yaml", "servers: {a: {command: b}, c: {command: d}}\n", "rename servers.a c",
-			"toolx.yaml:1:11 cannot be edited: the key 'c' is there already",
+			"toolx.yaml:1:11 cannot be edited: the key 'c' already exists",
 		},
 		{
 			"mcp.json", `{"servers": null}`, `set servers.z {"command":"q"}`,

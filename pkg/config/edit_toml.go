@@ -13,11 +13,10 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// editTOML sets a table of TOML, at the place of the one that was there, else at the end. The client that writes TOML
-// has its servers in tables.
+// editTOML replaces a table of TOML, or appends it. The only client that uses TOML has its servers in tables.
 func editTOML(text []byte, _ *node, change Change) ([]byte, error) {
 	if change.Value == nil {
-		return nil, errors.New("only whole entries of TOML are set")
+		return nil, errors.New("TOML entries can only be replaced as a whole")
 	}
 	newline := newlineOf(text)
 	table, err := tomlTable(change.Path, jsonNode(change.Value))
@@ -40,8 +39,8 @@ func editTOML(text []byte, _ *node, change Change) ([]byte, error) {
 	return slices.Concat(text[:begin], added, text[end:]), nil
 }
 
-// tomlRange returns where the table of a path and its sub-tables stand, negative if there is none. Comments before the
-// next table belong to that one.
+// tomlRange returns the range of the table of a path with its sub-tables, negative if there is none. Comments before
+// the next table belong to that one.
 func tomlRange(text []byte, path []string) (begin, end int) {
 	begin, end = -1, len(text)
 	parser := unstable.Parser{KeepComments: true}
@@ -81,7 +80,7 @@ func tomlRange(text []byte, path []string) (begin, end int) {
 // lineAt returns where the line of an offset begins.
 func lineAt(text []byte, offset int) int { return bytes.LastIndexByte(text[:offset], '\n') + 1 }
 
-// tomlTable returns a mapping as a table, with the mappings inside of it as tables of their own after it.
+// tomlTable returns a mapping as a table, followed by tables for the mappings in it.
 func tomlTable(path []string, n *node) (string, error) {
 	keys := make([]string, len(path))
 	for i, key := range path {
@@ -115,7 +114,7 @@ func tomlTable(path []string, n *node) (string, error) {
 	return text + after, nil
 }
 
-// isBareKey reports whether TOML takes a key without quotes.
+// isBareKey reports whether TOML accepts a key without quotes.
 func isBareKey(key string) bool {
 	other := func(r rune) bool { return r > 127 || r == '$' }
 	return plainKey(key) && !strings.ContainsFunc(key, other)

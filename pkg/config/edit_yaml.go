@@ -12,8 +12,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// editYAML makes a change of YAML. The tree says where each key and value begins; the text between is never written
-// anew, because a writer of YAML would lay all of it out its own way.
+// editYAML changes YAML. It goes by the positions of keys and values in the tree and never writes the whole text again,
+// because a YAML encoder would format all of it differently.
 func editYAML(text []byte, root *node, change Change) ([]byte, error) {
 	e := newYAMLEditor(text)
 	inner, holder, rest := root.nearest(change.Path)
@@ -64,7 +64,7 @@ func (e *yamlEditor) lineStart(line int) int {
 	return offset
 }
 
-// offset returns where a place lies in the text.
+// offset returns the offset of a position in the text.
 func (e *yamlEditor) offset(at Origin) int {
 	offset := e.lineStart(at.Line - 1)
 	line := e.lines[at.Line-1]
@@ -75,13 +75,12 @@ func (e *yamlEditor) offset(at Origin) int {
 	return offset
 }
 
-// splice returns the text with another one in place of the bytes from begin to end.
+// splice returns the text with the bytes from begin to end replaced.
 func (e *yamlEditor) splice(begin, end int, with string) []byte {
 	return slices.Concat(e.text[:begin], []byte(with), e.text[end:])
 }
 
-// separated returns lines for an offset at the beginning of a line, or at the end of a text that lacks its last
-// newline.
+// separated returns lines to insert at the beginning of a line, or at the end of a text without a final newline.
 func (e *yamlEditor) separated(offset int, lines string) string {
 	if len(e.lines) > 0 && offset == len(e.text) && !bytes.HasSuffix(e.lines[len(e.lines)-1], []byte("\n")) {
 		return e.newline + lines
@@ -114,10 +113,10 @@ func (e *yamlEditor) blockEnd(m member) int {
 	return end
 }
 
-// beginsLine returns an error if something stands before a key on its line.
+// beginsLine returns an error if a key is not the first on its line.
 func (e *yamlEditor) beginsLine(m member) error {
 	if len(bytes.TrimSpace(e.lines[m.origin.Line-1][:m.origin.Column-1])) > 0 {
-		return errors.New("something stands before the key on its line")
+		return errors.New("the key is not the first on its line")
 	}
 	return nil
 }
@@ -131,7 +130,7 @@ func (e *yamlEditor) rename(m member, name string) ([]byte, error) {
 	return e.splice(begin, begin+length, yamlText(name)), nil
 }
 
-// scalarLength returns how long a scalar on one line is in the text; written is what it is without quotes.
+// scalarLength returns the length of a scalar on one line in the text; written is the scalar without quotes.
 func (e *yamlEditor) scalarLength(begin int, written string) (int, error) {
 	rest := e.text[begin:]
 	if bytes.HasPrefix(rest, []byte(written)) && written != "" {
@@ -146,7 +145,7 @@ func (e *yamlEditor) scalarLength(begin int, written string) (int, error) {
 	return 0, errors.New(unusualForm)
 }
 
-// remove removes a member of a block mapping. Comments above it stay.
+// remove removes a member of a block mapping. It keeps comments above it.
 func (e *yamlEditor) remove(inner *node, holder *member, at int) ([]byte, error) {
 	m := inner.members[at]
 	if err := e.beginsLine(m); err != nil {
@@ -156,7 +155,7 @@ func (e *yamlEditor) remove(inner *node, holder *member, at int) ([]byte, error)
 	if len(inner.members) > 1 || holder == nil {
 		return e.splice(begin, end, ""), nil
 	}
-	// A mapping with no member left must say that it is one.
+	// A mapping without members needs {}.
 	key := e.offset(holder.origin)
 	length, err := e.scalarLength(key, holder.key)
 	if err != nil {
@@ -166,7 +165,7 @@ func (e *yamlEditor) remove(inner *node, holder *member, at int) ([]byte, error)
 	return slices.Concat(e.text[:colon], []byte(" {}"), e.text[colon:begin], e.text[end:]), nil
 }
 
-// replace puts another value in place of a member's.
+// replace replaces a member's value.
 func (e *yamlEditor) replace(m member, value *node, flow bool) ([]byte, error) {
 	scalar := m.value.kind == kindBool || m.value.kind == kindNumber || m.value.kind == kindText
 	if scalar && value.kind != kindMap && value.kind != kindList {
@@ -178,7 +177,7 @@ func (e *yamlEditor) replace(m member, value *node, flow bool) ([]byte, error) {
 		return e.splice(begin, begin+length, flowYAML(value)), nil
 	}
 	if flow {
-		return nil, errors.New("it stands in braces")
+		return nil, errors.New("it is written in braces")
 	}
 	if err := e.beginsLine(m); err != nil {
 		return nil, err
@@ -192,7 +191,7 @@ func (e *yamlEditor) replace(m member, value *node, flow bool) ([]byte, error) {
 func (e *yamlEditor) addAfter(inner *node, isRoot bool, added member) ([]byte, error) {
 	last := inner.members[0]
 	for _, m := range inner.members {
-		if m.origin.compare(last.origin) > 0 { // merged ones stand elsewhere
+		if m.origin.compare(last.origin) > 0 { // merged ones are elsewhere
 			last = m
 		}
 	}
@@ -227,7 +226,7 @@ func (e *yamlEditor) addFirst(holder, added member) ([]byte, error) {
 // flowEnd returns the offset of the brace that ends a mapping in braces.
 func (e *yamlEditor) flowEnd(n *node) (int, error) {
 	depth := 0
-	tokens, _ := tokenize("", e.text) // it has been parsed
+	tokens, _ := tokenize("", e.text) // it parses
 	for _, t := range tokens {
 		at := originOf("", t)
 		if at.compare(n.origin) < 0 {
@@ -273,10 +272,10 @@ func (e *yamlEditor) removeFlow(inner *node, at int) ([]byte, error) {
 	return e.splice(len(before), end, ""), nil
 }
 
-// yamlStep is one step of indentation of what is written.
+// yamlStep is the indentation of new values.
 const yamlStep = 2
 
-// block returns the lines of a member whose key stands at an indentation.
+// block returns the lines of a member with an indentation.
 func (e *yamlEditor) block(m member, indent int) string {
 	key := strings.Repeat(" ", indent) + yamlText(m.key) + ":"
 	if m.value.kind != kindMap || len(m.value.members) == 0 {
@@ -309,7 +308,7 @@ func flowYAML(n *node) string {
 	return string(n.json())
 }
 
-// yamlText returns a text as a plain scalar where every reader takes it for that text, else in double quotes.
+// yamlText returns a text as a plain scalar if every parser reads it as that text, else in double quotes.
 func yamlText(text string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||

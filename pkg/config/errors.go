@@ -7,7 +7,7 @@ import (
 	"toolx/pkg/mask"
 )
 
-// String returns the place as compilers and editors write it: "toolx.yaml:3:5".
+// String returns the position as compilers print it: "toolx.yaml:3:5".
 func (o Origin) String() string {
 	switch {
 	case o.File == "":
@@ -18,20 +18,20 @@ func (o Origin) String() string {
 	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
 }
 
-// Problem is one thing that is wrong with a config file.
+// Problem is one problem of a config file.
 type Problem struct {
-	// Origin is where it is; Line is 0 where the whole file is meant.
+	// Origin is its position; Line is 0 for the whole file.
 	Origin Origin
 	// Text says what is wrong.
 	Text string
 	// Fix says what to write instead; it may be empty.
 	Fix string
-	// Source is the line in question with a mark below, where seeing it helps; it may be empty.
+	// Source is the line in question with a mark below it; it may be empty.
 	Source string
-	// Duplicate reports whether the problem is a name given twice.
+	// Duplicate reports whether the problem is a duplicate name.
 	Duplicate bool
 
-	// first is where the name was given before, of what the parsers found.
+	// first is the position of the first definition, for duplicates that the parsers found.
 	first Origin
 }
 
@@ -52,7 +52,8 @@ func errorOf(problems []Problem) error {
 	return &Error{Problems: problems}
 }
 
-// problemText returns what is wrong at a path. A colon after the name of a secret would make mask hide the text.
+// problemText returns a problem with its path. It avoids a colon after the name of a secret, which would make mask hide
+// the text.
 func problemText(path, text string) string {
 	if mask.Name(path) {
 		return path + " (" + text + ")"
@@ -60,15 +61,15 @@ func problemText(path, text string) string {
 	return path + ": " + text
 }
 
-// Error says what is wrong with the config files, or with one entry of them: all that was found, in the order of the
-// files and their lines. The user must fix it (a usage error).
+// Error is the problems of the config files, or of one entry, in the order of files and lines. It is a usage error: the
+// user must fix it.
 type Error struct {
 	Problems []Problem
 
-	cause error // why a reference could not be read, of the first; may be nil
+	cause error // why the first unreadable reference failed; may be nil
 }
 
-// Unwrap returns why a reference could not be read: a program that takes too long is not the user's mistake.
+// Unwrap returns why a reference could not be read: a program that times out is not a usage error.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Error gives one line "file:line:column: text" for each problem.
@@ -83,7 +84,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Hint says how to fix the problems, each on a line; with more than one problem, each line begins with the place.
+// Hint returns how to fix the problems, a line for each; with several problems, each line begins with the position.
 func (e *Error) Hint() string {
 	var lines []string
 	for _, problem := range e.Problems {
@@ -101,7 +102,7 @@ func (e *Error) Hint() string {
 // String returns the warning as a line: "file:line:column: text".
 func (w Warning) String() string { return w.Origin.String() + ": " + w.Text }
 
-// sourceLine shows a line of a file with a mark below the column, both counted from 1. It is empty if there is no such
+// sourceLine returns a line of a file with a mark below the column, both counted from 1; empty if there is no such
 // line.
 func sourceLine(data []byte, line, column int) string {
 	text, ok := lineOf(data, line)

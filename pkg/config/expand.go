@@ -9,39 +9,38 @@ import (
 	"toolx/pkg/words"
 )
 
-// expander replaces variables in the values of one server. It goes on past what it cannot expand, so that all of it is
-// reported at once.
+// expander replaces variables in the values of one server. It continues after a failure, so that all are reported at
+// once.
 type expander struct {
 	server  *Server
 	lookup  func(string) (string, bool)
 	environ []string // of the programs that references run
 	sources *Sources
-	// missing and malformed are what could not be expanded.
+	// missing and malformed are the failures.
 	missing   []Missing
 	malformed []Problem
-	// untrusted is why a file of a reference may not be read, of the first such file.
+	// untrusted is why the first file of a reference that needs consent may not be read.
 	untrusted error
-	// cause is why the first reference that cannot be read cannot.
+	// cause is why the first unreadable reference failed.
 	cause error
-	// values are what the variables stood for.
+	// values are the values of the variables.
 	values []string
-	// written is how many bytes the variables have become, over the whole entry.
+	// written is the total size in bytes of the expanded variables of the entry.
 	written int
 }
 
-// maxExpanded is how many bytes the variables of one entry may become. No system starts a program with more than a few
-// megabytes of arguments and environment.
+// maxExpanded is the largest total size in bytes of the expanded variables of one entry. No system starts a program
+// with more than a few megabytes of arguments and environment.
 const maxExpanded = 4 << 20
 
-// maxDefaults is how deep defaults may hold variables with defaults.
+// maxDefaults is how deeply defaults may nest.
 const maxDefaults = 10
 
-// expand returns text with its variables replaced; key is where text stands, for the messages. The forms are ${NAME},
-// ${NAME:-default} (for unset and empty), ${env:NAME} and those of references; a default may hold variables. "$${" is a
-// literal "${", and every other "$" is itself: passwords hold dollars, and files of other clients know no way to escape
-// them.
+// expand returns text with its variables replaced; key is the path of the text, for messages. The forms are ${NAME},
+// ${NAME:-default} (for unset and empty), ${env:NAME} and those of references; a default may contain variables. "$${"
+// is a literal "${". Any other "$" is literal: passwords contain dollars, and other clients' files cannot escape them.
 //
-// What stands on the command line is literal: the shell has expanded it.
+// Text from the command line is literal: the shell has expanded it.
 func (e *expander) expand(text, key string) string {
 	if e.server.literal {
 		return text
@@ -74,7 +73,7 @@ func (e *expander) within(text, key string, depth int) string {
 	}
 }
 
-// Literal returns what to write into a config so that expanding it gives text again.
+// Literal returns a value for a config that expands to text.
 func Literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
 // closing returns the length of the ${…} at the start of text, counting those inside of it, or -1 where it has no end.
@@ -93,7 +92,7 @@ func closing(text string) int {
 	return -1
 }
 
-// variable returns what one whole ${…} stands for.
+// variable returns the value of one whole ${…}.
 func (e *expander) variable(reference, key string, depth int) string {
 	if form, argument := referenceOf(reference[2 : len(reference)-1]); form != nil {
 		return e.refer(form, argument, key, depth)
@@ -118,12 +117,12 @@ func (e *expander) variable(reference, key string, depth int) string {
 	return content
 }
 
-// fits counts the bytes that a reference becomes, and reports whether they are not too many.
+// fits counts the bytes of an expanded reference and reports whether the total is within the limit.
 func (e *expander) fits(size int, key, reference string) bool {
 	before := e.written
 	e.written += size
-	if before <= maxExpanded && e.written > maxExpanded { // told once
-		e.problem(key, fmt.Sprintf("the variables of the entry become more than %d MiB", maxExpanded>>20),
+	if before <= maxExpanded && e.written > maxExpanded { // report it once
+		e.problem(key, fmt.Sprintf("the entry's expanded variables exceed %d MiB", maxExpanded>>20),
 			"use "+reference+" less often, or set it to something shorter")
 	}
 	return e.written <= maxExpanded
@@ -136,18 +135,17 @@ func (e *expander) refuse(reference, key string) {
 	e.problem(key, fmt.Sprintf("'%s' is not a variable", withoutDefault(reference)), ReferenceFix(reference))
 }
 
-// problem notes what is wrong with a key of the entry.
+// problem records a problem with a key of the entry.
 func (e *expander) problem(key, text, fix string) {
 	if len(e.malformed) >= mostRemarks {
-		return // nobody reads more
+		return // enough to read
 	}
 	e.malformed = append(e.malformed, Problem{
 		Origin: e.server.origin(key), Text: problemText(joinKey("servers", e.server.Name)+"."+key, text), Fix: fix,
 	})
 }
 
-// withoutDefault returns a reference without what it gives instead of an unset variable, which may be a secret:
-// "${TOKEN:=…}".
+// withoutDefault returns a reference without its default, which may be a secret: "${TOKEN:=…}".
 func withoutDefault(reference string) string {
 	at := strings.IndexByte(reference, ':')
 	if at < 0 || at+1 == len(reference) || strings.IndexByte("-=?+", reference[at+1]) < 0 {
@@ -156,21 +154,21 @@ func withoutDefault(reference string) string {
 	return reference[:at+2] + "…}"
 }
 
-// ReferenceFix says what to write instead of a ${…} that is no variable. Other clients have forms of their own, such as
-// VS Code's ${command:ID}.
+// ReferenceFix returns what to write instead of a ${…} that is not a variable. Other clients support other forms, such
+// as VS Code's ${command:ID}.
 func ReferenceFix(reference string) string {
 	form, name, found := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(reference, "${"), "}"), ":")
 	switch {
 	case found && form == "input" && name != "":
 		return "export TOOLX_INPUT_" + variableFor(name) + "=…, or call on a terminal, where toolx asks"
 	case found && (form == "command" || form == "config") && name != "":
-		return "VS Code fills it in, and toolx does not: write ${NAME} of a variable that holds the value"
+		return "only VS Code supports it: write ${NAME} for a variable with the value"
 	}
 	return "write ${NAME}, ${NAME:-default}, ${keyring:NAME}, ${file:PATH}, ${cmd:PROGRAM}, " +
 		"or $${ for the characters themselves"
 }
 
-// variableFor makes the name of an environment variable of any text: "api-key" becomes API_KEY.
+// variableFor converts any text to the name of an environment variable: "api-key" becomes API_KEY.
 func variableFor(text string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && VariableName("_"+string(r)) {
@@ -184,7 +182,7 @@ func variableFor(text string) string {
 	return name
 }
 
-// VariableName reports whether a shell would take name for a variable's.
+// VariableName reports whether a shell would accept name for a variable.
 func VariableName(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// ExportError says that a client has no entry for a server at all.
+// ExportError reports that a client cannot have an entry for a server.
 type ExportError struct {
 	Server, Client string
 	Reason         string
@@ -26,10 +26,10 @@ func (e *ExportError) Error() string {
 	return fmt.Sprintf("%s has no entry for server '%s': %s", e.Client, e.Server, e.Reason)
 }
 
-// Export returns the server's entry as a client writes it, and what of it the client has no key for, a line for each.
-// References to variables are written as the client writes them; paths become absolute, since clients count them from
-// different folders. lookup finds variables of the environment, for the home folder in a path. The error is an *Error
-// where the entry is wrong, or an *ExportError.
+// Export returns the server's entry in a client's form, and a line for each part that the client has no key for.
+// References to variables take the client's form; paths become absolute, since clients resolve them from different
+// folders. lookup finds environment variables, for the home folder in a path. The error is an *Error if the entry is
+// wrong, or an *ExportError.
 func (s *Server) Export(
 	client *Client, lookup func(string) (string, bool),
 ) (entry json.RawMessage, lost []string, err error) {
@@ -62,13 +62,13 @@ func (x *exporter) put(key string, value any) {
 	x.members = append(x.members, rawjson.NewMember(key, text))
 }
 
-// lose notes what the client has no key for.
+// lose records that the client has no key for a part of the entry.
 func (x *exporter) lose(key string) {
 	x.lost = append(x.lost, fmt.Sprintf("%s has no key for %s", x.client.Name, key))
 }
 
-// either puts a value under the client's word for a key, or notes that it has none; nothing where the entry does not
-// say it.
+// either writes a value under the client's key, or records that it has none. It does nothing if the entry does not have
+// the value.
 func (x *exporter) either(said bool, key string, value any) {
 	theirs := x.client.key(key)
 	switch {
@@ -126,7 +126,7 @@ func (x *exporter) write() {
 	x.either(s.MaxMessage != 0, "maxMessage", nil)
 }
 
-// way says how the server is reached, where the client asks for it.
+// way writes the transport, if the client has a key for it.
 func (x *exporter) way() {
 	way := x.client.ways[1]
 	switch {
@@ -140,7 +140,7 @@ func (x *exporter) way() {
 	}
 }
 
-// guards writes which tools may be used. Clients know names alone, no patterns.
+// guards writes which tools may be used. Clients support names, not patterns.
 func (x *exporter) guards() {
 	list := func(key string, said bool, globs []string) {
 		if slices.ContainsFunc(globs, func(glob string) bool { return strings.ContainsAny(glob, `*?[\`) }) {
@@ -157,7 +157,7 @@ func (x *exporter) guards() {
 	}
 }
 
-// auth writes which client is registered with the authorization server.
+// auth writes the client registered with the authorization server.
 func (x *exporter) auth() {
 	if x.server.Auth == nil {
 		return
@@ -193,7 +193,7 @@ func (x *exporter) time(key string, limit time.Duration) {
 	x.either(limit != 0, key, json.Number(strconv.FormatFloat(count, 'f', -1, 64)))
 }
 
-// environment writes the variables of the server. A client that takes names passes on its own variables.
+// environment writes the variables of the server, as names of the client's own variables if it supports that.
 func (x *exporter) environment() {
 	env, passed := x.mapping("env", x.server.Env), []string{}
 	if x.client.namesVariables {
@@ -236,7 +236,7 @@ func (x *exporter) headers() {
 	x.either(len(variables) > 0, "headerVariables", variables)
 }
 
-// unreplaced notes references that are left where a client takes only names of variables.
+// unreplaced records remaining references of a client that only supports names of variables.
 func (x *exporter) unreplaced(key string, texts map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if x.client.namesVariables && strings.Contains(texts[name], "${") {
@@ -246,7 +246,7 @@ func (x *exporter) unreplaced(key string, texts map[string]string) {
 	}
 }
 
-// onlyVariable returns the name of the variable that a text is nothing but.
+// onlyVariable returns the variable's name if a text is only a reference to one.
 func onlyVariable(text string) (string, bool) {
 	inner, begins := strings.CutPrefix(text, "${")
 	name, ends := strings.CutSuffix(inner, "}")
@@ -269,7 +269,7 @@ func (x *exporter) texts(key string, texts []string) []string {
 	return written
 }
 
-// path returns a path that does not count from the file's folder any more.
+// path returns a path that does not depend on the file's folder.
 func (x *exporter) path(key, text string) string {
 	if text == ownCommand && key == "command" && !x.server.literal {
 		if own, err := os.Executable(); err == nil {
@@ -288,7 +288,7 @@ func (x *exporter) path(key, text string) string {
 	return x.text(key, text)
 }
 
-// text returns a text with its references as the client writes them.
+// text returns a text with its references in the client's form.
 func (x *exporter) text(key, text string) string {
 	if x.server.literal {
 		return text
@@ -316,7 +316,7 @@ func (x *exporter) text(key, text string) string {
 	}
 }
 
-// reference returns one ${…} as the client writes it.
+// reference returns one ${…} in the client's form.
 func (x *exporter) reference(key, reference string) string {
 	inner := strings.TrimPrefix(reference[2:len(reference)-1], "env:")
 	name, _, hasDefault := strings.Cut(inner, ":-")
@@ -324,7 +324,7 @@ func (x *exporter) reference(key, reference string) string {
 	switch {
 	case !VariableName(name) || name == "workspaceFolder" || name == "userHome":
 		if x.server.Client != x.client.ID {
-			x.lost = append(x.lost, fmt.Sprintf("%s may not know %s, in %s", x.client.Name, reference, key))
+			x.lost = append(x.lost, fmt.Sprintf("%s may not support %s, in %s", x.client.Name, reference, key))
 		}
 		return reference
 	case named:
@@ -333,7 +333,7 @@ func (x *exporter) reference(key, reference string) string {
 		x.lost = append(x.lost, fmt.Sprintf("%s does not replace %s, in %s", x.client.Name, reference, key))
 		return reference
 	case hasDefault && !x.client.defaults:
-		x.lost = append(x.lost, fmt.Sprintf("%s knows no default, as %s has, in %s", x.client.Name, reference, key))
+		x.lost = append(x.lost, fmt.Sprintf("%s does not support the default of %s, in %s", x.client.Name, reference, key))
 	}
 	if x.client.defaults {
 		name = inner

@@ -135,7 +135,7 @@ servers:
 				`"env":{"A":"${keyring:a}","B":"x${B}"}}`,
 			[]string{
 				"Zed does not replace ${env:KEY}, in args[0]", "Zed does not replace ${KEY:-none}, in args[1]",
-				"Zed may not know ${keyring:a}, in env.A", "Zed does not replace ${B}, in env.B",
+				"Zed may not support ${keyring:a}, in env.A", "Zed does not replace ${B}, in env.B",
 				"Zed has no key for cwd", "Zed has no key for envFile", "Zed has no key for disabled",
 				"Zed has no key for allow", "Zed has no key for deny", "Zed has no key for timeout",
 				"Zed has no key for startTimeout", "Zed has no key for inheritEnv",
@@ -146,8 +146,8 @@ servers:
 			`{"type":"stdio","command":"DIR/data/bin/server","args":["--key=${env:KEY}","${env:KEY}","${literal}"],` +
 				`"env":{"A":"${keyring:a}","B":"x${env:B}"},"cwd":"DIR/data","envFile":"DIR/home/.env"}`,
 			[]string{
-				"VS Code knows no default, as ${KEY:-none} has, in args[1]",
-				"VS Code may replace ${literal}, in args[2]", "VS Code may not know ${keyring:a}, in env.A",
+				"VS Code does not support the default of ${KEY:-none}, in args[1]",
+				"VS Code may replace ${literal}, in args[2]", "VS Code may not support ${keyring:a}, in env.A",
 				"VS Code has no key for disabled", "VS Code has no key for allow", "VS Code has no key for deny",
 				"VS Code has no key for timeout",
 				"VS Code has no key for startTimeout",

@@ -24,7 +24,7 @@ const maxFile = 4 << 20
 // sharedFile is the name of the file that several clients read.
 const sharedFile = ".mcp.json"
 
-// maxEntries is how many servers, and how many tools, one file may have.
+// maxEntries is the largest number of servers, and of tools, in one file.
 const maxEntries = 20_000
 
 // loaded is one file, read and checked.
@@ -33,11 +33,11 @@ type loaded struct {
 	data       []byte
 	warnings   []Warning
 	unportable []Warning
-	problems   []Problem // outside of entries
+	problems   []Problem // outside entries
 }
 
-// readFile reads and checks one file; project says that nobody named it. The problems are those of a file that cannot
-// be read at all.
+// readFile reads and checks one file; project reports that the user did not name it. The problems are those of a file
+// that cannot be read at all.
 func readFile(file File, project bool) (loaded, []Problem) {
 	var data []byte
 	var err error
@@ -54,12 +54,11 @@ func readFile(file File, project bool) (loaded, []Problem) {
 	return result, problems
 }
 
-// readTime bounds the reading of a file that nobody named. Some files of the system are regular ones, and their reader
-// waits all the same.
+// readTime limits the reading of a file that the user did not name. Reading some regular files of the system blocks.
 const readTime = time.Second
 
 // readBounded reads the file up to one byte more than most, because devices and pipes have no size. If regular is true
-// it opens regular files only and does not wait: the file may come from a stranger.
+// it opens regular files only and does not wait: the file may be a stranger's.
 func readBounded(path string, regular bool, most int64) ([]byte, error) {
 	open := os.Open
 	if regular {
@@ -76,15 +75,15 @@ func readBounded(path string, regular bool, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
-// readWithin reads a regular file of a folder up to one byte more than maxFile. No link leads out of the folder, also
-// none that is put there at this moment.
+// readWithin reads a regular file of a folder up to one byte more than maxFile. It follows no link out of the folder,
+// not even one that is created at this moment.
 func readWithin(folder, name string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()                                                  //nolint:errcheck // it was read only
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for a pipe
 	if err != nil {
 		if _, stat := os.Stat(filepath.Join(folder, name)); stat == nil {
 			return nil, errors.New("a link leads out of the folder, and " + EnvTrust + " is " + TrustNone)
@@ -98,8 +97,8 @@ func readWithin(folder, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
-// parseFile turns a file's bytes into what it says. What is wrong with an entry is kept with it, in the order of the
-// lines, and what is wrong elsewhere in the result. The problems are those of a file that cannot be parsed.
+// parseFile parses and checks a file's bytes. Problems of an entry are kept with it, in the order of the lines, and
+// other problems in the result. The returned problems are those of a file that cannot be parsed.
 func parseFile(file File, data []byte) (loaded, []Problem) {
 	text, problem := decodeText(file.Name, data)
 	if problem != nil {
@@ -119,14 +118,14 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 		return loaded{}, append(problems, Problem{
 			Origin: root.origin,
 			Text:   fmt.Sprintf("expected a mapping with servers, tools or defaults, found %s", root.kind),
-			Fix:    "begin with for example servers:",
+			Fix:    "start with, for example, servers:",
 		})
 	}
 	for _, m := range root.members {
 		if many := max(len(m.value.members), len(m.value.items)); many > maxEntries {
 			return loaded{}, append(problems, Problem{
 				Origin: m.origin,
-				Text:   fmt.Sprintf("'%s' has %d entries, and the most is %d", m.key, many, maxEntries),
+				Text:   fmt.Sprintf("'%s' has %d entries, at most %d are allowed", m.key, many, maxEntries),
 				Fix:    "split it into several files and give each with --config",
 			})
 		}
@@ -141,13 +140,12 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 	return checked, nil
 }
 
-// check reads what a file's mapping says, relative to a folder, and checks it; flaws are what the parser found wrong.
+// check decodes and checks a file's mapping. Its paths are relative to a folder; flaws are the parser's problems.
 func check(file, dir string, root *node, flaws []Problem) loaded {
 	decoder := &decoder{dir: dir, lenient: filepath.Base(file) == sharedFile, ignored: make(map[string]bool)}
 	var result loaded
 	decode(decoder, value{node: root, at: root.origin}, rootFields(), &result.document)
-	// The defaults of all files, and what they say of the doctor, are read over each other; here only for what is wrong
-	// with them.
+	// The defaults and the doctor's settings of all files are merged later; here they are only checked.
 	if result.defaults != nil {
 		decode(decoder, value{node: result.defaults, path: "defaults"}, defaultsFields(), &Defaults{})
 	}
@@ -160,7 +158,7 @@ func check(file, dir string, root *node, flaws []Problem) loaded {
 			Origin: Origin{File: file}, Text: fmt.Sprintf("and %d more warnings", decoder.unsaid),
 		})
 	}
-	// Of a value that the schema and the decoder report, the decoder says more.
+	// If both the schema and the decoder report a value, keep the decoder's problem, which says more.
 	for _, problem := range decoder.problems {
 		decoder.ignored[problem.path] = true
 	}
@@ -169,7 +167,7 @@ func check(file, dir string, root *node, flaws []Problem) loaded {
 	return result
 }
 
-// inOrder sorts a file's problems by their places and keeps as many as anyone reads.
+// inOrder sorts a file's problems by position and keeps the first mostRemarks.
 func inOrder(file string, problems []Problem) []Problem {
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Origin.compare(b.Origin) })
 	if more := len(problems) - mostRemarks; more > 0 {
@@ -180,7 +178,7 @@ func inOrder(file string, problems []Problem) []Problem {
 	return problems
 }
 
-// compare orders places in one file.
+// compare orders positions in one file.
 func (o Origin) compare(other Origin) int {
 	return cmp.Or(cmp.Compare(o.Line, other.Line), cmp.Compare(o.Column, other.Column))
 }
@@ -209,13 +207,13 @@ func decodeText(file string, data []byte) ([]byte, *Problem) {
 	return data, nil
 }
 
-// format is a format of config files: how its text is read, and how it is changed.
+// format is a format of config files.
 type format struct {
 	parse func(file string, text []byte) (*node, []Problem)
 	edit  func(text []byte, root *node, change Change) ([]byte, error)
 }
 
-// formatOf returns the format that the name says, or else the content.
+// formatOf determines the format from the name, else from the content.
 func formatOf(file string, text []byte) format {
 	yaml, json := format{parseYAML, editYAML}, format{parseJSON, editJSON}
 	switch strings.ToLower(filepath.Ext(file)) {

@@ -33,7 +33,7 @@ func guardFields() []field[Server] {
 			}
 		}},
 		{"confirm", nil, func(_ *decoder, v value, s *Server) {
-			if slices.Contains(guard.Values(), v.string()) { // else the schema says what is wrong
+			if slices.Contains(guard.Values(), v.string()) { // else the schema reports it
 				s.guard().Confirm = guard.Confirm(v.string())
 			}
 		}},
@@ -46,7 +46,7 @@ func (d *decoder) globs(v value) (globs []string, given bool) {
 		if key := v.path[strings.LastIndexByte(v.path, '.')+1:]; key != "allow" && key != "deny" {
 			d.warn(v.at, v.path+" has no effect: it is not a list of tools")
 		}
-		return nil, false // of its own keys, the schema says so
+		return nil, false // the schema reports toolx's own keys
 	}
 	globs = []string{}
 	for i, item := range v.items {
@@ -60,7 +60,7 @@ func (d *decoder) globs(v value) (globs []string, given bool) {
 	return globs, true
 }
 
-// placeGuard says where the entry's guard is written.
+// placeGuard sets the position of the entry's guard.
 func (d *decoder) placeGuard(v value, s *Server) {
 	if len(s.Guards) == 0 {
 		return
@@ -75,16 +75,16 @@ func (d *decoder) placeGuard(v value, s *Server) {
 	}
 }
 
-// keepGuards adds to an entry of a project's file the guards of the one that it replaces: a file that came with a
-// folder may narrow what the user's own config lets through, and never widen it.
+// keepGuards adds the guards of a replaced entry to an entry of a project's file: a project's file may restrict what
+// the user's own config allows, and never extend it.
 func keepGuards(by, earlier *Server) {
 	if by.project != nil && earlier.project != by.project {
 		by.Guards = append(slices.Clone(by.Guards), earlier.Guards...)
 	}
 }
 
-// restrictGuards takes back what the entries of a project's file may not decide, and returns a warning for each:
-// whether the user is asked before a tool is called.
+// restrictGuards removes confirm from the entries of a project's file, which may not decide whether the user is asked
+// before a call. It returns a warning for each.
 func (d *document) restrictGuards() []Warning {
 	var warnings []Warning
 	for _, e := range d.servers.list {

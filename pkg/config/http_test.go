@@ -49,7 +49,7 @@ func TestRemoteServer(t *testing.T) {
 // TestHeadersCommandWithQuotes proves that a command for a shell is not taken apart.
 func TestHeadersCommandWithQuotes(t *testing.T) {
 	_, err := loadText(t, "toolx.yaml", "servers: {a: {url: \"https://a\", headersCommand: \"sh -c 'echo X: y'\"}}")
-	if err == nil || !strings.Contains(err.Error(), "headersCommand: no shell reads it, so that quotes mean nothing") {
+	if err == nil || !strings.Contains(err.Error(), "headersCommand: quotes have no effect") {
 		t.Errorf("%v", err)
 	}
 }

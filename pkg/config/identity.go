@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Identity returns a digest of the entry: what it starts or reaches, and how, as written. Variables are not expanded,
-// so no value of theirs is part of it, and nothing of the entry can be read from it. An entry that is changed, renamed
-// or moved to another folder has another one; so has a program on the command line in another folder, and an entry with
-// ${workspaceFolder}. An entry that counts for all folders, such as a client's for the user, has one in all of them,
-// unless it has relative paths. With and without its client before its name, an entry is the same.
+// Identity returns a digest of what the entry starts or reaches, and how, as written. Variables are not expanded, so it
+// does not depend on their values. It changes if the entry is changed, renamed or moved to another folder; in another
+// folder it also changes for a program on the command line and for an entry with ${workspaceFolder}. An entry for all
+// folders, such as a client's for the user, has the same identity in all of them, unless it has relative paths. The
+// client's name in front of the server's makes no difference.
 func (s *Server) Identity() string {
 	folder, workspace := s.dir, ""
 	switch {
 	case s.literal && s.Command != "":
-		folder, _ = os.Getwd() // in a folder that was removed, all are one
+		folder, _ = os.Getwd() // empty if the folder was removed
 	case s.Client != "" && (s.Scope == ScopeUser || s.Scope == ScopeManaged) && !s.hasRelativePaths():
 		folder = ""
 	}
@@ -40,13 +40,13 @@ func (s *Server) Identity() string {
 	return digest(text)[:32]
 }
 
-// hasRelativePaths reports whether a client's entry names files by paths that count from a folder, as far as can be
-// seen: its own paths, those of references, and arguments that begin with ./ or ../.
+// hasRelativePaths reports whether a client's entry has relative paths: its own, those of references, and arguments
+// that begin with ./ or ../.
 func (s *Server) hasRelativePaths() bool {
 	files := []string{s.Cwd, s.EnvFile}
 	programs := slices.Concat([]string{s.Command}, s.HeadersCommand[:min(1, len(s.HeadersCommand))])
 	for _, used := range s.references() {
-		if used.form == nil || used.form.name == "cmd" { // a program that is run in the folder
+		if used.form == nil || used.form.name == "cmd" { // a program that runs in the folder
 			return true
 		}
 		if used.form.name == "file" {
@@ -54,7 +54,7 @@ func (s *Server) hasRelativePaths() bool {
 		}
 	}
 	for _, program := range programs {
-		if strings.ContainsFunc(program, isSeparator) { // else it is found in PATH
+		if strings.ContainsFunc(program, isSeparator) { // else PATH has it
 			files = append(files, program)
 		}
 	}
@@ -70,7 +70,7 @@ func (s *Server) hasRelativePaths() bool {
 	})
 }
 
-// namesWorkspace reports whether the entry uses the folder that clients call the workspace, or its name.
+// namesWorkspace reports whether the entry refers to the workspace folder or its name.
 func (s *Server) namesWorkspace() (found bool) {
 	if s.node != nil {
 		s.node.eachText(func(_, text string) { found = found || strings.Contains(text, "${workspaceFolder") })

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// What inheritEnv may say; a list of names stands for inheritMinimal with these.
+// The values of inheritEnv; a list of names means inheritMinimal and those variables.
 const (
 	inheritAll     = "all"
 	inheritMinimal = "minimal"
 )
 
-// tokenVariable is what clients of toolx serve must know: no other process has a use for it.
+// tokenVariable is the token of toolx serve, which no other process needs.
 const tokenVariable = "TOOLX_SERVE_TOKEN"
 
-// ownSecrets returns the variables that toolx reads secrets of its own from: its token, and the keys of providers of
-// models. What toolx starts gets none that it is not given.
+// ownSecrets returns the variables with toolx's own secrets: its token, and the keys of model providers. A process that
+// toolx starts gets them only explicitly.
 func ownSecrets() []string {
 	return []string{tokenVariable, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
 }
 
-// Environ returns the environment for programs that toolx starts for itself (an editor, a browser): its own without its
+// Environ returns the environment for programs that toolx itself uses (an editor, a browser): its own without its
 // secrets.
 func Environ() []string { return withoutSecrets(os.Environ()) }
 
@@ -31,9 +31,8 @@ func withoutSecrets(environ []string) []string {
 	return withoutNames(environ, func(name string) bool { return slices.Contains(ownSecrets(), name) })
 }
 
-// inherited returns what of toolx's environment the entry's process gets, before envFile and env are laid over it, and
-// the names of what was withheld as toolx's own. What stands on the command line keeps the keys of providers: there the
-// shell would have passed them on.
+// inherited returns the part of toolx's environment that the entry's process inherits, before envFile and env, and the
+// names of withheld secrets. A server on the command line inherits the keys of providers, as from a shell.
 func (s *Server) inherited(environ []string) (passed, withheld []string) {
 	passed = withoutNames(environ, func(name string) bool {
 		switch {
@@ -50,7 +49,7 @@ func (s *Server) inherited(environ []string) (passed, withheld []string) {
 	return passed, withheld
 }
 
-// withoutNames returns an environment without the variables that drop drops; it is asked for canonical names.
+// withoutNames returns an environment without the variables for which drop reports true; it gets canonical names.
 func withoutNames(environ []string, drop func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		if pair == "" {
@@ -78,7 +77,7 @@ func isMinimal(name string) bool {
 	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 }
 
-// narrowsEnv reports whether inheritEnv, where the entry has it, passes on less than there is without it.
+// narrowsEnv reports whether inheritEnv passes on no more than the default.
 func (s *Server) narrowsEnv() bool {
 	return s.InheritEnv != inheritAll && !slices.ContainsFunc(s.InheritNames, func(named string) bool {
 		return slices.Contains(ownSecrets(), canonical(named))
@@ -92,6 +91,6 @@ func (d *decoder) inheritEnv(v value, s *Server) {
 		return
 	}
 	if s.InheritEnv = v.text; v.text != inheritAll && v.text != inheritMinimal {
-		d.problem(v, "write all, minimal, or a list of names", "inheritEnv knows no %s", v.shown())
+		d.problem(v, "write all, minimal, or a list of names", "inheritEnv cannot be %s", v.shown())
 	}
 }

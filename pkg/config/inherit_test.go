@@ -56,7 +56,7 @@ func TestInheritEnv(t *testing.T) {
 	writeAt(t, path, "servers:\n  one: {command: a, inheritEnv: none}\n")
 	loaded, err := Load(Options{Files: []string{path}})
 	if err != nil || loaded.Servers[0].Err() == nil ||
-		!strings.Contains(loaded.Servers[0].Err().Error(), "inheritEnv knows no") {
+		!strings.Contains(loaded.Servers[0].Err().Error(), "inheritEnv cannot be") {
 		t.Errorf("%v", err)
 	}
 }

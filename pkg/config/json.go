@@ -14,13 +14,13 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxDepth is how deep values may be nested. Both parsers recurse, and a stack that overflows cannot be recovered from.
+// maxDepth is how deeply values may nest. The parsers recurse, and Go cannot recover from a stack overflow.
 const maxDepth = 200
 
 // parseJSON reads JSON, or JSON with comments and trailing commas.
 func parseJSON(file string, data []byte) (*node, []Problem) { return parseJSONOf(file, data, data) }
 
-// parseJSONOf reads a text in which each value has the place that it has in data.
+// parseJSONOf reads a text whose values have the same positions as in data.
 func parseJSONOf(file string, data, text []byte) (*node, []Problem) {
 	if offset := tooDeepJSON(text); offset >= 0 {
 		cursor := cursor{data: data}
@@ -35,13 +35,13 @@ func parseJSONOf(file string, data, text []byte) (*node, []Problem) {
 	return reader.node(&value), reader.problems
 }
 
-// tooDeep returns the problem of a file that nests more than anyone means to.
+// tooDeep returns the problem of a file that nests too deeply.
 func tooDeep(origin Origin) Problem {
 	return Problem{Origin: origin, Text: fmt.Sprintf("values are nested more than %d deep", maxDepth)}
 }
 
-// tooDeepJSON returns the offset of the bracket that opens one level too many, or -1. It only counts: what is not JSON
-// is the parser's to refuse.
+// tooDeepJSON returns the offset of the bracket that opens one level too many, or -1. It only counts brackets and
+// leaves errors to the parser.
 func tooDeepJSON(data []byte) int {
 	depth := 0
 	for i := 0; i < len(data); i++ {
@@ -61,7 +61,7 @@ func tooDeepJSON(data []byte) int {
 	return -1
 }
 
-// skipComment returns the offset of the last byte of the comment at i, or i where none is.
+// skipComment returns the offset of the last byte of the comment at i, or i if there is none.
 func skipComment(data []byte, i int) int {
 	begin, end := data[i:], "\n"
 	switch {
@@ -78,7 +78,7 @@ func skipComment(data []byte, i int) int {
 	return i + 2 + length + len(end) - 1
 }
 
-// jsonProblem turns hujson's error, which holds its position only in words, into a problem.
+// jsonProblem turns hujson's error, which has its position only in its text, into a problem.
 func jsonProblem(file string, data []byte, err error) Problem {
 	var line, column int
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr != nil {
@@ -102,23 +102,22 @@ func jsonProblem(file string, data []byte, err error) Problem {
 	}
 }
 
-// strictClient returns the client that reads a file of this name as JSON without comments and trailing commas; empty
-// for other files.
+// strictClient returns the client that accepts neither comments nor trailing commas in a file of this name; empty for
+// other files.
 func strictClient(base string) string {
 	return map[string]string{
 		sharedFile: "Claude Code", ".claude.json": "Claude Code", "claude_desktop_config.json": "Claude Desktop",
 	}[base]
 }
 
-// unportable returns what the client of a file refuses in it although toolx reads it: the first comment or trailing
-// comma.
+// unportable returns what the client of a file rejects although toolx accepts it: the first comment or trailing comma.
 func unportable(file File, text []byte) []Warning {
 	client := strictClient(filepath.Base(file.Path))
 	var refusal *json.SyntaxError
 	if client == "" || !errors.As(json.Unmarshal(text, new(json.RawMessage)), &refusal) {
 		return nil
 	}
-	at := int(refusal.Offset) - 1 // of the byte that is refused
+	at := int(refusal.Offset) - 1 // of the rejected byte
 	what := "a comma before a closing bracket"
 	if at < len(text) && text[at] == '/' {
 		what = "a comment"
@@ -126,7 +125,7 @@ func unportable(file File, text []byte) []Warning {
 	place := cursor{data: text}
 	return []Warning{{
 		Origin: place.origin(file.Name, at),
-		Text:   fmt.Sprintf("%s reads no file with %s, and so none of its servers", client, what),
+		Text:   fmt.Sprintf("%s cannot read a file with %s, so it has none of these servers", client, what),
 	}}
 }
 
@@ -181,19 +180,18 @@ func (r *jsonReader) members(object *hujson.Object) []member {
 	return members.list
 }
 
-// keyed collects the members of a mapping and refuses a key that comes twice: parsers disagree on which one counts, so
-// neither is silently lost.
+// keyed collects the members of a mapping and rejects duplicate keys, because parsers disagree on which one counts.
 type keyed struct {
 	list  []member
 	index map[string]int
 }
 
-// add appends m, or says why it does not.
+// add appends m, or returns why it does not.
 func (k *keyed) add(m member) (Problem, bool) {
 	if first, found := k.index[m.key]; found {
 		return Problem{
 			Origin: m.origin,
-			Text:   fmt.Sprintf("the key '%s' is given twice, first at %s", m.key, k.list[first].origin),
+			Text:   fmt.Sprintf("duplicate key '%s', first at %s", m.key, k.list[first].origin),
 			Fix:    "remove one of the two", Duplicate: true, first: k.list[first].origin,
 		}, false
 	}
@@ -205,7 +203,7 @@ func (k *keyed) add(m member) (Problem, bool) {
 	return Problem{}, true
 }
 
-// cursor turns offsets into lines and columns. It is asked for growing offsets and so passes over the data once.
+// cursor turns offsets into lines and columns. With increasing offsets it passes over the data once.
 type cursor struct {
 	data   []byte
 	offset int
@@ -213,7 +211,7 @@ type cursor struct {
 	column int // characters on the line before offset
 }
 
-// origin returns the place of offset. An offset that lies before the last one begins again at the start.
+// origin returns the position of an offset. For an offset before the last one it starts again from the beginning.
 func (c *cursor) origin(file string, offset int) Origin {
 	if offset < c.offset {
 		*c = cursor{data: c.data}

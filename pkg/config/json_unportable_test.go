@@ -9,9 +9,9 @@ import (
 // TestUnportable: what a client refuses in its own file is known, although toolx reads it.
 func TestUnportable(t *testing.T) {
 	for _, test := range []struct{ name, file, text, want string }{
-		{"a trailing comma", ".mcp.json", "{\"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n}}", ".mcp.json:3:1: Claude Code reads no file with a comma before a closing bracket, and so none of its servers"},
-		{"in a list", "claude_desktop_config.json", `{"mcpServers": {"a": {"command": "x", "args": ["y", ]}}}`, "claude_desktop_config.json:1:53: Claude Desktop reads no file with a comma before a closing bracket, and so none of its servers"},
-		{"a comment", ".mcp.json", "{\n// mine\n\"mcpServers\": {}}", ".mcp.json:2:1: Claude Code reads no file with a comment, and so none of its servers"},
+		{"a trailing comma", ".mcp.json", "{\"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n}}", ".mcp.json:3:1: Claude Code cannot read a file with a comma before a closing bracket, so it has none of these servers"},
+		{"in a list", "claude_desktop_config.json", `{"mcpServers": {"a": {"command": "x", "args": ["y", ]}}}`, "claude_desktop_config.json:1:53: Claude Desktop cannot read a file with a comma before a closing bracket, so it has none of these servers"},
+		{"a comment", ".mcp.json", "{\n// mine\n\"mcpServers\": {}}", ".mcp.json:2:1: Claude Code cannot read a file with a comment, so it has none of these servers"},
 		{"plain JSON", ".mcp.json", `{"mcpServers": {"a": {"command": "x"}}}`, ""},
 		{"a file of toolx's own", "toolx.json", `{"servers": {"a": {"command": "x"},}}`, ""},
 		{"a client that takes commas", "mcp.json", `{"servers": {"a": {"command": "x"},}}`, ""},

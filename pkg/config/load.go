@@ -15,35 +15,34 @@ import (
 	"toolx/pkg/state"
 )
 
-// Options say where Load looks. The zero value looks where a user expects.
+// Options are where Load looks. The zero value is what users expect.
 type Options struct {
-	// Files are the files of --config, later ones winning. If there is one, nothing else is looked for.
+	// Files are the files of --config; later ones win. If there are any, Load looks for no others.
 	Files []string
 	// Dir is the working directory; empty means the process's.
 	Dir string
-	// Getenv looks a variable up; nil means os.LookupEnv. Only $TOOLX_CONFIG and those that name folders are asked for:
-	// servers are expanded by Resolve.
+	// Getenv looks up a variable; nil means os.LookupEnv. Load needs only $TOOLX_CONFIG and variables of folders:
+	// Resolve expands servers.
 	Getenv func(string) (string, bool)
-	// UserDir is the folder that holds the user's toolx/config.yaml; empty means the XDG config folder.
+	// UserDir is the folder with the user's toolx/config.yaml; empty means the XDG config folder.
 	UserDir string
 	// Distrust makes a Project of every file, the user's own and those of Files too.
 	Distrust bool
-	// System is a GOOS, empty for this one, and Root stands before the folders of the system itself, such as /etc:
-	// tests say so where other clients' files are.
+	// System is a GOOS, empty for the current one, and Root is a prefix for the system's own folders, such as /etc.
+	// Tests set them for other clients' files.
 	System, Root string
-	// Sources are where references get their values from; nil means that only files can be referred to.
+	// Sources resolve references; nil means that only references to files work.
 	Sources *Sources
 }
 
 // envFiles is the variable that lists config files, separated as in PATH.
 const envFiles = "TOOLX_CONFIG"
 
-// Load finds the config files, reads and checks each, and lays the later over the earlier. No file at all is an empty
-// Config.
+// Load finds, reads and checks the config files and merges them; later ones win. Without a file, the Config is empty.
 //
-// An error is an *Error with the files that cannot be read or parsed; the Config then has what the other files say, and
-// is never nil. What is wrong with an entry breaks that entry alone (Server.Err, Tool.Err); what is wrong elsewhere is
-// in Config.Problems. Unknown keys and other remarks are in Config.Warnings.
+// An error is an *Error with the files that cannot be read or parsed; the Config, which is never nil, then has the
+// content of the others. A problem of an entry breaks that entry alone (Server.Err, Tool.Err); other problems are in
+// Config.Problems. Unknown keys and other remarks are in Config.Warnings.
 func Load(options Options) (*Config, error) {
 	options = options.withDefaults()
 	files, warnings, problems := Find(options)
@@ -91,7 +90,7 @@ func (o Options) withDefaults() Options {
 	if o.UserDir == "" {
 		o.UserDir = xdg.ConfigHome
 	}
-	// In a folder that was removed there is nothing to find, and no harm done.
+	// A folder that was removed has no files to find.
 	if dir, err := filepath.Abs(o.Dir); err == nil {
 		o.Dir = dir
 	}
@@ -102,15 +101,15 @@ func (o Options) withDefaults() Options {
 type File struct {
 	Name string // as messages show it
 	Path string // absolute
-	// Project reports whether nobody named the file: it lay in the working folder or above it.
+	// Project reports whether Find discovered the file, in the working folder or above it.
 	Project bool
 
-	within string // the folder that no link to the file may lead out of; empty where one may
+	within string // the folder that links to the file must stay in; empty means any
 }
 
-// Find returns the files that Load reads, in the order in which later ones win: those of options.Files; else those of
-// $TOOLX_CONFIG; else the user's, then the nearest from the working directory upwards. Files that were named and are
-// not there are problems; other files that others can write are passed over with a warning.
+// Find returns the files that Load reads; later ones win. They are those of options.Files; else those of $TOOLX_CONFIG;
+// else the user's, then the nearest from the working directory upwards. A missing file that the user named is a
+// problem; a discovered file that other users can write is skipped with a warning.
 func Find(options Options) ([]File, []Warning, []Problem) {
 	options = options.withDefaults()
 	if len(options.Files) > 0 {
@@ -184,7 +183,7 @@ func named(options Options, names []string, fix string) (files []File, problems 
 	return files, problems
 }
 
-// splitList splits $TOOLX_CONFIG. No shell expands a ~ after its separator, so it is done here.
+// splitList splits $TOOLX_CONFIG. Shells do not expand a ~ after the separator, so splitList does.
 func splitList(list string, getenv func(string) (string, bool)) []string {
 	var names []string
 	for _, name := range filepath.SplitList(list) {
@@ -199,8 +198,9 @@ func splitList(list string, getenv func(string) (string, bool)) []string {
 	return names
 }
 
-// nearestFile looks for a config file in the working folder and those above it. It ignores files that others can write, as anyone could leave one in a shared folder, and links out of
-// the folder, as they could lead to what only the user may read.
+// nearestFile looks for a config file in the working folder and those above it. It skips files that other users can
+// write, since anyone could create one in a shared folder, and links out of the folder, since they could lead to files
+// that only the user may read.
 func nearestFile(options Options) (path string, warnings []Warning) {
 	for dir := range options.upwards() {
 		for _, name := range []string{"toolx.yaml", "toolx.yml", "toolx.json", ".toolx.yaml", ".mcp.json"} {
@@ -230,7 +230,7 @@ func (o Options) upwards() iter.Seq[string] {
 	}
 }
 
-// notRead is the warning about a file that Find passes over.
+// notRead is the warning about a file that Find skips.
 func notRead(path, reason string) Warning {
 	return Warning{
 		Origin: Origin{File: path},
@@ -238,8 +238,8 @@ func notRead(path, reason string) Warning {
 	}
 }
 
-// Refused returns why the file is neither read, unless the user names it, nor changed: somebody else decides what it
-// says, or it is a project's and a link out of its folder. It returns nothing for a file that cannot be looked at.
+// Refused returns why the file is neither changed nor, unless the user names it, read: other users can write it, or it
+// is a project's and a link out of its folder. It returns nothing for a file that cannot be inspected.
 func (f File) Refused() string {
 	info, err := os.Stat(f.Path)
 	if err != nil {
@@ -258,7 +258,7 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// withoutPath returns the system's error without the path that it is about.
+// withoutPath returns the system's error without its path.
 func withoutPath(err error) error {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
@@ -267,8 +267,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// merge lays files over each other: a server or a tool replaces the earlier one of its name, whole and in its place;
-// defaults are laid over key by key.
+// merge merges files: a server or a tool replaces the earlier one of its name as a whole; defaults are merged key by
+// key.
 type merge struct {
 	servers  entries[*Server]
 	tools    entries[*Tool]
@@ -279,7 +279,7 @@ type merge struct {
 	roots    []string
 }
 
-// add lays one file over what came before.
+// add merges one file into the earlier ones.
 func (m *merge) add(file document) {
 	for _, e := range file.servers.list {
 		if earlier, found := m.servers.find(e.node.key); found {
@@ -295,7 +295,7 @@ func (m *merge) add(file document) {
 		if earlier, found := m.tools.find(e.node.key); found {
 			shadowed.Origin = earlier.value.Origin
 			m.shadowed = append(m.shadowed, shadowed)
-		} else if origin, found := m.aliases[e.node.key]; found { // a name goes before an alias
+		} else if origin, found := m.aliases[e.node.key]; found { // a name wins over an alias
 			shadowed.Origin = origin
 			m.shadowed = append(m.shadowed, shadowed)
 		}
@@ -321,7 +321,7 @@ func (m *merge) add(file document) {
 	}
 }
 
-// into gives config what the files say together.
+// into copies the merged content to config.
 func (m *merge) into(config *Config) {
 	for _, e := range m.servers.list {
 		config.Servers = append(config.Servers, e.value)
@@ -333,7 +333,7 @@ func (m *merge) into(config *Config) {
 	config.Roots = m.roots
 }
 
-// place notes where a file says how much findings matter.
+// place records the positions of severities.
 func (d *Doctor) place(file *node) {
 	severity, found := file.get("severity")
 	if !found {

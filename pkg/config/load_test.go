@@ -411,7 +411,7 @@ func TestWarnings(t *testing.T) {
 		{
 			"REG-3",
 			"tools:\n  - {name: a, implementation: {type: mock}}\n  - {name: a, implementation: {type: builtin}}\n",
-			"c.yaml:3:5: the tool 'a' is given twice and replaces the one at c.yaml:2:5",
+			"c.yaml:3:5: the tool 'a' replaces the one at c.yaml:2:5",
 		},
 	}
 	for _, test := range tests {

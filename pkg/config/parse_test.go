@@ -96,16 +96,16 @@ func TestYAMLProblems(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"no anchor", "a: *x", "c.yaml:1:4: the alias *x has no anchor before it"},
 		{"anchor comes later", "a: *x\nb: &x 1", "c.yaml:1:4: the alias *x has no anchor before it"},
-		{"inside of itself", "a: &x [*x]", "c.yaml:1:8: the alias *x stands inside of the value that it names"},
+		{"inside of itself", "a: &x [*x]", "c.yaml:1:8: the alias *x is inside its own anchor"},
 		{"a billion laughs", laughs, "c.yaml:6:40: the aliases of this file expand to more than 8 MiB"},
-		{"merge of text", "a:\n  <<: x", "c.yaml:2:3: '<<' merges mappings, and this is none"},
-		{"merge of texts", "a:\n  <<: [x]", "c.yaml:2:3: '<<' merges mappings, and this is none"},
-		{"infinity", "a: .inf", "c.yaml:1:4: .inf has no value in JSON"},
-		{"less than infinity", "a: -.Inf", "c.yaml:1:4: -.Inf has no value in JSON"},
-		{"not a number", "a: .nan", "c.yaml:1:4: .nan has no value in JSON"},
+		{"merge of text", "a:\n  <<: x", "c.yaml:2:3: '<<' needs a mapping"},
+		{"merge of texts", "a:\n  <<: [x]", "c.yaml:2:3: '<<' needs a mapping"},
+		{"infinity", "a: .inf", "c.yaml:1:4: .inf has no equivalent in JSON"},
+		{"less than infinity", "a: -.Inf", "c.yaml:1:4: -.Inf has no equivalent in JSON"},
+		{"not a number", "a: .nan", "c.yaml:1:4: .nan has no equivalent in JSON"},
 		{"unknown tag", "a: !secret x", "c.yaml:1:4: the tag !secret is not supported"},
 		{"tag that does not fit", "a: !!int x", "c.yaml:1:4: the tag !!int does not fit text"},
-		{"duplicate deep down", "a: [{b: 1, b: 2}]", "c.yaml:1:12: the key 'b' is given twice, first at c.yaml:1:6"},
+		{"duplicate deep down", "a: [{b: 1, b: 2}]", "c.yaml:1:12: duplicate key 'b', first at c.yaml:1:6"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestJSON(t *testing.T) {
 	}
 	_, problems := parseJSON("c.json", []byte("{\"é\": 1, \"x\": {\n\"é\": 1,\t\"é\": 2}}"))
 	if len(problems) != 1 || problems[0].Origin.String() != "c.json:2:9" ||
-		problems[0].Text != "the key 'é' is given twice, first at c.json:2:1" {
+		problems[0].Text != "duplicate key 'é', first at c.json:2:1" {
 		t.Errorf("problems %+v", problems)
 	}
 }

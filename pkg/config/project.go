@@ -20,32 +20,32 @@ import (
 	"toolx/pkg/words"
 )
 
-// EnvTrust is the variable that says which projects' files are trusted: TrustAll, TrustNone, or digests of files with
-// commas between them.
+// EnvTrust is the variable with the trusted projects' files: TrustAll, TrustNone, or digests of files separated by
+// commas.
 const (
 	EnvTrust  = "TOOLX_TRUST"
 	TrustAll  = "all"
 	TrustNone = "none"
 )
 
-// Project is a config file that Find came upon in the working folder or above it. Nobody named it, so a repository can
-// bring it along: its servers resolve only after Allow.
+// Project is a config file that Find discovered in the working folder or above it. It may have come with a repository,
+// so its servers resolve only after Allow.
 type Project struct {
 	File File
-	// SHA256 is the hex digest of the file; where servers name envFiles, or files by ${file:…}, it is the digest of the
+	// SHA256 is the hex digest of the file; if servers name envFiles, or files by ${file:…}, it is the digest of the
 	// file's digest and theirs.
 	SHA256 string
 
-	dir     string // what its paths count from, and what they may not leave without consent
+	dir     string // its paths are relative to it, and may not leave it without consent
 	servers []*Server
 	tools   []*Tool
 	roots   []string
 	imports []string
-	files   map[string]namedFile // by the name that is written
+	files   map[string]namedFile // by the name in the file
 	allowed atomic.Bool
 }
 
-// newProject makes the Project of a file that was read, and binds its servers to it.
+// newProject returns the Project of a file that was read, and binds its servers to it.
 func newProject(file File, read loaded, dir string) *Project {
 	p := &Project{
 		File: file, SHA256: digest(read.data), dir: dir, roots: read.roots, imports: read.imports,
@@ -78,16 +78,16 @@ func newProject(file File, read loaded, dir string) *Project {
 	return p
 }
 
-// namedFile is what is known of an envFile, or of the file of a reference, before the user has consented.
+// namedFile is an envFile, or the file of a reference, before the user has consented.
 type namedFile struct {
-	shown string // its name, and the state that the consent is to
-	sum   string // the digest of that state; empty where the consent is to the name alone
-	data  []byte // nil where it was not read
+	shown string // its name and the state that consent covers
+	sum   string // the digest of that state; empty if consent covers only the name
+	data  []byte // nil if it was not read
 }
 
-// lookAt looks at a file that an entry names. Without consent only a regular file below the folder is read, because
-// opening a pipe, a device or a share of another host has effects. Variables in the name are not expanded, so that it
-// cannot hold their values.
+// lookAt inspects a file that an entry names. Without consent it reads only a regular file below the folder, because
+// opening a pipe, a device or a network share has effects. It does not expand variables in the name, so that the name
+// cannot reveal their values.
 func (p *Project) lookAt(name string) namedFile {
 	if p.leadsOut(name) {
 		return namedFile{shown: name}
@@ -118,15 +118,15 @@ func (p *Project) lookAt(name string) namedFile {
 	return namedFile{shown: name + " (cannot be read)", sum: digest([]byte("unreadable"))}
 }
 
-// leadsOut reports whether the name of a file may lead out of the folder, as far as the name tells.
+// leadsOut reports whether a file name may lead out of the folder, judging by the name alone.
 func (p *Project) leadsOut(name string) bool {
 	return !filepath.IsLocal(name) || strings.Contains(name, "${") || strings.HasPrefix(name, "~")
 }
 
-// folder is where the project lies.
+// folder returns the project's folder.
 func (p *Project) folder() string { return p.dir }
 
-// outside returns the roots that lie outside the file's own folder, by their names or since a link leads there.
+// outside returns the roots outside the file's own folder, by name or through a link.
 func (p *Project) outside() []string {
 	return slices.DeleteFunc(slices.Clone(p.roots), func(root string) bool {
 		inside, err := filepath.Rel(p.folder(), root)
@@ -149,17 +149,17 @@ func (p *Project) outside() []string {
 	})
 }
 
-// BlockFile is a file that a content block of a mock names.
+// BlockFile is a file in a content block of a mock.
 type BlockFile struct {
 	Path string // absolute, or relative to the working folder
-	// Within is the folder that the file may not leave, also by a link; empty if the user named the config, or
-	// consented to a path that leads out of its folder.
+	// Within is the folder that the file must stay in, also through links; empty if the user named the config, or
+	// consented to a path out of its folder.
 	Within string
 }
 
-// BlockFile returns the file that a content block of the tool names: the path of an image or of audio. It returns nil
-// for every other block. The error is an *UntrustedError where the path leads out of the folder of a project's file
-// without the user's consent.
+// BlockFile returns the file of a content block of the tool: the path of an image or of audio. It returns nil for other
+// blocks. The error is an *UntrustedError if the path leads out of the folder of a project's file without the user's
+// consent.
 func (t *Tool) BlockFile(block json.RawMessage) (*BlockFile, error) {
 	path, found := blockPath(block)
 	if !found {
@@ -171,7 +171,7 @@ func (t *Tool) BlockFile(block json.RawMessage) (*BlockFile, error) {
 	file := &BlockFile{Path: absolute(path, t.project.folder())}
 	switch {
 	case filepath.IsLocal(path):
-		// A link may be put there after the consent, so consent is to the names of files alone.
+		// A link may be created after the consent, so consent covers only the names of files.
 		file.Within = t.project.folder()
 	case !t.project.Allowed():
 		return nil, &UntrustedError{Tool: t.Name, Path: path, File: t.project.File.Name, SHA256: t.project.SHA256}
@@ -191,10 +191,10 @@ func blockPath(block json.RawMessage) (path string, found bool) {
 	return *head.Path, true
 }
 
-// filesOutside returns the files outside the folder of the project's file that the tool answers with.
+// filesOutside returns the files that the tool returns from outside the folder of the project's file.
 func (t *Tool) filesOutside() []string {
 	if t.Err() != nil {
-		return nil // it answers nothing
+		return nil // it returns nothing
 	}
 	var outside []string
 	for _, block := range t.Implementation.Content {
@@ -206,8 +206,8 @@ func (t *Tool) filesOutside() []string {
 	return outside
 }
 
-// TrustedRoots returns Roots without those that a project's file gives outside its own folder and that the user has not
-// consented to; these are returned as well.
+// TrustedRoots returns Roots without those of a project's file that are outside its folder and lack the user's consent,
+// which it returns as untrusted.
 func (c *Config) TrustedRoots() (roots, untrusted []string) {
 	if c.rootsOf == nil || c.rootsOf.Allowed() {
 		return c.Roots, nil
@@ -217,8 +217,8 @@ func (c *Config) TrustedRoots() (roots, untrusted []string) {
 		untrusted
 }
 
-// restrict removes what a project's file may not decide, and returns a warning for each: the execution log is the
-// user's own record of what was called.
+// restrict removes settings that a project's file may not have, and returns a warning for each: the execution log is
+// the user's own record.
 func (d *document) restrict() []Warning {
 	warnings := d.restrictGuards()
 	if d.defaults == nil {
@@ -240,22 +240,22 @@ func (d *document) restrict() []Warning {
 	})
 }
 
-// Allow records that the user consents to what the file's servers do.
+// Allow records the user's consent to the file's effects.
 func (p *Project) Allow() { p.allowed.Store(true) }
 
 // Allowed reports whether the user has consented.
 func (p *Project) Allowed() bool { return p.allowed.Load() }
 
-// NeedsConsent reports whether anything in the file waits for Allow.
+// NeedsConsent reports whether anything in the file needs Allow.
 func (p *Project) NeedsConsent() bool { return len(p.Effects()) > 0 }
 
-// needsNone reports whether the entry can be used without consent: it is broken, so that it does nothing at all, or it
-// plays a file of the same folder.
+// needsNone reports whether the entry needs no consent: it is broken and does nothing, or it serves a file of the same
+// folder.
 func (s *Server) needsNone() bool { return s.Err() != nil || s.playsOwnFile() }
 
-// Effects returns, in the order of the file, what its servers would do: a line for each program and address, and one
-// for each other key that matters, as written; then what its tools read, and its roots. Variables are not expanded. The
-// text is the file's own, so whoever shows it makes it safe.
+// Effects returns what the file's servers would do, in order: a line for each program and address, and for each other
+// key that matters, as written; then the files that its tools read, and its roots. Variables are not expanded. The
+// lines contain the file's own text, so the caller makes them safe.
 func (p *Project) Effects() []string {
 	var lines []string
 	for _, server := range p.servers {
@@ -298,7 +298,7 @@ func (s *Server) effects() []string {
 	for _, used := range s.references() {
 		switch {
 		case used.form == nil:
-			lines = append(lines, "has more references than are shown here: read the file")
+			lines = append(lines, "has further references, see the file")
 		case used.form.effect != nil:
 			lines = append(lines, used.form.effect(s, used.argument)+" for "+used.key)
 		}
@@ -309,17 +309,17 @@ func (s *Server) effects() []string {
 	return lines
 }
 
-// otherKeys returns the keys of the entry that could do harm, except for the program, the address and the envFile. A
-// key that is not known to be harmless is one of them.
+// otherKeys returns the keys of the entry that could do harm, apart from the program, the address and the envFile. A
+// key counts unless it is known to be harmless.
 func (s *Server) otherKeys() []member {
 	if s.node == nil {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(s.node.members), func(m member) bool {
 		switch m.key {
-		case "command", "args", "url", "envFile": // shown by themselves
+		case "command", "args", "url", "envFile": // shown separately
 			return true
-		case "headersCommand", "headersHelper": // as well
+		case "headersCommand", "headersHelper": // also shown separately
 			return len(s.HeadersCommand) > 0
 		case "type", "transport", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "disabled",
 			"protocol":
@@ -332,10 +332,10 @@ func (s *Server) otherKeys() []member {
 	})
 }
 
-// commandLine shows words so that it can be seen where each ends.
+// commandLine joins words so that their ends are visible.
 func commandLine(parts []string) string { return strings.Join(words.Texts(parts, word), " ") }
 
-// word quotes a text in which the end of one word could be hidden.
+// word quotes a text that could hide the end of a word.
 func word(text string) string {
 	hides := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'\\", r) }
 	if text == "" || strings.ContainsFunc(text, hides) {
@@ -344,12 +344,12 @@ func word(text string) string {
 	return text
 }
 
-// ownCommand is the command that stands for toolx itself, whatever PATH says.
+// ownCommand is the command for toolx itself, whatever PATH has.
 const ownCommand = "toolx"
 
-// playsOwnFile reports whether the entry can start nothing but toolx itself, serving a file of the config's own folder.
-// That process trusts nothing in its turn (see Resolve), so the entry needs no consent. A flag, or any other key, could
-// do more and is not allowed.
+// playsOwnFile reports whether the entry can only start toolx itself, to serve a file of the config's own folder. That
+// process trusts no file (see Resolve), so the entry needs no consent. Flags and other keys could do more and are not
+// allowed.
 func (s *Server) playsOwnFile() bool {
 	return s.Command == ownCommand && len(s.Args) == 2 && s.Args[0] == "serve" &&
 		filepath.IsLocal(s.Args[1]) && !strings.HasPrefix(s.Args[1], "-") && !strings.Contains(s.Args[1], "${") &&
@@ -358,7 +358,7 @@ func (s *Server) playsOwnFile() bool {
 		staysIn(s.dir, s.Args[1])
 }
 
-// staysIn reports whether no link leads from a file below a folder out of that folder.
+// staysIn reports whether a file below a folder is not a link out of that folder.
 func staysIn(folder, name string) bool {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -369,10 +369,10 @@ func staysIn(folder, name string) bool {
 	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
-// Project returns the project's file that the entry stands in, nil if the user named the file or the command.
+// Project returns the project's file with the entry, nil if the user named the file or the command.
 func (s *Server) Project() *Project { return s.project }
 
-// CheckConsent returns an *UntrustedError where the entry may not be used yet.
+// CheckConsent returns an *UntrustedError if the entry needs consent first.
 func (s *Server) CheckConsent() error {
 	if s.project == nil || s.project.Allowed() || s.needsNone() {
 		return nil
@@ -380,19 +380,19 @@ func (s *Server) CheckConsent() error {
 	return &UntrustedError{Servers: []string{s.Name}, File: s.project.File.Name, SHA256: s.project.SHA256}
 }
 
-// UntrustedError says that servers stand in a project's file that the user has not consented to, so that they were not
-// started, and nothing was sent; or that a tool stands there which answers with a file from elsewhere.
+// UntrustedError reports that servers were neither started nor contacted because their project's file lacks the user's
+// consent; or that a tool in such a file returns a file from elsewhere.
 type UntrustedError struct {
 	Servers []string
 	// Tool is the tool, and Path the file that it would read, if there are no Servers.
 	Tool, Path string
 	File       string // as messages show it
 	SHA256     string
-	// Changed names an envFile, or the file of a reference, that is another than the one that was consented to.
+	// Changed is an envFile, or the file of a reference, that has changed since the consent.
 	Changed string
 }
 
-// Error names the servers, as many as are read, and the file.
+// Error names the first servers and the file.
 func (e *UntrustedError) Error() string {
 	if e.Tool != "" {
 		return fmt.Sprintf("%s is outside the folder of %s, which came with this folder and is not trusted", e.Path,
@@ -413,13 +413,13 @@ func (e *UntrustedError) Error() string {
 	return fmt.Sprintf("%s %s not started: %s came with this folder and is not trusted", who, are, e.File)
 }
 
-// Hint says how to look at the file and consent.
+// Hint returns how to inspect the file and consent.
 func (e *UntrustedError) Hint() string {
 	return fmt.Sprintf("toolx trust %s shows what it would run, and asks; in CI: TOOLX_TRUST=%s", shellName(e.File),
 		e.SHA256)
 }
 
-// shellName returns a path for a line to paste: the folders of an archive may be called anything.
+// shellName quotes a path for a line to paste: folders from an archive can have any name.
 func shellName(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/\\:._-+~@", r)

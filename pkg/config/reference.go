@@ -19,18 +19,18 @@ type reference struct {
 	name string
 	// alone reports whether it takes no argument: ${NAME}.
 	alone bool
-	// public reports whether what it stands for is not secret, empty that it may be nothing.
+	// public reports whether its value is not secret, empty whether its value may be empty.
 	public, empty bool
-	// whole reports whether a ":-" belongs to the argument; in the others, a default follows it.
+	// whole reports whether a ":-" is part of the argument; otherwise a default follows it.
 	whole bool
-	// read returns what the reference stands for. The error, which is shown after the reference, never quotes that; its
-	// method Hint, if it has one, says what to do. A default takes the place of fs.ErrNotExist and of an empty text.
+	// read returns the reference's value. The error, which is shown after the reference, never quotes the value and may
+	// have a hint. A default replaces fs.ErrNotExist and an empty value.
 	read func(e *expander, argument, key string, depth int) (string, error)
-	// effect says what reading it does, for a person who is asked to consent; nil means nothing that matters.
+	// effect describes the effect of reading it, for the question for consent; nil means none that matters.
 	effect func(s *Server, argument string) string
 }
 
-// references is the table of all forms. A variable is what none of them fits.
+// references is the table of all forms. Anything else is a variable.
 func references() []reference {
 	return []reference{
 		{name: "keyring", read: (*expander).fromKeyring, effect: func(_ *Server, argument string) string {
@@ -67,27 +67,26 @@ func (e *expander) workspace() string {
 	return dir
 }
 
-// Sources are where references get their values from. Every Server of one Load shares them. Without a function, what
-// it would answer is an error.
+// Sources resolve references. All servers of one Load share them. References that need a missing function fail.
 type Sources struct {
 	// Keyring returns the secret of a name; fs.ErrNotExist if there is none.
 	Keyring func(name string) (string, error)
-	// Run runs a program in a folder, in an environment, and returns what it prints on standard output. The error may
-	// quote its standard error, but never its standard output.
+	// Run runs a program in a folder with an environment and returns its standard output. The error may quote its
+	// standard error, but never its standard output.
 	Run func(command []string, folder string, environ []string) (string, error)
 
 	mu      sync.Mutex
 	outputs map[string]*output
 }
 
-// output is that of a program that a reference names.
+// output is the output of a program in a reference.
 type output struct {
-	mu   sync.Mutex // held while the program runs
+	mu   sync.Mutex // locked while the program runs
 	text string
 	ran  bool
 }
 
-// run returns the output of a program, which runs once and, if it fails, each time that it is asked for.
+// run returns the output of a program. It runs a program once, or again after a failure.
 func (s *Sources) run(command []string, folder string, environ []string) (string, error) {
 	key := folder + "\x00" + strings.Join(command, "\x00")
 	s.mu.Lock()
@@ -112,7 +111,7 @@ func (s *Sources) run(command []string, folder string, environ []string) (string
 	return text, err
 }
 
-// referenceOf returns the form of what stands between ${ and }, and its argument; nil if it is none of the table.
+// referenceOf returns the form of the text between ${ and }, and its argument; nil if it is not in the table.
 func referenceOf(inner string) (form *reference, argument string) {
 	name, argument, found := strings.Cut(inner, ":")
 	for _, one := range references() {
@@ -131,7 +130,7 @@ func (r *reference) split(argument string) (own, fallback string, hasDefault boo
 	return strings.Cut(argument, ":-")
 }
 
-// refer returns what one whole reference of the table stands for.
+// refer returns the value of one whole reference of the table.
 func (e *expander) refer(form *reference, argument, key string, depth int) string {
 	own, fallback, hasDefault := form.split(argument)
 	content, err := form.read(e, own, key, depth+1)
@@ -149,7 +148,7 @@ func (e *expander) refer(form *reference, argument, key string, depth int) strin
 		e.cause = cmp.Or(e.cause, err)
 		return ""
 	case content == "" && !form.empty:
-		e.problem(key, shown+" stands for an empty text", "")
+		e.problem(key, shown+" is empty", "")
 		return ""
 	case !e.fits(len(content), key, shown):
 		return ""
@@ -160,10 +159,10 @@ func (e *expander) refer(form *reference, argument, key string, depth int) strin
 	return content
 }
 
-// errReported says that the expander knows already why a reference cannot be read.
+// errReported means that the expander has already recorded the failure.
 var errReported = errors.New("reported")
 
-// referenceError says why a reference cannot be read, and what to do.
+// referenceError is why a reference cannot be read, and what to do.
 type referenceError struct {
 	text, fix string
 	cause     error // may be nil
@@ -172,23 +171,23 @@ type referenceError struct {
 func (e *referenceError) Error() string { return e.text }
 func (e *referenceError) Unwrap() error { return e.cause }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *referenceError) Hint() string { return e.fix }
 
 func (e *expander) fromKeyring(argument, key string, depth int) (string, error) {
 	name := e.within(argument, key, depth)
 	if e.sources == nil || e.sources.Keyring == nil {
-		return "", errors.New("no keyring is asked here")
+		return "", errors.New("the keyring is not available here")
 	}
 	secret, err := e.sources.Keyring(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &referenceError{"no secret of this name is kept", "toolx secret set " + shellName(name), err}
+		err = &referenceError{"there is no secret of this name", "toolx secret set " + shellName(name), err}
 	}
 	return secret, err
 }
 
-// fromFile reads a file without the ends of lines after its text. Only regular files are read, because others may never
-// end. What a project's file names in its own folder is what the user has consented to.
+// fromFile reads a file without trailing line ends. It reads only regular files, because others may never end. A file
+// in the folder of a project's file must be unchanged since the user's consent.
 func (e *expander) fromFile(argument, key string, depth int) (string, error) {
 	if strings.TrimSpace(argument) == "" {
 		return "", &referenceError{text: "the path is missing", fix: "write ${file:PATH}"}
@@ -216,7 +215,7 @@ func (e *expander) fromFile(argument, key string, depth int) (string, error) {
 // maxSecretFile is the size in bytes of the largest file that a reference may name.
 const maxSecretFile = 256 << 10
 
-// consented returns what a file in the folder of a project's file holds, nil if the consent was to the name alone. The
+// consented returns the content of a file in the folder of a project's file, nil if consent covers only the name. The
 // error is an *UntrustedError.
 func (e *expander) consented(name string) ([]byte, error) {
 	p := e.server.project
@@ -232,16 +231,16 @@ func (e *expander) consented(name string) ([]byte, error) {
 	return now.data, nil
 }
 
-// fromCommand runs a program, whose words end at spaces before variables in them are expanded.
+// fromCommand runs a program. It splits the words at spaces before it expands variables in them.
 func (e *expander) fromCommand(argument, key string, depth int) (string, error) {
 	const example = "write ${cmd:PROGRAM ARGUMENTS}, or put a pipeline into a script"
 	switch {
 	case strings.TrimSpace(argument) == "":
 		return "", &referenceError{text: "the program is missing", fix: example}
 	case strings.ContainsAny(argument, `'"`):
-		return "", &referenceError{text: "no shell reads it, so that quotes mean nothing", fix: example}
+		return "", &referenceError{text: "quotes have no effect, because no shell reads it", fix: example}
 	case e.sources == nil || e.sources.Run == nil:
-		return "", errors.New("programs are not run here")
+		return "", errors.New("programs cannot run here")
 	}
 	var command []string
 	for i, word := range strings.Fields(argument) {
@@ -255,7 +254,7 @@ func (e *expander) fromCommand(argument, key string, depth int) (string, error) 
 		command = append(command, word)
 	}
 	if len(e.missing) > 0 || len(e.malformed) > 0 || e.untrusted != nil {
-		return "", errReported // an incomplete entry runs nothing
+		return "", errReported // do not run programs for an incomplete entry
 	}
 	text, err := e.sources.run(command, e.server.dir, e.environ)
 	if text = strings.TrimRight(text, "\r\n"); err == nil && text == "" {
@@ -268,13 +267,13 @@ func (e *expander) fromCommand(argument, key string, depth int) (string, error) 
 				said = strings.ReplaceAll(said, secret, mask.Mask)
 			}
 		}
-		fix := cmp.Or(fault.HintOf(err), "run it yourself to see what it lacks: "+strings.TrimSpace(argument))
+		fix := cmp.Or(fault.HintOf(err), "run it yourself to see what is wrong: "+strings.TrimSpace(argument))
 		return "", &referenceError{said, fix, err}
 	}
 	return text, nil
 }
 
-// secretLines returns the lines of a secret of several lines, because JSON and logs write its line ends in other ways.
+// secretLines returns the lines of a secret with several lines, because JSON and logs write line ends differently.
 func secretLines(secret string) []string {
 	if !strings.ContainsAny(secret, "\n") && !strings.Contains(secret, `\n`) {
 		return nil
@@ -290,15 +289,15 @@ func secretLines(secret string) []string {
 
 // used is a reference in an entry.
 type used struct {
-	form     *reference // nil in the place of all that are more than are looked at
+	form     *reference // nil for all references beyond mostReferences
 	argument string     // without its default
 	key      string     // in the entry: "env.TOKEN"
 }
 
-// mostReferences is how many references of an entry are looked at.
+// mostReferences is how many references of an entry are examined.
 const mostReferences = 100
 
-// references returns those in the values of the entry, also in defaults and in each other.
+// references returns the references in the entry's values, including those in defaults and in other references.
 func (s *Server) references() []used {
 	if s.node == nil {
 		return nil
@@ -311,7 +310,7 @@ func (s *Server) references() []used {
 				return
 			}
 			i += next
-			if form, _ := referenceOf(text[i+2:]); form == nil || i > 0 && text[i-1] == '$' { // as expand reads it
+			if form, _ := referenceOf(text[i+2:]); form == nil || i > 0 && text[i-1] == '$' { // as in expand
 				continue
 			}
 			length := closing(text[i:])
@@ -330,23 +329,23 @@ func (s *Server) references() []used {
 	return found
 }
 
-// eachText tells the texts in the value, with their paths.
-func (n *node) eachText(tell func(path, text string)) {
+// eachText calls visit with each text in the value and its path.
+func (n *node) eachText(visit func(path, text string)) {
 	n.each("", func(path string, _ Origin, value *node) bool {
 		if value.kind == kindText {
-			tell(path, value.text)
+			visit(path, value.text)
 		}
 		return true
 	})
 }
 
-// readsFile says that a reference reads a file, and which state of it the user consents to.
+// readsFile describes a reference that reads a file, with the state of the file that consent covers.
 func (s *Server) readsFile(argument string) string {
 	shown := word(argument)
 	switch {
 	case s.project == nil:
 	case s.project.leadsOut(argument):
-		shown += ", outside of its folder,"
+		shown += ", outside its folder,"
 	default:
 		shown = s.project.files[argument].shown
 	}

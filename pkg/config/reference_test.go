@@ -69,15 +69,15 @@ func TestReferences(t *testing.T) {
 		}
 	}
 	wrong := []struct{ text, message, hint string }{
-		{"${keyring:gone}", "${keyring:gone}: no secret of this name is kept", "toolx secret set gone"},
+		{"${keyring:gone}", "${keyring:gone}: there is no secret of this name", "toolx secret set gone"},
 		{"${file:gone}", "${file:gone}: no such file", "create the file"},
 		{"${file:}", "${file:}: the path is missing", "write ${file:PATH}"},
 		{"${file:.}", "${file:.}: not a regular file", "name a regular file"},
-		{"${file:empty}", "${file:empty} stands for an empty text", ""},
+		{"${file:empty}", "${file:empty} is empty", ""},
 		{"${file:big}", "${file:big}: larger than 256 KiB", ""},
 		{"${cmd:broken now}", "${cmd:broken now}: exit status 3; stderr: vault is sealed", ""},
 		{"${A}${cmd:broken ${A}}", "${cmd:broken ${A}}: exit status 3; stderr: vault is sealed to " + mask.Mask, "broken ${A}"},
-		{"${cmd:mute}", "${cmd:mute}: it printed nothing", "run it yourself to see what it lacks: mute"},
+		{"${cmd:mute}", "${cmd:mute}: it printed nothing", "run it yourself to see what is wrong: mute"},
 		{"${cmd:sh -c 'x'}", "no shell reads it", "write ${cmd:PROGRAM ARGUMENTS}"},
 		{"${cmd: }", "the program is missing", ""},
 	}
@@ -204,8 +204,8 @@ func TestReferencesOfProject(t *testing.T) {
 	for _, want := range []string{
 		"reads the secret key of your keyring for env.A", "reads the file in.txt (sha256 ",
 		"runs vault read x for env.C",
-		"reads the file ../out.txt, outside of its folder, for args[0]",
-		"reads the file ~/.netrc, outside of its folder, for args[1]",
+		"reads the file ../out.txt, outside its folder, for args[0]",
+		"reads the file ~/.netrc, outside its folder, for args[1]",
 	} {
 		if !strings.Contains(effects, want) {
 			t.Errorf("the effects lack %q:\n%s", want, effects)

@@ -22,8 +22,8 @@ import (
 type Resolved struct {
 	Command string
 	Args    []string
-	// Env is the whole environment of the process, as os/exec takes it; Withheld names the variables that it lacks
-	// because they are secrets of toolx's own.
+	// Env is the whole environment of the process, as os/exec takes it; Withheld are the names of toolx's own secrets
+	// that are not in it.
 	Env, Withheld []string
 	// Cwd is absolute, or empty for the current folder.
 	Cwd     string
@@ -34,18 +34,17 @@ type Resolved struct {
 	CACert, ClientCert, ClientKey string
 	// Auth is nil if the entry has none.
 	Auth *Auth
-	// Typed reports whether the entry stands on the command line; Variable is how its file refers to a variable, with
-	// %s for the name, empty for ${NAME}.
+	// Typed reports whether the entry is from the command line; Variable is how its file refers to a variable, with %s
+	// for the name, empty for ${NAME}.
 	Typed    bool
 	Variable string
-	// Secrets are the values to mask wherever toolx writes, longest first: those that came from variables or envFile,
-	// and those of arguments, variables (inherited ones too), headers and parts of the URL whose names say so. None is
+	// Secrets are the values to mask in all of toolx's output, longest first: those from variables or envFile, and
+	// those of arguments, variables (inherited ones too), headers and parts of the URL with secret names. None is
 	// shorter than four bytes.
 	Secrets []string
 }
 
-// Entry returns an entry that resolves to r as it is, whatever the environment says, for a process that got r from
-// another one.
+// Entry returns an entry that resolves to r in any environment, for a process that got r from another one.
 func (r *Resolved) Entry(name, transport string) *Server {
 	server := AdHoc(nil, r.URL, r.Headers)
 	if r.Command != "" {
@@ -63,8 +62,8 @@ type Missing struct {
 	Origin   Origin
 }
 
-// UnsetError says which variables a server's entry uses that are not set and have no default. Only this server cannot
-// be started.
+// UnsetError lists the variables of a server's entry that are not set and have no default. Only this server cannot
+// start.
 type UnsetError struct {
 	Server  string
 	Missing []Missing // in the order of the file
@@ -112,22 +111,22 @@ func (e *UnsetError) Hint() string {
 	return fmt.Sprintf("export %s or set a default: ${%s:-…}", strings.Join(exports, " "), e.Missing[0].Variable)
 }
 
-// clientVariable returns what a shell writes for a variable that VS Code sets by itself, empty for all others.
+// clientVariable returns the shell's equivalent of a variable that VS Code sets, empty for all others.
 func clientVariable(name string) string {
 	return map[string]string{
 		"workspaceFolder": `"$PWD"`, "workspaceRoot": `"$PWD"`, "cwd": `"$PWD"`, "userHome": `"$HOME"`,
 	}[name]
 }
 
-// Resolve expands the entry's variables and makes its paths absolute. environ is the environment to start from, as
-// os.Environ gives it; of it the process inherits what InheritEnv says. envFile is laid over that, and env over both.
-// Variables are looked up in environ and envFile, so the entry's own env cannot refer to itself.
+// Resolve expands the entry's variables and makes its paths absolute. environ is toolx's environment, as from
+// os.Environ; the process inherits what InheritEnv allows. envFile overrides that, and env overrides both. Variables
+// are looked up in environ and envFile, so the entry's own env cannot refer to itself.
 //
 // A command that is ownCommand becomes the path of the running program.
 //
-// The error is an *Error where the entry is wrong (Err), an *UntrustedError where the user's consent is missing, an
-// *UnsetError where variables are not set, or an *Error where a value is malformed, or envFile or a reference cannot be
-// read. Only this server fails by it. It asks the Sources of Options for references, and so may take its time.
+// The error is an *Error if the entry is wrong (Err), an *UntrustedError without the user's consent, an *UnsetError if
+// variables are not set, or an *Error if a value is malformed, or envFile or a reference cannot be read. Only this
+// server is affected. Resolve reads references from the Sources of Options, which can take time.
 func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	if err := s.Err(); err != nil {
 		return nil, err
@@ -149,7 +148,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	}
 	own := e.expandMap(s.Env, "env")
 	resolved := &Resolved{
-		// Other clients start servers in the current folder, so only a config that asks for a folder gets it.
+		// Like other clients, start servers in the current folder unless the entry has a cwd.
 		Cwd:        e.file("cwd", s.Cwd),
 		URL:        e.expand(s.URL, "url"),
 		Headers:    e.expandMap(s.Headers, "headers"),
@@ -184,7 +183,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	return resolved, nil
 }
 
-// failure returns why the server cannot be started, if anything is.
+// failure returns why the server cannot start, or nil.
 func (e *expander) failure() error {
 	switch {
 	case e.untrusted != nil:
@@ -210,7 +209,7 @@ func (e *expander) expandMap(texts map[string]string, key string) map[string]str
 	return expanded
 }
 
-// readEnvFile reads the variables of envFile. What they hold is secret: that is why it is not in the config.
+// readEnvFile reads the variables of envFile. Their values are secret: that is why they are not in the config.
 func (e *expander) readEnvFile() (map[string]string, error) {
 	if e.server.EnvFile == "" {
 		return nil, nil
@@ -237,21 +236,21 @@ func (e *expander) readEnvFile() (map[string]string, error) {
 	return variables, nil
 }
 
-// envFileFix says what to do about an envFile that cannot be read.
+// envFileFix returns what to do about an envFile that cannot be read.
 func envFileFix(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "create the file, correct its path, or remove envFile"
 	case errors.Is(err, fs.ErrPermission):
-		return "let your user read the file, or remove envFile"
+		return "make the file readable for your user, or remove envFile"
 	case errors.Is(err, syscall.EISDIR):
 		return "name the file in that folder, or remove envFile"
 	}
 	return "write one NAME=value on each line of it, or remove envFile"
 }
 
-// parseEnvFile reads the variables of a file; data is what it holds, nil if it has not been read. That of a project's
-// file must be a regular one.
+// parseEnvFile reads the variables of a file; data is its content, nil if it has not been read yet. regular requires a
+// regular file, for a project's.
 func parseEnvFile(path string, data []byte, regular bool) (map[string]string, error) {
 	if data == nil {
 		var err error
@@ -264,7 +263,7 @@ func parseEnvFile(path string, data []byte, regular bool) (map[string]string, er
 	}
 	variables, err := godotenv.UnmarshalBytes(data)
 	if err != nil {
-		// The parser's own words quote the file, and with it the secrets.
+		// The parser's error quotes the file, and so its secrets.
 		return nil, errors.New("not a .env file")
 	}
 	return variables, nil
@@ -284,7 +283,7 @@ func (e *expander) headersCommand(cwd string) []string {
 	return words
 }
 
-// command returns a program to start. A bare name is left to be looked up in PATH.
+// command returns a program to start. It leaves a bare name for PATH.
 func (e *expander) command(key, text, cwd string) string {
 	command := e.path(key, text)
 	if command == ownCommand && !e.server.literal {
@@ -292,14 +291,14 @@ func (e *expander) command(key, text, cwd string) string {
 			return own
 		}
 	}
-	if !strings.ContainsFunc(command, isSeparator) || strings.Contains(command, "://") { // an address is no path
+	if !strings.ContainsFunc(command, isSeparator) || strings.Contains(command, "://") { // an address is not a path
 		return command
 	}
 	if cwd == "" {
 		cwd = e.server.dir
 	}
 	if _, _, whole := cmdline.SplitLine(command, cwd); whole {
-		return command // it is not a path, and is reported as what it is
+		return command // a whole command line, which is reported later
 	}
 	return absolute(command, cwd)
 }
@@ -329,8 +328,8 @@ func (e *expander) home(path, key string) string {
 	return filepath.Join(home, rest)
 }
 
-// variableForm returns how the client of a file, as far as its folder tells, refers to a variable under the key env,
-// with %s for its name; empty for ${NAME}.
+// variableForm returns how the client of a file, judging by the file's path, refers to a variable in env, with %s for
+// its name; empty for ${NAME}.
 func variableForm(file string) string {
 	file = "/" + filepath.ToSlash(file)
 	within := func(l location) bool {
@@ -346,11 +345,11 @@ func variableForm(file string) string {
 	return clients[at].variable
 }
 
-// file expands a path, which counts from the folder of the config file; empty if there is none.
+// file expands a path that is relative to the folder of the config file; empty stays empty.
 func (e *expander) file(key, text string) string { return absolute(e.path(key, text), e.server.dir) }
 
-// absolute makes path absolute, counting from folder if there is one: an entry from the command line has none, and its
-// paths count from the current folder.
+// absolute makes path absolute, relative to folder if there is one. An entry from the command line has none, so its
+// paths stay relative to the current folder.
 func absolute(path, folder string) string {
 	if path == "" || folder == "" || filepath.IsAbs(path) {
 		return path
@@ -370,7 +369,7 @@ func homeVariable() string {
 	return "HOME"
 }
 
-// origin says where a value of the entry was written; the entry itself where nothing more is known.
+// origin returns the position of a value of the entry, or of the entry if that is not known.
 func (s *Server) origin(key string) Origin {
 	if s.node != nil {
 		if origin, found := s.node.originAt(key); found {
@@ -418,7 +417,7 @@ func (e *environment) list() []string {
 	return pairs
 }
 
-// canonical returns the name by which the system knows a variable.
+// canonical returns the system's name of a variable, which ignores case on Windows.
 func canonical(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToUpper(name)

@@ -10,12 +10,12 @@ import (
 	"toolx/pkg/mask"
 )
 
-// minSecret is the length in bytes of the shortest secret: to mask what is shorter would make text unreadable and hide
+// minSecret is the length in bytes of the shortest secret: masking shorter ones would make text unreadable and hide
 // nothing.
 const minSecret = 4
 
-// secretsOf returns what is to be masked, longest first, so that a secret that holds another is masked whole: the
-// values that variables stood for, and what the names in args, env, headers and address give away.
+// secretsOf returns the values to mask, longest first, so that a secret that contains another is masked as a whole: the
+// values of variables, and those with secret names in args, env, headers and address.
 func secretsOf(args []string, env, headers map[string]string, address string, values []string) []string {
 	found := append(slices.Clone(values), argumentSecrets(args)...)
 	for key, content := range env {
@@ -50,18 +50,18 @@ func inheritedSecrets(environ []string) []string {
 	return found
 }
 
-// Secrets returns the values to mask of a server that cannot be resolved: those that stand in its entry as they are,
-// longest first. Resolved.Secrets has them, and more.
+// Secrets returns the values to mask of a server that cannot be resolved: those in its entry as written, longest first.
+// Resolved.Secrets has these and more.
 func (s *Server) Secrets() []string {
 	written := secretsOf(s.Args, s.Env, s.Headers, s.URL, s.Auth.secrets())
 	if s.literal {
 		return written
 	}
-	// A reference to a variable is no secret, and says what is to be set.
+	// A reference to a variable is not a secret, and shows which variable to set.
 	return slices.DeleteFunc(written, func(secret string) bool { return strings.Contains(secret, "${") })
 }
 
-// headerSecrets returns a header's content, and its part that also stands alone elsewhere: the token of "Bearer token".
+// headerSecrets returns a header's content, and the token of "Bearer token", which also occurs alone.
 func headerSecrets(content string) []string {
 	found := []string{content}
 	if _, token, ok := strings.Cut(content, " "); ok {
@@ -70,9 +70,9 @@ func headerSecrets(content string) []string {
 	return found
 }
 
-// argumentSecrets returns the values on a command line that the words before them give away: "--api-key V",
-// "--api-key=V", "API_KEY=V" (docker run -e), "X-Api-Key: V" (mcp-remote --header), "-k V" where V looks like a secret,
-// and the secrets of a URL; in the words of a script (sh -c "… --api-key V …") as well.
+// argumentSecrets returns the values on a command line whose names are secret: "--api-key V", "--api-key=V",
+// "API_KEY=V" (docker run -e), "X-Api-Key: V" (mcp-remote --header), "-k V" where V looks like a secret, and the
+// secrets of a URL; in the words of a script (sh -c "… --api-key V …") as well.
 func argumentSecrets(args []string) []string {
 	var found []string
 	for i, arg := range args {
@@ -98,7 +98,7 @@ func argumentSecrets(args []string) []string {
 	return found
 }
 
-// scriptWords returns the words of a script without quotes, ends of commands and what only a shell can expand.
+// scriptWords returns the words of a script without quotes, separators and expansions.
 func scriptWords(script string) []string {
 	var quote rune
 	words := strings.FieldsFunc(script, func(r rune) bool {
@@ -116,9 +116,9 @@ func scriptWords(script string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" || word[0] == '$' || word[0] == '`' })
 }
 
-// secretFlag reports whether a flag, or what else names a value on a command line, is of a secret. It asks for more
-// than secretKey does, since many flags only speak of secrets: --max-tokens and --token-file hold none, and
-// --no-password has no value.
+// secretFlag reports whether a flag, or another name on a command line, has a secret value. It is stricter than
+// secretKey, since many flags only mention secrets: --max-tokens and --token-file have none, and --no-password has no
+// value.
 func secretFlag(name string) bool {
 	name = strings.ToLower(strings.TrimLeft(name, "-"))
 	if len(name) > 64 || strings.HasPrefix(name, "no-") || strings.ContainsAny(name, " \t\n") {
@@ -136,7 +136,7 @@ func secretFlag(name string) bool {
 	return bare == "pat" || bare == "pass"
 }
 
-// urlSecrets are the password of a URL and its parameters with a telling name.
+// urlSecrets returns the password of a URL and its parameters with secret names.
 func urlSecrets(address string) []string {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -154,7 +154,7 @@ func urlSecrets(address string) []string {
 	return found
 }
 
-// secretKey reports whether a variable, header or parameter of this name holds a secret, as far as a name can tell.
+// secretKey reports whether a variable, header or parameter holds a secret, judging by its name.
 func secretKey(key string) bool {
 	bare := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
 	return slices.ContainsFunc([]string{
@@ -163,8 +163,7 @@ func secretKey(key string) bool {
 	}, func(telling string) bool { return strings.Contains(bare, telling) })
 }
 
-// ordinary reports whether a variable of this name tells about the machine and not about its owner: to mask it would
-// hide every path in every message.
+// ordinary reports whether a variable describes the machine: masking it would hide every path in every message.
 func ordinary(name string) bool {
 	switch name {
 	case "HOME", "USERPROFILE", "USER", "LOGNAME", "USERNAME", "PATH", "PWD", "SHELL", "LANG", "TERM",

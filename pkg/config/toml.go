@@ -10,14 +10,14 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// parseTOML reads a TOML 1.0 document. The parser gives the tree with its positions; whether keys and tables go
-// together is what decoding the document says.
+// parseTOML reads a TOML 1.0 document. The parser returns the tree with its positions; decoding the document checks
+// whether keys and tables are consistent.
 func parseTOML(file string, data []byte) (root *node, problems []Problem) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			root, problems = nil, []Problem{{
 				Origin: Origin{File: file}, Text: "not valid TOML: the parser gave up",
-				Fix: "write what is unusual in another way",
+				Fix: "simplify unusual parts of it",
 			}}
 		}
 	}()
@@ -50,17 +50,17 @@ func tomlProblem(file string, data []byte, err error) Problem {
 	return problem
 }
 
-// tomlReader makes nodes of what the parser gives, expression by expression.
+// tomlReader builds nodes from the parser's expressions.
 type tomlReader struct {
 	file   string
 	parser unstable.Parser
 	cursor cursor
-	// index finds the members of each mapping: a document may give millions, in any order.
+	// index finds the members of each mapping: a document may have millions, in any order.
 	index map[*node]map[string]int
-	deep  *Origin // where the first value is that is nested too deep
+	deep  *Origin // the first value that is nested too deeply
 }
 
-// document reads all expressions. It passes over those that contradict earlier ones.
+// document reads all expressions. It skips those that contradict earlier ones.
 func (r *tomlReader) document(data []byte) *node {
 	r.parser.Reset(data)
 	root := &node{kind: kindMap, origin: Origin{File: r.file, Line: 1, Column: 1}}
@@ -77,7 +77,7 @@ func (r *tomlReader) document(data []byte) *node {
 	return root
 }
 
-// table returns the mapping that a header names, and how deep it is nested.
+// table returns the mapping for a table header, and its depth.
 func (r *tomlReader) table(at *node, key unstable.Iterator, another bool) (table *node, depth int) {
 	for key.Next() {
 		depth++
@@ -93,7 +93,7 @@ func (r *tomlReader) table(at *node, key unstable.Iterator, another bool) (table
 				at.kind = kindList
 			}
 		}
-		if at.kind == kindList { // of tables: the last is meant
+		if at.kind == kindList { // of tables: use the last one
 			if last && another {
 				at.items = append(at.items, &node{kind: kindMap, origin: origin})
 			}
@@ -125,7 +125,7 @@ func (r *tomlReader) keyValue(table *node, expression *unstable.Node, depth int)
 	}
 }
 
-// child returns the member of a mapping that is named key, and adds it where there is none.
+// child returns the member of a mapping, and adds it if there is none.
 func (r *tomlReader) child(parent *node, key string, origin Origin) *node {
 	members := r.index[parent]
 	if members == nil {
@@ -141,7 +141,7 @@ func (r *tomlReader) child(parent *node, key string, origin Origin) *node {
 	return added
 }
 
-// value reads a value into n, whose origin is that of its key: lists and mappings keep it.
+// value reads a value into n. Lists and mappings keep the origin of n, which is that of the key.
 func (r *tomlReader) value(n *node, value *unstable.Node, depth int) {
 	switch value.Kind {
 	case unstable.Array:
@@ -176,7 +176,7 @@ func (r *tomlReader) value(n *node, value *unstable.Node, depth int) {
 	}
 }
 
-// tomlNumber returns a number in JSON's grammar; inf and nan are none.
+// tomlNumber returns a number in JSON's grammar; ok is false for inf and nan.
 func tomlNumber(text string) (string, bool) {
 	if whole, err := strconv.ParseInt(text, 0, 64); err == nil {
 		return strconv.FormatInt(whole, 10), true

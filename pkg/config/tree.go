@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// kind is what sort of value a node is.
+// kind is the kind of a node's value.
 type kind int
 
 const (
@@ -21,41 +21,39 @@ const (
 	kindMap
 )
 
-// String names the kind as a message does.
+// String returns the kind's name in messages.
 func (k kind) String() string {
 	return [...]string{"nothing", "a boolean", "a number", "text", "a list", "a mapping"}[k]
 }
 
-// node is one value of a file, whatever its format. Both formats are read into this one form, so that order, digits and
-// positions survive to the end, and all that follows is written once. Nodes never change once they are made: an alias
-// in YAML shares the node of its anchor.
+// node is one value of a file in any format. It keeps order, digits and positions, so that all later steps are
+// independent of the format. Nodes do not change after parsing: an alias in YAML shares the node of its anchor.
 type node struct {
 	kind kind
 	// text is the content of a text, the literal of a number in JSON's grammar, and "true" or "false" of a boolean.
 	text string
-	// written is how a scalar stands in the file, without quotes.
+	// written is a scalar as in the file, without quotes.
 	written string
 	items   []*node
 	members []member
 	// origin is where the value begins.
 	origin Origin
-	// weight is about how many bytes the value costs with all aliases expanded.
+	// weight is the approximate size of the value in bytes, with all aliases expanded.
 	weight int
-	// flaws are what the parser found wrong while it read the value, without what was found at the anchors of its
-	// aliases.
+	// flaws are the parser's problems with the value, without those at the anchors of its aliases.
 	flaws []Problem
 }
 
-// eachFlaw tells what the parser found wrong with the value, aliases included. Some things are told twice.
-func (n *node) eachFlaw(tell func(Problem)) {
+// eachFlaw calls visit with the parser's problems with the value, including aliases. It may report a problem twice.
+func (n *node) eachFlaw(visit func(Problem)) {
 	for _, flaw := range n.flaws {
-		tell(flaw)
+		visit(flaw)
 	}
 	for _, item := range n.items {
-		item.eachFlaw(tell)
+		item.eachFlaw(visit)
 	}
 	for _, m := range n.members {
-		m.value.eachFlaw(tell)
+		m.value.eachFlaw(visit)
 	}
 }
 
@@ -66,10 +64,10 @@ type member struct {
 	value  *node
 }
 
-// nodeWeight is what a node weighs besides its text.
+// nodeWeight is the weight of a node besides its text.
 const nodeWeight = 16
 
-// weigh sets the weight of n from its parts.
+// weigh sets the weight of n from its parts and returns n.
 func (n *node) weigh() *node {
 	n.weight = nodeWeight + len(n.text)
 	for _, item := range n.items {
@@ -81,7 +79,7 @@ func (n *node) weigh() *node {
 	return n
 }
 
-// get returns the member that is named key.
+// get returns the member with a key.
 func (n *node) get(key string) (member, bool) {
 	if i := n.indexOf(key); i >= 0 {
 		return n.members[i], true
@@ -89,13 +87,12 @@ func (n *node) get(key string) (member, bool) {
 	return member{}, false
 }
 
-// indexOf returns the number of the member that is named key, or -1.
+// indexOf returns the index of the member with a key, or -1.
 func (n *node) indexOf(key string) int {
 	return slices.IndexFunc(n.members, func(m member) bool { return m.key == key })
 }
 
-// place is where a reader looks for the member: at the value where it is a scalar or opens on the key's line, else at
-// the key.
+// place is the position to report for the member: that of a scalar value, else that of the key.
 func (m member) place() Origin {
 	switch m.value.kind {
 	case kindNull, kindList, kindMap:
@@ -104,7 +101,7 @@ func (m member) place() Origin {
 	return m.value.origin
 }
 
-// same reports whether two scalars have one value.
+// same reports whether two scalars have the same value.
 func (n *node) same(other *node) bool {
 	scalar := n.kind != kindList && n.kind != kindMap
 	return scalar && n.kind == other.kind && n.text == other.text
@@ -158,8 +155,8 @@ func (n *node) plain() any {
 	return nil
 }
 
-// plainNumber returns a number for the validator, whose exact fractions would take a gigabyte for 1e999999999. A number
-// with a large exponent is replaced by one that is as whole and as far from every limit.
+// plainNumber returns a number for the validator, whose exact fractions would take a gigabyte for 1e999999999. It
+// replaces a number with a large exponent by one that validates the same.
 func plainNumber(text string) json.Number {
 	_, exponent, found := strings.Cut(strings.ToLower(text), "e")
 	if !found {
@@ -206,22 +203,22 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// each tells the values below n, with their paths as messages write them ("args[0]", "env.TOKEN") and their places:
-// scalars have that of the value, mappings and lists that of their key. What is below a value is told if tell says so.
-func (n *node) each(path string, tell func(path string, at Origin, value *node) (goOn bool)) {
+// each calls visit with the values below n, their paths ("args[0]", "env.TOKEN") and positions: that of a scalar, or
+// that of the key of a mapping or list. It continues below a value if visit returns true.
+func (n *node) each(path string, visit func(path string, at Origin, value *node) (below bool)) {
 	for i, item := range n.items {
-		if below := joinIndex(path, i); tell(below, item.origin, item) {
-			item.each(below, tell)
+		if below := joinIndex(path, i); visit(below, item.origin, item) {
+			item.each(below, visit)
 		}
 	}
 	for _, m := range n.members {
-		if below := joinKey(path, m.key); tell(below, m.place(), m.value) {
-			m.value.each(below, tell)
+		if below := joinKey(path, m.key); visit(below, m.place(), m.value) {
+			m.value.each(below, visit)
 		}
 	}
 }
 
-// originAt says where the value at a path is written; false if there is none.
+// originAt returns the position of the value at a path; false if there is none.
 func (n *node) originAt(path string) (origin Origin, found bool) {
 	n.each("", func(at string, place Origin, _ *node) bool {
 		if at == path {
@@ -237,9 +234,9 @@ func beginsWithKey(path, key string) bool {
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Place says where a value of the entry stands: its path as messages write it, and its origin, that of the entry where
-// nothing nearer is known. Steps lead from the entry to the value: keys as string, indexes as int. An entry from the
-// command line has no file, and paths of its own ("args[0]").
+// Place returns the path of a value of the entry for messages, and its origin, or that of the entry if the value's is
+// not known. Steps lead from the entry to the value: keys as string, indexes as int. For an entry from the command
+// line, paths start at the entry ("args[0]").
 func (s *Server) Place(steps ...any) (path string, origin Origin) {
 	for _, step := range steps {
 		switch step := step.(type) {

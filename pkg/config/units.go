@@ -13,8 +13,8 @@ import (
 // Unlimited is the value of a timeout that the config sets to "none".
 const Unlimited time.Duration = -1
 
-// ParseTime reads a time as a person types it: "5" and "1.5" are seconds, "30s", "500ms" and "1m30s" say their unit.
-// The error is a *fault.UsageError.
+// ParseTime reads a time as a person types it: "5" and "1.5" are seconds, "30s", "500ms" and "1m30s" have a unit. The
+// error is a *fault.UsageError.
 func ParseTime(text string) (time.Duration, error) {
 	timed := text
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
@@ -28,8 +28,8 @@ func ParseTime(text string) (time.Duration, error) {
 	return duration, nil
 }
 
-// parseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is refused, because nobody can tell its
-// unit; so are negative times. The error is a *fault.UsageError.
+// parseDuration reads a time such as "30s", "1m30s" or "500ms". It rejects negative times, and numbers without a unit,
+// which are ambiguous. The error is a *fault.UsageError.
 func parseDuration(text string) (time.Duration, error) {
 	duration, err := time.ParseDuration(text)
 	switch {
@@ -44,8 +44,8 @@ func parseDuration(text string) (time.Duration, error) {
 	return 0, fault.Usage(fmt.Sprintf("'%s' is not a time", text), "write for example 30s, 500ms or 1m30s")
 }
 
-// ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000), "1.5 GiB". Letters may be of either case.
-// The error is a *fault.UsageError.
+// ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000), "1.5 GiB". Case does not matter. The error
+// is a *fault.UsageError.
 func ParseSize(text string) (int64, error) {
 	letters := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	number, unit := text, ""
@@ -66,12 +66,12 @@ func ParseSize(text string) (int64, error) {
 	exact.Mul(exact, new(big.Rat).SetInt64(factor))
 	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
 	if !whole.IsInt64() {
-		return 0, fault.Usage(fmt.Sprintf("'%s' is more than can be counted", text), "")
+		return 0, fault.Usage(fmt.Sprintf("'%s' is too large", text), "")
 	}
 	return whole.Int64(), nil
 }
 
-// unitText returns a duration as a config file has it, without what Go adds to it: "1m0s" is "1m".
+// unitText returns a duration as in a config file, without Go's zeros: "1m0s" becomes "1m".
 func unitText(duration time.Duration) string {
 	text := duration.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -22,8 +22,8 @@ func compileSchema() (*gojsonschema.Schema, error) {
 	return gojsonschema.NewSchema(gojsonschema.NewStringLoader(schema.Config()))
 }
 
-// validate holds a file's value against the published schema and says, in toolx's words and at their places, where it
-// does not fit.
+// validate checks a file's value against the published schema and returns the problems in toolx's words with their
+// positions.
 func validate(root *node, file string) []placed {
 	compiled, err := compiledSchema()
 	if err == nil {
@@ -51,9 +51,9 @@ func shapeProblems(root *node, results []gojsonschema.ResultError) []placed {
 	return problems
 }
 
-// locate finds the value that a result is about.
+// locate finds the value of a result.
 func locate(root *node, context *gojsonschema.JsonContext) value {
-	// No other delimiter is sure not to occur in a key.
+	// A key cannot contain this delimiter.
 	const delimiter = "\x00"
 	at := value{node: root, at: root.origin}
 	for _, step := range strings.Split(context.String(delimiter), delimiter)[1:] {
@@ -75,13 +75,12 @@ func locate(root *node, context *gojsonschema.JsonContext) value {
 	return at
 }
 
-// shapeWords says what result means and what to do about it; nothing for what is not an error here, or what the decoder
-// says better.
+// shapeWords explains a result and how to fix it; empty if it is not an error here, or the decoder reports it better.
 func shapeWords(v value, result gojsonschema.ResultError) (text, fix string) {
 	details := result.Details()
 	switch result.Type() {
-	case "additional_property_not_allowed": // a warning of the decoder
-	case "number_one_of": // command or url: the decoder's
+	case "additional_property_not_allowed": // the decoder warns
+	case "number_one_of": // command or url: the decoder reports it
 	case "invalid_type":
 		return wrongType(v, fmt.Sprint(details["expected"]))
 	case "required":
@@ -91,24 +90,24 @@ func shapeWords(v value, result gojsonschema.ResultError) (text, fix string) {
 		return fmt.Sprintf("unknown value %s, expected one of %s", v.shown(), allowed(details["allowed"])), ""
 	case "string_gte":
 		if v.kind != kindText {
-			break // an empty key, which has its own result
+			break // an empty key has its own result
 		}
 		return "is empty", "give it a value, or remove the key"
 	case "number_gte":
-		return fmt.Sprintf("%s is too small, the least is %s", v.shown(), limitOf(details["min"])), ""
+		return fmt.Sprintf("%s is too small, the minimum is %s", v.shown(), limitOf(details["min"])), ""
 	case "number_lte":
-		return fmt.Sprintf("%s is too large, the most is %s", v.shown(), limitOf(details["max"])), ""
+		return fmt.Sprintf("%s is too large, the maximum is %s", v.shown(), limitOf(details["max"])), ""
 	case "pattern":
-		return fmt.Sprintf("%s has not the expected form", v.shown()), "docs/config.md shows the forms"
+		return fmt.Sprintf("%s does not have the expected form", v.shown()), "docs/config.md shows the forms"
 	case "invalid_property_name":
-		return "holds an empty name", "give every entry a name"
+		return "contains an empty name", "give every entry a name"
 	default:
 		return result.Description(), ""
 	}
 	return "", ""
 }
 
-// missingFix shows how to write a key that must not be missing.
+// missingFix shows how to write a required key.
 func missingFix(property string) string {
 	switch property {
 	case "implementation":
@@ -119,7 +118,7 @@ func missingFix(property string) string {
 	return fmt.Sprintf("add %s: …", property)
 }
 
-// wrongType names what stands there and what should.
+// wrongType names the actual and the expected type.
 func wrongType(v value, expected string) (text, fix string) {
 	var wanted []string
 	for _, name := range strings.FieldsFunc(expected, func(r rune) bool { return strings.ContainsRune("[],/ ", r) }) {
@@ -155,7 +154,7 @@ func typeWords(name string) string {
 	}[name], "a "+name)
 }
 
-// shown returns a scalar as a message quotes it; what stands under the name of a secret is not.
+// shown quotes a scalar for a message, unless its key is that of a secret.
 func (v value) shown() string {
 	if mask.Name(v.path) {
 		return mask.Mask
@@ -168,7 +167,7 @@ func (v value) shown() string {
 	return "'" + text + "'"
 }
 
-// described returns the kind of v, with the value of a scalar.
+// described returns the kind of v, followed by the value of a scalar.
 func (v value) described() string {
 	switch v.kind {
 	case kindBool, kindNumber, kindText:

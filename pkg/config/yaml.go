@@ -14,25 +14,23 @@ import (
 )
 
 const (
-	// maxTokens bounds the work on a YAML file: the parser takes a time that grows with the square of a mapping's
-	// length.
+	// maxTokens limits the work on a YAML file: parsing time grows with the square of a mapping's length.
 	maxTokens = 50_000
-	// maxYAML is the size in bytes of the largest YAML file that is read: the lexer takes twenty times as much.
+	// maxYAML is the size in bytes of the largest YAML file that is read: the lexer needs twenty times as much memory.
 	maxYAML = 1 << 20
-	// maxExpansion is how much, in node weights, the aliases of a file may add: a few lines of aliases to aliases would
-	// otherwise fill the memory.
+	// maxExpansion limits the total weight that aliases may add: a few lines of aliases to aliases could otherwise fill
+	// the memory.
 	maxExpansion = 8 << 20
 )
 
-// parseYAML reads one YAML 1.2 document with the core schema. It returns nil and no problem where the file holds no
-// value.
+// parseYAML reads one YAML 1.2 document with the core schema. It returns nil and no problem for a file without a value.
 func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	defer func() {
 		// The parser is known to panic on some malformed input.
 		if cause := recover(); cause != nil {
 			root, problems = nil, []Problem{{
 				Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up",
-				Fix: "quote what is unusual, or write it as JSON",
+				Fix: "quote unusual values, or use JSON",
 			}}
 		}
 	}()
@@ -53,11 +51,11 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	return root, append(problems, reader.problems...)
 }
 
-// tokenize cuts a text into tokens. The lexer counts the lines of Windows wrongly after a comment, and without a
-// newline at the end it does not fold a last folded text.
+// tokenize splits a text into tokens. It corrects two errors of the lexer: a wrong line count after a comment with
+// Windows line ends, and a folded text at the end that is not folded without a final newline.
 //
-// The lexer has no limits, and a token takes more than 200 bytes. So a text that may have too many tokens is cut in
-// steps, each from the start and a little further than the one before, until the text or a limit is reached.
+// The lexer has no limits, and a token takes more than 200 bytes. So tokenize scans a text that may have too many
+// tokens in steps, each from the start and a little further than the one before, until the end or a limit.
 func tokenize(file string, data []byte) (token.Tokens, *Problem) {
 	if len(data) > maxYAML {
 		return nil, &Problem{
@@ -79,8 +77,8 @@ func tokenize(file string, data []byte) (token.Tokens, *Problem) {
 	}
 }
 
-// further returns the end of the text that begins at from and has so many marks. Each mark makes at most two tokens:
-// itself, and what stands before it.
+// further returns the end of a text that begins at from and has the given number of marks. Each mark produces at most
+// two tokens: itself and the one before it.
 func further(text string, from, marks int) int {
 	for ; from < len(text) && marks > 0; from++ {
 		if strings.IndexByte("{}[],:-?&*!|>'\"%@`#.<\t\n", text[from]) >= 0 {
@@ -90,8 +88,8 @@ func further(text string, from, marks int) int {
 	return from
 }
 
-// checkTokens refuses what the parser would take too long for or nest too deep. Indentation bounds the depth of blocks
-// by the file's size; brackets, and dashes on one line, do not.
+// checkTokens rejects tokens that would take the parser too long or nest too deeply. Indentation limits the depth of
+// blocks by the file's size; brackets, and dashes on one line, do not.
 func checkTokens(file string, tokens token.Tokens) *Problem {
 	depth, dashes, line := 0, 0, 0
 	for _, t := range tokens {
@@ -120,10 +118,10 @@ func checkTokens(file string, tokens token.Tokens) *Problem {
 	return nil
 }
 
-// yamlFix says what to do about a file that is too large for YAML.
+// yamlFix is what to do about a file that is too large for YAML.
 const yamlFix = "write it as JSON, or split it into several files"
 
-// yamlProblem turns a parser's error into a problem at its place.
+// yamlProblem turns a parser's error into a problem with its position.
 func yamlProblem(file string, data []byte, err error) Problem {
 	var placed interface {
 		error
@@ -148,7 +146,7 @@ func originOf(file string, t *token.Token) Origin {
 	return Origin{File: file, Line: max(1, t.Position.Line), Column: max(1, t.Position.Column)}
 }
 
-// onlyDocument returns the value of the one document that a config file is; nil if there is none.
+// onlyDocument returns the value of a config file's only document; nil if there is none.
 func onlyDocument(file string, parsed *ast.File) (ast.Node, []Problem) {
 	var body ast.Node
 	for _, document := range parsed.Docs {
@@ -160,7 +158,7 @@ func onlyDocument(file string, parsed *ast.File) (ast.Node, []Problem) {
 			return body, []Problem{{
 				Origin: originOf(file, document.Start),
 				Text:   "a second YAML document begins here, a config file holds one",
-				Fix:    "move it to a file of its own and give both with --config",
+				Fix:    "move it to another file and give both with --config",
 			}}
 		}
 		body = document.Body
@@ -171,7 +169,7 @@ func onlyDocument(file string, parsed *ast.File) (ast.Node, []Problem) {
 // yamlReader turns goccy's tree into nodes.
 type yamlReader struct {
 	file     string
-	anchors  map[string]*node // nil while the anchor's own value is read
+	anchors  map[string]*node // nil while reading the anchor's own value
 	expanded int              // weight that aliases added
 	problems []Problem
 }
@@ -180,11 +178,11 @@ func (r *yamlReader) problem(at *token.Token, fix, format string, args ...any) {
 	r.problems = append(r.problems, Problem{Origin: originOf(r.file, at), Text: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// node reads one value. What cannot be read becomes null and a problem.
+// node reads one value. A value that cannot be read becomes null and a problem.
 func (r *yamlReader) node(value ast.Node) *node {
 	before := len(r.problems)
 	n := r.read(value)
-	if len(r.problems) > before { // an alias of a value that was read before adds none
+	if len(r.problems) > before { // an alias adds none
 		n.flaws = r.problems[before:]
 	}
 	return n
@@ -258,12 +256,12 @@ func (r *yamlReader) member(value *ast.MappingValueNode) member {
 		r.problem(value.Key.GetToken(), "", "a key must be text, not %s", key.kind)
 	case kindText:
 	default:
-		m.key = key.written // 8080: and true: are the texts that they look like
+		m.key = key.written // 8080: and true: are texts
 	}
 	return m
 }
 
-// merge returns the members that a "<<" entry brings.
+// merge returns the members from a "<<" entry.
 func (r *yamlReader) merge(value *ast.MappingValueNode) []member {
 	sources := []*node{r.node(value.Value)}
 	if sources[0].kind == kindList {
@@ -272,7 +270,7 @@ func (r *yamlReader) merge(value *ast.MappingValueNode) []member {
 	var members []member
 	for _, source := range sources {
 		if source.kind != kindMap {
-			r.problem(value.Key.GetToken(), "write <<: *name", "'<<' merges mappings, and this is none")
+			r.problem(value.Key.GetToken(), "write <<: *name", "'<<' needs a mapping")
 			return nil
 		}
 		members = append(members, source.members...)
@@ -293,15 +291,15 @@ func (r *yamlReader) alias(v *ast.AliasNode) *node {
 	target, found := r.anchors[name]
 	switch {
 	case !found:
-		r.problem(v.GetToken(), fmt.Sprintf("put &%s before the value that is meant", name),
+		r.problem(v.GetToken(), fmt.Sprintf("put &%s before the value", name),
 			"the alias *%s has no anchor before it", name)
 	case target == nil:
-		r.problem(v.GetToken(), "", "the alias *%s stands inside of the value that it names", name)
+		r.problem(v.GetToken(), "", "the alias *%s is inside its own anchor", name)
 	default:
 		if r.expanded += target.weight; r.expanded <= maxExpansion {
 			return target
 		}
-		if r.expanded-target.weight <= maxExpansion { // say it once
+		if r.expanded-target.weight <= maxExpansion { // report it once
 			r.problem(v.GetToken(), "", "the aliases of this file expand to more than %d MiB", maxExpansion>>20)
 		}
 	}
@@ -315,7 +313,7 @@ func nameOf(name ast.Node) string {
 	return name.GetToken().Value
 }
 
-// tagged reads a value with a tag. Only tags that JSON has a value for are known.
+// tagged reads a value with a tag. It supports only tags with a value in JSON.
 func (r *yamlReader) tagged(v *ast.TagNode) *node {
 	n := r.node(v.Value)
 	tag := v.GetToken().Value
@@ -333,15 +331,15 @@ func (r *yamlReader) tagged(v *ast.TagNode) *node {
 	return n
 }
 
-// tagKinds are the kinds of value that a tag of YAML's core schema may stand at.
+// tagKinds are the kinds of value that a tag of YAML's core schema allows.
 var tagKinds = map[string][]kind{
 	"!!str": {kindText, kindNumber, kindBool, kindNull},
 	"!!int": {kindNumber}, "!!float": {kindNumber},
 	"!!bool": {kindBool}, "!!null": {kindNull}, "!!map": {kindMap}, "!!seq": {kindList},
 }
 
-// scalar reads a plain or quoted scalar. Plain ones are resolved here and not by the parser: it takes 1e3 for text and
-// loses the digits of large numbers.
+// scalar reads a plain or quoted scalar. It resolves plain ones instead of the parser, which reads 1e3 as text and
+// loses digits of large numbers.
 func (r *yamlReader) scalar(n *node, value ast.Node) {
 	t := value.GetToken()
 	n.kind = kindText
@@ -356,7 +354,7 @@ func (r *yamlReader) scalar(n *node, value ast.Node) {
 	}
 	var resolved bool
 	if n.kind, n.text, resolved = resolvePlain(n.text); !resolved {
-		r.problem(t, "quote it", "%s has no value in JSON", n.written)
+		r.problem(t, "quote it", "%s has no equivalent in JSON", n.written)
 	}
 }
 

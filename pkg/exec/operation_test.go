@@ -109,8 +109,9 @@ func TestPauseSuspendsDeadlines(t *testing.T) {
 				t.Errorf("a person was asked for %s", asked)
 			}
 			<-outer.Done()
-			if took := time.Since(began); took != 2*time.Hour || fault.KindOf(context.Cause(outer)) != fault.KindTimeout {
-				t.Errorf("outer: %v after %s", context.Cause(outer), took)
+			cause, took := context.Cause(outer), time.Since(began)
+			if took != 2*time.Hour || fault.KindOf(cause) != fault.KindTimeout {
+				t.Errorf("outer: %v after %s", cause, took)
 			}
 		})
 	}
