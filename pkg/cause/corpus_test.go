@@ -141,9 +141,8 @@ func (w *lastWords) hasKind(kind Kind) bool {
 
 // TestRulesHaveIDs: every rule has an id of its own.
 func TestRulesHaveIDs(t *testing.T) {
-	line, sentence := readRules()
 	known := make(map[string]bool)
-	for _, r := range slices.Concat(line, sentence) {
+	for _, r := range slices.Concat(tables().line, tables().sentence, tables().anywhere) {
 		if r.Group == "" || known[r.Name()] || r.Get("kind") == "" {
 			t.Errorf("the rule %s has no group, no id of its own or no kind", r.Name())
 		}

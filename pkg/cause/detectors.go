@@ -1,6 +1,13 @@
 package cause
 
-import "strings"
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"toolx/pkg/rules"
+)
 
 // detector finds one sort of cause in an output.
 type detector struct {
@@ -25,9 +32,7 @@ func first(o *output, detectors []detector) *Cause {
 // fromAll returns the detectors that look at the output as a whole.
 func fromAll() []detector {
 	return []detector{
-		{"login-address", waitsForLogin},
-		{"debugger", waitsForDebugger},
-		{"top-level-await", unsettledModule},
+		{"rules", func(o *output) *Cause { return anywhereRules(o, false) }},
 		{"signal", signalCause},
 	}
 }
@@ -37,21 +42,21 @@ func fromHead() []detector {
 	return []detector{
 		{"listens-for-http", listensForHTTP},
 		{"unset-value", usedUnset},
-		{"rules", lineRules},
+		{"rules", func(o *output) *Cause { return matchRules(o, tables().line, o.reason, o.reason) }},
 		{"network", func(o *output) *Cause { return networkCause(o, o.reason, o.reason) }},
-		{"other-language", otherLanguage},
-		{"newer-python", newerPython},
+		{"rules", func(o *output) *Cause { return anywhereRules(o, true) }},
 		{"refused-value", refusedValue},
 		{"refused-fields", invalidFields},
 		{"variables", missingVariables},
-		{"unreadable-code", unreadableCode},
+		{"unreadable-code", when(unreadable, wrongEngine)},
 		{"sentence", sentenceCause},
 		{"other-lines", otherLines},
 		{"sentence", func(o *output) *Cause { return first(o, fromSentence()) }},
 		{"service", unreachableService},
-		{"node-engine", oldEngine},
-		{"variables-behind", followingVariables},
-		{"rules", followingRules},
+		// Where a file is missing, that says more than an old Node, and variables are only another way.
+		{"node-engine", unless(lacksFile, wrongEngine)},
+		{"variables-behind", unless(lacksFile, func(o *output) *Cause { return unsetVariables(o, o.behind) })},
+		{"rules", func(o *output) *Cause { return matchRules(o, tables().sentence, o.behind, o.reason) }},
 		{"usage", usageCause},
 		{"data-file", invalidDataFile},
 		{"missing-argument", missingArgument},
@@ -67,17 +72,52 @@ func fromSentence() []detector {
 	}
 }
 
-// lineRules returns the cause that a rule of any line knows of the sentence.
-func lineRules(o *output) *Cause {
-	line, _ := readRules()
-	return matchRules(o, line, o.reason, o.reason)
+// when returns a detector for sentences that an expression matches.
+func when(says func() *regexp.Regexp, find func(*output) *Cause) func(*output) *Cause {
+	return func(o *output) *Cause {
+		if !says().MatchString(o.reason) {
+			return nil
+		}
+		return find(o)
+	}
+}
+
+// unless returns a detector for sentences that an expression does not match.
+func unless(says func() *regexp.Regexp, find func(*output) *Cause) func(*output) *Cause {
+	return func(o *output) *Cause {
+		if says().MatchString(o.reason) {
+			return nil
+		}
+		return find(o)
+	}
+}
+
+// anywhereRules returns the cause that a rule knows of any line of the output: of the rules that ask for a sentence that
+// says why, or of the others.
+func anywhereRules(o *output, withSentence bool) *Cause {
+	for _, r := range tables().anywhere {
+		sentence := r.Expression("sentence")
+		if alive := r.Get("alive"); alive != "" && (alive == "yes") != o.Alive || (sentence != nil) != withSentence ||
+			withSentence && !sentence.MatchString(o.reason) {
+			continue
+		}
+		other := func(text string) bool { _, same := r.Find(text, o.all); return !same && strings.TrimSpace(text) != "" }
+		if r.Get("alone") != "" && slices.ContainsFunc(o.all, other) {
+			continue
+		}
+		for _, text := range o.all {
+			if c := matchRules(o, []*rules.Rule{r}, text, cmp.Or(o.reason, text)); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
 }
 
 // sentenceRules returns the cause that a rule of the sentence knows. A parser names the file that it could not read,
 // and a list the variables that would do in the place of a file.
 func sentenceRules(o *output) *Cause {
-	_, sentence := readRules()
-	c := matchRules(o, sentence, o.reason, o.reason)
+	c := matchRules(o, tables().sentence, o.reason, o.reason)
 	if c == nil || c.Kind != Config {
 		return c
 	}
@@ -92,7 +132,7 @@ func sentenceRules(o *output) *Cause {
 	return c
 }
 
-// sentenceCause returns the cause of the sentence, but for one that another line may say more of: why something cannot be
+// sentenceCause returns the cause of the sentence, except where another line may say more: why something cannot be
 // reached.
 func sentenceCause(o *output) *Cause {
 	if c := first(o, fromSentence()); c != nil && c.Kind != Backend {
@@ -103,7 +143,6 @@ func sentenceCause(o *output) *Cause {
 
 // otherLines returns the cause that a rule knows of the first lines that may say why; nil if there is none.
 func otherLines(o *output) *Cause {
-	list, _ := readRules()
 	tried := 0
 	for i, l := range o.lines {
 		if l.weight < hints || tried == maxTried {
@@ -111,7 +150,7 @@ func otherLines(o *output) *Cause {
 		}
 		tried++
 		line := o.sentence(i)
-		if c := matchRules(o, list, l.text, line); c != nil {
+		if c := matchRules(o, tables().line, l.text, line); c != nil {
 			return c
 		}
 		if c := networkCause(o, l.text, line); c != nil {
@@ -119,38 +158,6 @@ func otherLines(o *output) *Cause {
 		}
 	}
 	return nil
-}
-
-// unreadableCode returns the cause of an error of the language that says that Node cannot read the program.
-func unreadableCode(o *output) *Cause {
-	if !unreadable().MatchString(o.reason) {
-		return nil
-	}
-	return wrongEngine(o)
-}
-
-// oldEngine returns the cause of any error of the language on a Node that the package is not for. Where a file is
-// missing, that says more.
-func oldEngine(o *output) *Cause {
-	if lacksFile().MatchString(o.reason) {
-		return nil
-	}
-	return wrongEngine(o)
-}
-
-// followingVariables returns the cause of variables that the lines behind the sentence miss. Where a file is missing, they
-// are only another way.
-func followingVariables(o *output) *Cause {
-	if lacksFile().MatchString(o.reason) {
-		return nil
-	}
-	return unsetVariables(o, o.behind)
-}
-
-// followingRules returns the cause that a rule of the sentence knows of the lines behind it.
-func followingRules(o *output) *Cause {
-	_, sentence := readRules()
-	return matchRules(o, sentence, o.behind, o.reason)
 }
 
 // missingArgument returns the cause of a sentence that misses something beside a usage text.

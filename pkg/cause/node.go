@@ -7,31 +7,6 @@ import (
 	"strings"
 )
 
-// unsettledAwait matches what Node prints, from version 22 on, where it ends before a module has been evaluated.
-var unsettledAwait = expression(`Detected unsettled top-level await at (?:file://)?(\S+)`)
-
-// unsettledModule returns the cause of a program for Node whose top-level await never settles; nil if Node does not say so.
-// Below that line stands only the source of the await.
-func unsettledModule(o *output) *Cause {
-	for _, text := range o.all {
-		if found := unsettledAwait().FindStringSubmatch(text); found != nil && !o.Alive {
-			return Unsettled(" at " + pathOf(found[1]))
-		}
-	}
-	return nil
-}
-
-// Unsettled returns the cause of a program for Node that ends since nothing is left that could settle a top-level
-// await; place says where that is, and may be empty.
-func Unsettled(place string) *Cause {
-	return &Cause{
-		Kind: Other, What: "Node ends it: Detected unsettled top-level await" + place,
-		Fixes: []string{
-			"in the server: see what that await waits for: a promise that nothing can settle any more keeps no process alive",
-		},
-	}
-}
-
 // wrongEngine blames Node for an error of the language, if the package asks for another version.
 func wrongEngine(o *output) *Cause {
 	text := o.lines[o.head].text

@@ -34,8 +34,11 @@ func matchRules(o *output, list []*rules.Rule, text, line string) *Cause {
 		thing, kind := bare(strings.Join(groups, ":")), Kind(r.Get("kind"))
 		c := &Cause{Rule: r.Name(), Kind: kind, Line: line, What: leads[kind] + quoted(line)}
 		if what := r.Get("what"); what != "" {
+			if thing == "" {
+				what = strings.TrimSuffix(what, ": %s")
+			}
 			said := strings.ReplaceAll(what, "%s", words.Shorten(thing, longest))
-			c.What = strings.TrimSuffix(strings.Join(strings.Fields(said), " "), ":")
+			c.What = strings.Join(strings.Fields(said), " ")
 		}
 		for _, fix := range r.All("fix") {
 			c.Fixes = append(c.Fixes, strings.ReplaceAll(fix, "%s", thing))
@@ -136,8 +139,13 @@ var (
 //go:embed rules.txt
 var rulesText string
 
-// readRules returns the rules of rules.txt: those for any line, and those for the sentence that says why.
-var readRules = sync.OnceValues(func() (line, sentence []*rules.Rule) {
-	plain, said, _ := strings.Cut(rulesText, "\n== sentence\n")
-	return rules.Read(plain), rules.Read(said)
+// ruleTables are the rules of rules.txt: those for any line that may say why, those for the sentence that does, and
+// those for any line of the output.
+type ruleTables struct{ line, sentence, anywhere []*rules.Rule }
+
+// tables returns the rules.
+var tables = sync.OnceValue(func() ruleTables {
+	line, rest, _ := strings.Cut(rulesText, "\n== sentence\n")
+	sentence, anywhere, _ := strings.Cut(rest, "\n== anywhere\n")
+	return ruleTables{rules.Read(line), rules.Read(sentence), rules.Read(anywhere)}
 })

@@ -84,38 +84,3 @@ var prompt = expression(`^\s*(?:◆\s+(\S.*?)|\?\s+(\S.*?[?:](?: \([^()]*\))?)(?
 
 // works matches what a program prints while it works on and asks nobody: "Loading model:", "[=====>".
 var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)
-
-// loginAddress matches what a program says to somebody who is to log in, in a browser.
-var loginAddress = expression(`(?i)\b(?:open|visit(?:ing)?|navigate to|go to) .{0,60}` +
-	`\b(?:browser|authori[sz]e|authenticate|sign in|log in|manually)\b.{0,20}https?://|` +
-	`\b(?:authori[sz]e|authenticate|sign in|log in)\b.{0,40}\bvisit(?:ing)?\b.{0,20}https?://`)
-
-// waitsForLogin returns the cause of a program that waits until somebody has logged in; nil if it does not say so.
-func waitsForLogin(o *output) *Cause {
-	at := slices.IndexFunc(o.all, loginAddress().MatchString)
-	if at < 0 || !o.Alive {
-		return nil
-	}
-	return &Cause{
-		Kind: Login, Line: o.all[at], What: "it waits until somebody has logged in, in a browser",
-		Fixes: []string{"run the command once in a terminal, and open the address that it prints"},
-	}
-}
-
-// debugger matches what Node prints where it is started with --inspect or --inspect-brk.
-var debugger = expression(`^Debugger listening on ws://|^For help, see: https://nodejs\.org/`)
-
-// waitsForDebugger returns the cause of a program that prints nothing but that Node listens for a debugger; nil if it does not.
-func waitsForDebugger(o *output) *Cause {
-	other := func(text string) bool { return strings.TrimSpace(text) != "" && !debugger().MatchString(text) }
-	if !o.Alive || len(o.lines) == 0 || slices.ContainsFunc(o.all, other) {
-		return nil
-	}
-	return &Cause{
-		Kind: Other, Line: o.lines[0].text, What: "Node waits for a debugger",
-		Fixes: []string{
-			"take --inspect-brk out of args and of NODE_OPTIONS, which this server has from its env or from whoever " +
-				"starts the client",
-		},
-	}
-}

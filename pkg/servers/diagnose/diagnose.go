@@ -91,7 +91,7 @@ func (p *Process) silentEnd() *cause.Cause {
 	switch p.Output.Ended {
 	case unsettled:
 		if cmdline.Script(p.Launch.Command, p.Launch.Args, p.Launch.Cwd, p.Launch.Env) != "" {
-			return cause.Unsettled("")
+			return cause.Diagnose(cause.Output{Stderr: []string{"Detected unsettled top-level await"}})
 		}
 	case "exit status 0":
 		return observed("it prints nothing and ends without an error, as a program that is no server",
