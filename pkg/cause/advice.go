@@ -32,21 +32,6 @@ func addAdvice(o *output, c *Cause) {
 	c.Fixes = slices.Compact(c.Fixes)
 }
 
-// advises matches a line in which the server says what to do.
-var advises = expression(`(?i)^(?:\d+[.)] |[-*•] )?(?:please\b|to sign in\b|run\b|set\b|use\b|install\b|` +
-	`configure\b|provide\b|pass\b|try\b|either\b|did you mean|to (?:fix|start|use|run|get)\b|export\b|add\b|` +
-	`create\b|make sure\b|ensure\b|or (?:run|set|pass|use)\b|command line argument|environment variable|` +
-	`upgrade\b|you (?:can|must|need)\b|example:)|\b(?:please \S+|run [\x60'"]\S+|with:$|directly with)\b|` +
-	`[.!] (?:Run:?|Start (?:the|it)) \S|, copy \S+ to \S|: (?:npm|npx|pnpm|yarn|pipx?|uvx?|brew) \S|` +
-	`\x60(?:npx (?:-y )?)?[\w@./-]+ (?:configure|setup|init|login|auth)\b`)
-
-// orders matches a line of advice that tells somebody to do something: "Create and run MCP servers" only describes a
-// program.
-var orders = expression(`(?i)^(?:please|you (?:can|must|need)|or\b|to )|(?i:\b(?:set|export)) [A-Z][A-Z0-9]*_|[\x60'"]\w`)
-
-// otherWay matches a line about a missing variable that names a command or a login in its place.
-var otherWay = expression(`(?i)\brun:? [\x60'"]?\w|\b(?:log|sign)[ -]?in\b|\bauthenticate\b`)
-
 // advice returns what the server itself says about what to do: lines after the one that says why, its usage and how
 // it is started.
 func advice(o *output, c *Cause) []string {
@@ -144,36 +129,6 @@ func quoteFixes(o *output, line string) []string {
 	}
 	return []string{verb + where + words.Shorten(bare(line), 200)}
 }
-
-var (
-	// unknownWord matches a refusal of an argument, which is one of its groups.
-	unknownWord = expression(`(?i)(?:\b(?:unknown|unrecognized|unexpected|invalid|no such) ` +
-		`(?:option|flag|argument|command)s?|flag provided but not defined|no command registered for)` +
-		`(?::? ['"\x60]?(--?\w[\w-]*)|:? ['"\x60]([\w-]+)['"\x60]|: ([\w-]+)$)`)
-	// lacksValue matches words about a value that the server was not given.
-	lacksValue = expression(`(?i)\b(?:is|are) required\b|\brequired? .*\bvariables?\b|\bmissing\b|` +
-		`\bno .*\bconfigured\b|\b(?:empty|undefined)$`)
-	// lacksFile matches words about a file or a folder that is not there.
-	lacksFile = expression(`(?i)[ (](?:[~.]?/|[a-z]:\\)\S+: no such file or directory|` +
-		`(?:不存在|找不到|見つかりません)|(?:file|path|dir)=\S+ (?:was )?not found|` +
-		`\b(?:not found|no such file or directory|does not exist|not accessible)\b.*['"\x60 ](?:[~.]?/|` +
-		`[A-Za-z]:[\\/])\S|\b(?:file|folder|path|director(?:y|ies))\b.* (?:not found|does not exist|` +
-		`(?:is|are) (?:not )?accessible)`)
-)
-
-// wrongValue matches words about a value that the server was given, or not, or that was refused elsewhere.
-var wrongValue = expression(`(?i)\b(?:invalid|wrong|required?|validation (?:errors?|failed)|must|empty|expected|` +
-	`parsing environment|not (?:allowed|permitted|a (?:directory|valid)|in \S.{0,30} format)|` +
-	`unexpected value|illegal|malformed|` +
-	`unknown|missing|bad|should be|unsupported|not supported|please (?:provide|set|specify)|` +
-	`no [\w -]{2,30}(?:specified|given|provided|supplied|configured)|status code 40[013])\b`)
-
-// mistake matches errors of the program itself, which no value in args or env corrects.
-var mistake = expression(`^panic: runtime error|\bwrong number of arguments \(given|` +
-	`\b(?:Name|Attribute|Reference|UnboundLocal)Error: |` +
-	`\bTypeError: .*(?:\b(?:positional|keyword) argument|argument to be|must be of type|` +
-	`not (?:a function|callable)|undefined|` +
-	`null|None)`)
 
 // generalFixes are for a cause whose line the server says nothing more about.
 func generalFixes(kind Kind, line string) []string {

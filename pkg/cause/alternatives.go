@@ -5,17 +5,6 @@ import (
 	"strings"
 )
 
-var (
-	// requirement matches an item of a list that begins with names of variables; its groups are what joins it to the
-	// item before, and the names with the words between them: "- A_PAT or (A_USER + A_PASS): how to sign in".
-	requirement = expression(`^\s*(?:[-*•·▪–]|\d{1,2}[.)])\s+(or:? |OR:? )?(?:(?:[Ee]ither|[Bb]oth)\s+)?([(\x60'"]*` +
-		`[A-Z][A-Z0-9_]{2,}\b(?:[\s+&/|,()\x60'"]|\b(?:and|or|both|either|with|plus|AND|OR)\b|\b[A-Z][A-Z0-9_]{2,}\b)*)(.*)$`)
-	// oneOfAll matches a heading of a list of which one item is enough.
-	oneOfAll = expression(`(?i)\b(?:one|any) of\b|\beither\b|\bat least one\b|\balternatives?\b|\bone way\b`)
-	// orEnds matches the end of an item that the next one is an alternative to.
-	orEnds = expression(`(?i)\bor\W*$`)
-)
-
 // listed returns what a list of variables requires, each item as groups of which one is needed; all reports whether
 // every item is needed. It is nil for a text without such a list, and for one whose items all have one name.
 func listed(text string, environ []string) (items [][][]string, all bool) {
@@ -115,14 +104,6 @@ func anyOf(groups [][]string) string {
 	}
 	return strings.Join(parts, " or ")
 }
-
-var (
-	// triesNext matches a line with which a program turns to the next of several ways.
-	triesNext = expression(`(?i)\b(?:try|trying|tried|tries|falling back|fall back|fell back|attempting)\b`)
-	// notThere matches what a program says of a way that it could not go.
-	notThere = expression(`(?i)\b(?:not (?:set|found|present|defined|available|there|given|provided)|unset|missing|empty|` +
-		`absent|undefined|none|nothing|no\b|n't\b)`)
-)
 
 // triedVariables returns the cause of a program that looked for variables one after the other, and had values for none; nil
 // if it did not.

@@ -177,12 +177,6 @@ func reportsSuccess(o *output, c *Cause) bool {
 		slices.ContainsFunc(o.all, done().MatchString)
 }
 
-// done matches the line with which such a program ends.
-var done = expression(`(?i)^\W*(?:all )?done\b[!.]|\bno (?:problems|errors|issues) found\b`)
-
-// succeeded matches what a program says of itself that has done what it was made for, such as an installer.
-var succeeded = expression(`✅|\bsuccess(?:ful|fully)?\b`)
-
 // whileAlive are the kinds of which a living server speaks in passing, and that keep it from answering.
 var whileAlive = []Kind{Backend, Login, HTTP}
 
@@ -198,15 +192,3 @@ func quoted(line string) string {
 	}
 	return `"` + text + `"`
 }
-
-// wrongWord matches what a program says of a word that it was given and does not know.
-var wrongWord = expression(`(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:(?:sub-?)?command|option|` +
-	`argument|flag)|flag provided but not defined|\binvalid (?:\w+ )?(?:value|choice)`)
-
-// lacks matches words about a value that was not given.
-var lacks = expression(`(?i)\b(?:required?|requires|missing|must|empty|expected|please (?:provide|set|specify)|` +
-	`not (?:given|provided|specified)|no [\w -]{2,30}(?:specified|given|provided|supplied|configured))\b`)
-
-// malformed matches words about a value that has another form than the program wants.
-var malformed = expression(`(?i)\b(?:invalid|malformed|bad|wrong|unsupported) (?:[\w-]+ ){0,4}` +
-	`(?:format|value|key|url|uri)\b`)

@@ -2,7 +2,9 @@ package cause
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,5 +149,28 @@ func TestRulesHaveIDs(t *testing.T) {
 			t.Errorf("the rule %s has no group, no id of its own or no kind", r.Name())
 		}
 		known[r.Name()] = true
+	}
+}
+
+// TestPatterns: patterns.txt and patterns.go have the same expressions, and each compiles.
+func TestPatterns(t *testing.T) {
+	source, err := os.ReadFile("patterns.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := regexp.MustCompile(`(\w+) += pattern\("(\w+)"\)`).FindAllStringSubmatch(string(source), -1)
+	for _, names := range declared {
+		if names[1] != names[2] || patterns()[names[2]] == nil {
+			t.Errorf("%s is not the pattern %q", names[1], names[2])
+		}
+	}
+	lists := []string{"address", "missingPhrases"} // which are read line by line
+	if len(declared)+len(lists) != len(patterns()) {
+		t.Errorf("%d expressions are declared, and %d written", len(declared), len(patterns())-len(lists))
+	}
+	for id, r := range patterns() {
+		if r.Expression("match") == nil && !slices.Contains(lists, id) {
+			t.Errorf("%s matches nothing", id)
+		}
 	}
 }

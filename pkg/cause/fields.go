@@ -7,45 +7,6 @@ import (
 	"toolx/pkg/words"
 )
 
-// fieldFault matches what validators say of one value, such as zod's format and flatten, printed as JSON or as Node
-// prints an object: "MODE: { _errors: [ 'Required' ] }", {"mode":["Required"]}.
-var fieldFault = expression(`(\w+)["']?: ?(?:\{ ?["']?_errors["']?: ?)?\[ ?(?:'([^']+)'|"((?:[^"\\]|\\.)+)"),? ?\]`)
-
-// fieldGroup matches how zod begins what it says of the members of a value: "db: { _errors: [],".
-var fieldGroup = expression(`(\w+)["']?: ?\{ ?["']?_errors["']?: ?\[ ?\],`)
-
-// lineFault matches what validators say of one value that is missing, on a line of its own:
-// "github.TOKEN: Invalid input: expected string, received undefined".
-var lineFault = expression(
-	`^[-*• ]*(?:[\w-]+\.)*(\w+): ((?:Invalid input: )?[Ee]xpected \w+, received (?:undefined|null|NaN)|Required)$`)
-
-// variableFault matches what a program says of a variable in a list: "- API_KEY: must have 32 characters".
-var variableFault = expression(`^[-*•] *([A-Z][A-Z0-9]*_[A-Z0-9_]+): (\S.*)$`)
-
-// listedFault matches the same of variables in a list on one line.
-var listedFault = expression(
-	`\b([A-Z][A-Z0-9]*_[A-Z0-9_]+): ((?:Invalid input: )?[Ee]xpected \w+, received (?:undefined|null|NaN)|Required\b)`)
-
-// zodFault matches zod's words for people about one value that is missing: "✖ Invalid input: expected string, received
-// undefined → at API_KEY", and pydantic's: "api_key Field required [type=missing, …".
-var zodFault = expression(`((?:Invalid input: )?[Ee]xpected \w+, received undefined|Required)` +
-	`(?: → at | at ")(?:[\w-]+\.)*(\w+)|` +
-	`\b(\w+) ([Ff]ield required) (?:\[type=missing|\(type=value_error\.missing)`)
-
-// pydanticFault matches pydantic's words about a value whose name is on the line above:
-// "  Input should be a valid URL [type=url_parsing, input_value='x', input_type=str]".
-var pydanticFault = expression(`^\s+(\S.*) (?:\[type=(\w+), input_value=|\(type=(?:\w+\.)*(\w+)[;)])`)
-
-// fieldPath matches the name of a value as pydantic prints it.
-var fieldPath = expression(`^[A-Za-z_][\w.-]*$`)
-
-// memberFault matches the same in the members of a JSON log: {"field":"API_URL","message":"must be a valid url"}.
-var memberFault = expression(
-	`"(?:field|path|name|key|variable)": ?(?:\[ ?)?"([\w.]+)"(?: ?\])?, ?"(?:message|error|reason)": ?"((?:[^"\\]|\\.)+)"`)
-
-// bracketFault matches what znv says of a value below its name: "[API_URL]:" and "Invalid URL".
-var bracketFault = expression(`^\s+\[(\w+)\]:$`)
-
 // namedFault is what a validator says of one value.
 type namedFault struct{ name, message string }
 

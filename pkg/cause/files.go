@@ -32,11 +32,6 @@ func ofFiles(line string) *Cause {
 	return c
 }
 
-// absentFile matches the file or the folder that a sentence says is not there.
-var absentFile = expression(`(?i)\b(?:open|stat|lstat|scandir|mkdir|access|chdir|read|cd to|(?:change directory|chdir) to|find)` +
-	` ['"\x60‘]?([^\s:'"\x60’]+)|['"\x60‘]([^'"\x60’]+)['"\x60’]|([^\s:'"]+): no such file or directory|` +
-	`([^\s:'"]+) (?:does not exist|doesn't exist|(?:was )?not found)|(?:not found|does not exist):? ([^\s'"]+)`)
-
 // missingFile returns the path of what a sentence says is not there; empty if it names none.
 func missingFile(line string) string {
 	if fault := fileFaultIn(line); fault == nil || fault.ID != "missing" {

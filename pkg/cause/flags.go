@@ -31,22 +31,6 @@ func (o *output) listedFlags() []string {
 	return flagsIn(strings.Join(flags, "\n"))
 }
 
-// flag matches a flag of a command line with its value.
-var flag = expression(`(?:^|[\s\x60'"(\[,:])(--[a-zA-Z][\w-]*(?:[= ]?(?:<[^>\s]+>|\[[^\]\s]+\]))?|-[a-z][\w-]+|` +
-	`-\w, --[a-zA-Z][\w-]*(?: <[^>]+>)?)`)
-
-// namedFlag matches a flag that is named without its hyphens; yargs calls flags arguments, and lists them after a
-// colon.
-var namedFlag = expression(`(?i)required (?:(?:flag|option)(?:s|\(s\))?:?|` +
-	`arguments?:) \(?[\x60'"]?([a-z][\w-]*(?:, [a-z][\w-]*)*)`)
-
-// otherFlag matches a sentence of flags of which one is enough: "one of --stdio, --http", "--stdio or --http".
-var otherFlag = expression(`(?i)\b(?:one of|any of|either)\b.*?[\s\x60'"(\[]--?[a-z]|` +
-	`--?[a-z][\w-]*[\x60'"]?,? or [\x60'"]?--?[a-z]`)
-
-// beingMissed matches the word after "required arguments" that is no name of one.
-var beingMissed = expression(`(?i)^(?:is|are|was|were|not|missing|for)$`)
-
 // flagsIn returns the first flags that a text names.
 func flagsIn(text string) []string {
 	const most = 4

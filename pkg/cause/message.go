@@ -5,31 +5,6 @@ import (
 	"strings"
 )
 
-var (
-	// framing is what loggers put in front of a message.
-	framing = expression(`^(?:` +
-		`\[[^\][]{1,60}\]:?|` + // a process, a name, a time
-		`\(\d+\):?|` +
-		`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]*|` +
-		`\d\d:\d\d:\d\d(?:[.,]\d+)?:?|\d{1,2}:\d\d[AP]M|` +
-		`[\w./-]+\.go:\d+:?|(?:fatal|error)\s|` +
-		`[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+|[\w.-]+\[\d+\]:|` + // syslog
-		`[\w.]+:[\w<>.]+:\d+ -|\||` + // loguru
-		`[FEWID], \[[^\][]*\]|` + // Ruby's logger
-		`<ref \*\d+>|` + // Node, of an object that refers to itself
-		`[›❯>|•▲■✖✗✘×❌❗🚨💥⛔🔴🛑]️?|` +
-		`- [\w.]+ -|(?:[a-z]\w*\.)+[A-Z]\w* -|-` +
-		`)\s+`)
-	levelWord = expression(`^\[?(ERROR|FATAL|CRITICAL|PANIC|EMERG|ALERT|SEVERE|ERRO?|FATA|FTL|PNC|error\]|fatal\]|` +
-		`ERR!|fail:|crit:|WARN(?:ING)?|WRN|warn(?:ing)?|` +
-		`INFO?|DEBUG?|DBG|TRACE|TRC|NOTICE|VERBOSE|LOG|info|debug|trace|notice|verbose)\]?(?:` +
-		`:[\w.]*:\s*|[:|\s-]+|\[\d{4}\]\s+)`) // FATA[0000] is logrus's, 8:50PM FTL is zerolog's
-	marked     = expression(`^\s*(?:[■✖✗✘×❌❗🚨💥⛔🔴🛑]|X +[A-Z][a-z]* [a-z])`)
-	logPair    = expression(`(?:^|\s)(msg|message|level|lvl|err|error)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
-	pairsBegin = expression(`^\w+=`)
-	member     = expression(`^\s*"(?:message|msg|error|reason|detail)"\s*:\s*"((?:[^"\\]|\\.)*)",?$`)
-)
-
 // unwrap takes a message out of what its logger put around it.
 func (l *line) unwrap() {
 	text := strings.TrimSpace(l.text)
@@ -90,18 +65,6 @@ func (l *line) unwrap() {
 	l.text = text
 }
 
-// quotedMessage matches a message that its logger put in quotes whole, as MCP Toolbox does.
-var quotedMessage = expression(`^"((?:[^"\\]|\\.)+)"$`)
-
-// stackMember matches the stack that a logger puts behind a message, as JSON.
-var stackMember = expression(`\s*\{"stack":".*$`)
-
-// tagged matches what loggers put in front of a message without spaces: "[ERROR][MCP:Server] ".
-var tagged = expression(`^(?:\[[^\][]{1,60}\]){2,}\s`)
-
-// allWell matches a message that says that nothing failed.
-var allWell = expression(`(?i)^(?:success|ok|done)\W*$`)
-
 func unescaped(text string) string {
 	var plain string
 	if json.Unmarshal([]byte(`"`+text+`"`), &plain) != nil {
@@ -109,19 +72,6 @@ func unescaped(text string) string {
 	}
 	return strings.Join(strings.Fields(plain), " ")
 }
-
-// inspected matches the message of an object that Node prints.
-var inspected = expression(`^(?:message|msg): (?:'(.*)'|"(.*)"),?$`)
-
-// runtimePrefix matches what Ruby, PHP and Java print before an exception that nothing caught.
-var runtimePrefix = expression(`^(?:(?:\S+\.rb|<internal:\S+>):\d+:in [\x60'].*?': |` +
-	`PHP (?:Fatal|Parse) error: +(?:Uncaught )?|` +
-	`what\(\): +|` + // C++
-	`Exception in thread "[^"]*" )`)
-
-// bareError matches an error without a stack as Node prints it: "[Error: ENOENT: …] {",
-// "[DOMException [TimeoutError]: …]".
-var bareError = expression(`^\[(?:DOMException \[(\w+)\]|(\w*Error)): (.*)\](?: \{)?$`)
 
 // fromPairs reads a line such as level=error msg="no token".
 func (l *line) fromPairs(text string) bool {
@@ -230,16 +180,6 @@ func levelIn(mark string) weight {
 	}
 	return silent
 }
-
-var (
-	// levelMark matches what may hold a level in front of a message: in any brackets, with a process or a name beside
-	// it, or as the first letter of klog's and Android's marks.
-	levelMark = expression(`^(?:[\[(<{*!|]+ *[^\[\](){}<>*|]{1,60}?[\])>}*!|]+:?|` +
-		`([IWEF])\d{4}(?: \d\d:\d\d:\d\d\.\d+\s+\d+ \S+\])?\s|([VDIWEF])/[\w.-]+(?: ?\( *\d+\))?:\s)\s*`)
-	// namedLevel matches a level in capitals behind the name of what logs: "core: ERROR: ", "shop ERROR ".
-	namedLevel = expression(`^(?:[a-z][\w.-]*(?:\[\d+\])?:?|[\w.-]+:) +\W?` +
-		`(ERROR|FATAL|CRITICAL|SEVERE|WARN|WARNING|INFO|DEBUG|NOTICE)\W?(?::\s*|\s+)`)
-)
 
 // cutLevel returns a text without the level, or another mark in brackets, that it begins with.
 func cutLevel(text string) (rest string, level weight) {

@@ -134,14 +134,6 @@ func nextLine(lines []int, from, to int) bool {
 	return begins && at > 0 && lines[at-1] < from
 }
 
-var (
-	// deficient and unsetBehind match what stands before and behind names of which a program lacks "one or the other".
-	deficient   = expression(`\b(?:missing|no) (?:[\w-]+ ){0,2}[\x60'"]?$`)
-	unsetBehind = expression(`^[\x60'")]* (?:(?:environment |env )?var(?:iable)?s? )?` +
-		`(?:(?:is|are|was|were) (?:not |missing|undefined|unset|empty)|missing\b)`)
-	identifies = expression(`(?:ID|USER|USERNAME|EMAIL|LOGIN|URL|HOST|DOMAIN|ENDPOINT)$`)
-)
-
 // complementary reports whether some names are those of addresses, accounts or keys and the others those of secrets,
 // which are needed together.
 func complementary(names []string) bool {
@@ -163,10 +155,6 @@ func partsOfOne(one, other string) bool {
 	first, second := connectionPart().FindStringSubmatch(one), connectionPart().FindStringSubmatch(other)
 	return first != nil && second != nil && first[1] == second[1] && first[2] != second[2]
 }
-
-// connectionPart matches the name of a part of a connection, after what the names of all parts begin with.
-var connectionPart = expression(`^([A-Z0-9_]*_)(HOST|PORT|USER|USERNAME|PASSWORD|PASS|DATABASE|DB|NAME|SCHEMA|` +
-	`DOMAIN|CLIENT_ID|CLIENT_SECRET)$`)
 
 // unset leaves out the variables that have a value.
 func unset(groups [][]string, environ []string) [][]string {
@@ -194,35 +182,11 @@ func alternative(between string) bool {
 	return orWord().MatchString(trimmed) || otherWayHeading().MatchString(trimmed) || slash || trimmed == "|"
 }
 
-// besideFlag matches a flag that is named as another way to give a variable: --url or API_URL, API_URL or --url.
-var besideFlag = expression(`[\x60'"]*--?[a-z][\w-]* or | or [\x60'"]*--?[a-z][\w-]*`)
-
-// sharedPrefix matches two names of which the second lacks what both begin with: A_USERNAME/PASSWORD.
-var sharedPrefix = expression(`\b([A-Z][A-Z0-9_]*_)(USER|USERNAME|EMAIL|ID|KEY|HOST)/(PASS|PASSWORD|SECRET|` +
-	`TOKEN|KEY|PORT)\b`)
-
-var (
-	// orWord matches the words that join alternatives.
-	orWord = expression(`\bn?or\b`)
-	// otherWayHeading matches the heading of an alternative.
-	otherWayHeading = expression(`\b(?:mode|option|method)(?: \w+)?:`)
-)
-
 // joins reports whether the text between two names means that both are needed.
 func joins(between string) bool {
 	trimmed := strings.Trim(between, " `'\",")
 	return trimmed == "and" || trimmed == "+" || trimmed == "&"
 }
-
-// oneOf matches the words that begin a list of which one is enough.
-var oneOf = expression(`\b(?:one|any) of\b|\beither\b`)
-
-// allOf matches the words that begin an alternative of several names.
-var allOf = expression(`\ball(?: \w+)? of\b|\b(?:all|both):? *$`)
-
-// andOneOf matches the words between a name and a list of which one is needed too.
-var andOneOf = expression(`^\W*(?:and|plus|(?:together |along )?with|&|\+) ` +
-	`(?:(?:also )?(?:either|(?:at least )?(?:one|any) of)\b|\()|^\W*(?:and )?one(?: \w+){0,2} (?:pair|set): *$`)
 
 // How far a name may be from the words that call it missing, and from the name before it in a list.
 const (
@@ -240,10 +204,6 @@ func isCode(flat string, at, end int) bool {
 	return around == "[]" || around == "<>" || around == "(="
 }
 
-// hasWrongValue matches what follows the name of a variable whose value a program refuses.
-var hasWrongValue = expression(`^["'\x60]? (?:should|must (?:be (?:an?|at least|in|one|valid|between|[\d"'])|` +
-	`contain|start|have|not)|has to|is (?:not|too|malformed|invalid)\b|does not|doesn't|points?\b|contains)`)
-
 // condition reports whether a name only says under which condition others are needed: "when AUTH_MODE is oauth".
 func condition(lower string, at, end int) bool {
 	const reach = 24
@@ -251,21 +211,6 @@ func condition(lower string, at, end int) bool {
 	return conditionWord().MatchString(before) && !unsetBehind().MatchString(lower[end:]) &&
 		!lacking().MatchString(lower[end:])
 }
-
-var (
-	conditionWord = expression(`\b(?:when(?: using)?|if|while|because|since) (?:the )?$`)
-	// lacking matches what follows a name that has no value.
-	lacking = expression(`^["'\x60]? (?:environment variable )?(?:isn't|wasn't|has no|is (?:not|n't)|unset\b|missing\b)`)
-)
-
-// isFine matches what follows a name that has a value in a table of names: "API_URL ....... OK".
-var isFine = expression(`^["'\x60]?[ .:=→-]*(?:OK\b|✓|✔|✅)`)
-
-// overrides matches what follows the name of a switch that lets a program go on: "=true to override".
-var overrides = expression(`^=\S+ to (?:override|allow|permit|bypass|disable|skip|ignore|enable)`)
-
-// otherUse matches what follows a name that would do something else, or that has a value: "if you want a full URL".
-var otherUse = expression(`^["'\x60]? (?:if you\b|\(currently\b|is set (?:to\b|in\b|but [^e]))`)
 
 // optional reports whether a name is said to be optional.
 func optional(lower string, at, end int) bool {
@@ -283,30 +228,13 @@ func (s span) distance(from, to int) int {
 	return max(0, from-s.to, s.from-to)
 }
 
-// missingPhrases are those with which programs say that something is missing.
-var missingPhrases = [...]string{
-	"missing", "required", "requires", "not set", "is unset", "must be set", "must both be", "must set", "must provide",
-	"must be provided", "please set", "please provide", "please define", "please export", "please add",
-	"please configure", "set either", "specify either", "provide either", "configure either", "use either",
-	"either set", "either provide", "either specify", "configure both", "set the", "not provided",
-	"not defined", "is undefined", "not configured", "not found in env",
-	"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "no value for", "not specified",
-	"n't set", "n't added", "not added", "n't been set", "not been set", "n't provided", "n't defined",
-	"n't configured", "n't specified", "must be defined", "must be specified", "must be configured",
-	"needs to be", "need to be", "need to set", "or pass",
-	"one of", "any of", "pass it", "or env", "未设置", "缺少", "环境变量", "请设置", "请配置",
-	"請設定", "請設置", "未設定", "環境變數", "環境変数", "환경 변수", "환경변수", "variable de entorno", "variável de ambiente",
-	"variable d'environnement", "umgebungsvariable", "nicht gesetzt", "переменн",
-	"provide an api", "provide a", "provide one", "was provided", "no api key", "set env", "not found", "export",
-}
-
 // phrasePlaces finds the phrases with which programs say that something is missing.
 func phrasePlaces(lower string) []span {
 	lower = malformedPart().ReplaceAllStringFunc(lower, func(part string) string {
 		return strings.Repeat(" ", len(part))
 	})
 	var places []span
-	for _, phrase := range missingPhrases {
+	for _, phrase := range patterns()["missingPhrases"].All("phrase") {
 		for at := 0; ; {
 			found := strings.Index(lower[at:], phrase)
 			if found < 0 {
@@ -338,13 +266,6 @@ func capitals(text string) func(yield func(int, string) bool) {
 		}
 	}
 }
-
-var (
-	// otherNames matches further words in capitals behind one: ", B and C".
-	otherNames = expression(`^(?:(?:, and |, or |,| and | or | & |/) ?[A-Z][A-Z0-9_]+)+`)
-	// earlierNames matches such words before one: "A, B and ".
-	earlierNames = expression(`(?:\b[A-Z][A-Z0-9_]+(?:, and |, or |,| and | or | & |/) ?)+$`)
-)
 
 // saidToBeVariable reports whether the word in text[from:end] directly follows the words "environment variable", or
 // precedes them: next to them, any word in capitals is a name, and so is each of several.

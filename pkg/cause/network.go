@@ -39,30 +39,11 @@ func faultIn(text string, faults []*rules.Rule) (fault *rules.Rule, words string
 	return nil, ""
 }
 
-// addressForms are how addresses stand in such messages, the surest first. The groups
-// of each are the host, and the port where it has one of its own.
+// addressForms are how addresses stand in such messages, the surest first. The groups of each are the host, and the port
+// where it has one of its own.
 var addressForms = sync.OnceValue(func() []*regexp.Regexp {
-	const host = `\[[0-9A-Fa-f:.]+\]|[\w.-]*[A-Za-z0-9]`
 	var list []*regexp.Regexp
-	for _, form := range []string{
-		`\bconnect E[A-Z]+ ((?:` + host + `|[0-9A-Fa-f:]+):\d{1,5})\b`, // Node
-		`\b(?:getaddrinfo|querySrv|queryA) E[A-Z_]+ ([\w.-]*\w)`,       // Node
-		`\blookup ([\w.-]*\w)(?: on \S+)?: `,                           // Go, which then names the server that it asks
-		`\bdial \w+ (\S+): `,                                           // Go
-		`\bhost='([^']+)', port=(\d+)`,                                 // Python's urllib3
-		`\bhost "([^"]+)",? port (\d+)`,                                // Oracle
-		`\bhost ([\w.-]+:\d{1,5}) `,                                    // aiohttp
-		`\bserver at "([^"]+)"(?: \([^)]*\))?, port (\d+)`,             // PostgreSQL
-		`(?i)\bresolve host(?::| address) \W?([\w.-]*\w)`,              // curl, wget
-		`\bconnect to (?:host )?([\w.-]+) port (\d+)\b`,                // curl, ssh
-		`Connect call failed \('([^']+)', (\d+)`,                       // asyncio
-		`\bUnknownHostException: ([\w.-]*\w)`,                          // Java
-		`\bTCP connection to (\S+:\d+) `,                               // Ruby
-		`\bhost name "([^"]+)" to address`,                             // libpq
-		`https?://((?:` + host + `)(?::\d{1,5})?)`,
-		`\bE[A-Z_]+ ([\w-]+(?:\.[\w-]+)+)`,
-		`((?:` + host + `):\d{2,5})\b`,
-	} {
+	for _, form := range patterns()["address"].All("match") {
 		list = append(list, regexp.MustCompile(form))
 	}
 	return list
@@ -104,43 +85,6 @@ func addressIn(text string, forms []*regexp.Regexp) string {
 	return ""
 }
 
-var (
-	// connectionFailed matches what libraries say of a connection that failed, without a reason.
-	connectionFailed = expression(`fetch failed|\b[Ss]erver selection timed out|` +
-		`\bjava\.net\.ConnectException\b|\b\w+ConnectionError$|` +
-		`[Ff]ail(?:ed)? connecting to|[Nn]etwork error|All connection attempts failed|ConnectError|` +
-		`\(network\) reaching |\b[Cc]onnect(?:ion)? (?:error|timed? ?out|attempts? failed)|` +
-		`[Cc]onnection to .{1,60} (?:timed out|failed|was refused)|` +
-		`Temporary failure in name resolution|getaddrinfo`)
-	// cannotConnect matches the words of a server itself that it has no connection, which may be for want of a setting.
-	cannotConnect = expression(`(?i)(?:unable|failed|could not|cannot|can't|couldn't) (?:to )?(?:connect (?:to|` +
-		`with)|reach|(?:establish|open) (?:an? |the )?connection)\b|` +
-		`\b(?:not|isn't|aren't|wasn't) (?:yet )?(?:running|reachable|responding|online|connected|listening|up)\b|` +
-		`\b(?:is|are|was) (?:currently |still |just )?(?:down|booting|starting|loading|under maintenance)\b|` +
-		`\bno (?:response|answer|reply) from\b|\b(?:does|did|has)(?: not|n't) (?:respond|answer|repl)\w*\b|` +
-		`\bdoes(?: not|n't) (?:seem|appear) to be (?:running|reachable|up)\b|\bno servers available\b|` +
-		`\bno connection (?:to|with)\b|\blost (?:the )?connection\b|` +
-		`\bconnection (?:to \S.{0,60} )?(?:was )?(?:lost|dropped|interrupted)\b|\bdisconnected\b|` +
-		`\b(?:is|are|was|went|currently|still) offline\b|\boffline[.!]?$|` +
-		`\b(?:unreachable|unavailable|restarting|rebooting|starting up|not (?:yet )?ready)\b|` +
-		`\btimed out\b|\btimeout (?:after|exceeded|waiting|while)\b|` +
-		`\b(?:HTTP|status(?: code)?|returned|got|answered|responded)(?: with)?:? 5\d\d\b|` +
-		`\bbad gateway\b|\bgateway time-?out\b`)
-	// sourceName matches the end of a source file's name: "main.rs:57" is a place in code.
-	sourceName = expression(`(?i)\.(?:rs|go|py|[cm]?[jt]sx?|rb|java|kt|cs|cpp|php|exs?)(?::\d+)?$`)
-	// notReady matches what is said of a service that is there and cannot serve yet, or for now.
-	notReady = expression(`(?i)\b(?:is|are|still|currently) (?:booting|starting|loading|under maintenance)\b|` +
-		`\b(?:starting up|restarting|rebooting|not (?:yet )?ready|temporarily|overloaded|in recovery mode)\b|` +
-		`\b5\d\d:? (?:server error|service|bad gateway|gateway|internal)\b`)
-	// ownTransport matches what servers say of the connection to their client.
-	ownTransport = expression(`(?i)connect (?:to|with) (?:the )?(?:mcp|stdio|transport|client)\b`)
-	// networkCode matches what a failed connection is called.
-	networkCode = expression(`\bE[A-Z]{4,}\b|(?i:connection refused|no such host|timed? ?out|unreachable)`)
-)
-
-// exampleAddress matches an address that is only an example, and a place in C code such as OpenSSL prints it.
-var exampleAddress = expression(`(?i)\b(?:e\.g\.|for example|example:)[,:]? *[\x60'"]?\S+|\(\w+\.c:\d+\)`)
-
 // networkCause returns the cause of a text that reports a connection that failed; nil if it does not.
 func networkCause(o *output, text, line string) *Cause {
 	fault, code := faultIn(text, networkFaults())
@@ -160,8 +104,6 @@ func saysUnconnected(line string) bool {
 	const start = 40 // the name of an error stands before it
 	return at != nil && at[0] < start && !isMissing().MatchString(line)
 }
-
-var isMissing = expression(`(?i)\b(?:not set|missing|required|undefined|must be|is empty|not (?:provided|configured))\b`)
 
 // unconnected returns the cause of a sentence in which a server says that it has no connection; nil if it does not.
 func unconnected(o *output) *Cause {
@@ -210,21 +152,6 @@ func notReadyCause(o *output, c *Cause, address, line string) *Cause {
 	}
 	return c
 }
-
-// addressed and unanswered match a sentence about a request to an address that brought nothing, unless answered matches
-// it too.
-var (
-	addressed = expression(`(?i)\b(?:https?|wss?|tcp|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqp|bolt|` +
-		`neo4j)://|\blocalhost:\d`)
-	// adviceLink matches an address that a person is sent to.
-	adviceLink = expression(`(?i)\b(?:see|visit|buy|learn more|sign up|register|renew|upgrade|` +
-		`(?:get|create) (?:one|it|an?|your))\b.{0,40}\bhttps?://\S+`)
-	unanswered = expression(`(?i)\b(?:failed|failure|time(?:d )?out|no response|(?:not|n't) (?:respond|` +
-		`connected|answer)|unreachable|refused)\b`)
-	// malformedAddress matches what clients say of a text that cannot be an address, before they send a request.
-	malformedAddress = expression(`(?i)\binvalid (?:end ?point|url|uri|address|host)`)
-	answered         = expression(`(?i)\b(?:status(?: code)?|HTTP|but (?:was|got)):? (\d{3})\b`)
-)
 
 // unreachableService returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
 func unreachableService(o *output) *Cause {
@@ -275,9 +202,6 @@ func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Ca
 	}
 	return c
 }
-
-// innerError matches the error that Node shows within another: "[cause]: Error: bad port".
-var innerError = expression(`^\s*\[cause\]: (?:\w*Error: )?([^{}]*[^{}\s])`)
 
 // withInner returns a sentence with the error that it came from, if Node shows that.
 func (o *output) withInner(line string) string {

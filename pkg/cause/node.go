@@ -20,10 +20,6 @@ func wrongEngine(o *output) *Cause {
 	}
 }
 
-// unreadable matches an error about the code of a program, not about JSON that it reads.
-var unreadable = expression(`^SyntaxError: (?:Cannot use|Invalid |Unexpected (?:identifier|reserved|strict|token '[^']+'$)|` +
-	`missing |await )`)
-
 // nodeFix says which Node to use: wanted is a version or a range such as "^20.19.0 || >=22".
 func nodeFix(wanted, node string) string {
 	least := leastVersion().FindString(wanted)
@@ -45,9 +41,6 @@ func nodeFix(wanted, node string) string {
 	return fix + "; name it by its full path where several are installed"
 }
 
-// leastVersion matches the first version of a range.
-var leastVersion = expression(`\d+(?:\.\d+)*`)
-
 // requireNode completes a cause of Node's version: feature is the version that the line names, or what is missing.
 func requireNode(o *output, c *Cause, feature string) {
 	wanted := feature
@@ -61,8 +54,6 @@ func requireNode(o *output, c *Cause, feature string) {
 	c.What = fmt.Sprintf("it does not run on %s: %s", on, quoted(c.Line))
 	c.Fixes = []string{nodeFix(wanted, o.Node)}
 }
-
-var digit = expression(`^\d`)
 
 // nodeFeatures has the first version of Node with a global, an export or an error's remedy (nodejs.org/api).
 var nodeFeatures = map[string]string{
@@ -80,14 +71,6 @@ var nodeFeatures = map[string]string{
 	"ERR_REQUIRE_ESM": "20.19", "toWellFormed": "20", "findLast": "18", "findLastIndex": "18", "at": "18", "with": "20",
 }
 
-// languageError matches errors that the version of the language explains.
-var languageError = expression(`(?:Type|Reference|Syntax)Error\b|ERR_\w+`)
-
-// modulePath matches the path of a native module in a package, or of the file that requires it.
-var modulePath = expression(`.*node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^'"\n]*\.node\b|` +
-	`^(?:- |\s+at .*\()\S*node_modules/((?:@[\w.-]+/)?[\w.-]+)/|` +
-	`deno/npm/[^/]+/((?:@[\w.-]+/)?[\w.-]+)/[\d.]+[^'"\n]*\.node\b`)
-
 // module returns the name of the native module that the output names; empty if it does not.
 func (o *output) module() string {
 	for _, text := range o.all {
@@ -97,9 +80,6 @@ func (o *output) module() string {
 	}
 	return ""
 }
-
-// systemPackage matches names of packages that hold a module for one system: "sharp-linux-x64".
-var systemPackage = expression(`[-.](?:linux|darwin|win32)-`)
 
 func addonFixes(o *output, name string) []string {
 	if systemPackage().MatchString(name) {
@@ -142,11 +122,3 @@ func unbuiltFixes(o *output, name string) []string {
 	}
 	return nil
 }
-
-var (
-	// npxFolder matches the folder of npm's cache in which npx installs a package.
-	npxFolder = expression(`(?:/|[A-Za-z]:\\)[^\s'"]*[\\/]_npx[\\/][0-9a-f]+`)
-	// pnpmFolder and denoFolder match where pnpm and Deno install packages.
-	pnpmFolder = expression(`node_modules[\\/]\.pnpm[\\/]`)
-	denoFolder = expression(`[\\/]deno[\\/]npm[\\/]|node_modules[\\/]\.deno[\\/]`)
-)

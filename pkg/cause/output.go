@@ -84,23 +84,6 @@ func (o *output) headLine() int {
 	return at
 }
 
-// systemLine matches a line with an error of the system at its end, as perror prints it behind the name of a program:
-// "reef: /srv/data: Is a directory".
-var systemLine = expression(`^[\w./-]+: (?:.*: )?(?:No such file or directory|Is a directory|Not a directory|` +
-	`Permission denied|Operation not permitted|No space left on device|Read-only file system|Too many open files|` +
-	`Input/output error|Device or resource busy|Text file busy|File exists|Cannot allocate memory|Disk quota exceeded|` +
-	`Broken pipe|Bad file descriptor|Connection refused|Address already in use)\W*$`)
-
-// progress matches a line with which a program says that it goes on.
-var progress = expression(`^\W?(?i:loaded|loading|starting|started|using|reading|opening|connecting|connected|retrying|` +
-	`continuing|falling back|skipping|initiali[sz]ing|initiali[sz]ed|trying|rebuilding|created|registered|listening)\b`)
-
-// ends matches what a program logs while it ends.
-var ends = expression(`(?i)\b(?:shut(?:ting)?[ -]?down|exit(?:ed|ing)?|stop(?:ped|ping)?|clos(?:ed|ing)|terminat\w+|` +
-	`abort\w*|quit(?:ting)?|bye|failed to (?:start|initiali[sz]e|launch|run|boot))\b`)
-
-var letters = expression(`\pL{2}`)
-
 // Telling returns at most n lines of a server's stderr, in their order: those that most likely say why the server
 // ended. Node prints the error before its stack, Python after it, so a tail of fixed length does not hold both.
 func Telling(stderr []string, n int) []string {

@@ -5,20 +5,6 @@ import (
 	"strings"
 )
 
-var (
-	// frameOfNode, frameOfGo and frameOfPython match what these runtimes print of a place in a program, with its file
-	// and its line's number. Node and Go print the innermost place first, Python last.
-	frameOfNode   = expression(`^\s*at (?:.*\()?(?:file://)?((?:/|[A-Za-z]:[\\/])[^()]*?):(\d+)(?::\d+)?\)?$`)
-	frameOfGo     = expression(`^\t((?:/|[A-Za-z]:/).*\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
-	frameOfPython = expression(`^\s*File "([^"<>]+)", line (\d+)`)
-	// frameOfRuby and frameOfRust match the same of theirs, in the line of the error.
-	frameOfRuby = expression(`^(?:\s+from )?(\S+\.rb):(\d+):in [\x60']`)
-	frameOfRust = expression(`^thread '.*' .*panicked at (\S+\.rs):(\d+)`)
-	// libraryFile matches files of libraries and of runtimes.
-	libraryFile = expression(`[\\/](?:node_modules|site-packages|dist-packages|lib[\\/]python[\d.]+|lib[\\/]ruby|gems|` +
-		`pkg[\\/]mod|go[^\\/]*[\\/]src|libexec[\\/]src)[\\/]|^node:`)
-)
-
 // place returns where an exception that nothing caught comes from in the server's own code, as "FILE:LINE"; empty if
 // the output shows no such place, or only places in libraries.
 func (o *output) place() string {
@@ -61,13 +47,6 @@ func (o *output) place() string {
 	return place
 }
 
-var (
-	// launcherScript matches the script by which uv, pipx or a virtual environment starts a program of a package.
-	launcherScript = expression(`[\\/](?:bin|Scripts)[\\/][\w-]+(?:\.exe[\\/]__main__\.py|-script\.py)?$`)
-	// installedPackage matches a file of an installed package of Python, up to the folder of the package.
-	installedPackage = expression(`^.*[\\/](?:site|dist)-packages[\\/][\w.-]+`)
-)
-
 // pathOf returns the path of a file that is given by its path or by its URL, which has a slash before a drive of
 // Windows.
 func pathOf(file string) string {
@@ -77,8 +56,6 @@ func pathOf(file string) string {
 	}
 	return path
 }
-
-var slashDrive = expression(`^/[A-Za-z]:/`)
 
 // library returns the package that an error of Node's was thrown in, called by another one; empty if there is none, or
 // if that package reads command lines, so that its errors are about the server's own arguments.
@@ -102,11 +79,3 @@ func packageOf(file string) string {
 	}
 	return ""
 }
-
-var (
-	packageOfFile = expression(`.*node_modules[\\/]((?:@[\w.-]+[\\/])?[\w.-]+)[\\/]`)
-	// readsArguments matches the packages with which programs read their command lines.
-	readsArguments = expression(`^(?:commander|yargs|yargs-parser|meow|cac|clipanion|arg|args|minimist|sade|citty|` +
-		`command-line-args|argparse|caporal|optimist|nopt|cleye|gunshi|@oclif/.*|@effect/cli|@stricli/.*|` +
-		`@drizzle-team/brocli|@bomb\.sh/.*)$`)
-)

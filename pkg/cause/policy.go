@@ -55,8 +55,3 @@ func kindOfQuote(o *output, text string) Kind {
 	}
 	return Said
 }
-
-// crashed matches what runtimes print with an exception that nothing caught: Python, Go, Rust, Java, Node, Ruby.
-var crashed = expression(`^\s*(?:Traceback \(most recent call last\)|goroutine \d+ \[|thread '.*' .*panicked at |` +
-	`Exception in thread "|at (?:async )?(?:\S+ )?\(?(?:file://|node:|/|[A-Z]:\\)\S+:\d+:\d+\)?$|` +
-	`\S+\.rb:\d+:in [\x60'])`)

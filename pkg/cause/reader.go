@@ -1,9 +1,7 @@
 package cause
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -29,11 +27,6 @@ type line struct {
 	help   bool   // it belongs to a usage text
 	member bool   // it is a member of a JSON text over several lines
 	level  weight // what its logger says that it is: generic for less than an error, silent where it does not say
-}
-
-// expression compiles a regular expression when it is first needed.
-func expression(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 // reader reads the lines of one stream.
@@ -71,79 +64,6 @@ func tabled(lines []string) string {
 	}
 	return program
 }
-
-var (
-	// sourcePlace is what Node prints over a line of source: "file:///srv/index.js:12".
-	sourcePlace = expression(`^(?:file://)?(?:/|[A-Z]:\\|node:)\S*:\d+$`)
-	caret       = expression(`^\s*[\^~]+\s*$`)
-	// boxedTraceback is how Python's rich begins a traceback, and boxed how it goes on.
-	boxedTraceback = expression(`^\s*╭.*Traceback`)
-	boxed          = expression(`^\s*[│╰]`)
-	// richPlace is what rich prints at the end of a log's line, and richColumn how it goes on in the next one.
-	richPlace  = expression(`\s{2,}[\w./-]+\.py:\d+\s*$`)
-	richColumn = expression(`^\s{20,}([^\s│╭╰].*)$`)
-	frame      = expression(`^\s*(?:at (?:async )?\S.*|File ".*", line \d+.*|\.\.\. \d+ (?:more|lines).*|` +
-		`goroutine \d+ \[.*|\d+: 0x[0-9a-f]+ - .*|\t\S+\.go:\d+ \+0x.*|[\w./*()-]+\(.*0x[0-9a-f]+.*\)|` +
-		`created by .*|\s+from \S+:\d+:in [\x60'].*|stack backtrace:|` +
-		`error, called at .*|CallStack \(from .*|note: run with .*BACKTRACE.*)$`)
-	nodeVersion = expression(`^Node\.js v(\d[\d.]*)$`)
-	runtimeLine = expression(`^(?:Node\.js v\d[\d.]*|\(Use .node --trace-.*|exit status \d+|Require stack:|- /\S+|` +
-		`<class '[\w.]+'>|(?:instancePath|schemaPath|keyword|params): .*|\}|\]|\{|\[|throw \w+;|\s*\^+|` +
-		`[a-z][\w.]*: (?:'[A-Z_]+'|null|true|false|undefined|\d+|\[(?:\W.*|\[.*)?),?|` +
-		`(?:signal|status|output|errno|syscall|code|pid|stdout|stderr): .*)$`)
-	usageLine = expression(`(?i)^\s*(?:\[\d+\]\s*)?(?:usage(?:\s*:.*|)|syntax: [\w@/.-]+ [<\[-].*)$`)
-	// bareUsage is how yargs begins its help.
-	bareUsage   = expression(`^[\w@/.-]+ [<\[](?:sub-?)?commands?[>\]](?: \[args\.\.\.\])?$`)
-	helpHeading = expression(`^(?:(?i:(?:\w+ )?(?:sub-?)?(?:options|commands|flags|arguments|` +
-		`positional arguments|examples?|environment variables)\b[^.!?]*:)|` +
-		`(?:[A-Z][a-z]+ )?(?i:options|commands|flags|arguments|examples)|[A-Z][A-Z ]+)$`)
-	// laterHeading matches a heading of what follows a usage line: "BUILT-IN AGENTS:", "Docs:".
-	laterHeading = expression(`^[A-Z][^.!?:]{1,60}:$`)
-	warningLine  = expression(`^(?:\(node:\d+\)|npm (?:warn|WARN)|[Ww]arning\b|WARN(?:ING)?\b|⚠|` +
-		`DeprecationWarning|\S+Warning:|[Dd]eprecat)`)
-	// ownWarning matches the warnings of a program itself, other than those of its runtime.
-	ownWarning    = expression(`^(?:⚠|(?i:warning): )`)
-	startsAsError = expression(`^(?:(?:Uncaught )?(?:exception: )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|` +
-		`panic|fatal error)(?:: |$)|[a-z_]\w*(?:\.\w+)*\.(?:exceptions?|errors?)\.[A-Z]\w*: |` +
-		`thread '.*' panicked at|(?i:fatal|critical|unhandled|uncaught)\b|(?:[Ee]rror|ERROR)\b|` +
-		`(?:Exception in thread|Failed|Unable|Cannot|Can't|Could not|Couldn't|Missing|Invalid|Unknown|` +
-		`Unrecognized|Refusing)\b|[\w./@-]+: (?:error|fatal|ERROR)\b|PHP Warning: .*[Ff]ailed to open stream|Problem: |` +
-		`curl: \(\d+\) |wget: unable)`)
-	errorWord = expression(`(?i:\bto (?:sign|log) in\b|\bfehler\b|\bnicht (?:gesetzt|gefunden)\b)|错误|失败|缺少|未设置|无效|请(?:设置|配置|提供)|請(?:設定|設置|提供)|未設定|必要です|` +
-		`設定してください|필요합니다|(?i)\b(?:errors?|failed|failure|fails|missing|required?s?|must|mandatory|` +
-		`not (?:be |yet )?(?:set|found|loaded|provided|specified|configured|defined|installed|running|` +
-		`supported|available|exist|accessible|valid|initialized|given|recognized)|invalid|cannot|can't|unable|` +
-		`unknown|unset|empty|denied|unauthorized|forbidden|refused|unreachable|expired|no such|no matching|` +
-		`no installed|no longer|not an? (?:\w+ )?command|deprecated|timed out|compiled against|` +
-		`NODE_MODULE_VERSION|ECONNREFUSED|ENOTFOUND|ENOENT|please \S+|set the|undefined|does not exist|` +
-		`doesn't exist|only (?:works|runs|supports)|unsupported|` +
-		`no [\w .-]{2,30}(?:provided|specified|found|given|set|configured))\b`)
-	// noneOf matches counts of what did not happen, and facts that a report does not have.
-	noneOf = expression(`(?i)\b(?:0|no|zero) (?:errors?|failures?|failed|invalid|missing|unknown|unsupported|` +
-		`deprecated)\b|\b(?:errors|failures|failed): 0\b|: unknown$`)
-	// commandRow matches a row that says what a sub-command of a program does.
-	commandRow = expression(`^\s+([a-z][\w.-]*) [a-z][\w:-]*(?: [A-Z<\[]\S*)*\s{2,}\S`)
-	// helpRow matches a row of a table, as help texts have them, and what they say that a program requires.
-	helpRow = expression(`\S {3,}\S.*\S {3,}\S|^Requires \S`)
-	// supplies matches what a program says that brings what is missing by itself.
-	supplies = expression(`(?i)^Requirement already satisfied|^\W*(?:install|download|fetch|creat|generat|check|` +
-		`add)ing (?:for )?(?:the )?(?:missing|required)\b`)
-	genericError = expression(`(?i)^(?:\w*error:? )?(?:command failed\b.*|` +
-		`(?:\.\.\./\S+ \w+: )?(?:gyp|prebuild-install|node-pre-gyp) .*|` +
-		`.*\bexited with (?:exit )?(?:code|status).*|(?:subprocess\.)?CalledProcessError: .*|` +
-		`an (?:unknown |unexpected )?error occurred\W*|` +
-		`failed to (?:start|initialize|launch|run)(?: the)?(?: mcp)?(?: server)?\W*|npm (?:err!|error).*|` +
-		`unable to find image '.*' locally|error occurred during initialization of vm|` +
-		`could not create the java virtual machine\W*|a fatal exception has occurred\W.*|.*elifecycle.*|` +
-		`.*lifecycle script.*|see more help.*|(?:run|see|try) .*--help.*|for more (?:information|help).*|` +
-		`.*\bunhandled errors in a taskgroup .*|error starting applicationcontext.*|` +
-		`.*failed to launch the browser process\W*|application run failed|` +
-		`(?:\w*error(?: \[\w+\])?: )?(?:write after end|write EPIPE|premature close)|` +
-		`terminate called after throwing .*|the following error occurred\W*|.*\berror \[[A-Z][A-Z_]+\]|` +
-		`unhandled (?:promise rejection|exception)\W*|process exited.*|` +
-		`(?:error|failed|fatal)\W*(?:in main\(\))?\W*|.*[:\s]\s*[\[{]|exiting with.*|` +
-		`(?:shutting down|exiting|stopping|closing|terminating|aborting|quitting|giving up)\b.*|.*attempt \d.*)$`)
-)
 
 // add takes the next line of the stream.
 func (r *reader) add(text string) {
@@ -264,9 +184,6 @@ func (r *reader) follows(text string) bool {
 	r.classify(l, false)
 	return true
 }
-
-// loggerOfDotNet matches the name of a logger and the number of an event.
-var loggerOfDotNet = expression(`^(?:fail: |crit: |warn: |info: )?[A-Z][\w.]*\[\d+\]$`)
 
 // classify decides what a line is.
 func (r *reader) classify(l *line, indented bool) {

@@ -120,22 +120,6 @@ func completeCause(o *output, c *Cause, thing, text string) {
 	}
 }
 
-var (
-	// ownFile matches a file of a package that another file of a package imports.
-	ownFile = expression(`node_modules/((?:@[\w.-]+/)?[\w.-]+)/[^' ]+\.\w+' imported from ` +
-		`\S*node_modules/((?:@[\w.-]+/)?[\w.-]+)/`)
-	// orVariable matches a variable that may be set in place of an argument.
-	orVariable = expression(`\bor (?:the |set )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b`)
-	// positionals matches the heading of arguments without a name in yargs' help.
-	positionals = expression(`^Positionals:$`)
-	// namedArgument matches an argument that is named in quotes.
-	namedArgument = expression(`(?i)argument:? ['"<]*([\w-]+)`)
-	configFile    = expression(`[\w~./\\:-]*[\w-]\.(?:json|ya?ml|toml|ini|env|conf)\b`)
-	// configMade matches what a program says that has written a config file for want of one.
-	configMade = expression(`(?i)\bconfig\w*(?: file)?\b.{0,20}\b(?:created|generated|written)|` +
-		`\b(?:created|generated|wrote) (?:\w+ ){0,3}config`)
-)
-
 //go:embed rules.txt
 var rulesText string
 

@@ -50,16 +50,6 @@ func withNext(text string, next line) string {
 	return text
 }
 
-// beforeList matches a sentence before one that asks to do something of a list below: the first says what is wrong.
-var beforeList = expression(`^(.*\S{3}[.!]) (?i:please|(?:please |you (?:can|must|need to) |)` +
-	`(?:either|set|provide|use|configure|choose|specify|add|run)\b[^.!]*):$`)
-
-// listItem matches a line of a list.
-var listItem = expression(`^(?:\d+[.)]|[-*•]) `)
-
-// yamlPlace matches the place of an error of a YAML file, as PyYAML prints it below.
-var yamlPlace = expression(`^in ".*", line \d+`)
-
 // explained returns the sentence of a line that no rule knows, with the name of the value that it is about, or with
 // what npm says below the code of its error.
 func (o *output) explained(at int) string {
@@ -74,30 +64,6 @@ func (o *output) explained(at int) string {
 	}
 	return line
 }
-
-var (
-	npmCode   = expression(`^npm (?:ERR!|error) code \S+$`)
-	npmPrefix = expression(`^npm (?:ERR!|error) `)
-)
-
-// errorHeading matches a line with only the name of an error, whose message follows: as Laravel, Clojure and pnpm print
-// it.
-var errorHeading = expression(`^(?:[A-Z][\w.\\]*(?:Error|Exception)|(?:Error: )?ERR_PNPM_[A-Z_]+|` +
-	`Execution error .*\(\S+:\d+\)\.)$`)
-
-var (
-	// causedBy matches what stands before the error that another one came from: with Java and Rust, in uv's trees, and
-	// with .NET.
-	causedBy = expression(`^(?:Caused by:|[╰├]─▶|[\x60|]->|--->)(?: |$)`)
-	// rubyError matches the line of an exception of Ruby's, after which the one that it came from stands.
-	rubyError = expression(`^\S+\.rb:\d+:in [\x60'].*': .* \([A-Z][\w:]*\)$`)
-	// exceptionLine matches the first line of a stack trace of Java's or .NET'o.
-	exceptionLine = expression(`^[\w.$]+(?:Error|Exception)\b`)
-	// numbered matches the number of an error in a chain of Rust'o.
-	numbered = expression(`^\d+: `)
-	// systemError matches an error of the system as Rust prints it.
-	systemError = expression(`^[^:]+ \(os error \d+\)$`)
-)
 
 // root returns the error that the one in a line came from in the end, as the runtime prints it below; empty if it
 // prints none.
@@ -134,9 +100,6 @@ func (o *output) root(at int) string {
 	}
 	return root
 }
-
-// invalidInput matches the member of an error of Node's that has what it could not read.
-var invalidInput = expression(`^input: '[^']*'`)
 
 // path returns the name of the value that a member of a JSON text over several lines is about, such as zod prints it;
 // empty if there is none.
@@ -186,10 +149,6 @@ func (o *output) following() string {
 	}
 	return strings.Join(following, "\n")
 }
-
-// errorPrefix is what a quoted line can do without.
-var errorPrefix = expression(`^(?:(?i:uncaught )?(?:exception: )?Error|(?i:fatal error|errors?|fatal|` +
-	`problem)(?: in main\(\))?|[\w.]+: error): +`)
 
 // bare returns a line without the words that only say that it is an error.
 func bare(text string) string {

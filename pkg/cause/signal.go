@@ -29,19 +29,6 @@ var signals = [...]signal{
 	{15, "SIGTERM", "terminated"},
 }
 
-var (
-	// shellSignal matches the line in which a shell says which signal ended a program, alone or before its command:
-	// "./x.sh: line 3: 12 Killed  ./y", "zsh: segmentation fault (core dumped)  ./y".
-	shellSignal = expression(`^(?:\S+: (?:line )?\d+: +(?:\d+ )?|\[\d+\][+-]? +(?:\d+ )?|[a-z]*sh: )?` +
-		`(?i)(hangup|interrupt|quit|illegal instruction|trace/b\w+ trap|abort(?:ed)?(?: trap)?|bus error|` +
-		`floating point exception|killed|segmentation fault|alarm clock|terminated)(?:: ?\d+)?(?: \(core dumped\))?` +
-		`(?:\s{2,}\S.*)?$`)
-	// namedSignal matches a line that names the signal by which a program ended.
-	namedSignal = expression(`(?i:\b(?:signal|killed|died|terminated|exit(?:ed)?|crash(?:ed)?|got|received|caught)\b` +
-		`.{0,40})\b(SIG[A-Z]{3,4})\b|\b(SIG[A-Z]{3,4})\b:? .{0,30}(?i:\b(?:received|killed|signal|violation|fault)\b)|` +
-		`^(?i:signal:? ')?((?i:killed|segmentation fault|aborted))'?$`)
-)
-
 // signalIn returns the signal that a line says to have ended a program; its number is 0 if the line names none.
 func signalIn(text string) signal {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "signal: ") // of Go
@@ -72,9 +59,6 @@ func signalOf(ended string) signal {
 	}
 	return signalIn(ended)
 }
-
-// ranOut matches what a runtime says that has no more memory.
-var ranOut = expression(`heap out of memory|Reached heap limit|OutOfMemoryError|Allowed memory size of \d+`)
 
 // signalCause returns the cause of a program that a signal ended, by its exit status or by its last lines; nil if none
 // did, or if the program reported an error itself before it ended in an orderly way: by abort(), or on request.

@@ -4,20 +4,6 @@ import (
 	"slices"
 )
 
-var (
-	// dataFile matches a file of a format that programs read settings and data from.
-	dataFile = expression(`(?i)(?:[a-z]:)?[\w~./\\@+-]*[\w-]\.(json[5lc]?|ya?ml|toml)\b`)
-	// unparsed matches what parsers say of a text.
-	unparsed = expression(`(?i)\b(?:pars(?:e|ed|er|ing)|decod(?:e|ing)|unmarshal\w*|syntax|unexpected (?:token|end|character|eof)|` +
-		`invalid (?:character|json|ya?ml|toml|literal|value|table)|malformed|mapping values|duplicate (?:key|field)|` +
-		`not valid (?:json|ya?ml|toml)|unterminated|expecting (?:value|property|',')|at position \d+|trailing (?:comma|characters)|` +
-		`line \d+,? col\w* \d+)|did not find expected|found character`)
-)
-
-// badText matches what parsers say of a text, not of the value of a setting.
-var badText = expression(`(?i)\binvalid character\b|\bunexpected (?:token|end|eof|character)|\bat position \d+|` +
-	`\bline \d+,? col\w* \d+|\bjson: |\bmapping values\b`)
-
 // invalidDataFile returns the cause of a sentence of a parser of JSON, YAML or TOML that names a file, itself or in the
 // lines behind it; nil if it is none.
 func invalidDataFile(o *output) *Cause {

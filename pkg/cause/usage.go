@@ -36,42 +36,11 @@ func usageCause(o *output) *Cause {
 	return nil
 }
 
-// assigned matches a variable in a usage line: "Usage: API_KEY=xxx server".
-var assigned = expression(`(?i:usage: +)([A-Z][A-Z0-9]*_[A-Z0-9_]+)=\S`)
-
 // wantsAnyCommand reports whether the command that the usage wants is none of the program's own, but the user's, such as
 // another program.
 func wantsAnyCommand(o *output) bool {
 	return strings.Contains(o.usage, "-- <command>") || slices.ContainsFunc(o.all, positionals().MatchString)
 }
-
-// commandsHeading matches the heading of a list of sub-commands.
-var commandsHeading = expression(`(?i)^\s*(?:available |sub-?)?commands:?\s*$`)
-
-var (
-	// startLine is a line of the output that says how the server is started: "Run 'x mcp' to start the MCP server".
-	startLine = expression(`(?i)\brun:? [\x60'"]([^\x60'"]+)[\x60'"] to (?:start|run|launch)|` +
-		`\b(?:expected|did you mean|run|use|try|start|launch)\b.*[\x60'"]((?:[\w@/.-]+ )?(?:mcp|serve|server|` +
-		`start|stdio|run)(?: \w+)?)[\x60'"]`)
-	// serverCommand is a sub-command in a list that is about the server itself.
-	serverCommand = expression(`^((?:serve|server|start|stdio|mcp[:-]\w+|(?:serve|server|start|run)[:-]mcp|` +
-		`mcp (?:serve|start|run|stdio))(?: (?:start|serve|run|stdio|mcp))?)` +
-		`\b(?:\|[\w:-]+)?(?:\s{2,}|\s*$|\s+\[|, )|^(mcp|` +
-		`run)(?:\|[\w:-]+)?(?: \[[^\]]*\])*\s{2,}.*(?i:\b(?:start|run|serve|launch)\b|` +
-		`\b(?:mcp|model context protocol) server\b(?:$|[.,:(]| (?:over|on|for|with|mode|operations)\b))`)
-	// example is a command line among examples.
-	example = expression(`^(?:[$>]\s*)?([\w@/.-]+ (?:\w+ )?(?:mcp start|mcp serve|mcp|serve|server|start|` +
-		`stdio)(?:\s+[^\sa-z].*|\s{2,}.*)?)$`)
-	// wanted is an argument that a usage line asks for.
-	wantedArgument = expression(`<[^<>]+>|\b[A-Z]{3,}[A-Z_]*\b`)
-	commandWord    = expression(`(?i)[<\[](?:sub)?commands?[>\]]|\bCOMMAND\b`)
-)
-
-// manages matches what follows a sub-command that has others: "server  Daemon lifecycle (start/stop/status)".
-var manages = expression(`(?i)\s{2,}.*(?:\bstart *[/|,] *stop\b|\blifecycle\b|\bmanage)`)
-
-// ofClient matches commands of clients that keep servers in their configs: "claude mcp add".
-var ofClient = expression(`\bmcp (?:add|remove|list|get|login)\b`)
 
 // maxIndent is how far a list of sub-commands is indented at most; what each does goes on further to the right.
 const maxIndent = 8
@@ -118,9 +87,6 @@ func subcommand(o *output) string {
 	return command
 }
 
-// aboutServer matches what a sub-command that starts the server says of itself.
-var aboutServer = expression(`(?i)\b(?:mcp|server|stdio)\b`)
-
 // commandGroup returns the sub-command that is about the server and has others, with its program; empty if the output
 // lists none.
 func commandGroup(o *output) string {
@@ -132,23 +98,12 @@ func commandGroup(o *output) string {
 	return ""
 }
 
-// groupCommand matches a sub-command in a list, such as "mcp  Manage the MCP server".
-var groupCommand = expression(`^(mcp|server)\s{2,}\S`)
-
 // starts reports whether a command line begins with a program or with what runs programs; a program that is not known
 // may be any.
 func starts(line, program string) bool {
 	first, _, _ := strings.Cut(line, " ")
 	return program == "" || path.Base(first) == path.Base(program) || runsPrograms().MatchString(first)
 }
-
-var runsPrograms = expression(`^(?:npx|bunx|uvx|pipx|node|bun|deno|python\d?|docker)$`)
-
-var (
-	// braces matches a list of sub-commands in a usage line: {serve,index,version}.
-	braces = expression(`\{[\w,|-]+\}`)
-	choice = expression(`\b(?:mcp|serve|server|start|stdio)\b`)
-)
 
 // programOf returns the program that a usage line begins with; empty if there is none.
 func programOf(usage string) string {
@@ -170,6 +125,3 @@ func programOf(usage string) string {
 func usageFix(o *output) string {
 	return "its usage: " + words.Shorten(usageWord().ReplaceAllString(bare(o.usage), ""), 200)
 }
-
-// usageWord matches the word that a usage line begins with.
-var usageWord = expression(`^(?i:usage): *`)

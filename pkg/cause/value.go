@@ -8,23 +8,6 @@ import (
 	"toolx/pkg/words"
 )
 
-var (
-	// refuses matches words about a value that there is, and that is refused.
-	refuses = expression(`(?i)\b(?:invalid|illegal|bad|unknown|unsupported|unrecogni[sz]ed|unexpected|wrong)\b|` +
-		`\bnot (?:an? |in )?(?:valid|supported|allowed|recogni[sz]ed|known|one of|permitted|understood|acceptable|list|` +
-		`set of)\b|\bmust be (?:one of|either)\b|\b(?:choose|expected) (?:from|one of|either)\b|\bpossible values\b|` +
-		`\b(?:isn't|can't be|cannot be)\b|\bcould not (?:parse|convert)\b`)
-	// choices matches the values that may be given in place of one.
-	choices = expression(`(?i)(?:\bchoose from|\bpossible values(?: are)?|\ballowed(?: \w+)?(?: are)?|\bchoices(?: are)?|` +
-		`\bone of|\beither|\bsupported(?: \w+)?(?: are)?|\bvalid(?: \w+)?(?: are)?|\bavailable(?: \w+)?(?: are)?|` +
-		`\bexpected|\bmust be|\buse|\bfrom|\()[:=]?\s*` + listOfWords)
-	// choicesOfFlag matches them in what a usage text says of a flag.
-	choicesOfFlag = expression(`^\s*(?:-\w, )?(--?[\w-]+)\b.*?(?:\s{2,}|[=: ][<\[{(]|: |\()` + listOfWords)
-)
-
-// listOfWords matches several words with commas, strokes or "or" between them.
-const listOfWords = `[\[({<]?\s*((?:['"\x60]?[\w.:+-]+['"\x60]?)(?:(?:\s*[,|/]\s*(?:or\s+)?|\s+or\s+)['"\x60]?[\w.:+-]+['"\x60]?)+)`
-
 // given is a value that the command line gives the server, and its flag; empty for one without.
 type given struct{ flag, value string }
 

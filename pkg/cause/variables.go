@@ -56,26 +56,6 @@ func (o *output) alike() string {
 	return text
 }
 
-// missesFirst matches a sentence that begins with the variable that it misses.
-var missesFirst = expression(`^(?:\w*[Ee]rror: )?[A-Z][A-Z0-9]*_[A-Z0-9_]+ ` +
-	`(?:environment variable )?(?:is|was|must|not|missing)\b`)
-
-// beforeVariables matches sentences in which a name in capitals is not what is missing, or only another way.
-var beforeVariables = expression(`(?i)\bnot (?:logged|signed) in\b|\boauth (?:keys|credentials)\b|` +
-	`missing (?:required )?(?:argument|parameter)|\bno (?:[\w.-]+ ){0,4}(?:director(?:y|ies)|folders?|` +
-	`files?) (?:was |were |could be )?found\b`)
-
-// missesVariables matches sentences that miss variables without their names.
-var missesVariables = expression(`(?i)\b(?:missing|required|invalid|unset|undefined)\b.{0,30}` +
-	`\b(?:env|environment|variables?|secrets?|settings?|keys?|configuration)\b`)
-
-// oauthFile matches what a login by OAuth begins with, which a file holds.
-var oauthFile = expression(`(?i)\boauth (?:keys|credentials)\b`)
-
-// keyMissing matches sentences that miss a key without its name.
-var keyMissing = expression(`(?i)\b(?:key|token|secret|credentials?)\b.{0,20}\b(?:missing|required|` +
-	`not (?:set|found|given|provided|configured))|\b(?:no|missing) (?:[\w-]+ ){0,2}(?:key|token|secret)\b`)
-
 // unsetVariables returns the cause of a text that says which environment variables are missing; nil if it does not.
 func unsetVariables(o *output, text string) *Cause {
 	if c := listedVariables(o, text); c != nil {
@@ -93,19 +73,6 @@ func namedVariable(o *output) *Cause {
 	}
 	return unsetCause(o, missing(line, o.Environ, true), line)
 }
-
-var (
-	// holdsSetting matches names of variables by what they hold, which codes of errors do not end with.
-	holdsSetting = expression(`^[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:API|KEY|TOKEN|PAT|SECRET|PASS|PASSWORD|PASSWD|` +
-		`USER|USERNAME|EMAIL|LOGIN|URL|URI|HOST|HOSTNAME|SERVER|DSN|ENDPOINT|ADDRESS|DOMAIN|ID|PATH|DIR|` +
-		`DIRECTORY|FILE|ROOT|HOME|REGION|ORG|PROJECT|WORKSPACE|ACCOUNT|TENANT|DATABASE|DB|COOKIE|CREDENTIALS|` +
-		`CONFIG|SITE|PREFIX|URLS|KEYS|TOKENS)$`)
-	// refusesValue matches words about a value that there is.
-	refusesValue = expression(`(?i:\b(?:invalid_|refused|rejected|expired|unauthorized|forbidden|unknown|` +
-		`undefined constant|unsupported|referenceerror))|\bERR_|\bE[A-Z]{5,}\b`)
-	// malformedPart matches what Go's parsers say of a part of a value that there is.
-	malformedPart = expression(`\billegal base64\b|\bmissing (?:unit in duration|port in address|protocol scheme)\b`)
-)
 
 // unsetPaths returns the cause of a JSON text over several lines whose paths are names of variables, such as zod prints
 // it; nil if there are none.
@@ -128,21 +95,6 @@ func unsetPaths(o *output) *Cause {
 	}
 	return unsetCause(o, [][]string{names}, "")
 }
-
-var (
-	// usesNothing matches the errors of a program that uses a value which is not there.
-	usesNothing = expression(`\bNoneType\b|\bNilClass\b|(?:for|convert|conversion of) nil\b|` +
-		`\bor None\b|\bnull\b|\bundefined\b|\bInvalid URL\b|^AssertionError$`)
-	// parsedUndefined matches the name of what Node was to read as JSON, and that is not there.
-	parsedUndefined = expression(`\b([A-Z][A-Z0-9_]+)\b.{0,40}"undefined" is not valid JSON`)
-	// unreadMember matches the member that Node could not read.
-	unreadMember = expression(`undefined \(reading '(\w+)'\)`)
-	// excerptLine matches a line of the source that Bun prints, of which the last one has the error.
-	excerptLine = expression(`^\s*\d+ \| `)
-	// readsVariable matches code that reads a variable; its last group is an operator behind which a default stands.
-	readsVariable = expression(`\b(?:os\.(?:getenv|environ\.get)\(|ENV\[)['"]([A-Z][A-Z0-9_]+)['"][)\]]( or\b| *\|\|)?|` +
-		`\bprocess\.env(?:\.|\[['"])([A-Z][A-Z0-9_]+)(?:['"]\])?!?( *(?:\|\||\?\?))?`)
-)
 
 // usedUnset returns the cause of an error about a value that is not there, where a line of source that the runtime
 // prints reads a variable without one; nil for any other.
@@ -186,15 +138,6 @@ func usedConstant(o *output, member string) *Cause {
 	}
 	return nil
 }
-
-var (
-	// requiredHeading matches the heading of a list of variables, in a help text or in an error.
-	requiredHeading = expression(`(?i)^\W*(?:required (?:environment|env) var(?:iable)?s|` +
-		`(?:some|the following|these) (?:required )?(?:environment|env) var(?:iable)?s are (?:missing|not set)):?\s*$`)
-	// listedVariable matches an entry of such a list.
-	listedVariable = expression(`^\s*(?:(?:[-*•] )?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b|` +
-		`[-*•] ([A-Z][A-Z0-9_]{2,})(?::|\s*$))`)
-)
 
 // requiredVariables returns the cause of a help text that lists the variables that a server needs, where they have no
 // value; nil if it does not.

@@ -49,9 +49,6 @@ func Asks(pending string) string {
 	return ""
 }
 
-// asks matches the ends of questions: "Ok to proceed? (y)", "API key:", "? Which one ›", "mysql>".
-var asks = expression(`^[^{].*(?:[?:>›]|\?\s*(?:\([^()]*\)|\[[^\][]*\]):?)$`)
-
 // prompted returns the last question that a library for prompts has drawn, above the lines for the answer; empty if
 // there is none.
 func prompted(o Output) string {
@@ -73,14 +70,3 @@ func firstDrawn(line string) string {
 	}
 	return ""
 }
-
-// erase matches the sequences that erase a line, and those that go back to its beginning.
-var erase = expression(`\x1b\[(?:2?K|1?G)`)
-
-// prompt matches questions as clack, inquirer and prompts draw them: "◆  The name of it", "? Which one? (Use arrow
-// keys)", "? Which one? › - Use arrow-keys".
-var prompt = expression(`^\s*(?:◆\s+(\S.*?)|\?\s+(\S.*?[?:](?: \([^()]*\))?)(?:\s+[›»].*)?|` +
-	`\?\s+(\S.*?)\s+[›»](?:\s.*)?)\s*$`)
-
-// works matches what a program prints while it works on and asks nobody: "Loading model:", "[=====>".
-var works = expression(`^\W*(?:\w+ing\b.*|[-=#.])[:>]$`)

@@ -31,9 +31,20 @@ func (r *Rule) Get(key string) string {
 // All returns the values of a key.
 func (r *Rule) All(key string) []string { return r.values[key] }
 
-// Read reads a table: blocks of "key: value" lines below headings such as "== docker", which name their group. Several
-// lines of match are alternatives. A table is part of the program, so that a broken one is a panic.
+// Read reads a table of rules: blocks of "key: value" lines below headings such as "== docker", which name their group.
+// Several lines of match are alternatives. A table is part of the program, so that a broken one is a panic.
 func Read(text string) []*Rule {
+	all := Parse(text)
+	for _, r := range all {
+		r.match = r.Expression("match")
+		r.unless = r.Expression("unless")
+		r.beside = r.Expression("beside")
+	}
+	return all
+}
+
+// Parse reads the blocks of a table without compiling their expressions, for what needs few of them.
+func Parse(text string) []*Rule {
 	var all []*Rule
 	group := ""
 	for block := range strings.SplitSeq(text, "\n\n") {
@@ -47,13 +58,9 @@ func Read(text string) []*Rule {
 				r.values[key] = append(r.values[key], value)
 			}
 		}
-		if r.ID = r.Get("id"); r.ID == "" { // a comment
-			continue
+		if r.ID = r.Get("id"); r.ID != "" { // else a comment
+			all = append(all, r)
 		}
-		r.match = r.Expression("match")
-		r.unless = r.Expression("unless")
-		r.beside = r.Expression("beside")
-		all = append(all, r)
 	}
 	return all
 }
