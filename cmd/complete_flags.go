@@ -16,7 +16,6 @@ import (
 	"toolx/pkg/catalog"
 	"toolx/pkg/convert"
 	"toolx/pkg/doctor"
-	"toolx/pkg/doctor/check"
 	"toolx/pkg/guard"
 	"toolx/pkg/words"
 )
@@ -215,7 +214,7 @@ func completeCheck(_ *cobra.Command, _ []string, typed string) ([]cobra.Completi
 	var found []cobra.Completion
 	for _, one := range doctor.Checks() {
 		if strings.HasPrefix(one.ID, typed) {
-			found = append(found, cobra.CompletionWithDesc(one.ID, check.PageOf(one.ID).Title))
+			found = append(found, cobra.CompletionWithDesc(one.ID, one.Title))
 		}
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp

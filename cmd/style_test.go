@@ -149,7 +149,7 @@ func TestStyleOfPages(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal(err)
 	}
-	checks, err := filepath.Glob("../docs/checks/*.md")
+	checks, err := filepath.Glob("../pkg/doctor/checks/*/*.md")
 	if err != nil || len(checks) == 0 {
 		t.Fatal(err)
 	}

@@ -1,5 +1,4 @@
-// Package docs holds the pages that toolx shows: those of "toolx help" beside the help of verbs, and those of the
-// doctor's checks.
+// Package docs holds the pages that "toolx help" shows beside the help of verbs.
 package docs
 
 import (
@@ -7,7 +6,7 @@ import (
 	"slices"
 )
 
-//go:embed config.md output.md exit-codes.md checks/*.md
+//go:embed config.md output.md exit-codes.md
 var pages embed.FS
 
 // Topics returns the names of the pages of "toolx help", in the order in which they are offered.
@@ -18,14 +17,7 @@ func Page(topic string) string {
 	if !slices.Contains(Topics(), topic) {
 		return ""
 	}
-	return read(topic + ".md")
-}
-
-// CheckPage returns the page of a check of the doctor as Markdown, or an empty text for an unknown check.
-func CheckPage(id string) string { return read("checks/" + id + ".md") }
-
-func read(name string) string {
-	page, err := pages.ReadFile(name)
+	page, err := pages.ReadFile(topic + ".md")
 	if err != nil {
 		return ""
 	}

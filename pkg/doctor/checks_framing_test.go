@@ -558,7 +558,7 @@ func TestFramingOrder(t *testing.T) {
 		t.Errorf("%d checks, want 24", len(checks))
 	}
 	for _, one := range checks {
-		for _, cause := range check.PageOf(one.ID).After {
+		for _, cause := range one.After {
 			before := slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == cause })
 			if before < 0 && slices.ContainsFunc(Checks(), func(c check.Check) bool { return c.ID == cause }) {
 				continue // of another family, which TestByCause is about

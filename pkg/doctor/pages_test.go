@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -12,17 +13,15 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"toolx/docs"
 	"toolx/pkg/doctor/check"
 )
 
 var updatePages = flag.Bool("update", false, "rewrite docs/checks/README.md")
 
-// TestPages holds docs/checks to the table: a page for each check, each whole, none left
-// over, and an index of them. go test ./pkg/doctor -run Pages -update writes the index.
+// TestPages holds the pages of checks to the table: a page for each check, each whole, none left over, and an index of
+// them. go test ./pkg/doctor -run Pages -update writes the index.
 func TestPages(t *testing.T) {
-	folder := filepath.Join("..", "..", "docs", "checks")
-	readme := filepath.Join(folder, "README.md")
+	readme := filepath.Join("..", "..", "docs", "checks", "README.md")
 	if *updatePages {
 		if err := os.WriteFile(readme, []byte(index()), 0o644); err != nil {
 			t.Fatal(err)
@@ -31,13 +30,13 @@ func TestPages(t *testing.T) {
 	if text, err := os.ReadFile(readme); err != nil || plainNewlines(text) != index() {
 		t.Errorf("docs/checks/README.md is stale or missing: run make docs")
 	}
-	written, err := filepath.Glob(filepath.Join(folder, "*.md"))
+	written, err := filepath.Glob(filepath.Join("checks", "*", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range written {
 		id := strings.TrimSuffix(filepath.Base(path), ".md")
-		if _, wanted := Find(id); !wanted && id != "README" {
+		if _, wanted := Find(id); !wanted {
 			t.Errorf("%s is of no check", path)
 		}
 	}
@@ -48,16 +47,48 @@ func TestPages(t *testing.T) {
 		if (check.Ask == nil) == (check.AskAll == nil) {
 			t.Errorf("%s has both Ask and AskAll, or neither", check.ID)
 		}
-		text := docs.CheckPage(check.ID)
-		if whole := pageText(check); unfilled(plainNewlines([]byte(text))) != whole {
-			t.Errorf("docs/checks/%s.md is missing, or has what is not read:\n%s\nwant\n%s", check.ID, text, whole)
+		text := textOfPage(t, check)
+		if whole := pageText(check); unfilled(text) != whole {
+			t.Errorf("%s.md has what is not read:\n%s\nwant\n%s", check.ID, text, whole)
 		}
 		if check.Title == "" || check.Why == "" || check.Bad == "" || check.Good == "" || check.Fix == nil ||
 			check.Source == "" {
-			t.Errorf("docs/checks/%s.md lacks a section", check.ID)
+			t.Errorf("%s.md lacks a section", check.ID)
 		}
 		if check.Severity.Rank() < 0 {
-			t.Errorf("docs/checks/%s.md has the severity %q", check.ID, check.Severity)
+			t.Errorf("%s.md has the severity %q", check.ID, check.Severity)
+		}
+	}
+}
+
+// pathOfPage returns the path of a check's page from the folder of this package.
+func pathOfPage(one check.Check) string {
+	folders := map[check.Group]string{check.GroupRPC: "rpc", check.GroupTools: "tool"}
+	return "checks/" + cmp.Or(folders[one.Group], string(one.Group)) + "/" + one.ID + ".md"
+}
+
+func textOfPage(t *testing.T, one check.Check) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(pathOfPage(one)))
+	if err != nil {
+		t.Error(err)
+	}
+	return plainNewlines(text)
+}
+
+// TestWireFormsNameChecks holds the checks that forms.txt names to the table.
+func TestWireFormsNameChecks(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("wire", "forms.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, forms, _ := strings.Cut(plainNewlines(text), "\n\n")
+	for line := range strings.Lines(forms) {
+		_, ids, _ := strings.Cut(strings.TrimSpace(line), " @")
+		for id := range strings.SplitSeq(ids, ",") {
+			if _, known := Find(id); !known && id != "" {
+				t.Errorf("forms.txt names %s, which is no check", id)
+			}
 		}
 	}
 }
@@ -114,8 +145,7 @@ func scalar(text string) string {
 // TestFrontMatter reads the pages' front matter as other programs do.
 func TestFrontMatter(t *testing.T) {
 	for _, one := range Checks() {
-		front, _, _ := strings.Cut(strings.TrimPrefix(plainNewlines([]byte(docs.CheckPage(one.ID))), "---\n"),
-			"\n---\n")
+		front, _, _ := strings.Cut(strings.TrimPrefix(textOfPage(t, one), "---\n"), "\n---\n")
 		var got struct {
 			ID, Title, Group, Source string
 			Severity                 check.Severity
@@ -135,7 +165,7 @@ func TestFrontMatter(t *testing.T) {
 func index() string {
 	var page strings.Builder
 	page.WriteString("# The doctor's checks\n\n" +
-		"`make docs` writes this index from the pages. `toolx doctor --explain ID` shows a page.\n")
+		"`toolx doctor --explain ID` shows a page. A page lies beside the code of its check; `make docs` writes this index.\n")
 	var group check.Group
 	for _, one := range Checks() {
 		if one.Group != group {
@@ -143,7 +173,7 @@ func index() string {
 			fmt.Fprintf(&page, "\n## %s\n\n| check | severity | finds |\n| --- | --- | --- |\n",
 				check.Sentence(string(group)))
 		}
-		fmt.Fprintf(&page, "| [%s](%s.md) | %s | %s |\n", one.ID, one.ID, one.Severity,
+		fmt.Fprintf(&page, "| [%s](../../pkg/doctor/%s) | %s | %s |\n", one.ID, pathOfPage(one), one.Severity,
 			strings.ReplaceAll(one.Title, "|", "\\|"))
 	}
 	return page.String()

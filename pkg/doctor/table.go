@@ -22,14 +22,10 @@ import (
 
 // table returns all checks, made when they are first needed.
 var table = sync.OnceValue(func() []check.Check {
-	all := slices.Concat(
+	return slices.Concat(
 		config.Checks(), launch.Checks(), process.Checks(), framing.Checks(), rpc.Checks(),
 		handshake.Checks(), tool.Checks(), security.Checks(), http.Checks(),
 	)
-	for i := range all {
-		all[i].Page = check.PageOf(all[i].ID)
-	}
-	return all
 })
 
 // places returns the checks' places in the table, by id.

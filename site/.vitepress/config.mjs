@@ -51,6 +51,13 @@ function repositoryLinks(md) {
 const slugify = (heading) => heading.trim().toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
 
 const pages = { 'README.md': 'readme.md', 'CHANGELOG.md': 'changelog.md', 'site/index.md': 'index.md' };
+// The pages of the doctor's checks lie beside their code.
+const families = 'pkg/doctor/checks';
+for (const family of readdirSync(path.join(repository, families))) {
+  for (const file of readdirSync(path.join(repository, families, family)).filter((file) => file.endsWith('.md'))) {
+    pages[`${families}/${family}/${file}`] = `checks/${file}`;
+  }
+}
 const isPage = (file) => file in pages || (file.startsWith('docs/') && file.endsWith('.md'));
 
 // pageAddress is where a page of the repository is on the site.
@@ -66,9 +73,9 @@ function realPage(address) {
 
 // Pages are those of docs, and what else pages names; everything else in the repository is left out.
 const excluded = readdirSync(repository, { withFileTypes: true })
-  .filter((entry) => !['docs', 'site'].includes(entry.name) && !(entry.name in pages))
+  .filter((entry) => !['docs', 'pkg', 'site'].includes(entry.name) && !(entry.name in pages))
   .map((entry) => (entry.isDirectory() ? `${entry.name}/**` : entry.name))
-  .concat('site/!(index.md)', 'site/*/**');
+  .concat('site/!(index.md)', 'site/*/**', 'pkg/!(doctor)/**', 'pkg/doctor/!(checks)/**');
 
 // searched returns the text of a page for the search: of everything but the changelog, which has all words.
 const searched = (source, env, md) => {

@@ -1,5 +1,5 @@
 // Package check defines the doctor's checks and findings. Everything about a check but its question is on
-// its page in docs/checks.
+// its page, which lies beside it.
 package check
 
 import (

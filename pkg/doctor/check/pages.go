@@ -1,14 +1,13 @@
 package check
 
 import (
+	"embed"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"toolx/docs"
 )
 
-// Page is a check's page, docs/checks/<id>.md: its front matter, then its sections.
+// Page is a check's page, <id>.md beside its code: its front matter, then its sections.
 type Page struct {
 	Severity Severity `json:"severity"`
 	Group    Group    `json:"group"`
@@ -26,8 +25,22 @@ type Page struct {
 	After []string `json:"after,omitempty"`
 }
 
+// WithPages returns the checks of a family with their pages, which are files named after their ids.
+func WithPages(pages embed.FS, checks []Check) []Check {
+	for i := range checks {
+		checks[i].Page = PageOf(pages, checks[i].ID)
+	}
+	return checks
+}
+
 // PageOf reads the page of a check; the zero Page if there is none.
-func PageOf(id string) Page { return readPage(docs.CheckPage(id)) }
+func PageOf(pages embed.FS, id string) Page {
+	text, err := pages.ReadFile(id + ".md")
+	if err != nil {
+		return Page{}
+	}
+	return readPage(string(text))
+}
 
 // readPage reads a page. Its front matter is YAML with plain or double-quoted values on one line, and one
 // list; a test holds the pages to that.

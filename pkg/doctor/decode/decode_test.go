@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 )
 
@@ -272,14 +273,15 @@ func TestDecodedChecks(t *testing.T) {
 	for _, one := range entries() {
 		d := one.diagnose([]string{"", "x"})
 		for _, id := range d.Checks {
-			if check.PageOf(id).Title == "" {
+			if _, known := doctor.Find(id); !known {
 				t.Errorf("%s leads to %s, which is no check", one.pattern, id)
 			}
 		}
 		if len(d.Checks) == 0 { // of the client or the model alone: no check of a server finds it
 			continue
 		}
-		if http := check.PageOf(d.Checks[0]).Group == check.GroupHTTP; http != d.http {
+		first, _ := doctor.Find(d.Checks[0])
+		if http := first.Group == check.GroupHTTP; http != d.http {
 			t.Errorf("%s: over http is %v, the group of %s says %v", one.pattern, d.http, d.Checks[0], http)
 		}
 	}

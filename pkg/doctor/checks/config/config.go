@@ -2,6 +2,7 @@
 package config
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,9 +14,12 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
+//go:embed *.md
+var pages embed.FS
+
 // Checks are about what the config says, of one server and of all together.
 func Checks() []check.Check {
-	return []check.Check{
+	return check.WithPages(pages, []check.Check{
 		{ID: "config-syntax", AskAll: problems(false)},
 		{ID: "config-duplicate-keys", AskAll: problems(true)},
 		{ID: "config-unknown-key", AskAll: warnings(true)},
@@ -33,7 +37,7 @@ func Checks() []check.Check {
 		{ID: "tool-name-collision", AskAll: askToolNameCollision},
 		{ID: "tools-all-servers", AskAll: askToolsAllServers},
 		{ID: "tokens-all-servers", AskAll: askTokensAllServers},
-	}
+	})
 }
 
 // placeOf returns a place in a config file, or nil.

@@ -187,7 +187,7 @@ func workAround(e *evidence.Evidence) []string {
 // streamFinding makes a finding about how messages are written. The check's own fixes stay; the work-around is
 // added if toolx can read such a stream.
 func (p *Pile) streamFinding(e *evidence.Evidence, id, evidence string) check.Finding {
-	page := check.PageOf(id)
+	page := check.PageOf(pages, id)
 	finding := check.Finding{Where: p.where(), Evidence: evidence, Notes: p.notes()}
 	if page.Breaks == nil {
 		finding.Breaks = breaks(p.First.Class)

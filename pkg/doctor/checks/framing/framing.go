@@ -4,6 +4,7 @@ package framing
 import (
 	"bytes"
 	"cmp"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,10 +18,13 @@ import (
 	"toolx/pkg/words"
 )
 
+//go:embed *.md
+var pages embed.FS
+
 // Checks ask what stood on stdout besides messages. What explains the whole stream comes first; the lines that
 // it explains belong to no other check.
 func Checks() []check.Check {
-	return []check.Check{
+	return check.WithPages(pages, []check.Check{
 		// Programs that do not speak MCP on stdio at all.
 		{ID: idHTTP, Need: check.NeedProcess, Ask: askHTTP},
 		{ID: idUsage, Need: check.NeedProcess, Ask: askUsage},
@@ -54,7 +58,7 @@ func Checks() []check.Check {
 		// What every client tolerates.
 		{ID: idCRLF, Need: check.NeedProcess, Ask: askStream(idCRLF, says("the line ends in CR LF (0d 0a)"))},
 		{ID: idBlank, Need: check.NeedProcess, Ask: askStream(idBlank, blank)},
-	}
+	})
 }
 
 // askPiles has one finding for each writer of a check's lines.
@@ -175,7 +179,7 @@ func askHTTP(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	f.Evidence = evidence.Cut(text)
-	f.Fix = check.PageOf(idHTTP).Fix
+	f.Fix = check.PageOf(pages, idHTTP).Fix
 	if c := e.Cause(); c != nil && c.Kind == cause.HTTP { // it chose the line with the whole URL
 		text = c.Line
 	}
@@ -272,7 +276,7 @@ func (p *Pile) bytesFinding(e *evidence.Evidence, id string) check.Finding {
 	text := p.First.Text
 	at := max(bytes.IndexFunc(text, isControl), 0)
 	f := p.streamFinding(e, id, evidence.Cut(string(text[max(0, at-leadIn):])))
-	f.Fix = append(check.PageOf(id).Fix, workAround(e)...)
+	f.Fix = append(check.PageOf(pages, id).Fix, workAround(e)...)
 	column := int64(p.First.Column + at)
 	f.Where.Byte = &column
 	return f

@@ -3,14 +3,18 @@
 package handshake
 
 import (
+	"embed"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/wire"
 )
 
+//go:embed *.md
+var pages embed.FS
+
 // Checks are about the agreement between client and server, and about
 // what every server answers to what it should not be asked.
 func Checks() []check.Check {
-	return []check.Check{
+	return check.WithPages(pages, []check.Check{
 		{ID: "era", Need: check.NeedHandshake, Ask: askEra},
 		{ID: "discover-breaks-server", Need: check.NeedProbe, Ask: askDiscoverBreaksServer},
 		{ID: "protocol-version-missing", Need: check.NeedProcess, Ask: askProtocolVersionMissing},
@@ -41,5 +45,5 @@ func Checks() []check.Check {
 		{ID: "result-type-missing", Need: check.NeedHandshake, Ask: askResultType},
 		{ID: "cache-hints", Need: check.NeedHandshake, Ask: askCacheHints},
 		{ID: "wire-schema", Need: check.NeedProcess, Ask: wire.AskWireSchema},
-	}
+	})
 }

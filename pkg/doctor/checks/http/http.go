@@ -3,6 +3,7 @@ package http
 
 import (
 	"cmp"
+	"embed"
 	"net/http"
 	"net/url"
 
@@ -11,9 +12,12 @@ import (
 	"toolx/pkg/servers"
 )
 
+//go:embed *.md
+var pages embed.FS
+
 // Checks are about the HTTP that carries the messages; only servers over HTTP are asked.
 func Checks() []check.Check {
-	return []check.Check{
+	return check.WithPages(pages, []check.Check{
 		{ID: "dns", Need: check.NeedHTTP, Ask: askReach(phaseDNS)},
 		{ID: phaseConnect, Need: check.NeedHTTP, Ask: askConnect},
 		{ID: "tls-cert", Need: check.NeedHTTP, Ask: askTLSCert},
@@ -47,7 +51,7 @@ func Checks() []check.Check {
 		{ID: "sse-no-final", Need: check.NeedHTTP, Ask: eachAnswer(noFinalEvent)},
 		{ID: "sse-buffered", Need: check.NeedHTTP, Ask: askSSEBuffered},
 		{ID: "keepalive", Need: check.NeedHTTP, Ask: askKeepalive},
-	}
+	})
 }
 
 // rawWhere returns the place of a finding about a raw exchange.

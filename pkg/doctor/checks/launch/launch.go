@@ -3,6 +3,7 @@ package launch
 
 import (
 	"cmp"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,10 +19,13 @@ import (
 	"toolx/pkg/servers/diagnose"
 )
 
+//go:embed *.md
+var pages embed.FS
+
 // Checks ask about the way from the config to a running process: first what
 // keeps it from starting at all, then what works here and not elsewhere.
 func Checks() []check.Check {
-	return slices.Concat([]check.Check{
+	return check.WithPages(pages, slices.Concat([]check.Check{
 		{ID: "cwd-missing", Need: check.NeedEntry, Ask: askCwdMissing},
 		{ID: "command-has-spaces", Need: check.NeedEntry, Ask: askCommandHasSpaces},
 		{ID: "command-not-found", Need: check.NeedEntry, Ask: askCommandNotFound},
@@ -42,7 +46,7 @@ func Checks() []check.Check {
 		{ID: "cwd-dependent", Need: check.NeedEntry, Ask: askCwdDependent},
 		{ID: "command-path-differs", Need: check.NeedEntry, Ask: askCommandPathDiffers},
 		{ID: "npx-floating", Need: check.NeedEntry, Ask: askNpxFloating},
-	})
+	}))
 }
 
 // startError returns why the clean run's process could not be started, or nil.

@@ -1,11 +1,18 @@
 // Package process has the checks of the server's process: its start and end, its stderr, and its ports.
 package process
 
-import "toolx/pkg/doctor/check"
+import (
+	"embed"
+
+	"toolx/pkg/doctor/check"
+)
+
+//go:embed *.md
+var pages embed.FS
 
 // Checks are about the server's process: how it starts and ends, what it writes on stderr, where it listens.
 func Checks() []check.Check {
-	return []check.Check{
+	return check.WithPages(pages, []check.Check{
 		{ID: "exit-before-handshake", Need: check.NeedProcess, Ask: askExitBeforeHandshake},
 		{ID: "crash-signal", Need: check.NeedProcess, Ask: askCrashSignal},
 		{ID: "exit-during-request", Need: check.NeedProcess, Ask: askExitDuringRequest},
@@ -26,5 +33,5 @@ func Checks() []check.Check {
 		{ID: "stderr-exception", Need: check.NeedProcess, Ask: askStderrException},
 		{ID: "stderr-secret", Need: check.NeedProcess, Ask: askStderrSecret},
 		{ID: "listens-on-network", Need: check.NeedTree, Ask: askListensOnNetwork},
-	}
+	})
 }

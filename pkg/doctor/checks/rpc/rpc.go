@@ -2,13 +2,17 @@
 package rpc
 
 import (
+	"embed"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/wire"
 )
 
+//go:embed *.md
+var pages embed.FS
+
 // Checks hold the server's messages against JSON-RPC 2.0. The checks of framing judge what is not a message.
 func Checks() []check.Check {
-	return []check.Check{
+	return check.WithPages(pages, []check.Check{
 		{ID: "rpc-version", Need: check.NeedProcess, Ask: askRPCVersion},
 		{ID: "rpc-batch", Need: check.NeedProcess, Ask: askBatch},
 		{ID: "rpc-id-type", Need: check.NeedProcess, Ask: askIDType},
@@ -26,5 +30,5 @@ func Checks() []check.Check {
 		{ID: "rpc-id-collision", Need: check.NeedProcess, Ask: askIDCollision},
 		{ID: "rpc-parse-error-survival", Need: check.NeedProbe, Ask: askParseErrorSurvival},
 		{ID: "rpc-error-code-reserved", Need: check.NeedProcess, Ask: askErrorCodeReserved},
-	}
+	})
 }

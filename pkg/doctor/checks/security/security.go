@@ -3,6 +3,7 @@ package security
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +17,13 @@ import (
 	"toolx/pkg/words"
 )
 
+//go:embed *.md
+var pages embed.FS
+
 // Checks are about the text that a server sends to be read: what acts on a terminal, what reads differently from how
 // it looks, and what addresses the model behind its user's back. They see every string of the server's answers.
 func Checks() []check.Check {
-	return []check.Check{
+	return check.WithPages(pages, []check.Check{
 		{ID: "text-control", Need: check.NeedHandshake, Ask: eachPassage(controlRemark)},
 		{ID: "text-bidi", Need: check.NeedHandshake, Ask: eachPassage(bidiRemark)},
 		{ID: "text-invisible", Need: check.NeedHandshake, Ask: askTextInvisible},
@@ -27,7 +31,7 @@ func Checks() []check.Check {
 		{ID: "prompt-injection", Need: check.NeedHandshake, Ask: eachPassage(injectionRemark)},
 		{ID: "tool-shadowing", AskAll: askToolShadowing},
 		{ID: "definition-drift", Need: check.NeedPins, AskAll: askDefinitionDrift},
-	}
+	})
 }
 
 // eachPassage asks about every text and keeps a bounded number of findings.

@@ -2,16 +2,20 @@
 package tool
 
 import (
+	"embed"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/jsonschema"
 )
 
+//go:embed *.md
+var pages embed.FS
+
 // Checks returns the questions about what tools/list answered, and about the results of calls that the user
 // asked for. They read the raw definitions, since an SDK drops what it does not know.
 func Checks() []check.Check {
-	return []check.Check{
+	return check.WithPages(pages, []check.Check{
 		{ID: "tools-shape", Need: check.NeedList, Ask: askToolsShape},
 		{ID: "tools-empty", Need: check.NeedTools, Ask: askToolsEmpty},
 		{ID: "tool-name-missing", Need: check.NeedTools, Ask: eachTool(askToolNameMissing)},
@@ -53,7 +57,7 @@ func Checks() []check.Check {
 		{ID: "structured-mismatch", Need: check.NeedCalls, Ask: eachReply(askStructuredMismatch)},
 		{ID: "structured-no-text", Need: check.NeedCalls, Ask: eachReply(askStructuredNoText)},
 		{ID: "iserror-misuse", Need: check.NeedCalls, Ask: askIsErrorMisuse},
-	}
+	})
 }
 
 // eachTool asks about every definition and keeps a bounded number of findings.
