@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 
 const echo = {
   name: "echo",
-  description: "Says what it was told.",
+  description: "Returns a message.",
   inputSchema: {
     type: "object",
     properties: { message: { type: "string", description: "What to say." } },

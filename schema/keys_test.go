@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write docs/config-keys.md")
 // TestKeys holds docs/config-keys.md, which is made of the schema.
 func TestKeys(t *testing.T) {
 	p := keysPage{written: make(map[*jsonschema.Subschema]string)}
-	p.text.WriteString("# The keys of the config file\n\nMade of `schema/toolx.schema.json` by `make docs`. " +
-		"[config](config.md) explains them with examples.\n")
+	p.text.WriteString("# Config keys\n\nGenerated from `schema/toolx.schema.json` by `make docs`. " +
+		"[Config](config.md) explains them with examples.\n")
 	p.section("", jsonschema.Parse(json.RawMessage(schema.Config())).Tree("").Root)
 	file := filepath.Join("..", "docs", "config-keys.md")
 	if *update {
@@ -57,7 +57,7 @@ func (p *keysPage) section(path string, object *jsonschema.Subschema) {
 		below = append(below, key)
 	}
 	if rows != "" {
-		title := cmp.Or(path, "On the top level")
+		title := cmp.Or(path, "Top level")
 		fmt.Fprintf(&p.text, "\n## %s\n\n", title)
 		if description := object.Get("description").Text(); path != "" && description != "" {
 			p.text.WriteString(folded(description) + "\n\n")

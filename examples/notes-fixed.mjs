@@ -1,4 +1,4 @@
-// The server of docs/tutorial.md, mended.
+// The server of docs/tutorial.md, fixed.
 import { createInterface } from "node:readline";
 
 console.error("Notes server is ready");
