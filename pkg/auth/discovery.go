@@ -106,7 +106,9 @@ func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings
 // resourceMetadata reads the protected resource's metadata: at the address of the challenge, else at the well-known
 // ones (RFC 9728 3.1). It is nil if there is none. A document that is there and wrong is an error: to go on without it
 // could mean to hand a login to whoever broke it.
-func (d *discovery) resourceMetadata(ctx context.Context, asked *challenge) (*oauthex.ProtectedResourceMetadata, error) {
+func (d *discovery) resourceMetadata(
+	ctx context.Context, asked *challenge,
+) (*oauthex.ProtectedResourceMetadata, error) {
 	places := d.resourceMetadataPlaces()
 	if asked.metadata != "" {
 		places = slices.Insert(places, 0, asked.metadata)

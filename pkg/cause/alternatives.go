@@ -45,8 +45,8 @@ func capital(text string) string {
 	return ""
 }
 
-// listedVariables returns the cause of a text with a list of the variables that are needed; nil if it has none, or if they
-// have values.
+// listedVariables returns the cause of a text with a list of the variables that are needed; nil if it has none, or if
+// they have values.
 func listedVariables(o *output, text string) *Cause {
 	items, all := listed(o.printed(text), o.Environ)
 	if items == nil {
@@ -105,8 +105,8 @@ func anyOf(groups [][]string) string {
 	return strings.Join(parts, " or ")
 }
 
-// triedVariables returns the cause of a program that looked for variables one after the other, and had values for none; nil
-// if it did not.
+// triedVariables returns the cause of a program that looked for variables one after the other, and had values for none;
+// nil if it did not.
 func triedVariables(o *output) *Cause {
 	var groups [][]string
 	tries := false // a line of this run names what it turns to

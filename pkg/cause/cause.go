@@ -162,16 +162,16 @@ func idle() *Cause {
 const NoServerFix = "see its page and its --help: " +
 	"it may want a sub-command or a flag in args of this server, or be no MCP server"
 
-// withoutReason reports whether the output of a program that ended well does not say why: it has no word of an error, or
-// only one somewhere in a long report or beside a success.
+// withoutReason reports whether the output of a program that ended well does not say why: it has no word of an error,
+// or only one somewhere in a long report or beside a success.
 func withoutReason(o *output) bool {
 	const long = 40
 	return o.head < 0 || o.lines[o.head].weight == silent ||
 		o.lines[o.head].weight <= hints && (len(o.lines) > long || slices.ContainsFunc(o.all, succeeded().MatchString))
 }
 
-// reportsSuccess reports whether a program says that it has done all that it was made for. What it lacked for certain is
-// the cause all the same.
+// reportsSuccess reports whether a program says that it has done all that it was made for. What it lacked for certain
+// is the cause all the same.
 func reportsSuccess(o *output, c *Cause) bool {
 	return (c == nil || slices.Contains([]Kind{Said, Other, Busy, Argument}, c.Kind)) &&
 		slices.ContainsFunc(o.all, done().MatchString)

@@ -143,8 +143,12 @@ func (w *lastWords) hasKind(kind Kind) bool {
 
 // TestRulesHaveIDs: every rule has an id of its own.
 func TestRulesHaveIDs(t *testing.T) {
+	all := slices.Concat(tables().line, tables().sentence)
+	for _, r := range tables().anywhere {
+		all = append(all, r.Rule)
+	}
 	known := make(map[string]bool)
-	for _, r := range slices.Concat(tables().line, tables().sentence, tables().anywhere) {
+	for _, r := range all {
 		if r.Group == "" || known[r.Name()] || r.Get("kind") == "" {
 			t.Errorf("the rule %s has no group, no id of its own or no kind", r.Name())
 		}

@@ -92,13 +92,12 @@ func unless(says func() *regexp.Regexp, find func(*output) *Cause) func(*output)
 	}
 }
 
-// anywhereRules returns the cause that a rule knows of any line of the output: of the rules that ask for a sentence that
-// says why, or of the others.
+// anywhereRules returns the cause that a rule knows of any line of the output: of the rules that ask for a sentence
+// that says why, or of the others.
 func anywhereRules(o *output, withSentence bool) *Cause {
 	for _, r := range tables().anywhere {
-		sentence := r.Expression("sentence")
-		if alive := r.Get("alive"); alive != "" && (alive == "yes") != o.Alive || (sentence != nil) != withSentence ||
-			withSentence && !sentence.MatchString(o.reason) {
+		if alive := r.Get("alive"); alive != "" && (alive == "yes") != o.Alive || (r.sentence != nil) != withSentence ||
+			withSentence && !r.sentence.MatchString(o.reason) {
 			continue
 		}
 		other := func(text string) bool { _, same := r.Find(text, o.all); return !same && strings.TrimSpace(text) != "" }
@@ -106,7 +105,7 @@ func anywhereRules(o *output, withSentence bool) *Cause {
 			continue
 		}
 		for _, text := range o.all {
-			if c := matchRules(o, []*rules.Rule{r}, text, cmp.Or(o.reason, text)); c != nil {
+			if c := matchRules(o, []*rules.Rule{r.Rule}, text, cmp.Or(o.reason, text)); c != nil {
 				return c
 			}
 		}

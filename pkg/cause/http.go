@@ -2,8 +2,8 @@ package cause
 
 import "strings"
 
-// listensForHTTP returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a whole URL
-// says more than one with a port.
+// listensForHTTP returns the cause of a server that says that it listens for HTTP; nil if it does not. A line with a
+// whole URL says more than one with a port.
 func listensForHTTP(o *output) *Cause {
 	if !o.Alive && o.lines[o.head].weight >= hints {
 		return nil

@@ -39,8 +39,8 @@ func faultIn(text string, faults []*rules.Rule) (fault *rules.Rule, words string
 	return nil, ""
 }
 
-// addressForms are how addresses stand in such messages, the surest first. The groups of each are the host, and the port
-// where it has one of its own.
+// addressForms are how addresses stand in such messages, the surest first. The groups of each are the host, and the
+// port where it has one of its own.
 var addressForms = sync.OnceValue(func() []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, form := range patterns()["address"].All("match") {
@@ -153,7 +153,8 @@ func notReadyCause(o *output, c *Cause, address, line string) *Cause {
 	return c
 }
 
-// unreachableService returns the cause of a sentence about a request to an address that brought nothing; nil if it is none.
+// unreachableService returns the cause of a sentence about a request to an address that brought nothing; nil if it is
+// none.
 func unreachableService(o *output) *Cause {
 	line := o.reason
 	told := adviceLink().ReplaceAllString(line, "")
@@ -164,8 +165,8 @@ func unreachableService(o *output) *Cause {
 	return unreachableCause(o, nil, networkCode().FindString(line), line, line)
 }
 
-// unreachableCause returns the cause of a text about a service that cannot be reached; code is what the text calls the way
-// in which its network failed. Where the text has no address, another line may have it, in any form but the last:
+// unreachableCause returns the cause of a text about a service that cannot be reached; code is what the text calls the
+// way in which its network failed. Where the text has no address, another line may have it, in any form but the last:
 // "12:00" is in many lines.
 func unreachableCause(o *output, fault *rules.Rule, code, text, line string) *Cause {
 	forms := addressForms()

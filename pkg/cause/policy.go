@@ -38,8 +38,8 @@ func (c *Cause) Policy() Policy {
 	return cmp.Or(c.told, c.Kind).Policy()
 }
 
-// kindOfQuote returns the kind of what a line tells that no rule knows: that of an exception that nothing caught, or of a
-// value that was rejected; Said if it is neither.
+// kindOfQuote returns the kind of what a line tells that no rule knows: that of an exception that nothing caught, or of
+// a value that was rejected; Said if it is neither.
 func kindOfQuote(o *output, text string) Kind {
 	head := o.head
 	words := wordsOf(text)

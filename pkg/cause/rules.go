@@ -3,6 +3,7 @@ package cause
 import (
 	"cmp"
 	_ "embed"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -125,11 +126,24 @@ var rulesText string
 
 // ruleTables are the rules of rules.txt: those for any line that may say why, those for the sentence that does, and
 // those for any line of the output.
-type ruleTables struct{ line, sentence, anywhere []*rules.Rule }
+type ruleTables struct {
+	line, sentence []*rules.Rule
+	anywhere       []anywhereRule
+}
+
+// anywhereRule is a rule for any line of an output whose sentence that says why is of some kind; nil for any.
+type anywhereRule struct {
+	*rules.Rule
+	sentence *regexp.Regexp
+}
 
 // tables returns the rules.
 var tables = sync.OnceValue(func() ruleTables {
 	line, rest, _ := strings.Cut(rulesText, "\n== sentence\n")
 	sentence, anywhere, _ := strings.Cut(rest, "\n== anywhere\n")
-	return ruleTables{rules.Read(line), rules.Read(sentence), rules.Read(anywhere)}
+	all := ruleTables{line: rules.Read(line), sentence: rules.Read(sentence)}
+	for _, r := range rules.Read(anywhere) {
+		all.anywhere = append(all.anywhere, anywhereRule{r, r.Expression("sentence")})
+	}
+	return all
 })

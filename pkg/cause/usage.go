@@ -36,8 +36,8 @@ func usageCause(o *output) *Cause {
 	return nil
 }
 
-// wantsAnyCommand reports whether the command that the usage wants is none of the program's own, but the user's, such as
-// another program.
+// wantsAnyCommand reports whether the command that the usage wants is none of the program's own, but the user's, such
+// as another program.
 func wantsAnyCommand(o *output) bool {
 	return strings.Contains(o.usage, "-- <command>") || slices.ContainsFunc(o.all, positionals().MatchString)
 }

@@ -74,8 +74,8 @@ func refusedValue(o *output) *Cause {
 	return c
 }
 
-// choicesFor returns the values that may be given in place of a refused one: as the sentence or the lines behind it list
-// them, or a usage text.
+// choicesFor returns the values that may be given in place of a refused one: as the sentence or the lines behind it
+// list them, or a usage text.
 func choicesFor(o *output, refused given) []string {
 	const reach = 4
 	list := func(found []string) []string {

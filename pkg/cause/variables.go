@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// missingVariables returns the cause of a sentence about variables without a value, which it names itself or other lines
-// do; nil if it is about none.
+// missingVariables returns the cause of a sentence about variables without a value, which it names itself or other
+// lines do; nil if it is about none.
 func missingVariables(o *output) *Cause {
 	line, head := o.reason, o.lines[o.head]
 	if c := triedVariables(o); c != nil {
@@ -64,8 +64,8 @@ func unsetVariables(o *output, text string) *Cause {
 	return unsetCause(o, missing(text, o.Environ, false), text)
 }
 
-// namedVariable returns the cause of a sentence that names a variable which has no value, in whatever words and language: what
-// a server speaks of as it ends is what it lacks. Nil if it names none.
+// namedVariable returns the cause of a sentence that names a variable which has no value, in whatever words and
+// language: what a server speaks of as it ends is what it lacks. Nil if it names none.
 func namedVariable(o *output) *Cause {
 	line := o.reason
 	if refusesValue().MatchString(line) || malformedPart().MatchString(line) {
@@ -187,8 +187,8 @@ func unsetCause(o *output, groups [][]string, text string) *Cause {
 	return unsetCauseWith(o, groups, all, all, text)
 }
 
-// unsetCauseWith returns the cause of groups of missing variables of which text says that they are needed: all words them for
-// a fix, and sentence for a sentence.
+// unsetCauseWith returns the cause of groups of missing variables of which text says that they are needed: all words
+// them for a fix, and sentence for a sentence.
 func unsetCauseWith(o *output, groups [][]string, all, sentence, text string) *Cause {
 	c := &Cause{Kind: Variable, Variables: groups}
 	switch {
