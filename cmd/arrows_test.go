@@ -62,11 +62,16 @@ func arrows() map[string][]string {
 		"release":                         {"cmd"},
 		"site/decode":                     {"pkg/doctor/decode"},
 	}
-	// What commands share.
+	// What commands share; every command may use all of it.
 	table["cmd/stores"] = []string{"cmd/build"}
 	table["cmd/streams"] = []string{"cmd/exit"}
 	table["cmd/cli"] = []string{"cmd/exit"}
 	table["cmd/person"] = []string{"cmd/build", "cmd/cli", "cmd/exit", "cmd/stores", "cmd/streams"}
+	table["cmd/toolset"] = append(table["cmd/person"], "cmd/person")
+	table["cmd/complete"] = []string{"cmd/cli", "cmd/stores", "cmd/toolset"}
+	table["cmd/correct"] = append(table["cmd/toolset"], "cmd/toolset")
+	table["cmd/request"] = append(table["cmd/correct"], "cmd/correct")
+	table["cmd/factory"] = append(table["cmd/request"], "cmd/request")
 	// A family of checks knows what all of them share, and no other family.
 	for _, family := range []string{
 		"config", "framing", "handshake", "http", "launch", "process", "rpc", "security", "tool",
@@ -95,7 +100,7 @@ func owners() map[string][]string {
 		"os.Exit": {"."},
 		// builtin: the system's volume; tui: the editor, the pager; auth: the browser
 		"os/exec":                               {"pkg/servers", "pkg/servers/diagnose", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"},
-		"github.com/spf13/cobra":                {"cmd", "cmd/cli"},
+		"github.com/spf13/cobra":                {"cmd", "cmd/cli", "cmd/complete", "cmd/correct", "cmd/toolset"},
 		"github.com/mark3labs/mcp-go/client":    {}, // servers asks every request itself
 		"github.com/mark3labs/mcp-go/server":    {"pkg/serve"},
 		"github.com/santhosh-tekuri/jsonschema": {"pkg/jsonschema"},

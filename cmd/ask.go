@@ -14,8 +14,10 @@ import (
 
 	"toolx/cmd/cli"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/ai"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -27,6 +29,9 @@ import (
 
 // askOptions say what a model is asked, which one, and with which tools.
 type askOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+
 	question  string // "-" is standard input
 	provider  string
 	model     string
@@ -42,14 +47,14 @@ type askOptions struct {
 	textCalls bool
 	server    []string // a command line after --
 	answers   person.AnswerFlags
-	guards    guardOptions
+	guards    toolset.Guards
 }
 
 // readsQuestions reports whether questions come from standard input, so that no user can be asked there.
 func (o *askOptions) readsQuestions() bool { return o.follow || o.question == "-" }
 
-func newAskCommand(app *App, run RunFunc[askOptions]) *cobra.Command {
-	var o askOptions
+func newAskCommand(f *factory.Factory, run cli.RunFunc[askOptions]) *cobra.Command {
+	o := askOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION [-- COMMAND…]",
 		Short: "Let a model answer, calling tools",
@@ -77,7 +82,7 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 			o.question = strings.TrimSpace(strings.Join(args, " "))
 			return nil
 		}),
-		RunE: runs(app, &o, run, o.check),
+		RunE: cli.Run(&o, run, o.check),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.provider, "provider", ai.Ollama, "`NAME` of the provider: "+strings.Join(ai.Providers(), ", "))
@@ -94,8 +99,8 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 		"run tool calls that the model writes as text, such as JSON in a code fence")
 	flags.BoolVar(&o.follow, "follow", false, "answer each line of standard input, in one conversation")
 	o.answers.Declare(flags)
-	o.guards.declare(flags)
-	o.guards.declareConfirm(flags)
+	o.guards.Declare(flags)
+	o.guards.DeclareConfirm(flags)
 	return cmd
 }
 
@@ -114,7 +119,7 @@ func (o *askOptions) check() error {
 	if err := checkPatterns(o.tools); err != nil {
 		return err
 	}
-	if err := o.guards.check(); err != nil {
+	if err := o.guards.Check(); err != nil {
 		return err
 	}
 	return o.answers.Check()
@@ -122,16 +127,16 @@ func (o *askOptions) check() error {
 
 // asking is one run of ask.
 type asking struct {
-	box     *toolbox
+	box     *toolset.Set
 	options askOptions
 	talk    *ai.Conversation
-	filter  toolFilter // of --tools
+	filter  toolset.Filter // of --tools
 	opened  []servers.Opened
 }
 
 // runAsk sets up the model and its tools, and asks.
-func runAsk(ctx context.Context, app *App, o askOptions) error {
-	provider, err := person.NewProvider(app.out, o.provider, o.model, o.baseURL)
+func runAsk(ctx context.Context, o askOptions) error {
+	provider, err := person.NewProvider(o.Out, o.provider, o.model, o.baseURL)
 	if err == nil && !o.dryRun {
 		err = provider.Check()
 	}
@@ -142,29 +147,31 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	question, err := readQuestion(ctx, app.out, o.question)
+	question, err := readQuestion(ctx, o.Out, o.question)
 	if err != nil {
 		return err
 	}
-	tools := toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, guards: o.guards, stays: true}
+	tools := toolset.Options{
+		Server: o.server, ReportFailures: true, Answers: &o.answers, Guards: o.guards, KeepAlive: true,
+	}
 	if o.readsQuestions() {
-		tools.user = &person.User{}
+		tools.User = &person.User{}
 	}
-	box, err := app.tools.toolbox(tools)
+	box, err := o.Tools.Open(tools)
 	if err != nil {
 		return err
 	}
-	filter, err := box.filter(o.tools)
+	filter, err := box.Filter(o.tools)
 	if err != nil {
 		return err
 	}
 	a := &asking{box: box, options: o, talk: talk, filter: filter}
-	talk.Executor, talk.Tools, talk.Confirm, talk.Ready = box.executor, a.tools, a.confirm, a.ready
+	talk.Executor, talk.Tools, talk.Confirm, talk.Ready = box.Executor, a.tools, a.confirm, a.ready
 	talk.Unreached = a.unreached
 	if err := a.open(ctx); err != nil {
 		var reported *exit.ReportedError // which stderr alone has told
 		if o.json && errors.As(err, &reported) {
-			return errors.Join(printAskFailure(app.out, o.question, reported.Unwrap()), err)
+			return errors.Join(printAskFailure(o.Out, o.question, reported.Unwrap()), err)
 		}
 		return err
 	}
@@ -174,7 +181,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if o.dryRun {
 		return a.printRequest(question)
 	}
-	view := newAskView(app.out, o.json, provider.Model())
+	view := newAskView(o.Out, o.json, provider.Model())
 	talk.On = view.take
 	if o.follow {
 		return view.follow(ctx, talk, question)
@@ -188,15 +195,15 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 func (a *asking) checkOffered() error {
 	patterns, offered := a.options.tools, a.tools()
 	if len(patterns) == 0 && len(offered) == 0 {
-		a.box.out.Log.Warn("the model gets no tools; --tools 'toolx__*' gives it the built-in ones")
+		a.box.Out.Log.Warn("the model gets no tools; --tools 'toolx__*' gives it the built-in ones")
 	}
 	if len(patterns) > 0 && len(offered) == 0 {
 		return fault.Usage("no tool matches --tools "+strings.Join(patterns, " "), "toolx list shows the tools")
 	}
 	for _, pattern := range patterns {
-		one, err := a.box.filter([]string{pattern})
-		if err == nil && !slices.ContainsFunc(offered, one.selectsTool) {
-			a.box.out.Log.Warn("no tool matches --tools " + pattern)
+		one, err := a.box.Filter([]string{pattern})
+		if err == nil && !slices.ContainsFunc(offered, one.SelectsTool) {
+			a.box.Out.Log.Warn("no tool matches --tools " + pattern)
 		}
 	}
 	return nil
@@ -244,19 +251,19 @@ func readQuestion(ctx context.Context, o *streams.Streams, question string) (str
 func (a *asking) open(ctx context.Context) error {
 	// Patterns that match only local tools need no server.
 	filter := a.filter
-	local := func(pattern string) bool { return a.box.registry.Settled(pattern) != nil }
-	filter.patterns = slices.DeleteFunc(slices.Clone(filter.patterns), local)
-	if len(a.options.tools) > 0 && len(filter.servers)+len(filter.patterns) == 0 {
+	local := func(pattern string) bool { return a.box.Registry.Settled(pattern) != nil }
+	filter.Patterns = slices.DeleteFunc(slices.Clone(filter.Patterns), local)
+	if len(a.options.tools) > 0 && len(filter.Servers)+len(filter.Patterns) == 0 {
 		return nil
 	}
-	opened, err := a.box.openForTools(ctx, "ask", filter)
+	opened, err := a.box.OpenForTools(ctx, "ask", filter)
 	if err != nil {
 		return err
 	}
 	a.opened = opened
-	a.box.tellRest(opened)
-	if a.box.chosen {
-		return listFailure(opened, false)
+	a.box.ReportRest(opened)
+	if a.box.Chosen {
+		return toolset.ListFailure(opened, false)
 	}
 	return nil
 }
@@ -264,14 +271,14 @@ func (a *asking) open(ctx context.Context) error {
 // tools returns the tools that the model gets: built-in ones only where --tools asks for them, since a config that
 // wants them defines them.
 func (a *asking) tools() []*exec.Tool {
-	return slices.DeleteFunc(a.box.registry.Offered(), func(tool *exec.Tool) bool {
-		return tool.BuiltIn && len(a.options.tools) == 0 || !a.filter.selectsTool(tool)
+	return slices.DeleteFunc(a.box.Registry.Offered(), func(tool *exec.Tool) bool {
+		return tool.BuiltIn && len(a.options.tools) == 0 || !a.filter.SelectsTool(tool)
 	})
 }
 
 // unreached returns the failure of the server that a model's name for a tool begins with.
 func (a *asking) unreached(name string) error {
-	server := exec.ServerOf(name, a.box.pool.Names())
+	server := exec.ServerOf(name, a.box.Pool.Names())
 	for _, one := range a.opened {
 		if one.Server == server {
 			return one.Err
@@ -285,21 +292,21 @@ func (a *asking) ready(ctx context.Context, tool *exec.Tool) (*exec.Tool, error)
 	if tool.Server == "" {
 		return tool, nil
 	}
-	if _, err := a.box.pool.Open(ctx, tool.Server); err != nil {
-		return nil, a.box.out.Masked(err)
+	if _, err := a.box.Pool.Open(ctx, tool.Server); err != nil {
+		return nil, a.box.Out.Masked(err)
 	}
-	for _, one := range a.box.registry.All() {
+	for _, one := range a.box.Registry.All() {
 		if one.Server == tool.Server && one.Plain == tool.Plain {
 			return one, nil
 		}
 	}
-	return nil, a.box.out.Masked(&exec.NotFoundError{Name: tool.Name})
+	return nil, a.box.Out.Masked(&exec.NotFoundError{Name: tool.Name})
 }
 
 // printRequest prints the request with the tools (--dry-run).
 func (a *asking) printRequest(question string) error {
-	a.talk.On = func(event ai.Event) { logOffer(a.box.out, event) }
-	return render.Document(a.box.out.Console.Out, a.talk.Request(question), a.box.out.OutScreen())
+	a.talk.On = func(event ai.Event) { logOffer(a.box.Out, event) }
+	return render.Document(a.box.Out.Console.Out, a.talk.Request(question), a.box.Out.OutScreen())
 }
 
 // confirm asks the user before a tool runs that says that it is destructive, or that its guards want confirmed. Where
@@ -309,16 +316,16 @@ func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.Ra
 	switch {
 	case ask == nil || a.options.yes:
 		return nil
-	case !a.box.out.Person() || a.options.readsQuestions():
+	case !a.box.Out.Person() || a.options.readsQuestions():
 		is := "is destructive"
 		if !ask.Says || ask.Confirm == guard.Always {
 			is = "is to be confirmed"
 		}
-		a.box.out.Log.Warn(tool.Name + " " + is + " and was not run: there is nobody to ask; --yes runs such tools")
+		a.box.Out.Log.Warn(tool.Name + " " + is + " and was not run: there is nobody to ask; --yes runs such tools")
 		why := "it " + is + ", and nobody could be asked; toolx ask --yes allows it"
 		return &ai.DeclinedError{Tool: tool.Name, Why: why}
 	}
-	agreed, err := a.box.opener.keyboard.Agrees(ctx, "run", ask, arguments)
+	agreed, err := a.box.Opener.Keyboard.Agrees(ctx, "run", ask, arguments)
 	if err == nil && !agreed {
 		return &ai.DeclinedError{Tool: tool.Name}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/pkg/console"
 )
 
@@ -47,8 +48,8 @@ func TestAskOptions(t *testing.T) {
 	} {
 		c, _, _ := buffered("")
 		var got askOptions
-		cmd := newAskCommand(newApp(c), func(_ context.Context, _ *App, o askOptions) error {
-			got = o
+		cmd := newAskCommand(factory.New(c), func(_ context.Context, o askOptions) error {
+			got = bare(o)
 			return nil
 		})
 		cmd.SetArgs(test.args)
@@ -124,7 +125,7 @@ func TestInterruptedQuestion(t *testing.T) {
 	c := console.New(never, io.Discard, io.Discard)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readQuestion(ctx, newApp(c).out, "-"); exit.CodeOf(err) != exit.Interrupted {
+	if _, err := readQuestion(ctx, factory.New(c).Out, "-"); exit.CodeOf(err) != exit.Interrupted {
 		t.Errorf("%v, want an interruption", errors.Unwrap(err))
 	}
 }

@@ -9,7 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/auth"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -17,12 +21,17 @@ import (
 
 // authLoginOptions say where to log in, and how a person gets there.
 type authLoginOptions struct {
+	Out    *streams.Streams
+	Flags  *cli.Flags
+	Tools  *toolset.Opener
+	Logins *person.Logins
+
 	server    string // a name of the config, or an address
 	noBrowser bool
 	scopes    []string
 }
 
-func newAuthCommand(app *App) *cobra.Command {
+func newAuthCommand(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth login|logout|status [SERVER]",
 		Short: "Log in to servers, and log out",
@@ -44,15 +53,15 @@ missing, 4 the server or its authorization server was not reached, 130 interrupt
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(
-		newAuthLoginCommand(app, runAuthLogin),
-		newAuthLogoutCommand(app, runAuthLogout),
-		newAuthStatusCommand(app, runAuthStatus),
+		newAuthLoginCommand(f, runAuthLogin),
+		newAuthLogoutCommand(f, runAuthLogout),
+		newAuthStatusCommand(f, runAuthStatus),
 	)
 	return cmd
 }
 
-func newAuthLoginCommand(app *App, run RunFunc[authLoginOptions]) *cobra.Command {
-	var o authLoginOptions
+func newAuthLoginCommand(f *factory.Factory, run cli.RunFunc[authLoginOptions]) *cobra.Command {
+	o := authLoginOptions{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Logins: f.Logins}
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
 		Short: "Log in to a server, in the browser",
@@ -65,9 +74,9 @@ login was refused, or needs a terminal; 4 not reached, 130 interrupted.`,
 		Example: `  toolx auth login github
   toolx auth login github --scope repo
   toolx auth login --no-browser https://host/mcp`,
-		Args:              oneServer(app.flags, "login", &o.server),
-		ValidArgsFunction: completeServers(app.tools, 1),
-		RunE:              runs(app, &o, run),
+		Args:              oneServer(f.Flags, "login", &o.server),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
+		RunE:              cli.Run(&o, run),
 	}
 	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false,
 		"print the page's address, and read the redirect URL from the terminal")
@@ -75,8 +84,17 @@ login was refused, or needs a terminal; 4 not reached, 130 interrupted.`,
 	return cmd
 }
 
-func newAuthLogoutCommand(app *App, run RunFunc[string]) *cobra.Command {
-	var server string
+// authLogoutOptions say which login ends.
+type authLogoutOptions struct {
+	Out    *streams.Streams
+	Tools  *toolset.Opener
+	Logins *person.Logins
+
+	server string // a name of the config, or an address
+}
+
+func newAuthLogoutCommand(f *factory.Factory, run cli.RunFunc[authLogoutOptions]) *cobra.Command {
+	o := authLogoutOptions{Out: f.Out, Tools: f.Tools, Logins: f.Logins}
 	return &cobra.Command{
 		Use:   "logout SERVER",
 		Short: "End the login to a server",
@@ -85,9 +103,9 @@ supports it, and removes them.
 
 Exit codes: 0 no login is left, 2 wrong usage or config, 130 interrupted.`,
 		Example:           `  toolx auth logout github`,
-		Args:              oneServer(app.flags, "logout", &server),
-		ValidArgsFunction: completeServers(app.tools, 1),
-		RunE:              runs(app, &server, run),
+		Args:              oneServer(f.Flags, "logout", &o.server),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
+		RunE:              cli.Run(&o, run),
 	}
 }
 
@@ -96,8 +114,8 @@ Exit codes: 0 no login is left, 2 wrong usage or config, 130 interrupted.`,
 func oneServer(flags *cli.Flags, verb string, server *string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		given := cli.WithServers(cmd, args)
-		if flags.Url != "" {
-			given = append(given, flags.Url)
+		if flags.URL != "" {
+			given = append(given, flags.URL)
 		}
 		if len(given) == 1 && given[0] != "" {
 			*server = given[0]
@@ -113,8 +131,8 @@ func oneServer(flags *cli.Flags, verb string, server *string) cobra.PositionalAr
 }
 
 // runAuthLogin logs in and says on stderr how it went.
-func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
-	site, err := app.logins.Site(ctx, o.server)
+func runAuthLogin(ctx context.Context, o authLoginOptions) error {
+	site, err := o.Logins.Site(ctx, o.server)
 	if err != nil {
 		return err
 	}
@@ -123,31 +141,31 @@ func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
 		return fault.Usage("the server '"+name+"' has an Authorization header of its own, which always wins",
 			"remove it from headers, or the password from the url, to log in instead")
 	}
-	base, err := person.HttpBase(site, app.tools.overHTTP())
+	base, err := person.HttpBase(site, o.Tools.HTTP())
 	if err != nil {
 		return err
 	}
-	defer forgetLists(ctx, app.tools, site.Server)
-	options := app.logins.Options(site)
-	options.Scopes, options.LoginTime = o.scopes, app.flags.MaxTime
-	if app.out.Console.ErrTTY {
-		defer app.logins.MeetPerson(&options, o.noBrowser)()
+	defer toolset.ForgetLists(ctx, o.Tools, site.Server)
+	options := o.Logins.Options(site)
+	options.Scopes, options.LoginTime = o.scopes, o.Flags.MaxTime
+	if o.Out.Console.ErrTTY {
+		defer o.Logins.MeetPerson(&options, o.noBrowser)()
 	}
 	status, err := auth.Login(ctx, base, options)
 	switch {
 	case errors.Is(err, auth.ErrOpen):
-		app.out.Say("server '%s' asks for no login", render.Safe(name))
+		o.Out.Say("server '%s' asks for no login", render.Safe(name))
 		return nil
 	case err != nil:
-		return needsTerminal(app.logins, err, options)
+		return needsTerminal(o.Logins, err, options)
 	}
 	kept := "in a file that only you can read"
 	if status.Keyring {
 		kept = "in the keyring"
 	}
-	app.out.Say("logged in to server '%s' by %s, tokens %s", render.Safe(name), render.Safe(status.Issuer), kept)
+	o.Out.Say("logged in to server '%s' by %s, tokens %s", render.Safe(name), render.Safe(status.Issuer), kept)
 	if len(site.Resolved.HeadersCommand) > 0 {
-		app.out.Log.Warn("server '" + name + "': an Authorization header from its headersCommand wins over the login")
+		o.Out.Log.Warn("server '" + name + "': an Authorization header from its headersCommand wins over the login")
 	}
 	return nil
 }
@@ -167,17 +185,17 @@ func needsTerminal(l *person.Logins, err error, options auth.Options) error {
 }
 
 // runAuthLogout ends the login, whether there was one or not.
-func runAuthLogout(ctx context.Context, app *App, name string) error {
-	site, err := app.logins.Site(ctx, name)
+func runAuthLogout(ctx context.Context, o authLogoutOptions) error {
+	site, err := o.Logins.Site(ctx, o.server)
 	if err != nil {
 		return err
 	}
-	base, err := person.HttpBase(site, app.tools.overHTTP())
+	base, err := person.HttpBase(site, o.Tools.HTTP())
 	if err != nil {
 		return err
 	}
-	defer forgetLists(ctx, app.tools, site.Server)
-	ended, err := auth.Logout(ctx, base, app.logins.Options(site))
+	defer toolset.ForgetLists(ctx, o.Tools, site.Server)
+	ended, err := auth.Logout(ctx, base, o.Logins.Options(site))
 	if err != nil {
 		return err
 	}
@@ -185,6 +203,6 @@ func runAuthLogout(ctx context.Context, app *App, name string) error {
 	if ended == 0 {
 		text = "there was no login to server '%s'"
 	}
-	app.out.Say(text, render.Safe(site.Server.Name))
+	o.Out.Say(text, render.Safe(site.Server.Name))
 	return nil
 }

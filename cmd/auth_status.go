@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/stores"
 	"toolx/cmd/streams"
@@ -19,12 +21,16 @@ import (
 
 // authStatusOptions say whose logins are shown; no names mean all servers with an address.
 type authStatusOptions struct {
+	Out    *streams.Streams
+	Flags  *cli.Flags
+	Logins *person.Logins
+
 	servers []string
 	json    bool
 }
 
-func newAuthStatusCommand(app *App, run RunFunc[authStatusOptions]) *cobra.Command {
-	var o authStatusOptions
+func newAuthStatusCommand(f *factory.Factory, run cli.RunFunc[authStatusOptions]) *cobra.Command {
+	o := authStatusOptions{Out: f.Out, Flags: f.Flags, Logins: f.Logins}
 	cmd := &cobra.Command{
 		Use:   "status [SERVER…]",
 		Short: "Show what logins there are",
@@ -41,8 +47,8 @@ Exit codes: 0 shown, 2 wrong usage or config, 3 a server that was named has no l
 			o.servers = cli.WithServers(cmd, args)
 			return nil
 		},
-		ValidArgsFunction: completeServers(app.tools, 0),
-		RunE:              runs(app, &o, run),
+		ValidArgsFunction: complete.Servers(f.Tools, 0),
+		RunE:              cli.Run(&o, run),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the logins as JSON")
 	return cmd
@@ -82,15 +88,15 @@ func (s *authStatus) ready() bool {
 }
 
 // runAuthStatus shows logins. The error is that of a named server without a login.
-func runAuthStatus(ctx context.Context, app *App, o authStatusOptions) error {
-	statuses, err := loginStates(ctx, app.logins, app.flags, o.servers)
+func runAuthStatus(ctx context.Context, o authStatusOptions) error {
+	statuses, err := loginStates(ctx, o.Logins, o.Flags, o.servers)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		err = app.out.PrintJSON(map[string]any{"servers": append([]authStatus{}, statuses...)})
+		err = o.Out.PrintJSON(map[string]any{"servers": append([]authStatus{}, statuses...)})
 	} else {
-		err = printAuthStatuses(app.out, statuses)
+		err = printAuthStatuses(o.Out, statuses)
 	}
 	if err != nil {
 		return err

@@ -12,7 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/correct"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/request"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -22,7 +28,13 @@ import (
 
 // callOptions are what a user says of one call.
 type callOptions struct {
-	replyOptions
+	Out       *streams.Streams
+	Tools     *toolset.Opener
+	Printer   *request.Printer
+	Corrector *correct.Corrector
+	Line      *cli.CommandLine
+
+	request.ReplyFlags
 	tool      string
 	args      []string // k=v, in the order given
 	object    string   // --args
@@ -31,13 +43,14 @@ type callOptions struct {
 	keepNames bool
 	model     modelOptions
 	batch     batchOptions
-	guards    guardOptions
+	guards    toolset.Guards
 	edit      bool
+	screen    tuiOptions // for --edit
 }
 
 // takeArgs reads the arguments: a tool and k=v, and a server's command line after --.
 func (o *callOptions) takeArgs(cmd *cobra.Command, args []string) error {
-	return cli.WithCommand(&o.server, func(args []string) error {
+	return cli.WithCommand(&o.Server, func(args []string) error {
 		// A flag that lacks --batch or --from-tool-call says more than the lack of a tool.
 		if err := cmp.Or(cli.CheckGroups(cmd), o.batch.check(cmd, args), o.model.check(cmd, args)); err != nil {
 			return err
@@ -57,8 +70,14 @@ func (o *callOptions) takeArgs(cmd *cobra.Command, args []string) error {
 	})(cmd, args)
 }
 
-func newCallCommand(app *App, run RunFunc[callOptions]) *cobra.Command {
-	var o callOptions
+func newCallOptions(f *factory.Factory) callOptions {
+	return callOptions{
+		Out: f.Out, Tools: f.Tools, Printer: f.Printer, Corrector: f.Corrector, Line: f.Line, screen: newTUIOptions(f),
+	}
+}
+
+func newCallCommand(f *factory.Factory, run cli.RunFunc[callOptions]) *cobra.Command {
+	o := newCallOptions(f)
 	cmd := &cobra.Command{
 		Use:   "call TOOL [k=v…] [-- COMMAND…]",
 		Short: "Run one tool",
@@ -94,58 +113,58 @@ timeout, 130 interrupted.`,
   toolx call --from-tool-call response.json --sequential
   toolx call --batch calls.jsonl --parallel 4`,
 		Args:              o.takeArgs,
-		ValidArgsFunction: o.model.complete(completeCall(app.tools)),
+		ValidArgsFunction: o.model.complete(complete.Call(f.Tools)),
 	}
 	flags, formats := cmd.Flags(), []string{"text", "json", "raw"}
-	declareArguments(flags, &o.args, &o.object)
-	o.replyOptions.declare(flags, formats...)
-	o.declareContent(flags)
+	request.DeclareArguments(flags, &o.args, &o.object)
+	o.ReplyFlags.Declare(flags, formats...)
+	o.DeclareContent(flags)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request instead of sending it")
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
 	o.model.declare(cmd)
 	o.batch.declare(cmd)
-	o.guards.declare(flags)
-	o.guards.declareConfirm(flags)
-	flags.BoolVarP(&o.guards.yes, "yes", "y", false, "make calls that are to be confirmed without asking")
-	cmd.RunE = runs(app, &o, run, o.check(flags, formats...), o.guards.check)
-	cmd.SetHelpFunc(helpOfTool(app.tools, cmd.HelpFunc()))
+	o.guards.Declare(flags)
+	o.guards.DeclareConfirm(flags)
+	flags.BoolVarP(&o.guards.Yes, "yes", "y", false, "make calls that are to be confirmed without asking")
+	cmd.RunE = cli.Run(&o, run, o.Check(flags, formats...), o.guards.Check)
+	cmd.SetHelpFunc(helpOfTool(f.Tools, cmd.HelpFunc()))
 	return cmd
 }
 
 // runCall makes a call, from the options to what is printed. Every failure is a Result, so that --json has its
 // envelope.
-func runCall(ctx context.Context, app *App, o callOptions) error {
+func runCall(ctx context.Context, o callOptions) error {
 	switch {
 	case o.batch.from != "":
-		return runBatch(ctx, app, o)
+		return runBatch(ctx, o)
 	case o.model.from != "":
-		return runModelCalls(ctx, app, o)
+		return runModelCalls(ctx, o)
 	case o.edit:
-		return runTUI(ctx, app, o.form())
+		return runTUI(ctx, o.form())
 	}
 	began := time.Now()
-	jq, err := render.CompileJQ(o.jq)
+	jq, err := render.CompileJQ(o.Jq)
 	if err != nil {
 		return exit.Usage(err)
 	}
-	box, err := app.tools.toolbox(toolboxOptions{
-		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
-		namesUnknown: o.output != "json", answers: &o.answers, reusesLists: true,
-		guards: o.guards, stays: true,
+	box, err := o.Tools.Open(toolset.Options{
+		Server: o.Server, Strict: o.strict, KeepNames: o.keepNames, ReportFailures: true,
+		SuggestUnknown: o.Output != "json", Answers: &o.Answers, ReusesLists: true,
+		Guards: o.guards, KeepAlive: true,
 	})
-	if err == nil && !o.whole() {
-		box.executor.Defaults.MaxOutput, err = app.results.maxOutput(o.maxOutput, box.config())
+	if err == nil && !o.Whole() {
+		box.Executor.Defaults.MaxOutput, err = o.Printer.Limit(o.MaxOutput, box.Config())
 	}
 	if err != nil {
-		return app.results.printResult(ctx, &exec.Result{ToolName: o.tool, Err: err}, o.replyOptions, jq)
+		return o.Printer.Print(ctx, &exec.Result{ToolName: o.tool, Err: err}, o.ReplyFlags, jq)
 	}
-	box.executor.Confirm = box.confirmCall(o.guards.yes)
-	box.letLogin(o.tool)
-	stop := app.out.ShowProgress(app.bus, o.tool)
+	box.Executor.Confirm = box.ConfirmCall(o.guards.Yes)
+	box.AllowLogin(o.tool)
+	stop := o.Tools.ShowProgress(o.tool)
 	defer stop()
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: o.tool})
 	defer done()
 	var prepared exec.Call
 	tool, err := findCalled(bounded, box, o)
@@ -154,18 +173,18 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		prepared, err = prepareCall(bounded, box, o, tool)
 	}
 	if err != nil {
-		rejected := box.executor.Reject(o.tool, o.given(), began, err)
-		rejected.Err = app.corrector.elsewhere(rejected.Err, app.line.args)
-		return app.results.printResult(ctx, rejected, o.replyOptions, jq)
+		rejected := box.Executor.Reject(o.tool, o.given(), began, err)
+		rejected.Err = o.Corrector.Explain(rejected.Err, o.Line.Args)
+		return o.Printer.Print(ctx, rejected, o.ReplyFlags, jq)
 	}
 	if o.dryRun {
 		err = printRequest(bounded, box, prepared, map[string]int{})
-		return cmp.Or(ended(bounded, o.tool, slowSchema), err)
+		return cmp.Or(toolset.Ended(bounded, o.tool, toolset.SlowSchema), err)
 	}
-	result := box.executor.Call(bounded, prepared)
-	box.addStartTiming(result)
+	result := box.Executor.Call(bounded, prepared)
+	box.AddStartTiming(result)
 	stop()
-	return app.results.printResult(bounded, result, o.replyOptions, jq)
+	return o.Printer.Print(bounded, result, o.ReplyFlags, jq)
 }
 
 // given returns the arguments as they were typed, for the log of a call that was not made (EXEC-11).
@@ -178,70 +197,70 @@ func (o callOptions) given() json.RawMessage {
 }
 
 // inputOf returns the arguments of a call as they were typed.
-func inputOf(b *toolbox, o callOptions) exec.Input {
-	return exec.Input{Args: o.args, Object: o.object, Stdin: b.out.Console.In}
+func inputOf(b *toolset.Set, o callOptions) exec.Input {
+	return exec.Input{Args: o.args, Object: o.object, Stdin: b.Out.Console.In}
 }
 
 // findCalled opens what the tool needs, and finds it. Arguments that no schema could accept are
 // reported before a server starts.
-func findCalled(ctx context.Context, b *toolbox, o callOptions) (*exec.Tool, error) {
+func findCalled(ctx context.Context, b *toolset.Set, o callOptions) (*exec.Tool, error) {
 	if err := exec.CheckInput(inputOf(b, o)); err != nil {
 		return nil, explainInput(b, err, o)
 	}
-	tool, err := b.pool.Find(ctx, o.tool)
-	return tool, cmp.Or(gaveUp(ctx, o.tool, ""), err)
+	tool, err := b.Pool.Find(ctx, o.tool)
+	return tool, cmp.Or(toolset.GaveUp(ctx, o.tool, ""), err)
 }
 
 // prepareCall reads the arguments by the schema of the tool.
-func prepareCall(ctx context.Context, b *toolbox, o callOptions, tool *exec.Tool) (exec.Call, error) {
+func prepareCall(ctx context.Context, b *toolset.Set, o callOptions, tool *exec.Tool) (exec.Call, error) {
 	resume := exec.Pause(ctx) // standard input may take its time
 	arguments, err := exec.ParseArgs(tool, inputOf(b, o))
 	resume()
 	if err != nil {
-		err = b.executor.Complete(ctx, err)
-		return exec.Call{}, cmp.Or(ended(ctx, o.tool, slowSchema), err)
+		err = b.Executor.Complete(ctx, err)
+		return exec.Call{}, cmp.Or(toolset.Ended(ctx, o.tool, toolset.SlowSchema), err)
 	}
 	call := exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments}
-	call.Timeout, call.MaxTime = b.flags.Timeout, b.flags.MaxTime
+	call.Timeout, call.MaxTime = b.Flags.Timeout, b.Flags.MaxTime
 	return call, nil
 }
 
 // explainInput returns a better error than err where the tool's name is the value of --trace, or a server.
-func explainInput(b *toolbox, err error, o callOptions) error {
+func explainInput(b *toolset.Set, err error, o callOptions) error {
 	switch {
-	case b.flags.Trace == cli.TraceLines && (o.tool == cli.TraceFull || o.tool == cli.TraceLines):
+	case b.Flags.Trace == cli.TraceLines && (o.tool == cli.TraceFull || o.tool == cli.TraceLines):
 		return fault.Usage("--trace takes its value after =", "--trace="+o.tool)
-	case !b.adHoc && slices.Contains(b.pool.Names(), o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "="):
+	case !b.AdHoc && slices.Contains(b.Pool.Names(), o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "="):
 		words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
 		return fault.Usage("'"+o.tool+"' is a server, not a tool",
-			"did you mean: "+exec.PasteLine(append(words, b.flags.ConnectionFlags()...)...))
+			"did you mean: "+exec.PasteLine(append(words, b.Flags.ConnectionFlags()...)...))
 	}
 	return err
 }
 
 // printRequest prints the request that a call would send (--dry-run). shown counts the requests that were printed
 // already, by server.
-func printRequest(ctx context.Context, b *toolbox, call exec.Call, shown map[string]int) error {
-	prepared, err := b.executor.Prepare(ctx, call)
+func printRequest(ctx context.Context, b *toolset.Set, call exec.Call, shown map[string]int) error {
+	prepared, err := b.Executor.Prepare(ctx, call)
 	if err != nil {
 		return err
 	}
 	for _, warning := range prepared.Warnings {
-		b.out.Log.Warn(warning)
+		b.Out.Log.Warn(warning)
 	}
 	request, err := requestOf(b, prepared, shown[prepared.Tool.Server])
 	if err != nil {
 		return err
 	}
 	shown[prepared.Tool.Server]++
-	_, err = fmt.Fprintf(b.out.Console.Out, "%s\n", request)
+	_, err = fmt.Fprintf(b.Out.Console.Out, "%s\n", request)
 	return err
 }
 
 // requestOf returns the JSON-RPC request of a call, as it would be sent after that many others to its server. For one
 // of toolx's own tools it is the request that a client of "toolx serve" would send.
-func requestOf(b *toolbox, prepared *exec.Prepared, after int) (json.RawMessage, error) {
-	if session := b.pool.Session(prepared.Tool.Server); session != nil {
+func requestOf(b *toolset.Set, prepared *exec.Prepared, after int) (json.RawMessage, error) {
+	if session := b.Pool.Session(prepared.Tool.Server); session != nil {
 		params := session.ToolParams(prepared.Tool.Plain, prepared.Arguments)
 		return session.NextRequest("tools/call", params, after)
 	}

@@ -19,8 +19,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/correct"
 	"toolx/cmd/exit"
+	"toolx/cmd/request"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -43,7 +46,7 @@ func (o *batchOptions) declare(cmd *cobra.Command) {
 	flags.BoolVar(&o.unordered, "unordered", false, "with --batch: print results as they come")
 	flags.BoolVar(&o.failFast, "fail-fast", false, "with --batch: begin no call after one has failed")
 	cli.MarkFlagExcludes(cmd, "each line of a batch has a tool and its arguments",
-		"batch", "arg", "args", "save", "dry-run", "edit", fromToolCall)
+		"batch", "arg", "args", "save", "dry-run", "edit", correct.FromToolCall)
 	cli.MarkFlagsNeed(cmd, "batch", "parallel", "unordered", "fail-fast")
 }
 
@@ -108,8 +111,8 @@ func (c *batchCall) envelope() ([]byte, error) {
 
 // batch makes the calls of a file, with a queue and workers for each server.
 type batch struct {
-	box     *toolbox
-	results *results
+	box     *toolset.Set
+	results *request.Printer
 	options callOptions
 	jq      *render.JQ // what is printed of each result; nil for its envelope
 	out     *bufio.Writer
@@ -139,35 +142,35 @@ type batch struct {
 }
 
 // runBatch makes the calls of a file and prints a line for each. The error says how many failed.
-func runBatch(ctx context.Context, app *App, o callOptions) error {
-	jq, err := render.CompileJQ(o.jq)
+func runBatch(ctx context.Context, o callOptions) error {
+	jq, err := render.CompileJQ(o.Jq)
 	if err != nil {
 		return exit.Usage(err)
 	}
-	input, size, err := openBatch(app.out, o.batch.from)
+	input, size, err := openBatch(o.Out, o.batch.from)
 	if err != nil {
 		return err
 	}
 	defer input.Close()
-	box, err := app.tools.toolbox(toolboxOptions{
-		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true, namesUnknown: true,
-		answers: &o.answers, guards: o.guards, stays: true,
+	box, err := o.Tools.Open(toolset.Options{
+		Server: o.Server, Strict: o.strict, KeepNames: o.keepNames, ReportFailures: true, SuggestUnknown: true,
+		Answers: &o.Answers, Guards: o.guards, KeepAlive: true,
 	})
 	if err != nil {
 		return err
 	}
-	box.executor.Confirm = box.confirmCall(o.guards.yes)
-	if box.executor.Defaults.MaxOutput, err = app.results.maxOutput(o.maxOutput, box.config()); err != nil {
+	box.Executor.Confirm = box.ConfirmCall(o.guards.Yes)
+	if box.Executor.Defaults.MaxOutput, err = o.Printer.Limit(o.MaxOutput, box.Config()); err != nil {
 		return err
 	}
-	if app.tools.calls != nil {
-		app.tools.calls.Gather()
+	if o.Tools.Calls != nil {
+		o.Tools.Calls.Gather()
 	}
 	began := time.Now()
 	b := &batch{
-		box: box, results: app.results, options: o, jq: jq, stopped: make(chan struct{}),
+		box: box, results: o.Printer, options: o, jq: jq, stopped: make(chan struct{}),
 		queues: make(map[string]*batchQueue), turns: make(map[string]chan struct{}),
-		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.out.Console.Out),
+		room: make(chan struct{}, 1), settled: make(chan struct{}, 1), out: bufio.NewWriter(box.Out.Console.Out),
 	}
 	spare := make([]byte, batchHeap)
 	defer runtime.KeepAlive(spare)
@@ -177,7 +180,7 @@ func runBatch(ctx context.Context, app *App, o callOptions) error {
 	}
 	b.stop = sync.OnceFunc(func() { close(b.stopped) })
 	defer context.AfterFunc(ctx, b.stop)()
-	reach, end := app.out.ShowReached("batch", size)
+	reach, end := o.Out.ShowReached("batch", size)
 	defer end()
 	b.reach = reach
 	chunks := make(chan []*batchCall)
@@ -225,14 +228,14 @@ func (b *batch) make(ctx context.Context, call *batchCall) {
 	line := call.line
 	var result *exec.Result
 	if call.err != nil {
-		result = b.box.executor.Reject(line.name(), line.Arguments, began, call.err)
+		result = b.box.Executor.Reject(line.name(), line.Arguments, began, call.err)
 	} else {
 		result = b.ask(ctx, call, began)
 	}
 	shown := *result // the execution log reads the other one meanwhile
 	result = &shown
-	result.Err = b.box.out.Masked(result.Err)
-	b.results.addNext(result, b.results.line.command)
+	result.Err = b.box.Out.Masked(result.Err)
+	b.results.AddNext(result, b.results.Line.Command)
 	if !result.Success && b.options.batch.failFast {
 		b.stop()
 	}
@@ -249,7 +252,7 @@ func (b *batch) prepare(ctx context.Context, call *batchCall) {
 	if call.err != nil || call.line.Tool == "" || closed(b.stopped) {
 		return
 	}
-	prepared, err := b.box.executor.Prepare(ctx, exec.Call{Tool: call.line.Tool, Arguments: call.line.Arguments})
+	prepared, err := b.box.Executor.Prepare(ctx, exec.Call{Tool: call.line.Tool, Arguments: call.line.Arguments})
 	if err == nil {
 		call.prepared = prepared
 	}
@@ -268,26 +271,26 @@ func (b *batch) giveWay(call *batchCall) {
 func (b *batch) ask(ctx context.Context, call *batchCall, began time.Time) *exec.Result {
 	line := call.line
 	subject := exec.TimeoutError{Tool: line.name(), Request: line.Tool == ""}
-	bounded, done := b.box.bounded(ctx, subject)
+	bounded, done := b.box.Bounded(ctx, subject)
 	defer done()
 	switch {
 	case line.Resource != "":
-		return makeRequest(bounded, b.box, resourceOptions{uri: line.Resource}.request(), began)
+		return request.MakeRequest(bounded, b.box, resourceOptions{uri: line.Resource}.request(), began)
 	case line.Prompt != "":
 		options := promptOptions{prompt: line.Prompt, object: string(line.Arguments)}
-		return makeRequest(bounded, b.box, options.request(b.box.out), began)
+		return request.MakeRequest(bounded, b.box, options.request(b.box.Out), began)
 	}
-	tool, err := b.box.pool.Find(bounded, line.Tool)
-	if err = cmp.Or(gaveUp(bounded, line.Tool, ""), err); err != nil {
-		return b.box.executor.Reject(line.Tool, line.Arguments, began, err)
+	tool, err := b.box.Pool.Find(bounded, line.Tool)
+	if err = cmp.Or(toolset.GaveUp(bounded, line.Tool, ""), err); err != nil {
+		return b.box.Executor.Reject(line.Tool, line.Arguments, began, err)
 	}
 	if call.server != tool.Server { // it was not known before the servers were open
 		call.answered()
 		b.takeTurn(call, tool.Server)
 	}
-	return b.box.executor.Call(bounded, exec.Call{
+	return b.box.Executor.Call(bounded, exec.Call{
 		Tool: tool.Name, Target: tool, Arguments: line.Arguments,
-		Timeout: b.box.flags.Timeout, MaxTime: b.box.flags.MaxTime,
+		Timeout: b.box.Flags.Timeout, MaxTime: b.box.Flags.MaxTime,
 		Prepared: call.prepared, Answered: func() { b.giveWay(call) },
 	})
 }
@@ -299,8 +302,8 @@ func (b *batch) report(ctx context.Context, took time.Duration) error {
 	if unmade > 0 {
 		summary += fmt.Sprintf(", %d not made", unmade)
 	}
-	if !b.box.flags.Quiet {
-		b.box.out.Say("%s; %s", summary, took.Round(time.Millisecond))
+	if !b.box.Flags.Quiet {
+		b.box.Out.Say("%s; %s", summary, took.Round(time.Millisecond))
 	}
 	switch {
 	case b.err != nil:

@@ -98,7 +98,7 @@ type batchQueue struct {
 // queueOf returns the queue of the server that a call names, or of the only one, with its workers. There is room in it
 // for all calls that were admitted.
 func (b *batch) queueOf(ctx context.Context, call *batchCall) chan<- *batchCall {
-	names := b.box.pool.Names()
+	names := b.box.Pool.Names()
 	server := exec.ServerOf(call.line.name(), names)
 	if server == "" && len(names) == 1 {
 		server = names[0]
@@ -177,7 +177,7 @@ func (b *batch) print(ctx context.Context) {
 		}
 		for call := b.next(); call != nil; call = b.next() {
 			b.printCall(ctx, call)
-			if b.leave(call) == 0 || b.box.out.Console.OutTTY {
+			if b.leave(call) == 0 || b.box.Out.Console.OutTTY {
 				b.flush() // whoever writes the calls may wait for this answer before the next
 			}
 		}
@@ -253,24 +253,24 @@ func (b *batch) printCall(ctx context.Context, call *batchCall) {
 func (b *batch) printPicked(ctx context.Context, call *batchCall) error {
 	if call.result.Success {
 		var picked bytes.Buffer
-		err := render.Result(ctx, &picked, call.result, render.ResultOptions{JQ: b.jq, Screen: b.box.out.OutScreen()})
+		err := render.Result(ctx, &picked, call.result, render.ResultOptions{JQ: b.jq, Screen: b.box.Out.OutScreen()})
 		if err == nil {
 			b.writeSoon()
 			_, err = picked.WriteTo(b.out)
 			return err
 		}
 		failed := *call.result
-		failed.Success, failed.Err = false, b.box.out.Masked(err)
+		failed.Success, failed.Err = false, b.box.Out.Masked(err)
 		call.result = &failed
 	}
-	b.box.out.Log.Warn(fmt.Sprintf("line %d: %v", call.number, call.result.Err))
+	b.box.Out.Log.Warn(fmt.Sprintf("line %d: %v", call.number, call.result.Err))
 	return nil
 }
 
 // writeSoon makes room on the terminal for a line, which is written out before long.
 func (b *batch) writeSoon() {
-	if b.box.out.Console.OutTTY {
-		b.box.out.Live.Clear()
+	if b.box.Out.Console.OutTTY {
+		b.box.Out.Live.Clear()
 	}
 	if b.due == nil {
 		b.due = time.After(batchDelay)
@@ -283,5 +283,5 @@ func (b *batch) printLine(call *batchCall) error {
 		return err
 	}
 	b.writeSoon()
-	return render.WriteJSONLine(b.out, envelope, b.box.out.OutScreen())
+	return render.WriteJSONLine(b.out, envelope, b.box.Out.OutScreen())
 }

@@ -12,8 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/correct"
 	"toolx/cmd/exit"
+	"toolx/cmd/request"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -32,15 +35,16 @@ type modelOptions struct {
 
 func (o *modelOptions) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.from, fromToolCall, "", "make the calls of a model's message, in `FILE` or on stdin")
-	flags.Lookup(fromToolCall).NoOptDefVal = "-"
+	flags.StringVar(&o.from, correct.FromToolCall, "", "make the calls of a model's message, in `FILE` or on stdin")
+	flags.Lookup(correct.FromToolCall).NoOptDefVal = "-"
 	flags.StringVar(&o.format, "result-format", "",
 		"`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
 	flags.BoolVar(&o.textCalls, "text-calls", false,
 		"run the calls in --from-tool-call that the model wrote as text, such as JSON in a code fence")
 	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another")
-	cli.MarkFlagExcludes(cmd, "the message holds the tools and their arguments", fromToolCall, "arg", "args", "jq")
-	cli.MarkFlagsNeed(cmd, fromToolCall, "result-format", "sequential", "text-calls")
+	cli.MarkFlagExcludes(cmd, "the message holds the tools and their arguments",
+		correct.FromToolCall, "arg", "args", "jq")
+	cli.MarkFlagsNeed(cmd, correct.FromToolCall, "result-format", "sequential", "text-calls")
 }
 
 // complete leaves the message's file to the shell, and other arguments to another completion.
@@ -91,26 +95,26 @@ type modelCall struct {
 
 // runModelCalls makes the calls of a model's message through the one Executor, and prints the message that the model is
 // to get. A failure of a call is a result for the model; an error before that is the user's.
-func runModelCalls(ctx context.Context, app *App, o callOptions) error {
-	message, err := readModelMessage(app.out, o.model)
+func runModelCalls(ctx context.Context, o callOptions) error {
+	message, err := readModelMessage(o.Out, o.model)
 	if err != nil {
 		return err
 	}
-	box, err := app.tools.toolbox(toolboxOptions{
-		server: o.server, strict: o.strict, keepNames: o.keepNames, answers: &o.answers, guards: o.guards,
-		stays: true,
+	box, err := o.Tools.Open(toolset.Options{
+		Server: o.Server, Strict: o.strict, KeepNames: o.keepNames, Answers: &o.Answers, Guards: o.guards,
+		KeepAlive: true,
 	})
 	if err != nil {
 		return err
 	}
-	box.executor.Confirm = box.confirmCall(o.guards.yes)
-	if box.executor.Defaults.MaxOutput, err = app.results.maxOutput(o.maxOutput, box.config()); err != nil {
+	box.Executor.Confirm = box.ConfirmCall(o.guards.Yes)
+	if box.Executor.Defaults.MaxOutput, err = o.Printer.Limit(o.MaxOutput, box.Config()); err != nil {
 		return err
 	}
-	stop := app.out.ShowProgress(app.bus, "tool calls")
+	stop := o.Tools.ShowProgress("tool calls")
 	defer stop()
 	// What is being opened is used by all calls: one limit for them.
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "tool calls", Request: true})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: "tool calls", Request: true})
 	defer done()
 	calls := findModelTools(bounded, box, message.Calls)
 	if o.dryRun {
@@ -123,7 +127,7 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 		return &exec.InterruptedError{}
 	}
 	format := cmp.Or(convert.Format(o.model.format), message.Format)
-	if err := printModelResults(app.results, o, format, message.Calls, results); err != nil {
+	if err := printModelResults(o.Printer, o, format, message.Calls, results); err != nil {
 		return err
 	}
 	failed := 0
@@ -173,7 +177,7 @@ func readModelMessage(out *streams.Streams, o modelOptions) (*convert.Message, e
 }
 
 // findModelTools finds the tools that a model means, and starts what they need.
-func findModelTools(ctx context.Context, b *toolbox, asked []convert.ToolCall) []modelCall {
+func findModelTools(ctx context.Context, b *toolset.Set, asked []convert.ToolCall) []modelCall {
 	calls := make([]modelCall, len(asked))
 	var wait sync.WaitGroup
 	for i, one := range asked {
@@ -185,7 +189,7 @@ func findModelTools(ctx context.Context, b *toolbox, asked []convert.ToolCall) [
 		wait.Go(func() {
 			tool, err := findModelTool(ctx, b, one.Name)
 			if err != nil {
-				err = cmp.Or(gaveUp(ctx, one.Name, ""), err)
+				err = cmp.Or(toolset.GaveUp(ctx, one.Name, ""), err)
 			}
 			calls[i].tool, calls[i].err = tool, err
 		})
@@ -197,9 +201,9 @@ func findModelTools(ctx context.Context, b *toolbox, asked []convert.ToolCall) [
 // findModelTool finds a tool by the name that a model calls it: its own, qualified or not, else one that was made to
 // fit some provider. Only the server that the name contains is started; all where it contains none. A name that can be
 // cut into a server's and a tool's in several ways means what conversions mean by it (convert.FitName).
-func findModelTool(ctx context.Context, b *toolbox, name string) (*exec.Tool, error) {
-	if named := exec.ServersOf(name, b.pool.Names()); len(named) > 1 {
-		for _, opened := range b.pool.OpenAll(ctx, named...) {
+func findModelTool(ctx context.Context, b *toolset.Set, name string) (*exec.Tool, error) {
+	if named := exec.ServersOf(name, b.Pool.Names()); len(named) > 1 {
+		for _, opened := range b.Pool.OpenAll(ctx, named...) {
 			if opened.Err != nil { // what is meant depends on that server
 				return nil, opened.Err
 			}
@@ -208,7 +212,7 @@ func findModelTool(ctx context.Context, b *toolbox, name string) (*exec.Tool, er
 			return tool, err
 		}
 	}
-	tool, err := b.pool.Find(ctx, name)
+	tool, err := b.Pool.Find(ctx, name)
 	if err == nil {
 		return tool, nil
 	}
@@ -219,11 +223,11 @@ func findModelTool(ctx context.Context, b *toolbox, name string) (*exec.Tool, er
 	if tool, fitErr := findFittedTool(b, name); tool != nil || fitErr != nil {
 		return tool, fitErr
 	}
-	if missing == nil || exec.ServerOf(name, b.pool.Names()) != "" {
+	if missing == nil || exec.ServerOf(name, b.Pool.Names()) != "" {
 		return nil, err
 	}
 	// A name that was changed may hide a server that is still being tried again.
-	b.pool.OpenAll(ctx)
+	b.Pool.OpenAll(ctx)
 	if tool, fitErr := findFittedTool(b, name); tool != nil || fitErr != nil {
 		return tool, fitErr
 	}
@@ -231,8 +235,8 @@ func findModelTool(ctx context.Context, b *toolbox, name string) (*exec.Tool, er
 }
 
 // findFittedTool finds the tool whose name was made to fit; the error says that it could be several.
-func findFittedTool(b *toolbox, name string) (*exec.Tool, error) {
-	all := b.registry.Offered()
+func findFittedTool(b *toolset.Set, name string) (*exec.Tool, error) {
+	all := b.Registry.Offered()
 	known := make([]convert.ModelTool, len(all))
 	byTool := make(map[convert.ModelTool]*exec.Tool, len(all))
 	for i, tool := range all {
@@ -255,7 +259,7 @@ func findFittedTool(b *toolbox, name string) (*exec.Tool, error) {
 
 // makeModelCalls makes the calls, in parallel unless sequential says otherwise, and returns their results in the order
 // of the calls.
-func makeModelCalls(ctx context.Context, b *toolbox, calls []modelCall, sequential bool) []*exec.Result {
+func makeModelCalls(ctx context.Context, b *toolset.Set, calls []modelCall, sequential bool) []*exec.Result {
 	results := make([]*exec.Result, len(calls))
 	var wait sync.WaitGroup
 	for i, call := range calls {
@@ -269,30 +273,30 @@ func makeModelCalls(ctx context.Context, b *toolbox, calls []modelCall, sequenti
 	return results
 }
 
-func makeModelCall(ctx context.Context, b *toolbox, call modelCall) *exec.Result {
+func makeModelCall(ctx context.Context, b *toolset.Set, call modelCall) *exec.Result {
 	var result *exec.Result
 	if call.err != nil {
-		result = b.executor.Reject(call.asked.Name, call.asked.Arguments, call.began, call.err)
+		result = b.Executor.Reject(call.asked.Name, call.asked.Arguments, call.began, call.err)
 	} else {
-		result = b.executor.Call(ctx, modelRequest(b, call))
-		b.addStartTiming(result)
+		result = b.Executor.Call(ctx, modelRequest(b, call))
+		b.AddStartTiming(result)
 	}
-	result.Err = b.out.Masked(result.Err)
+	result.Err = b.Out.Masked(result.Err)
 	return result
 }
 
 // modelRequest returns the call that the Executor is to make.
-func modelRequest(b *toolbox, call modelCall) exec.Call {
+func modelRequest(b *toolset.Set, call modelCall) exec.Call {
 	return exec.Call{
 		Tool: call.tool.Name, Target: call.tool, Arguments: call.asked.Arguments,
 		FromModel: true, Untyped: call.asked.Untyped,
-		Timeout: b.flags.Timeout, MaxTime: b.flags.MaxTime,
+		Timeout: b.Flags.Timeout, MaxTime: b.Flags.MaxTime,
 	}
 }
 
 // printModelRequests prints the requests that the calls would send, a line each (--dry-run), up to the first call that
 // could not be made.
-func printModelRequests(ctx context.Context, b *toolbox, calls []modelCall) error {
+func printModelRequests(ctx context.Context, b *toolset.Set, calls []modelCall) error {
 	shown := make(map[string]int)
 	for _, call := range calls {
 		err := call.err
@@ -312,11 +316,11 @@ func printModelRequests(ctx context.Context, b *toolbox, calls []modelCall) erro
 // printModelResults prints the message that the model is to get; under -o json the envelopes of the calls
 // stand beside it.
 func printModelResults(
-	r *results, options callOptions, format convert.Format, asked []convert.ToolCall, made []*exec.Result,
+	r *request.Printer, options callOptions, format convert.Format, asked []convert.ToolCall, made []*exec.Result,
 ) error {
 	written := make([]convert.ToolResult, len(made))
 	for i, result := range made {
-		if err := r.saveBlocks(options.save, result); err != nil {
+		if err := r.Save(options.Save, result); err != nil {
 			return err
 		}
 		written[i] = modelResult(asked[i], result)
@@ -325,8 +329,8 @@ func printModelResults(
 	if err != nil {
 		return err
 	}
-	if options.output == "text" {
-		return r.out.PrintDocument(message, "json")
+	if options.Output == "text" {
+		return r.Out.PrintDocument(message, "json")
 	}
 	if !json.Valid(message) {
 		message = rawjson.Quote(string(message))
@@ -339,10 +343,10 @@ func printModelResults(
 	if err != nil {
 		return err
 	}
-	if options.output == "json" {
-		options.output = "jsonl"
+	if options.Output == "json" {
+		options.Output = "jsonl"
 	}
-	return r.out.PrintDocument(document, options.output)
+	return r.Out.PrintDocument(document, options.Output)
 }
 
 // modelResult returns a result in the form for a model (EXEC-16).

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/factory"
+	"toolx/cmd/request"
 	"toolx/cmd/streams"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
@@ -25,15 +28,18 @@ import (
 // completeOptions say which argument a server is to complete. What shells complete of
 // toolx's own command line is in complete.go.
 type completeOptions struct {
-	replyOptions
+	Out      *streams.Streams
+	Requests *request.Sender
+
+	request.ReplyFlags
 	ref             string // a prompt's name, or a template of resources
 	kind            string // --ref: "prompt", "resource", or empty for what it looks like
 	argument, value string
 	known           map[string]string
 }
 
-func newCompleteCommand(app *App, run RunFunc[completeOptions]) *cobra.Command {
-	var o completeOptions
+func newCompleteCommand(f *factory.Factory, run cli.RunFunc[completeOptions]) *cobra.Command {
+	o := completeOptions{Out: f.Out, Requests: f.Requests}
 	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
 		Use:   "complete REF ARG=TYPED [k=v…] [-- COMMAND…]",
@@ -47,13 +53,13 @@ k=v after it are arguments that are settled, which the server may go by.
 		Example: `  toolx complete completable-prompt department=E -- npx -y @modelcontextprotocol/server-everything
   toolx complete completable-prompt name= department=Sales -- npx -y @modelcontextprotocol/server-everything
   toolx complete 'demo://resource/dynamic/text/{resourceId}' resourceId=1`,
-		Args:              cli.WithCommand(&o.server, o.take),
-		ValidArgsFunction: completeReference(app.tools),
+		Args:              cli.WithCommand(&o.Server, o.take),
+		ValidArgsFunction: complete.Reference(f.Tools),
 	}
 	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else toolx decides by its look)")
-	o.declare(cmd.Flags(), formats...)
+	o.Declare(cmd.Flags(), formats...)
 	checkKind := func() error { return cli.OneOf("--ref", o.kind, "", "prompt", "resource") }
-	cmd.RunE = runs(app, &o, run, checkKind, o.check(cmd.Flags(), formats...))
+	cmd.RunE = cli.Run(&o, run, checkKind, o.Check(cmd.Flags(), formats...))
 	return cmd
 }
 
@@ -91,32 +97,32 @@ func (o completeOptions) template() bool {
 }
 
 // runComplete asks for values and prints them.
-func runComplete(ctx context.Context, app *App, o completeOptions) error {
+func runComplete(ctx context.Context, o completeOptions) error {
 	what, c, member := "prompt", promptCatalog(), "name"
 	if o.template() {
 		what, c, member = "resource", templateCatalog(), "uriTemplate"
 	}
-	return runRequest(ctx, app, o.replyOptions, request{
-		name: o.ref, what: what, method: "completion/complete",
-		kinds: []catalog.Kind{c.kind},
-		kept:  func(list *catalog.List) bool { return list.Find(o.ref) != nil },
-		has: func(ctx context.Context, session *servers.Session) (bool, error) {
+	return o.Requests.Send(ctx, o.ReplyFlags, request.Request{
+		Name: o.ref, What: what, Method: "completion/complete",
+		Kinds: []catalog.Kind{c.kind},
+		Kept:  func(list *catalog.List) bool { return list.Find(o.ref) != nil },
+		Has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			listed, err := c.list(session, ctx)
 			named := func(one json.RawMessage) bool { return rawjson.GetText(one, member) == o.ref }
 			return slices.ContainsFunc(listed, named), err
 		},
-		prepare: func(context.Context, target) (json.RawMessage, error) {
+		Prepare: func(context.Context, request.Target) (json.RawMessage, error) {
 			return rawjson.Marshal(map[string]string{o.argument: o.value})
 		},
-		send: func(ctx context.Context, to target) (json.RawMessage, error) {
-			ref := servers.Reference{Prompt: to.plain}
+		Send: func(ctx context.Context, to request.Target) (json.RawMessage, error) {
+			ref := servers.Reference{Prompt: to.Plain}
 			if o.template() {
-				ref = servers.Reference{Template: to.plain}
+				ref = servers.Reference{Template: to.Plain}
 			}
-			return to.session.Complete(ctx, ref, o.argument, o.value, o.known)
+			return to.Session.Complete(ctx, ref, o.argument, o.value, o.known)
 		},
-		read: readCompletion,
-		text: func(to io.Writer, result *exec.Result) error { return printValues(app.out, to, result) },
+		Read: readCompletion,
+		Text: func(to io.Writer, result *exec.Result) error { return printValues(o.Out, to, result) },
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"toolx/cmd/complete"
 )
 
 // TestEveryFlagHasACompletion walks all commands: for each flag that takes a value, flagCompletion says what completes
@@ -14,8 +16,8 @@ import (
 func TestEveryFlagHasACompletion(t *testing.T) {
 	c, _, _ := buffered("")
 	app := newApp(c)
-	everyFlag(newRootCommand(app), func(cmd *cobra.Command, flag *pflag.Flag) {
-		if (completer{app.tools}).flagCompletion(cmd, flag.Name) == nil {
+	everyFlag(newRootCommand(app.factory), func(cmd *cobra.Command, flag *pflag.Flag) {
+		if (complete.Completer{Tools: app.factory.Tools}).FlagCompletion(cmd, flag.Name) == nil {
 			t.Errorf("%s --%s: say in cmd/complete_flags.go what completes its value", cmd.CommandPath(), flag.Name)
 		}
 	})
@@ -44,7 +46,7 @@ func TestChoicesAreWhatFlagsTake(t *testing.T) {
 	t.Chdir(t.TempDir()) // some flags take the name of a file to write
 	c, _, _ := buffered("")
 	closed := 0
-	everyFlag(newRootCommand(newApp(c)), func(cmd *cobra.Command, flag *pflag.Flag) {
+	everyFlag(newRootCommand(newApp(c).factory), func(cmd *cobra.Command, flag *pflag.Flag) {
 		if flag.Name == "report" && cmd.Name() == "doctor" {
 			return // FORMAT=FILE
 		}
@@ -61,7 +63,7 @@ func TestChoicesAreWhatFlagsTake(t *testing.T) {
 		closed++
 		want := strings.Split(strings.TrimSpace(listed), ", ")
 		app := newApp(c)
-		got, _ := (completer{app.tools}).flagCompletion(cmd, flag.Name)(cmd, nil, "")
+		got, _ := (complete.Completer{Tools: app.factory.Tools}).FlagCompletion(cmd, flag.Name)(cmd, nil, "")
 		if flag.Name == "fail-on" { // warning is another word for warn
 			want = slices.DeleteFunc(want, func(value string) bool { return value == "warning" })
 		}

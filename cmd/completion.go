@@ -7,10 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/factory"
 	"toolx/pkg/fault"
 )
 
-func newCompletionCommand(app *App) *cobra.Command {
+func newCompletionCommand(f *factory.Factory) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:   "completion SHELL",
@@ -28,7 +29,7 @@ SHELL is one of bash, zsh, fish, powershell.`,
 			return cli.OneOf("shell", args[0], shells...)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return WriteCompletion(cmd.Root(), args[0], app.out.Console.Out)
+			return WriteCompletion(cmd.Root(), args[0], f.Out.Console.Out)
 		},
 	}
 }

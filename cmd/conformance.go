@@ -13,7 +13,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/cli"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -27,6 +30,11 @@ const conformanceServer = "conformance"
 // conformanceOptions are what MCP's conformance suite tells the client that it tests: the address on the command
 // line, the rest in the environment.
 type conformanceOptions struct {
+	Flags  *cli.Flags
+	Tools  *toolset.Opener
+	Logins *person.Logins
+	Bus    *exec.Bus
+
 	url      string
 	scenario string // MCP_CONFORMANCE_SCENARIO
 	context  string // MCP_CONFORMANCE_CONTEXT: JSON, empty where there is none
@@ -49,8 +57,8 @@ type conformanceContext struct {
 }
 
 // newConformanceCommand returns the verb behind make conformance. It is of no use to anyone else, and not in the help.
-func newConformanceCommand(app *App, run RunFunc[conformanceOptions]) *cobra.Command {
-	var o conformanceOptions
+func newConformanceCommand(f *factory.Factory, run cli.RunFunc[conformanceOptions]) *cobra.Command {
+	o := conformanceOptions{Flags: f.Flags, Tools: f.Tools, Logins: f.Logins, Bus: f.Bus}
 	return &cobra.Command{
 		Use:    "conformance-client URL",
 		Short:  "Do what MCP's conformance suite wants of a client",
@@ -64,13 +72,13 @@ func newConformanceCommand(app *App, run RunFunc[conformanceOptions]) *cobra.Com
 			o.context = os.Getenv("MCP_CONFORMANCE_CONTEXT")
 			return nil
 		},
-		RunE: runs(app, &o, run),
+		RunE: cli.Run(&o, run),
 	}
 }
 
 // runConformance does what a user would do with a new server: it writes an entry into a config, lets toolx connect, log
 // in and list, and uses everything that the server has once. It returns the first error; some scenarios want one.
-func runConformance(ctx context.Context, app *App, o conformanceOptions) error {
+func runConformance(ctx context.Context, o conformanceOptions) error {
 	var given conformanceContext
 	if o.context != "" {
 		if err := json.Unmarshal([]byte(o.context), &given); err != nil {
@@ -87,15 +95,15 @@ func runConformance(ctx context.Context, app *App, o conformanceOptions) error {
 	if err := os.WriteFile(file, o.config(given), 0o600); err != nil {
 		return err
 	}
-	app.flags.Config = []string{file}
+	o.Flags.Config = []string{file}
 	answers := &person.AnswerFlags{Elicit: string(servers.Accept)}
-	box, err := app.tools.toolbox(toolboxOptions{configOnly: true, answers: answers})
+	box, err := o.Tools.Open(toolset.Options{ConfigOnly: true, Answers: answers})
 	if err != nil {
 		return err
 	}
-	app.logins.To = conformanceServer
-	streams := awaitStream(ctx, app.bus)
-	session, err := box.pool.Open(ctx, conformanceServer)
+	o.Logins.To = conformanceServer
+	streams := awaitStream(ctx, o.Bus)
+	session, err := box.Pool.Open(ctx, conformanceServer)
 	if err != nil {
 		return err
 	}
@@ -161,11 +169,11 @@ func (o conformanceOptions) config(given conformanceContext) []byte {
 // callAll calls what the context wants called, else every tool with arguments that fit
 // its schema, and returns the first failure.
 func (o conformanceOptions) callAll(
-	ctx context.Context, box *toolbox, session *servers.Session, given conformanceContext,
+	ctx context.Context, box *toolset.Set, session *servers.Session, given conformanceContext,
 ) error {
 	var first error
 	call := func(tool string, arguments json.RawMessage) {
-		result := box.executor.Call(ctx, exec.Call{
+		result := box.Executor.Call(ctx, exec.Call{
 			Tool: conformanceServer + exec.Separator + tool, Arguments: arguments,
 			FromModel: true, // some have null where a parameter is not meant to be given
 		})

@@ -17,8 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/correct"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/convert"
@@ -31,6 +35,12 @@ import (
 
 // convertOptions say what is converted, into what, and how losses are reported.
 type convertOptions struct {
+	Out       *streams.Streams
+	Flags     *cli.Flags
+	Tools     *toolset.Opener
+	Corrector *correct.Corrector
+	Line      *cli.CommandLine
+
 	format   string
 	from     string
 	file     string // "-" is standard input; empty: the tools of servers and config
@@ -43,8 +53,8 @@ type convertOptions struct {
 	server   []string // a command line after --
 }
 
-func newConvertCommand(app *App, run RunFunc[convertOptions]) *cobra.Command {
-	var o convertOptions
+func newConvertCommand(f *factory.Factory, run cli.RunFunc[convertOptions]) *cobra.Command {
+	o := convertOptions{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Corrector: f.Corrector, Line: f.Line}
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "convert --format F [FILE|-] [PATTERN…] [-- COMMAND…]",
@@ -69,7 +79,7 @@ answered.`,
 			o.file, o.patterns, err = splitFile(args)
 			return err
 		}),
-		ValidArgsFunction: files(), // and patterns, but those are seldom typed in full
+		ValidArgsFunction: complete.Files(), // and patterns, but those are seldom typed in full
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.format, "format", "f", "", "the `FORMAT` to convert to")
@@ -82,11 +92,11 @@ answered.`,
 		"fail, and print nothing, when anything was lost that a model would see (so not titles or annotations)")
 	flags.BoolVar(&o.tokens, "tokens", false, "print what each tool costs in tokens, estimated")
 	flags.StringVarP(&o.output, "output", "o", "", "`FORM` of the output: json (default), jsonl (a tool a line)")
-	cmd.RunE = runs(app, &o, run, func() error {
+	cmd.RunE = cli.Run(&o, run, func() error {
 		if asJSON {
 			o.output = "json"
 		}
-		return o.check(app.flags.Servers)
+		return o.check(f.Flags.Servers)
 	})
 	return cmd
 }
@@ -147,37 +157,37 @@ func splitFile(args []string) (file string, patterns []string, err error) {
 }
 
 // runConvert gathers the tools, converts them, and prints tools and losses.
-func runConvert(ctx context.Context, app *App, o convertOptions) error {
-	source, err := convertSource(ctx, app, o)
+func runConvert(ctx context.Context, o convertOptions) error {
+	source, err := convertSource(ctx, o)
 	if err != nil {
 		return err
 	}
 	if len(o.patterns) > 0 && len(source.Tools) == 0 {
-		app.out.Log.Warn("no tool matches " + strings.Join(o.patterns, " "))
+		o.Out.Log.Warn("no tool matches " + strings.Join(o.patterns, " "))
 	}
 	to, _ := convert.ParseFormat(o.format) // check has accepted it
 	conversion := convert.ConvertAll(source.Tools, to)
-	logConverted(app.out, len(conversion.Tools), source.Label(), to)
+	logConverted(o.Out, len(conversion.Tools), source.Label(), to)
 	losses := append(slices.Clone(source.Skipped), conversion.Losses()...)
-	if err := reportLosses(app.out, losses, o.report); err != nil {
+	if err := reportLosses(o.Out, losses, o.report); err != nil {
 		return err
 	}
 	if err := lossFailure(losses, conversion, o.strict); err != nil {
 		return err
 	}
 	if o.names != "" {
-		if err := writeNames(app.line.adHoc, o.names, conversion); err != nil {
+		if err := writeNames(o.Line.AdHoc, o.names, conversion); err != nil {
 			return err
 		}
 	}
 	switch {
 	case o.tokens:
-		return printTokens(app.out, conversion, o.output)
+		return printTokens(o.Out, conversion, o.output)
 	case o.output != "jsonl":
-		return app.out.PrintDocument(conversion.Document(), o.output)
+		return o.Out.PrintDocument(conversion.Document(), o.output)
 	}
 	for _, tool := range conversion.Tools {
-		if err := app.out.PrintDocument(tool.Tool, o.output); err != nil {
+		if err := o.Out.PrintDocument(tool.Tool, o.output); err != nil {
 			return err
 		}
 	}
@@ -196,18 +206,18 @@ func logConverted(o *streams.Streams, tools int, from string, to convert.Format)
 // convertInput returns the document to convert, nil where the tools are those of servers and the config: nothing names
 // a document, and nothing is piped in. A pipe that stays silent is waited for, since what fills it may start a server
 // first; that is told.
-func convertInput(ctx context.Context, a *opener, o convertOptions) ([]byte, error) {
+func convertInput(ctx context.Context, o convertOptions) ([]byte, error) {
 	if o.file != "" {
-		return a.out.ReadInput(o.file)
+		return o.Out.ReadInput(o.file)
 	}
-	if len(o.server) > 0 || len(a.flags.Servers) > 0 || a.flags.Url != "" || !a.out.Console.Piped() {
+	if len(o.server) > 0 || len(o.Flags.Servers) > 0 || o.Flags.URL != "" || !o.Out.Console.Piped() {
 		return nil, nil
 	}
 	silent := time.AfterFunc(silentInput, func() {
-		a.out.Log.Warn("reading tools from standard input; < /dev/null converts those of the servers and the config")
+		o.Out.Log.Warn("reading tools from standard input; < /dev/null converts those of the servers and the config")
 	})
 	defer silent.Stop()
-	data, err := a.out.ReadWhole(ctx, "-")
+	data, err := o.Out.ReadWhole(ctx, "-")
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return nil, err
 	}
@@ -218,8 +228,8 @@ func convertInput(ctx context.Context, a *opener, o convertOptions) ([]byte, err
 const silentInput = 3 * time.Second
 
 // convertSource reads the tools from a document, or gathers those of the servers and the config.
-func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.Source, error) {
-	data, err := convertInput(ctx, app.tools, o)
+func convertSource(ctx context.Context, o convertOptions) (*convert.Source, error) {
+	data, err := convertInput(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -229,24 +239,24 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 		if err != nil {
 			return nil, exit.Usage(err)
 		}
-		filter := toolFilter{patterns: o.patterns}
-		unwanted := func(tool convert.Tool) bool { return !filter.selectsDefinition(tool) }
+		filter := toolset.Filter{Patterns: o.patterns}
+		unwanted := func(tool convert.Tool) bool { return !selectsDefinition(filter, tool) }
 		source.Tools = slices.DeleteFunc(source.Tools, unwanted)
 		return source, nil
 	}
-	box, err := app.tools.toolbox(toolboxOptions{server: o.server})
+	box, err := o.Tools.Open(toolset.Options{Server: o.server})
 	if err != nil {
 		return nil, err
 	}
-	filter, err := box.filter(o.patterns)
+	filter, err := box.Filter(o.patterns)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := box.openTools(ctx, filter, "convert")
+	tools, err := box.OpenTools(ctx, filter, "convert")
 	if err != nil {
 		return nil, err
 	}
-	if err := app.corrector.checkPatterns(box, filter, catalog.Tools, func(string) bool { return false }); err != nil {
+	if err := o.Corrector.CheckPatterns(box, filter, catalog.Tools, func(string) bool { return false }); err != nil {
 		return nil, err
 	}
 	source := &convert.Source{Format: convert.MCP}
@@ -257,8 +267,8 @@ func convertSource(ctx context.Context, app *App, o convertOptions) (*convert.So
 }
 
 // selectsDefinition is selectsTool for a tool of a file. As elsewhere, a server's tool has two names.
-func (f toolFilter) selectsDefinition(tool convert.Tool) bool {
-	if len(f.patterns) == 0 {
+func selectsDefinition(f toolset.Filter, tool convert.Tool) bool {
+	if len(f.Patterns) == 0 {
 		return true
 	}
 	known, err := exec.NewTool(tool.Definition)
@@ -268,7 +278,7 @@ func (f toolFilter) selectsDefinition(tool convert.Tool) bool {
 	if tool.Server != "" {
 		known.Name = tool.Server + exec.Separator + known.Plain
 	}
-	return f.selectsTool(known)
+	return f.SelectsTool(known)
 }
 
 // reportLosses reports what was lost: on lines, or all of it as one JSON array.

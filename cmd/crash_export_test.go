@@ -15,7 +15,7 @@ import (
 // server's page is drawn, in "update" when Y is pressed, in "command" when d is.
 func MainThatCrashes(c *console.Console, where string, args []string) int {
 	app := newApp(c)
-	app.showTUI = func(ctx context.Context, options tui.Options) error {
+	app.factory.ShowTUI = func(ctx context.Context, options tui.Options) error {
 		crash := func() { panic("a bug in " + where + "\nwith \x1b[31mmore") }
 		switch where {
 		case "view":

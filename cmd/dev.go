@@ -14,8 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/request"
+	"toolx/cmd/toolset"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
@@ -31,6 +35,10 @@ import (
 
 // devOptions say which server is being developed, and what is done after each start.
 type devOptions struct {
+	Flags   *cli.Flags
+	Tools   *toolset.Opener
+	Printer *request.Printer
+
 	name     string
 	command  []string // a command line after --
 	watch    []string // paths
@@ -40,8 +48,8 @@ type devOptions struct {
 	answers  person.AnswerFlags
 }
 
-func newDevCommand(app *App, run RunFunc[devOptions]) *cobra.Command {
-	var o devOptions
+func newDevCommand(f *factory.Factory, run cli.RunFunc[devOptions]) *cobra.Command {
+	o := devOptions{Flags: f.Flags, Tools: f.Tools, Printer: f.Printer}
 	cmd := &cobra.Command{
 		Use:   "dev [SERVER] [-- COMMAND…]",
 		Short: "Restart a server whenever its files change, and print what has changed",
@@ -68,8 +76,8 @@ Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
 				return nil
 			})(cmd, args)
 		},
-		RunE:              runs(app, &o, run, o.answers.Check),
-		ValidArgsFunction: completeServers(app.tools, 1),
+		RunE:              cli.Run(&o, run, o.answers.Check),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.watch, "watch", nil,
@@ -83,9 +91,9 @@ Exit codes: 2 wrong usage, unknown server or nothing to watch, 130 Ctrl-C.`,
 }
 
 // runDev starts the server, and again after each change of its files, until ctx ends.
-func runDev(ctx context.Context, app *App, o devOptions) error {
-	app.flags.NoSession = true // it must be the program as it is now
-	d, err := newDevelopment(app, o)
+func runDev(ctx context.Context, o devOptions) error {
+	o.Flags.NoSession = true // it must be the program as it is now
+	d, err := newDevelopment(o)
 	if err != nil {
 		return err
 	}
@@ -121,15 +129,15 @@ func runDev(ctx context.Context, app *App, o devOptions) error {
 		if err := d.print("changed: %s", strings.Join(words.Texts(changed, d.relative), ", ")); err != nil {
 			return err
 		}
-		d.box.pool.Stop(ctx, d.server.Name)
+		d.box.Pool.Stop(ctx, d.server.Name)
 	}
 }
 
 // development is a server that is being developed.
 type development struct {
-	tools    *opener
-	results  *results
-	box      *toolbox
+	tools    *toolset.Opener
+	results  *request.Printer
+	box      *toolset.Set
 	server   *config.Server
 	made     sources
 	calls    []exec.Call
@@ -143,8 +151,8 @@ type development struct {
 }
 
 // newDevelopment reads the config and everything that the options name. All errors are usage errors.
-func newDevelopment(app *App, o devOptions) (*development, error) {
-	d := &development{tools: app.tools, results: app.results, noDoctor: o.noDoctor, json: o.json}
+func newDevelopment(o devOptions) (*development, error) {
+	d := &development{tools: o.Tools, results: o.Printer, noDoctor: o.noDoctor, json: o.json}
 	for _, text := range o.calls {
 		tool, arguments, err := readToolCall(text)
 		if err != nil {
@@ -153,8 +161,8 @@ func newDevelopment(app *App, o devOptions) (*development, error) {
 		d.calls = append(d.calls, exec.Call{Tool: tool, Arguments: arguments})
 	}
 	var err error
-	d.box, err = app.tools.toolbox(toolboxOptions{
-		server: o.command, once: true, tellsFailures: true, answers: &o.answers,
+	d.box, err = o.Tools.Open(toolset.Options{
+		Server: o.command, Once: true, ReportFailures: true, Answers: &o.answers,
 	})
 	if err != nil {
 		return nil, err
@@ -163,14 +171,14 @@ func newDevelopment(app *App, o devOptions) (*development, error) {
 	if o.name != "" {
 		names = []string{o.name}
 	}
-	if names, err = d.box.namedServers(names); err != nil {
+	if names, err = d.box.NamedServers(names); err != nil {
 		return nil, err
 	}
 	if len(names) != 1 {
 		return nil, fault.Usage("one server at a time is developed, and the config has "+strings.Join(names, ", "),
 			"toolx dev SERVER")
 	}
-	d.server = d.box.server(names[0])
+	d.server = d.box.Server(names[0])
 	d.made, err = sourcesOf(d.server)
 	return d, err
 }
@@ -247,9 +255,9 @@ func watchError(err error) error {
 	return err
 }
 
-// sources watches the files that a server of the config is made from.
-func (b *toolbox) sources(name string) (tui.Sources, error) {
-	made, err := sourcesOf(b.server(name))
+// sourcesFor watches the files that a server of the config is made from.
+func sourcesFor(b *toolset.Set, name string) (tui.Sources, error) {
+	made, err := sourcesOf(b.Server(name))
 	if err != nil {
 		return nil, err
 	}
@@ -288,24 +296,24 @@ type devLine struct {
 
 // print writes a line to stdout, with the time of day.
 func (d *development) print(format string, args ...any) error {
-	d.tools.out.Live.Clear()
-	now, line := time.Now(), words.Shorten(d.tools.out.Mask.Text(fmt.Sprintf(format, args...)), maxDevLine)
+	d.tools.Out.Live.Clear()
+	now, line := time.Now(), words.Shorten(d.tools.Out.Mask.Text(fmt.Sprintf(format, args...)), maxDevLine)
 	if d.json {
-		return d.tools.out.PrintJSON(devLine{now, line})
+		return d.tools.Out.PrintJSON(devLine{now, line})
 	}
-	_, err := fmt.Fprintln(d.tools.out.Console.Out, now.Format(time.TimeOnly)+"  "+line)
+	_, err := fmt.Fprintln(d.tools.Out.Console.Out, now.Format(time.TimeOnly)+"  "+line)
 	return err
 }
 
 // life starts the server and does all that is done after a start; then it waits until ctx ends, or the server does. The
 // error is that of stdout.
 func (d *development) life(ctx context.Context) error {
-	session, err := d.box.pool.Open(ctx, d.server.Name)
+	session, err := d.box.Pool.Open(ctx, d.server.Name)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		d.tools.out.ShowError(d.tools.out.Masked(err))
+		d.tools.Out.ShowError(d.tools.Out.Masked(err))
 		if err := d.print("did not start"); err != nil {
 			return err
 		}
@@ -336,7 +344,7 @@ func (d *development) life(ctx context.Context) error {
 
 // tellEnd reports a server that has ended by itself.
 func (d *development) tellEnd(session *servers.Session) error {
-	d.tools.out.ShowError(d.tools.out.Masked(session.Err()))
+	d.tools.Out.ShowError(d.tools.Out.Masked(session.Err()))
 	return d.print("ended; it is started again when a file changes")
 }
 
@@ -361,21 +369,21 @@ func (d *development) makeCalls(ctx context.Context) error {
 		if target := d.toolNamed(call.Tool); target != nil {
 			call.Target = target
 		}
-		result := d.box.executor.Call(ctx, call)
+		result := d.box.Executor.Call(ctx, call)
 		if ctx.Err() != nil {
 			return nil
 		}
-		result.Err = d.tools.out.Masked(result.Err)
-		as := render.ResultOptions{Format: render.FormatText, Screen: d.tools.out.OutScreen()}
+		result.Err = d.tools.Out.Masked(result.Err)
+		as := render.ResultOptions{Format: render.FormatText, Screen: d.tools.Out.OutScreen()}
 		if d.json { // which has failures too
 			as.Format = render.FormatJSON
-			if err := d.results.writeResult(ctx, result, as); err != nil {
+			if err := d.results.Write(ctx, result, as); err != nil {
 				return err
 			}
 			continue
 		}
 		if result.Err != nil {
-			d.tools.out.ShowError(result.Err)
+			d.tools.Out.ShowError(result.Err)
 			if err := d.print("%s failed", render.Safe(call.Tool)); err != nil {
 				return err
 			}
@@ -385,7 +393,7 @@ func (d *development) makeCalls(ctx context.Context) error {
 		if err := d.print("%s answered in %s:", render.Safe(call.Tool), took); err != nil {
 			return err
 		}
-		if err := d.results.writeResult(ctx, result, as); err != nil {
+		if err := d.results.Write(ctx, result, as); err != nil {
 			return err
 		}
 	}
@@ -394,7 +402,7 @@ func (d *development) makeCalls(ctx context.Context) error {
 
 // toolNamed returns the server's tool of a name, with or without the server's before it.
 func (d *development) toolNamed(name string) *exec.Tool {
-	session := d.box.pool.Session(d.server.Name)
+	session := d.box.Pool.Session(d.server.Name)
 	if session == nil {
 		return nil
 	}

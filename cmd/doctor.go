@@ -15,7 +15,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
@@ -26,6 +30,10 @@ import (
 
 // doctorOptions say what is examined, how it is judged, and how that is reported.
 type doctorOptions struct {
+	Out   *streams.Streams
+	Flags *cli.Flags
+	Tools *toolset.Opener
+
 	servers []string // names from the config; none means all of them and the config
 	command []string // a command line after --
 
@@ -47,8 +55,8 @@ type doctorOptions struct {
 // doctorTime bounds a whole run unless --max-time does.
 const doctorTime = 2 * time.Minute
 
-func newDoctorCommand(app *App, run RunFunc[doctorOptions]) *cobra.Command {
-	var o doctorOptions
+func newDoctorCommand(f *factory.Factory, run cli.RunFunc[doctorOptions]) *cobra.Command {
+	o := doctorOptions{Out: f.Out, Flags: f.Flags, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "doctor [SERVER…] [-- COMMAND…]",
 		Short: "Find out what is wrong with servers and the config",
@@ -71,7 +79,7 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
   toolx doctor --explain stdout-pollution
   toolx doctor --explain 'Unexpected token S in JSON at position 0'`,
 		Args:              cli.NamesOrCommand(&o.servers, &o.command),
-		ValidArgsFunction: completeServers(app.tools, 0),
+		ValidArgsFunction: complete.Servers(f.Tools, 0),
 	}
 	flags := cmd.Flags()
 	var forms []string
@@ -81,7 +89,7 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 	}
 	cmd.MarkFlagsMutuallyExclusive(forms...)
 	o.declare(flags)
-	cmd.RunE = runs(app, &o, run, func() error { return o.check(flags) })
+	cmd.RunE = cli.Run(&o, run, func() error { return o.check(flags) })
 	return cmd
 }
 
@@ -163,21 +171,21 @@ func (o *doctorOptions) severity() check.Severity {
 }
 
 // runDoctor examines, judges, accepts what the baseline knows, and reports.
-func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
+func runDoctor(ctx context.Context, o doctorOptions) error {
 	switch {
 	case o.listChecks:
-		return listChecks(app.out, o)
+		return listChecks(o.Out, o)
 	case o.explain != "":
-		return explain(app.out, o)
+		return explain(o.Out, o)
 	}
-	visit, err := newVisit(app, o)
+	visit, err := newVisit(o)
 	if err != nil {
 		return err
 	}
 	if err := visit.leaveUntrusted(ctx); err != nil {
 		return err
 	}
-	limit := cmp.Or(app.flags.MaxTime, doctorTime)
+	limit := cmp.Or(o.Flags.MaxTime, doctorTime)
 	if limit == config.Unlimited {
 		limit = math.MaxInt64
 	}
@@ -199,8 +207,8 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	if o.full {
 		judged.Uncut(fleet)
 	}
-	judged.Mask(app.out.Mask.Text)
-	err = printReport(app.out, judged, o.format, o.severity())
+	judged.Mask(o.Out.Mask.Text)
+	err = printReport(o.Out, judged, o.format, o.severity())
 	if err := errors.Join(err, visit.writeReports(judged)); err != nil {
 		return err
 	}

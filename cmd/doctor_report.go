@@ -55,7 +55,7 @@ func (v *visit) readReports() error {
 			return fault.Usage(fmt.Sprintf("the report cannot be written: %v", err),
 				"give --report a file in a folder that you may write to")
 		}
-		v.tools.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
+		v.tools.OnClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
 		v.reports = append(v.reports, reportFile{report.Format(format), name, file})
 	}
 	return nil
@@ -65,7 +65,7 @@ func (v *visit) readReports() error {
 func (v *visit) writeReports(judged *doctor.Report) error {
 	var errs []error
 	for _, one := range v.reports {
-		options := reportOptions(v.tools.out, one.format, v.options.severity())
+		options := reportOptions(v.tools.Out, one.format, v.options.severity())
 		options.Screen = render.Screen{}
 		var err error
 		if info, statErr := one.file.Stat(); statErr == nil && info.Mode().IsRegular() {

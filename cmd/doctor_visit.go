@@ -17,6 +17,7 @@ import (
 	"toolx/cmd/cli"
 	"toolx/cmd/exit"
 	"toolx/cmd/person"
+	"toolx/cmd/toolset"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
@@ -31,7 +32,7 @@ import (
 
 // visit is one run of the doctor.
 type visit struct {
-	tools     *opener
+	tools     *toolset.Opener
 	options   doctorOptions
 	config    *config.Config // nil for a server on the command line
 	configErr error          // why it could not be read
@@ -46,8 +47,8 @@ type visit struct {
 }
 
 // newVisit reads the config and everything else that the options name. All errors are usage errors.
-func newVisit(app *App, o doctorOptions) (*visit, error) {
-	v := &visit{tools: app.tools, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
+func newVisit(o doctorOptions) (*visit, error) {
+	v := &visit{tools: o.Tools, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
 	for _, step := range []func() error{
 		v.chooseServers, v.readCalls, v.readEnviron, v.readSeverities, v.readBaseline, v.recordEvents, v.readReports,
 	} {
@@ -61,7 +62,7 @@ func newVisit(app *App, o doctorOptions) (*visit, error) {
 // chooseServers finds what is examined: the command after --, else the named servers, disabled or not, else all that
 // are not disabled.
 func (v *visit) chooseServers() error {
-	adHoc, err := v.tools.flags.AdHoc(v.options.command)
+	adHoc, err := v.tools.Flags.AdHoc(v.options.command)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (v *visit) chooseServers() error {
 		v.servers = []*config.Server{adHoc}
 		return nil
 	}
-	loaded, err := v.tools.consent.LoadConfig()
+	loaded, err := v.tools.Consent.LoadConfig()
 	if err != nil {
 		v.configErr = err // which is a finding
 		return nil
@@ -106,7 +107,7 @@ func (v *visit) chooseServers() error {
 // leaveUntrusted leaves out the servers that wait for the user's consent. That is an error where one of them was named,
 // or no other is there.
 func (v *visit) leaveUntrusted(ctx context.Context) error {
-	if err := v.tools.consent.Ask(ctx, v.servers...); err != nil {
+	if err := v.tools.Consent.Ask(ctx, v.servers...); err != nil {
 		return err
 	}
 	var trusted []*config.Server
@@ -122,7 +123,7 @@ func (v *visit) leaveUntrusted(ctx context.Context) error {
 		if !v.whole || len(trusted) == 0 {
 			return exit.Usage(err)
 		}
-		v.tools.out.WarnOnce(err.Error())
+		v.tools.Out.WarnOnce(err.Error())
 	}
 	v.servers = trusted
 	return nil
@@ -188,7 +189,7 @@ func (v *visit) readSeverities() error {
 			if near := doctor.Near(id); near != "" {
 				text += fmt.Sprintf(", did you mean '%s'?", near)
 			}
-			v.tools.out.Log.Warn(text)
+			v.tools.Out.Log.Warn(text)
 		}
 		v.selection.Severities[id] = check.Severity(v.config.Doctor.Severity[id])
 	}
@@ -209,16 +210,16 @@ func (v *visit) readBaseline() error {
 
 // recordEvents writes calls to the execution log and messages to the trace, as for every verb (EXEC-11).
 func (v *visit) recordEvents() error {
-	return v.tools.record(cmp.Or(v.config, &config.Config{}).Defaults.Log, nil)
+	return v.tools.Record(cmp.Or(v.config, &config.Config{}).Defaults.Log, nil)
 }
 
 // examine starts the servers and judges the evidence.
 func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
-	doing, stop := v.tools.out.ShowDoing("doctor")
+	doing, stop := v.tools.Out.ShowDoing("doctor")
 	options := examination(v.tools)
-	options.Calls, options.Safe, options.CallTimeout = v.calls, v.safe, v.tools.flags.Timeout
+	options.Calls, options.Safe, options.CallTimeout = v.calls, v.safe, v.tools.Flags.Timeout
 	options.Environ = v.environ
-	options.Watch = v.tools.bus.Emit
+	options.Watch = v.tools.Bus.Emit
 	options.Doing = func(server, what string) {
 		if len(v.servers) > 1 {
 			what = server + ": " + what
@@ -231,7 +232,7 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	began := time.Now()
 	fleet := doctor.Examine(ctx, v.config, v.servers, options)
 	fleet.ConfigErr = v.configErr
-	if v.config != nil && (v.whole || len(v.tools.consent.Named) > 0) {
+	if v.config != nil && (v.whole || len(v.tools.Consent.Named) > 0) {
 		fleet.Survey = config.NewSurvey(config.Options{}, v.config.Servers)
 	}
 	if !v.whole {
@@ -253,7 +254,7 @@ func (v *visit) accept(fleet *evidence.Fleet, judged *doctor.Report) error {
 		return nil
 	}
 	if judged.Status != doctor.StatusHealthy && judged.Status != doctor.StatusProblems {
-		v.tools.out.Log.Warn(file + " was not written: not everything was examined")
+		v.tools.Out.Log.Warn(file + " was not written: not everything was examined")
 		return nil
 	}
 	severity := check.Warning
@@ -273,7 +274,7 @@ func (v *visit) accept(fleet *evidence.Fleet, judged *doctor.Report) error {
 	for _, pins := range written.Tools {
 		tools += len(pins)
 	}
-	v.tools.out.Say("%s: %s and %s; give each finding its reason",
+	v.tools.Out.Say("%s: %s and %s; give each finding its reason",
 		render.Safe(file), words.Count(len(written.Findings), "finding"), words.Count(tools, "tool"))
 	written.File = file
 	written.Apply(judged)

@@ -6,27 +6,28 @@ import (
 	"toolx/cmd/build"
 	"toolx/cmd/cli"
 	"toolx/cmd/stores"
+	"toolx/cmd/toolset"
 	"toolx/pkg/doctor"
 )
 
 // examination returns the options of the doctor that do not depend on who asks for it.
-func examination(a *opener) doctor.Options {
+func examination(a *toolset.Opener) doctor.Options {
 	return doctor.Options{
-		Limit:     a.flags.StartTimeout,
+		Limit:     a.Flags.StartTimeout,
 		StderrDir: stores.State("stderr"),
 		Version:   build.Version(),
-		Secret:    a.out.Mask.Add,
-		HTTP:      a.overHTTP(),
+		Secret:    a.Out.Mask.Add,
+		HTTP:      a.HTTP(),
 	}
 }
 
 // examineOne lets the doctor examine one server, in sessions of its own.
-func examineOne(ctx context.Context, b *toolbox, name string) (*doctor.Report, error) {
-	list, err := cli.ServersNamed(b.config().Servers, []string{name})
+func examineOne(ctx context.Context, b *toolset.Set, name string) (*doctor.Report, error) {
+	list, err := cli.ServersNamed(b.Config().Servers, []string{name})
 	if err != nil {
 		return nil, err
 	}
-	fleet := doctor.Examine(ctx, b.config(), list, examination(b.opener))
+	fleet := doctor.Examine(ctx, b.Config(), list, examination(b.Opener))
 	fleet.Config = nil // the report is about the server, not the config
 	return doctor.Judge(fleet, doctor.Selection{}), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"toolx/cmd/build"
 	"toolx/cmd/exit"
+	"toolx/cmd/streams"
 	"toolx/docs"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
@@ -44,7 +45,7 @@ type flagHelp struct {
 }
 
 // printHelpJSON prints what toolx can do as data: all of it in brief, or one verb with those below it in full.
-func (a *App) printHelpJSON(of *cobra.Command) error {
+func printHelpJSON(out *streams.Streams, of *cobra.Command) error {
 	document := helpDocument{Version: build.Version(), Verbs: helpOfVerbs(of, of.HasParent())}
 	if !of.HasParent() {
 		document.Flags, document.Topics = flagsHelp(of.PersistentFlags()), docs.Topics()
@@ -54,7 +55,7 @@ func (a *App) printHelpJSON(of *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return render.Document(a.out.Console.Out, text, a.out.OutScreen())
+	return render.Document(out.Console.Out, text, out.OutScreen())
 }
 
 // helpOfVerbs returns the help of a verb that does something itself, and of those below it, by name; with explanations

@@ -13,8 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/correct"
+	"toolx/cmd/factory"
+	"toolx/cmd/request"
 	"toolx/cmd/stores"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -27,8 +31,8 @@ import (
 
 const historyExits = `Exit codes: 0 success, 2 wrong usage or no such call; of rerun those of toolx call.`
 
-func newHistoryCommand(app *App, run RunFunc[historyListOptions]) *cobra.Command {
-	var o historyListOptions
+func newHistoryCommand(f *factory.Factory, run cli.RunFunc[historyListOptions]) *cobra.Command {
+	o := historyListOptions{Out: f.Out}
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List, show, rerun and clear logged calls",
@@ -45,12 +49,12 @@ A call keeps its number until the oldest part of the log is dropped.
   toolx history show 12
   toolx history rerun 12`,
 		Args: needsNothingOr("history: unknown subcommand %q", "toolx history list, show N, rerun N or clear"),
-		RunE: runs(app, &o, run, o.check),
+		RunE: cli.Run(&o, run, o.check),
 	}
 	o.declare(cmd)
 	cmd.AddCommand(
-		newHistoryListCommand(app, run), newHistoryShowCommand(app, runHistoryShow),
-		newHistoryRerunCommand(app, runHistoryRerun), newHistoryClearCommand(app, runHistoryClear),
+		newHistoryListCommand(f, run), newHistoryShowCommand(f, runHistoryShow),
+		newHistoryRerunCommand(f, runHistoryRerun), newHistoryClearCommand(f, runHistoryClear),
 	)
 	return cmd
 }
@@ -67,6 +71,8 @@ func needsNothingOr(unknown, fix string) cobra.PositionalArgs {
 
 // historyListOptions say which calls are listed.
 type historyListOptions struct {
+	Out *streams.Streams
+
 	last   int
 	failed bool
 	json   bool
@@ -85,21 +91,21 @@ func (o *historyListOptions) check() error {
 	return nil
 }
 
-func newHistoryListCommand(app *App, run RunFunc[historyListOptions]) *cobra.Command {
-	var o historyListOptions
+func newHistoryListCommand(f *factory.Factory, run cli.RunFunc[historyListOptions]) *cobra.Command {
+	o := historyListOptions{Out: f.Out}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the logged calls, as toolx history does",
 		Long:  "List the calls of the execution log, the newest last.\n\n" + historyExits,
 		Args:  cli.NoArguments,
-		RunE:  runs(app, &o, run, o.check),
+		RunE:  cli.Run(&o, run, o.check),
 	}
 	o.declare(cmd)
 	return cmd
 }
 
 // runHistoryList prints the last calls.
-func runHistoryList(_ context.Context, app *App, o historyListOptions) error {
+func runHistoryList(_ context.Context, o historyListOptions) error {
 	wanted := o.last
 	if o.failed {
 		wanted = 0 // the last of those that failed
@@ -116,21 +122,21 @@ func runHistoryList(_ context.Context, app *App, o historyListOptions) error {
 	}
 	if o.json {
 		for _, call := range calls {
-			if err := app.out.PrintJSON(call); err != nil {
+			if err := o.Out.PrintJSON(call); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(calls) == 0 {
-		app.out.Say("no calls in %s", stores.History())
+		o.Out.Say("no calls in %s", stores.History())
 		return nil
 	}
 	var rows [][]string
 	for _, call := range calls {
-		rows = append(rows, historyRow(app.out, call))
+		rows = append(rows, historyRow(o.Out, call))
 	}
-	return app.out.PrintTable([]string{"N", "TIME", "OUTCOME", "TOOK", "TOOL", "ARGUMENTS"}, rows)
+	return o.Out.PrintTable([]string{"N", "TIME", "OUTCOME", "TOOK", "TOOL", "ARGUMENTS"}, rows)
 }
 
 // historyRow returns the fields of a call: for people on a terminal, whole in a pipe.
@@ -158,6 +164,8 @@ func historyUnreadable(err error) error {
 
 // historyOptions name one call.
 type historyOptions struct {
+	Out *streams.Streams
+
 	number int
 	json   bool
 }
@@ -189,8 +197,8 @@ func (o *historyOptions) call() (*history.Call, error) {
 	return call, nil
 }
 
-func newHistoryShowCommand(app *App, run RunFunc[historyOptions]) *cobra.Command {
-	var o historyOptions
+func newHistoryShowCommand(f *factory.Factory, run cli.RunFunc[historyOptions]) *cobra.Command {
+	o := historyOptions{Out: f.Out}
 	cmd := &cobra.Command{
 		Use:   "show N",
 		Short: "Show a logged call with its arguments and result",
@@ -199,19 +207,19 @@ result or error, as far as the log keeps them. Secrets are masked in the log.
 
 ` + historyExits,
 		Args: func(_ *cobra.Command, args []string) error { return o.take("show", args) },
-		RunE: runs(app, &o, run),
+		RunE: cli.Run(&o, run),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the call as JSON, as it was logged")
 	return cmd
 }
 
-func runHistoryShow(_ context.Context, app *App, o historyOptions) error {
+func runHistoryShow(_ context.Context, o historyOptions) error {
 	call, err := o.call()
 	if err != nil {
 		return err
 	}
 	if o.json {
-		return app.out.PrintJSON(call)
+		return o.Out.PrintJSON(call)
 	}
 	rows := [][]string{
 		{"tool", call.Tool},
@@ -225,7 +233,7 @@ func runHistoryShow(_ context.Context, app *App, o historyOptions) error {
 		{"error", call.Error},
 		{"kind", string(call.Kind)},
 	}
-	return app.out.PrintTable(nil, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
+	return o.Out.PrintTable(nil, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
 
 // logged returns a value of the log on one line, with the size of one that was cut.
@@ -240,33 +248,39 @@ func logged(value json.RawMessage, size int64) string {
 	return text
 }
 
-func newHistoryClearCommand(app *App, run RunFunc[struct{}]) *cobra.Command {
+type historyClearOptions struct{ Out *streams.Streams }
+
+func newHistoryClearCommand(f *factory.Factory, run cli.RunFunc[historyClearOptions]) *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear",
 		Short: "Remove all logged calls",
 		Long:  "Remove the execution log: all calls, with their arguments and results.\n\n" + historyExits,
 		Args:  cli.NoArguments,
-		RunE:  runs(app, &struct{}{}, run),
+		RunE:  cli.Run(&historyClearOptions{f.Out}, run),
 	}
 }
 
-func runHistoryClear(_ context.Context, app *App, _ struct{}) error {
+func runHistoryClear(_ context.Context, o historyClearOptions) error {
 	calls, err := history.Clear(stores.History())
 	if err != nil {
 		return fault.Usage("the execution log cannot be removed: "+fault.Reason(err), "see "+stores.History())
 	}
-	app.out.Say("removed %s", words.Count(calls, "call"))
+	o.Out.Say("removed %s", words.Count(calls, "call"))
 	return nil
 }
 
 // historyRerunOptions say which call is made again, and how.
 type historyRerunOptions struct {
+	Out      *streams.Streams
+	Tools    *toolset.Opener
+	Requests *request.Sender
+
 	historyOptions
 	call callOptions
 }
 
-func newHistoryRerunCommand(app *App, run RunFunc[historyRerunOptions]) *cobra.Command {
-	var o historyRerunOptions
+func newHistoryRerunCommand(f *factory.Factory, run cli.RunFunc[historyRerunOptions]) *cobra.Command {
+	o := historyRerunOptions{Out: f.Out, Tools: f.Tools, Requests: f.Requests, call: newCallOptions(f)}
 	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
 		Use:   "rerun N [-- COMMAND…]",
@@ -281,21 +295,21 @@ Arguments that the log masks or cuts cannot be sent again.
 ` + historyExits,
 		Example: `  toolx history rerun 12
   toolx history rerun 12 --dry-run`,
-		Args: cli.WithCommand(&o.call.server, func(args []string) error { return o.take("rerun", args) }),
+		Args: cli.WithCommand(&o.call.Server, func(args []string) error { return o.take("rerun", args) }),
 	}
 	flags := cmd.Flags()
-	o.call.replyOptions.declare(flags, formats...)
-	o.call.declareContent(flags)
+	o.call.ReplyFlags.Declare(flags, formats...)
+	o.call.DeclareContent(flags)
 	flags.BoolVar(&o.call.dryRun, "dry-run", false, "print the request instead of sending it")
-	flags.BoolVarP(&o.call.guards.yes, "yes", "y", false, "make a call that is to be confirmed without asking")
-	o.call.guards.declare(flags)
-	o.call.guards.declareConfirm(flags)
-	cmd.RunE = runs(app, &o, run, o.call.check(flags, formats...), o.call.guards.check)
+	flags.BoolVarP(&o.call.guards.Yes, "yes", "y", false, "make a call that is to be confirmed without asking")
+	o.call.guards.Declare(flags)
+	o.call.guards.DeclareConfirm(flags)
+	cmd.RunE = cli.Run(&o, run, o.call.Check(flags, formats...), o.call.guards.Check)
 	return cmd
 }
 
 // runHistoryRerun makes a logged call as toolx call and its like do.
-func runHistoryRerun(ctx context.Context, app *App, o historyRerunOptions) error {
+func runHistoryRerun(ctx context.Context, o historyRerunOptions) error {
 	logged, err := o.historyOptions.call()
 	if err != nil {
 		return err
@@ -303,19 +317,22 @@ func runHistoryRerun(ctx context.Context, app *App, o historyRerunOptions) error
 	if err := rerunnable(logged); err != nil {
 		return err
 	}
-	if err := findLoggedServer(app.tools, logged, &o.call); err != nil {
+	if err := findLoggedServer(o.Tools, logged, &o.call); err != nil {
 		return err
 	}
 	switch logged.Method {
 	case "":
 		o.call.tool = loggedTool(logged)
 		o.call.readLogged(logged.Arguments)
-		return runCall(ctx, app, o.call)
+		return runCall(ctx, o.call)
 	case "resources/read":
-		return runResourceRead(ctx, app, resourceOptions{replyOptions: o.call.replyOptions, uri: logged.Tool})
+		return runResourceRead(ctx, resourceOptions{
+			Requests: o.Requests, ReplyFlags: o.call.ReplyFlags, uri: logged.Tool,
+		})
 	}
-	return runPromptGet(ctx, app, promptOptions{
-		replyOptions: o.call.replyOptions, prompt: logged.Tool, object: string(logged.Arguments),
+	return runPromptGet(ctx, promptOptions{
+		Out: o.Out, Requests: o.Requests,
+		ReplyFlags: o.call.ReplyFlags, prompt: logged.Tool, object: string(logged.Arguments),
 	})
 }
 
@@ -337,21 +354,21 @@ func rerunnable(call *history.Call) error {
 
 // findLoggedServer sets what reaches the server of a call: its command line or address where that was no config's. It
 // warns of a server that the config here does not have.
-func findLoggedServer(a *opener, call *history.Call, o *callOptions) error {
-	if len(o.server) > 0 || a.flags.Url != "" || call.Server == "" {
+func findLoggedServer(a *toolset.Opener, call *history.Call, o *callOptions) error {
+	if len(o.Server) > 0 || a.Flags.URL != "" || call.Server == "" {
 		return nil
 	}
 	if call.Program == "" {
-		loaded, err := a.consent.LoadConfig()
+		loaded, err := a.Consent.LoadConfig()
 		named := func(server *config.Server) bool { return server.Name == call.Server }
 		if err == nil && !slices.ContainsFunc(loaded.Servers, named) {
-			a.out.Log.Warn(fmt.Sprintf("call %d was made with the server '%s' of another config: --config names it",
+			a.Out.Log.Warn(fmt.Sprintf("call %d was made with the server '%s' of another config: --config names it",
 				call.Number, call.Server))
 		}
 		return nil // the call itself says what is wrong with a config
 	}
-	if misplacedAs(call.Program) == inURL {
-		a.flags.Url = call.Program
+	if correct.MisplacedAs(call.Program) == correct.InURL {
+		a.Flags.URL = call.Program
 		return nil
 	}
 	commands := cmdline.ShellCommands(call.Program)
@@ -360,7 +377,7 @@ func findLoggedServer(a *opener, call *history.Call, o *callOptions) error {
 		return fault.Usage(fmt.Sprintf("the log does not hold the whole command line of call %d: %s", call.Number,
 			call.Program), fmt.Sprintf("toolx history rerun %d -- COMMAND…", call.Number))
 	}
-	o.server = commands[0].Words
+	o.Server = commands[0].Words
 	return nil
 }
 

@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/detect"
@@ -34,8 +37,13 @@ const initHeader = `# The servers and tools that toolx knows: toolx help config 
 // noConfig is what toolx alone says where it has no config.
 const noConfig = "no server is configured; toolx init writes a toolx.yaml here from what it finds"
 
-func newInitCommand(app *App, run RunFunc[struct{}]) *cobra.Command {
-	var o struct{}
+type initOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+}
+
+func newInitCommand(f *factory.Factory, run cli.RunFunc[initOptions]) *cobra.Command {
+	o := initOptions{Out: f.Out, Tools: f.Tools}
 	return &cobra.Command{
 		Use:   "init",
 		Short: "Write a toolx.yaml for this folder, with the servers that are found",
@@ -49,19 +57,19 @@ Exit codes: 0 written, 2 there is a config already, or it cannot be written,
 130 interrupted.`,
 		Example: "  toolx init",
 		Args:    cli.NoArguments,
-		RunE:    runs(app, &o, run),
+		RunE:    cli.Run(&o, run),
 	}
 }
 
 // runInit writes the config and says what to do next.
-func runInit(ctx context.Context, app *App, _ struct{}) error {
+func runInit(ctx context.Context, o initOptions) error {
 	for _, name := range []string{initFile, "toolx.yml", "toolx.json", ".toolx.yaml"} {
 		if _, err := os.Lstat(name); err == nil {
 			return fault.Usage(name+" is there already, and toolx init never changes a file",
 				"add a server to it: toolx servers add NAME --project -- COMMAND…")
 		}
 	}
-	run := initRun{app.tools}
+	run := initRun{o.Tools}
 	found, err := run.servers(ctx)
 	if err != nil {
 		return err
@@ -70,7 +78,7 @@ func runInit(ctx context.Context, app *App, _ struct{}) error {
 	if err != nil {
 		return err
 	}
-	if len(found)+len(clients) == 0 && app.out.Person() {
+	if len(found)+len(clients) == 0 && o.Out.Person() {
 		if found, err = run.typed(ctx); err != nil {
 			return err
 		}
@@ -79,17 +87,17 @@ func runInit(ctx context.Context, app *App, _ struct{}) error {
 }
 
 // initRun is a run of toolx init.
-type initRun struct{ tools *opener }
+type initRun struct{ tools *toolset.Opener }
 
 // servers returns the servers of the working folder's own project that the user wants.
 func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 	var wanted []detect.Server
 	for _, server := range detect.Servers(os.DirFS(".")) {
-		r.tools.out.Say("%s is of an MCP server: %s", server.File, render.Safe(exec.PasteLine(server.Command...)))
+		r.tools.Out.Say("%s is of an MCP server: %s", server.File, render.Safe(exec.PasteLine(server.Command...)))
 		for _, script := range server.Scripts {
-			person.QuoteEffect(r.tools.out, "it runs "+script)
+			person.QuoteEffect(r.tools.Out, "it runs "+script)
 		}
-		yes, err := r.tools.keyboard.Confirms(ctx, "add it as "+server.Name+"?")
+		yes, err := r.tools.Keyboard.Confirms(ctx, "add it as "+server.Name+"?")
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +108,7 @@ func (r initRun) servers(ctx context.Context) ([]detect.Server, error) {
 			server.Name += "-python"
 		}
 		if wanted = append(wanted, server); server.Missing != "" {
-			r.tools.out.Log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before you call it")
+			r.tools.Out.Log.Warn(render.Safe(server.Missing) + " is not there yet: build the server before you call it")
 		}
 	}
 	return wanted, nil
@@ -116,8 +124,8 @@ func (r initRun) imports(ctx context.Context) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	r.tools.out.Say("other clients have servers: %s", strings.Join(counts, ", "))
-	yes, err := r.tools.keyboard.Confirms(ctx, "use them under their plain names?")
+	r.tools.Out.Say("other clients have servers: %s", strings.Join(counts, ", "))
+	yes, err := r.tools.Keyboard.Confirms(ctx, "use them under their plain names?")
 	if err != nil || !yes {
 		return nil, err
 	}
@@ -159,14 +167,14 @@ func clientsWithServers() []clientServers {
 
 // typed asks for a server's command where nothing was found. No answer is one.
 func (r initRun) typed(ctx context.Context) ([]detect.Server, error) {
-	release, err := r.tools.keyboard.Hold(ctx)
+	release, err := r.tools.Keyboard.Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	r.tools.out.Say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
-	fmt.Fprint(r.tools.out.Live, "> ")
-	typed, err := r.tools.keyboard.Line(ctx)
+	r.tools.Out.Say("no server was found; the command that starts one, such as node dist/index.js, or Enter for none:")
+	fmt.Fprint(r.tools.Out.Live, "> ")
+	typed, err := r.tools.Keyboard.Line(ctx)
 	if err != nil {
 		return nil, ctx.Err() // nil where the terminal was closed
 	}
@@ -192,7 +200,7 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		return fault.Usage("cannot write "+initFile+": "+fault.Reason(err), "run toolx init in a folder of your own")
 	}
 	written := namedFile(initFile, true)
-	err = configEditor(r).rewrite(ctx, written, r.tools.out.Person(), func([]byte) ([]config.Change, error) {
+	err = configEditor(r).rewrite(ctx, written, r.tools.Out.Person(), func([]byte) ([]config.Change, error) {
 		var changes []config.Change
 		for _, server := range found {
 			command := words.Texts(server.Command, config.Literal)
@@ -219,19 +227,19 @@ func (r initRun) write(ctx context.Context, found []detect.Server, clients []str
 		return errors.Join(err, os.Remove(initFile))
 	}
 	switch {
-	case len(found)+len(clients) > 0 && !r.tools.out.Person():
-		r.tools.out.Say("written, but not trusted, because no one confirmed it; " +
+	case len(found)+len(clients) > 0 && !r.tools.Out.Person():
+		r.tools.Out.Say("written, but not trusted, because no one confirmed it; " +
 			"next: toolx trust shows what it would run, and asks")
 	case len(found) > 0:
-		r.tools.out.Say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools",
+		r.tools.Out.Say("written; next: toolx doctor %s says what is wrong with it, toolx list shows its tools",
 			found[0].Name)
 	case len(clients) > 0:
-		r.tools.out.Say("written, with the servers of %s; next: toolx servers shows them",
+		r.tools.Out.Say("written, with the servers of %s; next: toolx servers shows them",
 			words.Count(len(clients), "client"))
 	default:
-		r.tools.out.Say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
+		r.tools.Out.Say("written, without a server; next: toolx servers add NAME --project -- COMMAND…")
 	}
-	_, err = fmt.Fprintln(r.tools.out.Console.Out, initFile)
+	_, err = fmt.Fprintln(r.tools.Out.Console.Out, initFile)
 	return err
 }
 

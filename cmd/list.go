@@ -8,8 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
-	"toolx/cmd/exit"
+	"toolx/cmd/complete"
+	"toolx/cmd/correct"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -19,18 +23,22 @@ import (
 
 // listOptions say what is listed and how.
 type listOptions struct {
-	cacheFlags
+	Out       *streams.Streams
+	Tools     *toolset.Opener
+	Corrector *correct.Corrector
+
+	toolset.CacheFlags
 	patterns []string
 	json     bool
 	compact  bool
 	strict   bool
 	server   []string // a command line after --
 	answers  person.AnswerFlags
-	guards   guardOptions
+	guards   toolset.Guards
 }
 
-func newListCommand(app *App, run RunFunc[listOptions]) *cobra.Command {
-	var o listOptions
+func newListCommand(f *factory.Factory, run cli.RunFunc[listOptions]) *cobra.Command {
+	o := listOptions{Out: f.Out, Tools: f.Tools, Corrector: f.Corrector}
 	cmd := &cobra.Command{
 		Use:   "list [PATTERN…] [-- COMMAND…]",
 		Short: "List the tools of all servers and of the config",
@@ -51,57 +59,57 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 			o.patterns = args
 			return checkPatterns(args)
 		}),
-		ValidArgsFunction: anywhere(completeTool(app.tools)),
-		RunE:              runs(app, &o, run, o.answers.Check, o.guards.check),
+		ValidArgsFunction: complete.Anywhere(complete.Tool(f.Tools)),
+		RunE:              cli.Run(&o, run, o.answers.Check, o.guards.Check),
 	}
 	flags := cmd.Flags()
 	o.answers.Declare(flags)
-	o.guards.declare(flags)
+	o.guards.Declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.compact, "compact", false, "print one short line for each tool, for models")
 	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
-	o.cacheFlags.declare(cmd)
+	o.CacheFlags.Declare(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "compact")
 	return cmd
 }
 
 // runList opens every server, in parallel, and lists what answered.
-func runList(ctx context.Context, app *App, o listOptions) error {
+func runList(ctx context.Context, o listOptions) error {
 	o.answers.Listing = true
-	box, err := app.tools.toolbox(toolboxOptions{server: o.server, answers: &o.answers, guards: o.guards})
+	box, err := o.Tools.Open(toolset.Options{Server: o.server, Answers: &o.answers, Guards: o.guards})
 	if err != nil {
 		return err
 	}
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
-	app.tools.tellNotes(box.config(), box.config().Servers...)
-	filter, err := box.filter(o.patterns)
+	o.Tools.ReportNotes(box.Config(), box.Config().Servers...)
+	filter, err := box.Filter(o.patterns)
 	if err != nil {
 		return err
 	}
-	if err := app.corrector.checkPatterns(box, filter, catalog.Tools, nil); err != nil {
+	if err := o.Corrector.CheckPatterns(box, filter, catalog.Tools, nil); err != nil {
 		return err
 	}
 	ready := printReady(box, o, filter)
-	filter.opened = ready.end
+	filter.Opened = ready.end
 	opened, listed, err := openListed(bounded, box, o, filter)
 	ready.end()
 	if err != nil {
 		return err
 	}
-	box.tellGuards(opened)
-	groups, failure := groupsOf(box, opened, listed, o, filter), listFailure(opened, o.strict)
-	if err := app.corrector.checkPatterns(box, filter, catalog.Tools, func(string) bool { return false }); err != nil {
+	box.ReportGuards(opened)
+	groups, failure := groupsOf(box, opened, listed, o, filter), toolset.ListFailure(opened, o.strict)
+	if err := o.Corrector.CheckPatterns(box, filter, catalog.Tools, func(string) bool { return false }); err != nil {
 		return err
 	}
-	if len(filter.patterns) > 0 && len(groups) == 0 && failure == nil {
-		return box.noTool(o.patterns)
+	if len(filter.Patterns) > 0 && len(groups) == 0 && failure == nil {
+		return box.NoTool(o.patterns)
 	}
 	if err := ready.finish(groups); err != nil {
 		return err
 	}
-	if missing := box.needServers(""); missing != nil && len(o.patterns) == 0 && !o.json {
-		app.out.Log.Warn(missing.Error() + "; " + fault.HintOf(missing))
+	if missing := box.NeedServers(""); missing != nil && len(o.patterns) == 0 && !o.json {
+		o.Out.Log.Warn(missing.Error() + "; " + fault.HintOf(missing))
 	}
 	return failure
 }
@@ -109,37 +117,37 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 // openListed opens what a list is made of: the servers, or the catalogues. listed holds the times of what catalogues
 // have, by server.
 func openListed(
-	ctx context.Context, b *toolbox, o listOptions, filter toolFilter,
+	ctx context.Context, b *toolset.Set, o listOptions, filter toolset.Filter,
 ) ([]servers.Opened, map[string]time.Time, error) {
-	if o.cached {
-		opened, listed := b.openCatalogues(filter, []string{"list"}, b.takeTools)
+	if o.Cached {
+		opened, listed := b.OpenCatalogues(filter, []string{"list"}, b.TakeTools)
 		return opened, listed, nil
 	}
-	if !o.refresh {
-		filter.kept = b.keptMatch(filter)
+	if !o.Refresh {
+		filter.Cached = b.KeptMatch(filter)
 	}
-	opened, err := b.openForTools(ctx, "list", filter)
+	opened, err := b.OpenForTools(ctx, "list", filter)
 	if err != nil {
 		return nil, nil, err
 	}
-	b.tellRest(opened)
-	if o.refresh {
+	b.ReportRest(opened)
+	if o.Refresh {
 		return opened, nil, nil
 	}
-	return opened, b.addStale(opened, "tools", b.takeTools), nil
+	return opened, b.AddStale(opened, "tools", b.TakeTools), nil
 }
 
 // groupsOf returns the tools that match: those of the config, then server by server, then the built-in ones, which are
 // one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. Where the command line
 // says which servers there are, toolx's own are left out.
 func groupsOf(
-	b *toolbox, opened []servers.Opened, listed map[string]time.Time, o listOptions, filter toolFilter,
+	b *toolset.Set, opened []servers.Opened, listed map[string]time.Time, o listOptions, filter toolset.Filter,
 ) []render.Group {
 	var groups []render.Group
-	all := b.registry.All()
+	all := b.Registry.All()
 	var local, builtIn []*exec.Tool
-	if !b.chosen {
-		local = toolsOf(all, "", filter)
+	if !b.Chosen {
+		local = toolset.ToolsOf(all, "", filter)
 	}
 	if !o.json {
 		for _, tool := range local {
@@ -157,35 +165,21 @@ func groupsOf(
 		switch {
 		case one.Err != nil:
 			group.Status = "failed"
-		case o.cached:
+		case o.Cached:
 			group.Status = "cached"
 		}
 		if one.Err == nil || !group.Listed.IsZero() {
-			group.Tools = toolsOf(all, one.Server, filter)
+			group.Tools = toolset.ToolsOf(all, one.Server, filter)
 		}
-		if len(filter.patterns) == 0 || len(group.Tools) > 0 || slices.Contains(filter.servers, one.Server) {
+		if len(filter.Patterns) == 0 || len(group.Tools) > 0 || slices.Contains(filter.Servers, one.Server) {
 			groups = append(groups, group)
 		}
 	}
 	if len(builtIn) > 0 {
 		groups = append(groups, render.Group{
-			Status: "ready", Tools: builtIn, NameOf: b.registry.NameOf,
+			Status: "ready", Tools: builtIn, NameOf: b.Registry.NameOf,
 			BuiltIn: true, Folded: len(o.patterns) == 0 && len(groups) > 0,
 		})
 	}
 	return groups
-}
-
-// listFailure returns the error of a listing: the first server's, where none answered or strict says that all have to.
-// The user has been told of it.
-func listFailure(opened []servers.Opened, strict bool) error {
-	first := firstFailure(opened)
-	answered := slices.ContainsFunc(opened, func(one servers.Opened) bool { return one.Err == nil })
-	if first == nil || answered && !strict {
-		return nil
-	}
-	if strict && fault.KindOf(first) == fault.KindUsage {
-		first = exit.Fail(first, fault.KindConnect, "") // any failure counts
-	}
-	return exit.Reported(first)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -14,9 +15,9 @@ import (
 // readyList prints the tools of each server on a terminal as soon as the server is ready, so that a slow server
 // does not delay the others (MCP-5).
 type readyList struct {
-	box     *toolbox
+	box     *toolset.Set
 	options listOptions
-	filter  toolFilter
+	filter  toolset.Filter
 
 	ready         chan string
 	stop, stopped chan struct{}
@@ -28,14 +29,14 @@ type readyList struct {
 }
 
 // printReady starts printing; end must be called.
-func printReady(b *toolbox, o listOptions, filter toolFilter) *readyList {
+func printReady(b *toolset.Set, o listOptions, filter toolset.Filter) *readyList {
 	l := &readyList{
-		box: b, options: o, filter: filter, ready: make(chan string, len(b.pool.Names())),
+		box: b, options: o, filter: filter, ready: make(chan string, len(b.Pool.Names())),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	l.unsubscribe = b.opener.bus.Subscribe(func(event exec.Event) {
+	l.unsubscribe = b.Opener.Bus.Subscribe(func(event exec.Event) {
 		connected, ok := event.(servers.Connected)
-		if !ok || !b.out.Console.OutTTY || o.json || o.compact {
+		if !ok || !b.Out.Console.OutTTY || o.json || o.compact {
 			return
 		}
 		select {
@@ -76,30 +77,30 @@ func (l *readyList) print(server string) {
 	if l.err != nil || !slices.ContainsFunc(groups, func(group render.Group) bool { return group.Server == server }) {
 		return
 	}
-	release := l.box.out.Live.Hold()
+	release := l.box.Out.Live.Hold()
 	defer release()
 	l.err = l.write(groups)
 }
 
 // write prints groups below those that were printed.
 func (l *readyList) write(groups []render.Group) error {
-	out := l.box.out.Console.Out
+	out := l.box.Out.Console.Out
 	if len(l.printed) > 0 && len(groups) > 0 {
 		fmt.Fprintln(out)
 	}
 	for _, group := range groups {
-		_, _ = workingTools(l.box.out, group.Tools) // reports those that are broken
+		_, _ = toolset.WorkingTools(l.box.Out, group.Tools) // reports those that are broken
 		l.printed = append(l.printed, group.Server)
 	}
-	return render.List(out, groups, l.box.out.OutScreen())
+	return render.List(out, groups, l.box.Out.OutScreen())
 }
 
 // finish prints what has not been printed, in the order of the config.
 func (l *readyList) finish(groups []render.Group) error {
-	out, screen := l.box.out.Console.Out, l.box.out.OutScreen()
+	out, screen := l.box.Out.Console.Out, l.box.Out.OutScreen()
 	if l.options.json || l.options.compact {
 		for _, group := range groups {
-			_, _ = workingTools(l.box.out, group.Tools)
+			_, _ = toolset.WorkingTools(l.box.Out, group.Tools)
 		}
 		if l.options.json {
 			return render.ListJSON(out, groups, screen)

@@ -12,8 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/correct"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/stores"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -25,7 +29,11 @@ import (
 
 // listingOptions say what of a server's lists beside tools is shown, and how.
 type listingOptions struct {
-	cacheFlags
+	Out       *streams.Streams
+	Tools     *toolset.Opener
+	Corrector *correct.Corrector
+
+	toolset.CacheFlags
 	patterns []string
 	json     bool
 	strict   bool
@@ -45,9 +53,9 @@ type listing struct {
 }
 
 func newListingCommand(
-	app *App, c listing, short string, run func(context.Context, *App, listingOptions, listing) error,
+	f *factory.Factory, c listing, short string, run func(context.Context, listingOptions, listing) error,
 ) *cobra.Command {
-	var o listingOptions
+	o := listingOptions{Out: f.Out, Tools: f.Tools, Corrector: f.Corrector}
 	cmd := &cobra.Command{
 		Use:   c.verb[1] + " [PATTERN…] [-- COMMAND…]",
 		Short: short,
@@ -61,12 +69,12 @@ configured, or nothing fits, 4 when no server answered; with --strict when any d
 			o.patterns = args
 			return checkPatterns(args)
 		}),
-		RunE: runs(app, &o, func(ctx context.Context, app *App, o listingOptions) error {
-			return run(ctx, app, o, c)
+		RunE: cli.Run(&o, func(ctx context.Context, o listingOptions) error {
+			return run(ctx, o, c)
 		}, o.answers.Check),
 	}
 	o.answers.Declare(cmd.Flags())
-	o.cacheFlags.declare(cmd)
+	o.CacheFlags.Declare(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
 	return cmd
@@ -84,46 +92,46 @@ func checkPatterns(patterns []string) error {
 }
 
 // runListing opens every server, in parallel, and lists what they have.
-func runListing(ctx context.Context, app *App, o listingOptions, c listing) error {
-	box, err := app.tools.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
+func runListing(ctx context.Context, o listingOptions, c listing) error {
+	box, err := o.Tools.Open(toolset.Options{Server: o.server, ReportFailures: true, Answers: &o.answers})
 	if err != nil {
 		return err
 	}
-	if err := box.needServers(""); err != nil {
+	if err := box.NeedServers(""); err != nil {
 		return err
 	}
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: c.method, Request: true})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: c.method, Request: true})
 	defer done()
-	filter, err := box.filter(o.patterns)
+	filter, err := box.Filter(o.patterns)
 	if err != nil {
 		return err
 	}
-	if err := app.corrector.checkPatterns(box, filter, c.kind, nil); err != nil {
+	if err := o.Corrector.CheckPatterns(box, filter, c.kind, nil); err != nil {
 		return err
 	}
 	opened, catalogs, err := openListing(bounded, box, o, c, filter)
 	if err != nil {
 		return err
 	}
-	if err := app.corrector.checkPatterns(box, filter, c.kind, named(catalogs)); err != nil {
+	if err := o.Corrector.CheckPatterns(box, filter, c.kind, named(catalogs)); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
 	}
-	failure := listFailure(opened, o.strict)
+	failure := toolset.ListFailure(opened, o.strict)
 	found := slices.ContainsFunc(catalogs, func(one render.Catalog) bool { return len(one.Entries) > 0 })
-	if failure == nil && len(filter.patterns) > 0 && len(filter.servers) == 0 && !found {
-		return noMatch(c.noun, o.patterns, "without a pattern, all are listed")
+	if failure == nil && len(filter.Patterns) > 0 && len(filter.Servers) == 0 && !found {
+		return toolset.NoMatch(c.noun, o.patterns, "without a pattern, all are listed")
 	}
 	if o.json {
-		err = render.CatalogsJSON(app.out.Console.Out, catalogs, c.member, app.out.OutScreen())
+		err = render.CatalogsJSON(o.Out.Console.Out, catalogs, c.member, o.Out.OutScreen())
 	} else {
 		// stderr has told of those that failed.
 		catalogs = slices.DeleteFunc(catalogs, func(one render.Catalog) bool {
-			return one.Err != nil && one.Listed.IsZero() || len(one.Entries) == 0 && len(filter.patterns) > 0
+			return one.Err != nil && one.Listed.IsZero() || len(one.Entries) == 0 && len(filter.Patterns) > 0
 		})
-		err = render.Catalogs(app.out.Console.Out, catalogs, c.noun, c.noun+"s", app.out.OutScreen())
+		err = render.Catalogs(o.Out.Console.Out, catalogs, c.noun, c.noun+"s", o.Out.OutScreen())
 	}
 	if err != nil {
 		return err
@@ -133,7 +141,7 @@ func runListing(ctx context.Context, app *App, o listingOptions, c listing) erro
 
 // openListing returns what servers list, or what their catalogues have.
 func openListing(
-	ctx context.Context, b *toolbox, o listingOptions, c listing, filter toolFilter,
+	ctx context.Context, b *toolset.Set, o listingOptions, c listing, filter toolset.Filter,
 ) (opened []servers.Opened, catalogs []render.Catalog, err error) {
 	kept := make(map[string][]render.Entry)
 	take := func(server *config.Server) (time.Time, bool) {
@@ -145,22 +153,22 @@ func openListing(
 		return list.Time, true
 	}
 	var listed map[string]time.Time
-	if o.cached {
-		opened, listed = b.openCatalogues(filter, c.verb, take)
+	if o.Cached {
+		opened, listed = b.OpenCatalogues(filter, c.verb, take)
 	} else {
-		if !o.refresh {
-			filter.kept = func(server *config.Server) (fits, known bool) {
+		if !o.Refresh {
+			filter.Cached = func(server *config.Server) (fits, known bool) {
 				_, known = take(server)
 				return len(kept[server.Name]) > 0, known
 			}
 		}
-		if opened, err = b.openServers(ctx, c.method, filter); err != nil {
+		if opened, err = b.OpenServers(ctx, c.method, filter); err != nil {
 			return nil, nil, err
 		}
 	}
 	catalogs = listAll(ctx, b, opened, filter, c)
-	if !o.cached && !o.refresh && ctx.Err() == nil {
-		listed = b.addStale(opened, c.noun+"s", take)
+	if !o.Cached && !o.Refresh && ctx.Err() == nil {
+		listed = b.AddStale(opened, c.noun+"s", take)
 	}
 	for i := range catalogs {
 		at, found := listed[catalogs[i].Server]
@@ -188,18 +196,18 @@ func named(catalogs []render.Catalog) func(name string) bool {
 // listAll lists all servers that were opened, in parallel. It reports a list that fails, which counts as a server that
 // did not answer.
 func listAll(
-	ctx context.Context, b *toolbox, opened []servers.Opened, filter toolFilter, c listing,
+	ctx context.Context, b *toolset.Set, opened []servers.Opened, filter toolset.Filter, c listing,
 ) []render.Catalog {
 	catalogs := make([]render.Catalog, len(opened))
 	var wait sync.WaitGroup
 	for i := range opened {
 		wait.Go(func() {
-			one := render.Catalog{Server: opened[i].Server, Alone: b.adHoc, Status: "ready"}
+			one := render.Catalog{Server: opened[i].Server, Alone: b.AdHoc, Status: "ready"}
 			if opened[i].Session != nil {
 				one.Entries, opened[i].Err = listOne(ctx, b, opened[i].Session, filter, c)
-				opened[i].Err = b.out.Masked(opened[i].Err)
+				opened[i].Err = b.Out.Masked(opened[i].Err)
 				if opened[i].Err != nil && fault.KindOf(opened[i].Err) != fault.KindInterrupted {
-					b.out.Report(opened[i].Err)
+					b.Out.Report(opened[i].Err)
 				}
 			}
 			if one.Err = opened[i].Err; one.Err != nil {
@@ -214,10 +222,10 @@ func listAll(
 
 // listOne returns what one server lists, as far as the filter selects it.
 func listOne(
-	ctx context.Context, b *toolbox, session *servers.Session, filter toolFilter, c listing,
+	ctx context.Context, b *toolset.Set, session *servers.Session, filter toolset.Filter, c listing,
 ) ([]render.Entry, error) {
-	result := b.executor.Do(ctx, exec.Operation{
-		Name: c.method, Server: session.Name, Method: c.method, Timeout: b.flags.Timeout, MaxTime: b.flags.MaxTime,
+	result := b.Executor.Do(ctx, exec.Operation{
+		Name: c.method, Server: session.Name, Method: c.method, Timeout: b.Flags.Timeout, MaxTime: b.Flags.MaxTime,
 		Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) {
 			elements, err := c.list(session, ctx)
 			if err != nil {
@@ -233,12 +241,12 @@ func listOne(
 }
 
 // entries returns what a server's definitions show, as far as the filter selects it.
-func (c listing) entries(server string, definitions []json.RawMessage, filter toolFilter) []render.Entry {
+func (c listing) entries(server string, definitions []json.RawMessage, filter toolset.Filter) []render.Entry {
 	var entries []render.Entry
 	for _, definition := range definitions {
 		entry := c.entry(definition)
 		entry.Definition, entry.Name = definition, server+exec.Separator+entry.Plain
-		if filter.selects(server, []string{entry.Name, entry.Plain}, entry.Plain, entry.Title, entry.Description) {
+		if filter.Selects(server, []string{entry.Name, entry.Plain}, entry.Plain, entry.Title, entry.Description) {
 			entries = append(entries, entry)
 		}
 	}

@@ -7,35 +7,39 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/request"
 	"toolx/pkg/fault"
 )
 
 // TestRequestOptions maps command lines of the verbs that ask servers for other things
 // than tools to what they are asked to do.
 func TestRequestOptions(t *testing.T) {
-	text := replyOptions{output: "text"}
-	command := func(o replyOptions, words ...string) replyOptions {
-		o.server = words
+	text, raw := request.ReplyFlags{Output: "text"}, request.ReplyFlags{Output: "raw"}
+	command := func(o request.ReplyFlags, words ...string) request.ReplyFlags {
+		o.Server = words
 		return o
 	}
 	for _, test := range []struct {
 		args []string
 		want any
 	}{
-		{[]string{"read", "x:y"}, resourceOptions{text, "x:y"}},
+		{[]string{"read", "x:y"}, resourceOptions{ReplyFlags: text, uri: "x:y"}},
 		{[]string{"read", "x:y", "--json", "--save", "d", "--", "node", "x.js"}, resourceOptions{
-			replyOptions{output: "json", save: "d", server: []string{"node", "x.js"}}, "x:y",
+			ReplyFlags: request.ReplyFlags{Output: "json", Save: "d", Server: []string{"node", "x.js"}}, uri: "x:y",
 		}},
-		{[]string{"get", "p", "a=1", "--arg", "b=2", "--args", "{}"}, promptOptions{text, "p", []string{"b=2", "a=1"}, "{}"}},
+		{[]string{"get", "p", "a=1", "--arg", "b=2", "--args", "{}"}, promptOptions{
+			ReplyFlags: text, prompt: "p", args: []string{"b=2", "a=1"}, object: "{}",
+		}},
 		{[]string{"complete", "p", "a=x=y", "b="}, completeOptions{
-			replyOptions: text, ref: "p", argument: "a", value: "x=y", known: map[string]string{"b": ""},
+			ReplyFlags: text, ref: "p", argument: "a", value: "x=y", known: map[string]string{"b": ""},
 		}},
-		{[]string{"complete", "f:///{p}", "p", "--", "s"}, completeOptions{replyOptions: command(text, "s"), ref: "f:///{p}", argument: "p"}},
+		{[]string{"complete", "f:///{p}", "p", "--", "s"}, completeOptions{ReplyFlags: command(text, "s"), ref: "f:///{p}", argument: "p"}},
 		{[]string{"ping", "a", "b", "--json"}, pingOptions{names: []string{"a", "b"}, json: true}},
-		{[]string{"raw", "s", "m", "{}"}, rawOptions{replyOptions{output: "raw"}, "s", "m", "{}"}},
-		{[]string{"raw", "m", "--", "s"}, rawOptions{command(replyOptions{output: "raw"}, "s"), "server", "m", ""}},
-		{[]string{"raw", "m", "-", "--url", "https://h/mcp"}, rawOptions{replyOptions{output: "raw"}, "server", "m", "-"}},
+		{[]string{"raw", "s", "m", "{}"}, rawOptions{ReplyFlags: raw, name: "s", method: "m", params: "{}"}},
+		{[]string{"raw", "m", "--", "s"}, rawOptions{ReplyFlags: command(raw, "s"), name: "server", method: "m"}},
+		{[]string{"raw", "m", "-", "--url", "https://h/mcp"}, rawOptions{ReplyFlags: raw, name: "server", method: "m", params: "-"}},
 		{[]string{"watch", "a", "--level", "debug", "--resource", "x:y", "--count", "2"}, watchOptions{
 			names: []string{"a"}, level: "debug", resources: []string{"x:y"}, count: 2,
 		}},
@@ -47,8 +51,9 @@ func TestRequestOptions(t *testing.T) {
 		{[]string{
 			"read", "x:y", "--elicit", "accept", "--sampling", "ask", "--root", "a", "--root", "b", "--no-browser",
 		}, resourceOptions{
-			replyOptions{output: "text", answers: person.AnswerFlags{Elicit: "accept", Sampling: "ask", Roots: []string{"a", "b"}, NoBrowser: true}},
-			"x:y",
+			uri: "x:y", ReplyFlags: request.ReplyFlags{Output: "text", Answers: person.AnswerFlags{
+				Elicit: "accept", Sampling: "ask", Roots: []string{"a", "b"}, NoBrowser: true,
+			}},
 		}},
 		{[]string{"read", "x:y", "z"}, nil},
 		{[]string{"ping", "a", "--", "s"}, nil},
@@ -70,26 +75,29 @@ func TestRequestOptions(t *testing.T) {
 // parseRequest gives the options that a command line asks a verb for.
 func parseRequest(args ...string) (options any, err error) {
 	streams, _, _ := buffered("")
-	app := newApp(streams)
-	root := newRootCommand(app)
+	f := factory.New(streams)
+	root := newRootCommand(f)
 	root.ResetCommands()
 	root.AddCommand(
-		newResourceReadCommand(app,
-			func(_ context.Context, _ *App, o resourceOptions) error { options = o; return nil }),
-		newResourceSubscribeCommand(app,
-			func(_ context.Context, _ *App, o watchOptions) error { options = o; return nil }),
-		newPromptGetCommand(app, func(_ context.Context, _ *App, o promptOptions) error { options = o; return nil }),
-		newCompleteCommand(app, func(_ context.Context, _ *App, o completeOptions) error { options = o; return nil }),
-		newPingCommand(app, func(_ context.Context, _ *App, o pingOptions) error { options = o; return nil }),
-		newRawCommand(app, func(_ context.Context, _ *App, o rawOptions) error { options = o; return nil }),
-		newWatchCommand(app, func(_ context.Context, _ *App, o watchOptions) error { options = o; return nil }),
-		listOf(app, func(_ context.Context, _ *App, o listingOptions, _ listing) error { options = o; return nil }),
+		newResourceReadCommand(f,
+			take[resourceOptions](&options)),
+		newResourceSubscribeCommand(f,
+			take[watchOptions](&options)),
+		newPromptGetCommand(f, take[promptOptions](&options)),
+		newCompleteCommand(f, take[completeOptions](&options)),
+		newPingCommand(f, take[pingOptions](&options)),
+		newRawCommand(f, take[rawOptions](&options)),
+		newWatchCommand(f, take[watchOptions](&options)),
+		listOf(f, func(_ context.Context, o listingOptions, _ listing) error {
+			options = bare(o)
+			return nil
+		}),
 	)
 	root.SetArgs(args)
 	err = root.Execute()
 	return options, err
 }
 
-func listOf(app *App, run func(context.Context, *App, listingOptions, listing) error) *cobra.Command {
-	return newListingCommand(app, promptCatalog(), "List", run)
+func listOf(f *factory.Factory, run func(context.Context, listingOptions, listing) error) *cobra.Command {
+	return newListingCommand(f, promptCatalog(), "List", run)
 }

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/request"
+	"toolx/cmd/toolset"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
 )
@@ -23,7 +26,7 @@ func buffered(input string) (c *console.Console, out, err *bytes.Buffer) {
 // TestOptions maps command lines to what a verb is asked to do. The verbs
 // themselves do not run: scripts prove what they do.
 func TestOptions(t *testing.T) {
-	plain := callOptions{tool: "t", replyOptions: replyOptions{output: "text"}, batch: batchOptions{parallel: 1}}
+	plain := callOptions{tool: "t", ReplyFlags: request.ReplyFlags{Output: "text"}, batch: batchOptions{parallel: 1}}
 	with := func(change func(*callOptions)) callOptions {
 		o := plain
 		change(&o)
@@ -46,12 +49,12 @@ func TestOptions(t *testing.T) {
 			with(func(o *callOptions) { o.args = []string{"a=1,b=2"} }),
 		},
 		{"the whole object", []string{"call", "t", "--args", "-"}, with(func(o *callOptions) { o.object = "-" })},
-		{"a format", []string{"call", "t", "-o", "raw"}, with(func(o *callOptions) { o.output = "raw" })},
-		{"--json is a format", []string{"call", "t", "--json"}, with(func(o *callOptions) { o.output = "json" })},
+		{"a format", []string{"call", "t", "-o", "raw"}, with(func(o *callOptions) { o.Output = "raw" })},
+		{"--json is a format", []string{"call", "t", "--json"}, with(func(o *callOptions) { o.Output = "json" })},
 		{
 			"what becomes of the result",
 			[]string{"call", "t", "--jq", ".a", "--save", "d", "--max-output", "1KiB"},
-			with(func(o *callOptions) { o.jq, o.save, o.maxOutput = ".a", "d", "1KiB" }),
+			with(func(o *callOptions) { o.Jq, o.Save, o.MaxOutput = ".a", "d", "1KiB" }),
 		},
 		{
 			"what is sent",
@@ -61,13 +64,13 @@ func TestOptions(t *testing.T) {
 		{
 			"a server's command, its flags untouched",
 			[]string{"call", "t", "a=1", "--", "npx", "-y", "x", "--json"},
-			with(func(o *callOptions) { o.args, o.server = []string{"a=1"}, []string{"npx", "-y", "x", "--json"} }),
+			with(func(o *callOptions) { o.args, o.Server = []string{"a=1"}, []string{"npx", "-y", "x", "--json"} }),
 		},
 		{
 			"a model's calls, on standard input",
 			[]string{"call", "--from-tool-call", "--sequential", "--", "node", "x.js"},
 			with(func(o *callOptions) {
-				o.tool, o.server, o.model = "", []string{"node", "x.js"}, modelOptions{from: "-", sequential: true}
+				o.tool, o.Server, o.model = "", []string{"node", "x.js"}, modelOptions{from: "-", sequential: true}
 			}),
 		},
 		{
@@ -79,8 +82,8 @@ func TestOptions(t *testing.T) {
 			"guards",
 			[]string{"call", "t", "--allow", "a*", "--allow", "b", "--deny", "c", "--read-only", "--confirm", "always", "-y"},
 			with(func(o *callOptions) {
-				o.guards = guardOptions{
-					allow: []string{"a*", "b"}, deny: []string{"c"}, readOnly: true, confirm: "always", yes: true,
+				o.guards = toolset.Guards{
+					Allow: []string{"a*", "b"}, Deny: []string{"c"}, ReadOnly: true, Confirm: "always", Yes: true,
 				}
 			}),
 		},
@@ -94,7 +97,7 @@ func TestOptions(t *testing.T) {
 			[]string{"tui", "a", "--elicit", "accept", "--sampling", "ask", "--root", "d", "--no-browser"},
 			tuiOptions{names: []string{"a"}, answers: person.AnswerFlags{Elicit: "accept", Sampling: "ask", Roots: []string{"d"}, NoBrowser: true}},
 		},
-		{"a logout", []string{"auth", "logout", "a"}, "a"},
+		{"a logout", []string{"auth", "logout", "a"}, authLogoutOptions{server: "a"}},
 		{"logins", []string{"auth", "status", "a", "b", "--json"}, authStatusOptions{servers: []string{"a", "b"}, json: true}},
 		{"everything is listed", []string{"list"}, listOptions{patterns: []string{}}},
 		{
@@ -218,32 +221,55 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
+// take returns what keeps the options of a command in options, without what the command depends on.
+func take[O any](options *any) cli.RunFunc[O] {
+	return func(_ context.Context, o O) error {
+		*options = bare(o)
+		return nil
+	}
+}
+
+// bare returns options without what the command depends on.
+func bare[O any](o O) O {
+	value := reflect.ValueOf(&o).Elem()
+	for i := range value.NumField() {
+		kind := value.Field(i).Kind()
+		if value.Field(i).CanSet() && (kind == reflect.Pointer || kind == reflect.Func) {
+			value.Field(i).SetZero()
+		}
+	}
+	if call, is := any(&o).(*callOptions); is {
+		call.screen = tuiOptions{}
+	}
+	return o
+}
+
 // parse gives the options that a command line asks a verb for, and the global ones.
 func parse(args ...string) (options any, global cli.Flags, err error) {
 	streams, _, _ := buffered("")
-	app := newApp(streams)
-	root := newRootCommand(app)
+	f := factory.New(streams)
+	root := newRootCommand(f)
 	root.ResetCommands()
-	auth := newAuthCommand(app)
+	auth := newAuthCommand(f)
 	auth.ResetCommands()
 	auth.AddCommand(
-		newAuthLoginCommand(app, func(_ context.Context, _ *App, o authLoginOptions) error { options = o; return nil }),
-		newAuthLogoutCommand(app,
-			func(_ context.Context, _ *App, server string) error { options = server; return nil }),
-		newAuthStatusCommand(app,
-			func(_ context.Context, _ *App, o authStatusOptions) error { options = o; return nil }),
+		newAuthLoginCommand(f, take[authLoginOptions](&options)),
+		newAuthLogoutCommand(f,
+			take[authLogoutOptions](&options)),
+		newAuthStatusCommand(f,
+			take[authStatusOptions](&options)),
 	)
 	root.AddCommand(
-		newCallCommand(app, func(_ context.Context, _ *App, o callOptions) error { options = o; return nil }),
-		newListCommand(app, func(_ context.Context, _ *App, o listOptions) error { options = o; return nil }),
-		newShowCommand(app, func(_ context.Context, _ *App, o showOptions) error { options = o; return nil }),
-		newServeCommand(app, func(_ context.Context, _ *App, o serveOptions) error { options = o; return nil }),
-		newProxyCommand(app, func(_ context.Context, _ *App, o proxyOptions) error { options = o; return nil }),
-		newDoctorCommand(app, func(_ context.Context, _ *App, o doctorOptions) error { options = o; return nil }),
-		newTUICommand(app, func(_ context.Context, _ *App, o tuiOptions) error { options = o; return nil }),
+		newCallCommand(f, take[callOptions](&options)),
+		newListCommand(f, take[listOptions](&options)),
+		newShowCommand(f, take[showOptions](&options)),
+		newServeCommand(f, take[serveOptions](&options)),
+		newProxyCommand(f, take[proxyOptions](&options)),
+		newDoctorCommand(f, take[doctorOptions](&options)),
+		newTUICommand(f, take[tuiOptions](&options)),
 		auth,
 	)
 	root.SetArgs(args)
 	err = root.Execute()
-	return options, *app.flags, err
+	return options, *f.Flags, err
 }

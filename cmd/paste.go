@@ -8,26 +8,27 @@ import (
 
 	"toolx/cmd/cli"
 	"toolx/cmd/person"
+	"toolx/cmd/toolset"
 	"toolx/pkg/config"
 )
 
 // repeatIn lets every command that is copied from the interface do in a new shell what it does here: it gives servers
 // and toolx's own tools the flags of this process, and returns the folder in which the command has to run; empty if any
 // folder will do.
-func (o tuiOptions) repeatIn(box *toolbox) (folder string) {
-	flags := append(shellFlags(box.flags), answerFlags(&o.answers)...)
-	for _, server := range box.config().Servers {
+func (o tuiOptions) repeatIn(box *toolset.Set) (folder string) {
+	flags := append(shellFlags(box.Flags), answerFlags(&o.answers)...)
+	for _, server := range box.Config().Servers {
 		server.Flags = flags
 	}
-	for _, tool := range box.registry.All() {
+	for _, tool := range box.Registry.All() {
 		tool.Flags = flags
 	}
 	// Servers without cwd start in the working folder. Those of the user's own config are made for any folder.
-	loaded := box.config()
-	given := len(box.flags.Config)+len(box.flags.From) > 0 || os.Getenv("TOOLX_CONFIG") != ""
+	loaded := box.Config()
+	given := len(box.Flags.Config)+len(box.Flags.From) > 0 || os.Getenv("TOOLX_CONFIG") != ""
 	anywhere := len(loaded.Projects) == 0 && !given
-	if box.adHoc {
-		anywhere = len(o.server) == 0 || box.flags.Cwd != ""
+	if box.AdHoc {
+		anywhere = len(o.server) == 0 || box.Flags.Cwd != ""
 	}
 	if anywhere {
 		return ""
@@ -47,7 +48,7 @@ func shellFlags(f *cli.Flags) []string {
 			there.Config = append(there.Config, file.Path)
 		}
 	}
-	there.From, there.Cwd, there.CaCert = absolutes(f.From), absolute(f.Cwd), absolute(f.CaCert)
+	there.From, there.Cwd, there.CACert = absolutes(f.From), absolute(f.Cwd), absolute(f.CACert)
 	flags := there.ConnectionFlags()
 	for _, limit := range []struct {
 		flag string

@@ -12,21 +12,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 )
 
 // pingOptions say which servers are asked for a sign of life.
 type pingOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+
 	names   []string
 	command []string // a command line after --
 	json    bool
 }
 
-func newPingCommand(app *App, run RunFunc[pingOptions]) *cobra.Command {
-	var o pingOptions
+func newPingCommand(f *factory.Factory, run cli.RunFunc[pingOptions]) *cobra.Command {
+	o := pingOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "ping [SERVER…] [-- COMMAND…]",
 		Short: "Ask servers for a sign of life",
@@ -41,8 +47,8 @@ interrupted.`,
   toolx ping zwave --json
   toolx ping -- npx -y @modelcontextprotocol/server-everything`,
 		Args:              cli.NamesOrCommand(&o.names, &o.command),
-		RunE:              runs(app, &o, run),
-		ValidArgsFunction: completeServers(app.tools, 0),
+		RunE:              cli.Run(&o, run),
+		ValidArgsFunction: complete.Servers(f.Tools, 0),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each server, whether it answered or not")
 	return cmd
@@ -64,18 +70,18 @@ type pong struct {
 }
 
 // runPing opens the servers and pings them, in parallel, and reports each in order.
-func runPing(ctx context.Context, app *App, o pingOptions) error {
-	box, err := app.tools.toolbox(toolboxOptions{server: o.command, tellsFailures: true})
+func runPing(ctx context.Context, o pingOptions) error {
+	box, err := o.Tools.Open(toolset.Options{Server: o.command, ReportFailures: true})
 	if err != nil {
 		return err
 	}
-	names, err := box.namedServers(o.names)
+	names, err := box.NamedServers(o.names)
 	if err != nil {
 		return err
 	}
-	stop := app.out.ShowProgress(app.bus, "ping")
+	stop := o.Tools.ShowProgress("ping")
 	defer stop()
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "ping", Request: true})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: "ping", Request: true})
 	defer done()
 	pongs := make([]pong, len(names))
 	var wait sync.WaitGroup
@@ -84,26 +90,26 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 	}
 	wait.Wait()
 	stop()
-	return printPongs(app.out, pongs, o.json, ctx.Err() != nil)
+	return printPongs(o.Out, pongs, o.json, ctx.Err() != nil)
 }
 
-func pingOne(ctx context.Context, b *toolbox, name string) pong {
+func pingOne(ctx context.Context, b *toolset.Set, name string) pong {
 	p := pong{Server: name}
-	session, err := b.pool.Open(ctx, name)
+	session, err := b.Pool.Open(ctx, name)
 	if err != nil {
-		return p.failed(b.out.Masked(cmp.Or(gaveUp(ctx, "ping", name), err)))
+		return p.failed(b.Out.Masked(cmp.Or(toolset.GaveUp(ctx, "ping", name), err)))
 	}
-	result := b.executor.Do(ctx, exec.Operation{
-		Name: "ping", Server: name, Method: "ping", Timeout: b.flags.Timeout, MaxTime: b.flags.MaxTime,
+	result := b.Executor.Do(ctx, exec.Operation{
+		Name: "ping", Server: name, Method: "ping", Timeout: b.Flags.Timeout, MaxTime: b.Flags.MaxTime,
 		Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) { return session.Ping(ctx) },
 	})
-	hide := b.out.Mask.Text
+	hide := b.Out.Mask.Text
 	p.Protocol, p.Name, p.Version = session.Protocol, hide(session.Info.Name), hide(session.Info.Version)
 	p.PingMS = result.Timing.CallMS
 	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
 	p.StartMS = math.Round(start*1000) / 1000
 	if result.Err != nil {
-		return p.failed(b.out.Masked(result.Err))
+		return p.failed(b.Out.Masked(result.Err))
 	}
 	p.OK = true
 	return p

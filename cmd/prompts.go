@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/request"
 	"toolx/cmd/streams"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
@@ -26,13 +29,16 @@ import (
 
 // promptOptions say which prompt is asked for, with what.
 type promptOptions struct {
-	replyOptions
+	Out      *streams.Streams
+	Requests *request.Sender
+
+	request.ReplyFlags
 	prompt string
 	args   []string // k=v, in the order given
 	object string   // --args
 }
 
-func newPromptsCommand(app *App) *cobra.Command {
+func newPromptsCommand(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts VERB",
 		Short: "List and get the prompts of servers",
@@ -49,8 +55,8 @@ that of the only server that has it.
 		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
 	}
 	cmd.AddCommand(
-		newListingCommand(app, promptCatalog(), "List the prompts of all servers", runListing),
-		newPromptGetCommand(app, runPromptGet),
+		newListingCommand(f, promptCatalog(), "List the prompts of all servers", runListing),
+		newPromptGetCommand(f, runPromptGet),
 	)
 	return cmd
 }
@@ -86,8 +92,8 @@ func promptSignature(definition json.RawMessage) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-func newPromptGetCommand(app *App, run RunFunc[promptOptions]) *cobra.Command {
-	var o promptOptions
+func newPromptGetCommand(f *factory.Factory, run cli.RunFunc[promptOptions]) *cobra.Command {
+	o := promptOptions{Out: f.Out, Requests: f.Requests}
 	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
 		Use:   "get PROMPT [k=v…] [-- COMMAND…]",
@@ -99,7 +105,7 @@ k=v, k=@FILE, k=@- and --args.
 ` + promptExits,
 		Example: `  toolx prompts get args-prompt city=Paris state=Texas -- npx -y @modelcontextprotocol/server-everything
   toolx prompts get docs__summary text=@README.md`,
-		Args: cli.WithCommand(&o.server, func(args []string) error {
+		Args: cli.WithCommand(&o.Server, func(args []string) error {
 			if len(args) == 0 || args[0] == "" {
 				return fault.Usage("name a prompt", "toolx prompts get PROMPT; toolx prompts list shows them")
 			}
@@ -107,49 +113,49 @@ k=v, k=@FILE, k=@- and --args.
 			o.args = append(o.args, args[1:]...)
 			return nil
 		}),
-		ValidArgsFunction: completePrompt(app.tools),
+		ValidArgsFunction: complete.Prompt(f.Tools),
 	}
 	flags := cmd.Flags()
-	declareArguments(flags, &o.args, &o.object)
-	o.declare(flags, formats...)
-	o.declareContent(flags)
-	cmd.RunE = runs(app, &o, run, o.check(flags, formats...))
+	request.DeclareArguments(flags, &o.args, &o.object)
+	o.Declare(flags, formats...)
+	o.DeclareContent(flags)
+	cmd.RunE = cli.Run(&o, run, o.Check(flags, formats...))
 	return cmd
 }
 
 // runPromptGet asks for a prompt and prints its messages.
-func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
-	return runRequest(ctx, app, o.replyOptions, o.request(app.out))
+func runPromptGet(ctx context.Context, o promptOptions) error {
+	return o.Requests.Send(ctx, o.ReplyFlags, o.request(o.Out))
 }
 
 // request returns what is asked of the server; out is where messages are drawn.
-func (o promptOptions) request(out *streams.Streams) request {
+func (o promptOptions) request(out *streams.Streams) request.Request {
 	var listed promptNames
-	return request{
-		name: o.prompt, what: "prompt", method: "prompts/get", near: listed.near,
-		kinds: []catalog.Kind{catalog.Prompts},
-		kept:  func(list *catalog.List) bool { return list.Find(o.prompt) != nil },
-		has: func(ctx context.Context, session *servers.Session) (bool, error) {
+	return request.Request{
+		Name: o.prompt, What: "prompt", Method: "prompts/get", Near: listed.near,
+		Kinds: []catalog.Kind{catalog.Prompts},
+		Kept:  func(list *catalog.List) bool { return list.Find(o.prompt) != nil },
+		Has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			definition, err := listed.find(ctx, session, o.prompt)
 			return definition != nil, err
 		},
-		prepare: func(ctx context.Context, to target) (json.RawMessage, error) {
-			find := func(ctx context.Context) (json.RawMessage, error) { return listed.find(ctx, to.session, to.plain) }
-			definition, err := exec.Within(ctx, to.box.executor, "prompts/list", find)
+		Prepare: func(ctx context.Context, to request.Target) (json.RawMessage, error) {
+			find := func(ctx context.Context) (json.RawMessage, error) { return listed.find(ctx, to.Session, to.Plain) }
+			definition, err := exec.Within(ctx, to.Box.Executor, "prompts/list", find)
 			if err != nil {
 				return nil, err
 			}
-			if near := listed.near(to.plain); definition == nil && near != "" {
+			if near := listed.near(to.Plain); definition == nil && near != "" {
 				const text = "server %q lists no prompt '%s'; did you mean '%s'?"
-				to.box.out.Log.Warn(fmt.Sprintf(text, to.session.Name, to.plain, near))
+				to.Box.Out.Log.Warn(fmt.Sprintf(text, to.Session.Name, to.Plain, near))
 			}
 			return promptArguments(ctx, to, definition, o)
 		},
-		send: func(ctx context.Context, to target) (json.RawMessage, error) {
-			return to.session.GetPrompt(ctx, to.plain, to.arguments, to.progress)
+		Send: func(ctx context.Context, to request.Target) (json.RawMessage, error) {
+			return to.Session.GetPrompt(ctx, to.Plain, to.Arguments, to.Progress)
 		},
-		read: exec.ReadPrompt,
-		text: func(to io.Writer, result *exec.Result) error {
+		Read: exec.ReadPrompt,
+		Text: func(to io.Writer, result *exec.Result) error {
 			messages, err := exec.ReadMessages(result.Raw)
 			if err != nil {
 				return err
@@ -192,7 +198,7 @@ func (p *promptNames) near(name string) string {
 // promptArguments reads the arguments by the prompt's definition, as those of a tool. The server judges a prompt that
 // it does not list, whose arguments are all texts.
 func promptArguments(
-	ctx context.Context, to target, definition json.RawMessage, o promptOptions,
+	ctx context.Context, to request.Target, definition json.RawMessage, o promptOptions,
 ) (json.RawMessage, error) {
 	names := make([]string, len(o.args)) // as they were typed: k=v, k:=JSON
 	for i, typed := range o.args {
@@ -200,13 +206,13 @@ func promptArguments(
 		names[i] = strings.TrimSuffix(name, ":")
 	}
 	tool := &exec.Tool{
-		Name: to.session.Name + exec.Separator + to.plain, Plain: to.plain, Server: to.session.Name,
+		Name: to.Session.Name + exec.Separator + to.Plain, Plain: to.Plain, Server: to.Session.Name,
 		InputSchema: servers.PromptSchema(definition, names...),
-		Launch:      o.server, Address: to.box.flags.Url, Flags: to.box.flags.ConnectionFlags(),
+		Launch:      o.Server, Address: to.Box.Flags.URL, Flags: to.Box.Flags.ConnectionFlags(),
 	}
-	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: to.box.out.Console.In})
+	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: to.Box.Out.Console.In})
 	if err == nil {
-		err = checkPrompt(ctx, to.box.out, tool, arguments, definition)
+		err = checkPrompt(ctx, to.Box.Out, tool, arguments, definition)
 	}
 	var invalid *exec.InvalidArgumentsError
 	if errors.As(err, &invalid) {

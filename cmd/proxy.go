@@ -7,12 +7,18 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/correct"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/person"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/config"
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
@@ -22,15 +28,24 @@ import (
 
 // proxyOptions say which server is run, and where what is no message goes.
 type proxyOptions struct {
+	Out         *streams.Streams
+	Flags       *cli.Flags
+	Tools       *toolset.Opener
+	Consent     *person.Consent
+	Bus         *exec.Bus
+	PassSignals *atomic.Bool
+
 	server     string   // a configured server's name; empty where command says what to run
 	command    []string // a server's command line
 	log        string   // a file that takes foreign lines instead of stderr
 	maxMessage string   // a size; empty: the config's, then the default
-	guards     guardOptions
+	guards     toolset.Guards
 }
 
-func newProxyCommand(app *App, run RunFunc[proxyOptions]) *cobra.Command {
-	var o proxyOptions
+func newProxyCommand(f *factory.Factory, run cli.RunFunc[proxyOptions]) *cobra.Command {
+	o := proxyOptions{
+		Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent, Bus: f.Bus, PassSignals: f.PassSignals,
+	}
 	c := &cobra.Command{
 		Use:   "proxy [flags] (SERVER | -- COMMAND…)",
 		Short: "Stand between a client and a server that pollutes its stdout",
@@ -49,12 +64,12 @@ config, 4 where it could not be started.`,
 		Example: `  toolx proxy -- npx -y some-mcp-server
   toolx proxy --log /tmp/stray.log zwave
   toolx list -- toolx proxy -- node server.js`,
-		Args:              cli.NameOrCommand(&o.command, func(own []string) error { return o.take(app.flags, own) }),
-		RunE:              runs(app, &o, run, o.guards.check),
-		ValidArgsFunction: completeServers(app.tools, 1),
+		Args:              cli.NameOrCommand(&o.command, func(own []string) error { return o.take(f.Flags, own) }),
+		RunE:              cli.Run(&o, run, o.guards.Check),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
 	}
 	flags := c.Flags()
-	o.guards.declare(flags)
+	o.guards.Declare(flags)
 	flags.StringVar(&o.log, "log", "", "append other output to `FILE`, with the time, instead of writing it to stderr")
 	flags.StringVar(&o.maxMessage, "max-message", "",
 		"drop messages of more than `SIZE` (default: the config's maxMessage, else 64MiB)")
@@ -64,14 +79,15 @@ config, 4 where it could not be started.`,
 // take reads the arguments before "--": one server, or none where a command follows it.
 func (o *proxyOptions) take(flags *cli.Flags, own []string) error {
 	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
-	address := flags.Url
-	if len(own) > 0 && misplacedAs(own[0]) == inURL {
+	address := flags.URL
+	if len(own) > 0 && correct.MisplacedAs(own[0]) == correct.InURL {
 		address = own[0]
 	}
 	switch {
 	case address != "":
-		return &forgottenError{fault.Usage("toolx proxy filters the stdout of a program, and "+address+" is an address",
-			exec.PasteLine("toolx", "doctor", "--url", address)+"; clients reach an address without a proxy"), address}
+		return correct.NewForgotten(address,
+			"toolx proxy filters the stdout of a program, and "+address+" is an address",
+			exec.PasteLine("toolx", "doctor", "--url", address)+"; clients reach an address without a proxy")
 	case len(own) == 0 && len(o.command) == 0:
 		return fault.Usage("name a server, or give its command after --", example)
 	case len(own) > 0 && len(o.command) > 0:
@@ -86,34 +102,34 @@ func (o *proxyOptions) take(flags *cli.Flags, own []string) error {
 }
 
 // runProxy ends when the server does, with its exit code.
-func runProxy(_ context.Context, app *App, o proxyOptions) error {
-	app.consent.AsksNobody = true // standard input is the client's
-	server, limit, err := proxied(app.tools, o)
+func runProxy(_ context.Context, o proxyOptions) error {
+	o.Consent.AsksNobody = true // standard input is the client's
+	server, limit, err := proxied(o.Tools, o)
 	if err != nil {
 		return err
 	}
-	o.guards.narrow(server)
-	report, err := newProxyReport(app.out, o.log, limit)
+	o.guards.Narrow(server)
+	report, err := newProxyReport(o.Out, o.log, limit)
 	if err != nil {
 		return fault.Usage("--log: "+err.Error(), "name a file that can be written")
 	}
-	app.bus.Subscribe(report.take)
-	if err := app.tools.recordTrace(); err != nil {
+	o.Bus.Subscribe(report.take)
+	if err := o.Tools.RecordTrace(); err != nil {
 		return err
 	}
-	app.passesSignals.Store(true)
-	app.out.FlushTime = streams.UnreadTime
+	o.PassSignals.Store(true)
+	o.Out.FlushTime = streams.UnreadTime
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endingSignals()...)
 	defer signal.Stop(signals)
 
 	code, err := servers.Proxy(server, servers.ProxyOptions{
-		In: app.out.Console.In, Out: app.out.Stdout, Err: app.out.Console.Err,
+		In: o.Out.Console.In, Out: o.Out.Stdout, Err: o.Out.Console.Err,
 		Signals:    signals,
 		MaxMessage: limit,
-		Bus:        app.bus,
-		Trace:      app.flags.Trace != "" || app.flags.TraceFile != "",
-		Secret:     app.out.Mask.Add,
+		Bus:        o.Bus,
+		Trace:      o.Flags.Trace != "" || o.Flags.TraceFile != "",
+		Secret:     o.Out.Mask.Add,
 	})
 	report.close()
 	if err != nil && !console.IsBrokenPipe(err) {
@@ -124,26 +140,26 @@ func runProxy(_ context.Context, app *App, o proxyOptions) error {
 
 // proxied returns the server to run, and the limit on its messages in bytes. A command needs no config, so it works
 // with a broken one.
-func proxied(a *opener, o proxyOptions) (server *config.Server, limit int64, err error) {
+func proxied(a *toolset.Opener, o proxyOptions) (server *config.Server, limit int64, err error) {
 	if o.maxMessage != "" {
 		if limit, err = config.ParseSize(o.maxMessage); err != nil || limit == 0 {
 			return nil, 0, fault.Usage("--max-message "+strconv.Quote(o.maxMessage)+" is not a size",
 				"--max-message 256MiB")
 		}
 	}
-	if adHoc, err := a.flags.AdHoc(o.command); adHoc != nil || err != nil {
+	if adHoc, err := a.Flags.AdHoc(o.command); adHoc != nil || err != nil {
 		return adHoc, cmp.Or(limit, servers.DefaultMaxMessage), err
 	}
-	loaded, err := a.consent.LoadConfig()
+	loaded, err := a.Consent.LoadConfig()
 	if err != nil {
 		return nil, 0, err
 	}
-	a.tellRemarks(loaded)
+	a.ReportRemarks(loaded)
 	server, err = cli.ServerNamed(loaded.Servers, o.server, "a command follows --: toolx proxy -- "+o.server)
 	if err != nil {
 		return nil, 0, err
 	}
-	a.tellNotes(loaded, server)
+	a.ReportNotes(loaded, server)
 	if server.Disabled {
 		return nil, 0, servers.Disabled(server)
 	}

@@ -14,7 +14,7 @@ func TestProxyReportOnATerminal(t *testing.T) {
 	} {
 		streams, _, stderr := buffered("")
 		streams.ErrTTY = tty
-		report, err := newProxyReport(newApp(streams).out, "", 1)
+		report, err := newProxyReport(newApp(streams).factory.Out, "", 1)
 		if err != nil {
 			t.Fatal(err)
 		}

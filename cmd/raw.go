@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/request"
 	"toolx/cmd/streams"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -25,14 +28,18 @@ import (
 
 // rawOptions say what request is sent.
 type rawOptions struct {
-	replyOptions
+	Out      *streams.Streams
+	Printer  *request.Printer
+	Requests *request.Sender
+
+	request.ReplyFlags
 	name   string // of the server; that of the command line's where it gives one
 	method string
 	params string // JSON, @FILE, - or empty
 }
 
-func newRawCommand(app *App, run RunFunc[rawOptions]) *cobra.Command {
-	var o rawOptions
+func newRawCommand(f *factory.Factory, run cli.RunFunc[rawOptions]) *cobra.Command {
+	o := rawOptions{Out: f.Out, Printer: f.Printer, Requests: f.Requests}
 	formats := []string{"raw", "json"}
 	cmd := &cobra.Command{
 		Use:   "raw SERVER METHOD [JSON] [-- COMMAND…]",
@@ -50,13 +57,13 @@ Exit codes: 0 success, 2 wrong usage, 3 authentication, 4 the server was not rea
 		Example: `  toolx raw zwave tools/list
   toolx raw zwave tools/call '{"name":"list_zwave_devices","arguments":{}}' | jq .result
   toolx raw no/such/method -- npx -y @modelcontextprotocol/server-everything`,
-		Args: cli.NameOrCommand(&o.server, func(args []string) error {
-			return o.take(args, len(o.server) > 0 || app.flags.Url != "")
+		Args: cli.NameOrCommand(&o.Server, func(args []string) error {
+			return o.take(args, len(o.Server) > 0 || f.Flags.URL != "")
 		}),
-		ValidArgsFunction: completeServers(app.tools, 1),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
 	}
-	o.declare(cmd.Flags(), formats...)
-	cmd.RunE = runs(app, &o, run, o.check(cmd.Flags(), formats...))
+	o.Declare(cmd.Flags(), formats...)
+	cmd.RunE = cli.Run(&o, run, o.Check(cmd.Flags(), formats...))
 	return cmd
 }
 
@@ -82,20 +89,21 @@ func (o *rawOptions) take(args []string, adHoc bool) error {
 }
 
 // runRaw sends the request and prints the reply.
-func runRaw(ctx context.Context, app *App, o rawOptions) error {
-	params, err := readParams(app.out, o.params)
+func runRaw(ctx context.Context, o rawOptions) error {
+	params, err := readParams(o.Out, o.params)
 	if err != nil {
-		return app.results.printReply(ctx, &exec.Result{ToolName: o.method, Err: err}, o.replyOptions, request{}, nil)
+		failed := &exec.Result{ToolName: o.method, Err: err}
+		return o.Printer.PrintReply(ctx, failed, o.ReplyFlags, request.Request{}, nil)
 	}
 	var reply *servers.Answer
-	r := request{
-		name: o.method, method: o.method, server: o.name,
-		prepare: func(context.Context, target) (json.RawMessage, error) { return params, nil },
-		send: func(ctx context.Context, to target) (json.RawMessage, error) {
-			if o.method == string(mcp.MethodToolsCall) && to.guarded() {
-				app.out.Log.Warn("raw sends any request: allow, deny, readOnly and confirm do not apply")
+	r := request.Request{
+		Name: o.method, Method: o.method, Server: o.name,
+		Prepare: func(context.Context, request.Target) (json.RawMessage, error) { return params, nil },
+		Send: func(ctx context.Context, to request.Target) (json.RawMessage, error) {
+			if o.method == string(mcp.MethodToolsCall) && guarded(to) {
+				o.Out.Log.Warn("raw sends any request: allow, deny, readOnly and confirm do not apply")
 			}
-			answer, err := to.session.Request(ctx, o.method, to.arguments, nil)
+			answer, err := to.Session.Request(ctx, o.method, to.Arguments, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -106,16 +114,16 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 			return answer.Result, nil
 		},
 	}
-	if o.output == "raw" && o.jq == "" {
-		r.show = func(result *exec.Result) error { return printFrame(app.out, reply, result.Err) }
+	if o.Output == "raw" && o.Jq == "" {
+		r.Show = func(result *exec.Result) error { return printFrame(o.Out, reply, result.Err) }
 	}
-	return runRequest(ctx, app, o.replyOptions, r)
+	return o.Requests.Send(ctx, o.ReplyFlags, r)
 }
 
 // guarded reports whether the config says which tools of the server may be used.
-func (to target) guarded() bool {
-	return slices.ContainsFunc(to.box.config().Servers, func(server *config.Server) bool {
-		return server.Name == to.session.Name && server.Guards.Says()
+func guarded(to request.Target) bool {
+	return slices.ContainsFunc(to.Box.Config().Servers, func(server *config.Server) bool {
+		return server.Name == to.Session.Name && server.Guards.Says()
 	})
 }
 

@@ -53,9 +53,11 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 	}
 	switch verb.Name() {
 	case "doctor":
-		return func(err error) error { return printReport(a.out, failedReport(a.out.Masked(err)), report.JSON, "") }
+		return func(err error) error {
+			return printReport(a.factory.Out, failedReport(a.factory.Out.Masked(err)), report.JSON, "")
+		}
 	case "ask":
-		return func(err error) error { return printAskFailure(a.out, strings.Join(own, " "), err) }
+		return func(err error) error { return printAskFailure(a.factory.Out, strings.Join(own, " "), err) }
 	}
 	result := &exec.Result{}
 	// The first argument of other verbs is no tool.
@@ -63,9 +65,9 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 		result.ToolName = own[0]
 	}
 	return func(err error) error {
-		result.Err = a.out.Masked(err)
-		a.results.addNext(result, verb.CommandPath())
-		return render.Result(context.Background(), a.out.Console.Out, result,
-			render.ResultOptions{Format: render.FormatJSON, Screen: a.out.OutScreen()})
+		result.Err = a.factory.Out.Masked(err)
+		a.factory.Printer.AddNext(result, verb.CommandPath())
+		return render.Result(context.Background(), a.factory.Out.Console.Out, result,
+			render.ResultOptions{Format: render.FormatJSON, Screen: a.factory.Out.OutScreen()})
 	}
 }

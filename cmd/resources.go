@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/factory"
+	"toolx/cmd/request"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -22,7 +25,9 @@ import (
 
 // resourceOptions say which resource is read.
 type resourceOptions struct {
-	replyOptions
+	Requests *request.Sender
+
+	request.ReplyFlags
 	uri string
 }
 
@@ -30,7 +35,7 @@ const resourceExits = `Exit codes: 0 success, 2 wrong usage or no server has it,
 server was not reached, 5 the server refused, 6 the protocol was broken, 124 timeout,
 130 interrupted.`
 
-func newResourcesCommand(app *App) *cobra.Command {
+func newResourcesCommand(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resources VERB",
 		Short: "List, read and watch the resources of servers",
@@ -49,10 +54,10 @@ the only server that has it.
 		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
 	}
 	cmd.AddCommand(
-		newListingCommand(app, resourceCatalog(), "List the resources of all servers", runListing),
-		newListingCommand(app, templateCatalog(), "List the templates of all servers", runListing),
-		newResourceReadCommand(app, runResourceRead),
-		newResourceSubscribeCommand(app, runWatch),
+		newListingCommand(f, resourceCatalog(), "List the resources of all servers", runListing),
+		newListingCommand(f, templateCatalog(), "List the templates of all servers", runListing),
+		newResourceReadCommand(f, runResourceRead),
+		newResourceSubscribeCommand(f, runWatch),
 	)
 	return cmd
 }
@@ -106,8 +111,8 @@ func resourceEntry(uri string) func(json.RawMessage) render.Entry {
 	}
 }
 
-func newResourceReadCommand(app *App, run RunFunc[resourceOptions]) *cobra.Command {
-	var o resourceOptions
+func newResourceReadCommand(f *factory.Factory, run cli.RunFunc[resourceOptions]) *cobra.Command {
+	o := resourceOptions{Requests: f.Requests}
 	formats := []string{"text", "json", "raw"}
 	cmd := &cobra.Command{
 		Use:   "read URI [-- COMMAND…]",
@@ -118,7 +123,7 @@ unless --save writes them. -o raw prints the exact MCP result.
 ` + resourceExits,
 		Example: `  toolx resources read files__file:///tmp/notes.txt
   toolx resources read demo://resource/dynamic/blob/1 --save . -- npx -y @modelcontextprotocol/server-everything`,
-		Args: cli.WithCommand(&o.server, func(args []string) error {
+		Args: cli.WithCommand(&o.Server, func(args []string) error {
 			if len(args) != 1 || args[0] == "" {
 				return fault.Usage("name one resource by its URI",
 					"toolx resources read URI; toolx resources list shows them")
@@ -126,35 +131,35 @@ unless --save writes them. -o raw prints the exact MCP result.
 			o.uri = args[0]
 			return nil
 		}),
-		ValidArgsFunction: completeNamed(app.tools, catalog.Resources, catalog.Templates),
+		ValidArgsFunction: complete.Named(f.Tools, catalog.Resources, catalog.Templates),
 	}
-	o.declare(cmd.Flags(), formats...)
-	o.declareContent(cmd.Flags())
-	cmd.RunE = runs(app, &o, run, o.check(cmd.Flags(), formats...))
+	o.Declare(cmd.Flags(), formats...)
+	o.DeclareContent(cmd.Flags())
+	cmd.RunE = cli.Run(&o, run, o.Check(cmd.Flags(), formats...))
 	return cmd
 }
 
 // runResourceRead reads a resource and prints its contents.
-func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
-	return runRequest(ctx, app, o.replyOptions, o.request())
+func runResourceRead(ctx context.Context, o resourceOptions) error {
+	return o.Requests.Send(ctx, o.ReplyFlags, o.request())
 }
 
 // request returns what is asked of the server.
-func (o resourceOptions) request() request {
-	return request{
-		name: o.uri, what: "resource", method: "resources/read",
-		kinds: []catalog.Kind{catalog.Resources, catalog.Templates},
-		kept:  func(list *catalog.List) bool { return keptResource(list, o.uri) },
-		has: func(ctx context.Context, session *servers.Session) (bool, error) {
+func (o resourceOptions) request() request.Request {
+	return request.Request{
+		Name: o.uri, What: "resource", Method: "resources/read",
+		Kinds: []catalog.Kind{catalog.Resources, catalog.Templates},
+		Kept:  func(list *catalog.List) bool { return keptResource(list, o.uri) },
+		Has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			return hasResource(ctx, session, o.uri)
 		},
-		prepare: func(_ context.Context, to target) (json.RawMessage, error) {
-			return rawjson.Marshal(map[string]string{"uri": to.plain})
+		Prepare: func(_ context.Context, to request.Target) (json.RawMessage, error) {
+			return rawjson.Marshal(map[string]string{"uri": to.Plain})
 		},
-		send: func(ctx context.Context, to target) (json.RawMessage, error) {
-			return to.session.ReadResource(ctx, to.plain, to.progress)
+		Send: func(ctx context.Context, to request.Target) (json.RawMessage, error) {
+			return to.Session.ReadResource(ctx, to.Plain, to.Progress)
 		},
-		read: exec.ReadContents,
+		Read: exec.ReadContents,
 	}
 }
 
@@ -183,8 +188,8 @@ func keptResource(list *catalog.List, uri string) bool {
 	})
 }
 
-func newResourceSubscribeCommand(app *App, run RunFunc[watchOptions]) *cobra.Command {
-	o := watchOptions{updatesOnly: true}
+func newResourceSubscribeCommand(f *factory.Factory, run cli.RunFunc[watchOptions]) *cobra.Command {
+	o := watchOptions{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Bus: f.Bus, updatesOnly: true}
 	cmd := &cobra.Command{
 		Use:   "subscribe URI… [-- COMMAND…]",
 		Short: "Tell when resources change",
@@ -202,8 +207,8 @@ its server's name (server__URI) where there are several servers. toolx watch
 			}
 			return nil
 		}),
-		RunE:              runs(app, &o, run, o.check),
-		ValidArgsFunction: completeNamed(app.tools, catalog.Resources, catalog.Templates),
+		RunE:              cli.Run(&o, run, o.check),
+		ValidArgsFunction: complete.Named(f.Tools, catalog.Resources, catalog.Templates),
 	}
 	o.declareOutput(cmd.Flags())
 	return cmd

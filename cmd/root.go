@@ -17,7 +17,10 @@ import (
 
 	"toolx/cmd/build"
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/toolset"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
 )
@@ -41,42 +44,40 @@ func (a *App) run(args []string) int {
 	ctx, hurry, stop := interruptible()
 	defer stop()
 
-	a.keyboard.Over = ctx.Done()
+	a.factory.Keyboard.Over = ctx.Done()
 	ended := make(chan int, 1)
 	go func() { ended <- a.main(ctx, hurry, args) }()
 	select {
 	case code := <-ended:
 		return code
-	case <-overdue(ctx, hurry, a.passesSignals.Load):
+	case <-overdue(ctx, hurry, a.factory.PassSignals.Load):
 		// A read of standard input, or a write to a pipe that nobody reads, cannot be interrupted. The process and its
 		// servers end all the same.
-		a.tools.kill()
+		a.factory.Tools.Kill()
 		return exit.Interrupted
 	}
 }
 
 // main runs the verb, reports how it ended, and closes what was opened.
 func (a *App) main(ctx, hurry context.Context, args []string) int {
-	root := newRootCommand(a)
+	root := newRootCommand(a.factory)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		completer{a.tools}.setCompletions(root) // which takes a twentieth of the start of any other verb
+		// Setting them takes a twentieth of the start of any other command.
+		complete.Completer{Tools: a.factory.Tools}.SetAll(root)
 	}
-	a.line.args = args
+	a.factory.Line.Args = args
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
-	a.corrector.cmd = verb
-	code := reportOutcome(a.out, a.corrector.elsewhere(err, args), a.failureJSON(verb, args))
-	a.tools.close(ctx, hurry)
+	a.factory.Corrector.Cmd = verb
+	code := reportOutcome(a.factory.Out, a.factory.Corrector.Explain(err, args), a.failureJSON(verb, args))
+	a.factory.Tools.Close(ctx, hurry)
 	return code
 }
-
-// teardownTime bounds how long the servers may take to end after Ctrl-C.
-const teardownTime = 2 * time.Second
 
 // The time after which an interrupted toolx ends in any case: after the first signal somewhat more than teardownTime,
 // after the second next to none.
 const (
-	overdueTime  = teardownTime + 500*time.Millisecond
+	overdueTime  = toolset.TeardownTime + 500*time.Millisecond
 	overdueHurry = 200 * time.Millisecond
 )
 
@@ -137,10 +138,10 @@ func interruptible() (ctx, hurry context.Context, stop func()) {
 
 // Command returns the tree of all verbs, for what is made from it; it is never run.
 func Command() *cobra.Command {
-	return newRootCommand(newApp(console.New(strings.NewReader(""), io.Discard, io.Discard)))
+	return newRootCommand(factory.New(console.New(strings.NewReader(""), io.Discard, io.Discard)))
 }
 
-func newRootCommand(app *App) *cobra.Command {
+func newRootCommand(f *factory.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "toolx",
 		Short: "Invoke and debug the tools of MCP servers and of your own config",
@@ -158,18 +159,18 @@ command line after -- is used instead of the configured servers.`,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return app.corrector.unknownVerb(cmd, args[0])
+				return f.Corrector.UnknownVerb(cmd, args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if app.out.HasScreen() {
-				return runTUI(cmd.Context(), app, tuiOptions{})
+			if f.Out.HasScreen() {
+				return runTUI(cmd.Context(), newTUIOptions(f))
 			}
-			cmd.SetOut(app.out.Console.Err)
+			cmd.SetOut(f.Out.Console.Err)
 			_ = cmd.Help()
-			if nothingConfigured(app.consent) {
-				app.out.Say("\n%s", noConfig)
+			if nothingConfigured(f.Consent) {
+				f.Out.Say("\n%s", noConfig)
 			}
 			return exit.Reported(fault.Usage("no command given", ""))
 		},
@@ -177,68 +178,68 @@ command line after -- is used instead of the configured servers.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = build.Line()
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetIn(app.out.Console.In)
-	root.SetOut(app.out.Console.Out)
-	root.SetErr(app.out.Console.Err)
-	root.SetFlagErrorFunc(app.corrector.flagError)
-	root.SetHelpCommand(newHelpCommand(app))
-	app.flags.Declare(root.PersistentFlags())
+	root.SetIn(f.Out.Console.In)
+	root.SetOut(f.Out.Console.Out)
+	root.SetErr(f.Out.Console.Err)
+	root.SetFlagErrorFunc(f.Corrector.FlagError)
+	root.SetHelpCommand(newHelpCommand(f))
+	f.Flags.Declare(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		// With a variable that is not set, --url "$URL" would mean the config's servers.
-		if app.flags.Url == "" && cmd.Flags().Changed("url") {
+		if f.Flags.URL == "" && cmd.Flags().Changed("url") {
 			return fault.Usage("--url is empty", "--url https://host/mcp")
 		}
-		if err := app.flags.ReadOutput(cmd); err != nil {
+		if err := f.Flags.ReadOutput(cmd); err != nil {
 			return err
 		}
 		if err := cli.CheckGroups(cmd); err != nil {
 			return err
 		}
 		if cmd.ArgsLenAtDash() < 0 {
-			if err := app.flags.CheckNoCommand(); err != nil {
+			if err := f.Flags.CheckNoCommand(); err != nil {
 				return err
 			}
 		}
-		if len(app.flags.Servers) > 0 && (cmd.ArgsLenAtDash() >= 0 || app.flags.Url != "") {
+		if len(f.Flags.Servers) > 0 && (cmd.ArgsLenAtDash() >= 0 || f.Flags.URL != "") {
 			return fault.Usage("--server names a configured server, and a command after -- or --url gives another",
 				"leave one of them out")
 		}
-		app.corrector.cmd, app.line.command = cmd, cmd.CommandPath()
-		app.consent.Named = cli.ClientsNamed(cmd, args)
-		return app.tools.begin()
+		f.Corrector.Cmd, f.Line.Command = cmd, cmd.CommandPath()
+		f.Consent.Named = cli.ClientsNamed(cmd, args)
+		return f.Tools.Begin()
 	}
-	addVerbs(root, app)
+	addVerbs(root, f)
 	return root
 }
 
 // addVerbs adds every verb, in the order of the help.
-func addVerbs(root *cobra.Command, app *App) {
+func addVerbs(root *cobra.Command, f *factory.Factory) {
 	root.AddCommand(
-		newListCommand(app, runList),
-		newShowCommand(app, runShow),
-		newCallCommand(app, runCall),
-		newHistoryCommand(app, runHistoryList),
-		newResourcesCommand(app),
-		newPromptsCommand(app),
-		newCompleteCommand(app, runComplete),
-		newConvertCommand(app, runConvert),
-		newAskCommand(app, runAsk),
-		newTUICommand(app, runTUI),
-		newServeCommand(app, runServe),
-		newProxyCommand(app, runProxy),
-		newPingCommand(app, runPing),
-		newRawCommand(app, runRaw),
-		newWatchCommand(app, runWatch),
-		newDevCommand(app, runDev),
-		newDoctorCommand(app, runDoctor),
-		newInitCommand(app, runInit),
-		newServersCommand(app, runServersList),
-		newSessionCommand(app),
-		newTrustCommand(app, runTrust),
-		newAuthCommand(app),
-		newSecretCommand(app),
-		newCompletionCommand(app),
-		newConformanceCommand(app, runConformance),
-		newVersionCommand(app, runVersion),
+		newListCommand(f, runList),
+		newShowCommand(f, runShow),
+		newCallCommand(f, runCall),
+		newHistoryCommand(f, runHistoryList),
+		newResourcesCommand(f),
+		newPromptsCommand(f),
+		newCompleteCommand(f, runComplete),
+		newConvertCommand(f, runConvert),
+		newAskCommand(f, runAsk),
+		newTUICommand(f, runTUI),
+		newServeCommand(f, runServe),
+		newProxyCommand(f, runProxy),
+		newPingCommand(f, runPing),
+		newRawCommand(f, runRaw),
+		newWatchCommand(f, runWatch),
+		newDevCommand(f, runDev),
+		newDoctorCommand(f, runDoctor),
+		newInitCommand(f, runInit),
+		newServersCommand(f, runServersList),
+		newSessionCommand(f),
+		newTrustCommand(f, runTrust),
+		newAuthCommand(f),
+		newSecretCommand(f),
+		newCompletionCommand(f),
+		newConformanceCommand(f, runConformance),
+		newVersionCommand(f, runVersion),
 	)
 }

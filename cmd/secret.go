@@ -12,14 +12,16 @@ import (
 
 	"toolx/cmd/cli"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/stores"
+	"toolx/cmd/streams"
 	"toolx/pkg/fault"
 	"toolx/pkg/keyring"
 	"toolx/pkg/render"
 )
 
-func newSecretCommand(app *App) *cobra.Command {
+func newSecretCommand(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret set|list|remove [NAME]",
 		Short: "Keep secrets for the config in the system's keyring",
@@ -36,15 +38,29 @@ Exit codes: 0 success, 2 wrong usage, or no secret of that name, 130 interrupted
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(
-		newSecretSetCommand(app, runSecretSet),
-		newSecretListCommand(app, runSecretList),
-		newSecretRemoveCommand(app, runSecretRemove),
+		newSecretSetCommand(f, runSecretSet),
+		newSecretListCommand(f, runSecretList),
+		newSecretRemoveCommand(f, runSecretRemove),
 	)
 	return cmd
 }
 
-func newSecretSetCommand(app *App, run RunFunc[string]) *cobra.Command {
-	var name string
+// secretOptions name a secret.
+type secretOptions struct {
+	Out *streams.Streams
+
+	name string
+}
+
+// secretListOptions say how secrets are listed.
+type secretListOptions struct {
+	Out *streams.Streams
+
+	json bool
+}
+
+func newSecretSetCommand(f *factory.Factory, run cli.RunFunc[secretOptions]) *cobra.Command {
+	o := secretOptions{Out: f.Out}
 	return &cobra.Command{
 		Use:   "set NAME",
 		Short: "Keep a secret under a name",
@@ -55,14 +71,14 @@ the last line. It is never an argument, since others can read those.
 Exit codes: 0 kept, 2 wrong usage, or an empty secret, 130 interrupted.`,
 		Example: `  toolx secret set github
   pass show github/token | toolx secret set github`,
-		Args:              oneSecret("set", &name),
+		Args:              oneSecret("set", &o.name),
 		ValidArgsFunction: completeSecrets,
-		RunE:              runs(app, &name, run),
+		RunE:              cli.Run(&o, run),
 	}
 }
 
-func newSecretListCommand(app *App, run RunFunc[bool]) *cobra.Command {
-	var asJSON bool
+func newSecretListCommand(f *factory.Factory, run cli.RunFunc[secretListOptions]) *cobra.Command {
+	o := secretListOptions{Out: f.Out}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the names of secrets",
@@ -72,14 +88,14 @@ Exit codes: 0 listed, also where there is none; 2 wrong usage, or a damaged list
 		Example: `  toolx secret list
   toolx secret list --json`,
 		Args: cli.NoArguments,
-		RunE: runs(app, &asJSON, run),
+		RunE: cli.Run(&o, run),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, `print {"secrets":[NAME,…]}`)
+	cmd.Flags().BoolVar(&o.json, "json", false, `print {"secrets":[NAME,…]}`)
 	return cmd
 }
 
-func newSecretRemoveCommand(app *App, run RunFunc[string]) *cobra.Command {
-	var name string
+func newSecretRemoveCommand(f *factory.Factory, run cli.RunFunc[secretOptions]) *cobra.Command {
+	o := secretOptions{Out: f.Out}
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Forget a secret",
@@ -87,9 +103,9 @@ func newSecretRemoveCommand(app *App, run RunFunc[string]) *cobra.Command {
 
 Exit codes: 0 removed, 2 wrong usage, or no secret of that name.`,
 		Example:           `  toolx secret remove github`,
-		Args:              oneSecret("remove", &name),
+		Args:              oneSecret("remove", &o.name),
 		ValidArgsFunction: completeSecrets,
-		RunE:              runs(app, &name, run),
+		RunE:              cli.Run(&o, run),
 	}
 }
 
@@ -137,14 +153,14 @@ func completeSecrets(_ *cobra.Command, args []string, typed string) ([]cobra.Com
 }
 
 // runSecretSet keeps what is typed, or comes on standard input.
-func runSecretSet(ctx context.Context, app *App, name string) error {
-	secret, err := person.ReadSecret(ctx, app.out, name)
+func runSecretSet(ctx context.Context, o secretOptions) error {
+	secret, err := person.ReadSecret(ctx, o.Out, o.name)
 	if err != nil {
 		return err
 	}
-	app.out.Mask.Add(secret)
+	o.Out.Mask.Add(secret)
 	store := stores.Secrets()
-	inKeyring, err := store.Set(ctx, name, secret)
+	inKeyring, err := store.Set(ctx, o.name, secret)
 	if err != nil {
 		return exit.Usage(err)
 	}
@@ -152,42 +168,42 @@ func runSecretSet(ctx context.Context, app *App, name string) error {
 	if !inKeyring {
 		place = store.Path + ", which only you can read: no keyring takes it"
 	}
-	app.out.Say("kept in %s; the config has it as ${keyring:%s}", render.Safe(place), render.Safe(name))
+	o.Out.Say("kept in %s; the config has it as ${keyring:%s}", render.Safe(place), render.Safe(o.name))
 	return nil
 }
 
 // runSecretList prints the names.
-func runSecretList(_ context.Context, app *App, asJSON bool) error {
+func runSecretList(_ context.Context, o secretListOptions) error {
 	names, err := stores.Secrets().Names()
 	switch {
 	case err != nil:
 		return exit.Usage(err)
-	case asJSON:
-		return app.out.PrintJSON(map[string]any{"secrets": append([]string{}, names...)})
+	case o.json:
+		return o.Out.PrintJSON(map[string]any{"secrets": append([]string{}, names...)})
 	}
 	for _, name := range names {
-		if err := app.out.PrintFields(name); err != nil {
+		if err := o.Out.PrintFields(name); err != nil {
 			return err
 		}
 	}
 	if len(names) == 0 {
-		app.out.Say("no secret is kept; toolx secret set NAME keeps one")
+		o.Out.Say("no secret is kept; toolx secret set NAME keeps one")
 	}
 	return nil
 }
 
 // runSecretRemove forgets a secret.
-func runSecretRemove(ctx context.Context, app *App, name string) error {
-	err := stores.Secrets().Remove(ctx, name)
+func runSecretRemove(ctx context.Context, o secretOptions) error {
+	err := stores.Secrets().Remove(ctx, o.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.Usage("no secret is named "+strconv.Quote(name), "toolx secret list shows the names")
+		return fault.Usage("no secret is named "+strconv.Quote(o.name), "toolx secret list shows the names")
 	case errors.Is(err, keyring.ErrNone):
-		return fault.Usage(strconv.Quote(name)+" is in the keyring, and there is none here",
+		return fault.Usage(strconv.Quote(o.name)+" is in the keyring, and there is none here",
 			"run it where the keyring is, without TOOLX_KEYRING=off")
 	case err != nil:
 		return exit.Usage(err)
 	}
-	app.out.Say("%s is removed", render.Safe(name))
+	o.Out.Say("%s is removed", render.Safe(o.name))
 	return nil
 }

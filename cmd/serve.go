@@ -11,8 +11,12 @@ import (
 
 	"toolx/cmd/build"
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
+	"toolx/cmd/person"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/fault"
 	"toolx/pkg/serve"
 	"toolx/pkg/servers"
@@ -20,14 +24,19 @@ import (
 
 // serveOptions say what is served, and where.
 type serveOptions struct {
+	Out     *streams.Streams
+	Flags   *cli.Flags
+	Tools   *toolset.Opener
+	Consent *person.Consent
+
 	file string // a config file; empty: the config that is found
 	http serve.HTTPOptions
 
-	guards guardOptions
+	guards toolset.Guards
 }
 
-func newServeCommand(app *App, run RunFunc[serveOptions]) *cobra.Command {
-	var o serveOptions
+func newServeCommand(f *factory.Factory, run cli.RunFunc[serveOptions]) *cobra.Command {
+	o := serveOptions{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent}
 	cmd := &cobra.Command{
 		Use:   "serve [FILE]",
 		Short: "Serve the config's tools as an MCP server on stdio, or over HTTP",
@@ -47,11 +56,11 @@ code.`,
   toolx list -- toolx serve testdata/zwave.yaml
   toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
 		Args:              cli.AtMostOne(&o.file, "toolx serve FILE; --config lays several files over each other"),
-		ValidArgsFunction: files("yaml", "yml", "json"),
+		ValidArgsFunction: complete.Files("yaml", "yml", "json"),
 	}
 	flags := cmd.Flags()
-	o.guards.declare(flags)
-	o.guards.declareConfirm(flags)
+	o.guards.Declare(flags)
+	o.guards.DeclareConfirm(flags)
 	flags.StringVar(&o.http.Address, "http", "",
 		"serve over HTTP at `ADDR`: HOST:PORT, or PORT of this machine (0: any free one)")
 	flags.BoolVar(&o.http.Remote, "allow-remote", false, "let --http take an address that other machines reach")
@@ -62,54 +71,54 @@ code.`,
 	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
 	cmd.MarkFlagsMutuallyExclusive("token", "no-token")
 	cli.MarkFlagsNeed(cmd, "http", "allow-remote", "token", "no-token", "allow-host", "allow-origin")
-	cmd.RunE = runs(app, &o, run, func() error {
+	cmd.RunE = cli.Run(&o, run, func() error {
 		if o.http.Address == "" && flags.Changed("http") { // as with --http "$ADDR" where ADDR is not set
 			return fault.Usage("--http is empty", "--http 127.0.0.1:8080")
 		}
 		return o.http.Check()
-	}, o.guards.check)
+	}, o.guards.Check)
 	return cmd
 }
 
 // runServe serves until standard input, or the process, is to end.
-func runServe(ctx context.Context, app *App, o serveOptions) error {
-	app.consent.AsksNobody = true // standard input is the client's
+func runServe(ctx context.Context, o serveOptions) error {
+	o.Consent.AsksNobody = true // standard input is the client's
 	if o.file != "" {
 		if _, err := os.Stat(o.file); err != nil {
 			return fault.Usage(fmt.Sprintf("toolx serve %s: %s", o.file, fault.Reason(err)),
 				"FILE is the config whose tools are served; without it, toolx serve takes the one that is found here")
 		}
-		app.flags.Config = append(app.flags.Config, o.file)
+		o.Flags.Config = append(o.Flags.Config, o.file)
 	}
-	app.out.FlushTime = streams.UnreadTime
-	stdout := serve.NewAnswerWriter(app.out.Console.Out)
-	stage := &faultStage{stdout: stdout, stderr: app.out.Live, exit: make(chan int, 1)}
-	box, err := app.tools.toolbox(toolboxOptions{
-		configOnly: true, stage: stage, confined: true, guards: o.guards, stays: true,
+	o.Out.FlushTime = streams.UnreadTime
+	stdout := serve.NewAnswerWriter(o.Out.Console.Out)
+	stage := &faultStage{stdout: stdout, stderr: o.Out.Live, exit: make(chan int, 1)}
+	box, err := o.Tools.Open(toolset.Options{
+		ConfigOnly: true, Stage: stage, Confined: true, Guards: o.guards, KeepAlive: true,
 	})
 	if err != nil {
 		return err
 	}
-	tools, broken := workingTools(app.out, box.registry.All())
+	tools, broken := toolset.WorkingTools(o.Out, box.Registry.All())
 	switch {
 	case len(tools) == 0 && broken != nil:
 		return exit.Reported(broken)
-	case len(tools) == 0 && len(box.registry.Denied()) > 0:
-		return box.registry.Denied()[0].Denied()
+	case len(tools) == 0 && len(box.Registry.Denied()) > 0:
+		return box.Registry.Denied()[0].Denied()
 	case len(tools) == 0:
 		return fault.Usage("the config defines no tools", "add some under tools:; docs/serve.md has an example")
 	}
-	served := serve.New(ctx, build.Version(), box.executor, tools)
-	limit := cmp.Or(box.config().Defaults.MaxMessage, servers.DefaultMaxMessage)
+	served := serve.New(ctx, build.Version(), box.Executor, tools)
+	limit := cmp.Or(box.Config().Defaults.MaxMessage, servers.DefaultMaxMessage)
 	run := func() error {
-		return served.Stdio(ctx, app.out.Console.In, stdout, limit, func(text string) { app.out.Log.Warn(text) })
+		return served.Stdio(ctx, o.Out.Console.In, stdout, limit, func(text string) { o.Out.Log.Warn(text) })
 	}
 	if o.http.Address != "" {
-		endpoint, err := served.Listen(o.http, limit, app.out.Log)
+		endpoint, err := served.Listen(o.http, limit, o.Out.Log)
 		if err != nil {
 			return err
 		}
-		announce(app.out, endpoint)
+		announce(o.Out, endpoint)
 		run = func() error { return endpoint.Serve(ctx) }
 	}
 	ended := make(chan error, 1)

@@ -4,11 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/factory"
 	"toolx/pkg/fault"
 )
 
-func newServersCommand(app *App, run RunFunc[serversListOptions]) *cobra.Command {
-	var o serversListOptions
+func newServersCommand(f *factory.Factory, run cli.RunFunc[serversListOptions]) *cobra.Command {
+	o := serversListOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "servers [CLIENT…]",
 		Short: "List the servers of this machine's configs; add, change, show and export them",
@@ -32,18 +33,18 @@ is trusted. Of the subcommands: ` + serversExits,
   toolx servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   toolx servers disable docs`,
 		Args: func(_ *cobra.Command, args []string) error { return o.take(args) },
-		RunE: runs(app, &o, run),
+		RunE: cli.Run(&o, run),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append([]string{ownRows}, cli.ClientIDs()...), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect to each server, and say what it offers")
-	cmd.AddCommand(newServersShowCommand(app, runServersShow), newServersAddCommand(app, runServersAdd))
+	cmd.AddCommand(newServersShowCommand(f, runServersShow), newServersAddCommand(f, runServersAdd))
 	for _, edit := range serversEdits() {
-		cmd.AddCommand(newServersEditCommand(app, runServersEdit, edit))
+		cmd.AddCommand(newServersEditCommand(f, runServersEdit, edit))
 	}
-	cmd.AddCommand(newServersExportCommand(app, runServersExport))
+	cmd.AddCommand(newServersExportCommand(f, runServersExport))
 	return cmd
 }
 

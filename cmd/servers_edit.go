@@ -18,9 +18,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/stores"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -83,6 +87,10 @@ func namedFile(name string, project bool) config.File {
 
 // serversAddOptions say what is added, and where.
 type serversAddOptions struct {
+	Out   *streams.Streams
+	Flags *cli.Flags
+	Tools *toolset.Opener
+
 	configFileFlags
 	name      string
 	command   []string
@@ -90,8 +98,8 @@ type serversAddOptions struct {
 	noConnect bool
 }
 
-func newServersAddCommand(app *App, run RunFunc[serversAddOptions]) *cobra.Command {
-	var o serversAddOptions
+func newServersAddCommand(f *factory.Factory, run cli.RunFunc[serversAddOptions]) *cobra.Command {
+	o := serversAddOptions{Out: f.Out, Flags: f.Flags, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "add NAME -- COMMAND… | NAME URL",
 		Short: "Add a server to the config, and say what it offers",
@@ -106,8 +114,8 @@ The entry is kept if the server cannot be reached, and the exit code says so.
 		Example: `  toolx servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   toolx servers add github https://api.example.com/mcp -H 'Authorization: Bearer ${TOKEN}'
   toolx servers add db --project --env 'DSN=${DSN}' -- npx -y @bytebase/dbhub`,
-		Args: cli.WithCommand(&o.command, func(args []string) error { return o.take(app.flags, args) }),
-		RunE: runs(app, &o, run, o.check(app.flags)),
+		Args: cli.WithCommand(&o.command, func(args []string) error { return o.take(f.Flags, args) }),
+		RunE: cli.Run(&o, run, o.check(f.Flags)),
 	}
 	o.declare(cmd)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace the entry of this name")
@@ -118,8 +126,8 @@ The entry is kept if the server cannot be reached, and the exit code says so.
 // take reads NAME [URL].
 func (o *serversAddOptions) take(flags *cli.Flags, args []string) error {
 	const fix = "toolx servers add NAME -- COMMAND…, or toolx servers add NAME URL"
-	if len(args) == 2 && flags.Url == "" {
-		flags.Url = args[1]
+	if len(args) == 2 && flags.URL == "" {
+		flags.URL = args[1]
 		args = args[:1]
 	}
 	switch {
@@ -127,7 +135,7 @@ func (o *serversAddOptions) take(flags *cli.Flags, args []string) error {
 		return fault.Usage("the server needs a name", fix)
 	case len(args) > 1:
 		return fault.Usage("unexpected argument "+strconv.Quote(args[1]), fix)
-	case len(o.command) == 0 && flags.Url == "":
+	case len(o.command) == 0 && flags.URL == "":
 		return fault.Usage("the server needs a command or an address", fix)
 	}
 	o.name = args[0]
@@ -135,16 +143,16 @@ func (o *serversAddOptions) take(flags *cli.Flags, args []string) error {
 }
 
 // runServersAdd writes the entry and connects to the server.
-func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
-	editor := configEditor{app.tools}
-	given, err := app.flags.AdHoc(o.command)
+func runServersAdd(ctx context.Context, o serversAddOptions) error {
+	editor := configEditor{o.Tools}
+	given, err := o.Flags.AdHoc(o.command)
 	if err != nil {
 		return err
 	}
 	if err := config.CheckServerName(o.name); err != nil {
 		return fault.Usage(err.Error(), "letters, digits, - and _ are safe: toolx servers add files …")
 	}
-	file, named := o.named(app.flags)
+	file, named := o.named(o.Flags)
 	if !named {
 		file = config.UserFile(config.Options{})
 	}
@@ -154,10 +162,10 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 	if err := editor.add(ctx, file, o.name, given, o.replace); err != nil {
 		return err
 	}
-	app.out.Say("added %s to %s", render.Safe(o.name), render.Safe(file.Name))
+	o.Out.Say("added %s to %s", render.Safe(o.name), render.Safe(file.Name))
 	editor.pointToSecrets(o.name, given)
 	// From here on the server is that of the file.
-	app.flags.Url, app.flags.Headers, app.flags.Env, app.flags.Cwd = "", nil, nil, ""
+	o.Flags.URL, o.Flags.Headers, o.Flags.Env, o.Flags.Cwd = "", nil, nil, ""
 	if o.noConnect {
 		return nil
 	}
@@ -165,13 +173,13 @@ func runServersAdd(ctx context.Context, app *App, o serversAddOptions) error {
 }
 
 // configEditor changes the entries of config files.
-type configEditor struct{ tools *opener }
+type configEditor struct{ tools *toolset.Opener }
 
 // add writes the entry of a server into a file.
 func (e configEditor) add(
 	ctx context.Context, file config.File, name string, server *config.Server, replace bool,
 ) error {
-	entry, err := entryOf(server, *e.tools.flags)
+	entry, err := entryOf(server, *e.tools.Flags)
 	if err != nil {
 		return err
 	}
@@ -188,7 +196,7 @@ func (e configEditor) add(
 // settlePaths makes the paths of a server mean the same in the file as on the command line: there they count from the
 // working folder, in an entry from the file's.
 func (e configEditor) settlePaths(server *config.Server, file config.File) error {
-	for _, path := range []*string{&server.Command, &e.tools.flags.CaCert} {
+	for _, path := range []*string{&server.Command, &e.tools.Flags.CACert} {
 		isName := path == &server.Command &&
 			(server.Cwd != "" || !strings.ContainsAny(*path, "/"+string(filepath.Separator)))
 		settled := filepath.IsAbs(*path) || strings.HasPrefix(*path, "~") || strings.Contains(*path, "${")
@@ -207,7 +215,7 @@ func (e configEditor) settlePaths(server *config.Server, file config.File) error
 	for _, arg := range server.Args {
 		if _, err := os.Stat(arg); err == nil && !filepath.IsAbs(arg) && server.Cwd == "" {
 			const text = "the argument %s is relative to the folder that toolx runs in; --cwd . fixes it"
-			e.tools.out.Log.Warn(fmt.Sprintf(text, render.Safe(arg)))
+			e.tools.Out.Log.Warn(fmt.Sprintf(text, render.Safe(arg)))
 			break
 		}
 	}
@@ -217,8 +225,8 @@ func (e configEditor) settlePaths(server *config.Server, file config.File) error
 // pointToSecrets warns of secrets that an entry holds as text, and says how the keyring holds them instead.
 func (e configEditor) pointToSecrets(name string, server *config.Server) {
 	tell := func(what, flag, prefix string) {
-		e.tools.out.Log.Warn(render.Safe(what) + " is in the file as it was given, which may be a secret")
-		e.tools.out.Say("hint: %s keeps it in the keyring; then add the server again with "+
+		e.tools.Out.Log.Warn(render.Safe(what) + " is in the file as it was given, which may be a secret")
+		e.tools.Out.Say("hint: %s keeps it in the keyring; then add the server again with "+
 			"%s '%s${keyring:%s}' --replace",
 			exec.ShellLine("toolx", "secret", "set", name), flag, render.Safe(prefix), name)
 	}
@@ -253,36 +261,36 @@ func entryOf(server *config.Server, flags cli.Flags) (json.RawMessage, error) {
 		CACert   string            `json:"caCert,omitempty"`
 		Protocol string            `json:"protocol,omitempty"`
 	}{
-		server.Command, server.Args, server.Cwd, server.Env, server.URL, server.Headers, flags.CaCert, flags.Protocol,
+		server.Command, server.Args, server.Cwd, server.Env, server.URL, server.Headers, flags.CACert, flags.Protocol,
 	})
 }
 
 // meet connects to a server that was added, and says what it offers.
 func (e configEditor) meet(ctx context.Context, name string, file config.File) error {
-	box, err := e.tools.toolbox(toolboxOptions{})
+	box, err := e.tools.Open(toolset.Options{})
 	if err != nil {
 		return err
 	}
-	server, err := cli.ServerNamed(box.config().Servers, name, "toolx servers lists them")
+	server, err := cli.ServerNamed(box.Config().Servers, name, "toolx servers lists them")
 	if err != nil {
 		return err
 	}
 	if server.Origin.File != file.Name {
-		e.tools.out.Log.Warn(fmt.Sprintf("the server '%s' of this folder is that of %s", name, server.Origin))
+		e.tools.Out.Log.Warn(fmt.Sprintf("the server '%s' of this folder is that of %s", name, server.Origin))
 	}
-	stop := e.tools.out.ShowProgress(e.tools.bus, "connect")
+	stop := e.tools.ShowProgress("connect")
 	defer stop()
-	session, err := box.pool.Open(ctx, name)
+	session, err := box.Pool.Open(ctx, name)
 	stop()
 	if err != nil {
 		shown := render.Safe(exec.ShellLine(name))
-		e.tools.out.Say("it is kept, though it was not reached; toolx doctor %s says more, "+
+		e.tools.Out.Say("it is kept, though it was not reached; toolx doctor %s says more, "+
 			"toolx servers remove %s takes it back", shown, shown)
-		return e.tools.out.Masked(cmp.Or(gaveUp(ctx, "servers add", name), err))
+		return e.tools.Out.Masked(cmp.Or(toolset.GaveUp(ctx, "servers add", name), err))
 	}
-	found := e.tools.out.Mask.Text(strings.TrimSpace(session.Info.Name + " " + session.Info.Version))
-	tools := toolsOf(box.registry.All(), name, toolFilter{})
-	e.tools.out.Say("connected: %s, MCP %s, %s", render.Safe(cmp.Or(found, "a server without a name")),
+	found := e.tools.Out.Mask.Text(strings.TrimSpace(session.Info.Name + " " + session.Info.Version))
+	tools := toolset.ToolsOf(box.Registry.All(), name, toolset.Filter{})
+	e.tools.Out.Say("connected: %s, MCP %s, %s", render.Safe(cmp.Or(found, "a server without a name")),
 		render.Safe(session.Protocol), words.Count(len(tools), "tool"))
 	return nil
 }
@@ -327,6 +335,9 @@ func serversEdits() []serversEdit {
 
 // serversEditOptions say which entry is changed, and how.
 type serversEditOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+
 	configFileFlags
 	serversEdit
 	name string
@@ -346,14 +357,14 @@ func switched(server *config.Server, path []string, on bool) []config.Change {
 	return []config.Change{{Path: append(slices.Clone(path), key), Value: []byte(value)}}
 }
 
-func newServersEditCommand(app *App, run RunFunc[serversEditOptions], edit serversEdit) *cobra.Command {
-	o := serversEditOptions{serversEdit: edit}
+func newServersEditCommand(f *factory.Factory, run cli.RunFunc[serversEditOptions], edit serversEdit) *cobra.Command {
+	o := serversEditOptions{Out: f.Out, Tools: f.Tools, serversEdit: edit}
 	cmd := &cobra.Command{Use: edit.use, Short: edit.short, Example: edit.example}
 	renames := strings.HasPrefix(cmd.Use, "rename")
 	cmd.Long = cmd.Short + ". Everything else in the file stays as it is. The file is the one\n" +
 		"that the server stands in; where several have the name, --user, --project or --config\n" +
 		"choose one.\n\n" + serversExits
-	cmd.ValidArgsFunction = completeServers(app.tools, 1)
+	cmd.ValidArgsFunction = complete.Servers(f.Tools, 1)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		want, fix := 1, "toolx servers "+cmd.Use
 		if renames {
@@ -370,19 +381,19 @@ func newServersEditCommand(app *App, run RunFunc[serversEditOptions], edit serve
 		}
 		return nil
 	}
-	cmd.RunE = runs(app, &o, run, o.check(app.flags))
+	cmd.RunE = cli.Run(&o, run, o.check(f.Flags))
 	o.declare(cmd)
 	return cmd
 }
 
 // runServersEdit changes the entry of a server in the file that it stands in.
-func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
+func runServersEdit(ctx context.Context, o serversEditOptions) error {
 	if o.to != "" {
 		if err := config.CheckServerName(o.to); err != nil {
 			return fault.Usage(err.Error(), "letters, digits, - and _ are safe")
 		}
 	}
-	editor := configEditor{app.tools}
+	editor := configEditor{o.Tools}
 	server, file, err := editor.entryNamed(o)
 	if err != nil {
 		return err
@@ -402,7 +413,7 @@ func runServersEdit(ctx context.Context, app *App, o serversEditOptions) error {
 	if o.to != "" {
 		done += " to " + render.Safe(o.to)
 	}
-	app.out.Say("%s: %s in %s", render.Safe(o.name), done, render.Safe(file.Name))
+	o.Out.Say("%s: %s in %s", render.Safe(o.name), done, render.Safe(file.Name))
 	return nil
 }
 
@@ -414,7 +425,7 @@ func (e configEditor) entryNamed(o serversEditOptions) (*config.Server, config.F
 		theirs := fmt.Sprintf("%s is in a file of %s, and toolx changes its own config only", o.name, client.Name)
 		return nil, config.File{}, fault.Usage(theirs, "toolx servers show "+exec.ShellLine(o.name)+" says where it is")
 	}
-	file, named := o.named(e.tools.flags)
+	file, named := o.named(e.tools.Flags)
 	if named {
 		loaded, err := config.Load(config.Options{Files: []string{file.Name}})
 		if err != nil {
@@ -423,7 +434,7 @@ func (e configEditor) entryNamed(o serversEditOptions) (*config.Server, config.F
 		server, err := cli.ServerNamed(loaded.Servers, o.name, fix)
 		return server, file, err
 	}
-	loaded, err := e.tools.consent.LoadConfig()
+	loaded, err := e.tools.Consent.LoadConfig()
 	if err != nil {
 		return nil, file, err
 	}
@@ -491,7 +502,7 @@ func (e configEditor) keepTrust(ctx context.Context, file config.File) error {
 	if !file.Project {
 		return nil
 	}
-	project, err := person.ProjectAt(e.tools.out, file.Path)
+	project, err := person.ProjectAt(e.tools.Out, file.Path)
 	if err != nil || !project.NeedsConsent() {
 		return err
 	}
@@ -511,7 +522,7 @@ func (e configEditor) isTrusted(file config.File) bool {
 	if !file.Project {
 		return false
 	}
-	project, err := person.ProjectAt(e.tools.out, file.Path)
+	project, err := person.ProjectAt(e.tools.Out, file.Path)
 	if err != nil {
 		return false
 	}

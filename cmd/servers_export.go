@@ -15,8 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/config"
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
@@ -27,6 +31,10 @@ import (
 
 // serversExportOptions say which server is exported, and to which client.
 type serversExportOptions struct {
+	Out     *streams.Streams
+	Tools   *toolset.Opener
+	Consent *person.Consent
+
 	name    string
 	to      string
 	write   bool
@@ -34,8 +42,8 @@ type serversExportOptions struct {
 	replace bool
 }
 
-func newServersExportCommand(app *App, run RunFunc[serversExportOptions]) *cobra.Command {
-	var o serversExportOptions
+func newServersExportCommand(f *factory.Factory, run cli.RunFunc[serversExportOptions]) *cobra.Command {
+	o := serversExportOptions{Out: f.Out, Tools: f.Tools, Consent: f.Consent}
 	cmd := &cobra.Command{
 		Use:   "export NAME --to CLIENT",
 		Short: "Print a server's entry as another client writes it",
@@ -50,8 +58,8 @@ that cannot be changed.`,
 		Example: `  toolx servers export files --to cursor
   toolx servers export files --to vscode --write --project`,
 		Args:              oneNamed(&o.name),
-		RunE:              runs(app, &o, run, o.check),
-		ValidArgsFunction: completeServers(app.tools, 1),
+		RunE:              cli.Run(&o, run, o.check),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
 	}
 	cmd.Flags().StringVar(&o.to, "to", "", "write the entry for `CLIENT`")
 	cmd.Flags().BoolVar(&o.write, "write", false, "put the entry into the client's file, and keep a backup beside it")
@@ -78,8 +86,8 @@ func (o *serversExportOptions) check() error {
 }
 
 // runServersExport prints the entry, or writes it.
-func runServersExport(ctx context.Context, app *App, o serversExportOptions) error {
-	loaded, err := app.consent.LoadConfig()
+func runServersExport(ctx context.Context, o serversExportOptions) error {
+	loaded, err := o.Consent.LoadConfig()
 	if err != nil {
 		return err
 	}
@@ -93,7 +101,7 @@ func runServersExport(ctx context.Context, app *App, o serversExportOptions) err
 		return exit.Usage(err)
 	}
 	for _, one := range lost {
-		app.out.Log.Warn(one)
+		o.Out.Log.Warn(one)
 	}
 	file, err := clientFile(client, o.project)
 	if err != nil {
@@ -106,10 +114,10 @@ func runServersExport(ctx context.Context, app *App, o serversExportOptions) err
 		if err != nil {
 			return err
 		}
-		_, err = app.out.Console.Out.Write(snippet)
+		_, err = o.Out.Console.Out.Write(snippet)
 		return err
 	}
-	return configEditor{app.tools}.writeEntry(ctx, file, change, o.replace)
+	return configEditor{o.Tools}.writeEntry(ctx, file, change, o.replace)
 }
 
 // clientFile returns the file that an entry belongs to: the first that exists of the user's own, or of the folder's.
@@ -153,9 +161,9 @@ func (e configEditor) writeEntry(ctx context.Context, to config.ClientFile, chan
 	if err != nil {
 		return err
 	}
-	e.tools.out.Say("written to %s", render.Safe(file.Path))
+	e.tools.Out.Say("written to %s", render.Safe(file.Path))
 	if backup != "" {
-		e.tools.out.Say("as it was: %s", render.Safe(backup))
+		e.tools.Out.Say("as it was: %s", render.Safe(backup))
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"toolx/cmd/cli"
 	"toolx/cmd/exit"
 	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -26,6 +28,9 @@ import (
 
 // serversListOptions say what is listed of servers, and how.
 type serversListOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+
 	clients []string
 	json    bool
 	connect bool
@@ -98,8 +103,8 @@ func (o *serversListOptions) take(args []string) error {
 const ownRows = "toolx"
 
 // runServersList lists every server that the configs of this machine know.
-func runServersList(ctx context.Context, app *App, o serversListOptions) error {
-	list := serverRows{app.tools}
+func runServersList(ctx context.Context, o serversListOptions) error {
+	list := serverRows{o.Tools}
 	rows, remarks, err := list.all(o.clients)
 	if err != nil {
 		return err
@@ -111,7 +116,7 @@ func runServersList(ctx context.Context, app *App, o serversListOptions) error {
 		})
 	}
 	for _, remark := range remarks {
-		app.out.Log.Warn(remark.String())
+		o.Out.Log.Warn(remark.String())
 	}
 	var failed error
 	if o.connect {
@@ -126,7 +131,7 @@ func runServersList(ctx context.Context, app *App, o serversListOptions) error {
 }
 
 // serverRows makes the rows of servers, one for each entry of a config.
-type serverRows struct{ tools *opener }
+type serverRows struct{ tools *toolset.Opener }
 
 // all returns the entries of toolx's own files and of all clients, and what is wrong with the files of those
 // that are asked about: all where none is named.
@@ -136,12 +141,12 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 	if err != nil {
 		return nil, nil, err
 	}
-	options := config.Options{Files: s.tools.flags.Config, Distrust: policy.None, Sources: s.tools.consent.Sources}
+	options := config.Options{Files: s.tools.Flags.Config, Distrust: policy.None, Sources: s.tools.Consent.Sources}
 	loaded, err := config.Load(options)
 	if err != nil && about(ownRows) {
-		s.tools.out.Log.Warn(words.FirstLine(err.Error()))
+		s.tools.Out.Log.Warn(words.FirstLine(err.Error()))
 	}
-	s.tools.consent.ApplyPolicy(policy, loaded.Projects)
+	s.tools.Consent.ApplyPolicy(policy, loaded.Projects)
 	files := config.ReadClients(options, config.Clients()...)
 	s.addSecrets(loaded.Servers)
 	for _, file := range files {
@@ -166,7 +171,7 @@ func (s serverRows) all(asked []string) (rows []*serverRow, remarks []config.War
 	}
 	for _, file := range files {
 		if file.Project != nil {
-			s.tools.consent.ApplyPolicy(policy, []*config.Project{file.Project})
+			s.tools.Consent.ApplyPolicy(policy, []*config.Project{file.Project})
 		}
 		if about(file.Client.ID) {
 			remarks = append(remarks, file.Warnings...)
@@ -207,7 +212,7 @@ func (r *serverRow) place() entryPlace {
 // addSecrets hides the secrets of all servers before the first row is made: one can stand in the entry of another.
 func (s serverRows) addSecrets(list []*config.Server) {
 	for _, server := range list {
-		s.tools.out.Mask.Add(server.Secrets()...)
+		s.tools.Out.Mask.Add(server.Secrets()...)
 	}
 }
 
@@ -224,14 +229,14 @@ func (s serverRows) of(server *config.Server, client string) *serverRow {
 		row.path = path
 	}
 	for _, word := range server.Target() {
-		row.Command = append(row.Command, s.tools.out.Mask.Text(word))
+		row.Command = append(row.Command, s.tools.Out.Mask.Text(word))
 	}
 	if server.URL != "" {
 		row.URL, row.Command = row.Command[0], nil
 	}
 	switch {
 	case server.Err() != nil:
-		row.State, row.Error = "broken", words.FirstLine(s.tools.out.Mask.Text(server.Err().Error()))
+		row.State, row.Error = "broken", words.FirstLine(s.tools.Out.Mask.Text(server.Err().Error()))
 	case server.Disabled:
 		row.State = "disabled"
 	case server.CheckConsent() != nil:
@@ -240,7 +245,7 @@ func (s serverRows) of(server *config.Server, client string) *serverRow {
 		if program, args, whole := cmdline.SplitLine(server.Command, filepath.Dir(row.path)); whole {
 			row.State = "broken"
 			row.Error = "command is a whole command line; write " +
-				s.tools.out.Mask.Text(diagnose.EntryOf(program, append(args, server.Args...)))
+				s.tools.Out.Mask.Text(diagnose.EntryOf(program, append(args, server.Args...)))
 		}
 	}
 	return row
@@ -286,13 +291,13 @@ func (s serverRows) connect(ctx context.Context, rows []*serverRow) (failed, err
 	if len(list) == 0 {
 		return nil, nil
 	}
-	box, err := s.tools.toolbox(toolboxOptions{servers: list, tellsFailures: true, lenient: true, once: true})
+	box, err := s.tools.Open(toolset.Options{Servers: list, ReportFailures: true, Lenient: true, Once: true})
 	if err != nil {
 		return nil, err
 	}
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "servers", Request: true})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: "servers", Request: true})
 	defer done()
-	opened, err := box.startServers(bounded, "connect", box.pool.Names(), false)
+	opened, err := box.StartServers(bounded, "connect", box.Pool.Names(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +315,7 @@ func (s serverRows) connect(ctx context.Context, rows []*serverRow) (failed, err
 		wait.Go(func() { row.Found = describeFound(bounded, box, one.Session) })
 	}
 	wait.Wait()
-	failed = listFailure(opened, false)
+	failed = toolset.ListFailure(opened, false)
 	unreached := slices.ContainsFunc(opened, func(one servers.Opened) bool {
 		return fault.KindOf(one.Err) != fault.KindUsage // which is that of a file that is not trusted
 	})
@@ -321,9 +326,9 @@ func (s serverRows) connect(ctx context.Context, rows []*serverRow) (failed, err
 }
 
 // describeFound returns what a server says of itself.
-func describeFound(ctx context.Context, b *toolbox, session *servers.Session) *foundInfo {
+func describeFound(ctx context.Context, b *toolset.Set, session *servers.Session) *foundInfo {
 	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
-	hide := b.out.Mask.Text
+	hide := b.Out.Mask.Text
 	info := &foundInfo{
 		Name: hide(session.Info.Name), Version: hide(session.Info.Version), Protocol: session.Protocol,
 		Era: "initialize", StartMS: int64(math.Round(start)), Tools: len(session.Tools()),
@@ -355,16 +360,16 @@ func (f *foundInfo) offers() string {
 
 func (s serverRows) print(rows []*serverRow, o serversListOptions) error {
 	if o.json {
-		return s.tools.out.PrintJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
+		return s.tools.Out.PrintJSON(map[string]any{"servers": append([]*serverRow{}, rows...)})
 	}
 	table := make([][]string, len(rows))
 	for i, row := range rows {
 		table[i] = []string{row.Name, cmp.Or(row.Transport, "-"), row.State, row.Where, row.notes()}
 	}
 	if len(rows) == 0 {
-		s.tools.out.Say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
+		s.tools.Out.Say("no config of this machine has a server; toolx servers add NAME -- COMMAND… adds one")
 	}
-	return s.tools.out.PrintTable([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, table)
+	return s.tools.Out.PrintTable([]string{"NAME", "TRANSPORT", "STATE", "WHERE", ""}, table)
 }
 
 // notes says what else is to be known of an entry.

@@ -10,12 +10,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/factory"
+	"toolx/cmd/person"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/render"
 )
 
 // serversShowOptions say which server is shown, and how.
 type serversShowOptions struct {
+	Out     *streams.Streams
+	Tools   *toolset.Opener
+	Consent *person.Consent
+
 	name    string
 	json    bool
 	connect bool
@@ -35,8 +43,8 @@ type shownServer struct {
 	Settings []shownSetting `json:"settings"`
 }
 
-func newServersShowCommand(app *App, run RunFunc[serversShowOptions]) *cobra.Command {
-	var o serversShowOptions
+func newServersShowCommand(f *factory.Factory, run cli.RunFunc[serversShowOptions]) *cobra.Command {
+	o := serversShowOptions{Out: f.Out, Tools: f.Tools, Consent: f.Consent}
 	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show the entry of a server, and where each value comes from",
@@ -52,8 +60,8 @@ not reached.`,
   toolx servers show github --connect
   toolx servers show vscode:db --json | jq -r '.settings[] | "\(.key)\t\(.where)"'`,
 		Args:              oneNamed(&o.name),
-		RunE:              runs(app, &o, run),
-		ValidArgsFunction: completeServers(app.tools, 1),
+		RunE:              cli.Run(&o, run),
+		ValidArgsFunction: complete.Servers(f.Tools, 1),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect, and show what the server says of itself")
@@ -61,8 +69,8 @@ not reached.`,
 }
 
 // runServersShow shows one entry.
-func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
-	loaded, err := app.consent.LoadConfig()
+func runServersShow(ctx context.Context, o serversShowOptions) error {
+	loaded, err := o.Consent.LoadConfig()
 	if err != nil {
 		return err
 	}
@@ -71,20 +79,20 @@ func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
 		return err
 	}
 	settings, secrets := server.Settings(os.Environ())
-	app.out.Mask.Add(secrets...)
+	o.Out.Mask.Add(secrets...)
 	client := server.Client
 	if client == "" {
 		client = ownRows
 	}
-	list := serverRows{app.tools}
+	list := serverRows{o.Tools}
 	shown := &shownServer{serverRow: list.of(server, client)}
 	for _, setting := range settings {
 		one := shownSetting{
-			Key: setting.Path, Value: maskedSetting(app.out, setting.Path, setting.Value),
+			Key: setting.Path, Value: maskedSetting(o.Out, setting.Path, setting.Value),
 			Where: setting.Origin.String(),
 		}
 		if setting.Written != setting.Value {
-			one.Written = maskedSetting(app.out, setting.Path, setting.Written)
+			one.Written = maskedSetting(o.Out, setting.Path, setting.Written)
 		}
 		shown.Settings = append(shown.Settings, one)
 	}
@@ -95,9 +103,9 @@ func runServersShow(ctx context.Context, app *App, o serversShowOptions) error {
 		}
 	}
 	if o.json {
-		err = app.out.PrintJSON(shown)
+		err = o.Out.PrintJSON(shown)
 	} else {
-		err = printShown(app.out, shown)
+		err = printShown(o.Out, shown)
 	}
 	if err != nil {
 		return err

@@ -14,9 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/stores"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -25,7 +29,7 @@ import (
 	"toolx/pkg/words"
 )
 
-func newSessionCommand(app *App) *cobra.Command {
+func newSessionCommand(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session start|list|stop|restart|logs",
 		Short: "Keep servers running between commands",
@@ -47,18 +51,20 @@ not reached, 130 interrupted.`,
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args always fails
 	}
 	cmd.AddCommand(
-		newSessionStartCommand(app, runSessionStart),
-		newSessionListCommand(app, runSessionList),
-		newSessionStopCommand(app, runSessionStop),
-		newSessionRestartCommand(app, runSessionRestart),
-		newSessionLogsCommand(app, runSessionLogs),
-		newSessionHoldCommand(app),
+		newSessionStartCommand(f, runSessionStart),
+		newSessionListCommand(f, runSessionList),
+		newSessionStopCommand(f, runSessionStop),
+		newSessionRestartCommand(f, runSessionRestart),
+		newSessionLogsCommand(f, runSessionLogs),
+		newSessionHoldCommand(f),
 	)
 	return cmd
 }
 
 // sessionStartOptions say which servers are to stay.
 type sessionStartOptions struct {
+	Tools *toolset.Opener
+
 	names   []string
 	command []string
 	as      string
@@ -66,8 +72,8 @@ type sessionStartOptions struct {
 	json    bool
 }
 
-func newSessionStartCommand(app *App, run RunFunc[sessionStartOptions]) *cobra.Command {
-	o := sessionStartOptions{idle: servers.DefaultIdle}
+func newSessionStartCommand(f *factory.Factory, run cli.RunFunc[sessionStartOptions]) *cobra.Command {
+	o := sessionStartOptions{Tools: f.Tools, idle: servers.DefaultIdle}
 	cmd := &cobra.Command{
 		Use:   "start SERVER… | start --as NAME SERVER | start --as NAME -- COMMAND…",
 		Short: "Start servers, and keep them running",
@@ -82,9 +88,9 @@ server was not reached, 130 interrupted.`,
   toolx session start --as work --idle 2h browser
   toolx session start --as ev -- npx -y @modelcontextprotocol/server-everything`,
 		Args:              cli.NamesOrCommand(&o.names, &o.command),
-		ValidArgsFunction: completeServers(app.tools, 0),
-		RunE: runs(app, &o, run, func() error {
-			return o.check(app.flags.Url)
+		ValidArgsFunction: complete.Servers(f.Tools, 0),
+		RunE: cli.Run(&o, run, func() error {
+			return o.check(f.Flags.URL)
 		}),
 	}
 	cmd.Flags().StringVar(&o.as, "as", "", "give the session a `NAME` of its own")
@@ -115,8 +121,8 @@ func (o *sessionStartOptions) check(url string) error {
 	return nil
 }
 
-func runSessionStart(ctx context.Context, app *App, o sessionStartOptions) error {
-	run, err := newSessionRun(app)
+func runSessionStart(ctx context.Context, o sessionStartOptions) error {
+	run, err := newSessionRun(o.Tools)
 	if err != nil {
 		return err
 	}
@@ -132,28 +138,28 @@ func runSessionStart(ctx context.Context, app *App, o sessionStartOptions) error
 
 // sessionRun is a run of a subcommand of toolx session.
 type sessionRun struct {
-	tools *opener
+	tools *toolset.Opener
 	store *servers.Sessions
 }
 
-func newSessionRun(app *App) (sessionRun, error) {
+func newSessionRun(tools *toolset.Opener) (sessionRun, error) {
 	store := stores.Sessions()
 	if store == nil {
 		return sessionRun{}, fault.Usage("there is no folder to keep sessions in", "set XDG_RUNTIME_DIR, or HOME")
 	}
-	return sessionRun{app.tools, store}, nil
+	return sessionRun{tools, store}, nil
 }
 
 // toHold returns the entries that sessions are to be started for, and what is known of each session.
 func (r sessionRun) toHold(
 	o sessionStartOptions,
 ) (list []*config.Server, records map[string]*servers.Record, err error) {
-	adHoc, err := r.tools.flags.AdHoc(o.command)
+	adHoc, err := r.tools.Flags.AdHoc(o.command)
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded, err := r.tools.consent.LoadConfig()
-	r.tools.tellRemarks(loaded)
+	loaded, err := r.tools.Consent.LoadConfig()
+	r.tools.ReportRemarks(loaded)
 	if err != nil && adHoc == nil {
 		return nil, nil, err
 	}
@@ -178,8 +184,8 @@ func (r sessionRun) toHold(
 	for i, server := range list {
 		record := &servers.Record{Named: true, Alias: o.as != "" || server.Session}
 		if adHoc != nil {
-			record.Command, record.URL = o.command, r.tools.flags.Url
-			record.Dressed = len(r.tools.flags.Env) > 0 || len(r.tools.flags.Headers) > 0
+			record.Command, record.URL = o.command, r.tools.Flags.URL
+			record.Dressed = len(r.tools.Flags.Env) > 0 || len(r.tools.Flags.Headers) > 0
 		}
 		if adHoc == nil {
 			record.Server, record.File = server.Plain(), server.File()
@@ -207,27 +213,27 @@ func (r sessionRun) start(
 		record := records[server.Name]
 		names = append(names, server.Name)
 		if running[record.Key] {
-			r.tools.out.Say("a session of %s runs already", render.Safe(server.Name))
+			r.tools.Out.Say("a session of %s runs already", render.Safe(server.Name))
 			continue
 		}
 		holds[server.Name] = *record
 	}
-	box, err := r.tools.toolbox(toolboxOptions{
-		servers: list, tellsFailures: true, answers: &person.AnswerFlags{}, holds: holds, sessions: r.store,
+	box, err := r.tools.Open(toolset.Options{
+		Servers: list, ReportFailures: true, Answers: &person.AnswerFlags{}, Holds: holds, Sessions: r.store,
 	})
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		box.letLogin(name + exec.Separator)
+		box.AllowLogin(name + exec.Separator)
 	}
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "session", Request: true})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: "session", Request: true})
 	defer done()
-	opened, err := box.startServers(bounded, "session", names, false)
+	opened, err := box.StartServers(bounded, "session", names, false)
 	if err != nil {
 		return err
 	}
-	reportFailed(box.out, opened, false)
+	toolset.ReportFailed(box.Out, opened, false)
 	infos := slices.DeleteFunc(r.store.List(ctx, sessionPatience), func(info *servers.SessionInfo) bool {
 		return !slices.ContainsFunc(opened, func(o servers.Opened) bool {
 			return o.Err == nil && records[o.Server].Key == info.Key
@@ -236,7 +242,7 @@ func (r sessionRun) start(
 	if err := r.print(infos, asJSON); err != nil {
 		return err
 	}
-	if failed := firstFailure(opened); failed != nil {
+	if failed := toolset.FirstFailure(opened); failed != nil {
 		return exit.Reported(failed)
 	}
 	return nil
@@ -245,8 +251,16 @@ func (r sessionRun) start(
 // sessionPatience is how long the holder of a session may take to say how it is.
 const sessionPatience = 2 * time.Second
 
-func newSessionListCommand(app *App, run RunFunc[bool]) *cobra.Command {
-	var asJSON bool
+// sessionListOptions say how sessions are listed.
+type sessionListOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+
+	json bool
+}
+
+func newSessionListCommand(f *factory.Factory, run cli.RunFunc[sessionListOptions]) *cobra.Command {
+	o := sessionListOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the servers that stay",
@@ -259,25 +273,25 @@ Exit codes: 0 listed, also where there is none; 2 wrong usage.`,
 		Example: `  toolx session list
   toolx session list --json | jq -r '.sessions[].name'`,
 		Args: cli.NoArguments,
-		RunE: runs(app, &asJSON, run),
+		RunE: cli.Run(&o, run),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, `print {"sessions":[{"name":…},…]}`)
+	cmd.Flags().BoolVar(&o.json, "json", false, `print {"sessions":[{"name":…},…]}`)
 	return cmd
 }
 
-func runSessionList(ctx context.Context, app *App, asJSON bool) error {
+func runSessionList(ctx context.Context, o sessionListOptions) error {
 	var infos []*servers.SessionInfo
-	run := sessionRun{app.tools, stores.Sessions()}
+	run := sessionRun{o.Tools, stores.Sessions()}
 	if run.store != nil {
 		if err := run.store.Usable(); err != nil {
-			app.out.Log.Warn(err.Error())
+			o.Out.Log.Warn(err.Error())
 		}
 		infos = run.store.List(ctx, sessionPatience)
 	}
-	if len(infos) == 0 && !asJSON {
-		app.out.Say("no server stays; toolx session start SERVER starts one that does")
+	if len(infos) == 0 && !o.json {
+		o.Out.Say("no server stays; toolx session start SERVER starts one that does")
 	}
-	return run.print(infos, asJSON)
+	return run.print(infos, o.json)
 }
 
 // sessionRow is a session as --json prints it.
@@ -304,8 +318,8 @@ type sessionRow struct {
 }
 
 func (r sessionRun) row(info *servers.SessionInfo) sessionRow {
-	r.tools.out.Mask.Add(config.AdHoc(info.Command, info.URL, nil).Secrets()...)
-	hide := r.tools.out.Mask.Text
+	r.tools.Out.Mask.Add(config.AdHoc(info.Command, info.URL, nil).Secrets()...)
+	hide := r.tools.Out.Mask.Text
 	row := sessionRow{
 		Name: info.Name, Server: info.Server, State: info.State, Ended: hide(info.Ended), PID: info.PID,
 		Holder: info.Holder, AgeMS: info.Age.Milliseconds(), IdleMS: info.Idle.Milliseconds(),
@@ -325,13 +339,13 @@ func (r sessionRun) print(infos []*servers.SessionInfo, asJSON bool) error {
 		rows = append(rows, r.row(info))
 	}
 	if asJSON {
-		return r.tools.out.PrintJSON(map[string]any{"sessions": rows})
+		return r.tools.Out.PrintJSON(map[string]any{"sessions": rows})
 	}
 	table := make([][]string, len(rows))
 	for i, row := range rows {
-		table[i] = row.fields(r.tools.out.OutScreen().TTY)
+		table[i] = row.fields(r.tools.Out.OutScreen().TTY)
 	}
-	return r.tools.out.PrintTable([]string{"NAME", "STATE", "PID", "AGE", "IDLE", "CALLS", "MEMORY", "SERVER"}, table)
+	return r.tools.Out.PrintTable([]string{"NAME", "STATE", "PID", "AGE", "IDLE", "CALLS", "MEMORY", "SERVER"}, table)
 }
 
 // fields returns the columns of a session: for a person with units, in a pipe in milliseconds and bytes.
@@ -356,13 +370,17 @@ func shortTime(ms int64) string {
 
 // sessionNamesOptions say which sessions are meant.
 type sessionNamesOptions struct {
+	Out     *streams.Streams
+	Tools   *toolset.Opener
+	Consent *person.Consent
+
 	names []string
 	all   bool
 	json  bool
 }
 
-func newSessionStopCommand(app *App, run RunFunc[sessionNamesOptions]) *cobra.Command {
-	var o sessionNamesOptions
+func newSessionStopCommand(f *factory.Factory, run cli.RunFunc[sessionNamesOptions]) *cobra.Command {
+	o := sessionNamesOptions{Out: f.Out, Tools: f.Tools, Consent: f.Consent}
 	cmd := &cobra.Command{
 		Use:   "stop NAME… | stop --all",
 		Short: "End servers that stay",
@@ -377,7 +395,7 @@ Exit codes: 0 ended, 1 a process does not end, 2 wrong usage or an unknown name.
 			return nil
 		},
 		ValidArgsFunction: completeSessions,
-		RunE:              runs(app, &o, run, o.check),
+		RunE:              cli.Run(&o, run, o.check),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "end every session")
 	return cmd
@@ -421,7 +439,7 @@ func (r sessionRun) named(names []string) ([]*servers.Record, error) {
 
 // ofThisProject returns the records of sessions whose entries the config has; all of them if it has none.
 func (r sessionRun) ofThisProject(records []*servers.Record) []*servers.Record {
-	loaded, err := r.tools.consent.LoadConfig()
+	loaded, err := r.tools.Consent.LoadConfig()
 	if err != nil { // which is no reason not to end a session
 		return records
 	}
@@ -432,8 +450,8 @@ func (r sessionRun) ofThisProject(records []*servers.Record) []*servers.Record {
 	return records
 }
 
-func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error {
-	run, err := newSessionRun(app)
+func runSessionStop(ctx context.Context, o sessionNamesOptions) error {
+	run, err := newSessionRun(o.Tools)
 	if err != nil {
 		return err
 	}
@@ -442,7 +460,7 @@ func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error 
 		return err
 	}
 	if len(records) == 0 {
-		app.out.Say("no server stays")
+		o.Out.Say("no server stays")
 	}
 	for _, record := range records {
 		info, err := run.store.Stop(ctx, record, servers.StopTime)
@@ -450,18 +468,18 @@ func runSessionStop(ctx context.Context, app *App, o sessionNamesOptions) error 
 		case err != nil:
 			return fmt.Errorf("session %s: %w", record.Name, err)
 		case info.State == servers.StateDead:
-			app.out.Say("%s had ended already; it is forgotten", render.Safe(record.Name))
+			o.Out.Say("%s had ended already; it is forgotten", render.Safe(record.Name))
 		case info.State == servers.StateSilent:
-			app.out.Say("%s did not answer, and was killed", render.Safe(record.Name))
+			o.Out.Say("%s did not answer, and was killed", render.Safe(record.Name))
 		default:
-			app.out.Say("%s has ended", render.Safe(record.Name))
+			o.Out.Say("%s has ended", render.Safe(record.Name))
 		}
 	}
 	return nil
 }
 
-func newSessionRestartCommand(app *App, run RunFunc[sessionNamesOptions]) *cobra.Command {
-	var o sessionNamesOptions
+func newSessionRestartCommand(f *factory.Factory, run cli.RunFunc[sessionNamesOptions]) *cobra.Command {
+	o := sessionNamesOptions{Out: f.Out, Tools: f.Tools, Consent: f.Consent}
 	cmd := &cobra.Command{
 		Use:   "restart NAME…",
 		Short: "End servers that stay, and start them anew",
@@ -477,14 +495,14 @@ server was not reached, 130 interrupted.`,
 			return nil
 		},
 		ValidArgsFunction: completeSessions,
-		RunE:              runs(app, &o, run),
+		RunE:              cli.Run(&o, run),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the sessions as JSON")
 	return cmd
 }
 
-func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) error {
-	run, err := newSessionRun(app)
+func runSessionRestart(ctx context.Context, o sessionNamesOptions) error {
+	run, err := newSessionRun(o.Tools)
 	if err != nil {
 		return err
 	}
@@ -492,7 +510,7 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 	if err != nil {
 		return err
 	}
-	loaded, err := app.consent.LoadConfig()
+	loaded, err := o.Consent.LoadConfig()
 	if err != nil {
 		return err
 	}
@@ -521,13 +539,16 @@ func runSessionRestart(ctx context.Context, app *App, o sessionNamesOptions) err
 
 // sessionLogsOptions say whose stderr is shown.
 type sessionLogsOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+
 	name   string
 	follow bool
 	json   bool
 }
 
-func newSessionLogsCommand(app *App, run RunFunc[sessionLogsOptions]) *cobra.Command {
-	var o sessionLogsOptions
+func newSessionLogsCommand(f *factory.Factory, run cli.RunFunc[sessionLogsOptions]) *cobra.Command {
+	o := sessionLogsOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
 		Short: "Show the stderr of a server that stays",
@@ -545,7 +566,7 @@ Exit codes: 0 shown, 2 wrong usage, an unknown name, or no log, 130 interrupted.
 			return nil
 		},
 		ValidArgsFunction: completeSessions,
-		RunE:              runs(app, &o, run),
+		RunE:              cli.Run(&o, run),
 	}
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what the server writes")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print each line as JSON: session, line")
@@ -558,8 +579,8 @@ type sessionLine struct {
 	Line    string `json:"line"`
 }
 
-func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
-	run, err := newSessionRun(app)
+func runSessionLogs(ctx context.Context, o sessionLogsOptions) error {
+	run, err := newSessionRun(o.Tools)
 	if err != nil {
 		return err
 	}
@@ -573,9 +594,9 @@ func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
 	}
 	for line := range lines {
 		if o.json {
-			err = app.out.PrintJSON(sessionLine{o.name, line})
+			err = o.Out.PrintJSON(sessionLine{o.name, line})
 		} else {
-			err = app.out.PrintLine(line)
+			err = o.Out.PrintLine(line)
 		}
 		if err != nil {
 			return err
@@ -588,7 +609,7 @@ func runSessionLogs(ctx context.Context, app *App, o sessionLogsOptions) error {
 }
 
 // newSessionHoldCommand makes the verb that holds a server. toolx itself starts it.
-func newSessionHoldCommand(app *App) *cobra.Command {
+func newSessionHoldCommand(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:    "hold",
 		Short:  "Hold a server for other processes of toolx",
@@ -596,9 +617,9 @@ func newSessionHoldCommand(app *App) *cobra.Command {
 		Args:   cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			servers.CloseInherited()
-			http := app.tools.overHTTP()
+			http := f.Tools.HTTP()
 			debug.FreeOSMemory()
-			return servers.Hold(cmd.Context(), app.out.Console.In, closing{app.out.Console.Out}, http)
+			return servers.Hold(cmd.Context(), f.Out.Console.In, closing{f.Out.Console.Out}, http)
 		},
 	}
 }

@@ -10,7 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -18,14 +22,17 @@ import (
 
 // showOptions say which tool is shown and how.
 type showOptions struct {
+	Out   *streams.Streams
+	Tools *toolset.Opener
+
 	tool    string
 	json    bool
 	server  []string // a command line after --
 	answers person.AnswerFlags
 }
 
-func newShowCommand(app *App, run RunFunc[showOptions]) *cobra.Command {
-	var o showOptions
+func newShowCommand(f *factory.Factory, run cli.RunFunc[showOptions]) *cobra.Command {
+	o := showOptions{Out: f.Out, Tools: f.Tools}
 	cmd := &cobra.Command{
 		Use:   "show TOOL|SERVER [-- COMMAND…]",
 		Short: "Show one tool: description, parameters, schema, and a command that works",
@@ -39,7 +46,7 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
   toolx show echo --json -- npx -y @modelcontextprotocol/server-everything`,
 		Args: cli.WithCommand(&o.server, func(args []string) error {
 			if len(args) == 0 {
-				args = app.flags.Servers
+				args = f.Flags.Servers
 			}
 			if len(args) != 1 {
 				return fault.Usage("name one tool", "toolx show TOOL; toolx list shows the tools")
@@ -47,8 +54,8 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 			o.tool = args[0]
 			return nil
 		}),
-		RunE:              runs(app, &o, run, o.answers.Check),
-		ValidArgsFunction: completeTool(app.tools),
+		RunE:              cli.Run(&o, run, o.answers.Check),
+		ValidArgsFunction: complete.Tool(f.Tools),
 	}
 	o.answers.Declare(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the definition as JSON, as the server sent it")
@@ -56,31 +63,31 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 }
 
 // runShow opens what the tool needs and prints what is known of it.
-func runShow(ctx context.Context, app *App, o showOptions) error {
+func runShow(ctx context.Context, o showOptions) error {
 	o.answers.Listing = true
-	box, err := app.tools.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
+	box, err := o.Tools.Open(toolset.Options{Server: o.server, Answers: &o.answers})
 	if err != nil {
 		return err
 	}
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: o.tool})
 	defer done()
-	filter, err := box.filter([]string{o.tool})
+	filter, err := box.Filter([]string{o.tool})
 	if err != nil {
 		return err
 	}
-	if len(filter.servers) > 0 {
+	if len(filter.Servers) > 0 {
 		return showServers(bounded, box, filter, o)
 	}
-	box.letLogin(o.tool)
-	stop := app.out.ShowProgress(app.bus, o.tool)
-	tool, err := box.pool.Find(bounded, o.tool)
+	box.AllowLogin(o.tool)
+	stop := o.Tools.ShowProgress(o.tool)
+	tool, err := box.Pool.Find(bounded, o.tool)
 	stop()
 	var denied *exec.DeniedError
 	if errors.As(err, &denied) {
-		app.out.Report(err)
+		o.Out.Report(err)
 		tool, err = denied.Tool, nil
 	}
-	if err := cmp.Or(gaveUp(bounded, o.tool, ""), err); err != nil {
+	if err := cmp.Or(toolset.GaveUp(bounded, o.tool, ""), err); err != nil {
 		return err
 	}
 	return showTool(bounded, box, tool, o)
@@ -88,8 +95,8 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 
 // showServers prints what is known of each tool of the servers; of the tool that has the server's name alone, if there
 // is one.
-func showServers(ctx context.Context, b *toolbox, filter toolFilter, o showOptions) error {
-	tools, err := b.openTools(ctx, filter, "show")
+func showServers(ctx context.Context, b *toolset.Set, filter toolset.Filter, o showOptions) error {
+	tools, err := b.OpenTools(ctx, filter, "show")
 	if err != nil {
 		return err
 	}
@@ -97,11 +104,11 @@ func showServers(ctx context.Context, b *toolbox, filter toolFilter, o showOptio
 		tools = tools[at : at+1]
 	}
 	if len(tools) == 0 {
-		return noMatch("tool", filter.servers, "the server lists none")
+		return toolset.NoMatch("tool", filter.Servers, "the server lists none")
 	}
 	for i, tool := range tools {
 		if i > 0 && !o.json {
-			fmt.Fprintln(b.out.Console.Out)
+			fmt.Fprintln(b.Out.Console.Out)
 		}
 		if err := showTool(ctx, b, tool, o); err != nil {
 			return err
@@ -111,21 +118,21 @@ func showServers(ctx context.Context, b *toolbox, filter toolFilter, o showOptio
 }
 
 // showTool prints what is known of a tool.
-func showTool(ctx context.Context, b *toolbox, tool *exec.Tool, o showOptions) error {
+func showTool(ctx context.Context, b *toolset.Set, tool *exec.Tool, o showOptions) error {
 	_, err := tool.Schema(ctx)
-	if ended := ended(ctx, tool.Name, slowSchema); ended != nil {
+	if ended := toolset.Ended(ctx, tool.Name, toolset.SlowSchema); ended != nil {
 		return ended
 	}
 	if err != nil {
-		b.out.Log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
+		b.Out.Log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
 	}
-	_, _ = workingTools(b.out, []*exec.Tool{tool})
+	_, _ = toolset.WorkingTools(b.Out, []*exec.Tool{tool})
 	if o.json {
-		return render.ToolJSON(b.out.Console.Out, tool, b.out.OutScreen())
+		return render.ToolJSON(b.Out.Console.Out, tool, b.Out.OutScreen())
 	}
-	facts := toolFacts(ctx, tool, b.executor.Defaults.Timeout)
-	if ended := ended(ctx, tool.Name, slowSchema); ended != nil {
+	facts := toolFacts(ctx, tool, b.Executor.Defaults.Timeout)
+	if ended := toolset.Ended(ctx, tool.Name, toolset.SlowSchema); ended != nil {
 		return ended
 	}
-	return render.Tool(b.out.Console.Out, tool, facts, b.out.OutScreen())
+	return render.Tool(b.Out.Console.Out, tool, facts, b.Out.OutScreen())
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/stores"
 	"toolx/cmd/streams"
@@ -21,14 +23,17 @@ import (
 
 // trustOptions say which file is trusted, shown or forgotten.
 type trustOptions struct {
+	Out     *streams.Streams
+	Consent *person.Consent
+
 	file         string // empty: the nearest one that a folder brought along
 	yes          bool
 	list, revoke bool
 	json         bool
 }
 
-func newTrustCommand(app *App, run RunFunc[trustOptions]) *cobra.Command {
-	var o trustOptions
+func newTrustCommand(f *factory.Factory, run cli.RunFunc[trustOptions]) *cobra.Command {
+	o := trustOptions{Out: f.Out, Consent: f.Consent}
 	cmd := &cobra.Command{
 		Use:   "trust [FILE]",
 		Short: "Let a folder's config file start its servers",
@@ -54,8 +59,8 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 			}
 			return cli.AtMostOne(&o.file, "toolx trust FILE: one at a time")(cmd, args)
 		},
-		ValidArgsFunction: files("yaml", "yml", "json"),
-		RunE:              runs(app, &o, run, o.check),
+		ValidArgsFunction: complete.Files("yaml", "yml", "json"),
+		RunE:              cli.Run(&o, run, o.check),
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "record the consent without a question")
 	cmd.Flags().BoolVar(&o.list, "list", false, "list the files that are trusted")
@@ -73,20 +78,20 @@ func (o *trustOptions) check() error {
 	return nil
 }
 
-func runTrust(ctx context.Context, app *App, o trustOptions) error {
+func runTrust(ctx context.Context, o trustOptions) error {
 	switch {
 	case o.list:
-		return listTrusted(app.out, o.json)
+		return listTrusted(o.Out, o.json)
 	case o.revoke:
-		return revokeTrust(ctx, app.out, o.file)
+		return revokeTrust(ctx, o.Out, o.file)
 	}
-	project, err := person.ProjectAt(app.out, o.file)
+	project, err := person.ProjectAt(o.Out, o.file)
 	if err != nil {
 		return err
 	}
 	name := project.File.Name
 	if !project.NeedsConsent() {
-		app.out.Say("%s starts nothing that needs consent", render.Safe(name))
+		o.Out.Say("%s starts nothing that needs consent", render.Safe(name))
 		return nil
 	}
 	known, err := stores.Trust().Find(project.File.Path)
@@ -94,22 +99,22 @@ func runTrust(ctx context.Context, app *App, o trustOptions) error {
 		return exit.Usage(err)
 	}
 	if known != nil && known.SHA256 == project.SHA256 {
-		app.out.Say("%s is trusted already", render.Safe(name))
+		o.Out.Say("%s is trusted already", render.Safe(name))
 		return nil
 	}
-	person.ShowEffects(app.out, project, known)
+	person.ShowEffects(o.Out, project, known)
 	switch {
 	case o.yes:
 		if err := person.KeepTrust(ctx, project); err != nil {
 			return err
 		}
-		app.out.Say("trusted; toolx trust --revoke %s takes it back", render.Safe(exec.ShellLine(name)))
+		o.Out.Say("trusted; toolx trust --revoke %s takes it back", render.Safe(exec.ShellLine(name)))
 		return nil
-	case !app.consent.CanAsk():
+	case !o.Consent.CanAsk():
 		return fault.Usage("nobody is there to consent to "+name,
 			"toolx trust --yes "+exec.ShellLine(name)+", or TOOLX_TRUST="+project.SHA256+" for one run")
 	}
-	if err := app.consent.AskFor(ctx, project); err != nil {
+	if err := o.Consent.AskFor(ctx, project); err != nil {
 		return err
 	}
 	if !project.Allowed() {

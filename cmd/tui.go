@@ -14,9 +14,12 @@ import (
 
 	"toolx/cmd/build"
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
 	"toolx/cmd/stores"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -29,6 +32,13 @@ import (
 
 // tuiOptions say what the terminal interface shows.
 type tuiOptions struct {
+	Out     *streams.Streams
+	Flags   *cli.Flags
+	Tools   *toolset.Opener
+	Consent *person.Consent
+	Bus     *exec.Bus
+	Show    func(context.Context, tui.Options) error
+
 	names  []string   // servers of the config; none: all
 	start  *tui.Start // the tool to begin with, nil for none
 	of     string     // a tool's name, which may name the only server to show
@@ -37,11 +47,15 @@ type tuiOptions struct {
 	develop bool
 	// answers say how servers that ask something back are answered; dialogs ask the user the rest.
 	answers person.AnswerFlags
-	guards  guardOptions
+	guards  toolset.Guards
 }
 
-func newTUICommand(app *App, run RunFunc[tuiOptions]) *cobra.Command {
-	var o tuiOptions
+func newTUIOptions(f *factory.Factory) tuiOptions {
+	return tuiOptions{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Consent: f.Consent, Bus: f.Bus, Show: f.ShowTUI}
+}
+
+func newTUICommand(f *factory.Factory, run cli.RunFunc[tuiOptions]) *cobra.Command {
+	o := newTUIOptions(f)
 	cmd := &cobra.Command{
 		Use:   "tui [SERVER…] [-- COMMAND…]",
 		Short: "Browse tools, fill in forms, call, and watch, on the whole terminal",
@@ -56,70 +70,70 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
   toolx tui --dev -- node server.js
   toolx tui -- npx -y @modelcontextprotocol/server-everything`,
 		Args:              cli.NamesOrCommand(&o.names, &o.server),
-		RunE:              runs(app, &o, run, o.answers.Check, o.guards.check),
-		ValidArgsFunction: completeServers(app.tools, 0),
+		RunE:              cli.Run(&o, run, o.answers.Check, o.guards.Check),
+		ValidArgsFunction: complete.Servers(f.Tools, 0),
 	}
 	cmd.Flags().BoolVar(&o.develop, "dev", false, "restart the server whenever its files change")
 	o.answers.Declare(cmd.Flags())
-	o.guards.declare(cmd.Flags())
-	o.guards.declareConfirm(cmd.Flags())
+	o.guards.Declare(cmd.Flags())
+	o.guards.DeclareConfirm(cmd.Flags())
 	return cmd
 }
 
 // runTUI shows the terminal interface until the user quits.
-func runTUI(ctx context.Context, app *App, o tuiOptions) error {
-	if !app.out.HasScreen() {
+func runTUI(ctx context.Context, o tuiOptions) error {
+	if !o.Out.HasScreen() {
 		return fault.Usage("the terminal interface needs a terminal that obeys control sequences",
 			"toolx list shows the tools, toolx call TOOL calls one")
 	}
 	if o.develop {
-		app.flags.NoSession = true // it must be the program as it is now
+		o.Flags.NoSession = true // it must be the program as it is now
 	}
 	questions := tui.NewQuestions()
-	box, err := app.tools.toolbox(toolboxOptions{
-		stays: true, watches: true, patient: true,
-		server: o.server, tellsFailures: true, guards: o.guards,
-		answers: &o.answers, user: &person.User{Elicit: questions.Elicit, Sample: questions.Sample},
+	box, err := o.Tools.Open(toolset.Options{
+		KeepAlive: true, Watches: true, NoStartLimit: true,
+		Server: o.server, ReportFailures: true, Guards: o.guards,
+		Answers: &o.answers, User: &person.User{Elicit: questions.Elicit, Sample: questions.Sample},
 	})
 	if err != nil {
 		return err
 	}
-	o.names = append(o.names, app.flags.Servers...)
-	if server := exec.ServerOf(o.of, box.pool.Names()); server != "" {
+	o.names = append(o.names, o.Flags.Servers...)
+	if server := exec.ServerOf(o.of, box.Pool.Names()); server != "" {
 		o.names = []string{server}
 	}
-	shown, err := cli.ServersNamed(box.config().Servers, o.names)
+	shown, err := cli.ServersNamed(box.Config().Servers, o.names)
 	if err != nil {
 		return err
 	}
-	if err := app.consent.Ask(ctx, shown...); err != nil {
+	if err := o.Consent.Ask(ctx, shown...); err != nil {
 		return err
 	}
 	if o.develop && len(shown) != 1 {
 		return fault.Usage("--dev is for one server", "toolx tui --dev SERVER, or toolx tui --dev -- COMMAND…")
 	}
-	program, adHoc := programOf(box.adHocServer())
-	unmute := app.out.Live.Mute() // nothing else writes to the terminal
+	program, adHoc := toolset.ProgramOf(box.AdHocServer())
+	unmute := o.Out.Live.Mute() // nothing else writes to the terminal
 	defer unmute()
-	app.out.Drawn.Store(true)
-	defer app.out.Drawn.Store(false)
+	o.Out.Drawn.Store(true)
+	defer o.Out.Drawn.Store(false)
 	var entries tui.Entries
-	if !box.adHoc {
+	if !box.AdHoc {
 		entries = &tuiConfig{box: box, names: o.names, guards: o.guards}
 	}
-	return crashed(app.out, app.showTUI(ctx, tui.Options{
-		In:       app.out.Console.In,
-		Out:      app.out.Stdout,
+	return crashed(o.Out, o.Show(ctx, tui.Options{
+		In:       o.Out.Console.In,
+		Out:      o.Out.Stdout,
 		Servers:  shown,
-		Pool:     box.pool,
-		Executor: box.executor,
-		Bus:      app.bus,
-		Local:    !box.adHoc && len(o.names) == 0,
+		Pool:     box.Pool,
+		Executor: box.Executor,
+		Bus:      o.Bus,
+		Local:    !box.AdHoc && len(o.names) == 0,
 		Config:   func() string { return configName(box) },
 		Folder:   o.repeatIn(box),
 		History:  stores.History(),
 
-		Program:   app.out.Mask.Text(program),
+		Program:   o.Out.Mask.Text(program),
 		AdHoc:     adHoc,
 		Start:     o.start,
 		Questions: questions,
@@ -129,19 +143,19 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 			return examineOne(ctx, box, name)
 		},
 		Entries:  entries,
-		Sources:  box.sources,
+		Sources:  func(name string) (tui.Sources, error) { return sourcesFor(box, name) },
 		Develop:  o.develop,
 		Fetching: diagnose.Fetching,
 		Memory:   procs.Memory,
-		Hide:     app.out.Mask.Text,
-		Color:    app.out.Console.Color,
+		Hide:     o.Out.Mask.Text,
+		Color:    o.Out.Console.Color,
 		ASCII:    !speaksUTF8(os.Getenv),
 	}), stores.State("crash.txt"))
 }
 
 // nextRequest returns the request that would be sent for a call.
-func nextRequest(ctx context.Context, b *toolbox, call exec.Call) (json.RawMessage, error) {
-	prepared, err := b.executor.Prepare(ctx, call)
+func nextRequest(ctx context.Context, b *toolset.Set, call exec.Call) (json.RawMessage, error) {
+	prepared, err := b.Executor.Prepare(ctx, call)
 	if err != nil {
 		return nil, err
 	}
@@ -150,10 +164,10 @@ func nextRequest(ctx context.Context, b *toolbox, call exec.Call) (json.RawMessa
 
 // configName names the config for the screen: the last of its files, which wins, and how many others there are. It is
 // empty where a server of the command line takes the place of the config.
-func configName(b *toolbox) string {
-	files := b.config().Files
+func configName(b *toolset.Set) string {
+	files := b.Config().Files
 	switch n := len(files); {
-	case b.adHoc || n == 0:
+	case b.AdHoc || n == 0:
 		return ""
 	case n == 1:
 		return filepath.Base(files[0])
@@ -165,10 +179,10 @@ func configName(b *toolbox) string {
 // form returns options that show a call in its form, to be completed (--edit), and only the server that the tool's name
 // names.
 func (o callOptions) form() tuiOptions {
-	return tuiOptions{
-		server: o.server, answers: o.answers, guards: o.guards, of: o.tool,
-		start: &tui.Start{Tool: o.tool, Fill: o.fill},
-	}
+	form := o.screen
+	form.server, form.answers, form.guards, form.of = o.Server, o.Answers, o.guards, o.tool
+	form.start = &tui.Start{Tool: o.tool, Fill: o.fill}
+	return form
 }
 
 // fill returns the arguments of the command line for the form of a tool. Where the error says that some are wrong, the

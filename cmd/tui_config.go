@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/toolset"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/detect"
@@ -18,22 +19,22 @@ import (
 
 // tuiConfig is the config of the terminal interface, which can be changed there. It implements tui.Entries.
 type tuiConfig struct {
-	box    *toolbox
+	box    *toolset.Set
 	names  []string // of the servers that are shown; none: all
-	guards guardOptions
+	guards toolset.Guards
 	// trusted are the files that the user edits and had consented to.
 	trusted []config.File
 }
 
 // Entry returns the file that has a server's entry, and its line.
 func (c *tuiConfig) Entry(name string) (path string, line int, err error) {
-	server := c.box.server(name)
+	server := c.box.Server(name)
 	if server.OnCommandLine() || server.File() == "" {
 		return "", 0, fault.Usage("the server was given on the command line, and has no entry",
 			"toolx servers add NAME -- COMMAND… keeps one")
 	}
 	file := namedFile(server.File(), server.Project() != nil)
-	if (configEditor{c.box.opener}).isTrusted(file) {
+	if (configEditor{c.box.Opener}).isTrusted(file) {
 		c.trusted = append(c.trusted, file)
 	}
 	return file.Path, server.Origin.Line, nil
@@ -43,22 +44,22 @@ func (c *tuiConfig) Entry(name string) (path string, line int, err error) {
 // one that is named, for which something has changed in any case.
 func (c *tuiConfig) Reload(ctx context.Context, name string) ([]*config.Server, error) {
 	for _, file := range c.trusted {
-		if err := (configEditor{c.box.opener}).keepTrust(ctx, file); err != nil {
+		if err := (configEditor{c.box.Opener}).keepTrust(ctx, file); err != nil {
 			return nil, err
 		}
 	}
 	c.trusted = nil
-	loaded, err := c.box.opener.consent.LoadConfig()
+	loaded, err := c.box.Opener.Consent.LoadConfig()
 	if err != nil {
 		return nil, err
 	}
-	c.box.opener.addFlags(c.guards, loaded.Servers)
+	c.box.Opener.AddFlags(c.guards, loaded.Servers)
 	shown, err := cli.ServersNamed(loaded.Servers, c.names)
 	if err != nil {
 		return nil, err
 	}
-	c.box.loaded.Store(loaded)
-	c.box.pool.Change(ctx, loaded.Servers, name)
+	c.box.Loaded.Store(loaded)
+	c.box.Pool.Change(ctx, loaded.Servers, name)
 	return shown, nil
 }
 
@@ -79,14 +80,14 @@ func (c *tuiConfig) Add(ctx context.Context, typed string) (name string, err err
 		}
 	}
 	name = c.freeName(detect.NameOf(append([]string{server.Command}, server.Args...), server.URL))
-	file, named := (&configFileFlags{}).named(c.box.flags)
+	file, named := (&configFileFlags{}).named(c.box.Flags)
 	if !named {
 		file = config.UserFile(config.Options{})
 	}
 	if len(c.names) > 0 {
 		c.names = append(c.names, name)
 	}
-	return name, configEditor{c.box.opener}.add(ctx, file, name, server, false)
+	return name, configEditor{c.box.Opener}.add(ctx, file, name, server, false)
 }
 
 // isRelativeFile reports whether a word of a command line is a file whose path counts from the working folder.
@@ -102,7 +103,7 @@ func isRelativeFile(word string) bool {
 func (c *tuiConfig) freeName(name string) string {
 	free := name
 	taken := func(s *config.Server) bool { return s.Name == free }
-	for i := 2; slices.ContainsFunc(c.box.config().Servers, taken); i++ {
+	for i := 2; slices.ContainsFunc(c.box.Config().Servers, taken); i++ {
 		free = fmt.Sprintf("%s-%d", name, i)
 	}
 	return free
@@ -112,7 +113,7 @@ func (c *tuiConfig) freeName(name string) string {
 // made, and how many servers the other clients of this machine have.
 func (c *tuiConfig) Found() []string {
 	var lines []string
-	files, _, _ := config.Find(config.Options{Files: c.box.flags.Config})
+	files, _, _ := config.Find(config.Options{Files: c.box.Flags.Config})
 	for _, file := range files {
 		lines = append(lines, file.Name+" has no server")
 	}

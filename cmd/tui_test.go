@@ -11,6 +11,8 @@ import (
 	"github.com/adrg/xdg"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/factory"
+	"toolx/cmd/toolset"
 	"toolx/pkg/console"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
@@ -63,18 +65,18 @@ func TestExamineOneOverHTTP(t *testing.T) {
 	site.StartTLS()
 	defer site.Close()
 	for insecure, want := range map[bool]string{true: doctor.StatusAuth, false: doctor.StatusUnreachable} {
-		app := newApp(&console.Console{Out: io.Discard, Err: io.Discard})
-		app.flags.Declare(pflag.NewFlagSet("toolx", pflag.ContinueOnError))
-		app.flags.Url, app.flags.Insecure = site.URL+"/mcp", insecure
-		if err := app.tools.begin(); err != nil {
+		app := factory.New(&console.Console{Out: io.Discard, Err: io.Discard})
+		app.Flags.Declare(pflag.NewFlagSet("toolx", pflag.ContinueOnError))
+		app.Flags.URL, app.Flags.Insecure = site.URL+"/mcp", insecure
+		if err := app.Tools.Begin(); err != nil {
 			t.Fatal(err)
 		}
-		box, err := app.tools.toolbox(toolboxOptions{})
+		box, err := app.Tools.Open(toolset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		report, err := examineOne(t.Context(), box, "server")
-		app.tools.close(t.Context(), t.Context())
+		app.Tools.Close(t.Context(), t.Context())
 		if err != nil || report.Status != want {
 			t.Errorf("insecure %v: %v, %+v, want %s", insecure, err, report, want)
 		}

@@ -16,8 +16,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/complete"
 	"toolx/cmd/exit"
+	"toolx/cmd/factory"
 	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
@@ -28,6 +32,11 @@ import (
 
 // watchOptions say what is watched.
 type watchOptions struct {
+	Out   *streams.Streams
+	Flags *cli.Flags
+	Tools *toolset.Opener
+	Bus   *exec.Bus
+
 	names     []string // servers of the config; none: all
 	command   []string // a command line after --
 	level     string
@@ -43,8 +52,8 @@ const watchExits = `Exit codes: 0 after --count notifications, 2 wrong usage, 3 
 was reached, 5 a server refused, 6 the last server ended, 124 --timeout or --max-time,
 130 Ctrl-C.`
 
-func newWatchCommand(app *App, run RunFunc[watchOptions]) *cobra.Command {
-	var o watchOptions
+func newWatchCommand(f *factory.Factory, run cli.RunFunc[watchOptions]) *cobra.Command {
+	o := watchOptions{Out: f.Out, Flags: f.Flags, Tools: f.Tools, Bus: f.Bus}
 	cmd := &cobra.Command{
 		Use:   "watch [SERVER…] [-- COMMAND…]",
 		Short: "Print the notifications of servers as they come",
@@ -57,11 +66,11 @@ without any.
   toolx watch zwave --level debug --json | jq .params.data
   toolx watch --resource demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
 		Args:              cli.NamesOrCommand(&o.names, &o.command),
-		RunE:              runs(app, &o, run, o.check),
-		ValidArgsFunction: completeServers(app.tools, 0),
+		RunE:              cli.Run(&o, run, o.check),
+		ValidArgsFunction: complete.Servers(f.Tools, 0),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.level, "level", "", "ask for log messages from `LEVEL` up: "+strings.Join(watchLevels, ", "))
+	flags.StringVar(&o.level, "level", "", "ask for log messages from `LEVEL` up: "+strings.Join(cli.LogLevels, ", "))
 	flags.StringArrayVar(&o.resources, "resource", nil, "report updates of the resource `URI` (repeatable)")
 	o.answers.Declare(flags)
 	o.declareOutput(flags)
@@ -73,11 +82,8 @@ func (o *watchOptions) declareOutput(flags *pflag.FlagSet) {
 	flags.IntVar(&o.count, "count", 0, "end after `N` notifications; 0: never")
 }
 
-// watchLevels are the levels of log messages in MCP.
-var watchLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
 func (o *watchOptions) check() error {
-	if err := cli.OneOf("--level", o.level, append([]string{""}, watchLevels...)...); err != nil {
+	if err := cli.OneOf("--level", o.level, append([]string{""}, cli.LogLevels...)...); err != nil {
 		return err
 	}
 	if o.count < 0 {
@@ -90,14 +96,14 @@ func (o *watchOptions) check() error {
 }
 
 // runWatch opens the servers, subscribes, and prints what comes.
-func runWatch(ctx context.Context, app *App, o watchOptions) error {
-	box, err := app.tools.toolbox(toolboxOptions{
-		server: o.command, tellsFailures: true, answers: &o.answers, stays: true, watches: true,
+func runWatch(ctx context.Context, o watchOptions) error {
+	box, err := o.Tools.Open(toolset.Options{
+		Server: o.command, ReportFailures: true, Answers: &o.answers, KeepAlive: true, Watches: true,
 	})
 	if err != nil {
 		return err
 	}
-	names, err := box.namedServers(o.names)
+	names, err := box.NamedServers(o.names)
 	if err != nil {
 		return err
 	}
@@ -108,16 +114,16 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	if watched := o.watched(uris); watched != nil {
 		names = watched
 	}
-	w := newWatcher(app.tools, o)
-	defer app.bus.Subscribe(w.take)()
-	ctx, done := exec.WithMaxTime(ctx, app.flags.MaxTime, exec.TimeoutError{Tool: "watch", Request: true})
+	w := newWatcher(o.Tools, o)
+	defer o.Bus.Subscribe(w.take)()
+	ctx, done := exec.WithMaxTime(ctx, o.Flags.MaxTime, exec.TimeoutError{Tool: "watch", Request: true})
 	defer done()
-	opened, err := box.startServers(ctx, "watch", names, false)
+	opened, err := box.StartServers(ctx, "watch", names, false)
 	if err != nil {
 		return err
 	}
-	reportFailed(app.out, opened, false)
-	if err := listFailure(opened, false); err != nil {
+	toolset.ReportFailed(o.Out, opened, false)
+	if err := toolset.ListFailure(opened, false); err != nil {
 		return err
 	}
 	err = w.run(ctx, opened, uris)
@@ -125,7 +131,7 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	if err == nil || errors.As(err, &already) {
 		return err
 	}
-	app.out.Report(err) // under --json too: stdout has notifications only
+	o.Out.Report(err) // under --json too: stdout has notifications only
 	return exit.Reported(err)
 }
 
@@ -139,10 +145,10 @@ func (o *watchOptions) watched(uris map[string][]string) []string {
 
 // byServer sorts URIs by the servers whose names stand before them. A URI without one belongs to the only possible
 // server.
-func byServer(b *toolbox, resources, possible []string) (map[string][]string, error) {
+func byServer(b *toolset.Set, resources, possible []string) (map[string][]string, error) {
 	sorted := make(map[string][]string)
 	for _, resource := range resources {
-		server := exec.ServerOf(resource, b.pool.Names())
+		server := exec.ServerOf(resource, b.Pool.Names())
 		uri := strings.TrimPrefix(resource, server+exec.Separator)
 		if server == "" {
 			if len(possible) != 1 {
@@ -172,7 +178,7 @@ type notification struct {
 
 // watcher prints notifications until it has enough of them.
 type watcher struct {
-	tools *opener
+	tools *toolset.Opener
 	o     watchOptions
 
 	mu      sync.Mutex
@@ -184,7 +190,7 @@ type watcher struct {
 	counted int // notifications that were printed and count
 }
 
-func newWatcher(tools *opener, o watchOptions) *watcher {
+func newWatcher(tools *toolset.Opener, o watchOptions) *watcher {
 	return &watcher{tools: tools, o: o, more: make(chan struct{}, 1)}
 }
 
@@ -262,9 +268,9 @@ func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) err
 			if alive--; alive == 0 {
 				return err
 			}
-			w.tools.out.Report(err)
+			w.tools.Out.Report(err)
 		case <-idle.C:
-			return &exec.TimeoutError{Tool: "watch", Request: true, After: w.tools.flags.Timeout, Idle: true}
+			return &exec.TimeoutError{Tool: "watch", Request: true, After: w.tools.Flags.Timeout, Idle: true}
 		case <-ctx.Done():
 			var timeout *exec.TimeoutError
 			if errors.As(context.Cause(ctx), &timeout) {
@@ -277,8 +283,8 @@ func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) err
 
 // restart lets the timer run out after --timeout, and never where that was not given.
 func (w *watcher) restart(idle *time.Timer) {
-	if idle.Stop(); w.tools.flags.Timeout > 0 {
-		idle.Reset(w.tools.flags.Timeout)
+	if idle.Stop(); w.tools.Flags.Timeout > 0 {
+		idle.Reset(w.tools.Flags.Timeout)
 	}
 }
 
@@ -286,7 +292,7 @@ func (w *watcher) restart(idle *time.Timer) {
 func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []string) error {
 	if w.o.level != "" {
 		if err := session.SetLevel(ctx, w.o.level); err != nil {
-			w.tools.out.Log.Warn(fmt.Sprintf("server %q does not take a log level: %v", session.Name, err))
+			w.tools.Out.Log.Warn(fmt.Sprintf("server %q does not take a log level: %v", session.Name, err))
 		}
 	}
 	interest := servers.Interest{URIs: uris}
@@ -294,7 +300,7 @@ func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []s
 		interest.Tools, interest.Prompts, interest.Resources = true, true, true
 	}
 	err := session.Listen(ctx, interest, func() {
-		w.tools.out.Log.Info(fmt.Sprintf("watching server %q; Ctrl-C ends it", session.Name))
+		w.tools.Out.Log.Info(fmt.Sprintf("watching server %q; Ctrl-C ends it", session.Name))
 	})
 	if err == nil { // the server lives on, as one of 2026-07-28 may when it answers subscriptions/listen
 		return exit.Fail(fmt.Errorf("server %q ended the watch", session.Name), fault.KindProtocol,
@@ -325,7 +331,7 @@ func (w *watcher) print() (done bool, err error) {
 	}
 	if dropped > 0 {
 		count := words.Count(dropped, "notification")
-		w.tools.out.Log.Warn("stdout was not read in time: " + count + " dropped")
+		w.tools.Out.Log.Warn("stdout was not read in time: " + count + " dropped")
 	}
 	return w.enough(), nil
 }
@@ -335,9 +341,9 @@ func (w *watcher) enough() bool { return w.o.count > 0 && w.counted >= w.o.count
 
 func (w *watcher) printOne(n notification) error {
 	if w.o.json {
-		return w.tools.out.PrintJSON(n)
+		return w.tools.Out.PrintJSON(n)
 	}
-	return w.tools.out.PrintFields(n.Time.Format("15:04:05.000"), n.Server, n.text())
+	return w.tools.Out.PrintFields(n.Time.Format("15:04:05.000"), n.Server, n.text())
 }
 
 // text returns the notification for people.

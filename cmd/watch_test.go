@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"toolx/cmd/factory"
 	"toolx/cmd/streams"
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
@@ -21,7 +22,7 @@ import (
 func TestWatchPrintsTheRest(t *testing.T) {
 	for range 50 { // a select picks by chance
 		var out bytes.Buffer
-		w := newWatcher(newApp(&console.Console{Out: &out, Err: io.Discard}).tools, watchOptions{})
+		w := newWatcher(factory.New(&console.Console{Out: &out, Err: io.Discard}).Tools, watchOptions{})
 		w.take(wire.NewFrameReceived(time.Time{}, "a", 0, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":3}}`)))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -62,9 +63,9 @@ func TestWatchQueueIsBounded(t *testing.T) {
 		"huge":  {maxQueued, 2, 1},
 	} {
 		var out, log bytes.Buffer
-		app := newApp(&console.Console{Out: &out, Err: &log})
-		app.out.Log = streams.NewLogger(app.out.Live.Log(), app.out.Screen(), app.out.Settings, app.out.Mask)
-		w := newWatcher(app.tools, watchOptions{})
+		app := factory.New(&console.Console{Out: &out, Err: &log})
+		app.Out.Log = streams.NewLogger(app.Out.Live.Log(), app.Out.Screen(), app.Out.Settings, app.Out.Mask)
+		w := newWatcher(app.Tools, watchOptions{})
 		take := func(size int) {
 			frame := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` +
 				strings.Repeat("x", size) + `"}}`
@@ -76,7 +77,7 @@ func TestWatchQueueIsBounded(t *testing.T) {
 		if _, err := w.print(); err != nil {
 			t.Fatal(err)
 		}
-		app.out.Flush()
+		app.Out.Flush()
 		want := fmt.Sprintf("warning: stdout was not read in time: %s dropped\n",
 			words.Count(test.count-test.kept, "notification"))
 		if printed := strings.Count(out.String(), "\n"); printed != test.kept || log.String() != want {

@@ -27,11 +27,11 @@ type Flags struct {
 	Config       []string
 	From         []string
 	Servers      []string
-	Url          string
+	URL          string
 	Headers      []string
 	Env          []string
 	Cwd          string
-	CaCert       string
+	CACert       string
 	Insecure     bool
 	Timeout      time.Duration
 	MaxTime      time.Duration
@@ -67,12 +67,12 @@ func (f *Flags) Declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.From, "from", nil,
 		"use the servers of another `CLIENT` too, such as cursor, or those of a file of one (repeatable)")
 	flags.StringArrayVar(&f.Servers, "server", nil, "use only the configured server `NAME` (repeatable)")
-	flags.StringVar(&f.Url, "url", "", "use the server at `URL` instead of the configured ones")
+	flags.StringVar(&f.URL, "url", "", "use the server at `URL` instead of the configured ones")
 	flags.StringArrayVarP(&f.Headers, "header", "H", nil,
 		"send a `HEADER` to the server of --url, such as 'Authorization: Bearer …' (repeatable)")
 	flags.StringArrayVar(&f.Env, "env", nil, "set the variable `NAME=VALUE` for the server after -- (repeatable)")
 	flags.StringVar(&f.Cwd, "cwd", "", "start the server after -- in `DIR`")
-	flags.StringVar(&f.CaCert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
+	flags.StringVar(&f.CACert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
 	flags.BoolVar(&f.Insecure, "insecure", false,
 		"trust any certificate: anyone on the network path can read and change the traffic")
 	flags.Var(TimeFlag{&f.Timeout, true}, "timeout",
@@ -290,18 +290,18 @@ func (TimeFlag) Type() string { return "duration" }
 
 // checkRemote refuses an address and headers that cannot be meant.
 func (f *Flags) checkRemote() error {
-	if len(f.Headers) > 0 && f.Url == "" {
+	if len(f.Headers) > 0 && f.URL == "" {
 		return fault.Usage("-H needs --url", "headers: in a server's entry are for that server")
 	}
-	if f.Url != "" {
-		address, err := url.Parse(f.Url)
+	if f.URL != "" {
+		address, err := url.Parse(f.URL)
 		if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
 			fix := "--url https://host/mcp"
-			bare, err := url.Parse("http://" + f.Url)
-			if err == nil && bare.Host != "" && !strings.Contains(f.Url, "://") {
-				fix = "http:// or https:// is missing: --url http://" + f.Url
+			bare, err := url.Parse("http://" + f.URL)
+			if err == nil && bare.Host != "" && !strings.Contains(f.URL, "://") {
+				fix = "http:// or https:// is missing: --url http://" + f.URL
 			}
-			return fault.Usage("--url "+strconv.Quote(f.Url)+" is not the address of a server", fix)
+			return fault.Usage("--url "+strconv.Quote(f.URL)+" is not the address of a server", fix)
 		}
 	}
 	_, err := parseHeaders(f.Headers)
@@ -325,19 +325,19 @@ func parseHeaders(given []string) (map[string]string, error) {
 // AdHoc returns the server that the command line gives, by a command after -- or by --url; nil where it gives none.
 func (f *Flags) AdHoc(command []string) (*config.Server, error) {
 	switch {
-	case len(command) > 0 && f.Url != "":
+	case len(command) > 0 && f.URL != "":
 		return nil, fault.Usage("--url and a command after -- do not go together",
 			"keep one of them: a verb works with one server of the command line")
 	case len(command) > 0:
 		return f.program(command)
-	case f.Url == "":
+	case f.URL == "":
 		return nil, nil
 	}
 	headers, err := parseHeaders(f.Headers)
 	if err != nil {
 		return nil, err
 	}
-	return config.AdHoc(nil, f.Url, headers), nil
+	return config.AdHoc(nil, f.URL, headers), nil
 }
 
 // CheckNoCommand refuses flags that need a command after --, where there is none.
@@ -408,7 +408,7 @@ func (f *Flags) ConnectionFlags() []string {
 		add("--env", variable)
 	}
 	add("--cwd", f.Cwd)
-	add("--cacert", f.CaCert)
+	add("--cacert", f.CACert)
 	if f.Insecure {
 		flags = append(flags, "--insecure")
 	}

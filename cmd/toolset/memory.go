@@ -1,4 +1,4 @@
-package cmd
+package toolset
 
 import (
 	"context"
@@ -12,20 +12,20 @@ import (
 	"toolx/pkg/servers"
 )
 
-// forgetLists forgets what a server listed for a login that has changed, or ended.
-func forgetLists(ctx context.Context, a *opener, server *config.Server) {
+// ForgetLists forgets what a server listed for a login that has changed, or ended.
+func ForgetLists(ctx context.Context, a *Opener, server *config.Server) {
 	id := server.Identity()
 	if server.OnCommandLine() {
 		id = config.AdHoc(nil, server.URL, nil).Identity()
 	}
 	if err := stores.Catalog().Drop(context.WithoutCancel(ctx), id); err != nil {
-		a.out.Log.Debug("the catalogue is not forgotten: " + err.Error())
+		a.Out.Log.Debug("the catalogue is not forgotten: " + err.Error())
 	}
 }
 
-// memory keeps what servers list, and knows what they listed before. It is the servers.Memory of a toolbox. Lists are
+// Memory keeps what servers list, and knows what they listed before. It is the servers.Memory of a toolbox. Lists are
 // written when the answer is out (see keep), or, while toolx goes on, when nothing has been listed for a while.
-type memory struct {
+type Memory struct {
 	store   catalog.Store
 	servers []*config.Server
 	// reuses reports whether a list may stand in for the server's answer where the server allows that.
@@ -50,7 +50,7 @@ type listedAnew struct {
 const writeDelay = time.Second
 
 // Listed implements servers.Memory.
-func (m *memory) Listed(list servers.Listed) {
+func (m *Memory) Listed(list servers.Listed) {
 	m.note(list.Server, func(anew *listedAnew) {
 		kind := catalog.Kind(list.Member)
 		if size := sizeOf(list.Elements); size > catalog.MaxFile {
@@ -73,10 +73,10 @@ func sizeOf(elements []json.RawMessage) (size int) {
 }
 
 // memory returns the memory of a toolbox.
-func (a *opener) memory(loaded *config.Config, reuses bool) *memory {
-	return &memory{
+func (a *Opener) memory(loaded *config.Config, reuses bool) *Memory {
+	return &Memory{
 		store: stores.Catalog(), servers: loaded.Servers, reuses: reuses,
-		failed: func(err error) { a.out.Log.Debug("no catalogue is kept: " + err.Error()) },
+		failed: func(err error) { a.Out.Log.Debug("no catalogue is kept: " + err.Error()) },
 	}
 }
 
@@ -92,7 +92,7 @@ func factsOf(list servers.Listed) catalog.Facts {
 }
 
 // Changed implements servers.Memory.
-func (m *memory) Changed(server *config.Server, member string) {
+func (m *Memory) Changed(server *config.Server, member string) {
 	m.note(server, func(anew *listedAnew) {
 		kind := catalog.Kind(member)
 		delete(anew.lists, kind)
@@ -101,7 +101,7 @@ func (m *memory) Changed(server *config.Server, member string) {
 }
 
 // note changes what is to be written about a server.
-func (m *memory) note(server *config.Server, change func(*listedAnew)) {
+func (m *Memory) note(server *config.Server, change func(*listedAnew)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pending == nil {
@@ -122,7 +122,7 @@ func (m *memory) note(server *config.Server, change func(*listedAnew)) {
 }
 
 // write writes what there is to write. A catalogue that cannot be written is no loss.
-func (m *memory) write() {
+func (m *Memory) write() {
 	m.writing.Lock()
 	defer m.writing.Unlock()
 	m.mu.Lock()
@@ -154,7 +154,7 @@ func (m *memory) write() {
 }
 
 // keep writes what was listed, beside end, which closes the servers; ctx bounds the wait.
-func (m *memory) keep(ctx context.Context, end func(context.Context)) {
+func (m *Memory) keep(ctx context.Context, end func(context.Context)) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -169,7 +169,7 @@ func (m *memory) keep(ctx context.Context, end func(context.Context)) {
 }
 
 // Tools implements servers.Memory.
-func (m *memory) Tools(server *config.Server, login string) ([]json.RawMessage, bool) {
+func (m *Memory) Tools(server *config.Server, login string) ([]json.RawMessage, bool) {
 	if !m.reuses {
 		return nil, false
 	}
@@ -181,13 +181,13 @@ func (m *memory) Tools(server *config.Server, login string) ([]json.RawMessage, 
 }
 
 // Kept implements servers.Memory.
-func (m *memory) Kept(server *config.Server) ([]json.RawMessage, bool) {
+func (m *Memory) Kept(server *config.Server) ([]json.RawMessage, bool) {
 	list := m.store.Read(server.Identity()).List(catalog.Tools)
 	return list.Definitions(), list != nil
 }
 
 // Owners implements servers.Memory.
-func (m *memory) Owners(tool string) (owners, unknown []string) {
+func (m *Memory) Owners(tool string) (owners, unknown []string) {
 	for _, server := range m.servers {
 		kept, there := m.store.ReadNaming(server.Identity(), tool)
 		switch {

@@ -1,4 +1,4 @@
-package cmd
+package toolset
 
 import (
 	"errors"
@@ -33,21 +33,21 @@ func keptTools(store catalog.Store, server *config.Server) (tools []*exec.Tool, 
 // errNoCatalogue is why a server has nothing to list without being asked.
 var errNoCatalogue = errors.New("no catalogue: the server has not been listed yet")
 
-// cacheFlags choose between what servers answer now and what they answered before.
-type cacheFlags struct{ cached, refresh bool }
+// CacheFlags choose between what servers answer now and what they answered before.
+type CacheFlags struct{ Cached, Refresh bool }
 
-func (f *cacheFlags) declare(cmd *cobra.Command) {
+func (f *CacheFlags) Declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&f.cached, "cached", false, "list what the catalogues have: start no server, and ask none")
-	flags.BoolVar(&f.refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
+	flags.BoolVar(&f.Cached, "cached", false, "list what the catalogues have: start no server, and ask none")
+	flags.BoolVar(&f.Refresh, "refresh", false, "list only what servers answer now, nothing of those that are down")
 	cli.MarkFlagExcludes(cmd, "--cached asks no server, and --refresh asks all: give one of them", "cached", "refresh")
 }
 
-// openCatalogues does what openServers does, but starts and sends nothing: take takes the list of a server from its
+// OpenCatalogues does what openServers does, but starts and sends nothing: take takes the list of a server from its
 // catalogue, and returns when the server gave it; ok is false where there is none. It says how old they are; verb is
 // the command that makes them. listed holds their times.
-func (b *toolbox) openCatalogues(
-	filter toolFilter, verb []string, take func(server *config.Server) (at time.Time, ok bool),
+func (b *Set) OpenCatalogues(
+	filter Filter, verb []string, take func(server *config.Server) (at time.Time, ok bool),
 ) (opened []servers.Opened, listed map[string]time.Time) {
 	listed = make(map[string]time.Time)
 	names, _ := b.serversFor(filter)
@@ -55,12 +55,12 @@ func (b *toolbox) openCatalogues(
 	var untrusted []servers.Opened
 	for _, name := range names {
 		one := servers.Opened{Server: name}
-		if at, ok := take(b.server(name)); ok {
+		if at, ok := take(b.Server(name)); ok {
 			listed[name] = at
 			ages = append(ages, fmt.Sprintf("%s (%s)", name, words.Ago(time.Since(at))))
 		} else {
 			one.Err = exit.Fail(errNoCatalogue, fault.KindConnect, "")
-			if err := b.server(name).CheckConsent(); err != nil {
+			if err := b.Server(name).CheckConsent(); err != nil {
 				one.Err = exit.Usage(err)
 				untrusted = append(untrusted, one)
 			} else {
@@ -69,44 +69,44 @@ func (b *toolbox) openCatalogues(
 		}
 		opened = append(opened, one)
 	}
-	if len(ages) > 0 && !b.flags.Quiet {
-		b.out.Say("from catalogues: %s", strings.Join(ages, ", "))
+	if len(ages) > 0 && !b.Flags.Quiet {
+		b.Out.Say("from catalogues: %s", strings.Join(ages, ", "))
 	}
-	reportFailed(b.out, untrusted, false)
+	ReportFailed(b.Out, untrusted, false)
 	if len(missing) > 0 {
 		command := b.listCommand(verb, missing)
-		b.out.Log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + command + " makes one")
+		b.Out.Log.Warn("no catalogue of " + strings.Join(missing, ", ") + "; " + command + " makes one")
 	}
 	return opened, listed
 }
 
-// takeTools registers the tools of a server's catalogue.
-func (b *toolbox) takeTools(server *config.Server) (at time.Time, ok bool) {
+// TakeTools registers the tools of a server's catalogue.
+func (b *Set) TakeTools(server *config.Server) (at time.Time, ok bool) {
 	tools, at, ok := keptTools(stores.Catalog(), server)
 	if ok {
-		b.registry.ReplaceServer(server.Name, tools...)
+		b.Registry.ReplaceServer(server.Name, tools...)
 	}
 	return at, ok
 }
 
 // listCommand returns the command that lists servers.
-func (b *toolbox) listCommand(verb, names []string) string {
+func (b *Set) listCommand(verb, names []string) string {
 	command := append([]string{"toolx"}, verb...)
-	if len(names) < len(b.pool.Names()) {
+	if len(names) < len(b.Pool.Names()) {
 		command = append(command, names...)
 	}
-	return exec.PasteLine(append(command, exec.LaunchWords(b.flags.ConnectionFlags(), b.flags.Url, b.launch)...)...)
+	return exec.PasteLine(append(command, exec.LaunchWords(b.Flags.ConnectionFlags(), b.Flags.URL, b.launch)...)...)
 }
 
-// server returns the entry of a server that the pool knows.
-func (b *toolbox) server(name string) *config.Server {
-	at := slices.IndexFunc(b.config().Servers, func(server *config.Server) bool { return server.Name == name })
-	return b.config().Servers[at]
+// Server returns the entry of a server that the pool knows.
+func (b *Set) Server(name string) *config.Server {
+	at := slices.IndexFunc(b.Config().Servers, func(server *config.Server) bool { return server.Name == name })
+	return b.Config().Servers[at]
 }
 
-// addStale takes the lists of servers that are down from their catalogues, and says so; what names what they hold.
+// AddStale takes the lists of servers that are down from their catalogues, and says so; what names what they hold.
 // listed holds their times.
-func (b *toolbox) addStale(
+func (b *Set) AddStale(
 	opened []servers.Opened, what string, take func(server *config.Server) (at time.Time, ok bool),
 ) (listed map[string]time.Time) {
 	listed = make(map[string]time.Time)
@@ -120,10 +120,10 @@ func (b *toolbox) addStale(
 		if errors.As(one.Err, &untrusted) {
 			continue
 		}
-		if at, ok := take(b.server(one.Server)); ok {
+		if at, ok := take(b.Server(one.Server)); ok {
 			listed[one.Server] = at
 			const text = "server '%s' is down: its %s are those of its catalogue, listed %s"
-			b.out.Log.Warn(fmt.Sprintf(text, one.Server, what, words.Ago(time.Since(at))))
+			b.Out.Log.Warn(fmt.Sprintf(text, one.Server, what, words.Ago(time.Since(at))))
 		}
 	}
 	return listed

@@ -1,4 +1,4 @@
-package cmd
+package correct
 
 import (
 	"cmp"
@@ -13,9 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/cmd/cli"
 	"toolx/cmd/exit"
 	"toolx/cmd/stores"
 	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
 	"toolx/pkg/catalog"
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
@@ -23,12 +25,12 @@ import (
 	"toolx/pkg/fault"
 )
 
-// corrector finds what was meant by a command line that is wrong.
-type corrector struct {
-	out   *streams.Streams
-	line  *commandLine
-	tools *opener
-	cmd   *cobra.Command // the command that runs
+// Corrector finds what was meant by a command line that is wrong.
+type Corrector struct {
+	Out   *streams.Streams
+	Line  *cli.CommandLine
+	Tools *toolset.Opener
+	Cmd   *cobra.Command // the command that runs
 }
 
 // misplaced says where a word belongs that stands among a verb's own arguments; empty where that is right.
@@ -37,14 +39,14 @@ type misplaced string
 const (
 	inCommand misplaced = "program" // after --, and the rest with it
 	inScript  misplaced = "file"    // the same, perhaps after an interpreter
-	inURL     misplaced = "address" // after --url
+	InURL     misplaced = "address" // after --url
 	inConfig  misplaced = "config"  // after --config
 )
 
-// misplacedAs says what a word is that no tool has for its name.
-func misplacedAs(word string) misplaced {
+// MisplacedAs says what a word is that no tool has for its name.
+func MisplacedAs(word string) misplaced {
 	if strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") {
-		return inURL
+		return InURL
 	}
 	if word == "" || strings.ContainsAny(word, "=*?[") || strings.HasPrefix(word, "-") {
 		return ""
@@ -64,23 +66,23 @@ func misplacedAs(word string) misplaced {
 
 // launchless reports whether a verb takes a server's command after --, and the command line gives neither that nor an
 // address. Words of a question may be anything.
-func (c *corrector) launchless(cmd *cobra.Command) bool {
+func (c *Corrector) launchless(cmd *cobra.Command) bool {
 	given := func(arg string) bool { return arg == "--" || arg == "--url" || strings.HasPrefix(arg, "--url=") }
-	return cmd != nil && strings.Contains(cmd.Use, "-- COMMAND") && !slices.ContainsFunc(c.line.args, given) &&
+	return cmd != nil && strings.Contains(cmd.Use, "-- COMMAND") && !slices.ContainsFunc(c.Line.Args, given) &&
 		!strings.Contains(cmd.Use, "QUESTION")
 }
 
-// fromToolCall is the flag with which a call's first argument is a file.
-const fromToolCall = "from-tool-call"
+// FromToolCall is the flag with which a call's first argument is a file.
+const FromToolCall = "from-tool-call"
 
 // takesFile reports whether the first argument of a verb may be a file.
 func takesFile(cmd *cobra.Command) bool {
-	return strings.Contains(cmd.Use, "[FILE") || cmd.Flags().Changed(fromToolCall)
+	return strings.Contains(cmd.Use, "[FILE") || cmd.Flags().Changed(FromToolCall)
 }
 
 // ownWords returns what stands in a verb's usage for the arguments that it needs before a server's command.
 func ownWords(cmd *cobra.Command) (own []string) {
-	if cmd.Flags().Changed(fromToolCall) {
+	if cmd.Flags().Changed(FromToolCall) {
 		return nil
 	}
 	for _, field := range strings.Fields(cmd.Use)[1:] {
@@ -95,32 +97,37 @@ func ownWords(cmd *cobra.Command) (own []string) {
 	return own
 }
 
-// forgottenError says that a word of a command line is a server's command or address, since -- or --url was forgotten.
-type forgottenError struct {
+// ForgottenError says that a word of a command line is a server's command or address, since -- or --url was forgotten.
+type ForgottenError struct {
 	*fault.UsageError
 	word string
 }
 
+// NewForgotten returns the error of a word that is in the wrong place; fix is the corrected command.
+func NewForgotten(word, problem, fix string) *ForgottenError {
+	return &ForgottenError{fault.Usage(problem, fix), word}
+}
+
 // Unwrap returns the usage error.
-func (e *forgottenError) Unwrap() error { return e.UsageError }
+func (e *ForgottenError) Unwrap() error { return e.UsageError }
 
 // Next returns the corrected command.
-func (e *forgottenError) Next() string {
+func (e *ForgottenError) Next() string {
 	command, _, _ := strings.Cut(e.Fix, "; ")
 	return command
 }
 
 // forgotten returns the error of a command line whose own arguments have a server's command or address; nil where they
 // have none. exact reports whether something has a word for its whole name, which is then meant.
-func (c *corrector) forgotten(cmd *cobra.Command, exact func(word string) bool) *forgottenError {
+func (c *Corrector) forgotten(cmd *cobra.Command, exact func(word string) bool) *ForgottenError {
 	if !c.launchless(cmd) {
 		return nil
 	}
 	given, own := cmd.Flags().Args(), ownWords(cmd)
 	wrong := make([]misplaced, len(given))
 	for i, word := range given {
-		switch as := misplacedAs(word); {
-		case as == "", exact(word), as == inURL && strings.Contains(cmd.Use, "URL"):
+		switch as := MisplacedAs(word); {
+		case as == "", exact(word), as == InURL && strings.Contains(cmd.Use, "URL"):
 		case (as == inScript || as == inConfig) && i == 0 && takesFile(cmd):
 		default:
 			wrong[i] = as
@@ -128,14 +135,14 @@ func (c *corrector) forgotten(cmd *cobra.Command, exact func(word string) bool) 
 	}
 	for i, as := range wrong {
 		if i < len(own) && as != "" {
-			later := slices.ContainsFunc(wrong[i+1:], func(w misplaced) bool { return w == inCommand || w == inURL })
+			later := slices.ContainsFunc(wrong[i+1:], func(w misplaced) bool { return w == inCommand || w == InURL })
 			needed := own[i] == "URI" || own[i] == "REF" || len(given) <= len(own) && own[i] == "NAME"
 			if later || needed {
 				continue
 			}
 		}
 		if as != "" {
-			return &forgottenError{fault.Usage(as.problem(given[i]), c.corrected(cmd, i, as)), given[i]}
+			return NewForgotten(given[i], as.problem(given[i]), c.corrected(cmd, i, as))
 		}
 	}
 	return nil
@@ -144,7 +151,7 @@ func (c *corrector) forgotten(cmd *cobra.Command, exact func(word string) bool) 
 // problem says what is wrong with a word.
 func (m misplaced) problem(word string) string {
 	switch m {
-	case inURL:
+	case InURL:
 		return "'" + word + "' is an address, and --url is missing before it"
 	case inConfig:
 		return "'" + word + "' is a file, and --config is missing before it"
@@ -156,11 +163,11 @@ func (m misplaced) problem(word string) string {
 
 // corrected returns the command line with the word of a place among its own arguments, and what follows it, where they
 // belong.
-func (c *corrector) corrected(cmd *cobra.Command, place int, as misplaced) string {
+func (c *Corrector) corrected(cmd *cobra.Command, place int, as misplaced) string {
 	path := strings.Fields(cmd.CommandPath())
 	given, own := cmd.Flags().Args(), ownWords(cmd)
 	at := c.indexOf(append(slices.Clone(path[1:]), given[:place+1]...))
-	before, rest := slices.Clone(c.line.args[:at]), slices.Clone(c.line.args[at:])
+	before, rest := slices.Clone(c.Line.Args[:at]), slices.Clone(c.Line.Args[at:])
 	if !cmd.HasParent() {
 		before = append(before, "list")
 	}
@@ -170,7 +177,7 @@ func (c *corrector) corrected(cmd *cobra.Command, place int, as misplaced) strin
 		return exec.PasteLine(slices.Concat(append([][]string{{path[0]}}, words...)...)...)
 	}
 	switch as {
-	case inURL:
+	case InURL:
 		return line(before, []string{"--url"}, rest)
 	case inConfig:
 		return line(before, []string{"--config"}, rest)
@@ -209,31 +216,31 @@ func ownSwitch(cmd *cobra.Command, word string) bool {
 
 // indexOf returns where in the arguments of toolx the last of words stands, which stand there in this order, with flags
 // between them.
-func (c *corrector) indexOf(words []string) int {
+func (c *Corrector) indexOf(words []string) int {
 	at := -1
 	for _, word := range words {
-		if next := slices.Index(c.line.args[at+1:], word); next >= 0 {
+		if next := slices.Index(c.Line.Args[at+1:], word); next >= 0 {
 			at += 1 + next
 		}
 	}
 	return max(at, 0)
 }
 
-// rightly returns err, or why it came about if a server's command stands in the wrong place. It keeps the names that
+// explainForgotten returns err, or its reason if a server's command stands in the wrong place. It keeps the names that
 // are similar to one that nothing has.
-func (c *corrector) rightly(err error) error {
+func (c *Corrector) explainForgotten(err error) error {
 	var reported *exit.ReportedError
-	var told *forgottenError
+	var told *ForgottenError
 	var usage *fault.UsageError
 	kind := fault.KindOf(err)
 	switch {
-	case err == nil, errors.As(err, &reported), errors.As(err, &told), !c.launchless(c.cmd):
+	case err == nil, errors.As(err, &reported), errors.As(err, &told), !c.launchless(c.Cmd):
 		return err
 	case kind == fault.KindNotFound, errors.As(err, &usage) && usage.Server != "":
 	case kind != fault.KindUsage, !c.hasSpareWords():
 		return err // the only argument of a verb that needs one is not wrong because a program has its name
 	}
-	forgotten := c.forgotten(c.cmd, c.keptNames())
+	forgotten := c.forgotten(c.Cmd, c.keptNames())
 	if forgotten == nil {
 		return err
 	}
@@ -245,44 +252,44 @@ func (c *corrector) rightly(err error) error {
 }
 
 // hasSpareWords reports whether a command line has more words than its verb needs.
-func (c *corrector) hasSpareWords() bool {
+func (c *Corrector) hasSpareWords() bool {
 	assigns := func(word string) bool { return strings.Contains(word, "=") }
-	return len(slices.DeleteFunc(slices.Clone(c.cmd.Flags().Args()), assigns)) > len(ownWords(c.cmd))
+	return len(slices.DeleteFunc(slices.Clone(c.Cmd.Flags().Args()), assigns)) > len(ownWords(c.Cmd))
 }
 
 // keptNames returns what reports whether a server, a tool of toolx's own or one in a catalogue has a name.
-func (c *corrector) keptNames() func(name string) bool {
-	log := c.out.Log
-	c.out.Log = slog.New(slog.DiscardHandler) // the verb has said what there is to say about the config
-	defer func() { c.out.Log = log }()
-	known, _ := c.tools.offline(nil)
+func (c *Corrector) keptNames() func(name string) bool {
+	log := c.Out.Log
+	c.Out.Log = slog.New(slog.DiscardHandler) // the verb has said what there is to say about the config
+	defer func() { c.Out.Log = log }()
+	known, _ := c.Tools.Offline(nil)
 	if known == nil {
-		known = &offline{opener: c.tools, config: &config.Config{}}
+		known = &toolset.Offline{Opener: c.Tools, Config: &config.Config{}}
 	}
-	local := known.local()
+	local := known.Local()
 	return func(name string) bool {
 		if _, err := local.Find(name); err == nil {
 			return true
 		}
-		return slices.ContainsFunc(known.config.Servers, func(server *config.Server) bool {
-			return server.Name == name || known.store.Read(server.Identity()).List(catalog.Tools).Find(name) != nil
+		return slices.ContainsFunc(known.Config.Servers, func(server *config.Server) bool {
+			return server.Name == name || known.Store.Read(server.Identity()).List(catalog.Tools).Find(name) != nil
 		})
 	}
 }
 
-// checkPatterns returns the error of a pattern that is a server's command, whose -- was forgotten, unless it is a whole
+// CheckPatterns returns the error of a pattern that is a server's command, whose -- was forgotten, unless it is a whole
 // name: that of a registered tool, of what exact knows, or where that is nil, of what the catalogues have. Then nothing
 // is said if one is missing.
-func (c *corrector) checkPatterns(
-	b *toolbox, filter toolFilter, kind catalog.Kind, exact func(name string) bool,
+func (c *Corrector) CheckPatterns(
+	b *toolset.Set, filter toolset.Filter, kind catalog.Kind, exact func(name string) bool,
 ) error {
-	if len(filter.patterns) == 0 || b.adHoc {
+	if len(filter.Patterns) == 0 || b.AdHoc {
 		return nil
 	}
 	if exact == nil {
 		var lists []*catalog.List
-		for _, name := range b.pool.Names() {
-			list := stores.Catalog().Read(b.server(name).Identity()).List(kind)
+		for _, name := range b.Pool.Names() {
+			list := stores.Catalog().Read(b.Server(name).Identity()).List(kind)
 			if list == nil {
 				return nil
 			}
@@ -292,11 +299,11 @@ func (c *corrector) checkPatterns(
 			return slices.ContainsFunc(lists, func(list *catalog.List) bool { return list.Find(name) != nil })
 		}
 	}
-	forgotten := c.forgotten(c.cmd, func(word string) bool {
-		_, err := b.registry.Find(word)
+	forgotten := c.forgotten(c.Cmd, func(word string) bool {
+		_, err := b.Registry.Find(word)
 		var missing *exec.NotFoundError
 		unknown := errors.As(err, &missing) && len(missing.Candidates) == 0
-		return !slices.Contains(filter.patterns, word) || !unknown || exact(word)
+		return !slices.Contains(filter.Patterns, word) || !unknown || exact(word)
 	})
 	if forgotten == nil {
 		return nil
@@ -309,7 +316,7 @@ func (c *corrector) checkPatterns(
 
 // unknownFlag explains a flag that toolx does not have: it is misspelt, an argument of the tool, or an option of a
 // server whose -- was forgotten.
-func (c *corrector) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError) string {
+func (c *Corrector) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError) string {
 	all := cmd.CommandPath() + " --help shows every flag"
 	if near := nearFlag(cmd.Flags(), missing); near != "" {
 		return "did you mean: " + c.withFlag(missing, near) + "; " + all
@@ -329,10 +336,10 @@ func (c *corrector) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError
 }
 
 // withFlag returns the command line with another flag in the place of one that does not exist.
-func (c *corrector) withFlag(missing *pflag.NotExistError, near string) string {
+func (c *Corrector) withFlag(missing *pflag.NotExistError, near string) string {
 	wrong := cmp.Or(missing.GetSpecifiedShortnames(), missing.GetSpecifiedName())
 	line := []string{"toolx"}
-	for _, arg := range c.line.args {
+	for _, arg := range c.Line.Args {
 		name, value, set := strings.Cut(arg, "=")
 		if strings.TrimLeft(name, "-") == wrong && strings.HasPrefix(name, "-") {
 			if arg = near; set {
@@ -345,19 +352,19 @@ func (c *corrector) withFlag(missing *pflag.NotExistError, near string) string {
 }
 
 // asArguments returns the command line with k=v in the place of each --k v that is no flag.
-func (c *corrector) asArguments(cmd *cobra.Command) string {
+func (c *Corrector) asArguments(cmd *cobra.Command) string {
 	line := []string{"toolx"}
-	for i := 0; i < len(c.line.args); i++ {
-		name, value, set := strings.Cut(strings.TrimPrefix(c.line.args[i], "--"), "=")
-		if !strings.HasPrefix(c.line.args[i], "--") || cmd.Flags().Lookup(name) != nil {
-			line = append(line, c.line.args[i])
+	for i := 0; i < len(c.Line.Args); i++ {
+		name, value, set := strings.Cut(strings.TrimPrefix(c.Line.Args[i], "--"), "=")
+		if !strings.HasPrefix(c.Line.Args[i], "--") || cmd.Flags().Lookup(name) != nil {
+			line = append(line, c.Line.Args[i])
 			continue
 		}
 		switch {
 		case set:
-		case i+1 < len(c.line.args) && !strings.HasPrefix(c.line.args[i+1], "-"):
+		case i+1 < len(c.Line.Args) && !strings.HasPrefix(c.Line.Args[i+1], "-"):
 			i++
-			value = c.line.args[i]
+			value = c.Line.Args[i]
 		default:
 			value = "true"
 		}
@@ -366,10 +373,10 @@ func (c *corrector) asArguments(cmd *cobra.Command) string {
 	return exec.PasteLine(line...)
 }
 
-// elsewhere tells, where no server has the name that was asked for, which other client has one of that name, with the
+// Explain tells, where no server has the name that was asked for, which other client has one of that name, with the
 // command to paste. Only then all clients' files are read.
-func (c *corrector) elsewhere(err error, args []string) error {
-	err = c.rightly(err)
+func (c *Corrector) Explain(err error, args []string) error {
+	err = c.explainForgotten(err)
 	var missing *exec.NotFoundError
 	var usage *fault.UsageError
 	var reported *exit.ReportedError

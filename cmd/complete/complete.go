@@ -1,4 +1,4 @@
-package cmd
+package complete
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/cmd/cli"
+	"toolx/cmd/toolset"
 	"toolx/pkg/catalog"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -18,15 +19,15 @@ import (
 // What is completed comes from the config and from catalogues (see offline): nothing is started, and nothing is sent.
 // What a tool takes is in complete_values.go, what flags take in complete_flags.go.
 
-// completeTool completes the name of a tool: toolx's own tools and the servers at once, a server's tools after
+// Tool completes the name of a tool: toolx's own tools and the servers at once, a server's tools after
 // "server__".
-func completeTool(tools *opener) cobra.CompletionFunc {
-	return completeFirst(tools, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		found, directive := c.qualified(typed, catalog.Tools)
-		if c.chosen || exec.ServerOf(typed, c.names()) != "" {
+func Tool(tools *toolset.Opener) cobra.CompletionFunc {
+	return completeFirst(tools, func(c *toolset.Offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found, directive := completeQualified(c, typed, catalog.Tools)
+		if c.Chosen || exec.ServerOf(typed, c.Names()) != "" {
 			return found, directive
 		}
-		local := c.local()
+		local := c.Local()
 		var names []cobra.Completion
 		for _, tool := range local.All() {
 			name := local.NameOf(tool)
@@ -41,35 +42,38 @@ func completeTool(tools *opener) cobra.CompletionFunc {
 	})
 }
 
-// completeNamed completes the name of what servers list.
-func completeNamed(tools *opener, kinds ...catalog.Kind) cobra.CompletionFunc {
-	return completeFirst(tools, func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return c.qualified(typed, kinds...)
+// Named completes the name of what servers list.
+func Named(tools *toolset.Opener, kinds ...catalog.Kind) cobra.CompletionFunc {
+	return completeFirst(tools, func(c *toolset.Offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return completeQualified(c, typed, kinds...)
 	})
 }
 
 // completeFirst completes the first argument alone.
 func completeFirst(
-	tools *opener, complete func(c *offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective),
+	tools *toolset.Opener,
+	complete func(c *toolset.Offline, typed string) ([]cobra.Completion, cobra.ShellCompDirective),
 ) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return complete(tools.quietly(), typed)
+		return complete(tools.Quietly(), typed)
 	}
 }
 
-// qualified completes qualified names of what is in catalogues: the servers, and after "server__" what that server
-// listed. The server of --url has plain names as well.
-func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeQualified completes qualified names of what is in catalogues: the servers, and after "server__" what that
+// server listed. The server of --url has plain names as well.
+func completeQualified(
+	c *toolset.Offline, typed string, kinds ...catalog.Kind,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
-	named := exec.ServersOf(typed, c.names())
-	for _, server := range c.servers() {
+	named := exec.ServersOf(typed, c.Names())
+	for _, server := range c.Servers() {
 		prefix := server.Name + exec.Separator
 		switch {
 		case slices.Contains(named, server.Name):
-		case c.chosen:
+		case c.Chosen:
 			prefix = ""
 		default:
 			if strings.HasPrefix(prefix, typed) {
@@ -77,7 +81,7 @@ func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Comple
 			}
 			continue
 		}
-		kept := c.store.Read(server.Identity())
+		kept := c.Store.Read(server.Identity())
 		for _, kind := range kinds {
 			list := kept.List(kind)
 			if list == nil {
@@ -94,7 +98,7 @@ func (c *offline) qualified(typed string, kinds ...catalog.Kind) ([]cobra.Comple
 			}
 		}
 	}
-	if len(named) > 0 || c.chosen {
+	if len(named) > 0 || c.Chosen {
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 	found = append(found, clientPrefixes(typed)...)
@@ -124,17 +128,17 @@ func denied(server *config.Server, entry catalog.Entry) bool {
 	return err != nil || tool.Denied() != nil
 }
 
-// completeServers completes the names of servers: most of them, or any number where most is 0.
-func completeServers(tools *opener, most int) cobra.CompletionFunc {
+// Servers completes the names of servers: most of them, or any number where most is 0.
+func Servers(tools *toolset.Opener, most int) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		c := tools.quietly()
+		c := tools.Quietly()
 		var names []cobra.Completion
-		for _, server := range c.servers() {
+		for _, server := range c.Servers() {
 			if strings.HasPrefix(server.Name, typed) && !slices.Contains(args, server.Name) {
-				tools.out.Mask.Add(server.Secrets()...)
+				tools.Out.Mask.Add(server.Secrets()...)
 				reached := server.URL
 				if reached == "" {
 					reached = strings.Join(append([]string{server.Command}, server.Args...), " ")
@@ -149,12 +153,12 @@ func completeServers(tools *opener, most int) cobra.CompletionFunc {
 	}
 }
 
-// completer lets shells complete what is typed.
-type completer struct{ tools *opener }
+// Completer lets shells complete what is typed.
+type Completer struct{ Tools *toolset.Opener }
 
-// setCompletions gives every command what completes its arguments and the values of its flags. Shells write completions
+// SetAll gives every command what completes its arguments and the values of its flags. Shells write completions
 // to the terminal as they are, and names come from servers and from files of strangers, so they are made safe.
-func (c completer) setCompletions(cmd *cobra.Command) {
+func (c Completer) SetAll(cmd *cobra.Command) {
 	if complete := cmd.ValidArgsFunction; len(cmd.ValidArgs) == 0 {
 		cmd.ValidArgsFunction = func(
 			cmd *cobra.Command, args []string, typed string,
@@ -165,13 +169,13 @@ func (c completer) setCompletions(cmd *cobra.Command) {
 			if complete == nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			c.tools.consent.Named = cli.ClientsIn(cmd, append(slices.Clone(args), typed))
-			return safeCompletions(complete, c.tools.out.Mask.Text)(cmd, args, typed)
+			c.Tools.Consent.Named = cli.ClientsIn(cmd, append(slices.Clone(args), typed))
+			return safeCompletions(complete, c.Tools.Out.Mask.Text)(cmd, args, typed)
 		}
 	}
 	c.setFlagCompletions(cmd)
 	for _, sub := range cmd.Commands() {
-		c.setCompletions(sub)
+		c.SetAll(sub)
 	}
 }
 

@@ -1,4 +1,4 @@
-package cmd
+package request
 
 import (
 	"cmp"
@@ -11,8 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"toolx/cmd/correct"
 	"toolx/cmd/exit"
 	"toolx/cmd/stores"
+	"toolx/cmd/toolset"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -21,124 +23,133 @@ import (
 	"toolx/pkg/words"
 )
 
-// request is what a verb asks one server.
-type request struct {
-	// name is what is asked for, without its server. has reports whether a session has it; nil means that nobody can
+// Request is what a verb asks one server.
+type Request struct {
+	// Name is what is asked for, without its server. has reports whether a session has it; nil means that nobody can
 	// tell.
-	name string
-	has  func(context.Context, *servers.Session) (bool, error)
-	// kinds are the lists that has looks at, and kept reports whether one that a server gave earlier has it.
-	kinds []catalog.Kind
-	kept  func(*catalog.List) bool
-	what  string // "resource", "prompt": for errors
-	// near returns the name that a misspelt one most likely means, among those that has has seen; nil means no
+	Name string
+	Has  func(context.Context, *servers.Session) (bool, error)
+	// Kinds are the lists that has looks at, and kept reports whether one that a server gave earlier has it.
+	Kinds []catalog.Kind
+	Kept  func(*catalog.List) bool
+	What  string // "resource", "prompt": for errors
+	// Near returns the name that a misspelt one most likely means, among those that has has seen; nil means no
 	// suggestion.
-	near   func(name string) string
-	method string
-	// server is the server's name where it is given apart.
-	server string
-	// prepare returns the arguments, once the session is there; it may be nil.
-	prepare func(context.Context, target) (json.RawMessage, error)
-	send    func(context.Context, target) (json.RawMessage, error)
-	read    func(json.RawMessage) (exec.Parts, error)
-	// text writes a success in the text format; nil leaves it to render.Result.
-	text func(io.Writer, *exec.Result) error
-	// show prints the result, success or failure; nil leaves it to the formats.
-	show func(*exec.Result) error
+	Near   func(name string) string
+	Method string
+	// Server is the server's name where it is given apart.
+	Server string
+	// Prepare returns the arguments, once the session is there; it may be nil.
+	Prepare func(context.Context, Target) (json.RawMessage, error)
+	Send    func(context.Context, Target) (json.RawMessage, error)
+	Read    func(json.RawMessage) (exec.Parts, error)
+	// Text writes a success in the text format; nil leaves it to render.Result.
+	Text func(io.Writer, *exec.Result) error
+	// Show prints the result, success or failure; nil leaves it to the formats.
+	Show func(*exec.Result) error
 }
 
-// target is the server that is asked, with what.
-type target struct {
-	box       *toolbox
-	session   *servers.Session
-	plain     string // the request's name without the server's
-	arguments json.RawMessage
-	progress  func(exec.Progress)
+// Target is the server that is asked, with what.
+type Target struct {
+	Box       *toolset.Set
+	Session   *servers.Session
+	Plain     string // the request's name without the server's
+	Arguments json.RawMessage
+	Progress  func(exec.Progress)
 }
 
-// runRequest makes a request, from the options to what is printed. Every failure is a Result, as for call.
-func runRequest(ctx context.Context, a *App, o replyOptions, r request) error {
+// Sender sends requests and prints their replies.
+type Sender struct {
+	Tools     *toolset.Opener
+	Printer   *Printer
+	Corrector *correct.Corrector
+}
+
+// Send makes a request, from the options to what is printed. Every failure is a Result, as for call.
+func (s *Sender) Send(ctx context.Context, o ReplyFlags, r Request) error {
 	began := time.Now()
-	if o.output != "text" || o.jq != "" {
-		r.text = nil
+	if o.Output != "text" || o.Jq != "" {
+		r.Text = nil
 	}
-	jq, err := render.CompileJQ(o.jq)
+	jq, err := render.CompileJQ(o.Jq)
 	if err != nil {
 		return exit.Usage(err)
 	}
-	box, err := a.tools.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers, stays: true})
-	if err == nil && !o.whole() {
-		o.limit, err = a.results.maxOutput(o.maxOutput, box.config())
-		if r.text == nil { // else that text is cut, and not the JSON that it is made from
-			box.executor.Defaults.MaxOutput = o.limit
+	box, err := s.Tools.Open(toolset.Options{
+		Server: o.Server, ReportFailures: true, Answers: &o.Answers, KeepAlive: true,
+	})
+	if err == nil && !o.Whole() {
+		o.limit, err = s.Printer.Limit(o.MaxOutput, box.Config())
+		if r.Text == nil { // else that text is cut, and not the JSON that it is made from
+			box.Executor.Defaults.MaxOutput = o.limit
 		}
 	}
 	if err != nil {
-		return a.results.printReply(ctx, &exec.Result{ToolName: r.name, Err: err}, o, r, jq)
+		return s.Printer.PrintReply(ctx, &exec.Result{ToolName: r.Name, Err: err}, o, r, jq)
 	}
-	box.letLogin(r.name)
-	if r.server != "" {
-		box.letLogin(r.server + exec.Separator)
+	box.AllowLogin(r.Name)
+	if r.Server != "" {
+		box.AllowLogin(r.Server + exec.Separator)
 	}
-	stop := a.tools.out.ShowProgress(a.tools.bus, r.name)
+	stop := s.Tools.ShowProgress(r.Name)
 	defer stop()
-	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: cmp.Or(r.name, r.method), Request: true})
+	bounded, done := box.Bounded(ctx, exec.TimeoutError{Tool: cmp.Or(r.Name, r.Method), Request: true})
 	defer done()
-	result := makeRequest(bounded, box, r, began)
-	result.Err = a.corrector.elsewhere(result.Err, a.line.args)
-	box.addStartTiming(result)
+	result := MakeRequest(bounded, box, r, began)
+	result.Err = s.Corrector.Explain(result.Err, s.Tools.Line.Args)
+	box.AddStartTiming(result)
 	stop()
-	return a.results.printReply(bounded, result, o, r, jq)
+	return s.Printer.PrintReply(bounded, result, o, r, jq)
 }
 
-// makeRequest opens the server and asks it.
-func makeRequest(ctx context.Context, b *toolbox, r request, began time.Time) *exec.Result {
+// MakeRequest opens the server and asks it.
+func MakeRequest(ctx context.Context, b *toolset.Set, r Request, began time.Time) *exec.Result {
 	session, plain, err := sessionFor(ctx, b, r)
-	to := target{box: b, session: session, plain: plain}
-	if err == nil && r.prepare != nil {
+	to := Target{Box: b, Session: session, Plain: plain}
+	if err == nil && r.Prepare != nil {
 		began = time.Now() // EXEC-12: without the server's start
-		to.arguments, err = r.prepare(ctx, to)
+		to.Arguments, err = r.Prepare(ctx, to)
 	}
 	if err != nil {
-		err = cmp.Or(gaveUp(ctx, "", ""), err)
-		rejected := exec.Operation{Name: r.name, Method: r.method}
+		err = cmp.Or(toolset.GaveUp(ctx, "", ""), err)
+		rejected := exec.Operation{Name: r.Name, Method: r.Method}
 		if session != nil {
 			rejected.Server = session.Name
 		}
-		return b.executor.RejectOperation(rejected, began, err)
+		return b.Executor.RejectOperation(rejected, began, err)
 	}
 	name := session.Name + exec.Separator + plain
-	if plain == "" || r.server != "" {
-		name = cmp.Or(plain, r.method)
+	if plain == "" || r.Server != "" {
+		name = cmp.Or(plain, r.Method)
 	}
-	return b.executor.Do(ctx, exec.Operation{
-		Name: name, Server: session.Name, Method: r.method, Arguments: to.arguments, Read: r.read,
-		Timeout: b.flags.Timeout, MaxTime: b.flags.MaxTime,
+	return b.Executor.Do(ctx, exec.Operation{
+		Name: name, Server: session.Name, Method: r.Method, Arguments: to.Arguments, Read: r.Read,
+		Timeout: b.Flags.Timeout, MaxTime: b.Flags.MaxTime,
 		Run: func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
-			to.progress = progress
-			return r.send(ctx, to)
+			to.Progress = progress
+			return r.Send(ctx, to)
 		},
 	})
 }
 
 // sessionFor opens the server that a request is for: the one that its name names, the only one there is, or the only
 // one that has it. plain is the name without the server's.
-func sessionFor(ctx context.Context, b *toolbox, r request) (session *servers.Session, plain string, err error) {
-	wanted, _, found := strings.Cut(r.name, exec.Separator)
-	if !found || r.server != "" {
-		wanted = r.server
+func sessionFor(ctx context.Context, b *toolset.Set, r Request) (session *servers.Session, plain string, err error) {
+	wanted, _, found := strings.Cut(r.Name, exec.Separator)
+	if !found || r.Server != "" {
+		wanted = r.Server
 	}
-	if err := b.needServers(wanted); err != nil {
-		return nil, r.name, err
+	if err := b.NeedServers(wanted); err != nil {
+		return nil, r.Name, err
 	}
-	known := b.pool.Names()
-	named := exec.ServerOf(r.name, known)
-	server, plain := r.server, r.name
+	known := b.Pool.Names()
+	named := exec.ServerOf(r.Name, known)
+	server, plain := r.Server, r.Name
 	switch {
 	case server != "":
-		err = b.pool.Known(server)
+		err = b.Pool.Known(server)
 	case named != "":
-		server, plain = named, strings.TrimPrefix(r.name, named+exec.Separator)
+		server, plain = named, strings.TrimPrefix(r.Name, named+exec.Separator)
 	case len(known) == 1:
 		server = known[0]
 	default:
@@ -147,14 +158,14 @@ func sessionFor(ctx context.Context, b *toolbox, r request) (session *servers.Se
 	if err != nil {
 		return nil, plain, err
 	}
-	session, err = b.pool.Open(ctx, server)
+	session, err = b.Pool.Open(ctx, server)
 	return session, plain, err
 }
 
 // ownerOf finds the only server that has what a plain name names. It asks those that had it when they were last asked;
 // all where there is none, or none has it now.
-func ownerOf(ctx context.Context, b *toolbox, r request) (string, error) {
-	missing := &missingError{what: r.what, name: r.name, servers: b.pool.Names()}
+func ownerOf(ctx context.Context, b *toolset.Set, r Request) (string, error) {
+	missing := &missingError{what: r.What, name: r.Name, servers: b.Pool.Names()}
 	owners, others := keptOwners(b, r)
 	asked := make(map[string]bool)
 	var failure error
@@ -169,14 +180,14 @@ func ownerOf(ctx context.Context, b *toolbox, r request) (string, error) {
 		if len(missing.candidates) > 0 || len(names) == 0 {
 			continue
 		}
-		tried, err := b.pool.OpenTried(ctx, names...)
+		tried, err := b.Pool.OpenTried(ctx, names...)
 		if err != nil {
 			return "", err
 		}
 		askAll(tried)
 	}
 	if all := slices.Concat(owners, others); len(missing.candidates) == 0 && len(asked) < len(all) {
-		askAll(b.pool.OpenAll(ctx, all...)) // only a server that is tried again can have it
+		askAll(b.Pool.OpenAll(ctx, all...)) // only a server that is tried again can have it
 	}
 	down := slices.IndexFunc(missing.unreached, func(one servers.Opened) bool {
 		return slices.Contains(owners, one.Server)
@@ -193,8 +204,8 @@ func ownerOf(ctx context.Context, b *toolbox, r request) (string, error) {
 	case len(missing.unreached) == len(missing.servers):
 		return "", missing.unreached[0].Err // nobody said that it is not there
 	}
-	if r.near != nil {
-		missing.near = r.near(r.name)
+	if r.Near != nil {
+		missing.near = r.Near(r.Name)
 	}
 	return "", missing
 }
@@ -202,17 +213,17 @@ func ownerOf(ctx context.Context, b *toolbox, r request) (string, error) {
 // keptOwners returns the servers that had what a request names when they were last asked, and the others that may have
 // it now: not those whose lists are known to have nothing of the kind, where the name begins with that of a server that
 // does not exist. It says which are not asked at first, or at all.
-func keptOwners(b *toolbox, r request) (owners, others []string) {
+func keptOwners(b *toolset.Set, r Request) (owners, others []string) {
 	var unknown, left []string
-	prefix, _, found := strings.Cut(r.name, exec.Separator)
+	prefix, _, found := strings.Cut(r.Name, exec.Separator)
 	prefixed := found && !strings.Contains(prefix, "/") // else a URI
-	for _, name := range b.pool.Names() {
+	for _, name := range b.Pool.Names() {
 		has, known, alike := false, false, false
-		kept := stores.Catalog().Read(b.server(name).Identity())
-		for _, kind := range r.kinds {
+		kept := stores.Catalog().Read(b.Server(name).Identity())
+		for _, kind := range r.Kinds {
 			if list := kept.List(kind); list != nil {
 				known = true
-				has = has || r.kept(list)
+				has = has || r.Kept(list)
 				alike = alike || list.Begins(prefix+exec.Separator)
 			}
 		}
@@ -233,17 +244,17 @@ func keptOwners(b *toolbox, r request) (owners, others []string) {
 	switch {
 	case len(owners) > 0 && len(unknown) > 0:
 		const text = "%s is that of %s by the catalogues; not asked, since they have no catalogue: %s"
-		b.out.Log.Info(fmt.Sprintf(text, r.name, strings.Join(owners, ", "), strings.Join(unknown, ", ")))
+		b.Out.Log.Info(fmt.Sprintf(text, r.Name, strings.Join(owners, ", "), strings.Join(unknown, ", ")))
 	case len(owners) == 0 && len(left) > 0:
 		const text = "not asked for %s, since their catalogues have no %s of a name that begins with %s: %s"
-		b.out.Log.Info(fmt.Sprintf(text, r.name, r.what, prefix+exec.Separator, strings.Join(left, ", ")))
+		b.Out.Log.Info(fmt.Sprintf(text, r.Name, r.What, prefix+exec.Separator, strings.Join(left, ", ")))
 	}
 	return owners, others
 }
 
 // askOwners asks servers, at the same time, whether they have what a request names, and notes those that do as
 // candidates, and those that do not run as unreached. The error is that of the first that runs and does not answer.
-func askOwners(ctx context.Context, b *toolbox, r request, missing *missingError, opened []servers.Opened) error {
+func askOwners(ctx context.Context, b *toolset.Set, r Request, missing *missingError, opened []servers.Opened) error {
 	has, errs := make([]bool, len(opened)), make([]error, len(opened))
 	var wait sync.WaitGroup
 	for i, one := range opened {
@@ -252,8 +263,8 @@ func askOwners(ctx context.Context, b *toolbox, r request, missing *missingError
 			continue
 		}
 		wait.Go(func() {
-			ask := func(ctx context.Context) (bool, error) { return r.has(ctx, one.Session) }
-			has[i], errs[i] = exec.Within(ctx, b.executor, "list of "+r.what+"s", ask)
+			ask := func(ctx context.Context) (bool, error) { return r.Has(ctx, one.Session) }
+			has[i], errs[i] = exec.Within(ctx, b.Executor, "list of "+r.What+"s", ask)
 		})
 	}
 	wait.Wait()

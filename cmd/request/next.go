@@ -1,4 +1,4 @@
-package cmd
+package request
 
 import (
 	"errors"
@@ -10,24 +10,15 @@ import (
 	"toolx/pkg/servers"
 )
 
-// commandLine is what was typed, and what reaches its servers again.
-type commandLine struct {
-	args    []string // without the program's name
-	command string   // its path, "toolx call"
-	url     string   // --url
-	launch  []string // the words that reach its servers again
-	adHoc   bool     // that launch names a server itself
-}
-
-// addNext sets the command to run after a call or a request failed, for programs that read the envelope: that of the
+// AddNext sets the command to run after a call or a request failed, for programs that read the envelope: that of the
 // error itself, else the one that says more about failures of its kind. path is that of the verb, "toolx call". It sets
 // nothing where the user gave up, and where toolx itself went wrong.
-func (r *results) addNext(result *exec.Result, path string) {
+func (r *Printer) AddNext(result *exec.Result, path string) {
 	if result.Err == nil {
 		return
 	}
 	if next := fault.NextOf(result.Err); next != "" {
-		result.Next = r.out.Mask.Text(next)
+		result.Next = r.Out.Mask.Text(next)
 		return
 	}
 	server := result.Server
@@ -39,18 +30,18 @@ func (r *results) addNext(result *exec.Result, path string) {
 	var words []string
 	switch kind := fault.KindOf(result.Err); {
 	case errors.As(result.Err, &visit): // the same, once somebody has been there
-		result.Next = r.out.Mask.Text(exec.PasteLine(append([]string{"toolx"}, r.line.args...)...))
+		result.Next = r.Out.Mask.Text(exec.PasteLine(append([]string{"toolx"}, r.Line.Args...)...))
 		return
-	case kind == fault.KindAuth && r.line.url != "":
-		result.Next = exec.PasteLine("toolx", "auth", "login", r.line.url)
+	case kind == fault.KindAuth && r.Line.Url != "":
+		result.Next = exec.PasteLine("toolx", "auth", "login", r.Line.Url)
 		return
-	case kind == fault.KindAuth && server != "" && !r.line.adHoc:
+	case kind == fault.KindAuth && server != "" && !r.Line.AdHoc:
 		words = []string{"auth", "login", server}
 	case kind == fault.KindTool && result.ToolName != "" && path == "toolx call":
 		words = []string{"show", result.ToolName}
 	case kind == fault.KindConnect, kind == fault.KindProtocol, kind == fault.KindTimeout, connect != nil:
 		words = []string{"doctor"}
-		if server != "" && !r.line.adHoc {
+		if server != "" && !r.Line.AdHoc {
 			words = append(words, server)
 		}
 	case kind == fault.KindUsage, kind == fault.KindNotFound:
@@ -60,5 +51,5 @@ func (r *results) addNext(result *exec.Result, path string) {
 	default:
 		return
 	}
-	result.Next = r.out.Mask.Text(exec.PasteLine(slices.Concat([]string{"toolx"}, words, r.line.launch)...))
+	result.Next = r.Out.Mask.Text(exec.PasteLine(slices.Concat([]string{"toolx"}, words, r.Line.Launch)...))
 }

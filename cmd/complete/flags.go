@@ -1,4 +1,4 @@
-package cmd
+package complete
 
 import (
 	"os"
@@ -21,13 +21,13 @@ import (
 )
 
 // setFlagCompletions lets shells complete the values of a command's flags.
-func (c completer) setFlagCompletions(cmd *cobra.Command) {
+func (c Completer) setFlagCompletions(cmd *cobra.Command) {
 	set := func(flag *pflag.Flag) {
 		if flag.Value.Type() == "bool" {
 			return
 		}
-		if complete := c.flagCompletion(cmd, flag.Name); complete != nil {
-			safe := safeCompletions(complete, c.tools.out.Mask.Text)
+		if complete := c.FlagCompletion(cmd, flag.Name); complete != nil {
+			safe := safeCompletions(complete, c.Tools.Out.Mask.Text)
 			_ = cmd.RegisterFlagCompletionFunc(flag.Name, safe) // the flag exists
 		}
 	}
@@ -38,61 +38,61 @@ func (c completer) setFlagCompletions(cmd *cobra.Command) {
 	}
 }
 
-// flagCompletion returns what completes the value of a flag: what its command has set, or what stands here; nil where
+// FlagCompletion returns what completes the value of a flag: what its command has set, or what stands here; nil where
 // nobody has said what that is.
-func (c completer) flagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFunc {
+func (c Completer) FlagCompletion(cmd *cobra.Command, flag string) cobra.CompletionFunc {
 	if complete, found := cmd.GetFlagCompletionFunc(flag); found {
 		return complete
 	}
 	path := strings.TrimPrefix(cmd.CommandPath(), "toolx ")
 	switch path + " " + flag {
 	case "call output", "complete output", "prompts get output", "resources read output", "history rerun output":
-		return choices("text", "json", "raw")
+		return Choices("text", "json", "raw")
 	case "raw output":
-		return choices("raw", "json")
+		return Choices("raw", "json")
 	case "convert output":
-		return choices("json", "jsonl")
+		return Choices("json", "jsonl")
 	case "convert report":
-		return choices("text", "json")
+		return Choices("text", "json")
 	case "convert format", "convert to", "convert from", "call result-format":
-		return choices(words.Texts(convert.Formats(), func(f convert.Format) string { return string(f) })...)
+		return Choices(words.Texts(convert.Formats(), func(f convert.Format) string { return string(f) })...)
 	case "doctor report":
 		return completeReportFile
 	case "dev watch":
 		return orFile()
 	case "dev call":
-		return completeTool(c.tools)
+		return Tool(c.Tools)
 	case "doctor call":
-		return also(completeTool(c.tools), "safe")
+		return Also(Tool(c.Tools), "safe")
 	case "call arg":
-		return afterName(completeCall(c.tools))
+		return afterName(Call(c.Tools))
 	case "prompts get arg":
-		return afterName(completePrompt(c.tools))
+		return afterName(Prompt(c.Tools))
 	}
 	return c.commonFlagCompletion(flag)
 }
 
 // commonFlagCompletion is flagCompletion for flags that mean the same wherever they are.
-func (c completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
+func (c Completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	switch flag {
 	case "log-level":
-		return choices("debug", "info", "warn", "error")
+		return Choices("debug", "info", "warn", "error")
 	case "log-format", "output":
-		return choices("text", "json")
+		return Choices("text", "json")
 	case "trace":
-		return choices(cli.TraceLines, cli.TraceFull)
+		return Choices(cli.TraceLines, cli.TraceFull)
 	case "protocol":
-		return choices(append([]string{"auto", "legacy"}, mcp.ValidProtocolVersions...)...)
+		return Choices(append([]string{"auto", "legacy"}, mcp.ValidProtocolVersions...)...)
 	case "level":
-		return choices(watchLevels...)
+		return Choices(cli.LogLevels...)
 	case "ref":
-		return choices("prompt", "resource")
+		return Choices("prompt", "resource")
 	case "provider":
-		return choices(ai.Providers()...)
+		return Choices(ai.Providers()...)
 	case "fail-on":
-		return choices("error", "warn", "info", "never")
+		return Choices("error", "warn", "info", "never")
 	case "env-like":
-		return choices("claude-desktop", "cursor", "minimal")
+		return Choices("claude-desktop", "cursor", "minimal")
 	case "explain", "only", "skip":
 		return completeCheck
 	case "sampling":
@@ -105,30 +105,30 @@ func (c completer) commonFlagCompletion(flag string) cobra.CompletionFunc {
 	case "system", "token":
 		return atFile()
 	case "server":
-		return anywhere(completeServers(c.tools, 0))
+		return Anywhere(Servers(c.Tools, 0))
 	case "confirm":
-		return choices(guard.Values()...)
+		return Choices(guard.Values()...)
 	case "tools", "allow", "deny":
-		return anywhere(completeTool(c.tools))
+		return Anywhere(Tool(c.Tools))
 	case "resource":
-		return anywhere(completeNamed(c.tools, catalog.Resources))
+		return Anywhere(Named(c.Tools, catalog.Resources))
 	case "batch":
-		return files("jsonl", "json")
+		return Files("jsonl", "json")
 	case "from":
 		return orFile(cli.ClientIDs()...)
 	case "config":
-		return files("yaml", "yml", "json")
+		return Files("yaml", "yml", "json")
 	case "cacert":
-		return files("pem", "crt", "cer")
+		return Files("pem", "crt", "cer")
 	case "baseline", "write-baseline", "names", "from-tool-call":
-		return files("json")
+		return Files("json")
 	case "log", "trace-file":
-		return files()
+		return Files()
 	case "cwd", "folder", "root", "save":
 		return folders
 	}
 	if slices.Contains(freeFlags(), flag) {
-		return choices()
+		return Choices()
 	}
 	return nil
 }
@@ -142,8 +142,8 @@ func freeFlags() []string {
 	}
 }
 
-// choices completes one of some values.
-func choices(values ...string) cobra.CompletionFunc {
+// Choices completes one of some values.
+func Choices(values ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return slices.DeleteFunc(slices.Clone(values), func(value string) bool {
 			return !strings.HasPrefix(value, typed)
@@ -151,17 +151,17 @@ func choices(values ...string) cobra.CompletionFunc {
 	}
 }
 
-// also adds values to those of another completion.
-func also(complete cobra.CompletionFunc, values ...string) cobra.CompletionFunc {
+// Also adds values to those of another completion.
+func Also(complete cobra.CompletionFunc, values ...string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		more, directive := complete(cmd, nil, typed)
-		found, _ := choices(values...)(cmd, nil, typed)
+		found, _ := Choices(values...)(cmd, nil, typed)
 		return append(found, more...), directive
 	}
 }
 
-// anywhere completes the value of a flag as if it were the first argument.
-func anywhere(complete cobra.CompletionFunc) cobra.CompletionFunc { return also(complete) }
+// Anywhere completes the value of a flag as if it were the first argument.
+func Anywhere(complete cobra.CompletionFunc) cobra.CompletionFunc { return Also(complete) }
 
 // afterName completes the value of a flag as if it were an argument after the first; without a first one it is silent.
 func afterName(complete cobra.CompletionFunc) cobra.CompletionFunc {
@@ -176,7 +176,7 @@ func afterName(complete cobra.CompletionFunc) cobra.CompletionFunc {
 // orFile completes one of some values, or a file's name.
 func orFile(values ...string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		found, _ := choices(values...)(cmd, args, typed)
+		found, _ := Choices(values...)(cmd, args, typed)
 		if len(found) == 0 {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
@@ -190,12 +190,12 @@ func atFile(values ...string) cobra.CompletionFunc {
 		if name, ok := strings.CutPrefix(typed, "@"); ok {
 			return completeFileAfter("@", name)
 		}
-		return choices(values...)(cmd, args, typed)
+		return Choices(values...)(cmd, args, typed)
 	}
 }
 
-// files completes the name of a file that ends in one of these ways, or of any file.
-func files(endings ...string) cobra.CompletionFunc {
+// Files completes the name of a file that ends in one of these ways, or of any file.
+func Files(endings ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(endings) == 0 {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -225,16 +225,16 @@ func completeReportFile(_ *cobra.Command, _ []string, typed string) ([]cobra.Com
 	if format, name, ok := strings.Cut(typed, "="); ok {
 		return completeFileAfter(format+"=", name)
 	}
-	found, directive := choices("json=", "sarif=", "junit=", "text=")(nil, nil, typed)
+	found, directive := Choices("json=", "sarif=", "junit=", "text=")(nil, nil, typed)
 	return found, directive | cobra.ShellCompDirectiveNoSpace
 }
 
 // commandAfterDash returns the words after "--" that are typed already, and reports whether there is a "--".
-func (c completer) commandAfterDash() ([]string, bool) {
-	if len(c.tools.line.args) == 0 {
+func (c Completer) commandAfterDash() ([]string, bool) {
+	if len(c.Tools.Line.Args) == 0 {
 		return nil, false
 	}
-	typed := c.tools.line.args[:len(c.tools.line.args)-1]
+	typed := c.Tools.Line.Args[:len(c.Tools.Line.Args)-1]
 	at := slices.Index(typed, "--")
 	if at < 0 {
 		return nil, false

@@ -1,10 +1,9 @@
-package cmd
+package correct
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,14 +13,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/cmd/cli"
-	"toolx/docs"
+	"toolx/cmd/toolset"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/words"
 )
 
-// unknownVerb returns a usage error that suggests the verb that was meant.
-func (c *corrector) unknownVerb(root *cobra.Command, name string) error {
+// UnknownVerb returns a usage error that suggests the verb that was meant.
+func (c *Corrector) UnknownVerb(root *cobra.Command, name string) error {
 	first, _, _ := strings.Cut(name, " ")
 	if err := cli.RemovedError(first); err != nil {
 		return err
@@ -36,7 +35,7 @@ func (c *corrector) unknownVerb(root *cobra.Command, name string) error {
 		fix = "did you mean: toolx " + slices.MinFunc(near, func(a, b string) int {
 			return cmp.Compare(levenshtein.ComputeDistance(name, a), levenshtein.ComputeDistance(name, b))
 		})
-	} else if as := misplacedAs(name); as != "" && as != inConfig {
+	} else if as := MisplacedAs(name); as != "" && as != inConfig {
 		fix = c.corrected(root, 0, as)
 	}
 	return fault.Usage("unknown command "+strconv.Quote(name), fix)
@@ -44,15 +43,15 @@ func (c *corrector) unknownVerb(root *cobra.Command, name string) error {
 
 // verbForServer returns what can be done with a configured server, or its tool, that was given in the place of a verb;
 // empty where name is neither.
-func (c *corrector) verbForServer(name string) string {
-	if c.tools.beginQuietly() != nil {
+func (c *Corrector) verbForServer(name string) string {
+	if c.Tools.BeginQuietly() != nil {
 		return ""
 	}
-	box, err := c.tools.toolbox(toolboxOptions{lenient: true})
+	box, err := c.Tools.Open(toolset.Options{Lenient: true})
 	if err != nil {
 		return ""
 	}
-	servers := box.pool.Names()
+	servers := box.Pool.Names()
 	switch {
 	case slices.Contains(servers, name):
 		return (&exec.NotFoundError{Name: name, Servers: servers}).Hint()
@@ -95,15 +94,15 @@ func verbOfOthers(name string) string {
 	return ""
 }
 
-// flagError explains an unknown flag, or a value that a flag cannot have.
-func (c *corrector) flagError(cmd *cobra.Command, err error) error {
+// FlagError explains an unknown flag, or a value that a flag cannot have.
+func (c *Corrector) FlagError(cmd *cobra.Command, err error) error {
 	all := cmd.CommandPath() + " --help shows every flag"
 	var missing *pflag.NotExistError
 	var valueless *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
 	switch given := cmd.Flags().Args(); {
 	case !cmd.HasParent() && len(given) > 0:
-		return c.unknownVerb(cmd, given[0])
+		return c.UnknownVerb(cmd, given[0])
 	case errors.As(err, &missing):
 		verb := strings.TrimPrefix(cmd.CommandPath(), "toolx ")
 		if err := cli.RemovedError(verb + " --" + missing.GetSpecifiedName()); err != nil {
@@ -159,45 +158,4 @@ func invalidValue(invalid *pflag.InvalidValueError, fix string) error {
 		return fault.Usage(flag+" takes a whole number; got "+value, fix)
 	}
 	return fault.Usage(fmt.Sprintf("%s %s: %v", flag, value, errors.Unwrap(invalid)), fix)
-}
-
-// newHelpCommand returns "toolx help", which shows the help of a verb or a page about something else.
-func newHelpCommand(app *App) *cobra.Command {
-	asJSON := false
-	help := &cobra.Command{
-		Use:   "help [COMMAND|TOPIC]",
-		Short: "Help about any command, or a page: " + strings.Join(docs.Topics(), ", "),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				if page := docs.Page(args[0]); page != "" && !asJSON {
-					_, err := io.WriteString(app.out.Console.Out, page)
-					return err
-				}
-			}
-			found, rest, err := cmd.Root().Find(args)
-			if err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 && found.HasSubCommands() {
-				return app.corrector.unknownVerb(cmd.Root(), strings.Join(args, " "))
-			}
-			if asJSON {
-				return app.printHelpJSON(found)
-			}
-			found.InitDefaultHelpFlag()
-			return found.Help()
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			names := docs.Topics()
-			for _, verb := range cmd.Root().Commands() {
-				if verb.IsAvailableCommand() {
-					names = append(names, verb.Name())
-				}
-			}
-			names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, typed) })
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-	}
-	help.Flags().BoolVar(&asJSON, "json", false, "print verbs, flags, exit codes and kinds of failure as data")
-	return help
 }

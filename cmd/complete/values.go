@@ -1,4 +1,4 @@
-package cmd
+package complete
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolx/cmd/toolset"
 	"toolx/pkg/catalog"
 	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
@@ -17,43 +18,43 @@ import (
 	"toolx/pkg/words"
 )
 
-// completeCall completes a tool's name, and after it the parameters of the tool.
-func completeCall(tools *opener) cobra.CompletionFunc {
-	first := completeTool(tools)
+// Call completes a tool's name, and after it the parameters of the tool.
+func Call(tools *toolset.Opener) cobra.CompletionFunc {
+	first := Tool(tools)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(tools.quietly().tool(args[0]), given(cmd, args[1:]), typed)
+		return completeParameter(tools.Quietly().Tool(args[0]), given(cmd, args[1:]), typed)
 	}
 }
 
-// completePrompt completes a prompt's name, and after it the arguments of the prompt.
-func completePrompt(tools *opener) cobra.CompletionFunc {
-	first := completeNamed(tools, catalog.Prompts)
+// Prompt completes a prompt's name, and after it the arguments of the prompt.
+func Prompt(tools *toolset.Opener) cobra.CompletionFunc {
+	first := Named(tools, catalog.Prompts)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(tools.quietly().described(args[0]), given(cmd, args[1:]), typed)
+		return completeParameter(describedTool(tools.Quietly(), args[0]), given(cmd, args[1:]), typed)
 	}
 }
 
-// completeReference completes a prompt's name or a template of resources, and after it the arguments of that.
-func completeReference(tools *opener) cobra.CompletionFunc {
-	first := completeNamed(tools, catalog.Prompts, catalog.Templates)
+// Reference completes a prompt's name or a template of resources, and after it the arguments of that.
+func Reference(tools *toolset.Opener) cobra.CompletionFunc {
+	first := Named(tools, catalog.Prompts, catalog.Templates)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return first(cmd, args, typed)
 		}
-		return completeParameter(tools.quietly().described(args[0]), args[1:], typed)
+		return completeParameter(describedTool(tools.Quietly(), args[0]), args[1:], typed)
 	}
 }
 
-// described returns the prompt or the template that a name means, described as a tool; nil where it is in no catalogue.
-func (c *offline) described(name string) *exec.Tool {
-	for _, server := range c.servers() {
-		kept := c.store.Read(server.Identity())
+// describedTool returns the prompt or the template that a name means, described as a tool; nil if no catalogue has it.
+func describedTool(c *toolset.Offline, name string) *exec.Tool {
+	for _, server := range c.Servers() {
+		kept := c.Store.Read(server.Identity())
 		plain := strings.TrimPrefix(name, server.Name+exec.Separator)
 		if entry := kept.List(catalog.Prompts).Find(plain); entry != nil {
 			prompt, _ := servers.DescribePrompt(server, entry.Definition())

@@ -1,4 +1,4 @@
-package cmd
+package toolset
 
 import (
 	"cmp"
@@ -57,12 +57,12 @@ type pollution struct {
 	call   *askedCall // that was begun before the first line came, nil where none was
 }
 
-func newEventLog(log *slog.Logger, masker *mask.Masker, options toolboxOptions) *eventLog {
+func newEventLog(log *slog.Logger, masker *mask.Masker, options Options) *eventLog {
 	l := &eventLog{
-		log: log, mask: masker, failed: slog.LevelWarn, namesUnknown: options.namesUnknown,
+		log: log, mask: masker, failed: slog.LevelWarn, namesUnknown: options.SuggestUnknown,
 		repeats: newRepeats(log), last: make(map[string]*askedCall),
 	}
-	if options.tellsFailures {
+	if options.ReportFailures {
 		l.failed = slog.LevelInfo
 	}
 	return l

@@ -1,0 +1,58 @@
+// Package factory makes what commands depend on. A constructor of a command takes a Factory and puts what the command
+// uses into its options; nothing else sees the Factory.
+package factory
+
+import (
+	"context"
+	"sync/atomic"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/correct"
+	"toolx/cmd/person"
+	"toolx/cmd/request"
+	"toolx/cmd/streams"
+	"toolx/cmd/toolset"
+	"toolx/pkg/console"
+	"toolx/pkg/exec"
+	"toolx/pkg/tui"
+)
+
+// Factory holds what commands depend on, each part with one job.
+type Factory struct {
+	Out       *streams.Streams   // writes to stdout, stderr and the log
+	Flags     *cli.Flags         // the flags of every command
+	Line      *cli.CommandLine   // what was typed
+	Bus       *exec.Bus          // carries events
+	Keyboard  *person.Keyboard   // asks the person at the terminal
+	Consent   *person.Consent    // reads the config, and asks for consent to it
+	Logins    *person.Logins     // puts access tokens on requests
+	Tools     *toolset.Opener    // opens servers and tools
+	Printer   *request.Printer   // prints results
+	Requests  *request.Sender    // sends requests and prints the replies
+	Corrector *correct.Corrector // finds what a wrong command line means
+	// ShowTUI shows the terminal interface; it is tui.Run.
+	ShowTUI func(context.Context, tui.Options) error
+	// PassSignals says that a signal is not for toolx: the proxy passes it on to its server.
+	PassSignals *atomic.Bool
+}
+
+// New returns the Factory of a console.
+func New(c *console.Console) *Factory {
+	f := &Factory{
+		Out: streams.New(c), Flags: &cli.Flags{}, Line: &cli.CommandLine{}, Bus: &exec.Bus{},
+		ShowTUI: tui.Run, PassSignals: &atomic.Bool{},
+	}
+	f.Keyboard = &person.Keyboard{Out: f.Out, In: c.In}
+	f.Consent = &person.Consent{
+		Out: f.Out, Flags: f.Flags, Keyboard: f.Keyboard, Sources: person.NewSources(f.Keyboard, f.Flags),
+	}
+	f.Logins = &person.Logins{Out: f.Out, Consent: f.Consent}
+	f.Tools = &toolset.Opener{
+		Out: f.Out, Flags: f.Flags, Line: f.Line, Bus: f.Bus,
+		Keyboard: f.Keyboard, Consent: f.Consent, Logins: f.Logins,
+	}
+	f.Printer = &request.Printer{Out: f.Out, Line: f.Line}
+	f.Corrector = &correct.Corrector{Out: f.Out, Line: f.Line, Tools: f.Tools}
+	f.Requests = &request.Sender{Tools: f.Tools, Printer: f.Printer, Corrector: f.Corrector}
+	return f
+}

@@ -1,0 +1,125 @@
+package toolset
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"toolx/cmd/cli"
+	"toolx/pkg/config"
+	"toolx/pkg/fault"
+	"toolx/pkg/guard"
+	"toolx/pkg/servers"
+	"toolx/pkg/words"
+)
+
+// Guards say which tools a verb may use, beside what the config says: they narrow that, and never widen it.
+type Guards struct {
+	Allow, Deny []string
+	ReadOnly    bool
+	Confirm     string
+	Yes         bool // every question is answered with yes
+}
+
+// Declare declares the flags that leave tools out.
+func (o *Guards) Declare(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.Allow, "allow", nil, "use only tools whose names match `GLOB` (repeatable)")
+	flags.StringArrayVar(&o.Deny, "deny", nil, "use no tools whose names match `GLOB` (repeatable)")
+	flags.BoolVar(&o.ReadOnly, "read-only", false, "use only tools that say readOnlyHint")
+}
+
+// DeclareConfirm declares the flag for questions before calls.
+func (o *Guards) DeclareConfirm(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Confirm, "confirm", "",
+		"ask before tools, `WHEN`: "+strings.Join(guard.Values(), ", ")+" (the config's counts where it is stricter)")
+}
+
+// Check refuses values that mean nothing.
+func (o *Guards) Check() error {
+	for flag, globs := range map[string][]string{"--allow": o.Allow, "--deny": o.Deny} {
+		for _, glob := range globs {
+			if err := guard.CheckGlob(glob); err != nil {
+				return fault.Usage(flag+": "+err.Error(), flag+" 'read_*'; \\[ is a bracket")
+			}
+		}
+	}
+	return cli.OneOf("--confirm", o.Confirm, append([]string{""}, guard.Values()...)...)
+}
+
+// Build returns those that the flags say, none where they say nothing.
+func (o *Guards) Build() guard.Guards {
+	own := guard.Guards{{
+		Deny: o.Deny, ReadOnly: o.ReadOnly, Confirm: guard.Confirm(o.Confirm),
+		Where: map[string]string{
+			"allow": "--allow", "deny": "--deny", "readOnly": "--read-only", "confirm": "--confirm",
+		},
+	}}
+	if len(o.Allow) > 0 && !slices.Contains(o.Allow, "*") {
+		own[0].Allow = o.Allow
+	}
+	if !own.Says() {
+		return nil
+	}
+	return own
+}
+
+// Narrow adds the guards of the flags to those of servers.
+func (o *Guards) Narrow(list ...*config.Server) {
+	own := o.Build()
+	for _, server := range list {
+		server.Guards = append(slices.Clip(server.Guards), own...)
+	}
+}
+
+// ConfirmCall returns what asks the user before a call that is to be confirmed, as exec.Executor wants it.
+func (b *Set) ConfirmCall(yes bool) func(context.Context, *guard.AskError, json.RawMessage) error {
+	return func(ctx context.Context, ask *guard.AskError, arguments json.RawMessage) error {
+		switch {
+		case yes:
+			return nil
+		case !b.Out.Person():
+			ask.Because, ask.Fix = "there is no terminal to ask at", "--yes calls it without a question"
+			return ask
+		}
+		agreed, err := b.Opener.Keyboard.Agrees(ctx, "call", ask, arguments)
+		if err == nil && !agreed {
+			ask.Because = "the answer was no"
+			return ask
+		}
+		return err
+	}
+}
+
+// ReportGuards says how many tools of servers may not be used, and warns of a name that was to be denied and is
+// probably misspelt.
+func (b *Set) ReportGuards(opened []servers.Opened) {
+	for _, server := range b.Config().Servers {
+		listed := func(one servers.Opened) bool { return one.Server == server.Name && one.Err == nil }
+		if !server.Guards.Says() || !slices.ContainsFunc(opened, listed) {
+			continue
+		}
+		var known []guard.Tool
+		denied := 0
+		for _, tool := range b.Registry.All() {
+			if tool.Server == server.Name {
+				known = append(known, guard.Tool{Server: tool.Server, Plain: tool.Plain})
+			}
+		}
+		for _, tool := range b.Registry.Denied() {
+			if tool.Server == server.Name {
+				known = append(known, guard.Tool{Server: tool.Server, Plain: tool.Plain})
+				denied++
+			}
+		}
+		if denied > 0 {
+			b.Out.Log.Info(fmt.Sprintf("server %q: %s denied", server.Name, words.Count(denied, "tool")))
+		}
+		for _, text := range server.Guards.Near(known, words.Nearest) {
+			b.Out.WarnOnce("server '" + server.Name + "': " + text)
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package toolset
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"toolx/cmd/build"
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/history"
+	"toolx/pkg/servers"
+	"toolx/pkg/words"
+)
+
+// Opener opens what commands work with: the config, the tools in it, and the logs of what is done with them.
+type Opener struct {
+	Out      *streams.Streams
+	Flags    *cli.Flags
+	Line     *cli.CommandLine
+	Bus      *exec.Bus
+	Keyboard *person.Keyboard
+	Consent  *person.Consent
+	Logins   *person.Logins
+	closers  []func(ctx context.Context)
+	// Calls is the execution log; nil where none is kept.
+	Calls *history.Log
+	// pool is the toolbox's, for kill; nil while there is none.
+	pool atomic.Pointer[servers.Pool]
+}
+
+// Begin checks the global flags and sets up logging. It runs before every verb.
+func (a *Opener) Begin() error {
+	if err := a.Flags.Check(); err != nil {
+		return err
+	}
+	if a.Flags.NoColor {
+		a.Out.Console.NoColor()
+	}
+	a.Out.Settings = streams.Settings{
+		Level: a.Flags.Level(), Json: a.Flags.LogFormat == "json", Quiet: a.Flags.Quiet, Verbose: a.Flags.Verbose,
+	}
+	a.Out.Log = a.Out.Logger(a.Out.Live.Log())
+	// The SDK logs to slog's default in places; only toolx writes to stderr.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	return nil
+}
+
+// BeginQuietly is begin for completions and suggestions: it asks and logs nothing.
+func (a *Opener) BeginQuietly() error {
+	a.Consent.AsksNobody = true
+	err := a.Begin()
+	a.Out.Log = slog.New(slog.DiscardHandler)
+	return err
+}
+
+// Close ends what was opened, the latest first. It takes at most teardownTime after Ctrl-C, and no time after a second
+// one.
+func (a *Opener) Close(ctx, hurry context.Context) {
+	a.Out.Live.Stop()
+	bounded, cancel := context.WithCancel(hurry)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(TeardownTime, cancel) })()
+	for _, end := range slices.Backward(a.closers) {
+		end(bounded)
+	}
+	a.closers = nil
+	a.Out.Flush()
+}
+
+// Kill ends every server at once, without waiting.
+func (a *Opener) Kill() {
+	if pool := a.pool.Load(); pool != nil {
+		pool.Kill()
+	}
+}
+
+// ShowProgress draws the progress of a call of the tool until stop is called; see streams.ShowProgress.
+func (a *Opener) ShowProgress(tool string) (stop func()) { return a.Out.ShowProgress(a.Bus, tool) }
+
+func (a *Opener) OnClose(f func(context.Context)) { a.closers = append(a.closers, f) }
+
+// toolboxConfig reads the config, with the servers that options have in place of its own; adHoc is that of the command
+// line, nil if there is none.
+func (a *Opener) toolboxConfig(options Options) (loaded *config.Config, adHoc *config.Server, err error) {
+	if adHoc, err = a.Flags.AdHoc(options.Server); err != nil {
+		return nil, nil, err
+	}
+	loaded, err = a.Consent.LoadConfig()
+	a.ReportRemarks(loaded)
+	switch {
+	case adHoc != nil && err != nil: // which needs no config
+		a.Out.Log.Warn(words.FirstLine(err.Error()) + "; the config is not used")
+	case err != nil && !options.Lenient:
+		return nil, nil, err
+	}
+	switch {
+	case options.Servers != nil:
+		loaded.Servers = options.Servers
+	case adHoc != nil:
+		loaded.Servers = []*config.Server{adHoc}
+	case len(a.Flags.Servers) > 0:
+		if loaded.Servers, err = cli.ServersNamed(loaded.Servers, a.Flags.Servers); err != nil {
+			return nil, nil, err
+		}
+	}
+	return loaded, adHoc, nil
+}
+
+// attempts returns how often a server is started; zero leaves it to the server's entry.
+func (a *Opener) attempts(options Options, loaded *config.Config) int {
+	if options.Once {
+		return cmp.Or(a.Flags.Attempts(), 1)
+	}
+	return cmp.Or(a.Flags.Attempts(), loaded.Defaults.Retry.Attempts)
+}
+
+// Open reads the config and gathers the tools that need no server. It starts nothing.
+func (a *Opener) Open(options Options) (*Set, error) {
+	loaded, adHoc, err := a.toolboxConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	flags := a.AddFlags(options.Guards, loaded.Servers)
+	if err := a.Record(loaded.Defaults.Log, adHoc); err != nil {
+		return nil, err
+	}
+	answers, err := a.answers(options.Answers, options.User, loaded)
+	if err != nil {
+		return nil, err
+	}
+	options.SuggestUnknown = options.SuggestUnknown && a.Flags.LogFormat == "text"
+	events := newEventLog(a.Out.Log, a.Out.Mask, options)
+	a.Line.AdHoc, a.Line.Url = adHoc != nil, a.Flags.URL
+	a.Line.Launch = exec.LaunchWords(flags, a.Flags.URL, options.Server)
+	events.adHoc, events.launchWords = adHoc != nil, exec.LaunchWords(flags, a.Flags.URL, options.Server)
+	a.Bus.Subscribe(events.take)
+	a.OnClose(func(context.Context) { events.end() }) // when the servers have ended
+
+	box := &Set{Opener: a, Out: a.Out, Flags: a.Flags, Registry: exec.NewRegistry(a.Bus)}
+	box.Loaded.Store(loaded)
+	box.AdHoc, box.launch = adHoc != nil, options.Server
+	box.Chosen = box.AdHoc || len(a.Flags.Servers) > 0
+	kept := a.memory(loaded, options.ReusesLists)
+	if options.Answers != nil { // else the verb has no such flags
+		box.lacks = person.Lacking(answers)
+	}
+	box.Pool = servers.NewPool(loaded.Servers, servers.Options{
+		Bus:          a.Bus,
+		Registry:     box.Registry,
+		Attempts:     a.attempts(options, loaded),
+		Insists:      a.Flags.Attempts() > 0,
+		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
+		StartTimeout: a.Flags.StartTimeout,
+		Patient:      options.NoStartLimit,
+		Protocol:     a.Flags.Protocol,
+		MaxMessage:   loaded.Defaults.MaxMessage,
+		StderrDir:    stores.State("stderr"),
+		Version:      build.Version(),
+		Secret:       a.Out.Mask.Add,
+		HTTP:         a.HTTP(),
+		EraFile:      stores.State("eras.json"),
+		Answers:      answers,
+		Lacks:        box.lacks,
+		Memory:       kept,
+		Sessions:     cmp.Or(options.Sessions, a.sessions()),
+		KeepAlive:    loaded.Defaults.KeepAlive,
+		Stays:        options.KeepAlive, Watches: options.Watches, Fresh: a.Flags.Fresh,
+		Hold: options.Holds,
+		Consent: func(ctx context.Context, list ...*config.Server) error {
+			a.ReportNotes(loaded, list...)
+			return a.Consent.Ask(ctx, list...)
+		},
+	})
+	a.pool.Store(box.Pool)
+	box.Registry.ReachedBy(events.launchWords...)
+	a.OnClose(func(ctx context.Context) { kept.keep(ctx, box.Pool.Close) })
+	if box.Chosen {
+		box.Registry.Prefer(box.Pool.Names()...)
+	}
+	box.addLocal(options, person.FoldersOf(answers.Roots), flags)
+	box.Executor = a.executor(box.Registry, loaded.Defaults, options)
+	return box, nil
+}
+
+// executor returns what makes the calls of a toolbox, with the limits of the command line, then those of the config.
+func (a *Opener) executor(tools *exec.Registry, defaults config.Defaults, options Options) *exec.Executor {
+	return &exec.Executor{Registry: tools, Bus: a.Bus, Masked: a.Out.Masked, Defaults: exec.Defaults{
+		Timeout:   cmp.Or(a.Flags.Timeout, defaults.Timeout),
+		MaxTime:   cmp.Or(a.Flags.MaxTime, defaults.MaxTime),
+		Slow:      defaults.Slow,
+		Strict:    options.Strict,
+		KeepNames: options.KeepNames,
+		Confined:  options.Confined,
+	}}
+}
+
+// AddFlags adds to servers what the command line says of all of them: guards, and the flags with which a command finds
+// their tools again, which it returns.
+func (a *Opener) AddFlags(guards Guards, list []*config.Server) (flags []string) {
+	flags = a.Flags.ConnectionFlags()
+	for _, server := range list {
+		server.Flags = flags
+	}
+	guards.Narrow(list...)
+	return flags
+}
+
+// ReportRemarks reports what has no effect in the config, except in the entries of servers.
+func (a *Opener) ReportRemarks(loaded *config.Config) {
+	for _, warning := range loaded.Warnings {
+		if warning.Server == "" {
+			a.Out.Log.Warn(warning.String())
+		}
+	}
+	for _, problem := range loaded.Problems {
+		a.Out.Log.Warn(problem.String())
+	}
+}
+
+// ReportNotes reports, once, what has no effect in the entries of these servers.
+func (a *Opener) ReportNotes(loaded *config.Config, list ...*config.Server) {
+	for _, warning := range loaded.Warnings {
+		named := func(server *config.Server) bool { return server.Name == warning.Server && !server.OnCommandLine() }
+		if slices.ContainsFunc(list, named) {
+			a.Out.WarnOnce(warning.String())
+		}
+	}
+}
+
+// HTTP returns how servers that have an address are reached.
+func (a *Opener) HTTP() servers.HTTPOptions {
+	if a.Flags.Insecure {
+		const text = "--insecure: certificates are not checked, " +
+			"so anyone on the network path can read and change the traffic"
+		a.Out.WarnLoudly(text)
+	}
+	return servers.HTTPOptions{
+		CACert: a.Flags.CACert, Insecure: a.Flags.Insecure, Authorize: a.Logins.Authorize, Warn: a.Out.WarnOnce,
+	}
+}
+
+// answers returns what servers are answered with: the roots alone where o is nil. What no option answers, the person
+// does: the one at the terminal where user is nil.
+func (a *Opener) answers(o *person.AnswerFlags, user *person.User, loaded *config.Config) (servers.Answers, error) {
+	var answers servers.Answers
+	roots, untrusted := loaded.TrustedRoots()
+	for _, root := range untrusted {
+		a.Out.WarnOnce("the root " + root + " is left out: it lies outside the folder of a file that is not trusted; " +
+			"toolx trust shows the file")
+	}
+	if o != nil && len(o.Roots) > 0 {
+		roots = o.Roots
+	}
+	var err error
+	if answers.Roots, err = person.RootsOf(roots); err != nil || o == nil {
+		return answers, err
+	}
+	if user == nil {
+		user = person.AtTerminal(a.Keyboard, o)
+	}
+	script, err := person.ReadScript(o.Elicit)
+	if err != nil {
+		return answers, err
+	}
+	if answers.Elicit = user.Elicit; script != nil {
+		answers.Elicit = script.Answer(a.Bus)
+	}
+	if o.Sampling != "" {
+		answers.Sample, err = person.Sampler(a.Out, a.Bus, o.Sampling, user)
+		if err != nil && o.Listing && o.Sampling == "ask" {
+			answers.Sample, err = person.DeclineSampling, nil
+		}
+	}
+	return answers, err
+}
+
+// sessions returns where the servers are that stay; nil where they are not to be used, or there is no place for them.
+func (a *Opener) sessions() *servers.Sessions {
+	if a.Flags.NoSession || os.Getenv(cli.EnvNoSession) == "1" {
+		return nil
+	}
+	return stores.Sessions()
+}
+
+// TeardownTime bounds how long the servers may take to end after Ctrl-C.
+const TeardownTime = 2 * time.Second

@@ -1,0 +1,84 @@
+package toolset
+
+import (
+	"context"
+	"log/slog"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/stores"
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/history"
+)
+
+// ProgramOf returns what the server of the command line is, by its command or its address, and its name; nothing for
+// nil.
+func ProgramOf(adHoc *config.Server) (program, name string) {
+	switch {
+	case adHoc == nil:
+		return "", ""
+	case adHoc.URL != "":
+		return adHoc.URL, adHoc.Name
+	}
+	return exec.PasteLine(append([]string{adHoc.Command}, adHoc.Args...)...), adHoc.Name
+}
+
+// Record sets up what writes events to files: the execution log, as keeps says, and the trace.
+func (a *Opener) Record(keeps config.Log, adHoc *config.Server) error {
+	if !keeps.Off {
+		a.recordHistory(keeps, adHoc)
+	}
+	return a.RecordTrace()
+}
+
+// RecordTrace sets up what writes messages to and from servers to stderr and to a file.
+func (a *Opener) RecordTrace() error {
+	view := traceView{a.Out, a.Flags.Trace == cli.TraceFull}
+	if a.Flags.Trace != "" {
+		a.Bus.Subscribe(frames(view.frame))
+	}
+	if view.full {
+		a.Bus.Subscribe(view.stray)
+	}
+	if a.Flags.TraceFile == "" {
+		return nil
+	}
+	file, err := newTraceFile(a.Out, a.Flags.TraceFile)
+	if err != nil {
+		return fault.Usage("--trace-file: "+err.Error(), "name a file that can be written")
+	}
+	a.Bus.Subscribe(frames(file.write))
+	a.Bus.Subscribe(file.takeOther)
+	a.OnClose(func(ctx context.Context) {
+		if err := file.close(ctx); err != nil {
+			a.Out.Log.Warn("the trace file is not complete: " + err.Error())
+		}
+	})
+	return nil
+}
+
+// recordHistory keeps the execution log. A log that cannot be kept never fails a call.
+func (a *Opener) recordHistory(keeps config.Log, adHoc *config.Server) {
+	log, err := history.Open(stores.History(), a.Out.Mask)
+	if err != nil {
+		a.Out.Log.Info(err.Error())
+		return
+	}
+	log.Notice, log.NoResults = a.notLogged, keeps.NoResults
+	log.Program, log.AdHoc = ProgramOf(adHoc)
+	a.Calls = log
+	a.Bus.Subscribe(log.Record)
+	a.OnClose(func(context.Context) { log.Close() })
+}
+
+// notLogged reports that the execution log cannot be written: on stderr, or in the terminal interface where that has
+// the terminal.
+func (a *Opener) notLogged(err error) {
+	if !a.Out.Drawn.Load() {
+		a.Out.Log.Warn(err.Error())
+		return
+	}
+	// A subscriber must not emit an event itself.
+	go a.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: err.Error()})
+}

@@ -1,0 +1,426 @@
+package toolset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/exit"
+	"toolx/cmd/person"
+	"toolx/cmd/stores"
+	"toolx/cmd/streams"
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/guard"
+	"toolx/pkg/servers"
+)
+
+// Filter says which tools, or other things that servers list, a verb works with that takes several: everything
+// where neither servers nor patterns are given.
+type Filter struct {
+	Servers  []string // all of theirs
+	Patterns []string // what matches one of them, of any server; see fits
+	// Cached reports whether a server's catalogue has what matches, and whether there is one: a server whose catalogue
+	// has nothing of it is not asked where a pattern can only mean a server that does not exist. Where it is nil, all
+	// are.
+	Cached func(server *config.Server) (fits, known bool)
+	// Opened is called when the servers are open, before those that failed are reported; nil for nothing to do.
+	Opened func()
+}
+
+// Filter returns the filter of a verb's arguments: the name of a server, or CLIENT:, means all that it has, and
+// anything else is a pattern. The error is that of a server that is disabled, or of a client without servers.
+func (b *Set) Filter(arguments []string) (Filter, error) {
+	names, err := cli.ExpandClients(b.Config().Servers, arguments)
+	if err != nil {
+		return Filter{}, err
+	}
+	var filter Filter
+	for _, name := range names {
+		at := slices.IndexFunc(b.Config().Servers, func(server *config.Server) bool { return server.Name == name })
+		if at < 0 || b.AdHoc {
+			filter.Patterns = append(filter.Patterns, name)
+			continue
+		}
+		if err := b.Pool.Known(name); err != nil {
+			return Filter{}, err
+		}
+		filter.Servers = append(filter.Servers, name)
+	}
+	return filter, nil
+}
+
+// Selects reports whether the filter lets through what a server lists under names, with texts about it; server is empty
+// for toolx's own.
+func (f Filter) Selects(server string, names []string, texts ...string) bool {
+	return len(f.Servers)+len(f.Patterns) == 0 || server != "" && slices.Contains(f.Servers, server) ||
+		slices.ContainsFunc(f.Patterns, func(pattern string) bool { return fits(pattern, server, names, texts) })
+}
+
+// SelectsTool is selects for a tool.
+func (f Filter) SelectsTool(tool *exec.Tool) bool {
+	names := append([]string{tool.Name, tool.Plain}, tool.Aliases...)
+	if tool.Server == "" {
+		names = append(names, exec.Own+exec.Separator+tool.Name)
+	}
+	return f.Selects(tool.Server, names, tool.Plain, tool.Title, tool.Description)
+}
+
+// fits reports whether a pattern matches one of the names as a glob, or is a part of one of the texts. The server's
+// name may stand before the part, as in zwave__contr, but is not searched.
+func fits(pattern, server string, names, texts []string) bool {
+	glob := func(name string) bool { return guard.Fits(pattern, name) }
+	part := strings.ToLower(strings.TrimPrefix(pattern, cmp.Or(server, exec.Own)+exec.Separator))
+	return slices.ContainsFunc(names, glob) || strings.Contains(strings.ToLower(strings.Join(texts, "\n")), part)
+}
+
+// OpenTools starts the servers whose tools a filter can mean, reports those that fail, and returns the tools that
+// match: toolx's own first, then server by server. The error is a server's where none answered.
+func (b *Set) OpenTools(ctx context.Context, filter Filter, verb string) ([]*exec.Tool, error) {
+	opened, err := b.OpenForTools(ctx, verb, filter)
+	if err != nil {
+		return nil, err
+	}
+	if err := ListFailure(opened, false); err != nil {
+		if !b.AdHoc {
+			b.Out.Log.Warn("no server answered: there is nothing to " + verb)
+		}
+		return nil, err
+	}
+	b.ReportRest(opened)
+	all := b.Registry.Offered()
+	tools := ToolsOf(all, "", filter)
+	for _, one := range opened {
+		tools = append(tools, ToolsOf(all, one.Server, filter)...)
+	}
+	tools, _ = WorkingTools(b.Out, tools)
+	return tools, nil
+}
+
+// WorkingTools returns the tools that can be called, and says why the others cannot: no client and no model is offered
+// a tool whose entry is wrong. The error is that of the first such tool. A tool without a handler is offered, with a
+// warning.
+func WorkingTools(o *streams.Streams, all []*exec.Tool) (tools []*exec.Tool, broken error) {
+	for _, tool := range all {
+		if tool.Warn != nil {
+			tool.Warn()
+		}
+		if tool.Broken == nil {
+			tools = append(tools, tool)
+			continue
+		}
+		o.Report(tool.Broken)
+		broken = cmp.Or(broken, tool.Broken)
+	}
+	return tools, broken
+}
+
+// OpenServers starts the servers whose tools a filter can mean, in parallel, and reports each that was given up. The
+// error is an interruption.
+func (b *Set) OpenServers(ctx context.Context, verb string, filter Filter) ([]servers.Opened, error) {
+	names, searched := b.serversFor(filter)
+	var left []servers.Opened
+	plain := func(pattern string) bool { return !exec.MeansServer(pattern) }
+	if searched && filter.Cached != nil && !slices.ContainsFunc(filter.Patterns, plain) {
+		names, left = b.leaveOut(names, filter)
+	}
+	opened, err := b.StartServers(ctx, verb, names, searched)
+	if err != nil {
+		return nil, err
+	}
+	opened = append(opened, left...)
+	if filter.Opened != nil {
+		filter.Opened()
+	}
+	ReportFailed(b.Out, opened, searched)
+	return opened, nil
+}
+
+// OpenForTools is openServers for a list of tools: it waits for those that servers may list soon, and says which list
+// none.
+func (b *Set) OpenForTools(ctx context.Context, verb string, filter Filter) ([]servers.Opened, error) {
+	opened, err := b.OpenServers(ctx, verb, filter)
+	b.Pool.AwaitTools(ctx, opened)
+	for _, one := range opened {
+		if one.Session != nil && len(one.Session.Tools()) == 0 {
+			b.Out.Say("server %s lists no tools", strconv.Quote(one.Server))
+		}
+		if one.Session != nil && one.Session.Announced() && b.lacks != "" && !b.Flags.Quiet {
+			b.Out.Say("server %s may have more tools for a client with %s", strconv.Quote(one.Server), b.lacks)
+		}
+	}
+	return opened, err
+}
+
+// serversFor returns the servers whose tools a filter can mean. searched says that a pattern may match a tool of any
+// server, so that each is asked although most have nothing to do with it.
+func (b *Set) serversFor(filter Filter) (names []string, searched bool) {
+	known := b.Pool.Names()
+	if len(filter.Servers)+len(filter.Patterns) == 0 {
+		return known, false
+	}
+	names = filter.Servers
+	for _, pattern := range filter.Patterns {
+		named := exec.ServersOf(pattern, known)
+		if len(named) == 0 && !strings.HasPrefix(pattern, exec.Own+exec.Separator) {
+			return known, true
+		}
+		names = append(names, named...)
+	}
+	return cli.Distinct(names), false
+}
+
+// leaveOut returns the servers to ask: those that a pattern names, that have no catalogue, or whose catalogue has what
+// matches.
+func (b *Set) leaveOut(names []string, filter Filter) (ask []string, left []servers.Opened) {
+	for _, name := range names {
+		begins := func(pattern string) bool { return strings.HasPrefix(pattern, name+exec.Separator) }
+		named := slices.Contains(filter.Servers, name) || slices.ContainsFunc(filter.Patterns, begins)
+		if fits, known := filter.Cached(b.Server(name)); fits || !known || named {
+			ask = append(ask, name)
+			continue
+		}
+		left = append(left, servers.Opened{Server: name})
+	}
+	return ask, left
+}
+
+// KeptMatch is a toolFilter's kept for tools. Those of a server whose catalogue has none that matches are registered.
+func (b *Set) KeptMatch(filter Filter) func(*config.Server) (fits, known bool) {
+	return func(server *config.Server) (fits, known bool) {
+		tools, _, known := keptTools(stores.Catalog(), server)
+		fits = slices.ContainsFunc(tools, filter.SelectsTool)
+		if known && !fits {
+			b.Registry.ReplaceServer(server.Name, tools...)
+		}
+		return fits, known
+	}
+}
+
+// StartServers starts servers in parallel; searched says that they are all there are, and nobody named any. The error
+// is an interruption; the caller reports the failures of servers.
+func (b *Set) StartServers(
+	ctx context.Context, verb string, names []string, searched bool,
+) ([]servers.Opened, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	stop := b.Opener.ShowProgress(verb)
+	var opened []servers.Opened
+	if searched {
+		opened = b.Pool.Search(ctx, names...)
+	} else {
+		opened = b.Pool.OpenAll(ctx, names...)
+	}
+	stop()
+	late := GaveUp(ctx, "", "")
+	if fault.KindOf(late) == fault.KindInterrupted {
+		return nil, late
+	}
+	for i := range opened {
+		if late != nil && fault.KindOf(opened[i].Err) == fault.KindInterrupted {
+			opened[i].Err = GaveUp(ctx, "", opened[i].Server)
+		}
+		opened[i].Err = b.Out.Masked(opened[i].Err)
+	}
+	return opened, nil
+}
+
+// ReportFailed reports each server that was given up: its message alone where it is only one of many that were
+// searched, else details and hint too.
+func ReportFailed(o *streams.Streams, opened []servers.Opened, searched bool) {
+	for _, err := range person.UntrustedTogether(opened) {
+		if searched {
+			err = streams.MessageAlone(err)
+		}
+		o.ShowError(o.Masked(err))
+	}
+}
+
+// NeedServers returns the error of a verb that needs a server, perhaps one of a name, and has none.
+func (b *Set) NeedServers(name string) error {
+	if len(b.Pool.Names()) > 0 {
+		return nil
+	}
+	missing := fault.Usage("no server is configured",
+		"give one after --: -- npx -y @modelcontextprotocol/server-everything; toolx servers add NAME -- COMMAND… "+
+			"keeps it, and toolx init writes a config from what it finds here and in other clients")
+	missing.Server = name
+	if len(b.Config().Servers) > 0 {
+		missing.Message, missing.Server = "every server of the config is disabled", ""
+		setting, _ := b.Config().Servers[0].DisabledBy()
+		missing.Fix = "remove \"" + setting + "\" there, or give a server's command after --"
+	}
+	return missing
+}
+
+// NoMatch is the error of patterns that nothing of a kind matches.
+func NoMatch(what string, patterns []string, hint string) error {
+	text := fmt.Sprintf("no %s matches '%s'", what, strings.Join(patterns, "', '"))
+	return exit.Fail(errors.New(text), fault.KindNotFound, hint)
+}
+
+// NoTool is the error of patterns that no tool matches. A single pattern may be a misspelt name.
+func (b *Set) NoTool(patterns []string) error {
+	hint := "each pattern is a server, a glob, or a part of a name or description"
+	if len(patterns) == 1 {
+		_, err := b.Registry.Find(patterns[0])
+		var denied *exec.DeniedError
+		if errors.As(err, &denied) {
+			return err
+		}
+		hint = fault.HintOf(err)
+		var missing *exec.NotFoundError
+		errors.As(err, &missing)
+		if missing != nil && missing.UnknownServer != "" && len(missing.Near) == 0 && len(missing.Servers) > 0 {
+			hint = fmt.Sprintf("no server is named '%s': the config has %s",
+				missing.UnknownServer, strings.Join(missing.Servers, ", "))
+		}
+	}
+	return NoMatch("tool", patterns, hint)
+}
+
+// ToolsOf returns a server's tools that the filter selects, sorted by name.
+func ToolsOf(all []*exec.Tool, server string, filter Filter) []*exec.Tool {
+	var tools []*exec.Tool
+	for _, tool := range all {
+		if tool.Server == server && filter.SelectsTool(tool) {
+			tools = append(tools, tool)
+		}
+	}
+	slices.SortStableFunc(tools, func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
+	return tools
+}
+
+// ReportRest says what toolx goes on with where some servers were given up (MCP-4).
+func (b *Set) ReportRest(opened []servers.Opened) {
+	if FirstFailure(opened) == nil || b.Chosen {
+		return
+	}
+	var left []string
+	for _, one := range opened {
+		if one.Err == nil {
+			left = append(left, one.Server)
+		}
+	}
+	if len(left) > 0 {
+		b.Out.Log.Warn("continuing with the tools of " + strings.Join(left, ", ") + ", and local tools")
+		return
+	}
+	for _, tool := range ToolsOf(b.Registry.Offered(), "", Filter{}) {
+		left = append(left, tool.Name)
+	}
+	b.Out.Log.Warn("continuing with local tools only: " + strings.Join(left, ", "))
+}
+
+// Bounded limits ctx to the time that a whole call may take, connecting included (--max-time, maxTime of the config).
+// subject names the call in the error. The clock stops while a person is asked.
+func (b *Set) Bounded(ctx context.Context, subject exec.TimeoutError) (context.Context, func()) {
+	return exec.WithMaxTime(ctx, b.Executor.Defaults.MaxTime, subject)
+}
+
+// GaveUp returns why a call whose server is not open yet has ended: its time was up, or the user gave up. It is nil
+// where ctx has not ended; tool and server may be empty.
+func GaveUp(ctx context.Context, tool, server string) error {
+	if server != "" {
+		return Ended(ctx, tool, fmt.Sprintf("server %q was not ready for it by then", server))
+	}
+	return Ended(ctx, tool, "no server was ready for it by then")
+}
+
+// Ended returns why ctx has ended before a call of the tool could be made, or nil while it has not. detail says what
+// took the time.
+func Ended(ctx context.Context, tool, detail string) error {
+	var timeout *exec.TimeoutError
+	switch {
+	case ctx.Err() == nil:
+		return nil
+	case errors.As(context.Cause(ctx), &timeout):
+		told := *timeout
+		told.Detail = detail
+		return &told
+	}
+	return &exec.InterruptedError{Tool: tool}
+}
+
+// SlowSchema is the detail of a limit that passes while toolx works on a tool's schema.
+const SlowSchema = "its schema takes that long to work with"
+
+// NamedServers returns the servers of these names, each once, or all where there are none. The error says that a server
+// is unknown or that there is none at all.
+func (b *Set) NamedServers(names []string) ([]string, error) {
+	names, err := cli.ExpandClients(b.Config().Servers, names)
+	if err != nil {
+		return nil, err
+	}
+	wanted := ""
+	if len(names) > 0 {
+		wanted = names[0]
+	}
+	if err := b.NeedServers(wanted); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := b.Pool.Known(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		return b.Pool.Names(), nil
+	}
+	return cli.Distinct(names), nil
+}
+
+// AddStartTiming adds what the server's start took to the time of its call, and whether the server ran before.
+func (b *Set) AddStartTiming(result *exec.Result) {
+	session := b.Pool.Session(result.Server)
+	if session == nil || result.Timing == nil {
+		return
+	}
+	if held := session.Held; held != nil {
+		result.Session = &exec.SessionUse{Reused: held.Reused, AgeMS: exec.Milliseconds(held.Age)}
+	}
+	timing := session.Timing
+	timing.CallMS = result.Timing.CallMS
+	result.Timing = &timing
+}
+
+// AllowLogin lets the person at the terminal log in to the server that a name names. A server that is only asked
+// whether it has something of a plain name sends no one to a browser.
+func (b *Set) AllowLogin(name string) {
+	switch {
+	case !b.Out.Person():
+	case b.AdHoc:
+		b.Opener.Logins.To = config.AdHocName
+	default:
+		b.Opener.Logins.To = exec.ServerOf(name, b.Pool.Names())
+	}
+}
+
+// AdHocServer returns the server of the command line; nil if there is none.
+func (b *Set) AdHocServer() *config.Server {
+	if !b.AdHoc {
+		return nil
+	}
+	return b.Config().Servers[0]
+}
+
+// ListFailure returns the error of a listing: the first server's, where none answered or strict says that all have to.
+// The user has been told of it.
+func ListFailure(opened []servers.Opened, strict bool) error {
+	first := FirstFailure(opened)
+	answered := slices.ContainsFunc(opened, func(one servers.Opened) bool { return one.Err == nil })
+	if first == nil || answered && !strict {
+		return nil
+	}
+	if strict && fault.KindOf(first) == fault.KindUsage {
+		first = exit.Fail(first, fault.KindConnect, "") // any failure counts
+	}
+	return exit.Reported(first)
+}

@@ -1,0 +1,142 @@
+package toolset
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+
+	"toolx/cmd/cli"
+	"toolx/cmd/person"
+	"toolx/cmd/streams"
+	"toolx/pkg/builtin"
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// Set is what a verb that deals with tools works with.
+type Set struct {
+	Opener   *Opener
+	Out      *streams.Streams
+	Flags    *cli.Flags
+	Loaded   atomic.Pointer[config.Config]
+	Registry *exec.Registry
+	Pool     *servers.Pool
+	Executor *exec.Executor
+	// AdHoc reports whether a server was given on the command line; launch is its command there.
+	AdHoc  bool
+	launch []string
+	// lacks names what servers are not offered, with the flags that offer it; see lacking.
+	lacks string
+	// Chosen reports whether the command line says which servers there are (adHoc, or --server): then toolx's own tools
+	// are left out.
+	Chosen bool
+}
+
+// Config returns the config that was read last.
+func (b *Set) Config() *config.Config { return b.Loaded.Load() }
+
+// Options say what is in a toolbox.
+type Options struct {
+	// Server is a command line that replaces the configured servers, and servers are entries that do.
+	Server  []string
+	Servers []*config.Server
+	// Strict makes parameters outside the schema an error.
+	Strict bool
+	// KeepNames switches the normalization of parameter names off.
+	KeepNames bool
+	// Once connects with one attempt, unless --retries says otherwise.
+	Once bool
+	// Lenient goes on without the config files that cannot be parsed.
+	Lenient bool
+	// ConfigOnly leaves toolx's own tools out; stage is where mocks play faults.
+	ConfigOnly bool
+	Stage      builtin.Stage
+	// Confined reports whether no person at the keyboard makes the calls (see exec.Defaults).
+	Confined bool
+	// ReportFailures reports whether the verb itself reports failed calls.
+	ReportFailures bool
+	// SuggestUnknown reports whether the command reports an unknown tool itself: stderr needs no log line about it.
+	SuggestUnknown bool
+	// ReusesLists lets a list of tools that a server gave earlier stand in for its answer if the server allows that.
+	ReusesLists bool
+	// Answers say how servers that ask something back are answered; nil: they get roots alone.
+	Answers *person.AnswerFlags
+	// User is who is asked what no option answers; nil: the person at the terminal.
+	User *person.User
+	// Guards narrow what the config lets through.
+	Guards Guards
+	// KeepAlive reports whether the command may start sessions for entries with keepAlive; Watches, whether it
+	// needs what such servers send between its requests.
+	KeepAlive, Watches bool
+	// NoStartLimit reports whether the user stops a server that does not start, and no limit does.
+	NoStartLimit bool
+	// Holds are the sessions to start, by the names of servers, and sessions where they are.
+	Holds    map[string]servers.Record
+	Sessions *servers.Sessions
+}
+
+// addLocal registers the built-in tools and, over them, those of the config. roots are the folders of callers that are
+// confined; flags are those with which a command finds the tools again.
+func (b *Set) addLocal(options Options, roots, flags []string) {
+	services := b.services(options.Stage, roots)
+	var tools []*exec.Tool
+	if !options.ConfigOnly {
+		tools = builtin.Tools(services)
+	}
+	for _, entry := range b.Config().Tools {
+		tools = append(tools, builtin.FromConfig(entry, services))
+	}
+	for _, tool := range tools {
+		tool.Flags, tool.Guards = flags, options.Guards.Build()
+	}
+	b.Registry.Register(tools...)
+}
+
+// services returns what toolx's own tools need. A tool's answer is passed on as it is, so what the services say of
+// servers is masked here.
+func (b *Set) services(stage builtin.Stage, roots []string) builtin.Services {
+	return builtin.Services{
+		Registry: b.Registry,
+		Find: func(ctx context.Context, name string) (*exec.Tool, error) {
+			tool, err := b.Pool.Find(ctx, name)
+			return tool, b.Out.Masked(err)
+		},
+		Open: func(ctx context.Context, server string) error {
+			if server != "" {
+				_, err := b.Pool.Open(ctx, server)
+				return b.Out.Masked(err)
+			}
+			return b.Out.Masked(FirstFailure(b.Pool.OpenAll(ctx)))
+		},
+		Servers: b.describeServers,
+		Stage:   stage,
+		Roots:   roots,
+		Notice:  func(level slog.Level, text string) { b.Out.Log.Log(context.Background(), level, text) },
+	}
+}
+
+// FirstFailure returns the error of the first server that did not open; nil where all did.
+func FirstFailure(opened []servers.Opened) error {
+	for _, one := range opened {
+		if one.Err != nil {
+			return one.Err
+		}
+	}
+	return nil
+}
+
+// describeServers returns what the tool list_servers shows.
+func (b *Set) describeServers() []builtin.Server {
+	described := make([]builtin.Server, 0, len(b.Config().Servers))
+	for _, server := range b.Config().Servers {
+		one := builtin.Server{Name: server.Name, Transport: "stdio", Hint: b.Out.Mask.Text(server.Hint)}
+		if server.URL != "" {
+			one.Transport = "http"
+		}
+		one.Status, one.Protocol, one.Error = b.Pool.Status(server.Name)
+		one.Error = b.Out.Mask.Text(one.Error)
+		described = append(described, one)
+	}
+	return described
+}
