@@ -196,7 +196,7 @@ func (a *anthropicAnswer) take(raw []byte) (done bool, err error) {
 	case string(raw) == "[DONE]":
 		return false, nil
 	case !json.Valid(raw):
-		return false, a.broken("an event of it is not JSON", nil)
+		return false, a.broken("an event is not JSON", nil)
 	}
 	var event anthropicEvent
 	_ = json.Unmarshal(raw, &event)

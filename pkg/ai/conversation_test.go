@@ -516,10 +516,10 @@ func TestDestructive(t *testing.T) {
 		result  string
 		runs    int
 	}{
-		{nil, "Error: the user did not allow disk__erase to be run", 0},
+		{nil, "Error: the user did not allow disk__erase to run", 0},
 		{func(_ context.Context, tool *exec.Tool, _ json.RawMessage) error {
 			return &ai.DeclinedError{Tool: tool.Name, Why: "not today"}
-		}, "Error: the user did not allow disk__erase to be run: not today", 0},
+		}, "Error: the user did not allow disk__erase to run: not today", 0},
 		{func(context.Context, *exec.Tool, json.RawMessage) error { return nil }, "done", 1},
 	} {
 		r := newRig(t, ai.Ollama, ollamaCalls("disk__erase"), ollamaSays)

@@ -76,7 +76,7 @@ func keyIn(options Options, variable string) (string, error) {
 	key := strings.TrimSpace(options.Getenv(variable))
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return "", &fault.UsageError{
-			Message: variable + " holds more than a key: there is a line break in it, or another control character",
+			Message: variable + " has a line break, or another control character",
 			Fix:     "put the key alone into " + variable,
 		}
 	}
@@ -254,7 +254,7 @@ func (e *endpoint) broken(detail string, err error) *Failure {
 // cutShort returns the failure of a stream that err ended before the answer was whole.
 func (e *endpoint) cutShort(err error) *Failure {
 	if errors.Is(err, sse.ErrTooLarge) {
-		return e.broken(fmt.Sprintf("an event of it is larger than %d MiB", maxWhole>>20), nil)
+		return e.broken(fmt.Sprintf("an event is larger than %d MiB", maxWhole>>20), nil)
 	}
 	return e.broken("", err)
 }
@@ -324,7 +324,7 @@ func isTLS(err error) bool {
 }
 
 // errIdle is the cause of a context that ended because the server was silent for too long.
-var errIdle = errors.New("nothing came for too long")
+var errIdle = errors.New("no data for too long")
 
 // idleTransport gives a request up when nothing comes for so long: no response, or no further bytes of its stream.
 type idleTransport struct{ idle time.Duration }

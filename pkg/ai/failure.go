@@ -49,31 +49,31 @@ type reasonRow struct {
 func (r Reason) row() reasonRow {
 	return map[Reason]reasonRow{
 		NoKey: {fault.KindAuth, "{provider} needs a key: {variable} is not set",
-			"put a key into {variable}, or ask a model on this machine: --provider ollama"},
+			"set {variable}, or use a local model: --provider ollama"},
 		KeyRefused: {fault.KindAuth, "{provider} refused the key in {variable} ({status}){detail}",
-			"see whether {variable} holds a key that is valid for {url}"},
-		NoCredit:    {fault.KindAuth, "{provider} wants the account to be paid first{detail}", ""},
-		Unreachable: {fault.KindConnect, "{provider} does not answer at {url}{detail}", "{reachHint}"},
+			"check that {variable} has a key that is valid for {url}"},
+		NoCredit:    {fault.KindAuth, "the {provider} account has no credit{detail}", ""},
+		Unreachable: {fault.KindConnect, "{provider} does not respond at {url}{detail}", "{reachHint}"},
 		Busy:        {fault.KindConnect, "{provider} answered {status}{times}{detail}", "try again later"},
 		Unloadable: {fault.KindConnect, "{provider} cannot load model {model}{detail}",
-			"ask a smaller model, or another one: --model " + defaultOllamaModel},
+			"use a smaller model, or another one: --model " + defaultOllamaModel},
 		UnknownModel: {fault.KindNotFound, "{provider} has no model {model}",
-			"--model names another; {url}{models} lists them"},
-		NoTools: {fault.KindUsage, "model {model} cannot call tools{detail}", "choose a model that can: --model"},
+			"choose another with --model; {url}{models} lists them"},
+		NoTools: {fault.KindUsage, "model {model} cannot call tools{detail}", "use a model that can: --model"},
 		TooLong: {fault.KindUsage, "the conversation is too long for model {model}{detail}",
-			"give it less: --tools PATTERN for fewer tools, --max-result SIZE for shorter results"},
+			"send less: --tools PATTERN for fewer tools, --max-result SIZE for shorter results"},
 		BadRequest: {fault.KindUsage, "{provider} refused the request ({status}){detail}", ""},
-		BadAddress: {fault.KindUsage, "what answers at {url} is not {server}{detail}", "{addressHint}, such as {address}"},
-		Broken:     {fault.KindProtocol, "the answer of {provider} broke off{detail}", "ask again"},
-		Stalled:    {fault.KindTimeout, "{provider} said nothing for too long{detail}", "ask again"},
+		BadAddress: {fault.KindUsage, "{url} is not {server}{detail}", "{addressHint}, such as {address}"},
+		Broken:     {fault.KindProtocol, "the response from {provider} broke off{detail}", "ask again"},
+		Stalled:    {fault.KindTimeout, "{provider} sent nothing for too long{detail}", "ask again"},
 		Refused: {fault.KindTool, "model {model} refused to answer{detail}",
-			"ask in other words, or another model: --model"},
-		CutOff: {fault.KindTool, "the answer of model {model} was cut in the middle of a tool call{detail}",
+			"rephrase the question, or use another model: --model"},
+		CutOff: {fault.KindTool, "the response of model {model} was cut off in the middle of a tool call{detail}",
 			"ask for less at a time"},
 		BrokenCall: {fault.KindTool, "model {model} wrote a tool call that {provider} cannot read{detail}",
-			"ask again, give it fewer tools (--tools), or ask a larger model: --model"},
+			"ask again, send fewer tools (--tools), or use a larger model: --model"},
 		TooManyTurns: {fault.KindTool, "model {model} still calls tools after {turns} turns",
-			"--max-turns {moreTurns} gives it more"},
+			"allow more turns: --max-turns {moreTurns}"},
 	}[r]
 }
 
@@ -121,20 +121,20 @@ func (f *Failure) Hint() string {
 	says := func(text string) bool { return strings.Contains(f.Detail, text) }
 	switch reason := f.Reason; {
 	case reason == NoKey && ollama:
-		return "a model in Ollama's cloud: ollama signin"
+		return "sign in for models in Ollama's cloud: ollama signin"
 	case reason == Busy && f.RetryAfter > 0:
 		return "try again in " + f.RetryAfter.Round(time.Second).String()
 	case reason == UnknownModel && ollama:
 		return exec.ShellLine("ollama", "pull", f.Model)
 	case reason == NoTools && ollama:
-		return "one that can: --model " + defaultOllamaModel
+		return "use a model that can: --model " + defaultOllamaModel
 	case reason == NoTools && says("enable-auto-tool-choice"):
 		return "start vLLM with --enable-auto-tool-choice --tool-call-parser hermes, or the parser that its model needs"
 	case reason == BadRequest && (says("grammar") || says("JSON schema conversion")):
 		return "a tool's schema is more than llama.cpp takes: toolx convert --format openai names it, and " +
 			"--tools leaves it out"
 	case (reason == Broken || reason == Stalled) && f.Partial != "":
-		return "ask again; what has come is above"
+		return "ask again; the partial answer is above"
 	}
 	return f.fill(f.Reason.row().hint)
 }
@@ -167,20 +167,20 @@ type providerTexts struct {
 
 func textsOf(provider string) providerTexts {
 	texts := providerTexts{
-		server:      "a server of OpenAI's chat completions",
+		server:      "an OpenAI-compatible server",
 		address:     "http://localhost:8000/v1",
-		addressHint: "--base-url takes the address up to the version",
-		reachHint:   "see whether --base-url, the network and HTTPS_PROXY are right",
+		addressHint: "set --base-url to the address up to the version",
+		reachHint:   "check --base-url, the network and HTTPS_PROXY",
 		models:      "/models",
 	}
 	switch provider {
 	case Ollama:
-		texts.server, texts.address = Ollama, "http://localhost:11434"
-		texts.addressHint = "OLLAMA_HOST or --base-url takes Ollama's own address"
-		texts.reachHint = "start it: ollama serve\nOLLAMA_HOST or --base-url names another address"
+		texts.server, texts.address = "an Ollama server", "http://localhost:11434"
+		texts.addressHint = "set OLLAMA_HOST or --base-url to Ollama's address"
+		texts.reachHint = "start it: ollama serve\nor set OLLAMA_HOST or --base-url to its address"
 	case Anthropic:
-		texts.server, texts.address, texts.models = Anthropic, anthropicURL, "/v1/models"
-		texts.addressHint = "--base-url or ANTHROPIC_BASE_URL takes the address in front of /v1/messages"
+		texts.server, texts.address, texts.models = "an Anthropic server", anthropicURL, "/v1/models"
+		texts.addressHint = "set --base-url or ANTHROPIC_BASE_URL to the address before /v1/messages"
 	}
 	return texts
 }

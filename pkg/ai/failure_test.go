@@ -67,10 +67,10 @@ func TestFailures(t *testing.T) {
 		{"key", ai.OpenAI, keyOpenAI, ai.KeyRefused, fault.KindAuth, "openai refused the key in OPENAI_API_KEY (401 Unauthorized)", "OPENAI_API_KEY"},
 		{"key of the cloud", ai.Ollama, "HTTP/1.1 401 Unauthorized\n\n{\"error\":\"unauthorized\"}", ai.NoKey, fault.KindAuth, "ollama needs a key: OLLAMA_API_KEY is not set", "ollama signin"},
 		{"key", ai.OpenAI, "HTTP/1.1 400 Bad Request\n\n[{\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a valid API key.\",\"status\":\"INVALID_ARGUMENT\"}}]", ai.KeyRefused, fault.KindAuth, "API key not valid", "OPENAI_API_KEY"},
-		{"not such a server", ai.OpenAI, page, ai.BadAddress, fault.KindUsage, "is not a server of OpenAI's chat completions", "--base-url"},
+		{"not such a server", ai.OpenAI, page, ai.BadAddress, fault.KindUsage, "is not an OpenAI-compatible server", "--base-url"},
 		{"a page", ai.OpenAI, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, fault.KindUsage, "is not", "--base-url"},
 		{"a page", ai.Anthropic, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, fault.KindUsage, "is not", "--base-url"},
-		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, fault.KindUsage, "is not ollama", "http://localhost:11434"},
+		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, fault.KindUsage, "is not an Ollama server", "http://localhost:11434"},
 		{"a redirect", ai.OpenAI, moved, ai.BadAddress, fault.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
 		{"a redirect", ai.Anthropic, moved, ai.BadAddress, fault.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
 		{"another protocol", ai.OpenAI, "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: websocket\n\n!hang", ai.BadRequest, fault.KindUsage, "101 Switching Protocols", ""},
@@ -119,7 +119,7 @@ func TestBrokenStreams(t *testing.T) {
 			wantFailure(t, err, ai.Broken, fault.KindProtocol)
 			var failure *ai.Failure
 			errors.As(err, &failure)
-			if hint := fault.HintOf(err); hint != "ask again; what has come is above" {
+			if hint := fault.HintOf(err); hint != "ask again; the partial answer is above" {
 				t.Errorf("hint %q", hint)
 			}
 			if failure.Partial != "half" || !strings.Contains(err.Error(), test.text) {
@@ -343,7 +343,7 @@ func TestUnreachable(t *testing.T) {
 		r := (&rig{tools: &tools{}}).at(t, provider, "http://"+address)
 		_, err := r.Ask(t.Context(), "?")
 		wantFailure(t, err, ai.Unreachable, fault.KindConnect)
-		if want := provider + " does not answer at http://" + address; !strings.HasPrefix(err.Error(), want) ||
+		if want := provider + " does not respond at http://" + address; !strings.HasPrefix(err.Error(), want) ||
 			len(r.pauses) > 0 {
 			t.Errorf("%q after pauses %v, want %q", err, r.pauses, want)
 		}

@@ -185,7 +185,7 @@ func TestOllamaContext(t *testing.T) {
 // TestEventTooLarge proves that an event over the limit is told as that.
 func TestEventTooLarge(t *testing.T) {
 	if failure := (&endpoint{provider: OpenAI}).cutShort(sse.ErrTooLarge); failure.Reason != Broken ||
-		failure.Detail != "an event of it is larger than 64 MiB" {
+		failure.Detail != "an event is larger than 64 MiB" {
 		t.Errorf("%+v", failure)
 	}
 }

@@ -188,7 +188,7 @@ func (o *ollama) badLine(line []byte, err error) error {
 	if bytes.HasPrefix(line, []byte("<")) {
 		return o.failure(BadAddress, "", nil)
 	}
-	return o.broken("a line of it is not JSON", nil)
+	return o.broken("a line is not JSON", nil)
 }
 
 func (o *ollama) finish(last ollamaChunk, message *fragment, said *talk) *Turn {
@@ -250,7 +250,7 @@ func ollamaURL(text string) (string, error) {
 	if given != "" {
 		if number, err := strconv.ParseUint(given, 10, 16); err != nil || number == 0 {
 			return "", &fault.UsageError{
-				Message: fmt.Sprintf("the port %q of Ollama's address is none", given),
+				Message: fmt.Sprintf("the port %q of Ollama's address is invalid", given),
 				Fix:     "OLLAMA_HOST=127.0.0.1:11434",
 			}
 		}

@@ -141,7 +141,7 @@ func (a *openAIAnswer) take(data []byte) (done bool, err error) {
 	}
 	var chunk openAIChunk
 	if err := json.Unmarshal(data, &chunk); err != nil {
-		return false, a.broken("an event of it is not JSON", nil)
+		return false, a.broken("an event is not JSON", nil)
 	}
 	if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
 		return false, a.inStream(data)

@@ -36,7 +36,7 @@ type DeclinedError struct {
 }
 
 func (e *DeclinedError) Error() string {
-	text := fmt.Sprintf("the user did not allow %s to be run", e.Tool)
+	text := fmt.Sprintf("the user did not allow %s to run", e.Tool)
 	if e.Why != "" {
 		text += ": " + e.Why
 	}
