@@ -37,7 +37,7 @@ func TestConfirmOnTerminal(t *testing.T) {
 		})
 		term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "TERM=dumb"}, "ask", "erase it", "--config", config,
 			"--tools", "erase")
-		term.await(`run erase \{"all":true\}\? It says that it is destructive\. \[y/N\] `)
+		term.await(`run erase \{"all":true\}\? It is marked as destructive\. \[y/N\] `)
 		if _, err := term.master.WriteString(answer); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestConfirmCallOnTerminal(t *testing.T) {
 	} {
 		term := onTerminal(t, []string{"TERM=dumb"}, "call", "erase", "all:=true", "--config", config,
 			"--confirm", "always")
-		term.await(`call erase \{"all":true\}\? Every call is to be confirmed \(confirm: always, --confirm\)\. \[y/N\] `)
+		term.await(`call erase \{"all":true\}\? Every call must be confirmed \(confirm: always, --confirm\)\. \[y/N\] `)
 		if _, err := term.master.WriteString(test.answer); err != nil {
 			t.Fatal(err)
 		}

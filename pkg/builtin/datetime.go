@@ -22,17 +22,17 @@ import (
 const datetimeDefinition = `{
 	"name": "datetime",
 	"title": "Date and time",
-	"description": "Tells the time now, or reads a given time, in any time zone; adds or subtracts a duration; formats; and measures the time until another moment. Without arguments: now, in the local zone.",
+	"description": "Returns the current time, or reads a given time, in any time zone; adds or subtracts a duration; formats; and measures the time until another moment. Without arguments: now, in the local zone.",
 	"inputSchema": {
 		"type": "object",
 		"properties": {
-			"timezone": {"type": "string", "description": "Zone of the answer, and of a time that names none: an IANA name such as Europe/Berlin, UTC, local, or an offset such as +02:00. Default: local"},
+			"timezone": {"type": "string", "description": "Zone of the answer, and of a time without one: an IANA name such as Europe/Berlin, UTC, local, or an offset such as +02:00. Default: local"},
 			"time": {"type": ["string", "number"], "description": "The time to start from: RFC 3339 (2026-03-01T12:00:00Z), 2026-03-01, 2026-03-01 12:00, an RFC 1123 date, seconds or milliseconds since 1970, now, today, tomorrow or yesterday. Default: now"},
-			"input_format": {"type": "string", "description": "How to read time, where it has another form: a strptime pattern (%d.%m.%Y)"},
+			"input_format": {"type": "string", "description": "How to read time if it has another form: a strptime pattern (%d.%m.%Y)"},
 			"add": {"type": "string", "description": "Duration to add: 1h30m, 2 days, -3 months or 1 year 2 weeks"},
 			"subtract": {"type": "string", "description": "Duration to subtract, written as for add"},
-			"until": {"type": ["string", "number"], "description": "Another time, written as time is: the answer's difference tells how long it is until then"},
-			"format": {"type": "string", "description": "Form of the answer's formatted: a strftime pattern (%A, %d %B %Y)"}
+			"until": {"type": ["string", "number"], "description": "Another time, in the same forms: difference in the answer is the time until then"},
+			"format": {"type": "string", "description": "Format of formatted in the answer: a strftime pattern (%A, %d %B %Y)"}
 		}
 	},
 	"annotations": {"title": "Date and time", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}

@@ -146,7 +146,7 @@ func (s span) addTo(t time.Time, sign int) time.Time {
 var (
 	// errSpan ends the message about a duration that cannot be read.
 	errSpan      = errors.New("write it as 1h30m, 2 days, -3 months or 1 year 2 weeks")
-	errSpanRange = errors.New("it is longer than the calendar")
+	errSpanRange = errors.New("it exceeds the calendar")
 )
 
 // quantity is a number with its unit at the beginning of a text, and what may stand between it and the next.

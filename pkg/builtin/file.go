@@ -81,9 +81,9 @@ type OutsideError struct {
 
 func (e *OutsideError) Error() string {
 	if len(e.Folders) == 0 {
-		return e.Path + " may not be searched: no folder may (roots in the config)"
+		return e.Path + " may not be searched: no folder may be (roots in the config)"
 	}
-	return fmt.Sprintf("%s may not be searched: only what is below %s may (roots in the config)", e.Path,
+	return fmt.Sprintf("%s may not be searched: only files below %s may be (roots in the config)", e.Path,
 		strings.Join(e.Folders, ", "))
 }
 

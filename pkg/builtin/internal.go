@@ -14,12 +14,12 @@ import (
 const listToolsDefinition = `{
 	"name": "list_tools",
 	"title": "List tools",
-	"description": "Lists the tools that can be called through toolx, with name, server, type and description; describe_tool tells the parameters of one.",
+	"description": "Lists the tools that can be called through toolx, with name, server, type and description; describe_tool returns the parameters of one.",
 	"inputSchema": {
 		"type": "object",
 		"properties": {
 			"server": {"type": "string", "description": "Only the tools of this server"},
-			"pattern": {"type": "string", "description": "Only tools whose name holds this text, or matches it as a glob (*_device), whatever the case"},
+			"pattern": {"type": "string", "description": "Only tools whose name contains this text, or matches it as a glob (*_device), whatever the case"},
 			"definitions": {"type": "boolean", "default": false, "description": "Whether to include each tool's whole MCP definition, with its schema"}
 		}
 	},
@@ -29,7 +29,7 @@ const listToolsDefinition = `{
 const listServersDefinition = `{
 	"name": "list_servers",
 	"title": "List servers",
-	"description": "Lists the MCP servers that toolx is configured with, and how each is doing. No server is started for it.",
+	"description": "Lists the configured MCP servers and their status. Starts no server.",
 	"inputSchema": {"type": "object", "properties": {}},
 	"annotations": {"title": "List servers", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
@@ -37,11 +37,11 @@ const listServersDefinition = `{
 const describeToolDefinition = `{
 	"name": "describe_tool",
 	"title": "Describe a tool",
-	"description": "Tells everything about one tool: its description, annotations, and the JSON Schema of its parameters.",
+	"description": "Returns everything about one tool: its description, annotations, and the JSON Schema of its parameters.",
 	"inputSchema": {
 		"type": "object",
 		"properties": {
-			"name": {"type": "string", "minLength": 1, "description": "The tool's name, as list_tools gives it"}
+			"name": {"type": "string", "minLength": 1, "description": "The tool's name, as list_tools returns it"}
 		},
 		"required": ["name"]
 	},

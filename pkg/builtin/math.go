@@ -105,7 +105,7 @@ func evaluate(expression string) (any, error) {
 		}
 		return value + 0, nil // + 0 takes the sign off a zero
 	}
-	return nil, errors.New("the expression gives no number but a list or a function (write max([1, 2]) or sqrt(2))")
+	return nil, errors.New("the result is a list or a function, not a number (write max([1, 2]) or sqrt(2))")
 }
 
 // mathSigns replaces typographic signs, character for character.

@@ -185,7 +185,7 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 	case len(expression) > maxQuery: // its program takes a hundred times as much memory
 		return nil, fmt.Errorf("the query is longer than %d bytes: give a part of it", maxQuery)
 	case strings.Contains(expression, "\n"):
-		return nil, errors.New("the query spans lines: give a part that is within one")
+		return nil, errors.New("the query has a line break: search for text within one line")
 	}
 	if !arguments.Regex {
 		expression = regexp.QuoteMeta(expression)
@@ -310,7 +310,7 @@ func (s *searcher) file(ctx context.Context, path, shown string, info fs.FileInf
 	}
 	s.report()
 	if s.read += int64(len(data)); s.read > maxSearchTotal {
-		return s.stop("so much was read: " + exec.Bytes(maxSearchTotal) + "; search a smaller folder, or give a glob")
+		return s.stop(exec.Bytes(maxSearchTotal) + " were read;  search a smaller folder, or give a glob")
 	}
 	return s.lines(ctx, string(data), filepath.ToSlash(shown))
 }

@@ -57,7 +57,7 @@ func TestSearchConfined(t *testing.T) {
 		{"inside", "inside/b.txt"},
 		{first + "/sub/../a.txt", filepath.ToSlash(first) + "/sub/../a.txt"},
 		{second, filepath.ToSlash(second) + "/c.txt"},
-		{private, "may not be searched: only what is below " + first + ", " + second},
+		{private, "may not be searched: only files below " + first + ", " + second},
 		{filepath.Join(private, "id_rsa"), "may not be searched"},
 		{"..", "may not be searched"},
 		{"sub/../..", "may not be searched"},
@@ -94,7 +94,7 @@ func TestSearchConfinedWithoutRoots(t *testing.T) {
 		t.Errorf("%q %s", files, failure)
 	}
 	files, failure = searchAs(t, builtin.Services{Roots: []string{}}, true, ".")
-	if failure != ". may not be searched: no folder may (roots in the config)" {
+	if failure != ". may not be searched: no folder may be (roots in the config)" {
 		t.Errorf("%q %s", files, failure)
 	}
 }

@@ -210,7 +210,7 @@ func TestSearchRefuses(t *testing.T) {
 	}
 	tests := []struct{ arguments, want string }{
 		{`{"query":""}`, "the query is empty"},
-		{`{"query":"a\nb"}`, "the query spans lines"},
+		{`{"query":"a\nb"}`, "the query has a line break"},
 		{`{"query":"` + strings.Repeat("a", 20_000) + `"}`, "the query is longer than 16384 bytes"},
 		{`{"query":"(","regex":true}`, "not a regular expression in RE2 syntax"},
 		{`{"query":"(?=x)","regex":true}`, "not a regular expression in RE2 syntax"},

@@ -110,7 +110,7 @@ func setVolume(ctx context.Context, mixers []mixer, wanted volumeArguments) (sou
 func findMixer(ctx context.Context, mixers []mixer) (mixer, runner, sound, error) {
 	if len(mixers) == 0 {
 		return mixer{}, nil, sound{}, errors.New(
-			"no volume control found: on this system toolx knows no program for it")
+			"no volume control found: toolx supports none on this system")
 	}
 	var failures, missing []string
 	for _, m := range mixers {

@@ -111,7 +111,7 @@ func (g Guards) Refuse(tool Tool) *RefusedError {
 		case one.Allow != nil && tool.matching(one.Allow) == "":
 			key, why = "allow", "allow does not have it"
 		case one.ReadOnly && !says(tool.ReadOnly):
-			key, why = "readOnly", "it does not say readOnlyHint, and readOnly is set"
+			key, why = "readOnly", "it has no readOnlyHint, and readOnly is set"
 		default:
 			continue
 		}
@@ -208,12 +208,12 @@ type AskError struct {
 
 // Reason says why the user is asked.
 func (e *AskError) Reason() string {
-	text := "it says that it is destructive"
+	text := "it is marked as destructive"
 	switch {
 	case e.Confirm == Always:
-		text = "every call is to be confirmed"
+		text = "every call must be confirmed"
 	case !e.Says:
-		text = "it does not say that it destroys nothing"
+		text = "it is not marked as non-destructive"
 	}
 	if e.Where != "" {
 		text += fmt.Sprintf(" (confirm: %s, %s)", e.Confirm, e.Where)

@@ -53,8 +53,8 @@ func TestRefuse(t *testing.T) {
 		{"read-only", Guards{{ReadOnly: true}}, tool("read", "R"), ""},
 		{"read-only, though destructive", Guards{{ReadOnly: true}}, tool("read", "RD"), ""},
 		{"not read-only", Guards{{ReadOnly: true}}, tool("write", "r"), "readOnly is set (--read-only)"},
-		{"no hint", Guards{{ReadOnly: true}}, tool("read", ""), "does not say readOnlyHint"},
-		{"only not destructive", Guards{{ReadOnly: true}}, tool("read", "d"), "does not say readOnlyHint"},
+		{"no hint", Guards{{ReadOnly: true}}, tool("read", ""), "has no readOnlyHint"},
+		{"only not destructive", Guards{{ReadOnly: true}}, tool("read", "d"), "has no readOnlyHint"},
 		{"read-only and allowed by name", Guards{{ReadOnly: true, Allow: list("write")}}, tool("write", ""), "readOnly"},
 		{"all must let it through", Guards{{Allow: list("*")}, {Allow: list("read")}}, tool("write", ""), "allow"},
 		{"a later guard widens nothing", Guards{{Deny: list("write")}, {Allow: list("write")}}, tool("write", ""), "deny"},
@@ -106,7 +106,7 @@ func TestAsks(t *testing.T) {
 	}
 	asks := Guards{{Confirm: Destructive, Where: map[string]string{"confirm": "a:3"}}}.Asks(tool("x", ""), Never)
 	asks.Because = "nobody is there"
-	const want = "Tool 'files__x' was not called: it does not say that it destroys nothing " +
+	const want = "Tool 'files__x' was not called: it is not marked as non-destructive " +
 		"(confirm: destructive, a:3), and nobody is there"
 	if asks.Error() != want {
 		t.Errorf("got  %s\nwant %s", asks, want)

@@ -149,7 +149,7 @@ func TestProxyGuardOfLists(t *testing.T) {
 		passes = append(passes, asks.passes([]byte(`{"id":"a","method":"tools/call","params":{"name":"`+name+`"}}`)))
 	}
 	if !slices.Equal(passes, []bool{true, false, false}) || len(*answers) != 2 ||
-		!strings.Contains((*answers)[0], "it says that it is destructive") ||
+		!strings.Contains((*answers)[0], "it is marked as destructive") ||
 		!strings.Contains((*answers)[0], "nobody can be asked behind toolx proxy") {
 		t.Errorf("passes %v, answers %q", passes, *answers)
 	}
