@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -136,7 +135,7 @@ func (b *inbox) handler(method string) handler {
 
 // take answers a request of a legacy server on a goroutine of its own, and reports whether it does: nothing that takes
 // time may run on the goroutine that reads.
-func (b *inbox) take(p *peer, m wire.Message) bool {
+func (b *inbox) take(p *wire.Peer, m wire.Message) bool {
 	answer := b.handler(m.Method)
 	if answer == nil {
 		if m.Method == string(mcp.MethodListRoots) {
@@ -144,7 +143,7 @@ func (b *inbox) take(p *peer, m wire.Message) bool {
 		}
 		return false
 	}
-	if closed(p.closing) {
+	if wire.Closed(p.Closing) {
 		return true // nobody waits for the answer
 	}
 	id := string(m.ID)
@@ -158,13 +157,13 @@ func (b *inbox) take(p *peer, m wire.Message) bool {
 	b.bus.Emit(wire.ServerRequest{Head: wire.Now(b.server), Method: m.Method, Answered: taken, Busy: !taken})
 	if !taken {
 		cancel()
-		p.respond(m, nil, &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf(
+		p.Respond(m, nil, &wire.Error{Code: mcp.INTERNAL_ERROR, Message: fmt.Sprintf(
 			"too many requests wait for an answer: at most %d, of %s together", maxOpen, exec.Bytes(maxOpenBytes),
 		)})
 		return true
 	}
 	go func() {
-		defer p.endWith(cancel)()
+		defer p.EndWith(cancel)()
 		defer cancel()
 		result, err := answer(ctx, m.Params)
 		b.mu.Lock()
@@ -172,7 +171,7 @@ func (b *inbox) take(p *peer, m wire.Message) bool {
 		b.open.done(len(m.Raw))
 		b.mu.Unlock()
 		if ctx.Err() == nil { // else nobody waits for it any more
-			p.respond(m, result, err)
+			p.Respond(m, result, err)
 		}
 	}()
 	return true
@@ -192,41 +191,10 @@ func (b *inbox) cancelled(params json.RawMessage) {
 	}
 }
 
-// requestError is an error with which toolx answers a server's request.
-type requestError struct {
-	code    int
-	message string
-}
-
-func (e *requestError) Error() string { return e.message }
-
-// respond answers a request of the server with a result, or with an error.
-func (p *peer) respond(m wire.Message, result json.RawMessage, err error) {
-	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.ID}
-	var known *requestError
-	switch {
-	case err == nil:
-		answer["result"] = result
-	case errors.As(err, &known):
-		answer["error"] = map[string]any{"code": known.code, "message": known.message}
-	default:
-		answer["error"] = map[string]any{"code": mcp.INTERNAL_ERROR, "message": err.Error()}
-	}
-	encoded, err := rawjson.Marshal(answer)
-	if err != nil {
-		return
-	}
-	if !p.post(wire.Frame{Bytes: encoded, ID: string(m.ID)}) {
-		// The queue is full because the server does not read; waiting here would stop reading from it as well.
-		p.bus.Emit(exec.Notice{Time: exec.Now(), Server: p.server, Text: fmt.Sprintf(
-			"server %q asked %s and does not take the answer", p.server, m.Method)})
-	}
-}
-
 func (b *inbox) elicit(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := readElicitation(b.server, params)
 	if err != nil {
-		return nil, &requestError{mcp.INVALID_PARAMS, err.Error()}
+		return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Message: err.Error()}
 	}
 	if err := b.countElicit(); err != nil {
 		return nil, err
@@ -252,17 +220,17 @@ func (b *inbox) countElicit() error {
 		b.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: b.server, Text: fmt.Sprintf(
 			"server %q asked the user %d questions during one call; more are refused", b.server, maxElicits)})
 	}
-	return &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf("too many questions during one call: at most %d", maxElicits)}
+	return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: fmt.Sprintf("too many questions during one call: at most %d", maxElicits)}
 }
 
 func (b *inbox) sample(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	if wantsTools(params) { // MCP 2025-11-25, client/sampling: this MUST be an error
-		return nil, &requestError{mcp.INVALID_PARAMS, "tools in sampling were not offered (sampling.tools)"}
+		return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Message: "tools in sampling were not offered (sampling.tools)"}
 	}
 	defer b.stopClocks()()
 	result, err := b.answers.Sample(ctx, b.server, params)
 	if err != nil {
-		return nil, &requestError{codeDeclined, err.Error()}
+		return nil, &wire.Error{Code: codeDeclined, Message: err.Error()}
 	}
 	return result, nil
 }

@@ -190,9 +190,9 @@ func TestSamplingWithTools(t *testing.T) {
 		`{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"tools":[]}`,
 		`{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"toolChoice":{"mode":"none"}}`,
 	} {
-		var refused *requestError
+		var refused *wire.Error
 		if _, err := b.sample(t.Context(), json.RawMessage(params)); !errors.As(err, &refused) ||
-			refused.code != -32602 {
+			refused.Code != -32602 {
 			t.Errorf("%s: %v", params, err)
 		}
 	}
@@ -449,8 +449,8 @@ func TestNothingIsAskedAtTheEnd(t *testing.T) {
 		t.Error("the user was asked")
 		return &Elicited{Action: Cancel}, nil
 	}})
-	p := newPeer("s", &exec.Bus{})
-	close(p.closing)
+	p := wire.NewPeer("s", &exec.Bus{})
+	close(p.Closing)
 	if !box.take(p, wire.Message{Method: "elicitation/create", ID: json.RawMessage("1")}) || box.open.count != 0 {
 		t.Errorf("%d requests wait", box.open.count)
 	}

@@ -15,13 +15,11 @@ func (t *stdio) shutdown(ctx context.Context) {
 		if t.process == nil {
 			return
 		}
-		close(t.closing)
-		t.mu.Lock()
-		gone := t.failure != nil
-		t.mu.Unlock()
+		close(t.Closing)
+		gone := wire.Closed(t.Done)
 		forced := t.end(ctx)
 		t.tellExit(!gone, forced)
-		t.process.release(ctx, t.bus, t.server)
+		t.process.release(ctx, t.Bus, t.Server)
 		t.log.close(ctx)
 	})
 }
@@ -29,8 +27,8 @@ func (t *stdio) shutdown(ctx context.Context) {
 // tellExit emits ProcessExited, the first time that it is called.
 func (t *stdio) tellExit(asked bool, forced string) {
 	t.exitOnce.Do(func() {
-		t.bus.Emit(wire.ProcessExited{
-			Head: wire.Now(t.server), How: exitText(t.process.state),
+		t.Bus.Emit(wire.ProcessExited{
+			Head: wire.Now(t.Server), How: exitText(t.process.state),
 			Lived: t.process.lived, Asked: asked, Forced: forced,
 		})
 	})
@@ -39,19 +37,19 @@ func (t *stdio) tellExit(asked bool, forced string) {
 // end makes the process end and returns the signal that was needed.
 func (t *stdio) end(ctx context.Context) (forced string) {
 	t.closeStdin(ctx)
-	t.bus.Emit(wire.StdinClosed{Head: wire.Now(t.server)})
+	t.Bus.Emit(wire.StdinClosed{Head: wire.Now(t.Server)})
 	defer func() {
 		<-t.process.exited
 		t.drain()
-		t.fail(t.newFailure(EndingClosed))
+		t.Fail(t.newFailure(EndingClosed))
 		_ = t.process.stdout.Close()
 		_ = t.process.stderr.Close()
 	}()
-	if waitFor(ctx, t.process.exited, t.stdinGrace) {
+	if wire.WaitFor(ctx, t.process.exited, t.stdinGrace) {
 		return ""
 	}
 	t.process.group.terminate()
-	if waitFor(ctx, t.process.exited, termGrace) {
+	if wire.WaitFor(ctx, t.process.exited, termGrace) {
 		return "SIGTERM"
 	}
 	t.process.group.kill()
@@ -69,22 +67,9 @@ func (t *stdio) closeStdin(ctx context.Context) {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-	case <-t.done:
+	case <-t.Done:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 	_ = t.process.stdin.Close()
-}
-
-// waitFor waits for a channel to be closed, for at most d and not beyond ctx.
-func waitFor(ctx context.Context, closed <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-closed:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
 }

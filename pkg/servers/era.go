@@ -119,7 +119,7 @@ func (h *handshake) legacy(ctx context.Context, version string) error {
 	if err != nil {
 		return h.startError(mcp.MethodInitialize, err)
 	}
-	h.speak(result.ProtocolVersion)
+	h.setRevision(result.ProtocolVersion)
 	h.introduce(result.ServerInfo, result.Capabilities, result.Instructions)
 	return nil
 }
@@ -148,11 +148,11 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 	if !mcp.IsValidProtocolVersion(result.ProtocolVersion) {
 		return nil, mcp.UnsupportedProtocolVersionError{Version: result.ProtocolVersion}
 	}
-	s.link.speak(result.ProtocolVersion)
+	s.link.Speak(result.ProtocolVersion)
 	if err := s.notify(ctx, mcp.MethodNotificationInitialized); err != nil {
 		return nil, err
 	}
-	s.link.listen()
+	s.link.Listen()
 	return &result, nil
 }
 
@@ -160,10 +160,10 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 // context's. The error is a *notModernError where the server is of the older era.
 func (h *handshake) modern(ctx context.Context, version string, limit time.Duration) error {
 	h.offered = version
-	h.speak(version) // every request names it, this one too
+	h.setRevision(version) // every request names it, this one too
 	result, err := h.discover(ctx, limit)
 	if err != nil {
-		h.speak("")
+		h.setRevision("")
 		var old *notModernError
 		if errors.As(err, &old) {
 			return old
@@ -198,15 +198,15 @@ func (h *handshake) discover(ctx context.Context, limit time.Duration) (*mcp.Dis
 			return &result, nil
 		}
 		refused = rpcError(answer.Error)
-		h.speak(offered(answer.Error))
+		h.setRevision(offered(answer.Error))
 	}
 	return nil, refused
 }
 
-// speak sets the revision that requests are made by; empty for none that is agreed on.
-func (s *Session) speak(version string) {
+// setRevision sets the revision that requests are made by; empty for none that is agreed on.
+func (s *Session) setRevision(version string) {
 	s.Protocol = version
-	s.link.speak(version)
+	s.link.Speak(version)
 }
 
 // introduce stores what the server says about itself.

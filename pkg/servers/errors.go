@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers/diagnose"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -100,6 +101,13 @@ type Failure struct {
 	final bool
 	// Judged is the policy that a holder has found, which knows more of the server; empty if none has.
 	Judged cause.Policy
+}
+
+// failureOf returns why the connection of a peer ended, with method as the request that was waiting.
+func failureOf(p *wire.Peer, method string) *Failure {
+	failure := *p.Failed().(*Failure) //nolint:forcetypeassert // all transports fail by one
+	failure.Waiting = method
+	return &failure
 }
 
 // Lives reports whether the server's process is known to be running, although toolx can no longer talk to it.

@@ -6,9 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"toolx/pkg/servers/diagnose"
-
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -31,8 +30,8 @@ type overdueStart struct {
 
 // look returns the package manager that is fetching the server, empty if none is.
 func (o *overdueStart) look() string {
-	pid := o.link.processID()
-	if pid == 0 || len(o.link.unfinished()) > 0 { // it asks whether it may
+	pid := o.link.ProcessID()
+	if pid == 0 || len(o.link.Unfinished()) > 0 { // it asks whether it may
 		return ""
 	}
 	fetching := o.dial.fetching
@@ -56,7 +55,7 @@ func (o *overdueStart) watch(ctx context.Context) {
 		case <-ticker.C:
 			o.look()
 		case <-silent.C:
-			if doing := o.link.doing(); o.look() == "" && doing != "" {
+			if doing := o.link.Doing(); o.look() == "" && doing != "" {
 				o.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: o.Name, Text: doing})
 			}
 		case <-ctx.Done():
@@ -75,7 +74,7 @@ func (o *overdueStart) more() time.Duration {
 			return 0
 		}
 	}
-	if wait > 0 && o.link.heldKey() == "" { // else its holder tells
+	if wait > 0 && o.link.SessionKey() == "" { // else its holder tells
 		o.bus.Emit(StartOverdue{Head: wire.Now(o.Name), Took: took, Launcher: launcher})
 	}
 	return max(0, wait)

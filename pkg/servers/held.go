@@ -33,7 +33,7 @@ const failurePatience = 10 * time.Second
 // held is the link to a server that another process holds. The holder passes on what it sees while a request of this
 // client runs, so that the same events are emitted as if the server were this process's own.
 type held struct {
-	*peer
+	*wire.Peer
 	conn heldConn
 	key  string // of the session; empty where it is of no interest
 	// safe reports whether a request may be sent twice.
@@ -44,15 +44,25 @@ type held struct {
 	// startedPID is the process of the server that the holder is starting, zero if it has told of none.
 	startedPID atomic.Int64
 	once       sync.Once
+
+	askedMu sync.Mutex // guards what follows
+	lastID  int64
+	asked   map[int64]chan reported // requests to the holder, by id
+}
+
+// reported is the answer of a holder to a request; err says that it cannot be read.
+type reported struct {
+	report report
+	err    error
 }
 
 // newHeld makes the link over a connection with the holder; begin starts it.
 func newHeld(server string, conn net.Conn, bus *exec.Bus) *held {
 	h := &held{
-		peer: newPeer(server, bus), conn: newHeldConn(conn, math.MaxInt),
-		safe: func(string, json.RawMessage) bool { return false },
+		Peer: wire.NewPeer(server, bus), conn: newHeldConn(conn, math.MaxInt),
+		safe: func(string, json.RawMessage) bool { return false }, asked: make(map[int64]chan reported),
 	}
-	h.post = func(f wire.Frame) bool {
+	h.Post = func(f wire.Frame) bool {
 		h.conn.put(asLine(f.Bytes))
 		return true
 	}
@@ -60,7 +70,7 @@ func newHeld(server string, conn net.Conn, bus *exec.Bus) *held {
 }
 
 // begin implements link.
-func (h *held) begin() error {
+func (h *held) Begin() error {
 	go func() { h.lost(h.conn.read(h.take)) }()
 	return nil
 }
@@ -72,17 +82,18 @@ func (h *held) take(m wire.Message) {
 		r, err := readReport(m.Result)
 		if r.Received != nil {
 			r.Received.Bytes = r.message
-			h.bus.Emit(*r.Received)
+			h.Bus.Emit(*r.Received)
 		}
 		id, _, _ := wire.RequestID(m.ID)
-		h.mu.Lock()
-		waiting := h.pending[id]
-		h.mu.Unlock()
+		h.askedMu.Lock()
+		waiting := h.asked[id]
+		delete(h.asked, id)
+		h.askedMu.Unlock()
 		if waiting != nil {
-			answer(waiting, reply{report: r, err: err})
+			waiting <- reported{r, err}
 		}
 	case wire.KindRequest:
-		h.answerRequest(m)
+		h.AnswerRequest(m)
 	case wire.KindNotification:
 		h.told(m.Method, m.Params)
 	}
@@ -97,25 +108,25 @@ func (h *held) told(method string, params json.RawMessage) {
 			h.startedPID.Store(int64(started.PID))
 		}
 		if event != nil {
-			h.bus.Emit(event)
+			h.Bus.Emit(event)
 		}
 	case methodNotification:
-		h.onNotification(rawjson.GetText(params, "method"), rawjson.Get(params, "params"))
+		h.OnNotification(rawjson.GetText(params, "method"), rawjson.Get(params, "params"))
 	case methodLast:
 		if r, err := readReport(params); err == nil {
 			h.last.Store(r.Info)
 		}
 	case methodEnded:
 		if r, err := readReport(params); err == nil && r.Failure != nil {
-			h.fail(r.Failure.failure())
+			h.Fail(r.Failure.failure())
 		}
 	}
 }
 
 // lost ends the link when the holder says no more.
 func (h *held) lost(err error) {
-	if closed(h.closing) {
-		h.fail(h.localFailure(EndingClosed))
+	if wire.Closed(h.Closing) {
+		h.Fail(h.localFailure(EndingClosed))
 		return
 	}
 	failure := h.localFailure(EndingHolderGone)
@@ -125,12 +136,12 @@ func (h *held) lost(err error) {
 	case !errors.Is(err, io.EOF):
 		failure.Reason = err
 	}
-	h.fail(failure)
+	h.Fail(failure)
 }
 
 // localFailure returns a Failure with what is known without the holder.
 func (h *held) localFailure(ending Ending) *Failure {
-	failure := &Failure{Server: h.server, Ending: ending}
+	failure := &Failure{Server: h.Server, Ending: ending}
 	if h.welcome != nil {
 		failure.Command, failure.Cwd, failure.URL = h.welcome.Command, h.welcome.Cwd, h.welcome.URL
 		failure.StderrPath = h.welcome.StderrPath
@@ -141,41 +152,52 @@ func (h *held) localFailure(ending Ending) *Failure {
 // ask sends the holder a request and returns what it reports. The error is ctx's, or a *Failure where the holder has
 // ended.
 func (h *held) ask(ctx context.Context, method string, params json.RawMessage) (report, error) {
-	waiting, err := h.register(ctx, method, params)
+	h.askedMu.Lock()
+	h.lastID++
+	id, answered := h.lastID, make(chan reported, 1)
+	h.asked[id] = answered
+	h.askedMu.Unlock()
+	defer h.forget(id)
+	line, err := wire.EncodeRequest(id, method, params)
 	if err != nil {
 		return report{}, err
 	}
-	defer h.settle(waiting.id, wire.ClassIDLate)
-	h.conn.put(asLine(waiting.bytes))
+	h.conn.put(asLine(line))
 	select {
-	case r := <-waiting.reply:
+	case r := <-answered:
 		return r.report, r.err
-	case <-h.done:
-		return h.after(waiting)
+	case <-h.Done:
+		return h.after(answered)
 	case <-ctx.Done():
 	}
 	if method != methodRequest && method != methodAttach {
 		return report{}, ctx.Err()
 	}
 	// The holder cancels the request, and says what is known of why there was no answer.
-	h.cancel(ctx, waiting.id)
+	h.Cancel(ctx, id)
 	select {
-	case r := <-waiting.reply:
+	case r := <-answered:
 		return r.report, r.err
-	case <-h.done:
-		return h.after(waiting)
+	case <-h.Done:
+		return h.after(answered)
 	case <-time.After(heldPatience):
 		return report{}, &abandonedError{err: ctx.Err(), detail: "the process that holds the server does not answer"}
 	}
 }
 
+func (h *held) forget(id int64) {
+	h.askedMu.Lock()
+	defer h.askedMu.Unlock()
+	delete(h.asked, id)
+}
+
 // after returns the answer to a request that came with the end of the link, else the reason of that end.
-func (h *held) after(waiting *pending) (report, error) {
+func (h *held) after(answered <-chan reported) (report, error) {
 	select {
-	case r := <-waiting.reply:
+	case r := <-answered:
 		return r.report, r.err
 	default:
-		return report{}, h.failed("")
+		return report{}, failureOf(h.Peer, "")
 	}
 }
 
@@ -185,7 +207,7 @@ func (h *held) attach(ctx context.Context, watch bool) error {
 	defer stop()
 	r, err := h.ask(bounded, methodAttach, rawjson.Build("watch", watch))
 	switch {
-	case bounded.Err() != nil && ctx.Err() == nil && !closed(h.done):
+	case bounded.Err() != nil && ctx.Err() == nil && !wire.Closed(h.Done):
 		return h.silent()
 	case err != nil:
 		return err
@@ -246,7 +268,7 @@ func (h *held) roundTrip(
 	case r.Failure != nil:
 		failure := r.Failure.failure()
 		if failure.ends() {
-			h.fail(failure) // before the holder says so
+			h.Fail(failure) // before the holder says so
 		}
 		return wire.Message{}, failure
 	case r.Err != nil && r.Err.Abandoned:
@@ -260,17 +282,17 @@ func (h *held) roundTrip(
 }
 
 func (h *held) send(_ context.Context, f wire.Frame) error {
-	notification, err := newNotification(methodSend, map[string][]byte{"frame": f.Bytes})
+	notification, err := wire.NewNotification(methodSend, map[string][]byte{"frame": f.Bytes})
 	if err != nil {
 		return err
 	}
-	h.post(notification)
+	h.Post(notification)
 	return nil
 }
 
 // shutdown leaves the server to its holder.
 func (h *held) shutdown(context.Context) {
-	h.once.Do(func() { close(h.closing) })
+	h.once.Do(func() { close(h.Closing) })
 	h.conn.cut()
 }
 
@@ -309,9 +331,9 @@ type Held struct {
 }
 
 // processID implements link: while the holder starts the server, it tells of its process.
-func (h *held) processID() int { return int(h.startedPID.Load()) }
+func (h *held) ProcessID() int { return int(h.startedPID.Load()) }
 
-func (h *held) heldKey() string { return h.key }
+func (h *held) SessionKey() string { return h.key }
 
 // agree implements link: it performs the part of the handshake that is left where a holder has performed it.
 func (h *held) agree(ctx context.Context, with *handshake) error {
@@ -321,7 +343,7 @@ func (h *held) agree(ctx context.Context, with *handshake) error {
 			return err
 		}
 		failure = h.localFailure(EndingUnusable)
-		failure.Reason = fmt.Errorf("server '%s': %w", h.server, err)
+		failure.Reason = fmt.Errorf("server '%s': %w", h.Server, err)
 		return failure
 	}
 	w := h.welcome
@@ -360,7 +382,7 @@ func (h *handshake) tellHeld(w *welcome) {
 	}
 }
 
-func (h *held) stderr(n int) (lines []string, total int, path string) {
+func (h *held) Stderr(n int) (lines []string, total int, path string) {
 	failure := h.newFailure(EndingClosed)
 	lines = lastOf(failure.StderrTail, n)
 	return lines, failure.StderrLines, failure.StderrPath

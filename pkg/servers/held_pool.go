@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/state"
 )
 
@@ -109,11 +110,11 @@ const StopTime = 8 * time.Second
 // server anew. It ends nothing if that is impossible, because what it was started with is not kept.
 func (p *Pool) Renew(ctx context.Context, name string) error {
 	session := p.Session(name)
-	if session == nil || session.link.heldKey() == "" {
+	if session == nil || session.link.SessionKey() == "" {
 		p.Stop(ctx, name)
 		return nil
 	}
-	return p.endHeld(ctx, name, session.link.heldKey(), func() { p.Stop(ctx, name) })
+	return p.endHeld(ctx, name, session.link.SessionKey(), func() { p.Stop(ctx, name) })
 }
 
 // stay lets a process of its own hold the server if that is wanted: because it is asked for by name, or the entry has
@@ -297,7 +298,7 @@ func (s *Sessions) ask(ctx context.Context, key, method string) (*SessionInfo, e
 	}
 	h := newHeld("", conn, nil)
 	defer h.shutdown(ctx)
-	_ = h.begin()
+	_ = h.Begin()
 	return h.info(ctx, method)
 }
 
@@ -347,7 +348,7 @@ func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.
 		return nil, err
 	}
 	h := newHeld("", conn, nil)
-	_ = h.begin()
+	_ = h.Begin()
 	told, err := h.info(ctx, methodWatch)
 	if err != nil {
 		h.shutdown(ctx)
@@ -357,7 +358,7 @@ func (s *Sessions) Follow(ctx context.Context, record *Record, more bool) (iter.
 		defer h.shutdown(ctx)
 		var log tail
 		for log.follow(told.StderrPath, yield) && more && ctx.Err() == nil {
-			waitFor(ctx, h.done, followPause)
+			wire.WaitFor(ctx, h.Done, followPause)
 			if now, err := h.info(ctx, methodInfo); err == nil {
 				told = now
 			} else if last := h.last.Load(); last != nil {

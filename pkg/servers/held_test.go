@@ -223,7 +223,7 @@ func TestHeldSlowReader(t *testing.T) {
 	}
 	const much = 60 // more than may wait, in messages of 900 kB
 	for seq := range int64(much) {
-		request, err := encodeRequest(seq+2, methodRequest,
+		request, err := wire.EncodeRequest(seq+2, methodRequest,
 			rawjson.Build("method", "tools/call", "params", CallParams("big", []byte(`{"bytes":900000}`))))
 		if err != nil {
 			t.Fatal(err)
@@ -265,7 +265,7 @@ func TestHeldWhileStderrFloods(t *testing.T) {
 	over := make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		for !closed(over) {
+		for !wire.Closed(over) {
 			if _, err := w.sessions.ask(ctx, NamedKey(w.server, false), methodInfo); err != nil {
 				t.Error(err)
 				return

@@ -165,7 +165,7 @@ const socketPause = time.Minute
 // endWithSocket ends the holder when its socket has gone, as when the system removes the folder of a login session that
 // is over.
 func (h *holder) endWithSocket(ctx context.Context, path string, pause time.Duration) {
-	for waited(ctx, pause) {
+	for wire.Waited(ctx, pause) {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			h.stop()
 			return
@@ -224,8 +224,8 @@ func (h *holder) left(c *client) {
 	}
 	h.mu.Unlock()
 	for _, id := range refused {
-		session.link.rpc().respond(wire.Message{ID: json.RawMessage(id)}, nil,
-			&requestError{mcp.INTERNAL_ERROR, "the client that was asked has gone"})
+		session.link.RPC().Respond(wire.Message{ID: json.RawMessage(id)}, nil,
+			&wire.Error{Code: mcp.INTERNAL_ERROR, Message: "the client that was asked has gone"})
 	}
 	h.endUnused()
 }
@@ -238,7 +238,7 @@ func (h *holder) endUnused() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if last := server.last(); len(h.clients) == 0 && last != nil && closed(last.done) && last.err != nil {
+	if last := server.last(); len(h.clients) == 0 && last != nil && wire.Closed(last.done) && last.err != nil {
 		h.leaving = true
 		h.stop()
 	}
@@ -310,7 +310,7 @@ func (h *holder) close() {
 // watch tells the clients when the server ends.
 func (h *holder) watch(session *Session) {
 	<-session.Done()
-	failure := session.link.rpc().failed("")
+	failure := failureOf(session.link.RPC(), "")
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended = failure; h.leaving {
@@ -386,7 +386,7 @@ func replaced(object json.RawMessage, name string, value json.RawMessage) json.R
 
 // requested passes a request of the server to the client whose request most likely caused it, and
 // reports whether there is one. That is the one whose request began first among those that run.
-func (h *holder) requested(_ *peer, m wire.Message) bool {
+func (h *holder) requested(_ *wire.Peer, m wire.Message) bool {
 	if m.Method == string(mcp.MethodPing) {
 		return false
 	}

@@ -128,7 +128,7 @@ func (c *client) attach(ctx context.Context, params json.RawMessage) report {
 	h.tellLoss(c)
 	before := h.session
 	h.mu.Unlock()
-	reused := before != nil && !closed(before.Done())
+	reused := before != nil && !wire.Closed(before.Done())
 	files := programFiles(&h.spec.Launch)
 	session, err := h.pool.Open(ctx, h.spec.Name)
 	if err != nil {
@@ -196,7 +196,7 @@ func (c *client) answer(m wire.Message) {
 	}
 	delete(h.asked, id)
 	h.mu.Unlock()
-	if session != nil && !session.link.rpc().post(wire.Frame{Bytes: m.Raw, ID: id}) {
+	if session != nil && !session.link.RPC().Post(wire.Frame{Bytes: m.Raw, ID: id}) {
 		h.bus.Emit(exec.Notice{Time: exec.Now(), Server: h.spec.Name, Text: "the server does not take an answer"})
 	}
 }

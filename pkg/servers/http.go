@@ -39,11 +39,11 @@ const postSlots = 64
 // remote is the link to a server over HTTP. It posts every message, and passes every message of the response to the
 // peer as it was received.
 type remote struct {
-	*peer
+	*wire.Peer
 	launch  *config.Resolved
 	address *url.URL
 	max     int64
-	retryPolicy
+	wire.RetryPolicy
 	began time.Time
 
 	base   *HTTPBase
@@ -86,23 +86,16 @@ type remote struct {
 	asked bool
 }
 
-// retryPolicy bounds the waiting for a server that asks to slow down.
-type retryPolicy struct {
-	attempts int
-	delay    time.Duration // the first; it doubles
-	longest  time.Duration // of one wait
-}
-
 // newRemote creates the link; it sends nothing yet. The error is a *Failure.
 func newRemote(d dial) (*remote, error) {
 	t := &remote{
-		peer: newPeer(d.server.Name, d.Bus), launch: d.launch, max: d.MaxMessage, began: time.Now(),
-		retryPolicy: retryPolicy{d.Attempts, d.BaseDelay, d.StartTimeout},
+		Peer: wire.NewPeer(d.server.Name, d.Bus), launch: d.launch, max: d.MaxMessage, began: time.Now(),
+		RetryPolicy: wire.RetryPolicy{Attempts: d.Attempts, Delay: d.BaseDelay, Longest: d.StartTimeout},
 		slots:       make(chan struct{}, postSlots),
 		noStream:    make(chan struct{}),
 		asked:       d.Answers.any() || d.holder != nil,
 	}
-	t.post = t.postLater
+	t.Post = t.postLater
 	t.markNoStream = sync.OnceFunc(func() { close(t.noStream) })
 	var err error
 	if t.address, err = parseAddress(d.launch.URL); err == nil {
@@ -133,15 +126,15 @@ func (t *remote) reset() {
 	t.standing.Store(nil)
 }
 
-func (t *remote) speak(version string) {
+func (t *remote) Speak(version string) {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
 	t.version = version
 }
 
-func (t *remote) silentStream() <-chan struct{} { return t.noStream }
+func (t *remote) NoStream() <-chan struct{} { return t.noStream }
 
-func (t *remote) resuming() retryPolicy { return t.retryPolicy }
+func (t *remote) Resuming() wire.RetryPolicy { return t.RetryPolicy }
 
 // modern reports whether the revision is one without sessions.
 func (t *remote) modern() bool {
@@ -160,9 +153,9 @@ func (t *remote) sessionID() string {
 // posted is stored in the context of an HTTP request: the message that it carries, and its outcome.
 type posted struct {
 	wire.Frame
-	waiting *pending // nil where no reply is due
+	waiting *wire.Pending // nil where no reply is due
 	written atomic.Bool
-	got     *reply
+	got     *wire.Reply
 }
 
 type postedKey struct{}
@@ -175,14 +168,14 @@ func (t *remote) roundTrip(
 	session := t.sessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *Failure
-	if !errors.As(err, &failure) || failure.Ending != EndingExpired || t.onExpired == nil || beginsSession(method) {
+	if !errors.As(err, &failure) || failure.Ending != EndingExpired || t.onExpired == nil || wire.BeginsSession(method) {
 		return m, err
 	}
 	if err := t.onExpired(ctx, session); err != nil {
 		return wire.Message{}, err
 	}
 	if !t.repeatable(ctx, method, params) {
-		return wire.Message{}, sessionExpired(t.server, method, failure.Reason)
+		return wire.Message{}, sessionExpired(t.Server, method, failure.Reason)
 	}
 	return t.tripOnce(ctx, method, params, header)
 }
@@ -190,28 +183,28 @@ func (t *remote) roundTrip(
 func (t *remote) tripOnce(
 	ctx context.Context, method string, params json.RawMessage, header http.Header,
 ) (wire.Message, error) {
-	waiting, err := t.register(ctx, method, params)
+	waiting, err := t.Register(ctx, method, params)
 	if err != nil {
 		return wire.Message{}, err
 	}
 	bounded, stop := t.within(ctx)
 	defer stop()
 	t.awaitStream(bounded, method)
-	out := &posted{Frame: waiting.frame(), waiting: waiting}
+	out := &posted{Frame: waiting.Frame(), waiting: waiting}
 	err = t.retryBusy(bounded, method, func() error {
 		return t.withFreshHeaders(bounded, func() error { return t.exchange(bounded, out, header) })
 	})
 	switch {
 	case out.got != nil:
-		return out.got.message, out.got.err
+		return out.got.Message, out.got.Err
 	case ctx.Err() != nil:
 		// A revision without sessions is told by the end of the stream.
-		detail := t.giveUp(ctx, waiting, out.written.Load() && !t.modern())
+		detail := t.GiveUp(ctx, waiting, out.written.Load() && !t.modern())
 		return wire.Message{}, &abandonedError{err: ctx.Err(), detail: detail}
-	case closed(t.done):
-		return wire.Message{}, t.failed(method)
+	case wire.Closed(t.Done):
+		return wire.Message{}, failureOf(t.Peer, method)
 	}
-	t.settle(waiting.id, wire.ClassIDLate)
+	t.Settle(waiting.ID, wire.ClassIDLate)
 	return wire.Message{}, t.explain(method, err)
 }
 
@@ -263,22 +256,22 @@ func (t *remote) gatherAgain(ctx context.Context, sent *map[string]string) (chan
 // retryBusy repeats what the server refused for now (429): it has not looked at it, so
 // this is safe for any request. It waits as long as the server asks, within limits.
 func (t *remote) retryBusy(ctx context.Context, method string, run func() error) error {
-	delay := t.delay
+	delay := t.Delay
 	for attempt := 1; ; attempt++ {
 		err := run()
 		var refused *HTTPError
-		if !errors.As(err, &refused) || refused.Status != http.StatusTooManyRequests || attempt >= t.attempts {
+		if !errors.As(err, &refused) || refused.Status != http.StatusTooManyRequests || attempt >= t.Attempts {
 			return err
 		}
 		wait, asked := refused.RetryAfter()
 		if !asked {
 			wait = delay
 		}
-		if deadline, ok := ctx.Deadline(); wait > t.longest || ok && time.Until(deadline) < wait {
+		if deadline, ok := ctx.Deadline(); wait > t.Longest || ok && time.Until(deadline) < wait {
 			return err
 		}
 		t.tell(slog.LevelWarn, "asks to slow down (HTTP 429); toolx sends %s again in %s", method, rounded(wait))
-		if !waited(ctx, wait) {
+		if !wire.Waited(ctx, wait) {
 			return err
 		}
 		delay *= 2
@@ -286,8 +279,8 @@ func (t *remote) retryBusy(ctx context.Context, method string, run func() error)
 }
 
 func (t *remote) send(ctx context.Context, f wire.Frame) error {
-	if closed(t.done) {
-		return t.failed("")
+	if wire.Closed(t.Done) {
+		return failureOf(t.Peer, "")
 	}
 	bounded, stop := t.within(ctx)
 	defer stop()
@@ -297,8 +290,8 @@ func (t *remote) send(ctx context.Context, f wire.Frame) error {
 		return nil
 	case ctx.Err() != nil:
 		return &abandonedError{err: ctx.Err()}
-	case closed(t.done):
-		return t.failed("")
+	case wire.Closed(t.Done):
+		return failureOf(t.Peer, "")
 	}
 	return t.explain("", err)
 }
@@ -322,8 +315,8 @@ func (t *remote) postLater(f wire.Frame) bool {
 
 // tell emits a notice about the server.
 func (t *remote) tell(level slog.Level, format string, values ...any) {
-	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.server) +
-		fmt.Sprintf(format, values...), Server: t.server})
+	t.Bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.Server) +
+		fmt.Sprintf(format, values...), Server: t.Server})
 }
 
 // start runs f on a goroutine that shutdown waits for, unless that has begun.
@@ -340,9 +333,9 @@ func (t *remote) start(f func()) bool {
 // session is over, and ends everything. It takes deleteGrace for each at most.
 func (t *remote) shutdown(ctx context.Context) {
 	t.once.Do(func() {
-		close(t.closing)
+		close(t.Closing)
 		t.settlePosts(ctx)
-		if !closed(t.done) && t.life.Err() == nil {
+		if !wire.Closed(t.Done) && t.life.Err() == nil {
 			t.endSession(ctx)
 		}
 		t.kill()
@@ -402,12 +395,12 @@ func (t *remote) settlePosts(ctx context.Context) {
 }
 
 func (t *remote) kill() {
-	t.fail(t.newFailure(EndingClosed))
+	t.Fail(t.newFailure(EndingClosed))
 	t.end()
 }
 
 func (t *remote) newFailure(ending Ending) *Failure {
-	failure := &Failure{Server: t.server, Ending: ending, URL: t.launch.URL, Lived: time.Since(t.began)}
+	failure := &Failure{Server: t.Server, Ending: ending, URL: t.launch.URL, Lived: time.Since(t.began)}
 	if t.address != nil {
 		failure.URL = t.address.Redacted()
 	}

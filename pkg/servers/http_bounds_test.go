@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/sse"
 )
 
@@ -22,7 +23,7 @@ func TestStreamsAreNotPolled(t *testing.T) {
 	} {
 		events := sse.NewReader(strings.NewReader(text), 1<<10)
 		_, _ = events.Next() // io.EOF: there is no event
-		if got := (retryPolicy{delay: DefaultBaseDelay}).pauseBefore(events); got != want {
+		if got := pauseBefore(wire.RetryPolicy{Delay: DefaultBaseDelay}, events); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}

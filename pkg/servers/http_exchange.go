@@ -38,7 +38,7 @@ func (w *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	// What gets access tokens sends requests of its own on behalf of the posted one.
 	out, ok := request.Context().Value(postedKey{}).(*posted)
 	if ok && out.waiting != nil && request.ContentLength == int64(len(out.Bytes)) {
-		event.Request = out.waiting.id
+		event.Request = out.waiting.ID
 	}
 	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
 		GotConn: func(got httptrace.GotConnInfo) { event.Reused = got.Reused },
@@ -67,7 +67,7 @@ func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) 
 	for name, values := range header {
 		request.Header[name] = values
 	}
-	t.bus.Emit(t.times.Sent(t.server, out.Frame))
+	t.NoteSent(out.Frame)
 	response, err := t.client.Do(request)
 	if err != nil {
 		release(0)
@@ -161,9 +161,9 @@ func (t *remote) takeAnswer(
 	}
 	body, err := readCapped(response.Body, t.max)
 	if errors.Is(err, errTooLarge) {
-		return malformed(out.waiting.method,
+		return wire.Malformed(out.waiting.Method,
 			fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
-				exec.Bytes(t.max))).err
+				exec.Bytes(t.max))).Err
 	}
 	if err != nil {
 		broken := t.unusable(request, response, body)
@@ -185,8 +185,8 @@ func packing(response *http.Response) string {
 // takeBody takes the one message of a body, or the several of a batch (2025-03-26).
 func (t *remote) takeBody(request *http.Request, response *http.Response, out *posted, body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return malformed(out.waiting.method, fmt.Errorf("the server answered HTTP %s, and no message",
-			statusWords(response.StatusCode))).err
+		return wire.Malformed(out.waiting.Method, fmt.Errorf("the server answered HTTP %s, and no message",
+			statusWords(response.StatusCode))).Err
 	}
 	if !t.takeText(body) {
 		failed := t.unusable(request, response, body)
@@ -225,7 +225,7 @@ func wrongWithJSON(body []byte) string {
 
 // begins reports whether the message begins a session.
 func (o *posted) begins() bool {
-	return o.waiting != nil && o.waiting.method == string(mcp.MethodInitialize)
+	return o.waiting != nil && o.waiting.Method == string(mcp.MethodInitialize)
 }
 
 // settled collects the reply; that there is none is an error, since no other answer will come.
@@ -233,14 +233,14 @@ func (t *remote) settled(out *posted) error {
 	if out.collect() {
 		return nil
 	}
-	detail := cmp.Or(t.detailOf(out.waiting), "the answer has other messages, and not the reply")
-	return malformed(out.waiting.method, errors.New(detail)).err
+	detail := cmp.Or(t.DetailOf(out.waiting), "the answer has other messages, and not the reply")
+	return wire.Malformed(out.waiting.Method, errors.New(detail)).Err
 }
 
 // collect takes the reply if it is there.
 func (o *posted) collect() bool {
 	select {
-	case r := <-o.waiting.reply:
+	case r := <-o.waiting.Reply:
 		o.got = &r
 		return true
 	default:
@@ -251,20 +251,20 @@ func (o *posted) collect() bool {
 // takeText takes a message, or an array of them, and reports whether it was that.
 func (t *remote) takeText(text []byte) bool {
 	if rest, marked := bytes.CutPrefix(bytes.TrimSpace(text), []byte(wire.BOM)); marked {
-		t.odd(wire.ClassBOM, wire.Message{Raw: text}, 0, true)
+		t.Odd(wire.ClassBOM, wire.Message{Raw: text}, 0, true)
 		text = rest
 	}
 	if m, ok := wire.Parse(text); ok && m.Kind() != wire.KindNone {
-		t.takeMessage(m, 0)
+		t.TakeMessage(m, 0)
 		return true
 	}
 	var batch []json.RawMessage
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) && json.Unmarshal(text, &batch) == nil && len(batch) > 0 {
 		for _, one := range batch {
 			if m, ok := wire.Parse(one); ok && m.Kind() != wire.KindNone {
-				t.takeMessage(m, 0)
+				t.TakeMessage(m, 0)
 			} else {
-				t.odd(wire.ClassNotRPC, wire.Message{Raw: one}, 0, false)
+				t.Odd(wire.ClassNotRPC, wire.Message{Raw: one}, 0, false)
 			}
 		}
 		return true
@@ -280,12 +280,12 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 	failed := t.unusable(request, response, body)
 	m, ok := wire.Parse(bytes.TrimPrefix(body, []byte(wire.BOM)))
 	if !ok || m.Err == nil || out.waiting == nil || !m.Versioned() &&
-		string(m.ID) != strconv.FormatInt(out.waiting.id, 10) {
+		string(m.ID) != strconv.FormatInt(out.waiting.ID, 10) {
 		// An "error" alone is none of JSON-RPC: interfaces of all kinds say it so.
 		failed.Expired = expires(request, failed, -1, said(failed.Body))
 		return failed
 	}
-	details := errorDetails(m.Err)
+	details := wire.ErrorDetails(m.Err)
 	failed.Expired = expires(request, failed, details.Code, details.Message)
 	switch {
 	case failed.Expired, failed.Kind() == fault.KindAuth, response.StatusCode == http.StatusTooManyRequests,
@@ -293,9 +293,9 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 		return failed
 	case !isNumber(m.ID):
 		// It is about this message: there is no other. Some servers make up an id for it.
-		m.ID = json.RawMessage(strconv.FormatInt(out.waiting.id, 10))
+		m.ID = json.RawMessage(strconv.FormatInt(out.waiting.ID, 10))
 	}
-	t.takeMessage(m, 0)
+	t.TakeMessage(m, 0)
 	return t.settled(out)
 }
 

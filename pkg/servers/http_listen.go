@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/sse"
 )
 
@@ -35,7 +36,7 @@ type standingStream struct {
 }
 
 // listen opens the standing stream of a legacy session. Servers need not have one.
-func (t *remote) listen() {
+func (t *remote) Listen() {
 	if t.modern() || t.oldStream() != nil {
 		return
 	}
@@ -45,7 +46,7 @@ func (t *remote) listen() {
 		return
 	}
 	t.start(func() {
-		for s.receive() && waited(t.life, s.delay) && t.sessionID() == s.session {
+		for s.receive() && wire.Waited(t.life, s.delay) && t.sessionID() == s.session {
 		}
 	})
 }
@@ -97,8 +98,8 @@ func (s *standingStream) receive() (again bool) {
 	if events.Taken > 0 || time.Since(began) >= standsLong {
 		s.delay = 0
 	}
-	s.slowDown(s.retryPolicy.pauseBefore(events))
-	if s.life.Err() != nil || closed(s.closing) {
+	s.slowDown(pauseBefore(s.RetryPolicy, events))
+	if s.life.Err() != nil || wire.Closed(s.Closing) {
 		return false
 	}
 	how := "ended the standing stream"
@@ -126,8 +127,8 @@ func (s *standingStream) refused(err error) (again bool) {
 	case no && !s.opened:
 		s.giveUpStream(err)
 		return false
-	case !no && (s.failures < s.attempts || s.busy()):
-		s.slowDown(s.retryPolicy.delay)
+	case !no && (s.failures < s.Attempts || s.Busy()):
+		s.slowDown(s.RetryPolicy.Delay)
 		s.tell(slog.LevelInfo, "does not open the standing stream: %v; toolx tries again in %s", err, rounded(s.delay))
 		return true
 	case !s.answersPing():
@@ -136,7 +137,7 @@ func (s *standingStream) refused(err error) (again bool) {
 		s.giveUpStream(err)
 		return false
 	}
-	s.slowDown(s.retryPolicy.delay)
+	s.slowDown(s.RetryPolicy.Delay)
 	s.tell(slog.LevelInfo, "is there, and does not open the standing stream: %v; toolx tries again in %s", err,
 		rounded(s.delay))
 	return true
@@ -157,18 +158,11 @@ func refusesListening(err error) bool {
 	return true
 }
 
-// busy reports whether a request waits for its answer. If so, that request will show the state of the server.
-func (s *standingStream) busy() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.pending) > 0
-}
-
 // answersPing pings the server, and reports whether the stream may be opened again. A server that does not answer has
 // ended the session. A server that has forgotten the session gets a new one, with a standing stream of its own, which
 // ends this one.
 func (s *standingStream) answersPing() bool {
-	ctx, stop := exec.WithLimit(s.life, s.longest)
+	ctx, stop := exec.WithLimit(s.life, s.Longest)
 	defer stop()
 	err := s.ping(ctx)
 	if s.life.Err() != nil {
@@ -178,13 +172,13 @@ func (s *standingStream) answersPing() bool {
 	switch {
 	case ctx.Err() != nil:
 		failure = s.newFailure(EndingUnanswered)
-		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, rounded(s.longest))
+		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, rounded(s.Longest))
 		err = failure
 	case !errors.As(err, &failure):
 		return s.sessionID() == s.session
 	}
 	if errors.As(asGone(err), &failure) {
-		s.fail(failure)
+		s.Fail(failure)
 	}
 	return false
 }
@@ -205,7 +199,7 @@ func (s *standingStream) giveUpStream(err error) {
 // asked for as often as connecting is tried.
 func (sub subscription) keep(ctx context.Context, listen func() error) error {
 	s := sub.session
-	again := s.link.resuming()
+	again := s.link.Resuming()
 	cut, delay := false, time.Duration(0)
 	for failures := 0; ; failures++ {
 		began := time.Now()
@@ -218,14 +212,14 @@ func (sub subscription) keep(ctx context.Context, listen func() error) error {
 			return err
 		case time.Since(began) >= standsLong:
 			failures, delay = 0, 0
-		case failures >= again.attempts:
+		case failures >= again.Attempts:
 			return asGone(err)
 		}
-		delay = longer(delay, again.delay)
+		delay = longer(delay, again.Delay)
 		s.notice(slog.LevelInfo,
 			fmt.Sprintf("server %q ended the stream of its notifications: %v; toolx asks for it again in %s",
 				s.Name, err, rounded(delay)))
-		if !waited(ctx, delay) {
+		if !wire.Waited(ctx, delay) {
 			return ctx.Err()
 		}
 	}

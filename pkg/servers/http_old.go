@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/sse"
 )
 
@@ -125,7 +126,7 @@ func (t *remote) lose(stream *oldStream, err error) {
 		if !errors.Is(err, io.EOF) {
 			failure.Reason = errors.New("the stream of events broke: " + networkWords(err, t.address))
 		}
-		t.fail(failure)
+		t.Fail(failure)
 	}
 	close(stream.ended)
 	stream.cancel()
@@ -143,11 +144,11 @@ func (t *remote) agreed(stream *oldStream) bool {
 func (t *remote) awaitOld(ctx context.Context, out *posted) error {
 	stream := t.oldStream()
 	select {
-	case r := <-out.waiting.reply:
+	case r := <-out.waiting.Reply:
 		out.got = &r
 	case <-stream.ended:
 		if !out.collect() {
-			return malformed(out.waiting.method, errors.New("the server ended the stream of events before it")).err
+			return wire.Malformed(out.waiting.Method, errors.New("the server ended the stream of events before it")).Err
 		}
 	case <-ctx.Done():
 		return ctx.Err()

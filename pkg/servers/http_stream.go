@@ -26,9 +26,9 @@ const (
 
 // pauseBefore returns how long to wait before resuming a stream: at least resumeLeast, unless the user's own delay
 // between attempts is shorter.
-func (p retryPolicy) pauseBefore(events *sse.Reader) time.Duration {
+func pauseBefore(p wire.RetryPolicy, events *sse.Reader) time.Duration {
 	if events.Retry > 0 {
-		return min(max(events.Retry, min(resumeLeast, p.delay)), resumeMost)
+		return min(max(events.Retry, min(resumeLeast, p.Delay)), resumeMost)
 	}
 	return resumeDelay
 }
@@ -78,10 +78,10 @@ func (t *remote) awaitReply(
 		return context.Canceled
 	}
 	select {
-	case r := <-out.waiting.reply:
+	case r := <-out.waiting.Reply:
 		out.got = &r
 		release(lingerTime)
-		waitFor(ctx, ended, lingerWait)
+		wire.WaitFor(ctx, ended, lingerWait)
 		return nil
 	case <-ended:
 		if out.collect() {
@@ -113,7 +113,7 @@ func (t *remote) takeEvent(event sse.Event) {
 		return
 	}
 	if !t.takeText(event.Data) {
-		t.odd(wire.ClassNotRPC, wire.Message{Raw: event.Data}, 0, false)
+		t.Odd(wire.ClassNotRPC, wire.Message{Raw: event.Data}, 0, false)
 		t.noteBrokenEvent(event.Data)
 	}
 }
@@ -121,17 +121,12 @@ func (t *remote) takeEvent(event sse.Event) {
 // noteBrokenEvent notes an event without a message for the requests that wait: if one of them gets no reply, that event
 // is the likely cause.
 func (t *remote) noteBrokenEvent(data []byte) {
-	detail := "an event of the server holds " + wrongWithJSON(data)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, waiting := range t.pending {
-		waiting.detail = detail
-	}
+	t.Suspect("an event of the server holds " + wrongWithJSON(data))
 }
 
 // resume asks for the rest of a stream, after the last event.
 func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser, error) {
-	if !waited(ctx, t.pauseBefore(events)) {
+	if !wire.Waited(ctx, pauseBefore(t.RetryPolicy, events)) {
 		return nil, ctx.Err()
 	}
 	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, after event %q",
@@ -185,15 +180,15 @@ func (t *remote) brokenStream(request *http.Request, out *posted, err error) err
 		return request.Context().Err()
 	}
 	if errors.Is(err, sse.ErrTooLarge) {
-		return malformed(out.waiting.method,
+		return wire.Malformed(out.waiting.Method,
 			fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
-				exec.Bytes(t.max))).err
+				exec.Bytes(t.max))).Err
 	}
 	reason := "the server ended the stream before it"
 	if !errors.Is(err, io.EOF) {
 		reason = "the stream broke before it: " + networkWords(err, request.URL)
 	}
-	return malformed(out.waiting.method, &cutOffError{cmp.Or(t.detailOf(out.waiting), reason)}).err
+	return wire.Malformed(out.waiting.Method, &cutOffError{cmp.Or(t.DetailOf(out.waiting), reason)}).Err
 }
 
 // cutOffError says that a stream ended before the reply that it was opened for.

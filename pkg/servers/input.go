@@ -101,7 +101,7 @@ func (b *inbox) converse(
 			if empty++; empty > maxEmptyRounds {
 				break
 			}
-			if !waited(ctx, emptyRoundDelay<<(empty-1)) {
+			if !wire.Waited(ctx, emptyRoundDelay<<(empty-1)) {
 				return nil, ctx.Err()
 			}
 		}

@@ -9,11 +9,11 @@ import (
 )
 
 // link is the transport of one session: a process's pipes, HTTP, or another process of toolx that keeps the server
-// running. All pass what a server sends through one peer, which is also what a transport does where it has nothing of
-// its own to do: what differs between transports is asked of the link, and nobody asks which of them it is.
+// running. All pass what a server sends through one peer. What differs between transports is asked of the link; no code
+// above it asks which one it has.
 type link interface {
 	// begin starts the server's process, or the reading of what comes. The error is a *Failure.
-	begin() error
+	Begin() error
 	// agree agrees on a revision with the server.
 	agree(ctx context.Context, h *handshake) error
 	// roundTrip sends a request and waits for its answer, for ctx to end, or for the server to end; params are nil for
@@ -28,57 +28,31 @@ type link interface {
 	// newFailure gathers what is known of the server now.
 	newFailure(ending Ending) *Failure
 	// rpc is the link's side of JSON-RPC.
-	rpc() *peer
+	RPC() *wire.Peer
 
 	// speak sets the revision that requests name; empty for none. listen opens the stream on which the server sends
 	// messages that belong to no request.
-	speak(version string)
-	listen()
+	Speak(version string)
+	Listen()
 	// announce notes that the session has been announced. It is called once.
-	announce()
+	Announce()
 	// processID returns the process of the server, zero if none is known.
-	processID() int
+	ProcessID() int
 	// question returns what the server asks a person at the terminal and has not gone on from; empty if nothing.
-	question() string
+	Question() string
 	// doing says that the server has not answered yet, and what it does meanwhile; empty where another process says so.
-	doing() string
+	Doing() string
 	// unfinished returns what the server has written to stdout and not ended with a newline.
-	unfinished() []byte
+	Unfinished() []byte
 	// stderr returns the last n lines of the server's stderr, how many there were, and the file with all of them.
-	stderr(n int) (lines []string, total int, path string)
+	Stderr(n int) (lines []string, total int, path string)
 	// closeLog waits until the log of stderr is written, or ctx ends.
-	closeLog(ctx context.Context)
+	CloseLog(ctx context.Context)
 	// heldKey returns the key of the session that a process of its own keeps; empty where this process has the server.
-	heldKey() string
+	SessionKey() string
 	// silentStream returns a channel that is closed when the server turns out to have no standing stream; nil if there
 	// is no such stream.
-	silentStream() <-chan struct{}
+	NoStream() <-chan struct{}
 	// resuming returns how a stream that was cut off is asked for again.
-	resuming() retryPolicy
+	Resuming() wire.RetryPolicy
 }
-
-func (p *peer) begin() error { return nil }
-
-func (p *peer) speak(string) {}
-
-func (p *peer) listen() {}
-
-func (p *peer) announce() {}
-
-func (p *peer) processID() int { return 0 }
-
-func (p *peer) question() string { return "" }
-
-func (p *peer) doing() string { return "" }
-
-func (p *peer) unfinished() []byte { return nil }
-
-func (p *peer) stderr(int) (lines []string, total int, path string) { return nil, 0, "" }
-
-func (p *peer) closeLog(context.Context) {}
-
-func (p *peer) heldKey() string { return "" }
-
-func (p *peer) silentStream() <-chan struct{} { return nil }
-
-func (p *peer) resuming() retryPolicy { return retryPolicy{} }

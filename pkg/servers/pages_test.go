@@ -95,7 +95,7 @@ func TestListThatDoesNotEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		session := &Session{requester: requester{
 			Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}),
-			link: &pagesLink{&remote{peer: newPeer("s", nil)}, 3},
+			link: &pagesLink{&remote{Peer: wire.NewPeer("s", nil)}, 3},
 		}}
 		var ms float64
 		limit := dial{Options: Options{StartTimeout: time.Second}}

@@ -267,8 +267,8 @@ func (o *opening) join(ctx context.Context) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
-	case closed(o.done):
-		return o.err == nil && !closed(o.session.Done())
+	case wire.Closed(o.done):
+		return o.err == nil && !wire.Closed(o.session.Done())
 	case o.ctx.Err() != nil:
 		return false
 	}
@@ -342,7 +342,7 @@ func (p *Pool) OpenTried(ctx context.Context, names ...string) ([]Opened, error)
 	}
 	var opened []Opened
 	for _, o := range openings {
-		if closed(o.done) {
+		if wire.Closed(o.done) {
 			opened = append(opened, Opened{Server: o.server, Session: o.session, Err: o.err})
 		}
 	}
@@ -453,7 +453,7 @@ func (p *Pool) chosen(name string, tool *exec.Tool, openings []*opening) *exec.T
 	var reasons []string
 	for _, o := range openings {
 		switch {
-		case !closed(o.done): // a Retry has told why
+		case !wire.Closed(o.done): // a Retry has told why
 			missed = append(missed, o.server)
 		case o.err != nil:
 			missed = append(missed, o.server)
@@ -583,7 +583,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 				Head: wire.Now(server.Name), Attempt: attempt,
 				Protocol: session.Protocol, Timing: session.Timing, Held: session.Held,
 			})
-			session.link.announce()
+			session.link.Announce()
 			go session.tellLoss()
 			return session, nil
 		}
@@ -599,7 +599,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 			Searched: o.searched,
 		})
 		tried()
-		if !waited(ctx, wait) {
+		if !wire.Waited(ctx, wait) {
 			return nil, ctx.Err()
 		}
 		delay *= 2
@@ -754,16 +754,10 @@ func (p *Pool) Kill() {
 			continue
 		}
 		o.cancel()
-		if closed(o.done) && o.session != nil {
+		if wire.Closed(o.done) && o.session != nil {
 			o.session.link.kill()
 		}
 	}
-}
-
-// waited waits for d and reports whether ctx lasted as long.
-func waited(ctx context.Context, d time.Duration) bool {
-	waitFor(ctx, nil, d)
-	return ctx.Err() == nil
 }
 
 // Status returns the state of a server: "not started", "starting", "ready" with the agreed protocol, "failed" or
@@ -777,23 +771,14 @@ func (p *Pool) Status(name string) (status, protocol, reason string) {
 	switch {
 	case o == nil:
 		return "not started", "", ""
-	case !closed(o.done):
+	case !wire.Closed(o.done):
 		return "starting", "", ""
 	case o.err != nil:
 		return "failed", "", o.err.Error()
-	case closed(o.session.Done()):
-		return "ended", o.session.Protocol, o.session.link.rpc().failed("").Error()
+	case wire.Closed(o.session.Done()):
+		return "ended", o.session.Protocol, failureOf(o.session.link.RPC(), "").Error()
 	}
 	return "ready", o.session.Protocol, ""
-}
-
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }
 
 // Session returns the open session of a server, nil where there is none.
@@ -802,7 +787,7 @@ func (p *Pool) Session(name string) *Session {
 	if e == nil {
 		return nil
 	}
-	if o := e.last(); o != nil && closed(o.done) {
+	if o := e.last(); o != nil && wire.Closed(o.done) {
 		return o.session
 	}
 	return nil

@@ -256,7 +256,7 @@ func TestChange(t *testing.T) {
 		entry("same", "good"), entry("other", "features"), entry("new", "good"), entry("again", "good"),
 	}, "again")
 	for name, runs := range map[string]bool{"same": true, "other": false, "gone": false, "again": false} {
-		if closed(sessions[name].Done()) == runs {
+		if wire.Closed(sessions[name].Done()) == runs {
 			t.Errorf("the session of %s: runs is %v, want %v", name, !runs, runs)
 		}
 	}

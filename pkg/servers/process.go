@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/wire"
 )
 
 // process is a running server program with its three pipes. It has a process group of its own (on Windows: a Job
@@ -119,7 +120,7 @@ func (p *process) release(ctx context.Context, bus *exec.Bus, server string) {
 }
 
 // ended reports whether the program has ended within d.
-func (p *process) ended(d time.Duration) bool { return waitFor(context.Background(), p.exited, d) }
+func (p *process) ended(d time.Duration) bool { return wire.WaitFor(context.Background(), p.exited, d) }
 
 // pipeFacts holds what is known of the other side of a pipe without reading it.
 type pipeFacts struct {

@@ -361,7 +361,7 @@ type clientPipe struct {
 
 // Write implements io.Writer; it never fails.
 func (c *clientPipe) Write(b []byte) (int, error) {
-	if closed(c.broken) {
+	if wire.Closed(c.broken) {
 		return len(b), nil
 	}
 	c.writing.Store(true)
@@ -381,7 +381,7 @@ func (c *clientPipe) touch() { c.last.Store(time.Now().UnixNano()) }
 // time to read, and for long enough where it is gone.
 func (c *clientPipe) quiet() time.Duration {
 	switch {
-	case closed(c.broken):
+	case wire.Closed(c.broken):
 		return stdinGrace
 	case c.writing.Load():
 		return 0
@@ -390,7 +390,7 @@ func (c *clientPipe) quiet() time.Duration {
 }
 
 func (c *clientPipe) failure() error {
-	if closed(c.broken) {
+	if wire.Closed(c.broken) {
 		return c.err
 	}
 	return nil
@@ -411,7 +411,7 @@ type lastReader struct {
 // drainTime. (Windows has no deadlines for pipes; there the Job Object ends all who hold one.)
 func (r *lastReader) Read(b []byte) (int, error) {
 	for again := false; ; again = true {
-		late := closed(r.exited)
+		late := wire.Closed(r.exited)
 		if late {
 			if r.left <= 0 {
 				return 0, io.EOF

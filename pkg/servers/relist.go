@@ -103,7 +103,7 @@ func (r *relister) tellLocked() {
 func (r *relister) run() {
 	ctx, cancel := context.WithTimeout(context.Background(), DefaultStartTimeout)
 	defer cancel()
-	defer r.session.link.rpc().endWith(cancel)()
+	defer r.session.link.RPC().EndWith(cancel)()
 	for goesOn := true; goesOn; {
 		r.list(ctx)
 		r.mu.Lock()
@@ -160,10 +160,10 @@ func (s *Session) awaitTools(ctx context.Context, enough func() bool) {
 	for missed := time.Now(); ; {
 		news, until := s.relist.next(missed, announces)
 		wait := time.Until(until)
-		if enough() || wait <= 0 || closed(s.Done()) {
+		if enough() || wait <= 0 || wire.Closed(s.Done()) {
 			return
 		}
-		if !waitFor(ctx, news, wait) && ctx.Err() != nil {
+		if !wire.WaitFor(ctx, news, wait) && ctx.Err() != nil {
 			return
 		}
 	}

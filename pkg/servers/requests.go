@@ -14,6 +14,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 )
 
 // requester asks one server: it gives each request what the agreed revision demands of it, and reads the answer.
@@ -83,7 +84,7 @@ func (r *requester) send(ctx context.Context, method string, params json.RawMess
 // NextRequest returns the JSON-RPC request that Request would send next with a progress token, or after so many others,
 // byte for byte: with its id, and with _meta where the agreed revision is 2026-07-28. It sends nothing.
 func (r *requester) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
-	return encodeRequest(r.link.rpc().upcomingID()+int64(after), method,
+	return wire.EncodeRequest(r.link.RPC().UpcomingID()+int64(after), method,
 		r.dressed(params, r.progress.last.Load()+1+int64(after)))
 }
 
@@ -163,7 +164,7 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 		}
 		header.Set(name, value)
 	}
-	if header != nil && aboutTask(method) { // SEP-2663, Streamable HTTP: Routing Headers
+	if header != nil && wire.AboutTask(method) { // SEP-2663, Streamable HTTP: Routing Headers
 		if id, ok := mcp.EncodeHeaderValue(rawjson.GetText(params, "taskId")); ok {
 			header.Set(mcp.HeaderName, id)
 		}
@@ -173,7 +174,7 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 
 // ask encodes params and calls demand; nil means no params.
 func (r *requester) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	encoded, err := encodeParams(method, params)
+	encoded, err := wire.EncodeParams(method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -182,11 +183,11 @@ func (r *requester) ask(ctx context.Context, method string, params any) (json.Ra
 
 // notify sends a notification without params.
 func (r *requester) notify(ctx context.Context, method mcp.MCPMethod) error {
-	notification, err := newNotification(string(method), nil)
+	notification, err := wire.NewNotification(string(method), nil)
 	if err != nil {
 		return err
 	}
-	r.link.rpc().notified()
+	r.link.RPC().Notified()
 	return r.link.send(ctx, notification)
 }
 

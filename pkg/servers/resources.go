@@ -61,7 +61,7 @@ type subscription struct {
 // legacy subscribes to resources at a server of the older era, as often as it begins a new session.
 func (sub subscription) legacy(ctx context.Context, ready func()) error {
 	s := sub.session
-	noStream, renewed := s.link.silentStream(), s.renewed()
+	noStream, renewed := s.link.NoStream(), s.renewed()
 	if err := sub.subscribe(ctx); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (sub subscription) legacy(ctx context.Context, ready func()) error {
 	for {
 		select {
 		case <-s.Done():
-			return s.link.rpc().failed("")
+			return failureOf(s.link.RPC(), "")
 		case <-ctx.Done():
 			sub.unsubscribe(ctx)
 			return ctx.Err()

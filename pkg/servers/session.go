@@ -70,7 +70,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	if err := s.connect(ctx, d); err != nil {
 		return nil, err
 	}
-	patient, held := d, s.link.heldKey() != ""
+	patient, held := d, s.link.SessionKey() != ""
 	if held { // its holder has the same limits, and knows more of why one has passed
 		patient.StartTimeout += 2 * heldPatience
 	} else if d.enough == nil && !d.Patient && d.Bus != nil {
@@ -78,10 +78,10 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		patient.enough, done = d.listensElsewhere(s)
 		defer done()
 	}
-	if err := s.link.begin(); err != nil {
+	if err := s.link.Begin(); err != nil {
 		return nil, err
 	}
-	s.PID = s.link.processID()
+	s.PID = s.link.ProcessID()
 	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
 	err := s.step(ctx, patient, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return (&handshake{Session: s, dial: d}).run(ctx)
@@ -106,7 +106,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		defer cancel()
 		s.link.shutdown(bounded)
 		s.noteLateAnswer(err)
-		s.link.closeLog(ctx) // what says why it failed is worth the wait
+		s.link.CloseLog(ctx) // what says why it failed is worth the wait
 		return nil, err
 	}
 	return s, nil
@@ -115,11 +115,8 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 // noteLateAnswer completes the failure of a silent server that has answered since its stdin was closed. One that was
 // computing then was only slow.
 func (s *Session) noteLateAnswer(err error) {
-	p := s.link.rpc()
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	var failure *Failure
-	if errors.As(err, &failure) && failure.Ending == EndingSilent && p.late {
+	if errors.As(err, &failure) && failure.Ending == EndingSilent && s.link.RPC().AnsweredLate() {
 		failure.Buffered = !failure.Process(nil, time.Time{}).Busy()
 	}
 }
@@ -156,17 +153,17 @@ func (s *Session) connect(ctx context.Context, d dial) error {
 		s.link, s.overHTTP = remote, true
 	}
 	if d.FirstID != 0 {
-		s.link.rpc().lastID = d.FirstID - 1
+		s.link.RPC().FirstRequest(d.FirstID)
 	}
 	s.clientInfo = mcp.Implementation{Name: "toolx", Version: d.Version}
 	s.clientCapabilities = d.offered()
 	s.inbox = newInbox(s.Name, s.bus, d.Answers)
 	s.inbox.onRoots = s.relist.rootsSent
-	s.link.rpc().onNotification = s.notified
-	s.link.rpc().onRequest = s.inbox.take
+	s.link.RPC().OnNotification = s.notified
+	s.link.RPC().OnRequest = s.inbox.take
 	if d.holder != nil {
-		s.link.rpc().onNotification, s.link.rpc().onRequest = d.holder.notified, d.holder.requested
-		s.link.rpc().onSend = d.holder.sending
+		s.link.RPC().OnNotification, s.link.RPC().OnRequest = d.holder.notified, d.holder.requested
+		s.link.RPC().OnSend = d.holder.sending
 	}
 	return nil
 }
@@ -295,7 +292,7 @@ const (
 // byte. A JSON-RPC error is an *exec.ToolError with the server's own message (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
 	result, err := s.callTool(ctx, request)
-	if err == nil || s.link.heldKey() == "" || !s.lost(err) {
+	if err == nil || s.link.SessionKey() == "" || !s.lost(err) {
 		return result, err
 	}
 	if !s.repeatable(string(mcp.MethodToolsCall), CallParams(request.Name, nil)) {
@@ -313,7 +310,7 @@ func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawM
 // lost reports whether err says that the server, or its holder, ended while a request was under way.
 func (s *Session) lost(err error) bool {
 	var failure *Failure
-	return errors.As(err, &failure) && closed(s.Done()) && !closed(s.link.rpc().closing)
+	return errors.As(err, &failure) && wire.Closed(s.Done()) && !wire.Closed(s.link.RPC().Closing)
 }
 
 // CallParams returns the params of a tools/call; nil arguments are left out.
@@ -386,19 +383,19 @@ func (p *progressTokens) report(params json.RawMessage) bool {
 }
 
 // Done returns a channel that is closed when the server has ended or can no longer be talked to.
-func (s *Session) Done() <-chan struct{} { return s.link.rpc().done }
+func (s *Session) Done() <-chan struct{} { return s.link.RPC().Done }
 
 // Err returns why the session can no longer be used; nil while it is open, and once toolx has closed it.
 func (s *Session) Err() *Failure {
-	if !closed(s.Done()) {
+	if !wire.Closed(s.Done()) {
 		return nil
 	}
-	failure := s.link.rpc().failed("")
+	failure := failureOf(s.link.RPC(), "")
 	switch failure.Ending {
 	case EndingClosed:
 		return nil
 	case EndingExited, EndingKilled:
-		if closed(s.link.rpc().closing) { // which is what was asked of it
+		if wire.Closed(s.link.RPC().Closing) { // which is what was asked of it
 			return nil
 		}
 	}
@@ -418,7 +415,7 @@ func (s *Session) tellLoss() {
 // Stderr returns the last n lines of the server's stderr, how many lines there
 // were in all, and the path of the full log (empty where there is none).
 func (s *Session) Stderr(n int) (lines []string, total int, path string) {
-	return s.link.stderr(n)
+	return s.link.Stderr(n)
 }
 
 // Close ends the session: it closes stdin, sends SIGTERM, then SIGKILL, each after a bounded wait, which ends early

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -48,7 +47,7 @@ const writeQueue = 64
 
 // stdio is the link to one server process, over its pipes.
 type stdio struct {
-	*peer
+	*wire.Peer
 	launch *config.Resolved
 	max    int64
 	log    *stderrLog
@@ -61,12 +60,7 @@ type stdio struct {
 
 	stdoutRead, stderrRead countedPipe
 
-	// What stood on stdout instead of messages, for forensics; guarded by peer.mu.
-	stray  []string // the first lines
-	recent []string // the last ones
-	strays int      // how many there were
-	// said are the first lines of stdout that may say why the server fails: foreign ones, and its notifications.
-	said []string
+	printed otherOutput // on stdout, besides answers
 
 	stdinGrace time.Duration // how long shutdown waits after closing stdin
 
@@ -90,7 +84,7 @@ type outgoing struct {
 func newStdio(d dial) *stdio {
 	server, bus := d.server.Name, d.Bus
 	t := &stdio{
-		peer:   newPeer(server, bus),
+		Peer:   wire.NewPeer(server, bus),
 		launch: d.launch, max: d.MaxMessage, stdinGrace: cmp.Or(d.StdinGrace, stdinGrace),
 		writes:      make(chan *outgoing, writeQueue),
 		stdinEnded:  make(chan struct{}),
@@ -98,24 +92,24 @@ func newStdio(d dial) *stdio {
 		stderrEnded: make(chan struct{}),
 		announced:   make(chan struct{}),
 	}
-	t.post = t.offer
+	t.Post = t.offer
 	t.log = newStderrLog(d.StderrDir, server, func(text string) {
 		bus.Emit(wire.StderrLine{Head: wire.Now(server), Text: text})
 	})
 	t.stdout = wire.NewStream(d.MaxMessage, t.takeOwnMessage, t.takeFinding)
-	t.stdout.OnRefused(t.refuse)
+	t.stdout.OnRefused(t.Refuse)
 	return t
 }
 
 // begin implements link: it starts the server's process.
-func (t *stdio) begin() error {
+func (t *stdio) Begin() error {
 	p, err := startProcess(t.launch, nil)
 	if err != nil {
 		return startFailure(t.newFailure(EndingNotStarted), err)
 	}
 	t.process, t.stdoutRead.file, t.stderrRead.file = p, p.stdout, p.stderr
-	t.bus.Emit(wire.ProcessStarted{
-		Head: wire.Head{At: p.started, Server: t.server}, PID: p.cmd.Process.Pid,
+	t.Bus.Emit(wire.ProcessStarted{
+		Head: wire.Head{At: p.started, Server: t.Server}, PID: p.cmd.Process.Pid,
 		Command: t.command(), Cwd: t.launch.Cwd,
 	})
 	go func() {
@@ -134,42 +128,42 @@ func (t *stdio) begin() error {
 func (t *stdio) roundTrip(
 	ctx context.Context, method string, params json.RawMessage, _ http.Header,
 ) (wire.Message, error) {
-	p, err := t.register(ctx, method, params)
+	p, err := t.Register(ctx, method, params)
 	if err != nil {
 		return wire.Message{}, err
 	}
-	sent := &outgoing{Frame: p.frame()}
+	sent := &outgoing{Frame: p.Frame()}
 	before := t.soFar()
 	if err := t.enqueue(ctx, sent); err != nil {
-		t.settle(p.id, wire.ClassIDUnknown)
+		t.Settle(p.ID, wire.ClassIDUnknown)
 		return wire.Message{}, err
 	}
 	select {
-	case r := <-p.reply:
-		return r.message, r.err
+	case r := <-p.Reply:
+		return r.Message, r.Err
 	case <-ctx.Done():
 		t.stdout.TakeDoubtful()
 		select {
-		case r := <-p.reply:
-			return r.message, r.err
+		case r := <-p.Reply:
+			return r.Message, r.Err
 		default:
 			return wire.Message{}, t.abandon(ctx, p, sent, before)
 		}
-	case <-t.done:
+	case <-t.Done:
 		select { // the answer may have come with the end
-		case r := <-p.reply:
-			return r.message, r.err
+		case r := <-p.Reply:
+			return r.Message, r.Err
 		default:
-			return wire.Message{}, t.failed(method)
+			return wire.Message{}, failureOf(t.Peer, method)
 		}
 	}
 }
 
 // abandon gives a request up after ctx has ended; before is how much the server had written when it was asked.
-func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing, before wrote) error {
+func (t *stdio) abandon(ctx context.Context, p *wire.Pending, sent *outgoing, before wrote) error {
 	written, evidence := sent.written.Load(), t.evidenceSince(before)
 	// A request that is still queued goes out all the same, and the notice after it.
-	detail := t.giveUp(ctx, p, true)
+	detail := t.GiveUp(ctx, p, true)
 	if !written {
 		detail = sent.stalled()
 	}
@@ -189,9 +183,7 @@ type wrote struct{ stderr, stdout int }
 
 func (t *stdio) soFar() wrote {
 	_, stderr, _ := t.log.last(0)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return wrote{stderr, t.strays}
+	return wrote{stderr, t.printed.lines()}
 }
 
 // evidenceSince returns what the server has written besides messages, if that is short, and where the whole log is: a
@@ -199,11 +191,9 @@ func (t *stdio) soFar() wrote {
 func (t *stdio) evidenceSince(before wrote) []string {
 	stderr, total, path := t.log.last(failureLines)
 	stderr = lastOf(stderr, total-before.stderr)
-	t.mu.Lock()
-	stdout := slices.Clone(lastOf(t.recent, t.strays-before.stdout))
-	t.mu.Unlock()
+	stdout := t.printed.since(before.stdout)
 	if pending := t.stdout.Pending(); len(pending) > 0 {
-		stdout = append(stdout, string(pending[:min(len(pending), strayBytes)])+" (and no newline yet)")
+		stdout = append(stdout, string(pending[:min(len(pending), lineBytes)])+" (and no newline yet)")
 	}
 	details := append(labelled("stdout", stdout), labelled("stderr", stderr)...)
 	if path != "" {
@@ -235,8 +225,8 @@ func (t *stdio) kill() { t.process.group.kill() }
 // read; this method waits no longer than ctx.
 func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 	select {
-	case <-t.done:
-		return t.failed("")
+	case <-t.Done:
+		return failureOf(t.Peer, "")
 	default:
 	}
 	message.queued = time.Now()
@@ -245,8 +235,8 @@ func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 		return nil
 	case <-ctx.Done():
 		return &abandonedError{err: ctx.Err(), detail: message.stalled()}
-	case <-t.done:
-		return t.failed("")
+	case <-t.Done:
+		return failureOf(t.Peer, "")
 	}
 }
 
@@ -260,14 +250,14 @@ func (t *stdio) write() {
 				_ = t.process.stdin.Close()
 				return
 			}
-			t.bus.Emit(t.times.Sent(t.server, message.Frame))
+			t.NoteSent(message.Frame)
 			message.writing.Store(true)
 			if _, err := writePipe(t.process.stdin, append(message.Bytes, '\n')); err != nil {
 				t.stdinBroken(err)
 				return
 			}
 			message.written.Store(true)
-		case <-t.done:
+		case <-t.Done:
 			return
 		}
 	}
@@ -277,9 +267,9 @@ func (t *stdio) write() {
 // the broken pipe, so only a server that lives on is failed.
 func (t *stdio) stdinBroken(err error) {
 	select {
-	case <-t.closing:
+	case <-t.Closing:
 		return
-	case <-t.done:
+	case <-t.Done:
 		return
 	case <-t.process.exited:
 		return // watch reports it
@@ -287,7 +277,7 @@ func (t *stdio) stdinBroken(err error) {
 	}
 	failure := t.newFailure(EndingClosedStdin)
 	failure.Reason = err
-	t.fail(failure)
+	t.Fail(failure)
 }
 
 // watch waits for the process to end and fails the session with all that is known. It reports the exit at once where
@@ -298,7 +288,7 @@ func (t *stdio) watch() {
 	case <-t.stdoutEnded:
 		// Usually the exit follows at once and says more.
 		if !t.process.ended(exitTime) {
-			t.fail(t.newFailure(EndingClosedStdout))
+			t.Fail(t.newFailure(EndingClosedStdout))
 			<-t.process.exited
 		}
 	}
@@ -307,17 +297,17 @@ func (t *stdio) watch() {
 	if signalName(t.process.state) != "" {
 		ending = EndingKilled
 	}
-	t.fail(t.newFailure(ending))
+	t.Fail(t.newFailure(ending))
 	select {
-	case <-t.closing:
+	case <-t.Closing:
 	case <-t.announced:
-		if !closed(t.closing) {
+		if !wire.Closed(t.Closing) {
 			t.tellExit(false, "")
 		}
 	}
 }
 
-func (t *stdio) announce() { close(t.announced) }
+func (t *stdio) Announce() { close(t.announced) }
 
 // drain reads what an ended server left in its pipes, to their ends, and returns when that is done. Where a process
 // that the server started holds them open, drain kills the group; it closes what a process outside of the group holds.
@@ -331,7 +321,7 @@ func (t *stdio) drain() {
 			if pipe.read.settled(pipe.ended) {
 				continue
 			}
-			t.bus.Emit(wire.PipeHeld{Head: wire.Now(t.server), Pipe: pipe.name})
+			t.Bus.Emit(wire.PipeHeld{Head: wire.Now(t.Server), Pipe: pipe.name})
 			t.process.group.kill()
 			if !pipe.read.settled(pipe.ended) {
 				_ = pipe.read.file.Close()
@@ -389,7 +379,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 		t.stderrRead.settled(t.stderrEnded) // what it wrote before its answer says why
 	}
 	failure := &Failure{
-		Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
+		Server: t.Server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
 		Withheld: t.launch.Withheld, Environ: t.launch.Env, Entry: entryOf(t.launch),
 	}
 	if failure.Cwd == "" {
@@ -398,19 +388,19 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	failure.cause = sync.OnceValue(func() *cause.Cause { return cause.Diagnose(failure.Output()) })
 	failure.StderrTail, failure.StderrLines, failure.StderrPath = t.log.last(stderrTailLines)
 	failure.Stderr = cause.Telling(failure.StderrTail, failureLines)
-	t.mu.Lock()
-	failure.Stdout = append(failure.Stdout, t.stray...)
-	failure.Said = append(failure.Said, t.said...)
-	t.mu.Unlock()
+	t.printed.mu.Lock()
+	failure.Stdout = append(failure.Stdout, t.printed.first...)
+	failure.Said = append(failure.Said, t.printed.said...)
+	t.printed.mu.Unlock()
 	if t.process == nil {
 		return failure
 	}
 	failure.startCause = sync.OnceValue(func() *cause.Cause {
 		return failure.Process(t.launch, t.process.started).Cause(failure.cause())
 	})
-	failure.Question = t.question()
+	failure.Question = t.Question()
 	failure.Lived = time.Since(t.process.started)
-	if closed(t.process.exited) {
+	if wire.Closed(t.process.exited) {
 		failure.Lived = t.process.lived
 		failure.How = exitText(t.process.state)
 	} else if ending == EndingSilent {
@@ -428,29 +418,29 @@ func (t *stdio) lookAt(failure *Failure) {
 	failure.Unread = unreadIn(t.process.stdin)
 }
 
-func (t *stdio) question() string {
-	return cmp.Or(cause.Asks(string(t.unfinished())), cause.Asks(t.log.pending()))
+func (t *stdio) Question() string {
+	return cmp.Or(cause.Asks(string(t.Unfinished())), cause.Asks(t.log.pending()))
 }
 
 // doing implements link.
-func (t *stdio) doing() string {
+func (t *stdio) Doing() string {
 	failure := t.newFailure(EndingClosed)
 	failure.Ending = EndingSilent
 	t.lookAt(failure)
-	text := "server " + strconv.Quote(t.server) + " has not answered after " + rounded(failure.Lived).String()
+	text := "server " + strconv.Quote(t.Server) + " has not answered after " + rounded(failure.Lived).String()
 	if c := cmp.Or(failure.cause(), failure.Process(t.launch, t.process.started).Doing()); c != nil {
 		text += ": " + c.What
 	}
 	return text
 }
 
-func (t *stdio) unfinished() []byte { return t.stdout.Pending() }
+func (t *stdio) Unfinished() []byte { return t.stdout.Pending() }
 
-func (t *stdio) processID() int { return t.process.cmd.Process.Pid }
+func (t *stdio) ProcessID() int { return t.process.cmd.Process.Pid }
 
-func (t *stdio) stderr(n int) (lines []string, total int, path string) { return t.log.last(n) }
+func (t *stdio) Stderr(n int) (lines []string, total int, path string) { return t.log.last(n) }
 
-func (t *stdio) closeLog(ctx context.Context) { t.log.close(ctx) }
+func (t *stdio) CloseLog(ctx context.Context) { t.log.close(ctx) }
 
 // asks waits until the server has asked the same for two looks in a row, and reports whether it did before ctx ended.
 func asks(ctx context.Context, l link, between time.Duration) bool {
@@ -462,7 +452,7 @@ func asks(ctx context.Context, l link, between time.Duration) bool {
 			return false
 		case <-look.C:
 		}
-		question := l.question()
+		question := l.Question()
 		if question != "" && question == before {
 			return true
 		}

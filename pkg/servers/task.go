@@ -14,6 +14,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
 
@@ -251,7 +252,7 @@ func (s *Session) awaitTask(
 				return nil, err
 			}
 		}
-		if !waited(ctx, max(shortTaskPoll, exec.WaitTime(ctx, task.pause()))) {
+		if !wire.Waited(ctx, max(shortTaskPoll, exec.WaitTime(ctx, task.pause()))) {
 			return nil, ctx.Err()
 		}
 		next, err := s.taskState(ctx, task.ID)
@@ -307,7 +308,7 @@ func (s *Session) taskResult(
 	case task.Status == TaskFailed && task.failure == nil:
 		return nil, malformed("the task has failed without an error")
 	case task.Status == TaskFailed:
-		details := errorDetails(task.failure)
+		details := wire.ErrorDetails(task.failure)
 		if !strings.Contains(task.Message, details.Message) {
 			details.Message += task.reason()
 		}
@@ -336,6 +337,3 @@ func withTasks(capabilities mcp.ClientCapabilities) mcp.ClientCapabilities {
 	capabilities.Extensions = extensions
 	return capabilities
 }
-
-// aboutTask reports whether a request is about a task, which only tasks/cancel ends.
-func aboutTask(method string) bool { return strings.HasPrefix(method, "tasks/") }

@@ -3,13 +3,11 @@ package servers
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/servers/wire"
 )
 
@@ -30,11 +28,11 @@ type Process struct {
 // Dial starts a server's process and sends nothing to it. The error is a *Failure.
 func Dial(server *config.Server, launch *config.Resolved, options Options) (*Process, error) {
 	program := newStdio(options.dial(server, launch))
-	program.lastID = 0 // a report is the same each time
-	program.onNotification = func(method string, params json.RawMessage) {
+	program.FirstRequest(1) // a report is the same each time
+	program.OnNotification = func(method string, params json.RawMessage) {
 		options.Bus.Emit(wire.Notification{Head: wire.Now(server.Name), Method: method, Params: params})
 	}
-	if err := program.begin(); err != nil {
+	if err := program.Begin(); err != nil {
 		return nil, err
 	}
 	return &Process{Wire: Wire{link: program}, program: program}, nil
@@ -54,7 +52,7 @@ type Answer struct {
 // error is an Answer.
 func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer, error) {
 	began := time.Now()
-	encoded, err := encodeParams(method, params)
+	encoded, err := wire.EncodeParams(method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -71,30 +69,18 @@ func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer,
 func answerOf(m wire.Message) *Answer {
 	answer := &Answer{Frame: m.Raw, Result: m.Result}
 	if m.Err != nil {
-		answer.Error = errorDetails(m.Err)
+		answer.Error = wire.ErrorDetails(m.Err)
 	}
 	return answer
 }
 
-// encodeParams encodes params for a request of the given method; nil params stay nil.
-func encodeParams(method string, params any) (json.RawMessage, error) {
-	if params == nil {
-		return nil, nil
-	}
-	encoded, err := rawjson.Marshal(params)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", method, err)
-	}
-	return encoded, nil
-}
-
 // Notify sends a notification; nil params are left out.
 func (w *Wire) Notify(ctx context.Context, method string, params any) error {
-	notification, err := newNotification(method, params)
+	notification, err := wire.NewNotification(method, params)
 	if err != nil {
 		return err
 	}
-	w.link.rpc().notified()
+	w.link.RPC().Notified()
 	return w.link.send(ctx, notification)
 }
 
@@ -104,14 +90,14 @@ func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
 }
 
 // Done returns a channel that is closed when nothing more can come from the server.
-func (w *Wire) Done() <-chan struct{} { return w.link.rpc().done }
+func (w *Wire) Done() <-chan struct{} { return w.link.RPC().Done }
 
 // Failure returns how the server ended, nil while it has not.
 func (w *Wire) Failure() *Failure {
-	if !closed(w.Done()) {
+	if !wire.Closed(w.Done()) {
 		return nil
 	}
-	return w.link.rpc().failed("")
+	return failureOf(w.link.RPC(), "")
 }
 
 // Exited waits until the process has ended, or ctx has; it reports whether the process has ended.
@@ -128,7 +114,7 @@ func (w *Process) Exited(ctx context.Context) bool {
 func (w *Process) Terminate() { w.program.process.group.terminate() }
 
 // Pending returns the bytes of stdout that wait for their newline.
-func (w *Process) Pending() []byte { return w.program.unfinished() }
+func (w *Process) Pending() []byte { return w.program.Unfinished() }
 
 // Close ends the process as Session.Close does.
 func (w *Wire) Close(ctx context.Context) { w.link.shutdown(ctx) }

@@ -1,5 +1,6 @@
-// Package wire reads messages of JSON-RPC: what a message is, and its parts. Only toolx serve reads them itself, which
-// has to agree with the SDK behind it about names that differ in case.
+// Package wire is what toolx and a server say to each other, whatever carries it: frames, the classified lines of a
+// stdout, message heads, events, and a peer that speaks JSON-RPC in both directions. It starts no process and opens no
+// connection.
 package wire
 
 import (

@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+func Malformed(method string, reason error) Reply {
+	return Reply{Err: &exec.MalformedError{What: "the reply to " + method, Reason: reason}}
+}
+
+// answer ends a pending request with a reply; a second reply is dropped.
+func answer(p *Pending, r Reply) {
+	select {
+	case p.Reply <- r:
+	default:
+	}
+}
+
+// takeMessage takes a message from the classifier.
+func (p *Peer) TakeMessage(m Message, number int) {
+	p.Bus.Emit(p.times.Received(p.Server, number, m, p.idOf(m)))
+	if !m.Versioned() {
+		p.Odd(ClassNoVersion, m, number, true)
+	}
+	switch m.Kind() {
+	case KindReply:
+		p.takeReply(m, number)
+	case KindRequest:
+		p.AnswerRequest(m)
+	case KindNotification:
+		p.OnNotification(m.Method, m.Params)
+	}
+}
+
+// idOf returns the id of a request, or, for an answer, the id of the request that it answers.
+func (p *Peer) idOf(m Message) string {
+	if m.Kind() != KindReply {
+		return string(m.ID)
+	}
+	if m.ID == nil || string(m.ID) == "null" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if id, waiting := p.namelessAnswers(m); waiting != nil && !m.Quoted && !p.answersNotification(m) {
+			return strconv.FormatInt(id, 10)
+		}
+	}
+	return NumericID(m.ID)
+}
+
+// takeReply finds the request that a reply answers. Ids that come back in another type, or as null where only one
+// request waits, are accepted and reported.
+func (p *Peer) takeReply(m Message, number int) {
+	id, exact, ok := RequestID(m.ID)
+	p.mu.Lock()
+	waiting, phase := p.pending[id], p.phaseLocked() // that of the request that is answered
+	if m.Quoted && (waiting == nil || !exact) {
+		p.mu.Unlock()
+		return // a log that quotes somebody else's answer; the line was told of
+	}
+	class, why := Class(""), ""
+	switch {
+	case m.Result == nil && m.Err == nil:
+		class, why = ClassBadShape, "it has neither result nor error"
+	case m.ID == nil || string(m.ID) == "null":
+		class = ClassIDNull
+		if p.answersNotification(m) {
+			class = ClassNotificationReply
+			p.notifications--
+			break
+		}
+		id, waiting = p.namelessAnswers(m)
+		p.nameless = p.nameless || waiting != nil
+	case waiting != nil && !exact:
+		class = ClassIDType
+	case waiting != nil && m.NullError:
+		class, why = ClassBadShape, `it has "error": null beside its result`
+	case waiting != nil && m.Result != nil && m.Err != nil:
+		class, why = ClassBadShape, "it has both a result and an error; the error counts"
+	case waiting == nil && ok:
+		if class = p.answered[id]; class == "" {
+			class = ClassIDUnknown
+		}
+		p.late = p.late || class == ClassIDLate
+	case !ok:
+		class = ClassIDUnknown
+	}
+	if waiting != nil {
+		p.settleLocked(id, ClassIDDuplicate)
+		p.notifications = 0 // servers answer in order, or nearly so
+	} else if class == ClassIDUnknown {
+		p.noteStrayReply(m)
+	}
+	p.mu.Unlock()
+	if class != "" {
+		p.oddIn(phase, class, why, m, number, waiting != nil)
+	}
+	switch {
+	case waiting == nil:
+	case m.Result == nil && m.Err == nil:
+		answer(waiting, Malformed(waiting.Method, errors.New("it has neither result nor error")))
+	default:
+		answer(waiting, Reply{Message: m})
+	}
+}
+
+// noteStrayReply notes a reply that no waiting request has asked for: if one of them times out, that reply is the
+// likely cause.
+func (p *Peer) noteStrayReply(m Message) {
+	p.suspectLocked(fmt.Sprintf("the server answered a request that was never sent, id %s", Evidence(m.ID)))
+}
+
+// namelessAnswers returns the request that a reply without an id answers: the one that waits, if there is exactly one.
+// What a server says of itself before it is asked, as {"id": null, "result": {"status": "ready"}}, does not answer
+// initialize, whose result names a protocol version.
+func (p *Peer) namelessAnswers(m Message) (int64, *Pending) {
+	if len(p.pending) != 1 {
+		return 0, nil
+	}
+	for id, waiting := range p.pending {
+		opening := waiting.Method == string(mcp.MethodInitialize)
+		if !opening || m.Result == nil || rawjson.Get(m.Result, "protocolVersion") != nil {
+			return id, waiting
+		}
+	}
+	return 0, nil
+}
+
+// answersNotification reports whether a reply without an id more likely answers a notification than the request that
+// waits: one was sent since the last answer, the server has named its requests until now, and the reply has nothing to
+// tell. The error of a request that could not be read is none: JSON-RPC 2.0 §5 wants a null id in it.
+func (p *Peer) answersNotification(m Message) bool {
+	if p.notifications == 0 || p.nameless {
+		return false
+	}
+	if m.Err != nil {
+		var failure struct{ Code int }
+		unread := json.Unmarshal(m.Err, &failure) == nil &&
+			(failure.Code == mcp.PARSE_ERROR || failure.Code == mcp.INVALID_REQUEST)
+		return !unread
+	}
+	members, ok := rawjson.Members(m.Result)
+	return !ok || len(members) == 0
+}
+
+func (p *Peer) Odd(class Class, m Message, number int, used bool) {
+	p.oddIn(p.Phase(), class, "", m, number, used)
+}
+
+func (p *Peer) oddIn(phase Phase, class Class, why string, m Message, number int, used bool) {
+	p.Bus.Emit(OddFrame{
+		Head: Now(p.Server), Class: class, Line: number,
+		Phase: phase, Why: why, Bytes: Evidence(m.Raw), Used: used,
+	})
+}
+
+// answerRequest answers a request of the server at once: a ping with an empty result, and a method that toolx has not
+// advertised with -32601. It passes the rest to onRequest. A server that gets no answer waits for ever.
+func (p *Peer) AnswerRequest(m Message) {
+	if p.OnRequest(p, m) {
+		return
+	}
+	known := m.Method == string(mcp.MethodPing)
+	p.Bus.Emit(ServerRequest{Head: Now(p.Server), Method: m.Method, Answered: known})
+	if known {
+		p.Respond(m, json.RawMessage("{}"), nil)
+		return
+	}
+	p.Respond(m, nil, &Error{mcp.METHOD_NOT_FOUND, "Method not found: " + m.Method})
+}
+
+// refuse answers a request that is not acted on because of the text on its line.
+func (p *Peer) Refuse(m Message) {
+	const reason = "Invalid request: other text stood on its line, so it was not acted on"
+	p.Respond(m, nil, &Error{mcp.INVALID_REQUEST, reason})
+}
