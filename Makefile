@@ -39,7 +39,7 @@ SITE    := site/node_modules/.package-lock.json
 .PHONY: help build test test-fast test-real test-other-day test-windows test-arm64 test-oracles packages test-model site test-site conformance attack lint lint-workflows fmt bench cross vet-systems completions pictures screens docs licences release release-snapshot release-reproducible release-check clean $(PLATFORMS)
 
 help: ## show this list
-	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-21s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/toolx
 	$(BUILD) -o $(BIN) .

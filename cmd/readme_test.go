@@ -55,3 +55,27 @@ func TestReadme(t *testing.T) {
 		t.Errorf("only %d commands were found", ran)
 	}
 }
+
+// TestPagesAreShort bounds the documentation: what is longer is not read.
+func TestPagesAreShort(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob(filepath.Join("..", "docs", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal(err)
+	}
+	most := map[string]int{"all pages": 40_000, "architecture.md": 1_800}
+	words := map[string]int{}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words[filepath.Base(page)] = len(strings.Fields(string(text)))
+		words["all pages"] += words[filepath.Base(page)]
+	}
+	for what, limit := range most {
+		if words[what] > limit {
+			t.Errorf("%s: %d words, at most %d", what, words[what], limit)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-// A server with faults, for the tutorial: docs/tutorial.md mends them one by one.
+// A server with five bugs, which docs/tutorial.md fixes.
 import { createInterface } from "node:readline";
 
 console.log("Notes server is ready");
