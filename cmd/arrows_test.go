@@ -36,7 +36,7 @@ func arrows() map[string][]string {
 		"pkg/mask":    {"pkg/rawjson"},
 
 		"pkg/cause":      {"pkg/rules", "pkg/words"},
-		"pkg/cmdline":    {"pkg/fault"},
+		"pkg/cmdline":    {"pkg/fault", "pkg/words"},
 		"pkg/procs":      {"pkg/cmdline"},
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
 		"pkg/rawjson":    {"pkg/words"},

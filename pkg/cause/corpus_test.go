@@ -168,7 +168,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%s is not the pattern %q", names[1], names[2])
 		}
 	}
-	lists := []string{"address", "missingPhrases"} // which are read line by line
+	lists := []string{"address", "missingPhrases", "nodeFeatures"} // which are read line by line
 	if len(declared)+len(lists) != len(patterns()) {
 		t.Errorf("%d expressions are declared, and %d written", len(declared), len(patterns())-len(lists))
 	}

@@ -3,6 +3,7 @@ package cause
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,7 +46,7 @@ func nodeFix(wanted, node string) string {
 func requireNode(o *output, c *Cause, feature string) {
 	wanted := feature
 	if !digit().MatchString(feature) {
-		wanted = cmp.Or(o.Engines, nodeFeatures[feature])
+		wanted = cmp.Or(o.Engines, nodeWith(feature))
 	}
 	on := "this Node"
 	if o.Node != "" {
@@ -55,20 +56,14 @@ func requireNode(o *output, c *Cause, feature string) {
 	c.Fixes = []string{nodeFix(wanted, o.Node)}
 }
 
-// nodeFeatures has the first version of Node with a global, an export or an error's remedy (nodejs.org/api).
-var nodeFeatures = map[string]string{
-	"File": "20", "CustomEvent": "20", "crypto": "20", "WebSocket": "22", "navigator": "22", "fetch": "18",
-	"Headers": "18", "Request": "18", "Response": "18", "FormData": "18", "structuredClone": "18", "Iterator": "22",
-	"ReadableStream": "18", "WritableStream": "18", "TransformStream": "18", "Blob": "18", "BroadcastChannel": "18",
-	"CloseEvent": "23", "EventSource": "25", "Float16Array": "24", "CompressionStream": "18", "Storage": "25",
-	"parseEnv": "20.12", "styleText": "20.12", "enableCompileCache": "22.8", "registerHooks": "22.15",
-	"stripTypeScriptTypes": "22.13", "findPackageJSON": "22.14", "glob": "22", "globSync": "22", "parseArgs": "18.3",
-	"getCallSites": "22.9", "isBuiltin": "18.6", "availableParallelism": "18.14", "openAsBlob": "20",
-	"markAsUncloneable": "22.10", "getBuiltinModule": "22.3", "withResolvers": "22", "fromAsync": "22",
-	"groupBy": "22", "toSorted": "20", "toReversed": "20", "toSpliced": "20", "isWellFormed": "20", "union": "22",
-	"intersection": "22", "difference": "22", "escape": "24", "loadEnvFile": "20.12", "hasOwn": "18", "any": "20.3",
-	"sqlite": "22.5", "sea": "20.12", "isSubsetOf": "22", "symmetricDifference": "22", "try": "24",
-	"ERR_REQUIRE_ESM": "20.19", "toWellFormed": "20", "findLast": "18", "findLastIndex": "18", "at": "18", "with": "20",
+// nodeWith returns the first version of Node with a global, an export or an error's remedy; empty if it is not known.
+func nodeWith(feature string) string {
+	for _, known := range patterns()["nodeFeatures"].All("since") {
+		if version, names, _ := strings.Cut(known, " "); slices.Contains(strings.Fields(names), feature) {
+			return version
+		}
+	}
+	return ""
 }
 
 // module returns the name of the native module that the output names; empty if it does not.

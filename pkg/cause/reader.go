@@ -222,7 +222,7 @@ func (r *reader) classify(l *line, indented bool) {
 		l.weight = generic
 	case r.uncaught && startsAsError().MatchString(l.text), strings.HasPrefix(l.text, "panic: "):
 		l.weight, r.uncaught = fatal, false
-	case signalIn(l.raw).number > 0: // an error above it says more
+	case signalIn(l.raw) != nil: // an error above it says more
 		l.weight = generic
 	case known >= errs, startsAsError().MatchString(l.text), systemLine().MatchString(l.text):
 		l.weight = errs

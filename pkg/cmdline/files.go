@@ -13,10 +13,11 @@ var scripts = []string{
 	".lua", ".mjs", ".mts", ".php", ".pl", ".ps1", ".py", ".pyz", ".r", ".rb", ".sh", ".swift", ".ts", ".tsx", ".wasm",
 }
 
-// interpreters are programs that run what their arguments name, besides shells and launchers of packages.
-var interpreters = []string{
-	"bun", "bundle", "cargo", "dart", "deno", "docker", "dotnet", "go", "java", "julia", "lua", "make", "mvn", "node",
-	"nodejs", "npm", "perl", "php", "pipx", "pnpm", "podman", "poetry", "ruby", "tsx", "uv", "yarn",
+// runners are programs that run what their arguments name, besides shells and Python.
+var runners = []string{
+	"bun", "bundle", "bunx", "cargo", "dart", "deno", "docker", "dotnet", "env", "go", "java", "julia", "lua", "make",
+	"mvn", "node", "nodejs", "npm", "npx", "perl", "php", "pipx", "pnpm", "podman", "poetry", "py", "ruby", "tsx", "uv",
+	"uvx", "yarn",
 }
 
 // ProgramFiles returns the files that a command line runs, with their links followed: its program, unless that is an
@@ -31,7 +32,7 @@ func ProgramFiles(command string, args []string, folder string, environ []string
 			files = append(files, path)
 		}
 	}
-	if found := in.Find(command); found.Path != "" && (in.IsPath(command) || !runsOthers(command, args)) {
+	if found := in.Find(command); found.Path != "" && (in.IsPath(command) || !runsOthers(BaseName(command))) {
 		add(RealPath(found.Path, folder))
 	}
 	for _, arg := range args {
@@ -43,9 +44,7 @@ func ProgramFiles(command string, args []string, folder string, environ []string
 	return files
 }
 
-// runsOthers reports whether a program runs what its arguments name.
-func runsOthers(command string, args []string) bool {
-	name := BaseName(command)
-	_, launches := ParseLauncher(command, args)
-	return launches || IsShell(name) || strings.HasPrefix(name, "python") || slices.Contains(interpreters, name)
+// runsOthers reports whether a program of that name runs what its arguments name.
+func runsOthers(name string) bool {
+	return IsShell(name) || strings.HasPrefix(name, "python") || slices.Contains(runners, name)
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"toolx/pkg/words"
 )
 
 // Lookup says where programs are looked for: in the folders of path where a command
@@ -91,30 +91,16 @@ func (l Lookup) extensions(path string) []string {
 	return []string{".com", ".exe", ".bat", ".cmd"} // the beginning of PATHEXT
 }
 
-// Near are at most three programs of PATH that a typo could have meant.
-func (l Lookup) Near(command string) []string {
-	const most = 3
-	limit := max(1, len(command)/3)
-	byDistance := make(map[int][]string)
+// Near returns the program of PATH that a misspelt command most likely means, or empty.
+func (l Lookup) Near(command string) string {
+	var names []string
 	for _, folder := range l.Folders() {
 		entries, _ := os.ReadDir(folder)
 		for _, entry := range entries {
-			name := entry.Name()
-			if difference := len(name) - len(command); difference > limit || -difference > limit {
-				continue
-			}
-			distance := levenshtein.ComputeDistance(name, command)
-			if distance <= limit && !slices.Contains(byDistance[distance], name) {
-				byDistance[distance] = append(byDistance[distance], name)
-			}
+			names = append(names, entry.Name())
 		}
 	}
-	var names []string
-	for distance := 1; distance <= limit; distance++ {
-		slices.Sort(byDistance[distance])
-		names = append(names, byDistance[distance]...)
-	}
-	return names[:min(most, len(names))]
+	return words.Nearest(command, names)
 }
 
 // Variable reads a variable of an environment; the last setting wins, as in os/exec.

@@ -63,21 +63,13 @@ func SplitLine(command, folder string) (program string, args []string, whole boo
 	case exists(command):
 		return "", nil, false
 	case isPath && exists(program):
-	case !isPath && startsOthers(BaseName(program)):
+	case !isPath && runsOthers(BaseName(program)):
 	case !strings.Contains(program, "=") &&
 		slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }):
 	case isPath, !(Lookup{Goos: runtime.GOOS, Path: os.Getenv("PATH")}).Find(program).Runnable:
 		return "", nil, false
 	}
 	return program, args, true
-}
-
-// startsOthers reports whether a program of that name runs what its arguments name.
-func startsOthers(name string) bool {
-	return IsShell(name) || slices.Contains([]string{
-		"node", "npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno", "tsx", "uv", "uvx", "pipx", "python", "python3",
-		"py", "docker", "podman", "java", "ruby", "php", "dotnet", "go", "env",
-	}, name)
 }
 
 // IsShell reports whether a program of that name runs a script in an argument.

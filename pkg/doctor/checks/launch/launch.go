@@ -121,8 +121,8 @@ func askCommandNotFound(e *evidence.Evidence) []check.Finding {
 	f.Evidence = fmt.Sprintf("%s is in none of the %d folders of PATH: %s",
 		command, len(finder.Folders()), evidence.Cut(finder.Path))
 	f.Fix = []string{diagnose.ProgramHint(append([]string{command}, e.Launch.Args...), e.Launch.Cwd)}
-	if near := finder.Near(command); len(near) > 0 {
-		f.Fix = append(f.Fix, "did you mean "+strings.Join(near, ", ")+"?")
+	if near := finder.Near(command); near != "" {
+		f.Fix = append(f.Fix, "did you mean "+near+"?")
 	}
 	return []check.Finding{f}
 }
