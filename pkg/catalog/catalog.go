@@ -50,7 +50,7 @@ type Catalog struct {
 	Lists []List `json:"lists"` // one of each kind at most
 }
 
-// List returns the list of a kind, nil where there is none. A nil Catalog has none.
+// List returns the list of a kind, nil if there is none. A nil Catalog has none.
 func (c *Catalog) List(kind Kind) *List {
 	if c == nil {
 		return nil
@@ -65,7 +65,7 @@ func (c *Catalog) List(kind Kind) *List {
 
 // Terms are what a server says of a list that clients keep (MCP 2026-07-28, CacheableResult).
 type Terms struct {
-	// TTLMS is for how many milliseconds the list holds; zero where the server says nothing, or that it does not hold.
+	// TTLMS is for how many milliseconds the list holds; zero if the server says nothing, or that it does not hold.
 	TTLMS int64 `json:"ttlMs,omitempty"`
 	// Public reports whether the list is the same for everybody (cacheScope: public).
 	Public bool `json:"public,omitempty"`
@@ -116,7 +116,7 @@ func NewList(kind Kind, elements []json.RawMessage, at time.Time, terms Terms) L
 	return list
 }
 
-// Find returns the element of a name, nil where there is none. A nil List has none.
+// Find returns the element of a name, nil if there is none. A nil List has none.
 func (l *List) Find(name string) *Entry {
 	if l == nil {
 		return nil

@@ -53,14 +53,14 @@ func (s Store) path(id string) string { return filepath.Join(s.Folder, id+suffix
 // suffix ends the names of catalogues' files.
 const suffix = ".catalog"
 
-// Read returns the catalogue of an entry, nil where there is none: a file that is broken, too large or too old counts
+// Read returns the catalogue of an entry, nil if there is none: a file that is broken, too large or too old counts
 // as none.
 func (s Store) Read(id string) *Catalog {
 	c, _ := s.read(id, nil)
 	return c
 }
 
-// ReadNaming is Read for who looks for an element of that name: it also returns nil where there is none, and then it is
+// ReadNaming is Read for who looks for an element of that name: it also returns nil if there is none, and then it is
 // much quicker. there reports whether there is a file, whatever it says.
 func (s Store) ReadNaming(id, name string) (c *Catalog, there bool) {
 	quoted, _ := json.Marshal(Entry{Name: name}) // texts always encode

@@ -37,7 +37,7 @@ func (c *Config) AddClients(read []*ClientConfig, plain bool) {
 type imports struct {
 	clients []string
 	file    string
-	project *Project // nil where the user named the file
+	project *Project // nil if the user named the file
 }
 
 // TrustedImports returns the ids of the clients that the files import. Imports of a project's file need the user's

@@ -110,8 +110,8 @@ type Server struct {
 
 	dir     string   // of the file, absolute: relative paths start there
 	literal bool     // nothing is expanded (see AdHoc)
-	node    *node    // for the origin of single values; nil where no file says it
-	project *Project // nil where the user named the file
+	node    *node    // for the origin of single values; nil if no file says it
+	project *Project // nil if the user named the file
 	sources *Sources // of references; may be nil
 	// workspace is the folder that another client calls the workspace, and inputs are the values that it requests.
 	workspace string
@@ -165,7 +165,7 @@ type Tool struct {
 	Implementation Implementation  `config:"implementation"`
 	Origin         Origin
 
-	project  *Project // nil where the user named the file
+	project  *Project // nil if the user named the file
 	problems []Problem
 }
 

@@ -333,7 +333,8 @@ func (x *exporter) reference(key, reference string) string {
 		x.lost = append(x.lost, fmt.Sprintf("%s does not replace %s, in %s", x.client.Name, reference, key))
 		return reference
 	case hasDefault && !x.client.defaults:
-		x.lost = append(x.lost, fmt.Sprintf("%s does not support the default of %s, in %s", x.client.Name, reference, key))
+		const text = "%s does not support the default of %s, in %s"
+		x.lost = append(x.lost, fmt.Sprintf(text, x.client.Name, reference, key))
 	}
 	if x.client.defaults {
 		name = inner

@@ -32,7 +32,7 @@ type Server struct {
 // maxProject is the size in bytes of the largest project file that is read.
 const maxProject = 1 << 20
 
-// read returns the text of a regular file of a project, nil where there is none.
+// read returns the text of a regular file of a project, nil if there is none.
 func read(folder fs.FS, name string) []byte {
 	if info, err := fs.Stat(folder, name); err != nil || !info.Mode().IsRegular() || info.Size() > maxProject {
 		return nil
@@ -104,7 +104,7 @@ func node(folder fs.FS) (Server, bool) {
 }
 
 // nodeProgram returns the file of the member bin: a file, or files by the names of their commands, of which the first
-// by name counts. It is empty where there is none.
+// by name counts. It is empty if there is none.
 func nodeProgram(bin json.RawMessage) string {
 	var program string
 	var programs map[string]string

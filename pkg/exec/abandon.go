@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// graceTime is how long a call has to end after its time is up or its user has given up.
+	// graceTime is how long a call may take to end after a timeout or an interrupt.
 	graceTime = time.Second
-	// maxAbandoned is how many abandoned calls may be running at once. Each may block a thread of the system for ever.
+	// maxAbandoned limits the abandoned calls that are still running. Each may block a system thread forever.
 	maxAbandoned = 100
 )
 
-// abandonedError says that a call did not end with its context. It runs on, and what it returns is dropped.
+// abandonedError reports that a call did not end with its context. It continues to run, and its result is dropped.
 type abandonedError struct{ cause error }
 
 func (e *abandonedError) Error() string { return e.cause.Error() + " (" + e.Detail() + ")" }
@@ -23,17 +23,17 @@ func (e *abandonedError) Error() string { return e.cause.Error() + " (" + e.Deta
 // Unwrap returns the context's error.
 func (e *abandonedError) Unwrap() error { return e.cause }
 
-// Detail returns the text that TimeoutError and InterruptedError add.
+// Detail returns the detail for TimeoutError and InterruptedError.
 func (e *abandonedError) Detail() string {
-	return "it did not end when it was told to, and was abandoned"
+	return "it did not stop when cancelled, and was abandoned"
 }
 
-// await returns the results of run, or an *abandonedError where run has not ended graceTime after ctx: a read from a
-// device, for instance, ignores its context. A panic of run becomes an error, with the stack in the log (EXEC-5,
-// EXEC-8). name is that of the tool or the request.
+// await returns the results of run, or an *abandonedError if run has not ended graceTime after ctx: a read from a
+// device, for instance, ignores its context. A panic in run becomes an error, with the stack in the log (EXEC-5,
+// EXEC-8). name is the name of the tool or the request.
 func await[T any](ctx context.Context, e *Executor, name string, run func() (T, error)) (value T, err error) {
 	if e.abandoned.Load() >= maxAbandoned {
-		return value, fmt.Errorf("%d calls were abandoned and still run: toolx makes no more", maxAbandoned)
+		return value, fmt.Errorf("too many abandoned calls are still running (%d)", maxAbandoned)
 	}
 	type outcome struct {
 		value T

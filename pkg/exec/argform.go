@@ -16,9 +16,9 @@ import (
 	"toolx/pkg/words"
 )
 
-// CheckInput checks the form of arguments as far as that needs no schema, before a server is started for them. It opens
-// files that are named but reads none, since a name may be readable only once (a pipe). The error is a
-// *fault.UsageError, or an *InvalidArgumentsError for values that must be JSON and are not.
+// CheckInput checks arguments as far as possible without a schema, before a server is started for them. It opens files
+// but does not read them, since some can be read only once (a pipe). The error is a *fault.UsageError, or an
+// *InvalidArgumentsError for values that should be JSON and are not.
 func CheckInput(input Input) error {
 	parser := &argParser{source: &source{}}
 	stdin := input.Object == "-" || input.Object == "@-"
@@ -90,8 +90,8 @@ func checkFile(name string) error {
 	return file.Close()
 }
 
-// checkParts refuses keys that name a part of an array (items.sku, tags[0]), which no
-// single argument can give, and shows what can.
+// checkParts rejects keys that name a part of an array (items.sku, tags[0]), which arguments cannot set, and shows the
+// argument for the whole array.
 func (p *argParser) checkParts(settings []*setting) error {
 	for _, s := range settings {
 		name, rest, ok := p.arrayOf(s)
@@ -99,16 +99,16 @@ func (p *argParser) checkParts(settings []*setting) error {
 			continue
 		}
 		return &fault.UsageError{
-			Message: fmt.Sprintf("'%s' is an array, and no argument gives a part of one: %s", name,
+			Message: fmt.Sprintf("'%s' is an array, and arguments cannot set parts of it: %s", name,
 				words.Shorten(name+rest, words.MaxGiven)),
-			Fix: "give it as a whole: " + p.wholeArray(name, settings),
+			Fix: "set the whole array: " + p.wholeArray(name, settings),
 		}
 	}
 	return nil
 }
 
-// arrayOf splits a key into the name of an array and the part of it that the key names; ok is false where the schema
-// knows the key, or has no such array.
+// arrayOf splits a key into the name of an array and the part that it names; ok is false if the schema has the key, or
+// has no such array.
 func (p *argParser) arrayOf(s *setting) (name, rest string, ok bool) {
 	at := strings.IndexAny(s.key, ".[")
 	if s.known || at <= 0 {
@@ -120,11 +120,11 @@ func (p *argParser) arrayOf(s *setting) (name, rest string, ok bool) {
 	return name, rest, known && allowed.Has(jsonschema.Array) && !allowed.Has(jsonschema.Object)
 }
 
-// wholeArray returns the argument that gives all the given parts of an array.
+// wholeArray returns the argument for an array with all the given parts.
 func (p *argParser) wholeArray(name string, settings []*setting) string {
 	schema, _ := p.schema.Property(p.names.target(name))
 	element, _ := schema.Element(0)
-	var list []rawjson.Member // by index, so that set can fill them
+	var list []rawjson.Member // named by index, for set
 	for _, s := range settings {
 		array, rest, ok := p.arrayOf(s)
 		if !ok || array != name {
@@ -132,7 +132,7 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 		}
 		for _, given := range s.given {
 			path, leaf := partPath(rest, len(list)), element
-			if !p.holdsNames(element) { // there is nothing inside that a name could mean
+			if !p.holdsNames(element) { // its elements have no members
 				path = path[:1]
 			}
 			for _, token := range path[1:] {
@@ -158,7 +158,7 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 	return strings.Join(words, " ")
 }
 
-// completed returns the value of a parameter with what its parts miss.
+// completed returns the value of a parameter with its missing members.
 func (p *argParser) completed(name string, value json.RawMessage) json.RawMessage {
 	arguments := rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)})
 	schema, err := p.tool.Schema(context.Background()) // bounded by its steps
@@ -178,8 +178,8 @@ func (p *argParser) completed(name string, value json.RawMessage) json.RawMessag
 	return value
 }
 
-// partPath returns the way to a part of an array: its index, and names below. [0].name, .0.name and .name are the same;
-// [] is the element at next.
+// partPath returns the path of a part of an array: its index, and names below. [0].name, .0.name and .name are the
+// same; [] is the element at next.
 func partPath(rest string, next int) []string {
 	tokens := strings.FieldsFunc(rest, func(char rune) bool { return strings.ContainsRune(".[]", char) })
 	switch {

@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Input is what a user gave as arguments, not yet typed.
+// Input is a user's arguments before they are typed.
 type Input struct {
 	// Args are single arguments in the order given: "k=v", "k:=JSON", "k=@FILE", "k=@-", "a.b=v".
 	Args []string
@@ -28,15 +28,16 @@ type Input struct {
 	Stdin io.Reader
 }
 
-// maxInput is the size in bytes at which a file or standard input is refused.
+// maxInput is the size limit in bytes for a file or standard input.
 const maxInput = 256 << 20
 
-// ParseArgs returns one JSON object for the input. The tool's schema decides the type of each value, never the value's
-// look: for a string, 012, true and 1e5 stay text. Single arguments override the members of the whole object; the order
-// is that of the input. Names stay as given (see Normalize), but find their type under the tool's name for them.
+// ParseArgs returns one JSON object for the input. The tool's schema determines the type of each value, whatever it
+// looks like: for a string, 012, true and 1e5 remain text. Single arguments override members of the whole object; the
+// order is that of the input. Names remain as given (see normalize), but get the type of the parameter that they
+// normalize to.
 //
-// The error is a *fault.UsageError where the input is malformed or cannot be read, else an *InvalidArgumentsError with
-// every value that does not fit its type; Executor.Complete adds what else is wrong.
+// The error is a *fault.UsageError if the input is malformed or cannot be read, else an *InvalidArgumentsError with all
+// values of a wrong type; Executor.Complete adds the other problems.
 func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
 	parser := newArgParser(tool, &source{stdin: input.Stdin})
 	base, err := parser.base(input.Object)
@@ -60,7 +61,7 @@ func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
 	return arguments, nil
 }
 
-// argParser turns one command line's arguments into an object.
+// argParser converts the arguments of a command line to an object.
 type argParser struct {
 	tool     *Tool
 	schema   *jsonschema.Node
@@ -94,7 +95,7 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 	if err := rawjson.Check(text); err != nil {
 		fix := objectFix(text)
 		if _, missing := os.Stat(given); missing == nil || strings.HasSuffix(given, ".json") {
-			fix = "a file is named after an @: --args " + shellQuote("@"+given)
+			fix = "put an @ before the name of a file: --args " + shellQuote("@"+given)
 		}
 		message := origin + ": " + err.Error()
 		if len(text) > 0 && utf8.Valid(text) && !strings.ContainsRune("{[", rune(text[0])) {
@@ -131,7 +132,7 @@ func strippedQuotes(text []byte) bool {
 // setting holds the arguments with one key.
 type setting struct {
 	key    string
-	path   []string // the key, taken apart where the schema nests it
+	path   []string // the key, split where the schema nests it
 	schema *jsonschema.Node
 	known  bool // the schema names it
 	given  []argument
@@ -143,10 +144,10 @@ type argument struct {
 	text    []byte
 	json    bool   // given with :=
 	origin  string // the file that text came from, or empty
-	literal bool   // text is what stood on the command line
+	literal bool   // text is from the command line
 }
 
-// settings reads all arguments, and groups those with the same key.
+// settings reads all arguments and groups them by key.
 func (p *argParser) settings(args []string) ([]*setting, error) {
 	var settings []*setting
 	byKey := make(map[string]*setting)
@@ -198,7 +199,7 @@ func (p *argParser) argument(arg string) (argument, error) {
 	return given, nil
 }
 
-// withFileFix adds to an error that a file cannot be read how a text that begins with @ is written.
+// withFileFix adds to the error of an unreadable file how to write text that begins with @.
 func withFileFix(err error, key, name string) error {
 	var usage *fault.UsageError
 	if errors.As(err, &usage) && usage.Fix == "" {
@@ -207,21 +208,21 @@ func withFileFix(err error, key, name string) error {
 	return err
 }
 
-// shapeError says how an argument is written.
+// shapeError returns the error for an argument that is not name=value, with the right form.
 func shapeError(arg string) error {
-	fix := "write name=value, or name:=JSON; toolx show TOOL tells the names"
+	fix := "write name=value, or name:=JSON; toolx show TOOL lists the names"
 	file, isFile := strings.CutPrefix(arg, "@")
 	key, value, isPair := strings.Cut(arg, ":")
 	switch {
 	case strings.HasPrefix(arg, "{"):
-		fix = "a whole object is given with --args: " + objectFix([]byte(arg))
+		fix = "pass a whole object with --args: " + objectFix([]byte(arg))
 	case arg == "-":
-		fix = "standard input is given as --args -, which is the whole object, or as name=@-"
+		fix = "use --args - to read the whole object from standard input, or name=@- for one value"
 	case isFile && file != "":
-		fix = fmt.Sprintf("a file with the whole object is given as --args %s, one with a single value as name=%s",
+		fix = fmt.Sprintf("use --args %s to read the whole object from a file, or name=%s for one value",
 			shellQuote(arg), shellQuote(arg))
 	case rawjson.IsNumber(arg):
-		fix = "every argument has a name, such as name=" + arg + "; toolx show TOOL tells the names"
+		fix = "every argument has a name, such as name=" + arg + "; toolx show TOOL lists the names"
 	case isPair && key != "" && strings.Trim(value, ":") != "" && !strings.ContainsAny(key, " /{"):
 		fix = fmt.Sprintf("write %s=%s", key, shellQuote(value))
 		if json.Valid([]byte(value)) {
@@ -245,8 +246,8 @@ func (p *argParser) newSetting(key string) *setting {
 	return &setting{key: key, path: []string{key}}
 }
 
-// nested splits a key at its dots where the schema has an object of the first name: a.b is b in a. For an object
-// without named properties, the rest is one key of it.
+// nested splits a key at its dots if the schema has an object of the first name: a.b is b in a. If the object has no
+// named properties, the rest is one key.
 func (p *argParser) nested(
 	schema *jsonschema.Node, key string, top bool,
 ) (path []string, leaf *jsonschema.Node, ok bool) {
@@ -281,7 +282,7 @@ func (p *argParser) holdsNames(schema *jsonschema.Node) bool {
 	return allowed.Has(jsonschema.Object) && (allowed != jsonschema.AnyKind || len(schema.Branches().Names()) > 0)
 }
 
-// lay merges the settings into the base object; a value that was refused is represented by its text.
+// lay merges the settings into the base object. An invalid value is represented by its text.
 func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessage {
 	list, _ := rawjson.Members(base)
 	list = slices.Clone(list)
@@ -307,8 +308,8 @@ func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessa
 	return rawjson.Object(list)
 }
 
-// refused returns the text that was given for a parameter, or the texts of several elements of an array; ok is false
-// where that is long, or no text.
+// refused returns the text of a parameter, or the texts of several elements of an array; ok is false if it is long or
+// not text.
 func (p *argParser) refused(s *setting) (value json.RawMessage, ok bool) {
 	texts := make([]json.RawMessage, len(s.given))
 	for i, a := range s.given {
@@ -323,7 +324,7 @@ func (p *argParser) refused(s *setting) (value json.RawMessage, ok bool) {
 	return rawjson.Array(texts), true
 }
 
-// placesOf finds members by their names, the first of each.
+// placesOf returns the index of the first member of each name.
 func placesOf(list []rawjson.Member) map[string]int {
 	places := make(map[string]int, len(list))
 	for i, m := range list {
@@ -334,8 +335,8 @@ func placesOf(list []rawjson.Member) map[string]int {
 	return places
 }
 
-// set puts value at path into an object, whose members places finds. Objects on the way are made where they are
-// missing; problem says where something else is in the way.
+// set sets the value at path in an object; places has the indexes of its members. It creates missing objects on the
+// way; problem reports a value on the way that is not an object.
 func set(
 	list []rawjson.Member, places map[string]int, path []string, value json.RawMessage,
 ) (result []rawjson.Member, problem string) {
@@ -364,13 +365,13 @@ func set(
 	return append(list, rawjson.NewMember(path[0], value)), ""
 }
 
-// source reads what arguments refer to.
+// source reads files and standard input for arguments.
 type source struct {
 	stdin io.Reader
 	used  bool
 }
 
-// read returns the content of a file, or of standard input where name is "-", and what to call it in messages.
+// read returns the content of a file, or of standard input for "-", and its name for messages.
 func (s *source) read(name string) (text []byte, origin string, err error) {
 	if name == "-" {
 		text, err = s.readStdin()
@@ -403,7 +404,7 @@ func (s *source) readStdin() ([]byte, error) {
 
 func errStdinTwice() error {
 	return &fault.UsageError{
-		Message: "standard input is asked for twice",
+		Message: "standard input is used twice",
 		Fix:     "it can be read once; put the other value into a file: name=@FILE",
 	}
 }
@@ -427,5 +428,5 @@ func fileError(name string, err error) error {
 	return &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %s", name, fault.Reason(err))}
 }
 
-// trimBOM removes the byte order mark that Windows editors put before UTF-8.
+// trimBOM removes the byte order mark of Windows editors.
 func trimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }

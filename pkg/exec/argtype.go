@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// value types what was given for one key. ok is false where it has a problem.
+// value returns the typed value of one key. ok is false if it has a problem.
 func (p *argParser) value(s *setting) (value json.RawMessage, ok bool) {
 	if len(s.given) > 1 {
 		return p.repeated(s)
@@ -23,8 +23,8 @@ func (p *argParser) value(s *setting) (value json.RawMessage, ok bool) {
 	return p.typed(s, s.given[0], s.schema)
 }
 
-// repeated makes an array of a key that was given several times, one element
-// each. Where the schema has no array there, one value would be lost.
+// repeated returns an array of the values of a repeated key. If the schema has no array, that is a problem, since one
+// value would be lost.
 func (p *argParser) repeated(s *setting) (json.RawMessage, bool) {
 	if !s.schema.Kinds().Has(jsonschema.Array) {
 		values := words.Texts(s.given, func(a argument) string { return jsonschema.GivenText(a.text) })
@@ -46,12 +46,12 @@ func (p *argParser) repeated(s *setting) (json.RawMessage, bool) {
 	return rawjson.Array(elements), true
 }
 
-// typed makes JSON of one argument's text, by its schema.
+// typed converts one argument's text to JSON by its schema.
 func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json.RawMessage, bool) {
 	if at := rawjson.InvalidUTF8(a.text); at >= 0 {
 		p.problem(jsonschema.Problem{
 			Path: s.key, Reason: jsonschema.ReasonSyntax, Expected: "text in UTF-8",
-			Detail: fmt.Sprintf("%s has another encoding, or bytes, at %d; bytes go as base64 where the tool takes it",
+			Detail: fmt.Sprintf("%s is not UTF-8 at byte %d; pass bytes as base64 if the tool accepts that",
 				cmp.Or(a.origin, "the value"), at+1),
 		})
 		return nil, false
@@ -63,7 +63,7 @@ func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json
 	case allowed == jsonschema.String:
 		return rawjson.Quote(string(a.text)), true
 	case allowed == jsonschema.String|jsonschema.Null:
-		// The word null, and nothing else that could be meant as text.
+		// Only the word null is null; everything else could be text.
 		if string(a.text) == "null" {
 			return json.RawMessage("null"), true
 		}
@@ -75,9 +75,9 @@ func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json
 	}
 }
 
-// asUnion reads JSON where the text is some of a kind that the schema allows, and takes it as text else. So nothing
-// that was meant as text is lost, and the spelling k:=JSON is there for text that looks like something else. An object
-// or array that no two programs read alike (a name twice) is refused, as k:=JSON does: it was not meant as text.
+// asUnion reads the text as JSON if the schema allows its type, else as text. Text that looks like another type needs
+// k:=JSON. An object or array that parsers read differently (a duplicate name) is an error, as with k:=JSON: it was not
+// meant as text.
 func (p *argParser) asUnion(
 	s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds,
 ) (json.RawMessage, bool) {
@@ -99,7 +99,7 @@ func (p *argParser) asUnion(
 	if err != nil || !allowed.Has(jsonschema.KindOf(value)) {
 		return asText, true
 	}
-	// enum: [1, "2"]: the text 2 is the listed one, the number is not.
+	// enum: [1, "2"] has the text 2, not the number.
 	if values, ok := schema.Options(); ok {
 		listed := jsonschema.OptionTexts(values)
 		if !slices.Contains(listed, string(text)) && slices.Contains(listed, string(asText)) {
@@ -136,7 +136,7 @@ func (p *argParser) asKind(
 		}
 		return json.RawMessage(a.text), true
 	case allowed.Has(jsonschema.Array):
-		// One element of an array is written like each of several.
+		// A single element of an array is written like one of several.
 		return p.asElement(s, a, schema)
 	}
 	return p.refuse(s, a, schema, "")
@@ -199,7 +199,7 @@ func (p *argParser) asJSON(s *setting, a argument, expected string) (json.RawMes
 	return nil, false
 }
 
-// refuse reports a text that is not of the kind it should be.
+// refuse records a value of the wrong type.
 func (p *argParser) refuse(s *setting, a argument, schema *jsonschema.Node, detail string) (json.RawMessage, bool) {
 	problem := jsonschema.Problem{
 		Path: s.key, Reason: jsonschema.ReasonType, Expected: p.expected(schema),
@@ -212,7 +212,7 @@ func (p *argParser) refuse(s *setting, a argument, schema *jsonschema.Node, deta
 	return nil, false
 }
 
-// expected names the kinds that a schema allows; booleans by their spelling, since yes and 1 are refused.
+// expected names the types that a schema allows; for booleans the two words, since yes and 1 are not accepted.
 func (p *argParser) expected(schema *jsonschema.Node) string {
 	if schema.Kinds() == jsonschema.Boolean {
 		return "true or false"
@@ -220,8 +220,8 @@ func (p *argParser) expected(schema *jsonschema.Node) string {
 	return schema.TypeName()
 }
 
-// checkFinite refuses a number that no float64 can hold. Whole numbers written
-// out keep all their digits, whatever their size.
+// checkFinite rejects a number beyond float64. Whole numbers without an exponent keep all their digits, whatever their
+// size.
 func checkFinite(text string) error {
 	if err := rawjson.CheckNumber(text); err != nil {
 		return err

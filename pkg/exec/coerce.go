@@ -14,27 +14,26 @@ import (
 	"toolx/pkg/words"
 )
 
-// Models know what a parameter means better than how JSON writes it: small ones send "3" for an integer, some send null
-// for what they leave out, and the calls of some hold nothing but text. For calls that come from a model
-// (Call.FromModel), and for no others, a value that the schema refuses is written as a kind that the schema wants,
-// where that says the same:
+// Models often send values of the wrong JSON type: small ones send "3" for an integer, some send null for omitted
+// parameters, and some send only text. Only for calls from a model (Call.FromModel), toolx converts a value that the
+// schema rejects to a type that it accepts, if nothing is lost:
 //
-//   - text that is a number, true or false, an array or an object becomes it;
-//   - a number becomes its text where only text will do;
-//   - null is taken out where the parameter is optional and null is refused;
-//   - nothing else is changed: "3.5" for an integer stays, and fails validation.
+//   - text that is a number, true or false, an array or an object becomes that value;
+//   - a number becomes text if the schema only accepts text;
+//   - null is removed if the parameter is optional and must not be null;
+//   - nothing else changes: "3.5" for an integer remains, and fails validation.
 //
-// Arguments that are valid as they are stay as they are.
+// Valid arguments do not change.
 
-// Coercion is one value that was written as another kind.
+// Coercion is one value that was converted to another type.
 type Coercion struct {
 	// Path leads to the value, as in Problem.
 	Path string
-	// From and To are the value as JSON, cut at 60 characters. To is empty where a null was taken out.
+	// From and To are the value as JSON, cut at 60 characters. To is empty for a null that was removed.
 	From, To string
 }
 
-// String returns the change as the log shows it: "count from "3" to 3".
+// String returns the change for the log: "count from "3" to 3".
 func (c Coercion) String() string {
 	if c.To == "" {
 		return c.Path + ", which was " + c.From + ", taken out"
@@ -42,20 +41,20 @@ func (c Coercion) String() string {
 	return c.Path + " from " + c.From + " to " + c.To
 }
 
-// ArgumentsCoerced says which values of a call that is about to run were written as another kind.
+// ArgumentsCoerced reports the converted values of a call that is about to run.
 type ArgumentsCoerced struct {
 	Time
 	Tool    string
 	Changes []Coercion
 }
 
-// String returns the event as the log shows it: "coerced parameters of t: count from "3" to 3".
+// String returns the event for the log: "coerced parameters of t: count from "3" to 3".
 func (e ArgumentsCoerced) String() string {
 	return "coerced parameters of " + e.Tool + ": " +
 		strings.Join(words.FirstTexts(e.Changes, "values", Coercion.String), ", ")
 }
 
-// coerce makes a model's arguments fit the schema of the prepared call's tool.
+// coerce converts a model's arguments to fit the tool's schema.
 func (p *Prepared) coerce(ctx context.Context, schema *jsonschema.Schema, untyped bool) {
 	if rawjson.Check(p.Arguments) != nil {
 		return // for validation to report
@@ -64,15 +63,15 @@ func (p *Prepared) coerce(ctx context.Context, schema *jsonschema.Schema, untype
 	if untyped {
 		p.Arguments = c.typed(p.Arguments)
 	}
-	// Text that should be something else can be valid where the schema is broken.
+	// With a broken schema, text of the wrong type can pass validation.
 	if problems, _ := schema.Validate(ctx, p.Arguments); untyped || len(problems) > 0 {
 		p.Arguments = c.value(bytes.TrimSpace(p.Arguments), c.schema, "")
 	}
 	p.Coerced = c.done
 }
 
-// decoded returns the object in arguments that are a string, as a model writes them that has its JSON encoded once too
-// often; else the arguments themselves.
+// decoded returns the object in arguments that are a string, as from a model that encodes JSON twice; else the
+// arguments themselves.
 func decoded(arguments json.RawMessage) json.RawMessage {
 	if !rawjson.IsString(arguments) || rawjson.Check(arguments) != nil {
 		return arguments
@@ -84,21 +83,21 @@ func decoded(arguments json.RawMessage) json.RawMessage {
 	return text
 }
 
-// maxCoerced bounds how many values of one call are looked at.
+// maxCoerced limits the values of one call that are examined.
 const maxCoerced = 20_000
 
-// coercer writes values as the kinds that a schema wants.
+// coercer converts values to the types that a schema accepts.
 type coercer struct {
 	ctx    context.Context
 	schema *jsonschema.Node
 	budget int
 	done   []Coercion
-	// guesses reports whether values may be what a person probably meant (see meant.go).
+	// guesses allows values that a person probably meant (see meant.go).
 	guesses bool
 }
 
-// typed gives the parameters of an untyped call their kinds where text is one of several that the schema allows: JSON
-// where it is some of a kind that fits, else text, as for arguments on the command line.
+// typed types the parameters of an untyped call whose schema allows text and other types: as JSON if it fits, else as
+// text, like arguments on the command line.
 func (c *coercer) typed(arguments json.RawMessage) json.RawMessage {
 	members, ok := rawjson.Members(arguments)
 	if !ok {
@@ -124,7 +123,7 @@ func (c *coercer) typed(arguments json.RawMessage) json.RawMessage {
 	return rawjson.Object(members)
 }
 
-// note notes a change and gives its outcome; nil stands for a value taken out.
+// note records a change and returns the new value; nil means that the value was removed.
 func (c *coercer) note(path string, from, to json.RawMessage) json.RawMessage {
 	change := Coercion{Path: words.Shorten(path, jsonschema.MaxPath), From: jsonschema.GivenText(from)}
 	if to != nil {
@@ -134,7 +133,7 @@ func (c *coercer) note(path string, from, to json.RawMessage) json.RawMessage {
 	return to
 }
 
-// value makes one value fit a schema, as far as nothing is lost.
+// value converts one value to fit a schema, if nothing is lost.
 func (c *coercer) value(raw json.RawMessage, schema *jsonschema.Node, path string) json.RawMessage {
 	if c.budget--; c.budget < 0 || c.ctx.Err() != nil {
 		return raw
@@ -169,7 +168,7 @@ func (c *coercer) value(raw json.RawMessage, schema *jsonschema.Node, path strin
 	return raw
 }
 
-// meant returns the value of some allowed kind that a text is.
+// meant returns the value of an allowed type that a text contains.
 func meant(text string, allowed jsonschema.Kinds) (value json.RawMessage, ok bool) {
 	value = json.RawMessage(strings.TrimSpace(text))
 	switch word := string(value); {
@@ -190,7 +189,7 @@ func meant(text string, allowed jsonschema.Kinds) (value json.RawMessage, ok boo
 	return nil, false
 }
 
-// object makes the members of an object fit.
+// object converts the members of an object.
 func (c *coercer) object(raw json.RawMessage, schema *jsonschema.Node, path string) json.RawMessage {
 	members, _ := rawjson.Members(raw)
 	required := schema.Facets().Required()
@@ -216,8 +215,8 @@ func (c *coercer) object(raw json.RawMessage, schema *jsonschema.Node, path stri
 	return rawjson.Object(kept)
 }
 
-// refusesNull reports whether a value is a null that its schema does not want; the words for it count where text is not
-// wanted either.
+// refusesNull reports whether a value is a null that its schema does not accept, or the word for it if the schema does
+// not accept text either.
 func (c *coercer) refusesNull(value json.RawMessage, schema *jsonschema.Node) bool {
 	switch allowed := schema.Kinds(); string(value) {
 	case "null":
@@ -228,7 +227,7 @@ func (c *coercer) refusesNull(value json.RawMessage, schema *jsonschema.Node) bo
 	return false
 }
 
-// array makes the elements of an array fit.
+// array converts the elements of an array.
 func (c *coercer) array(raw json.RawMessage, schema *jsonschema.Node, path string) json.RawMessage {
 	elements, _ := rawjson.Elements(raw)
 	before := len(c.done)

@@ -15,34 +15,33 @@ import (
 )
 
 // CommandLine returns the toolx command that calls tool with arguments, a JSON object, quoted to be pasted into a shell
-// (see pasteQuote). ParseArgs reads the same object from it. Text and numbers become --arg k=v where the schema reads
-// them back unchanged, everything else --arg k:=JSON, and what no single argument can express goes into --args. The
-// command line of a server that is in no config follows "--". flags stand after the arguments.
+// (see pasteQuote). ParseArgs reads the same object from it. Text and numbers become --arg k=v if the schema reads them
+// back unchanged, other values --arg k:=JSON, and members that no argument can express go into --args. flags follow the
+// arguments, and the command of a server that is in no config follows "--".
 func CommandLine(tool *Tool, arguments json.RawMessage, flags ...string) string {
 	return strings.Join(withLaunch(tool, append(callWords(tool, arguments), words.Texts(flags, pasteQuote)...)...), " ")
 }
 
-// ReadLine returns the toolx command that reads a resource, which resource describes
-// by its Name and its server's launch; quoted as CommandLine does.
+// ReadLine returns the toolx command that reads a resource, quoted as in CommandLine. resource has its Name and its
+// server's launch.
 func ReadLine(resource *Tool) string {
 	return strings.Join(withLaunch(resource, "toolx", "resources", "read", pasteQuote(resource.Name)), " ")
 }
 
-// PromptLine returns the toolx command that gets a prompt with arguments, a JSON object
-// of texts, and flags; quoted as CommandLine does.
+// PromptLine returns the toolx command that gets a prompt with arguments, a JSON object of texts, and flags, quoted as
+// in CommandLine.
 func PromptLine(prompt *Tool, arguments json.RawMessage, flags ...string) string {
 	parts := append([]string{"toolx", "prompts", "get", pasteQuote(prompt.Name)}, argumentWords(prompt, arguments)...)
 	return strings.Join(withLaunch(prompt, append(parts, words.Texts(flags, pasteQuote)...)...), " ")
 }
 
-// withLaunch puts the flags that find a tool, and the command line of its server or its
-// address, after a command that needs them.
+// withLaunch appends the flags that find a tool, and its server's command line or address, to a command.
 func withLaunch(tool *Tool, parts ...string) []string {
 	return append(parts, words.Texts(LaunchWords(tool.Flags, tool.Address, tool.Launch), pasteQuote)...)
 }
 
-// LaunchWords returns the words to append to a command so that it reaches a server of the command line again: flags,
-// then its address or its command, each of which may be empty.
+// LaunchWords returns the words with which another command reaches a server of the command line: flags, then its
+// address or its command; each may be empty.
 func LaunchWords(flags []string, address string, command []string) []string {
 	words := slices.Clone(flags)
 	if address != "" {
@@ -54,13 +53,13 @@ func LaunchWords(flags []string, address string, command []string) []string {
 	return words
 }
 
-// PasteLine joins words to a line for a person to paste into a shell (see pasteQuote).
+// PasteLine joins words to a line to paste into a shell (see pasteQuote).
 func PasteLine(parts ...string) string {
 	return strings.Join(words.Texts(parts, pasteQuote), " ")
 }
 
-// ShellLine joins words to a line that any POSIX shell splits into the same words. Control characters are kept as they
-// are.
+// ShellLine joins words to a line that any POSIX shell splits into the same words. It does not change control
+// characters.
 func ShellLine(parts ...string) string {
 	return strings.Join(words.Texts(parts, shellQuote), " ")
 }
@@ -70,7 +69,7 @@ func callWords(tool *Tool, arguments json.RawMessage) []string {
 	return append([]string{"toolx", "call", pasteQuote(tool.Name)}, argumentWords(tool, arguments)...)
 }
 
-// argumentWords returns the words that give a tool or a prompt its arguments.
+// argumentWords returns the words for the arguments of a tool or a prompt.
 func argumentWords(tool *Tool, arguments json.RawMessage) []string {
 	list, ok := rawjson.Members(arguments)
 	if !ok || rawjson.Check(arguments) != nil {
@@ -98,8 +97,8 @@ func argumentWords(tool *Tool, arguments json.RawMessage) []string {
 	return append(words, single...)
 }
 
-// spell writes one member as the words after --arg: several for an array whose elements
-// a repeated key says. ok is false where no key says its name.
+// spell returns one member as the words after --arg: several for an array with a repeated key. ok is false if its name
+// cannot be a key.
 func (p *argParser) spell(m rawjson.Member) (words []string, ok bool) {
 	if m.Name == "" || strings.ContainsRune(m.Name, '=') || strings.HasSuffix(m.Name, ":") || !printable(m.Name) {
 		return nil, false
@@ -127,10 +126,10 @@ func (p *argParser) spell(m rawjson.Member) (words []string, ok bool) {
 	return []string{shellQuote(m.Name) + ":=" + shellQuote(visible(rawjson.Compact(m.Value)))}, true
 }
 
-// maxRepeated is how many elements of an array a repeated key gives in a command line; more are easier to read as JSON.
+// maxRepeated is the most elements of an array to write with a repeated key; more are easier to read as JSON.
 const maxRepeated = 4
 
-// argumentText returns a value as k=v would have it: text without its quotes.
+// argumentText returns a value as in k=v: text without quotes.
 func argumentText(value json.RawMessage) string {
 	if value[0] == '"' {
 		return rawjson.Unquote(value)
@@ -138,7 +137,7 @@ func argumentText(value json.RawMessage) string {
 	return string(rawjson.Compact(value))
 }
 
-// escapeAt doubles an @ at the beginning, where a single one names a file.
+// escapeAt doubles an @ at the beginning, since a single one names a file.
 func escapeAt(text string) string {
 	if strings.HasPrefix(text, "@") {
 		return "@" + text
@@ -146,7 +145,7 @@ func escapeAt(text string) string {
 	return text
 }
 
-// readsBack reports whether what is given for a setting, typed by the schema, is value again.
+// readsBack reports whether a setting, typed by the schema, results in value.
 func (p *argParser) readsBack(s *setting, value json.RawMessage) bool {
 	before := len(p.problems)
 	got, ok := p.value(s)
@@ -167,14 +166,13 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b)
 }
 
-// printable reports whether text can stand on a command line as it is, without characters that a terminal acts on or
-// does not show.
+// printable reports whether text has no characters that a terminal interprets or does not show.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text,
 		func(char rune) bool { return !unicode.IsPrint(char) || char == unicode.ReplacementChar })
 }
 
-// visible escapes what is not printable in valid JSON, where that can only stand inside strings.
+// visible escapes unprintable characters in valid JSON, where they can only be inside strings.
 func visible(text json.RawMessage) string {
 	if printable(string(text)) {
 		return string(text)
@@ -194,7 +192,7 @@ func visible(text json.RawMessage) string {
 	return out.String()
 }
 
-// shellQuote quotes a word for a POSIX shell, where it needs it.
+// shellQuote quotes a word for a POSIX shell, if necessary.
 func shellQuote(word string) string {
 	plain := func(char rune) bool {
 		return char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z' || char >= '0' && char <= '9' ||
@@ -206,9 +204,9 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// pasteQuote quotes a word as shellQuote does, and as $'…' where it holds what a terminal acts on or does not show:
-// typed or pasted, such characters would not reach the shell. bash, zsh, ksh and POSIX.1-2024 read that form; the bytes
-// are in octal, since hexadecimal escapes have no common end.
+// pasteQuote quotes a word like shellQuote, but as $'…' if it has unprintable characters, which do not reach the shell
+// when typed or pasted. bash, zsh, ksh and POSIX.1-2024 support that form; bytes are in octal, since shells disagree on
+// where hexadecimal escapes end.
 func pasteQuote(word string) string {
 	if printable(word) {
 		return shellQuote(word)

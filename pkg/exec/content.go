@@ -15,22 +15,22 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Block is one MCP content block, read leniently: a type that toolx does not know keeps its raw form and is shown so,
-// never refused. Text and data are cut from the block and decoded when they are asked for, since both can be large.
+// Block is one MCP content block, read leniently: a block of an unknown type is shown in its raw form. Text and data
+// are decoded on demand, since both can be large.
 type Block struct {
 	Type     string
 	MIMEType string
 	URI      string // of resource and resource_link
 	// Name, Title and Description are those of a resource_link.
 	Name, Title, Description string
-	// Quoted is the text of a text block or an embedded resource as a JSON string, nil where there is none.
+	// Quoted is the text of a text block or an embedded resource as a JSON string, nil if there is none.
 	Quoted json.RawMessage
 	Raw    json.RawMessage
 
-	data json.RawMessage // base64 as a JSON string, nil where there is none
+	data json.RawMessage // base64 as a JSON string, nil if there is none
 }
 
-// ReadBlock reads one element of a content array. It never fails: what cannot be read stays empty, and Raw holds
+// ReadBlock reads one element of a content array. It never fails: unreadable members remain empty, and Raw has
 // everything.
 func ReadBlock(raw json.RawMessage) Block {
 	block := Block{Raw: raw, Type: rawjson.GetText(raw, "type")}
@@ -66,7 +66,7 @@ func ReadBlock(raw json.RawMessage) Block {
 	return block
 }
 
-// Text returns the text of a text block or an embedded resource, empty where there is none.
+// Text returns the text of a text block or an embedded resource, empty if there is none.
 func (b Block) Text() string {
 	if b.Quoted == nil {
 		return ""
@@ -77,8 +77,7 @@ func (b Block) Text() string {
 // Binary reports whether the block carries bytes rather than text (EXEC-15).
 func (b Block) Binary() bool { return b.data != nil }
 
-// Data returns the bytes of an image, audio or a blob, nil where there are none. The error says that they are not valid
-// base64.
+// Data returns the bytes of an image, audio or a blob, nil if there are none. The error reports invalid base64.
 func (b Block) Data() ([]byte, error) {
 	if b.data == nil {
 		return nil, nil
@@ -86,7 +85,7 @@ func (b Block) Data() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(rawjson.Unquote(b.data))
 }
 
-// Base64 returns the bytes as base64 without line breaks; empty where there are none, or they are not valid base64.
+// Base64 returns the bytes as base64 without line breaks; empty if there are none, or they are not valid base64.
 func (b Block) Base64() string {
 	data, err := b.Data()
 	if err != nil {
@@ -113,7 +112,7 @@ func (b Block) String() string {
 	return string(b.Raw)
 }
 
-// describe returns what the bytes of the block are: "image image/png 70 B 1×1".
+// describe returns the type and size of the bytes: "image image/png 70 B 1×1".
 func (b Block) describe() string {
 	data, err := b.Data()
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// deadline ends a call that takes too long: too long without progress, or in all (EXEC-10). While a person is asked, no
-// time passes (see Pause). One timer runs, to the nearer of its two ends.
+// deadline ends a call that takes too long without progress, or too long in total (EXEC-10). Pause suspends it while a
+// person is asked. One timer waits for the nearer of its two ends.
 type deadline struct {
 	idle, max time.Duration // not positive means none
 	// more returns how much longer to wait after max; nil or zero means no longer.
 	more  func() time.Duration
-	outer *deadline // of what this is a part of; nil where it is none
+	outer *deadline // of the enclosing operation; nil if there is none
 
 	mu         sync.Mutex
 	timer      *time.Timer // nil before the start and after the end
 	expire     func(after time.Duration, idle bool)
 	due, until time.Time // when idle and max are over
-	pauses     int       // how many have suspended it
+	pauses     int       // how many Pauses are active
 	since      time.Time // when it was suspended
 	asked      time.Duration
 	progressed bool
@@ -40,7 +40,7 @@ func WithLimit(ctx context.Context, d time.Duration) (bounded context.Context, s
 	return (&deadline{max: d}).start(ctx, TimeoutError{})
 }
 
-// WithMaxTime is WithLimit for what the user knows by a name: the cause is subject, with the time that was exceeded.
+// WithMaxTime is WithLimit with a name for messages: the cause is subject, with the exceeded time.
 func WithMaxTime(ctx context.Context, d time.Duration, subject TimeoutError) (bounded context.Context, stop func()) {
 	return (&deadline{max: d}).start(ctx, subject)
 }
@@ -87,8 +87,8 @@ func (l *deadline) next() time.Duration {
 	return time.Until(l.until)
 }
 
-// check ends the context if a time is up. Progress moves the one end without setting the timer again, and more may move
-// the other.
+// check ends the context if a time is up. Progress moves one end without resetting the timer, and more may move the
+// other.
 func (l *deadline) check() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,8 +117,8 @@ func (l *deadline) restart() {
 	l.progressed, l.due = true, time.Now().Add(l.idle)
 }
 
-// WaitTime returns how long to wait before a state is asked for again: wanted, or three quarters of what is left where
-// a time limit of ctx ends before that, so that the state is asked for once more.
+// WaitTime returns how long to wait before polling again: wanted, or three quarters of the remaining time if a limit of
+// ctx ends earlier, so that there is one more poll.
 func WaitTime(ctx context.Context, wanted time.Duration) time.Duration {
 	innermost, _ := ctx.Value(deadlineKey{}).(*deadline)
 	for l := innermost; l != nil; l = l.outer {
@@ -131,8 +131,8 @@ func WaitTime(ctx context.Context, wanted time.Duration) time.Duration {
 	return wanted
 }
 
-// Pause suspends the deadlines of ctx until resume is called: a person is being asked, who has all the time there is.
-// After that the time without progress begins again, and the absolute one continues. Without deadlines it does nothing.
+// Pause suspends the deadlines of ctx until resume is called: a person who is being asked may take any time. Afterwards
+// the time without progress restarts, and the absolute one continues. Without deadlines it does nothing.
 func Pause(ctx context.Context) (resume func()) {
 	innermost, _ := ctx.Value(deadlineKey{}).(*deadline)
 	for l := innermost; l != nil; l = l.outer {

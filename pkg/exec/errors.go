@@ -18,21 +18,21 @@ var errNoJSON = errors.New("the tool definition is not JSON")
 
 var errNoName = errors.New("the tool definition has no name")
 
-// NotFoundError says that no tool has the name that was asked for.
+// NotFoundError reports that no tool has a name.
 type NotFoundError struct {
 	Name string
-	// Near are the names nearest to it, best first; none is ever run instead.
+	// Near are the most similar names, best first; toolx never runs them instead.
 	Near []string
-	// Candidates are the qualified names that an ambiguous plain name could mean; empty where the name is unknown.
+	// Candidates are the qualified names that an ambiguous plain name could mean; empty if the name is unknown.
 	Candidates []string
 	// UnknownServer is the prefix of Name that looks like a server's name but is not one; Servers are the known ones.
 	UnknownServer string
 	Servers       []string
-	// Launch are the words that a command needs to find the tools that there are (see LaunchWords).
+	// Launch are the words that another command needs to find the same tools (see LaunchWords).
 	Launch []string
 	// NoTools reports whether the server on the command line lists none.
 	NoTools bool
-	// Lacks names what toolx did not offer to a server that may have more tools for a client which does; may be empty.
+	// Lacks names capabilities that toolx did not offer, with which a server may list more tools; may be empty.
 	Lacks string
 }
 
@@ -57,7 +57,7 @@ func (e *NotFoundError) Error() string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *NotFoundError) Kind() fault.Kind { return fault.KindNotFound }
 
-// Hint names the nearest tools, and what a server may want for more.
+// Hint names similar tools, and capabilities for which a server may list more.
 func (e *NotFoundError) Hint() string {
 	if e.Lacks == "" {
 		return e.nearest()
@@ -75,12 +75,12 @@ func (e *NotFoundError) nearest() string {
 	case len(e.Near) > 0:
 		return "did you mean: " + strings.Join(e.Near, ", ")
 	case e.NoTools:
-		return "-v shows what the server said when it was asked for its tools"
+		return "-v shows the server's response to tools/list"
 	}
 	return e.line("list") + " shows every tool"
 }
 
-// Next returns the command that shows the tool that was probably meant, else those that there are.
+// Next returns the command that shows the most similar tool, else all tools.
 func (e *NotFoundError) Next() string {
 	switch {
 	case len(e.Candidates) > 0:
@@ -98,8 +98,8 @@ func (e *NotFoundError) line(words ...string) string {
 	return PasteLine(slices.Concat([]string{"toolx"}, words, e.Launch)...)
 }
 
-// ModelText returns a failure as a model is told of it: with the similar names (EXEC-6), or the service that is
-// unavailable (EXEC-9), and nothing of the command line.
+// ModelText returns a failure for a model: with similar names (EXEC-6), or the service that is unavailable (EXEC-9),
+// and without hints for the command line.
 func ModelText(err error) string {
 	if err == nil {
 		return ""
@@ -114,8 +114,8 @@ func ModelText(err error) string {
 	return text
 }
 
-// ServiceHint returns what to do about a tool that failed by itself, or by a service behind it (EXEC-9). A model
-// corrects what else goes wrong with a call.
+// ServiceHint returns what to do about a failure of the tool, or of a service behind it (EXEC-9). A model can correct
+// other failures without a hint.
 func ServiceHint(err error) string {
 	if kind := fault.KindOf(err); err == nil || kind != fault.KindTool && kind != fault.KindConnect {
 		return ""
@@ -123,24 +123,24 @@ func ServiceHint(err error) string {
 	return fault.HintOf(err)
 }
 
-// DeniedError says that a tool may not be used: its guards refuse it.
+// DeniedError reports that a tool's guards do not allow it.
 type DeniedError struct {
 	*guard.RefusedError
 	Tool *Tool
 }
 
-// Unwrap returns what says so.
+// Unwrap returns the guard's error.
 func (e *DeniedError) Unwrap() error { return e.RefusedError }
 
-// InvalidArgumentsError says that a call's arguments do not fit the tool's schema. The tool was not run.
+// InvalidArgumentsError reports that a call's arguments do not fit the tool's schema. The tool was not run.
 type InvalidArgumentsError struct {
 	Tool     *Tool
 	Problems []jsonschema.Problem
-	// Unknown are parameters that the schema does not know. They are no failure by
-	// themselves, but a misspelt name is often why another one is missing.
+	// Unknown are parameters outside the schema. They are not failures, but a misspelt name is often why another one is
+	// missing.
 	Unknown []jsonschema.UnknownParameter
-	// Arguments are the given arguments as an object, with the text of those that could
-	// not be read as what they should be; nil where nothing could be read.
+	// Arguments are the given arguments as an object, with the text of values that could not be typed; nil if nothing
+	// could be read.
 	Arguments json.RawMessage
 }
 
@@ -151,21 +151,21 @@ func (e *InvalidArgumentsError) Error() string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *InvalidArgumentsError) Kind() fault.Kind { return fault.KindInvalidArguments }
 
-// TimeoutError says that a call was given up because its time was up.
+// TimeoutError reports that a call took too long and was cancelled.
 type TimeoutError struct {
 	Tool string
 	// Request reports that Tool is the name of a request that is not a tool call.
 	Request bool
 	After   time.Duration
-	// Idle reports that the time without progress was up, rather than the whole time.
+	// Idle reports that the limit was that without progress, not the absolute one.
 	Idle bool
-	// Detail is what is known of the cause ("the server is not reading its stdin").
+	// Detail is a known cause ("the server is not reading its stdin").
 	Detail string
-	// Evidence is what the server wrote since it was asked, a line each.
+	// Evidence is the server's output since the request, line by line.
 	Evidence []string
 }
 
-// explain copies what err knows about the missing answer.
+// explain copies err's facts about the missing response.
 func (e *TimeoutError) explain(err error) {
 	var detailed interface{ Detail() string }
 	if errors.As(err, &detailed) {
@@ -198,14 +198,14 @@ func (e *TimeoutError) Kind() fault.Kind { return fault.KindTimeout }
 // Hint names the flag that gives more time.
 func (e *TimeoutError) Hint() string {
 	if e.Idle {
-		return "--timeout gives more time between signs of progress; --trace shows what the server sent"
+		return "--timeout allows more time without progress; --trace shows what the server sent"
 	}
 	return "--max-time sets the absolute limit"
 }
 
-// UnavailableError says that toolx could not reach a tool's service over the network (EXEC-9).
+// UnavailableError reports that toolx could not reach a tool's service over the network (EXEC-9).
 type UnavailableError struct {
-	Service string // the server's name, or the tool's where it has none
+	Service string // the server's name, or the tool's if it has none
 	Err     error
 }
 
@@ -219,15 +219,15 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *UnavailableError) Kind() fault.Kind { return fault.KindConnect }
 
-// Hint says what to look at.
+// Hint returns what to check.
 func (e *UnavailableError) Hint() string {
-	return "see whether the service runs, and whether its address is right"
+	return "check that the service runs and that its address is right"
 }
 
-// ToolError says that the tool ran and reported a failure, with its own message.
+// ToolError reports that the tool ran and failed, with its own message.
 type ToolError struct {
 	Message string
-	// Code is the JSON-RPC error code where the server answered with one, else 0.
+	// Code is the JSON-RPC error code if the server responded with one, else 0.
 	Code int
 }
 
@@ -236,13 +236,13 @@ func (e *ToolError) Error() string { return e.Message }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *ToolError) Kind() fault.Kind { return fault.KindTool }
 
-// Hint names the service behind the tool that could not be reached, where the failure mentions one (EXEC-9).
+// Hint names the service behind the tool that could not be reached, if the failure mentions one (EXEC-9).
 func (e *ToolError) Hint() string { return cause.NetworkHint(e.Message) }
 
-// InterruptedError says that the user gave up; Tool is set where that was a call.
+// InterruptedError reports that the user interrupted a call of Tool, or something else if Tool is empty.
 type InterruptedError struct {
 	Tool   string
-	Detail string // that the call went on all the same; may be empty
+	Detail string // that the call continued nevertheless; may be empty
 }
 
 func (e *InterruptedError) Error() string {
@@ -259,7 +259,7 @@ func (e *InterruptedError) Error() string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *InterruptedError) Kind() fault.Kind { return fault.KindInterrupted }
 
-// MalformedError says that a server's reply is not what the protocol asks for.
+// MalformedError reports that a server's response violates the protocol.
 type MalformedError struct {
 	What   string // "the reply to tools/call"
 	Reason error

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Event is something that happened while toolx talked to servers or called tools. This package and servers define the
-// types; log, TUI, trace and doctor consume them. Events are values and never change.
+// Event is something that happened while toolx communicated with servers or called tools. This package and servers
+// define the types; log, TUI, trace and doctor consume them. Events are values and never change.
 type Event interface {
 	// When is the time at which it happened.
 	When() time.Time
@@ -61,7 +61,7 @@ func (b *Bus) Emit(event Event) {
 	}
 }
 
-// Time is embedded in events and says when they happened.
+// Time is embedded in events: when they happened.
 type Time struct{ At time.Time }
 
 // When implements Event.
@@ -70,7 +70,7 @@ func (t Time) When() time.Time { return t.At }
 // Now returns the Time of an event that happens now.
 func Now() Time { return Time{At: time.Now()} }
 
-// CallStarted says that a call's tool was found and its arguments are about to be checked and run.
+// CallStarted reports that a call's tool was found; its arguments are not checked yet.
 type CallStarted struct {
 	Time
 	ID        string // unique in this process
@@ -88,23 +88,23 @@ type CallProgress struct {
 	Progress
 }
 
-// CallFinished says how a call ended (EXEC-11); for an unknown tool (EXEC-6), and
-// for a call that could not be made, it comes without CallStarted.
+// CallFinished is the outcome of a call (EXEC-11); for an unknown tool (EXEC-6), and for a call that could not start,
+// there is no CallStarted.
 type CallFinished struct {
 	Time
 	ID string
 	// Method is that of an Operation, empty for the call of a tool.
 	Method    string
-	Arguments json.RawMessage // as sent, or as given where nothing was
+	Arguments json.RawMessage // as sent, or as given if nothing was sent
 	Result    *Result
 }
 
-// Notice is a remark for the log that a person may want to read and that no other event carries.
+// Notice is a remark for the log.
 type Notice struct {
 	Time
 	Level slog.Level
 	Text  string
 	Attrs []slog.Attr
-	// Server is the server that caused it, which can cause any number; empty for none.
+	// Server is the server that caused it, possibly many times; empty for none.
 	Server string
 }

@@ -206,7 +206,7 @@ func TestLongHint(t *testing.T) {
 // VAL-1: a hint never repeats a call that is refused. What the user gave right stays
 // in it where it can; where nothing is known to work, it is no command to call.
 func TestHintIsNeverRefused(t *testing.T) {
-	const show = "toolx show t tells what it takes"
+	const show = "toolx show t shows its parameters"
 	tests := []struct{ name, schema, arguments, want string }{
 		{"a condition", `{"properties":{"k":{"type":"string"},"b":{"type":"integer"}},"if":{"required":["k"]},"then":{"required":["b"]}}`, `{"k":"mine"}`, "toolx call t --arg k=mine --arg b=1"},
 		{"what goes together", `{"properties":{"a":{},"b":{"type":"integer"}},"dependentRequired":{"a":["b"]}}`, `{"a":7}`, "toolx call t --arg a=7 --arg b=1"},

@@ -26,22 +26,22 @@ type Executor struct {
 	Registry *Registry
 	Bus      *Bus // may be nil
 	Defaults Defaults
-	// Masked hides the secrets that the error of a call quotes, for every Result; nil shows them.
+	// Masked hides secrets in the error of a call; nil shows them.
 	Masked func(error) error
-	// Confirm asks the user to agree to a call, and returns nil for a yes. It is nil where nobody can be asked: then
-	// such calls fail.
+	// Confirm asks the user to confirm a call, and returns nil for a yes. If it is nil, calls that need confirmation
+	// fail.
 	Confirm func(ctx context.Context, ask *guard.AskError, arguments json.RawMessage) error
 
 	calls     atomic.Int64
-	abandoned atomic.Int64 // calls that run although nobody waits for them
+	abandoned atomic.Int64 // abandoned calls that are still running
 }
 
-// Defaults apply where neither the call nor the tool says otherwise.
+// Defaults apply unless the call or the tool overrides them.
 type Defaults struct {
 	// Timeout is the idle timeout: progress restarts it. Zero means 30 s (EXEC-10), less than zero none.
 	Timeout time.Duration
-	// MaxTime is the absolute limit of a call. Zero means 10 minutes, or the idle
-	// timeout where that is longer (EXEC-10); less than zero means none.
+	// MaxTime is the absolute limit of a call. Zero means 10 minutes, or the idle timeout if that is longer (EXEC-10);
+	// less than zero means none.
 	MaxTime time.Duration
 	// Slow is how long a call takes before a warning is logged (EXEC-13). Zero means 1 s, less than zero never.
 	Slow time.Duration
@@ -49,14 +49,13 @@ type Defaults struct {
 	MaxOutput int64
 	// Strict makes parameters outside the schema an error (VAL-2).
 	Strict bool
-	// KeepNames switches the normalization of parameter names off (NORM-7).
+	// KeepNames switches off the normalization of parameter names (NORM-7).
 	KeepNames bool
-	// Confined reports that callers other than the person at the keyboard choose the calls (see Request.Confined), as a
-	// model always does.
+	// Confined reports that the user at the keyboard does not choose the calls (see Request.Confined), as with a model.
 	Confined bool
 }
 
-// The defaults of the defaults.
+// The values for unset Defaults.
 const (
 	DefaultTimeout = 30 * time.Second
 	defaultMaxTime = 10 * time.Minute
@@ -65,47 +64,47 @@ const (
 
 // Call describes one call to run.
 type Call struct {
-	// Tool is a name as Registry.Find takes it.
+	// Tool is a name for Registry.Find.
 	Tool string
-	// Target is the tool itself, for a caller that has it; nil means that Tool is to
-	// be looked up. Two servers' tools can have the same qualified name.
+	// Target is the tool, if the caller has it, since two servers' tools can have the same qualified name; nil means to
+	// look up Tool.
 	Target *Tool
-	// Implementation runs the call in place of the tool's own; nil means that.
+	// Implementation replaces the tool's own; nil means the tool's own.
 	Implementation Implementation
-	// Prepared is what Prepare returned for this call, which saves doing it again; nil means that it is to be done.
+	// Prepared is the result of Prepare for this call; nil means that Call prepares it.
 	Prepared *Prepared
-	// Answered is called when the implementation has replied, before its reply is looked at. It may be nil.
+	// Answered is called when the implementation has returned, before its reply is read. It may be nil.
 	Answered func()
 	// ID names the call in events; empty means that the Executor numbers it.
 	ID string
 	// Arguments is a JSON object; nil means an empty one.
 	Arguments json.RawMessage
-	// Timeout and MaxTime win over the tool's and the defaults where they are not zero; less than zero means none.
+	// Timeout and MaxTime override the tool's and the defaults unless zero; less than zero means none.
 	Timeout time.Duration
 	MaxTime time.Duration
-	// Confirmed reports that the user has agreed to the call, or was to be asked and does not have to.
+	// Confirmed reports that the user has confirmed the call, or need not.
 	Confirmed bool
-	// FromModel reports that a model wrote the arguments. Where the schema refuses a value, and a value of another type
-	// says the same, that one is sent: 3 for "3".
+	// FromModel reports that a model wrote the arguments. Values of a wrong type are then converted if nothing is lost:
+	// "3" to 3.
 	FromModel bool
-	// Untyped reports that the model wrote every value as text, which the schema has to type; it implies FromModel.
+	// Untyped reports that the model wrote every value as text, to be typed by the schema; it implies FromModel.
 	Untyped bool
 }
 
-// Prepared is a call that may be run: its tool exists, and its arguments are normalized and valid.
+// Prepared is a call that is ready to run: its tool exists, and its arguments are normalized and valid.
 type Prepared struct {
 	Tool      *Tool
 	Arguments json.RawMessage
 	// Renamed are the parameter names that normalization changed.
 	Renamed []Rename
-	// Coerced are the values that were written as another kind (Call.FromModel).
+	// Coerced are the values that were converted to another type (Call.FromModel).
 	Coerced []Coercion
 	// Warnings are remarks for the user: unknown parameters, a broken schema.
 	Warnings []string
 }
 
-// Prepare does everything that comes before running: find, normalize, validate (EXEC-3). The error is a *NotFoundError,
-// a *DeniedError or an *InvalidArgumentsError, or that of ctx if that ends first.
+// Prepare finds the tool, normalizes and validates (EXEC-3). The error is a *NotFoundError, a *DeniedError or an
+// *InvalidArgumentsError, or that of ctx if it ends first.
 func (e *Executor) Prepare(ctx context.Context, call Call) (*Prepared, error) {
 	tool, err := e.target(call)
 	if err != nil {
@@ -126,22 +125,21 @@ func (e *Executor) target(call Call) (*Tool, error) {
 	return tool, nil
 }
 
-// confirm asks the user where the tool's guards want that.
+// confirm asks the user if the tool's guards require it.
 func (e *Executor) confirm(ctx context.Context, call Call, prepared *Prepared) error {
 	ask := prepared.Tool.Asks(guard.Never)
 	switch {
 	case ask == nil || call.Confirmed:
 		return nil
 	case e.Confirm == nil:
-		ask.Because, ask.Fix = "nobody can be asked here", "toolx call asks on a terminal, and takes --yes"
+		ask.Because, ask.Fix = "there is no one to ask", "use toolx call on a terminal, or with --yes"
 		return ask
 	}
 	defer Pause(ctx)()
 	return e.Confirm(ctx, ask, prepared.Arguments)
 }
 
-// prepare does what Prepare does, for a tool that is found. Where the arguments are not valid, it also returns what it
-// made of them.
+// prepare is Prepare for a known tool. With invalid arguments, it also returns them as far as they were normalized.
 func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepared, error) {
 	arguments, fromModel := call.Arguments, call.FromModel || call.Untyped
 	if len(arguments) == 0 {
@@ -160,8 +158,8 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 	}
 	schema := tool.Input().Schema(ctx)
 	if _, err := tool.Schema(ctx); err != nil {
-		// VAL-3: a broken schema is the server's fault, and the server can judge.
-		// That the arguments are an object is for toolx to see to all the same.
+		// VAL-3: a broken schema is the server's error, and the server can still check the arguments. toolx only makes
+		// sure that they are an object.
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 	}
@@ -173,7 +171,7 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 		return prepared, ended
 	}
 	prepared.Warnings = append(prepared.Warnings, schema.Remarks()...)
-	if err != nil { // VAL-3 again: it compiles, and still cannot judge
+	if err != nil { // VAL-3 again: it compiles, but cannot validate
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 		return prepared, nil
@@ -195,8 +193,8 @@ func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepare
 	return prepared, nil
 }
 
-// Complete adds to an *InvalidArgumentsError of ParseArgs what else is wrong with the arguments, so that all problems
-// come at once (VAL-1). Any other error is returned as it is.
+// Complete adds the other problems with the arguments to an *InvalidArgumentsError of ParseArgs, so that all are
+// reported at once (VAL-1). It returns any other error unchanged.
 func (e *Executor) Complete(ctx context.Context, err error) error {
 	var parsed, judged *InvalidArgumentsError
 	if !errors.As(err, &parsed) || parsed.Tool == nil || parsed.Arguments == nil {
@@ -208,7 +206,7 @@ func (e *Executor) Complete(ctx context.Context, err error) error {
 	complete := *parsed
 	complete.Problems, complete.Unknown = slices.Clone(parsed.Problems), judged.Unknown
 	for _, problem := range judged.Problems {
-		// What a text in the place of a value breaks is told by the problem of that.
+		// A text of the wrong type already has a problem.
 		broken := func(other jsonschema.Problem) bool { return related(problem.Location, other.Location) }
 		if !slices.ContainsFunc(parsed.Problems, broken) {
 			complete.Problems = append(complete.Problems, problem)
@@ -218,7 +216,7 @@ func (e *Executor) Complete(ctx context.Context, err error) error {
 	return &complete
 }
 
-// related reports whether one of two locations leads to the other.
+// related reports whether one of two locations is inside the other.
 func related(a, b []string) bool {
 	least := min(len(a), len(b))
 	return slices.Equal(a[:least], b[:least])
@@ -227,7 +225,7 @@ func related(a, b []string) bool {
 // Call runs one tool call from beginning to end. Every failure is a Result, even a panic of an implementation (EXEC-5):
 // Call never returns nil.
 //
-// When ctx ends, the user gave up; the Implementation tells the server.
+// When ctx ends, the call is interrupted; the Implementation notifies the server.
 func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	started := time.Now()
 	id := cmp.Or(call.ID, strconv.FormatInt(e.calls.Add(1), 10))
@@ -249,10 +247,10 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	return e.finish(CallFinished{ID: id, Arguments: sent, Result: result}, started, err)
 }
 
-// Reject records a call that failed before it could be made, because its server could not be reached or its arguments
-// could not be read, and gives its Result. given is what the user gave, for the log. A name that no tool has is better
-// left to Call. The time since began is that of reaching the server, or of reading the arguments; a name that no tool
-// has was judged in no time, however long its server took to start (EXEC-12).
+// Reject records a call that failed before it could start, because its server could not be reached or its arguments
+// could not be read, and returns its Result. given is the user's input, for the log. For an unknown tool, use Call if
+// possible. The duration is that of reaching the server or reading the arguments, since began; for an unknown tool it
+// is zero, however long its server took to start (EXEC-12).
 func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, err error) *Result {
 	id := strconv.FormatInt(e.calls.Add(1), 10)
 	result := &Result{ToolName: tool}
@@ -265,7 +263,7 @@ func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, e
 	return e.finish(CallFinished{ID: id, Arguments: given, Result: result}, began, err)
 }
 
-// finish completes the result of a call that ends with err, or without, and reports it.
+// finish completes the result of a call that ended with err, which may be nil, and emits it.
 func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result {
 	result := end.Result
 	if err != nil {
@@ -286,12 +284,12 @@ func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result 
 // stage is how far a call has come.
 type stage struct {
 	prepared *Prepared
-	began    time.Time // when the implementation was asked; zero before that
+	began    time.Time // when the implementation started; zero before that
 }
 
-// make prepares a call, asks the user where that is needed, passes it to the tool's implementation, under its limits,
-// and shapes the reply. It returns the prepared call, which is nil where the arguments are not valid. All of it runs on
-// one goroutine, which is abandoned where it outlives the call.
+// make prepares a call, asks the user if necessary, runs the tool's implementation under its limits, and shapes the
+// reply. It returns the prepared call, nil for invalid arguments. All of it runs on one goroutine, which is abandoned
+// if it outlives the call.
 func (e *Executor) make(
 	ctx context.Context, deadline *deadline, id string, call Call, tool *Tool, result *Result,
 ) (*Prepared, error) {
@@ -301,11 +299,11 @@ func (e *Executor) make(
 		if prepared == nil || prepared.Tool != tool {
 			prepared, err = e.prepare(ctx, tool, call)
 		}
-		if prepared != nil { // problems with the arguments name them as the tool does
+		if prepared != nil { // problems use the tool's names of arguments
 			e.announceRenames(prepared)
 		}
 		if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-			err = ended // whatever else is wrong came too late
+			err = ended // any other problem came too late
 		}
 		if err != nil {
 			return nil, err
@@ -350,8 +348,8 @@ func (e *Executor) make(
 	}
 }
 
-// progress takes the reports of a call, each of which restarts its time without progress, until its
-// time is up: one that is abandoned has ended for all others.
+// progress returns a function for a call's progress reports, which restart its time without progress. It ignores
+// reports after the end of ctx, since an abandoned call has ended for everyone else.
 func (e *Executor) progress(ctx context.Context, deadline *deadline, id, tool string) func(Progress) {
 	return func(progress Progress) {
 		if ctx.Err() != nil {
@@ -362,8 +360,8 @@ func (e *Executor) progress(ctx context.Context, deadline *deadline, id, tool st
 	}
 }
 
-// callError says why a call has no result: the cause of ctx's end where that is what ended it, the network where that
-// is (EXEC-9), else the implementation's own error.
+// callError returns why a call has no result: the cause of ctx's end if that ended it, an *UnavailableError for a
+// network error (EXEC-9), else the implementation's error.
 func callError(ctx context.Context, called *Tool, err error) error {
 	tool := called.Name
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
@@ -375,7 +373,7 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	}
 	var timeout *TimeoutError
 	if errors.As(context.Cause(ctx), &timeout) {
-		told := *timeout // several calls may share a limit, which has another name then
+		told := *timeout // several calls may share a limit with another name
 		told.Tool = tool
 		told.explain(err)
 		return &told
@@ -400,7 +398,7 @@ func (e *Executor) announceRenames(prepared *Prepared) {
 	e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
 }
 
-// announce logs what else preparing changed or found.
+// announce logs coerced values and warnings of preparing.
 func (e *Executor) announce(prepared *Prepared) {
 	if len(prepared.Coerced) > 0 {
 		e.Bus.Emit(ArgumentsCoerced{Time: Now(), Tool: prepared.Tool.Name, Changes: prepared.Coerced})
@@ -410,8 +408,8 @@ func (e *Executor) announce(prepared *Prepared) {
 	}
 }
 
-// warnIfSlow warns of a call that took long (EXEC-13), but for the time that a person took
-// to answer. One that was given up says so itself, and so does one that reports progress.
+// warnIfSlow warns about a slow call (EXEC-13), not counting the time that a person took to answer. A cancelled call
+// and one with progress need no warning.
 func (e *Executor) warnIfSlow(result *Result) {
 	if kind := fault.KindOf(result.Err); result.Err != nil &&
 		(kind == fault.KindTimeout || kind == fault.KindInterrupted) {

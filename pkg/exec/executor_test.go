@@ -275,7 +275,7 @@ func TestProgressRestartsTheIdleTimeout(t *testing.T) {
 // EXEC-10: what heeds no context is abandoned soon after its time, and the error says so; what
 // it sends after that reaches nobody.
 func TestCallIsAbandoned(t *testing.T) {
-	const abandoned = " (it did not end when it was told to, and was abandoned)"
+	const abandoned = " (it did not stop when cancelled, and was abandoned)"
 	synctest.Test(t, func(t *testing.T) {
 		release, late := make(chan struct{}), make(chan struct{})
 		executor, events := lightExecutor(func(_ context.Context, request Request) (json.RawMessage, error) {
@@ -339,7 +339,7 @@ func TestAbandoned(t *testing.T) {
 		executor.abandoned.Add(maxAbandoned - 3)
 		defer executor.abandoned.Add(3 - maxAbandoned)
 		result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
-		if result.Success || !strings.Contains(result.Err.Error(), "100 calls were abandoned and still run") {
+		if result.Success || !strings.Contains(result.Err.Error(), "too many abandoned calls are still running") {
 			t.Errorf("one more: %v", result.Err)
 		}
 	})

@@ -10,12 +10,11 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxHint is the length in bytes beyond which a hint leaves out what was given: nobody pastes a file's content.
+// maxHint is the largest length in bytes of given arguments in a hint: larger ones are not useful to paste.
 const maxHint = 2000
 
-// Hint returns a command that works: the arguments that are right as they were given, and examples for those that are
-// missing or wrong; else an example altogether. Where no arguments are found that the schema accepts, it is the command
-// that describes the tool.
+// Hint returns a command that works: valid arguments as given, and examples for missing or wrong ones; else only
+// examples. If no arguments are found that the schema accepts, it is the command that describes the tool.
 func (e *InvalidArgumentsError) Hint() string {
 	line, works := e.next()
 	switch {
@@ -24,7 +23,7 @@ func (e *InvalidArgumentsError) Hint() string {
 	case works:
 		return "for example: " + line
 	}
-	return line + " tells what it takes"
+	return line + " shows its parameters"
 }
 
 // Next returns the command of the hint.
@@ -40,7 +39,7 @@ func (e *InvalidArgumentsError) next() (line string, works bool) {
 	}
 	ctx := context.Background() // the work on the schema is bounded by its steps
 	example, err := e.Tool.Input().Example(ctx)
-	// A search that took too many steps is not made again for each way to correct the arguments.
+	// Do not repeat a search that took too many steps for each way to correct the arguments.
 	if !errors.Is(err, jsonschema.ErrSteps) {
 		if arguments, ok := e.corrected(ctx, example); ok {
 			if line := CommandLine(e.Tool, arguments); len(line) <= maxHint {
@@ -56,8 +55,8 @@ func (e *InvalidArgumentsError) next() (line string, works bool) {
 	return strings.Join(withLaunch(e.Tool, "toolx", "show", pasteQuote(e.Tool.Name)), " "), false
 }
 
-// corrected returns the given arguments with what is wrong as it was probably meant, else with an example in its place,
-// else without it, and with what is missing; ok is false where they would be refused again.
+// corrected returns the given arguments with wrong values replaced by the probably intended ones, else by examples,
+// else removed, and with missing ones added; ok is false if they are still invalid.
 func (e *InvalidArgumentsError) corrected(
 	ctx context.Context, example json.RawMessage,
 ) (arguments json.RawMessage, ok bool) {
@@ -66,7 +65,7 @@ func (e *InvalidArgumentsError) corrected(
 	if len(given)*least > maxHint {
 		return nil, false
 	}
-	// Without an example what is right is still a beginning.
+	// Without an example, start with the valid arguments.
 	examples, _ := rawjson.Members(example)
 	for _, keep := range []bool{true, false} {
 		if arguments = e.attempt(examples, keep); accepts(ctx, e.Tool, arguments) {
@@ -82,14 +81,14 @@ func (e *InvalidArgumentsError) corrected(
 	return arguments, false
 }
 
-// wrong returns the tool's names of the top-level parameters that have problems other than that something is missing.
+// wrong returns the tool's names of the top-level parameters with problems other than missing ones.
 func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 	wrong := make(map[string]bool)
 	add := func(path string, location []string) {
 		switch _, whole := given[path]; {
 		case len(location) > 0:
 			path = location[0]
-		case !whole: // a name may have dots itself
+		case !whole: // a name may have dots
 			path = topName(path)
 		}
 		wrong[path] = true
@@ -105,7 +104,7 @@ func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 	return wrong
 }
 
-// accepts reports whether a tool's schema finds nothing to say about arguments.
+// accepts reports whether arguments are valid and known to a tool's schema.
 func accepts(ctx context.Context, tool *Tool, arguments json.RawMessage) bool {
 	normalized, _, err := normalize(tool, arguments)
 	if err != nil {
@@ -115,7 +114,7 @@ func accepts(ctx context.Context, tool *Tool, arguments json.RawMessage) bool {
 	return err == nil && len(problems)+len(unknown) == 0
 }
 
-// topName returns the parameter that a path begins with.
+// topName returns the first name of a path.
 func topName(path string) string {
 	if end := strings.IndexAny(path, ".["); end > 0 {
 		return path[:end]

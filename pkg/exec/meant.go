@@ -13,11 +13,11 @@ import (
 	"toolx/pkg/words"
 )
 
-// What a person probably meant by arguments that are refused: for the command of a hint
-// alone. Nothing of it is ever sent before the person has run that command.
+// What a person probably meant by invalid arguments. It is only used for the command in a hint, and never sent unless
+// the person runs that command.
 
-// attempt makes arguments of those that were given: the right ones, the wrong ones as they were probably meant, as far
-// as anyone can tell, where keep is set, and examples for what is missing.
+// attempt returns corrected arguments: the valid ones, with keep also the wrong ones as probably intended, and examples
+// for missing ones.
 func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) json.RawMessage {
 	given, _ := rawjson.Members(e.Arguments)
 	wrong := e.wrong(placesOf(given))
@@ -54,8 +54,7 @@ func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) js
 	return rawjson.Object(list)
 }
 
-// asMeant returns a parameter with a value that the schema refuses, as it was probably meant; as it is where nobody can
-// tell.
+// asMeant returns a parameter with the probably intended value for an invalid one; unchanged if that is unclear.
 func asMeant(schema *jsonschema.Node, m rawjson.Member) rawjson.Member {
 	c := coercer{ctx: context.Background(), schema: schema, budget: maxCoerced, guesses: true}
 	if property, known := schema.Property(m.Name); known && rawjson.Check(m.Value) == nil {
@@ -64,7 +63,7 @@ func asMeant(schema *jsonschema.Node, m rawjson.Member) rawjson.Member {
 	return m
 }
 
-// listed returns the only one of the schema's options that a value could be a spelling of.
+// listed returns the schema's option for a value that differs only in spelling, if there is exactly one.
 func (c *coercer) listed(raw json.RawMessage, schema *jsonschema.Node) (json.RawMessage, bool) {
 	values, ok := schema.Options()
 	if !ok {
@@ -86,7 +85,7 @@ func (c *coercer) listed(raw json.RawMessage, schema *jsonschema.Node) (json.Raw
 	return json.RawMessage(found[0]), true
 }
 
-// guessed returns the value that a person meant by a text: yes for true, a,b for two elements.
+// guessed returns the value for a text: true for yes, two elements for a,b.
 func (c *coercer) guessed(text string, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
 	text = strings.TrimSpace(text)
 	switch word := strings.ToLower(text); {
@@ -104,8 +103,8 @@ func (c *coercer) guessed(text string, schema *jsonschema.Node, allowed jsonsche
 	return nil, false
 }
 
-// plainNumber returns a number that people write with a plus, as a word, with a mark at the thousands or a comma before
-// its fraction, as JSON has it; any other text as it is.
+// plainNumber converts a number with a plus, as a word, with thousands separators or with a decimal comma to JSON; it
+// returns other text unchanged.
 func plainNumber(text string) string {
 	text = strings.TrimPrefix(text, "+")
 	small := []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
@@ -124,7 +123,7 @@ func plainNumber(text string) string {
 	return strings.Replace(text, ",", ".", 1)
 }
 
-// members are those of an object that is written without quotes.
+// members reads an object without quotes.
 func (c *coercer) members(text string, schema *jsonschema.Node) (json.RawMessage, bool) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
 	var members []rawjson.Member
@@ -140,7 +139,7 @@ func (c *coercer) members(text string, schema *jsonschema.Node) (json.RawMessage
 	return rawjson.Object(members), true
 }
 
-// elements are those of a list that is written without quotes.
+// elements reads a list without quotes.
 func (c *coercer) elements(text string, schema *jsonschema.Node) (json.RawMessage, bool) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	parts := strings.Split(text, ",")

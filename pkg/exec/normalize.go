@@ -11,43 +11,40 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// NORM-7, the decision: normalization exists because callers that are not programs, above all language models, write
-// parameter names in the style of their own training: device_name for a tool that says deviceName. The call would fail
-// over spelling alone, or worse: a server that ignores unknown parameters runs without the value. Asking the model to
-// try again costs a turn each time, and a server cannot be made to accept both spellings. A rename is safe where the
-// schema knows the new name and not the given one, so that is the only place where it is certain to happen; it is
-// logged, and the server's own refusal is returned unchanged.
+// NORM-7, the decision: normalization exists because language models often spell parameter names in the style of their
+// training data: device_name for a tool's deviceName. The call would fail because of spelling, or worse, a server that
+// ignores unknown parameters would run without the value. Asking the model to retry costs a turn each time, and servers
+// do not accept both spellings. Renaming is safe if the schema has the new name and not the given one; toolx logs it,
+// and returns the server's own error unchanged.
 //
-// It applies to tools of MCP servers only (NORM-4), since toolx's own tools can be spelled as toolx likes, and to
-// top-level names only: below them begin the values, and the keys of a nested object are often data (headers,
-// environment variables, column names) whose spelling nobody may touch. Its order is
+// It applies only to tools of MCP servers (NORM-4), since toolx controls the names of its own tools, and only to
+// top-level names: the keys of nested objects are often data (headers, environment variables, column names). The order
+// is
 //
-//  1. the names that the user mapped for this tool (NORM-2),
-//  2. names that the schema knows, which never change (NORM-1),
-//  3. names with underscores that the schema knows in another spelling (NORM-1),
-//  4. names with underscores that it does not know at all: to camelCase, unless
-//     its own names are in snake_case, or it welcomes names of any kind (NORM-3).
+//  1. names that the user mapped for this tool (NORM-2),
+//  2. names in the schema, which never change (NORM-1),
+//  3. names with underscores that the schema has in another spelling (NORM-1),
+//  4. names with underscores that it does not have in any spelling: to camelCase, unless
+//     its own names are in snake_case, or it allows any names (NORM-3).
 //
-// Values are never touched, nor is the order or spelling of anything else: the
-// arguments reach the tool byte for byte (ROUTE-3).
+// Values, order and everything else remain as given: the arguments reach the tool byte for byte (ROUTE-3).
 //
-// 4 is the only guess. The server refuses an unknown name anyway, or ignores it, so a wrong guess costs nothing that
-// the given name would not; where names of any kind are welcome the name is data, and it is left alone.
+// 4 is the only guess. The server would reject or ignore the unknown name anyway, so a wrong guess does no harm; a
+// schema that allows any names treats them as data, so they do not change.
 //
-// 2 to 4 are switched off per server by `normalize: false`, which sets
-// Tool.KeepNames, and everything by Defaults.KeepNames (NORM-7).
+// `normalize: false` switches off 2 to 4 for a server (Tool.KeepNames), and Defaults.KeepNames switches off everything
+// (NORM-7).
 
 // Rename is one changed parameter name.
 type Rename struct{ From, To string }
 
-// String returns the change as the log shows it (NORM-5): "{device_name: …} → {deviceName: …}".
+// String returns the change for the log (NORM-5): "{device_name: …} → {deviceName: …}".
 func (r Rename) String() string { return "{" + r.From + ": …} → {" + r.To + ": …}" }
 
-// normalize changes parameter names in arguments, a JSON object, to those that the tool's schema knows (NORM-1 to
-// NORM-4), and says which. What is not an object is returned as it is, for validation to report.
+// normalize changes parameter names in arguments, a JSON object, to those of the tool's schema (NORM-1 to NORM-4), and
+// returns the changes. It returns anything but an object unchanged, for validation to report.
 //
-// The error is an *InvalidArgumentsError where two given names would become one:
-// there is no telling which value is meant, and none may be lost.
+// The error is an *InvalidArgumentsError if two given names would become one, since one of the values would be lost.
 func normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename, error) {
 	given, ok := rawjson.Members(arguments)
 	if tool.Type != TypeMCP || !ok {
@@ -71,7 +68,7 @@ func normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename
 	return rawjson.Object(renamed), renames, nil
 }
 
-// collisions finds names that normalization would make one.
+// collisions finds names that would become the same.
 func collisions(given []rawjson.Member, names *naming) []jsonschema.Problem {
 	first := make(map[string]string)
 	var problems []jsonschema.Problem
@@ -94,15 +91,14 @@ func collisions(given []rawjson.Member, names *naming) []jsonschema.Problem {
 	return problems
 }
 
-// naming decides what a tool calls a parameter.
+// naming maps given parameter names to a tool's.
 type naming struct {
 	tool *Tool
-	// known are the names in the schema, and guess says that unknown names may be converted to camelCase; read sets
-	// both, for most names need neither.
+	// known are the names in the schema, and guess allows converting unknown names to camelCase; read sets both, since
+	// most names need neither.
 	known map[string]bool
 	guess bool
-	// spellings are the same by what they have in common with their other
-	// spellings (see loose); built when first needed.
+	// spellings are the known names by their loose form; built when first needed.
 	spellings map[string][]string
 }
 
@@ -122,7 +118,7 @@ func (n *naming) read() {
 	}
 }
 
-// target returns the tool's name for a given one; the same where nothing is to be changed.
+// target returns the tool's name for a given one, which is the same if nothing changes.
 func (n *naming) target(name string) string {
 	if n.tool.Type != TypeMCP {
 		return name
@@ -130,7 +126,7 @@ func (n *naming) target(name string) string {
 	if to, ok := n.tool.Rename[name]; ok {
 		return to
 	}
-	// A leading underscore is a mark of its own (_meta), not a space between words.
+	// A leading underscore has a meaning (_meta), it does not separate words.
 	if n.tool.KeepNames || !strings.Contains(strings.Trim(name, "_"), "_") {
 		return name
 	}
@@ -147,7 +143,7 @@ func (n *naming) target(name string) string {
 	return name
 }
 
-// spelling finds the one known name that differs from name in underscores and capitals only: deviceID for device_id.
+// spelling finds the one known name that differs from name only in underscores and case: deviceID for device_id.
 func (n *naming) spelling(name string) (string, bool) {
 	camel := camelCase(name)
 	if n.known[camel] {
@@ -169,8 +165,8 @@ func (n *naming) spelling(name string) (string, bool) {
 // loose returns a name without underscores and capitals.
 func loose(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// camelCase joins the words of a snake_case name: new_parameter_name becomes
-// newParameterName, API_KEY becomes apiKey. Underscores around it stay.
+// camelCase joins the words of a snake_case name: new_parameter_name becomes newParameterName, API_KEY becomes apiKey.
+// It keeps underscores around the name.
 func camelCase(name string) string {
 	inner := strings.Trim(name, "_")
 	start := strings.Index(name, inner)

@@ -13,42 +13,42 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Operation is a request to a server that is no tool call: it runs under the same
-// clocks, and gives the same Result (EXEC-4, EXEC-5, EXEC-10, EXEC-11).
+// Operation is a request to a server other than a tool call. It has the same time limits and kind of Result (EXEC-4,
+// EXEC-5, EXEC-10, EXEC-11).
 type Operation struct {
-	// Name is what the result, the log and errors call it: what is asked for, with
-	// its server's name before it, as tools have.
+	// Name is its name in the result, the log and errors: that of the requested item after its server's name, as for
+	// tools.
 	Name   string
 	Server string
 	// ID names it in events; empty means that the Executor numbers it.
 	ID string
 	// Method is the method of the request.
 	Method string
-	// Arguments are what is asked for, as a JSON object, for the log.
+	// Arguments are the request's arguments as a JSON object, for the log.
 	Arguments json.RawMessage
-	// Timeout and MaxTime win over the defaults where they are not zero; less than zero means none.
+	// Timeout and MaxTime override the defaults unless zero; less than zero means none.
 	Timeout time.Duration
 	MaxTime time.Duration
-	// Run sends the request and returns the server's reply, byte for byte. It fails as Implementation.CallTool does.
+	// Run sends the request and returns the server's reply, byte for byte. It fails like Implementation.CallTool.
 	Run func(ctx context.Context, progress func(Progress)) (json.RawMessage, error)
-	// Read cuts the reply; nil means that all of it is the value.
+	// Read reads the reply; nil means that all of it is the value.
 	Read func(reply json.RawMessage) (Parts, error)
 }
 
-// Parts are what a reply consists of.
+// Parts are the parts of a reply.
 type Parts struct {
-	// Value is the answer; nil means that it is the content array itself.
+	// Value is the result; nil means the content array itself.
 	Value json.RawMessage
 	// Content are the MCP content blocks of the reply, for --save; may be empty.
 	Content []json.RawMessage
-	// Whole reports whether Value has the content within it: the envelope needs no other.
+	// Whole reports whether Value includes the content, so that the envelope needs no other.
 	Whole bool
 	// Warnings are remarks for the user.
 	Warnings []string
 }
 
-// Do runs an operation from beginning to end. Every failure is a Result: Do never
-// returns nil. ctx's end means that the user gave up.
+// Do runs an operation from beginning to end. Every failure is a Result: Do never returns nil. The end of ctx
+// interrupts it.
 func (e *Executor) Do(ctx context.Context, operation Operation) *Result {
 	started := time.Now()
 	id := cmp.Or(operation.ID, strconv.FormatInt(e.calls.Add(1), 10))
@@ -62,8 +62,8 @@ func (e *Executor) Do(ctx context.Context, operation Operation) *Result {
 		started, err)
 }
 
-// RejectOperation records an operation that could not be begun, because its server could not be reached, and gives its
-// Result, as Reject does for calls. began is when it was asked for.
+// RejectOperation records an operation that could not start, because its server could not be reached, and returns its
+// Result, like Reject for calls. began is when it was requested.
 func (e *Executor) RejectOperation(operation Operation, began time.Time, err error) *Result {
 	id := cmp.Or(operation.ID, strconv.FormatInt(e.calls.Add(1), 10))
 	result := &Result{ToolName: operation.Name, Server: operation.Server}
@@ -71,9 +71,8 @@ func (e *Executor) RejectOperation(operation Operation, began time.Time, err err
 		began, err)
 }
 
-// Within bounds a request whose answer serves the user's next step and is none itself,
-// a list or a completion, by the time that a call has without progress. what names it
-// in the *TimeoutError. A Pause stops that time, as it does for calls.
+// Within limits a supporting request, such as a list or a completion, to the time that a call may take without
+// progress. what names it in the *TimeoutError. A Pause suspends the limit, as for calls.
 func Within[T any](ctx context.Context, e *Executor, what string, run func(context.Context) (T, error)) (T, error) {
 	deadline := &deadline{idle: cmp.Or(e.Defaults.Timeout, DefaultTimeout)}
 	bounded, stop := deadline.start(ctx, TimeoutError{Tool: what, Request: true})
@@ -110,10 +109,10 @@ func (e *Executor) operate(ctx context.Context, id string, operation Operation, 
 	for _, warning := range parts.Warnings {
 		e.notice(slog.LevelWarn, warning)
 	}
-	return result.take(reply, parts, e.Defaults.MaxOutput)
+	return result.fill(reply, parts, e.Defaults.MaxOutput)
 }
 
-// operationError says why an operation has no result, as callError does for calls.
+// operationError returns why an operation has no result, like callError for calls.
 func operationError(ctx context.Context, operation Operation, err error) error {
 	err = callError(ctx, &Tool{Name: operation.Name, Server: operation.Server}, err)
 	var interrupted *InterruptedError
@@ -123,8 +122,8 @@ func operationError(ctx context.Context, operation Operation, err error) error {
 	return err
 }
 
-// take fills in r from a reply that is no CallToolResult.
-func (r *Result) take(raw json.RawMessage, parts Parts, limit int64) error {
+// fill sets r from a reply other than a CallToolResult.
+func (r *Result) fill(raw json.RawMessage, parts Parts, limit int64) error {
 	r.Raw, r.Content, r.Value, r.Success = raw, parts.Content, parts.Value, true
 	r.valueHasContent = parts.Whole
 	r.Warnings = append(r.Warnings, parts.Warnings...)

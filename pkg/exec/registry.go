@@ -12,11 +12,11 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Separator stands between a server's name and a tool's in a qualified name.
+// Separator separates a server's name and a tool's in a qualified name.
 const Separator = "__"
 
-// Own stands in the place of a server's name before the names of toolx's own tools: toolx__echo is the built-in echo,
-// whatever tools servers have. A server of that name takes it.
+// Own is the prefix for toolx's own tools, in place of a server's name: toolx__echo is the built-in echo, whatever
+// tools servers have. A server of that name wins.
 const Own = "toolx"
 
 // Registry is the one ordered collection of tools (REG-1). The zero value is
@@ -24,15 +24,15 @@ const Own = "toolx"
 type Registry struct {
 	mu    sync.RWMutex
 	tools []*Tool
-	// denied are tools that may not be used: they are in no index, and only errors know of them.
+	// denied are tools that guards do not allow. They are not indexed and only used for errors.
 	denied []*Tool
-	// byName holds the tools of each name: one, but where two servers' names and their tools' join alike (a and b__c,
-	// a__b and c). byPlain holds the tools of every server that share a plain name.
+	// byName has the tools of each name: several if different servers' and tools' names join to the same (a and b__c,
+	// a__b and c). byPlain has all servers' tools of each plain name.
 	byName  map[string][]*Tool
 	byAlias map[string]*Tool
 	byPlain map[string][]*Tool
 	servers []string
-	// preferred are the servers whose tools alone are found; empty: all.
+	// preferred are the only servers whose tools are found; empty means all.
 	preferred []string
 	launch    []string // see ReachedBy
 	bus       *Bus
@@ -41,23 +41,22 @@ type Registry struct {
 // NewRegistry returns an empty Registry that announces replaced tools on bus, which may be nil.
 func NewRegistry(bus *Bus) *Registry { return &Registry{bus: bus} }
 
-// Prefer leaves only the named servers' tools: the rule for servers given on the
-// command line. toolx's own are found after Own alone.
+// Prefer limits the tools to those of the named servers, as for servers on the command line. toolx's own tools are then
+// found only with the prefix Own.
 func (r *Registry) Prefer(servers ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.preferred = servers
 }
 
-// ReachedBy gives the Registry the words that a command needs to find its tools (see
-// LaunchWords), for the hints of errors.
+// ReachedBy sets the words that a command needs to find the tools (see LaunchWords), for hints.
 func (r *Registry) ReachedBy(words ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.launch = words
 }
 
-// Preferred returns the server that Prefer named; empty where it named none, or several.
+// Preferred returns the server of Prefer; empty if there are none or several.
 func (r *Registry) Preferred() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -67,8 +66,8 @@ func (r *Registry) Preferred() string {
 	return r.preferred[0]
 }
 
-// KnowServers tells the Registry which servers exist, so that an unknown prefix
-// can be told from an unknown tool (ROUTE-2), whether or not they were opened.
+// KnowServers adds names of existing servers, opened or not, to distinguish an unknown prefix from an unknown tool
+// (ROUTE-2).
 func (r *Registry) KnowServers(names ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,16 +82,16 @@ func (r *Registry) KnowServers(names ...string) {
 	}
 }
 
-// Register adds tools in order. One that its server, or toolx itself, has under that
-// name already replaces it, in its place, with a warning (REG-3).
+// Register adds tools in order. A tool of the same name and server replaces the earlier one, in its place, with a
+// warning (REG-3).
 func (r *Registry) Register(tools ...*Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.registerAll(tools)
 }
 
-// ReplaceServer registers tools in the place of all that a server had, as when it is listed anew; it only drops those
-// where none are given. Nobody finds the server without tools in between.
+// ReplaceServer replaces all tools of a server in one step, for example after it was listed again. Without tools it
+// only removes them.
 func (r *Registry) ReplaceServer(server string, tools ...*Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,9 +126,9 @@ func (r *Registry) register(tool *Tool) {
 		r.tools = append(r.tools, tool)
 	}
 	if builtIn := r.builtIn(tool.Name); builtIn != nil && tool.Server == "" && !tool.BuiltIn {
-		text := fmt.Sprintf("tool %q is that of the config", tool.Name)
+		text := fmt.Sprintf("tool %q is defined in the config", tool.Name)
 		if own := r.reservedName(builtIn); own != "" {
-			text += "; toolx's own is " + own
+			text += "; the built-in one is " + own
 		}
 		r.bus.Emit(Notice{Time: Now(), Level: slog.LevelWarn, Text: text})
 	}
@@ -138,7 +137,7 @@ func (r *Registry) register(tool *Tool) {
 		if first := r.byAlias[alias]; first != nil && first != tool {
 			r.bus.Emit(Notice{
 				Time: Now(), Level: slog.LevelWarn,
-				Text: fmt.Sprintf("the alias %q of tool %q means %q, which has it too", alias, tool.Name, first.Name),
+				Text: fmt.Sprintf("the alias %q of tool %q is ignored: it is an alias of %q", alias, tool.Name, first.Name),
 			})
 			continue
 		}
@@ -149,7 +148,7 @@ func (r *Registry) register(tool *Tool) {
 	}
 }
 
-// deny takes a tool that may not be used, in the place of one that may and has its name.
+// deny adds a tool that guards do not allow, and removes an allowed one of the same name and server.
 func (r *Registry) deny(tool *Tool) {
 	if old := r.twin(tool); old != nil {
 		r.forget(old)
@@ -158,8 +157,8 @@ func (r *Registry) deny(tool *Tool) {
 	r.denied = append(r.denied, tool)
 }
 
-// deniedAs returns the tool that may not be used which a name means, nil where it means none: its whole name, or with
-// plain its plain name, an alias or that after Own.
+// deniedAs returns the denied tool of a name, nil if there is none. Without plain, name is a whole name; with plain, it
+// is a plain name, an alias or a name with the prefix Own.
 func (r *Registry) deniedAs(name string, plain bool) *Tool {
 	at := slices.IndexFunc(r.denied, func(t *Tool) bool {
 		switch {
@@ -176,8 +175,7 @@ func (r *Registry) deniedAs(name string, plain bool) *Tool {
 	return r.denied[at]
 }
 
-// twin returns the registered tool that is the same one: of the same server, of the config or
-// built in, under the same name.
+// twin returns the registered tool with the same name and origin: the same server, the config, or built in.
 func (r *Registry) twin(tool *Tool) *Tool {
 	for _, old := range r.byName[tool.Name] {
 		if old.Server == tool.Server && old.BuiltIn == tool.BuiltIn {
@@ -187,12 +185,12 @@ func (r *Registry) twin(tool *Tool) *Tool {
 	return nil
 }
 
-// builtIn returns the built-in tool of that name, nil where there is none.
+// builtIn returns the built-in tool of that name, nil if there is none.
 func (r *Registry) builtIn(name string) *Tool {
 	return r.first(name, func(t *Tool) bool { return t.BuiltIn })
 }
 
-// first returns the first registered tool of that name that fits, nil where none does.
+// first returns the first registered tool of that name that fits, nil if none does.
 func (r *Registry) first(name string, fits func(*Tool) bool) *Tool {
 	if at := slices.IndexFunc(r.byName[name], fits); at >= 0 {
 		return r.byName[name][at]
@@ -200,7 +198,7 @@ func (r *Registry) first(name string, fits func(*Tool) bool) *Tool {
 	return nil
 }
 
-// forget drops a tool from the indexes.
+// forget removes a tool from the indexes.
 func (r *Registry) forget(old *Tool) {
 	dropFrom(r.byName, old.Name, old)
 	dropFrom(r.byPlain, old.Plain, old)
@@ -211,7 +209,7 @@ func (r *Registry) forget(old *Tool) {
 	}
 }
 
-// dropFrom drops a tool from an index, and the name with its last tool: a server may list other names each time.
+// dropFrom removes a tool from an index, and a name without tools, since a server may list other names each time.
 func dropFrom(index map[string][]*Tool, name string, old *Tool) {
 	left := slices.DeleteFunc(index[name], func(t *Tool) bool { return t == old })
 	if len(left) == 0 {
@@ -221,7 +219,7 @@ func dropFrom(index map[string][]*Tool, name string, old *Tool) {
 	index[name] = left
 }
 
-// removeServer drops every tool of one server; the caller holds the lock.
+// removeServer removes every tool of one server; the caller holds the lock.
 func (r *Registry) removeServer(server string) {
 	kept := r.tools[:0:0]
 	for _, tool := range r.tools {
@@ -249,22 +247,23 @@ func (r *Registry) Denied() []*Tool {
 	return slices.Clone(r.denied)
 }
 
-// Offered returns the tools that are found by their own names, in the order of registration: those of the preferred
-// servers alone, where there are any; and never a built-in one whose name another tool takes.
+// Offered returns the tools that are found by their own names, in the order of registration: only those of preferred
+// servers, if any, and no built-in one whose name another tool has.
 func (r *Registry) Offered() []*Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.DeleteFunc(slices.Clone(r.tools), r.hidden)
 }
 
-// hidden reports whether a tool of toolx's own is found after Own alone.
+// hidden reports whether one of toolx's own tools is found only with the prefix Own.
 func (r *Registry) hidden(tool *Tool) bool {
 	taken := tool.BuiltIn &&
 		(len(r.byPlain[tool.Name]) > 0 || r.byAlias[tool.Name] != nil || len(r.byName[tool.Name]) > 1)
 	return tool.Server == "" && (len(r.preferred) > 0 || taken)
 }
 
-// NameOf returns a name by which Find returns the tool: its own, or that after Own; empty where there is none.
+// NameOf returns a name with which Find returns the tool: its own, or the one with the prefix Own; empty if there is
+// none.
 func (r *Registry) NameOf(tool *Tool) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -278,8 +277,8 @@ func (r *Registry) nameOf(tool *Tool) string {
 	return tool.Name
 }
 
-// reservedName returns the name after Own of a tool of toolx's own; empty for other tools, and where a server's name
-// stands in the way.
+// reservedName returns the name with the prefix Own of one of toolx's own tools; empty for other tools, and if a server
+// has that prefix.
 func (r *Registry) reservedName(tool *Tool) string {
 	name := Own + Separator + tool.Name
 	if tool.Server != "" || ServerOf(name, r.servers) != "" {
@@ -289,14 +288,14 @@ func (r *Registry) reservedName(tool *Tool) string {
 }
 
 // Find returns the tool of that name (REG-4): its qualified name, the name or an alias of a tool of the config, its
-// plain name where only one server has it, or the name of a built-in tool. Of tools whose qualified names are the same,
-// that of the server with the longest name is meant, whichever was registered first. It never guesses: anything else is
-// a *NotFoundError with the nearest names, or a *DeniedError if the tool may not be used.
+// plain name where only one server has it, or the name of a built-in tool. If several tools have the same qualified
+// name, the one of the server with the longest name wins. It never guesses: anything else is a *NotFoundError with the
+// nearest names, or a *DeniedError if the tool may not be used.
 func (r *Registry) Find(name string) (*Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if tool := r.reserved(name); tool != nil && tool.BuiltIn {
-		return tool, nil // whatever tools of the config are called
+		return tool, nil // whatever names the config's tools have
 	}
 	plain, named := r.byPlain[name], r.named(name)
 	preferred := func(tool *Tool) bool { return slices.Contains(r.preferred, tool.Server) }
@@ -336,7 +335,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	return nil, missing
 }
 
-// ambiguous returns the error of a plain name that several servers' tools have, and perhaps a built-in one.
+// ambiguous returns the error for a plain name of several servers' tools, and perhaps of a built-in one.
 func (r *Registry) ambiguous(name string, plain []*Tool, builtIn *Tool) *NotFoundError {
 	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers), Launch: r.launch}
 	for _, tool := range plain {
@@ -349,8 +348,7 @@ func (r *Registry) ambiguous(name string, plain []*Tool, builtIn *Tool) *NotFoun
 	return missing
 }
 
-// reserved returns the tool that a name with Own before it means: the built-in one of that name, else
-// that of the config; nil where it means none.
+// reserved returns the tool of a name with the prefix Own: the built-in one, else the config's; nil if there is none.
 func (r *Registry) reserved(name string) *Tool {
 	rest, ok := strings.CutPrefix(name, Own+Separator)
 	if !ok || ServerOf(name, r.servers) != "" {
@@ -368,8 +366,8 @@ func (r *Registry) reserved(name string) *Tool {
 	return nil
 }
 
-// Settled returns the tool of a name that no server's tool can take: one of the config,
-// or one named after Own; nil where servers have to be asked.
+// Settled returns the tool of a name that no server can have: one of the config, or one with the prefix Own; nil if
+// servers may have it.
 func (r *Registry) Settled(name string) *Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -382,7 +380,7 @@ func (r *Registry) Settled(name string) *Tool {
 	return r.reserved(name)
 }
 
-// Shadowed returns the built-in tool whose name a server's tool takes, nil where it takes none.
+// Shadowed returns the built-in tool that a server's tool hides, nil if there is none.
 func (r *Registry) Shadowed(tool *Tool) *Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -392,15 +390,15 @@ func (r *Registry) Shadowed(tool *Tool) *Tool {
 	return nil
 }
 
-// named returns the tool of a qualified name or an alias, nil where there is none. An alias, which the config gives,
-// goes before the name of a built-in tool.
+// named returns the tool of a qualified name or an alias, nil if there is none. An alias, which is from the config,
+// wins over a built-in tool.
 func (r *Registry) named(name string) *Tool {
 	alias := r.byAlias[name]
 	tools := r.byName[name]
 	if len(tools) == 0 || alias != nil && len(tools) == 1 && tools[0].BuiltIn {
 		return alias
 	}
-	rank := func(tool *Tool) int { // a built-in tool gives way to that of the config
+	rank := func(tool *Tool) int { // the config's tool wins over a built-in one
 		if tool.BuiltIn {
 			return -1
 		}
@@ -409,8 +407,8 @@ func (r *Registry) named(name string) *Tool {
 	return slices.MaxFunc(tools, func(a, b *Tool) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// ServerOf returns the server that a qualified name "server__tool" names, empty
-// where it names none. A server's name may itself hold "__": the longest wins.
+// ServerOf returns the server in a qualified name "server__tool", empty if there is none. A server's name can contain
+// "__": the longest wins.
 func ServerOf(name string, servers []string) string {
 	if all := ServersOf(name, servers); len(all) > 0 {
 		return all[0]
@@ -418,8 +416,8 @@ func ServerOf(name string, servers []string) string {
 	return ""
 }
 
-// ServersOf returns all servers that a qualified name may name, the longest first:
-// "a__b__c" may be c of a server a__b, and b__c of a server a.
+// ServersOf returns all possible servers of a qualified name, the longest first: "a__b__c" may be c of a server a__b,
+// or b__c of a server a.
 func ServersOf(name string, servers []string) []string {
 	var all []string
 	for _, server := range servers {
@@ -431,8 +429,8 @@ func ServersOf(name string, servers []string) []string {
 	return all
 }
 
-// MeansServer reports whether a name or glob whose server does not exist can mean nothing else: what stands before
-// Separator has a client's prefix, or a glob follows it. Any other may be the plain name of some tool.
+// MeansServer reports whether a name or glob can only refer to a server's tools: the part before Separator has a
+// client's prefix, or a glob follows it. Any other may be a tool's plain name.
 func MeansServer(name string) bool {
 	const wild = `*?[\`
 	server, tool, found := strings.Cut(name, Separator)
@@ -440,15 +438,15 @@ func MeansServer(name string) bool {
 		(strings.Contains(server, ":") || strings.ContainsAny(tool, wild))
 }
 
-// Near returns at most three names of tools that a misspelt one may mean, best first.
+// Near returns at most three names of tools similar to a misspelt one, best first.
 func Near(name string, tools ...*Tool) []string { return (&Registry{tools: tools}).near(name) }
 
-// near returns at most three names that a typo could have meant, best first.
+// near returns at most three similar names, best first.
 func (r *Registry) near(name string) []string {
 	type candidate struct {
 		name, server string
 		distance     int
-		rank         int // a server's tool is meant before one of toolx's own
+		rank         int // a server's tool ranks before one of toolx's own
 	}
 	var candidates []candidate
 	wanted := strings.ToLower(name)
@@ -473,7 +471,7 @@ func (r *Registry) near(name string) []string {
 			candidates = append(candidates, candidate{shown, tool.Server, distance, rank})
 		}
 	}
-	// Servers register in the order in which they come up, which is another each time.
+	// Servers register in the order in which they start, which varies.
 	slices.SortStableFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.rank, b.rank), cmp.Compare(a.server, b.server))
 	})

@@ -9,12 +9,12 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxContents is how many contents of a resource are read: what toolx keeps of one can be many times its text.
+// maxContents limits the contents of a resource, since each takes much more memory than its text.
 const maxContents = 100_000
 
-// ReadContents makes content blocks of a ReadResourceResult (MCP 2025-11-25,
-// server/resources), each piece an embedded resource. The value is the text, where all
-// of it is text. The error says that the reply is malformed. It fits Operation.Read.
+// ReadContents converts a ReadResourceResult (MCP 2025-11-25, server/resources) to content blocks, each an embedded
+// resource. The value is the text if all contents are text. The error reports a malformed reply. It fits
+// Operation.Read.
 func ReadContents(reply json.RawMessage) (Parts, error) {
 	list := rawjson.Get(reply, "contents")
 	if len(list) == 0 || list[0] != '[' {
@@ -49,8 +49,8 @@ type Message struct {
 	Blocks []json.RawMessage
 }
 
-// ReadMessages reads the messages of a GetPromptResult (MCP 2025-11-25,
-// server/prompts); the error says that they are no array.
+// ReadMessages reads the messages of a GetPromptResult (MCP 2025-11-25, server/prompts); the error reports that they
+// are not an array.
 func ReadMessages(reply json.RawMessage) ([]Message, error) {
 	elements, ok := rawjson.Elements(rawjson.Get(reply, "messages"))
 	if !ok {
@@ -68,8 +68,8 @@ func ReadMessages(reply json.RawMessage) ([]Message, error) {
 	return messages, nil
 }
 
-// ReadPrompt takes a GetPromptResult as a whole for the value, and its messages'
-// content as the content. It fits Operation.Read.
+// ReadPrompt returns a whole GetPromptResult as the value, and its messages' content as the content. It fits
+// Operation.Read.
 func ReadPrompt(reply json.RawMessage) (Parts, error) {
 	messages, err := ReadMessages(reply)
 	parts := Parts{Value: reply, Whole: true}

@@ -20,8 +20,8 @@ import (
 // Result is the outcome of a call. It marshals to the envelope of EXEC-4 and EXEC-5.
 type Result struct {
 	Success bool
-	// Value is the answer as JSON: structuredContent where there is one, else the text (blocks joined by a newline)
-	// where all content is text, else the content array. It is nil where the call failed.
+	// Value is the result as JSON: structuredContent if present, else the text (blocks joined by a newline) if all
+	// content is text, else the content array. It is nil for a failed call.
 	Value json.RawMessage
 	// Err is why the call failed, nil on success. Its text is the envelope's "error", KindOf(Err) its "kind".
 	Err error
@@ -30,25 +30,25 @@ type Result struct {
 	Server   string // empty for toolx's own tools
 	// Duration covers validation and execution (EXEC-12).
 	Duration time.Duration
-	// Timing is the split of the whole wait, where a session was opened for it.
+	// Timing splits the whole duration, if a session was opened for the call.
 	Timing *Timing
-	// Session says that the call went to a server that stays; nil for one that was started for it.
+	// Session describes the running session that the call used; nil if the server was started for the call.
 	Session *SessionUse
 
-	// Content is the MCP content array, untouched; nil where there was none.
+	// Content is the MCP content array, untouched; nil if there was none.
 	Content []json.RawMessage
-	// Raw is the exact CallToolResult, nil where the tool gave none.
+	// Raw is the exact CallToolResult, nil if there was none.
 	Raw json.RawMessage
-	// Truncated says how much of Value is left, nil where all is.
+	// Truncated is how much of Value remains, nil if it is complete.
 	Truncated *Truncated
-	// Next is the command to run after a failure, quoted for a shell; empty where none is known.
+	// Next is the command to run after a failure, quoted for a shell; may be empty.
 	Next string
 	// Warnings are remarks for the user: unknown parameters, a broken schema.
 	Warnings []string
 
-	// onlyText is the content's text, where structured content says no more than it.
+	// onlyText is the content's text, if structured content only wraps it.
 	onlyText json.RawMessage
-	// asked: for how much of Duration a person was asked something.
+	// asked: the part of Duration during which a person was asked something.
 	asked time.Duration
 	// progressed reports whether the call reported progress.
 	progressed bool
@@ -57,18 +57,19 @@ type Result struct {
 	valueHasContent bool
 }
 
-// ValueIsContent reports whether Value is the content array itself: the answer was neither structured nor text alone.
+// ValueIsContent reports whether Value is the content array itself, since the result was neither structured nor only
+// text.
 func (r *Result) ValueIsContent() bool { return r.valueIsContent }
 
 // Timing splits the time of a call, in milliseconds.
 type Timing struct {
-	StartMS      float64 `json:"start_ms"`      // until the process ran or the connection stood
+	StartMS      float64 `json:"start_ms"`      // until the process was running or connected
 	InitializeMS float64 `json:"initialize_ms"` // the handshake
 	ListMS       float64 `json:"list_ms"`       // tools/list, all pages
 	CallMS       float64 `json:"call_ms"`       // tools/call
 }
 
-// MarshalJSON implements json.Marshaler: each call has one, and reflection takes its time.
+// MarshalJSON implements json.Marshaler without reflection, which would slow down every call.
 func (t *Timing) MarshalJSON() ([]byte, error) {
 	out := make([]byte, 0, 128)
 	for _, m := range []struct {
@@ -82,13 +83,13 @@ func (t *Timing) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// SessionUse says how a call used a server that stays.
+// SessionUse is how a call used a running session.
 type SessionUse struct {
-	Reused bool    `json:"reused"` // the server ran before
+	Reused bool    `json:"reused"` // the server was already running
 	AgeMS  float64 `json:"age_ms"` // for how long, in milliseconds
 }
 
-// Truncated says how much of a large output was kept (EXEC-14).
+// Truncated is how much of a large output was kept (EXEC-14).
 type Truncated struct {
 	ShownBytes int64 `json:"shown_bytes"`
 	TotalBytes int64 `json:"total_bytes"`
@@ -99,8 +100,8 @@ func Milliseconds(d time.Duration) float64 {
 	return float64(d.Microseconds()) / 1000
 }
 
-// MarshalJSON returns the envelope, on one line. The four fields of EXEC-4 and EXEC-5 come first and are always there;
-// the others only where they have content.
+// MarshalJSON returns the envelope, on one line. The four fields of EXEC-4 and EXEC-5 come first and are always
+// present; the others only if they have content.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	entries := []struct {
 		name  string
@@ -185,9 +186,9 @@ func (r *Result) errorText() string {
 	return r.Err.Error()
 }
 
-// String returns the result as text, for a model or a screen (EXEC-16): the text as it is, structured values as JSON, a
-// failure as "Error: …" with what a model can do about it; binary blocks are named, never included. Text from a server
-// is not made safe for a terminal here.
+// String returns the result as text, for a model or a screen (EXEC-16): the text unchanged, structured values as JSON,
+// a failure as "Error: …" with what a model can do about it; binary blocks are named, never included. The text is not
+// safe for a terminal.
 func (r *Result) String() string {
 	text := "Error: " + ModelText(r.Err)
 	if r.Success {
@@ -210,8 +211,8 @@ func (r *Result) text() string {
 	return string(answer)
 }
 
-// Answer is Value as people read it: the text, as a JSON string, where Value is
-// structured content that does nothing but wrap it ({"content":"012"}), else Value.
+// Answer is Value for people: the text, as a JSON string, if Value is structured content that only wraps it
+// ({"content":"012"}), else Value.
 func (r *Result) Answer() json.RawMessage {
 	if r.onlyText != nil {
 		return r.onlyText
@@ -219,16 +220,16 @@ func (r *Result) Answer() json.RawMessage {
 	return r.Value
 }
 
-// blocksText returns a content array as text, a block on a line or more.
+// blocksText returns a content array as text, with a line break after each block.
 func blocksText(content []json.RawMessage) string {
 	return strings.Join(words.Texts(content, func(block json.RawMessage) string { return ReadBlock(block).String() }),
 		"\n")
 }
 
-// shaped is a CallToolResult, read as far as shaping needs it; all of it is cut from the reply, nothing copied.
+// shaped has the parts of a CallToolResult that shaping needs. They are slices of the reply.
 type shaped struct {
 	content    []json.RawMessage
-	structured json.RawMessage // nil where there is none
+	structured json.RawMessage // nil if there is none
 	null       bool            // structuredContent is null
 	isError    bool
 }
@@ -257,7 +258,7 @@ func readReply(raw json.RawMessage) (reply shaped, err error) {
 	return reply, nil
 }
 
-// malformedReply says that a part of the reply is of the wrong kind.
+// malformedReply reports a part of the reply with the wrong type.
 func malformedReply(part string, value json.RawMessage) error {
 	kind := "not JSON"
 	if decoded, err := rawjson.Decode(value); err == nil {
@@ -266,8 +267,8 @@ func malformedReply(part string, value json.RawMessage) error {
 	return &MalformedError{What: "the reply to tools/call", Reason: fmt.Errorf("%s is %s", part, kind)}
 }
 
-// shape fills in r from the implementation's reply (a CallToolResult as JSON).
-// limit, where it is not zero, cuts the value to so many bytes.
+// shape sets r from the implementation's reply (a CallToolResult as JSON). limit is the most bytes of the value; zero
+// means all.
 func (r *Result) shape(raw json.RawMessage, limit int64) error {
 	reply, err := readReply(raw)
 	if err != nil {
@@ -287,7 +288,7 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 			r.onlyText = text
 		}
 	case onlyText && reply.null && string(text) == `"null"`:
-		r.Value = json.RawMessage("null") // the answer is null, and the text says the same
+		r.Value = json.RawMessage("null") // the result is null, as is the text
 	case onlyText:
 		r.Value = text
 	default:
@@ -300,13 +301,13 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 	return nil
 }
 
-// wraps reports whether structured content has one member only, and that says what the
-// text says: the same text, or a number or word that is written like it.
+// wraps reports whether structured content has only one member with the same text, or with a number or literal that is
+// written the same.
 func wraps(structured, text json.RawMessage) bool {
 	var value json.RawMessage
 	for member := range rawjson.Each(structured) {
 		if value != nil {
-			return false // without a look at the others: there can be millions
+			return false // without reading the others: there can be millions
 		}
 		value = member.Value
 	}
@@ -319,8 +320,8 @@ func wraps(structured, text json.RawMessage) bool {
 	return string(value) == rawjson.Unquote(text) && !bytes.ContainsAny(value[:1], "{[")
 }
 
-// allText joins text blocks by newlines into one JSON string; ok is false where any block is not text. One block is
-// taken as it stands in the reply: text can be tens of megabytes, and each copy would be as large.
+// allText joins text blocks by newlines into one JSON string; ok is false if any block is not text. It does not copy a
+// single block, which can be tens of megabytes.
 func allText(content []json.RawMessage) (text json.RawMessage, ok bool) {
 	texts := make([]json.RawMessage, len(content))
 	for i, block := range content {
@@ -339,7 +340,7 @@ func allText(content []json.RawMessage) (text json.RawMessage, ok bool) {
 	return rawjson.Quote(strings.Join(decoded, "\n")), true
 }
 
-// errorMessage returns what a tool with isError said.
+// errorMessage returns the message of a result with isError.
 func errorMessage(reply shaped) string {
 	message := strings.TrimSpace(blocksText(reply.content))
 	if message == "" && reply.structured != nil {
@@ -351,8 +352,8 @@ func errorMessage(reply shaped) string {
 	return message
 }
 
-// cut shortens Value to limit bytes, at a character's border, and says so. A
-// value that is not text becomes the beginning of its JSON, as text.
+// cut shortens Value to limit bytes, at a character boundary, and sets Truncated. A value that is not text becomes the
+// beginning of its JSON, as text.
 func (r *Result) cut(limit int64) {
 	// Quotes and escapes only add to a text's length.
 	if limit <= 0 || int64(len(r.Value)) <= limit && !r.valueIsContent {
@@ -365,7 +366,7 @@ func (r *Result) cut(limit int64) {
 	r.Value, r.onlyText, r.valueIsContent = rawjson.Quote(r.shorten(text, limit)), nil, false
 }
 
-// cutFailure shortens what a failed tool said, as cut does. It returns every other error as it is.
+// cutFailure shortens a failed tool's message, like cut. It returns every other error unchanged.
 func (r *Result) cutFailure(err error, limit int64) error {
 	if limit <= 0 || err == nil || fault.KindOf(err) != fault.KindTool || int64(len(err.Error())) <= limit {
 		return err
@@ -378,16 +379,15 @@ func (r *Result) cutFailure(err error, limit int64) error {
 	return short
 }
 
-// shorten returns the beginning of a text of more than limit bytes, up to a character's
-// border, and notes how much that is.
+// shorten returns the beginning of a text of more than limit bytes, up to a character boundary, and sets Truncated.
 func (r *Result) shorten(text string, limit int64) string {
 	short := words.Head(text, int(limit))
 	r.Truncated = &Truncated{ShownBytes: int64(len(short)), TotalBytes: int64(len(text))}
 	return short
 }
 
-// contentSaysMore reports whether the content array holds what Value does not. A single text block that repeats the
-// structured value as JSON (as the specification recommends) says nothing more.
+// contentSaysMore reports whether the content array has more than Value. A single text block that repeats the
+// structured value as JSON (as the specification recommends) does not count.
 func (r *Result) contentSaysMore() bool {
 	if len(r.Content) == 0 || r.Truncated != nil || r.valueIsContent || r.valueHasContent {
 		return false

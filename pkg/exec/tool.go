@@ -28,63 +28,62 @@ const (
 type Tool struct {
 	// Name is unique in a Registry: "server__tool" for an MCP tool, the tool's own name for the others.
 	Name string
-	// Aliases are further names that find the tool, such as LangChain's lc_name.
+	// Aliases are other names of the tool, such as LangChain's lc_name.
 	Aliases []string
 	// Server is the name of the MCP server, empty for toolx's own tools.
 	Server string
-	// Plain is the tool's name without its server: what Implementation is asked for.
+	// Plain is the tool's name without its server's, as Implementation expects it.
 	Plain string
 	// Type is the kind of implementation behind a tool.
 	Type Type
-	// BuiltIn reports whether toolx has the tool without any config. A server's tool takes its name (see
+	// BuiltIn reports whether toolx has the tool without any config. A server's tool of the same name wins (see
 	// Registry.Find).
 	BuiltIn bool
-	// Launch is the command line of the tool's server where that was given on toolx's own command line, Address its url
-	// where that was; a command that calls the tool must repeat it.
+	// Launch is the command of a server from toolx's command line, Address its URL; a command that calls the tool must
+	// repeat them.
 	Launch  []string
 	Address string
-	// Flags are the flags of toolx's own command line that such a command must repeat to
-	// find the tool: "--config", "FILE". No value in them is secret.
+	// Flags are the flags of toolx's command line that such a command must repeat to find the tool: "--config", "FILE".
+	// They have no secret values.
 	Flags []string
 
 	Title       string
 	Description string
 	Annotations mcp.ToolAnnotation
 
-	// TaskSupport is execution.taskSupport of MCP 2025-11-25: "required", "optional" or "forbidden"; empty where the
+	// TaskSupport is execution.taskSupport of MCP 2025-11-25: "required", "optional" or "forbidden"; empty if the
 	// server does not say.
 	TaskSupport string
 
-	// Definition is the whole MCP tool object, byte for byte as its owner sent it.
+	// Definition is the whole MCP tool object, byte for byte.
 	Definition json.RawMessage
-	// InputSchema and OutputSchema are cut from Definition, untouched; nil where there is none.
+	// InputSchema and OutputSchema are slices of Definition; nil if there is none.
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage
 
 	// Timeout is the idle timeout of this tool's calls; zero means that the Executor's default applies.
 	Timeout time.Duration
 
-	// Rename maps parameter names to what the tool calls them (NORM-2).
+	// Rename maps parameter names to the tool's names (NORM-2).
 	Rename map[string]string
-	// KeepNames switches the heuristic normalization of parameter names off (NORM-4, NORM-7).
+	// KeepNames switches off the heuristic normalization of parameter names (NORM-4, NORM-7).
 	KeepNames bool
 
 	// Implementation runs the tool.
 	Implementation Implementation
 
-	// Guards decide on the tool's use, and on questions before each call.
+	// Guards decide whether the tool may be used, and which calls need confirmation.
 	Guards guard.Guards
 
-	// Warn logs, once, what is wrong with the config's entry of a tool that is offered all the same; nil where nothing
-	// is.
+	// Warn logs a problem with the config's entry of a tool once; nil if there is none.
 	Warn func()
-	// Broken is why no call can succeed: the config's entry is wrong. It is nil for every other tool.
+	// Broken is why no call can succeed because of a wrong entry in the config; nil for other tools.
 	Broken error
 
 	input, output parsedSchema
 }
 
-// parsedSchema is a schema that is parsed when somebody first asks for it.
+// parsedSchema is a schema that is parsed when first used.
 type parsedSchema struct {
 	once     sync.Once
 	document *jsonschema.Document
@@ -98,7 +97,7 @@ func (p *parsedSchema) of(text json.RawMessage) *jsonschema.Document {
 // Implementation runs tools: an MCP session, or a handler of toolx's own.
 type Implementation interface {
 	// CallTool runs one tool with arguments that are already normalized and valid. It returns the MCP CallToolResult as
-	// JSON, byte for byte where a server sent it; a result with isError is not an error here.
+	// JSON, byte for byte from a server; a result with isError is not an error here.
 	//
 	// An error means that there is no result. It may carry a Kind (see KindOf);
 	// when ctx ends first the error is, or wraps, the context's.
@@ -111,25 +110,24 @@ type Request struct {
 	Name string
 	// Arguments is a JSON object.
 	Arguments json.RawMessage
-	// Confined reports that no person at the keyboard chose the arguments, so they may not name files outside of the
+	// Confined reports that the user at the keyboard did not choose the arguments, so they may only name files in the
 	// folders that servers may work in.
 	Confined bool
-	// Progress takes reports of progress; each restarts the idle timeout. It is
-	// never nil and may be called from any goroutine.
+	// Progress reports progress, which restarts the idle timeout. It is never nil and may be called from any goroutine.
 	Progress func(Progress)
 }
 
-// Progress is one report of a running call (MCP notifications/progress), or a state of the task that it runs as.
+// Progress is one report of a running call (MCP notifications/progress), or a state of its task.
 type Progress struct {
 	Progress float64 // so far; grows
-	Total    float64 // zero where the server does not know
+	Total    float64 // zero if the server does not know
 	Message  string
 	// Status is the state of the task; empty in other reports.
 	Status string
 }
 
-// Then returns what is known of a call after a further report: a state of its task says nothing of the numbers, nor
-// do those of the state.
+// Then returns the combined progress after another report: a state of the task has no numbers, and other reports have
+// no state.
 func (p Progress) Then(next Progress) Progress {
 	if next.Status != "" {
 		next.Progress, next.Total = p.Progress, p.Total
@@ -139,7 +137,7 @@ func (p Progress) Then(next Progress) Progress {
 	return next
 }
 
-// Text returns the report in words: "working: two steps left".
+// Text returns the report as text: "working: two steps left".
 func (p Progress) Text() string {
 	if p.Status != "" && p.Message != "" {
 		return p.Status + ": " + p.Message
@@ -148,7 +146,7 @@ func (p Progress) Text() string {
 }
 
 // NewTool makes a Tool from the JSON of an MCP tool object, which it keeps byte for byte. Name and Plain are both the
-// object's name; the caller qualifies. It fails where the object is not one or has no name.
+// object's name; the caller qualifies. It fails if the definition is not an object or has no name.
 func NewTool(definition json.RawMessage) (*Tool, error) {
 	if !json.Valid(definition) {
 		return nil, errNoJSON
@@ -178,7 +176,7 @@ func NewTool(definition json.RawMessage) (*Tool, error) {
 		return nil, errNoName
 	}
 	tool.Plain = tool.Name
-	// Annotations are hints: a malformed one is worth nothing, not an error.
+	// Annotations are hints: a malformed one is ignored.
 	_ = json.Unmarshal(annotations, &tool.Annotations)
 	if tool.Title == "" {
 		tool.Title = tool.Annotations.Title
@@ -194,8 +192,8 @@ func textOf(value json.RawMessage) string {
 	return ""
 }
 
-// Prefix returns the server's name where it stands before the tool's in lists and for models: not where the server was
-// given on the command line, since no other has tools then.
+// Prefix returns the server's name if lists and models need it before the tool's name: not for a server on the command
+// line, which is then the only one.
 func (t *Tool) Prefix() string {
 	if len(t.Launch) > 0 || t.Address != "" {
 		return ""
@@ -211,7 +209,7 @@ func (t *Tool) Shown() string {
 	return t.Name
 }
 
-// guarded returns what guards go by.
+// guarded returns the properties that guards check.
 func (t *Tool) guarded() guard.Tool {
 	return guard.Tool{
 		Server: t.Server, Plain: t.Plain,
@@ -227,8 +225,7 @@ func (t *Tool) Denied() *DeniedError {
 	return nil
 }
 
-// Asks returns why the user has to agree to a call of the tool, nil where that is not needed. unsaid is what counts
-// where no guard says anything.
+// Asks returns why a call of the tool needs confirmation, nil if it does not. unsaid applies if no guard decides.
 func (t *Tool) Asks(unsaid guard.Confirm) *guard.AskError { return t.Guards.Asks(t.guarded(), unsaid) }
 
 // Input returns the tool's input schema, parsed once.
@@ -237,6 +234,6 @@ func (t *Tool) Input() *jsonschema.Document { return t.input.of(t.InputSchema) }
 // Output returns the schema of the tool's structured results, parsed once.
 func (t *Tool) Output() *jsonschema.Document { return t.output.of(t.OutputSchema) }
 
-// Schema returns the tool's compiled input schema, compiled once. An error means
-// that the schema itself is broken (VAL-3): callers warn and skip validation. It is that of ctx if that ends first.
+// Schema returns the tool's compiled input schema, compiled once. An error means that the schema itself is broken
+// (VAL-3): callers warn and skip validation. It is that of ctx if it ends first.
 func (t *Tool) Schema(ctx context.Context) (*jsonschema.Schema, error) { return t.Input().Compile(ctx) }

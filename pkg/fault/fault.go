@@ -47,7 +47,7 @@ func KindOf(err error) Kind {
 }
 
 // HintOf returns what to do about err, in one or more lines, from the first
-// error in its tree with a method Hint() string; empty where none has one.
+// error in its tree with a method Hint() string; empty if none has one.
 func HintOf(err error) string {
 	if hinted, ok := errors.AsType[interface {
 		error
@@ -71,7 +71,7 @@ func NextOf(err error) string {
 }
 
 // DetailsOf returns the details of err, one fact a line, from the first error in its tree with a method Details()
-// []string; nil where none has one.
+// []string; nil if none has one.
 func DetailsOf(err error) []string {
 	if detailed, ok := errors.AsType[interface {
 		error

@@ -61,7 +61,7 @@ type Log struct {
 	Notice func(error)
 	// NoResults reports whether results are not kept. Set it before the first Record.
 	NoResults bool
-	// Program is what a server of the command line is, whose name is AdHoc; both are empty where there is none.
+	// Program is what a server of the command line is, whose name is AdHoc; both are empty if there is none.
 	Program, AdHoc string
 
 	path   string

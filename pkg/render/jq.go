@@ -50,7 +50,7 @@ func CompileJQ(expression string) (*JQ, error) {
 }
 
 // firstKey returns the key of the input that a query takes first: structuredContent of .structuredContent.n | length;
-// empty where it begins otherwise.
+// empty if it begins otherwise.
 func firstKey(query *gojq.Query) string {
 	for query.Op == gojq.OpPipe {
 		query = query.Left

@@ -17,7 +17,7 @@ const (
 )
 
 // excessOf says what of a message is larger than any client needs it; excess is empty where nothing is. It reads the
-// message without copying it, before anything else does. id is nil where it is itself too long.
+// message without copying it, before anything else does. id is nil if it is itself too long.
 func excessOf(message []byte) (id json.RawMessage, excess string) {
 	if !fewValues(message) {
 		excess = fmt.Sprintf("the message has more than %d values", maxValues)

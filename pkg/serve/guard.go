@@ -159,7 +159,7 @@ func plainWord(text string) string {
 	return text
 }
 
-// writeError writes a JSON-RPC error as a whole response; id is nil where it answers no request.
+// writeError writes a JSON-RPC error as a whole response; id is nil if it answers no request.
 func writeError(w http.ResponseWriter, status int, id json.RawMessage, code int, text string) {
 	writeAnswer(w, status, errorAnswer(id, code, text))
 }

@@ -185,7 +185,7 @@ func (o *HTTPOptions) clientToken() (token string, made bool, err error) {
 	return strings.ToLower(rand.Text()), true, nil
 }
 
-// readToken reads the token that clients must have; empty where there is none.
+// readToken reads the token that clients must have; empty if there is none.
 func readToken(given string) (string, error) {
 	token, set := os.LookupEnv(TokenVariable)
 	source := TokenVariable

@@ -48,7 +48,7 @@ type newSession struct {
 
 type newSessionKey struct{}
 
-// begin reserves a place for a session that the request of ctx may begin; ok is false where all sessions are in use.
+// begin reserves a place for a session that the request of ctx may begin; ok is false if all sessions are in use.
 // leave must be called when the request is answered.
 func (s *httpSessions) begin(ctx context.Context) (placed context.Context, leave func(), ok bool) {
 	place := &newSession{id: strings.ToLower(rand.Text())}
@@ -76,7 +76,7 @@ func (s *httpSessions) begin(ctx context.Context) (placed context.Context, leave
 	}, true
 }
 
-// oldest returns the id of the session that has been unused for the longest time; empty where all are in use. The
+// oldest returns the id of the session that has been unused for the longest time; empty if all are in use. The
 // caller holds the lock.
 func (s *httpSessions) oldest() (oldest string) {
 	for id, session := range s.open {
@@ -87,7 +87,7 @@ func (s *httpSessions) oldest() (oldest string) {
 	return oldest
 }
 
-// enter marks a session as used until leave is called; ok is false where there is none.
+// enter marks a session as used until leave is called; ok is false if there is none.
 func (s *httpSessions) enter(id string) (leave func(), ok bool) {
 	s.sweep()
 	s.mu.Lock()
@@ -158,7 +158,7 @@ func (s *httpSessions) ResolveSessionIdManager(r *http.Request) server.SessionId
 // sessionsOf is the view that one request has of the sessions.
 type sessionsOf struct {
 	*httpSessions
-	place *newSession // for the session that it begins; nil where it begins none
+	place *newSession // for the session that it begins; nil if it begins none
 }
 
 // Generate implements server.SessionIdManager, as the methods below do. The id is

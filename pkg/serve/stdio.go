@@ -274,7 +274,7 @@ func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []
 	}
 }
 
-// errorAnswer returns a JSON-RPC error; id is nil where it answers no request.
+// errorAnswer returns a JSON-RPC error; id is nil if it answers no request.
 func errorAnswer(id json.RawMessage, code int, text string) mcp.JSONRPCError {
 	answer := mcp.JSONRPCError{JSONRPC: mcp.JSONRPC_VERSION, Error: mcp.NewJSONRPCErrorDetails(code, text, nil)}
 	if id != nil {

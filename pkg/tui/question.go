@@ -83,7 +83,7 @@ type question struct {
 
 	// The model owns the fields below.
 	calls   []*call            // that it may belong to
-	form    *form.Form         // nil where there is nothing to fill in
+	form    *form.Form         // nil if there is nothing to fill in
 	fields  int                // of the form
 	opening bool               // the browser is being started
 	shown   bool               // the user was shown the page, or given its address

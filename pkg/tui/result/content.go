@@ -21,7 +21,7 @@ type block struct {
 	text     string      // the beginning of its text; not safe
 	total    int         // the size of its text, in bytes
 	cut      bool        // text is not all of it
-	image    *exec.Block // nil where it is no image
+	image    *exec.Block // nil if it is no image
 	markdown bool        // the server says so
 }
 

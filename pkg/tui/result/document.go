@@ -13,7 +13,7 @@ import (
 // as a table if the table shows everything.
 type document struct {
 	tree    *jsontree.Tree
-	table   *table // nil where there is none
+	table   *table // nil if there is none
 	asTable bool
 	focus   bool
 }

@@ -222,7 +222,7 @@ func (h hinted) Hint() string { return string(h) }
 // Hints say what can be done from within the interface.
 func TestHintsOfTheInterface(t *testing.T) {
 	for hint, want := range map[string]string{
-		(&exec.TimeoutError{Idle: true}).Hint(): "T gives more time between signs of progress; " +
+		(&exec.TimeoutError{Idle: true}).Hint(): "T allows more time without progress; " +
 			"the wire tab shows what the server sent",
 		"it may need an argument; --trace shows every message, --start-timeout gives it more time": "it may need an " +
 			"argument; the wire tab shows every message, toolx tui --start-timeout gives it more time",
