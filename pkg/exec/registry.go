@@ -135,9 +135,9 @@ func (r *Registry) register(tool *Tool) {
 	r.byName[tool.Name] = append(r.byName[tool.Name], tool)
 	for _, alias := range tool.Aliases {
 		if first := r.byAlias[alias]; first != nil && first != tool {
+			const text = "the alias %q of tool %q is ignored: it is an alias of %q"
 			r.bus.Emit(Notice{
-				Time: Now(), Level: slog.LevelWarn,
-				Text: fmt.Sprintf("the alias %q of tool %q is ignored: it is an alias of %q", alias, tool.Name, first.Name),
+				Time: Now(), Level: slog.LevelWarn, Text: fmt.Sprintf(text, alias, tool.Name, first.Name),
 			})
 			continue
 		}

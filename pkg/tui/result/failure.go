@@ -51,8 +51,10 @@ var flagInHint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // started, a key limits the time of calls, and what --trace shows is in a tab.
 func Hint(err error) string {
 	hint := flagInHint().ReplaceAllString(fault.HintOf(err), "${1}toolx tui $2")
-	return strings.NewReplacer("toolx tui --trace shows", "the wire tab shows", "toolx tui --timeout allows", "T allows",
-		"; on a terminal you are asked", "").Replace(hint)
+	return strings.NewReplacer(
+		"toolx tui --trace shows", "the wire tab shows", "toolx tui --timeout allows", "T allows",
+		"; on a terminal you are asked", "",
+	).Replace(hint)
 }
 
 // Outcome returns how a call that failed is drawn: what the user gave up is no failure.
