@@ -48,7 +48,7 @@ func TestFormOnTerminal(t *testing.T) {
 			`not a number\r\n  age: $`, "200\n",
 			`(?s)'age' must be at most 150.*age: $`, "36\n",
 			`mail: $`, "ada\n",
-			`(?s)'mail' is no e-mail address.*mail: $`, "/skip\n",
+			`(?s)'mail' is not an e-mail address.*mail: $`, "/skip\n",
 			`happy \[true\]: $`, "no\n",
 			`(?s)1  red.*2  green.*colour \[green\]: $`, "\n",
 			`pets: $`, "/back\n",

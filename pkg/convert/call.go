@@ -348,7 +348,7 @@ func (r *callReader) message() (*Message, error) {
 	case r.from == "":
 		message.Format = found
 	case !sameCalls(r.from, found):
-		return nil, fmt.Errorf("the tool calls are not of the format %s: they look like %s", r.from, found)
+		return nil, fmt.Errorf("the tool calls are not in the format %s: they look like %s", r.from, found)
 	case isTextFormat(r.from):
 		message.Format = found // a chat message of such a model wants a chat message back
 	}

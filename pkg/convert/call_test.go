@@ -297,7 +297,7 @@ func TestReadCallsRefuses(t *testing.T) {
 		{"", "", "empty where a tool call is expected"},
 		{" \n", OpenAI, "empty where"},
 		{`{"name":`, "", "no tool call: not JSON: unexpected end of JSON input"},
-		{`{"type":"tool_use","name":"f","input":{}}`, OpenAI, "not of the format openai: they look like anthropic"},
+		{`{"type":"tool_use","name":"f","input":{}}`, OpenAI, "not in the format openai: they look like anthropic"},
 		{`[{"type":"tool_use","name":"f"},{"toolUse":{"name":"g"}}]`, "", "different formats in one message: anthropic and bedrock"},
 	} {
 		if message, err := ReadCalls([]byte(test.data), test.from); err == nil ||

@@ -255,7 +255,7 @@ func TestLimits(t *testing.T) {
 	}
 	losses := converted.Losses()
 	if got, want := losses[len(losses)-1].String(),
-		"openai: kept 129 tools, of which a request takes 128"; got != want {
+		"openai: kept 129 tools; a request takes at most 128"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	want := "openai: kept a description of 1025 characters, beyond the documented 1024, at " + converted.Tools[0].Name

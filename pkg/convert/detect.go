@@ -25,7 +25,7 @@ func (e *AmbiguousError) Hint() string {
 	for i, candidate := range e.Candidates {
 		choices[i] = "--from " + string(candidate)
 	}
-	return "say which it is: " + strings.Join(choices, ", or ")
+	return "choose one: " + strings.Join(choices, ", or ")
 }
 
 // Kind says that the choice is the user's.

@@ -185,7 +185,7 @@ func leftBehind(definition *node, to Format, strict bool) []Loss {
 		case nameMember, schemaMember:
 		case descriptionMember:
 			if !m.Node.IsString() && !m.Node.Is("null") {
-				losses = append(losses, Loss{Severity: Lossy, Kind: dropped, Detail: "a description that is no text"})
+				losses = append(losses, Loss{Severity: Lossy, Kind: dropped, Detail: "a description that is not text"})
 			}
 		case metaMember:
 			losses = append(losses, leftOfMeta(m.Node, to, strict)...)

@@ -90,7 +90,7 @@ func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 		return empty, nil
 	}
 	if len(schema) > jsonschema.MaxSize {
-		return nil, fmt.Errorf("its input schema has %d bytes, and %d are the limit", len(schema), jsonschema.MaxSize)
+		return nil, fmt.Errorf("its input schema has %d bytes; the limit is %d", len(schema), jsonschema.MaxSize)
 	}
 	if !json.Valid(schema) {
 		return nil, errors.New("its input schema is not valid JSON")

@@ -89,7 +89,7 @@ func TestFitMaps(t *testing.T) {
 			schema: `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"$ref":"#/$defs/V"}}},"$defs":{"V":{"type":"object","properties":{"n":{"type":"integer"}}}}}`,
 			want:   `{"type":"object","properties":{"m":{"type":"object","description":"(values: {\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}})"}}}`,
 			losses: []string{
-				"info: m{}: changed $ref to what it names",
+				"info: m{}: changed $ref to its definition",
 				"info: m: moved additionalProperties to the description",
 			},
 		},
@@ -115,13 +115,13 @@ func TestFitDescriptions(t *testing.T) {
 			name: "a ref with company", to: Gemini,
 			schema: `{"type":"object","properties":{"a":{"description":"outer","$ref":"#/$defs/A"}},"$defs":{"A":{"type":"string","description":"inner"}}}`,
 			want:   `{"type":"OBJECT","properties":{"a":{"description":"outer inner","type":"STRING"}}}`,
-			losses: []string{"info: a: changed $ref to what it names"},
+			losses: []string{"info: a: changed $ref to its definition"},
 		},
 		{
 			name: "said twice", to: Qwen,
 			schema: `{"type":"object","properties":{"a":{"description":"The inner text.","$ref":"#/$defs/A"}},"$defs":{"A":{"type":"string","description":"inner"}}}`,
 			want:   `{"type":"object","properties":{"a":{"description":"The inner text.","type":"string"}}}`,
-			losses: []string{"info: a: changed $ref to what it names"},
+			losses: []string{"info: a: changed $ref to its definition"},
 		},
 		{
 			name: "alternatives at the root with constants that are described", to: Ollama,

@@ -35,7 +35,7 @@ func (r *objectRules) dropNever(o *object, at place) {
 		return
 	}
 	for _, m := range dropped {
-		r.recordLoss(at.property(m.Name), Info, "dropped", "property that admits nothing")
+		r.recordLoss(at.property(m.Name), Info, "dropped", "property that allows no value")
 	}
 	o.Set("properties", properties)
 }
@@ -52,7 +52,7 @@ func (r *objectRules) declareRequired(o *object, at place) {
 	})
 	for _, name := range required {
 		if !slices.Contains(kept, name) {
-			r.recordLoss(at, Lossy, "dropped", "required "+words.Shorten(name, words.MaxGiven)+", which is no property")
+			r.recordLoss(at, Lossy, "dropped", "required "+words.Shorten(name, words.MaxGiven)+", which is not a property")
 		}
 	}
 	switch {

@@ -130,7 +130,7 @@ func (r *references) expand(o *object, at *place, ref string, target *node, foun
 	}
 	r.tidier.tidy(named, *at)
 	dropIdentity(named)
-	r.recordLoss(*at, Info, "changed", "$ref to what it names")
+	r.recordLoss(*at, Info, "changed", "$ref to its definition")
 	r.mergeTold(o, named, *at)
 }
 

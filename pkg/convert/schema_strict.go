@@ -30,9 +30,9 @@ func (r *objectRules) strict(o *object, at place) {
 	case slices.Contains(types, "object"):
 		r.closeObject(o, at)
 	case slices.Contains(types, "array") && !o.Get("items").IsObject():
-		r.refuse(at, "an array whose items are of any kind cannot be expressed with strict")
+		r.refuse(at, "an array whose items are of any type cannot be expressed with strict")
 	case !o.Has("type", "anyOf", "$ref", "enum", "const"):
-		r.refuse(at, "a value of any kind cannot be expressed with strict")
+		r.refuse(at, "a value of any type cannot be expressed with strict")
 	}
 }
 
@@ -98,13 +98,13 @@ func checkStrictLimits(schema *node) error {
 	count.add(schema, 0)
 	switch {
 	case count.properties > strictProperties:
-		return fmt.Errorf("its input schema has %d properties, and strict takes %d", count.properties, strictProperties)
+		return fmt.Errorf("its input schema has %d properties; strict takes at most %d", count.properties, strictProperties)
 	case count.depth > strictDepth:
-		return fmt.Errorf("its input schema nests %d levels deep, and strict takes %d", count.depth, strictDepth)
+		return fmt.Errorf("its input schema nests %d levels deep; strict takes at most %d", count.depth, strictDepth)
 	case count.enums > strictEnums:
-		return fmt.Errorf("its input schema has %d values of enum, and strict takes %d", count.enums, strictEnums)
+		return fmt.Errorf("its input schema has %d values of enum; strict takes at most %d", count.enums, strictEnums)
 	case count.runes > strictRunes:
-		return fmt.Errorf("the names and values of its input schema have %d characters, and strict takes %d",
+		return fmt.Errorf("the names and values of its input schema have %d characters; strict takes at most %d",
 			count.runes, strictRunes)
 	}
 	return nil

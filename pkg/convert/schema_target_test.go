@@ -171,7 +171,7 @@ func TestFitOllama(t *testing.T) {
 			name: "a boolean schema is refused by its types", to: Ollama,
 			schema: `{"type":"object","properties":{"a":true,"b":false}}`,
 			want:   `{"type":"object","properties":{"a":{}}}`,
-			losses: []string{"info: b: dropped property that admits nothing"},
+			losses: []string{"info: b: dropped property that allows no value"},
 		},
 		{
 			name: "numbers that a float64 cannot hold", to: Ollama,
@@ -189,7 +189,7 @@ func TestFitOllama(t *testing.T) {
 			name: "refs are erased, so that they are replaced", to: Ollama,
 			schema: `{"type":"object","properties":{"u":{"$ref":"#/$defs/U"}},"$defs":{"U":{"const":"x"}}}`,
 			want:   `{"type":"object","properties":{"u":{"type":"string","enum":["x"]}}}`,
-			losses: []string{"info: u: changed $ref to what it names", "info: u: changed const to enum"},
+			losses: []string{"info: u: changed $ref to its definition", "info: u: changed const to enum"},
 		},
 	})
 }
@@ -200,7 +200,7 @@ func TestFitOpenAI(t *testing.T) {
 			name:   "arrays need items",
 			schema: `{"type":"object","properties":{"a":{"type":"array"}}}`,
 			want:   `{"type":"object","properties":{"a":{"type":"array","items":{}}}}`,
-			losses: []string{"info: a: changed missing items to items of any kind"},
+			losses: []string{"info: a: changed missing items to items of any type"},
 		},
 		{
 			name:   "$defs and recursion stay (AgentScope#1591, langchain#9419)",
@@ -211,7 +211,7 @@ func TestFitOpenAI(t *testing.T) {
 			name:   "a root that is a ref",
 			schema: `{"$ref":"#/$defs/A","$defs":{"A":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}}}`,
 			want:   `{"$defs":{"A":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}},"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`,
-			losses: []string{"info: : changed $ref to what it names"},
+			losses: []string{"info: : changed $ref to its definition"},
 		},
 		{
 			name:   "the root's allOf",
@@ -290,7 +290,7 @@ func TestFitOpenAIStrict(t *testing.T) {
 			name: "what restricts beside a ref is merged, a type is not needed", to: OpenAIStrict,
 			schema: `{"type":"object","properties":{"n":{"$ref":"#/$defs/N","minimum":2},"m":{"$ref":"#/$defs/N","type":"integer"}},"required":["n","m"],"additionalProperties":false,"$defs":{"N":{"type":"integer","maximum":9}}}`,
 			want:   `{"type":"object","properties":{"n":{"minimum":2,"type":"integer","maximum":9},"m":{"$ref":"#/$defs/N"}},"required":["n","m"],"additionalProperties":false,"$defs":{"N":{"type":"integer","maximum":9}}}`,
-			losses: []string{"info: n: changed $ref to what it names", "lossy: m: dropped type beside $ref"},
+			losses: []string{"info: n: changed $ref to its definition", "lossy: m: dropped type beside $ref"},
 		},
 		{
 			name: "what admits null stays as it is", to: OpenAIStrict,
@@ -311,13 +311,13 @@ func TestFitOpenAIStrict(t *testing.T) {
 			schema: `{"$ref":"#/definitions/Root","$defs":{"A":{"type":"string"},"Any":{}},"definitions":{"B":{"$ref":"#/$defs/A"},"Root":{"properties":{"b":{"$ref":"#/definitions/B"}},"required":["b"]}}}`,
 			want: `{"type":"object","$defs":{"A":{"type":"string"}},"definitions":{"B":{"$ref":"#/$defs/A"}},` +
 				`"properties":{"b":{"$ref":"#/definitions/B"}},"required":["b"],"additionalProperties":false}`,
-			losses: []string{"info: : changed $ref to what it names"},
+			losses: []string{"info: : changed $ref to its definition"},
 		},
 		{name: "map", to: OpenAIStrict, schema: `{"properties":{"m":{"additionalProperties":{"type":"string"}}}}`, err: "m: an object whose keys are free"},
 		{name: "pattern map", to: OpenAIStrict, schema: `{"properties":{"m":{"patternProperties":{"x":{}}}}}`, err: "m: an object whose keys are free"},
-		{name: "any", to: OpenAIStrict, schema: `{"properties":{"m":{"properties":{"x":{}}}}}`, err: "m.x: a value of any kind"},
+		{name: "any", to: OpenAIStrict, schema: `{"properties":{"m":{"properties":{"x":{}}}}}`, err: "m.x: a value of any type"},
 		{name: "open object", to: OpenAIStrict, schema: `{"properties":{"m":{"type":"object"}}}`, err: "m: an object without named properties"},
-		{name: "list of any", to: OpenAIStrict, schema: `{"properties":{"l":{"type":"array"}}}`, err: "l: an array whose items are of any kind"},
+		{name: "list of any", to: OpenAIStrict, schema: `{"properties":{"l":{"type":"array"}}}`, err: "l: an array whose items are of any type"},
 	})
 }
 
@@ -329,12 +329,12 @@ func TestFitStrictLimits(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 11) + `{"type":"string"}` + strings.Repeat(`}}`, 11)
 	runFitCases(t, []fitCase{
-		{name: "depth", to: OpenAIStrict, schema: deep, err: "nests 11 levels deep, and strict takes 10"},
-		{name: "enum", to: OpenAIStrict, schema: `{"properties":{"a":{"enum":[` + strings.Join(many, ",") + `]}}}`, err: "and strict takes 1000"},
+		{name: "depth", to: OpenAIStrict, schema: deep, err: "nests 11 levels deep; strict takes at most 10"},
+		{name: "enum", to: OpenAIStrict, schema: `{"properties":{"a":{"enum":[` + strings.Join(many, ",") + `]}}}`, err: "strict takes at most 1000"},
 		{
 			name: "size", to: OpenAIStrict,
 			schema: `{"properties":{"a":{"enum":["` + strings.Repeat("x", 120_001) + `"]}}}`,
-			err:    "and strict takes 120000",
+			err:    "strict takes at most 120000",
 		},
 	})
 }
@@ -348,8 +348,8 @@ func TestFitMetaSchema(t *testing.T) {
 			schema: `{"type":"object","properties":{"a":{"type":["string","null","string"],"enum":["x",null,"x"]}},"required":["a","a"]}`,
 			want:   `{"type":"object","properties":{"a":{"type":["string","null"],"enum":["x",null]}},"required":["a"]}`,
 			losses: []string{
-				"info: : dropped what stands twice in required",
-				"info: a: dropped what stands twice in enum", "info: a: dropped what stands twice in type",
+				"info: : dropped repeated entries of required",
+				"info: a: dropped repeated entries of enum", "info: a: dropped repeated entries of type",
 			},
 		},
 		{
@@ -357,8 +357,8 @@ func TestFitMetaSchema(t *testing.T) {
 			schema: `{"type":"object","properties":{"a":{"type":"string","enum":["x","x"]}},"required":["a","a"]}`,
 			want:   `{"type":"OBJECT","properties":{"a":{"type":"STRING","enum":["x"]}},"required":["a"]}`,
 			losses: []string{
-				"info: : dropped what stands twice in required",
-				"info: a: dropped what stands twice in enum",
+				"info: : dropped repeated entries of required",
+				"info: a: dropped repeated entries of enum",
 			},
 		},
 		{
@@ -450,8 +450,8 @@ func TestFitGemini(t *testing.T) {
 			want: `{"type":"OBJECT","properties":{"n":{"type":"OBJECT","description":"A node.","properties":{"n":{"nullable":true,"type":"OBJECT","description":"A node.",` +
 				`"properties":{"n":{"nullable":true,"type":"OBJECT","description":"A node."}}}}}}}`,
 			losses: []string{
-				"info: n: changed $ref to what it names", "info: n.n: changed null to nullable",
-				"info: n.n: changed $ref to what it names",
+				"info: n: changed $ref to its definition", "info: n.n: changed null to nullable",
+				"info: n.n: changed $ref to its definition",
 				"info: n.n.n: changed null to nullable", "lossy: n.n.n: cut recursion",
 			},
 		},
@@ -459,7 +459,7 @@ func TestFitGemini(t *testing.T) {
 			name: "required that is no property", to: Gemini,
 			schema: `{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b"]}`,
 			want:   `{"type":"OBJECT","properties":{"a":{"type":"STRING"}},"required":["a"]}`,
-			losses: []string{"lossy: : dropped required b, which is no property"},
+			losses: []string{"lossy: : dropped required b, which is not a property"},
 		},
 		{
 			name: "empty strings and empty objects", to: Gemini,
@@ -530,7 +530,7 @@ func TestFitRefs(t *testing.T) {
 			name: "beside a ref", to: Qwen,
 			schema: `{"type":"object","properties":{"x":{"$ref":"#/$defs/A","description":"mine","minimum":3}},"$defs":{"A":{"type":"integer","description":"its","minimum":1}}}`,
 			want:   `{"type":"object","properties":{"x":{"description":"mine its","minimum":3,"type":"integer"}}}`,
-			losses: []string{"info: x: changed $ref to what it names"},
+			losses: []string{"info: x: changed $ref to its definition"},
 		},
 		{
 			name: "dangling where refs stay", to: OpenAI,
@@ -543,7 +543,7 @@ func TestFitRefs(t *testing.T) {
 			schema: `{"type":"object","properties":{"x":{"$ref":"#"}}}`,
 			want:   `{"type":"object","properties":{"x":{"type":"object","properties":{"x":{"type":"object","properties":{"x":{"type":"object"}}}}}}}`,
 			losses: []string{
-				"info: x: changed $ref to what it names", "info: x.x: changed $ref to what it names",
+				"info: x: changed $ref to its definition", "info: x.x: changed $ref to its definition",
 				"lossy: x.x.x: cut recursion",
 			},
 		},

@@ -45,7 +45,7 @@ func (t tidier) dropRepeated(o *object, at place) {
 		list := o.Get(name).Elements()
 		if once := distinct(list); len(once) < len(list) {
 			o.Set(name, jsonschema.List(once...))
-			t.recordLoss(at, Info, "dropped", "what stands twice in "+name)
+			t.recordLoss(at, Info, "dropped", "repeated entries of "+name)
 		}
 	}
 }
@@ -76,14 +76,14 @@ func (t tidier) repairTypes(o *object, at place) {
 		kind, known := typeMeant(name)
 		switch {
 		case !known && !at.profile.looseTypes:
-			t.refuse(at, "%q is no type of JSON Schema", words.Shorten(name, words.MaxGiven))
+			t.refuse(at, "%q is not a JSON Schema type", words.Shorten(name, words.MaxGiven))
 			return
 		case !known:
 			kind = name
 			t.recordLoss(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", unknown to JSON Schema,")
 		case kind == "":
 			o.Drop("type")
-			t.recordLoss(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which says nothing")
+			t.recordLoss(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which allows any value")
 			return
 		case kind != name:
 			changed = true
@@ -112,7 +112,7 @@ func typeMeant(name string) (kind string, known bool) {
 func (t tidier) smallTypes(o *object, at place) {
 	if types := typesOf(o.node); !slices.Equal(types, writtenTypes(o.node)) {
 		o.Set("type", quoteTypes(types))
-		t.recordLoss(at, Info, "changed", "type to small letters")
+		t.recordLoss(at, Info, "changed", "type to lower case")
 	}
 }
 

@@ -97,7 +97,7 @@ func (t *typeRules) dropIdle(o *object, at place) {
 			m.Name == "format" && slices.Contains(at.profile.formats, m.Node.Text())
 	})
 	for _, m := range idle {
-		t.recordLoss(at, Info, "dropped", m.Name+", which says nothing of "+kinds.String())
+		t.recordLoss(at, Info, "dropped", m.Name+", which does not apply to "+kinds.String())
 	}
 }
 
@@ -240,7 +240,7 @@ func (t *typeRules) arrays(o *object, at place) {
 	}
 	if slices.Contains(typesOf(o.node), "array") {
 		o.Set("items", jsonschema.Build())
-		t.recordLoss(at, Info, "changed", "missing items to items of any kind")
+		t.recordLoss(at, Info, "changed", "missing items to items of any type")
 	}
 }
 

@@ -49,7 +49,7 @@ func TestFitUnknownTypes(t *testing.T) {
 				t.Errorf("%s: %+v", to, got.losses)
 			}
 		default:
-			if err == nil || !strings.Contains(err.Error(), `y: "file" is no type of JSON Schema`) {
+			if err == nil || !strings.Contains(err.Error(), `y: "file" is not a JSON Schema type`) {
 				t.Errorf("%s: %s, %v", to, got.schema, err)
 			}
 		}

@@ -144,7 +144,7 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 		all.losses = append(all.losses, converted.Losses...)
 	}
 	if target := recordOf(to); target.most > 0 && len(all.Tools) > target.most {
-		detail := fmt.Sprintf("%d tools, of which a request takes %d", len(all.Tools), target.most)
+		detail := fmt.Sprintf("%d tools; a request takes at most %d", len(all.Tools), target.most)
 		all.Limits = []Loss{{Format: to, Severity: Lossy, Kind: Kept, Detail: detail}}
 	}
 	return all

@@ -114,7 +114,7 @@ func unchecked() *Schema { return &Schema{document: Parse(nil)} }
 // readSchema decodes the text of a schema.
 func readSchema(raw json.RawMessage) (any, error) {
 	if len(raw) > MaxSize {
-		return nil, fmt.Errorf("it has %d bytes, and %d are the limit of a schema", len(raw), MaxSize)
+		return nil, fmt.Errorf("it has %d bytes; the limit of a schema is %d", len(raw), MaxSize)
 	}
 	if err := rawjson.Check(raw); err != nil {
 		return nil, err

@@ -15,31 +15,31 @@ func FormatProblem(format, text string) string {
 	switch format {
 	case "date":
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			return "no date; like 2026-01-31"
+			return "not a date, such as 2026-01-31"
 		}
 	case "date-time":
 		if _, err := time.Parse(time.RFC3339Nano, strings.ToUpper(text)); err != nil {
-			return "no date and time; like 2026-01-31T12:00:00Z"
+			return "not a date and time, such as 2026-01-31T12:00:00Z"
 		}
 	case "time":
 		if _, err := time.Parse("15:04:05.999999999Z07:00", strings.ToUpper(text)); err != nil {
-			return "no time; like 12:00:00Z"
+			return "not a time, such as 12:00:00Z"
 		}
 	case "uri", "url", "iri":
 		if parsed, err := url.Parse(text); err != nil || parsed.Scheme == "" || strings.ContainsAny(text, " \t\n") {
-			return "no URI; like https://example.com"
+			return "not a URI, such as https://example.com"
 		}
 	case "email", "idn-email":
 		if address, err := mail.ParseAddress(text); err != nil || address.Address != text {
-			return "no e-mail address; like user@example.com"
+			return "not an e-mail address, such as user@example.com"
 		}
 	case "uuid":
 		if !isUUID(text) {
-			return "no UUID; like 123e4567-e89b-42d3-a456-426614174000"
+			return "not a UUID, such as 123e4567-e89b-42d3-a456-426614174000"
 		}
 	case "ipv4", "ipv6":
 		if address, err := netip.ParseAddr(text); err != nil || address.Is4() != (format == "ipv4") {
-			return "no " + format + " address"
+			return "not an " + format + " address"
 		}
 	}
 	return ""

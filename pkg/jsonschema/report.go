@@ -246,7 +246,7 @@ func (r *report) addName(err *jsonschema.ValidationError, name string) {
 	problem := Problem{
 		Path:     r.path(append(slices.Clone(err.InstanceLocation), name)),
 		Reason:   ReasonForbidden,
-		Expected: "is not a name that is allowed here",
+		Expected: "is not an allowed name here",
 	}
 	if leaf := firstLeaf(err); leaf != err {
 		reason := problemOf(leaf, given(name))
@@ -352,16 +352,16 @@ func problemOf(err *jsonschema.ValidationError, given string) Problem {
 	case *kind.MultipleOf:
 		set(ReasonRange, "a multiple of "+decimal(k.Want))
 	case *kind.UniqueItems:
-		set(ReasonUnique, "not hold a value twice")
+		set(ReasonUnique, "not repeat a value")
 		problem.Given = ""
 		problem.Detail = fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
-		set(ReasonChoice, "hold an item that fits the schema")
+		set(ReasonChoice, "contain an item that fits the schema")
 	case *kind.MinContains:
-		set(ReasonChoice, "hold at least "+words.Count(k.Want, "item")+" of the kind the schema asks for")
+		set(ReasonChoice, "contain at least "+words.Count(k.Want, "item")+" of the kind the schema asks for")
 		problem.Given = strconv.Itoa(len(k.Got))
 	case *kind.MaxContains:
-		set(ReasonChoice, "hold at most "+words.Count(k.Want, "item")+" of the kind the schema limits")
+		set(ReasonChoice, "contain at most "+words.Count(k.Want, "item")+" of the kind the schema limits")
 		problem.Given = strconv.Itoa(len(k.Got))
 	case *kind.OneOf:
 		set(ReasonChoice, "fit exactly one alternative of the schema")
@@ -398,7 +398,7 @@ func lengthProblem(of jsonschema.ErrorKind, given string) (problem Problem, ok b
 	case *kind.MaxItems:
 		set("at most "+words.Count(k.Want, "item"), strconv.Itoa(k.Got))
 	case *kind.AdditionalItems:
-		set(words.Count(k.Count, "item")+" less", "")
+		set(words.Count(k.Count, "item")+" fewer", "")
 	case *kind.MinProperties:
 		set("at least "+words.Count(k.Want, "member"), strconv.Itoa(k.Got))
 	case *kind.MaxProperties:
@@ -411,7 +411,7 @@ func lengthProblem(of jsonschema.ErrorKind, given string) (problem Problem, ok b
 func findCycle(err *jsonschema.ValidationError) error {
 	switch k := err.ErrorKind.(type) {
 	case *kind.RefCycle:
-		return fmt.Errorf("the schema refers to itself without end at %s", strings.TrimPrefix(k.URL, schemaURL))
+		return fmt.Errorf("the schema refers to itself endlessly at %s", strings.TrimPrefix(k.URL, schemaURL))
 	case *kind.InvalidJsonValue:
 		return errors.New("the schema cannot be applied")
 	}

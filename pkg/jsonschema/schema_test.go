@@ -88,7 +88,7 @@ func TestCheckProblems(t *testing.T) {
 		{"pattern", `{"properties":{"s":{"pattern":"^a+$"}}}`, `{"s":"b"}`, []string{`'s' must match the pattern ^a+$; got "b"`}},
 		{"pattern with look-ahead", `{"properties":{"s":{"pattern":"^(?!admin)\\w+$"}}}`, `{"s":"admin"}`, []string{`'s' must match the pattern ^(?!admin)\w+$; got "admin"`}},
 		{"array length", `{"properties":{"a":{"minItems":2}}}`, `{"a":[1]}`, []string{"'a' must have at least 2 items; got 1"}},
-		{"repeated items", `{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2,1]}`, []string{"'a' must not hold a value twice (items 0 and 2 are equal)"}},
+		{"repeated items", `{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2,1]}`, []string{"'a' must not repeat a value (items 0 and 2 are equal)"}},
 		{"nested paths", `{"properties":{"o":{"properties":{"m":{"type":"boolean"}},"required":["k"]},"items":{"items":{"properties":{"name":{"type":"string"}}}}}}`, `{"o":{"m":1},"items":[{},{},{"name":2}]}`, []string{
 			"missing 'o.k'", "'items[2].name' must be a string; got 2", "'o.m' must be a boolean; got 1",
 		}},
@@ -114,7 +114,7 @@ func TestCheckProblems(t *testing.T) {
 		}},
 		{"more than one fits", `{"properties":{"v":{"oneOf":[{"type":"integer"},{"minimum":1}]}}}`, `{"v":5}`, []string{"'v' must fit exactly one alternative of the schema; got 5 (it fits alternatives 1 and 2)"}},
 		{"needed by another", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []string{"missing 'b' (needed because 'a' is given)"}},
-		{"names", `{"propertyNames":{"pattern":"^[a-z]+$"}}`, `{"A":1}`, []string{"'A' is not a name that is allowed here (it must match the pattern ^[a-z]+$)"}},
+		{"names", `{"propertyNames":{"pattern":"^[a-z]+$"}}`, `{"A":1}`, []string{"'A' is not an allowed name here (it must match the pattern ^[a-z]+$)"}},
 		{"excluded", `{"properties":{"v":{"not":{"const":1}}}}`, `{"v":1}`, []string{"'v' has a value that the schema excludes"}},
 		{"long values are cut", `{"properties":{"v":{"type":"integer"}}}`, `{"v":"` + strings.Repeat("x", 100) + `"}`, []string{`'v' must be an integer; got "` + strings.Repeat("x", 58) + "…"}},
 		{"formats are annotations", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"v":{"format":"email"}}}`, `{"v":"nobody"}`, nil},
@@ -285,10 +285,10 @@ func chain(n int) string {
 func TestEndlessSchemas(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 400) + "{}" + strings.Repeat("}", 400)
 	tests := []struct{ name, schema, arguments, want string }{
-		{"itself", `{"$ref":"#"}`, `{}`, "refers to itself without end"},
-		{"itself in allOf", `{"allOf":[{"$ref":"#"}]}`, `{}`, "refers to itself without end"},
-		{"a circle", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, `{}`, "refers to itself without end"},
-		{"dynamic", `{"$dynamicAnchor":"x","$dynamicRef":"#x"}`, `{}`, "refers to itself without end"},
+		{"itself", `{"$ref":"#"}`, `{}`, "refers to itself endlessly"},
+		{"itself in allOf", `{"allOf":[{"$ref":"#"}]}`, `{}`, "refers to itself endlessly"},
+		{"a circle", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, `{}`, "refers to itself endlessly"},
+		{"dynamic", `{"$dynamicAnchor":"x","$dynamicRef":"#x"}`, `{}`, "refers to itself endlessly"},
 		{"exponential allOf", doubling("allOf", `{"type":"object"}`, 60), `{}`, "too many steps"},
 		{"exponential anyOf", doubling("anyOf", `{"minProperties":1}`, 60), `{}`, "too many steps"},
 		{"exponential oneOf", doubling("oneOf", `{"minProperties":1}`, 60), `{}`, "too many steps"},

@@ -104,7 +104,7 @@ func TestElicitedForm(t *testing.T) {
 	a.press("text:A")
 	a.shows("'name' must have at least 2 characters")
 	a.press("text:da", "tab", "text:ada")
-	a.shows("'mail': no e-mail address")
+	a.shows("'mail': not an e-mail address")
 	a.press("ctrl+s", "text:@x.org", "ctrl+s")
 	a.told(`accept {"name":"Ada","mail":"ada@x.org","happy":true,"colour":"green"}`)
 	a.shows("server booking: answered")

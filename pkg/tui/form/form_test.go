@@ -229,7 +229,7 @@ func TestProblems(t *testing.T) {
 	}
 	got := frame(f, 70, 24)
 	for _, want := range []string{
-		"level 10\n    ✗ 'o.level' must be at most 9; got 10\n", "! no e-mail address",
+		"level 10\n    ✗ 'o.level' must be at most 9; got 10\n", "! not an e-mail address",
 		"! unknown parameter 'nmae'",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(want), " ")) {
