@@ -32,7 +32,7 @@ var (
 // homepage is where the packages say that toolx comes from.
 func homepage() string { return "https://github.com/" + owner() + "/toolx" }
 
-const summary = "Calls and debugs the tools of MCP servers from a terminal"
+const summary = "Call and debug the tools of MCP servers from a terminal"
 
 // packed is a file in a package.
 type packed struct {
