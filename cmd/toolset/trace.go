@@ -50,20 +50,20 @@ func (v traceView) frame(frame render.Frame) {
 
 // stray writes what a server says besides messages among the frames.
 func (v traceView) stray(event exec.Event) {
-	var line render.Stray
+	var line render.UnexpectedLine
 	switch e := event.(type) {
 	case wire.PollutedLine:
 		if e.Class.Harmless() {
 			return
 		}
-		line = render.Stray{At: e.At, Server: e.Server, On: "stdout", Text: strconv.Quote(kept(e))}
+		line = render.UnexpectedLine{At: e.At, Server: e.Server, On: "stdout", Text: strconv.Quote(kept(e))}
 	case wire.StderrLine:
-		line = render.Stray{At: e.At, Server: e.Server, On: "stderr", Text: e.Text}
+		line = render.UnexpectedLine{At: e.At, Server: e.Server, On: "stderr", Text: e.Text}
 	default:
 		return
 	}
 	line.Text = v.out.Mask.Text(line.Text)
-	_ = render.TraceStray(v.out.Live.Log(), line, v.out.Screen())
+	_ = render.TraceUnexpected(v.out.Live.Log(), line, v.out.Screen())
 }
 
 // traceFile is a file of JSON lines, one per frame, exchange over HTTP, stray line or line

@@ -12,12 +12,11 @@ import (
 	"toolx/pkg/words"
 )
 
-// Entry is something that a server lists: a resource, a template of resources, a prompt. Its texts are
-// the server's and untrusted.
+// Entry is a resource, a resource template or a prompt of a server. Its texts are untrusted.
 type Entry struct {
-	// Name is the entry's name after its server's, Plain the name alone.
+	// Name is the entry's name with its server's, Plain the name alone.
 	Name, Plain string
-	// Remark says what the entry takes or is: a prompt's arguments, a resource's type.
+	// Remark is a prompt's arguments or a resource's type.
 	Remark      string
 	Title       string
 	Description string
@@ -28,16 +27,16 @@ type Entry struct {
 // Catalog holds the entries of one server.
 type Catalog struct {
 	Server string
-	// Alone reports whether there is no other server, so that plain names are enough for readers; JSON has both.
+	// Alone reports whether there is no other server, so that plain names are enough in text.
 	Alone   bool
-	Status  string // "ready", "failed"; "cached" where the server was not asked
+	Status  string // "ready", "failed", or "cached" without a request
 	Entries []Entry
 	// Listed is when the server listed the entries; zero means now.
 	Listed time.Time
-	Err    error // why a server has nothing to show; nil if it has
+	Err    error // why the server has no entries, or nil
 }
 
-// Catalogs writes what servers list, as List writes tools: on a terminal below the servers' names, elsewhere a line of
+// Catalogs writes servers' entries as List writes tools: on a terminal below the servers' names, elsewhere a line of
 // four fields for each entry: name, remark, title, first line of the description. noun and plural name the entries.
 func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
@@ -90,8 +89,8 @@ func writeEntry(out *bufio.Writer, entry Entry, screen Screen) {
 	}
 }
 
-// CatalogsJSON writes catalogs on one line as the contract has it: servers in the order given, each with its entries in
-// theirs, definitions byte for byte as the server sent them. member names the entries: "resources", "prompts".
+// CatalogsJSON writes catalogs as JSON on one line, in the given order, with definitions byte for byte from the server.
+// member names the entries: "resources", "prompts".
 func CatalogsJSON(out io.Writer, catalogs []Catalog, member string, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		w := &jsonWriter{out: out, screen: screen}
@@ -122,7 +121,7 @@ func CatalogsJSON(out io.Writer, catalogs []Catalog, member string, screen Scree
 	})
 }
 
-// jsonWriter keeps the first error.
+// jsonWriter writes JSON and keeps the first error.
 type jsonWriter struct {
 	out    *bufio.Writer
 	screen Screen

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Safe makes untrusted text fit for one line of a terminal: what would act on the terminal, or would be read otherwise
-// than it is shown, becomes visible instead. Nothing is dropped, because a hidden attack is one that worked.
+// Safe makes untrusted text safe for one line of a terminal: it escapes characters that control the terminal or make
+// text misleading. It drops nothing, so that attacks are visible.
 //
 //   - control characters (C0, DEL) and bytes that are not UTF-8: \n, \t, \x1b, \xff
 //   - C1 controls, bidirectional overrides and isolates, zero-width and other invisible characters, line
@@ -16,16 +16,16 @@ import (
 //   - tag characters, which hide text from people but not from models: \tags{hidden}
 //   - a ninth combining mark in a row, and those after it: \u{301}
 //
-// It is the same in a pipe, which may end on a terminal: only JSON has the exact text of a name.
+// Output to a pipe is the same, since it may end up on a terminal: only JSON has the exact text of a name.
 //
-// Joiners stay where writing needs them: between the parts of an emoji and inside words of scripts that
-// join (Arabic, Indic). Text without any of this is unchanged, so the function is idempotent.
+// It keeps joiners where writing needs them: between the parts of an emoji and inside words of scripts that join
+// (Arabic, Indic). Text without any of this is unchanged, so the function is idempotent.
 func Safe(text string) string { return clean(text, false) }
 
-// SafeBlock is Safe for text of several lines: line feeds and tabs stay, and CR LF becomes a line feed.
+// SafeBlock is Safe for text of several lines: it keeps line feeds and tabs, and CR LF becomes a line feed.
 func SafeBlock(text string) string { return clean(text, true) }
 
-// maxMarks is how many combining marks may follow one another; more would cover the lines around them.
+// maxMarks limits consecutive combining marks; more would cover the lines around them.
 const maxMarks = 8
 
 func clean(text string, block bool) string {
@@ -40,7 +40,7 @@ func clean(text string, block bool) string {
 	return c.finish()
 }
 
-// cleaner walks through text. If anything was changed, everything before done is in out.
+// cleaner scans text. If anything was changed, out has everything before done.
 type cleaner struct {
 	text  string
 	block bool
@@ -48,7 +48,7 @@ type cleaner struct {
 	at, done int
 	out      strings.Builder
 	previous rune // the last one that was kept; 0 after one that was not
-	marks    int  // combining marks up to here
+	marks    int  // consecutive combining marks before at
 }
 
 func (c *cleaner) step() {
@@ -71,7 +71,7 @@ func (c *cleaner) step() {
 	}
 }
 
-// keep leaves the rune at c.at as it is.
+// keep passes the rune at c.at unchanged.
 func (c *cleaner) keep(r rune, size int) {
 	if unicode.In(r, unicode.Mn, unicode.Me) {
 		c.marks++
@@ -82,7 +82,7 @@ func (c *cleaner) keep(r rune, size int) {
 	c.at += size
 }
 
-// replace writes text in place of the next size bytes.
+// replace replaces the next size bytes by text.
 func (c *cleaner) replace(text string, size int) {
 	c.out.WriteString(c.text[c.done:c.at])
 	c.out.WriteString(text)
@@ -114,7 +114,7 @@ func control(r rune) string {
 	return fmt.Sprintf(`\x%02x`, r)
 }
 
-// shown reports whether r, of size bytes at c.at, may reach the terminal where it stands.
+// shown reports whether r, of size bytes at c.at, may reach the terminal in its context.
 func (c *cleaner) shown(r rune, size int) bool {
 	const zwnj, zwj = '\u200c', '\u200d'
 	switch {
@@ -129,8 +129,8 @@ func (c *cleaner) shown(r rune, size int) bool {
 	return !invisible(r)
 }
 
-// invisible reports whether r shows nothing of its own, or changes how its neighbours are shown. Number
-// signs of Arabic and its relatives are format characters by category only: they are visible.
+// invisible reports whether r is invisible or changes the display of its neighbours. Number signs of Arabic and its
+// relatives are format characters by category only: they are visible.
 func invisible(r rune) bool {
 	if unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false
@@ -153,19 +153,19 @@ func inJoiningScript(r rune) bool {
 		unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
 }
 
-// joinsEmoji reports whether a joiner between these two makes one picture of them. Pictographs are of
-// category So, except the arrow; a skin tone or the selector of the emoji form may precede the joiner.
+// joinsEmoji reports whether a joiner between these two combines them to one emoji. Pictographs are of category So,
+// except the arrow; a skin tone or the selector of the emoji form may precede the joiner.
 func joinsEmoji(previous, next rune) bool {
 	pictograph := func(r rune) bool {
-		return r == '↔' || unicode.Is(unicode.So, r) && r != utf8.RuneError // which stands for a bad byte too
+		return r == '↔' || unicode.Is(unicode.So, r) && r != utf8.RuneError // which also represents an invalid byte
 	}
 	modifier := previous == '\ufe0f' || previous >= 0x1f3fb && previous <= 0x1f3ff
 	return (pictograph(previous) || modifier) && pictograph(next)
 }
 
-// selects reports whether the variation selector r has an effect here. Only those of text and emoji form,
-// and Mongolian's own, are allowed, once and after something that they can act on, because rows of
-// selectors can carry hidden bytes.
+// selects reports whether the variation selector r has an effect here. Only those for text and emoji form, and
+// Mongolian's, are allowed, once and after a character that they affect, because sequences of selectors can carry
+// hidden bytes.
 func (c *cleaner) selects(r rune) bool {
 	if r == '\ufe0e' || r == '\ufe0f' {
 		return unicode.In(c.previous, unicode.S, unicode.P, unicode.N)
@@ -175,7 +175,7 @@ func (c *cleaner) selects(r rune) bool {
 
 func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// tags shows a run of tag characters as the ASCII text that they stand for.
+// tags replaces consecutive tag characters by the ASCII text that they represent.
 func (c *cleaner) tags() {
 	var shown strings.Builder
 	size := 0

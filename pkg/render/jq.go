@@ -21,13 +21,13 @@ import (
 // JQ is a compiled jq expression.
 type JQ struct {
 	expression string
-	firstKey   string // of the input that the expression takes first; empty for none
+	firstKey   string // that the expression reads first; empty for none
 	code       *gojq.Code
 }
 
-// CompileJQ reads the expression of --jq, before anything is called; it returns nil for an empty one.
-// The error is a *fault.UsageError. The expression sees no files and no environment, because it may come
-// from a script that somebody else wrote.
+// CompileJQ compiles the expression of --jq before a call; it returns nil for an empty one. The error is a
+// *fault.UsageError. The expression has no access to files or the environment, because it may come from an untrusted
+// script.
 func CompileJQ(expression string) (*JQ, error) {
 	if expression == "" {
 		return nil, nil
@@ -49,8 +49,8 @@ func CompileJQ(expression string) (*JQ, error) {
 	return &JQ{expression, first, code}, nil
 }
 
-// firstKey returns the key of the input that a query takes first: structuredContent of .structuredContent.n | length;
-// empty if it begins otherwise.
+// firstKey returns the key that a query reads first: structuredContent in .structuredContent.n | length; empty for
+// other queries.
 func firstKey(query *gojq.Query) string {
 	for query.Op == gojq.OpPipe {
 		query = query.Left
@@ -70,8 +70,8 @@ func firstKey(query *gojq.Query) string {
 	}
 }
 
-// RemarkOnNull says which keys a result has, where the expression makes null of it because the first key that it takes
-// is not one of them; empty otherwise.
+// RemarkOnNull returns a remark with a result's keys if the expression returns null because its first key is missing;
+// else it is empty.
 func (j *JQ) RemarkOnNull(ctx context.Context, result *exec.Result) string {
 	value, _ := JQInput(result)
 	if j.firstKey == "" || len(value) > maxJQ {
@@ -107,7 +107,7 @@ func decodeNumbers(value json.RawMessage) (decoded any, err error) {
 	return decoded, err
 }
 
-// lenientFromJSON lets expressions apply fromjson to what JQInput has read already.
+// lenientFromJSON lets expressions apply fromjson to values that JQInput has already parsed.
 const lenientFromJSON = `def _fromjson: fromjson; def fromjson: if type == "string" then _fromjson else . end; .`
 
 func jqUsage(expression string, err error) error {
@@ -117,7 +117,7 @@ func jqUsage(expression string, err error) error {
 	}
 }
 
-// JQError reports that a valid expression does not fit the result of a call that was made.
+// JQError reports that a valid expression failed on the result of a call.
 type JQError struct {
 	Expression string
 	Err        error
@@ -128,29 +128,29 @@ func (e *JQError) Error() string { return fmt.Sprintf("--jq %s: %v", e.Expressio
 // Unwrap returns jq's own error.
 func (e *JQError) Unwrap() error { return e.Err }
 
-// Hint says that the call succeeded, and how to see its result.
+// Hint returns that the call succeeded, and how to see its result.
 func (e *JQError) Hint() string {
 	var large oversize
 	if errors.As(e.Err, &large) {
 		return "the call itself succeeded; leave --jq out and pipe the result into jq"
 	}
 	return "the call itself succeeded; " +
-		"without --jq its result is printed, and --jq . shows what the expression works on"
+		"without --jq its result is printed, and --jq . shows the expression's input"
 }
 
 // oversize is the size in bytes of a value over maxJQ.
 type oversize int64
 
 func (n oversize) Error() string {
-	return fmt.Sprintf("the result is %s, and an expression gets at most %s", exec.Bytes(int64(n)), exec.Bytes(maxJQ))
+	return fmt.Sprintf("the result has %s, and an expression can read at most %s", exec.Bytes(int64(n)), exec.Bytes(maxJQ))
 }
 
-// maxJQ is the size in bytes of the largest value that an expression gets. In memory it takes up to forty times that.
+// maxJQ is the size limit in bytes for an expression's input, which takes up to forty times as much memory.
 const maxJQ = 8 << 20
 
-// JQInput returns what --jq works on: the result's value. If that is a text which holds an object or an
-// array in JSON, as servers without structured content answer, it returns that, and read is true. A text
-// that is only a number or a word stays a text, so that the type of the input does not depend on it.
+// JQInput returns the input of --jq: the result's value. If that is a text with a JSON object or array, as from servers
+// without structured content, it returns the parsed value, and read is true. A text with only a number or a word
+// remains a text, so that the type of the input does not vary.
 func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
 	if len(result.Value) > maxJQ || !rawjson.IsString(result.Value) {
 		return result.Value, false
@@ -162,9 +162,9 @@ func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
 	return text, true
 }
 
-// write writes the results of the expression for value, one on a line: text as it is (as jq -r does),
-// anything else as JSON. Integers keep their digits; gojq sorts the keys of objects. The error is a
-// *JQError if the expression does not fit the value.
+// write writes the results of the expression for value, one per line: text unchanged (as in jq -r), anything else as
+// JSON. Integers keep their digits; gojq sorts the keys of objects. The error is a *JQError if the expression fails on
+// the value.
 func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage, screen Screen) error {
 	if len(value) > maxJQ {
 		return &JQError{j.expression, oversize(len(value))}

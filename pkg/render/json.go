@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON writes JSON for a terminal: inside strings, what Safe would show is written as \uXXXX, so
-// that it is still the same JSON.
+// EscapeJSON writes JSON for a terminal: inside strings, it escapes what Safe escapes as \uXXXX, so that the JSON has
+// the same meaning.
 func EscapeJSON(out io.Writer, text []byte) error {
 	done := 0
 	for at := 0; at < len(text); {
@@ -34,7 +34,7 @@ func EscapeJSON(out io.Writer, text []byte) error {
 	return err
 }
 
-// escapedInJSON is stricter than Safe: JSON is for reading values exactly, so no joiner or selector passes unseen.
+// escapedInJSON is stricter than Safe: JSON shows values exactly, so it also escapes joiners and selectors.
 func escapedInJSON(r rune) bool {
 	return invisible(r) || r == 0x7f || isTag(r) || unicode.Is(unicode.Variation_Selector, r)
 }
@@ -48,8 +48,8 @@ func jsonEscape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// Document writes JSON that toolx made: indented and safe on a terminal, on one line elsewhere. Text
-// that is not JSON (a prompt) is written as it is, made safe on a terminal, with a newline at its end.
+// Document writes JSON from toolx: indented and safe on a terminal, on one line elsewhere. It writes other text (a
+// prompt) unchanged, or safe on a terminal, with a newline at its end.
 func Document(out io.Writer, text []byte, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		if json.Valid(text) {
@@ -68,7 +68,7 @@ func JSONLine(out io.Writer, text json.RawMessage, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error { return WriteJSONLine(out, line.Bytes(), screen) })
 }
 
-// writeJSON writes JSON over several lines on a terminal, on one line elsewhere; order and digits stay.
+// writeJSON writes JSON over several lines on a terminal, on one line elsewhere; it keeps order and digits.
 func writeJSON(out *bufio.Writer, text json.RawMessage, screen Screen) error {
 	var lines bytes.Buffer
 	var err error
@@ -83,7 +83,7 @@ func writeJSON(out *bufio.Writer, text json.RawMessage, screen Screen) error {
 	return WriteJSONLine(out, lines.Bytes(), screen)
 }
 
-// WriteJSONLine writes JSON as it is, safe on a terminal, and ends the line.
+// WriteJSONLine writes JSON unchanged, or safe on a terminal, and ends the line.
 func WriteJSONLine(out *bufio.Writer, text []byte, screen Screen) error {
 	if err := writeExactJSON(out, text, screen); err != nil {
 		return err
@@ -99,7 +99,7 @@ func writeExactJSON(out *bufio.Writer, text []byte, screen Screen) error {
 	return err
 }
 
-// buffered runs write with a buffer before out. What was written before an error reaches out too.
+// buffered runs write with a buffered out. It also flushes after an error.
 func buffered(out io.Writer, write func(*bufio.Writer) error) error {
 	buffer := bufio.NewWriterSize(out, 64<<10)
 	if err := write(buffer); err != nil {

@@ -16,27 +16,27 @@ import (
 	"toolx/pkg/words"
 )
 
-// Group holds the tools of one server, as list shows them.
+// Group is the tools of one server for list.
 type Group struct {
 	// Server is the server's name. It is empty for toolx's own tools: the built-in ones if BuiltIn is
 	// set, else those of the config.
 	Server  string
 	BuiltIn bool
-	// Folded makes one line of the group; JSON ignores it.
+	// Folded shows the group as one line; JSON ignores it.
 	Folded bool
-	// NameOf returns the name that a tool is called by; nil or empty if that is its own.
+	// NameOf returns the name to call a tool; nil or empty means its own.
 	NameOf func(*exec.Tool) string
-	// Status is one word: "ready", "failed"; "cached" where the server was not asked.
+	// Status is "ready", "failed", or "cached" without a request.
 	Status string
 	// Listed is when the server listed the tools; zero means now.
 	Listed time.Time
 	Tools  []*exec.Tool
-	Err    error // why a server has no tools to show; nil if it has
+	Err    error // why the server has no tools, or nil
 }
 
-// List writes groups of tools. On a terminal each server is a heading with its tools below, fitted to
-// the width. Elsewhere each tool is one line of four fields separated by tabs: name, signature, badges,
-// first line of the description; lines are sorted by name within a server, and failed servers are left to stderr.
+// List writes groups of tools. On a terminal each server is a heading with its tools below, fitted to the width.
+// Elsewhere each tool is a line of four fields separated by tabs: name, signature, badges, first line of the
+// description; lines are sorted by name within a server, without failed servers.
 func List(out io.Writer, groups []Group, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		if !screen.TTY {
@@ -53,9 +53,8 @@ func List(out io.Writer, groups []Group, screen Screen) error {
 	})
 }
 
-// Compact writes a line of at most some hundred columns for each tool, server by server, for readers that pay for each
-// word: its name with its parameters, whether it only reads or destroys, and the first sentence of its description. It
-// leaves out folded groups.
+// Compact writes a short line for each tool, server by server, for models: its name with its parameters, whether it is
+// read-only or destructive, and the first sentence of its description. It leaves out folded groups.
 func Compact(out io.Writer, groups []Group) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		folded := func(group Group) bool { return group.Folded }
@@ -124,14 +123,14 @@ func writeRows(out *bufio.Writer, groups []Group, write func(*bufio.Writer, stri
 	}
 }
 
-// ownTools is the pattern that toolx list takes for toolx's own tools.
+// ownTools is the pattern for toolx's own tools in toolx list.
 const ownTools = exec.Own + exec.Separator + "*"
 
 func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 	fmt.Fprintln(out, groupHeading(group, screen))
 	if group.Err != nil && group.Listed.IsZero() {
 		for _, line := range Wrap(SafeBlock(group.Err.Error()), max(0, screen.Columns()-2)) {
-			fmt.Fprintln(out, "  "+screen.Paint(RoleError, line)) // wrapped, not cut: it says why
+			fmt.Fprintln(out, "  "+screen.Paint(RoleError, line)) // wrapped, not cut: it is the reason
 		}
 		return
 	}
@@ -163,7 +162,7 @@ func groupHeading(group Group, screen Screen) string {
 	return screen.Paint(RoleHeading, name) + " " + screen.Paint(RoleMuted, "("+Safe(remark)+")")
 }
 
-// listedAt says when a server gave its list, for the end of a remark; nothing for a list of now.
+// listedAt returns when a server sent its list, for the end of a remark; empty for a current list.
 func listedAt(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -188,15 +187,14 @@ func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	}
 }
 
-// signatureOf returns a tool's signature. It parses the schema anew, because the tool would keep the
-// parsed one, and a list can have 100,000 tools.
+// signatureOf returns a tool's signature. It does not use the tool's parsed schema, which would stay in memory, since a
+// list can have 100,000 tools.
 func signatureOf(tool *exec.Tool, width int) string {
 	return signature(tool.Plain, jsonschema.Parse(tool.InputSchema), width)
 }
 
-// Badges names what a tool says of itself by MCP's annotations: "read-only", "destructive", "idempotent",
-// "open-world". An absent hint means that nothing is known, whatever its default in the specification.
-// They are hints of an untrusted server, not facts.
+// Badges returns words for a tool's annotations: "read-only", "destructive", "idempotent", "open-world". A missing hint
+// has no badge, whatever its default in the specification. Hints of an untrusted server are not facts.
 func Badges(tool *exec.Tool) []string {
 	var badges []string
 	add := func(hint *bool, badge string) {
@@ -207,7 +205,7 @@ func Badges(tool *exec.Tool) []string {
 	hints := tool.Annotations
 	add(hints.ReadOnlyHint, "read-only")
 	if len(badges) == 0 {
-		// These two mean something only for a tool that changes things (MCP schema, ToolAnnotations).
+		// These two only have a meaning for a tool that changes something (MCP schema, ToolAnnotations).
 		add(hints.DestructiveHint, "destructive")
 		add(hints.IdempotentHint, "idempotent")
 	}
@@ -230,11 +228,11 @@ func paintBadges(badges []string, screen Screen) string {
 	return text
 }
 
-// firstSentence returns a description up to its first full stop or line's end.
+// firstSentence returns a description up to its first full stop or line end.
 func firstSentence(text string) string {
 	line := words.FirstLine(text)
 	for at := 0; at+1 < len(line); at++ {
-		// A stop after one letter belongs to an abbreviation: "e.g. this".
+		// A stop after one letter is part of an abbreviation: "e.g. this".
 		if line[at] == '.' && line[at+1] == ' ' && at >= 2 && line[at-2] != '.' && line[at-2] != ' ' {
 			return line[:at+1]
 		}
@@ -242,7 +240,7 @@ func firstSentence(text string) string {
 	return line
 }
 
-// ListJSON writes groups as CatalogsJSON does. toolx's own tools are the group with the empty name.
+// ListJSON writes groups like CatalogsJSON. toolx's own tools are the group with the empty name.
 func ListJSON(out io.Writer, groups []Group, screen Screen) error {
 	catalogs := make([]Catalog, len(groups))
 	for i, group := range groups {

@@ -10,9 +10,9 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Error writes a failure for stderr, in one write: "error: …", then the error's details, indented, then
-// a "hint: …" line for each line of its hint. Further lines of the message are indented, so that no
-// server's text can pass for a line of toolx's own.
+// Error writes a failure for stderr, in one write: "error: …", then the error's details, indented, then a "hint: …"
+// line for each line of its hint. Further lines of the message are indented, so that a server's text cannot imitate
+// toolx's lines.
 func Error(out io.Writer, err error, screen Screen) error {
 	var text strings.Builder
 	text.WriteString(message(screen.Paint(RoleError, "error:"), err.Error()))
@@ -28,17 +28,17 @@ func Error(out io.Writer, err error, screen Screen) error {
 	return failure
 }
 
-// Aside writes one line about what is going on, dim if there is colour, in one write. It makes the text safe.
+// Aside writes one line of status, dim with colour, in one write. It makes the text safe.
 func Aside(out io.Writer, text string, screen Screen) error {
 	_, err := io.WriteString(out, screen.Paint(RoleMuted, Safe(text))+"\n")
 	return err
 }
 
-// quoteMark stands before each line of a text that Quote returns.
+// quoteMark begins each line of Quote.
 const quoteMark = "  | "
 
-// Quote returns an untrusted text as lines after a bar, so that no part of it can pass for toolx's own words. It
-// breaks lines to fit into so many columns, because what a terminal breaks goes on without the bar; 0 means no limit.
+// Quote returns an untrusted text as lines after a bar, so that it cannot imitate toolx's output. It breaks lines to
+// fit into columns, because a line broken by the terminal would continue without the bar; 0 means no limit.
 func Quote(text string, columns int) []string {
 	if columns > 0 {
 		columns = max(columns-len(quoteMark), len(quoteMark))
@@ -65,13 +65,13 @@ func LogLine(out io.Writer, level slog.Level, text string, screen Screen) error 
 	return err
 }
 
-// message returns a label and a text of one or more lines, ended by a newline.
+// message returns a label and a text of one or more lines, with a newline at the end.
 func message(label, text string) string {
 	lines := strings.ReplaceAll(SafeBlock(strings.TrimRight(text, "\r\n")), "\n", "\n  ")
 	return label + " " + lines + "\n"
 }
 
-// Progress is what is known about a running call.
+// Progress is the progress of a running call.
 type Progress struct {
 	Tool    string
 	Done    float64
@@ -93,11 +93,11 @@ func (p Progress) Line(width int) string {
 	if p.Message != "" {
 		parts = append(parts, Safe(p.Message))
 	}
-	// The last column stays free: some terminals wrap when it is written.
+	// Leave the last column free: some terminals wrap when it is written.
 	return Fit(strings.Join(parts, "  "), max(1, width-1))
 }
 
-// bar draws a share of 0 to 1; a server may report anything else.
+// bar draws a share from 0 to 1; servers may report other values.
 func bar(share float64) string {
 	const cells = 20
 	filled := 0

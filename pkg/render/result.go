@@ -12,30 +12,29 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Format is how a result is written: the value of -o.
+// Format is the format of a result: the value of -o.
 type Format string
 
 // The formats.
 const (
-	FormatText Format = "text" // the answer as it is
-	FormatJSON Format = "json" // the envelope on one line, also of a failure
+	FormatText Format = "text" // the text unchanged
+	FormatJSON Format = "json" // the envelope on one line, also for a failure
 	FormatRaw  Format = "raw"  // the exact CallToolResult of MCP
 )
 
-// ResultOptions say how a result is written.
+// ResultOptions are how to write a result.
 type ResultOptions struct {
 	Format Format // empty means FormatText
-	JQ     *JQ    // if set, it makes the output of a success from the value
+	JQ     *JQ    // if set, it computes the output of a successful call
 	Screen Screen
 }
 
-// Result writes a call's result to out, which is stdout: the answer and nothing else. A failure is
-// written in the formats that have a place for it (JSON, and raw if the server returned a result); as
-// text it is left to Error, on stderr.
+// Result writes a call's result, and nothing else, to out, which is stdout. It writes a failure only as JSON, or raw if
+// the server returned a result; as text, Error writes it to stderr.
 //
-// In a file or a pipe every byte is the tool's own, and text is written without a copy of it in memory.
-// On a terminal untrusted text is made safe, in JSON by \u escapes, and structured values are indented.
-// The error is that of writing, or of JQ. ctx's end stops an expression.
+// In a file or a pipe every byte is the tool's, and text is not copied in memory. On a terminal untrusted text is made
+// safe, in JSON by \u escapes, and structured values are indented. The error is that of writing, or of JQ. The end of
+// ctx stops an expression.
 func Result(ctx context.Context, out io.Writer, result *exec.Result, options ResultOptions) error {
 	return buffered(out, func(out *bufio.Writer) error { return writeResult(ctx, out, result, options) })
 }
@@ -69,13 +68,13 @@ func ended(ctx context.Context) error {
 	var timeout *exec.TimeoutError
 	if errors.As(context.Cause(ctx), &timeout) {
 		told := *timeout
-		told.Detail = "its result takes that long to print"
+		told.Detail = "printing its result takes that long"
 		return &told
 	}
 	return &exec.InterruptedError{}
 }
 
-// writeText writes the answer for a person or a pipe.
+// writeText writes the result for a person or a pipe.
 func writeText(out *bufio.Writer, result *exec.Result, screen Screen) error {
 	answer := result.Answer()
 	switch {
@@ -101,8 +100,8 @@ func writeString(out *bufio.Writer, quoted json.RawMessage, screen Screen) error
 	return endLine(out, tail.last)
 }
 
-// Messages writes a prompt for a person or a model: the text alone if there is one message, else each
-// below the name of its role, with an empty line between them. Bytes are named, never written (EXEC-15).
+// Messages writes a prompt for a person or a model: the text alone if there is one message, else each below the name of
+// its role, with an empty line between them. Binary blocks are described, not written (EXEC-15).
 func Messages(out io.Writer, messages []exec.Message, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error {
 		for i, message := range messages {
@@ -120,7 +119,7 @@ func Messages(out io.Writer, messages []exec.Message, screen Screen) error {
 	})
 }
 
-// writeBlocks writes content blocks, each on lines of its own. Bytes are named, never written (EXEC-15).
+// writeBlocks writes content blocks, each beginning on a new line. Binary blocks are described, not written (EXEC-15).
 func writeBlocks(out *bufio.Writer, content []json.RawMessage, screen Screen) error {
 	for _, raw := range content {
 		if err := writeLines(out, exec.ReadBlock(raw).String(), screen); err != nil {
@@ -150,7 +149,7 @@ func endLine(out *bufio.Writer, last byte) error {
 	return out.WriteByte('\n')
 }
 
-// lastByte passes everything on and remembers the last byte.
+// lastByte remembers the last byte written.
 type lastByte struct {
 	*bufio.Writer
 	last byte
@@ -164,7 +163,7 @@ func (l *lastByte) Write(p []byte) (int, error) {
 	return l.Writer.Write(p)
 }
 
-// WriteString saves io.WriteString a copy for every escape.
+// WriteString saves io.WriteString a copy for each escape.
 func (l *lastByte) WriteString(s string) (int, error) {
 	if s != "" {
 		l.last = s[len(s)-1]

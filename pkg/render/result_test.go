@@ -302,7 +302,7 @@ func TestSaveBlocks(t *testing.T) {
 		{"type":"resource","resource":{"uri":"file:///../../etc/passwd","mimeType":"application/pdf","blob":"cGRm"}},
 		{"type":"image","mimeType":"application/bat","data":"YmF0"}]}`)
 	paths, err := SaveBlocks(dir, result.ToolName, result)
-	if err == nil || !strings.Contains(err.Error(), "block 4 of cam/era is not saved: its data is not valid base64") {
+	if err == nil || !strings.Contains(err.Error(), "block 4 of cam/era was not saved: its data is not valid base64") {
 		t.Errorf("error %v", err)
 	}
 	want := map[string]string{
@@ -396,7 +396,7 @@ func TestJQRefusesWhatIsTooLarge(t *testing.T) {
 		`{"content":[{"type":"text","text":` + strconv.Quote(numbers) + `}]}`,
 	} {
 		err := Result(t.Context(), io.Discard, called(t, answer), ResultOptions{JQ: jq})
-		if err == nil || !strings.HasSuffix(err.Error(), "an expression gets at most 8.0 MiB") {
+		if err == nil || !strings.HasSuffix(err.Error(), "an expression can read at most 8.0 MiB") {
 			t.Errorf("the error is %v", err)
 		}
 		if hint := fault.HintOf(err); !strings.Contains(hint, "pipe the result into jq") {

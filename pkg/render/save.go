@@ -12,12 +12,12 @@ import (
 	"toolx/pkg/exec"
 )
 
-// SaveBlocks writes every binary block of a result into the folder dir, which it makes if it is missing,
-// and returns the paths in the order of the blocks (EXEC-15). A file is named after the tool and the
-// block's place among all blocks, "server__camera-1.png". Nothing is ever overwritten: a name that is
-// taken gets "-1", "-2" and so on. Files are for the user alone (0600).
+// SaveBlocks writes every binary block of a result into the folder dir, which it creates if necessary, and returns the
+// paths in the order of the blocks (EXEC-15). A file is named after the tool and the block's number,
+// "server__camera-1.png". SaveBlocks overwrites no file: it appends "-1", "-2" and so on to existing names. Only the
+// user can read the files (0600).
 //
-// A block that cannot be saved does not prevent others: the error says which those are.
+// If a block cannot be saved, the others are saved nevertheless; the error names each failure.
 func SaveBlocks(dir, name string, result *exec.Result) (paths []string, err error) {
 	var failures []error
 	for i, raw := range result.Content {
@@ -27,7 +27,7 @@ func SaveBlocks(dir, name string, result *exec.Result) (paths []string, err erro
 		}
 		path, err := saveBlock(dir, name, i+1, block)
 		if err != nil {
-			failures = append(failures, fmt.Errorf("block %d of %s is not saved: %w", i+1, result.ToolName, err))
+			failures = append(failures, fmt.Errorf("block %d of %s was not saved: %w", i+1, result.ToolName, err))
 			continue
 		}
 		paths = append(paths, path)
@@ -54,7 +54,7 @@ func saveBlock(dir, tool string, number int, block exec.Block) (string, error) {
 	return file.Name(), nil
 }
 
-// create makes a file that was not there before. O_EXCL also refuses a symbolic link in its place.
+// create creates a new file. O_EXCL also fails for a symbolic link in its place.
 func create(dir, base, extension string) (*os.File, error) {
 	const attempts = 10_000
 	for n := range attempts {
@@ -67,11 +67,11 @@ func create(dir, base, extension string) (*os.File, error) {
 			return file, err
 		}
 	}
-	return nil, fmt.Errorf("%s has %d files of that name already", dir, attempts)
+	return nil, fmt.Errorf("%s already has %d files of that name", dir, attempts)
 }
 
-// FileName makes a server's word harmless as part of a file name on any system: no separators, no dot in
-// front, a limited length.
+// FileName converts a server's text to a safe part of a file name on any system: no separators, no leading dot, a
+// limited length.
 func FileName(word string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r) {
@@ -86,9 +86,9 @@ func FileName(word string) string {
 	return name[:min(len(name), 100)]
 }
 
-// extension returns the file extension for a MIME type from toolx's own list, ".bin" for any other type.
-// The system's list differs between machines, and a server's own word (image/bat, application/hta) could
-// name a file that a double click runs.
+// extension returns the file extension for a MIME type from toolx's own list, ".bin" for any other type. The system's
+// list differs between machines, and a server's own type (image/bat, application/hta) could result in a file that a
+// double click runs.
 func extension(mimeType string) string {
 	media, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
@@ -102,7 +102,7 @@ func extension(mimeType string) string {
 	return ".bin"
 }
 
-// knownExtensions are types that tools return, and nothing that a system or a browser runs.
+// knownExtensions are types that tools return and that neither systems nor browsers run.
 var knownExtensions = [...]struct {
 	extension string
 	types     []string
@@ -131,7 +131,7 @@ var knownExtensions = [...]struct {
 	{".webm", []string{"video/webm"}},
 	{".mov", []string{"video/quicktime"}},
 	{".mpeg", []string{"video/mpeg"}},
-	// A browser would run the scripts of the others.
+	// A browser would run scripts in the other types.
 	{".txt", []string{"text/plain", "text/html", "image/svg+xml", "text/xml", "application/xml"}},
 	{".md", []string{"text/markdown"}},
 	{".csv", []string{"text/csv"}},

@@ -13,14 +13,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// signature returns a tool as a function: its name, and its parameters with their types in the order of
-// its JSON Schema, "?" after the optional ones:
+// signature returns a tool's signature: its name, and its parameters with their types in the order of its JSON Schema,
+// with "?" after optional ones:
 //
 //	control_zwave_device(deviceName: string, action: "on"|"off", level?: integer)
 //
-// It fits into width columns (0: no limit), without the last parameters if necessary. Name and schema
-// are a server's and untrusted; the signature is safe for a terminal. An invalid schema gives a
-// signature without parameters, one that is too large to be read "name(…)".
+// It fits into width columns (0: no limit), if necessary without the last parameters. Name and schema are untrusted;
+// the signature is safe for a terminal. For an invalid schema it has no parameters, for one that is too large it is
+// "name(…)".
 func signature(name string, schema *jsonschema.Document, width int) string {
 	if schema.TooLarge() {
 		return assemble(Safe(name), []string{"…"}, width)
@@ -49,7 +49,7 @@ func assemble(name string, parameters []string, width int) string {
 	return name + "(" + strings.Join(parameters[:kept], ", ") + ", …)"
 }
 
-// Limits that keep a signature a glance, and a hostile schema cheap.
+// Limits that keep a signature short, and a hostile schema cheap.
 const (
 	maxDepth   = 3   // of objects within objects
 	maxOptions = 6   // of an enum or union
@@ -57,18 +57,18 @@ const (
 	maxOpen    = 16  // references within references
 	maxSteps   = 500 // subschemas that one signature writes
 
-	schemasPerStep = 20 // that are looked at for the shape of one
+	schemasPerStep = 20 // that are examined for the shape of one
 )
 
 // typer writes the types of one schema.
 type typer struct {
 	steps int
-	open  []*jsonschema.Node // what references lead to that are being written, against cycles
+	open  []*jsonschema.Node // targets of references that are being written, against cycles
 }
 
 func newTyper() *typer { return &typer{steps: maxSteps} }
 
-// shape returns the shape of one schema, and counts what it takes.
+// shape returns the shape of one schema, and counts its cost.
 func (t *typer) shape(n *jsonschema.Node) *jsonschema.Shape { return t.count(n.Shape()) }
 
 func (t *typer) count(s *jsonschema.Shape) *jsonschema.Shape {
@@ -76,7 +76,7 @@ func (t *typer) count(s *jsonschema.Shape) *jsonschema.Shape {
 	return s
 }
 
-// nodeType returns the type of one schema as it is written in a signature; safe.
+// nodeType returns the type of one schema for a signature; it is safe.
 func (t *typer) nodeType(n *jsonschema.Node, depth int) string {
 	if t.steps < 0 {
 		return "…"
@@ -84,8 +84,8 @@ func (t *typer) nodeType(n *jsonschema.Node, depth int) string {
 	return t.typeOf(t.shape(n), depth)
 }
 
-// typeOf writes a shape. One that is inside itself, or of a schema outside of the document (nothing is ever fetched),
-// is written by the name of its reference.
+// typeOf returns the type of a shape. For one inside itself, or of a schema outside the document (nothing is ever
+// fetched), it is the name of the reference.
 func (t *typer) typeOf(s *jsonschema.Shape, depth int) string {
 	if !s.Known || s.Target != nil && (slices.Contains(t.open, s.Target) || len(t.open) >= maxOpen) {
 		if s.Name == "" {
@@ -104,7 +104,7 @@ func (t *typer) typeOf(s *jsonschema.Shape, depth int) string {
 	return written
 }
 
-// plainType writes a shape but for null.
+// plainType returns the type of a shape without null.
 func (t *typer) plainType(s *jsonschema.Shape, depth int) string {
 	switch s.Kind {
 	case jsonschema.ShapeText:
@@ -178,7 +178,7 @@ func (t *typer) array(s *jsonschema.Shape, depth int) string {
 	return element + "[]"
 }
 
-// variant writes alternatives, as many as a signature shows.
+// variant returns the first alternatives.
 func (t *typer) variant(list []jsonschema.Alternative, depth int) string {
 	var written []string
 	for _, a := range list {
@@ -201,7 +201,7 @@ func alternatives(types []string) string {
 	return strings.Join(types, "|")
 }
 
-// options writes the values of an enum.
+// options returns the values of an enum.
 func options(values []jsonschema.Option) string {
 	written := words.Texts(values[:min(len(values), maxOptions+1)], func(o jsonschema.Option) string {
 		return literal(o.Raw)
@@ -209,7 +209,7 @@ func options(values []jsonschema.Option) string {
 	return alternatives(written)
 }
 
-// literal writes a JSON value as it is, cut if it is long.
+// literal returns a JSON value, cut if it is long.
 func literal(value json.RawMessage) string {
 	text := compact(value)
 	if ansi.StringWidth(text) <= maxLiteral {
@@ -226,7 +226,7 @@ func compact(value json.RawMessage) string {
 	return Safe(string(rawjson.Compact(value)))
 }
 
-// propertyName quotes a name that is not a plain word.
+// propertyName returns a name, quoted if it is not a plain word.
 func propertyName(name string) string {
 	plain := name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || strings.ContainsRune(`"'(){}[]<>,:;?|&`, r)

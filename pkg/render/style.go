@@ -1,5 +1,5 @@
-// Package render turns values into bytes: results, lists of tools, errors, frames, progress. It is pure:
-// it takes a writer and the facts about it (Screen), and never looks up anything itself.
+// Package render writes values as text or JSON: results, lists of tools, errors, frames, progress. It is pure: it gets
+// a writer and the facts about it (Screen), and looks up nothing itself.
 //
 // Text from a server is untrusted. Text for a screen goes through Safe or SafeBlock first and is styled,
 // cut and wrapped afterwards; JSON for a file or a pipe stays byte-exact.
@@ -12,11 +12,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Screen holds the facts about where output goes.
+// Screen is the facts about the output.
 type Screen struct {
 	TTY   bool // a terminal: untrusted text is made safe, lines fit the width
 	Width int  // in columns
-	Color bool // styles are wanted
+	Color bool // use styles
 }
 
 // Columns returns the number of columns to fit into; 0 means no limit.
@@ -27,7 +27,7 @@ func (s Screen) Columns() int {
 	return s.Width
 }
 
-// Role is the role of a piece of text, which decides its style.
+// Role is the role of a piece of text, which determines its style.
 type Role int
 
 // The roles.
@@ -40,8 +40,8 @@ const (
 	RoleError
 )
 
-// Paint styles one line of safe text. Colours are the terminal's own sixteen, so that they fit the
-// user's theme and need no conversion.
+// Paint styles one line of safe text. It uses the terminal's sixteen colours, which fit the user's theme and need no
+// conversion.
 func (s Screen) Paint(r Role, text string) string {
 	if !s.Color || text == "" {
 		return text
@@ -77,8 +77,8 @@ func Pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-ansi.StringWidth(text)))
 }
 
-// Wrap breaks safe text into lines of at most so many columns, between words if possible; 0 means that
-// only its own line feeds break it.
+// Wrap breaks safe text into lines of at most the given columns, between words if possible; 0 means to break only at
+// line feeds.
 func Wrap(text string, columns int) []string {
 	if columns > 0 {
 		text = ansi.Wrap(strings.ReplaceAll(text, "\t", "    "), columns, "")

@@ -15,15 +15,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// ToolFacts are what show says about a tool besides its definition.
+// ToolFacts are what show prints about a tool besides its definition.
 type ToolFacts struct {
 	Example string        // a command line that works; empty leaves it out
-	Timeout time.Duration // that its calls have; zero leaves it out
+	Timeout time.Duration // of its calls; zero leaves it out
 }
 
-// Tool writes what a person wants to know before calling a tool: what it does, its parameters in the
-// order of the schema, nested ones indented, its result, and an example. On a terminal it fits the
-// width; elsewhere no line is broken or cut.
+// Tool describes a tool: what it does, its parameters in the order of the schema, nested ones indented, its result, and
+// an example. On a terminal it fits the width; elsewhere no line is broken or cut.
 func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error {
 	w := &toolWriter{out: bufio.NewWriter(out), screen: screen}
 	w.head(tool)
@@ -37,12 +36,12 @@ func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error 
 	}
 	if facts.Example != "" {
 		w.heading("Example")
-		w.line("  " + SafeBlock(facts.Example)) // never wrapped: it is there to be copied
+		w.line("  " + SafeBlock(facts.Example)) // not wrapped, so that it can be copied
 	}
 	return w.out.Flush()
 }
 
-// ToolJSON writes a tool's definition, byte for byte as its owner sent it.
+// ToolJSON writes a tool's definition, byte for byte.
 func ToolJSON(out io.Writer, tool *exec.Tool, screen Screen) error {
 	return buffered(out, func(out *bufio.Writer) error { return WriteJSONLine(out, tool.Definition, screen) })
 }
@@ -99,7 +98,7 @@ func (w *toolWriter) section(title string, rows []parameterRow, without string) 
 			names, types = max(names, ansi.StringWidth(row.name)), max(types, ansi.StringWidth(row.kind))
 		}
 		names, types = min(names, most), min(types, most)
-	} else { // where nothing limits a line, a very long name or type has a longer row, and the others stay short
+	} else { // without a limit, only rows with a very long name or type are longer
 		const widestName, widestType = 40, 32
 		for _, row := range rows {
 			names = wider(names, row.name, widestName)
@@ -185,7 +184,7 @@ func (t *typer) rows(object *jsonschema.Shape, level int) []parameterRow {
 	return all
 }
 
-// bounds describes which values are allowed, and the default.
+// bounds describes the allowed values and the default.
 func bounds(s *jsonschema.Shape) string {
 	var parts []string
 	if len(s.Options) > maxOptions {
@@ -219,12 +218,11 @@ func bounds(s *jsonschema.Shape) string {
 	return strings.Join(parts, "; ")
 }
 
-// option writes one value of an enum.
+// option returns one value of an enum.
 func option(o jsonschema.Option) string { return compact(o.Raw) }
 
-// ToolChanges says in lines how a server's tools differ from what they were before: "+" and the name of one that is
-// new, "-" that of one that is gone, "~" that of one that is different, followed by its lines that are new or gone. The
-// lines are safe for a terminal.
+// ToolChanges returns lines with the changes of a server's tools: "+" and the name of a new tool, "-" for a removed
+// one, "~" for a changed one, followed by its added and removed lines. The lines are safe for a terminal.
 func ToolChanges(before, now []*exec.Tool) []string {
 	var lines []string
 	named := func(list []*exec.Tool, name string) *exec.Tool {
@@ -258,8 +256,8 @@ func ToolChanges(before, now []*exec.Tool) []string {
 	return lines
 }
 
-// toolLines describes a tool in lines that can be compared with those of another state of it: its description, what its
-// annotations say, each parameter, and each field of its result. They are safe for a terminal.
+// toolLines describes a tool in lines for a comparison: its description, its badges, each parameter, and each field of
+// its result. They are safe for a terminal.
 func toolLines(tool *exec.Tool) []string {
 	lines := []string{"description: " + Safe(tool.Description)}
 	if badges := Badges(tool); len(badges) > 0 {

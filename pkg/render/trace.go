@@ -11,21 +11,21 @@ import (
 	"toolx/pkg/servers/wire"
 )
 
-// Frame is one message between toolx and a server, as a trace shows it.
+// Frame is one message between toolx and a server in a trace.
 type Frame struct {
 	At      time.Time
 	Server  string
 	Sent    bool          // by toolx; else received
 	Bytes   []byte        // the whole JSON-RPC message
-	Latency time.Duration // of a response: since its request; zero if that is unknown
-	// Hide masks secrets in what the line quotes from the message; nil shows everything.
+	Latency time.Duration // of a response since its request; zero if unknown
+	// Hide masks secrets in quotes from the message; nil shows everything.
 	Hide func(string) string
 	// Content is the message to show, without secrets; nil leaves it out.
 	Content []byte
 }
 
-// Trace writes one line about a frame, in one write: the time, the server, the direction, what it is and
-// its size; a second line has the content if that is given.
+// Trace writes one line about a frame, in one write: the time, the server, the direction, the kind of message and its
+// size; a second line has the content, if given.
 //
 //	09:15:02.481 zwave → tools/call #3 214 B
 //	  {"jsonrpc":"2.0","id":3,"method":"tools/call","params":…}
@@ -55,20 +55,20 @@ func Trace(out io.Writer, frame Frame, screen Screen) error {
 	return err
 }
 
-// Stray is a line of a server that is not a message.
-type Stray struct {
+// UnexpectedLine is a line of a server that is not a message.
+type UnexpectedLine struct {
 	At     time.Time
 	Server string
 	On     string // "stdout" or "stderr"
 	Text   string
 }
 
-// TraceStray writes one line about a stray line, in one write.
+// TraceUnexpected writes an unexpected line, in one write.
 //
 //	09:15:02.481 zwave stderr connecting to mqtt://localhost
-func TraceStray(out io.Writer, stray Stray, screen Screen) error {
-	at, on := screen.Paint(RoleMuted, stray.At.Format("15:04:05.000")), screen.Paint(RoleMuted, stray.On)
-	_, err := fmt.Fprintf(out, "%s %s %s %s\n", at, Safe(stray.Server), on, Safe(stray.Text))
+func TraceUnexpected(out io.Writer, line UnexpectedLine, screen Screen) error {
+	at, on := screen.Paint(RoleMuted, line.At.Format("15:04:05.000")), screen.Paint(RoleMuted, line.On)
+	_, err := fmt.Fprintf(out, "%s %s %s %s\n", at, Safe(line.Server), on, Safe(line.Text))
 	return err
 }
 
@@ -79,13 +79,13 @@ func latency(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// describe says what a message is: its method or kind of answer, and its id; failed means that it
-// reports an error. hide masks secrets in the sender's words.
+// describe returns a message's method or kind of response, and its id; failed reports that it is an error. hide masks
+// secrets in the sender's text.
 func describe(frame []byte, hide func(string) string) (what string, failed bool) {
 	m, _ := wire.Parse(frame)
 	words := func(text string) string {
 		if hide != nil {
-			text = hide(text) // before it is cut: half a secret is not found any more
+			text = hide(text) // before cutting, since half a secret would not be found
 		}
 		return Fit(text, 80)
 	}

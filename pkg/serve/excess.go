@@ -10,14 +10,14 @@ import (
 	"toolx/pkg/words"
 )
 
-// The limits of what the SDK copies several times, apart from the text in a call's arguments.
+// Limits for what the SDK copies several times, apart from a call's arguments.
 const (
 	maxPart   = 128 << 10 // bytes of an id or a method, or of parameters without the arguments of a call
 	maxValues = 200_000   // values in a message: in memory, each takes a hundred bytes and more
 )
 
-// excessOf says what of a message is larger than any client needs it; excess is empty where nothing is. It reads the
-// message without copying it, before anything else does. id is nil if it is itself too long.
+// excessOf returns which part of a message is larger than any client needs; excess is empty for a normal message. It
+// reads the message without copying it, before anything else. id is nil if it is too long itself.
 func excessOf(message []byte) (id json.RawMessage, excess string) {
 	if !fewValues(message) {
 		excess = fmt.Sprintf("the message has more than %d values", maxValues)
@@ -25,7 +25,7 @@ func excessOf(message []byte) (id json.RawMessage, excess string) {
 	for m := range rawjson.Each(message) {
 		size := len(m.Value)
 		switch {
-		case m.Name == "result" || m.Name == "error": // of an answer, which the SDK drops
+		case m.Name == "result" || m.Name == "error": // of a response, which the SDK drops
 			continue
 		case m.Name == "params":
 			size -= argumentsSize(m.Value)

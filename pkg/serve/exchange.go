@@ -17,16 +17,16 @@ import (
 	"toolx/pkg/words"
 )
 
-// exchange answers requests over HTTP as stdioClient does those on standard input. The SDK's transport handles both
-// eras; exchange adds what it leaves open.
+// exchange handles requests over HTTP, like stdioClient on standard input. The SDK's transport handles all revisions;
+// exchange adds limits and checks that it lacks.
 type exchange struct {
 	sdk      http.Handler
 	tools    []*exec.Tool
 	sessions *httpSessions
 	limit    int64 // of a message, in bytes
 	bodies   bodies
-	room     chan struct{} // holds one value for each open call
-	streams  chan struct{} // holds one value for each open stream of a session
+	room     chan struct{} // one value for each open call
+	streams  chan struct{} // one value for each open stream of a session
 	warn     func(text string)
 }
 
@@ -39,10 +39,10 @@ func (x *exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		http.Error(w, "MCP has no "+words.Clip(r.Method, 20), http.StatusMethodNotAllowed)
-	case !speaks(revision):
+	case !supports(revision):
 		writeAnswer(w, http.StatusBadRequest, revisionError(nil, revision))
 	case mcp.IsModernProtocol(revision):
-		x.sdk.ServeHTTP(w, r) // which refuses it
+		x.sdk.ServeHTTP(w, r) // which rejects it
 	default:
 		x.stream(w, r)
 	}
@@ -68,8 +68,8 @@ func (x *exchange) stream(w http.ResponseWriter, r *http.Request) {
 	x.sdk.ServeHTTP(w, r)
 }
 
-// session marks the session that a request of a legacy revision names as used until leave is called, or reserves a
-// place for the one that it begins. Otherwise it refuses the request, and ok is false.
+// session marks the session of a request as used until leave is called, or reserves a place for a new one. Otherwise it
+// rejects the request, and ok is false.
 func (x *exchange) session(
 	w http.ResponseWriter, r *http.Request, id json.RawMessage, begins bool,
 ) (placed *http.Request, leave func(), ok bool) {
@@ -78,7 +78,7 @@ func (x *exchange) session(
 	case session != "":
 		leave, ok = x.sessions.enter(session)
 		if !ok {
-			// The client is to start anew (2025-11-25 basic/transports, "Session Management").
+			// The client must start a new session (2025-11-25 basic/transports, "Session Management").
 			const text = "no such session, or it has ended: send initialize"
 			writeError(w, http.StatusNotFound, id, mcp.INVALID_REQUEST, text)
 		}
@@ -104,8 +104,8 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	}
 	defer done()
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		// Only 2025-03-26 has batches, and asks servers to take them.
-		const text = "batches are not served: send each message on its own"
+		// Only 2025-03-26 has batches, and requires servers to accept them.
+		const text = "batches are not supported: send each message separately"
 		writeError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, text)
 		return
 	}
@@ -122,7 +122,7 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 		writeAnswer(w, http.StatusBadRequest, revisionError(head.ID, revision))
 		return
 	case head.Method == string(mcp.MethodNotificationCancelled) && r.Header.Get(mcp.HeaderSessionID) == "":
-		// Without a session, ids are not one client's own.
+		// Without a session, another client could use the same id.
 		w.WriteHeader(http.StatusAccepted)
 		return
 	case head.calls():
@@ -148,25 +148,25 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	x.sdk.ServeHTTP(answer, r)
 }
 
-// revisionOf returns the revision that a message names, in itself or in the header, and reports whether toolx serve
-// does not know it. Where the two differ and the stateless revision is one of them, that is what is wrong, and the SDK
-// says so (2026-07-28 basic/transports, "Server Validation").
+// revisionOf returns the revision in a message or its header, and reports whether toolx serve does not support it. If
+// the two differ and one is the stateless revision, the SDK reports that (2026-07-28 basic/transports, "Server
+// Validation").
 func revisionOf(r *http.Request, head requestHead) (revision string, unknown bool) {
 	inside, outside := head.Params.Meta.Revision, r.Header.Get(mcp.HeaderProtocolVersion)
 	switch {
 	case inside == "" || inside == outside:
-		return outside, !speaks(outside)
+		return outside, !supports(outside)
 	case outside == "":
-		return inside, !speaks(inside)
+		return inside, !supports(inside)
 	case mcp.IsModernProtocol(inside) || mcp.IsModernProtocol(outside):
 		return mcp.ProtocolVersion20260728, false
-	case !speaks(inside):
+	case !supports(inside):
 		return inside, true
 	}
-	return outside, !speaks(outside)
+	return outside, !supports(outside)
 }
 
-// inSession calls session for a message. A message that begins a session belongs to no other.
+// inSession calls session for a message. A message that begins a session is not part of another.
 func (x *exchange) inSession(
 	w http.ResponseWriter, r *http.Request, head requestHead,
 ) (placed *http.Request, leave func(), ok bool) {
@@ -178,7 +178,7 @@ func (x *exchange) inSession(
 	return x.session(w, r, head.ID, begins)
 }
 
-// refuseBody answers a message that could not be read.
+// refuseBody responds to a message that could not be read.
 func (x *exchange) refuseBody(w http.ResponseWriter, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -187,16 +187,16 @@ func (x *exchange) refuseBody(w http.ResponseWriter, err error) {
 		writeError(w, http.StatusServiceUnavailable, nil, mcp.INTERNAL_ERROR, err.Error())
 		return
 	case !errors.As(err, &tooLarge):
-		writeError(w, http.StatusBadRequest, nil, mcp.PARSE_ERROR, "the message broke off: "+err.Error())
+		writeError(w, http.StatusBadRequest, nil, mcp.PARSE_ERROR, "the message is incomplete: "+err.Error())
 		return
 	}
 	limit := exec.Bytes(x.limit)
-	x.warn("a client sent a message over the limit of " + limit + ": it was not read " + raiseLimit)
+	x.warn("a client sent a message over the limit of " + limit + ", which was ignored " + raiseLimit)
 	text := "a message is larger than the limit of " + limit
 	writeError(w, http.StatusRequestEntityTooLarge, nil, mcp.INVALID_REQUEST, text)
 }
 
-// recovered answers a request whose handler panicked.
+// recovered responds to a request whose handler panicked.
 func (x *exchange) recovered(answer *httpAnswer) {
 	cause := recover()
 	if cause == nil {
@@ -209,22 +209,22 @@ func (x *exchange) recovered(answer *httpAnswer) {
 	}
 }
 
-// httpAnswer is a response that gives the SDK's JSON-RPC messages the form that they have on standard output: the id as
-// it was written, short errors, and no id where there is none.
+// httpAnswer writes the SDK's JSON-RPC messages in the same form as on standard output: the id as the client wrote it,
+// short errors, and no null id.
 type httpAnswer struct {
 	http.ResponseWriter
 	id    json.RawMessage
 	tools []*exec.Tool // that are served
 	begun bool
-	flush chan struct{} // closed at the first Flush; nil where nobody waits for it
+	flush chan struct{} // closed at the first Flush; may be nil
 	once  sync.Once
 }
 
 // noticeKey is the key of a channel that is closed when a notice has been sent.
 type noticeKey struct{}
 
-// awaitNotice waits in the SDK's hook after subscriptions/listen, on which the SDK sends a notice. The SDK's HTTP
-// transport sometimes loses a notice that is not yet sent when the answer is there.
+// awaitNotice waits in the SDK's hook after subscriptions/listen until its notice has been sent. Otherwise the SDK's
+// HTTP transport sometimes loses the notice once the response is ready.
 func awaitNotice(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
 	if sent, is := ctx.Value(noticeKey{}).(<-chan struct{}); is {
 		select {
@@ -267,8 +267,8 @@ func (a *httpAnswer) Flush() {
 	}
 }
 
-// restoreID replaces the id in an answer of the SDK with the id as the client wrote it: the SDK reads numbers as
-// floats and loses digits.
+// restoreID restores the id in the SDK's response as the client wrote it: the SDK reads numbers as floats and loses
+// digits.
 func restoreID(message []byte, id json.RawMessage, tools []*exec.Tool) []byte {
 	const head, tail = `{"jsonrpc":"2.0",`, `"id":`
 	rest, is := bytes.CutPrefix(message, []byte(head+tail))
@@ -299,7 +299,7 @@ func restoreID(message []byte, id json.RawMessage, tools []*exec.Tool) []byte {
 	return bytes.Join([][]byte{[]byte(head + tail), id, rest}, nil)
 }
 
-// onceReader lets go of a message once it has been read: the SDK makes a copy of its own, and keeps the request.
+// onceReader releases a message once it has been read: the SDK copies it, and keeps the request.
 type onceReader struct{ *bytes.Reader }
 
 // Read implements io.Reader.
@@ -311,26 +311,26 @@ func (r *onceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bodies bounds the memory of messages that are not answered yet. Each message waits for a slot of its size class
-// before it is read, so that large messages do not delay small ones.
+// bodies limits the memory for open messages. Each message waits for a slot of its size class before it is read, so
+// that large messages do not delay small ones.
 type bodies []*bodyLane
 
 // bodyLane has the slots for messages up to a size.
 type bodyLane struct {
 	size  int64
 	slots chan struct{}
-	time  time.Duration // that a message may take to come
-	held  bool          // until the message is answered, and not only until it is read
+	time  time.Duration // that receiving a message may take
+	held  bool          // until the response, not only until it is read
 }
 
 // slotTime is how long a message waits for a slot.
 const slotTime = 30 * time.Second
 
-// errNoSlot says that no slot became free in time.
+// errNoSlot reports that no slot became free in time.
 var errNoSlot = errors.New("too many large messages are open: send this one again later")
 
-// newBodies returns the lanes for messages up to limit, in bytes: 96 MiB in all where that is 64 MiB, since the SDK and
-// the tool copy what they read. A call's arguments are kept as long as it runs; small ones are bounded by the number of
+// newBodies returns the lanes for messages up to limit, in bytes: 96 MiB in total for a limit of 64 MiB, since the SDK
+// and the tool copy them. A call's arguments stay in memory while it runs; small ones are limited by the number of
 // calls.
 func newBodies(limit int64) bodies {
 	lane := func(size int64, slots int, d time.Duration, held bool) *bodyLane {
@@ -353,8 +353,8 @@ func (b bodies) laneOf(size int64) *bodyLane {
 	return b[len(b)-1]
 }
 
-// read reads a request's body of at most limit bytes, once there is a slot for it. done must
-// be called when the message is answered.
+// read reads a request's body of at most limit bytes, once there is a slot for it. done must be called after the
+// response.
 func (b bodies) read(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, done func(), err error) {
 	if r.ContentLength > limit {
 		return nil, nil, &http.MaxBytesError{Limit: limit}

@@ -66,7 +66,7 @@ func TestExchangeRoom(t *testing.T) {
 	go func() { answered <- ask("tools/call") }()
 	<-begun
 	end <- true
-	if r := <-answered; r.Code != http.StatusInternalServerError || !strings.Contains(r.Body.String(), `"id":7,"error":{"code":-32603,"message":"toolx failed inside"`) {
+	if r := <-answered; r.Code != http.StatusInternalServerError || !strings.Contains(r.Body.String(), `"id":7,"error":{"code":-32603,"message":"internal error of toolx"`) {
 		t.Errorf("%d %s", r.Code, r.Body)
 	}
 }
@@ -84,7 +84,7 @@ func TestExchangeRefusals(t *testing.T) {
 		want         string
 	}{
 		{http.MethodPut, `{}`, http.StatusMethodNotAllowed, "MCP has no PUT\n"},
-		{http.MethodPost, " \n[]", http.StatusBadRequest, "batches are not served"},
+		{http.MethodPost, " \n[]", http.StatusBadRequest, "batches are not supported"},
 		{http.MethodPost, `{"id":7,"method":"` + strings.Repeat("x", 2*maxPart) + `"}`, http.StatusBadRequest, `"id":7,"error":{"code":-32600,`},
 	} {
 		answer := httptest.NewRecorder()

@@ -19,9 +19,9 @@ import (
 	"toolx/pkg/words"
 )
 
-// guard decides whose requests toolx serve --http answers. Every web page that the user opens can reach a server on
-// this machine: a page can send requests across origins, and the page's own host name can be pointed at 127.0.0.1
-// (2025-11-25 basic/transports, "Security Warning").
+// guard decides which requests toolx serve --http accepts. Every web page that the user opens can reach a server on
+// this machine: a page can send cross-origin requests, and its own host name can resolve to 127.0.0.1 (2025-11-25
+// basic/transports, "Security Warning").
 type guard struct {
 	hosts   []string // allowed besides addresses and localhost
 	origins []string // allowed besides those of this machine
@@ -30,7 +30,7 @@ type guard struct {
 	next    http.Handler
 
 	mu   sync.Mutex
-	told map[string]bool // texts that were warned of
+	told map[string]bool // texts of past warnings
 }
 
 // ServeHTTP implements http.Handler.
@@ -53,8 +53,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knows reports whether a Host header names this server. A name that somebody has pointed here is refused; an address
-// cannot be pointed anywhere.
+// knows reports whether a Host header names this server. It rejects other names, which could resolve to this machine
+// for an attack; addresses cannot.
 func (g *guard) knows(header string) bool {
 	host := hostName(header)
 	if host == "localhost" {
@@ -67,7 +67,7 @@ func (g *guard) knows(header string) bool {
 }
 
 // hostName returns the name or address in a Host header, without brackets, port and the root's dot, in lower case. It
-// is empty for a header that RFC 9110 (7.2) does not allow.
+// is empty for an invalid header (RFC 9110, 7.2).
 func hostName(header string) string {
 	address, err := url.Parse("http://" + header)
 	if err != nil || address.Host != header {
@@ -80,8 +80,7 @@ func hostName(header string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// welcomes reports whether pages of an origin may send requests: those that this
-// machine serves, and those that were named.
+// welcomes reports whether pages of an origin may send requests: those on this machine, and those that the user allows.
 func (g *guard) welcomes(origin string) bool {
 	named := func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "/"), origin) }
 	if slices.ContainsFunc(g.origins, named) {
@@ -91,7 +90,7 @@ func (g *guard) welcomes(origin string) bool {
 	if scheme != "http" && scheme != "https" {
 		return false
 	}
-	host := hostName(place) // an origin has nothing behind the port
+	host := hostName(place) // an origin ends with the port
 	if host == "localhost" {
 		return true
 	}
@@ -99,8 +98,8 @@ func (g *guard) welcomes(origin string) bool {
 	return err == nil && address.IsLoopback()
 }
 
-// answerPreflight lets a page of an allowed origin read the answers, and answers the request by which a browser asks
-// whether it may (the Fetch standard, "CORS protocol"); it reports whether it did. That request carries no token.
+// answerPreflight lets a page of an allowed origin read responses, and handles a browser's preflight request, which has
+// no token (the Fetch standard, "CORS protocol"). It reports whether it wrote the response.
 func (g *guard) answerPreflight(w http.ResponseWriter, r *http.Request, origin string) bool {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", origin)
@@ -116,8 +115,8 @@ func (g *guard) answerPreflight(w http.ResponseWriter, r *http.Request, origin s
 	return true
 }
 
-// admits reports whether an Authorization header has the token. The comparison takes the same time whatever the header
-// holds, so it reveals neither token nor length.
+// admits reports whether an Authorization header has the token. The comparison takes constant time, so it reveals
+// neither the token nor its length.
 func (g *guard) admits(authorization string) bool {
 	if g.token == "" {
 		return true
@@ -127,8 +126,8 @@ func (g *guard) admits(authorization string) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
-// refuse answers with an error that belongs to no message, and reports it to the user, who may have to allow what was
-// refused. Each refusal is told once, since pages try again.
+// refuse responds with an error, and warns the user, who may want to allow the request. It warns once about each text,
+// since pages retry.
 func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	writeError(w, status, nil, mcp.INVALID_REQUEST, text)
 	const most = 100
@@ -144,13 +143,13 @@ func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	g.warn("refused: " + text)
 }
 
-// notServed says that a host or an origin is refused, and which flag allows it.
+// notServed returns the error for a host or an origin, with the flag that allows it.
 func notServed(what, name string) string {
 	quoted := strconv.Quote(words.Clip(name, maxErrorText))
 	return fmt.Sprintf("%s %s is not served (toolx serve --allow-%s %s)", what, quoted, what, plainWord(name))
 }
 
-// plainWord returns text as an argument to type, or an ellipsis where text would need quoting.
+// plainWord returns text as an argument to type, or an ellipsis if it would need quotes.
 func plainWord(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:/_"
 	if text == "" || len(text) > 100 || strings.Trim(text, plain) != "" || strings.HasPrefix(text, "-") {
@@ -159,7 +158,7 @@ func plainWord(text string) string {
 	return text
 }
 
-// writeError writes a JSON-RPC error as a whole response; id is nil if it answers no request.
+// writeError writes a JSON-RPC error as a whole response; id is nil without a request.
 func writeError(w http.ResponseWriter, status int, id json.RawMessage, code int, text string) {
 	writeAnswer(w, status, errorAnswer(id, code, text))
 }

@@ -18,22 +18,22 @@ import (
 	"toolx/pkg/fault"
 )
 
-// endpointPath is where toolx serve --http takes messages.
+// endpointPath is the path of toolx serve --http.
 const endpointPath = "/mcp"
 
 const (
-	// sessionTime is how long a session of the legacy revisions may be silent before
-	// it is forgotten. The client then gets 404 and starts another.
+	// sessionTime is how long a session of the legacy revisions may be idle before it ends. The client then gets 404
+	// and starts another.
 	sessionTime = 30 * time.Minute
-	// maxStreams is how many streams of sessions may be open at once.
+	// maxStreams limits the open streams of sessions.
 	maxStreams = 1000
-	// maxConnections is how many connections may be open at once, those of strangers without a
-	// token included, and maxHeader how many bytes of headers each may send.
+	// maxConnections limits open connections, including those without a token, and maxHeader the bytes of headers of a
+	// request.
 	maxConnections = 1500
 	maxHeader      = 32 << 10
-	// headerTime bounds how long a client may take to send a request's headers.
+	// headerTime limits how long a client may take to send headers.
 	headerTime = 10 * time.Second
-	// bodyTime bounds how long a message may take to come.
+	// bodyTime limits how long receiving a message may take.
 	bodyTime = 2 * time.Minute
 	// keepTime is how long an idle connection is kept.
 	keepTime = 2 * time.Minute
@@ -42,27 +42,27 @@ const (
 // TokenVariable is the environment variable with the token that clients must have.
 const TokenVariable = "TOOLX_SERVE_TOKEN"
 
-// HTTPOptions say where and to whom tools are served over HTTP.
+// HTTPOptions are the address and the allowed clients of tools over HTTP.
 type HTTPOptions struct {
 	Address string   // HOST:PORT or PORT; empty: standard streams instead
-	Remote  bool     // addresses that other machines reach are meant
+	Remote  bool     // allow addresses that other machines can reach
 	Token   string   // "@FILE"; empty: that of TokenVariable, else a new one
-	Open    bool     // no token is wanted
+	Open    bool     // require no token
 	Hosts   []string // names in the Host header, besides addresses and localhost
-	Origins []string // of web pages from elsewhere that may send requests
+	Origins []string // of other web pages that may send requests
 }
 
-// Check refuses a token that everyone on the machine could read, and names that are no host or origin. The error is a
+// Check rejects a token that everyone on the machine could read, and invalid hosts and origins. The error is a
 // *fault.UsageError.
 func (o *HTTPOptions) Check() error {
 	if o.Token != "" && (!strings.HasPrefix(o.Token, "@") || o.Token == "@") {
 		return fault.Usage("a token does not belong on a command line, which everyone on this machine can read",
-			"name a file that has it by @FILE, or set "+TokenVariable)
+			"use @FILE with a file that contains it, or set "+TokenVariable)
 	}
 	return o.checkNames()
 }
 
-// checkNames refuses hosts and origins that no request can name, since allowing them would have no effect.
+// checkNames rejects hosts and origins that no request can have, since allowing them would have no effect.
 func (o *HTTPOptions) checkNames() error {
 	for _, host := range o.Hosts {
 		if hostName(host) == "" || strings.ContainsAny(host, "/@ ") {
@@ -82,8 +82,8 @@ func (o *HTTPOptions) checkNames() error {
 // Endpoint is an open listener and the handler that answers on it.
 type Endpoint struct {
 	Address  *net.TCPAddr // where it listens
-	Token    string       // what every client must have; empty: none is wanted
-	NewToken bool         // whether the token was made here, so that nobody knows it yet
+	Token    string       // that clients must send; empty: none
+	NewToken bool         // whether Listen created the token, so that the user must be told
 
 	listener net.Listener
 	server   *http.Server
@@ -100,8 +100,8 @@ func (e *Endpoint) URL() string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(e.Address.Port)) + endpointPath
 }
 
-// Listen opens the address, so that whoever connects from now on is answered as soon as Serve runs. A message has at
-// most limit bytes. The error is a *fault.UsageError.
+// Listen opens the address. Clients that connect before Serve runs have to wait. A message has at most limit bytes. The
+// error is a *fault.UsageError.
 func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint, error) {
 	token, made, err := o.clientToken()
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint
 	listener, err := net.ListenTCP("tcp", address)
 	if err != nil {
 		return nil, fault.Usage("cannot listen on "+address.String()+": "+fault.Reason(err),
-			"--http 0 takes any port of this machine that is free")
+			"--http 0 uses any free port")
 	}
 	warn := func(text string) { log.Warn(text) }
 	sessions := newHTTPSessions(sessionTime)
@@ -150,7 +150,7 @@ func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint
 	return e, nil
 }
 
-// resolveAddress returns the address to listen on: this machine only, unless the options say otherwise.
+// resolveAddress returns the address to listen on: a local one, unless the options allow others.
 func resolveAddress(o HTTPOptions) (*net.TCPAddr, error) {
 	text := o.Address
 	if text != "" && strings.Trim(text, "0123456789") == "" {
@@ -169,8 +169,8 @@ func resolveAddress(o HTTPOptions) (*net.TCPAddr, error) {
 	return address, nil
 }
 
-// clientToken returns the token that clients must have, empty with --no-token. One is made where none is given; it is
-// long enough that nobody guesses it.
+// clientToken returns the token that clients must send, empty with --no-token. Without a given one, it creates a random
+// token.
 func (o *HTTPOptions) clientToken() (token string, made bool, err error) {
 	token, err = readToken(o.Token)
 	switch {
@@ -185,7 +185,7 @@ func (o *HTTPOptions) clientToken() (token string, made bool, err error) {
 	return strings.ToLower(rand.Text()), true, nil
 }
 
-// readToken reads the token that clients must have; empty if there is none.
+// readToken reads the given token; empty if there is none.
 func readToken(given string) (string, error) {
 	token, set := os.LookupEnv(TokenVariable)
 	source := TokenVariable
@@ -195,17 +195,17 @@ func readToken(given string) (string, error) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return "", fault.Usage("the token in "+file+" cannot be read: "+fault.Reason(err),
-				"name a file that has it by @FILE, or set "+TokenVariable)
+				"use @FILE with a file that contains it, or set "+TokenVariable)
 		}
 		token, source = strings.TrimSpace(string(data)), file
 		if token == "" {
 			return "", fault.Usage("no token in "+file, "write a long random text into it")
 		}
-	case set && token == "": // "$(cat FILE)" without a FILE must not let everybody in
+	case set && token == "": // "$(cat FILE)" without a FILE must not allow everyone
 		return "", fault.Usage(TokenVariable+" is empty", "set it to a long random text, or unset it")
 	}
 	for _, r := range token {
-		if r <= ' ' || r > '~' { // what no Authorization header can carry (RFC 6750, 2.1)
+		if r <= ' ' || r > '~' { // invalid in an Authorization header (RFC 6750, 2.1)
 			return "", fault.Usage("the token in "+source+" has characters that no header can carry",
 				"use letters, digits and punctuation, without spaces")
 		}
@@ -246,7 +246,7 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Serve answers until ctx ends. Calls that are open then are given up and answered as interrupted; streams end.
+// Serve handles requests until ctx ends. It then interrupts open calls and ends streams.
 func (e *Endpoint) Serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- e.server.Serve(limitListener(e.listener, maxConnections)) }()
@@ -258,7 +258,7 @@ func (e *Endpoint) Serve(ctx context.Context) error {
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
-	if e.sdk.Shutdown(bounded) != nil { // somebody holds a connection
+	if e.sdk.Shutdown(bounded) != nil { // a client keeps a connection open
 		_ = e.server.Close()
 	}
 	return nil

@@ -13,14 +13,14 @@ import (
 // requestLine is one line from the client of toolx serve.
 type requestLine struct {
 	bytes []byte // with its newline, if it had one
-	// tooLong is the size in bytes of a line over the limit, which was skipped; else
-	// zero. id is that of the request on it, where that could be told; else nil.
+	// tooLong is the size in bytes of a line over the limit, which was skipped; else zero. id is that of the request on
+	// it, nil if unknown.
 	tooLong int64
 	id      json.RawMessage
 }
 
 // readRequests sends the lines of in, including a last one without a newline, until in or ctx ends. The error is that
-// of reading; the end of in is not an error.
+// of reading, other than io.EOF.
 func readRequests(ctx context.Context, in io.Reader, limit int64, lines chan<- requestLine) error {
 	const bufferSize = 64 << 10
 	reader := bufio.NewReaderSize(in, bufferSize)
@@ -42,13 +42,13 @@ func readRequests(ctx context.Context, in io.Reader, limit int64, lines chan<- r
 	}
 }
 
-// The parts of an over-long line that are kept to look for its id, in bytes.
+// The sizes in bytes of the parts of a long line that are kept to find its id.
 const (
 	headSize = 4 << 10
 	tailSize = 256
 )
 
-// readRequest reads one line of at most limit bytes; of a longer line it keeps only the two ends.
+// readRequest reads one line of at most limit bytes; of a longer line it keeps only the beginning and the end.
 func readRequest(reader *bufio.Reader, limit int64) (requestLine, error) {
 	var kept, tail []byte
 	var size int64
@@ -74,7 +74,7 @@ func readRequest(reader *bufio.Reader, limit int64) (requestLine, error) {
 	}
 }
 
-// extend appends to a line. append alone would let a large one grow by a quarter each time, and copy it often.
+// extend appends to a line. It doubles a large one, which append would copy more often.
 func extend(kept, part []byte, limit int64) []byte {
 	need := len(kept) + len(part)
 	if need > cap(kept) && len(kept) > 0 {
@@ -83,22 +83,22 @@ func extend(kept, part []byte, limit int64) []byte {
 	return append(kept, part...)
 }
 
-// headOf returns the beginning of a line whose next piece is part.
+// headOf returns the beginning of a line after the next piece, part.
 func headOf(kept, part []byte) []byte {
 	if len(kept) > headSize {
-		return bytes.Clone(kept[:headSize]) // and the rest is let go
+		return bytes.Clone(kept[:headSize]) // release the rest
 	}
 	return append(kept, part[:min(len(part), headSize-len(kept))]...)
 }
 
-// tailOf returns the end of a line whose last piece so far is part.
+// tailOf returns the end of a line after the next piece, part.
 func tailOf(tail, part []byte) []byte {
 	tail = append(tail, part[max(0, len(part)-tailSize):]...)
 	return tail[max(0, len(tail)-tailSize):]
 }
 
-// idOf finds the id of a request of which only the two ends are known: most clients write it before the large member,
-// others as the last member of all.
+// idOf finds the id of a request in its beginning and end: most clients write it before the large member, others as the
+// last member.
 func idOf(head, tail []byte) json.RawMessage {
 	if id := idBefore(head); id != nil {
 		return id
@@ -106,7 +106,7 @@ func idOf(head, tail []byte) json.RawMessage {
 	return idAtEnd(tail)
 }
 
-// idBefore reads the members of an object up to where it is cut off.
+// idBefore reads the complete members at the beginning of an object.
 func idBefore(head []byte) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(head))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
@@ -118,7 +118,7 @@ func idBefore(head []byte) json.RawMessage {
 		if err != nil || decoder.Decode(&value) != nil {
 			return nil
 		}
-		whole := decoder.InputOffset() < int64(len(head)) // a number may go on after it
+		whole := decoder.InputOffset() < int64(len(head)) // a number may continue
 		if name == "id" && whole && bytes.IndexByte([]byte(`"-0123456789`), value[0]) >= 0 {
 			return value
 		}
@@ -126,8 +126,8 @@ func idBefore(head []byte) json.RawMessage {
 	return nil
 }
 
-// idAtEnd finds "id":… right before the last brace. A quote that follows a comma or a brace in JSON, and is no text of
-// a string, begins a name; and the last brace is that of the message.
+// idAtEnd finds "id":… right before the last brace. A quote that follows a comma or a brace in JSON outside a string
+// begins a name; and the last brace is that of the message.
 func idAtEnd(tail []byte) json.RawMessage {
 	last := regexp.MustCompile(`[,{]\s*"id"\s*:\s*("[^"\\]*"|-?[0-9]+)\s*\}\s*$`)
 	if found := last.FindSubmatch(tail); found != nil {

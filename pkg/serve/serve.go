@@ -1,6 +1,5 @@
-// Package serve provides an MCP server of tools that are called through an exec.Executor, on standard streams or over
-// HTTP. mcp-go answers the messages; this package bounds the memory that a client can use, keeps strangers out, and
-// runs calls in parallel.
+// Package serve provides an MCP server for tools of an exec.Executor, on standard streams or over HTTP. mcp-go handles
+// the messages; this package limits a client's memory use, authenticates clients, and runs calls in parallel.
 package serve
 
 import (
@@ -24,8 +23,8 @@ type Server struct {
 	tools []*exec.Tool
 }
 
-// New returns a server of tools, whose calls go through executor. The calls end with ctx, whatever the context of the
-// request that made them. version is that of toolx.
+// New returns a server for tools, which executor calls. The calls end with ctx, whatever the context of their request.
+// version is toolx's.
 func New(ctx context.Context, version string, executor *exec.Executor, tools []*exec.Tool) *Server {
 	hooks := &server.Hooks{}
 	hooks.AddAfterSubscriptionsListen(awaitNotice)
@@ -48,20 +47,19 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 	return &Server{sdk, tools}
 }
 
-// rejectUnknown records the call of a tool that does not exist (EXEC-6). The SDK answers it with a message that
-// errorText rewrites.
+// rejectUnknown records the call of an unknown tool (EXEC-6). errorText rewrites the SDK's error for it.
 func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest, tools []*exec.Tool) {
 	err := unknownTool(request.Params.Name, tools)
 	executor.Reject(err.Name, request.Params.RawArguments, time.Now(), err)
 }
 
-// unknownTool returns the error of a name that none of the served tools has.
+// unknownTool returns the error for an unknown name.
 func unknownTool(name string, tools []*exec.Tool) *exec.NotFoundError {
 	name = words.Clip(name, maxErrorText)
 	return &exec.NotFoundError{Name: name, Near: exec.Near(name, tools...)}
 }
 
-// errorText returns the message that a client of tools reads for an error of the SDK.
+// errorText returns the message for a client for an error of the SDK.
 func errorText(message string, tools []*exec.Tool) string {
 	if about, is := strings.CutSuffix(message, "' not found: "+server.ErrToolNotFound.Error()); is {
 		message = exec.ModelText(unknownTool(strings.TrimPrefix(about, "tool '"), tools))
@@ -97,8 +95,8 @@ func handlerOf(executor *exec.Executor, tool *exec.Tool) server.ToolHandlerFunc 
 	}
 }
 
-// replyOf returns a result in the form that the SDK sends. A value that is not an object stays out of
-// structuredContent: no revision before 2026-07-28 allows it there.
+// replyOf returns a result in the SDK's form. It leaves out structuredContent that is not an object, which revisions
+// before 2026-07-28 do not allow.
 func replyOf(result *exec.Result) (*mcp.CallToolResult, error) {
 	if result.Raw == nil {
 		return mcp.NewToolResultError(exec.ModelText(result.Err)), nil

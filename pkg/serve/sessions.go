@@ -12,17 +12,16 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// maxSessions is how many sessions of the legacy revisions are kept at once. Each takes about 15 kB.
+// maxSessions limits the sessions of the legacy revisions. Each takes about 15 kB.
 const maxSessions = 1000
 
-// httpSessions holds the sessions of the legacy revisions: the ids that toolx serve has given out and that have not
-// ended. There are at most most of them: another one ends the session that has been unused for the longest time. A
-// session also ends when it was not used for idle.
+// httpSessions has the open sessions of the legacy revisions by id. A new one beyond most ends the session that has
+// been unused for the longest time. A session also ends after idle without use.
 type httpSessions struct {
 	most int
 	idle time.Duration
 	now  func() time.Time
-	end  func(id string) // has the SDK forget a session; it is called without the lock
+	end  func(id string) // ends a session in the SDK; called without the lock
 
 	mu   sync.Mutex
 	open map[string]*httpSession
@@ -48,8 +47,8 @@ type newSession struct {
 
 type newSessionKey struct{}
 
-// begin reserves a place for a session that the request of ctx may begin; ok is false if all sessions are in use.
-// leave must be called when the request is answered.
+// begin reserves a place for a session that the request of ctx may begin; ok is false if all sessions are in use. leave
+// must be called after the response.
 func (s *httpSessions) begin(ctx context.Context) (placed context.Context, leave func(), ok bool) {
 	place := &newSession{id: strings.ToLower(rand.Text())}
 	s.sweep()
@@ -111,7 +110,7 @@ func (s *httpSessions) leave(id string) func() {
 	}
 }
 
-// sweep ends the sessions that were not used for too long.
+// sweep ends idle sessions.
 func (s *httpSessions) sweep() {
 	s.mu.Lock()
 	var over []string
@@ -127,7 +126,7 @@ func (s *httpSessions) sweep() {
 	}
 }
 
-// endIn returns a function that ends a session in the SDK. It sends a client's request, since the SDK has no other way.
+// endIn returns a function that ends a session in the SDK, which requires a client's request.
 func endIn(sdk http.Handler) func(id string) {
 	return func(id string) {
 		request, err := http.NewRequestWithContext(context.Background(), http.MethodDelete, endpointPath, http.NoBody)
@@ -155,14 +154,14 @@ func (s *httpSessions) ResolveSessionIdManager(r *http.Request) server.SessionId
 	return sessionsOf{s, place}
 }
 
-// sessionsOf is the view that one request has of the sessions.
+// sessionsOf is one request's view of the sessions.
 type sessionsOf struct {
 	*httpSessions
-	place *newSession // for the session that it begins; nil if it begins none
+	place *newSession // for the session that it begins, or nil
 }
 
-// Generate implements server.SessionIdManager, as the methods below do. The id is
-// random: nobody guesses it (2025-11-25 basic/transports, "Session Management").
+// Generate implements server.SessionIdManager, as do the methods below. The id is random, so that no one can guess it
+// (2025-11-25 basic/transports, "Session Management").
 func (s sessionsOf) Generate() string {
 	if s.place == nil {
 		return ""
@@ -171,7 +170,7 @@ func (s sessionsOf) Generate() string {
 	return s.place.id
 }
 
-// Validate refuses a session that has ended, or never was.
+// Validate rejects an unknown session, or one that has ended.
 func (s *httpSessions) Validate(id string) (isTerminated bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,25 +21,23 @@ import (
 )
 
 const (
-	// drainTime bounds how long serve waits for open calls once standard input has ended. A client that closes it wants
-	// the server to end.
+	// drainTime limits the wait for open calls after the end of standard input, with which a client requests a
+	// shutdown.
 	drainTime = time.Second
-	// stallTime bounds how long it waits after that while not a byte goes out.
+	// stallTime limits the wait after that while no byte is written.
 	stallTime = 4 * time.Second
-	// maxOpenCalls is how many calls may run at once; one more is refused.
+	// maxOpenCalls limits concurrent calls; further ones are rejected.
 	maxOpenCalls = 1000
-	// maxUnread is how many answers, besides those of calls, wait for a client that
-	// does not read before toolx reads no more from it either.
+	// maxUnread limits unread responses, other than those of calls: beyond it toolx stops reading from the client.
 	maxUnread = 1000
-	// maxErrorText is the length in bytes at which the words of an error are cut:
-	// they name what the client sent, however long that is.
+	// maxErrorText is the length limit in bytes for an error's text, which may quote a client's message of any length.
 	maxErrorText = 300
 )
 
-// stdioClient is the client of toolx serve, on the other side of the standard streams. The SDK's server for these has a
-// fixed number of workers, and reads nothing while they and their queue are full: silent calls would hold back other
-// calls, pings and cancellations. Here each call has a goroutine of its own, and everything else, which takes no time,
-// is answered in the order in which it came.
+// stdioClient is the client of toolx serve on standard streams. The SDK's own server for these has a fixed number of
+// workers, and reads nothing while they and their queue are full: slow calls would delay other calls, pings and
+// cancellations. Here each call has its own goroutine, and all other messages, which take no time, are handled in
+// order.
 type stdioClient struct {
 	server *server.MCPServer
 	tools  []*exec.Tool
@@ -48,23 +46,23 @@ type stdioClient struct {
 	warn   func(text string)
 
 	session *stdioSession
-	outbox  chan []byte    // answers other than those of calls
-	pending sync.WaitGroup // answers that are not written yet
+	outbox  chan []byte    // responses other than those of calls
+	pending sync.WaitGroup // responses that are not written yet
 	broken  chan error     // the first failure to write
 
 	mu      sync.Mutex
-	open    map[string]*openCall // by the id as it is written
-	running int                  // calls, those that were cancelled included
+	open    map[string]*openCall // by id as written
+	running int                  // calls, including cancelled ones
 }
 
-// openCall is a call that is not answered.
+// openCall is a call without a response.
 type openCall struct {
 	cancel    context.CancelFunc
-	cancelled bool // by the client, which wants no answer
+	cancelled bool // by the client, which expects no response
 }
 
-// Stdio serves the client that writes to in, until that or ctx ends, or no answer can be written to out. Open calls get
-// drainTime to finish. A message has at most limit bytes; warn reports what goes wrong.
+// Stdio serves the client on in and out until in or ctx ends, or writing fails. Open calls get drainTime to finish. A
+// message has at most limit bytes; warn reports problems.
 func (s *Server) Stdio(
 	ctx context.Context, in io.Reader, out *AnswerWriter, limit int64, warn func(text string),
 ) error {
@@ -85,12 +83,11 @@ func newStdioClient(s *Server, out *AnswerWriter, limit int64, warn func(string)
 	}
 }
 
-// serve answers the requests on in until that or ctx ends, or no answer can be written. Open calls then get drainTime
-// to finish.
+// serve handles the requests on in until in or ctx ends, or writing fails. Open calls then get drainTime to finish.
 func (c *stdioClient) serve(ctx context.Context, in io.Reader) error {
 	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	go c.empty(lasting)
+	go c.writeOutbox(lasting)
 	ctx, giveUp := context.WithCancel(c.server.WithContext(ctx, c.session))
 	defer giveUp()
 	lines, ended := make(chan requestLine), make(chan error, 1)
@@ -98,7 +95,7 @@ func (c *stdioClient) serve(ctx context.Context, in io.Reader) error {
 	for {
 		select {
 		case line := <-lines:
-			c.take(ctx, line)
+			c.handleLine(ctx, line)
 		case err := <-ended:
 			return errors.Join(err, c.drain(giveUp))
 		case err := <-c.broken:
@@ -109,8 +106,8 @@ func (c *stdioClient) serve(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// take starts answering one line.
-func (c *stdioClient) take(ctx context.Context, line requestLine) {
+// handleLine handles one line.
+func (c *stdioClient) handleLine(ctx context.Context, line requestLine) {
 	if line.tooLong > 0 {
 		c.refuseTooLong(ctx, line)
 		return
@@ -123,18 +120,18 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 	switch {
 	case head.Method == string(mcp.MethodNotificationCancelled):
 		c.cancelCall(string(head.Params.RequestID))
-	case head.asks() && !speaks(head.Params.Meta.Revision):
+	case head.asks() && !supports(head.Params.Meta.Revision):
 		c.post(ctx, revisionError(head.ID, head.Params.Meta.Revision))
 	case head.calls():
 		c.beginCall(ctx, head.ID, line.bytes)
 	default:
 		answer := c.handle(ctx, head.ID, line.bytes)
-		c.tellNotices(ctx)
+		c.postNotices(ctx)
 		c.post(ctx, answer)
 	}
 }
 
-// requestHead holds the members of a message that toolx serve itself looks at.
+// requestHead is the members of a message that toolx serve itself reads.
 type requestHead struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -146,27 +143,26 @@ type requestHead struct {
 	} `json:"params"`
 }
 
-// readHead reads the head of a message. It is empty for a line that is not a message; the SDK reports what is wrong
-// with that.
+// readHead reads the head of a message. It is empty for a line that is not a message, which the SDK reports.
 func readHead(message []byte) requestHead {
 	var head requestHead
 	_ = json.Unmarshal(message, &head)
 	return head
 }
 
-// asks reports whether the message wants an answer.
+// asks reports whether the message is a request.
 func (h requestHead) asks() bool { return len(h.ID) > 0 && string(h.ID) != "null" }
 
-// calls reports whether the message calls a tool, whose answer may take its time.
+// calls reports whether the message calls a tool.
 func (h requestHead) calls() bool { return h.asks() && h.Method == string(mcp.MethodToolsCall) }
 
-// speaks reports whether toolx serve knows the revision that a request names; most requests of the older revisions name
-// none. The SDK treats a revision that never existed as an older one (2026-07-28, basic/versioning, wants -32022).
-func speaks(revision string) bool {
+// supports reports whether toolx serve supports a revision; most requests of older revisions do not name one. The SDK
+// treats an unknown revision as an older one (2026-07-28, basic/versioning, requires -32022).
+func supports(revision string) bool {
 	return revision == "" || mcp.IsValidProtocolVersion(revision)
 }
 
-// revisionError refuses a request of a revision that toolx serve does not know, and names those that it does.
+// revisionError is the error for an unsupported revision, with the supported ones.
 func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
 	text := "unsupported protocol version " + strconv.Quote(words.Clip(revision, maxErrorText))
 	answer := errorAnswer(id, mcp.UNSUPPORTED_PROTOCOL_VERSION, text)
@@ -179,7 +175,7 @@ func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
 
 func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
 	size, limit := exec.Bytes(line.tooLong), exec.Bytes(c.limit)
-	c.warn("the client sent a message of " + size + ", over the limit of " + limit + ": it was not read " + raiseLimit)
+	c.warn("the client sent a message of " + size + ", over the limit of " + limit + ", which was ignored " + raiseLimit)
 	text := "a message of " + size + " is larger than the limit of " + limit
 	c.post(ctx, errorAnswer(line.id, mcp.INVALID_REQUEST, text))
 }
@@ -202,19 +198,19 @@ func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message
 	})
 }
 
-// What the messages about a message over the limit, and about a panic, have in common.
+// Parts of messages about a message over the limit, and about a panic.
 const (
 	raiseLimit = "(maxMessage under defaults in the config)"
-	errInside  = "toolx failed inside"
+	errInside  = "internal error of toolx"
 )
 
-// crowdedError refuses a call while maxOpenCalls run.
+// crowdedError is the error for a call beyond maxOpenCalls.
 func crowdedError(id json.RawMessage) mcp.JSONRPCError {
 	text := fmt.Sprintf("%d calls are open: wait for one to end, or cancel one", maxOpenCalls)
 	return errorAnswer(id, mcp.INTERNAL_ERROR, text)
 }
 
-// admit notes a call, unless there are too many.
+// admit registers a call, unless there are too many.
 func (c *stdioClient) admit(id string, call *openCall) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -226,18 +222,18 @@ func (c *stdioClient) admit(id string, call *openCall) bool {
 	return true
 }
 
-// endCall reports whether the client still waits for the answer.
+// endCall removes a call and reports whether the client still expects the response.
 func (c *stdioClient) endCall(id string, call *openCall) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running--
-	if c.open[id] == call { // else the client has used its id again
+	if c.open[id] == call { // else the client has reused its id
 		delete(c.open, id)
 	}
 	return !call.cancelled
 }
 
-// cancelCall gives a call up. MCP wants no answer to a cancelled call (cancellation, "Behavior Requirements").
+// cancelCall cancels a call, which then needs no response (cancellation, "Behavior Requirements").
 func (c *stdioClient) cancelCall(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,8 +244,8 @@ func (c *stdioClient) cancelCall(id string) {
 	}
 }
 
-// handle lets the SDK answer a message; nil means no answer. The id is returned as the client wrote it: the SDK reads
-// numbers as floats and loses digits.
+// handle passes a message to the SDK and returns the response, nil for none. It keeps the id as the client wrote it:
+// the SDK reads numbers as floats and loses digits.
 func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []byte) (answer mcp.JSONRPCMessage) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -274,7 +270,7 @@ func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []
 	}
 }
 
-// errorAnswer returns a JSON-RPC error; id is nil if it answers no request.
+// errorAnswer returns a JSON-RPC error; id is nil without a request.
 func errorAnswer(id json.RawMessage, code int, text string) mcp.JSONRPCError {
 	answer := mcp.JSONRPCError{JSONRPC: mcp.JSONRPC_VERSION, Error: mcp.NewJSONRPCErrorDetails(code, text, nil)}
 	if id != nil {
@@ -283,8 +279,8 @@ func errorAnswer(id json.RawMessage, code int, text string) mcp.JSONRPCError {
 	return answer
 }
 
-// encodeAnswer encodes an answer as a line. The SDK gives an error that answers no request a null id, as JSON-RPC does;
-// MCP has no null ids, so encodeAnswer leaves it out (2025-11-25 and later, JSONRPCErrorResponse).
+// encodeAnswer encodes a response as a line. It leaves out the null id that the SDK, following JSON-RPC, gives to an
+// error without a request: MCP has no null ids (2025-11-25 and later, JSONRPCErrorResponse).
 func encodeAnswer(answer any) []byte {
 	line, err := json.Marshal(answer)
 	if err != nil { // values that were read from JSON always marshal
@@ -297,7 +293,7 @@ func encodeAnswer(answer any) []byte {
 	return append(line, '\n')
 }
 
-// post puts an answer into the outbox.
+// post adds a response to the outbox.
 func (c *stdioClient) post(ctx context.Context, answer any) {
 	if answer == nil {
 		return
@@ -310,8 +306,8 @@ func (c *stdioClient) post(ctx context.Context, answer any) {
 	}
 }
 
-// tellNotices posts what the SDK has sent to the session meanwhile.
-func (c *stdioClient) tellNotices(ctx context.Context) {
+// postNotices posts notifications that the SDK has sent to the session.
+func (c *stdioClient) postNotices(ctx context.Context) {
 	for {
 		select {
 		case notice := <-c.session.notices:
@@ -322,8 +318,8 @@ func (c *stdioClient) tellNotices(ctx context.Context) {
 	}
 }
 
-// empty writes what is in the outbox, until ctx ends.
-func (c *stdioClient) empty(ctx context.Context) {
+// writeOutbox writes the responses in the outbox, until ctx ends.
+func (c *stdioClient) writeOutbox(ctx context.Context) {
 	for {
 		select {
 		case line := <-c.outbox:
@@ -344,9 +340,8 @@ func (c *stdioClient) write(line []byte) {
 	}
 }
 
-// drain returns when everything is answered. After drainTime, calls that are still open are given up. After stallTime
-// without a byte written, so are their answers: the client does not read them, or a tool ignores the end of its
-// context. The error is that of writing.
+// drain waits for all responses. After drainTime it cancels open calls. After stallTime without a byte written it stops
+// waiting: the client does not read, or a tool ignores the end of its context. The error is that of writing.
 func (c *stdioClient) drain(giveUp context.CancelFunc) error {
 	answered := make(chan struct{})
 	go func() {
@@ -365,7 +360,7 @@ func (c *stdioClient) drain(giveUp context.CancelFunc) error {
 		}
 		written := c.out.written.Load()
 		if written == before {
-			c.warn("not all requests are answered: standard input has ended, and nothing could be written for " +
+			c.warn("some requests have no response: standard input has ended, and nothing could be written for " +
 				stallTime.String())
 			return nil
 		}
@@ -384,14 +379,14 @@ func (c *stdioClient) writeError() error {
 	}
 }
 
-// stdioSession is what the SDK knows of the client. Nothing in serve sends notifications by itself; the SDK does while
-// it answers subscriptions/listen.
+// stdioSession is the SDK's session of the client. Only the SDK sends notifications, in response to
+// subscriptions/listen.
 type stdioSession struct {
 	initialized atomic.Bool
 	notices     chan mcp.JSONRPCNotification
 }
 
-// SessionID implements server.ClientSession, as the methods below do.
+// SessionID implements server.ClientSession, as do the methods below.
 func (s *stdioSession) SessionID() string { return "stdio" }
 
 func (s *stdioSession) Initialize()       { s.initialized.Store(true) }
@@ -399,7 +394,7 @@ func (s *stdioSession) Initialized() bool { return s.initialized.Load() }
 
 func (s *stdioSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notices }
 
-// AnswerWriter writes to standard output. It keeps the lines of several writers whole, and counts the bytes written.
+// AnswerWriter writes to standard output. It keeps lines of concurrent writers whole, and counts the bytes written.
 type AnswerWriter struct {
 	written atomic.Int64
 
@@ -407,7 +402,7 @@ type AnswerWriter struct {
 	out io.Writer
 }
 
-// NewAnswerWriter returns a writer to out, which belongs to it.
+// NewAnswerWriter returns a writer to out, which nothing else may write to.
 func NewAnswerWriter(out io.Writer) *AnswerWriter { return &AnswerWriter{out: out} }
 
 // Write writes in pieces, so that the count grows while a slow reader reads.
