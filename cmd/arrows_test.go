@@ -85,10 +85,10 @@ func arrows() map[string][]string {
 			"pkg/config", "pkg/rawjson", "pkg/jsonschema", "pkg/mask", "pkg/rules", "pkg/words",
 		}
 	}
-	// Who uses sessions sees what passes over them.
+	// Who uses sessions sees what passes over them, and why they fail.
 	for folder, allowed := range table {
 		if slices.Contains(allowed, "pkg/servers") {
-			table[folder] = append(allowed, "pkg/servers/wire")
+			table[folder] = append(allowed, "pkg/servers/diagnose", "pkg/servers/wire")
 		}
 	}
 	return table

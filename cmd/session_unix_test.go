@@ -755,7 +755,7 @@ func TestSessionStopped(t *testing.T) {
 	one := w.session("s")
 	_ = syscall.Kill(one.PID, syscall.SIGSTOP)
 	stderr := w.want(4, "", "call", "s__count", "--start-timeout", "300ms")
-	if !strings.Contains(stderr, "alive but silent") {
+	if !strings.Contains(stderr, "did not respond") {
 		t.Errorf("a stopped server: %s", stderr)
 	}
 	_ = syscall.Kill(one.PID, syscall.SIGCONT)
@@ -768,7 +768,7 @@ func TestSessionStopped(t *testing.T) {
 	}
 	for _, flags := range [][]string{{"--start-timeout", "100ms"}, nil} {
 		stderr = w.want(4, "", append([]string{"call", "s__count"}, flags...)...)
-		if !strings.Contains(stderr, `server "s" is held by a process that does not answer`) ||
+		if !strings.Contains(stderr, `server "s" has a session whose process does not respond`) ||
 			!strings.Contains(stderr, "toolx session restart s") || strings.Contains(stderr, "attempt 1") {
 			t.Errorf("a stopped holder: %s", stderr)
 		}

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -226,7 +227,7 @@ func (l *eventLog) countPolluted(e wire.PollutedLine) {
 
 // connectFailed drops the warning about a server's stdout where the error of its start shows the lines.
 func (l *eventLog) connectFailed(e servers.ConnectFailed) {
-	var failure *servers.Failure
+	var failure *diagnose.Failure
 	if !errors.As(e.Err, &failure) || len(failure.Stdout) == 0 {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 )
 
 // makeCalls makes the calls that were asked for, and the safe ones, in runs of their own.
@@ -112,7 +113,7 @@ func (o Options) makeCall(
 func (l *life) failed(ctx context.Context, e *evidence.Evidence, err error) *evidence.Run {
 	run := l.end(ctx)
 	if !errors.As(err, &run.Failure) {
-		run.Failure = &servers.Failure{Server: e.Server.Name, Reason: err}
+		run.Failure = &diagnose.Failure{Server: e.Server.Name, Reason: err}
 	}
 	if evidence.EndedByItself(run.Failure) {
 		run.Ended = run.Failure

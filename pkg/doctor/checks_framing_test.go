@@ -17,7 +17,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -505,7 +505,7 @@ func TestHTTPOnStderr(t *testing.T) {
 	if found := ask("stdout-http-mode")(e); found != nil {
 		t.Errorf("without a silent end: %+v", found)
 	}
-	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent}
+	e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent}
 	found := ask("stdout-http-mode")(e)
 	if len(found) != 1 || !strings.Contains(told(found[0]), `"url": "http://127.0.0.1:8000"`) {
 		t.Errorf("found %+v", found)
@@ -517,7 +517,7 @@ func TestWholeURLOfHTTPServers(t *testing.T) {
 	const first, second = "MCP server listening on 127.0.0.1:3000", "Endpoint: http://127.0.0.1:3000/mcp"
 	e := captured(wire.StderrLine{Text: first}, wire.StderrLine{Text: second})
 	e.Launch = &config.Resolved{Command: "server"}
-	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent, StderrTail: []string{first, second}}
+	e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent, StderrTail: []string{first, second}}
 	if found := ask("stdout-http-mode")(e); len(found) != 1 || !strings.Contains(told(found[0]), `:3000/mcp"`) {
 		t.Errorf("found %+v", found)
 	}
@@ -542,7 +542,7 @@ func TestTextOfHTTPServers(t *testing.T) {
 	} {
 		e := captured(append(events, polluted(wire.ClassText, 1, "Configuration:"),
 			polluted(wire.ClassText, 2, "- PORT: 3333"))...)
-		e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent}
+		e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent}
 		found := ask("stdout-http-mode")(e)
 		if len(found) != 1 || !strings.Contains(found[0].Evidence, "127.0.0.1:3333") ||
 			ask("stdout-pollution")(e) != nil {

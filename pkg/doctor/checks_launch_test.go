@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/doctor/checks/launch"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -406,7 +406,7 @@ func TestNpxChecks(t *testing.T) {
 // TestDockerFlagsBesideACause: a missing -i is told once, and also where an argument of the server is missing too.
 func TestDockerFlagsBesideACause(t *testing.T) {
 	for stderr, want := range map[string]int{"": 0, "error: the following arguments are required: --token": 1} {
-		failure := &servers.Failure{Ending: servers.EndingExited, How: "exit status 2", Waiting: "initialize"}
+		failure := &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 2", Waiting: "initialize"}
 		if stderr != "" {
 			failure.StderrTail = []string{stderr}
 		}

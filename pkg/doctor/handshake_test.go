@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -124,7 +124,7 @@ func TestAProgramThatIsNoServer(t *testing.T) {
 			Method: "initialize", Sent: json.RawMessage(`{}`), Frame: json.RawMessage(`{}`),
 			Error: json.RawMessage(`{"code":-32601,"message":"Method not found"}`),
 		}
-		failure := &servers.Failure{Ending: servers.EndingRefused, StderrTail: []string{stderr}}
+		failure := &diagnose.Failure{Ending: diagnose.EndingRefused, StderrTail: []string{stderr}}
 		e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{refusal}, Failure: failure})
 		e.Launch.Command = "made"
 		title := ""
@@ -423,7 +423,7 @@ func TestAPortInUseIsNotBlamedOnDiscover(t *testing.T) {
 		e := evidenceOf(&evidence.Run{})
 		e.Probe = &evidence.Run{
 			Name: "probing", Exchanges: []*evidence.Exchange{{Method: "server/discover"}},
-			Ended: &servers.Failure{Ending: servers.EndingExited, How: "exit status 1", StderrTail: []string{said}},
+			Ended: &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 1", StderrTail: []string{said}},
 		}
 		if found := ask("discover-breaks-server")(e); len(found) != want {
 			t.Errorf("%s: %+v", said, found)

@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -120,7 +121,7 @@ func TestADeadDatabaseIsTheCause(t *testing.T) {
 		t.Errorf("found %s", ids)
 	}
 	e := evidenceOf(&evidence.Run{})
-	ended := &servers.Failure{Ending: servers.EndingExited, How: "exit status 1", StderrTail: []string{said}}
+	ended := &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 1", StderrTail: []string{said}}
 	e.Probe = &evidence.Run{
 		Name: "probing", Ended: ended, Marks: make(map[string]time.Time),
 		Exchanges: []*evidence.Exchange{{Method: "initialize", Frame: json.RawMessage(`{}`)}, {Method: "ping"}},
@@ -216,8 +217,8 @@ func evidenceOf(run *evidence.Run) *evidence.Evidence {
 // TestSilentServerLogsTo: the log that a silent server has open is named, also where it does not say why.
 func TestSilentServerLogsTo(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "server.log")
-	e := evidenceOf(&evidence.Run{Failure: &servers.Failure{
-		Ending: servers.EndingSilent, Waiting: "initialize", State: &procs.State{Log: log},
+	e := evidenceOf(&evidence.Run{Failure: &diagnose.Failure{
+		Ending: diagnose.EndingSilent, Waiting: "initialize", State: &procs.State{Log: log},
 	}})
 	e.Launch.Command = "made"
 	if found := ask("handshake-timeout")(e); len(found) != 1 || !slices.Contains(found[0].Notes, "it logs to "+log) {
@@ -269,7 +270,7 @@ func TestSlowStart(t *testing.T) {
 func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 	began := time.Now()
 	run := &evidence.Run{
-		Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
+		Began: began, Failure: &diagnose.Failure{Ending: diagnose.EndingSilent, Waiting: "initialize"},
 		Exchanges: []*evidence.Exchange{{
 			Method: "initialize", At: began, Took: 500 * time.Millisecond, Frame: []byte(`{}`),
 		}},
@@ -286,7 +287,7 @@ func TestLateCause(t *testing.T) {
 	began := time.Now()
 	closed := began.Add(30 * time.Second)
 	run := &evidence.Run{
-		Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"},
+		Began: began, Failure: &diagnose.Failure{Ending: diagnose.EndingSilent, Waiting: "initialize"},
 		Events: []exec.Event{
 			wire.StdinClosed{Head: wire.Head{At: closed}},
 			wire.StderrLine{

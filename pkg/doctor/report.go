@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -102,7 +103,7 @@ func refusedForAuth(e *evidence.Evidence) bool {
 		return false
 	case e.Clean.Failure.Kind() == fault.KindAuth: // the HTTP status says so
 		return true
-	case e.Clean.Failure.Ending != servers.EndingRefused:
+	case e.Clean.Failure.Ending != diagnose.EndingRefused:
 		return false
 	}
 	var refusal *exec.ToolError

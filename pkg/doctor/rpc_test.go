@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -133,7 +133,7 @@ func TestOnlyMessagesBeforeTheEnd(t *testing.T) {
 		},
 	} {
 		e := captured(events...)
-		e.Clean.Failure = &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}
+		e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 1"}
 		e.Clean.Ended = e.Clean.Failure
 		found := ask("exit-before-handshake")(e)
 		if len(found) != 1 || !slices.Contains(found[0].Notes, want) {
@@ -149,7 +149,7 @@ func TestAnotherProtocol(t *testing.T) {
 	if found := ask("rpc-version")(e); len(found) != 1 || found[0].Title != "" {
 		t.Errorf("of one that also answers initialize: %+v, want the check's own title", found)
 	}
-	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}
+	e.Clean.Failure = &diagnose.Failure{Ending: diagnose.EndingSilent, Waiting: "initialize"}
 	found := ask("rpc-version")(e)
 	if len(found) != 1 || !strings.HasPrefix(found[0].Title, "server does not answer initialize") {
 		t.Errorf("of one that does not: %+v, want that in the title", found)
@@ -179,9 +179,9 @@ func TestIDsAreOneFault(t *testing.T) {
 // that said nothing to it, and not for that of one which answered it or ends by itself.
 func TestSurvivingALine(t *testing.T) {
 	began := time.Now()
-	dead := &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}
-	saying := func(lines ...string) *servers.Failure {
-		return &servers.Failure{Ending: servers.EndingExited, How: "exit status 1", Stderr: lines}
+	dead := &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 1"}
+	saying := func(lines ...string) *diagnose.Failure {
+		return &diagnose.Failure{Ending: diagnose.EndingExited, How: "exit status 1", Stderr: lines}
 	}
 	wrote := func(ms int, text string) exec.Event {
 		return wire.StderrLine{Head: wire.Head{At: began.Add(time.Duration(ms) * time.Millisecond)}, Text: text}
@@ -196,7 +196,7 @@ func TestSurvivingALine(t *testing.T) {
 		run.Exchanges = append(run.Exchanges, &evidence.Exchange{Method: "ping", At: began.Add(3 * time.Second)})
 		return run
 	}
-	ending := func(of *servers.Failure, events ...exec.Event) *evidence.Run {
+	ending := func(of *diagnose.Failure, events ...exec.Event) *evidence.Run {
 		run := probing(events...)
 		run.Ended = of
 		return run

@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/cmdline"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 )
 
 // unbuffered is the variable with which Python writes its output at once.
@@ -35,7 +36,7 @@ func (o Options) buffers(ctx context.Context, e *evidence.Evidence) bool {
 	if err == nil {
 		session.Close(ctx)
 	}
-	var failure *servers.Failure
+	var failure *diagnose.Failure
 	return errors.As(err, &failure) && failure.Buffered
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -41,7 +42,7 @@ func (t *stdio) end(ctx context.Context) (forced string) {
 	defer func() {
 		<-t.process.exited
 		t.drain()
-		t.Fail(t.newFailure(EndingClosed))
+		t.Fail(t.newFailure(diagnose.EndingClosed))
 		_ = t.process.stdout.Close()
 		_ = t.process.stderr.Close()
 	}()

@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/words"
 )
 
@@ -64,8 +65,8 @@ func (t *stdio) agree(ctx context.Context, h *handshake) error {
 		return h.legacy(ctx, h.dial.legacyVersion())
 	}
 	err := h.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
-	var failure *Failure
-	if err == nil || h.dial.Protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
+	var failure *diagnose.Failure
+	if err == nil || h.dial.Protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != diagnose.EndingRefused {
 		return err
 	}
 	if h.modern(ctx, mcp.ProtocolVersion20260728, secondLimit) == nil {
@@ -78,12 +79,9 @@ func (t *stdio) agree(ctx context.Context, h *handshake) error {
 	return err
 }
 
-// revisionError says what is wrong with the revision in an answer to initialize; err is the server's own.
-type revisionError struct{ hintedError }
-
 // refusesRevision reports whether a server refused initialize because of the revision that was offered, where it has to
 // offer its own (MCP, basic/lifecycle, version negotiation).
-func refusesRevision(failure *Failure) bool {
+func refusesRevision(failure *diagnose.Failure) bool {
 	var refused *exec.ToolError
 	return errors.As(failure.Reason, &refused) && strings.Contains(strings.ToLower(refused.Message), "version")
 }
@@ -93,11 +91,11 @@ func refusesRevision(failure *Failure) bool {
 func (h *handshake) revisionRefused(ctx context.Context, why error) error {
 	bounded, stop := exec.WithLimit(ctx, secondLimit)
 	defer stop()
-	told := &revisionError{hintedError{
-		text: "it refuses initialize of revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
+	told := &diagnose.Revision{Hinted: diagnose.Hinted{
+		Text: "it refuses initialize of revision " + mcp.LATEST_LEGACY_PROTOCOL_VERSION +
 			", instead of offering its own: " + why.Error(),
-		fix: "in the server: answer initialize with the newest revision that it knows, whatever was asked for",
-		err: why,
+		Fix: "in the server: answer initialize with the newest revision that it knows, whatever was asked for",
+		Err: why,
 	}}
 	for _, version := range mcp.ValidProtocolVersions {
 		if mcp.IsModernProtocol(version) || version == mcp.LATEST_LEGACY_PROTOCOL_VERSION {
@@ -105,7 +103,7 @@ func (h *handshake) revisionRefused(ctx context.Context, why error) error {
 		}
 		if result, err := h.initializeAt(bounded, version); err == nil {
 			works := result.ProtocolVersion
-			told.fix = "--protocol " + works + " works, as does protocol: " + works + " in its entry\n" + told.fix
+			told.Fix = "--protocol " + works + " works, as does protocol: " + works + " in its entry\n" + told.Fix
 			break
 		}
 	}
@@ -140,9 +138,9 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 		return nil, err
 	}
 	if result.ProtocolVersion == "" {
-		return nil, &revisionError{hintedError{
-			text: "the answer to initialize names no revision",
-			fix:  "in the server: send protocolVersion in the result of initialize, or let an SDK do the handshake",
+		return nil, &diagnose.Revision{Hinted: diagnose.Hinted{
+			Text: "the answer to initialize names no revision",
+			Fix:  "in the server: send protocolVersion in the result of initialize, or let an SDK do the handshake",
 		}}
 	}
 	if !mcp.IsValidProtocolVersion(result.ProtocolVersion) {
@@ -221,11 +219,11 @@ func (h *handshake) pinned(err error, version string) error {
 	if !errors.As(err, &old) {
 		return err
 	}
-	var failure *Failure
+	var failure *diagnose.Failure
 	if errors.As(old.reason, &failure) {
 		return failure
 	}
-	failure = h.link.newFailure(EndingRefused)
+	failure = h.link.newFailure(diagnose.EndingRefused)
 	failure.Waiting = string(mcp.MethodServerDiscover)
 	failure.Reason = pinError(fmt.Errorf("it does not speak %s: %w", version, old.reason))
 	return failure
@@ -233,15 +231,15 @@ func (h *handshake) pinned(err error, version string) error {
 
 // pinError says why a server refuses the revision that is pinned, where it may speak another.
 func pinError(err error) error {
-	return &hintedError{
-		text: err.Error(), err: err,
-		fix: "without --protocol, and protocol in its entry, toolx finds out what the server speaks",
+	return &diagnose.Hinted{
+		Text: err.Error(), Err: err,
+		Fix: "without --protocol, and protocol in its entry, toolx finds out what the server speaks",
 	}
 }
 
 // unpinned blames the pin of the older era for the refusal of a server that is of the other.
 func unpinned(err error) error {
-	var failure *Failure
+	var failure *diagnose.Failure
 	if !errors.As(err, &failure) {
 		return err
 	}
@@ -261,7 +259,7 @@ func (e *notModernError) Unwrap() error { return e.reason }
 // judgeDiscovery says what the answer to server/discover means: nil where the server is modern, a *notModernError where
 // it is not. Of a stranger nothing is known: one that hangs up may have stumbled over what it does not know.
 func judgeDiscovery(ctx context.Context, answer *Answer, err error, stranger bool) error {
-	var abandoned *abandonedError
+	var abandoned *diagnose.Abandoned
 	switch {
 	case err == nil && answer.Error != nil:
 		return judgeDiscoveryError(answer.Error)
@@ -270,7 +268,7 @@ func judgeDiscovery(ctx context.Context, answer *Answer, err error, stranger boo
 	case ctx.Err() != nil:
 		return err
 	case errors.As(err, &abandoned):
-		return &notModernError{fmt.Errorf("no answer within %s", rounded(probeLimit))}
+		return &notModernError{fmt.Errorf("no answer within %s", diagnose.Rounded(probeLimit))}
 	case refusesMethod(err), stranger && hangsUp(err):
 		return &notModernError{err}
 	}
@@ -362,9 +360,9 @@ func (t *remote) agree(ctx context.Context, with *handshake) error {
 		if err == nil {
 			h.because = "as it did before"
 		}
-		var failure *Failure
-		if err == nil || !errors.As(err, &failure) || failure.Ending != EndingRefused &&
-			failure.Ending != EndingMalformed {
+		var failure *diagnose.Failure
+		if err == nil || !errors.As(err, &failure) || failure.Ending != diagnose.EndingRefused &&
+			failure.Ending != diagnose.EndingMalformed {
 			return err
 		}
 		eraMemory{h.dial.EraFile}.remember(h.dial.launch.URL, wayUnknown)
@@ -445,7 +443,7 @@ func (h remoteHandshake) initializeOld(ctx context.Context, first error) error {
 		h.because = "over the older HTTP with SSE"
 		return nil
 	}
-	var failure, last *Failure
+	var failure, last *diagnose.Failure
 	if ctx.Err() != nil || !errors.As(first, &failure) || !errors.As(err, &last) {
 		return err
 	}
@@ -457,7 +455,7 @@ func (h remoteHandshake) initializeOld(ctx context.Context, first error) error {
 // fallbackError says why a way to a server failed, and then the older one.
 type fallbackError struct {
 	first error
-	last  *Failure
+	last  *diagnose.Failure
 }
 
 func (e *fallbackError) Error() string {

@@ -1,428 +1,17 @@
 package servers
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/cause"
-	"toolx/pkg/cmdline"
-	"toolx/pkg/config"
 	toolxexec "toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/procs"
 	"toolx/pkg/servers/diagnose"
-	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
-
-// Ending is the way in which a server stopped being usable.
-type Ending string
-
-// The endings.
-const (
-	EndingNotFound     Ending = "not found"             // there is no such program
-	EndingNotStarted   Ending = "could not be started"  // there is, but it cannot run
-	EndingExited       Ending = "exited"                // it ended by itself
-	EndingKilled       Ending = "was killed"            // a signal ended it
-	EndingSilent       Ending = "is alive but silent"   // no answer within the limit
-	EndingUnfinished   Ending = "did not end its list"  // it gave pages until the limit passed
-	EndingClosedStdout Ending = "closed its stdout"     // alive, but nothing more can come
-	EndingClosedStdin  Ending = "closed its stdin"      // alive, but cannot be asked any more
-	EndingClosed       Ending = "was closed"            // toolx closed the session
-	EndingRefused      Ending = "refused"               // it answered Waiting with an error
-	EndingMalformed    Ending = "answered nonsense to"  // it answered Waiting, but not as MCP says
-	EndingUnset        Ending = "has an unset variable" // its config uses variables that are not set
-	EndingUnusable     Ending = "cannot be started"     // its config has a value that cannot be used
-	EndingUnsupported  Ending = "cannot be proxied"     // it is no program
-
-	// These are for servers that are reached by HTTP.
-	EndingMisconfigured Ending = "cannot be asked"    // its config holds what cannot be used
-	EndingNoHeaders     Ending = "has no headers"     // its headersCommand failed
-	EndingUnavailable   Ending = "is unavailable"     // the network, or a proxy, has no answer of the server
-	EndingUnanswered    Ending = "does not answer"    // nothing within the limit
-	EndingUnauthorized  Ending = "refuses access"     // HTTP 401, 403
-	EndingExpired       Ending = "forgot the session" // and has a new one only for who begins anew
-	EndingHolderGone    Ending = "is held no more"    // the process that held it has ended
-	EndingHolderSilent  Ending = "is held by a process that does not answer"
-	EndingNotHeld       Ending = "cannot be held" // no process can be started that holds it
-	EndingGone          Ending = "has gone away"  // a session stood, and the network no longer leads to it
-)
-
-// Failure holds what is known of a server that failed. Every failed start and every crash comes with it.
-type Failure struct {
-	Server string
-	Ending Ending
-	// URL is the address of a server that is reached by HTTP, without its password; Command and Cwd belong to a server
-	// that toolx starts.
-	URL     string
-	Command []string
-	Cwd     string // empty: toolx's own
-	// Withheld names the variables that were not passed to the process (config.Resolved).
-	Withheld []string
-	// How is the exit status or the signal, empty where there is none.
-	How   string
-	Lived time.Duration
-	// State is what the process did when it was given up without an answer; nil where that is not known.
-	State *procs.State
-	// Unread is how many bytes of stdin it had not read then, -1 if that is not known. Endpoint is the URL at which it
-	// answered an HTTP request as MCP; empty if it did not.
-	Unread   int
-	Endpoint string
-	// Buffered reports whether a silent server answered when its stdin was closed.
-	Buffered bool
-	// Waiting is the method of the oldest request without an answer, empty where none was under way.
-	Waiting string
-	// Stderr holds the most telling of StderrLines lines: the last ones, and the one that names the error, without
-	// stack frames where there are too many. StderrTail holds the last lines unchanged; StderrPath is the file with all
-	// of them.
-	Stderr      []string
-	StderrTail  []string
-	StderrLines int
-	StderrPath  string
-	// Stdout holds the first lines of stdout that were not messages.
-	Stdout []string
-	// Said holds more of them, and messages that are no answers; Environ is the environment that the process was given.
-	Said, Environ []string
-	Entry         cause.Entry // how it was started
-	// Question is what the server asked when it was given up, as cause.Asks finds it.
-	Question string
-	// cause returns the cause that the output shows, and startCause that of a failed start (diagnose.Process). Both find
-	// it once; they are nil for a failure that was made without a process.
-	cause, startCause func() *cause.Cause
-	// Reason is the underlying error; it may be nil.
-	Reason error
-	// final reports whether trying again would only ask the same process.
-	final bool
-	// Judged is the policy that a holder has found, which knows more of the server; empty if none has.
-	Judged cause.Policy
-}
-
-// failureOf returns why the connection of a peer ended, with method as the request that was waiting.
-func failureOf(p *wire.Peer, method string) *Failure {
-	failure := *p.Failed().(*Failure) //nolint:forcetypeassert // all transports fail by one
-	failure.Waiting = method
-	return &failure
-}
-
-// Lives reports whether the server's process is known to be running, although toolx can no longer talk to it.
-func (f *Failure) Lives() bool {
-	return f.Ending == EndingClosedStdout || f.Ending == EndingClosedStdin
-}
-
-// Lost reports whether the server is gone; else it answered, and its answer cannot be used.
-func (f *Failure) Lost() bool {
-	return f.Kind() == fault.KindProtocol && f.Ending != EndingRefused && f.Ending != EndingMalformed
-}
-
-func (f *Failure) Error() string {
-	text := fmt.Sprintf("server %q %s", f.Server, f.Ending)
-	if reason, circumstances := f.startReason(); reason+circumstances != "" {
-		text = strings.TrimSuffix("server "+f.Server, " server") + " failed to start: " + cmp.Or(reason, circumstances)
-		if reason != "" && circumstances != "" {
-			text += " (" + circumstances + ")"
-		}
-		return text
-	}
-	switch f.Ending {
-	case EndingUnset, EndingUnusable:
-		return f.Reason.Error() // which names the server, the value and the place
-	case EndingExited, EndingKilled:
-		text = fmt.Sprintf("server %q exited: %s after %s", f.Server, f.How, rounded(f.Lived))
-	case EndingSilent, EndingUnanswered:
-		text += " after " + rounded(f.Lived).String()
-	case EndingUnfinished:
-		return text + " in time: " + f.Reason.Error()
-	}
-	switch {
-	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired,
-		f.Ending == EndingGone, f.Ending == EndingMisconfigured, f.Ending == EndingHolderSilent:
-	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
-		text += " " + f.Waiting
-	default:
-		text += ", " + f.Waiting + " unanswered"
-	}
-	if f.Reason != nil {
-		// The errors of authorization name the server too.
-		text += ": " + strings.TrimPrefix(f.Reason.Error(), "server '"+f.Server+"': ")
-	}
-	if c := f.Cause(); c != nil && (c.Line == "" || !strings.Contains(text, c.Line)) {
-		text += "; " + f.causeText(c)
-	}
-	return text
-}
-
-// startReason returns why a process failed to start, and how that showed; both are empty for other failures.
-func (f *Failure) startReason() (reason, circumstances string) {
-	c := f.Cause()
-	switch {
-	case f.Ending == EndingNotFound:
-		if _, _, whole := cmdline.SplitLine(f.program(), f.Cwd); whole {
-			return "its command is a whole command line, not a program: " + f.program(), ""
-		}
-		return "command not found: " + f.program(), ""
-	case f.Ending == EndingNotStarted && f.Reason != nil, errors.As(f.Reason, new(*revisionError)):
-		return f.Reason.Error(), ""
-	case f.URL != "" || !f.starting():
-		return "", ""
-	case f.Ending == EndingExited, f.Ending == EndingKilled:
-		circumstances = fmt.Sprintf("%s after %s", f.How, rounded(f.Lived))
-	case f.Ending == EndingSilent:
-		circumstances = fmt.Sprintf("no response after %s", rounded(f.Lived))
-	case f.Ending == EndingClosedStdout, f.Ending == EndingClosedStdin:
-		circumstances = "it " + string(f.Ending)
-	default:
-		return "", ""
-	}
-	switch {
-	case c != nil && c.Quotes():
-		reason = c.Line
-	case c != nil:
-		reason = c.What
-	case f.Reason != nil:
-		reason = f.Reason.Error()
-	case f.Ending == EndingExited && f.StderrLines == 0 && len(f.Stderr)+len(f.Stdout) == 0:
-		reason = "no output"
-	}
-	return reason, circumstances
-}
-
-// Cause returns why the server failed, as far as its output shows it, or its log or code where it failed to start; nil
-// if none of them does.
-func (f *Failure) Cause() *cause.Cause {
-	switch {
-	case f.starting() && f.startCause != nil:
-		return f.startCause()
-	case f.cause != nil:
-		return f.cause()
-	}
-	return cause.Diagnose(f.Output())
-}
-
-// starting reports whether the server failed before the handshake was done.
-func (f *Failure) starting() bool {
-	return f.Waiting == string(mcp.MethodInitialize) || f.Waiting == string(mcp.MethodServerDiscover)
-}
-
-// Brief returns why the server failed in a few words, without its name: what is missing, or how it ended.
-func (f *Failure) Brief() string {
-	var unset *config.UnsetError
-	c := f.Cause()
-	switch {
-	case errors.As(f.Reason, &unset):
-		return unset.Brief()
-	case f.Ending == EndingNotFound:
-		return string(f.Ending)
-	case f.known() != nil && !c.Quotes():
-		return c.What
-	case f.Ending == EndingRefused || f.Ending == EndingMalformed:
-		return string(f.Ending) + " " + f.Waiting
-	case c != nil:
-		return strings.Trim(c.What, `"`)
-	case f.URL != "" && f.Reason != nil:
-		return words.FirstLine(f.Reason.Error())
-	}
-	return cmp.Or(f.How, string(f.Ending))
-}
-
-// Printed returns the last lines of stderr and the first lines of stdout that were not messages, at most n of each.
-func (f *Failure) Printed(n int) (stderr, stdout []string) {
-	return lastOf(f.StderrTail, n), f.Stdout[:min(n, len(f.Stdout))]
-}
-
-// Output returns what the server wrote.
-func (f *Failure) Output() cause.Output {
-	if f.URL != "" {
-		return cause.Output{}
-	}
-	output := cause.Output{Stderr: f.StderrTail, Stdout: f.Said, Environ: f.Environ, Folder: f.Cwd, Entry: f.Entry}
-	if len(f.Command) > 0 {
-		output.Args = f.Command[1:]
-	}
-	output.Alive = f.Ending == EndingSilent || f.Ending == EndingUnfinished
-	if f.Ending == EndingExited || f.Ending == EndingKilled {
-		output.Ended = f.How
-	}
-	output.Done = f.Ending == EndingExited && f.How == "exit status 0"
-	if f.Ending == EndingSilent {
-		output.Question = f.Question
-	}
-	var refused *toolxexec.ToolError
-	if f.Ending == EndingRefused && errors.As(f.Reason, &refused) {
-		output.Reply = refused.Message
-	}
-	return output
-}
-
-// known returns the cause if a rule knows it.
-func (f *Failure) known() *cause.Cause {
-	if c := f.Cause(); c != nil && c.Kind != cause.Said {
-		return c
-	}
-	return nil
-}
-
-// causeText returns a cause for an error's message: the sentence that a rule knows, or the server's own line.
-func (f *Failure) causeText(c *cause.Cause) string {
-	switch {
-	case !c.Quotes():
-		return c.What
-	case f.StderrLines == 0 && len(f.Stderr) == 0:
-		return "stdout: " + c.Line
-	}
-	return "stderr: " + c.Line
-}
-
-// Details returns everything that is known, one fact a line.
-func (f *Failure) Details() []string {
-	if f.URL != "" {
-		return f.remoteDetails()
-	}
-	var details []string
-	if len(f.Command) > 0 {
-		details = append(details, "command  "+strings.Join(f.Command, " "))
-	}
-	if f.Cwd != "" {
-		details = append(details, "cwd      "+f.Cwd)
-	}
-	ending := string(f.Ending)
-	if f.Ending == EndingRefused || f.Ending == EndingMalformed {
-		ending += " " + f.Waiting
-	}
-	if f.How != "" {
-		ending = f.How
-	}
-	if f.Lived > 0 {
-		ending += fmt.Sprintf(", %s after its start", rounded(f.Lived))
-	}
-	details = append(details, "ending   "+ending)
-	if len(f.Stdout) > 0 {
-		details = append(details, labelled("stdout", f.Stdout)...)
-	}
-	if f.StderrLines > 0 || f.Lived > 0 {
-		details = append(details, labelled("stderr", f.Stderr)...)
-	}
-	if f.StderrPath != "" {
-		details = append(details, fmt.Sprintf("log      %s (%s)", f.StderrPath, words.Count(f.StderrLines, "line")))
-	}
-	return details
-}
-
-// remoteDetails returns the details of a server that is reached by HTTP.
-func (f *Failure) remoteDetails() []string {
-	details := []string{"url      " + f.URL}
-	var failed *HTTPError
-	if errors.As(f.Reason, &failed) {
-		details = append(details, failed.details()...)
-	}
-	return details
-}
-
-// labelled returns lines with name in front of the first one, the others indented; "(nothing)" where there are none.
-func labelled(name string, lines []string) []string {
-	if len(lines) == 0 {
-		lines = []string{"(nothing)"}
-	}
-	labelled := make([]string, len(lines))
-	for i, text := range lines {
-		labelled[i] = fmt.Sprintf("%-9s%s", name, text)
-		name = ""
-	}
-	return labelled
-}
-
-func (f *Failure) program() string {
-	if len(f.Command) == 0 {
-		return "(none)"
-	}
-	return f.Command[0]
-}
-
-// Unwrap returns the reason, which may be nil.
-func (f *Failure) Unwrap() error { return f.Reason }
-
-// Kind implements the interface that fault.KindOf looks for: a server that fails during a session breaks the protocol,
-// unless the network or missing authorization explains it. ConnectError has other kinds for a failed start.
-func (f *Failure) Kind() fault.Kind {
-	switch f.Ending {
-	case EndingUnusable:
-		if fault.KindOf(f.Reason) == fault.KindTimeout { // a program that its entry names takes too long
-			return fault.KindTimeout
-		}
-		return fault.KindUsage
-	case EndingUnset, EndingMisconfigured:
-		return fault.KindUsage
-	case EndingUnauthorized:
-		return fault.KindAuth
-	case EndingUnavailable, EndingUnanswered:
-		return fault.KindConnect
-	}
-	return fault.KindProtocol
-}
-
-// Hint returns what to do about a server that could not be started, or that is reached by HTTP; empty where nothing is
-// known.
-func (f *Failure) Hint() string {
-	switch {
-	case f.Ending == EndingHolderSilent:
-		return "toolx session restart " + toolxexec.ShellLine(f.Server) + " starts it anew; --no-session goes past it"
-	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
-		return fault.HintOf(f.Reason)
-	}
-	if f.Ending == EndingNotFound {
-		return diagnose.ProgramHint(f.Command, f.Cwd)
-	}
-	if f.Ending == EndingNotStarted {
-		return diagnose.StartHint(f.Command, f.Reason)
-	}
-	return fault.HintOf(f.Reason)
-}
-
-// startFailure turns an error of starting a process into a Failure, whose command and cwd are set.
-func startFailure(f *Failure, err error) *Failure {
-	reason, notFound := diagnose.StartError(f.Cwd, err)
-	f.Ending, f.Reason = EndingNotStarted, reason
-	if notFound {
-		f.Ending = EndingNotFound
-	}
-	return f
-}
-
-// Process returns what is known of the server's process, for a diagnosis. began is when it started.
-func (f *Failure) Process(launch *config.Resolved, began time.Time) *diagnose.Process {
-	return &diagnose.Process{
-		Launch: launch, Output: f.Output(), Stdout: f.Stdout, Began: began, Lived: f.Lived,
-		State: f.State, Unread: f.Unread, Endpoint: f.Endpoint, Buffered: f.Buffered,
-	}
-}
-
-// ends reports whether nothing more can come from the server's process.
-func (f *Failure) ends() bool {
-	switch f.Ending {
-	case EndingExited, EndingKilled, EndingClosedStdout, EndingClosedStdin, EndingClosed:
-		return true
-	}
-	return false
-}
-
-// hintedError is an error in toolx's own words, with what to do about it.
-type hintedError struct {
-	text, fix string
-	err       error // the underlying one; may be nil
-}
-
-func (e *hintedError) Error() string { return e.text }
-
-// Unwrap returns the underlying error.
-func (e *hintedError) Unwrap() error { return e.err }
-
-// Hint says what to do about it.
-func (e *hintedError) Hint() string { return e.fix }
 
 // ConnectError says that a server could not be connected to (MCP-4).
 type ConnectError struct {
@@ -448,7 +37,7 @@ func (e *ConnectError) Unwrap() error { return e.Last }
 // Kind implements the interface that fault.KindOf looks for: KindUsage for an unset variable, KindAuth where
 // authorization is missing, otherwise KindConnect.
 func (e *ConnectError) Kind() fault.Kind {
-	var failure *Failure
+	var failure *diagnose.Failure
 	if errors.As(e.Last, &failure) {
 		if kind := failure.Kind(); kind == fault.KindUsage || kind == fault.KindAuth || kind == fault.KindTimeout {
 			return kind
@@ -462,17 +51,11 @@ func (e *ConnectError) Kind() fault.Kind {
 }
 
 // Hint returns the configured hint, and on a line of its own the hint that follows from the ending.
-func (e *ConnectError) Hint() string { return joinHints(e.Advice, e.ownHint()) }
-
-// joinHints joins hints, one on a line, and leaves out empty ones.
-func joinHints(hints ...string) string {
-	hints = slices.DeleteFunc(hints, func(hint string) bool { return hint == "" })
-	return strings.Join(slices.Compact(hints), "\n")
-}
+func (e *ConnectError) Hint() string { return diagnose.JoinHints(e.Advice, e.ownHint()) }
 
 // ownHint returns the hint that follows from the ending; empty where there is none.
 func (e *ConnectError) ownHint() string {
-	var failure *Failure
+	var failure *diagnose.Failure
 	if !errors.As(e.Last, &failure) {
 		return ""
 	}
@@ -480,23 +63,23 @@ func (e *ConnectError) ownHint() string {
 	switch {
 	case withheld != "":
 		return withheld
-	case errors.As(failure.Reason, new(*revisionError)):
+	case errors.As(failure.Reason, new(*diagnose.Revision)):
 		return fault.HintOf(failure.Reason)
-	case failure.Ending == EndingSilent && diagnose.Fetches(failure.Command) && failure.Waiting == "initialize" &&
+	case failure.Ending == diagnose.EndingSilent && diagnose.Fetches(failure.Command) && failure.Waiting == "initialize" &&
 		(c == nil || c.Kind == cause.Observed && failure.Unread > 0):
-		return failure.program() +
+		return failure.Program() +
 			" may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
 			"else the server may need an argument that makes it speak MCP on stdio"
 	case c != nil && c.NoAddress:
-		return joinHints(append(slices.Clone(c.Fixes), "toolx doctor looks where a server for Node connects to")...)
+		return diagnose.JoinHints(append(slices.Clone(c.Fixes), "toolx doctor looks where a server for Node connects to")...)
 	case c != nil && len(c.Fixes) > 0:
-		return joinHints(c.Fixes...)
-	case failure.Ending == EndingSilent:
+		return diagnose.JoinHints(c.Fixes...)
+	case failure.Ending == diagnose.EndingSilent:
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, " +
 			"--start-timeout gives it more time, toolx doctor looks closer"
-	case failure.Ending == EndingExited && c == nil:
+	case failure.Ending == diagnose.EndingExited && c == nil:
 		return "run the command in a terminal until it waits for input; toolx doctor looks closer"
-	case failure.Ending == EndingUnanswered, failure.Ending == EndingUnfinished:
+	case failure.Ending == diagnose.EndingUnanswered, failure.Ending == diagnose.EndingUnfinished:
 		return "--start-timeout gives it more time; --trace shows every message"
 	}
 	return failure.Hint()
@@ -504,7 +87,7 @@ func (e *ConnectError) ownHint() string {
 
 // Details returns what is known of the last attempt, one fact a line.
 func (e *ConnectError) Details() []string {
-	var failure *Failure
+	var failure *diagnose.Failure
 	if errors.As(e.Last, &failure) {
 		return failure.Details()
 	}
@@ -567,50 +150,12 @@ func wereNames(names []string) string {
 	return "servers " + text + " were"
 }
 
-// abandonedError says that a request was given up when its context ended, and why it may have had no answer; detail and
-// evidence may be empty.
-type abandonedError struct {
-	err      error
-	detail   string
-	evidence []string // what the server wrote since it was asked, a line each
-}
-
-// notReading is the detail of a request that could not even be written.
-const notReading = "the server is not reading its stdin"
-
-func (e *abandonedError) Error() string {
-	if e.detail == "" {
-		return e.err.Error()
-	}
-	return e.detail + ": " + e.err.Error()
-}
-
-// Unwrap returns the context's error.
-func (e *abandonedError) Unwrap() error { return e.err }
-
-// Detail implements the interface by which exec adds to a timeout's message.
-func (e *abandonedError) Detail() string { return e.detail }
-
-// Details returns the evidence.
-func (e *abandonedError) Details() []string { return e.evidence }
-
-// rounded cuts a duration to a precision that a person can read, three digits at most.
-func rounded(d time.Duration) time.Duration {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second)
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond)
-	}
-	return d.Round(time.Millisecond)
-}
-
 // unknownOutcome returns the error of a server that stays and ended in mid-call, so that it is not known what the call
 // has done. Such a call is repeated only if its tool says that this does no harm.
 func unknownOutcome(err error) error {
-	return &hintedError{
-		text: err.Error() + "; outcome unknown", err: err,
-		fix: "the call may have had its effect: look before you repeat it " +
+	return &diagnose.Hinted{
+		Text: err.Error() + "; outcome unknown", Err: err,
+		Fix: "the call may have had its effect: look before you repeat it " +
 			"(toolx repeats tools that say readOnlyHint or idempotentHint by itself)",
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 )
 
 // A start that is being fetched, and any start of one who is patient, outlasts its limit in the same process.
@@ -55,7 +56,7 @@ func TestHintOfFetchingCommand(t *testing.T) {
 		"uvx":          "uvx may still be fetching the server",
 		"node":         "it may need an argument that makes it speak MCP on stdio",
 	} {
-		err := &ConnectError{Last: &Failure{Ending: EndingSilent, Waiting: "initialize", Command: []string{program}}}
+		err := &ConnectError{Last: &diagnose.Failure{Ending: diagnose.EndingSilent, Waiting: "initialize", Command: []string{program}}}
 		if got := err.Hint(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", program, got)
 		}

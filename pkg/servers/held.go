@@ -17,6 +17,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -126,10 +127,10 @@ func (h *held) told(method string, params json.RawMessage) {
 // lost ends the link when the holder says no more.
 func (h *held) lost(err error) {
 	if wire.Closed(h.Closing) {
-		h.Fail(h.localFailure(EndingClosed))
+		h.Fail(h.localFailure(diagnose.EndingClosed))
 		return
 	}
-	failure := h.localFailure(EndingHolderGone)
+	failure := h.localFailure(diagnose.EndingHolderGone)
 	switch {
 	case h.last.Load() != nil:
 		failure.Reason = errors.New("its session was ended")
@@ -140,8 +141,8 @@ func (h *held) lost(err error) {
 }
 
 // localFailure returns a Failure with what is known without the holder.
-func (h *held) localFailure(ending Ending) *Failure {
-	failure := &Failure{Server: h.Server, Ending: ending}
+func (h *held) localFailure(ending diagnose.Ending) *diagnose.Failure {
+	failure := &diagnose.Failure{Server: h.Server, Ending: ending}
 	if h.welcome != nil {
 		failure.Command, failure.Cwd, failure.URL = h.welcome.Command, h.welcome.Cwd, h.welcome.URL
 		failure.StderrPath = h.welcome.StderrPath
@@ -181,7 +182,7 @@ func (h *held) ask(ctx context.Context, method string, params json.RawMessage) (
 	case <-h.Done:
 		return h.after(answered)
 	case <-time.After(heldPatience):
-		return report{}, &abandonedError{err: ctx.Err(), detail: "the process that holds the server does not answer"}
+		return report{}, &diagnose.Abandoned{Err: ctx.Err(), Why: "the process that holds the server does not answer"}
 	}
 }
 
@@ -197,7 +198,7 @@ func (h *held) after(answered <-chan reported) (report, error) {
 	case r := <-answered:
 		return r.report, r.err
 	default:
-		return report{}, failureOf(h.Peer, "")
+		return report{}, diagnose.Of(h.Peer, "")
 	}
 }
 
@@ -247,9 +248,9 @@ func (h *held) answers(ctx context.Context) bool {
 }
 
 // silent returns the Failure of a server whose holder does not answer. Another attempt would ask the same process.
-func (h *held) silent() *Failure {
-	failure := h.localFailure(EndingHolderSilent)
-	failure.final = true
+func (h *held) silent() *diagnose.Failure {
+	failure := h.localFailure(diagnose.EndingHolderSilent)
+	failure.Final = true
 	return failure
 }
 
@@ -258,7 +259,7 @@ func (h *held) roundTrip(
 ) (wire.Message, error) {
 	r, err := h.ask(ctx, methodRequest, rawjson.Build("method", method, "safe", h.safe(method, params),
 		"header", json.RawMessage(asJSON(header)), "params", params))
-	var ended *Failure
+	var ended *diagnose.Failure
 	switch {
 	case errors.As(err, &ended):
 		ended.Waiting = method
@@ -267,12 +268,12 @@ func (h *held) roundTrip(
 		return wire.Message{}, err
 	case r.Failure != nil:
 		failure := r.Failure.failure()
-		if failure.ends() {
+		if failure.Ends() {
 			h.Fail(failure) // before the holder says so
 		}
 		return wire.Message{}, failure
 	case r.Err != nil && r.Err.Abandoned:
-		return wire.Message{}, &abandonedError{cmp.Or(ctx.Err(), context.Canceled), r.Err.Text, r.Err.Facts}
+		return wire.Message{}, &diagnose.Abandoned{Err: cmp.Or(ctx.Err(), context.Canceled), Why: r.Err.Text, Printed: r.Err.Facts}
 	case r.Err != nil && ctx.Err() != nil:
 		return wire.Message{}, ctx.Err()
 	case r.Err != nil:
@@ -299,7 +300,7 @@ func (h *held) shutdown(context.Context) {
 func (h *held) kill() { _ = h.conn.Close() }
 
 // newFailure gathers what the holder knows of the server now.
-func (h *held) newFailure(ending Ending) *Failure {
+func (h *held) newFailure(ending diagnose.Ending) *diagnose.Failure {
 	limited, cancel := context.WithTimeout(context.Background(), failurePatience)
 	defer cancel()
 	ctx, stop := h.whileAnswering(limited)
@@ -338,11 +339,11 @@ func (h *held) SessionKey() string { return h.key }
 // agree implements link: it performs the part of the handshake that is left where a holder has performed it.
 func (h *held) agree(ctx context.Context, with *handshake) error {
 	if err := h.attach(ctx, with.dial.Watches); err != nil {
-		var failure *Failure
+		var failure *diagnose.Failure
 		if errors.As(err, &failure) || ctx.Err() != nil {
 			return err
 		}
-		failure = h.localFailure(EndingUnusable)
+		failure = h.localFailure(diagnose.EndingUnusable)
 		failure.Reason = fmt.Errorf("server '%s': %w", h.Server, err)
 		return failure
 	}
@@ -358,7 +359,7 @@ func (h *held) agree(ctx context.Context, with *handshake) error {
 func (h *handshake) tellHeld(w *welcome) {
 	if w.Reused {
 		h.notice(slog.LevelInfo, fmt.Sprintf("server %q runs for %s already: its session is used", h.Name,
-			rounded(w.Age)))
+			diagnose.Rounded(w.Age)))
 	}
 	for _, file := range w.Files {
 		if w.Reused && file.changed() {
@@ -383,7 +384,7 @@ func (h *handshake) tellHeld(w *welcome) {
 }
 
 func (h *held) Stderr(n int) (lines []string, total int, path string) {
-	failure := h.newFailure(EndingClosed)
-	lines = lastOf(failure.StderrTail, n)
+	failure := h.newFailure(diagnose.EndingClosed)
+	lines = diagnose.LastOf(failure.StderrTail, n)
 	return lines, failure.StderrLines, failure.StderrPath
 }

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/state"
 )
@@ -63,9 +64,9 @@ func (p *Pool) joinNamed(ctx context.Context, server *config.Server) (d dial, fo
 // over returns the link over a connection with the holder of a session, or the Failure for err.
 func (d dial) over(key string, conn net.Conn, err error) (*held, error) {
 	if err != nil {
-		failure := &Failure{Server: d.server.Name, Ending: EndingNotHeld, Reason: err, final: true}
+		failure := &diagnose.Failure{Server: d.server.Name, Ending: diagnose.EndingNotHeld, Reason: err, Final: true}
 		if errors.Is(err, errNoHolder) {
-			failure.Ending = EndingHolderGone
+			failure.Ending = diagnose.EndingHolderGone
 		}
 		return nil, failure
 	}
@@ -207,8 +208,8 @@ func (p *Pool) spec(d *dial, record Record) *HoldSpec {
 
 // heldNoMore reports whether err says that the holder ended before it could give the server.
 func heldNoMore(err error) bool {
-	var failure *Failure
-	return errors.As(err, &failure) && failure.Ending == EndingHolderGone
+	var failure *diagnose.Failure
+	return errors.As(err, &failure) && failure.Ending == diagnose.EndingHolderGone
 }
 
 // logIn opens a session of this process's own with a server that wants a login, which lets the person at the terminal
@@ -255,8 +256,8 @@ func (p *Pool) attempt(ctx context.Context, d *dial) (*Session, error) {
 
 // notHeld reports whether err says that no process can be had that holds a server.
 func notHeld(err error) bool {
-	var failure *Failure
-	return errors.As(err, &failure) && failure.Ending == EndingNotHeld
+	var failure *diagnose.Failure
+	return errors.As(err, &failure) && failure.Ending == diagnose.EndingNotHeld
 }
 
 // List describes all sessions, each asked within limit.

@@ -23,6 +23,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -369,8 +370,8 @@ func TestHeldByAnotherToolx(t *testing.T) {
 func TestStartCauseIsCarried(t *testing.T) {
 	want := &cause.Cause{Kind: cause.Observed, What: "SHOP_API_KEY is not set", Fixes: []string{"add SHOP_API_KEY"}}
 	for waiting, explained := range map[string]bool{string(mcp.MethodInitialize): true, "tools/call": false} {
-		failed := &Failure{
-			Ending: EndingExited, Waiting: waiting, startCause: func() *cause.Cause { return want },
+		failed := &diagnose.Failure{
+			Ending: diagnose.EndingExited, Waiting: waiting, FromStart: func() *cause.Cause { return want },
 		}
 		m, _ := wire.Parse(report{Failure: newFailureData(failed)}.notification(methodEnded))
 		got, err := readReport(m.Params)
@@ -406,8 +407,8 @@ func TestEventsAreCarried(t *testing.T) {
 			t.Errorf("%#v becomes %#v", event, got)
 		}
 	}
-	reason := &Failure{
-		Server: "s", Ending: EndingExited, How: "exit status 3", Reason: io.EOF, Said: []string{"said"},
+	reason := &diagnose.Failure{
+		Server: "s", Ending: diagnose.EndingExited, How: "exit status 3", Reason: io.EOF, Said: []string{"said"},
 	}
 	m, _ := wire.Parse(report{Failure: newFailureData(reason)}.notification(methodEnded))
 	r, err := readReport(m.Params)

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -202,10 +203,10 @@ func newHeldError(err error) *heldError {
 		return nil
 	}
 	var malformed *exec.MalformedError
-	var abandoned *abandonedError
+	var abandoned *diagnose.Abandoned
 	switch {
 	case errors.As(err, &abandoned):
-		return &heldError{Text: abandoned.detail, Facts: abandoned.evidence, Abandoned: true}
+		return &heldError{Text: abandoned.Why, Facts: abandoned.Printed, Abandoned: true}
 	case errors.As(err, &malformed):
 		return &heldError{Text: exec.PlainJSONError(malformed.Reason).Error(), Malformed: malformed.What}
 	}
@@ -233,19 +234,19 @@ func (e *heldError) err() error {
 
 // failureData is a Failure in a form that can be carried.
 type failureData struct {
-	Failure
+	diagnose.Failure
 	Why        *heldError
 	StartCause *cause.Cause // as the holder found it, which knows how the server was started
 }
 
-func newFailureData(f *Failure) *failureData {
+func newFailureData(f *diagnose.Failure) *failureData {
 	if f == nil {
 		return nil
 	}
 	d := &failureData{Failure: *f, Why: newHeldError(f.Reason)}
 	d.Reason, d.Judged = nil, f.Policy()
-	if f.starting() && f.startCause != nil {
-		d.StartCause = f.startCause()
+	if f.Starting() && f.FromStart != nil {
+		d.StartCause = f.FromStart()
 	}
 	if d.Why != nil && d.Why.Fix == "" {
 		d.Why.Fix = f.Hint()
@@ -254,14 +255,14 @@ func newFailureData(f *Failure) *failureData {
 }
 
 // failure returns the Failure as it was before newFailureData.
-func (d *failureData) failure() *Failure {
+func (d *failureData) failure() *diagnose.Failure {
 	f := d.Failure
 	if d.Why != nil {
 		f.Reason = d.Why
 	}
-	f.cause = sync.OnceValue(func() *cause.Cause { return cause.Diagnose(f.Output()) })
+	f.FromOutput = sync.OnceValue(func() *cause.Cause { return cause.Diagnose(f.Output()) })
 	if d.StartCause != nil {
-		f.startCause = func() *cause.Cause { return d.StartCause }
+		f.FromStart = func() *cause.Cause { return d.StartCause }
 	}
 	return &f
 }

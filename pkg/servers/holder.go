@@ -25,6 +25,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -86,8 +87,8 @@ type holder struct {
 	large    bool     // a large message has come since memory was last given back
 	session  *Session // that clients have attached to last
 	openedAt time.Time
-	files    []programFile // that the server was started from
-	ended    *Failure      // how the server ended that was held last; nil if none has
+	files    []programFile     // that the server was started from
+	ended    *diagnose.Failure // how the server ended that was held last; nil if none has
 	requests map[string]*heldRequest
 	tokens   map[string]*heldRequest // by the progress token that the server knows
 	asked    map[string]*client      // requests of the server, by their raw id
@@ -310,7 +311,7 @@ func (h *holder) close() {
 // watch tells the clients when the server ends.
 func (h *holder) watch(session *Session) {
 	<-session.Done()
-	failure := failureOf(session.link.RPC(), "")
+	failure := diagnose.Of(session.link.RPC(), "")
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended = failure; h.leaving {

@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -70,7 +71,7 @@ func (c *client) handle(ctx context.Context, m wire.Message) {
 		h.served.Go(func() { // this takes its time, and the client asks meanwhile whether anybody answers
 			var r report
 			if session := h.current(); session != nil {
-				r.Failure = newFailureData(session.link.newFailure(Ending(rawjson.GetText(m.Params, "ending"))))
+				r.Failure = newFailureData(session.link.newFailure(diagnose.Ending(rawjson.GetText(m.Params, "ending"))))
 			}
 			c.put(r.reply(m.ID))
 		})
@@ -148,7 +149,7 @@ func (c *client) attach(ctx context.Context, params json.RawMessage) report {
 
 // failedReport tells an error.
 func failedReport(err error) report {
-	var failure *Failure
+	var failure *diagnose.Failure
 	if errors.As(err, &failure) {
 		return report{Failure: newFailureData(failure)}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -102,7 +103,7 @@ func newRemote(d dial) (*remote, error) {
 		t.base, err = NewHTTPBase(d.launch, d.HTTP)
 	}
 	if err != nil {
-		failure := t.newFailure(EndingMisconfigured)
+		failure := t.newFailure(diagnose.EndingMisconfigured)
 		failure.Reason = err
 		return nil, failure
 	}
@@ -167,8 +168,8 @@ func (t *remote) roundTrip(
 ) (wire.Message, error) {
 	session := t.sessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
-	var failure *Failure
-	if !errors.As(err, &failure) || failure.Ending != EndingExpired || t.onExpired == nil || wire.BeginsSession(method) {
+	var failure *diagnose.Failure
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingExpired || t.onExpired == nil || wire.BeginsSession(method) {
 		return m, err
 	}
 	if err := t.onExpired(ctx, session); err != nil {
@@ -200,9 +201,9 @@ func (t *remote) tripOnce(
 	case ctx.Err() != nil:
 		// A revision without sessions is told by the end of the stream.
 		detail := t.GiveUp(ctx, waiting, out.written.Load() && !t.modern())
-		return wire.Message{}, &abandonedError{err: ctx.Err(), detail: detail}
+		return wire.Message{}, &diagnose.Abandoned{Err: ctx.Err(), Why: detail}
 	case wire.Closed(t.Done):
-		return wire.Message{}, failureOf(t.Peer, method)
+		return wire.Message{}, diagnose.Of(t.Peer, method)
 	}
 	t.Settle(waiting.ID, wire.ClassIDLate)
 	return wire.Message{}, t.explain(method, err)
@@ -270,7 +271,7 @@ func (t *remote) retryBusy(ctx context.Context, method string, run func() error)
 		if deadline, ok := ctx.Deadline(); wait > t.Longest || ok && time.Until(deadline) < wait {
 			return err
 		}
-		t.tell(slog.LevelWarn, "asks to slow down (HTTP 429); toolx sends %s again in %s", method, rounded(wait))
+		t.tell(slog.LevelWarn, "asks to slow down (HTTP 429); toolx sends %s again in %s", method, diagnose.Rounded(wait))
 		if !wire.Waited(ctx, wait) {
 			return err
 		}
@@ -280,7 +281,7 @@ func (t *remote) retryBusy(ctx context.Context, method string, run func() error)
 
 func (t *remote) send(ctx context.Context, f wire.Frame) error {
 	if wire.Closed(t.Done) {
-		return failureOf(t.Peer, "")
+		return diagnose.Of(t.Peer, "")
 	}
 	bounded, stop := t.within(ctx)
 	defer stop()
@@ -289,9 +290,9 @@ func (t *remote) send(ctx context.Context, f wire.Frame) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return &abandonedError{err: ctx.Err()}
+		return &diagnose.Abandoned{Err: ctx.Err()}
 	case wire.Closed(t.Done):
-		return failureOf(t.Peer, "")
+		return diagnose.Of(t.Peer, "")
 	}
 	return t.explain("", err)
 }
@@ -395,17 +396,17 @@ func (t *remote) settlePosts(ctx context.Context) {
 }
 
 func (t *remote) kill() {
-	t.Fail(t.newFailure(EndingClosed))
+	t.Fail(t.newFailure(diagnose.EndingClosed))
 	t.end()
 }
 
-func (t *remote) newFailure(ending Ending) *Failure {
-	failure := &Failure{Server: t.Server, Ending: ending, URL: t.launch.URL, Lived: time.Since(t.began)}
+func (t *remote) newFailure(ending diagnose.Ending) *diagnose.Failure {
+	failure := &diagnose.Failure{Server: t.Server, Ending: ending, URL: t.launch.URL, Lived: time.Since(t.began)}
 	if t.address != nil {
 		failure.URL = t.address.Redacted()
 	}
-	if ending == EndingSilent {
-		failure.Ending = EndingUnanswered
+	if ending == diagnose.EndingSilent {
+		failure.Ending = diagnose.EndingUnanswered
 	}
 	return failure
 }
@@ -417,7 +418,7 @@ func (t *remote) explain(method string, err error) error {
 	if errors.As(err, &broken) {
 		return broken
 	}
-	var already *Failure
+	var already *diagnose.Failure
 	if errors.As(err, &already) {
 		return already
 	}

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/words"
 )
 
@@ -89,8 +90,8 @@ func (e *HTTPError) Kind() fault.Kind {
 	return fault.KindProtocol
 }
 
-// causeKind returns the kind of cause that the error is: what is refused, misspelt or not trusted stays so (MCP-6).
-func (e *HTTPError) causeKind() cause.Kind {
+// CauseKind returns the kind of cause that the error is: what is refused, misspelt or not trusted stays so (MCP-6).
+func (e *HTTPError) CauseKind() cause.Kind {
 	var notFound *net.DNSError
 	var proxy *proxyError
 	var authority x509.UnknownAuthorityError
@@ -113,22 +114,22 @@ func (e *HTTPError) causeKind() cause.Kind {
 }
 
 // ending returns what the error makes of the server for a session.
-func (e *HTTPError) ending() Ending {
+func (e *HTTPError) ending() diagnose.Ending {
 	switch e.Kind() {
 	case fault.KindAuth:
-		return EndingUnauthorized
+		return diagnose.EndingUnauthorized
 	case fault.KindConnect:
-		return EndingUnavailable
+		return diagnose.EndingUnavailable
 	case fault.KindUsage:
-		return EndingMisconfigured
+		return diagnose.EndingMisconfigured
 	}
 	switch {
 	case e.Expired:
-		return EndingExpired
+		return diagnose.EndingExpired
 	case e.Status/100 == 2:
-		return EndingMalformed
+		return diagnose.EndingMalformed
 	}
-	return EndingRefused
+	return diagnose.EndingRefused
 }
 
 // waitWords returns how long a server asks to wait: nobody waits for longer than a day.
@@ -136,7 +137,7 @@ func waitWords(after time.Duration) string {
 	if after > 24*time.Hour {
 		return "more than a day"
 	}
-	return rounded(after).String()
+	return diagnose.Rounded(after).String()
 }
 
 // RetryAfter returns how long the server asks to wait before the next request (RFC 9110, 10.2.3).
@@ -300,8 +301,8 @@ var hostRefused = sync.OnceValue(func() *regexp.Regexp {
 		`\bhost (?:header )?[^\s"]* ?(?:is )?not allowed`)
 })
 
-// Details is the exchange, a line each.
-func (e *HTTPError) details() []string {
+// Exchange describes the exchange, a fact a line.
+func (e *HTTPError) Exchange() []string {
 	var details []string
 	if e.Status != 0 {
 		details = append(details, "http     "+statusWords(e.Status))
@@ -318,9 +319,9 @@ func (e *HTTPError) details() []string {
 // sessionExpired returns the error of a request that was not sent again, since that may do harm: the server had
 // forgotten the session, and a new one has begun. why is what the server said.
 func sessionExpired(server, method string, why error) error {
-	return &hintedError{
-		text: fmt.Sprintf("server %q: %v; a new session has begun, and %s was not sent again: "+
+	return &diagnose.Hinted{
+		Text: fmt.Sprintf("server %q: %v; a new session has begun, and %s was not sent again: "+
 			"the tool does not say that it may be called twice (readOnlyHint, idempotentHint)", server, why, method),
-		fix: "call it again if a second call does no harm", err: why,
+		Fix: "call it again if a second call does no harm", Err: why,
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"toolx/pkg/servers/diagnose"
 )
 
 // headersTime bounds a headersCommand.
@@ -29,8 +31,8 @@ func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, &Failure{
-			Server: d.server.Name, Ending: EndingNoHeaders, URL: d.launch.URL,
+		return nil, &diagnose.Failure{
+			Server: d.server.Name, Ending: diagnose.EndingNoHeaders, URL: d.launch.URL,
 			Reason: fmt.Errorf("headersCommand %s: %w", d.launch.HeadersCommand[0], err),
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/diagnose"
 )
 
 // TestHeadersCommand proves what a program may print as headers, and that its output is secret.
@@ -49,7 +50,7 @@ func TestHeadersCommand(t *testing.T) {
 					strings.Contains(err.Error(), "hush-hush") {
 					t.Errorf("%v, want %s", err, test.failure)
 				}
-				var failure *Failure
+				var failure *diagnose.Failure
 				if !errors.As(err, &failure) || failure.Policy() != cause.Permanent {
 					t.Errorf("it is tried again: %v", err)
 				}

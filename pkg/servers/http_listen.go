@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/sse"
 )
@@ -106,7 +107,7 @@ func (s *standingStream) receive() (again bool) {
 	if !errors.Is(why, io.EOF) {
 		how = "broke the standing stream off: " + networkWords(why, s.address)
 	}
-	s.tell(slog.LevelInfo, "%s; toolx opens it again in %s", how, rounded(s.delay))
+	s.tell(slog.LevelInfo, "%s; toolx opens it again in %s", how, diagnose.Rounded(s.delay))
 	return true
 }
 
@@ -129,7 +130,7 @@ func (s *standingStream) refused(err error) (again bool) {
 		return false
 	case !no && (s.failures < s.Attempts || s.Busy()):
 		s.slowDown(s.RetryPolicy.Delay)
-		s.tell(slog.LevelInfo, "does not open the standing stream: %v; toolx tries again in %s", err, rounded(s.delay))
+		s.tell(slog.LevelInfo, "does not open the standing stream: %v; toolx tries again in %s", err, diagnose.Rounded(s.delay))
 		return true
 	case !s.answersPing():
 		return false
@@ -139,7 +140,7 @@ func (s *standingStream) refused(err error) (again bool) {
 	}
 	s.slowDown(s.RetryPolicy.Delay)
 	s.tell(slog.LevelInfo, "is there, and does not open the standing stream: %v; toolx tries again in %s", err,
-		rounded(s.delay))
+		diagnose.Rounded(s.delay))
 	return true
 }
 
@@ -168,11 +169,11 @@ func (s *standingStream) answersPing() bool {
 	if s.life.Err() != nil {
 		return false
 	}
-	var failure *Failure
+	var failure *diagnose.Failure
 	switch {
 	case ctx.Err() != nil:
-		failure = s.newFailure(EndingUnanswered)
-		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, rounded(s.Longest))
+		failure = s.newFailure(diagnose.EndingUnanswered)
+		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, diagnose.Rounded(s.Longest))
 		err = failure
 	case !errors.As(err, &failure):
 		return s.sessionID() == s.session
@@ -218,7 +219,7 @@ func (sub subscription) keep(ctx context.Context, listen func() error) error {
 		delay = longer(delay, again.Delay)
 		s.notice(slog.LevelInfo,
 			fmt.Sprintf("server %q ended the stream of its notifications: %v; toolx asks for it again in %s",
-				s.Name, err, rounded(delay)))
+				s.Name, err, diagnose.Rounded(delay)))
 		if !wire.Waited(ctx, delay) {
 			return ctx.Err()
 		}
@@ -229,17 +230,17 @@ func isCutOff(err error) bool { return errors.As(err, new(*cutOffError)) }
 
 // isUnreachable reports whether the error comes from the network, or from a gateway before the server.
 func isUnreachable(err error) bool {
-	var failure *Failure
-	return errors.As(err, &failure) && (failure.Ending == EndingUnavailable || failure.Ending == EndingUnanswered)
+	var failure *diagnose.Failure
+	return errors.As(err, &failure) && (failure.Ending == diagnose.EndingUnavailable || failure.Ending == diagnose.EndingUnanswered)
 }
 
 // asGone turns the error of an unreachable server into one of a server that was reachable before.
 func asGone(err error) error {
-	var failure *Failure
+	var failure *diagnose.Failure
 	if !isUnreachable(err) || !errors.As(err, &failure) {
 		return err
 	}
 	told := *failure
-	told.Ending, told.Waiting = EndingGone, ""
+	told.Ending, told.Waiting = diagnose.EndingGone, ""
 	return &told
 }

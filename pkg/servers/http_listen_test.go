@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/diagnose"
 )
 
 // listening opens a session and listens as watch does; the end is what Listen returns.
@@ -152,12 +153,12 @@ func TestStandingStreamOfAServerThatIsGone(t *testing.T) {
 	close(leave)
 	site.CloseClientConnections()
 	err := <-ended
-	var failure *Failure
-	if !errors.As(err, &failure) || failure.Ending != EndingGone || fault.KindOf(err) != fault.KindProtocol {
+	var failure *diagnose.Failure
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingGone || fault.KindOf(err) != fault.KindProtocol {
 		t.Fatalf("%v", err)
 	}
 	host := strings.TrimPrefix(site.URL, "http://")
-	if want := fmt.Sprintf(`server "site" has gone away: connection refused by %s`, host); err.Error() != want || !strings.Contains(fault.HintOf(err), host) {
+	if want := fmt.Sprintf(`server "site" is no longer reachable: connection refused by %s`, host); err.Error() != want || !strings.Contains(fault.HintOf(err), host) {
 		t.Errorf("%v (%s), want %s", err, fault.HintOf(err), want)
 	}
 	if s.session.Err() == nil {
@@ -327,8 +328,8 @@ func TestStreamOfSubscriptionsIsAskedForAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := s.session.Listen(context.Background(), Interest{Tools: true}, func() {})
-		var failure *Failure
-		if !errors.As(err, &failure) || failure.Ending != EndingGone || fault.KindOf(err) != fault.KindProtocol {
+		var failure *diagnose.Failure
+		if !errors.As(err, &failure) || failure.Ending != diagnose.EndingGone || fault.KindOf(err) != fault.KindProtocol {
 			t.Errorf("%v", err)
 		}
 	})

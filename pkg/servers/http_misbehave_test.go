@@ -18,6 +18,7 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -26,7 +27,7 @@ import (
 type remoteBehaviour struct {
 	script func(*site)
 	// open is how opening fails, call the kind of failure of the call.
-	open Ending
+	open diagnose.Ending
 	call fault.Kind
 	text string // part of the failure's words
 	seen string // the irregularities that are reported
@@ -78,31 +79,31 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 	}
 	return map[string]remoteBehaviour{
 		// Statuses at the start.
-		"proxy page":      {script: onOpen(plain(502, "text/html", page)), open: EndingUnavailable, text: `got text/html (502, "Bad gateway") where JSON was expected`},
-		"login page":      {script: onOpen(plain(200, "text/html; charset=utf-8", "<title>Sign in</title>")), open: EndingMalformed, text: `got text/html (200, "Sign in") where JSON was expected`},
-		"text in 200":     {script: onOpen(plain(200, "text/plain", "ok")), open: EndingMalformed, text: `got text/plain (200, "ok")`},
-		"401":             {script: onOpen(plain(401, "text/plain", "")), open: EndingUnauthorized, text: "no WWW-Authenticate"},
-		"403":             {script: onOpen(plain(403, "application/json", `{"error":{"message":"not for you"}}`)), open: EndingUnauthorized, text: "HTTP 403 Forbidden to POST"},
-		"404 everywhere":  {script: onOpen(plain(404, "text/plain", "no such page")), open: EndingRefused, text: "no such page; and over the older HTTP with SSE: HTTP 404 Not Found to GET"},
-		"405 everywhere":  {script: onOpen(plain(405, "text/plain", "")), open: EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
-		"503":             {script: onOpen(plain(503, "text/plain", "starting")), open: EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
-		"503 as JSON-RPC": {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: EndingUnavailable, text: "not yet"},
-		"no HTTP":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: `does not speak HTTP: its answer begins with "SSH-2.0-OpenSSH"`},
-		"no status":       {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.1 fine\r\n\r\n") }), open: EndingUnavailable, text: `is not HTTP: malformed HTTP status code "fine"`},
+		"proxy page":      {script: onOpen(plain(502, "text/html", page)), open: diagnose.EndingUnavailable, text: `got text/html (502, "Bad gateway") where JSON was expected`},
+		"login page":      {script: onOpen(plain(200, "text/html; charset=utf-8", "<title>Sign in</title>")), open: diagnose.EndingMalformed, text: `got text/html (200, "Sign in") where JSON was expected`},
+		"text in 200":     {script: onOpen(plain(200, "text/plain", "ok")), open: diagnose.EndingMalformed, text: `got text/plain (200, "ok")`},
+		"401":             {script: onOpen(plain(401, "text/plain", "")), open: diagnose.EndingUnauthorized, text: "no WWW-Authenticate"},
+		"403":             {script: onOpen(plain(403, "application/json", `{"error":{"message":"not for you"}}`)), open: diagnose.EndingUnauthorized, text: "HTTP 403 Forbidden to POST"},
+		"404 everywhere":  {script: onOpen(plain(404, "text/plain", "no such page")), open: diagnose.EndingRefused, text: "no such page; and over the older HTTP with SSE: HTTP 404 Not Found to GET"},
+		"405 everywhere":  {script: onOpen(plain(405, "text/plain", "")), open: diagnose.EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
+		"503":             {script: onOpen(plain(503, "text/plain", "starting")), open: diagnose.EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
+		"503 as JSON-RPC": {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: diagnose.EndingUnavailable, text: "not yet"},
+		"no HTTP":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: diagnose.EndingUnavailable, text: `does not speak HTTP: its answer begins with "SSH-2.0-OpenSSH"`},
+		"no status":       {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.1 fine\r\n\r\n") }), open: diagnose.EndingUnavailable, text: `is not HTTP: malformed HTTP status code "fine"`},
 		"no length": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n")
-		}), open: EndingUnavailable, text: `is not HTTP: bad Content-Length "many"`},
-		"speaks TLS": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), open: EndingUnavailable, text: "speaks TLS, and not plain HTTP"},
-		"hangs up":   {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection without an answer"},
-		"hands over": {script: onOpen(switching), open: EndingRefused, text: "HTTP 101 Switching Protocols to POST"},
-		"silent":     {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},
+		}), open: diagnose.EndingUnavailable, text: `is not HTTP: bad Content-Length "many"`},
+		"speaks TLS": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), open: diagnose.EndingUnavailable, text: "speaks TLS, and not plain HTTP"},
+		"hangs up":   {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: diagnose.EndingUnavailable, text: "closed the connection without an answer"},
+		"hands over": {script: onOpen(switching), open: diagnose.EndingRefused, text: "HTTP 101 Switching Protocols to POST"},
+		"silent":     {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: diagnose.EndingUnanswered, text: "initialize unanswered", brief: true},
 		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
-		}), open: EndingRefused, text: "again and again"},
-		"redirect loses": {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }), open: EndingRefused, text: "without the message"},
+		}), open: diagnose.EndingRefused, text: "again and again"},
+		"redirect loses": {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }), open: diagnose.EndingRefused, text: "without the message"},
 		"redirect away": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://other.example/mcp", http.StatusPermanentRedirect)
-		}), open: EndingRefused, text: "it redirects to http://other.example/mcp (another origin)"},
+		}), open: diagnose.EndingRefused, text: "it redirects to http://other.example/mcp (another origin)"},
 		"redirect within": {script: func(s *site) {
 			s.head = func(w http.ResponseWriter, r *http.Request, m siteMessage) bool {
 				if r.URL.Path != "/mcp/" && m.Verb == http.MethodPost {
@@ -120,7 +121,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 				}
 				return false
 			}
-		}, open: EndingUnavailable, text: "HTTP 500"},
+		}, open: diagnose.EndingUnavailable, text: "HTTP 500"},
 
 		// Bodies of a call.
 		"hands over in the call": {script: call(switching), call: fault.KindProtocol, text: "HTTP 101 Switching Protocols to POST"},
@@ -150,7 +151,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		}), call: fault.KindProtocol, text: "closed the connection in the middle of its answer"},
 		"half a body at the start": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
-		}), open: EndingMalformed, text: "closed the connection in the middle of its answer"},
+		}), open: diagnose.EndingMalformed, text: "closed the connection in the middle of its answer"},
 		"chunked garbage": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w,
 				"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense")
@@ -385,9 +386,9 @@ func checkRemoteCall(t *testing.T, s *stage, want remoteBehaviour) {
 	}
 }
 
-func checkEnding(t *testing.T, err error, ending Ending, text string) {
+func checkEnding(t *testing.T, err error, ending diagnose.Ending, text string) {
 	t.Helper()
-	var failure *Failure
+	var failure *diagnose.Failure
 	ok := errors.As(err, &failure)
 	if !ok || failure.Ending != ending || !strings.Contains(err.Error(), text) {
 		t.Errorf("%v, want %s: %s", err, ending, text)
@@ -413,20 +414,20 @@ func TestUnreachable(t *testing.T) {
 	t.Cleanup(open.Close)
 	for _, test := range []struct {
 		name, url, text, hint string
-		ending                Ending
+		ending                diagnose.Ending
 		curable               bool
 	}{
-		{"refused", "http://" + free, `server "site" is unavailable: connection refused by ` + free, "listens on " + free, EndingUnavailable, true},
-		{"unknown host", "http://nowhere.invalid/mcp", `the host "nowhere.invalid"`, "", EndingUnavailable, false},
-		{"unknown authority", secure.URL, "is signed by", "--cacert FILE", EndingUnavailable, false},
-		{"plain where TLS is spoken", "http://" + strings.TrimPrefix(secure.URL, "https://"), "HTTP 400", "begins with https://", EndingRefused, false},
-		{"TLS where none is spoken", "https://" + strings.TrimPrefix(open.URL, "http://"), "does not speak TLS", "begins with http://", EndingUnavailable, false},
-		{"no port", "http://127.0.0.1:99999/mcp", "the url names the port 99999, and ports end at 65535", "", EndingMisconfigured, false},
-		{"no address", "localhost:3000/mcp", "the url must begin with https:// or http://", "", EndingMisconfigured, false},
+		{"refused", "http://" + free, `server "site" is unavailable: connection refused by ` + free, "listens on " + free, diagnose.EndingUnavailable, true},
+		{"unknown host", "http://nowhere.invalid/mcp", `the host "nowhere.invalid"`, "", diagnose.EndingUnavailable, false},
+		{"unknown authority", secure.URL, "is signed by", "--cacert FILE", diagnose.EndingUnavailable, false},
+		{"plain where TLS is spoken", "http://" + strings.TrimPrefix(secure.URL, "https://"), "HTTP 400", "begins with https://", diagnose.EndingRefused, false},
+		{"TLS where none is spoken", "https://" + strings.TrimPrefix(open.URL, "http://"), "does not speak TLS", "begins with http://", diagnose.EndingUnavailable, false},
+		{"no port", "http://127.0.0.1:99999/mcp", "the url names the port 99999, and ports end at 65535", "", diagnose.EndingMisconfigured, false},
+		{"no address", "localhost:3000/mcp", "the url must begin with https:// or http://", "", diagnose.EndingMisconfigured, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := newRemoteStage(t, plenty, test.url).open()
-			var failure *Failure
+			var failure *diagnose.Failure
 			if !errors.As(err, &failure) || failure.Ending != test.ending || !strings.Contains(err.Error(), test.text) {
 				t.Fatalf("%v, want %s: %s", err, test.ending, test.text)
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/sse"
 )
@@ -121,7 +122,7 @@ func (t *remote) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL
 func (t *remote) lose(stream *oldStream, err error) {
 	stream.err = err
 	if t.agreed(stream) && t.life.Err() == nil {
-		failure := t.newFailure(EndingGone)
+		failure := t.newFailure(diagnose.EndingGone)
 		failure.Reason = errors.New("it ended the stream of events")
 		if !errors.Is(err, io.EOF) {
 			failure.Reason = errors.New("the stream of events broke: " + networkWords(err, t.address))

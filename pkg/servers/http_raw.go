@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"toolx/pkg/config"
+	"toolx/pkg/servers/diagnose"
 )
 
 // Raw sends requests to a server over HTTP unchanged, except that it adds what the entry configures: headers and access
@@ -25,7 +26,7 @@ func NewRaw(ctx context.Context, server *config.Server, launch *config.Resolved,
 	}
 	base, err := NewHTTPBase(launch, d.HTTP)
 	if err != nil {
-		return nil, &Failure{Server: server.Name, Ending: EndingMisconfigured, Reason: err}
+		return nil, &diagnose.Failure{Server: server.Name, Ending: diagnose.EndingMisconfigured, Reason: err}
 	}
 	return &Raw{RoundTripper: d.configure(base, headers), base: base}, nil
 }

@@ -29,6 +29,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -276,7 +277,7 @@ func TestOlderHTTPMisbehaves(t *testing.T) {
 		{"an endpoint that is none", func(s *oldSite) { s.endpoint = "http://[" }, "holds no address", ""},
 		{"an endpoint that is unknown", func(s *oldSite) { s.endpoint = "/nowhere" }, "HTTP 404 Not Found to POST", ""},
 		{"the stream ends at once", func(s *oldSite) { s.endpoint, s.lines = "", closedLines() }, "is unavailable", ""},
-		{"the stream ends in a call", func(s *oldSite) { s.call = func(s *oldSite, _ siteMessage) { s.lines <- "" } }, "", "has gone away: it ended the stream of events"},
+		{"the stream ends in a call", func(s *oldSite) { s.call = func(s *oldSite, _ siteMessage) { s.lines <- "" } }, "", "is no longer reachable: it ended the stream of events"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			site := newOldSite(t, test.script)
@@ -486,7 +487,7 @@ func TestCertificatesOfOthers(t *testing.T) {
 			s := newRemoteStage(t, plenty, test.address(newSecureSite(t, certificate, key, tls.NoClientCert)))
 			s.dial.HTTP.CACert = certificate
 			err := s.open()
-			var failure *Failure
+			var failure *diagnose.Failure
 			if !errors.As(err, &failure) || !strings.Contains(err.Error(), test.text) ||
 				failure.Policy() != cause.Permanent {
 				t.Errorf("%v, want %s", err, test.text)

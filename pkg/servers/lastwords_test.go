@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolx/pkg/cause"
+	"toolx/pkg/servers/diagnose"
 )
 
 // nodeStack is what Node prints of a module that is missing.
@@ -45,7 +46,7 @@ func TestLinesThatTellWhy(t *testing.T) {
 	} {
 		lines := strings.Split(test.stderr, "\n")
 		whole := slices.Clone(lines)
-		failure := &Failure{Stderr: cause.Telling(lines, failureLines), StderrTail: lines}
+		failure := &diagnose.Failure{Stderr: cause.Telling(lines, failureLines), StderrTail: lines}
 		if got := failure.Cause().Line; got != test.want {
 			t.Errorf("%s: the last words are %q, want %q", test.name, got, test.want)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -37,10 +38,10 @@ type StartOverdue struct {
 // Text returns the event as a sentence for the log.
 func (e StartOverdue) Text() string {
 	if e.Launcher == "" {
-		return fmt.Sprintf("server %q has not answered after %s; toolx waits on", e.Server, rounded(e.Took))
+		return fmt.Sprintf("server %q has not answered after %s; toolx waits on", e.Server, diagnose.Rounded(e.Took))
 	}
 	return fmt.Sprintf("server %q: %s is still downloading it after %s; toolx waits on", e.Server, e.Launcher,
-		rounded(e.Took))
+		diagnose.Rounded(e.Took))
 }
 
 // Connected says that a session is open.
@@ -63,7 +64,7 @@ type ConnectFailed struct {
 // a pipe, or the stream of events ended. The end of a process is reported as ProcessExited instead.
 type SessionLost struct {
 	wire.Head
-	Why *Failure
+	Why *diagnose.Failure
 }
 
 // ToolsChanged says that a server's tools were listed anew, because it said that they

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -26,7 +27,7 @@ type link interface {
 	shutdown(ctx context.Context)
 	kill()
 	// newFailure gathers what is known of the server now.
-	newFailure(ending Ending) *Failure
+	newFailure(ending diagnose.Ending) *diagnose.Failure
 	// rpc is the link's side of JSON-RPC.
 	RPC() *wire.Peer
 

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/fake"
 	"toolx/pkg/servers/wire"
 )
@@ -20,7 +21,7 @@ import (
 // session that opens, answers echo with "hi", and has nothing irregular.
 type behaviour struct {
 	// open is how opening fails, call the kind of failure of the call.
-	open Ending
+	open diagnose.Ending
 	call fault.Kind
 	// text is part of the failure's words, or the whole answer where it succeeds.
 	text string
@@ -73,12 +74,12 @@ func misbehaviours() map[string]behaviour {
 		"invalid-utf8":     {seen: "invalid-utf8", text: "\ufffd\ufffdhi"},
 		"raw-control":      {seen: "control", text: "\x1b[31mhi"},
 		"nul-bytes":        {seen: "glued"},
-		"pages-stop":       {open: EndingUnfinished, text: "did not end its list", limit: brief},
-		"utf16":            {open: EndingSilent, seen: "text", limit: brief},
-		"tty-prompt":       {open: EndingSilent, seen: "text", limit: brief},
-		"full-screen":      {open: EndingSilent, seen: "text", limit: brief},
-		"http-mode":        {open: EndingSilent, seen: "text", limit: brief},
-		"echo-back":        {open: EndingSilent, limit: brief},
+		"pages-stop":       {open: diagnose.EndingUnfinished, text: "did not end its list", limit: brief},
+		"utf16":            {open: diagnose.EndingSilent, seen: "text", limit: brief},
+		"tty-prompt":       {open: diagnose.EndingSilent, seen: "text", limit: brief},
+		"full-screen":      {open: diagnose.EndingSilent, seen: "text", limit: brief},
+		"http-mode":        {open: diagnose.EndingSilent, seen: "text", limit: brief},
+		"echo-back":        {open: diagnose.EndingSilent, limit: brief},
 
 		// Size: the limit of this test is 1 MiB.
 		"huge-line":          {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
@@ -90,19 +91,19 @@ func misbehaviours() map[string]behaviour {
 		"stderr-flood":       {},
 		"stderr-huge-line":   {},
 		"notification-flood": {},
-		"instructions-huge":  {open: EndingMalformed, text: "over the limit of 1.0 MiB", seen: "too-long"},
+		"instructions-huge":  {open: diagnose.EndingMalformed, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"blocks-flood":       {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"elicit-huge":        {flags: []string{"--count", "8"}, call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "id-late too-long"},
 		"list-changed-storm": {},
 		"tools-renamed":      {},
-		"tools-10k":          {open: EndingMalformed, text: "over the limit", seen: "too-long"},
+		"tools-10k":          {open: diagnose.EndingMalformed, text: "over the limit", seen: "too-long"},
 
 		// Endings.
-		"exit0-early":        {open: EndingExited, text: "exit status 0"},
-		"exit1-stderr":       {open: EndingExited, text: "MQTT_URL is not set"},
-		"usage-stdout":       {open: EndingExited, text: "exit status 1", seen: "blank text"},
-		"exit-in-handshake":  {open: EndingExited, text: "exit status 3"},
-		"exit-after-init":    {open: EndingExited, text: "exit status 3"},
+		"exit0-early":        {open: diagnose.EndingExited, text: "exit status 0"},
+		"exit1-stderr":       {open: diagnose.EndingExited, text: "MQTT_URL is not set"},
+		"usage-stdout":       {open: diagnose.EndingExited, text: "exit status 1", seen: "blank text"},
+		"exit-in-handshake":  {open: diagnose.EndingExited, text: "exit status 3"},
+		"exit-after-init":    {open: diagnose.EndingExited, text: "exit status 3"},
 		"exit-after-list":    {call: fault.KindProtocol, text: "exit status 3"},
 		"exit-mid-call":      {call: fault.KindProtocol, text: "stderr: fatal: cannot go on with tools/call"},
 		"exit-half-line":     {call: fault.KindProtocol, text: "exit status 3", seen: "broken"},
@@ -110,14 +111,14 @@ func misbehaviours() map[string]behaviour {
 		"sigsegv":            {call: fault.KindProtocol, text: crashedText},
 		"sigkill":            {call: fault.KindProtocol, text: killedText},
 		"ignore-eof":         {endless: true},
-		"flaky-start":        {open: EndingExited, text: "needs --state"},
-		"silent":             {open: EndingSilent, text: "no response after", limit: brief},
-		"silent-after-init":  {open: EndingSilent, text: "tools/list unanswered", limit: 10 * brief},
+		"flaky-start":        {open: diagnose.EndingExited, text: "needs --state"},
+		"silent":             {open: diagnose.EndingSilent, text: "no response after", limit: brief},
+		"silent-after-init":  {open: diagnose.EndingSilent, text: "tools/list unanswered", limit: 10 * brief},
 		"silent-call":        {call: fault.KindTimeout, limit: brief},
-		"stdin-unread":       {open: EndingSilent, limit: brief},
+		"stdin-unread":       {open: diagnose.EndingSilent, limit: brief},
 		"stdin-stalled":      {call: fault.KindTimeout, limit: brief, endless: true},
-		"stdin-closed":       {open: EndingSilent, limit: brief},
-		"stdout-closed":      {open: EndingClosedStdout, text: "failed to start: it closed its stdout"},
+		"stdin-closed":       {open: diagnose.EndingSilent, limit: brief},
+		"stdout-closed":      {open: diagnose.EndingClosedStdout, text: "failed to start: it closed its stdout"},
 		"stdout-closed-call": {call: fault.KindProtocol, text: "closed its stdout, tools/call unanswered"},
 
 		// JSON-RPC.
@@ -149,12 +150,12 @@ func misbehaviours() map[string]behaviour {
 		"late-reply":          {call: fault.KindTimeout, seen: "id-late", limit: brief},
 
 		// The handshake and tools/list.
-		"version-missing": {open: EndingMalformed, text: "the answer to initialize names no revision"},
-		"version-type":    {open: EndingMalformed, text: "protocolVersion is a number"},
-		"version-future":  {open: EndingMalformed, text: "2099-01-01"},
-		"init-error":      {open: EndingRefused, text: "not authenticated: set FAKE_API_KEY"},
-		"list-error":      {open: EndingRefused, text: "tools/list: database is locked"},
-		"tools-object":    {open: EndingMalformed, text: "tools is not an array: {"},
+		"version-missing": {open: diagnose.EndingMalformed, text: "the answer to initialize names no revision"},
+		"version-type":    {open: diagnose.EndingMalformed, text: "protocolVersion is a number"},
+		"version-future":  {open: diagnose.EndingMalformed, text: "2099-01-01"},
+		"init-error":      {open: diagnose.EndingRefused, text: "not authenticated: set FAKE_API_KEY"},
+		"list-error":      {open: diagnose.EndingRefused, text: "tools/list: database is locked"},
+		"tools-object":    {open: diagnose.EndingMalformed, text: "tools is not an array: {"},
 		"declared-absent": {call: fault.KindNotFound},
 		"tools-empty":     {call: fault.KindNotFound},
 		// Without a pool, nobody waits for what comes later.
@@ -205,7 +206,7 @@ const (
 func behave(t *testing.T, mode string, want behaviour) {
 	s, err := stageFor(t, mode, want)
 	if err != nil {
-		var failure *Failure
+		var failure *diagnose.Failure
 		if !errors.As(err, &failure) || failure.Ending != want.open || !strings.Contains(err.Error(), want.text) {
 			t.Fatalf("open: %v\nwant %q with %q", err, want.open, want.text)
 		}
@@ -243,8 +244,8 @@ func stageFor(t *testing.T, mode string, want behaviour) (*stage, error) {
 			s.executor.Defaults.Timeout = limit
 		}
 		err := s.open()
-		var failure *Failure
-		timed := want.open == EndingSilent || want.open == EndingUnfinished
+		var failure *diagnose.Failure
+		timed := want.open == diagnose.EndingSilent || want.open == diagnose.EndingUnfinished
 		done := errors.As(err, &failure) && failure.Ending == want.open && s.classes() == want.seen
 		if !timed || done || limit >= ample {
 			return s, err
@@ -403,7 +404,7 @@ func TestLargeArgumentsToAServerThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := s.call("fake__echo", string(large))
-	if fault.KindOf(result.Err) != fault.KindTimeout || !strings.Contains(result.Err.Error(), notReading) {
+	if fault.KindOf(result.Err) != fault.KindTimeout || !strings.Contains(result.Err.Error(), diagnose.NotReading) {
 		t.Errorf("the call ended with %v", result.Err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -79,12 +80,14 @@ type pagesLink struct {
 	pages int
 }
 
-func (l *pagesLink) newFailure(ending Ending) *Failure { return &Failure{Server: "s", Ending: ending} }
+func (l *pagesLink) newFailure(ending diagnose.Ending) *diagnose.Failure {
+	return &diagnose.Failure{Server: "s", Ending: ending}
+}
 
 func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, _ http.Header) (wire.Message, error) {
 	if l.pages--; l.pages < 0 {
 		<-ctx.Done()
-		return wire.Message{}, &abandonedError{err: ctx.Err()}
+		return wire.Message{}, &diagnose.Abandoned{Err: ctx.Err()}
 	}
 	m, _ := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"nextCursor":"%d"}}`, l.pages))
 	return m, nil

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -191,7 +192,7 @@ func Disabled(server *config.Server) *fault.UsageError {
 	}
 	return &fault.UsageError{
 		Message: message,
-		Fix:     joinHints(server.Hint, "remove \""+setting+"\" there, or give the server's command after --"),
+		Fix:     diagnose.JoinHints(server.Hint, "remove \""+setting+"\" there, or give the server's command after --"),
 	}
 }
 
@@ -668,16 +669,16 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 // resolve expands an entry in toolx's own environment. The error is a *Failure for variables that are not set and
 // values that cannot be used.
 func resolve(server *config.Server) (*config.Resolved, error) {
-	failure := &Failure{Server: server.Name, URL: server.URL}
+	failure := &diagnose.Failure{Server: server.Name, URL: server.URL}
 	if server.Command != "" {
 		failure.Command = append([]string{server.Command}, server.Args...)
 	}
 	launch, err := server.Resolve(os.Environ())
 	if err != nil {
 		var unset *config.UnsetError
-		failure.Ending, failure.Reason = EndingUnusable, err
+		failure.Ending, failure.Reason = diagnose.EndingUnusable, err
 		if errors.As(err, &unset) {
-			failure.Ending = EndingUnset
+			failure.Ending = diagnose.EndingUnset
 		}
 		return nil, failure
 	}
@@ -699,7 +700,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 
 func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {
 	failed := &ConnectError{Server: server.Name, Attempts: attempts, Last: err, Advice: server.Hint}
-	if failure, ok := errors.AsType[*Failure](err); ok {
+	if failure, ok := errors.AsType[*diagnose.Failure](err); ok {
 		if c := failure.Cause(); c != nil && c.Rule != "" {
 			p.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
 				"server %q: rule %s recognized the cause", server.Name, c.Rule)})
@@ -776,7 +777,7 @@ func (p *Pool) Status(name string) (status, protocol, reason string) {
 	case o.err != nil:
 		return "failed", "", o.err.Error()
 	case wire.Closed(o.session.Done()):
-		return "ended", o.session.Protocol, failureOf(o.session.link.RPC(), "").Error()
+		return "ended", o.session.Protocol, diagnose.Of(o.session.link.RPC(), "").Error()
 	}
 	return "ready", o.session.Protocol, ""
 }

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -154,10 +155,10 @@ func TestLossIsTold(t *testing.T) {
 		if result.Success {
 			t.Error("the call succeeded")
 		}
-		if lost := <-told; lost.Server != "fake" || lost.Why.Ending != EndingClosedStdout || !lost.Why.Lives() {
+		if lost := <-told; lost.Server != "fake" || lost.Why.Ending != diagnose.EndingClosedStdout || !lost.Why.Lives() {
 			t.Errorf("told %+v", lost)
 		}
-		if failure := session.Err(); failure == nil || failure.Ending != EndingClosedStdout {
+		if failure := session.Err(); failure == nil || failure.Ending != diagnose.EndingClosedStdout {
 			t.Errorf("the session failed by %v", failure)
 		}
 		pool.Close(t.Context())

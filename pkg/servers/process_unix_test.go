@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"toolx/pkg/servers/diagnose"
 )
 
 // groupAlive reports whether any process of the group is left that is more than an entry waiting to be reaped.
@@ -37,7 +39,7 @@ func groupAlive(id int) bool {
 
 // How the fake server's deaths by a signal are told.
 const (
-	crashedEnding = EndingKilled
+	crashedEnding = diagnose.EndingKilled
 	crashedText   = "segmentation fault"
 	killedText    = "signal: killed"
 )

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/guard"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -66,15 +67,15 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 		options.Secret(launch.Secrets...)
 	}
 	if launch.URL != "" {
-		failure := &Failure{Server: server.Name, Ending: EndingUnsupported, URL: launch.URL}
+		failure := &diagnose.Failure{Server: server.Name, Ending: diagnose.EndingUnsupported, URL: launch.URL}
 		failure.Reason = errors.New("the proxy stands before a program, and this server has a url")
 		return 0, &ConnectError{Server: server.Name, Last: failure, Advice: server.Hint}
 	}
 	p := newProxy(server.Name, options)
 	p.protect(server.Guards)
 	if p.process, err = startProcess(launch, options.Err); err != nil {
-		failure := &Failure{Server: server.Name, Command: commandOf(launch), Cwd: launch.Cwd}
-		return 0, &ConnectError{Server: server.Name, Last: startFailure(failure, err), Advice: server.Hint}
+		failure := &diagnose.Failure{Server: server.Name, Command: commandOf(launch), Cwd: launch.Cwd}
+		return 0, &ConnectError{Server: server.Name, Last: diagnose.StartFailure(failure, err), Advice: server.Hint}
 	}
 	options.Bus.Emit(wire.ProcessStarted{
 		Head: wire.Head{At: p.process.started, Server: server.Name}, PID: p.process.cmd.Process.Pid,

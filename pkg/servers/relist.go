@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -118,7 +119,7 @@ func (r *relister) run() {
 func (r *relister) list(ctx context.Context) {
 	s := r.session
 	if err := s.listTools(ctx, r.server); err != nil {
-		var failure *Failure
+		var failure *diagnose.Failure
 		if ctx.Err() == nil && !errors.As(err, &failure) { // else the end is told elsewhere
 			s.notice(slog.LevelWarn,
 				fmt.Sprintf("server %q changed its tools, and they cannot be listed: %v", s.Name, err))

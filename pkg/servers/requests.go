@@ -14,6 +14,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -293,7 +294,7 @@ func (r *requester) level() string {
 
 // startError turns an error of a request of the start into a Failure; the link's own failures pass unchanged.
 func (r *requester) startError(method mcp.MCPMethod, err error) error {
-	var failure *Failure
+	var failure *diagnose.Failure
 	if errors.As(err, &failure) {
 		return failure
 	}
@@ -304,11 +305,11 @@ func (r *requester) startError(method mcp.MCPMethod, err error) error {
 	if errors.As(err, &malformed) {
 		err = malformed.Reason // the rest stands in the failure
 	}
-	failure = r.link.newFailure(EndingMalformed)
+	failure = r.link.newFailure(diagnose.EndingMalformed)
 	failure.Waiting, failure.Reason = string(method), exec.PlainJSONError(err)
 	var refused *exec.ToolError
 	if errors.As(err, &refused) {
-		failure.Ending, failure.Reason = EndingRefused, refused
+		failure.Ending, failure.Reason = diagnose.EndingRefused, refused
 	}
 	return failure
 }

@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 )
 
 // Resources returns the server's resources, all pages, each byte for byte; the list is empty for a server without
@@ -69,7 +70,7 @@ func (sub subscription) legacy(ctx context.Context, ready func()) error {
 	for {
 		select {
 		case <-s.Done():
-			return failureOf(s.link.RPC(), "")
+			return diagnose.Of(s.link.RPC(), "")
 		case <-ctx.Done():
 			sub.unsubscribe(ctx)
 			return ctx.Err()

@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -58,16 +59,16 @@ func TestPolicy(t *testing.T) {
 		{"Starting", "", cause.Unknown},
 		{"Starting", "signal: killed", cause.Permanent},
 	} {
-		failure := &Failure{
-			Ending: EndingExited, How: cmp.Or(test.how, "exit status 1"),
+		failure := &diagnose.Failure{
+			Ending: diagnose.EndingExited, How: cmp.Or(test.how, "exit status 1"),
 			StderrTail: strings.Split(test.stderr, "\n"), Environ: []string{"SET_ALREADY=1"}, Lived: 90 * time.Second,
 		}
 		failure.Stderr = failure.StderrTail
 		if got := failure.Policy(); got != test.want {
 			t.Errorf("%q, %s: %s: %+v", test.stderr, test.how, got, failure.Cause())
 		}
-		if c := failure.Cause(); c != nil && !strings.Contains(failure.Error(), failure.causeText(c)) {
-			t.Errorf("%q is not in %q", failure.causeText(c), failure)
+		if c := failure.Cause(); c != nil && !strings.Contains(failure.Error(), failure.CauseText(c)) {
+			t.Errorf("%q is not in %q", failure.CauseText(c), failure)
 		}
 	}
 }
@@ -75,10 +76,10 @@ func TestPolicy(t *testing.T) {
 // TestRetries: an explicit number of retries is kept whatever the failure, but for a missing program; a failure of an
 // unknown kind is retried only where nobody is debugging (MCP-6).
 func TestRetries(t *testing.T) {
-	unknown := &Failure{Ending: EndingExited, StderrTail: []string{"no luck"}, Stderr: []string{"no luck"}}
+	unknown := &diagnose.Failure{Ending: diagnose.EndingExited, StderrTail: []string{"no luck"}, Stderr: []string{"no luck"}}
 	configured, given := &config.Server{Name: "x"}, config.AdHoc([]string{"x"}, "", nil)
 	for _, test := range []struct {
-		failure *Failure
+		failure *diagnose.Failure
 		server  *config.Server
 		insists bool
 		want    bool
@@ -86,12 +87,12 @@ func TestRetries(t *testing.T) {
 		{unknown, configured, false, true},
 		{unknown, given, false, false},
 		{unknown, given, true, true},
-		{&Failure{Ending: EndingSilent}, configured, false, false},
-		{&Failure{Ending: EndingSilent}, configured, true, true},
-		{&Failure{Ending: EndingNotStarted}, configured, true, true},
-		{&Failure{Ending: EndingNotFound}, configured, true, false},
-		{&Failure{Ending: EndingHolderSilent, final: true}, configured, true, false},
-		{&Failure{Ending: EndingExited, Judged: cause.Transient}, given, false, true},
+		{&diagnose.Failure{Ending: diagnose.EndingSilent}, configured, false, false},
+		{&diagnose.Failure{Ending: diagnose.EndingSilent}, configured, true, true},
+		{&diagnose.Failure{Ending: diagnose.EndingNotStarted}, configured, true, true},
+		{&diagnose.Failure{Ending: diagnose.EndingNotFound}, configured, true, false},
+		{&diagnose.Failure{Ending: diagnose.EndingHolderSilent, Final: true}, configured, true, false},
+		{&diagnose.Failure{Ending: diagnose.EndingExited, Judged: cause.Transient}, given, false, true},
 	} {
 		d := &dial{Options: Options{Insists: test.insists}, server: test.server}
 		if got := d.again(test.failure); got != test.want {
@@ -105,8 +106,8 @@ func TestQuestionEndsTheStart(t *testing.T) {
 	s := newStage(t, ample, "tty-prompt")
 	s.dial.Elsewhere = time.Millisecond
 	err := s.open()
-	var failure *Failure
-	if !errors.As(err, &failure) || failure.Ending != EndingSilent || failure.Lived >= ample ||
+	var failure *diagnose.Failure
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingSilent || failure.Lived >= ample ||
 		!strings.Contains(failure.Error(), "it asks a question and waits for the answer: \"Ok to proceed? (y)\"") {
 		t.Errorf("open: %v", err)
 	}
@@ -127,8 +128,8 @@ func TestRefusalOutlivesSilence(t *testing.T) {
 		}
 	})
 	err := s.open()
-	var failure *Failure
-	if !errors.As(err, &failure) || failure.Ending != EndingRefused || failure.Cause() == nil ||
+	var failure *diagnose.Failure
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingRefused || failure.Cause() == nil ||
 		failure.Cause().What != "FAKE_API_KEY is not set" {
 		t.Errorf("open: %v", err)
 	}
@@ -139,8 +140,8 @@ func TestARefusalHasTheWordsBeforeIt(t *testing.T) {
 	const said = "pass it as FAKE_API_KEY"
 	s := newStage(t, ample, "init-error", "--stderr", said)
 	err := s.open()
-	var failure *Failure
-	if !errors.As(err, &failure) || failure.Ending != EndingRefused || !slices.Contains(failure.StderrTail, said) {
+	var failure *diagnose.Failure
+	if !errors.As(err, &failure) || failure.Ending != diagnose.EndingRefused || !slices.Contains(failure.StderrTail, said) {
 		t.Errorf("failure is %+v", failure)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -95,9 +96,9 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 			}
 			return nil
 		})
-		var failure *Failure
+		var failure *diagnose.Failure
 		if held && errors.As(err, &failure) {
-			failure.final = true // another attempt would ask the same process
+			failure.Final = true // another attempt would ask the same process
 		}
 	}
 	if err != nil {
@@ -115,8 +116,8 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 // noteLateAnswer completes the failure of a silent server that has answered since its stdin was closed. One that was
 // computing then was only slow.
 func (s *Session) noteLateAnswer(err error) {
-	var failure *Failure
-	if errors.As(err, &failure) && failure.Ending == EndingSilent && s.link.RPC().AnsweredLate() {
+	var failure *diagnose.Failure
+	if errors.As(err, &failure) && failure.Ending == diagnose.EndingSilent && s.link.RPC().AnsweredLate() {
 		failure.Buffered = !failure.Process(nil, time.Time{}).Busy()
 	}
 }
@@ -240,27 +241,27 @@ func (s *Session) step(
 	began := time.Now()
 	err := run(bounded)
 	*ms = exec.Milliseconds(time.Since(began))
-	var refused *Failure
-	if errors.As(err, &refused) && refused.Ending == EndingRefused {
+	var refused *diagnose.Failure
+	if errors.As(err, &refused) && refused.Ending == diagnose.EndingRefused {
 		return refused // whatever took the rest of the time
 	}
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		silent := s.link.newFailure(EndingSilent)
+		silent := s.link.newFailure(diagnose.EndingSilent)
 		silent.Waiting = string(method)
-		var abandoned *abandonedError
-		if errors.As(err, &abandoned) && abandoned.detail != "" && silent.Ending == EndingSilent {
-			silent.Reason = errors.New(abandoned.detail)
+		var abandoned *diagnose.Abandoned
+		if errors.As(err, &abandoned) && abandoned.Why != "" && silent.Ending == diagnose.EndingSilent {
+			silent.Reason = errors.New(abandoned.Why)
 		}
 		var unfinished *unfinishedError
 		if errors.As(err, &unfinished) {
-			silent.Ending, silent.Reason = EndingUnfinished, unfinished
+			silent.Ending, silent.Reason = diagnose.EndingUnfinished, unfinished
 		}
 		return silent
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var ended *Failure
+	var ended *diagnose.Failure
 	if errors.As(err, &ended) && ended.Waiting == "" && ended.URL == "" { // before it could be asked
 		asked := *ended
 		asked.Waiting = string(method)
@@ -309,7 +310,7 @@ func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawM
 
 // lost reports whether err says that the server, or its holder, ended while a request was under way.
 func (s *Session) lost(err error) bool {
-	var failure *Failure
+	var failure *diagnose.Failure
 	return errors.As(err, &failure) && wire.Closed(s.Done()) && !wire.Closed(s.link.RPC().Closing)
 }
 
@@ -386,15 +387,15 @@ func (p *progressTokens) report(params json.RawMessage) bool {
 func (s *Session) Done() <-chan struct{} { return s.link.RPC().Done }
 
 // Err returns why the session can no longer be used; nil while it is open, and once toolx has closed it.
-func (s *Session) Err() *Failure {
+func (s *Session) Err() *diagnose.Failure {
 	if !wire.Closed(s.Done()) {
 		return nil
 	}
-	failure := failureOf(s.link.RPC(), "")
+	failure := diagnose.Of(s.link.RPC(), "")
 	switch failure.Ending {
-	case EndingClosed:
+	case diagnose.EndingClosed:
 		return nil
-	case EndingExited, EndingKilled:
+	case diagnose.EndingExited, diagnose.EndingKilled:
 		if wire.Closed(s.link.RPC().Closing) { // which is what was asked of it
 			return nil
 		}
@@ -406,7 +407,7 @@ func (s *Session) Err() *Failure {
 func (s *Session) tellLoss() {
 	<-s.Done()
 	failure := s.Err()
-	if failure == nil || failure.Ending == EndingExited || failure.Ending == EndingKilled {
+	if failure == nil || failure.Ending == diagnose.EndingExited || failure.Ending == diagnose.EndingKilled {
 		return
 	}
 	s.bus.Emit(SessionLost{Head: wire.Now(s.Name), Why: failure})

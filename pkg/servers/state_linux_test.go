@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolx/pkg/servers/diagnose"
 )
 
 // TestSilentServerIsLookedAt has servers that do not answer, each for another reason: the first line of the error has
@@ -38,8 +40,8 @@ func testLook(t *testing.T, script, want string) {
 		s := newStage(t, limit)
 		s.dial.launch.Command, s.dial.launch.Args = "sh", []string{path}
 		err := s.open()
-		var failure *Failure
-		if !errors.As(err, &failure) || failure.Ending != EndingSilent {
+		var failure *diagnose.Failure
+		if !errors.As(err, &failure) || failure.Ending != diagnose.EndingSilent {
 			t.Fatalf("opening gives %v, want no answer", err)
 		}
 		if strings.Contains(err.Error(), want) {

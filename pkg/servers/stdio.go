@@ -105,7 +105,7 @@ func newStdio(d dial) *stdio {
 func (t *stdio) Begin() error {
 	p, err := startProcess(t.launch, nil)
 	if err != nil {
-		return startFailure(t.newFailure(EndingNotStarted), err)
+		return diagnose.StartFailure(t.newFailure(diagnose.EndingNotStarted), err)
 	}
 	t.process, t.stdoutRead.file, t.stderrRead.file = p, p.stdout, p.stderr
 	t.Bus.Emit(wire.ProcessStarted{
@@ -154,7 +154,7 @@ func (t *stdio) roundTrip(
 		case r := <-p.Reply:
 			return r.Message, r.Err
 		default:
-			return wire.Message{}, failureOf(t.Peer, method)
+			return wire.Message{}, diagnose.Of(t.Peer, method)
 		}
 	}
 }
@@ -167,13 +167,13 @@ func (t *stdio) abandon(ctx context.Context, p *wire.Pending, sent *outgoing, be
 	if !written {
 		detail = sent.stalled()
 	}
-	return &abandonedError{ctx.Err(), detail, evidence}
+	return &diagnose.Abandoned{Err: ctx.Err(), Why: detail, Printed: evidence}
 }
 
 // stalled returns why a message is not written yet; empty if it has only just been queued.
 func (m *outgoing) stalled() string {
 	if m.writing.Load() || time.Since(m.queued) >= wire.IdleTime {
-		return notReading
+		return diagnose.NotReading
 	}
 	return ""
 }
@@ -190,19 +190,17 @@ func (t *stdio) soFar() wrote {
 // line each, in the form of Failure.Details.
 func (t *stdio) evidenceSince(before wrote) []string {
 	stderr, total, path := t.log.last(failureLines)
-	stderr = lastOf(stderr, total-before.stderr)
+	stderr = diagnose.LastOf(stderr, total-before.stderr)
 	stdout := t.printed.since(before.stdout)
 	if pending := t.stdout.Pending(); len(pending) > 0 {
 		stdout = append(stdout, string(pending[:min(len(pending), lineBytes)])+" (and no newline yet)")
 	}
-	details := append(labelled("stdout", stdout), labelled("stderr", stderr)...)
+	details := append(diagnose.Labelled("stdout", stdout), diagnose.Labelled("stderr", stderr)...)
 	if path != "" {
 		details = append(details, fmt.Sprintf("log      %s (%s)", path, words.Count(total, "line")))
 	}
 	return details
 }
-
-func lastOf(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
 // offer queues a message that nobody waits for, unless the server does not read.
 func (t *stdio) offer(f wire.Frame) bool {
@@ -226,7 +224,7 @@ func (t *stdio) kill() { t.process.group.kill() }
 func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 	select {
 	case <-t.Done:
-		return failureOf(t.Peer, "")
+		return diagnose.Of(t.Peer, "")
 	default:
 	}
 	message.queued = time.Now()
@@ -234,9 +232,9 @@ func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 	case t.writes <- message:
 		return nil
 	case <-ctx.Done():
-		return &abandonedError{err: ctx.Err(), detail: message.stalled()}
+		return &diagnose.Abandoned{Err: ctx.Err(), Why: message.stalled()}
 	case <-t.Done:
-		return failureOf(t.Peer, "")
+		return diagnose.Of(t.Peer, "")
 	}
 }
 
@@ -275,7 +273,7 @@ func (t *stdio) stdinBroken(err error) {
 		return // watch reports it
 	case <-time.After(exitTime):
 	}
-	failure := t.newFailure(EndingClosedStdin)
+	failure := t.newFailure(diagnose.EndingClosedStdin)
 	failure.Reason = err
 	t.Fail(failure)
 }
@@ -288,14 +286,14 @@ func (t *stdio) watch() {
 	case <-t.stdoutEnded:
 		// Usually the exit follows at once and says more.
 		if !t.process.ended(exitTime) {
-			t.Fail(t.newFailure(EndingClosedStdout))
+			t.Fail(t.newFailure(diagnose.EndingClosedStdout))
 			<-t.process.exited
 		}
 	}
 	t.drain()
-	ending := EndingExited
+	ending := diagnose.EndingExited
 	if signalName(t.process.state) != "" {
-		ending = EndingKilled
+		ending = diagnose.EndingKilled
 	}
 	t.Fail(t.newFailure(ending))
 	select {
@@ -374,18 +372,18 @@ func (p *countedPipe) settled(ended <-chan struct{}) bool {
 }
 
 // newFailure gathers what is known of the server now.
-func (t *stdio) newFailure(ending Ending) *Failure {
-	if ending == EndingMalformed && t.process != nil {
+func (t *stdio) newFailure(ending diagnose.Ending) *diagnose.Failure {
+	if ending == diagnose.EndingMalformed && t.process != nil {
 		t.stderrRead.settled(t.stderrEnded) // what it wrote before its answer says why
 	}
-	failure := &Failure{
+	failure := &diagnose.Failure{
 		Server: t.Server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd,
 		Withheld: t.launch.Withheld, Environ: t.launch.Env, Entry: entryOf(t.launch),
 	}
 	if failure.Cwd == "" {
 		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
 	}
-	failure.cause = sync.OnceValue(func() *cause.Cause { return cause.Diagnose(failure.Output()) })
+	failure.FromOutput = sync.OnceValue(func() *cause.Cause { return cause.Diagnose(failure.Output()) })
 	failure.StderrTail, failure.StderrLines, failure.StderrPath = t.log.last(stderrTailLines)
 	failure.Stderr = cause.Telling(failure.StderrTail, failureLines)
 	t.printed.mu.Lock()
@@ -395,15 +393,15 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	if t.process == nil {
 		return failure
 	}
-	failure.startCause = sync.OnceValue(func() *cause.Cause {
-		return failure.Process(t.launch, t.process.started).Cause(failure.cause())
+	failure.FromStart = sync.OnceValue(func() *cause.Cause {
+		return failure.Process(t.launch, t.process.started).Cause(failure.FromOutput())
 	})
 	failure.Question = t.Question()
 	failure.Lived = time.Since(t.process.started)
 	if wire.Closed(t.process.exited) {
 		failure.Lived = t.process.lived
 		failure.How = exitText(t.process.state)
-	} else if ending == EndingSilent {
+	} else if ending == diagnose.EndingSilent {
 		t.lookAt(failure)
 		if failure.State != nil {
 			failure.Endpoint = diagnose.Endpoint(failure.State.Listening)
@@ -413,7 +411,7 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 }
 
 // lookAt adds to a failure what the living server does.
-func (t *stdio) lookAt(failure *Failure) {
+func (t *stdio) lookAt(failure *diagnose.Failure) {
 	failure.State = procs.StateOf(t.process.cmd.Process.Pid)
 	failure.Unread = unreadIn(t.process.stdin)
 }
@@ -424,11 +422,11 @@ func (t *stdio) Question() string {
 
 // doing implements link.
 func (t *stdio) Doing() string {
-	failure := t.newFailure(EndingClosed)
-	failure.Ending = EndingSilent
+	failure := t.newFailure(diagnose.EndingClosed)
+	failure.Ending = diagnose.EndingSilent
 	t.lookAt(failure)
-	text := "server " + strconv.Quote(t.Server) + " has not answered after " + rounded(failure.Lived).String()
-	if c := cmp.Or(failure.cause(), failure.Process(t.launch, t.process.started).Doing()); c != nil {
+	text := "server " + strconv.Quote(t.Server) + " has not answered after " + diagnose.Rounded(failure.Lived).String()
+	if c := cmp.Or(failure.FromOutput(), failure.Process(t.launch, t.process.started).Doing()); c != nil {
 		text += ": " + c.What
 	}
 	return text

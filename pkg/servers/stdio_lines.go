@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -107,5 +108,5 @@ func (p *otherOutput) lines() int {
 func (p *otherOutput) since(n int) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(lastOf(p.last, p.number-n))
+	return slices.Clone(diagnose.LastOf(p.last, p.number-n))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -93,11 +94,11 @@ func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
 func (w *Wire) Done() <-chan struct{} { return w.link.RPC().Done }
 
 // Failure returns how the server ended, nil while it has not.
-func (w *Wire) Failure() *Failure {
+func (w *Wire) Failure() *diagnose.Failure {
 	if !wire.Closed(w.Done()) {
 		return nil
 	}
-	return failureOf(w.link.RPC(), "")
+	return diagnose.Of(w.link.RPC(), "")
 }
 
 // Exited waits until the process has ended, or ctx has; it reports whether the process has ended.

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
 )
@@ -185,7 +186,7 @@ func reach(ctx context.Context, pool Pool, name string) (*servers.Session, error
 }
 
 // lostError is the failure of a server whose process lives but whose session is lost. It adds a hint for the interface.
-type lostError struct{ *servers.Failure }
+type lostError struct{ *diagnose.Failure }
 
 func (e *lostError) Unwrap() error { return e.Failure }
 

@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -50,8 +51,8 @@ func house(t *testing.T) *driver {
 		sent(91, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`),
 		got(93, 3, `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}`),
 		servers.Connected{Head: wire.Head{At: at(94).At, Server: "zwave"}, Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 3, InitializeMS: 85, ListMS: 2}},
-		servers.ConnectFailed{Head: wire.Head{At: at(900).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
-			Server: "mail", Ending: servers.EndingExited, How: "exit status 1",
+		servers.ConnectFailed{Head: wire.Head{At: at(900).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &diagnose.Failure{
+			Server: "mail", Ending: diagnose.EndingExited, How: "exit status 1",
 			StderrTail: []string{"Error: API_KEY is not set"},
 		}}},
 	}})

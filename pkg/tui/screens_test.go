@@ -24,6 +24,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 )
@@ -317,8 +318,8 @@ func chatter() []exec.Event {
 		log(-400, "warning", "mqtt", "the broker answers slowly: 812 ms"),
 		log(-200, "error", "driver", "node 12 does not answer"),
 		wire.Notification{Head: wire.Head{At: at(-100).At, Server: "zwave"}, Method: "notifications/tools/list_changed"},
-		servers.ConnectFailed{Head: wire.Head{At: at(-50).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &servers.Failure{
-			Server: "mail", Ending: servers.EndingExited, How: "exit status 1", Stdout: []string{"mail server 2.1.0"},
+		servers.ConnectFailed{Head: wire.Head{At: at(-50).At, Server: "mail"}, Err: &servers.ConnectError{Server: "mail", Last: &diagnose.Failure{
+			Server: "mail", Ending: diagnose.EndingExited, How: "exit status 1", Stdout: []string{"mail server 2.1.0"},
 			StderrTail: []string{
 				"/srv/mail/index.js:12", "  throw new Error('API_KEY is not set')", "        ^", "",
 				"Error: API_KEY is not set", "    at Object.<anonymous> (/srv/mail/index.js:12:9)",

@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
@@ -48,12 +49,12 @@ type life struct {
 	held      *servers.Held // how it is shared with other processes; nil: it is not
 	retry     servers.Retry // the last one, while retrying
 	attempt   servers.Attempt
-	launcher  string           // the package manager that is fetching it, empty if none is known to
-	failure   *servers.Failure // why it failed or ended; nil where only reason says so
-	reason    string           // why it failed or ended
-	hint      string           // what to do about a start that failed
-	polluted  int              // lines of this life
-	diagnosed time.Time        // since of the failure that the doctor was asked about by itself
+	launcher  string            // the package manager that is fetching it, empty if none is known to
+	failure   *diagnose.Failure // why it failed or ended; nil where only reason says so
+	reason    string            // why it failed or ended
+	hint      string            // what to do about a start that failed
+	polluted  int               // lines of this life
+	diagnosed time.Time         // since of the failure that the doctor was asked about by itself
 	// development is set while the server's files are watched.
 	development *development
 	// completes and subscribes report which capabilities it has besides lists.

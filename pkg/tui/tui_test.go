@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/guard"
 	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/watch"
@@ -260,8 +261,8 @@ func TestPageOfAStart(t *testing.T) {
 	d.press("X")
 	d.shows("npx is still downloading it")
 	d.press("n")
-	failure := &servers.Failure{
-		Server: "late", Ending: servers.EndingExited, How: "exit status 1",
+	failure := &diagnose.Failure{
+		Server: "late", Ending: diagnose.EndingExited, How: "exit status 1",
 		StderrTail: []string{"connecting", "Error: DATABASE_URL is not set"}, Stdout: []string{"hello \x1b[2J"},
 	}
 	failed := servers.ConnectFailed{Head: wire.Head{At: at.At, Server: "late"}, Err: &servers.ConnectError{Server: "late", Last: failure}}
@@ -581,7 +582,7 @@ func TestLostServer(t *testing.T) {
 	take := func(events ...exec.Event) { d.m.updateEvents(eventsMsg{events: events}) }
 	take(wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "zwave"}, PID: 7}, servers.Connected{Head: wire.Head{At: at.At, Server: "zwave"}})
 	take(servers.SessionLost{
-		Head: wire.Head{At: at.At, Server: "zwave"}, Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdout},
+		Head: wire.Head{At: at.At, Server: "zwave"}, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdout},
 	})
 	d.shows("zwave ✗ closed its stdout", "7", "r restart the server")
 	take(wire.ProcessExited{Head: wire.Head{At: at.At, Server: "zwave"}, How: "exit status 0"})
@@ -589,7 +590,7 @@ func TestLostServer(t *testing.T) {
 
 	take(wire.ProcessStarted{Head: wire.Head{At: at.At, Server: "zwave"}, PID: 8}, servers.Connected{Head: wire.Head{At: at.At, Server: "zwave"}})
 	take(servers.SessionLost{
-		Head: wire.Head{At: at.At, Server: "zwave"}, Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin},
+		Head: wire.Head{At: at.At, Server: "zwave"}, Why: &diagnose.Failure{Server: "zwave", Ending: diagnose.EndingClosedStdin},
 	})
 	d.press("X")
 	d.shows("stop server zwave?")

@@ -7,7 +7,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 )
 
 // CallsRun is the name of the runs in which tools are called.
@@ -76,9 +76,9 @@ func TaskHandle(result json.RawMessage) (task json.RawMessage, modern bool) {
 }
 
 // EndedByItself reports whether the server became unusable before anyone asked it to end.
-func EndedByItself(f *servers.Failure) bool {
-	ways := []servers.Ending{
-		servers.EndingExited, servers.EndingKilled, servers.EndingClosedStdout, servers.EndingClosedStdin,
+func EndedByItself(f *diagnose.Failure) bool {
+	ways := []diagnose.Ending{
+		diagnose.EndingExited, diagnose.EndingKilled, diagnose.EndingClosedStdout, diagnose.EndingClosedStdin,
 	}
 	return f != nil && slices.Contains(ways, f.Ending)
 }

@@ -7,7 +7,7 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -39,9 +39,9 @@ func (e *Evidence) Cause() *cause.Cause {
 
 // lateCause returns what a silent server could not reach, as it says only after it was given up: clients of databases
 // wait for half a minute too. It is nil if the server says nothing of that.
-func (e *Evidence) lateCause(failure *servers.Failure) *cause.Cause {
+func (e *Evidence) lateCause(failure *diagnose.Failure) *cause.Cause {
 	closed := e.Clean.StdinClosed()
-	if failure.Ending != servers.EndingSilent || closed.IsZero() {
+	if failure.Ending != diagnose.EndingSilent || closed.IsZero() {
 		return nil
 	}
 	late := failure.Output()
@@ -71,12 +71,12 @@ func (e *Evidence) SaysCause(line string) bool {
 }
 
 // failed returns how the session, or the server after it, came to its end unasked; nil if it did not.
-func (e *Evidence) failed() *servers.Failure { return cmp.Or(e.Clean.Failure, e.Clean.Died()) }
+func (e *Evidence) failed() *diagnose.Failure { return cmp.Or(e.Clean.Failure, e.Clean.Died()) }
 
 // output returns what the server wrote before it failed.
 func (e *Evidence) output() (written cause.Output, failed bool) {
 	failure := e.failed()
-	if failure != nil && failure.Ending != servers.EndingNotFound && failure.Ending != servers.EndingNotStarted {
+	if failure != nil && failure.Ending != diagnose.EndingNotFound && failure.Ending != diagnose.EndingNotStarted {
 		return failure.Output(), true
 	}
 	refused := e.RefusedList()

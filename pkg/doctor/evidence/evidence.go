@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
@@ -102,9 +102,9 @@ type Run struct {
 	// Exchanges are the requests with their answers, in the order of sending.
 	Exchanges []*Exchange
 	// Failure is why there is no session, nil where there is one.
-	Failure *servers.Failure
+	Failure *diagnose.Failure
 	// Ended is how the server ended before it was asked to, nil where it did not.
-	Ended *servers.Failure
+	Ended *diagnose.Failure
 	// Protocol is the agreed revision, empty where there is none.
 	Protocol string
 	// Queued is how long the server's processes had waited for a processor by the time that there was a session: the

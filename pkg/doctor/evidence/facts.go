@@ -11,13 +11,13 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
 // Died returns how the run's process ended unasked, or nil.
-func (r *Run) Died() *servers.Failure {
-	if r == nil || r.Ended == nil || r.Ended.Ending != servers.EndingExited && r.Ended.Ending != servers.EndingKilled {
+func (r *Run) Died() *diagnose.Failure {
+	if r == nil || r.Ended == nil || r.Ended.Ending != diagnose.EndingExited && r.Ended.Ending != diagnose.EndingKilled {
 		return nil
 	}
 	return r.Ended
@@ -176,7 +176,7 @@ func Waited(x *Exchange) string {
 }
 
 // LastWords returns the last output of a server that ended, a note for each line.
-func LastWords(died *servers.Failure) []string {
+func LastWords(died *diagnose.Failure) []string {
 	var notes []string
 	for _, line := range died.Stdout {
 		notes = append(notes, "stdout: "+line)
@@ -191,7 +191,7 @@ func LastWords(died *servers.Failure) []string {
 }
 
 // LastWords is LastWords for a server of this run, which may have sent messages.
-func (r *Run) LastWords(died *servers.Failure) []string {
+func (r *Run) LastWords(died *diagnose.Failure) []string {
 	if len(died.Stdout)+len(died.Stderr) == 0 && len(EventsOf[wire.FrameReceived](r)) > 0 {
 		return []string{"it wrote only messages to stdout, and nothing to stderr"}
 	}
@@ -220,7 +220,7 @@ func (r *Run) livedUntilGarbage() bool {
 // SilentInHandshake reports whether the server did not answer initialize within the time limit.
 func SilentInHandshake(e *Evidence) bool {
 	failure := e.Clean.Failure
-	return failure != nil && failure.Ending == servers.EndingSilent && failure.Waiting == "initialize"
+	return failure != nil && failure.Ending == diagnose.EndingSilent && failure.Waiting == "initialize"
 }
 
 // StartTime returns the time from the start of the clean run's process to its answer to initialize; ok is

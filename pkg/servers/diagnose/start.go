@@ -32,18 +32,6 @@ func StartError(folder string, err error) (reason error, notFound bool) {
 	return err, errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
 }
 
-// startError says why a program cannot be started, and what to do about it.
-type startError struct {
-	text, fix string
-	err       error
-}
-
-func (e *startError) Error() string { return e.text }
-func (e *startError) Unwrap() error { return e.err }
-
-// Hint says what to do about it.
-func (e *startError) Hint() string { return e.fix }
-
 // folderError reports why a folder cannot be started in, nil where it can or where none is named.
 func folderError(path string) error {
 	if path == "" {
@@ -59,9 +47,9 @@ func folderError(path string) error {
 	default:
 		return nil
 	}
-	return &startError{
-		text: fmt.Sprintf("its cwd %s cannot be used: %v", path, err), err: err,
-		fix: "create the folder, or correct cwd (in a config, a relative path counts from the config file's folder)",
+	return &Hinted{
+		Text: fmt.Sprintf("its cwd %s cannot be used: %v", path, err), Err: err,
+		Fix: "create the folder, or correct cwd (in a config, a relative path counts from the config file's folder)",
 	}
 }
 
@@ -69,14 +57,14 @@ func folderError(path string) error {
 func noInterpreter(program string, err error) error {
 	script, ok := cmdline.ReadShebang(program)
 	if !ok {
-		return &startError{
-			text: fmt.Sprintf("%s exists, but the loader that it was linked for does not", program), err: err,
-			fix: "install the program for this system: it was built for another C library (musl, glibc)",
+		return &Hinted{
+			Text: fmt.Sprintf("%s exists, but the loader that it was linked for does not", program), Err: err,
+			Fix: "install the program for this system: it was built for another C library (musl, glibc)",
 		}
 	}
-	return &startError{
-		text: fmt.Sprintf("%s exists, but the program that its first line names does not: %s", program, script.Line),
-		fix:  "install the interpreter, or correct the script's first line", err: err,
+	return &Hinted{
+		Text: fmt.Sprintf("%s exists, but the program that its first line names does not: %s", program, script.Line),
+		Fix:  "install the interpreter, or correct the script's first line", Err: err,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -192,7 +192,7 @@ func askHTTP(e *evidence.Evidence) []check.Finding {
 // stderrHTTP returns the line of stderr that says that the server listens on HTTP; nil unless the server lives
 // and never answered.
 func stderrHTTP(run *evidence.Run) *wire.StderrLine {
-	if run == nil || run.Failure == nil || run.Failure.Ending != servers.EndingSilent {
+	if run == nil || run.Failure == nil || run.Failure.Ending != diagnose.EndingSilent {
 		return nil
 	}
 	if _, answered := firstAnswer(run); answered {

@@ -13,7 +13,7 @@ import (
 	doctorwire "toolx/pkg/doctor/wire"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -49,7 +49,7 @@ func askCursorEndless(e *evidence.Evidence) []check.Finding {
 		size += int64(len(page.Frame) + len(nextCursor(page)))
 	}
 	limit := cmp.Or(e.Server.MaxMessage, evidence.MaxMessage)
-	unfinished := e.Clean.Failure != nil && e.Clean.Failure.Ending == servers.EndingUnfinished
+	unfinished := e.Clean.Failure != nil && e.Clean.Failure.Ending == diagnose.EndingUnfinished
 	if !unfinished && len(pages) < manyPages && len(items) < manyItems && size < limit {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/cause"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 	"toolx/pkg/words"
 )
@@ -69,14 +69,14 @@ func findingOf(e *evidence.Evidence, c *cause.Cause) check.Finding {
 }
 
 // endOf says in a few words how the server failed.
-func endOf(e *evidence.Evidence) (how string, failure *servers.Failure) {
+func endOf(e *evidence.Evidence) (how string, failure *diagnose.Failure) {
 	failure = cmp.Or(e.Clean.Failure, e.Clean.Died())
 	switch {
 	case failure == nil:
 		return "tools/list " + e.RefusedList().Outcome(), nil
 	case failure.How != "":
 		return failure.How, failure
-	case failure.Ending == servers.EndingSilent:
+	case failure.Ending == diagnose.EndingSilent:
 		return "no answer within " + evidence.Rounded(failure.Lived), failure
 	case failure.Waiting != "":
 		return strings.TrimSpace(string(failure.Ending) + " " + failure.Waiting), failure

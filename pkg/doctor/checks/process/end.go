@@ -11,14 +11,14 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
-	"toolx/pkg/servers"
+	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
 
 // askExitBeforeHandshake leaves a cause that has a check of its own to that.
 func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	died := e.Clean.Died()
-	if died == nil || died.Ending != servers.EndingExited || e.Initialized().Answered() {
+	if died == nil || died.Ending != diagnose.EndingExited || e.Initialized().Answered() {
 		return nil
 	}
 	lived := evidence.Milliseconds(died.Lived)
@@ -42,7 +42,7 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Runs() {
 		died := run.Died()
-		if died == nil || died.Ending != servers.EndingKilled || run.FellBeforeHandshake() {
+		if died == nil || died.Ending != diagnose.EndingKilled || run.FellBeforeHandshake() {
 			continue
 		}
 		f := deathOf(run, died)
@@ -72,7 +72,7 @@ func lastRequest(r *evidence.Run) *evidence.Exchange {
 }
 
 // placeOfDeath returns the place at which a process ended unasked.
-func placeOfDeath(r *evidence.Run, died *servers.Failure) *evidence.Where {
+func placeOfDeath(r *evidence.Run, died *diagnose.Failure) *evidence.Where {
 	where := r.Phased(wire.PhaseIdle, died.Lived)
 	if x := lastRequest(r); x != nil {
 		where.Method, where.Phase = x.Method, string(wire.PhaseRequest)
@@ -92,7 +92,7 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 		died := run.Died()
 		handshaken := run.Exchange("initialize", 0).Answered() || run.Exchange("server/discover", 0) != nil
 		switch {
-		case died == nil || died.Ending != servers.EndingExited || run.FellBeforeHandshake():
+		case died == nil || died.Ending != diagnose.EndingExited || run.FellBeforeHandshake():
 		case run.FellToGarbage(): // rpc-parse-error-survival judges it
 		case !handshaken: // exit-before-handshake judges it
 		default:
@@ -118,7 +118,7 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 const midSession = "server exits in mid-session"
 
 // deathOf returns a finding about a process that ended unasked.
-func deathOf(r *evidence.Run, died *servers.Failure) check.Finding {
+func deathOf(r *evidence.Run, died *diagnose.Failure) check.Finding {
 	during := ", with no request under way"
 	if x := lastRequest(r); x != nil {
 		during = fmt.Sprintf(", with %s (id %s) unanswered", x.Method, x.ID)

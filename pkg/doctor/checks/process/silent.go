@@ -11,7 +11,6 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/procs"
-	"toolx/pkg/servers"
 	"toolx/pkg/servers/diagnose"
 	"toolx/pkg/servers/wire"
 )
@@ -63,7 +62,7 @@ func stdoutBytes(r *evidence.Run) (size int64) {
 }
 
 // stderrNotes returns the last lines of stderr, a note each.
-func stderrNotes(f *servers.Failure) []string {
+func stderrNotes(f *diagnose.Failure) []string {
 	var notes []string
 	for _, line := range f.Stderr {
 		notes = append(notes, "stderr: "+line)
@@ -146,12 +145,12 @@ func askOutputBuffered(e *evidence.Evidence) []check.Finding {
 }
 
 func askStdoutClosed(e *evidence.Evidence) []check.Finding {
-	return askClosedPipe(e, servers.EndingClosedStdout, "stdout had ended, and the process had not")
+	return askClosedPipe(e, diagnose.EndingClosedStdout, "stdout had ended, and the process had not")
 }
 
 // askStdinClosed also finds a server that closed its stdin after it had been written to, so that no write failed.
 func askStdinClosed(e *evidence.Evidence) []check.Finding {
-	found := askClosedPipe(e, servers.EndingClosedStdin,
+	found := askClosedPipe(e, diagnose.EndingClosedStdin,
 		"a request could not be written, and the process had not ended")
 	failure := e.Clean.Failure
 	if found != nil || !evidence.SilentInHandshake(e) || failure.State == nil || !failure.State.Deaf {
@@ -165,7 +164,7 @@ func askStdinClosed(e *evidence.Evidence) []check.Finding {
 }
 
 // askClosedPipe finds a server that has closed a pipe and lives.
-func askClosedPipe(e *evidence.Evidence, ending servers.Ending, what string) []check.Finding {
+func askClosedPipe(e *evidence.Evidence, ending diagnose.Ending, what string) []check.Finding {
 	for _, run := range e.Runs() {
 		ended := run.Ended
 		if ended == nil || ended.Ending != ending {
