@@ -20,7 +20,7 @@ import (
 // does not use the official SDK, so that blocks of any type go back as they came.
 type anthropicClient struct {
 	*endpoint
-	// most is how many tokens the model's answer may have, zero if that is not known.
+	// most is how many tokens the model's answer may have; zero if unknown.
 	most atomic.Int64
 }
 
@@ -33,7 +33,7 @@ const (
 	defaultAnthropicModel = "claude-sonnet-5-5"
 	// anthropicVersion is the revision of the API that toolx speaks (https://docs.anthropic.com/en/api/versioning).
 	anthropicVersion = "2023-06-01"
-	// anthropicMaxTokens bounds an answer, which the API wants to be told.
+	// anthropicMaxTokens bounds an answer; the API requires a bound.
 	anthropicMaxTokens = 16384
 )
 
@@ -97,8 +97,8 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	return answer.finish(), nil
 }
 
-// mostTokens reads the refusal of a model that cannot answer at such length ("max_tokens: 16384 > 4096, which is the
-// maximum …"); zero if err is another.
+// mostTokens reads the limit from the refusal of a model that cannot answer at such length ("max_tokens: 16384 > 4096,
+// which is the maximum …"); zero if err is another.
 func mostTokens(err error) int64 {
 	var failure *Failure
 	if !errors.As(err, &failure) || failure.Reason != BadRequest {
@@ -112,7 +112,7 @@ func mostTokens(err error) int64 {
 	return most
 }
 
-// header names the version of the API, and shows the key.
+// header sets the version of the API and the key.
 func (a *anthropicClient) header(header http.Header) {
 	header.Set("Accept", "text/event-stream")
 	header.Set("Anthropic-Version", anthropicVersion)
@@ -123,7 +123,7 @@ func (a *anthropicClient) header(header http.Header) {
 	header.Set("X-Api-Key", a.key)
 }
 
-// anthropicEvent is one event of the stream, as far as its form is known.
+// anthropicEvent is one event of the stream, with the members that toolx reads.
 type anthropicEvent struct {
 	Type  string          `json:"type"`
 	Index int             `json:"index"`
@@ -151,7 +151,7 @@ func (u anthropicUsage) input() int { return u.Input + u.Read + u.Written }
 type anthropicAnswer struct {
 	*endpoint
 	emit   func(Event)
-	said   talk
+	said   speech
 	blocks []*anthropicBlock
 	usage  Usage
 	reason string
@@ -166,8 +166,8 @@ type anthropicBlock struct {
 
 func (a *anthropicAnswer) stopped() bool { return a.reason != "" }
 
-// takeWhole takes an answer that was not streamed as the events that it stands for.
-func (a *anthropicAnswer) takeWhole(whole []byte) error {
+// readWhole reads an answer that was not streamed as the events that it stands for.
+func (a *anthropicAnswer) readWhole(whole []byte) error {
 	var message struct {
 		Type    string            `json:"type"`
 		Content []json.RawMessage `json:"content"`
@@ -189,9 +189,9 @@ func (a *anthropicAnswer) takeWhole(whole []byte) error {
 	return nil
 }
 
-// take reads one event. What an event is stands in its data too; gateways forget the name in front of it, and some
-// forget message_stop. A member that has another type than expected is left out.
-func (a *anthropicAnswer) take(raw []byte) (done bool, err error) {
+// read reads one event. Its data repeats the event's name, which gateways drop; some also drop message_stop. A member
+// with an unexpected type is left out.
+func (a *anthropicAnswer) read(raw []byte) (done bool, err error) {
 	switch {
 	case string(raw) == "[DONE]":
 		return false, nil
@@ -206,11 +206,11 @@ func (a *anthropicAnswer) take(raw []byte) (done bool, err error) {
 	case "message_start":
 		a.usage.Input = event.Message.Usage.input()
 	case "content_block_start":
-		a.begin(event.Index, cmpRaw(event.Block, "{}"))
+		a.begin(event.Index, orText(event.Block, "{}"))
 	case "content_block_delta":
 		if block := a.block(event.Index); block != nil {
 			block.add(event.Delta)
-			a.tell(event.Delta)
+			a.pass(event.Delta)
 		}
 	case "message_delta":
 		if event.Usage != nil {
@@ -223,12 +223,12 @@ func (a *anthropicAnswer) take(raw []byte) (done bool, err error) {
 	return false, nil
 }
 
-// begin adds a content block, with as much of it as comes at first.
+// begin adds a content block with its first content.
 func (a *anthropicAnswer) begin(index int, content json.RawMessage) {
 	block := &anthropicBlock{number: index}
 	block.merge("", content)
 	a.blocks = append(a.blocks, block)
-	a.tell(content)
+	a.pass(content)
 }
 
 // block returns the last block that began under an index; nil if none did. Gateways do not always count from zero.
@@ -241,8 +241,8 @@ func (a *anthropicAnswer) block(index int) *anthropicBlock {
 	return nil
 }
 
-// tell passes on the text and the thoughts of a block's beginning, or of a delta.
-func (a *anthropicAnswer) tell(piece json.RawMessage) {
+// pass passes on the text and the thoughts of a delta, or of a block's start.
+func (a *anthropicAnswer) pass(piece json.RawMessage) {
 	for member := range rawjson.Each(piece) {
 		if !rawjson.IsString(member.Value) {
 			continue
@@ -293,7 +293,7 @@ func (b *anthropicBlock) content() (repeated, written json.RawMessage) {
 	return b.json(), b.json()
 }
 
-// finish returns the answer, once all of it has come.
+// finish returns the complete answer.
 func (a *anthropicAnswer) finish() *Turn {
 	stops := map[string]Stop{
 		"max_tokens": StopLength, "model_context_window_exceeded": StopLength, "refusal": StopRefused,
@@ -313,7 +313,7 @@ func (a *anthropicAnswer) finish() *Turn {
 	return turn
 }
 
-// assistantMessage returns what the model said, as the history has it.
+// assistantMessage returns the model's message for the history.
 func assistantMessage(content []json.RawMessage) json.RawMessage {
 	return rawjson.Build("role", "assistant", "content", rawjson.Array(content))
 }

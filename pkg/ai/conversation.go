@@ -17,20 +17,20 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The limits of a conversation where its fields do not say otherwise.
+// The limits of a conversation whose fields do not set others.
 const (
 	DefaultMaxTurns   = 16
 	defaultMaxResult  = 64 << 10
 	defaultMaxHistory = 128 << 10 // some 32,000 tokens
 )
 
-// Conversation is a talk with a model that may call tools. Its fields are set before the first question and not changed
-// after. Questions are asked one at a time; what was said before is part of each.
+// Conversation is a conversation with a model that may call tools. Its fields are set before the first question and
+// then stay the same. Questions are asked one at a time; each includes what was said before.
 type Conversation struct {
 	Provider Provider
 	Executor *exec.Executor
-	// Tools gives the tools that the model may call; it is asked at every turn, and nil means none. No other tool runs,
-	// whatever the model says.
+	// Tools returns the tools that the model may call, at every turn; nil means none. No other tool runs, whatever the
+	// model asks for.
 	Tools func() []*exec.Tool
 	// System are instructions to the model; may be empty.
 	System string
@@ -42,18 +42,18 @@ type Conversation struct {
 	MaxTurns   int
 	MaxResult  int
 	MaxHistory int
-	// TextCalls makes the calls that a model writes as plain text, see WroteCalls; their results go back as text.
+	// TextCalls runs the calls that a model writes as plain text, see WroteCalls; their results go back as text.
 	TextCalls bool
-	// Confirm is asked before a tool runs that says of itself that it is destructive (see Destructive); nil refuses.
-	// The reason of a refusal is told to the model.
+	// Confirm is asked before a tool runs that is marked as destructive (see Destructive); nil refuses. The reason for a
+	// refusal goes to the model.
 	Confirm func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) (refusal error)
-	// Ready is asked before a tool runs, and gives the tool as it is then: its server may have ended, and has to be
-	// started anew. nil means that tools are ready. An error is told to the model.
+	// Ready is called before a tool runs, and returns the tool as it is then: its server may have ended and need a
+	// restart. nil means that tools are ready. An error goes to the model.
 	Ready func(ctx context.Context, tool *exec.Tool) (*exec.Tool, error)
-	// Unreached returns why the server that a name is qualified by has no tools to offer, nil where it has or where
-	// there is no such server. nil means that all servers were reached.
+	// Unreached returns why the server in a qualified name has no tools to offer; nil if it has, or if there is no such
+	// server. nil means that all servers were reached.
 	Unreached func(name string) error
-	// On gets the events; may be nil. It must not ask this conversation.
+	// On receives the events; may be nil. It must not ask this conversation.
 	On func(Event)
 	// Sleep waits between attempts; nil is a plain wait that ctx ends.
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -66,15 +66,15 @@ type Conversation struct {
 }
 
 // Ask asks the model and lets it call tools until it has an answer. The error is an *exec.InterruptedError when ctx
-// ends, else a *Failure or what the conversion says.
+// ends, else a *Failure or an error of the conversion.
 //
-// After an error the conversation can go on. What the model did is kept, so that it knows of it, unless the provider
-// refused it: it would be refused again.
+// The conversation can continue after an error. What the model did stays part of it, unless the provider refused it: it
+// would refuse it again.
 func (c *Conversation) Ask(ctx context.Context, question string) (*Answer, error) {
 	return c.answer(ctx, []json.RawMessage{textMessage("user", question)})
 }
 
-// answer asks the model for what comes after the messages of asked.
+// answer asks the model to continue after the messages of asked.
 func (c *Conversation) answer(ctx context.Context, asked []json.RawMessage) (*Answer, error) {
 	answer := &Answer{}
 	c.forgetBeyond(cmp.Or(c.MaxHistory, defaultMaxHistory))
@@ -85,13 +85,13 @@ func (c *Conversation) answer(ctx context.Context, asked []json.RawMessage) (*An
 		c.emit(Done{Answer: *answer})
 		return answer, nil
 	case len(exchange) > len(asked) && lasting(err):
-		// Some providers want every question to be answered before the next.
+		// Some providers require an answer to every question before the next.
 		c.history = append(c.history, append(exchange, textMessage("assistant", "(no answer: "+err.Error()+")")))
 	}
 	return nil, err
 }
 
-// lasting reports whether an exchange is worth keeping after err: it was not the reason.
+// lasting reports whether an exchange is kept after err, because it was not the reason.
 func lasting(err error) bool {
 	kinds := []fault.Kind{fault.KindConnect, fault.KindProtocol, fault.KindTimeout, fault.KindInterrupted}
 	return slices.Contains(kinds, fault.KindOf(err)) || reasonOf(err) == TooManyTurns
@@ -135,8 +135,8 @@ func (c *Conversation) Request(question string) json.RawMessage {
 	return c.Provider.Body(c.request([]json.RawMessage{textMessage("user", question)}, c.offer()))
 }
 
-// loop asks until the model wants no more tools. The exchange, which begins with the question, is returned as far as
-// every call in it has its result, also with an error.
+// loop asks until the model wants no more tools. It returns the exchange, which begins with the question, up to the
+// last call with a result, also with an error.
 func (c *Conversation) loop(
 	ctx context.Context, exchange []json.RawMessage, answer *Answer,
 ) ([]json.RawMessage, error) {
@@ -172,8 +172,8 @@ func (c *Conversation) loop(
 	}
 }
 
-// results returns what the calls of a turn came to, as messages. The results of calls that were written as text are
-// text of the user: no provider takes a result without its call.
+// results returns the results of a turn's calls as messages. Results of calls that were written as text are text of the
+// user: no provider accepts a result without its call.
 func (c *Conversation) results(
 	ctx context.Context, offer *offer, calls []convert.ToolCall, asText bool,
 ) ([]json.RawMessage, error) {
@@ -221,8 +221,8 @@ func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request
 	}
 }
 
-// size returns how many tokens a request takes, and the size at which the provider cuts it; zero if it refuses a long
-// request, as most do.
+// size returns how many tokens a request takes, and the size at which the provider cuts it; zero if the provider
+// refuses long requests, as most do.
 func (c *Conversation) size(request Request) (tokens, context int) {
 	if cutter, is := c.Provider.(interface {
 		size(Request) (tokens, context int)
@@ -246,7 +246,7 @@ func (c *Conversation) turn(
 	answer.Usage = answer.Usage.add(turn.Usage)
 	var calls []convert.ToolCall
 	if turn.Message != nil {
-		message, err := convert.ReadCalls(cmpRaw(turn.Calls, string(turn.Message)), c.Provider.Format())
+		message, err := convert.ReadCalls(orText(turn.Calls, string(turn.Message)), c.Provider.Format())
 		if err != nil {
 			return nil, nil, &Failure{
 				Provider: c.Provider.Name(), Model: c.Provider.Model(), Reason: Broken,
@@ -266,10 +266,10 @@ func (c *Conversation) turn(
 	return turn, calls, c.judgeStop(turn, calls)
 }
 
-// judgeStop makes failures of endings that are no answer.
+// judgeStop turns a stop without an answer into a failure.
 func (c *Conversation) judgeStop(turn *Turn, calls []convert.ToolCall) error {
 	failure := &Failure{Provider: c.Provider.Name(), Model: c.Provider.Model(), Partial: turn.Text}
-	if turn.Reason != "stop" { // which says nothing
+	if turn.Reason != "stop" { // which gives no reason
 		failure.Detail = turn.Reason
 	}
 	cut := func(call convert.ToolCall) bool { return call.Err != nil }
@@ -284,15 +284,15 @@ func (c *Conversation) judgeStop(turn *Turn, calls []convert.ToolCall) error {
 	return failure
 }
 
-// The pauses between attempts, where the server does not say how long: they double.
+// The pauses between attempts double, unless the server sets one.
 const (
 	maxAttempts  = 4
 	firstPause   = time.Second
 	longestPause = time.Minute
 )
 
-// attempts sends a request until it is answered. It does not retry after a part of the answer was passed on (thoughts
-// are none), or if the server asks for a very long pause.
+// attempts sends a request until it is answered. It does not retry after part of the answer was passed on (thoughts do
+// not count), or if the server asks for a very long pause.
 func (c *Conversation) attempts(ctx context.Context, request Request) (*Turn, error) {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
@@ -340,7 +340,7 @@ func (c *Conversation) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// emit passes events on one at a time: calls run side by side.
+// emit passes on events one at a time: calls run in parallel.
 func (c *Conversation) emit(event Event) {
 	if c.On == nil {
 		return
@@ -350,14 +350,14 @@ func (c *Conversation) emit(event Event) {
 	c.On(event)
 }
 
-// Said is a message of a conversation that took place elsewhere.
+// Said is a message of a conversation with another client.
 type Said struct {
 	Role   string // "user" or "assistant"
 	Blocks []exec.Block
 }
 
-// Continue asks the model what comes next in a conversation. It is Ask with more than a question; where the provider
-// cannot take what was said, such as audio, nobody is asked, and the error says what.
+// Continue asks the model to continue a conversation. It is Ask with more than a question. If the provider does not
+// support a part of it, such as audio, the error says so and nothing is sent.
 func (c *Conversation) Continue(ctx context.Context, said []Said) (*Answer, error) {
 	exchange := make([]json.RawMessage, len(said))
 	for i, one := range said {
@@ -369,7 +369,7 @@ func (c *Conversation) Continue(ctx context.Context, said []Said) (*Answer, erro
 	return c.answer(ctx, exchange)
 }
 
-// message returns what was said in the form of a provider. Text alone has one form everywhere.
+// message returns a message in the form of a provider. Text alone has the same form everywhere.
 func (s Said) message(provider string) (json.RawMessage, error) {
 	if s.Role != "user" && s.Role != "assistant" {
 		return nil, fmt.Errorf("the role %q is unknown", s.Role)
@@ -393,7 +393,7 @@ func (s Said) message(provider string) (json.RawMessage, error) {
 	return rawjson.Build("role", s.Role, "content", rawjson.Array(parts)), nil
 }
 
-// text returns the texts of it, a line each.
+// text returns the texts, one per line.
 func (s Said) text() string {
 	var texts []string
 	for _, block := range s.Blocks {
@@ -404,7 +404,7 @@ func (s Said) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// refusal says what a provider cannot take.
+// refusal says what a provider does not support.
 func (s Said) refusal(provider string, block exec.Block) error {
 	what := fmt.Sprintf("content of the type %q", block.Type)
 	if block.MIMEType != "" {
@@ -428,7 +428,7 @@ func (s Said) ollama() (json.RawMessage, error) {
 	return rawjson.Build("role", s.Role, "content", s.text(), "images", rawjson.Array(images)), nil
 }
 
-// anthropicPart returns a block of the messages API, which takes four types of images; nil for what it does not take.
+// anthropicPart returns a block of the messages API, which supports four types of images; nil for other content.
 func anthropicPart(block exec.Block) json.RawMessage {
 	switch {
 	case block.Type == "text":
@@ -441,8 +441,8 @@ func anthropicPart(block exec.Block) json.RawMessage {
 	return nil
 }
 
-// openAIPart returns a part of chat completions' content: text, an image, or audio of two formats; nil for what it does
-// not take.
+// openAIPart returns a part of chat completions' content: text, an image, or audio in two formats; nil for other
+// content.
 func openAIPart(block exec.Block) json.RawMessage {
 	sound := map[string]string{
 		"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3",

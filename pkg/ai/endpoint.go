@@ -24,11 +24,11 @@ import (
 // long prompt on a slow machine.
 const defaultIdle = 10 * time.Minute
 
-// shortestKey is the length from which a key is a secret, as for mask. Servers of one's own get "x" or "-", which is
-// part of many words.
+// shortestKey is the length from which a key is a secret, as in mask. Local servers get "x" or "-", which is part of
+// many words.
 const shortestKey = 4
 
-// endpoint is the server that a provider's requests go to. Its methods make Failures of whatever goes wrong there.
+// endpoint is the server that a provider's requests go to. Its methods return Failures.
 type endpoint struct {
 	provider, model string
 	base            string // without a slash at its end, and without the query
@@ -64,14 +64,14 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 		agent:    options.UserAgent,
 		client: &http.Client{
 			Transport: &idleTransport{idle: cmp.Or(options.Idle, defaultIdle)},
-			// A redirected POST would lose its body, and a key has no business with another host.
+			// A redirected POST would lose its body, and the key must not reach another host.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
 }
 
-// keyIn returns the key in a variable of the environment, empty if there is none. No header can carry a line break,
-// such as that of a file with more than the key in it.
+// keyIn returns the key in a variable of the environment, empty if there is none. A header cannot carry a line break,
+// such as one from a file that has more than the key.
 func keyIn(options Options, variable string) (string, error) {
 	key := strings.TrimSpace(options.Getenv(variable))
 	if strings.ContainsFunc(key, unicode.IsControl) {
@@ -83,7 +83,7 @@ func keyIn(options Options, variable string) (string, error) {
 	return key, nil
 }
 
-// withoutUser removes user and password from what may be a URL.
+// withoutUser removes user and password from a text that may be a URL.
 func withoutUser(text string) string {
 	if at := strings.LastIndexByte(text, '@'); at >= 0 {
 		return "…" + text[at:]
@@ -100,7 +100,7 @@ func (e *endpoint) Model() string { return e.model }
 // shown returns the address for people.
 func (e *endpoint) shown() string { return withoutUser(e.base) }
 
-// local reports whether the server is on this machine, or in a network of one's own: there, keys are rare.
+// local reports whether the server is on this machine or in a private network, where keys are rare.
 func (e *endpoint) local() bool {
 	address, err := url.Parse(e.base)
 	if err != nil {
@@ -114,7 +114,7 @@ func (e *endpoint) local() bool {
 		strings.HasSuffix(host, ".internal")
 }
 
-// post sends a body and gives the response whose stream is to be read. Whatever is not a 200 is a Failure.
+// post sends a body and returns the response whose stream is to be read. Any status but 200 is a Failure.
 func (e *endpoint) post(
 	ctx context.Context, path string, body []byte, header func(http.Header),
 ) (*http.Response, error) {
@@ -140,30 +140,30 @@ func (e *endpoint) post(
 		said, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 		return nil, e.refused(response.StatusCode, response.Header, said)
 	}
-	if mediaType(response.Header) == "text/html" { // a proxy's, or that of some other server
+	if mediaType(response.Header) == "text/html" { // of a proxy, or of another server
 		response.Body.Close()
 		return nil, e.failure(BadAddress, "", nil)
 	}
 	return response, nil
 }
 
-// maxWhole is how many bytes an answer may have that comes whole, or one event of a stream.
+// maxWhole bounds an answer that is not streamed, and one event of a stream, in bytes.
 const maxWhole = 64 << 20
 
-// answer joins what a server sends as server-sent events, or whole.
+// answer joins server-sent events, or reads an answer that is not streamed.
 type answer interface {
-	// take reads one event; done means that nothing more will come.
-	take(event []byte) (done bool, err error)
-	// takeWhole reads an answer that was not streamed.
-	takeWhole(whole []byte) error
-	// stopped reports whether the model gave a reason for stopping. A server that closes the connection then has
-	// finished, even if it forgets to say so.
+	// read reads one event; done means that no more events follow.
+	read(event []byte) (done bool, err error)
+	// readWhole reads an answer that was not streamed.
+	readWhole(whole []byte) error
+	// stopped reports whether the model gave a reason for stopping. A server that then closes the connection has finished,
+	// even without an end event.
 	stopped() bool
 }
 
 // receive reads a response to the end of its answer.
 func (e *endpoint) receive(response *http.Response, answer answer) error {
-	if mediaType(response.Header) == "application/json" { // some servers do not stream, whatever they are asked for
+	if mediaType(response.Header) == "application/json" { // some servers never stream
 		whole, err := io.ReadAll(io.LimitReader(response.Body, maxWhole+1))
 		if err == nil && len(whole) > maxWhole {
 			err = fmt.Errorf("the answer is larger than %d MiB", maxWhole>>20)
@@ -171,7 +171,7 @@ func (e *endpoint) receive(response *http.Response, answer answer) error {
 		if err != nil {
 			return e.broken("", err)
 		}
-		return answer.takeWhole(whole)
+		return answer.readWhole(whole)
 	}
 	events := sse.NewReader(response.Body, maxWhole)
 	for {
@@ -183,7 +183,7 @@ func (e *endpoint) receive(response *http.Response, answer answer) error {
 			return e.cutShort(err)
 		}
 		if data := bytes.TrimSpace(event.Data); len(data) > 0 {
-			if done, err := answer.take(data); done || err != nil {
+			if done, err := answer.read(data); done || err != nil {
 				return err
 			}
 		}
@@ -201,10 +201,9 @@ func (e *endpoint) failure(reason Reason, detail string, err error) *Failure {
 	}
 }
 
-// refused says what the answer to a request means that is not 200. Ollama and the others explain themselves in the
-// body; a page of a proxy does not.
+// refused explains a response other than 200. Ollama and the others explain it in the body; a proxy's page does not.
 func (e *endpoint) refused(status int, header http.Header, body []byte) *Failure {
-	code, message := saidError(body)
+	code, message := errorIn(body)
 	if !json.Valid(body) && strings.HasPrefix(strings.TrimSpace(string(body)), "<") {
 		message = "" // a page for people
 	}
@@ -224,7 +223,7 @@ func (e *endpoint) refused(status int, header http.Header, body []byte) *Failure
 	return failure
 }
 
-// unreachable says why there is no response.
+// unreachable explains why there is no response.
 func (e *endpoint) unreachable(err error) *Failure {
 	if errors.Is(err, errIdle) {
 		return e.failure(Stalled, "", err)
@@ -251,7 +250,7 @@ func (e *endpoint) broken(detail string, err error) *Failure {
 	return e.failure(Broken, detail, cause(err))
 }
 
-// cutShort returns the failure of a stream that err ended before the answer was whole.
+// cutShort returns the failure of a stream that err ended before the answer was complete.
 func (e *endpoint) cutShort(err error) *Failure {
 	if errors.Is(err, sse.ErrTooLarge) {
 		return e.broken(fmt.Sprintf("an event is larger than %d MiB", maxWhole>>20), nil)
@@ -259,10 +258,10 @@ func (e *endpoint) cutShort(err error) *Failure {
 	return e.broken("", err)
 }
 
-// inStream returns the failure of an error that came in the middle of a stream. It means what it would mean as an
-// answer, where it says so; else the stream broke, since the request itself had been accepted.
+// inStream returns the failure of an error in the middle of a stream. It means the same as in a response, if it is
+// clear; else the stream broke, because the request had been accepted.
 func (e *endpoint) inStream(body []byte) *Failure {
-	code, message := saidError(body)
+	code, message := errorIn(body)
 	status := statusIn(code)
 	reason := judge(status, code, message)
 	switch reason {
@@ -277,12 +276,11 @@ func (e *endpoint) inStream(body []byte) *Failure {
 	return failure
 }
 
-// noAnswer returns the failure of a response that holds no part of an answer: some servers say what is wrong, and call
-// it a success.
+// noAnswer returns the failure of a response without any part of an answer: some servers report an error as a success.
 func (e *endpoint) noAnswer(body []byte) *Failure {
 	message := ""
 	if json.Valid(body) {
-		_, message = saidError(body)
+		_, message = errorIn(body)
 	}
 	return e.broken(cmp.Or(message, "the response has no answer"), nil)
 }
@@ -316,7 +314,7 @@ func rootCause(err error) string {
 	return err.Error()
 }
 
-// isTLS reports whether the two sides could not agree on a safe connection, which no other attempt will change.
+// isTLS reports whether TLS failed, which another attempt will not change.
 func isTLS(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") ||
@@ -326,7 +324,7 @@ func isTLS(err error) bool {
 // errIdle is the cause of a context that ended because the server was silent for too long.
 var errIdle = errors.New("no data for too long")
 
-// idleTransport gives a request up when nothing comes for so long: no response, or no further bytes of its stream.
+// idleTransport cancels a request after a time without a response or without further bytes of its stream.
 type idleTransport struct{ idle time.Duration }
 
 // RoundTrip implements http.RoundTripper.
@@ -349,7 +347,7 @@ func (t *idleTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return response, nil
 }
 
-// idleBody restarts the clock with every read.
+// idleBody restarts the timer with every read.
 type idleBody struct {
 	io.ReadCloser
 	ctx    context.Context

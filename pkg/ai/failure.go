@@ -18,7 +18,7 @@ import (
 // Reason says why there is no answer.
 type Reason string
 
-// The reasons. Each has a row in reasons.
+// The reasons. Reason.row describes each.
 const (
 	NoKey        Reason = "no key"
 	KeyRefused   Reason = "key refused" // 401 and 403
@@ -30,17 +30,16 @@ const (
 	NoTools      Reason = "no tools"       // the model cannot call tools
 	TooLong      Reason = "too long"       // the context's length is exceeded
 	BadRequest   Reason = "bad request"    // any other refusal of the request
-	BadAddress   Reason = "bad address"    // what answers there is not such a server
-	Broken       Reason = "broken stream"  // it ended too early, or was no JSON
-	Stalled      Reason = "stalled"        // nothing came for too long
+	BadAddress   Reason = "bad address"    // another kind of server responds there
+	Broken       Reason = "broken stream"  // it ended too early, or was not JSON
+	Stalled      Reason = "stalled"        // no data for too long
 	Refused      Reason = "refused"        // the model or a filter refused to answer
 	CutOff       Reason = "cut off"        // the length was reached in the middle of a call
 	BrokenCall   Reason = "broken call"    // the server could not read the model's call
-	TooManyTurns Reason = "too many turns" // it went on calling tools
+	TooManyTurns Reason = "too many turns" // the model kept calling tools
 )
 
-// reasonRow is what a reason means to the caller, and what is said of it. Names in braces stand for what the Failure
-// holds.
+// reasonRow is the kind of a reason, its message and its hint. Names in braces are replaced by fields of the Failure.
 type reasonRow struct {
 	kind       fault.Kind
 	text, hint string
@@ -77,22 +76,22 @@ func (r Reason) row() reasonRow {
 	}[r]
 }
 
-// Failure says why a model gave no answer. It never holds a key.
+// Failure says why a model gave no answer. It never has a key in it.
 type Failure struct {
 	Provider, Model string
 	URL             string // of the server, without the path
 	Reason          Reason
-	// Variable is what is not set (NoKey).
+	// Variable is the variable that is not set (NoKey).
 	Variable string
-	Status   int    // of HTTP; zero where there was no answer
-	Detail   string // what the server said, or what else is known
-	// RetryAfter is how long the server wants to be left alone; zero if it did not say.
+	Status   int    // of HTTP; zero if there was no response
+	Detail   string // the server's message, or another cause
+	// RetryAfter is how long the server asks to wait; zero if it does not.
 	RetryAfter time.Duration
-	// Attempts is how often it was tried.
+	// Attempts is the number of attempts.
 	Attempts int
 	// Turns is the limit that was reached (TooManyTurns).
 	Turns int
-	// Partial is the text that had come before the failure.
+	// Partial is the text that arrived before the failure.
 	Partial string
 	Err     error
 
@@ -100,10 +99,10 @@ type Failure struct {
 	retry bool
 }
 
-// maxAttempts returns how often a request is made that fails in this way.
+// maxAttempts returns how often a request is made that fails for this reason.
 func (f *Failure) maxAttempts() int {
 	if f.Reason == BrokenCall {
-		return 2 // it is the model's fault, and not a provider's that recovers
+		return 2 // caused by the model, so that waiting does not help
 	}
 	return maxAttempts
 }
@@ -115,7 +114,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 // Kind implements the interface that fault.KindOf looks for.
 func (f *Failure) Kind() fault.Kind { return f.Reason.row().kind }
 
-// Hint says what to type next.
+// Hint returns what to do next.
 func (f *Failure) Hint() string {
 	ollama := f.Provider == Ollama
 	says := func(text string) bool { return strings.Contains(f.Detail, text) }
@@ -139,7 +138,7 @@ func (f *Failure) Hint() string {
 	return f.fill(f.Reason.row().hint)
 }
 
-// fill puts what is known into a text of a reasonRow.
+// fill replaces the names in a text of a reasonRow.
 func (f *Failure) fill(text string) string {
 	detail, times := f.Detail, ""
 	if detail != "" {
@@ -156,9 +155,9 @@ func (f *Failure) fill(text string) string {
 		"{address}", texts.address).Replace(text)
 }
 
-// providerTexts are what messages say of a provider.
+// providerTexts are the parts of messages that depend on the provider.
 type providerTexts struct {
-	server      string // what should have answered
+	server      string // which should have responded
 	address     string // what --base-url may hold
 	addressHint string
 	reachHint   string
@@ -185,7 +184,7 @@ func textsOf(provider string) providerTexts {
 	return texts
 }
 
-// status returns an HTTP status in words.
+// status describes an HTTP status.
 func status(code int) string {
 	if code == 0 {
 		return "an error"
@@ -196,14 +195,14 @@ func status(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
 }
 
-// statusOverloaded is Anthropic's own HTTP status for being too busy.
+// statusOverloaded is Anthropic's own HTTP status for an overload.
 const statusOverloaded = 529
 
-// maxMessage is the length in bytes at which a provider's message is cut: some quote the whole request.
+// maxMessage bounds a provider's message in bytes: some quote the whole request.
 const maxMessage = 500
 
-// judge says what a refusal means. Providers agree on few codes, so the words of the message count as well; code is the
-// provider's own, such as "context_length_exceeded", and may be empty.
+// judge returns the reason for a refusal. Providers agree on few codes, so the words of the message count as well; code
+// is the provider's own, such as "context_length_exceeded", and may be empty.
 func judge(status int, code, message string) Reason {
 	text := strings.ToLower(code + " " + message)
 	says := func(phrases ...string) bool {
@@ -236,7 +235,7 @@ func judge(status int, code, message string) Reason {
 	return BadRequest
 }
 
-// statusIn returns the HTTP status that a provider's own code holds ("server_error 503"), zero if there is none.
+// statusIn returns the HTTP status in a provider's own code ("server_error 503"), zero if there is none.
 func statusIn(code string) int {
 	for word := range strings.FieldsSeq(code) {
 		if status, err := strconv.Atoi(word); err == nil && status >= http.StatusBadRequest && status < 600 {
@@ -246,8 +245,8 @@ func statusIn(code string) int {
 	return 0
 }
 
-// saidError takes the code and the message from the body of a refusal, or from an error in the middle of a stream.
-// Every provider has its own form:
+// errorIn returns the code and the message in the body of a refusal, or in an error in the middle of a stream. Every
+// provider has its own form:
 //
 //	{"error": "model 'x' not found"}                                 Ollama
 //	{"type": "error", "error": {"type": "overloaded_error", "message": "…"}}    Anthropic
@@ -257,14 +256,14 @@ func statusIn(code string) int {
 //	{"message": {"detail": […]}}                                     Mistral
 //	[{"error": {"message": "…"}}]                                    Google
 //
-// Text that is not JSON is the message itself, as far as a line of it goes.
-func saidError(body []byte) (code, message string) {
+// Text that is not JSON is the message itself, up to the end of its first line.
+func errorIn(body []byte) (code, message string) {
 	if !json.Valid(body) {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
 		return "", words.Clip(line, maxMessage)
 	}
 	for element := range rawjson.EachElement(body) {
-		if code, message = saidError(element); message != "" {
+		if code, message = errorIn(element); message != "" {
 			return code, message
 		}
 	}
@@ -275,12 +274,12 @@ func saidError(body []byte) (code, message string) {
 			if rawjson.IsString(member.Value) {
 				return code, words.Clip(rawjson.Unquote(member.Value), maxMessage)
 			}
-			if inner, found := saidError(member.Value); found != "" {
+			if inner, found := errorIn(member.Value); found != "" {
 				return inner, found
 			}
 		case "message", "detail", "msg":
 			if message = rawjson.Unquote(member.Value); !rawjson.IsString(member.Value) {
-				_, message = saidError(member.Value)
+				_, message = errorIn(member.Value)
 			}
 		case "loc":
 			where = placeOf(member.Value)
@@ -294,7 +293,7 @@ func saidError(body []byte) (code, message string) {
 	return code, words.Clip(message, maxMessage)
 }
 
-// placeOf returns what FastAPI finds wrong in a request: "body.tools.0: ".
+// placeOf returns the place of an error that FastAPI reports: "body.tools.0: ".
 func placeOf(steps json.RawMessage) string {
 	var path []string
 	for step := range rawjson.EachElement(steps) {
@@ -306,8 +305,8 @@ func placeOf(steps json.RawMessage) string {
 	return strings.Join(path, ".") + ": "
 }
 
-// retryAfter reads how long a server wants to be left alone: in seconds or as a date (RFC 9110, 10.2.3), or in
-// milliseconds, as OpenAI and Anthropic have it.
+// retryAfter reads how long a server asks to wait: in seconds or as a date (RFC 9110, 10.2.3), or in milliseconds, as
+// OpenAI and Anthropic do.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(ms * float64(time.Millisecond))

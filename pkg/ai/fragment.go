@@ -10,20 +10,20 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// fragment is a JSON value that arrives in pieces and is joined without knowing what its members mean: a provider's
-// message may hold anything, and all of it has to be echoed. Text is joined as it is written, escapes and all, which
-// also heals a surrogate pair that was cut in two.
+// fragment is a JSON value that arrives in pieces and is joined without knowing its members: a provider's message may
+// have any, and all must be echoed. Text is joined as it is written, with escapes, which also repairs a surrogate pair
+// that was split.
 //
-//   - Text grows, but for names of things (see grow), which come whole.
+//   - Text grows, except for ids and names (see grow), which arrive whole.
 //   - Objects are joined member by member.
 //   - Elements of arrays are joined by their "index", where they have one.
-//   - Other values replace earlier ones; null says nothing.
+//   - Other values replace earlier ones; null is ignored.
 type fragment struct {
 	kind     byte   // '{', '[', '"', 0 for any other value
 	text     []byte // between the quotes of a string; of another value, all of it
 	members  []fragmentMember
 	elements []*fragment
-	index    string // of an element, empty where it has none
+	index    string // of an element, empty if it has none
 }
 
 type fragmentMember struct {
@@ -32,7 +32,7 @@ type fragmentMember struct {
 	value *fragment
 }
 
-// kindOf tells the kinds of JSON values apart.
+// kindOf returns the kind of a JSON value, see fragment.
 func kindOf(value json.RawMessage) byte {
 	if at := rawjson.SpaceEnd(value, 0); at < len(value) {
 		switch value[at] {
@@ -43,7 +43,7 @@ func kindOf(value json.RawMessage) byte {
 	return 0
 }
 
-// merge adds a piece. name is that of the member which the value belongs to.
+// merge adds a piece to the member of that name.
 func (f *fragment) merge(name string, value json.RawMessage) {
 	value = bytes.TrimSpace(value)
 	kind := kindOf(value)
@@ -74,7 +74,7 @@ func (f *fragment) merge(name string, value json.RawMessage) {
 	}
 }
 
-// toParts makes content that began as text a list of parts: some servers change between the two in one answer.
+// toParts turns content that began as text into a list of parts: some servers switch between the two in one answer.
 func (f *fragment) toParts() {
 	if f.kind != '"' {
 		return
@@ -92,8 +92,8 @@ func textPart(quoted json.RawMessage) json.RawMessage {
 	return rawjson.Build("type", "text", "text", quoted)
 }
 
-// grow adds to text. An id, a type or a role comes whole, and some servers repeat it in every piece; so do some with a
-// function's name.
+// grow adds to text. An id, a type or a role arrives whole; some servers repeat it in every piece, and some do so with
+// a function's name.
 func (f *fragment) grow(name string, text []byte) {
 	switch name {
 	case "id", "type", "role":
@@ -108,9 +108,9 @@ func (f *fragment) grow(name string, text []byte) {
 	f.text = append(f.text, text...)
 }
 
-// mergeElements joins elements with those that have the same index. Among tool calls, one without an index, an id or a
-// name goes on with the last; and one with the index of a call, but another id or name, begins another call: some
-// servers give all calls the same index.
+// mergeElements joins elements with those of the same index. Among tool calls, one without an index, id or name
+// continues the last; one with the index of a call, but another id or name, begins another call, because some servers
+// use the same index for all calls.
 func (f *fragment) mergeElements(name string, value json.RawMessage) {
 	elements, _ := rawjson.Elements(value)
 	for _, element := range elements {
@@ -128,14 +128,14 @@ func (f *fragment) mergeElements(name string, value json.RawMessage) {
 			at = len(f.elements)
 			f.elements = append(f.elements, &fragment{index: index})
 		}
-		if name == "tool_calls" { // the index counts pieces, and is no part of a call
+		if name == "tool_calls" { // the index counts pieces, and is not part of a call
 			element = rawjson.Object(members)
 		}
 		f.elements[at].merge("", element)
 	}
 }
 
-// lastAt returns the place of the last element with an index, less than zero if there is none.
+// lastAt returns the place of the last element with an index, negative if there is none.
 func (f *fragment) lastAt(index string) int {
 	for at, element := range slices.Backward(f.elements) {
 		if element.index == index {
@@ -145,7 +145,8 @@ func (f *fragment) lastAt(index string) int {
 	return -1
 }
 
-// isOther reports whether a piece is of another tool call than f: it has another id, or, without an id, another name.
+// isOther reports whether a piece belongs to another tool call than f: it has another id, or, without an id, another
+// name.
 func (f *fragment) isOther(piece json.RawMessage) bool {
 	after := identify(piece)
 	if after.id != "" && !f.isEmpty("id") {
@@ -158,14 +159,14 @@ func (f *fragment) isOther(piece json.RawMessage) bool {
 	return after.name != "" && after.name != rawjson.Unquote(function.get("name"))
 }
 
-// callIdentity is what tells tool calls apart; empty is what is not known.
+// callIdentity distinguishes tool calls; unknown parts are empty.
 type callIdentity struct{ id, name string }
 
 func identify(call json.RawMessage) callIdentity {
 	return callIdentity{rawjson.GetText(call, "id"), rawjson.GetText(rawjson.Get(call, "function"), "name")}
 }
 
-// indexOf parts an element's index from its other members; null is none.
+// indexOf separates an element's index from its other members; null counts as none.
 func indexOf(element json.RawMessage) (index string, rest []rawjson.Member) {
 	for member := range rawjson.Each(element) {
 		if member.Name == "index" {
@@ -179,7 +180,7 @@ func indexOf(element json.RawMessage) (index string, rest []rawjson.Member) {
 	return index, rest
 }
 
-// member returns the member of that name, made if there is none.
+// member returns the member of that name, and adds it if needed.
 func (f *fragment) member(name string, key json.RawMessage) *fragment {
 	if known := f.lookup(name); known != nil {
 		return known
@@ -204,7 +205,7 @@ func (f *fragment) lookup(name string) *fragment {
 	return nil
 }
 
-// get returns a member as it is, nil if there is none.
+// get returns a member unchanged, nil if there is none.
 func (f *fragment) get(name string) json.RawMessage {
 	if member := f.lookup(name); member != nil {
 		return member.json()
@@ -212,19 +213,19 @@ func (f *fragment) get(name string) json.RawMessage {
 	return nil
 }
 
-// set replaces a member, or adds it, with a value that is complete.
+// set replaces or adds a member with a complete value.
 func (f *fragment) set(name string, value json.RawMessage) {
 	f.kind = '{'
 	*f.member(name, rawjson.Quote(name)) = fragment{text: slices.Clone(value)}
 }
 
-// isEmpty reports whether a member is not there, or says nothing: null or no text.
+// isEmpty reports whether a member is missing, null or empty text.
 func (f *fragment) isEmpty(name string) bool {
 	value := string(f.get(name))
 	return value == "" || value == "null" || value == `""`
 }
 
-// json returns the value as far as it has come.
+// json returns the value so far.
 func (f *fragment) json() json.RawMessage {
 	switch f.kind {
 	case '{':
@@ -248,18 +249,18 @@ func (f *fragment) json() json.RawMessage {
 	return f.text
 }
 
-// talk is what a model said so far. It passes pieces on as they come.
-type talk struct {
+// speech is what a model said so far. It passes pieces on as they arrive.
+type speech struct {
 	text    strings.Builder
 	refused bool
-	// filter, where it is not nil, gets the text first, and says what of it is said.
+	// filter, if not nil, receives the text first, and decides which of it is the answer.
 	filter *convert.TextFilter
 }
 
-// take passes on the text and the thoughts in a piece of a message. Where thoughts stand differs: Ollama says thinking,
-// DeepSeek, Qwen and vLLM reasoning_content, OpenRouter and newer vLLM reasoning; Mistral has them among the parts of
-// content.
-func (t *talk) take(piece json.RawMessage, emit func(Event)) {
+// read passes on the text and the thoughts in a piece of a message. The member with the thoughts differs: Ollama has
+// thinking, DeepSeek, Qwen and vLLM reasoning_content, OpenRouter and newer vLLM reasoning; Mistral has them among the
+// parts of content.
+func (t *speech) read(piece json.RawMessage, emit func(Event)) {
 	thoughts := ""
 	for member := range rawjson.Each(piece) {
 		switch member.Name {
@@ -279,8 +280,8 @@ func (t *talk) take(piece json.RawMessage, emit func(Event)) {
 	}
 }
 
-// content is text, or a list of parts.
-func (t *talk) content(content json.RawMessage, emit func(Event)) {
+// content reads text, or a list of parts.
+func (t *speech) content(content json.RawMessage, emit func(Event)) {
 	if rawjson.IsString(content) {
 		t.say(rawjson.Unquote(content), emit)
 		return
@@ -292,7 +293,7 @@ func (t *talk) content(content json.RawMessage, emit func(Event)) {
 			case member.Name == "text" && rawjson.IsString(member.Value):
 				t.say(rawjson.Unquote(member.Value), emit)
 			case member.Name == "thinking":
-				var thoughts talk
+				var thoughts speech
 				thoughts.content(member.Value, func(Event) {})
 				t.think(thoughts.text.String(), emit)
 			}
@@ -300,22 +301,22 @@ func (t *talk) content(content json.RawMessage, emit func(Event)) {
 	}
 }
 
-func (t *talk) say(text string, emit func(Event)) {
+func (t *speech) say(text string, emit func(Event)) {
 	if t.filter != nil {
 		t.filter.Write(text)
 		return
 	}
-	t.tell(text, emit)
+	t.pass(text, emit)
 }
 
-func (t *talk) tell(text string, emit func(Event)) {
+func (t *speech) pass(text string, emit func(Event)) {
 	if text != "" {
 		t.text.WriteString(text)
 		emit(TextDelta{Text: text})
 	}
 }
 
-func (t *talk) think(text string, emit func(Event)) {
+func (t *speech) think(text string, emit func(Event)) {
 	if text != "" {
 		emit(ThinkingDelta{Text: text})
 	}

@@ -154,7 +154,7 @@ func TestSaidError(t *testing.T) {
 		`{"detail":{"a":"b"}}`: {"", ""},
 		"Service down\nmore":   {"", "Service down"},
 	} {
-		if code, message := saidError([]byte(body)); code != want[0] || message != want[1] {
+		if code, message := errorIn([]byte(body)); code != want[0] || message != want[1] {
 			t.Errorf("%s: %q, %q; want %q", body, code, message, want)
 		}
 	}

@@ -26,7 +26,7 @@ const defaultOllamaModel = "qwen3:0.6b"
 
 // ollama speaks to Ollama's /api/chat (https://docs.ollama.com/api/chat, .../capabilities/tool-calling). Tools are in
 // Qwen's form, fitted to what Ollama passes on to the model (AI-2). Requests are posted as toolx writes them: Ollama's
-// own Go types know only a part of JSON Schema, and would drop the rest without a word.
+// own Go types know only a part of JSON Schema, and would silently drop the rest.
 type ollama struct{ *endpoint }
 
 func newOllama(options Options) (*ollama, error) {
@@ -39,7 +39,7 @@ func newOllama(options Options) (*ollama, error) {
 		return nil, err
 	}
 	if !strings.HasPrefix(base, "https://") {
-		end.key = "" // it is for ollama.com, and not for whoever reads the wire
+		end.key = "" // it is for ollama.com, and must not be sent in plain text
 	}
 	return &ollama{end}, nil
 }
@@ -68,7 +68,7 @@ func (o *ollama) size(request Request) (tokens, context int) {
 	size := len(request.Tools) + len(request.System)
 	for _, message := range request.Messages {
 		size += len(message)
-		size -= len(rawjson.Get(message, "images")) // which take few tokens, whatever their size
+		size -= len(rawjson.Get(message, "images")) // which take few tokens
 	}
 	tokens = size / bytesPerToken
 	return tokens, ollamaContext(tokens)
@@ -99,7 +99,7 @@ func (o *ollama) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	return turn, modelFailure(err)
 }
 
-// modelFailure tells the failures of a model from those of Ollama, which answers 500 to them, too.
+// modelFailure recognizes failures of a model, to which Ollama responds with 500 as well.
 func modelFailure(err error) error {
 	var failure *Failure
 	if !errors.As(err, &failure) {
@@ -124,8 +124,8 @@ func brokenCall(said string) string {
 	return said[at+len("', err="):] + "; it wrote " + raw
 }
 
-// cannotLoad reports whether the message of a refusal is about the model itself: it needs more memory than there is, or
-// its file is not one that this Ollama can run.
+// cannotLoad reports whether a refusal is about the model itself: it needs more memory than there is, or its file needs
+// another version of Ollama.
 func cannotLoad(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc([]string{
@@ -144,12 +144,12 @@ type ollamaChunk struct {
 	Output     int             `json:"eval_count"`
 }
 
-// read joins the lines of a stream. Tool calls come whole. Of models whose template it does not know, Ollama passes on
+// read joins the lines of a stream. Tool calls arrive complete. For models with an unknown template, Ollama passes on
 // thoughts and calls as text.
 func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
-	said := &talk{}
+	said := &speech{}
 	said.filter = convert.NewTextFilter(
-		func(text string) { said.tell(text, emit) },
+		func(text string) { said.pass(text, emit) },
 		func(text string) { said.think(text, emit) },
 	)
 	defer said.filter.End() // also of an answer that breaks off
@@ -164,8 +164,8 @@ func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 			if chunk.Error != nil {
 				return nil, o.inStream(line)
 			}
-			message.merge("message", cmpRaw(chunk.Message, "{}"))
-			said.take(chunk.Message, emit)
+			message.merge("message", orText(chunk.Message, "{}"))
+			said.read(chunk.Message, emit)
 			if chunk.Done {
 				return o.finish(chunk, message, said), nil
 			}
@@ -179,8 +179,7 @@ func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 	}
 }
 
-// badLine returns the failure of a line that is not JSON: the stream was cut inside it, or it is not Ollama that
-// answers.
+// badLine returns the failure of a line that is not JSON: the stream was cut inside it, or the server is not Ollama.
 func (o *ollama) badLine(line []byte, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return o.broken("", err)
@@ -191,7 +190,7 @@ func (o *ollama) badLine(line []byte, err error) error {
 	return o.broken("a line is not JSON", nil)
 }
 
-func (o *ollama) finish(last ollamaChunk, message *fragment, said *talk) *Turn {
+func (o *ollama) finish(last ollamaChunk, message *fragment, said *speech) *Turn {
 	stop := StopEnd
 	if last.DoneReason == "length" {
 		stop = StopLength
@@ -210,18 +209,18 @@ func (o *ollama) finish(last ollamaChunk, message *fragment, said *talk) *Turn {
 	}
 }
 
-// cmpRaw is value, or text where that is nothing.
-func cmpRaw(value json.RawMessage, text string) json.RawMessage {
+// orText returns value, or text if value is empty.
+func orText(value json.RawMessage, text string) json.RawMessage {
 	if len(value) == 0 {
 		return json.RawMessage(text)
 	}
 	return value
 }
 
-// ollamaURL makes an address of what OLLAMA_HOST may hold: nothing, a host, an IP address of either kind, a port
-// (":8080"), each with or without a scheme, a port and a path. The default port follows the scheme, as it does for
-// Ollama itself. A query stays at the end, and a user and a password, which a proxy in front of it may want, before the
-// host. An address that a server listens on ("0.0.0.0") is called on this machine.
+// ollamaURL makes an address of a value of OLLAMA_HOST: empty, a host, an IP address, or a port (":8080"), each with or
+// without a scheme, a port and a path. The default port follows the scheme, as in Ollama itself. A query stays at the
+// end; user and password, which a proxy may need, stay before the host. An address to listen on ("0.0.0.0") becomes
+// this machine.
 func ollamaURL(text string) (string, error) {
 	text = strings.TrimSpace(strings.Trim(strings.TrimSpace(text), `"'`))
 	text, _, _ = strings.Cut(text, "#") // a fragment is for browsers
@@ -261,7 +260,7 @@ func ollamaURL(text string) (string, error) {
 		host = "127.0.0.1"
 	}
 	base := scheme + "://" + user + net.JoinHostPort(host, port)
-	// The addresses of the two interfaces that Ollama has are often given whole.
+	// The URLs of Ollama's two interfaces are often given in full.
 	path = strings.Trim(path, "/")
 	path = strings.TrimSuffix(strings.TrimSuffix(path, "v1"), "api")
 	if path = strings.Trim(path, "/"); path != "" {

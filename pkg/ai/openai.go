@@ -16,11 +16,11 @@ import (
 )
 
 // openAI speaks OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat-streaming), as do vLLM,
-// LM Studio, llama.cpp, Mistral and many others. Each of them adds members of its own to answers, and some want them
-// back; OpenAI's SDK would drop them, and is larger than all the rest of toolx.
+// LM Studio, llama.cpp, Mistral and many others. Each adds its own members to answers, and some require them back;
+// OpenAI's SDK would drop them, and is larger than all the rest of toolx.
 type openAI struct {
 	*endpoint
-	// named counts the calls that came without an id and were given one: ids must not come twice in a conversation.
+	// named counts the calls that arrived without an id and were given one: ids must be unique in a conversation.
 	named atomic.Int64
 }
 
@@ -33,11 +33,11 @@ func newOpenAI(options Options) (*openAI, error) {
 	if err != nil {
 		return nil, err
 	}
-	end.base = strings.TrimSuffix(end.base, "/chat/completions") // often given whole
+	end.base = strings.TrimSuffix(end.base, "/chat/completions") // often given in full
 	return &openAI{endpoint: end}, nil
 }
 
-// Format returns Mistral's own if Mistral answers: its results carry a name.
+// Format returns Mistral's own if the server is Mistral's: its results carry a name.
 func (o *openAI) Format() convert.Format {
 	if o.isMistral() {
 		return convert.Mistral
@@ -62,7 +62,7 @@ func (o *openAI) Check() error {
 
 func (o *openAI) Body(request Request) json.RawMessage {
 	var usage, limit json.RawMessage
-	if !o.isMistral() { // which reports its usage unasked, and refuses what it does not know
+	if !o.isMistral() { // which always reports usage, and refuses unknown members
 		usage = json.RawMessage(`{"include_usage":true}`)
 	}
 	if request.MaxTokens > 0 {
@@ -73,8 +73,8 @@ func (o *openAI) Body(request Request) json.RawMessage {
 		"stream", true, "stream_options", usage, o.limitName(), limit)
 }
 
-// limitName returns the member that bounds an answer. OpenAI's models that think refuse the older name, which is the
-// one that all others know.
+// limitName returns the member that bounds an answer. OpenAI's reasoning models refuse the older name, the only one
+// that all others know.
 func (o *openAI) limitName() string {
 	if strings.Contains(o.base, "api.openai.com") {
 		return "max_completion_tokens"
@@ -117,7 +117,7 @@ type openAIChunk struct {
 type openAIAnswer struct {
 	*openAI
 	message *fragment
-	said    talk
+	said    speech
 	emit    func(Event)
 	ending  string
 	usage   Usage
@@ -125,8 +125,8 @@ type openAIAnswer struct {
 
 func (a *openAIAnswer) stopped() bool { return a.ending != "" }
 
-func (a *openAIAnswer) takeWhole(whole []byte) error {
-	if _, err := a.take(whole); err != nil {
+func (a *openAIAnswer) readWhole(whole []byte) error {
+	if _, err := a.read(whole); err != nil {
 		return err
 	}
 	if len(a.message.members) == 0 && a.ending == "" {
@@ -135,7 +135,7 @@ func (a *openAIAnswer) takeWhole(whole []byte) error {
 	return nil
 }
 
-func (a *openAIAnswer) take(data []byte) (done bool, err error) {
+func (a *openAIAnswer) read(data []byte) (done bool, err error) {
 	if string(data) == "[DONE]" {
 		return true, nil
 	}
@@ -156,7 +156,7 @@ func (a *openAIAnswer) take(data []byte) (done bool, err error) {
 		for _, piece := range []json.RawMessage{choice.Delta, choice.Message} {
 			if kindOf(piece) == '{' {
 				a.message.merge("", piece)
-				a.said.take(piece, a.emit)
+				a.said.read(piece, a.emit)
 			}
 		}
 		a.ending = cmp.Or(choice.Finish, a.ending)
@@ -164,12 +164,12 @@ func (a *openAIAnswer) take(data []byte) (done bool, err error) {
 	return false, nil
 }
 
-// finish returns the answer as far as it has come.
+// finish returns the answer so far.
 func (a *openAIAnswer) finish() *Turn {
 	if !a.message.has("role") {
 		a.message.set("role", rawjson.Quote("assistant"))
 	}
-	if !a.message.has("content") { // servers with strict types want it
+	if !a.message.has("content") { // servers with strict types require it
 		a.message.set("content", json.RawMessage("null"))
 	}
 	a.completeCalls()
@@ -197,8 +197,8 @@ func (a *openAIAnswer) calls() []*fragment {
 	return slices.DeleteFunc(slices.Clone(calls.elements), func(call *fragment) bool { return call.kind != '{' })
 }
 
-// repairCalls replaces arguments that are not JSON by JSON. vLLM and llama.cpp read them again when they come back, and
-// refuse the request.
+// repairCalls replaces arguments that are not JSON. vLLM and llama.cpp parse them again in the next request, and refuse
+// it.
 func (a *openAIAnswer) repairCalls() {
 	for _, call := range a.calls() {
 		function := call.lookup("function")
@@ -207,14 +207,14 @@ func (a *openAIAnswer) repairCalls() {
 		}
 		arguments := function.get("arguments")
 		isText := rawjson.IsString(arguments)
-		if isText && !json.Valid([]byte(rawjson.Unquote(arguments))) || string(cmpRaw(arguments, "null")) == "null" {
+		if isText && !json.Valid([]byte(rawjson.Unquote(arguments))) || string(orText(arguments, "null")) == "null" {
 			function.set("arguments", rawjson.Quote(string(argumentsOf(call.json(), a.Format()))))
 		}
 	}
 }
 
-// completeCalls gives the calls an id and a type where the server forgot them. The message goes back, and without an id
-// no result can be told to belong to its call.
+// completeCalls gives calls an id and a type if the server forgot them. The message goes back, and a result needs the
+// id of its call.
 func (a *openAIAnswer) completeCalls() {
 	for _, call := range a.calls() {
 		if call.isEmpty("id") {
@@ -226,7 +226,7 @@ func (a *openAIAnswer) completeCalls() {
 	}
 }
 
-// newID makes an id for a call; Mistral wants 9 letters and digits.
+// newID makes an id for a call; Mistral requires 9 letters and digits.
 func (a *openAIAnswer) newID() string {
 	number := a.named.Add(1)
 	if a.isMistral() {

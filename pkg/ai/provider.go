@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Provider is where a model lives. It knows how a turn is asked for and how its stream is read, and nothing of tools,
+// Provider is where a model runs. It knows how to ask for a turn and how to read its stream, and does not know tools,
 // loops or retries.
 type Provider interface {
 	// Name is the provider's name, as users type it.
@@ -23,24 +23,24 @@ type Provider interface {
 	Model() string
 	// Format is the form of its tools, calls and results.
 	Format() convert.Format
-	// Check says what keeps requests from being sent at all: no key, no model. It asks nobody. The error is a *Failure
-	// or an *fault.UsageError.
+	// Check returns what prevents sending requests: no key, no model. It sends nothing. The error is a *Failure or an
+	// *fault.UsageError.
 	Check() error
-	// Body is the request as Turn sends it. It holds no key.
+	// Body is the request as Turn sends it, without the key.
 	Body(request Request) json.RawMessage
-	// Turn sends one request and reads the answer to its end. emit gets each TextDelta and ThinkingDelta as it comes,
-	// on the caller's goroutine. The error is a *Failure; when ctx ends it wraps the context's.
+	// Turn sends one request and reads the answer to its end. emit receives each TextDelta and ThinkingDelta as it
+	// arrives, on the caller's goroutine. The error is a *Failure; when ctx ends it wraps the context's.
 	Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error)
 }
 
-// Request is what a model is asked.
+// Request is the input of a turn.
 type Request struct {
 	System string // instructions; may be empty
 	// Messages are the conversation, in the provider's form.
 	Messages []json.RawMessage
 	// Tools is the provider's list of tools; nil if there is none.
 	Tools json.RawMessage
-	// MaxTokens is the most that the answer may have, what the model thinks included; zero leaves it to the provider.
+	// MaxTokens bounds the answer, including the model's thoughts; zero leaves it to the provider.
 	MaxTokens int64
 }
 
@@ -48,8 +48,8 @@ type Request struct {
 type Turn struct {
 	// Message is the assistant's message as the next request has to repeat it; nil if there is nothing to repeat.
 	Message json.RawMessage
-	// Calls is what the calls are to be read from where that is not Message: a message with those that the model wrote
-	// as text, or with arguments that cannot be repeated.
+	// Calls is the message to read the calls from, if not Message: one with calls that the model wrote as text, or with
+	// arguments that cannot be repeated.
 	Calls json.RawMessage
 	Text  string
 	Stop  Stop
@@ -57,7 +57,7 @@ type Turn struct {
 	Reason string
 	Usage  Usage
 
-	// written reports that calls are made which are neither in Message nor in Calls: those in Text (see WroteCalls).
+	// written reports that calls are run that are neither in Message nor in Calls, but in Text (see WroteCalls).
 	written bool
 }
 
@@ -66,13 +66,13 @@ type Stop string
 
 // The reasons to stop.
 const (
-	StopEnd     Stop = "end"     // it has said what it wanted to say, or wants tools to be called
+	StopEnd     Stop = "end"     // it has finished, or wants to call tools
 	StopLength  Stop = "length"  // the limit of the answer, or of the context, was reached
 	StopRefused Stop = "refused" // the model, or a filter, refused
-	StopPause   Stop = "pause"   // the provider wants the same again, with this message added
+	StopPause   Stop = "pause"   // the provider wants the same request again, with this message added
 )
 
-// Usage counts tokens as the provider does; zero if it did not say.
+// Usage counts tokens as the provider does; zero if it reports none.
 type Usage struct {
 	Input  int `json:"input_tokens"`
 	Output int `json:"output_tokens"`
@@ -96,17 +96,17 @@ func Providers() []string { return []string{Ollama, Anthropic, OpenAI} }
 type Options struct {
 	Provider string // one of Providers; empty means Ollama
 	Model    string // empty means the provider's default, where it has one
-	// BaseURL wins over the environment; empty means what that says, or the provider's own address.
+	// BaseURL overrides the environment; empty means the environment's, or the provider's own address.
 	BaseURL string
 	// Getenv gives a variable of the environment, empty if it is not set.
 	Getenv func(string) string
-	// Idle is how long a stream may be silent, zero for ten minutes: a model may have to be loaded first.
+	// Idle is how long a stream may be silent; zero means ten minutes, because a model may have to be loaded first.
 	Idle time.Duration
 	// UserAgent names the client to the server; may be empty.
 	UserAgent string
 }
 
-// New makes a provider. It asks nobody: a missing key is for Check to tell. The error is an *fault.UsageError.
+// New makes a provider. It sends nothing: Check reports a missing key. The error is an *fault.UsageError.
 func New(options Options) (Provider, error) {
 	switch cmp.Or(options.Provider, Ollama) {
 	case Ollama:
@@ -122,7 +122,7 @@ func New(options Options) (Provider, error) {
 	}
 }
 
-// Secrets returns the keys that the environment holds for any provider, for whoever hides secrets in logs.
+// Secrets returns the keys in the environment of all providers, to be masked in logs.
 func Secrets(getenv func(string) string) []string {
 	var secrets []string
 	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"} {
@@ -133,8 +133,8 @@ func Secrets(getenv func(string) string) []string {
 	return secrets
 }
 
-// argumentsOf returns the arguments of one call as they can be repeated: those that the Executor gets, fixed where
-// that is possible, or none. Most servers refuse a conversation in which some are not JSON.
+// argumentsOf returns the arguments of one call as they can be repeated: those that the Executor gets, repaired if
+// possible, or none. Most servers refuse a conversation with arguments that are not JSON.
 func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 	message, err := convert.ReadCalls(call, format)
 	if err != nil || len(message.Calls) != 1 {
@@ -143,12 +143,12 @@ func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 	return message.Calls[0].Arguments
 }
 
-// textMessage returns a message of a role in the form that all providers take.
+// textMessage returns a message of a role in the form that all providers accept.
 func textMessage(role, text string) json.RawMessage {
 	return rawjson.Build("role", role, "content", text)
 }
 
-// withSystem puts the instructions in front of the messages, where a provider has no other place for them.
+// withSystem puts the instructions before the messages, for providers that have no other place for them.
 func withSystem(request Request) json.RawMessage {
 	messages := request.Messages
 	if request.System != "" {

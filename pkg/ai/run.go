@@ -18,15 +18,15 @@ import (
 	"toolx/pkg/words"
 )
 
-// parallelCalls is how many calls of one turn run side by side.
+// parallelCalls bounds how many calls of one turn run in parallel.
 const parallelCalls = 16
 
-// maxBinary is the size in bytes up to which content with images goes to a model; providers refuse more.
+// maxBinary bounds content with images for a model, in bytes; providers refuse more.
 const maxBinary = 5 << 20
 
-// confirmed reports whether a tool must be confirmed before a model runs it: as its guards say, else if it says that it
-// may destroy something. MCP's default is the same for a tool that does not say, but few servers do, and nobody reads a
-// question that comes every time; --tools keeps a tool away from the model.
+// confirmed reports whether a tool must be confirmed before a model runs it: if its guards say so, else if it is marked
+// as destructive. MCP's default is the same for a tool without a mark, but few servers set it, and people stop reading
+// a question that appears every time; --tools keeps a tool away from the model.
 func confirmed(tool *exec.Tool) bool { return tool.Asks(guard.Said) != nil }
 
 // DeclinedError says that a destructive tool was not confirmed. Its text is for the model.
@@ -46,7 +46,7 @@ func (e *DeclinedError) Error() string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *DeclinedError) Kind() fault.Kind { return fault.KindTool }
 
-// planned is a call that was looked at and has not run yet.
+// planned is a call that was checked and has not run yet.
 type planned struct {
 	call  convert.ToolCall
 	id    string // in events
@@ -55,8 +55,9 @@ type planned struct {
 	err   error // why it will not run
 }
 
-// run runs the calls of one turn through the Executor, side by side, and gives their results in the order of the calls.
-// A call that cannot run has a result that says why (AI-1). Questions to the user come first, one after the other.
+// run runs the calls of one turn through the Executor, in parallel, and returns their results in the order of the
+// calls. A call that cannot run has a result that says why (AI-1). Questions to the user come first, one after the
+// other.
 func (c *Conversation) run(ctx context.Context, offer *offer, calls []convert.ToolCall) []convert.ToolResult {
 	plan := make([]planned, len(calls))
 	for i, call := range calls {
@@ -67,7 +68,7 @@ func (c *Conversation) run(ctx context.Context, offer *offer, calls []convert.To
 	var running sync.WaitGroup
 	for i := range plan {
 		free <- struct{}{}
-		if call := plan[i]; call.err == nil { // here, so that calls are told in their order
+		if call := plan[i]; call.err == nil { // here, so that calls are reported in their order
 			c.emit(CallStarted{ID: call.id, Name: call.call.Name, Tool: call.tool.Name, Arguments: call.call.Arguments})
 		}
 		running.Go(func() {
@@ -88,7 +89,7 @@ func (c *Conversation) plan(ctx context.Context, offer *offer, call convert.Tool
 	}
 	tool, err := offer.find(call.Name)
 	if err != nil {
-		if c.Unreached != nil { // EXEC-6: that a server is down is no misspelt name
+		if c.Unreached != nil { // EXEC-6: the name of a server that is down is not misspelled
 			err = cmp.Or(c.Unreached(call.Name), err)
 		}
 		plan.err = err
@@ -131,8 +132,8 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 	return written
 }
 
-// resultOf returns a result as the model gets it: its string form (EXEC-16), cut where it is too long; and where it is
-// not, its content and structure, for formats that can hold them.
+// resultOf returns a result for the model: its string form (EXEC-16), cut if too long; if it is not, also its content
+// and structure, for formats that support them.
 func (c *Conversation) resultOf(
 	call convert.ToolCall, result *exec.Result,
 ) (written convert.ToolResult, shown, total int) {
@@ -153,8 +154,8 @@ func (c *Conversation) resultOf(
 	return written, total, total
 }
 
-// offer is what a model is given to call: tools in its provider's form, and the way back from the names in it. It is
-// made for one request and then forgotten: tools are kept in their own form alone (CONV-5).
+// offer is the list of tools for a model in its provider's form, and maps the names in it back. It is made for one
+// request: tools are kept only in their own form (CONV-5).
 type offer struct {
 	document json.RawMessage // nil where there is no tool
 	names    []string
@@ -162,7 +163,7 @@ type offer struct {
 	tools    map[convert.ModelTool]*exec.Tool
 }
 
-// offer converts the tools, and says so when they are others than before.
+// offer converts the tools, and emits Offered if they have changed.
 func (c *Conversation) offer() *offer {
 	made := &offer{byName: map[string]*exec.Tool{}, tools: map[convert.ModelTool]*exec.Tool{}}
 	if c.Tools == nil {
@@ -198,8 +199,8 @@ func (c *Conversation) offer() *offer {
 	return made
 }
 
-// find returns the tool that a model means. Models drop prefixes and write names as another format would have them;
-// that is understood where only one tool can be meant. What was not offered is not found, even where toolx has it.
+// find returns the tool that a model means. Models drop prefixes and use the names of other formats; that is accepted
+// if only one tool can be meant. A tool that was not offered is not found, even if toolx has it.
 func (o *offer) find(name string) (*exec.Tool, error) {
 	if tool := o.byName[name]; tool != nil {
 		return tool, nil
@@ -224,7 +225,7 @@ func (o *offer) find(name string) (*exec.Tool, error) {
 	return nil, missing
 }
 
-// near returns the offered names nearest to a name that is not one (EXEC-6).
+// near returns the offered names nearest to an unknown name (EXEC-6).
 func (o *offer) near(name string) []string {
 	named := make([]*exec.Tool, len(o.names))
 	for i, offered := range o.names {
@@ -234,7 +235,7 @@ func (o *offer) near(name string) []string {
 	return exec.Near(name, named...)
 }
 
-// written returns the calls of offered tools in the text of a turn that has no other calls.
+// written returns the calls of offered tools in the text of a turn without other calls.
 func (o *offer) written(turn *Turn, calls []convert.ToolCall) []convert.ToolCall {
 	if len(calls) > 0 || len(o.names) == 0 {
 		return nil
@@ -245,7 +246,7 @@ func (o *offer) written(turn *Turn, calls []convert.ToolCall) []convert.ToolCall
 	})
 }
 
-// notOfferedError tells a model which tools it has, where none has a similar name, so that it can do better.
+// notOfferedError lists the available tools for a model, if none has a similar name.
 type notOfferedError struct {
 	exec.NotFoundError
 	offered []string
@@ -260,5 +261,5 @@ func (e *notOfferedError) Error() string {
 	return text + "; the tools are: " + strings.Join(e.offered, ", ")
 }
 
-// Unwrap returns the error that every other caller gets, whose similar names follow the text (EXEC-6).
+// Unwrap returns the error for all other callers, whose similar names follow the text (EXEC-6).
 func (e *notOfferedError) Unwrap() error { return &e.NotFoundError }

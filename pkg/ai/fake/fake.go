@@ -1,5 +1,5 @@
-// Package fake plays recorded answers of model providers over HTTP, for tests: no model, no network. It knows no
-// provider: an answer is bytes.
+// Package fake plays recorded answers of model providers over HTTP, for tests without a model or network. An answer is
+// bytes, of any provider.
 //
 // An answer is text. Without more it is a body, sent with 200 and the type of stream that it looks like. It may begin
 // with a status and headers, as HTTP has them, and end with a line that says what becomes of the connection:
@@ -21,7 +21,7 @@ import (
 	"sync"
 )
 
-// Request is one that was made.
+// Request is a request that was made.
 type Request struct {
 	Path   string          `json:"path"`
 	Query  string          `json:"query,omitempty"`
@@ -29,14 +29,13 @@ type Request struct {
 	Body   json.RawMessage `json:"body"`
 }
 
-// Player answers each request with the next answer, and with 418 when there is none left. It is safe for concurrent
-// use.
+// Player responds to each request with the next answer, and with 418 when none is left. It is safe for concurrent use.
 type Player struct {
 	// Answers are not changed after the first request.
 	Answers []string
-	// Asked, where it is not nil, gets each request before it is answered.
+	// Asked, if not nil, receives each request before the response.
 	Asked func(Request)
-	// Hanging, where it is not nil, is called when an answer hangs: all that came before has been sent.
+	// Hanging, if not nil, is called when an answer hangs: everything before was sent.
 	Hanging func()
 
 	mu   sync.Mutex
@@ -49,7 +48,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has gone
 	}
-	answer, ok := p.take(Request{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body})
+	answer, ok := p.answer(Request{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body})
 	if !ok {
 		http.Error(w, "there is no answer left", http.StatusTeapot)
 		return
@@ -57,7 +56,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.play(w, r, answer)
 }
 
-func (p *Player) take(request Request) (answer string, ok bool) {
+func (p *Player) answer(request Request) (answer string, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Asked != nil {
@@ -108,7 +107,7 @@ func (p *Player) play(w http.ResponseWriter, r *http.Request, answer string) {
 	}
 }
 
-// kindOf is the type of stream that a body looks like.
+// kindOf returns the media type of a stream that looks like the body.
 func kindOf(body string) string {
 	if strings.HasPrefix(body, "{") {
 		return "application/x-ndjson"
