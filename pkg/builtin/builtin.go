@@ -1,10 +1,9 @@
-// Package builtin makes the tools that toolx itself runs: handlers compiled in (echo, math_eval, datetime, search,
-// volume), canned responses from the config (mocks), and toolx's own services (list_tools, list_servers,
-// describe_tool).
+// Package builtin has the tools that toolx itself runs: compiled handlers (echo, math_eval, datetime, search, volume),
+// fixed responses from the config (mocks), and toolx's own services (list_tools, list_servers, describe_tool).
 //
-// Every tool answers with an MCP CallToolResult, as a server's tool does, so that what calls it cannot tell the
-// difference. Finding, validating, timing and logging a call is pkg/exec's work; reading the config is pkg/config's.
-// Nothing here needs a server or a network (IMPL-5).
+// Every tool returns an MCP CallToolResult, as a server's tool does, so that callers need not tell them apart. Package
+// exec finds, validates, times and logs calls; package config reads the config. Nothing here needs a server or a
+// network (IMPL-5).
 package builtin
 
 import (
@@ -25,25 +24,25 @@ import (
 	"toolx/pkg/words"
 )
 
-// Services are what the tools need of their surroundings. Each field may be left out; the tools that need it then do
-// without, or say what is missing.
+// Services are what the tools use. Each field is optional; a tool that needs a missing one works without it, or says
+// what is missing.
 type Services struct {
-	// Registry is what list_tools looks into.
+	// Registry is the source of list_tools.
 	Registry *exec.Registry
-	// Find gives the tool that a name means, for describe_tool; it may open servers.
+	// Find returns the tool of a name, for describe_tool; it may open servers.
 	Find func(ctx context.Context, name string) (*exec.Tool, error)
-	// Open fills Registry with the tools of the named server, or of every server where the name is empty, before they
-	// are listed. An error is shown beside the tools that are there.
+	// Open fills Registry with the tools of the named server, or of all servers if the name is empty, before they are
+	// listed. An error is shown beside the available tools.
 	Open func(ctx context.Context, server string) error
-	// Servers gives the configured servers as they are now. It starts none.
+	// Servers returns the configured servers and their state. It starts none.
 	Servers func() []Server
-	// Stage is the process that the faults of mocks play on: set under serve, nil for a plain call, where faults are
-	// told instead of done.
+	// Stage is the process that the faults of mocks affect: set under serve, nil for a plain call, which only reports
+	// them.
 	Stage Stage
-	// Roots are the absolute folders that search is confined to for models and clients (exec.Request.Confined); nil
-	// means the working folder.
+	// Roots are the absolute folders that search is confined to for models and clients (exec.Request.Confined); nil means
+	// the working folder.
 	Roots []string
-	// Notice takes remarks for the log.
+	// Notice writes to the log.
 	Notice func(level slog.Level, text string)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -59,19 +58,18 @@ type Stage interface {
 	Exit(code int)
 }
 
-// Server is what list_servers reports of one server. Values that may hold secrets (command line, URL, environment) have
-// no place here.
+// Server is what list_servers reports of one server. It has no values that may be secret (command line, URL,
+// environment).
 type Server struct {
 	Name      string `json:"name"`
 	Status    string `json:"status,omitempty"`    // such as "ready", "failed", "not started", "disabled"
 	Transport string `json:"transport,omitempty"` // "stdio" or "http"
-	Protocol  string `json:"protocol,omitempty"`  // the revision that was agreed on
+	Protocol  string `json:"protocol,omitempty"`  // the negotiated revision
 	Error     string `json:"error,omitempty"`     // why Status is "failed"
 	Hint      string `json:"hint,omitempty"`      // the config's hint
 }
 
-// Tools returns the tools that exist without any config, in the order in which they are listed: the builtin ones, then
-// the internal ones.
+// Tools returns the tools that need no config, in the order of lists: first the builtin ones, then the internal ones.
 func Tools(services Services) []*exec.Tool {
 	var tools []*exec.Tool
 	for _, h := range services.complete().handlers() {
@@ -82,13 +80,13 @@ func Tools(services Services) []*exec.Tool {
 	return tools
 }
 
-// FromConfig makes the tool that an entry of the config describes (IMPL-1 to IMPL-4). What the entry leaves out, such
-// as the description or the parameters, is taken from its handler.
+// FromConfig makes the tool of a config entry (IMPL-1 to IMPL-4). What the entry leaves out, such as the description or
+// the parameters, comes from its handler.
 //
-// A handler that does not exist is not an error here: the tool is listed, the log has a warning when it is listed or
-// called (exec.Tool.Warn), and calling the tool fails with "Builtin handler '<name>' not found" or "Internal handler
-// '<name>' not found" and the nearest names as a hint. So is an entry that is wrong (config.Tool.Err): it is listed,
-// takes any arguments, and every call fails and says why.
+// A missing handler is not an error here: the tool is listed, the log has a warning when it is listed or called
+// (exec.Tool.Warn), and calling it fails with "Builtin handler '<name>' not found" or "Internal handler '<name>' not
+// found" and the nearest names as a hint. The same holds for an invalid entry (config.Tool.Err): it is listed, accepts
+// any arguments, and every call fails with the reason.
 func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 	tool, err := services.complete().fromConfig(entry)
 	if err != nil {
@@ -97,7 +95,7 @@ func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 	return tool
 }
 
-// brokenTool returns the tool of an entry that is wrong: every call fails with err, which is the user's to fix.
+// brokenTool returns the tool of an invalid entry: every call fails with err, for the user to fix.
 func brokenTool(entry *config.Tool, err error) *exec.Tool {
 	wrong := &fault.UsageError{Message: err.Error(), Fix: fault.HintOf(err)}
 	definition := rawjson.Build("name", entry.Name, "description", entry.Description,
@@ -110,7 +108,7 @@ func brokenTool(entry *config.Tool, err error) *exec.Tool {
 	}
 }
 
-// anyArguments is the schema of a tool that says nothing of its arguments.
+// anyArguments is the schema of a tool without one.
 const anyArguments = `{"type":"object"}`
 
 func (s Services) fromConfig(entry *config.Tool) (*exec.Tool, error) {
@@ -142,14 +140,14 @@ func (s Services) fromConfig(entry *config.Tool) (*exec.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tool at %s:%d: %w", entry.Origin.File, entry.Origin.Line, err)
 	}
-	// NORM-4: the names are the config's own; there is nothing to normalize.
+	// NORM-4: the names are the config's own, so they are not normalized.
 	tool.Type, tool.KeepNames, tool.Timeout, tool.Implementation = kind, true, entry.Timeout, implementation
 	tool.Aliases, tool.Warn = entry.Aliases, warn
 	return tool, nil
 }
 
-// implementation returns the handler that an entry names, by default by its own name, with the tool that it is without
-// config; if there is none, it is one that says so, model is nil, and warn logs it once.
+// implementation returns the handler of an entry, by default the one of its name, and that handler's own tool. If there
+// is none, the returned one fails, model is nil, and warn logs it once.
 func (s Services) implementation(
 	entry *config.Tool, kind exec.Type,
 ) (run exec.Implementation, model *exec.Tool, warn func()) {
@@ -166,8 +164,7 @@ func (s Services) implementation(
 	return answer(fails), nil, warn
 }
 
-// define writes the MCP tool object of a config entry, with what model (which may be nil) says where the entry says
-// nothing.
+// define writes the MCP tool object of a config entry. model, which may be nil, fills in what the entry leaves out.
 func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
 	definition := struct {
 		Name         string          `json:"name"`
@@ -201,7 +198,7 @@ func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
 	return rawjson.Marshal(definition)
 }
 
-// A handler is one tool that is compiled in.
+// A handler is a compiled tool.
 type handler struct {
 	name       string
 	kind       exec.Type
@@ -209,7 +206,7 @@ type handler struct {
 	answer     answer
 }
 
-// tool returns the tool that h is without any config.
+// tool returns the tool of the handler without any config.
 func (h handler) tool() *exec.Tool {
 	tool, err := exec.NewTool(rawjson.Compact(json.RawMessage(h.definition))) // sent on one line
 	if err != nil {
@@ -220,7 +217,7 @@ func (h handler) tool() *exec.Tool {
 	return tool
 }
 
-// handlers returns every handler, bound to s. It is a function and not a table, so that only commands that list or call
+// handlers returns all handlers, bound to s. It is a function, not a table, so that only commands that list or call
 // tools pay for it.
 func (s Services) handlers() []handler {
 	return []handler{
@@ -235,7 +232,7 @@ func (s Services) handlers() []handler {
 	}
 }
 
-// handlerTool returns the built-in tool behind a handler, nil if there is none of that kind and name.
+// handlerTool returns the built-in tool of a handler, nil if there is none of that kind and name.
 func (s Services) handlerTool(kind exec.Type, name string) *exec.Tool {
 	for _, h := range s.handlers() {
 		if h.kind == kind && h.name == name {
@@ -245,7 +242,7 @@ func (s Services) handlerTool(kind exec.Type, name string) *exec.Tool {
 	return nil
 }
 
-// missingHandler returns the error of IMPL-2 and IMPL-4; the texts are fixed there.
+// missingHandler returns the error of IMPL-2 and IMPL-4, which fix its text.
 func (s Services) missingHandler(kind exec.Type, name string) error {
 	var names []string
 	for _, h := range s.handlers() {
@@ -264,7 +261,7 @@ func (s Services) missingHandler(kind exec.Type, name string) error {
 	return &fault.UsageError{Message: fmt.Sprintf("%s handler '%s' not found", title, name), Fix: fix}
 }
 
-// complete returns s with functions that do nothing in place of those that were left out.
+// complete returns s with empty functions in place of missing ones.
 func (s Services) complete() Services {
 	if s.Open == nil {
 		s.Open = func(context.Context, string) error { return nil }
@@ -281,9 +278,9 @@ func (s Services) complete() Services {
 	return s
 }
 
-// An answer is a handler's work: it returns any value that marshals to JSON. An error means that the tool failed, and
-// becomes a result with isError, as a server's would; the end of ctx, and an error that has a Kind of its own, stay
-// errors.
+// An answer does the work of a handler: it returns any value that marshals to JSON. An error means that the tool
+// failed, and becomes a result with isError, as a server's would; the end of ctx, and an error with its own Kind,
+// remain errors.
 type answer func(ctx context.Context, request exec.Request) (any, error)
 
 // CallTool implements exec.Implementation.
@@ -306,20 +303,20 @@ func (a answer) CallTool(ctx context.Context, request exec.Request) (json.RawMes
 	return failureReply(err.Error())
 }
 
-// reply is an MCP CallToolResult, as far as toolx's own tools need it.
+// reply is an MCP CallToolResult with the members that toolx's own tools use.
 type reply struct {
 	Content           []json.RawMessage `json:"content"`
 	StructuredContent json.RawMessage   `json:"structuredContent,omitempty"`
 	IsError           bool              `json:"isError,omitempty"`
 }
 
-// structuredReply answers with a JSON value, and with its text for clients that do not read structured content, as the
+// structuredReply returns a JSON value, and its text for clients that do not read structured content, as the
 // specification (server/tools, "Structured Content") recommends.
 func structuredReply(value json.RawMessage) (json.RawMessage, error) {
 	return replyWith(string(value), reply{StructuredContent: value})
 }
 
-// failureReply answers that the tool ran and failed.
+// failureReply reports that the tool ran and failed.
 func failureReply(message string) (json.RawMessage, error) {
 	return replyWith(message, reply{IsError: true})
 }
@@ -330,8 +327,7 @@ func replyWith(text string, answer reply) (json.RawMessage, error) {
 	return rawjson.Marshal(answer)
 }
 
-// decode reads a call's arguments. They fit the handler's own schema already; a schema in the config that says
-// otherwise is found out here.
+// decode reads a call's arguments. They fit the handler's own schema already, unless the config has another schema.
 func decode(request exec.Request, into any) error {
 	if err := json.Unmarshal(request.Arguments, into); err != nil {
 		var mismatch *json.UnmarshalTypeError
@@ -351,8 +347,8 @@ const echoDefinition = `{
 	"annotations": {"title": "Echo", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
 
-// echo returns the arguments (IMPL-3). They are never parsed, so digits, key order and repeated keys come back as they
-// went in; only white space between values is lost, for a frame of the protocol is one line.
+// echo returns the arguments (IMPL-3). They are never parsed, so digits, key order and repeated keys are preserved;
+// only white space between values is lost, because a message of the protocol is one line.
 func echo(_ context.Context, request exec.Request) (any, error) {
 	return struct {
 		Echo json.RawMessage `json:"echo"`

@@ -58,8 +58,8 @@ type moment struct {
 	Difference   *difference `json:"difference,omitempty"`
 }
 
-// difference is the elapsed time from one moment to another; a day is 24 hours of it. All parts are negative if the
-// other moment is earlier.
+// difference is the elapsed time from one moment to another, in days of 24 hours. All parts are negative if the other
+// moment is earlier.
 type difference struct {
 	Seconds float64 `json:"seconds"`
 	Days    float64 `json:"days"`
@@ -95,7 +95,7 @@ func (s Services) datetime(_ context.Context, request exec.Request) (any, error)
 	if at, err = shift(at, arguments.Add, arguments.Subtract); err != nil {
 		return nil, err
 	}
-	answer := tell(at)
+	answer := describe(at)
 	if arguments.Format != "" {
 		if answer.Formatted, err = formatTime(at, arguments.Format); err != nil {
 			return nil, err
@@ -132,8 +132,8 @@ func shift(at time.Time, add, subtract string) (time.Time, error) {
 	return at, nil
 }
 
-// tell describes t in its own location.
-func tell(t time.Time) moment {
+// describe describes t in its own location.
+func describe(t time.Time) moment {
 	weekYear, week := t.ISOWeek()
 	return moment{
 		ISO:          t.Format(time.RFC3339Nano),
@@ -153,8 +153,7 @@ func tell(t time.Time) moment {
 	}
 }
 
-// measure returns the time that passes from one moment to another. It does without time.Duration, which ends at 292
-// years.
+// measure returns the time from one moment to another. time.Duration would end at 292 years.
 func measure(from, to time.Time) *difference {
 	seconds := to.Unix() - from.Unix()
 	nanoseconds := int64(to.Nanosecond() - from.Nanosecond())
@@ -162,7 +161,7 @@ func measure(from, to time.Time) *difference {
 	return &difference{Seconds: total, Days: total / (24 * 60 * 60), Text: spanText(seconds)}
 }
 
-// spanText words seconds, two units at most: "1 day 2 hours".
+// spanText describes seconds in at most two units: "1 day 2 hours".
 func spanText(seconds int64) string {
 	sign := ""
 	if seconds < 0 {
@@ -190,7 +189,7 @@ func spanText(seconds int64) string {
 //go:embed zones.txt
 var zoneNames string
 
-// loadZone returns the zone of that name: an IANA name in any case, "UTC", "local" or nothing (the local one), or an
+// loadZone returns the zone of that name: an IANA name in any case, "UTC", "local" or empty (the local one), or an
 // offset such as +02:00 or UTC-5. The error names the nearest zones.
 func loadZone(name string) (*time.Location, error) {
 	name = strings.TrimSpace(name)
@@ -221,7 +220,7 @@ func loadZone(name string) (*time.Location, error) {
 		"or an offset such as +02:00", name)
 }
 
-// nearestZones also finds a zone by its city alone: Berlin means Europe/Berlin.
+// nearestZones also finds a zone by its city: Berlin means Europe/Berlin.
 func nearestZones(name string, known []string) []string {
 	city := strings.ReplaceAll(name, " ", "_")
 	var near []string
@@ -254,13 +253,13 @@ var offsetPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?i:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$`)
 })
 
-// offsetZone reads a fixed offset; ok is false if name is none.
+// offsetZone reads a fixed offset; ok is false if name is not one.
 func offsetZone(name string) (*time.Location, bool) {
 	match := offsetPattern().FindStringSubmatch(name)
 	if match == nil {
 		return nil, false
 	}
-	// The pattern leaves digits only, and few; no minutes are none.
+	// The pattern ensures few digits; missing minutes are zero.
 	hours, _ := strconv.Atoi(match[2])
 	minutes, _ := strconv.Atoi(match[3])
 	if hours > 14 || minutes > 59 {
@@ -273,7 +272,7 @@ func offsetZone(name string) (*time.Location, bool) {
 	return time.FixedZone(fmt.Sprintf("UTC%s%02d:%02d", match[1], hours, minutes), seconds), true
 }
 
-// zoneName returns the IANA name of a zone, of the local one too where the system reports it; else "Local".
+// zoneName returns the IANA name of a zone, also of the local one if the system has it; else "Local".
 func zoneName(zone *time.Location) string {
 	if zone != time.Local {
 		return zone.String()

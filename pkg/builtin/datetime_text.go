@@ -21,7 +21,7 @@ type clock struct {
 	format string // strptime pattern; empty means the usual forms
 }
 
-// read returns the time that a JSON string or number means, in the clock's zone; nothing means now.
+// read returns the time of a JSON string or number, in the clock's zone; no value means now.
 func (c clock) read(raw json.RawMessage) (time.Time, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return c.now.In(c.zone), nil
@@ -57,7 +57,7 @@ func (c clock) read(raw json.RawMessage) (time.Time, error) {
 			"or say how to read it with input_format", text)
 }
 
-// readWord knows the words for days, each of which means its midnight, and now.
+// readWord reads now, and the words for days, each of which means its midnight.
 func (c clock) readWord(text string) (time.Time, bool) {
 	now := c.now.In(c.zone)
 	day := func(offset int) time.Time {
@@ -76,8 +76,8 @@ func (c clock) readWord(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// readUnix reads a number of seconds since 1970, or of milliseconds where it is too large for seconds. ok says that
-// text is a number.
+// readUnix reads seconds since 1970, or milliseconds if the number is too large for seconds. ok reports whether text is
+// a number.
 func readUnix(text string) (t time.Time, ok bool, err error) {
 	const (
 		firstMillis   = 100_000_000_000 // as seconds, this is the year 5138
@@ -97,11 +97,11 @@ func readUnix(text string) (t time.Time, ok bool, err error) {
 		}
 		return time.Unix(whole, 0), true, nil
 	}
-	// Microseconds are what a double holds of today's seconds.
+	// A double holds today's seconds to the microsecond.
 	return time.UnixMicro(int64(value * 1e6)), true, nil
 }
 
-// usualLayouts returns the forms of time that are read without being named.
+// usualLayouts returns the forms of time that need no input_format.
 func usualLayouts() []string {
 	return []string{
 		time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04",
@@ -110,7 +110,7 @@ func usualLayouts() []string {
 	}
 }
 
-// formatTime writes t by a strftime pattern.
+// formatTime formats t by a strftime pattern.
 func formatTime(t time.Time, format string) (string, error) {
 	if !strings.Contains(format, "%") {
 		return "", fmt.Errorf("the format %q holds no part of a time: use a strftime pattern, such as "+
@@ -144,17 +144,17 @@ func (s span) addTo(t time.Time, sign int) time.Time {
 }
 
 var (
-	// errSpan ends the message about a duration that cannot be read.
+	// errSpan ends the message about an invalid duration.
 	errSpan      = errors.New("write it as 1h30m, 2 days, -3 months or 1 year 2 weeks")
 	errSpanRange = errors.New("it exceeds the calendar")
 )
 
-// quantity is a number with its unit at the beginning of a text, and what may stand between it and the next.
+// quantity is a number with its unit at the beginning of a text, and the separator after it.
 var quantity = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9.]+) *([a-zµμ]+)(?: *, *and +| *, *| +and +| *)`)
 })
 
-// parseSpan reads a duration: numbers with units, with or without spaces. A sign in front holds for all of it.
+// parseSpan reads a duration: numbers with units, with or without spaces. A leading sign applies to all of it.
 func parseSpan(text string) (total span, err error) {
 	rest, sign := strings.ToLower(strings.TrimSpace(text)), int64(1)
 	if after, negative := strings.CutPrefix(rest, "-"); negative {
@@ -178,8 +178,8 @@ func parseSpan(text string) (total span, err error) {
 	return total, nil
 }
 
-// add adds so many of a unit. Months and years are whole numbers, for a part of one has no length; parts of days and
-// weeks are counted in hours.
+// add adds a number of units. Months and years must be whole numbers, because a part of one has no fixed length; parts
+// of days and weeks are counted in hours.
 func (s *span) add(value, unit string, sign int64) error {
 	count, err := strconv.ParseFloat(value, 64)
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *span) add(value, unit string, sign int64) error {
 	return nil
 }
 
-// unitLength returns what one unit is: some months, some days, or an exact time.
+// unitLength returns the length of one unit: some months, some days, or an exact time.
 func unitLength(unit string) (months, days int64, exact time.Duration) {
 	switch unit {
 	case "y", "year", "years":

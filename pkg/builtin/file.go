@@ -15,15 +15,15 @@ import (
 	"toolx/pkg/exec"
 )
 
-// files are those that a tool may touch, named by absolute paths.
+// files are the files that a tool may read, named by absolute paths.
 type files interface {
 	stat(path string) (fs.FileInfo, error)
 	lstat(path string) (fs.FileInfo, error)
-	// open never waits: not for a pipe's writer either.
+	// open never blocks, not even for a pipe without a writer.
 	open(path string) (*os.File, error)
 }
 
-// anyFile is every file of the user: a person may name any.
+// anyFile is every file: a person may name any.
 type anyFile struct{}
 
 func (anyFile) stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
@@ -64,7 +64,7 @@ func (f filesBelow) open(path string) (*os.File, error) {
 	return f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// name returns the path of a file as the folder has it.
+// name returns the path of a file from the folder.
 func (f filesBelow) name(path string) (string, error) {
 	name, err := filepath.Rel(f.folder, path)
 	if err != nil || !filepath.IsLocal(name) {
@@ -73,7 +73,7 @@ func (f filesBelow) name(path string) (string, error) {
 	return name, nil
 }
 
-// OutsideError says that a path leads out of the folders that a model, or a client of toolx serve, may see.
+// OutsideError says that a path is outside the folders that a model, or a client of toolx serve, may read.
 type OutsideError struct {
 	Path    string
 	Folders []string
@@ -87,8 +87,8 @@ func (e *OutsideError) Error() string {
 		strings.Join(e.Folders, ", "))
 }
 
-// confine opens the one of the allowed folders that path is below. Nil stands for the working folder. A relative path
-// begins at the first folder. What it opens must be closed.
+// confine opens the allowed folder that contains path; the caller closes it. Nil allows the working folder. A relative
+// path begins at the first folder.
 func confine(folders []string, path string) (absolute string, below filesBelow, err error) {
 	if folders == nil {
 		working, err := os.Getwd()
@@ -119,7 +119,7 @@ func confine(folders []string, path string) (absolute string, below filesBelow, 
 	return "", below, &OutsideError{Path: path, Folders: folders}
 }
 
-// unread says why a file cannot be read, without the names of Go's system calls.
+// unread explains why a file cannot be read, without the names of Go's system calls.
 func unread(path string, failed *fs.PathError) error {
 	if failed.Err.Error() == "path escapes from parent" { // of os.Root, which has no variable for it
 		return fmt.Errorf("%s leads out of its folder", path)
@@ -127,10 +127,10 @@ func unread(path string, failed *fs.PathError) error {
 	return fmt.Errorf("cannot read %s: %w", path, failed.Err)
 }
 
-// readUpTo reads a file of at most limit bytes. It refuses what is not a regular file, and files that do not end, such
+// readUpTo reads a file of at most limit bytes. It refuses anything but regular files, and files that never end, such
 // as /proc/kmsg.
 func readUpTo(from files, path string, limit int64) ([]byte, error) {
-	const readTime = time.Second // of what can be waited for; a disk takes what it takes
+	const readTime = time.Second // for files with a deadline; disks have none
 	regular := func(info fs.FileInfo, err error) error {
 		if err == nil && !info.Mode().IsRegular() {
 			err = fmt.Errorf("%s is not a file", path)
@@ -141,7 +141,7 @@ func readUpTo(from files, path string, limit int64) ([]byte, error) {
 		}
 		return err
 	}
-	if err := regular(from.stat(path)); err != nil { // to open a device can do something
+	if err := regular(from.stat(path)); err != nil { // opening a device can have effects
 		return nil, err
 	}
 	file, err := from.open(path)

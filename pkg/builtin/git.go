@@ -14,12 +14,11 @@ import (
 	"toolx/pkg/config"
 )
 
-// gitFiles lists the files below folder that git tracks or does not ignore, as paths with slashes in the order in which
-// a walk meets them. A repository inside another one is a folder in it. It fails outside of a repository and without
-// git.
+// gitFiles lists the files below folder that git tracks or does not ignore, as paths with slashes in the order of a
+// walk. A repository inside another one is listed as a folder. It fails outside of a repository and without git.
 //
-// The repository may be a stranger's, so no program that its config names may run: no file system monitor, and no
-// transport that fetches what a partial clone lacks.
+// The repository may be hostile, so no program from its config may run: no file system monitor, and no transport that
+// fetches what a partial clone lacks.
 func gitFiles(ctx context.Context, folder string, limit time.Duration) ([]string, error) {
 	const grace = time.Second
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -45,7 +44,7 @@ func gitFiles(ctx context.Context, folder string, limit time.Duration) ([]string
 	return slices.Compact(names), nil // a file with a conflict is listed once for each side
 }
 
-// listing takes what git prints, up to a bound.
+// listing collects git's output, up to a bound.
 type listing struct{ bytes.Buffer }
 
 // Write implements io.Writer.

@@ -12,7 +12,7 @@ import (
 type glob struct {
 	pattern  *regexp.Regexp
 	excludes bool // begins with !
-	whole    bool // has a slash: is about the path, not the name
+	whole    bool // has a slash: matches the path, not the name
 }
 
 func (g glob) matches(below string) bool {
@@ -40,8 +40,8 @@ func compileGlobs(texts []string) ([]glob, error) {
 // globElement is a part of a glob: folders, a name, a class, an escaped character, or any other character.
 const globElement = `(?s)\*\*/|\*+|\[[!^]?\]?[^]]*\]|\\.|.`
 
-// globRegexp returns a glob as a regular expression: * and ? stop at slashes, ** does not, [a-z] and [!a-z] are
-// classes, {a,b} stands for either, and a backslash takes the next character literally. RE2 matches it in linear time.
+// globRegexp translates a glob: * and ? stop at slashes, ** does not, [a-z] and [!a-z] are classes, {a,b} matches
+// either, and a backslash escapes the next character. RE2 matches it in linear time.
 func globRegexp(text string) (*regexp.Regexp, error) {
 	braces, bracket := 0, false
 	translate := func(element string) string {

@@ -48,7 +48,7 @@ const describeToolDefinition = `{
 	"annotations": {"title": "Describe a tool", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
 
-// toolEntry is one tool, as the internal tools report it.
+// toolEntry is a tool in the results of internal tools.
 type toolEntry struct {
 	Name        string          `json:"name"`
 	Server      string          `json:"server,omitempty"`
@@ -69,8 +69,8 @@ func entryOf(tool *exec.Tool, whole bool) toolEntry {
 	return entry
 }
 
-// listTools answers with the tools of the Registry (IMPL-4). A server that cannot be opened costs its own tools only,
-// and is told.
+// listTools returns the tools of the Registry (IMPL-4). A server that cannot be opened is reported; the tools of the
+// others are listed.
 func (s Services) listTools(ctx context.Context, request exec.Request) (any, error) {
 	var arguments struct {
 		Server      string `json:"server"`
@@ -80,7 +80,7 @@ func (s Services) listTools(ctx context.Context, request exec.Request) (any, err
 	if err := decode(request, &arguments); err != nil {
 		return nil, err
 	}
-	if err := s.knows(arguments.Server); err != nil {
+	if err := s.checkServer(arguments.Server); err != nil {
 		return nil, err
 	}
 	pattern := strings.ToLower(arguments.Pattern)
@@ -108,7 +108,7 @@ func (s Services) listTools(ctx context.Context, request exec.Request) (any, err
 	return answer, nil
 }
 
-// matches reports whether name holds pattern, or matches it as a glob.
+// matches reports whether name contains pattern, or matches it as a glob.
 func matches(pattern, name string) bool {
 	if strings.Contains(name, pattern) {
 		return true
@@ -117,11 +117,11 @@ func matches(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// listServers answers with the configured servers.
+// listServers returns the configured servers.
 func (s Services) listServers(context.Context, exec.Request) (any, error) {
 	type entry struct {
 		Server
-		Tools int `json:"tools"` // as far as they are known
+		Tools int `json:"tools"` // of those that were listed
 	}
 	entries := []entry{}
 	counts := make(map[string]int)
@@ -136,7 +136,7 @@ func (s Services) listServers(context.Context, exec.Request) (any, error) {
 	}{entries}, nil
 }
 
-// describeTool answers with all that is known of one tool.
+// describeTool returns everything about one tool.
 func (s Services) describeTool(ctx context.Context, request exec.Request) (any, error) {
 	var arguments struct {
 		Name string `json:"name"`
@@ -154,8 +154,8 @@ func (s Services) describeTool(ctx context.Context, request exec.Request) (any, 
 	return entryOf(tool, true), nil
 }
 
-// knows refuses the name of a server that is not configured.
-func (s Services) knows(server string) error {
+// checkServer returns an error for the name of a server that is not configured.
+func (s Services) checkServer(server string) error {
 	if server == "" {
 		return nil
 	}

@@ -36,7 +36,7 @@ const mathDefinition = `{
 	"annotations": {"title": "Calculator", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
 }`
 
-// The bounds of an expression. They bound its time and memory too: nothing in it loops, and every number is a double.
+// The bounds of an expression. They bound its time and memory too: nothing repeats, and every number is a double.
 const (
 	maxExpression = 1000 // characters
 	maxNodes      = 1000 // of the syntax tree
@@ -59,8 +59,8 @@ func mathEval(_ context.Context, request exec.Request) (any, error) {
 	}{result}, nil
 }
 
-// evaluate returns the value of an arithmetic expression, a finite float64 or a bool. An error says what is wrong, and
-// shows where.
+// evaluate returns the value of an arithmetic expression, a finite float64 or a bool. An error says what is wrong and
+// where.
 func evaluate(expression string) (any, error) {
 	if strings.TrimSpace(expression) == "" {
 		return nil, errors.New("the expression is empty: give one such as 2+2")
@@ -111,7 +111,7 @@ func evaluate(expression string) (any, error) {
 // mathSigns replaces typographic signs, character for character.
 var mathSigns = strings.NewReplacer("×", "*", "·", "*", "÷", "/", "−", "-")
 
-// arithmetic restricts the language to arithmetic with doubles. What it does not list is refused: text, fields, maps,
+// arithmetic restricts the language to arithmetic with doubles. Everything else is refused: text, fields, maps,
 // variables, closures, ranges, and the environment as a whole.
 type arithmetic struct {
 	source file.Source
@@ -133,7 +133,7 @@ func (a *arithmetic) Visit(node *ast.Node) {
 	case *ast.BinaryNode:
 		switch n.Operator {
 		case "/", "%":
-			// The library divides by zero, and takes remainders of integers only.
+			// The library divides by zero, and only takes remainders of integers.
 			function := map[string]string{"/": "divide", "%": "remainder"}[n.Operator]
 			ast.Patch(node, &ast.CallNode{
 				Callee: &ast.IdentifierNode{Value: function}, Arguments: []ast.Node{n.Left, n.Right},
@@ -152,7 +152,7 @@ func (a *arithmetic) Visit(node *ast.Node) {
 	}
 }
 
-// explainMath adds to an error of the parser or the checker what to write instead.
+// explainMath adds a correction to an error of the parser or the checker.
 func explainMath(err error) error {
 	var placed *file.Error
 	if !errors.As(err, &placed) {

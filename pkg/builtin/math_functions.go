@@ -99,7 +99,7 @@ func mathFunctions() map[string]function {
 	return table
 }
 
-// modulo has the sign of y, as in mathematics: mod(-7, 3) is 2.
+// modulo returns a value with the sign of y, as in mathematics: mod(-7, 3) is 2.
 func modulo(x, y float64) float64 {
 	rest := math.Mod(x, y)
 	if rest*y < 0 {
@@ -121,8 +121,8 @@ func root(x, n float64) float64 {
 	return value
 }
 
-// logarithm returns the natural one, or that of a base; whole where it comes out even, which the quotient of two
-// logarithms does not: log(1000, 10) is 3.
+// logarithm returns the natural logarithm, or that of a base. It returns whole results exactly, which the quotient of
+// two logarithms does not: log(1000, 10) is 3.
 func logarithm(values []float64) float64 {
 	value := math.Log(values[0])
 	if len(values) == 1 {
@@ -135,7 +135,7 @@ func logarithm(values []float64) float64 {
 	return value
 }
 
-// factorial is infinite from 171! on, and not a number where n is not a whole number from 0 on.
+// factorial is infinite from 171! on, and not a number for negative and fractional n.
 func factorial(n float64) float64 {
 	switch {
 	case n < 0 || n != math.Trunc(n):
@@ -158,7 +158,7 @@ func sum(values []float64) float64 {
 	return total
 }
 
-// foldWhole folds a function of two whole numbers over all values; it is not a number if one is not exactly whole.
+// foldWhole folds a function of two whole numbers over all values; the result is not a number if a value is not whole.
 func foldWhole(values []float64, fold func(a, b float64) float64) float64 {
 	result := math.Abs(values[0])
 	for _, value := range values {
@@ -184,8 +184,8 @@ func commonMultiple(a, b float64) float64 {
 	return a / commonDivisor(a, b) * b
 }
 
-// round rounds half away from zero, to whole numbers or to so many decimal digits. It rounds the number as it is
-// written: round(2.675, 2) is 2.68, though the double of it is a little less.
+// round rounds half away from zero, to whole numbers or to a number of decimal digits. It rounds the number as it is
+// written: round(2.675, 2) is 2.68, though its double is slightly less.
 func round(values []float64) float64 {
 	x := values[0]
 	if len(values) == 1 {

@@ -17,10 +17,10 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxMockFile is the size in bytes of the largest file that a mock's content block may name.
+// maxMockFile bounds a file in a mock's content block, in bytes.
 const maxMockFile = 32 << 20
 
-// mock answers with what the config says (IMPL-1). The arguments are not used; the executor has logged them.
+// mock returns what the config says (IMPL-1). It ignores the arguments, which the executor has logged.
 type mock struct {
 	entry    *config.Tool
 	services Services
@@ -46,8 +46,7 @@ func (m *mock) CallTool(ctx context.Context, _ exec.Request) (json.RawMessage, e
 	return asItIs(does.MockResponse)
 }
 
-// play prints the lines that the config asks for, before and during the delay. It returns ctx's error if ctx ends
-// first.
+// play prints the configured lines, before and during the delay. It returns ctx's error if ctx ends first.
 func (m *mock) play(ctx context.Context) error {
 	does := m.entry.Implementation
 	if does.Faults.Stderr != "" {
@@ -66,7 +65,7 @@ func (m *mock) play(ctx context.Context) error {
 	return wait(ctx, does.Delay-half)
 }
 
-// print puts a line on the stage. Without one, stdout is the answer's alone, and the log says what would have happened.
+// print prints a line on the stage. Without one, stdout belongs to the answer, and the log says what would be printed.
 func (m *mock) print(put func(Stage, string), stream, line string) {
 	if m.services.Stage != nil {
 		put(m.services.Stage, line)
@@ -76,19 +75,19 @@ func (m *mock) print(put func(Stage, string), stream, line string) {
 		fmt.Sprintf("under toolx serve, the mock %s prints on %s here: %q", m.entry.Name, stream, line))
 }
 
-// crash ends the process in mid-call, or says that it would.
+// crash ends the process during the call, or reports that it would.
 func (m *mock) crash(ctx context.Context, code int) (json.RawMessage, error) {
 	if m.services.Stage == nil {
 		return failureReply(fmt.Sprintf(
 			"the mock %s is set to crash: under toolx serve, the process exits here with code %d", m.entry.Name, code))
 	}
 	m.services.Stage.Exit(code)
-	// A stage that lives on must not see an answer either.
+	// If the stage does not exit, there is no answer either.
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-// blocks answers with the config's content blocks, and with the response as structured content where it is an object.
+// blocks returns the configured content blocks, and the response as structured content if it is an object.
 func (m *mock) blocks() (json.RawMessage, error) {
 	does := m.entry.Implementation
 	answer := reply{Content: make([]json.RawMessage, len(does.Content))}
@@ -108,8 +107,8 @@ func (m *mock) blocks() (json.RawMessage, error) {
 	return rawjson.Marshal(answer)
 }
 
-// load replaces the "path" of an image or audio block by the file's bytes, read at the time of the call. Every other
-// block is returned untouched.
+// load replaces the "path" of an image or audio block by the file's bytes, read at the time of the call. Other blocks
+// are unchanged.
 func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
 	file, err := m.entry.BlockFile(block)
 	if file == nil || err != nil {
@@ -143,8 +142,8 @@ func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
 	return rawjson.Marshal(fields)
 }
 
-// asItIs makes value the result: a string as text, any other JSON value as structured content with all its digits. No
-// value at all is empty content.
+// asItIs returns value as a result: a string as text, any other JSON value as structured content with all its digits.
+// No value is empty content.
 func asItIs(value json.RawMessage) (json.RawMessage, error) {
 	if len(value) == 0 {
 		return rawjson.Marshal(reply{Content: []json.RawMessage{}})
@@ -156,7 +155,7 @@ func asItIs(value json.RawMessage) (json.RawMessage, error) {
 	return structuredReply(value)
 }
 
-// wait lets a delay pass; it returns ctx's error if ctx ends first.
+// wait waits for a delay; it returns ctx's error if ctx ends first.
 func wait(ctx context.Context, delay time.Duration) error {
 	select {
 	case <-time.After(delay):

@@ -90,7 +90,7 @@ type searchMatch struct {
 	After  []string `json:"after,omitempty"`
 }
 
-// searchAnswer is what a search found, and what it did not look at.
+// searchAnswer is the result of a search, and what it skipped.
 type searchAnswer struct {
 	Matches       []searchMatch  `json:"matches"`
 	FilesSearched int            `json:"files_searched"`
@@ -103,7 +103,7 @@ type searchAnswer struct {
 // errSearchDone ends the walk when a bound is reached.
 var errSearchDone = errors.New("the search is over")
 
-// searcher is one search under way.
+// searcher is a search in progress.
 type searcher struct {
 	arguments searchArguments
 	pattern   *regexp.Regexp
@@ -116,7 +116,7 @@ type searcher struct {
 	git       bool  // ask git what it ignores
 }
 
-// search finds text in files (IMPL-3): a person's in any, that of others below the roots.
+// search finds text in files (IMPL-3): a person may search any, others those below the roots.
 func (s Services) search(ctx context.Context, request exec.Request) (any, error) {
 	arguments := searchArguments{Path: ".", MaxResults: defaultResults}
 	if err := decode(request, &arguments); err != nil {
@@ -154,7 +154,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// run searches the root, which the answer writes as shown.
+// run searches the root; shown is its path in the answer.
 func (s *searcher) run(ctx context.Context, shown string) (any, error) {
 	info, err := s.files.stat(s.root)
 	switch {
@@ -207,8 +207,7 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 	}, nil
 }
 
-// folder searches a folder: what git lists in a repository, else entry by entry. shown is its path as the answer writes
-// it.
+// folder searches a folder: what git lists in a repository, else entry by entry. shown is its path in the answer.
 func (s *searcher) folder(ctx context.Context, path, shown string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -245,7 +244,7 @@ func (s *searcher) isRepository(path string) bool {
 	return err == nil
 }
 
-// hides reports whether the search leaves out what has that name.
+// hides reports whether the search skips files and folders of that name.
 func (s *searcher) hides(name string) bool {
 	return name == ".git" || !s.arguments.Hidden && strings.HasPrefix(name, ".")
 }
@@ -329,8 +328,8 @@ func (s *searcher) report() {
 
 // lines searches text line by line.
 func (s *searcher) lines(ctx context.Context, text, shown string) error {
-	// Most files do not match, and one look at the whole is much faster than many at lines. A regular expression may be
-	// tied to a line's beginning or end.
+	// Most files do not match, and one look at the whole is much faster than one at each line. A regular expression may
+	// depend on a line's beginning or end.
 	if !s.arguments.Regex && !s.pattern.MatchString(text) {
 		return nil
 	}
@@ -357,7 +356,7 @@ func (s *searcher) lines(ctx context.Context, text, shown string) error {
 	return nil
 }
 
-// match is one line with what surrounds it.
+// match returns one line with its context.
 func (s *searcher) match(lines []string, i int, place []int, shown string) searchMatch {
 	line := lines[i]
 	match := searchMatch{
@@ -380,8 +379,8 @@ func (s *searcher) stop(why string) error {
 	return errSearchDone
 }
 
-// cutLine shortens a long line to what is around a byte, with … where text is missing, and takes the carriage return
-// off its end.
+// cutLine shortens a long line to the text around a byte, with … in place of the rest, and removes a carriage return at
+// its end.
 func cutLine(line string, around int) string {
 	const before, most = 100, 300 // characters
 	line = strings.TrimSuffix(line, "\r")
@@ -401,14 +400,14 @@ func cutLine(line string, around int) string {
 	return short
 }
 
-// binary reports whether data is not text, by the rule of git: a NUL near the start.
+// binary reports whether data is not text, by git's rule: a NUL near the start.
 func binary(data []byte) bool {
 	const head = 8000
 	return bytes.IndexByte(data[:min(head, len(data))], 0) >= 0
 }
 
-// wants reports whether the globs let a file through: no excluding one matches it, and one of the others does, if there
-// are any.
+// wants reports whether the globs select a file: no excluding one matches it, and one of the others does, if there are
+// any.
 func (s *searcher) wants(path string) bool {
 	below, err := filepath.Rel(s.root, path)
 	if err != nil {

@@ -37,18 +37,18 @@ const volumeDefinition = `{
 type sound struct {
 	Level   int    `json:"level"` // percent; some systems go over 100
 	Muted   bool   `json:"muted"`
-	Backend string `json:"backend"` // the program that was asked
+	Backend string `json:"backend"` // the program that reported it
 }
 
 // mixer controls the volume through one program. In its arguments, LEVEL stands for the level to set.
 type mixer struct {
 	program           string
-	system            string     // what the program belongs to, for people
+	system            string     // that the program belongs to, for messages
 	ask               [][]string // the arguments of each run that reads the volume
 	set, mute, unmute []string
 }
 
-// runner runs a mixer's program and gives its standard output.
+// runner runs a mixer's program and returns its standard output.
 type runner func(ctx context.Context, arguments ...string) (string, error)
 
 // volumeArguments are the parameters of volumeDefinition.
@@ -70,7 +70,7 @@ func volume(ctx context.Context, request exec.Request) (any, error) {
 	return setVolume(ctx, mixers(runtime.GOOS), wanted)
 }
 
-// setVolume does what is wanted through the first mixer that works, and returns what that mixer says afterwards.
+// setVolume sets the volume with the first mixer that works, and returns the mixer's state afterwards.
 func setVolume(ctx context.Context, mixers []mixer, wanted volumeArguments) (sound, error) {
 	mixer, run, now, err := findMixer(ctx, mixers)
 	if err != nil {
@@ -105,8 +105,8 @@ func setVolume(ctx context.Context, mixers []mixer, wanted volumeArguments) (sou
 	return readMixer(ctx, mixer, run)
 }
 
-// findMixer returns the first mixer that is installed and answers, with what it answered. The error says what to
-// install, or why those that are there failed.
+// findMixer returns the first installed mixer that works, and its state. The error says what to install, or why the
+// installed ones failed.
 func findMixer(ctx context.Context, mixers []mixer) (mixer, runner, sound, error) {
 	if len(mixers) == 0 {
 		return mixer{}, nil, sound{}, errors.New(
@@ -152,14 +152,14 @@ func readMixer(ctx context.Context, m mixer, run runner) (sound, error) {
 	return now, nil
 }
 
-// programRunner runs the program at path. No shell is involved: each argument reaches the program as it is.
+// programRunner runs the program at path without a shell, so that each argument is passed unchanged.
 func programRunner(path string) runner {
 	const limit, grace = 10 * time.Second, 2 * time.Second
 	return func(ctx context.Context, arguments ...string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		command := osexec.CommandContext(ctx, path, arguments...)
-		command.Env = append(config.Environ(), "LC_ALL=C") // the words that are parsed are English
+		command.Env = append(config.Environ(), "LC_ALL=C") // the parsed words are English
 		command.WaitDelay = grace
 		out, err := command.Output()
 		if err == nil {
@@ -178,12 +178,12 @@ func programRunner(path string) runner {
 	}
 }
 
-// mixers returns the programs that are tried on an operating system, best first.
+// mixers returns the programs to try on an operating system, best first.
 func mixers(system string) []mixer {
 	const pipewire, pulse, alsa = "@DEFAULT_AUDIO_SINK@", "@DEFAULT_SINK@", "Master"
 	switch system {
 	case "windows":
-		return nil // it has none
+		return nil // no program controls it there
 	case "darwin":
 		return []mixer{{
 			program: "osascript", system: "macOS",
@@ -207,7 +207,7 @@ func mixers(system string) []mixer {
 		unmute: []string{"set-sink-mute", pulse, "0"},
 	}, {
 		program: "amixer", system: "ALSA",
-		// -M: percent as the ear hears them, as the desktop shows them.
+		// -M: percent as perceived, as desktops show it.
 		ask:    [][]string{{"-M", "get", alsa}},
 		set:    []string{"-M", "set", alsa, "LEVEL%"},
 		mute:   []string{"set", alsa, "mute"},
@@ -215,9 +215,9 @@ func mixers(system string) []mixer {
 	}}
 }
 
-// readSound reads what a mixer prints: "Volume: 0.40 [MUTED]" (wpctl), "Volume: front-left: 26214 / 40% / …" and
-// "Mute: no" (pactl), lines such as "Front Left: Playback 26214 [40%] [on]" (amixer), or "output volume:40, …, output
-// muted:false" (osascript). The channels' mean is the level; a control without a switch is never muted.
+// readSound reads what a mixer prints: "Volume: 0.40 [MUTED]" (wpctl), "Volume: front-left: 26214 / 40% / …" and "Mute:
+// no" (pactl), lines such as "Front Left: Playback 26214 [40%] [on]" (amixer), or "output volume:40, …, output
+// muted:false" (osascript). The level is the mean of the channels; a control without a switch is never muted.
 func readSound(out string) (sound, error) {
 	if strings.Contains(out, "output volume:missing value") { // a display, for example
 		return sound{}, errors.New("the current output has no volume that can be set")

@@ -1,5 +1,5 @@
-// Package guard decides which tools of a server may be used, and which of them need a yes of the user first. It knows
-// names and hints of tools, and nothing of servers, configs or terminals. Hints are what a server says of itself.
+// Package guard decides which tools of a server may be used, and which need confirmation. It knows names and hints of
+// tools, not servers, configs or terminals. Hints are a server's own claims.
 package guard
 
 import (
@@ -12,53 +12,53 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Confirm says before which tools the user is asked.
+// Confirm says which tools need confirmation.
 type Confirm string
 
-// The values of confirm. Without one, the verb decides.
+// The values of confirm. Without one, the command decides.
 const (
 	Never Confirm = "never"
-	// Said asks before tools that say destructiveHint. No config has it: it is what verbs do by themselves.
+	// Said asks before tools with destructiveHint. It is no value of a config, but the default of commands.
 	Said Confirm = "said"
-	// Destructive asks before tools that may destroy something, as MCP has it: those that do not say readOnlyHint, and
-	// do not deny destructiveHint.
+	// Destructive asks before tools that may be destructive, as MCP defines it: those without readOnlyHint, unless
+	// destructiveHint is false.
 	Destructive Confirm = "destructive"
 	Always      Confirm = "always"
 )
 
-// Values returns what a config and a flag may say.
+// Values returns the values for configs and flags.
 func Values() []string { return []string{string(Destructive), string(Always), string(Never)} }
 
-// rank orders by how much is asked.
+// rank orders the values by strictness.
 func (c Confirm) rank() int { return slices.Index([]Confirm{"", Never, Said, Destructive, Always}, c) }
 
-// Guard is what one place says of the tools of a server: its entry, or the command line. The zero value says nothing.
+// Guard is the rule of one place for the tools of a server: its entry, or the command line. The zero value has no rule.
 type Guard struct {
-	// Allow are globs of the tools that may be used; nil are all of them, an empty list none.
+	// Allow has globs of the tools that may be used; nil means all, an empty list none.
 	Allow []string
-	// Deny are globs of tools that may not be used, whatever Allow says.
+	// Deny has globs of tools that may not be used, and overrides Allow.
 	Deny []string
-	// ReadOnly leaves only tools that say readOnlyHint.
+	// ReadOnly allows only tools with readOnlyHint.
 	ReadOnly bool
 	Confirm  Confirm
-	// Where says where each is written, by its name in a config ("deny": "toolx.yaml:6:11").
+	// Where maps each rule, by its name in a config, to its place ("deny": "toolx.yaml:6:11").
 	Where map[string]string
 }
 
-// Guards are those of all places. A tool may be used if all let it through; the strictest Confirm counts.
+// Guards are the rules of all places. A tool may be used if all allow it; the strictest Confirm applies.
 type Guards []Guard
 
-// Says reports whether any of the guards says anything.
+// Says reports whether there is any rule.
 func (g Guards) Says() bool {
 	return slices.ContainsFunc(g, func(one Guard) bool {
 		return one.Allow != nil || len(one.Deny) > 0 || one.ReadOnly || one.Confirm != ""
 	})
 }
 
-// Tool is what guards go by.
+// Tool is what rules depend on.
 type Tool struct {
 	Server, Plain string // Server is empty for a tool of toolx's own
-	// ReadOnly and Destructive are the hints of the tool, nil where it gives none.
+	// ReadOnly and Destructive are the hints of the tool, nil if it has none.
 	ReadOnly, Destructive *bool
 }
 
@@ -72,7 +72,7 @@ func (t Tool) name() string {
 
 func says(hint *bool) bool { return hint != nil && *hint }
 
-// matching returns the first of the globs that matches the plain name or the full one; empty if none does.
+// matching returns the first glob that matches the plain name or the full one; empty if none does.
 func (t Tool) matching(globs []string) string {
 	for _, glob := range globs {
 		if Fits(glob, t.Plain) || Fits(glob, t.name()) {
@@ -82,14 +82,14 @@ func (t Tool) matching(globs []string) string {
 	return ""
 }
 
-// Fits reports whether a glob matches a name. A * matches a slash too: a name may have one, and a URI has.
+// Fits reports whether a glob matches a name. A * also matches slashes, which names and URIs may have.
 func Fits(glob, name string) bool {
 	plain := func(text string) string { return strings.ReplaceAll(text, "/", "\x01") }
 	fits, _ := path.Match(plain(glob), plain(name))
 	return fits || glob == name
 }
 
-// CheckGlob returns an error if a pattern can match nothing.
+// CheckGlob returns an error if a pattern can never match.
 func CheckGlob(glob string) error {
 	if glob == "" {
 		return fmt.Errorf("the pattern is empty")
@@ -120,8 +120,7 @@ func (g Guards) Refuse(tool Tool) *RefusedError {
 	return nil
 }
 
-// Asks returns why the user must agree to each call of a tool, nil if that is not needed. unsaid is what counts where
-// no guard says anything.
+// Asks returns why each call of a tool needs confirmation, nil if it does not. unsaid applies if no guard has a rule.
 func (g Guards) Asks(tool Tool, unsaid Confirm) *AskError {
 	confirm, where := Confirm(""), ""
 	for _, one := range g {
@@ -143,8 +142,8 @@ func (g Guards) Asks(tool Tool, unsaid Confirm) *AskError {
 	return &AskError{Tool: tool.name(), Confirm: confirm, Where: where, Says: says(tool.Destructive)}
 }
 
-// Near returns the globs without wildcards that match none of the tools, with the name of a tool that was probably
-// meant: a tool that was to be denied would be free. nearest finds that name.
+// Near returns the globs without wildcards that match none of the tools, each with the name of the tool that was
+// probably meant: a misspelled entry of deny would allow a tool. nearest finds that name.
 func (g Guards) Near(tools []Tool, nearest func(name string, known []string) string) (texts []string) {
 	known := make([]string, len(tools))
 	for i, tool := range tools {
@@ -165,7 +164,7 @@ func (g Guards) Near(tools []Tool, nearest func(name string, known []string) str
 	return texts
 }
 
-// place returns where something is written, in brackets; empty for nowhere.
+// place returns a place in brackets; empty if there is none.
 func place(where string) string {
 	if where == "" {
 		return ""
@@ -177,7 +176,7 @@ func place(where string) string {
 type RefusedError struct {
 	Tool string
 	Why  string
-	// Key is what says so (allow, deny or readOnly), and Where the place at which it is written: a file's, or a flag.
+	// Key is the rule (allow, deny or readOnly), and Where its place: in a file, or a flag.
 	Key, Where string
 }
 
@@ -188,7 +187,7 @@ func (e *RefusedError) Error() string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *RefusedError) Kind() fault.Kind { return fault.KindUsage }
 
-// Hint says where it can be changed.
+// Hint says how to change it.
 func (e *RefusedError) Hint() string {
 	if strings.HasPrefix(e.Where, "--") {
 		return "leave out " + e.Where + ", or change it"
@@ -196,17 +195,17 @@ func (e *RefusedError) Hint() string {
 	return "toolx list shows the tools that may be used; change " + e.Key + " there to use this one"
 }
 
-// AskError says that a tool was not called, because the user has to agree, and nobody was asked or the answer was no.
+// AskError says that a tool was not called because it was not confirmed.
 type AskError struct {
 	Tool    string
 	Confirm Confirm
-	Where   string // at which confirm is written; empty if it is the verb's own
-	Says    bool   // the tool says destructiveHint
-	// Because says why there was no yes, and Fix what to do about it.
+	Where   string // of the rule; empty if it is the command's default
+	Says    bool   // the tool has destructiveHint
+	// Because says why there was no confirmation, and Fix what to do about it.
 	Because, Fix string
 }
 
-// Reason says why the user is asked.
+// Reason says why confirmation is needed.
 func (e *AskError) Reason() string {
 	text := "it is marked as destructive"
 	switch {

@@ -24,9 +24,9 @@ type Reader struct {
 
 	// Taken counts the events that Next has returned.
 	Taken int
-	// LastID is the id of the last event, empty where none had one.
+	// LastID is the id of the last event, empty if none had one.
 	LastID string
-	// Retry is how long the server asks to wait before resuming, zero where it does not say.
+	// Retry is how long the server asks to wait before resuming, zero if it does not.
 	Retry time.Duration
 }
 
@@ -38,15 +38,14 @@ func NewReader(r io.Reader, limit int64) *Reader {
 	return &Reader{in: bufio.NewReaderSize(&lineEnds{in: r}, 32<<10), limit: limit}
 }
 
-// Continue reads on from another body, which holds the rest of the stream.
+// Continue continues with another body, which has the rest of the stream.
 func (s *Reader) Continue(r io.Reader) {
 	s.in.Reset(&lineEnds{in: r})
 	s.begun = false
 }
 
-// Next returns the next event that has data. The error is io.EOF where the server has ended the stream, ErrTooLarge, or
-// that of reading. An event at the end of a stream counts even without the empty line that should end it: some servers
-// forget it.
+// Next returns the next event that has data. The error is io.EOF after the server has ended the stream, ErrTooLarge, or
+// a read error. The last event counts even without the empty line that should end it, which some servers forget.
 func (s *Reader) Next() (Event, error) {
 	event := Event{Name: "message"}
 	id, hasID := "", false
@@ -98,13 +97,13 @@ func joinData(data, line []byte) []byte {
 	return append(append(data, '\n'), line...)
 }
 
-// maxField is how many bytes the id or the name of an event may have; a longer one is ignored.
+// maxField bounds the id and the name of an event, in bytes; a longer one is ignored.
 const maxField = 64 << 10
 
 // largeLine is the size in bytes from which the buffer of a line doubles when it grows.
 const largeLine = 1 << 20
 
-// line reads a line without its end; with io.EOF it may be one that has none.
+// line reads a line without its end; with io.EOF the line may be unfinished.
 func (s *Reader) line(limit int64) ([]byte, error) {
 	var whole []byte
 	var err error

@@ -1,4 +1,4 @@
-// Package words holds what several packages need to write messages: counts, cut text, the nearest of several names.
+// Package words has what several packages need to write messages: counts, shortened text, the nearest of several names.
 package words
 
 import (
@@ -83,7 +83,7 @@ func Count(n int, noun string) string {
 // MaxNamed is how many problems, or unknown parameters, one message names.
 const MaxNamed = 20
 
-// andMore returns how many of count items a message leaves out; nothing where it names them all.
+// andMore says how many of count items a message leaves out; empty if it names all.
 func andMore(count int, what string) []string {
 	if count <= MaxNamed {
 		return nil
@@ -102,7 +102,7 @@ func FirstSentence(text string) string {
 		if char != '.' || i+1 < len(text) && text[i+1] != ' ' {
 			continue
 		}
-		// "e.g. this" goes on; a sentence ends before a capital letter.
+		// "e.g. this" continues; a sentence ends before a capital letter.
 		next := strings.TrimLeft(text[i+1:], " ")
 		if next == "" || !unicode.IsLower([]rune(next)[0]) {
 			text = text[:i]
@@ -112,10 +112,10 @@ func FirstSentence(text string) string {
 	return Shorten(text, maxSentence)
 }
 
-// maxMisspelt is the length in bytes of names that are worth comparing.
+// maxMisspelt is the length in bytes up to which names are compared.
 const maxMisspelt = 100
 
-// Nearest returns the known name that a misspelt one most likely means, or empty.
+// Nearest returns the known name that a misspelled one most likely means, or empty.
 func Nearest(name string, known []string) string {
 	if len(name) > maxMisspelt {
 		return ""
@@ -193,8 +193,8 @@ func FirstTexts[T any](list []T, nouns string, text func(T) string) []string {
 	return append(Texts(list[:min(len(list), MaxNamed)], text), andMore(len(list), nouns)...)
 }
 
-// Diff returns the lines of now with a mark before each: "+ " where it is new, " " where it stood in before; then the
-// lines of before that are gone, after "- ".
+// Diff returns the lines of now with a prefix: "+ " for new lines, "  " for unchanged ones; then the removed lines of
+// before with "- ".
 func Diff(before, now []string) []string {
 	var lines []string
 	for _, line := range now {
