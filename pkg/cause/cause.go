@@ -101,42 +101,51 @@ func (c *Cause) Quotes() bool { return c.Line != "" && c.What == quoted(c.Line) 
 
 // Diagnose returns why a server failed; nil if its output does not say so.
 func Diagnose(out Output) *Cause {
-	c := diagnose(read(out))
+	o := read(out)
+	c := first(o, fromAll())
+	switch {
+	case c != nil:
+	case o.head < 0 && o.usage == "":
+		c = nothingWrong(o)
+	default:
+		if c = usageCause(o); o.head >= 0 {
+			c = first(o, fromHead())
+		}
+		switch {
+		case o.Alive && inPassing(o, c):
+			c = nil
+		case o.Done && (c == nil && withoutReason(o) || reportsSuccess(o, c)):
+			c = idle()
+		default:
+			if c == nil {
+				c = quotedCause(o)
+			}
+			addAdvice(o, c)
+		}
+	}
 	if c == nil || c.Kind == Said {
 		c = cmp.Or(question(out), c)
 	}
-	return c.Fit(out.Entry)
+	if out.Entry != (Entry{}) {
+		c = c.Fit(out.Entry)
+	}
+	return c
 }
 
-// diagnose returns the cause that the lines of an output name.
-func diagnose(o *output) *Cause {
-	if c := first(o, fromAll()); c != nil {
-		return c
-	}
-	if o.head < 0 && o.usage == "" {
-		if o.Alive {
-			return nil
-		}
-		if c := requiredVariables(o); c != nil || !o.Done || len(o.lines) == 0 {
-			return c
-		}
-		return idle()
-	}
-	c := usageCause(o)
-	if o.head >= 0 {
-		c = first(o, fromHead())
-	}
-	if o.Alive && (o.head < 0 || o.lines[o.head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind)) {
+// nothingWrong returns the cause of an output in which nothing reads as an error.
+func nothingWrong(o *output) *Cause {
+	if o.Alive {
 		return nil
 	}
-	if o.Done && (c == nil && withoutReason(o) || reportsSuccess(o, c)) {
-		return idle()
+	if c := requiredVariables(o); c != nil || !o.Done || len(o.lines) == 0 {
+		return c
 	}
-	if c == nil {
-		c = quotedCause(o)
-	}
-	addAdvice(o, c)
-	return c
+	return idle()
+}
+
+// inPassing reports whether a living server may only mention what reads as the cause.
+func inPassing(o *output, c *Cause) bool {
+	return (o.head < 0 || o.lines[o.head].weight < errs) && (c == nil || !slices.Contains(whileAlive, c.Kind))
 }
 
 // quotedCause returns the cause of an output that no detector knows: the server's own line.

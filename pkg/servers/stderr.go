@@ -54,21 +54,17 @@ func (l *stderrLog) read(r io.Reader) {
 	chunk := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(chunk)
-		l.take(chunk[:n])
+		if l.file != nil {
+			l.file.save(chunk[:n])
+		}
+		l.mu.Lock()
+		l.framer.Feed(chunk[:n])
+		l.mu.Unlock()
 		if err != nil {
 			l.finish()
 			return
 		}
 	}
-}
-
-func (l *stderrLog) take(chunk []byte) {
-	if l.file != nil {
-		l.file.save(chunk)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.framer.Feed(chunk)
 }
 
 // line keeps a line, and of a long one the beginning, with a mark.

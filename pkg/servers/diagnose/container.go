@@ -6,16 +6,13 @@ import (
 
 	"toolx/pkg/cause"
 	"toolx/pkg/cmdline"
-	"toolx/pkg/config"
 )
 
-// inContainer returns the cause of a failed start as the command line of a container completes it: it may leave the
-// server's stdin closed, and does not pass on variables by itself. c is what the output shows, nil for nothing; it is
-// returned as it is for any other server.
-func inContainer(c *cause.Cause, launch *config.Resolved) *cause.Cause {
-	run, ok := cmdline.ParseDocker(cmdline.Unwrapped(launch.Command, launch.Args))
+// inContainer returns the cause of a failed start as the command line of its container completes it: the container may
+// leave the server's stdin closed, and passes on no variables unless it is told to. c is what the output shows, nil for
+// nothing.
+func inContainer(c *cause.Cause, run cmdline.DockerRun) *cause.Cause {
 	switch {
-	case !ok:
 	case !run.Interactive && (c == nil || c.Kind == cause.Idle):
 		return &cause.Cause{
 			Kind: cause.Argument, What: run.Program + " " + run.Verb + " has no -i: the server's stdin is closed",

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolx/pkg/cause"
+	"toolx/pkg/cmdline"
 	"toolx/pkg/config"
 )
 
@@ -40,7 +41,10 @@ func TestContainerExplains(t *testing.T) {
 		{line: "node server.js"},
 	} {
 		words := strings.Fields(one.line)
-		got := inContainer(one.cause, &config.Resolved{Command: words[0], Args: words[1:]})
+		got := one.cause
+		if run, ok := cmdline.ParseDocker(words[0], words[1:]); ok {
+			got = inContainer(got, run)
+		}
 		if got == nil {
 			got = &cause.Cause{}
 		}

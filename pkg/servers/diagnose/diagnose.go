@@ -35,11 +35,32 @@ type Process struct {
 // Cause returns why the process failed to start; nil if nothing shows it. printed is the cause that its output shows,
 // nil if there is none.
 func (p *Process) Cause(printed *cause.Cause) *cause.Cause {
-	c := p.corrected(printed)
+	c := printed
+	switch {
+	case c == nil:
+	case c.Kind == cause.Idle && !p.printed():
+		c = nil
+	case c.Kind == cause.HTTP && p.State != nil && len(p.State.Listening) > 0: // its ports were tried
+		c = first(p.connecting, p.overHTTP, p.Doing)
+	}
+	command, args := cmdline.Unwrapped(p.Launch.Command, p.Launch.Args)
+	if run, ok := cmdline.ParseDocker(command, args); ok {
+		c = inContainer(c, run)
+	}
+	if launcher, ok := cmdline.ParseLauncher(command, args); ok && c != nil && c.Kind == cause.Program {
+		c = inPackage(c, launcher, p.Launch)
+	}
 	if c == nil {
 		c = p.observed()
 	}
-	return withOtherProgram(c, p.Launch).Fit(cause.Entry{Typed: p.Launch.Typed, Variable: p.Launch.Variable})
+	if c != nil && (c.Kind == cause.Subcommand || c.Kind == cause.Argument ||
+		slices.Contains(c.Fixes, cause.NoServerFix)) {
+		c = withOtherProgram(c, p.Launch)
+	}
+	if c != printed {
+		c = c.Fit(p.Output.Entry)
+	}
+	return c
 }
 
 // first returns the first cause that is found; nil if there is none.
@@ -50,19 +71,6 @@ func first(finds ...func() *cause.Cause) *cause.Cause {
 		}
 	}
 	return nil
-}
-
-// corrected returns the cause of an output as the process, the container and the package complete it; nil if that says
-// more than the output.
-func (p *Process) corrected(c *cause.Cause) *cause.Cause {
-	switch {
-	case c == nil:
-	case c.Kind == cause.Idle && !p.printed():
-		c = nil
-	case c.Kind == cause.HTTP && p.State != nil && len(p.State.Listening) > 0: // its ports were tried
-		c = first(p.connecting, p.overHTTP, p.Doing)
-	}
-	return inPackage(inContainer(c, p.Launch), p.Launch)
 }
 
 // observed returns the cause of a process whose output shows none; nil if nothing else shows one either.

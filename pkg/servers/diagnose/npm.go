@@ -11,14 +11,10 @@ import (
 	"toolx/pkg/config"
 )
 
-// inPackage returns the cause of a failed start as the npm package completes it that a launcher runs: a shell that does
-// not find the package's own program says no more than for any other. c is what the output shows, nil for nothing; it
-// is returned as it is otherwise.
-func inPackage(c *cause.Cause, launch *config.Resolved) *cause.Cause {
-	launcher, ok := cmdline.ParseLauncher(cmdline.Unwrapped(launch.Command, launch.Args))
-	if !ok || c == nil || c.Kind != cause.Program {
-		return c
-	}
+// inPackage returns the cause of a program that was not found as the npm package completes it that a launcher runs: a
+// shell that does not find the package's own program prints what it prints of any other. c is returned for any other
+// program.
+func inPackage(c *cause.Cause, launcher cmdline.Launcher, launch *config.Resolved) *cause.Cause {
 	found, _ := launcher.Installed(launch.Cwd, launch.Env)
 	for name, file := range found.Programs {
 		name = path.Base(name) // npm leaves a scope out
@@ -35,13 +31,9 @@ func inPackage(c *cause.Cause, launch *config.Resolved) *cause.Cause {
 	return c
 }
 
-// withOtherProgram adds a fix to the cause of a program that may be no server as it is started: its npm package has
-// another one.
+// withOtherProgram adds a fix to the cause of a program that may be no server as it is started: its npm package may
+// have another one.
 func withOtherProgram(c *cause.Cause, launch *config.Resolved) *cause.Cause {
-	kinds := []cause.Kind{cause.Subcommand, cause.Argument}
-	if c == nil || !slices.Contains(kinds, c.Kind) && !slices.Contains(c.Fixes, cause.NoServerFix) {
-		return c
-	}
 	other := otherProgram(launch)
 	if other == "" {
 		return c
